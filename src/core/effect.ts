@@ -1,0 +1,61 @@
+// Work is data: what is to be done in the outside world, and what came of it.
+
+import type { ApprovalId, MessageTs } from "./ids.ts";
+import type { Slot } from "./run.ts";
+import type { Snapshot } from "./snapshot.ts";
+
+export type Effect =
+  | { readonly do: "create-run" }
+  | { readonly do: "post"; readonly slot: Slot }
+  /** Read back whether a post whose answer was lost is there. */
+  | { readonly do: "find"; readonly slot: Slot }
+  | { readonly do: "update"; readonly slot: Slot }
+  /** Remove copies of a message that arrived later than anybody waits. */
+  | { readonly do: "sweep"; readonly slot: Slot }
+  | { readonly do: "upload"; readonly slot: Slot }
+  | { readonly do: "share"; readonly slot: Slot }
+  | { readonly do: "find-file"; readonly slot: Slot }
+  | { readonly do: "send-decision"; readonly approval: ApprovalId }
+  | { readonly do: "tell"; readonly tell: string };
+
+/** The same work has the same key: it is never under way twice. */
+export function effectKey(effect: Effect): string {
+  switch (effect.do) {
+    case "create-run":
+      return effect.do;
+    case "send-decision":
+      return `${effect.do} ${effect.approval}`;
+    case "tell":
+      return `${effect.do} ${effect.tell}`;
+    case "post":
+    case "find":
+    case "update":
+    case "sweep":
+    case "upload":
+    case "share":
+    case "find-file":
+      return `${effect.do} ${effect.slot}`;
+  }
+}
+
+export type Outcome =
+  | { readonly is: "created"; readonly snapshot: Snapshot }
+  | { readonly is: "posted"; readonly ts: MessageTs; readonly shows: string }
+  /** All copies of the message that are there, the oldest first. */
+  | { readonly is: "found"; readonly copies: readonly MessageTs[] }
+  | { readonly is: "updated"; readonly shows: string }
+  /** The message or the file is no longer there. */
+  | { readonly is: "gone" }
+  | { readonly is: "swept" }
+  | { readonly is: "uploaded"; readonly file: string }
+  | { readonly is: "shared" }
+  | { readonly is: "file-found"; readonly there: boolean }
+  | { readonly is: "confirmed" }
+  | { readonly is: "elsewhere"; readonly words: string }
+  | { readonly is: "told" }
+  /** Surely not applied; may be tried again. */
+  | { readonly is: "later"; readonly afterMs: number | null; readonly why: string }
+  /** Surely not applied, and the same would be refused again. */
+  | { readonly is: "refused"; readonly words: string }
+  /** It may have been applied: the answer was lost. */
+  | { readonly is: "unsure"; readonly why: string };

@@ -1,0 +1,123 @@
+// What one look at the service teaches about one approval. Called by `observe` alone.
+
+import type { Approval, ClosedBecause, Decision, Delivery, PastDecision, Request } from "./approval.ts";
+import { close, reopen, voidAndClose, withDelivery } from "./approval.ts";
+import type { Context } from "./context.ts";
+import type { Said } from "./run.ts";
+
+/** After a lost answer a decision goes again only when the approval is still pending this long after (ms); a service that
+ * reads from a replica may call it pending for a moment although it was resolved. */
+export const DECISION_LINGER_MS = 5_000;
+/** A confirmed approval that is still listed after this long (ms) is remarked upon. */
+export const STILL_LISTED_AFTER_MS = 60_000;
+
+/** One look, as it concerns one approval. */
+export type Sight =
+  | { readonly is: "listed"; readonly request: Request; readonly askedAt: number }
+  | { readonly is: "absent"; readonly because: ClosedBecause; readonly askedAt: number };
+
+/** The approval after the look, and what its approver must be told, if anything. */
+export type Folded = { readonly approval: Approval; readonly says: Said | null };
+
+export function foldApproval(approval: Approval, sight: Sight, ctx: Context): Folded {
+  switch (approval.state.is) {
+    case "pending":
+      return quiet(foldPending(approval, sight, ctx));
+    case "closed":
+      return quiet(sight.is === "listed" ? reopen(approval, sight.request, ctx.nonce(), null) : approval);
+    case "decided":
+      return foldDecided(approval, approval.state.decision, approval.state.delivery, { sight, ctx });
+  }
+}
+
+const quiet = (approval: Approval): Folded => ({ approval, says: null });
+
+function foldPending(approval: Approval, sight: Sight, ctx: Context): Approval {
+  if (sight.is === "absent") return close(approval, sight.because, ctx.now);
+  if (sight.request.digest === approval.request.digest) return approval;
+  return reopen(approval, sight.request, ctx.nonce(), null);
+}
+
+type Look = { readonly sight: Sight; readonly ctx: Context };
+
+function foldDecided(approval: Approval, decision: Decision, delivery: Delivery, look: Look): Folded {
+  const to = (next: Delivery): Folded => quiet(withDelivery(approval, decision, next));
+  switch (delivery.is) {
+    case "recorded":
+      return foldUnsent(approval, decision, look);
+    case "retry":
+      return delivery.lost
+        ? foldLost(approval, decision, delivery, look)
+        : foldUnsent(approval, decision, look);
+    case "unsure":
+      return foldLost(approval, decision, delivery, look);
+    case "refused":
+      return foldRefused(approval, decision, delivery, look);
+    case "confirmed": {
+      if (look.sight.askedAt < delivery.at + STILL_LISTED_AFTER_MS) return quiet(approval);
+      const stillListed = look.sight.is === "listed";
+      return stillListed === delivery.stillListed ? quiet(approval) : to({ ...delivery, stillListed });
+    }
+    case "sending":
+    case "elsewhere":
+    case "unconfirmed":
+      return quiet(approval);
+  }
+}
+
+/** Nothing of it was ever applied: it gives way to what the service now says. */
+function foldUnsent(approval: Approval, decision: Decision, { sight, ctx }: Look): Folded {
+  const says = (because: "request-changed" | "no-longer-listed" | "run-over"): Said => ({
+    is: "decision-void",
+    approval: approval.id,
+    because,
+  });
+  if (sight.is === "absent") {
+    const because = sight.because === "run-over" ? "run-over" : "no-longer-listed";
+    return { approval: voidAndClose(approval, decision, sight.because, ctx.now), says: says(because) };
+  }
+  if (sight.request.digest === decision.digest) return quiet(approval);
+  const past: PastDecision = { decision, because: "request-changed", words: "" };
+  return { approval: reopen(approval, sight.request, ctx.nonce(), past), says: says("request-changed") };
+}
+
+/** The answer to a POST was lost. What is listed after that tells whether the same content may go again. */
+function foldLost(
+  approval: Approval,
+  decision: Decision,
+  delivery: Extract<Delivery, { is: "unsure" | "retry" }>,
+  { sight, ctx }: Look,
+): Folded {
+  const final = (because: "no-longer-listed" | "request-changed"): Folded =>
+    quiet(withDelivery(approval, decision, { is: "unconfirmed", at: ctx.now, because }));
+  if (delivery.is === "unsure" && sight.askedAt < delivery.since) return quiet(approval);
+  if (sight.is === "absent")
+    return sight.because === "run-missing" ? quiet(approval) : final("no-longer-listed");
+  if (sight.request.digest !== decision.digest) return final("request-changed");
+  if (delivery.is === "retry" || sight.askedAt < delivery.since + DECISION_LINGER_MS) return quiet(approval);
+  const again: Delivery = {
+    is: "retry",
+    notBefore: ctx.now,
+    tries: delivery.tries,
+    lost: true,
+    why: delivery.why,
+  };
+  return quiet(withDelivery(approval, decision, again));
+}
+
+/** The service refused a first, clean POST: reopened only when it lists the approval after that. */
+function foldRefused(
+  approval: Approval,
+  decision: Decision,
+  delivery: Extract<Delivery, { is: "refused" }>,
+  { sight, ctx }: Look,
+): Folded {
+  if (sight.askedAt < delivery.at) return quiet(approval);
+  if (sight.is === "absent") {
+    if (sight.because === "run-missing") return quiet(approval);
+    const next: Delivery = { is: "elsewhere", at: ctx.now, words: delivery.words };
+    return quiet(withDelivery(approval, decision, next));
+  }
+  const past: PastDecision = { decision, because: "refused", words: delivery.words };
+  return quiet(reopen(approval, sight.request, ctx.nonce(), past));
+}

@@ -1,0 +1,49 @@
+// Identifiers. Each has one maker, which checks the shape; a plain string is never one of them by accident.
+
+declare const brand: unique symbol;
+type Branded<Name extends string> = string & { readonly [brand]: Name };
+
+/** Ours: names what we remember, from before the service has given the run an id of its own. */
+export type RunKey = Branded<"RunKey">;
+/** The service's. Any text: it is only ever sent back, URL-encoded. */
+export type RunId = Branded<"RunId">;
+export type ApprovalId = Branded<"ApprovalId">;
+export type TeamId = Branded<"TeamId">;
+export type UserId = Branded<"UserId">;
+export type ChannelId = Branded<"ChannelId">;
+/** Slack's name of a message inside its channel; compared as text, never as a number. */
+export type MessageTs = Branded<"MessageTs">;
+/** 128 random bits that stand for a button or a modal; what they mean is in our store alone. */
+export type Nonce = Branded<"Nonce">;
+
+/** Longer ids than this are refused: they go into URLs, logs and cards. Ours to choose; the service names no limit. */
+export const MAX_SERVICE_ID_CHARS = 512;
+
+function maker<Id extends string>(name: string, shape: RegExp): (text: string) => Id {
+  return (text) => {
+    if (!shape.test(text)) throw new TypeError(`not a ${name}: ${JSON.stringify(text.slice(0, 80))}`);
+    return text as Id;
+  };
+}
+
+const SERVICE_ID = new RegExp(`^[^]{1,${MAX_SERVICE_ID_CHARS}}$`, "u");
+
+export const RunKey = maker<RunKey>("run key", /^[0-9a-z]{8,40}$/);
+export const RunId = maker<RunId>("run id", SERVICE_ID);
+export const ApprovalId = maker<ApprovalId>("approval id", SERVICE_ID);
+// Slack documents ids as opaque upper-case strings with a letter for the kind in front.
+export const TeamId = maker<TeamId>("team id", /^[TE][A-Z0-9]{1,30}$/);
+export const UserId = maker<UserId>("user id", /^[UW][A-Z0-9]{1,30}$/);
+export const ChannelId = maker<ChannelId>("channel id", /^[CDG][A-Z0-9]{1,30}$/);
+export const MessageTs = maker<MessageTs>("message ts", /^\d{1,16}\.\d{1,9}$/);
+export const Nonce = maker<Nonce>("nonce", /^[A-Za-z0-9_-]{16,64}$/);
+
+/** For what strangers send: the id, or null where the text has not its shape. */
+export function parsed<Id>(make: (text: string) => Id, text: unknown): Id | null {
+  if (typeof text !== "string") return null;
+  try {
+    return make(text);
+  } catch {
+    return null;
+  }
+}

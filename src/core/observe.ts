@@ -1,0 +1,125 @@
+// Folds what the service says of a run into what we remember. Returns the very same object when nothing new was learnt:
+// that is how a quiet poll comes to write nothing.
+
+import type { Approval, Request } from "./approval.ts";
+import { newApproval } from "./approval.ts";
+import type { Context } from "./context.ts";
+import { foldApproval, type Sight } from "./fold-approval.ts";
+import type { ApprovalId, RunId } from "./ids.ts";
+import { canonicalJson } from "./json.ts";
+import { requestText } from "./request-text.ts";
+import type { Run, Said, Seen, Tell, Watch } from "./run.ts";
+import { isWatched } from "./run.ts";
+import { ending, type PendingApproval, type Snapshot } from "./snapshot.ts";
+
+/** One 404 may be a hiccup of a replica; this many in a row are believed. */
+export const MISSING_AFTER_TIMES = 3;
+/** How long a vanished run is still asked for (ms): DESIGN.md, «given up after a day». */
+export const GIVE_UP_AFTER_MS = 24 * 60 * 60_000;
+
+export function observe(run: Run, snapshot: Snapshot, ctx: Context): Run {
+  if (!isWatched(run) || (run.seen !== null && snapshot.askedAt < run.seen.askedAt)) return run;
+  const over = ending(snapshot.status);
+  const folded = foldAll(run, snapshot, ctx);
+  const seen = see(run.seen, snapshot, ctx.now);
+  const watch: Watch =
+    over !== null ? { is: "over", at: ctx.now } : run.watch.is === "on" ? run.watch : { is: "on" };
+  const input =
+    run.origin === "adopted" && run.input === "" && snapshot.input !== null ? snapshot.input : run.input;
+  const same =
+    seen === run.seen && watch === run.watch && input === run.input && folded.approvals === run.approvals;
+  return same
+    ? run
+    : { ...run, seen, watch, input, approvals: folded.approvals, tells: tell(run, folded.says, ctx) };
+}
+
+/** The service answered 404 for a run it once knew. */
+export function observeMissing(run: Run, askedAt: number, ctx: Context): Run {
+  if (!isWatched(run) || (run.seen !== null && askedAt < run.seen.askedAt)) return run;
+  const before = run.watch.is === "missing" ? run.watch : { since: ctx.now, times: 0 };
+  if (ctx.now - before.since >= GIVE_UP_AFTER_MS) return giveUp(run, ctx);
+  if (before.times >= MISSING_AFTER_TIMES) return run;
+  const watch: Watch = { is: "missing", since: before.since, times: before.times + 1 };
+  if (watch.times < MISSING_AFTER_TIMES) return { ...run, watch };
+  const absent: Sight = { is: "absent", because: "run-missing", askedAt };
+  const folded = run.approvals.map((approval) => foldApproval(approval, absent, ctx));
+  return {
+    ...run,
+    watch,
+    approvals: folded.map((each) => each.approval),
+    tells: tell(run, told(folded), ctx),
+  };
+}
+
+function giveUp(run: Run, ctx: Context): Run {
+  const approvals = run.approvals.map((approval): Approval => {
+    const { state } = approval;
+    const waits = state.is === "decided" && ["unsure", "retry", "refused"].includes(state.delivery.is);
+    if (!waits) return approval;
+    return {
+      ...approval,
+      state: { ...state, delivery: { is: "unconfirmed", at: ctx.now, because: "run-missing" } },
+    };
+  });
+  return { ...run, watch: { is: "given-up", at: ctx.now }, approvals };
+}
+
+/** The digest that binds a decision to what was shown: everything the service sent, and for which run and approval. */
+export function requestOf(run: RunId, item: PendingApproval, ctx: Context): Request {
+  const digest = ctx.digest(canonicalJson([run, item.id, item.content]));
+  const { action, content, requestedAt } = item;
+  return { action, content, requestedAt, digest, chars: requestText({ action, content }).length };
+}
+
+function see(before: Seen | null, snapshot: Snapshot, now: number): Seen {
+  if (before !== null && before.status === snapshot.status) return before;
+  const how = ending(snapshot.status);
+  const { output, completedAt, extra, askedAt } = snapshot;
+  const ended = how === null ? null : { how, completedAt, output, outputChars: output?.length ?? 0, extra };
+  return { status: snapshot.status, since: now, ended, askedAt };
+}
+
+function foldAll(
+  run: Run,
+  snapshot: Snapshot,
+  ctx: Context,
+): { approvals: readonly Approval[]; says: Said[] } {
+  const over = ending(snapshot.status) !== null;
+  if (snapshot.pending === null && !over) return { approvals: run.approvals, says: [] };
+  const listed = new Map<ApprovalId, PendingApproval>(
+    over ? [] : (snapshot.pending ?? []).map((item) => [item.id, item]),
+  );
+  // A terminal state is final, whenever the look began.
+  const askedAt = over ? ctx.now : snapshot.askedAt;
+  const folded = run.approvals.map((approval) => {
+    const item = listed.get(approval.id);
+    listed.delete(approval.id);
+    const sight: Sight =
+      item === undefined
+        ? { is: "absent", because: over ? "run-over" : "no-longer-listed", askedAt }
+        : { is: "listed", request: requestOf(snapshot.id, item, ctx), askedAt };
+    return foldApproval(approval, sight, ctx);
+  });
+  const fresh = [...listed.values()].map((item) =>
+    newApproval(item.id, requestOf(snapshot.id, item, ctx), ctx.nonce(), ctx.now),
+  );
+  const unchanged =
+    fresh.length === 0 && folded.every((each, index) => each.approval === run.approvals[index]);
+  const approvals = unchanged ? run.approvals : [...folded.map((each) => each.approval), ...fresh];
+  return { approvals, says: told(folded) };
+}
+
+function told(folded: readonly { says: Said | null }[]): Said[] {
+  return folded.flatMap((each) => (each.says === null ? [] : [each.says]));
+}
+
+/** Whoever decided is told privately what became of it. */
+function tell(run: Run, says: readonly Said[], ctx: Context): readonly Tell[] {
+  const more = says.flatMap((said): Tell[] => {
+    if (said.is === "cannot-post") return [];
+    const approval = run.approvals.find((each) => each.id === said.approval);
+    if (approval?.state.is !== "decided") return [];
+    return [{ id: ctx.nonce(), to: approval.state.decision.by.user, says: said, state: "planned" }];
+  });
+  return more.length === 0 ? run.tells : [...run.tells, ...more];
+}

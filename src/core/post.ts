@@ -1,0 +1,50 @@
+// One message of ours in Slack, from the intention to the message that is really there. chat.postMessage has no
+// idempotency key, so a lost answer is followed by reading the thread back: adopt what is found, post again what is not.
+//
+//   planned ──► sending ──► up ──(message deleted)──► planned
+//                 │  ▲
+//        lost     ▼  │ not found
+//               unsure            refused (no such channel, not a member) ──slowly──► sending
+
+import type { MessageTs } from "./ids.ts";
+
+export type Post =
+  | { readonly is: "planned"; readonly notBefore: number; readonly tries: number }
+  | { readonly is: "sending"; readonly at: number; readonly tries: number }
+  /** Read back not before `lookAt`: until then a late request can still arrive. */
+  | { readonly is: "unsure"; readonly lookAt: number; readonly tries: number }
+  /** `shows` is what the message says, as `wanted` names it; `sweepAt`: when to look once for late extra copies. */
+  | {
+      readonly is: "up";
+      readonly ts: MessageTs;
+      readonly shows: string;
+      readonly sweepAt: number | null;
+      readonly notBefore: number;
+    }
+  /** Slack refuses it: we were removed from the channel, it is archived. Tried again now and then while the run lives. */
+  | { readonly is: "refused"; readonly words: string; readonly retryAt: number; readonly tries: number };
+
+/** A file of ours: uploaded first (its id is stored), then shared into the thread. */
+export type Upload =
+  | { readonly is: "planned"; readonly notBefore: number; readonly tries: number }
+  | { readonly is: "uploaded"; readonly file: string; readonly notBefore: number; readonly tries: number }
+  | { readonly is: "sharing"; readonly file: string; readonly at: number; readonly tries: number }
+  | { readonly is: "unsure"; readonly file: string; readonly lookAt: number; readonly tries: number }
+  | { readonly is: "up"; readonly file: string }
+  | { readonly is: "refused"; readonly words: string };
+
+/** How long a request whose answer was lost may still arrive late (ms). Ours: a TCP retransmission or two. */
+export const POST_LINGER_MS = 4_000;
+/** When to look for a copy that arrived even later than that (ms after the second attempt). */
+export const SWEEP_AFTER_MS = 30_000;
+
+/** How often a refused message is tried again (ms), and at most how many times in all. */
+export const REFUSED_RETRY_MS = 5 * 60_000;
+export const REFUSED_TRIES = 100;
+
+export const PLANNED = { is: "planned", notBefore: 0, tries: 0 } as const;
+
+/** Waits between attempts: 1, 2, 4 … 60 s; a longer `Retry-After` wins. */
+export function backoffMs(tries: number, retryAfterMs: number | null): number {
+  return Math.max(Math.min(1_000 * 2 ** Math.max(tries - 1, 0), 60_000), retryAfterMs ?? 0);
+}

@@ -1,0 +1,149 @@
+// The one place that says what is to be done next: compares what we remember with what is shown and sent, and asks for the
+// difference. It never does anything, and for a world that has obeyed it asks for nothing.
+
+import type { Approval } from "./approval.ts";
+import type { Effect } from "./effect.ts";
+import { DECISION_LINGER_MS, STILL_LISTED_AFTER_MS } from "./fold-approval.ts";
+import { type Post, REFUSED_TRIES, type Upload } from "./post.ts";
+import { needsFile } from "./request-text.ts";
+import { cardSlot, isWatched, OPENING, OUTCOME, OUTPUT, requestSlot, type Run, type Slot } from "./run.ts";
+import {
+  cardShows,
+  MISSING,
+  missingShows,
+  noticeSlots,
+  openingShows,
+  outcomeShows,
+  outputNeedsFile,
+} from "./shows.ts";
+
+export type Plan = {
+  readonly effects: readonly Effect[];
+  /** When the run must be reconciled again although nothing happens (ms), if ever. */
+  readonly wakeAt: number | null;
+  /** When a decision needs a look at the service (ms), if one does. */
+  readonly lookAt: number | null;
+};
+
+type Wish = { readonly effect: Effect | null; readonly at: number | null };
+const NOTHING: Wish = { effect: null, at: null };
+
+export function reconcile(run: Run, now: number): Plan {
+  const wishes = [...messageWishes(run, now), ...fileWishes(run, now), ...workWishes(run, now)];
+  const effects = wishes.flatMap((wish) => (wish.effect === null ? [] : [wish.effect]));
+  const looks = run.approvals.flatMap((approval) => lookWanted(run, approval));
+  return { effects, wakeAt: earliest(wishes.map((wish) => wish.at)), lookAt: earliest(looks) };
+}
+
+/** Nothing is to be done, awaited or asked for ever again. */
+export function isFinished(run: Run, now: number): boolean {
+  const plan = reconcile(run, now);
+  const waits = plan.effects.length > 0 || plan.wakeAt !== null || plan.lookAt !== null;
+  const asks = run.creation.is === "unknown" && run.creation.again === "asked";
+  return !waits && !asks && !isWatched(run) && !underWay(run);
+}
+
+function underWay(run: Run): boolean {
+  const posts = Object.values(run.posts).some((post) => post.is === "sending");
+  const uploads = Object.values(run.uploads).some((upload) => upload.is === "sharing");
+  const sending = run.approvals.some(
+    ({ state }) => state.is === "decided" && state.delivery.is === "sending",
+  );
+  return posts || uploads || sending || run.creation.is === "sending" || run.tells.length > 0;
+}
+
+function messageWishes(run: Run, now: number): Wish[] {
+  const wish = (slot: Slot, want: string | null): Wish =>
+    postWish(
+      slot,
+      run.posts[slot],
+      run.creation.is === "created" || run.posts[slot]?.is !== "refused" ? want : null,
+      now,
+    );
+  const opening = wish(OPENING, openingShows(run));
+  const notices = noticeSlots(run).map((slot) => wish(slot, slot));
+  if (run.posts[OPENING]?.is !== "up") return [opening];
+  const cards = run.approvals.map((approval) => wish(cardSlot(approval.id), cardShows(run, approval)));
+  return [...cards, wish(OUTCOME, outcomeShows(run)), opening, wish(MISSING, missingShows(run)), ...notices];
+}
+
+function postWish(slot: Slot, post: Post | undefined, want: string | null, now: number): Wish {
+  if (post === undefined) return want === null ? NOTHING : due({ do: "post", slot }, 0, now);
+  switch (post.is) {
+    case "planned":
+      return want === null ? NOTHING : due({ do: "post", slot }, post.notBefore, now);
+    case "sending":
+      return NOTHING;
+    case "refused":
+      return want === null || post.tries >= REFUSED_TRIES
+        ? NOTHING
+        : due({ do: "post", slot }, post.retryAt, now);
+    case "unsure":
+      return due({ do: "find", slot }, post.lookAt, now);
+    case "up":
+      if (want !== null && want !== post.shows) return due({ do: "update", slot }, post.notBefore, now);
+      return post.sweepAt === null ? NOTHING : due({ do: "sweep", slot }, post.sweepAt, now);
+  }
+}
+
+function fileWishes(run: Run, now: number): Wish[] {
+  if (run.posts[OPENING]?.is !== "up") return [];
+  const requests = run.approvals
+    .filter((approval) => approval.state.is === "pending" && needsFile(approval.request))
+    .map((approval) => uploadWish(requestSlot(approval), run.uploads[requestSlot(approval)], now));
+  const output = run.posts[OUTCOME]?.is === "up" && outputNeedsFile(run);
+  return output ? [...requests, uploadWish(OUTPUT, run.uploads[OUTPUT], now)] : requests;
+}
+
+function uploadWish(slot: Slot, upload: Upload | undefined, now: number): Wish {
+  switch (upload?.is) {
+    case undefined:
+      return due({ do: "upload", slot }, 0, now);
+    case "planned":
+      return due({ do: "upload", slot }, upload.notBefore, now);
+    case "uploaded":
+      return due({ do: "share", slot }, upload.notBefore, now);
+    case "unsure":
+      return due({ do: "find-file", slot }, upload.lookAt, now);
+    case "sharing":
+    case "up":
+    case "refused":
+      return NOTHING;
+  }
+}
+
+function workWishes(run: Run, now: number): Wish[] {
+  const create =
+    run.creation.is === "planned" && run.posts[OPENING]?.is === "up"
+      ? due({ do: "create-run" }, run.creation.notBefore, now)
+      : NOTHING;
+  const decisions = run.approvals.map(({ id, state }) => {
+    if (state.is !== "decided") return NOTHING;
+    const effect: Effect = { do: "send-decision", approval: id };
+    if (state.delivery.is === "recorded") return due(effect, 0, now);
+    return state.delivery.is === "retry" ? due(effect, state.delivery.notBefore, now) : NOTHING;
+  });
+  const tells = run.tells
+    .filter((tell) => tell.state === "planned")
+    .map((tell) => due({ do: "tell", tell: tell.id }, 0, now));
+  return [create, ...decisions, ...tells];
+}
+
+/** A lost answer and a refusal are both settled by what the service lists afterwards. */
+function lookWanted(run: Run, { state }: Approval): number[] {
+  if (!isWatched(run) || state.is !== "decided") return [];
+  if (state.delivery.is === "unsure") return [state.delivery.since + DECISION_LINGER_MS];
+  const { delivery } = state;
+  if (delivery.is === "confirmed" && delivery.stillListed === null)
+    return [delivery.at + STILL_LISTED_AFTER_MS];
+  return delivery.is === "refused" ? [delivery.at] : [];
+}
+
+function due(effect: Effect, notBefore: number, now: number): Wish {
+  return notBefore <= now ? { effect, at: null } : { effect: null, at: notBefore };
+}
+
+function earliest(times: readonly (number | null)[]): number | null {
+  const known = times.filter((time) => time !== null);
+  return known.length === 0 ? null : Math.min(...known);
+}

@@ -1,0 +1,146 @@
+import { type Approval, close, isFinal } from "./approval.ts";
+import type { ApprovalId, ChannelId, RunId, RunKey, TeamId, UserId } from "./ids.ts";
+import type { Json } from "./json.ts";
+import type { Post, Upload } from "./post.ts";
+import type { Ending } from "./snapshot.ts";
+
+/** What we remember of a run: one value, loaded and saved whole. */
+export type Run = {
+  readonly key: RunKey;
+  readonly team: TeamId;
+  readonly channel: ChannelId;
+  readonly requester: UserId;
+  readonly origin: "started" | "adopted";
+  /** The task as typed; for an adopted run what the service says it is, once it has said so. */
+  readonly input: string;
+  readonly askedAt: number;
+  /** Where the requester can be answered privately even when the channel is closed to us (ms: until when). */
+  readonly answer: { readonly url: string; readonly until: number } | null;
+  readonly creation: Creation;
+  readonly watch: Watch;
+  readonly seen: Seen | null;
+  readonly approvals: readonly Approval[];
+  readonly posts: { readonly [slot: Slot]: Post };
+  readonly uploads: { readonly [slot: Slot]: Upload };
+  readonly tells: readonly Tell[];
+  /** This run carries its channel's notice that the service was away from `since` on. */
+  readonly outage: { readonly since: number; readonly until: number | null } | null;
+};
+
+/** Names a message of the run: `opening`, `card <approval>`, `outcome`; or a file: `output`, `request <approval> <version>`. */
+export type Slot = string;
+
+export const OPENING: Slot = "opening";
+export const OUTCOME: Slot = "outcome";
+export const OUTPUT: Slot = "output";
+export const cardSlot = (id: ApprovalId): Slot => `card ${id}`;
+export const requestSlot = (approval: Approval): Slot => `request ${approval.id} ${approval.version}`;
+
+/** The POST that creates the run is sent at most once per intention. */
+export type Creation =
+  | { readonly is: "planned"; readonly notBefore: number; readonly tries: number; readonly why: string }
+  | { readonly is: "sending"; readonly at: number; readonly tries: number }
+  | { readonly is: "created"; readonly id: RunId; readonly at: number }
+  | { readonly is: "refused"; readonly words: string; readonly at: number }
+  /** A run may exist that nobody can name. `again`: the requester chose to start anew, or to leave it. */
+  | {
+      readonly is: "unknown";
+      readonly words: string;
+      readonly at: number;
+      readonly again: "asked" | "started" | "left";
+    };
+
+export type Watch =
+  | { readonly is: "on" }
+  /** The service says 404. Tried slowly until a day has passed. */
+  | { readonly is: "missing"; readonly since: number; readonly times: number }
+  | { readonly is: "over"; readonly at: number }
+  | { readonly is: "given-up"; readonly at: number }
+  | { readonly is: "dropped"; readonly at: number; readonly by: UserId };
+
+export type Seen = {
+  readonly status: string;
+  /** When we first saw this status (ms). */
+  readonly since: number;
+  readonly ended: Ended | null;
+  /** Begin of the newest look taken in; an older answer that comes later is ignored. */
+  readonly askedAt: number;
+};
+
+export type Ended = {
+  readonly how: Ending;
+  readonly completedAt: string | null;
+  /** Kept until it is posted, then dropped. */
+  readonly output: string | null;
+  readonly outputChars: number;
+  readonly extra: { readonly [field: string]: Json };
+};
+
+/** Something to say privately to one person, at most once. */
+export type Tell = {
+  readonly id: string;
+  readonly to: UserId;
+  readonly says: Said;
+  readonly state: "planned" | "sending";
+};
+
+export type Said =
+  | { readonly is: "cannot-post"; readonly words: string }
+  | {
+      readonly is: "decision-void";
+      readonly approval: ApprovalId;
+      readonly because: "request-changed" | "no-longer-listed" | "run-over";
+    }
+  | { readonly is: "decision-refused"; readonly approval: ApprovalId; readonly words: string }
+  | { readonly is: "decision-elsewhere"; readonly approval: ApprovalId; readonly words: string };
+
+export function newRun(
+  facts: Pick<Run, "key" | "team" | "channel" | "requester" | "input" | "askedAt" | "answer">,
+): Run {
+  return {
+    ...facts,
+    origin: "started",
+    creation: { is: "planned", notBefore: 0, tries: 0, why: "" },
+    watch: { is: "on" },
+    seen: null,
+    approvals: [],
+    posts: {},
+    uploads: {},
+    tells: [],
+    outage: null,
+  };
+}
+
+export function adoptedRun(id: RunId, facts: Parameters<typeof newRun>[0]): Run {
+  return { ...newRun(facts), origin: "adopted", creation: { is: "created", id, at: facts.askedAt } };
+}
+
+export function runId(run: Run): RunId | null {
+  return run.creation.is === "created" ? run.creation.id : null;
+}
+
+export function findApproval(run: Run, id: ApprovalId): Approval | null {
+  return run.approvals.find((approval) => approval.id === id) ?? null;
+}
+
+export function replaceApproval(run: Run, next: Approval): Run {
+  return { ...run, approvals: run.approvals.map((approval) => (approval.id === next.id ? next : approval)) };
+}
+
+/** A decision that is neither settled nor given up: the run must not be let go. */
+export function decidesNow(run: Run): boolean {
+  return run.approvals.some(({ state }) => state.is === "decided" && !isFinal(state.delivery));
+}
+
+/** Somebody chose to stop watching. Its open cards close. */
+export function drop(run: Run, by: UserId, now: number): Run {
+  const approvals = run.approvals.map((each) =>
+    each.state.is === "pending" ? close(each, "unwatched", now) : each,
+  );
+  return { ...run, watch: { is: "dropped", at: now, by }, approvals };
+}
+
+/** The run is still asked for at the service. */
+export function isWatched(run: Run): boolean {
+  return runId(run) !== null && (run.watch.is === "on" || run.watch.is === "missing");
+}

@@ -1,0 +1,85 @@
+// What became of one POST of a decision. The rule (DESIGN.md, «POST decision»): the one content is sent again only when it
+// was surely not applied, or when the approval is still listed well after a lost answer.
+
+import type { Approval, Decision, Delivery, PastDecision } from "./approval.ts";
+import { voidAndClose, withDelivery } from "./approval.ts";
+import type { Context } from "./context.ts";
+import type { Outcome } from "./effect.ts";
+import type { ApprovalId } from "./ids.ts";
+import { backoffMs } from "./post.ts";
+import { findApproval, isWatched, replaceApproval, type Run, type Said } from "./run.ts";
+
+/** A decision waits at most this long (ms) for its next attempt, unless the service asks for more. */
+const MAX_BACKOFF_MS = 15_000;
+
+type Sending = Extract<Delivery, { is: "sending" | "recorded" | "retry" }>;
+
+export function settleDecision(run: Run, id: ApprovalId, outcome: Outcome, ctx: Context): Run {
+  const approval = findApproval(run, id);
+  if (approval?.state.is !== "decided") return run;
+  const { decision, delivery } = approval.state;
+  if (delivery.is !== "sending" && delivery.is !== "recorded" && delivery.is !== "retry") return run;
+  const next = nextDelivery(delivery, outcome, isWatched(run), ctx.now);
+  if (next === null) return run;
+  const settled =
+    next === "void"
+      ? voidAndClose(approval, decision, "run-over", ctx.now)
+      : withDelivery(approval, decision, next);
+  return inform(replaceApproval(run, settled), settled, decision, ctx);
+}
+
+function nextDelivery(
+  before: Sending,
+  outcome: Outcome,
+  watched: boolean,
+  now: number,
+): Delivery | "void" | null {
+  const tries = before.is === "recorded" ? 1 : before.is === "retry" ? before.tries + 1 : before.tries;
+  const lost = before.is === "recorded" ? false : before.lost;
+  switch (outcome.is) {
+    case "confirmed":
+      return { is: "confirmed", at: now, stillListed: null };
+    case "elsewhere":
+      // After a lost answer of ours, «already resolved» may be our own doing.
+      return lost ? unconfirmed(now) : { is: "elsewhere", at: now, words: outcome.words };
+    case "later": {
+      if (!watched) return lost ? unconfirmed(now) : "void";
+      const notBefore =
+        now + Math.max(Math.min(backoffMs(tries, null), MAX_BACKOFF_MS), outcome.afterMs ?? 0);
+      return { is: "retry", notBefore, tries, lost, why: outcome.why };
+    }
+    case "refused":
+      if (lost) return { is: "unconfirmed", at: now, because: "refused-after-lost-answer" };
+      return watched
+        ? { is: "refused", at: now, words: outcome.words }
+        : { is: "elsewhere", at: now, words: outcome.words };
+    case "unsure":
+      return watched ? { is: "unsure", since: now, tries, why: outcome.why } : unconfirmed(now);
+    default:
+      return null;
+  }
+}
+
+function unconfirmed(at: number): Delivery {
+  return { is: "unconfirmed", at, because: "no-longer-listed" };
+}
+
+/** The approver hears privately of a decision that did not take effect; everybody else sees it on the card. */
+function inform(run: Run, settled: Approval, decision: Decision, ctx: Context): Run {
+  const says = said(settled, settled.past.at(-1));
+  if (says === null) return run;
+  const tell = { id: ctx.nonce(), to: decision.by.user, says, state: "planned" } as const;
+  return { ...run, tells: [...run.tells, tell] };
+}
+
+function said({ id, state }: Approval, past: PastDecision | undefined): Said | null {
+  if (state.is === "closed") {
+    return past === undefined ? null : { is: "decision-void", approval: id, because: "run-over" };
+  }
+  if (state.is !== "decided") return null;
+  if (state.delivery.is === "refused")
+    return { is: "decision-refused", approval: id, words: state.delivery.words };
+  if (state.delivery.is === "elsewhere")
+    return { is: "decision-elsewhere", approval: id, words: state.delivery.words };
+  return null;
+}

@@ -1,0 +1,173 @@
+// What became of an effect. `begin` marks it before its first byte leaves, `settle` folds in what came of it, and `recover`
+// turns every mark that a dead process left behind into the question it is: did it happen or not?
+
+import type { Approval } from "./approval.ts";
+import { withDelivery } from "./approval.ts";
+import type { Context } from "./context.ts";
+import type { Effect, Outcome } from "./effect.ts";
+import { observe } from "./observe.ts";
+import { backoffMs, type Post, type Upload } from "./post.ts";
+import { findApproval, OPENING, OUTCOME, OUTPUT, replaceApproval, type Run, type Slot } from "./run.ts";
+import { settleDecision } from "./settle-decision.ts";
+import { settlePost, settleUpload, triesOf } from "./settle-post.ts";
+import { outcomeShows, outputNeedsFile } from "./shows.ts";
+
+/** Marks the effect as under way. Idempotent effects (update, find, sweep, upload) need no mark. */
+export function begin(run: Run, effect: Effect, now: number): Run {
+  switch (effect.do) {
+    case "create-run":
+      if (run.creation.is !== "planned") return run;
+      return { ...run, creation: { is: "sending", at: now, tries: run.creation.tries + 1 } };
+    case "post": {
+      const tries = triesOf(run.posts[effect.slot]) + 1;
+      return withPost(run, effect.slot, { is: "sending", at: now, tries });
+    }
+    case "share": {
+      const upload = run.uploads[effect.slot];
+      if (upload?.is !== "uploaded") return run;
+      return withUpload(run, effect.slot, {
+        is: "sharing",
+        file: upload.file,
+        at: now,
+        tries: upload.tries + 1,
+      });
+    }
+    case "send-decision":
+      return changeDelivery(run, effect, now);
+    case "tell":
+      return {
+        ...run,
+        tells: run.tells.map((tell) => (tell.id === effect.tell ? { ...tell, state: "sending" } : tell)),
+      };
+    case "find":
+    case "update":
+    case "sweep":
+    case "upload":
+    case "find-file":
+      return run;
+  }
+}
+
+function changeDelivery(run: Run, effect: Extract<Effect, { do: "send-decision" }>, now: number): Run {
+  const approval = findApproval(run, effect.approval);
+  if (approval?.state.is !== "decided") return run;
+  const { decision, delivery } = approval.state;
+  const before = delivery.is === "retry" ? delivery : { tries: 0, lost: false };
+  const sending = { is: "sending", at: now, tries: before.tries + 1, lost: before.lost } as const;
+  return replaceApproval(run, withDelivery(approval, decision, sending));
+}
+
+export function settle(run: Run, effect: Effect, outcome: Outcome, ctx: Context): Run {
+  switch (effect.do) {
+    case "create-run":
+      return settleCreation(run, outcome, ctx);
+    case "post":
+    case "find":
+    case "update":
+    case "sweep":
+      return dropOutput(settleMessage(run, effect, outcome, ctx));
+    case "upload":
+    case "share":
+    case "find-file":
+      return dropOutput(
+        withUpload(run, effect.slot, settleUpload(run.uploads[effect.slot], outcome, ctx.now)),
+      );
+    case "send-decision":
+      return settleDecision(run, effect.approval, outcome, ctx);
+    case "tell":
+      return { ...run, tells: run.tells.filter((tell) => tell.id !== effect.tell) };
+  }
+}
+
+function settleCreation(run: Run, outcome: Outcome, ctx: Context): Run {
+  if (run.creation.is !== "sending") return run;
+  const { tries } = run.creation;
+  const at = ctx.now;
+  switch (outcome.is) {
+    case "created":
+      return observe(
+        { ...run, creation: { is: "created", id: outcome.snapshot.id, at } },
+        outcome.snapshot,
+        ctx,
+      );
+    case "later": {
+      const notBefore = at + backoffMs(tries, outcome.afterMs);
+      return { ...run, creation: { is: "planned", notBefore, tries, why: outcome.why } };
+    }
+    case "refused":
+      return { ...run, creation: { is: "refused", words: outcome.words, at } };
+    case "unsure":
+      return { ...run, creation: { is: "unknown", words: outcome.why, at, again: "asked" } };
+    default:
+      return run;
+  }
+}
+
+function settleMessage(run: Run, effect: { slot: Slot }, outcome: Outcome, ctx: Context): Run {
+  const post = settlePost(run.posts[effect.slot], outcome, ctx.now);
+  const next = withPost(run, effect.slot, post);
+  if (effect.slot !== OPENING)
+    return post.is === "refused" && post.tries === 1 ? cannotPost(next, post.words, ctx) : next;
+  const opening = next.posts[OPENING];
+  if (opening?.is === "up") return next.answer === null ? next : { ...next, answer: null };
+  if (opening?.is !== "refused" || run.creation.is !== "planned") return next;
+  // No thread, no run: a task whose approvals nobody could see is not started.
+  const creation = { is: "refused", words: opening.words, at: ctx.now } as const;
+  return cannotPost({ ...next, creation }, opening.words, ctx);
+}
+
+function cannotPost(run: Run, words: string, ctx: Context): Run {
+  const tell = {
+    id: ctx.nonce(),
+    to: run.requester,
+    says: { is: "cannot-post", words },
+    state: "planned",
+  } as const;
+  return { ...run, tells: [...run.tells, tell] };
+}
+
+/** An output is not kept once it is posted in full. */
+function dropOutput(run: Run): Run {
+  const ended = run.seen?.ended;
+  const post = run.posts[OUTCOME];
+  if (run.seen === null || ended?.output === undefined || ended.output === null || post?.is !== "up")
+    return run;
+  const upload = run.uploads[OUTPUT]?.is;
+  const whole = !outputNeedsFile(run) || upload === "up" || upload === "refused";
+  if (!whole || post.shows !== outcomeShows(run)) return run;
+  return { ...run, seen: { ...run.seen, ended: { ...ended, output: null } } };
+}
+
+/** After a crash or the loss of a lease: whatever was marked may have happened. */
+export function recover(run: Run, ctx: Context): Run {
+  const lost = { is: "unsure", why: "Countersign stopped before the answer came" } as const;
+  let next = run.creation.is === "sending" ? settleCreation(run, lost, ctx) : run;
+  for (const [slot, post] of Object.entries(next.posts)) {
+    if (post.is === "sending") next = withPost(next, slot, settlePost(post, lost, ctx.now));
+  }
+  for (const [slot, upload] of Object.entries(next.uploads)) {
+    if (upload.is === "sharing") next = withUpload(next, slot, settleUpload(upload, lost, ctx.now));
+  }
+  for (const approval of next.approvals.filter(isSending))
+    next = settleDecision(next, approval.id, lost, ctx);
+  const tells = next.tells.filter((tell) => tell.state === "planned");
+  return tells.length === next.tells.length ? next : { ...next, tells };
+}
+
+function isSending({ state }: Approval): boolean {
+  return state.is === "decided" && state.delivery.is === "sending";
+}
+
+function withPost(run: Run, slot: Slot, post: Post): Run {
+  return { ...run, posts: { ...run.posts, [slot]: post } };
+}
+
+function withUpload(run: Run, slot: Slot, upload: Upload): Run {
+  return { ...run, uploads: { ...run.uploads, [slot]: upload } };
+}
+
+/** The requester's answer to «a run may have started; start again?». Null when it was answered already. */
+export function answerUnknown(run: Run, again: "started" | "left"): Run | null {
+  if (run.creation.is !== "unknown" || run.creation.again !== "asked") return null;
+  return { ...run, creation: { ...run.creation, again } };
+}

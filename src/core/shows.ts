@@ -1,0 +1,99 @@
+// What each message of a run should say now, as a short key. A message whose key differs is stale and is drawn anew.
+// The card builders draw from the same state; a key must change whenever the drawing would.
+
+import type { Approval } from "./approval.ts";
+import { needsFile } from "./request-text.ts";
+import { cardSlot, OPENING, OUTCOME, OUTPUT, requestSlot, type Run, type Slot } from "./run.ts";
+
+export const MISSING: Slot = "missing";
+
+export function openingShows(run: Run): string {
+  switch (run.creation.is) {
+    case "planned":
+      return run.creation.why === "" ? "starting" : "starting, waiting";
+    case "sending":
+      return "starting";
+    case "refused":
+    case "unknown":
+      return run.creation.is;
+    case "created":
+      if (run.watch.is !== "on" && run.watch.is !== "over") return run.watch.is;
+      return `run ${run.seen?.status ?? "not seen"}`;
+  }
+}
+
+/** Null: nothing to be posted. */
+export function outcomeShows(run: Run): string | null {
+  if (run.creation.is === "refused") return "not started";
+  if (run.creation.is === "unknown") return `unknown, ${run.creation.again}`;
+  if (run.seen?.ended === undefined || run.seen.ended === null) return null;
+  return run.uploads[OUTPUT]?.is === "refused" ? "ended, file refused" : "ended";
+}
+
+export function missingShows(run: Run): string | null {
+  if (run.watch.is === "given-up") return "given up";
+  if (run.watch.is === "missing" && run.watch.times >= 3) return "missing";
+  return run.posts[MISSING] === undefined ? null : "back";
+}
+
+/** The notices about the service being away go to the channel itself: one when it is, one when it is back. */
+export function noticeSlots(run: Run): Slot[] {
+  if (run.outage === null) return [];
+  const down = `${DOWN} ${run.outage.since}`;
+  return run.outage.until === null ? [down] : [down, `${BACK} ${run.outage.since}`];
+}
+
+export const DOWN = "service-down";
+export const BACK = "service-back";
+
+export function cardShows(run: Run, approval: Approval): string | null {
+  const post = run.posts[cardSlot(approval.id)];
+  const never = post === undefined || post.is === "planned" || post.is === "refused";
+  if (approval.state.is === "closed" && never) return null;
+  const file = needsFile(approval.request) ? ` ${run.uploads[requestSlot(approval)]?.is ?? "planned"}` : "";
+  return `v${approval.version}${file} ${stateShows(approval)}`;
+}
+
+function stateShows({ state, past }: Approval): string {
+  switch (state.is) {
+    case "pending":
+      return `pending ${past.length}`;
+    case "closed":
+      return `closed ${state.because}`;
+    case "decided": {
+      const { delivery } = state;
+      switch (delivery.is) {
+        case "recorded":
+        case "sending":
+          return "recorded";
+        case "retry":
+          return delivery.lost ? "sending again" : `waiting ${delivery.why}`;
+        case "confirmed":
+          return delivery.stillListed ? "confirmed, still listed" : "confirmed";
+        case "unconfirmed":
+          return `unconfirmed ${delivery.because}`;
+        case "unsure":
+        case "refused":
+        case "elsewhere":
+          return delivery.is;
+      }
+    }
+  }
+}
+
+/** What a slot should show; null when it should not be there, or is not a message. */
+export function shows(run: Run, slot: Slot): string | null {
+  if (slot === OPENING) return openingShows(run);
+  if (slot === OUTCOME) return outcomeShows(run);
+  if (slot === MISSING) return missingShows(run);
+  if (noticeSlots(run).includes(slot)) return slot;
+  const approval = run.approvals.find((each) => cardSlot(each.id) === slot);
+  return approval === undefined ? null : cardShows(run, approval);
+}
+
+/** Longer outputs are attached as a file; the thread holds the first part (characters). */
+export const OUTPUT_IN_THREAD_CHARS = 8_000;
+
+export function outputNeedsFile(run: Run): boolean {
+  return (run.seen?.ended?.outputChars ?? 0) > OUTPUT_IN_THREAD_CHARS;
+}

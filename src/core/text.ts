@@ -1,0 +1,57 @@
+// Untrusted text, made honest: what cannot be seen is shown by its number, and what does not fit is said to be missing.
+
+// Control, format, private-use, unassigned and lone-surrogate code points, line and paragraph separators, and the
+// letters that are drawn as nothing (Hangul fillers, Braille blank). Tab and newline stay.
+const UNSEEN =
+  /(?![\t\n])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}\u{115F}\u{1160}\u{3164}\u{FFA0}\u{2800}]|\u{034F}|\u{17B4}|\u{17B5}|[\u{180B}-\u{180F}]/gu;
+
+// A joiner between two pictures makes one picture of them (👩‍💻): it is seen, so it stays.
+const PICTURE_JOINER =
+  /(\p{Extended_Pictographic}(?:[\u{1F3FB}-\u{1F3FF}]|\u{FE0F})*)\u{200D}(?=\p{Extended_Pictographic})/gu;
+const KEPT_JOINER = "\u{200D}";
+
+/** The text with every unseen code point written as ⟨U+XXXX⟩. Carriage returns before a newline are dropped. */
+export function visible(text: string): string {
+  const pieces = text.replaceAll("\r\n", "\n").split(PICTURE_JOINER);
+  return pieces
+    .map((piece, index) => (index % 2 === 1 ? piece + KEPT_JOINER : piece.replace(UNSEEN, numbered)))
+    .join("");
+}
+
+function numbered(char: string): string {
+  return `⟨U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
+}
+
+/** Nothing that a reader would see: white space and invisible code points only. */
+export function isBlank(text: string): boolean {
+  return text.replace(UNSEEN, "").trim() === "";
+}
+
+/** The first `max` characters (UTF-16 units, as Slack counts) without cutting a code point, and how many are left out. */
+export function clip(text: string, max: number): { shown: string; hidden: number } {
+  if (text.length <= max) return { shown: text, hidden: 0 };
+  const splitsPair = /[\uD800-\uDBFF]/.test(text.charAt(max - 1)) && /[\uDC00-\uDFFF]/.test(text.charAt(max));
+  const shown = text.slice(0, splitsPair ? max - 1 : max);
+  return { shown, hidden: text.length - shown.length };
+}
+
+/** One line for a title or a notification; cut with an ellipsis, because the whole stands elsewhere. */
+export function oneLine(text: string, max: number): string {
+  const line = visible(text).replace(/\s+/g, " ").trim();
+  const { shown, hidden } = clip(line, max);
+  return hidden === 0 ? line : `${clip(shown, max - 1).shown}…`;
+}
+
+/** Pieces of at most `max` characters that put together are the text again; cut at a newline where one is near. */
+export function pieces(text: string, max: number): string[] {
+  const out: string[] = [];
+  let rest = text;
+  while (rest.length > max) {
+    const { shown } = clip(rest, max);
+    const newline = shown.lastIndexOf("\n");
+    const end = newline > max / 2 ? newline + 1 : shown.length;
+    out.push(rest.slice(0, end));
+    rest = rest.slice(end);
+  }
+  return rest === "" && out.length > 0 ? out : [...out, rest];
+}

@@ -1,0 +1,88 @@
+// Runs that were started elsewhere: taken into a channel, and let go again.
+
+import { type RunId, RunKey } from "../core/ids.ts";
+import { observe } from "../core/observe.ts";
+import { err, ok, type Result } from "../core/result.ts";
+import { adoptedRun, decidesNow, drop, isWatched, type Run } from "../core/run.ts";
+import { type Asker, entry, keep, mayUse, type NoRun, type UseDeps } from "./may-use.ts";
+import { PortError } from "./ports.ts";
+
+export type AdoptRun = {
+  /** Who adopts a run counts as its requester. */
+  adopt(by: Asker, id: RunId): Promise<Result<Run, NoRun>>;
+  /** Refused while a decision is under way. */
+  unwatch(by: Asker, id: RunId): Promise<Result<Run, NoRun>>;
+};
+
+export function createAdoptRun(deps: UseDeps): AdoptRun {
+  return { adopt: (by, id) => adopt(deps, by, id), unwatch: (by, id) => unwatch(deps, by, id) };
+}
+
+async function adopt(deps: UseDeps, by: Asker, id: RunId): Promise<Result<Run, NoRun>> {
+  const no = await mayUse(deps, by);
+  if (no !== null) return err(no);
+  const known = await deps.store.byRunId(id);
+  if (known !== null) return watchAgain(deps, by, known);
+  try {
+    const look = await deps.agents.look(id);
+    if (look.is === "missing") return err({ because: "unknown-run" });
+    const { team, channel, user: requester } = by;
+    const ctx = deps.context();
+    const facts = {
+      key: RunKey(deps.newKey()),
+      team,
+      channel,
+      requester,
+      input: "",
+      askedAt: ctx.now,
+      answer: null,
+    };
+    const run = observe(adoptedRun(id, facts), look.snapshot, ctx);
+    await keep(deps, run, { audit: [entry(run, by, "watched")] });
+    return ok(run);
+  } catch (error) {
+    if (error instanceof PortError) return err({ because: "service-silent", words: error.message });
+    throw error;
+  }
+}
+
+/** Watching again changes neither the requester nor the channel. */
+async function watchAgain(deps: UseDeps, by: Asker, key: RunKey): Promise<Result<Run, NoRun>> {
+  const run = (await deps.store.load(key))?.run;
+  if (run === undefined || (await mayUse(deps, { ...by, channel: run.channel })) !== null) {
+    return err({ because: "unknown-run" });
+  }
+  if (run.watch.is !== "dropped") return err({ because: "already-watched", run });
+  const again = await deps.rounds.change(
+    key,
+    (newest) => ({
+      run: { ...newest, watch: { is: "on" } },
+      alongside: { audit: [entry(newest, by, "watched")] },
+    }),
+    { mustHold: false },
+  );
+  return again === null ? err({ because: "unknown-run" }) : ok(again);
+}
+
+async function unwatch(deps: UseDeps, by: Asker, id: RunId): Promise<Result<Run, NoRun>> {
+  const key = await deps.store.byRunId(id);
+  const before = key === null ? null : await deps.store.load(key);
+  if (key === null || before === null) return err({ because: "unknown-run" });
+  const no = await mayUse(deps, { ...by, channel: before.run.channel });
+  if (no !== null) return err(no.because === "not-in-channel" ? { because: "unknown-run" } : no);
+  let refusal: NoRun | null = null;
+  const after = await deps.rounds.change(key, (run) => {
+    refusal = decidesNow(run)
+      ? { because: "deciding", run }
+      : isWatched(run)
+        ? null
+        : { because: "not-watched", run };
+    if (refusal !== null) return run;
+    return {
+      run: drop(run, by.user, deps.context().now),
+      alongside: { audit: [entry(run, by, "unwatched")] },
+    };
+  });
+  if (refusal !== null) return err(refusal);
+  return after === null ? err({ because: "unknown-run" }) : ok(after);
+}

@@ -1,0 +1,76 @@
+import TinyQueue from "tinyqueue";
+import type { Clock } from "./clock.ts";
+
+type Due<Key> = { readonly at: number; readonly key: Key };
+
+/**
+ * Calls `act` for each key when it is due, at most `maxAtOnce` side by side and never twice at once for one key.
+ * A key is not due again until `put` says so. `act` must not reject.
+ */
+export class DueQueue<Key> {
+  readonly #clock: Clock;
+  readonly #maxAtOnce: number;
+  readonly #act: (key: Key) => Promise<void>;
+  readonly #due = new Map<Key, number>();
+  readonly #busy = new Set<Key>();
+  /** May hold times that were replaced since; `#due` has the valid one. */
+  readonly #order = new TinyQueue<Due<Key>>([], (a, b) => a.at - b.at);
+  #alarm: { at: number; cancel: () => void } | null = null;
+  #stopped = false;
+
+  constructor(clock: Clock, maxAtOnce: number, act: (key: Key) => Promise<void>) {
+    this.#clock = clock;
+    this.#maxAtOnce = maxAtOnce;
+    this.#act = act;
+  }
+
+  get busy(): number {
+    return this.#busy.size;
+  }
+
+  /** `key` is due at `at` (ms); replaces what was said before. During its own act it takes effect when the act ends. */
+  put(key: Key, at: number): void {
+    this.#due.set(key, at);
+    if (this.#busy.has(key)) return;
+    this.#order.push({ at, key });
+    this.#pump();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#alarm?.cancel();
+  }
+
+  #pump(): void {
+    if (this.#stopped) return;
+    const now = this.#clock.now();
+    for (let next = this.#order.peek(); next !== undefined; next = this.#order.peek()) {
+      const stale = this.#busy.has(next.key) || this.#due.get(next.key) !== next.at;
+      if (!stale && (next.at > now || this.#busy.size >= this.#maxAtOnce)) break;
+      this.#order.pop();
+      if (!stale) void this.#start(next.key);
+    }
+    const next = this.#order.peek();
+    if (next !== undefined && this.#busy.size < this.#maxAtOnce) this.#setAlarm(next.at, now);
+  }
+
+  #setAlarm(at: number, now: number): void {
+    if (this.#alarm !== null && this.#alarm.at <= at) return;
+    this.#alarm?.cancel();
+    const ring = (): void => {
+      this.#alarm = null;
+      this.#pump();
+    };
+    this.#alarm = { at, cancel: this.#clock.after(Math.max(at - now, 0), ring) };
+  }
+
+  async #start(key: Key): Promise<void> {
+    this.#busy.add(key);
+    this.#due.delete(key);
+    await this.#act(key);
+    this.#busy.delete(key);
+    const at = this.#due.get(key);
+    if (at !== undefined) this.#order.push({ at, key });
+    this.#pump();
+  }
+}

@@ -1,0 +1,17 @@
+/** As much of a logger as the use cases need. Fields hold ids, never texts of people or secrets. */
+export type FlowLog = {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+};
+
+/** What the use cases count; `http/metrics.ts` keeps the counts. */
+export type FlowMetrics = {
+  poll(outcome: string, seconds: number): void;
+  pollsInFlight(count: number): void;
+  runsWatched(count: number): void;
+  effect(what: string, outcome: string): void;
+  refusal(because: string): void;
+  outage(on: boolean): void;
+};

@@ -1,0 +1,61 @@
+// Takes up every unfinished run that nobody holds, and renews the lease on those that are held. After a restart this is how
+// all of them are watched again with nobody typing anything.
+
+import type { Clock } from "./clock.ts";
+import type { FlowLog } from "./flow-log.ts";
+import type { Store } from "./ports.ts";
+import type { Rounds } from "./rounds.ts";
+
+export const LEASE_MS = 60_000;
+const CLAIM_BATCH = 200;
+
+export type Hold = { start(): Promise<number>; stop(): void };
+
+type Deps = {
+  store: Pick<Store, "claim" | "renew">;
+  rounds: Pick<Rounds, "take">;
+  clock: Clock;
+  log: FlowLog;
+};
+
+/** `start` resolves to how many runs were taken up; rejects when the store can't be read. */
+export function createHold({ store, rounds, clock, log }: Deps): Hold {
+  let cancel = (): void => undefined;
+  let stopped = false;
+
+  async function claimAll(): Promise<number> {
+    for (let taken = 0; ;) {
+      const batch = await store.claim(clock.now(), LEASE_MS, CLAIM_BATCH);
+      for (const stored of batch) await rounds.take(stored);
+      taken += batch.length;
+      if (batch.length < CLAIM_BATCH) return taken;
+    }
+  }
+
+  async function again(): Promise<void> {
+    try {
+      await store.renew(clock.now(), LEASE_MS);
+      const taken = await claimAll();
+      if (taken > 0) log.info({ runs: taken }, "took up runs that nobody held");
+    } catch (error) {
+      log.error({ error }, "could not renew the hold on runs; trying again");
+    }
+    next();
+  }
+
+  function next(): void {
+    if (!stopped) cancel = clock.after(LEASE_MS / 4, () => void again());
+  }
+
+  return {
+    start: async () => {
+      const taken = await claimAll();
+      next();
+      return taken;
+    },
+    stop: () => {
+      stopped = true;
+      cancel();
+    },
+  };
+}

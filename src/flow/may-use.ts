@@ -1,0 +1,67 @@
+// Who may start, watch and let go of runs: full members of this workspace who can see the channel.
+
+import type { Context } from "../core/context.ts";
+import type { Person } from "../core/decide.ts";
+import type { ChannelId, RunKey, TeamId, UserId } from "../core/ids.ts";
+import { type Run, runId } from "../core/run.ts";
+import { type AgentService, type AuditEntry, type People, PortError, type Store } from "./ports.ts";
+import type { Rounds } from "./rounds.ts";
+
+/** A look-up for starting, watching and reading may be this old (ms); one for deciding may not. */
+export const RELAXED_AGE_MS = 60_000;
+
+export type Asker = { readonly team: TeamId; readonly user: UserId; readonly channel: ChannelId };
+
+export type NoRun =
+  | { readonly because: "empty-task" }
+  | { readonly because: "guest" | "outsider" | "bot" | "deactivated" | "not-in-channel" }
+  | { readonly because: "unverified" }
+  /** No such run, or one that this person may not know of. */
+  | { readonly because: "unknown-run" }
+  | { readonly because: "service-silent"; readonly words: string }
+  | { readonly because: "already-watched"; readonly run: Run }
+  | { readonly because: "not-watched"; readonly run: Run }
+  | { readonly because: "deciding"; readonly run: Run }
+  | { readonly because: "answered" };
+
+export type UseDeps = {
+  store: Store;
+  agents: Pick<AgentService, "look">;
+  people: Pick<People, "lookUp">;
+  rounds: Pick<Rounds, "change" | "take">;
+  context: () => Context;
+  newKey: () => string;
+};
+
+/** Full members of this workspace, in the channel. Null: they may. */
+export async function mayUse({ people }: UseDeps, by: Asker): Promise<NoRun | null> {
+  let person: Person;
+  try {
+    person = await people.lookUp(by.team, by.user, by.channel, RELAXED_AGE_MS);
+  } catch (error) {
+    if (error instanceof PortError) return { because: "unverified" };
+    throw error;
+  }
+  if (person.kind !== "member") return { because: person.kind };
+  return person.seesChannel ? null : { because: "not-in-channel" };
+}
+
+/** Stores the run and starts its first round; an intention that was met before yields its first run. */
+export async function keep(
+  deps: UseDeps,
+  run: Run,
+  alongside: { intention?: string; audit: AuditEntry[] },
+): Promise<RunKey> {
+  const stored = await deps.store.insert(run, alongside);
+  if (stored !== "stored") return stored.known;
+  const fresh = await deps.store.load(run.key);
+  if (fresh !== null) await deps.rounds.take(fresh);
+  return run.key;
+}
+
+/** The audit line of a run that was started, watched or let go. */
+export function entry(run: Run, by: Asker, what: "started" | "watched" | "unwatched"): AuditEntry {
+  const { team, user } = by;
+  const nothing = { approval: null, verdict: null, reason: null, digest: null };
+  return { at: run.askedAt, what, run: run.key, by: { team, user }, ...nothing, outcome: runId(run) ?? "" };
+}

@@ -1,0 +1,70 @@
+// A click on a card: may this person open the modal? Nothing in the click is believed but who clicked what where.
+
+import type { Verdict } from "../core/approval.ts";
+import { isOpen, mayDecide } from "../core/decide.ts";
+import type { ChannelId, MessageTs, Nonce, TeamId, UserId } from "../core/ids.ts";
+import { err, ok, type Result } from "../core/result.ts";
+import { cardSlot, findApproval, type Run } from "../core/run.ts";
+import type { ModalTicket } from "./ports.ts";
+import { type DecideDeps, lookUp, type No, refused } from "./refuse.ts";
+
+/** A click may rely on facts this old (ms): it only opens a modal. */
+export const CLICK_AGE_MS = 60_000;
+export type Click = {
+  readonly team: TeamId;
+  readonly user: UserId;
+  readonly channel: ChannelId;
+  readonly ts: MessageTs;
+  readonly nonce: Nonce;
+};
+
+export type OpenModal = {
+  /** The ticket is stored when this resolves to ok; its nonce is all that the modal carries. */
+  decide(click: Click, verdict: Verdict): Promise<Result<{ run: Run; ticket: ModalTicket }, No>>;
+  /** To read a request in full; decides nothing. */
+  read(click: Click): Promise<Result<{ run: Run; request: ModalTicket["saw"] }, No>>;
+};
+
+export function createOpenModal(deps: DecideDeps): OpenModal {
+  return {
+    decide: (click, verdict) => openModal(deps, click, verdict),
+    read: async (click) => {
+      const found = await findCard(deps, click);
+      return found.ok ? ok({ run: found.value.run, request: found.value.approval.request }) : found;
+    },
+  };
+}
+
+async function findCard({ store }: DecideDeps, click: Click) {
+  const button = await store.byButton(click.nonce);
+  const run = button === null ? null : ((await store.load(button.run))?.run ?? null);
+  const approval = run === null || button === null ? null : findApproval(run, button.approval);
+  if (run === null || button === null || approval === null)
+    return err<No>({ refusal: { because: "unknown" }, run: null });
+  const post = run.posts[cardSlot(approval.id)];
+  // The nonce is bound to its message: the same value under another message, channel or team is nobody's button.
+  const mine =
+    run.team === click.team && run.channel === click.channel && post?.is === "up" && post.ts === click.ts;
+  return mine
+    ? ok({ run, approval, version: button.version })
+    : err<No>({ refusal: { because: "unknown" }, run: null });
+}
+
+async function openModal(
+  deps: DecideDeps,
+  click: Click,
+  verdict: Verdict,
+): Promise<Result<{ run: Run; ticket: ModalTicket }, No>> {
+  const found = await findCard(deps, click);
+  if (!found.ok) return refused(deps, found.error, click, null);
+  const { run, approval, version } = found.value;
+  const person = await lookUp(deps, run, click.user, CLICK_AGE_MS);
+  const no = "because" in person ? person : (mayDecide(person, run) ?? isOpen(approval, version, null));
+  if (no !== null) return refused(deps, { refusal: no, run }, click, verdict);
+  const { now, nonce } = deps.context();
+  const { team, user } = click;
+  const bound = { nonce: nonce(), team, user, approval: approval.id, version, run: run.key };
+  const ticket: ModalTicket = { ...bound, verdict, saw: approval.request, at: now };
+  await deps.store.openModal(ticket);
+  return ok({ run, ticket });
+}

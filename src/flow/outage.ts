@@ -1,0 +1,83 @@
+// Tells people, once per channel, that the service has been away for long, and once that it is back.
+
+import type { ChannelId } from "../core/ids.ts";
+import type { Run } from "../core/run.ts";
+import type { Change } from "./change.ts";
+import type { Clock } from "./clock.ts";
+import type { FlowLog, FlowMetrics } from "./flow-log.ts";
+import type { Store } from "./ports.ts";
+import type { ServiceGuard } from "./service-guard.ts";
+
+/** DESIGN.md: one notice when the service is down for more than a minute. */
+export const LONG_OUTAGE_MS = 60_000;
+const MAX_RUNS = 100_000;
+
+export type OutageWatch = { start(): void; stop(): void };
+
+type Deps = {
+  store: Pick<Store, "list" | "channelsInUse">;
+  guard: Pick<ServiceGuard, "state">;
+  change: Change;
+  clock: Clock;
+  log: FlowLog;
+  metrics: FlowMetrics;
+};
+
+export function createOutageWatch(deps: Deps, checkEveryMs: number): OutageWatch {
+  let cancel = (): void => undefined;
+  // Unknown at the start: a notice of before a restart may still want its «back again».
+  let told: boolean | null = null;
+
+  async function check(): Promise<void> {
+    const state = deps.guard.state();
+    if (state.is === "unknown") return;
+    const long = state.is === "away" && deps.clock.now() - state.at >= LONG_OUTAGE_MS;
+    deps.metrics.outage(long);
+    if (state.is === "answers" && told !== false) await tellBack(deps);
+    if (state.is === "away" && long && told !== true) await tellAway(deps, state);
+    if (long || state.is === "answers") told = long;
+  }
+
+  function next(): void {
+    cancel = deps.clock.after(checkEveryMs, () => {
+      check()
+        .catch((error: unknown) =>
+          deps.log.error({ error }, "could not tell people about the service's outage"),
+        )
+        .finally(next);
+    });
+  }
+  return { start: next, stop: () => cancel() };
+}
+
+async function unfinished(store: Deps["store"], channels: readonly ChannelId[]): Promise<readonly Run[]> {
+  return channels.length === 0 ? [] : store.list({ channels, only: "unfinished", limit: MAX_RUNS });
+}
+
+/** The newest run of each channel carries the notice; a channel that has one already gets no second. */
+async function tellAway({ store, change, log }: Deps, away: { at: number; why: string }): Promise<void> {
+  log.error(
+    { since: new Date(away.at).toISOString(), why: away.why },
+    "the agent service has been away for long",
+  );
+  for (const channel of await store.channelsInUse()) {
+    const runs = await unfinished(store, [channel]);
+    const [carrier] = runs;
+    if (carrier === undefined || runs.some((run) => run.outage !== null && run.outage.until === null))
+      continue;
+    await change(carrier.key, (run) => ({ ...run, outage: { since: away.at, until: null } }));
+  }
+}
+
+async function tellBack({ store, change, clock, log }: Deps): Promise<void> {
+  const runs = await unfinished(store, await store.channelsInUse());
+  const open = runs.filter((run) => run.outage !== null && run.outage.until === null);
+  if (open.length > 0) log.info({ notices: open.length }, "the agent service is back");
+  for (const { key } of open) {
+    await change(key, (run) =>
+      run.outage === null || run.outage.until !== null
+        ? run
+        : { ...run, outage: { ...run.outage, until: clock.now() } },
+    );
+  }
+}

@@ -1,0 +1,93 @@
+// One effect → one port call → what came of it. The only place where the runs' outside world is touched.
+
+import type { Effect, Outcome } from "../core/effect.ts";
+import { findApproval, type Run, runId, type Slot } from "../core/run.ts";
+import { shows } from "../core/shows.ts";
+import { type AgentService, type Chat, PortError } from "./ports.ts";
+
+export type Perform = (run: Run, effect: Effect) => Promise<Outcome>;
+
+export function createPerform(agents: AgentService, chat: Chat): Perform {
+  return async (run, effect) => {
+    try {
+      return await attempt(run, effect, agents, chat);
+    } catch (error) {
+      if (error instanceof PortError) return outcomeOf(error);
+      throw error;
+    }
+  };
+}
+
+export function outcomeOf(error: PortError): Outcome {
+  if (error.applied === "maybe") return { is: "unsure", why: error.message };
+  if (error.retry === "never") return { is: "refused", words: error.message };
+  return { is: "later", afterMs: error.retryAfterMs, why: error.message };
+}
+
+async function attempt(run: Run, effect: Effect, agents: AgentService, chat: Chat): Promise<Outcome> {
+  switch (effect.do) {
+    case "create-run":
+      return { is: "created", snapshot: await agents.create(run.input, run.key) };
+    case "send-decision":
+      return sendDecision(run, effect, agents);
+    case "post":
+      return { is: "posted", ts: await chat.post(run, effect.slot), shows: shows(run, effect.slot) ?? "" };
+    case "find":
+      return { is: "found", copies: await chat.find(run, effect.slot) };
+    case "update":
+      return update(run, effect.slot, chat);
+    case "sweep":
+      return sweep(run, effect.slot, chat);
+    case "upload":
+      return { is: "uploaded", file: await chat.upload(run, effect.slot) };
+    case "share":
+    case "find-file":
+      return file(run, effect, chat);
+    case "tell":
+      return tell(run, effect.tell, chat);
+  }
+}
+
+async function sendDecision(
+  run: Run,
+  effect: Extract<Effect, { do: "send-decision" }>,
+  agents: AgentService,
+): Promise<Outcome> {
+  const id = runId(run);
+  const approval = findApproval(run, effect.approval);
+  if (id === null || approval?.state.is !== "decided")
+    return { is: "later", afterMs: null, why: "nothing to send" };
+  return agents.resolve(id, approval.id, approval.state.decision);
+}
+
+async function update(run: Run, slot: Slot, chat: Chat): Promise<Outcome> {
+  const post = run.posts[slot];
+  if (post?.is !== "up") return { is: "later", afterMs: null, why: "not posted yet" };
+  const answer = await chat.update(run, slot, post.ts);
+  return answer === "gone" ? { is: "gone" } : { is: "updated", shows: shows(run, slot) ?? "" };
+}
+
+async function sweep(run: Run, slot: Slot, chat: Chat): Promise<Outcome> {
+  const post = run.posts[slot];
+  if (post?.is !== "up") return { is: "swept" };
+  const copies = await chat.find(run, slot);
+  for (const copy of copies) if (copy !== post.ts) await chat.remove(run, copy);
+  return { is: "swept" };
+}
+
+async function file(
+  run: Run,
+  effect: { do: "share" | "find-file"; slot: Slot },
+  chat: Chat,
+): Promise<Outcome> {
+  const upload = run.uploads[effect.slot];
+  if (upload === undefined || !("file" in upload)) return { is: "gone" };
+  if (effect.do === "find-file") return { is: "file-found", there: await chat.hasFile(run, upload.file) };
+  return { is: await chat.share(run, upload.file, effect.slot) };
+}
+
+async function tell(run: Run, id: string, chat: Chat): Promise<Outcome> {
+  const found = run.tells.find((each) => each.id === id);
+  if (found !== undefined) await chat.tell(run, found.to, found.says);
+  return { is: "told" };
+}

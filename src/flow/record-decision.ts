@@ -1,0 +1,106 @@
+// A submitted modal: people are looked up afresh, the request is compared with what the modal showed, and the decision is
+// committed. Only then is the modal acknowledged.
+
+import { decide, type Person, type Refusal, type Submission } from "../core/decide.ts";
+import type { Nonce, TeamId, UserId } from "../core/ids.ts";
+import { err, ok, type Result } from "../core/result.ts";
+import { type Run, runId } from "../core/run.ts";
+import { type AuditEntry, type Look, type ModalTicket, PortError } from "./ports.ts";
+import { type DecideDeps, lookUp, type No, refused } from "./refuse.ts";
+import { takeIn } from "./take-in.ts";
+
+/** A submit may share an answer this old (ms) with others of the same burst. */
+export const SUBMIT_AGE_MS = 5_000;
+/** The submit is answered within 2 s, so the best-effort look gets this long (ms). */
+export const SUBMIT_LOOK_MS = 1_500;
+
+/** The decision is committed when this resolves to ok. Rejects with PortError when it could not be stored. */
+export type RecordDecision = (
+  by: { team: TeamId; user: UserId },
+  nonce: Nonce,
+  reason: string,
+) => Promise<Result<Run, No>>;
+
+export function createRecordDecision(deps: DecideDeps): RecordDecision {
+  return (by, nonce, reason) => submit(deps, by, nonce, reason);
+}
+
+async function submit(
+  deps: DecideDeps,
+  by: { team: TeamId; user: UserId },
+  nonce: Nonce,
+  reason: string,
+): Promise<Result<Run, No>> {
+  const ticket = await deps.store.modal(nonce);
+  // The modal is bound to its person: a nonce in another hand is nobody's modal.
+  if (ticket === null || ticket.team !== by.team || ticket.user !== by.user) {
+    return refused(deps, { refusal: { because: "unknown" }, run: null }, by, null);
+  }
+  const run = (await deps.store.load(ticket.run))?.run;
+  if (run === undefined)
+    return refused(deps, { refusal: { because: "unknown" }, run: null }, by, ticket.verdict);
+  const [person, look] = await Promise.all([
+    lookUp(deps, run, by.user, SUBMIT_AGE_MS),
+    lookBriefly(deps, run),
+  ]);
+  if ("because" in person) return refused(deps, { refusal: person, run }, by, ticket.verdict);
+  return commit(deps, ticket, { person, reason, look });
+}
+
+/** Best effort: a late or failed look must not keep a person from deciding; the executor looks again before it sends. */
+async function lookBriefly({ agents }: DecideDeps, run: Run): Promise<Look | null> {
+  const id = runId(run);
+  if (id === null) return null;
+  try {
+    return await agents.look(id, SUBMIT_LOOK_MS);
+  } catch (error) {
+    if (error instanceof PortError) return null;
+    throw error;
+  }
+}
+
+type Submitted = { readonly person: Person; readonly reason: string; readonly look: Look | null };
+
+async function commit(deps: DecideDeps, ticket: ModalTicket, submitted: Submitted): Promise<Result<Run, No>> {
+  const outcome: { result: Result<Run, Refusal> } = { result: err({ because: "unknown" }) };
+  const after = await deps.rounds.change(
+    ticket.run,
+    (run) => {
+      const ctx = deps.context();
+      const newest = submitted.look === null ? run : takeIn(run, submitted.look, ctx);
+      outcome.result = decide(newest, submissionOf(ticket, submitted), ctx);
+      const audit = [entryOf(newest, ticket, submitted, outcome.result)].map((entry) => ({
+        ...entry,
+        at: ctx.now,
+      }));
+      return { run: outcome.result.ok ? outcome.result.value : newest, alongside: { audit } };
+    },
+    { mustHold: false },
+  );
+  const { result } = outcome;
+  if (after === null) return err({ refusal: { because: "unknown" }, run: null });
+  if (result.ok) return ok(after);
+  deps.metrics.refusal(result.error.because);
+  return err({ refusal: result.error, run: after });
+}
+
+function submissionOf(
+  { approval, version, verdict, saw }: ModalTicket,
+  { person, reason }: Submitted,
+): Submission {
+  return { approval, version, digest: saw.digest, was: saw, verdict, reason, by: person };
+}
+
+function entryOf(
+  run: Run,
+  ticket: ModalTicket,
+  submitted: Submitted,
+  result: Result<Run, Refusal>,
+): Omit<AuditEntry, "at"> {
+  const { person, reason } = submitted;
+  const by = { team: person.team, user: person.user };
+  const { approval, verdict, saw } = ticket;
+  const facts = { run: run.key, approval, by, verdict, digest: saw.digest, outcome: runId(run) ?? "" };
+  if (result.ok) return { ...facts, what: "decided", reason };
+  return { ...facts, what: "refused", reason: null, refusal: result.error.because };
+}

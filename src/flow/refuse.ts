@@ -1,0 +1,75 @@
+// How a decision is refused: an audit entry, a count, and a repaired card. The words are Slack's business.
+
+import type { Verdict } from "../core/approval.ts";
+import type { Context } from "../core/context.ts";
+import type { Person, Refusal } from "../core/decide.ts";
+import type { TeamId, UserId } from "../core/ids.ts";
+import { err, type Result } from "../core/result.ts";
+import { type Run, runId } from "../core/run.ts";
+import type { FlowMetrics } from "./flow-log.ts";
+import { type AgentService, type AuditEntry, type People, PortError, type Store } from "./ports.ts";
+import type { Rounds } from "./rounds.ts";
+
+/** A refusal, and the run it concerns where we know it. */
+export type No = { readonly refusal: Refusal; readonly run: Run | null };
+
+export type DecideDeps = {
+  store: Store;
+  agents: Pick<AgentService, "look">;
+  people: Pick<People, "lookUp">;
+  rounds: Pick<Rounds, "change">;
+  context: () => Context;
+  metrics: FlowMetrics;
+};
+
+/** Says no, leaves an audit entry, and has the card repaired if it was stale. */
+export async function refused(
+  deps: DecideDeps,
+  no: No,
+  by: { team: TeamId; user: UserId },
+  verdict: Verdict | null,
+): Promise<Result<never, No>> {
+  deps.metrics.refusal(no.refusal.because);
+  if (no.run === null) await deps.store.audit([refusalEntry(deps, no, by, verdict)]);
+  else {
+    const alongside = { audit: [refusalEntry(deps, no, by, verdict)] };
+    await deps.rounds.change(no.run.key, (run) => ({ run, alongside }), { mustHold: false });
+  }
+  return err(no);
+}
+
+function refusalEntry(
+  deps: DecideDeps,
+  { refusal, run }: No,
+  { team, user }: { team: TeamId; user: UserId },
+  verdict: Verdict | null,
+): AuditEntry {
+  const at = deps.context().now;
+  const nothing = { approval: null, reason: null, digest: null };
+  const outcome = run === null ? "" : (runId(run) ?? "");
+  return {
+    at,
+    what: "refused",
+    run: run?.key ?? null,
+    by: { team, user },
+    verdict,
+    ...nothing,
+    outcome,
+    refusal: refusal.because,
+  };
+}
+
+/** Facts about the person, or the refusal that nobody can say who they are. */
+export async function lookUp(
+  { people }: DecideDeps,
+  run: Run,
+  user: UserId,
+  maxAgeMs: number,
+): Promise<Person | Refusal> {
+  try {
+    return await people.lookUp(run.team, user, run.channel, maxAgeMs);
+  } catch (error) {
+    if (error instanceof PortError) return { because: "unverified" };
+    throw error;
+  }
+}

@@ -1,0 +1,73 @@
+// Stands between us and a service that fails: stops asking when it does not answer, probes now and then, obeys Retry-After,
+// and knows since when it has been away.
+
+import {
+  BrokenCircuitError,
+  CircuitState,
+  circuitBreaker,
+  ConsecutiveBreaker,
+  ExponentialBackoff,
+  handleAll,
+} from "cockatiel";
+import type { Clock } from "./clock.ts";
+import { PortError } from "./ports.ts";
+
+/** So many failures in a row, whichever runs they concern, and we stop asking for all of them. */
+const OPEN_AFTER_FAILURES = 5;
+/** DESIGN.md: probes come again within max(POLL_MAX_MS, 5 s). */
+const SLOWEST_PROBE_MS = 5_000;
+
+export type ServiceGuard = {
+  /** Asks, unless the service is resting; then rejects with `Resting`. Rejects with what `ask` rejects with. */
+  through<T>(ask: () => Promise<T>): Promise<T>;
+  /** How long nothing should be asked (ms); 0: go ahead. */
+  restsFor(): number;
+  state(): ServiceState;
+};
+
+export type ServiceState =
+  /** Nothing was asked yet. */
+  | { readonly is: "unknown" }
+  | { readonly is: "answers" }
+  /** Every call has failed since `at` (ms); `why` is the newest failure. */
+  | { readonly is: "away"; readonly at: number; readonly why: string };
+
+export class Resting extends Error {
+  override readonly name = "Resting";
+}
+
+export function createServiceGuard(clock: Clock, maxMs: number): ServiceGuard {
+  const probe = new ExponentialBackoff({ initialDelay: 1_000, maxDelay: Math.max(maxMs, SLOWEST_PROBE_MS) });
+  const breaker = circuitBreaker(handleAll, {
+    halfOpenAfter: probe,
+    breaker: new ConsecutiveBreaker(OPEN_AFTER_FAILURES),
+  });
+  let restUntil = 0;
+  let state: ServiceState = { is: "unknown" };
+
+  function failed(error: unknown): void {
+    if (!(error instanceof PortError)) return;
+    if (error.retryAfterMs !== null) restUntil = Math.max(restUntil, clock.now() + error.retryAfterMs);
+    state = { is: "away", at: state.is === "away" ? state.at : clock.now(), why: error.message };
+  }
+
+  async function through<T>(ask: () => Promise<T>): Promise<T> {
+    try {
+      const answer = await breaker.execute(ask);
+      state = { is: "answers" };
+      return answer;
+    } catch (error) {
+      if (error instanceof BrokenCircuitError)
+        throw new Resting("the agent service does not answer", { cause: error });
+      failed(error);
+      throw error;
+    }
+  }
+
+  function restsFor(): number {
+    const paused = Math.max(restUntil - clock.now(), 0);
+    return breaker.state === CircuitState.Open ? Math.max(paused, 250) : paused;
+  }
+
+  return { through, restsFor, state: () => state };
+}

@@ -1,0 +1,69 @@
+// From the words of a person to a run that is committed, and soon started.
+
+import { RunKey } from "../core/ids.ts";
+import { err, ok, type Result } from "../core/result.ts";
+import { newRun } from "../core/run.ts";
+import { answerUnknown } from "../core/settle.ts";
+import { isBlank } from "../core/text.ts";
+import { type Asker, entry, keep, mayUse, type NoRun, type UseDeps } from "./may-use.ts";
+
+export type StartRun = {
+  /** `intention` names the command or form: the same one twice starts one run. The run is committed when this resolves. */
+  start(
+    by: Asker,
+    task: { input: string; intention: string; answerUrl: string | null },
+  ): Promise<Result<RunKey, NoRun>>;
+  /** The requester's answer to «a run may have started»: «started» starts a second one. */
+  answerUnknown(by: Asker, key: RunKey, again: "started" | "left"): Promise<Result<RunKey, NoRun>>;
+};
+
+/** Slack takes answers at a `response_url` for 30 minutes; we stop a little earlier (ms). */
+const ANSWER_URL_LIFE_MS = 25 * 60_000;
+
+export function createStartRun(deps: UseDeps): StartRun {
+  return {
+    start: (by, task) => start(deps, by, task),
+    answerUnknown: (by, key, again) => answer(deps, by, key, again),
+  };
+}
+
+async function start(
+  deps: UseDeps,
+  by: Asker,
+  task: { input: string; intention: string; answerUrl: string | null },
+): Promise<Result<RunKey, NoRun>> {
+  if (isBlank(task.input)) return err({ because: "empty-task" });
+  const no = await mayUse(deps, by);
+  if (no !== null) return err(no);
+  const askedAt = deps.context().now;
+  const answer =
+    task.answerUrl === null ? null : { url: task.answerUrl, until: askedAt + ANSWER_URL_LIFE_MS };
+  const { team, channel, user: requester } = by;
+  const run = newRun({
+    key: RunKey(deps.newKey()),
+    team,
+    channel,
+    requester,
+    input: task.input,
+    askedAt,
+    answer,
+  });
+  return ok(await keep(deps, run, { intention: task.intention, audit: [entry(run, by, "started")] }));
+}
+
+async function answer(
+  deps: UseDeps,
+  by: Asker,
+  key: RunKey,
+  again: "started" | "left",
+): Promise<Result<RunKey, NoRun>> {
+  const run = (await deps.store.load(key))?.run;
+  if (run === undefined || run.requester !== by.user || run.team !== by.team)
+    return err({ because: "unknown-run" });
+  if (run.creation.is !== "unknown" || run.creation.again !== "asked") return err({ because: "answered" });
+  // The second run is stored first: a crash in between is mended by the same click, which finds it by its intention.
+  const task = { input: run.input, intention: `again ${key}`, answerUrl: null };
+  const started = again === "left" ? ok(key) : await start(deps, { ...by, channel: run.channel }, task);
+  if (started.ok) await deps.rounds.change(key, (newest) => answerUnknown(newest, again) ?? newest);
+  return started;
+}

@@ -1,0 +1,128 @@
+// Watches every unfinished run: asks for each when it is due and compares the answer with the last one. An answer that
+// teaches nothing new touches neither the store nor Slack.
+
+import type { Context } from "../core/context.ts";
+import type { RunId, RunKey } from "../core/ids.ts";
+import type { Plan } from "../core/reconcile.ts";
+import { isWatched, type Run, runId } from "../core/run.ts";
+import { lastNewsAt, nextPollMs } from "../core/schedule.ts";
+import type { Clock } from "./clock.ts";
+import { DueQueue } from "./due-queue.ts";
+import type { FlowLog, FlowMetrics } from "./flow-log.ts";
+import { type AgentService, type Look, PortError } from "./ports.ts";
+import type { Rounds } from "./rounds.ts";
+import { Resting, type ServiceGuard } from "./service-guard.ts";
+import { takeIn } from "./take-in.ts";
+
+export type Watch = {
+  /** How many runs are watched, and how many are being asked for right now. */
+  counts(): { readonly watched: number; readonly inFlight: number };
+  /** Asks for nothing more. Answers still under way are dropped. */
+  stop(): void;
+};
+
+export type WatchLimits = { readonly minMs: number; readonly maxMs: number; readonly maxInFlight: number };
+
+type Deps = {
+  agents: Pick<AgentService, "look">;
+  rounds: Pick<Rounds, "change" | "onPlan">;
+  guard: ServiceGuard;
+  context: () => Context;
+  clock: Clock;
+  random: () => number;
+  log: FlowLog;
+  metrics: FlowMetrics;
+};
+
+/** One watched run. Kept small: there may be tens of thousands. */
+type Entry = {
+  readonly key: RunKey;
+  readonly id: RunId;
+  quietSince: number;
+  lookAt: number | null;
+  fails: number;
+  missing: boolean;
+  /** What the newest answer said, as `fingerprint` has it. */
+  said: string | null;
+};
+
+export function createWatch(deps: Deps, limits: WatchLimits): Watch {
+  const entries = new Map<RunKey, Entry>();
+  let stopped = false;
+  const queue: DueQueue<Entry> = new DueQueue(deps.clock, limits.maxInFlight, async (entry) => {
+    if (entries.get(entry.key) !== entry || stopped) return;
+    const restMs = deps.guard.restsFor();
+    if (restMs > 0) return queue.put(entry, deps.clock.now() + restMs * (1 + deps.random()));
+    await ask(deps, entry, () => stopped);
+    deps.metrics.pollsInFlight(queue.busy);
+    if (entries.get(entry.key) === entry) queue.put(entry, nextAt(deps, entry, limits));
+  });
+
+  deps.rounds.onPlan((run, plan) => {
+    const entry = isWatched(run) ? noteNews(entries, run, plan) : null;
+    if (entry === null) entries.delete(run.key);
+    else queue.put(entry, nextAt(deps, entry, limits));
+    deps.metrics.runsWatched(entries.size);
+  });
+
+  function stop(): void {
+    stopped = true;
+    queue.stop();
+  }
+  return { counts: () => ({ watched: entries.size, inFlight: queue.busy }), stop };
+}
+
+function noteNews(entries: Map<RunKey, Entry>, run: Run, plan: Plan): Entry | null {
+  const id = runId(run);
+  if (id === null) return null;
+  const fresh = { key: run.key, id, quietSince: 0, lookAt: null, fails: 0, missing: false, said: null };
+  const entry = entries.get(run.key) ?? fresh;
+  entry.quietSince = lastNewsAt(run);
+  entry.lookAt = plan.lookAt;
+  entry.missing = run.watch.is === "missing" && run.watch.times >= 3;
+  entries.set(run.key, entry);
+  return entry;
+}
+
+function nextAt({ clock, random }: Deps, entry: Entry, limits: WatchLimits): number {
+  const now = clock.now();
+  const facts = { quietMs: now - entry.quietSince, fails: entry.fails, missing: entry.missing };
+  const usual = now + nextPollMs(facts, limits, random());
+  if (entry.lookAt === null || entry.fails > 0) return usual;
+  return Math.min(usual, Math.max(entry.lookAt, now + limits.minMs / 2));
+}
+
+async function ask(deps: Deps, entry: Entry, stopped: () => boolean): Promise<void> {
+  const { clock, guard, log, metrics } = deps;
+  const startedAt = clock.now();
+  const seconds = (): number => (clock.now() - startedAt) / 1_000;
+  try {
+    const look = await guard.through(() => deps.agents.look(entry.id));
+    entry.fails = 0;
+    metrics.poll(look.is, seconds());
+    if (!stopped()) await learn(deps, entry, look);
+  } catch (error) {
+    if (error instanceof Resting) return;
+    entry.fails += 1;
+    if (!(error instanceof PortError)) return log.error({ run: entry.key, error }, "a look at a run failed");
+    metrics.poll(error.code, seconds());
+    log.debug({ run: entry.key, runId: entry.id, code: error.code }, "the service did not answer a look");
+  }
+}
+
+async function learn({ rounds, context }: Deps, entry: Entry, look: Look): Promise<void> {
+  const said = fingerprint(look);
+  const askedAt = look.is === "snapshot" ? look.snapshot.askedAt : look.askedAt;
+  const asked = entry.lookAt !== null && askedAt >= entry.lookAt;
+  if (said !== null && said === entry.said && !asked) return;
+  const run = await rounds.change(entry.key, (newest) => takeIn(newest, look, context()));
+  entry.said = run === null ? null : said;
+}
+
+/** Two answers with one fingerprint teach the same. Null: always worth a comparison. */
+function fingerprint(look: Look): string | null {
+  if (look.is === "missing") return null;
+  const { status, pending } = look.snapshot;
+  if (pending === null || pending.length === 0) return pending === null ? `${status}?` : status;
+  return `${status} ${JSON.stringify(pending.map(({ id, content }) => [id, content]))}`;
+}
