@@ -1,0 +1,114 @@
+// Every request that reached a server, and what became of its answer: an oracle that knows nothing of the client.
+
+import type { IncomingHttpHeaders } from "node:http";
+import { createChanges } from "./changes.ts";
+import type { Wait } from "./changes.ts";
+
+export type KeyShown = "right" | "wrong" | "none";
+
+export type Recorded = {
+  readonly number: number;
+  readonly at: number;
+  readonly method: string;
+  /** As sent, with its query. */
+  readonly path: string;
+  /** The endpoint's name, or null where there is none. */
+  readonly route: string | null;
+  /** The values of `authorization` and `x-api-key` are left out; `key` says what they were worth. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly key: KeyShown;
+  /** Null until it has arrived in full. */
+  readonly body: string | null;
+  readonly fault: string | null;
+  /** Null until an answer was begun. */
+  readonly status: number | null;
+  /** The connection ended before the whole answer was handed to it. */
+  readonly lost: boolean;
+  readonly done: boolean;
+};
+
+export type RequestMatch = { readonly method?: string; readonly route?: string };
+
+export type Requests = {
+  readonly all: (match?: RequestMatch) => readonly Recorded[];
+  readonly until: (
+    predicate: (requests: readonly Recorded[]) => boolean,
+    wait?: Wait,
+  ) => Promise<readonly Recorded[]>;
+  readonly subscribe: (listener: () => void) => () => void;
+  readonly clear: () => void;
+  /** How many were forgotten because there were more than the recorder keeps; 0 means that it is complete. */
+  readonly forgotten: () => number;
+};
+
+type Arrival = Pick<Recorded, "method" | "path" | "route" | "key">;
+type Update = (change: Partial<Pick<Recorded, "body" | "fault" | "status" | "lost" | "done">>) => void;
+export type Recorder = {
+  readonly requests: Requests;
+  readonly begin: (arrival: Arrival, headers: IncomingHttpHeaders) => Update;
+};
+
+const fresh = { body: null, fault: null, status: null, lost: false, done: false };
+const secretHeaders = new Set(["authorization", "x-api-key"]);
+
+export function createRecorder(now: () => number, keep = 100_000): Recorder {
+  const changes = createChanges();
+  let entries: Recorded[] = [];
+  let begun = 0;
+  let forgotten = 0;
+
+  return {
+    requests: {
+      all: (match = {}) => entries.filter((entry) => matches(entry, match)),
+      until: (predicate, wait) =>
+        changes.until(
+          () => (predicate(entries) ? [...entries] : undefined),
+          () => told(entries),
+          wait,
+        ),
+      subscribe: changes.subscribe,
+      clear: () => void (entries = []),
+      forgotten: () => forgotten,
+    },
+    begin(arrival, headers) {
+      const entry = {
+        number: ++begun,
+        at: now(),
+        ...arrival,
+        headers: shown(headers),
+        ...fresh,
+      };
+      entries.push(entry);
+      // A tenth at a time, so that a long life does not move the whole list for every request.
+      if (entries.length > keep * 1.1) {
+        forgotten += entries.length - keep;
+        entries = entries.slice(-keep);
+      }
+      changes.changed();
+      return (change) => {
+        Object.assign(entry, change);
+        changes.changed();
+      };
+    },
+  };
+}
+
+export function matches(request: Pick<Recorded, "method" | "route">, match: RequestMatch): boolean {
+  return (
+    (match.method === undefined || match.method === request.method) &&
+    (match.route === undefined || match.route === request.route)
+  );
+}
+
+function shown(headers: IncomingHttpHeaders): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) kept[name] = secretHeaders.has(name) ? "(not kept)" : String(value);
+  }
+  return kept;
+}
+
+function told(entries: readonly Recorded[]): string {
+  const last = entries.slice(-20).map((entry) => `${entry.method} ${entry.path} → ${entry.status ?? "…"}`);
+  return `${entries.length} requests so far: ${last.join("; ")}`;
+}

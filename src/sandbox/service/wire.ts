@@ -1,0 +1,109 @@
+// Runs, approvals and refusals as they travel, in the shapes the profile asks for.
+
+import type { Answer } from "./exchange.ts";
+import type { Profile, SuccessStatus } from "./profile.ts";
+import { isOver, pendingOf } from "./run.ts";
+import type { Approval, Run } from "./run.ts";
+
+const timestamp = (at: number): string => new Date(at).toISOString();
+
+export function success(profile: Profile, status: SuccessStatus, record: object): Answer {
+  if (status === 204) return { status, body: null };
+  if (profile.successBody === "json") return { status, body: JSON.stringify(record) };
+  return { status, headers: { "content-type": "text/plain; charset=utf-8" }, body: "OK, thank you.\n" };
+}
+
+type ErrorCode = "invalid_request" | "not_found" | "unauthorized" | "method_not_allowed";
+export type Refused = { readonly status: number; readonly code: ErrorCode; readonly message: string };
+
+export function errorAnswer(
+  profile: Profile,
+  refused: Refused,
+  headers: Record<string, string> = {},
+): Answer {
+  const { status, code, message } = refused;
+  switch (profile.errorBody) {
+    case "record":
+      return { status, headers, body: JSON.stringify({ error: { code, message } }) };
+    case "other json":
+      return { status, headers, body: JSON.stringify({ detail: message }) };
+    case "text":
+      return {
+        status,
+        headers: { ...headers, "content-type": "text/plain; charset=utf-8" },
+        body: `${message}\n`,
+      };
+    case "empty":
+      return { status, headers, body: null };
+  }
+}
+
+export function createdRecord(run: Run): object {
+  return { id: run.id, status: "queued", input: run.input, created_at: timestamp(run.createdAt) };
+}
+
+export function runRecord(run: Run, profile: Profile): object {
+  return {
+    id: run.id,
+    status: statusOf(run, profile),
+    ...(profile.readEchoesInput ? { input: run.input, created_at: timestamp(run.createdAt) } : {}),
+    ...(run.phase === "awaiting_approval"
+      ? { pending_approvals: pendingOf(run).map((approval) => pendingItem(approval, profile)) }
+      : {}),
+    ...endingFields(run, profile),
+  };
+}
+
+function statusOf(run: Run, profile: Profile): string {
+  if (run.phase !== "working") return run.phase;
+  const before = profile.runningState ?? "queued";
+  return run.resumed ? (profile.resumedState ?? before) : before;
+}
+
+function endingFields({ ending, completedAt }: Run, profile: Profile): object {
+  if (ending === null || completedAt === null) return {};
+  const completed_at = timestamp(completedAt);
+  if (ending.is === "succeeded") return { output: ending.output, completed_at };
+  if (!profile.tellsWhyItEnded) return { completed_at };
+  return ending.is === "failed"
+    ? { error: { code: ending.code, message: ending.message }, completed_at }
+    : { reason: ending.reason, completed_at };
+}
+
+function pendingItem(approval: Approval, profile: Profile): unknown {
+  const { id, action, requestedAt, details } = approval;
+  switch (profile.pendingShape) {
+    case "full":
+      return { id, action, status: "pending", requested_at: timestamp(requestedAt) };
+    case "extra":
+      return { id, action, status: "pending", requested_at: timestamp(requestedAt), ...details };
+    case "id and action":
+      return { id, action };
+    case "lacking":
+      return { id, requested_at: timestamp(requestedAt) };
+    case "bare id":
+      return id;
+  }
+}
+
+export function approvalRecord({ id, action, requestedAt, state }: Approval, profile: Profile): object {
+  const record = { id, action, requested_at: timestamp(requestedAt) };
+  switch (state.is) {
+    case "pending":
+      return { ...record, status: "pending" };
+    case "withdrawn":
+      return { ...record, status: "withdrawn", resolved_at: timestamp(state.at) };
+    case "decided": {
+      const status = state.verdict === "approve" ? profile.approvedStatus : profile.deniedStatus;
+      return { ...record, status, resolved_at: timestamp(state.at) };
+    }
+  }
+}
+
+/** Why an approval cannot be decided now, in words for the error record. */
+export function noLongerPending(run: Run, approval: Approval): string {
+  const { state } = approval;
+  if (state.is === "decided") return `Approval '${approval.id}' is already resolved.`;
+  if (state.is === "withdrawn") return `Approval '${approval.id}' is no longer asked for.`;
+  return isOver(run) ? `Run '${run.id}' is over.` : `Approval '${approval.id}' cannot be resolved.`;
+}
