@@ -1,0 +1,66 @@
+// A person types a slash command. Slack does not offer an app's commands to people of other workspaces; here they may
+// try, since no app should rely on it.
+
+import { actorIn, channelName, done, failureCode, tell, told } from "./acting.ts";
+import type { Acting } from "./acting.ts";
+import type { ActResult, Acts, Channel, Person } from "./model.ts";
+import { Refused } from "./refused.ts";
+import { respond } from "./response-url.ts";
+import type { Json } from "./rules-check.ts";
+
+export const createCommand =
+  (acting: Acting): Acts["command"] =>
+  async (personId, channelId, command, text) => {
+    const found = actorIn(acting, personId, channelId);
+    if (typeof found === "string") return told(found);
+    const known = acting.manifest.commands.get(command);
+    if (!known) return tell(acting, personId, channelId, `${command} is not a valid command.`);
+    const typed = known.escape ? escaped(acting, text) : text;
+    const body = { ...bodyOf(acting, found.person, found.channel), command, text: typed };
+    const outcome = await acting.deliver({ kind: "slash_commands", body });
+    if (!outcome.ok) return tell(acting, personId, channelId, failed(command, failureCode(outcome)));
+    return answer(acting, { person: personId, channel: channelId, command }, outcome.ack);
+  };
+
+const failed = (command: string, code: string): string => `${command} failed with the error "${code}"`;
+
+const bodyOf = (acting: Acting, person: Person, channel: Channel): Json => ({
+  token: "deprecated",
+  team_id: person.team,
+  team_domain: person.team === acting.workspace.team.id ? acting.workspace.team.domain : "partner",
+  channel_id: channel.id,
+  channel_name: channelName(channel),
+  user_id: person.id,
+  user_name: person.handle,
+  api_app_id: acting.workspace.app.id,
+  is_enterprise_install: "false",
+  response_url: acting.responseUrls.issue({ person: person.id, channel: channel.id, message: null }),
+  trigger_id: acting.triggers.issue(person.id),
+});
+
+/** docs.slack.dev, should_escape: names of people and channels arrive as ids. */
+const escaped = ({ workspace }: Acting, text: string): string =>
+  text
+    .replace(/@([\w.-]+)/g, (typed, handle: string) => {
+      const person = [...workspace.people.values()].find((one) => one.handle === handle);
+      return person ? `<@${person.id}|${handle}>` : typed;
+    })
+    .replace(/#([\w-]+)/g, (typed, name: string) => {
+      const channel = [...workspace.channels.values()].find((one) => one.name === name);
+      return channel ? `<#${channel.id}|${name}>` : typed;
+    });
+
+type Typed = { readonly person: string; readonly channel: string; readonly command: string };
+
+/** An acknowledgement that says something is an answer like one to the response_url. */
+const answer = (acting: Acting, { person, channel, command }: Typed, ack: Json): ActResult => {
+  if (ack["text"] === undefined && ack["blocks"] === undefined) return done;
+  try {
+    respond(acting.workspace, { person, channel, message: null }, ack);
+    return done;
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    acting.traffic.add("app", `acknowledgement of ${command}`, { ack, ...error.more }, error.code);
+    return tell(acting, person, channel, failed(command, error.code));
+  }
+};

@@ -1,0 +1,96 @@
+// The Web API over HTTP: who calls, may they, how often, with what; and the bad days that tests ask for.
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+import type { Fault } from "./faults.ts";
+import { readFields, sendJson } from "./http-body.ts";
+import type { Call, Method } from "./method.ts";
+import { methods } from "./methods.ts";
+import { RateLimited, Refused } from "./refused.ts";
+import type { Json } from "./rules-check.ts";
+
+/** Ample for the largest message or view; files do not come this way. */
+const maxBody = 2_000_000;
+
+type Answer = { readonly status: number; readonly body: Json; readonly headers?: Record<string, string> };
+
+export const createApi = (call: Call) => ({
+  handle: async (name: string, req: IncomingMessage, res: ServerResponse): Promise<void> => {
+    const raw = req.method === "GET" ? queryOf(req) : await readFields(req, maxBody);
+    const fault = call.faults.take(name);
+    if (await spoiled(fault, "before", res)) return call.traffic.add("app", name, raw, "spoiled by a test");
+    const answer = planned(fault) ?? answerTo(name, raw, req, call);
+    const refused = answer.body["ok"] === true ? null : String(answer.body["error"]);
+    call.traffic.add("app", name, { args: raw, answer: answer.body }, refused);
+    if (await spoiled(fault, "after", res)) return;
+    if (!res.destroyed) sendJson(res, answer.status, answer.body, answer.headers);
+  },
+});
+
+const queryOf = (req: IncomingMessage): Json =>
+  Object.fromEntries(new URL(req.url ?? "/", "http://sandbox").searchParams);
+
+/** True when no proper answer is to be given any more. What hangs ends when the sandbox stops. */
+const spoiled = async (
+  fault: Fault | undefined,
+  when: "before" | "after",
+  res: ServerResponse,
+): Promise<boolean> => {
+  if (!fault) return false;
+  if ("until" in fault && (fault.when ?? "before") === when) await fault.until;
+  if ("hang" in fault) return fault.hang === when;
+  if ("drop" in fault && fault.drop === when) res.destroy();
+  else if ("http" in fault && (fault.when ?? "before") === when) res.writeHead(fault.http).end();
+  else return false;
+  return true;
+};
+
+const planned = (fault: Fault | undefined): Answer | null => {
+  if (fault && "error" in fault)
+    return { status: 200, body: { ok: false, error: fault.error, ...fault.more } };
+  if (fault && "retryAfter" in fault) return tooMany(fault.retryAfter);
+  return null;
+};
+
+const tooMany = (seconds: number): Answer => ({
+  status: 429,
+  body: { ok: false, error: "ratelimited" },
+  headers: { "retry-after": String(seconds) },
+});
+
+const answerTo = (name: string, raw: Json | null, req: IncomingMessage, call: Call): Answer => {
+  const method = methods.get(name);
+  const headers: Record<string, string> = {};
+  try {
+    if (!method) throw new Refused("unknown_method", { req_method: name });
+    const token = tokenOf(req, raw, call);
+    const held = token === "app" ? appScopes : call.scopes;
+    headers["x-oauth-scopes"] = [...held].join(",");
+    headers["x-accepted-oauth-scopes"] = method.scopes.join(",");
+    admit(method, token, held);
+    call.limits.call(name, method.tier);
+    if (raw === null) throw new Refused("invalid_json");
+    return { status: 200, body: { ok: true, ...method.run(raw, call, token) }, headers };
+  } catch (error) {
+    if (error instanceof RateLimited) return tooMany(error.retryAfterSeconds);
+    if (!(error instanceof Refused)) throw error;
+    return { status: 200, body: { ok: false, error: error.code, ...error.more }, headers };
+  }
+};
+
+const tokenOf = (req: IncomingMessage, raw: Json | null, { secrets }: Call): "bot" | "app" => {
+  const given = /^Bearer (.+)$/.exec(req.headers.authorization ?? "")?.[1] ?? raw?.["token"];
+  if (given === undefined) throw new Refused("not_authed");
+  if (given === secrets.botToken) return "bot";
+  if (given === secrets.appToken) return "app";
+  throw new Refused("invalid_auth");
+};
+
+/** The app-level token is made by hand and always has this scope; the bot's are those of the manifest. */
+const appScopes: ReadonlySet<string> = new Set(["connections:write"]);
+
+const admit = (method: Method, token: "bot" | "app", held: ReadonlySet<string>): void => {
+  if (method.token !== "either" && method.token !== token) throw new Refused("not_allowed_token_type");
+  if (method.scopes.length > 0 && !method.scopes.some((scope) => held.has(scope)))
+    throw new Refused("missing_scope", { needed: method.scopes.join(","), provided: [...held].join(",") });
+};

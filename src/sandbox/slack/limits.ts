@@ -1,0 +1,42 @@
+// Slack's pacing: so many calls of a method per minute, and about one message per second and channel.
+
+import { RateLimited } from "./refused.ts";
+
+/** docs.slack.dev, rate limits: calls per minute and method. «special» has its own rule or none that matters. */
+const perMinute = { tier1: 1, tier2: 20, tier3: 50, tier4: 100, special: Infinity };
+
+export type Tier = keyof typeof perMinute;
+
+/** «About one per second, short bursts allowed»: how long a burst may be is not published; five is a guess. */
+const burst = 5;
+
+const windowMs = 60_000;
+
+export type Limits = ReturnType<typeof createLimits>;
+
+export const createLimits = ({ now, on }: { now: () => number; on: boolean }) => {
+  const calls = new Map<string, number[]>();
+  const buckets = new Map<string, { tokens: number; at: number }>();
+  let enforced = on;
+  return {
+    enforce: (value: boolean): void => {
+      enforced = value;
+    },
+    call: (method: string, tier: Tier): void => {
+      if (!enforced || perMinute[tier] === Infinity) return;
+      const recent = (calls.get(method) ?? []).filter((at) => at > now() - windowMs);
+      calls.set(method, recent);
+      const oldest = recent[0];
+      if (oldest !== undefined && recent.length >= perMinute[tier])
+        throw new RateLimited(Math.max(1, Math.ceil((oldest + windowMs - now()) / 1000)));
+      recent.push(now());
+    },
+    post: (channel: string): void => {
+      if (!enforced) return;
+      const bucket = buckets.get(channel) ?? { tokens: burst, at: now() };
+      const tokens = Math.min(burst, bucket.tokens + (now() - bucket.at) / 1000);
+      if (tokens < 1) throw new RateLimited(1);
+      buckets.set(channel, { tokens: tokens - 1, at: now() });
+    },
+  };
+};

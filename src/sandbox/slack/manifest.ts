@@ -1,0 +1,50 @@
+// What Slack knows of the app: its manifest, the very file that is given to the real Slack.
+
+import { readFileSync } from "node:fs";
+
+import { parse } from "yaml";
+import { z } from "zod";
+
+const command = z.object({ command: z.string(), should_escape: z.boolean().optional() });
+
+const manifest = z.object({
+  display_information: z.object({ name: z.string() }),
+  features: z
+    .object({
+      slash_commands: z.array(command).default([]),
+      app_home: z
+        .object({ home_tab_enabled: z.boolean().default(false) })
+        .default({ home_tab_enabled: false }),
+    })
+    .prefault({}),
+  oauth_config: z
+    .object({ scopes: z.object({ bot: z.array(z.string()).default([]) }).prefault({}) })
+    .prefault({}),
+  settings: z
+    .object({
+      event_subscriptions: z.object({ bot_events: z.array(z.string()).default([]) }).prefault({}),
+      interactivity: z.object({ is_enabled: z.boolean() }).default({ is_enabled: false }),
+    })
+    .prefault({}),
+});
+
+export type Manifest = {
+  readonly commands: ReadonlyMap<string, { readonly escape: boolean }>;
+  readonly scopes: readonly string[];
+  readonly events: ReadonlySet<string>;
+  readonly interactive: boolean;
+  readonly homeTab: boolean;
+};
+
+export const readManifest = (path: string): Manifest => {
+  const { features, oauth_config, settings } = manifest.parse(parse(readFileSync(path, "utf8")));
+  return {
+    commands: new Map(
+      features.slash_commands.map((one) => [one.command, { escape: one.should_escape ?? false }]),
+    ),
+    scopes: oauth_config.scopes.bot,
+    events: new Set(settings.event_subscriptions.bot_events),
+    interactive: settings.interactivity.is_enabled,
+    homeTab: features.app_home.home_tab_enabled,
+  };
+};

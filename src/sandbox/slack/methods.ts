@@ -1,0 +1,20 @@
+// Every Web API method the sandbox answers; any other name is an unknown method.
+
+import type { Method } from "./method.ts";
+import { authMethods } from "./methods-auth.ts";
+import { chatMethods } from "./methods-chat.ts";
+import { conversationMethods } from "./methods-conversations.ts";
+import { fileMethods } from "./methods-files.ts";
+import { peopleMethods } from "./methods-people.ts";
+import { viewMethods } from "./methods-views.ts";
+
+export const methods: ReadonlyMap<string, Method> = new Map(
+  Object.entries({
+    ...authMethods,
+    ...chatMethods,
+    ...viewMethods,
+    ...conversationMethods,
+    ...peopleMethods,
+    ...fileMethods,
+  }),
+);

@@ -1,0 +1,64 @@
+// Which channel a call means, and whether the app may do there what it asks.
+
+import type { Call } from "./method.ts";
+import type { Channel, Message } from "./model.ts";
+import { Refused } from "./refused.ts";
+
+/** Scopes by the kind of channel: channels:read, groups:history, im:write and so on. */
+const family = { public: "channels", private: "groups", dm: "im" } as const;
+
+export const scopesFor = (what: "read" | "history" | "write"): string[] =>
+  Object.values(family).map((kind) => `${kind}:${what}`);
+
+const needScope = (call: Call, channel: Channel, what: "read" | "history"): void => {
+  const needed = `${family[channel.kind]}:${what}`;
+  if (!call.scopes.has(needed))
+    throw new Refused("missing_scope", { needed, provided: [...call.scopes].join(",") });
+};
+
+const isIn = (call: Call, channel: Channel): boolean => channel.members.includes(call.workspace.app.person);
+
+/** A private channel without the app does not exist for it. */
+export const visibleChannel = (call: Call, id: string): Channel => {
+  const { channels } = call.workspace;
+  const channel = channels.get(id);
+  if (!channel || (channel.kind !== "public" && !isIn(call, channel))) throw new Refused("channel_not_found");
+  return channel;
+};
+
+/** A channel whose messages or members the app may read. */
+export const readableChannel = (call: Call, id: string, what: "read" | "history"): Channel => {
+  const channel = visibleChannel(call, id);
+  needScope(call, channel, what);
+  if (what === "history" && !isIn(call, channel)) throw new Refused("not_in_channel");
+  return channel;
+};
+
+const named = (call: Call, name: string): string =>
+  [...call.workspace.channels.values()].find((one) => `#${one.name}` === name)?.id ?? name;
+
+/** A channel the app may post to. A person's id means their direct messages with the app. */
+export const writableChannel = (call: Call, given: string): Channel => {
+  const { people, dmOf } = call.workspace;
+  const person = people.get(given);
+  if (person?.deactivated || person?.kind === "bot") throw new Refused("channel_not_found");
+  const channel = person ? dmOf(person.id) : visibleChannel(call, named(call, given));
+  if (channel.archived) throw new Refused("is_archived");
+  const anywhere = channel.kind === "public" && call.scopes.has("chat:write.public");
+  if (!isIn(call, channel) && !anywhere) throw new Refused("not_in_channel");
+  return channel;
+};
+
+/** The first message of a thread. A reply's own ts is refused: Slack says never to use it, and answers oddly. */
+export const threadParent = (call: Call, channel: Channel, ts: string): Message => {
+  const parent = call.workspace.messageAt(channel.id, ts);
+  if (!parent || parent.ephemeralFor !== null) throw new Refused("thread_not_found");
+  if (parent.thread !== null) throw new Refused("cannot_reply_to_message");
+  return parent;
+};
+
+export const publicMessage = (call: Call, channel: Channel, ts: string): Message => {
+  const message = call.workspace.messageAt(channel.id, ts);
+  if (!message || message.ephemeralFor !== null) throw new Refused("message_not_found");
+  return message;
+};

@@ -1,0 +1,163 @@
+// Starts the sandbox's Slack: one loopback port for the Web API, Socket Mode, uploads, response URLs and what is mounted.
+
+import { randomBytes } from "node:crypto";
+import { createServer } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import { createOpenHome } from "./act-say.ts";
+import { createApi } from "./api.ts";
+import { createHttpDelivery } from "./delivery-http.ts";
+import type { Deliver, Payload } from "./delivery.ts";
+import { createEvents } from "./events.ts";
+import { createFaults } from "./faults.ts";
+import { slackTiming } from "./ground.ts";
+import type { Ground, Timing } from "./ground.ts";
+import { BodyTooLarge } from "./http-body.ts";
+import { createActs } from "./interact.ts";
+import { createLimits } from "./limits.ts";
+import { readManifest } from "./manifest.ts";
+import { createResponseUrls } from "./response-url.ts";
+import { seedWorkspace } from "./seed.ts";
+import { createSockets } from "./socket.ts";
+import { createTraffic } from "./traffic.ts";
+import { createTriggers } from "./triggers.ts";
+import { createUploads } from "./uploads.ts";
+
+/** True when the handler takes care of the request, now or later. */
+export type Handler = (req: IncomingMessage, res: ServerResponse) => boolean;
+
+type Delivery =
+  | { readonly mode: "socket" }
+  | { readonly mode: "http"; readonly requestUrl: string | (() => string); readonly signingSecret?: string };
+
+export type SlackOptions = {
+  readonly host?: "127.0.0.1" | "localhost";
+  /** 0, the default: any free one. */
+  readonly port?: number;
+  readonly manifestPath: string;
+  readonly now?: () => number;
+  readonly timing?: Partial<Timing>;
+  /** Whether calls are refused with 429 as Slack's tiers say. */
+  readonly rateLimits?: boolean;
+  readonly delivery?: Delivery;
+};
+
+export type Slack = Awaited<ReturnType<typeof startSlack>>;
+
+export const startSlack = async (options: SlackOptions) => {
+  const { host = "127.0.0.1", port = 0, delivery = { mode: "socket" } } = options;
+  const server = createServer();
+  const ground = createGround(options, () => `http://${host}:${(server.address() as AddressInfo).port}/`);
+  const sockets = createSockets(ground);
+  const deliver = logged(ground, deliveryOf(delivery, ground, sockets.deliver));
+  const events = createEvents({ ...ground, deliver });
+  const responseUrls = createResponseUrls(ground);
+  const acting = { ...ground, deliver, events, responseUrls };
+  const uploads = createUploads();
+  const api = createApi({ ...ground, openSocket: sockets.open, uploads });
+  const handlers: Handler[] = [];
+  server.on("request", createRoutes({ host, handlers, api, responseUrls, uploads }));
+  server.on("upgrade", sockets.upgrade);
+  await listen(server, port, host);
+  return {
+    url: ground.url(),
+    apiUrl: `${ground.url()}api/`,
+    ...ground.secrets,
+    workspace: ground.workspace,
+    acts: createActs(acting),
+    openHome: createOpenHome(acting),
+    traffic: ground.traffic,
+    faults: ground.faults,
+    rateLimits: ground.limits.enforce,
+    sockets: { connections: sockets.connections, disconnect: sockets.disconnect, drop: sockets.drop },
+    /** Any payload at all, forged ones too; returns how the app acknowledged it. */
+    deliverRaw: deliver,
+    /** Handlers get what is not Slack's own, in the order of mounting. */
+    mount: (handler: Handler): void => void handlers.push(handler),
+    stop: async (): Promise<void> => {
+      events.stop();
+      sockets.stop();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+};
+
+const listen = (server: Server, port: number, host: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  });
+
+const secret = (prefix: string): string => `${prefix}${randomBytes(24).toString("hex")}`;
+
+const createGround = (options: SlackOptions, url: () => string): Ground => {
+  const { now = Date.now, delivery, rateLimits = true } = options;
+  const given = delivery?.mode === "http" ? delivery.signingSecret : undefined;
+  const secrets = {
+    botToken: secret("xoxb-"),
+    appToken: secret("xapp-"),
+    signingSecret: given ?? secret(""),
+  };
+  const manifest = readManifest(options.manifestPath);
+  const timing = { ...slackTiming, ...options.timing };
+  const workspace = seedWorkspace({ now });
+  const scopes = new Set(manifest.scopes);
+  return {
+    workspace,
+    manifest,
+    secrets,
+    scopes,
+    now,
+    timing,
+    url,
+    traffic: createTraffic({ now, secrets: Object.values(secrets) }),
+    faults: createFaults({ workspace, scopes }),
+    limits: createLimits({ now, on: rateLimits }),
+    triggers: createTriggers({ now, lifeMs: timing.triggerMs }),
+  };
+};
+
+const deliveryOf = (delivery: Delivery, ground: Ground, bySocket: Deliver): Deliver => {
+  if (delivery.mode === "socket") return bySocket;
+  const { signingSecret } = ground.secrets;
+  const { requestUrl } = delivery;
+  return createHttpDelivery({ requestUrl, signingSecret, ackMs: ground.timing.ackMs, now: ground.now });
+};
+
+const logged =
+  ({ traffic }: Ground, deliver: Deliver): Deliver =>
+  async (payload: Payload) => {
+    const outcome = await deliver(payload);
+    const what = payload.kind === "interactive" ? String(payload.body["type"]) : payload.kind;
+    traffic.add("slack", what, { payload, outcome }, outcome.ok ? null : outcome.why);
+    return outcome;
+  };
+
+type Routes = {
+  readonly host: string;
+  readonly handlers: readonly Handler[];
+  readonly api: ReturnType<typeof createApi>;
+  readonly responseUrls: ReturnType<typeof createResponseUrls>;
+  readonly uploads: ReturnType<typeof createUploads>;
+};
+
+const createRoutes = ({ host, handlers, api, responseUrls, uploads }: Routes) => {
+  const own = new Set([host, "127.0.0.1", "localhost", "[::1]"]);
+  const route = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
+    // A foreign name in Host means that a web page made the browser come here.
+    if (!own.has((req.headers.host ?? "").replace(/:\d+$/, ""))) return void res.writeHead(421).end();
+    const [, first, ...rest] = new URL(req.url ?? "/", "http://sandbox").pathname.split("/");
+    if (first === "api") return api.handle(rest.join("/"), req, res);
+    if (first === "response" && req.method === "POST") return responseUrls.handle(rest[1] ?? "", req, res);
+    if (first === "upload" && req.method === "POST") return uploads.receive(rest[0] ?? "", req, res);
+    if (!handlers.some((handler) => handler(req, res))) res.writeHead(404).end();
+  };
+  return (req: IncomingMessage, res: ServerResponse): void => {
+    route(req, res).catch((error: unknown) => {
+      if (!res.headersSent) res.writeHead(error instanceof BodyTooLarge ? 413 : 500);
+      res.end(error instanceof BodyTooLarge ? "" : String(error));
+    });
+  };
+};

@@ -1,0 +1,114 @@
+// What stands in the fields of a surface, in the form of Slack's `state.values`, and what Slack's own client checks.
+
+import type { Block, OpenView } from "./model.ts";
+import { isJson } from "./rules-check.ts";
+import type { Json } from "./rules-check.ts";
+
+export type Found = {
+  readonly block: Json & { block_id: string };
+  readonly element: Json & { type: string };
+};
+
+const listed = (value: unknown): unknown[] => (Array.isArray(value) ? (value as unknown[]) : []);
+
+/** Every element with an action_id, where it stands: inputs, actions, accessories, and those of container and card. */
+export const elementsIn = (blocks: readonly unknown[]): Found[] =>
+  blocks.flatMap((block) => {
+    if (!isJson(block)) return [];
+    const held = [
+      block["element"],
+      block["accessory"],
+      ...listed(block["elements"]),
+      ...listed(block["actions"]),
+    ];
+    const own = held.filter((one) => isJson(one) && typeof one["action_id"] === "string");
+    const found = own.map((element) => ({ block, element }) as Found);
+    return [...found, ...elementsIn(listed(block["child_blocks"]))];
+  });
+
+export const optionsOf = (element: Json): Json[] =>
+  [element, ...listed(element["option_groups"])].flatMap((one) =>
+    isJson(one) ? listed(one["options"]).filter(isJson) : [],
+  );
+
+const optionWith = (element: Json, value: unknown): Json | null =>
+  optionsOf(element).find((option) => option["value"] === value) ?? null;
+
+/** The field in which Slack says what was chosen, and where an element keeps what it starts with. */
+const fields: Record<string, readonly [chosen: string, initial: string]> = {
+  plain_text_input: ["value", "initial_value"],
+  email_text_input: ["value", "initial_value"],
+  url_text_input: ["value", "initial_value"],
+  number_input: ["value", "initial_value"],
+  users_select: ["selected_user", "initial_user"],
+  channels_select: ["selected_channel", "initial_channel"],
+  conversations_select: ["selected_conversation", "initial_conversation"],
+  multi_users_select: ["selected_users", "initial_users"],
+  multi_channels_select: ["selected_channels", "initial_channels"],
+  multi_conversations_select: ["selected_conversations", "initial_conversations"],
+  datepicker: ["selected_date", "initial_date"],
+  timepicker: ["selected_time", "initial_time"],
+  datetimepicker: ["selected_date_time", "initial_date_time"],
+};
+
+/** What was chosen in one element, as Slack writes it. `raw` has the shape of one value in `OpenView.values`. */
+export const chosenIn = (element: Json & { type: string }, raw: unknown): Json => {
+  const { type } = element;
+  if (type === "static_select" || type === "radio_buttons" || type === "overflow")
+    return {
+      selected_option: raw === undefined ? (element["initial_option"] ?? null) : optionWith(element, raw),
+    };
+  if (type === "checkboxes" || type === "multi_static_select") {
+    const initial = listed(element["initial_options"]);
+    const chosen = listed(raw).flatMap((value) => optionWith(element, value) ?? []);
+    return { selected_options: raw === undefined ? initial : chosen };
+  }
+  const [field, initial] = fields[type] ?? ["value", "initial_value"];
+  const empty = field.endsWith("s") ? [] : null;
+  return { [field]: raw === undefined ? (element[initial] ?? empty) : raw === "" ? empty : raw };
+};
+
+/** Buttons and overflow menus have no state. */
+const stateless = new Set([
+  "button",
+  "overflow",
+  "workflow_button",
+  "feedback_buttons",
+  "icon_button",
+  "image",
+]);
+
+export const stateOf = (blocks: readonly Block[], values: OpenView["values"]): Record<string, Json> => {
+  const state: Record<string, Json> = {};
+  for (const { block, element } of elementsIn(blocks)) {
+    if (stateless.has(element.type)) continue;
+    const id = String(element["action_id"]);
+    const held = { type: element.type, ...chosenIn(element, values[block.block_id]?.[id]) };
+    state[block.block_id] = { ...state[block.block_id], [id]: held };
+  }
+  return state;
+};
+
+const nothing = (chosen: Json): boolean =>
+  Object.values(chosen).every((one) => one === null || (Array.isArray(one) && one.length === 0));
+
+/** What Slack's client says before it sends anything, by block_id. */
+export const clientErrors = (
+  blocks: readonly Block[],
+  values: OpenView["values"],
+): Record<string, string> => {
+  const errors: Record<string, string> = {};
+  for (const { block, element } of elementsIn(blocks)) {
+    if (block["type"] !== "input") continue;
+    const chosen = chosenIn(element, values[block.block_id]?.[String(element["action_id"])]);
+    const text = typeof chosen["value"] === "string" ? chosen["value"] : "";
+    const most = element["max_length"] ?? 3000;
+    if (block["optional"] !== true && nothing(chosen))
+      errors[block.block_id] = "Please complete this required field.";
+    else if (text.length > Number(most))
+      errors[block.block_id] = `This can be at most ${Number(most)} characters.`;
+    else if (text !== "" && text.length < Number(element["min_length"] ?? 0))
+      errors[block.block_id] = `This must be at least ${Number(element["min_length"])} characters.`;
+  }
+  return errors;
+};

@@ -1,0 +1,34 @@
+// What went over the wire, for the Traffic panel and for tests: the newest lines only, secrets masked.
+
+import type { Traffic } from "./model.ts";
+
+const kept = 2000;
+
+/** Tokens that are not the sandbox's own: somebody may have configured a real one by mistake. */
+const foreignToken = /(xox[a-z]|xapp)-[\w-]+/g;
+
+export type TrafficLog = ReturnType<typeof createTraffic>;
+
+export const createTraffic = ({ now, secrets }: { now: () => number; secrets: readonly string[] }) => {
+  const lines: Traffic[] = [];
+  const listeners = new Set<(line: Traffic) => void>();
+  const masked = (detail: unknown): unknown => {
+    let text = JSON.stringify(detail) ?? "null";
+    for (const secret of secrets) text = text.replaceAll(secret, `${secret.slice(0, 5)}…`);
+    return JSON.parse(text.replace(foreignToken, "$1…")) as unknown;
+  };
+  return {
+    lines: (): readonly Traffic[] => lines,
+    /** `refused` says why the receiver did not accept it; null when it did. */
+    add: (from: Traffic["from"], what: string, detail: unknown, refused: string | null = null): void => {
+      const line: Traffic = { at: now(), from, what, detail: masked(detail), refused };
+      lines.push(line);
+      if (lines.length > kept) lines.shift();
+      for (const listener of listeners) listener(line);
+    },
+    onLine: (listener: (line: Traffic) => void): (() => void) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+};

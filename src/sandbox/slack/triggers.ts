@@ -1,0 +1,35 @@
+// Trigger ids: proof that a person has just done something, good for one view.
+
+import { randomBytes } from "node:crypto";
+
+import type { PersonId } from "./model.ts";
+import { Refused } from "./refused.ts";
+
+/** `view`: the modal the person acted in, when it was one. */
+type Trigger = {
+  readonly person: PersonId;
+  readonly view: string | null;
+  readonly at: number;
+  used: boolean;
+};
+
+export type Triggers = ReturnType<typeof createTriggers>;
+
+export const createTriggers = ({ now, lifeMs }: { now: () => number; lifeMs: number }) => {
+  const issued = new Map<string, Trigger>();
+  return {
+    issue: (person: PersonId, view: string | null = null): string => {
+      const id = `${Math.floor(now())}.${issued.size + 1}.${randomBytes(8).toString("hex")}`;
+      issued.set(id, { person, view, at: now(), used: false });
+      return id;
+    },
+    /** Looked at before the view is checked, spent only when it opens: whether Slack spends it on a refused view is not known. */
+    look: (id: string): Trigger => {
+      const trigger = issued.get(id);
+      if (!trigger) throw new Refused("invalid_trigger_id");
+      if (trigger.used) throw new Refused("exchanged_trigger_id");
+      if (now() - trigger.at > lifeMs) throw new Refused("expired_trigger_id");
+      return trigger;
+    },
+  };
+};

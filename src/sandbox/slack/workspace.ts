@@ -1,0 +1,178 @@
+// The one truth of the sandbox's Slack. It keeps what it is told and says when it changed; what is allowed is
+// decided before it is asked.
+
+import type {
+  Change,
+  Channel,
+  ChannelId,
+  File,
+  HomeView,
+  Message,
+  OpenView,
+  Person,
+  PersonId,
+} from "./model.ts";
+
+/** The app as installed: its id, its bot's own id (`B…`) and the person (`U…`) it acts as. */
+type InstalledApp = { readonly id: string; readonly botId: string; readonly person: PersonId };
+
+export type Workspace = ReturnType<typeof createWorkspace>;
+
+export type MessageDraft = Pick<Message, "channel" | "author"> &
+  Partial<Omit<Message, "channel" | "author" | "ts" | "at">>;
+
+const initial = () => ({
+  people: new Map<PersonId, Person>(),
+  channels: new Map<ChannelId, Channel>(),
+  messages: [] as Message[],
+  byPlace: new Map<string, Message>(),
+  files: new Map<string, File>(),
+  usergroups: new Map<string, PersonId[]>(),
+  /** Open modals; those of one person, in this order, are that person's stack. */
+  views: [] as OpenView[],
+  homes: new Map<PersonId, HomeView>(),
+});
+
+export const createWorkspace = ({ now }: { now: () => number }) => {
+  const state = initial();
+  const { changed, onChange, until } = createChanges();
+  const { nextId, nextTs } = createIds(now);
+  const team = { id: "T0SANDBOX", name: "Sandbox", domain: "sandbox" };
+  const app: InstalledApp = { id: "A0COUNTERSIGN", botId: "B0COUNTERSIGN", person: "U0COUNTERSIGN" };
+  const of = { ...state, team, app, now, nextId, nextTs, changed, onChange, until };
+  return { ...of, ...createMessages(of), ...createViews(of), dmOf: (person: PersonId) => dmOf(of, person) };
+};
+
+type Ground = ReturnType<typeof initial> & {
+  readonly app: InstalledApp;
+  readonly now: () => number;
+  readonly nextId: (prefix: string) => string;
+  readonly nextTs: () => string;
+  readonly changed: (change: Change) => void;
+};
+
+const createMessages = (of: Ground) => ({
+  messageAt: (channel: ChannelId, ts: string): Message | undefined => of.byPlace.get(`${channel} ${ts}`),
+  post: (draft: MessageDraft): Message => {
+    const message: Message = {
+      thread: null,
+      broadcast: false,
+      text: "",
+      blocks: [],
+      metadata: null,
+      edited: false,
+      files: [],
+      ephemeralFor: null,
+      ...draft,
+      ts: of.nextTs(),
+      at: of.now(),
+    };
+    of.messages.push(message);
+    of.byPlace.set(`${message.channel} ${message.ts}`, message);
+    of.changed({ kind: "message", channel: draft.channel });
+    return message;
+  },
+  edit: (message: Message, patch: Partial<Pick<Message, "text" | "blocks" | "metadata">>): void => {
+    Object.assign(message, patch, { edited: true });
+    of.changed({ kind: "message", channel: message.channel });
+  },
+  remove: (message: Message): void => {
+    of.messages.splice(of.messages.indexOf(message), 1);
+    of.byPlace.delete(`${message.channel} ${message.ts}`);
+    of.changed({ kind: "message", channel: message.channel });
+  },
+});
+
+const createViews = (of: Ground) => ({
+  viewsOf: (person: PersonId): OpenView[] => of.views.filter((view) => view.person === person),
+  viewById: (id: string): OpenView | undefined => of.views.find((view) => view.id === id),
+  pushView: (person: PersonId, view: OpenView["view"]): OpenView => {
+    const opened: OpenView = { id: of.nextId("V"), person, view, hash: hashOf(of), errors: {}, values: {} };
+    of.views.push(opened);
+    of.changed({ kind: "view", person });
+    return opened;
+  },
+  /** A new `view` gets a new hash; what was typed stays, as Slack keeps it for inputs of the same ids. */
+  changeView: (
+    open: OpenView,
+    patch: Partial<Pick<OpenView, "view" | "errors" | "values" | "trouble">>,
+  ): void => {
+    Object.assign(open, patch, patch.view ? { hash: hashOf(of) } : {});
+    of.changed({ kind: "view", person: open.person });
+  },
+  closeViews: (person: PersonId, gone: readonly OpenView[]): void => {
+    for (const view of gone) of.views.splice(of.views.indexOf(view), 1);
+    of.changed({ kind: "view", person });
+  },
+  publishHome: (person: PersonId, view: HomeView["view"]): HomeView => {
+    const id = of.homes.get(person)?.id ?? of.nextId("V");
+    const home: HomeView = { id, person, view, hash: hashOf(of) };
+    of.homes.set(person, home);
+    of.changed({ kind: "home", person });
+    return home;
+  },
+});
+
+const hashOf = (of: Ground): string => `${Math.floor(of.now() / 1000)}.${of.nextId("h").slice(1)}`;
+
+/** The direct-message channel of a person and the app, made when first needed. */
+const dmOf = (of: Ground, person: PersonId): Channel => {
+  const known = [...of.channels.values()].find((one) => one.kind === "dm" && one.members.includes(person));
+  if (known) return known;
+  const members = [person, of.app.person];
+  const dm: Channel = { id: of.nextId("D"), name: "directmessage", kind: "dm", members, archived: false };
+  of.channels.set(dm.id, dm);
+  of.changed({ kind: "channel", channel: dm.id });
+  return dm;
+};
+
+const createIds = (now: () => number) => {
+  let count = 0;
+  let lastMicros = 0;
+  return {
+    nextId: (prefix: string): string => `${prefix}0${(++count).toString(36).toUpperCase().padStart(8, "0")}`,
+    /** Slack's message time stamp: seconds and six digits, unique and rising. */
+    nextTs: (): string => {
+      lastMicros = Math.max(Math.floor(now() * 1000), lastMicros + 1);
+      return `${Math.floor(lastMicros / 1e6)}.${String(lastMicros % 1e6).padStart(6, "0")}`;
+    },
+  };
+};
+
+const createChanges = () => {
+  const listeners = new Set<(change: Change) => void>();
+  const onChange = (listener: (change: Change) => void): (() => void) => {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  };
+  const changed = (change: Change): void => {
+    for (const listener of listeners) listener(change);
+  };
+  /** The first truthy value of `predicate`, looked at now and after every change. */
+  const until = <T>(
+    predicate: () => T | undefined | null | false,
+    { timeoutMs = 2000, what = "the expected state" }: { timeoutMs?: number; what?: string } = {},
+  ): Promise<T> => {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const look = (): void => {
+      try {
+        const value = predicate();
+        if (value) settle(() => resolve(value));
+      } catch (error) {
+        settle(() => reject(error));
+      }
+    };
+    const settle = (end: () => void): void => {
+      clearTimeout(timer);
+      stop();
+      end();
+    };
+    const stop = onChange(look);
+    const late = (): void =>
+      settle(() => reject(new Error(`the workspace did not reach ${what} within ${timeoutMs} ms`)));
+    const timer = setTimeout(late, timeoutMs);
+    look();
+    return promise;
+  };
+  return { onChange, changed, until };
+};

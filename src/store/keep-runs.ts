@@ -1,0 +1,140 @@
+// Runs stored once, saved whole under their revision, and forgotten.
+
+import { sql } from "kysely";
+import type { RunKey } from "../core/ids.ts";
+import { type Run, runId } from "../core/run.ts";
+import { type Alongside, PortError, type Store, type Stored } from "../flow/ports.ts";
+import { appendAudit } from "./audit.ts";
+import { holders } from "./leases.ts";
+import { toRow } from "./run-row.ts";
+import type { Database } from "./tables.ts";
+import { inBatches, type Trx, Undo, write } from "./transaction.ts";
+
+type Deps = { db: Database; owner: string; now: () => number };
+
+export function createKeepRuns(deps: Deps): Pick<Store, "insert" | "save" | "forget"> {
+  return {
+    insert: (run, alongside) => insert(deps, run, alongside),
+    save: (stored, next, alongside = {}) => save(deps, stored, next, alongside),
+    forget: (before) =>
+      write(deps.db, async (trx) => {
+        const gone = await trx
+          .deleteFrom("runs")
+          .where("finished", "=", 1)
+          .where("changed_at", "<", before)
+          .executeTakeFirst();
+        return Number(gone.numDeletedRows);
+      }),
+  };
+}
+
+type Inserted = Awaited<ReturnType<Store["insert"]>>;
+
+async function insert({ db, owner, now }: Deps, run: Run, alongside: Alongside): Promise<Inserted> {
+  const at = now();
+  const state = { revision: 1, finished: 0, holder: owner, created_at: at, changed_at: at } as const;
+  const row = { ...toRow(run), key: run.key, ...state };
+  return write<Inserted>(db, async (trx) => {
+    const inserted = await trx
+      .insertInto("runs")
+      .values(row)
+      .onConflict((conflict) => conflict.doNothing())
+      .executeTakeFirst();
+    const stored = (inserted.numInsertedOrUpdatedRows ?? 0n) > 0n;
+    if (!stored || !(await intend(trx, run.key, alongside.intention))) {
+      return new Undo({ known: await knownAs(trx, run, alongside.intention) });
+    }
+    await writeBeside(trx, run, alongside);
+    return "stored";
+  });
+}
+
+type Saved = Awaited<ReturnType<Store["save"]>>;
+type Conditions = NonNullable<Parameters<Store["save"]>[2]>;
+
+async function save(
+  { db, owner, now }: Deps,
+  stored: Stored,
+  next: Run,
+  alongside: Conditions,
+): Promise<Saved> {
+  const at = now();
+  const row = { ...toRow(next), revision: stored.revision + 1, changed_at: at };
+  return write<Saved>(db, async (trx) => {
+    if (runId(next) !== null && runId(stored.run) === null) await refuseTakenId(trx, next);
+    let update = trx
+      .updateTable("runs")
+      .set(row)
+      .where("key", "=", next.key)
+      .where("revision", "=", stored.revision);
+    if (alongside.finished === true) update = update.set({ finished: 1 });
+    if (alongside.finished === false) {
+      // Whoever reopens a finished run holds it from then on, as whoever inserts one does.
+      const holder = sql<string | null>`case when finished = 1 then ${owner} else holder end`;
+      update = update.set({ finished: 0, holder });
+    }
+    if (alongside.mustHold === true) {
+      update = update.where("holder", "=", owner).where((eb) => eb("holder", "in", holders(eb, at)));
+    }
+    const { numUpdatedRows } = await update.executeTakeFirst();
+    if (numUpdatedRows === 0n || !(await intend(trx, next.key, alongside.intention))) return new Undo("lost");
+    await writeBeside(trx, next, alongside);
+    return "saved";
+  });
+}
+
+/** False: the intention belongs to another run already. */
+async function intend(trx: Trx, run: RunKey, intention: string | undefined): Promise<boolean> {
+  if (intention === undefined) return true;
+  await trx
+    .insertInto("intentions")
+    .values({ intention, run })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  return (await runOfIntention(trx, intention)) === run;
+}
+
+async function runOfIntention(trx: Trx, intention: string): Promise<RunKey | null> {
+  const query = trx.selectFrom("intentions").select("run").where("intention", "=", intention);
+  return (await query.executeTakeFirst())?.run ?? null;
+}
+
+async function knownAs(trx: Trx, run: Run, intention: string | undefined): Promise<RunKey> {
+  const intended = intention === undefined ? null : await runOfIntention(trx, intention);
+  if (intended !== null) return intended;
+  const same = trx
+    .selectFrom("runs")
+    .select("key")
+    .where((eb) => eb.or([eb("key", "=", run.key), eb("service_run_id", "=", runId(run))]));
+  return (await same.executeTakeFirstOrThrow()).key;
+}
+
+/** Two of ours must never watch one run of the service: its approvals would get two cards. */
+async function refuseTakenId(trx: Trx, run: Run): Promise<void> {
+  const other = await trx
+    .selectFrom("runs")
+    .select("key")
+    .where("service_run_id", "=", runId(run))
+    .where("key", "!=", run.key)
+    .executeTakeFirst();
+  if (other === undefined) return;
+  const facts = { applied: "no", retry: "never", code: "run_id_taken" } as const;
+  throw new PortError(`the service's run is watched already, as ${other.key}`, facts);
+}
+
+async function writeBeside(trx: Trx, run: Run, { audit }: Alongside): Promise<void> {
+  const buttons = run.approvals.map(({ nonce, id, version }) => ({
+    nonce,
+    run: run.key,
+    approval: id,
+    version,
+  }));
+  for (const batch of inBatches(buttons)) {
+    await trx
+      .insertInto("buttons")
+      .values(batch)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
+  await appendAudit(trx, audit ?? []);
+}

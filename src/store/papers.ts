@@ -1,0 +1,49 @@
+// What is kept beside the runs: open forms, the audit, small documents.
+
+import type { Store } from "../flow/ports.ts";
+import { appendAudit } from "./audit.ts";
+import { fromTicketRow, parsedJson, ticketRow } from "./run-row.ts";
+import type { Database } from "./tables.ts";
+import { read, write } from "./transaction.ts";
+
+type Papers = Pick<Store, "openModal" | "modal" | "audit" | "document" | "putDocument">;
+
+export function createPapers(db: Database): Papers {
+  return {
+    openModal: (ticket) =>
+      write(db, async (trx) => {
+        await trx
+          .insertInto("modals")
+          .values(ticketRow(ticket))
+          .onConflict((conflict) => conflict.doNothing())
+          .execute();
+      }),
+
+    async modal(nonce) {
+      const row = await read(() =>
+        db.selectFrom("modals").selectAll().where("nonce", "=", nonce).executeTakeFirst(),
+      );
+      return row === undefined ? null : fromTicketRow(row);
+    },
+
+    audit: (entries) => write(db, (trx) => appendAudit(trx, entries)),
+
+    async document(name) {
+      const row = await read(() =>
+        db.selectFrom("documents").select("doc").where("name", "=", name).executeTakeFirst(),
+      );
+      return row === undefined ? null : parsedJson(`document ${name}`, row.doc);
+    },
+
+    async putDocument(name, value) {
+      const doc = JSON.stringify(value);
+      await write(db, async (trx) => {
+        await trx
+          .insertInto("documents")
+          .values({ name, doc })
+          .onConflict((conflict) => conflict.column("name").doUpdateSet({ doc }))
+          .execute();
+      });
+    },
+  };
+}

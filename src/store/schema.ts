@@ -1,0 +1,84 @@
+// The schema, told as the steps that lead to it. A step that has been released is never edited: a change is a new step.
+// Both engines read the same text, so: text keys, moments as bigint (ms since 1970), documents as JSON in text.
+
+/** What the engines write differently. */
+export type Engine = {
+  /** Type and constraint of a column that counts up and never gives a number twice. */
+  readonly sequence: string;
+  /** Statements that make the engine itself refuse to change or remove rows of the table. */
+  readonly appendOnly: (table: string) => readonly string[];
+};
+
+/** The n-th step leads to schema version n. */
+export const MIGRATIONS: readonly ((engine: Engine) => readonly string[])[] = [runsAndTheirPapers];
+
+function runsAndTheirPapers(engine: Engine): readonly string[] {
+  return [RUNS, ...RUN_INDEXES, OWNERS, ...PAPERS, audit(engine), ...engine.appendOnly("audit"), DOCUMENTS];
+}
+
+const RUNS = `create table runs (
+  key text primary key not null,  -- ours, from before the service has named the run
+  service_run_id text unique,     -- the service's id, once it has given one: nobody watches a run twice
+  team text not null,             -- Slack workspace,
+  channel text not null,          --   channel
+  requester text not null,        --   and person that the run belongs to
+  revision bigint not null,       -- raised by every save and every claim; a writer must name the one it read (fence)
+  finished integer not null,      -- 1: nothing is to be done, awaited or asked for any more
+  pending integer not null,       -- how many approvals wait for a decision
+  holder text,                    -- the owner that looks after the run, while that owner's lease lasts
+  created_at bigint not null,     -- when it was stored first
+  changed_at bigint not null,     -- when it was saved last
+  doc_version integer not null,   -- how doc is written
+  doc text not null               -- the whole run (core/run.ts) as JSON; the columns above are derived from it
+)`;
+
+const RUN_INDEXES = [
+  "create index runs_by_channel on runs (channel, created_at)",
+  "create index runs_by_work on runs (holder) where finished = 0",
+  "create index runs_by_pending on runs (created_at) where pending > 0",
+];
+
+/** A lease is the owner's, not the run's: ten thousand held runs are renewed by writing one short row. */
+const OWNERS = `create table owners (
+  owner text primary key not null,  -- one process that has the store open
+  until bigint not null             -- when its lease lapses, and with it its hold on every run
+)`;
+
+const PAPERS = [
+  `create table buttons (
+    nonce text primary key not null,  -- the value of the Approve and Deny buttons of one version of one card
+    run text not null references runs (key) on delete cascade,
+    approval text not null,           -- the service's approval id
+    version integer not null          -- of the card; older versions stay, so that a late click is understood
+  )`,
+  "create index buttons_by_run on buttons (run)",
+  `create table modals (
+    nonce text primary key not null,  -- what an opened form carries
+    run text not null references runs (key) on delete cascade,
+    opened_at bigint not null,
+    doc_version integer not null,     -- how doc is written
+    doc text not null                 -- the ticket as JSON: who opened it, for which version, and what it showed
+  )`,
+  "create index modals_by_run on modals (run)",
+  `create table intentions (
+    intention text primary key not null,  -- the slash command or form that asked for the run
+    run text not null references runs (key) on delete cascade
+  )`,
+  "create index intentions_by_run on intentions (run)",
+];
+
+/** Refers to no other table: it stays when the run is forgotten. */
+const audit = ({ sequence }: Engine): string => `create table audit (
+  seq ${sequence},          -- order of writing
+  at bigint not null,       -- when it happened
+  what text not null,       -- decided, refused, sent, settled, started, watched, unwatched
+  run text,                 -- key of the run,
+  approval text,            --   the service's approval id
+  by_user text,             --   and the person, where the entry is about one
+  entry text not null       -- the whole entry (flow/ports.ts) as JSON; the columns above are derived from it
+)`;
+
+const DOCUMENTS = `create table documents (
+  name text primary key not null,  -- small things that are loaded and saved whole
+  doc text not null                -- JSON
+)`;

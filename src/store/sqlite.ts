@@ -1,0 +1,89 @@
+// The embedded engine: node:sqlite behind Kysely's own SQLite dialect. No other file knows the driver.
+
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import { Kysely, SqliteDialect, type SqliteDatabase, type SqliteStatement } from "kysely";
+import type { Engine } from "./schema.ts";
+import type { Database, Tables } from "./tables.ts";
+
+export const SQLITE: Engine = {
+  sequence: "integer primary key autoincrement",
+  appendOnly: (table) =>
+    ["update", "delete"].map(
+      (change) =>
+        `create trigger ${table}_refuses_${change} before ${change} on ${table} begin select raise(abort, '${table} is append-only'); end`,
+    ),
+};
+
+/** Marks a file as ours («CSgn»), so that a database of something else is never touched. */
+const APPLICATION_ID = 0x43_53_67_6e;
+/** How long to wait for another process to let go of the file (ms): a restart overlaps a little. */
+const BUSY_MS = 1_000;
+/** Statements kept ready. The queries are some forty texts; lists of varying length make more. */
+const MAX_STATEMENTS = 200;
+
+/** Throws when the file cannot be used, or another process uses it. */
+export function openSqlite(path: string): Database {
+  const file = path === ":memory:" ? path : resolve(path);
+  if (file !== ":memory:") createFile(file);
+  const raw = new DatabaseSync(file, { timeout: BUSY_MS });
+  try {
+    prepareFile(raw);
+    if (file !== ":memory:") closeToOthers(file);
+    return new Kysely<Tables>({ dialect: new SqliteDialect({ database: adapted(raw) }) });
+  } catch (error) {
+    raw.close();
+    throw error;
+  }
+}
+
+/** SQLite gives its side files (-wal) the mode of the database file. */
+function createFile(file: string): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  if (!existsSync(file)) closeSync(openSync(file, "a", 0o600));
+}
+
+function closeToOthers(file: string): void {
+  for (const each of [file, `${file}-wal`]) if (existsSync(each)) chmodSync(each, 0o600);
+}
+
+/**
+ * The exclusive lock is the guard against a second process: it is taken here, kept until the process ends, however it ends, and
+ * makes a shared-memory file (-shm) needless. FULL flushes every commit; fullfsync is what macOS calls a real flush.
+ */
+function prepareFile(raw: DatabaseSync): void {
+  raw.exec("pragma locking_mode = exclusive");
+  const ours = raw.prepare("pragma application_id").get()?.["application_id"] === APPLICATION_ID;
+  const empty = raw.prepare("select 1 from sqlite_schema").get() === undefined;
+  if (!ours && !empty) throw new Error("it is the database of another program");
+  raw.exec("pragma journal_mode = wal; pragma synchronous = full; pragma fullfsync = on");
+  raw.exec("pragma foreign_keys = on; pragma trusted_schema = off");
+  raw.exec(`begin immediate; pragma application_id = ${APPLICATION_ID}; commit`);
+}
+
+function adapted(raw: DatabaseSync): SqliteDatabase {
+  const ready = new Map<string, SqliteStatement>();
+  return {
+    close: () => raw.close(),
+    prepare(sql) {
+      const known = ready.get(sql);
+      if (known !== undefined) return known;
+      if (ready.size >= MAX_STATEMENTS) ready.clear();
+      const statement = adaptedStatement(raw, sql);
+      ready.set(sql, statement);
+      return statement;
+    },
+  };
+}
+
+function adaptedStatement(raw: DatabaseSync, sql: string): SqliteStatement {
+  const statement = raw.prepare(sql);
+  const values = (parameters: readonly unknown[]): SQLInputValue[] => parameters as SQLInputValue[];
+  return {
+    reader: statement.columns().length > 0,
+    all: (parameters) => statement.all(...values(parameters)),
+    run: (parameters) => statement.run(...values(parameters)),
+    iterate: (parameters) => statement.iterate(...values(parameters)),
+  };
+}

@@ -1,0 +1,43 @@
+// The rows as Kysely sees them. What each table and column holds is said once, in schema.ts.
+
+import type { Generated, Kysely } from "kysely";
+import type { ApprovalId, ChannelId, Nonce, RunId, RunKey, TeamId, UserId } from "../core/ids.ts";
+
+export type Database = Kysely<Tables>;
+
+export type Tables = {
+  runs: RunRow;
+  owners: { owner: string; until: number };
+  buttons: { nonce: Nonce; run: RunKey; approval: ApprovalId; version: number };
+  modals: { nonce: Nonce; run: RunKey; opened_at: number; doc_version: number; doc: string };
+  intentions: { intention: string; run: RunKey };
+  audit: AuditRow;
+  documents: { name: string; doc: string };
+  schema_version: { version: number };
+};
+
+export type RunRow = {
+  key: RunKey;
+  service_run_id: RunId | null;
+  team: TeamId;
+  channel: ChannelId;
+  requester: UserId;
+  revision: number;
+  finished: 0 | 1;
+  pending: number;
+  holder: string | null;
+  created_at: number;
+  changed_at: number;
+  doc_version: number;
+  doc: string;
+};
+
+export type AuditRow = {
+  seq: Generated<number>;
+  at: number;
+  what: string;
+  run: RunKey | null;
+  approval: ApprovalId | null;
+  by_user: UserId | null;
+  entry: string;
+};

@@ -1,0 +1,52 @@
+// What the parts of the store's contract share: one store on an empty database, a clock turned by hand, and short words.
+
+import { afterEach, beforeEach, expect } from "vitest";
+import type { RunKey } from "#src/core/ids.ts";
+import type { Run } from "#src/core/run.ts";
+import type { Store, Stored } from "#src/flow/ports.ts";
+import { aRun, NOON } from "../make/run.ts";
+
+/** Opens a store on an empty database of its own, with a first lease that lasts at least `LEASE_MS`. */
+export type MakeStore = (options: { now: () => number }) => Promise<Store>;
+
+export const LEASE_MS = 30_000;
+
+export type Bench = {
+  /** Milliseconds; starts at `NOON` in each test. */
+  now: number;
+  readonly store: Store;
+  stored(run?: Run): Promise<Stored>;
+  loaded(key: RunKey): Promise<Stored>;
+  claimedKeys(limit?: number): Promise<RunKey[]>;
+};
+
+/** To be called inside a `describe`. */
+export function storeBench(makeStore: MakeStore): Bench {
+  let open: Store | null = null;
+  const bench: Bench = {
+    now: NOON,
+    get store() {
+      if (open === null) throw new Error("the store is open only while a test runs");
+      return open;
+    },
+    async stored(run = aRun()) {
+      expect(await bench.store.insert(run, {})).toBe("stored");
+      return bench.loaded(run.key);
+    },
+    async loaded(key) {
+      const found = await bench.store.load(key);
+      if (found === null) throw new Error(`no run ${key}`);
+      return found;
+    },
+    async claimedKeys(limit = 100) {
+      return (await bench.store.claim(bench.now, LEASE_MS, limit)).map(({ run }) => run.key);
+    },
+  };
+  beforeEach(async () => {
+    bench.now = NOON;
+    open = await makeStore({ now: () => bench.now });
+    await open.renew(bench.now, LEASE_MS);
+  });
+  afterEach(() => bench.store.close());
+  return bench;
+}

@@ -1,0 +1,309 @@
+// What every store keeps, whatever engine is below it.
+
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type Approval, reopen } from "#src/core/approval.ts";
+import { ChannelId, type RunKey } from "#src/core/ids.ts";
+import type { Run } from "#src/core/run.ts";
+import { PortError } from "#src/flow/ports.ts";
+import {
+  aNonce,
+  anApproval,
+  aRequest,
+  aRun,
+  aRunId,
+  aRunKey,
+  aTicket,
+  aWatchedRun,
+  CHANNEL,
+  NOON,
+  withApprovals,
+} from "../make/run.ts";
+import { LEASE_MS, type MakeStore, storeBench } from "./store-bench.ts";
+import { leaseContract } from "./store-leases.ts";
+
+const renamed = (run: Run, input: string): Run => ({ ...run, input });
+
+export function storeContract(name: string, makeStore: MakeStore): void {
+  leaseContract(name, makeStore);
+
+  describe(`${name} keeps the contract of a store`, () => {
+    const bench = storeBench(makeStore);
+
+    describe("insert", () => {
+      test("a run is loaded as it was stored", async () => {
+        const run = withApprovals(aWatchedRun(), anApproval(), anApproval());
+        expect((await bench.stored(run)).run).toEqual(run);
+        expect(await bench.store.load(aRunKey())).toBeNull();
+      });
+
+      test("a second run of one intention is not stored, and the first is named", async () => {
+        const [first, second] = [aRun(), aRun()];
+        expect(await bench.store.insert(first, { intention: "command 1" })).toBe("stored");
+        expect(await bench.store.insert(second, { intention: "command 1" })).toEqual({ known: first.key });
+        expect(await bench.store.load(second.key)).toBeNull();
+        expect(await bench.store.insert(second, { intention: "command 2" })).toBe("stored");
+      });
+
+      test("a second run that watches the same run of the service is not stored", async () => {
+        const id = aRunId();
+        const { run } = await bench.stored(aWatchedRun(id));
+        const again = aWatchedRun(id);
+        expect(await bench.store.insert(again, { intention: "another" })).toEqual({ known: run.key });
+        expect(await bench.store.load(again.key)).toBeNull();
+        // The intention that led nowhere is free.
+        expect(await bench.store.insert(aRun(), { intention: "another" })).toBe("stored");
+      });
+
+      test("a run stored twice is known the second time", async () => {
+        const { run } = await bench.stored();
+        expect(await bench.store.insert(renamed(run, "other"), {})).toEqual({ known: run.key });
+        expect((await bench.loaded(run.key)).run.input).toBe(run.input);
+      });
+
+      test("of many inserts of one intention at once, one is stored and all others name it", async () => {
+        const answers = await Promise.all(
+          Array.from({ length: 20 }, () => bench.store.insert(aRun(), { intention: "double click" })),
+        );
+        expect(answers.filter((answer) => answer === "stored")).toHaveLength(1);
+        const known = new Set(answers.flatMap((answer) => (answer === "stored" ? [] : [answer.known])));
+        expect(known.size).toBe(1);
+        expect(await bench.store.load([...known][0] ?? aRunKey())).not.toBeNull();
+      });
+
+      test("any text and any content come back byte for byte", async () => {
+        const unit = fc.oneof(fc.string({ unit: "binary" }), fc.string({ unit: "grapheme" }));
+        await fc.assert(
+          fc.asyncProperty(unit, fc.jsonValue(), async (input, content) => {
+            const approval = {
+              ...anApproval(),
+              request: aRequest(content as Approval["request"]["content"]),
+            };
+            const run = withApprovals(aRun({ input }), approval);
+            // As JSON has it: it knows no -0.
+            expect((await bench.stored(run)).run).toEqual(JSON.parse(JSON.stringify(run)));
+          }),
+          { numRuns: 100 },
+        );
+      });
+    });
+
+    describe("save", () => {
+      test("a stale revision is lost and nothing of it is written", async () => {
+        const first = await bench.stored();
+        const button = anApproval();
+        expect(await bench.store.save(first, renamed(first.run, "first"))).toBe("saved");
+        const late = withApprovals(renamed(first.run, "late"), button);
+        expect(await bench.store.save(first, late, { intention: "late", finished: true })).toBe("lost");
+        expect((await bench.loaded(first.run.key)).run.input).toBe("first");
+        expect(await bench.store.byButton(button.nonce)).toBeNull();
+        expect(await bench.store.insert(aRun(), { intention: "late" })).toBe("stored");
+      });
+
+      test("each save raises the revision by one", async () => {
+        const first = await bench.stored();
+        await bench.store.save(first, first.run);
+        expect((await bench.loaded(first.run.key)).revision).toBe(first.revision + 1);
+      });
+
+      test("of any number of saves of one revision exactly one wins", async () => {
+        await fc.assert(
+          fc.asyncProperty(fc.integer({ min: 2, max: 12 }), fc.boolean(), async (writers, mustHold) => {
+            const first = await bench.stored();
+            const answers = await Promise.all(
+              Array.from({ length: writers }, (_, n) =>
+                bench.store.save(first, renamed(first.run, `writer ${n}`), { mustHold }),
+              ),
+            );
+            expect(answers.filter((answer) => answer === "saved")).toHaveLength(1);
+            const last = await bench.loaded(first.run.key);
+            expect(last.run.input).toBe(`writer ${answers.indexOf("saved")}`);
+            expect(last.revision).toBe(first.revision + 1);
+          }),
+          { numRuns: 30 },
+        );
+      });
+
+      test("a run that is not stored cannot be saved", async () => {
+        const run = aRun();
+        expect(await bench.store.save({ run, revision: 1 }, run)).toBe("lost");
+      });
+
+      test("a run of the service that another run watches is refused, and nothing is written", async () => {
+        const id = aRunId();
+        const { run: other } = await bench.stored(aWatchedRun(id));
+        const mine = await bench.stored();
+        const created: Run = { ...mine.run, creation: { is: "created", id, at: bench.now } };
+        await expect(bench.store.save(mine, created)).rejects.toMatchObject({
+          code: "run_id_taken",
+          applied: "no",
+          retry: "never",
+        });
+        expect(await bench.loaded(mine.run.key)).toEqual(mine);
+        expect(await bench.store.byRunId(id)).toBe(other.key);
+      });
+
+      test("an intention of another run is lost, and nothing is written", async () => {
+        await bench.store.insert(aRun(), { intention: "taken" });
+        const mine = await bench.stored();
+        expect(await bench.store.save(mine, renamed(mine.run, "mine"), { intention: "taken" })).toBe("lost");
+        expect(await bench.loaded(mine.run.key)).toEqual(mine);
+      });
+    });
+
+    describe("finding", () => {
+      test("a run is found by the service's id as soon as it has one", async () => {
+        const id = aRunId();
+        const mine = await bench.stored();
+        expect(await bench.store.byRunId(id)).toBeNull();
+        await bench.store.save(mine, { ...mine.run, creation: { is: "created", id, at: bench.now } });
+        expect(await bench.store.byRunId(id)).toBe(mine.run.key);
+      });
+
+      test("a button is understood in every version its card ever had", async () => {
+        const first = anApproval();
+        const mine = await bench.stored(withApprovals(aRun(), first));
+        const second = reopen(first, aRequest("changed"), aNonce(), null);
+        await bench.store.save(mine, { ...mine.run, approvals: [second] });
+        const { key: run } = mine.run;
+        expect(await bench.store.byButton(first.nonce)).toEqual({ run, approval: first.id, version: 1 });
+        expect(await bench.store.byButton(second.nonce)).toEqual({ run, approval: first.id, version: 2 });
+        expect(await bench.store.byButton(aNonce())).toBeNull();
+      });
+
+      test("the buttons of thousands of approvals are all kept", async () => {
+        const approvals = Array.from({ length: 2_001 }, () => anApproval());
+        const { run } = await bench.stored(withApprovals(aRun(), ...approvals));
+        const last = approvals.at(-1) ?? anApproval();
+        expect(await bench.store.byButton(last.nonce)).toEqual({
+          run: run.key,
+          approval: last.id,
+          version: 1,
+        });
+      });
+
+      test.each(["a b/c?d=%2F", "'; drop table runs; --", "ünïcode 🛂", "nul\u0000inside"])(
+        "an odd id %j is found again",
+        async (odd) => {
+          const approval = anApproval(odd);
+          const { run } = await bench.stored(withApprovals(aRun(), approval));
+          expect(await bench.store.byButton(approval.nonce)).toEqual({
+            run: run.key,
+            approval: odd,
+            version: 1,
+          });
+        },
+      );
+
+      test("a list holds the newest first, of the given channels only, and no more than asked for", async () => {
+        const elsewhere = ChannelId("C0ELSEWHERE");
+        const keys: RunKey[] = [];
+        for (const channel of [CHANNEL, elsewhere, CHANNEL, CHANNEL]) {
+          bench.now += 1;
+          keys.push((await bench.stored(aRun({ channel }))).run.key);
+        }
+        const list = async (channels: ChannelId[], limit: number): Promise<RunKey[]> =>
+          (await bench.store.list({ channels, only: "all", limit })).map(({ key }) => key);
+        expect(await list([CHANNEL], 9)).toEqual([keys[3], keys[2], keys[0]]);
+        expect(await list([CHANNEL, elsewhere], 3)).toEqual([keys[3], keys[2], keys[1]]);
+        expect(await list([], 9)).toEqual([]);
+        expect(new Set(await bench.store.channelsInUse())).toEqual(new Set([CHANNEL, elsewhere]));
+      });
+
+      test("a list can be narrowed to what is unfinished, or waits for a decision", async () => {
+        const over = await bench.stored();
+        await bench.store.save(over, over.run, { finished: true });
+        const working = await bench.stored();
+        const waiting = await bench.stored(withApprovals(aRun(), anApproval()));
+        const list = async (only: "unfinished" | "pending" | "all"): Promise<Set<RunKey>> =>
+          new Set((await bench.store.list({ channels: [CHANNEL], only, limit: 9 })).map(({ key }) => key));
+        expect(await list("pending")).toEqual(new Set([waiting.run.key]));
+        expect(await list("unfinished")).toEqual(new Set([working.run.key, waiting.run.key]));
+        expect((await list("all")).size).toBe(3);
+        await bench.store.save(waiting, { ...waiting.run, approvals: [] });
+        expect(await list("pending")).toEqual(new Set());
+      });
+    });
+
+    describe("papers", () => {
+      test("a form is found by its nonce, as it was opened first", async () => {
+        const approval = anApproval();
+        const { run } = await bench.stored(withApprovals(aRun(), approval));
+        const ticket = aTicket(run, approval);
+        await bench.store.openModal(ticket);
+        await bench.store.openModal({ ...ticket, verdict: "deny" });
+        expect(await bench.store.modal(ticket.nonce)).toEqual(ticket);
+        expect(await bench.store.modal(aNonce())).toBeNull();
+      });
+
+      test("a form for a run that is not stored is refused", async () => {
+        const approval = anApproval();
+        const opening = bench.store.openModal(aTicket(aRun(), approval));
+        await expect(opening).rejects.toBeInstanceOf(PortError);
+        await expect(opening).rejects.toMatchObject({ applied: "no" });
+      });
+
+      test("a document is saved and loaded whole", async () => {
+        expect(await bench.store.document("outages")).toBeNull();
+        await bench.store.putDocument("outages", { since: NOON, told: ["C1"] });
+        await bench.store.putDocument("outages", { since: NOON + 1 });
+        expect(await bench.store.document("outages")).toEqual({ since: NOON + 1 });
+        expect(await bench.store.document("others")).toBeNull();
+      });
+
+      test("forgetting removes old finished runs and all that hangs on them", async () => {
+        const approval = anApproval();
+        const old = aWatchedRun(aRunId(), {});
+        await bench.store.insert(withApprovals(old, approval), { intention: "old" });
+        const ticket = aTicket(old, approval);
+        await bench.store.openModal(ticket);
+        const first = await bench.loaded(old.key);
+        await bench.store.save(first, first.run, { finished: true });
+        const working = await bench.stored();
+        bench.now += 1_000;
+        const recent = await bench.stored();
+        await bench.store.save(recent, recent.run, { finished: true });
+
+        expect(await bench.store.forget(bench.now)).toBe(1);
+        expect(await bench.store.load(old.key)).toBeNull();
+        expect(await bench.store.byButton(approval.nonce)).toBeNull();
+        expect(await bench.store.modal(ticket.nonce)).toBeNull();
+        expect(await bench.store.load(working.run.key)).not.toBeNull();
+        expect(await bench.store.load(recent.run.key)).not.toBeNull();
+        expect(await bench.store.insert(aRun(), { intention: "old" })).toBe("stored");
+        expect(await bench.store.forget(bench.now)).toBe(0);
+      });
+    });
+
+    test("methods called side by side do not disturb each other", async () => {
+      const runs = Array.from({ length: 50 }, () => withApprovals(aRun(), anApproval()));
+      await Promise.all(
+        runs.map(async (run, n) => {
+          const first = await bench.stored(run);
+          if (n % 2 === 0) await bench.store.save(first, run, { intention: "wanted by all" });
+          else await bench.store.putDocument(`document ${n}`, n);
+          await Promise.all([
+            bench.store.renew(bench.now, LEASE_MS),
+            bench.store.ping(),
+            bench.store.load(run.key),
+          ]);
+        }),
+      );
+      const all = await bench.store.list({ channels: [CHANNEL], only: "pending", limit: 100 });
+      expect(new Set(all.map(({ key }) => key))).toEqual(new Set(runs.map(({ key }) => key)));
+      expect(
+        (await Promise.all(all.map(({ key }) => bench.loaded(key)))).filter(({ revision }) => revision > 1),
+      ).toHaveLength(1);
+    });
+
+    test("a closed store rejects with a PortError that says nothing was applied", async () => {
+      const { run } = await bench.stored();
+      await bench.store.close();
+      await expect(bench.store.load(run.key)).rejects.toMatchObject({ name: "PortError", applied: "no" });
+      await expect(bench.store.insert(aRun(), {})).rejects.toMatchObject({
+        name: "PortError",
+        applied: "no",
+      });
+    });
+  });
+}

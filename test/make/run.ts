@@ -1,0 +1,90 @@
+// Builders of what the core remembers, through the core's own functions. Each call makes ids of its own unless told otherwise.
+
+import { createHash, randomUUID } from "node:crypto";
+import { type Approval, newApproval, type Request } from "#src/core/approval.ts";
+import { ApprovalId, ChannelId, Nonce, RunId, RunKey, TeamId, UserId } from "#src/core/ids.ts";
+import { canonicalJson, type Json } from "#src/core/json.ts";
+import { requestText } from "#src/core/request-text.ts";
+import { adoptedRun, newRun, type Run } from "#src/core/run.ts";
+import type { AuditEntry, ModalTicket } from "#src/flow/ports.ts";
+
+export const TEAM = TeamId("T0ACME");
+export const CHANNEL = ChannelId("C0OPS");
+export const REQUESTER = UserId("U0REQUESTER");
+export const APPROVER = UserId("U0APPROVER");
+/** 2026-11-20 12:00 UTC. */
+export const NOON = Date.UTC(2026, 10, 20, 12);
+
+const fresh = (): string => randomUUID().replaceAll("-", "");
+export const aRunKey = (): RunKey => RunKey(fresh());
+export const aRunId = (): RunId => RunId(`run_${fresh()}`);
+export const aNonce = (): Nonce => Nonce(fresh());
+
+type RunFacts = Partial<Parameters<typeof newRun>[0]>;
+
+function runFacts(facts: RunFacts): Parameters<typeof newRun>[0] {
+  return {
+    key: aRunKey(),
+    team: TEAM,
+    channel: CHANNEL,
+    requester: REQUESTER,
+    input: "Rotate the staging certificates",
+    askedAt: NOON,
+    answer: null,
+    ...facts,
+  };
+}
+
+/** Asked for, not yet created. */
+export function aRun(facts: RunFacts = {}): Run {
+  return newRun(runFacts(facts));
+}
+
+/** Known to the service. */
+export function aWatchedRun(id: RunId = aRunId(), facts: RunFacts = {}): Run {
+  return adoptedRun(id, runFacts(facts));
+}
+
+export function aRequest(content: Json = { action: "delete the old certificate" }): Request {
+  const action = "delete the old certificate";
+  const digest = createHash("sha256").update(canonicalJson(content)).digest("hex");
+  return { action, content, requestedAt: null, digest, chars: requestText({ action, content }).length };
+}
+
+/** Pending, its card at version 1. */
+export function anApproval(id = `apr_${fresh()}`): Approval {
+  return newApproval(ApprovalId(id), aRequest(), aNonce(), NOON);
+}
+
+export function withApprovals(run: Run, ...approvals: readonly Approval[]): Run {
+  return { ...run, approvals: [...run.approvals, ...approvals] };
+}
+
+export function aTicket(run: Run, approval: Approval): ModalTicket {
+  return {
+    nonce: aNonce(),
+    team: run.team,
+    approval: approval.id,
+    version: approval.version,
+    user: APPROVER,
+    run: run.key,
+    verdict: "approve",
+    saw: approval.request,
+    at: NOON,
+  };
+}
+
+export function anAuditEntry(run: Run, facts: Partial<AuditEntry> = {}): AuditEntry {
+  return {
+    at: NOON,
+    what: "started",
+    run: run.key,
+    approval: null,
+    by: { team: run.team, user: run.requester },
+    verdict: null,
+    reason: null,
+    digest: null,
+    outcome: "stored",
+    ...facts,
+  };
+}

@@ -1,0 +1,77 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+
+import type { WebClient } from "@slack/web-api";
+
+import type { Slack } from "#src/sandbox/slack/server.ts";
+
+import { ana, clientOf, opsAgents, refusal, startFull } from "./bolt-app.ts";
+
+let slack: Slack;
+let client: WebClient;
+
+beforeEach(async () => {
+  slack = await startFull();
+  client = clientOf(slack);
+});
+
+afterEach(() => slack.stop());
+
+const post = (text: string) => client.apiCall("chat.postMessage", { channel: opsAgents, text });
+const texts = () => slack.workspace.messages.map(({ text }) => text);
+
+test("a planned refusal, server error or rate limit meets as many calls as asked, and has no effect", async () => {
+  slack.faults.next("chat.postMessage", { error: "fatal_error" }, 2);
+  slack.faults.next("chat.postMessage", { http: 503 });
+  slack.faults.next("chat.postMessage", { retryAfter: 7 });
+  expect(await refusal(post("a"))).toMatchObject({ error: "fatal_error" });
+  expect(await refusal(post("b"))).toMatchObject({ error: "fatal_error" });
+  await expect(post("c")).rejects.toMatchObject({ statusCode: 503 });
+  await expect(post("d")).rejects.toMatchObject({ retryAfter: 7 });
+  await post("e");
+  expect(texts()).toEqual(["e"]);
+});
+
+test("a connection dropped before the effect leaves nothing, after it leaves the message", async () => {
+  slack.faults.next("chat.postMessage", { drop: "before" });
+  slack.faults.next("chat.postMessage", { drop: "after" });
+  await expect(post("before")).rejects.toThrow("fetch failed");
+  await expect(post("after")).rejects.toThrow("fetch failed");
+  expect(texts()).toEqual(["after"]);
+});
+
+test("a call hangs after its effect until the sandbox stops", async () => {
+  slack.faults.next("chat.postMessage", { hang: "after" });
+  const hanging = post("hangs");
+  hanging.catch(() => {});
+  await slack.workspace.until(() => texts().includes("hangs"));
+  await slack.stop();
+  await expect(hanging).rejects.toThrow("fetch failed");
+  slack = await startFull();
+});
+
+test("a gate holds a call back until it opens", async () => {
+  const gate = Promise.withResolvers<void>();
+  slack.faults.next("chat.postMessage", { until: gate.promise });
+  const held = post("held");
+  await post("overtakes");
+  expect(texts()).toEqual(["overtakes"]);
+  gate.resolve();
+  await held;
+  expect(texts()).toEqual(["overtakes", "held"]);
+});
+
+test("people change behind the app's back", async () => {
+  slack.faults.makeGuest(ana);
+  slack.faults.deactivate("U0BEN");
+  expect((await client.users.info({ user: ana })).user).toMatchObject({ is_restricted: true });
+  expect((await client.users.info({ user: "U0BEN" })).user).toMatchObject({ deleted: true });
+});
+
+test("tokens never stand in the traffic", async () => {
+  await client.apiCall("users.info", { user: ana, token: slack.botToken });
+  const seen = JSON.stringify(slack.traffic.lines());
+  expect(seen).toContain("users.info");
+  expect([slack.botToken, slack.appToken, slack.signingSecret].some((secret) => seen.includes(secret))).toBe(
+    false,
+  );
+});

@@ -1,0 +1,54 @@
+// Two owners on one database, as two replicas would be. The embedded file never has them, so they are put together by hand.
+
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Store } from "#src/flow/ports.ts";
+import { createKeepRuns } from "#src/store/keep-runs.ts";
+import { createLeases } from "#src/store/leases.ts";
+import { migrate } from "#src/store/migrate.ts";
+import { openSqlite, SQLITE } from "#src/store/sqlite.ts";
+import type { Database } from "#src/store/tables.ts";
+import { aRun, NOON } from "../make/run.ts";
+
+type Replica = Pick<Store, "insert" | "save" | "claim" | "renew">;
+
+const LEASE_MS = 1_000;
+let db: Database;
+let now = NOON;
+let ann: Replica;
+let ben: Replica;
+
+beforeEach(async () => {
+  now = NOON;
+  db = openSqlite(":memory:");
+  await migrate(db, SQLITE);
+  const replica = (owner: string): Replica => ({
+    ...createKeepRuns({ db, owner, now: () => now }),
+    ...createLeases({ db, owner, onCorrupt: () => undefined }),
+  });
+  [ann, ben] = [replica("ann"), replica("ben")];
+  await ann.renew(now, LEASE_MS);
+  await ben.renew(now, LEASE_MS);
+});
+afterEach(() => db.destroy());
+
+test("what one holds the other neither claims nor saves as its own", async () => {
+  const run = aRun();
+  await ann.insert(run, {});
+  expect(await ben.claim(now, LEASE_MS, 10)).toEqual([]);
+  expect(await ben.save({ run, revision: 1 }, run, { mustHold: true })).toBe("lost");
+  // A click on another replica is recorded all the same, and the holder goes on.
+  expect(await ben.save({ run, revision: 1 }, run)).toBe("saved");
+  expect(await ann.save({ run, revision: 2 }, run, { mustHold: true })).toBe("saved");
+});
+
+test("a lapsed lease passes on, and the former holder can write nothing, renewed or not", async () => {
+  const run = aRun();
+  await ann.insert(run, {});
+  now += LEASE_MS;
+  expect(await ben.claim(now, LEASE_MS, 10)).toEqual([{ run, revision: 2 }]);
+  await ann.renew(now, LEASE_MS);
+  expect(await ann.save({ run, revision: 1 }, run, { mustHold: true })).toBe("lost");
+  expect(await ann.save({ run, revision: 2 }, run, { mustHold: true })).toBe("lost");
+  expect(await ann.claim(now, LEASE_MS, 10)).toEqual([]);
+  expect(await ben.save({ run, revision: 2 }, run, { mustHold: true })).toBe("saved");
+});
