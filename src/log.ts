@@ -1,0 +1,133 @@
+// The log: one JSON line per entry, and no secret in any of them. Secrets are taken out twice: by the name of the field, and
+// by their shape or value from the finished line, wherever they stand in it.
+
+import { createRequire } from "node:module";
+import type { Logger as SlackLogger, LogLevel } from "@slack/bolt";
+import { pino, type DestinationStream, type Logger, type LoggerOptions } from "pino";
+import type { PrettyOptions } from "pino-pretty";
+
+export type Log = {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+  /** The same log with these fields in every entry. */
+  child(fields: object): Log;
+};
+
+export type LogOptions = {
+  readonly level: string;
+  /** For people at a terminal; where there is none, or pino-pretty is not installed, JSON all the same. */
+  readonly pretty: boolean;
+  readonly secrets?: readonly string[];
+  /** In the place of standard output. */
+  readonly destination?: DestinationStream;
+};
+
+const GONE = "[secret]";
+const SECRET_NAMES = /^(authorization|cookie|set-cookie|password|.*(token|secret|api_?key|apikey))$/i;
+const SECRET_SHAPES = /\b(xox[a-z]|xapp)-[A-Za-z0-9-]+|\bBearer\s+[A-Za-z0-9._~+/=-]+/gi;
+/** Shorter «secrets» would blacken ordinary words. */
+const MIN_SECRET_CHARS = 4;
+/** Errors inside errors, records inside records: deeper ones are not logged. */
+const MAX_DEPTH = 5;
+
+export function createLog({ level, pretty, secrets = [], destination }: LogOptions): Log {
+  const options: LoggerOptions = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }), log: (fields) => plainRecord(fields, MAX_DEPTH) },
+    hooks: { streamWrite: withoutSecrets(secrets) },
+  };
+  const stream = destination ?? (pretty ? prettyStream() : null);
+  return logOn(stream === null ? pino(options) : pino(options, stream));
+}
+
+function logOn(logger: Logger): Log {
+  return {
+    debug: (fields, message) => logger.debug(fields, message),
+    info: (fields, message) => logger.info(fields, message),
+    warn: (fields, message) => logger.warn(fields, message),
+    error: (fields, message) => logger.error(fields, message),
+    child: (fields) => logOn(logger.child(plainRecord(fields, MAX_DEPTH))),
+  };
+}
+
+function prettyStream(): DestinationStream | null {
+  if (!process.stdout.isTTY) return null;
+  try {
+    const load = createRequire(import.meta.url) as (name: string) => unknown;
+    const pretty = load("pino-pretty") as (options: PrettyOptions) => DestinationStream;
+    return pretty({ sync: true });
+  } catch {
+    return null;
+  }
+}
+
+/** Over the finished line, so that no message, stack or field is forgotten. */
+function withoutSecrets(secrets: readonly string[]): (line: string) => string {
+  const forms = secrets
+    .filter((secret) => secret.length >= MIN_SECRET_CHARS)
+    .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]);
+  const values = [...new Set(forms)].sort((a, b) => b.length - a.length);
+  return (line) => {
+    let clean = line.replace(SECRET_SHAPES, GONE);
+    for (const value of values) clean = clean.replaceAll(value, GONE);
+    return clean;
+  };
+}
+
+function plainRecord(fields: object, depth: number): Record<string, unknown> {
+  const entries = Object.entries(fields).map(([name, value]: [string, unknown]) => [
+    name,
+    SECRET_NAMES.test(name) ? GONE : plain(value, depth - 1),
+  ]);
+  return Object.fromEntries(entries) as Record<string, unknown>;
+}
+
+function plain(value: unknown, depth: number): unknown {
+  if (typeof value === "bigint") return String(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (depth <= 0) return "[deeper]";
+  if (value instanceof Error) return plainError(value, depth);
+  if (Array.isArray(value)) return value.map((member) => plain(member, depth - 1));
+  return value instanceof Date ? value : plainRecord(value, depth);
+}
+
+/** Not what libraries hang on their errors: requests, headers, sockets. */
+function plainError(error: Error, depth: number): object {
+  const { name, message, stack, cause } = error;
+  const code =
+    "code" in error && ["string", "number"].includes(typeof error.code) ? { code: error.code } : {};
+  return {
+    name,
+    message,
+    ...code,
+    stack,
+    ...(cause === undefined ? {} : { cause: plain(cause, depth - 1) }),
+  };
+}
+
+/** For Slack's packages. Their debug entries hold whole payloads, so those are never passed on; of the others only texts
+ * and errors are. */
+export function slackLogger(log: Log): SlackLogger {
+  let to = log;
+  const entry = (parts: readonly unknown[]): [object, string] => {
+    const words = parts.filter((part) => typeof part === "string" || typeof part === "number");
+    const error = parts.find((part) => part instanceof Error);
+    return [error === undefined ? {} : { error }, words.join(" ") || "(no words)"];
+  };
+  return {
+    debug: () => {},
+    info: (...parts) => to.info(...entry(parts)),
+    warn: (...parts) => to.warn(...entry(parts)),
+    error: (...parts) => to.error(...entry(parts)),
+    // The level of our own log counts.
+    setLevel: () => {},
+    getLevel: () => "info" as LogLevel,
+    setName(name) {
+      to = log.child({ from: name });
+    },
+  };
+}

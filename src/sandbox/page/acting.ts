@@ -1,0 +1,110 @@
+// The page's POSTs: one person's act each.
+import type { IncomingMessage } from "node:http";
+import { z } from "zod";
+import type { ActResult, Block } from "../slack/model.ts";
+import { chosenAt, valuesOf } from "./choices.ts";
+import type { PageParts } from "./parts.ts";
+
+/** Far above what a person types, far below what would hurt. */
+const BODY_BYTES = 1_000_000;
+
+const fields = z.array(z.tuple([z.string(), z.string()]));
+const at = z.union([z.object({ view: z.string() }), z.object({ channel: z.string(), ts: z.string() })]);
+
+const act = z.discriminatedUnion("do", [
+  z.object({
+    do: z.literal("say"),
+    person: z.string(),
+    channel: z.string(),
+    thread: z.string(),
+    text: z.string(),
+  }),
+  z.object({
+    do: z.literal("click"),
+    person: z.string(),
+    at,
+    block: z.string(),
+    action: z.string(),
+    chosen: z.array(z.string()),
+  }),
+  z.object({ do: z.literal("submit"), person: z.string(), view: z.string(), fields }),
+  z.object({ do: z.literal("close"), person: z.string(), view: z.string() }),
+]);
+
+type Act = z.infer<typeof act>;
+
+const told = (text: string): ActResult => ({ ok: false, told: text });
+
+/** Undefined for a body that is none of the page's acts. */
+export async function perform(parts: PageParts, req: IncomingMessage): Promise<ActResult | undefined> {
+  const parsed = act.safeParse(await bodyOf(req));
+  return parsed.success ? route(parts, parsed.data) : undefined;
+}
+
+/** Undefined for a body that is too large, broken off or not JSON. */
+async function bodyOf(req: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of req as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > BODY_BYTES) return undefined;
+      chunks.push(chunk);
+    }
+    return JSON.parse(Buffer.concat(chunks).toString("utf8")) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function route(parts: PageParts, asked: Act): Promise<ActResult> | ActResult {
+  switch (asked.do) {
+    case "say":
+      return say(parts, asked);
+    case "click":
+      return click(parts, asked);
+    case "submit": {
+      const open = parts.workspace.viewById(asked.view);
+      if (open?.person !== asked.person) return told("This window is not open any more.");
+      return parts.acts.submit(asked.person, open.id, valuesOf(open.view.blocks, asked.fields));
+    }
+    case "close":
+      return parts.acts.close(asked.person, asked.view);
+  }
+}
+
+function say(parts: PageParts, asked: Extract<Act, { do: "say" }>): Promise<ActResult> | ActResult {
+  const { person, channel, thread, text } = asked;
+  if (text.trim() === "") return told("There is nothing to send.");
+  const [, command, rest = ""] = /^(\/\S+)(?:\s([\s\S]*))?$/.exec(text) ?? [];
+  if (command === undefined) return parts.acts.say(person, channel, wire(parts, text), thread || undefined);
+  if (thread !== "") return told("Slack has no slash commands in threads. Type it in the channel.");
+  if (parts.commands.some((one) => one.command === command)) {
+    return parts.acts.command(person, channel, command, rest);
+  }
+  return told(
+    `${command} is not a command here. Known: ${parts.commands.map((one) => one.command).join(", ")}.`,
+  );
+}
+
+/** What Slack's own client makes of typed text before it goes on the wire. */
+function wire({ workspace }: PageParts, text: string): string {
+  const escaped = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  const people = [...workspace.people.values()];
+  return escaped.replace(/(?<![\w@])@([\w.-]+)/g, (typed, handle: string) => {
+    const person = people.find((one) => one.handle === handle);
+    return person === undefined ? typed : `<@${person.id}>`;
+  });
+}
+
+function click(parts: PageParts, asked: Extract<Act, { do: "click" }>): Promise<ActResult> | ActResult {
+  const found = chosenAt(blocksAt(parts, asked), asked, asked.chosen);
+  if (found === undefined) return told("What you pressed has changed in the meantime. Look again.");
+  return parts.acts.click(asked.person, asked.at, asked.block, asked.action, found.chosen);
+}
+
+function blocksAt({ workspace }: PageParts, asked: Extract<Act, { do: "click" }>): readonly Block[] {
+  if ("ts" in asked.at) return workspace.messageAt(asked.at.channel, asked.at.ts)?.blocks ?? [];
+  const open = workspace.viewById(asked.at.view);
+  return open?.view.blocks ?? workspace.homes.get(asked.person)?.view.blocks ?? [];
+}

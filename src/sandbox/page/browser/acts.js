@@ -1,0 +1,45 @@
+// @ts-check
+// What a person does, sent to the sandbox; and what it, or Slack, says back to them.
+
+/** @typedef {{ ok: true } | { ok: false, told: string }} ActResult */
+
+/**
+ * @param {Record<string, unknown>} what
+ * @returns {Promise<ActResult>}
+ */
+export async function act(what) {
+  const body = JSON.stringify({ person: document.body.dataset["person"], ...what });
+  const headers = { "content-type": "application/json", "x-sandbox-page": "1" };
+  try {
+    const response = await fetch("/page/act", { method: "POST", headers, body });
+    return /** @type {ActResult} */ (await response.json());
+  } catch {
+    return { ok: false, told: "The sandbox did not answer." };
+  }
+}
+
+/**
+ * @param {Element | null | undefined} place
+ * @param {ActResult} result
+ */
+export function tell(place, result) {
+  if (!(place instanceof HTMLElement)) return;
+  place.hidden = result.ok;
+  place.textContent = result.ok ? "" : result.told;
+}
+
+/**
+ * Shows that an answer is awaited, and keeps a second press from counting.
+ * @param {Element} element
+ * @param {() => Promise<ActResult>} work
+ * @returns {Promise<ActResult>}
+ */
+export async function whileBusy(element, work) {
+  if (element.getAttribute("aria-busy") === "true") return { ok: true };
+  element.setAttribute("aria-busy", "true");
+  try {
+    return await work();
+  } finally {
+    element.removeAttribute("aria-busy");
+  }
+}

@@ -1,0 +1,100 @@
+// @ts-check
+// The page's one script: presses and choices go to the sandbox, changes come from it.
+import { act, tell, whileBusy } from "./acts.js";
+import { startComposers } from "./composer.js";
+import { carryOver, markBusy, openModal, rememberOpener, startDialogs } from "./dialogs.js";
+import { goLive, startAtEnd } from "./live.js";
+import { filterTraffic, startTraffic } from "./traffic.js";
+
+document.addEventListener("click", (event) => {
+  if (!(event.target instanceof Element)) return;
+  const pressed = event.target.closest('button[data-act="click"], a[data-act="click"]');
+  if (pressed instanceof HTMLElement) void press(pressed);
+  for (const menu of document.querySelectorAll("details[data-overflow][open]")) {
+    if (pressed !== null || !menu.contains(event.target)) menu.removeAttribute("open");
+  }
+});
+
+document.addEventListener("keydown", (event) => {
+  const menu = document.querySelector("details[data-overflow][open]");
+  if (event.key !== "Escape" || menu === null) return;
+  event.preventDefault();
+  menu.removeAttribute("open");
+  menu.querySelector("summary")?.focus();
+});
+
+document.addEventListener("change", (event) => {
+  const field = event.target;
+  if (!(field instanceof HTMLInputElement || field instanceof HTMLSelectElement)) return;
+  if (field.dataset["act"] !== "click") return;
+  const group = field.closest("[data-choices]");
+  const picked = group === null ? [field] : [...group.querySelectorAll("input")].filter((one) => one.checked);
+  void click(
+    field,
+    picked.map((one) => one.value),
+  );
+});
+
+/** @param {HTMLElement} pressed */
+async function press(pressed) {
+  if (pressed.hasAttribute("data-asks") && !(await confirmed(pressed))) return;
+  rememberOpener(pressed);
+  const { chosen } = pressed.dataset;
+  await click(pressed, chosen === undefined ? [] : [chosen]);
+}
+
+/**
+ * @param {HTMLElement} pressed
+ * @returns {Promise<boolean>}
+ */
+function confirmed(pressed) {
+  const dialog = pressed.nextElementSibling;
+  if (!(dialog instanceof HTMLDialogElement)) return Promise.resolve(true);
+  const { promise, resolve } = Promise.withResolvers();
+  const answer = (/** @type {MouseEvent} */ event) => {
+    const button = event.target instanceof Element ? event.target.closest("[data-answer]") : null;
+    if (button !== null) dialog.close(button.getAttribute("data-answer") ?? "");
+  };
+  dialog.returnValue = "";
+  dialog.addEventListener("click", answer);
+  dialog.addEventListener(
+    "close",
+    () => {
+      dialog.removeEventListener("click", answer);
+      resolve(dialog.returnValue === "confirm");
+    },
+    { once: true },
+  );
+  dialog.showModal();
+  return promise;
+}
+
+/**
+ * @param {HTMLElement} element
+ * @param {string[]} chosen
+ */
+async function click(element, chosen) {
+  const message = element.closest("[data-message]");
+  const view = element.closest("[data-view]");
+  const at =
+    view instanceof HTMLElement
+      ? { view: view.dataset["view"] }
+      : { channel: message?.getAttribute("data-channel"), ts: message?.getAttribute("data-ts") };
+  const { block, action } = element.dataset;
+  const result = await whileBusy(element, () => act({ do: "click", at, block, action, chosen }));
+  const inModal = document.querySelector("dialog[data-modal][open] [data-told]");
+  tell(inModal ?? document.querySelector("[data-toast]"), result);
+}
+
+startAtEnd();
+startComposers();
+startDialogs();
+startTraffic();
+goLive({
+  replaced: carryOver,
+  applied: () => {
+    openModal();
+    markBusy();
+    filterTraffic();
+  },
+});

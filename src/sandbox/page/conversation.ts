@@ -1,0 +1,76 @@
+// The channel and the thread beside it.
+import type { Channel, Message } from "../slack/model.ts";
+import { composer } from "./composer.ts";
+import { html } from "./html.ts";
+import type { Html } from "./html.ts";
+import { drawMessage } from "./message.ts";
+import { hrefOf } from "./place.ts";
+import type { Place } from "./place.ts";
+import type { PageParts } from "./parts.ts";
+import type { Reader } from "./reader.ts";
+import type { Item, Slot } from "./regions.ts";
+
+export type Messages = { readonly channel: Item[]; readonly thread: Item[] };
+
+/** What this reader sees of the channel and of the open thread, each message under its own key. */
+export function conversation(parts: PageParts, reader: Reader): Messages {
+  const { place } = reader;
+  const { workspace } = parts;
+  const seen = workspace.messages
+    .filter((one) => one.channel === place.where)
+    .filter((one) => one.ephemeralFor === null || one.ephemeralFor === place.person);
+  const replies = Map.groupBy(
+    seen.filter((one) => one.thread !== null && one.thread !== one.ts),
+    (one) => one.thread,
+  );
+  const item = (message: Message, pane: Place): Item => {
+    const shown = { message, replies: replies.get(message.ts) ?? [], pane };
+    return { key: message.ts, inner: drawMessage(shown, workspace, reader) };
+  };
+  const inChannel = seen.filter((one) => one.thread === null || one.thread === one.ts || one.broadcast);
+  const first = seen.filter((one) => one.ts === place.thread);
+  const inThread = place.thread === null ? [] : [...first, ...(replies.get(place.thread) ?? [])];
+  return {
+    channel: inChannel.map((one) => item(one, { ...place, thread: null })),
+    thread: inThread.map((one) => item(one, place)),
+  };
+}
+
+type Pane = { parts: PageParts; reader: Reader; channel: Channel; slot: Slot };
+
+export function channelPane({ parts, reader, channel, slot }: Pane): Html {
+  const sign = channel.kind === "dm" ? "" : channel.kind === "private" ? "🔒 " : "# ";
+  const name = channelTitle(parts, reader, channel);
+  const members = channel.members.filter((id) => parts.workspace.people.get(id)?.kind !== "bot").length;
+  return html`<header data-bar>
+      <button type="button" data-look="plain" data-menu popovertarget="sidebar" aria-label="Channels">
+        ☰
+      </button>
+      <h1><span aria-hidden="true">${sign}</span>${name}</h1>
+      <span data-note
+        >${channel.kind === "dm" ? "direct message" : `${members} people`}${channel.archived ? " · archived" : null}${channel.members.includes(reader.place.person) ? null : " · you are not in it"}</span
+      >
+    </header>
+    <h2 class="unseen">Messages</h2>
+    <div data-scroll tabindex="0" role="region" aria-label="Messages in ${name}">
+      ${slot("messages")} ${slot("hint")}
+    </div>
+    <button type="button" data-new hidden>New messages ↓</button>
+    ${composer(parts, { place: { ...reader.place, thread: null }, to: `${channel.kind === "dm" ? "" : "#"}${name}` })}`;
+}
+
+export function channelTitle({ workspace }: PageParts, reader: Reader, channel: Channel): string {
+  if (channel.kind !== "dm") return channel.name;
+  const other = channel.members.find((id) => id !== reader.place.person);
+  return workspace.people.get(other ?? "")?.name ?? channel.name;
+}
+
+export function threadPane(parts: PageParts, reader: Reader, slot: Slot): Html {
+  return html`<header data-bar>
+      <h2>Thread</h2>
+      <a href="${hrefOf({ ...reader.place, thread: null })}" data-close aria-label="Close the thread">✕</a>
+    </header>
+    <div data-scroll tabindex="0" role="region" aria-label="Messages in this thread">${slot("replies")}</div>
+    <button type="button" data-new hidden>New messages ↓</button>
+    ${composer(parts, { place: reader.place, to: "thread" })}`;
+}

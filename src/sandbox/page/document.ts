@@ -1,0 +1,133 @@
+// The page as a whole, and everything on it that is live.
+import { firstChannel, hint, peopleBar, playable, sidebar, status } from "./chrome.ts";
+import { channelPane, channelTitle, conversation, threadPane } from "./conversation.ts";
+import { home, homePane } from "./home.ts";
+import { attr, html } from "./html.ts";
+import type { Html } from "./html.ts";
+import { modal } from "./modal.ts";
+import { hrefOf } from "./place.ts";
+import type { Place } from "./place.ts";
+import type { PageParts } from "./parts.ts";
+import { channelsSeenBy, createReader } from "./reader.ts";
+import { slots } from "./regions.ts";
+import type { Item, Lists } from "./regions.ts";
+import { trafficLines, trafficPanel } from "./traffic-panel.ts";
+import type { Unread } from "./unread.ts";
+
+export const STYLES = [
+  "base",
+  "layout",
+  "frame",
+  "message",
+  "avatar",
+  "file",
+  "blocks",
+  "text",
+  "steps",
+  "form",
+  "dialog",
+  "traffic",
+  "narrow",
+];
+export const SCRIPT = "page";
+
+/** Is this a person one can be, in a place they may see? */
+export function exists(parts: PageParts, place: Place): boolean {
+  if (!playable(parts).some((one) => one.id === place.person)) return false;
+  if (place.where === "home") return parts.openHome !== null;
+  return channelsSeenBy(parts.workspace, place.person).some((one) => one.id === place.where);
+}
+
+export function firstPlace(parts: PageParts): Place | undefined {
+  const person = playable(parts).at(0)?.id;
+  if (person === undefined) return undefined;
+  return { person, where: firstChannel(parts, person), thread: null, traffic: false };
+}
+
+export function lists(parts: PageParts, place: Place, unread: Unread): Lists {
+  const reader = createReader(parts, place);
+  unread.see(place.person, place.where);
+  const said = conversation(parts, reader);
+  const open = parts.workspace.viewsOf(place.person).at(-1);
+  const first = hint(parts, place);
+  return {
+    people: one(peopleBar(parts, place)),
+    sidebar: one(sidebar(parts, reader, (channel) => unread.isUnread(place.person, channel))),
+    status: one(status(parts, place)),
+    modal: open === undefined ? [] : [{ key: open.id, inner: modal(open, reader) }],
+    ...(place.where === "home" ? { home: one(home(parts, reader)) } : { messages: said.channel }),
+    ...(place.where === "home" ? {} : { hint: first === null ? [] : one(first) }),
+    ...(place.thread === null ? {} : { replies: said.thread }),
+    ...(place.traffic ? { traffic: trafficLines(parts, reader.times) } : {}),
+  };
+}
+
+function one(inner: Html): Item[] {
+  return [{ key: "it", inner }];
+}
+
+export function drawDocument(parts: PageParts, place: Place, unread: Unread): Html {
+  const reader = createReader(parts, place);
+  const slot = slots(lists(parts, place, unread));
+  const channel = parts.workspace.channels.get(place.where);
+  const name = parts.workspace.people.get(parts.workspace.app.person)?.name ?? "Slack app";
+  const where = channel === undefined ? "Home" : channelTitle(parts, reader, channel);
+  const main = channel === undefined ? homePane(parts, slot) : channelPane({ parts, reader, channel, slot });
+  return shell(
+    `${where} · ${reader.nameOf(place.person)} · ${name} sandbox`,
+    html`<body
+      data-place="${hrefOf(place)}"
+      data-person="${place.person}"
+      ${attr("data-has-thread", place.thread !== null)}${attr("data-has-traffic", place.traffic)}
+    >
+      <nav data-people aria-label="Who you are">${slot("people")}</nav>
+      <nav id="sidebar" data-sidebar popover aria-label="Channels">
+        <p data-workspace>
+          <strong>${name} sandbox</strong><span data-note>a workspace on this machine</span>
+        </p>
+        ${slot("sidebar")}
+        <div data-foot>
+          <p data-lost role="status" hidden>The sandbox has stopped. Waiting for it…</p>
+          ${slot("status")}
+        </div>
+      </nav>
+      <main data-pane>${main}</main>
+      ${place.thread === null ? null : html`<aside data-pane data-thread-pane aria-label="Thread">${threadPane(parts, reader, slot)}</aside>`}
+      ${place.traffic ? html`<section data-pane data-traffic-pane aria-label="Traffic">${trafficPanel(place, slot)}</section>` : null}
+      ${slot("modal")}
+      <p data-toast role="alert" hidden></p>
+    </body>`,
+  );
+}
+
+export function drawMissing(parts: PageParts): Html {
+  const first = firstPlace(parts);
+  const back =
+    first === undefined ? null : html`<p><a href="${hrefOf(first)}">Go to the first channel</a></p>`;
+  return shell(
+    "Not here · sandbox",
+    html`<body>
+      <main data-missing>
+        <h1>Not here</h1>
+        <p>There is no such person or channel, or this person cannot see it.</p>
+        ${back}
+      </main>
+    </body>`,
+  );
+}
+
+function shell(title: string, body: Html): Html {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${title}</title>
+        <link rel="icon" href="/page/assets/icon.svg" type="image/svg+xml" />
+        ${STYLES.map((name) => html`<link rel="stylesheet" href="/page/assets/${name}.css" />`)}
+        <script type="module" src="/page/assets/${SCRIPT}.js"></script>
+      </head>
+      ${body}
+    </html>`;
+}

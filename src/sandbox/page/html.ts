@@ -1,0 +1,46 @@
+// Auto-escaping templates: whatever is put into `html` is text, unless it came out of `html` itself.
+
+/** A class, so that no object that arrived as JSON can pass for markup. */
+export class Html {
+  readonly #markup: string;
+  constructor(markup: string) {
+    this.#markup = markup;
+  }
+  toString(): string {
+    return this.#markup;
+  }
+}
+
+export type Part = Html | string | number | null | undefined | false | readonly Part[];
+
+const ENTITIES: Record<string, string> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (mark) => ENTITIES[mark] ?? "");
+}
+
+/** Attributes in these templates are always quoted; that is what makes one kind of escaping enough. */
+export function html(parts: TemplateStringsArray, ...values: Part[]): Html {
+  return new Html(
+    parts.reduce((sum, part, i) => sum + part + (i < values.length ? flat(values[i]) : ""), ""),
+  );
+}
+
+function flat(part: Part): string {
+  if (part === null || part === undefined || part === false) return "";
+  if (part instanceof Html) return part.toString();
+  if (typeof part === "object") return part.map(flat).join("");
+  return escapeHtml(String(part));
+}
+
+/** ` name="value"`, or nothing at all for a value that is absent; `true` gives the bare attribute. */
+export function attr(name: string, value: string | number | boolean | null | undefined): Html | null {
+  if (value === null || value === undefined || value === false) return null;
+  return new Html(value === true ? ` ${name}` : ` ${name}="${escapeHtml(String(value))}"`);
+}

@@ -1,0 +1,24 @@
+// Reading Block Kit as it came: total functions that never throw, whatever stands there.
+
+export type Json = Record<string, unknown>;
+
+export function record(value: unknown): Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {};
+}
+
+export function records(value: unknown): Json[] {
+  return Array.isArray(value) ? value.map(record) : [];
+}
+
+export function string(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+export function number(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+}
+
+/** The string in a text object, of either kind. */
+export function textOf(value: unknown): string {
+  return string(record(value)["text"]);
+}

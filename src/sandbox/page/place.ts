@@ -1,0 +1,43 @@
+import type { ChannelId, PersonId } from "../slack/model.ts";
+
+/** Where somebody is: every state of the page is an address, so that two tabs can be two people. */
+export type Place = {
+  readonly person: PersonId;
+  /** A channel's id, or "home" for the app's Home tab. */
+  readonly where: ChannelId;
+  readonly thread: string | null;
+  readonly traffic: boolean;
+};
+
+const ID = "[A-Za-z0-9_-]{1,64}";
+const PATH = new RegExp(`^/as/(${ID})/(${ID})(?:/(\\d+\\.\\d+))?/?$`);
+const PERMALINK = new RegExp(`^/archives/(${ID})/p(\\d+)(\\d{6})$`);
+
+export function parsePlace(url: URL): Place | undefined {
+  const found = PATH.exec(url.pathname);
+  if (found === null) return undefined;
+  const [, person, where, thread] = found;
+  if (person === undefined || where === undefined) return undefined;
+  return { person, where, thread: thread ?? null, traffic: url.searchParams.has("traffic") };
+}
+
+export function hrefOf(place: Place, message?: string): string {
+  const path = `/as/${place.person}/${place.where}${place.thread === null ? "" : `/${place.thread}`}`;
+  return `${path}${place.traffic ? "?traffic" : ""}${message === undefined ? "" : `#${anchorOf(message, place)}`}`;
+}
+
+/** A thread's first message is on the page twice, so an anchor names the pane too. */
+export function anchorOf(ts: string, place: { thread: string | null }): string {
+  return `${place.thread === null ? "m" : "t"}-${ts}`;
+}
+
+export type Permalink = { readonly channel: ChannelId; readonly ts: string; readonly thread: string | null };
+
+/** A link to a message as `chat.getPermalink` makes it, whatever host it names. */
+export function parsePermalink(url: URL): Permalink | undefined {
+  const [, channel, seconds, micros] = PERMALINK.exec(url.pathname) ?? [];
+  if (channel === undefined) return undefined;
+  const ts = `${seconds}.${micros}`;
+  const thread = url.searchParams.get("thread_ts");
+  return { channel, ts, thread: thread !== null && /^\d+\.\d+$/.test(thread) ? thread : null };
+}

@@ -1,0 +1,49 @@
+import type { Channel, ChannelId, PersonId } from "../slack/model.ts";
+import { hrefOf, parsePermalink } from "./place.ts";
+import type { Place } from "./place.ts";
+import type { PageParts } from "./parts.ts";
+import { createTimes } from "./times.ts";
+import type { Times } from "./times.ts";
+
+/** Whoever looks at the page: what ids mean to them, and where links take them. */
+export type Reader = {
+  readonly place: Place;
+  readonly times: Times;
+  nameOf(person: PersonId): string | undefined;
+  /** Undefined for a channel this person cannot see: its name would give it away. */
+  channelName(channel: ChannelId): string | undefined;
+  channelCalled(name: string): ChannelId | undefined;
+  people(): readonly { id: PersonId; name: string }[];
+  /** Where a link leads: one to a message stays with the person who reads; null when it is no web address. */
+  linkTo(address: string): string | null;
+};
+
+/** As in Slack: members see every public channel, guests and outsiders only those they are in. */
+export function channelsSeenBy(workspace: PageParts["workspace"], person: PersonId): Channel[] {
+  const open = workspace.people.get(person)?.kind === "member";
+  return [...workspace.channels.values()].filter(
+    (one) => one.members.includes(person) || (one.kind === "public" && open),
+  );
+}
+
+export function createReader({ workspace, timeZone }: PageParts, place: Place): Reader {
+  const visible = channelsSeenBy(workspace, place.person);
+  const channels = new Map(visible.map((one) => [one.id, one]));
+  return {
+    place,
+    times: createTimes({ timeZone, now: workspace.now }),
+    nameOf: (person) => workspace.people.get(person)?.name,
+    channelName: (channel) => channels.get(channel)?.name,
+    channelCalled: (name) => visible.find((one) => one.name === name && one.kind !== "dm")?.id,
+    people: () => [...workspace.people.values()].filter((one) => one.kind !== "bot" && !one.deactivated),
+    linkTo: (address) => linkTo(address, place, channels),
+  };
+}
+
+function linkTo(address: string, place: Place, channels: ReadonlyMap<ChannelId, unknown>): string | null {
+  const url = URL.canParse(address) ? new URL(address) : null;
+  if (url === null || !["http:", "https:", "mailto:"].includes(url.protocol)) return null;
+  const message = parsePermalink(url);
+  if (message === undefined || !channels.has(message.channel)) return url.href;
+  return hrefOf({ ...place, where: message.channel, thread: message.thread }, message.ts);
+}

@@ -1,0 +1,100 @@
+import nock from "nock";
+import { afterEach, describe, expect, test } from "vitest";
+import { KEY, NOW, serviceAt } from "./service.ts";
+
+const BASE = "http://agents.test";
+
+afterEach(() => {
+  nock.cleanAll();
+});
+
+function answers(status: number, body: string | object, headers: Record<string, string> = {}) {
+  nock(BASE).post("/v1/agent/runs").reply(status, body, headers);
+  return serviceAt(BASE).create("do it", "abcdefgh");
+}
+
+describe("creating a run", () => {
+  test("sends the input and nothing else, with the key and a quoted idempotency key", async () => {
+    const input = '  "quoted"\n\u202e 🙂 ';
+    const scope = nock(BASE, {
+      reqheaders: {
+        authorization: `Bearer ${KEY}`,
+        "content-type": "application/json",
+        "idempotency-key": '"abcdefgh"',
+      },
+    })
+      .post("/v1/agent/runs", (body) => JSON.stringify(body) === JSON.stringify({ input }))
+      .reply(201, { id: "run_1", status: "queued", input, created_at: "t" });
+    await expect(serviceAt(BASE).create(input, "abcdefgh")).resolves.toMatchObject({
+      id: "run_1",
+      status: "queued",
+      input,
+      extra: { created_at: "t" },
+      askedAt: NOW,
+    });
+    expect(scope.isDone()).toBe(true);
+  });
+
+  test.each([200, 201, 202, 299])("takes HTTP %i", async (status) => {
+    await expect(answers(status, { id: "run_1" })).resolves.toMatchObject({ id: "run_1", status: "queued" });
+  });
+
+  test.each([
+    ["nothing", 204, ""],
+    ["text", 200, "OK, thank you."],
+    ["no id", 201, { status: "queued" }],
+    ["an id that names another path", 201, { id: ".." }],
+  ])("may have made a run that nobody can name when the answer is %s", async (_what, status, body) => {
+    await expect(answers(status, body)).rejects.toMatchObject({ applied: "maybe", code: "garbled" });
+  });
+
+  test.each([400, 402, 403, 404, 405, 413, 415, 422, 451])(
+    "is refused for good by HTTP %i",
+    async (status) => {
+      const body = { error: { code: "invalid_request", message: "too long" } };
+      await expect(answers(status, body)).rejects.toMatchObject({
+        applied: "no",
+        retry: "never",
+        code: `http_${status}`,
+        message: `The agent service answered HTTP ${status} (invalid_request): too long`,
+      });
+    },
+  );
+
+  test("waits for another key at 401, and as long as told at 429", async () => {
+    await expect(answers(401, "")).rejects.toMatchObject({
+      applied: "no",
+      retry: "later",
+      retryAfterMs: null,
+    });
+    await expect(answers(429, "", { "retry-after": "3" })).rejects.toMatchObject({
+      applied: "no",
+      retry: "later",
+      retryAfterMs: 3_000,
+    });
+  });
+
+  test.each([302, 307, 408, 409, 499, 500, 502, 503])(
+    "may have been done when HTTP %i answers",
+    async (status) => {
+      await expect(answers(status, "")).rejects.toMatchObject({ applied: "maybe", retry: "never" });
+    },
+  );
+
+  test.each(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"])("was not done when %s ends it", async (code) => {
+    nock(BASE)
+      .post("/v1/agent/runs")
+      .replyWithError(Object.assign(new Error("no"), { code }));
+    await expect(serviceAt(BASE).create("do it", "abcdefgh")).rejects.toMatchObject({
+      applied: "no",
+      retry: "later",
+    });
+  });
+
+  test.each(["ECONNRESET", "EPIPE", "ETIMEDOUT"])("may have been done when %s ends it", async (code) => {
+    nock(BASE)
+      .post("/v1/agent/runs")
+      .replyWithError(Object.assign(new Error("no"), { code }));
+    await expect(serviceAt(BASE).create("do it", "abcdefgh")).rejects.toMatchObject({ applied: "maybe" });
+  });
+});

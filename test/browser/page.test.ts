@@ -1,0 +1,301 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { chromium } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { ActResult } from "#src/sandbox/slack/model.ts";
+import {
+  createStage,
+  decidedCard,
+  fillTraffic,
+  fillWorkspace,
+  OPS,
+  reasonModal,
+  servePage,
+} from "../sandbox/page/stage.ts";
+import type { Scene } from "../sandbox/page/stage.ts";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+let browser: Browser;
+let stage: ReturnType<typeof createStage>;
+let served: Awaited<ReturnType<typeof servePage>>;
+let scene: Scene;
+let page: Page;
+let faults: string[];
+let answer: () => Promise<ActResult>;
+
+beforeAll(async () => {
+  browser = await chromium.launch({
+    executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+      "--no-first-run",
+    ],
+  });
+}, 30_000);
+afterAll(() => browser.close());
+
+beforeEach(async () => {
+  answer = () => Promise.resolve({ ok: true });
+  stage = createStage({ submit: () => answer(), command: () => answer(), click: () => answer() });
+  served = await servePage(stage.parts);
+  scene = fillWorkspace(stage.workspace);
+  faults = [];
+  page = await open({});
+});
+afterEach(async () => {
+  for (const context of browser.contexts()) await context.close();
+  await served.close();
+  if (faults.length > 0) throw new Error(`the page complained: ${faults.join("; ")}`);
+});
+
+async function open(options: Parameters<Browser["newContext"]>[0]): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 820 }, ...options });
+  const made = await context.newPage();
+  made.setDefaultTimeout(4000);
+  made.on("pageerror", (error) => faults.push(error.message));
+  made.on("console", (line) => {
+    // Chromium reports a stream that ends with its page as a failed resource.
+    if (line.type() === "error" && !line.text().includes("net::")) faults.push(line.text());
+  });
+  return made;
+}
+
+const go = async (path: string, on = page): Promise<void> => {
+  const live = on.waitForRequest(/\/page\/live/);
+  await on.goto(served.url + path);
+  await live;
+};
+
+const channel = `/as/U0ANA/${OPS}`;
+const thread = (): string => `${channel}/${scene.run.ts}`;
+
+describe("axe finds nothing", () => {
+  const places: [string, () => string, Parameters<Browser["newContext"]>[0]][] = [
+    ["in a thread", thread, {}],
+    ["in a thread with traffic, in the dark", () => `${thread()}?traffic`, { colorScheme: "dark" }],
+    ["in a channel with traffic", () => `${channel}?traffic`, {}],
+    ["on a narrow screen", () => channel, { viewport: { width: 400, height: 780 } }],
+    ["on the Home tab", () => "/as/U0ANA/home", { colorScheme: "dark" }],
+    ["in a fresh channel", () => "/as/U0ANA/C0RELEASES", {}],
+  ];
+  test.for(places)("%s", async ([, path, options]) => {
+    fillTraffic(stage.traffic);
+    stage.workspace.publishHome("U0ANA", { type: "home", blocks: decidedCard() });
+    const on = await open({ reducedMotion: "reduce", ...options });
+    await go(path(), on);
+    expect(await violations(on)).toEqual([]);
+  });
+
+  test.for(["light", "dark"] as const)("in a modal with an error, %s", async (colorScheme) => {
+    const view = stage.workspace.pushView("U0ANA", reasonModal());
+    stage.workspace.changeView(view, { errors: { reason: "Too short." }, trouble: "Try again?" });
+    const on = await open({ reducedMotion: "reduce", colorScheme });
+    await go(thread(), on);
+    await on.getByRole("dialog", { name: "Deny request" }).waitFor();
+    expect(await violations(on)).toEqual([]);
+  });
+});
+
+type AxeResults = {
+  passes: unknown[];
+  violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[];
+};
+
+async function violations(on: Page): Promise<string[]> {
+  // The page's policy forbids strange scripts, so axe is evaluated and not inserted.
+  await on.evaluate(axe);
+  const results = await on.evaluate<AxeResults>("axe.run()");
+  if (results.passes.length === 0) throw new Error("axe looked at nothing");
+  return results.violations.flatMap(({ id, nodes }) =>
+    nodes.map((node) => `${id}: ${node.html} ${node.failureSummary ?? ""}`),
+  );
+}
+
+describe("typing", () => {
+  test("an example fills the composer and Enter sends it as a command", async () => {
+    await go("/as/U0ANA/C0RELEASES");
+    await page.getByRole("button", { name: "/agent run deploy billing-api to production" }).click();
+    await page.keyboard.press("Enter");
+    await expect
+      .poll(() => stage.done)
+      .toEqual([
+        { act: "command", with: ["U0ANA", "C0RELEASES", "/agent", "run deploy billing-api to production"] },
+      ]);
+  });
+
+  test("the arrow keys choose what a command can be followed by", async () => {
+    await go(channel);
+    const composer = page.getByRole("textbox", { name: "Message #ops-agents" });
+    await composer.pressSequentially("/ag");
+    await page.getByRole("option", { name: "/agent status <run>" }).waitFor();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    expect(await composer.inputValue()).toBe("/agent status ");
+    expect(stage.done).toEqual([]);
+  });
+
+  test("Shift+Enter makes a line, and a draft outlives live changes and a reload", async () => {
+    await go(channel);
+    const composer = page.getByRole("textbox", { name: "Message #ops-agents" });
+    await composer.pressSequentially("one");
+    await page.keyboard.press("Shift+Enter");
+    await composer.pressSequentially("two");
+    stage.workspace.post({ author: "U0BEN", channel: OPS, text: "meanwhile" });
+    await page.getByText("meanwhile").waitFor();
+    expect(await composer.inputValue()).toBe("one\ntwo");
+    await page.reload();
+    expect(await composer.inputValue()).toBe("one\ntwo");
+  });
+
+  test("what could not be sent comes back with the words of Slack", async () => {
+    answer = () => Promise.resolve({ ok: false, told: '/agent failed with the error "operation_timeout"' });
+    await go(channel);
+    const composer = page.getByRole("textbox", { name: "Message #ops-agents" });
+    await composer.fill("/agent list");
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").getByText("operation_timeout").waitFor();
+    expect(await composer.inputValue()).toBe("/agent list");
+  });
+});
+
+describe("live", () => {
+  test("two tabs are two people, and one sees what the other says", async () => {
+    const other = await open({});
+    await go(`/as/U0BEN/${OPS}`, other);
+    await go(channel);
+    await page.getByRole("textbox", { name: "Message #ops-agents" }).fill("hello Ben");
+    await page.keyboard.press("Enter");
+    await other.getByText("hello Ben").waitFor();
+  });
+
+  test("a changed card is drawn anew, and no other message is touched", async () => {
+    await go(channel);
+    await page.evaluate("document.querySelectorAll('[data-message]').forEach((one) => (one.seen = true))");
+    stage.workspace.edit(scene.card, { blocks: decidedCard() });
+    await page.getByText("Not during the freeze window.").waitFor();
+    const fresh =
+      "[...document.querySelectorAll('[data-message]')].filter((one) => !one.seen).map((one) => one.dataset.ts)";
+    expect(await page.evaluate(fresh)).toEqual([scene.card.ts]);
+  });
+
+  test("an opened preview stays open when its message changes", async () => {
+    await go(thread());
+    await page.getByText("Preview").click();
+    const withFile = stage.workspace.messages.find((one) => one.files.length > 0);
+    if (withFile !== undefined) stage.workspace.edit(withFile, { text: "The output, again." });
+    await page.getByText("The output, again.").waitFor();
+    expect(await page.locator("[data-file] pre").isVisible()).toBe(true);
+  });
+
+  test("new messages scroll into view at the end, and are offered elsewhere", async () => {
+    for (let i = 0; i < 60; i += 1)
+      stage.workspace.post({ author: "U0BEN", channel: OPS, text: `line ${i}` });
+    await go(channel);
+    const scroller = page.getByRole("region", { name: "Messages in ops-agents" });
+    stage.workspace.post({ author: "U0BEN", channel: OPS, text: "at the end" });
+    await page.getByText("at the end").waitFor();
+    const atEnd = "(one => one.scrollHeight - one.scrollTop - one.clientHeight < 2)";
+    expect(await scroller.evaluate(`${atEnd}(document.querySelector('main [data-scroll]'))`)).toBe(true);
+    await page.evaluate("document.querySelector('main [data-scroll]').scrollTop = 0");
+    stage.workspace.post({ author: "U0BEN", channel: OPS, text: "further down" });
+    await page.getByRole("button", { name: "New messages" }).click();
+    await expect.poll(() => page.getByRole("button", { name: "New messages" }).isVisible()).toBe(false);
+  });
+
+  test("the traffic is filtered as it comes in", async () => {
+    fillTraffic(stage.traffic);
+    await go(`${channel}?traffic`);
+    await page.getByRole("searchbox", { name: "Filter the traffic" }).fill("views");
+    stage.traffic.add("app", "views.open", {});
+    await page.getByText("views.open").first().waitFor();
+    expect(await page.getByText("auth.test").isVisible()).toBe(false);
+  });
+});
+
+describe("deciding", () => {
+  test("a button that asks is pressed only after the answer", async () => {
+    await go(channel);
+    const deny = page.locator("main").getByRole("button", { name: "Deny" });
+    await deny.click();
+    await page.getByRole("dialog").getByRole("button", { name: "Not yet" }).click();
+    await deny.click();
+    await page.getByRole("dialog").getByRole("button", { name: "Deny" }).click();
+    await expect.poll(() => stage.done.map((one) => one.act)).toEqual(["click"]);
+  });
+
+  test("an error of the app stands beneath its field and what was typed stays", async () => {
+    const view = stage.workspace.pushView("U0ANA", reasonModal());
+    answer = () => {
+      stage.workspace.changeView(view, {
+        values: { reason: { text: "no" } },
+        errors: { reason: `Too short (${stage.done.length}).` },
+      });
+      return Promise.resolve({ ok: true });
+    };
+    await go(channel);
+    const reason = page.getByRole("textbox", { name: "Reason" });
+    await reason.fill("no");
+    for (const attempt of [1, 2]) {
+      await page.getByRole("dialog").getByRole("button", { name: "Deny", exact: true }).click();
+      await page.getByText(`Too short (${attempt}).`).waitFor();
+      expect(await reason.inputValue()).toBe("no");
+    }
+    await expect
+      .poll(() => reason.evaluate("document.activeElement.getAttribute('aria-invalid')"))
+      .toBe("true");
+  });
+
+  test("a field that must be filled in is asked for before the app is", async () => {
+    stage.workspace.pushView("U0ANA", reasonModal());
+    await go(channel);
+    await page.getByRole("dialog").getByRole("button", { name: "Deny", exact: true }).click();
+    await page.getByText("Please fill in this field.").waitFor();
+    expect(stage.done).toEqual([]);
+  });
+
+  test("while the answer is awaited a second press does not count", async () => {
+    const { promise, resolve } = Promise.withResolvers<ActResult>();
+    answer = () => promise;
+    stage.workspace.pushView("U0ANA", reasonModal());
+    await go(channel);
+    await page.getByRole("textbox", { name: "Reason" }).fill("because");
+    const submit = page.getByRole("dialog").getByRole("button", { name: "Deny", exact: true });
+    await submit.click();
+    await submit.click();
+    expect(await submit.getAttribute("aria-busy")).toBe("true");
+    resolve({ ok: false, told: "We had some trouble connecting. Try again?" });
+    await page.getByText("We had some trouble connecting.").waitFor();
+    expect(stage.done.map((one) => one.act)).toEqual(["submit"]);
+  });
+
+  test("Escape closes the modal for the app too and gives the focus back to the button", async () => {
+    answer = () => {
+      stage.workspace.pushView("U0ANA", reasonModal());
+      return Promise.resolve({ ok: true });
+    };
+    await go(channel);
+    await page.locator("main").getByRole("button", { name: "Approve" }).press("Enter");
+    await page.getByRole("dialog", { name: "Deny request" }).waitFor();
+    await page.keyboard.press("Escape");
+    await expect.poll(() => stage.done.map((one) => one.act)).toEqual(["click", "close"]);
+    await expect.poll(() => page.evaluate("document.activeElement.textContent.trim()")).toBe("Approve");
+  });
+});
+
+test("five hundred messages are drawn and changed quickly", async () => {
+  for (let i = 0; i < 500; i += 1) {
+    stage.workspace.post({ author: "U0COUNTERSIGN", channel: OPS, text: `${i}`, blocks: decidedCard() });
+  }
+  await go(channel);
+  const begun = performance.now();
+  stage.workspace.edit(scene.card, { blocks: decidedCard(), text: "changed" });
+  await page.locator(`[id="m-${scene.card.ts}"]`).getByText("(edited)").waitFor();
+  expect(performance.now() - begun).toBeLessThan(1500);
+}, 15_000);

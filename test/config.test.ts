@@ -1,0 +1,194 @@
+import { describe, expect, test } from "vitest";
+import { explainFaults, readConfig, variables } from "#src/config.ts";
+
+const SOCKET = {
+  SLACK_BOT_TOKEN: "xoxb-1-abc",
+  SLACK_APP_TOKEN: "xapp-1-abc",
+  AGENT_BASE_URL: "http://127.0.0.1:4010",
+  AGENT_API_KEY: "key",
+};
+const { SLACK_APP_TOKEN: _without, ...BARE } = SOCKET;
+const HTTP = { ...BARE, SLACK_SIGNING_SECRET: "0123456789abcdef" };
+
+function config(env: Record<string, string | undefined>) {
+  const read = readConfig(env);
+  if (!read.ok) throw new Error(explainFaults(read.error));
+  return read.value;
+}
+
+function faults(env: Record<string, string | undefined>): string[] {
+  const read = readConfig(env);
+  return read.ok ? [] : read.error.map(({ variable, wrong }) => `${variable} ${wrong}`);
+}
+
+describe("the configuration", () => {
+  test("has the defaults of the contract", () => {
+    expect(config(SOCKET)).toEqual({
+      slack: {
+        mode: "socket",
+        botToken: "xoxb-1-abc",
+        appToken: "xapp-1-abc",
+        apiUrl: null,
+        command: "/agent",
+      },
+      agents: { baseUrl: "http://127.0.0.1:4010", apiKey: "key", denyWord: "deny" },
+      gatewayUrl: "http://127.0.0.1:4010",
+      database: { engine: "sqlite", path: "./data/countersign.db" },
+      http: { host: "127.0.0.1", port: 3000 },
+      poll: { minMs: 1_000, maxMs: 15_000 },
+      logLevel: "info",
+    });
+  });
+
+  test("takes every variable of the contract", () => {
+    const env = {
+      ...HTTP,
+      SLACK_API_URL: "http://127.0.0.1:4000/api/",
+      AGENT_BASE_URL: "https://agents.example.com/team/a/",
+      AGENT_DENY_DECISION: "reject",
+      GATEWAY_URL: "https://gateway.example.com",
+      DATABASE_URL: "sqlite:/var/lib/countersign.db",
+      SLACK_COMMAND: "/robot-2",
+      HOST: "::1",
+      PORT: "0",
+      POLL_MIN_MS: "50",
+      POLL_MAX_MS: "50",
+      LOG_LEVEL: "silent",
+    };
+    expect(config(env)).toEqual({
+      slack: {
+        mode: "http",
+        botToken: "xoxb-1-abc",
+        signingSecret: "0123456789abcdef",
+        apiUrl: "http://127.0.0.1:4000/api",
+        command: "/robot-2",
+      },
+      agents: { baseUrl: "https://agents.example.com/team/a", apiKey: "key", denyWord: "reject" },
+      gatewayUrl: "https://gateway.example.com",
+      database: { engine: "sqlite", path: "/var/lib/countersign.db" },
+      http: { host: "::1", port: 0 },
+      poll: { minMs: 50, maxMs: 50 },
+      logLevel: "silent",
+    });
+  });
+
+  test("is Socket Mode when both an app token and a signing secret are given", () => {
+    expect(config({ ...SOCKET, ...HTTP }).slack).toEqual(config(SOCKET).slack);
+  });
+
+  test("takes an empty variable for an unset one, and no white space around a value", () => {
+    const env = { ...SOCKET, POLICY_FILE: "", SLACK_SIGNING_SECRET: " ", PORT: "", AGENT_API_KEY: " key\n" };
+    expect(config(env)).toEqual(config(SOCKET));
+  });
+
+  test("is frozen, its parts too", () => {
+    const read = config(SOCKET);
+    for (const part of [read, read.slack, read.agents, read.database, read.http, read.poll])
+      expect(Object.isFrozen(part)).toBe(true);
+  });
+});
+
+describe("a fault of the configuration", () => {
+  test("is told together with all others, each with its variable and an example", () => {
+    const read = readConfig({ PORT: "http", POLL_MIN_MS: "5000", POLL_MAX_MS: "1000", LOG_LEVEL: "loud" });
+    if (read.ok) throw new Error("there is no fault");
+    expect(explainFaults(read.error).split("\n")).toEqual([
+      "Countersign cannot start with this configuration:",
+      "  SLACK_BOT_TOKEN is not set. Example: xoxb-1234-5678-abcdef",
+      "  AGENT_BASE_URL is not set. Example: https://agents.example.com",
+      "  AGENT_API_KEY is not set. Example: the key you were given, on one line",
+      "  PORT is not a port number. Example: 3000",
+      "  LOG_LEVEL is none of trace, debug, info, warn, error, fatal, silent. Example: info",
+      "  SLACK_APP_TOKEN is not set, nor is SLACK_SIGNING_SECRET: one of them is needed. Example: xapp-1-A123-456-abcdef",
+      "  POLL_MIN_MS is greater than POLL_MAX_MS. Example: 1000",
+    ]);
+  });
+
+  test.each([
+    ["SLACK_BOT_TOKEN", "xapp-1"],
+    ["SLACK_BOT_TOKEN", "xoxb-"],
+    ["SLACK_BOT_TOKEN", "xoxb-a b"],
+    ["SLACK_APP_TOKEN", "xoxb-1"],
+    ["SLACK_SIGNING_SECRET", "short"],
+    ["SLACK_SIGNING_SECRET", "sixteen characters"],
+    ["SLACK_API_URL", "slack.com/api"],
+    ["AGENT_BASE_URL", "ftp://agents.example.com"],
+    ["AGENT_BASE_URL", "not an address"],
+    ["AGENT_BASE_URL", "https://user:pass@agents.example.com"],
+    ["AGENT_BASE_URL", "https://agents.example.com?"],
+    ["AGENT_BASE_URL", "https://agents.example.com/?key=1"],
+    ["AGENT_BASE_URL", "https://agents.example.com/#top"],
+    ["GATEWAY_URL", "file:///etc/passwd"],
+    ["AGENT_API_KEY", "two words"],
+    ["AGENT_API_KEY", "käy"],
+    ["AGENT_DENY_DECISION", "Approve"],
+    ["AGENT_DENY_DECISION", "approved"],
+    ["AGENT_DENY_DECISION", "no way"],
+    ["DATABASE_URL", "mysql://localhost/x"],
+    ["DATABASE_URL", "sqlite:"],
+    ["DATABASE_URL", "sqlite://data/x.db"],
+    ["DATABASE_URL", "./data/x.db"],
+    ["SLACK_COMMAND", "agent"],
+    ["SLACK_COMMAND", "/Agent"],
+    ["SLACK_COMMAND", "/a b"],
+    ["SLACK_COMMAND", `/${"a".repeat(32)}`],
+    ["HOST", "local host"],
+    ["PORT", "65536"],
+    ["PORT", "-1"],
+    ["PORT", "3e3"],
+    ["POLL_MIN_MS", "9"],
+    ["POLL_MIN_MS", "1.5"],
+    ["POLL_MAX_MS", "3600001"],
+    ["LOG_LEVEL", "INFO"],
+  ])("is found in %s=%s, once", (name, value) => {
+    const found = faults({ ...HTTP, ...SOCKET, [name]: value });
+    expect(found).toEqual([expect.stringMatching(new RegExp(`^${name} `))]);
+  });
+
+  test("never repeats a value, which may be a secret", () => {
+    const canary = { SLACK_BOT_TOKEN: "canary", SLACK_APP_TOKEN: "canary", SLACK_SIGNING_SECRET: "canary" };
+    const env = {
+      ...canary,
+      AGENT_API_KEY: "canary canary",
+      AGENT_BASE_URL: "canary",
+      DATABASE_URL: "canary",
+    };
+    const found = faults(env);
+    expect(found).toHaveLength(6);
+    expect(found.join()).not.toContain("canary");
+  });
+
+  test("is a feature that is named but not built yet", () => {
+    expect(faults({ ...SOCKET, POLICY_FILE: "policy.yaml", DATABASE_URL: "postgres://localhost/x" })).toEqual(
+      [
+        "DATABASE_URL names PostgreSQL, which is not built yet",
+        "POLICY_FILE names a policy, and policies are not built yet; it is refused rather than ignored",
+      ],
+    );
+  });
+});
+
+test("the list of variables has an entry for each that the contract names, and valid defaults", () => {
+  expect(variables.map(({ name }) => name)).toEqual([
+    "SLACK_BOT_TOKEN",
+    "SLACK_APP_TOKEN",
+    "SLACK_SIGNING_SECRET",
+    "SLACK_API_URL",
+    "AGENT_BASE_URL",
+    "AGENT_API_KEY",
+    "AGENT_DENY_DECISION",
+    "GATEWAY_URL",
+    "DATABASE_URL",
+    "POLICY_FILE",
+    "SLACK_COMMAND",
+    "HOST",
+    "PORT",
+    "POLL_MIN_MS",
+    "POLL_MAX_MS",
+    "LOG_LEVEL",
+  ]);
+  const defaults = Object.fromEntries(
+    variables.map(({ name, default: initial }) => [name, initial ?? undefined]),
+  );
+  expect(config({ ...defaults, ...SOCKET })).toEqual(config(SOCKET));
+});

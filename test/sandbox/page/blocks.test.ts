@@ -1,0 +1,144 @@
+import { describe, expect, test } from "vitest";
+import type { Block, OpenView } from "#src/sandbox/slack/model.ts";
+import { drawBlocks } from "#src/sandbox/page/blocks.ts";
+import { chosenAt, valuesOf } from "#src/sandbox/page/choices.ts";
+import { modal } from "#src/sandbox/page/modal.ts";
+import { createReader } from "#src/sandbox/page/reader.ts";
+import { fieldName } from "#src/sandbox/page/slot.ts";
+import { approvalCard, createStage, HOSTILE, OPS, reasonModal } from "./stage.ts";
+
+const { parts } = createStage();
+const reader = createReader(parts, { person: "U0ANA", where: OPS, thread: null, traffic: false });
+const draw = (blocks: Block[]): string => drawBlocks(blocks, { reader, id: "x" }).toString();
+const plain = (text: string): Record<string, unknown> => ({ type: "plain_text", text });
+
+function openView(more: Partial<OpenView> = {}): OpenView {
+  const view = reasonModal();
+  return { id: "V1", person: "U0ANA", view, hash: "h", errors: {}, values: {}, ...more };
+}
+
+describe("drawing", () => {
+  test("a button is known by block and action, and its value never reaches the browser", () => {
+    const out = draw([
+      {
+        type: "actions",
+        block_id: "b",
+        elements: [{ type: "button", action_id: "a", value: "SECRET", style: "primary", text: plain("Go") }],
+      },
+    ]);
+    expect(out).toMatch(/data-look="primary"\s+data-act="click" data-block="b" data-action="a"/);
+    expect(out).not.toContain("SECRET");
+  });
+
+  test("a block and an element that cannot be drawn say so", () => {
+    const out = draw([
+      { type: "video" },
+      { type: "actions", elements: [{ type: "workflow_button", action_id: "w" }] },
+    ]);
+    expect(out).toContain("This sandbox cannot draw a block of type video.");
+    expect(out).toContain("This sandbox cannot draw an element of type workflow_button.");
+  });
+
+  test("nonsense in a block draws something and throws nothing", () => {
+    const types = [
+      "section",
+      "header",
+      "context",
+      "actions",
+      "input",
+      "rich_text",
+      "markdown",
+      "image",
+      "plan",
+      "task_card",
+      "alert",
+      "container",
+      "divider",
+    ];
+    for (const type of types) {
+      for (const nonsense of [null, 7, "x", [], [null], { text: {} }]) {
+        const block = {
+          type,
+          text: nonsense,
+          elements: nonsense,
+          element: nonsense,
+          accessory: nonsense,
+          tasks: nonsense,
+          fields: nonsense,
+        };
+        expect(() => draw([block])).not.toThrow();
+      }
+    }
+  });
+
+  test("pictures are described and never loaded", () => {
+    const out = draw([{ type: "image", image_url: "https://example.com/p.png", alt_text: "A chart" }]);
+    expect(out).toContain("A chart");
+    expect(out).toContain("https://example.com/p.png");
+    expect(out).not.toContain("<img");
+  });
+
+  test("hostile words in every place of a card and a form stay words", () => {
+    const hostile = (key: string, value: unknown): unknown =>
+      key === "text" && typeof value === "string" ? HOSTILE : value;
+    const blocks = JSON.stringify([...approvalCard(), ...reasonModal().blocks], hostile);
+    const out = draw(JSON.parse(blocks) as Block[]);
+    expect(out).toContain("&lt;script&gt;");
+    expect(out).not.toMatch(/<script|<img/);
+  });
+});
+
+describe("a modal", () => {
+  test("names its field, its hint and its error together", () => {
+    const out = modal(openView({ errors: { reason: "Too short." } }), reader).toString();
+    expect(out).toMatch(/aria-describedby="(\S+-error) \S+-hint"\s+aria-invalid="true"/);
+    expect(out).toContain("data-error>Too short.</p>");
+  });
+
+  test("draws anew for another error in the same field", () => {
+    const first = modal(openView({ errors: { reason: "Too short." } }), reader).toString();
+    const second = modal(openView({ errors: { reason: "Too rude." } }), reader).toString();
+    expect(first).not.toBe(second);
+  });
+
+  test("shows what was typed, line breaks at the start included", () => {
+    const values = { reason: { text: "\n\nnope </textarea><b>" }, next: { next: "stop" } };
+    const out = modal(openView({ values }), reader).toString();
+    expect(out).toContain(">\n\n\nnope &lt;/textarea&gt;&lt;b&gt;</textarea>");
+    expect(out).toMatch(/value="1"[^>]* checked/);
+  });
+
+  test("says what Slack says when the app did not answer", () => {
+    expect(modal(openView({ trouble: "We had some trouble." }), reader).toString()).toMatch(
+      /data-told role="alert"\s*>We had some trouble\.</,
+    );
+  });
+});
+
+describe("what was chosen", () => {
+  const blocks = reasonModal().blocks;
+
+  test("fields are read against the form that the app sent", () => {
+    const fields = [
+      [fieldName("reason", "text"), "why\r\nnot"],
+      [fieldName("next", "next"), "1"],
+      [fieldName("forged", "field"), "x"],
+    ] as const;
+    expect(valuesOf(blocks, fields)).toEqual({
+      reason: { text: "why\nnot" },
+      next: { next: "stop" },
+      tell: { who: null },
+    });
+  });
+
+  test("an option that is not offered counts as none", () => {
+    expect(valuesOf(blocks, [[fieldName("next", "next"), "99"]])["next"]).toEqual({ next: null });
+  });
+
+  test("a button that is gone is not found, one that is there has no choice", () => {
+    const card = approvalCard();
+    expect(chosenAt(card, { block: "decide", action: "approve" }, [])).toEqual({ chosen: undefined });
+    expect(chosenAt(card, { block: "decide", action: "more" }, ["1"])).toEqual({ chosen: "run" });
+    expect(chosenAt(card, { block: "decide", action: "stale" }, [])).toBeUndefined();
+  });
+});

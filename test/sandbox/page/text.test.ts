@@ -1,0 +1,196 @@
+import { describe, expect, test } from "vitest";
+import * as fc from "fast-check";
+import { attr, html } from "#src/sandbox/page/html.ts";
+import { markdown } from "#src/sandbox/page/markdown.ts";
+import { drawText, mrkdwn } from "#src/sandbox/page/mrkdwn.ts";
+import { createReader } from "#src/sandbox/page/reader.ts";
+import { richText } from "#src/sandbox/page/rich-text.ts";
+import { createStage, HOSTILE, OPS } from "./stage.ts";
+
+const { parts } = createStage();
+const place = { person: "U0ANA", where: OPS, thread: null, traffic: false };
+const reader = createReader(parts, place);
+const guesses = { links: true, mentions: true };
+const drawn = (source: string): string => mrkdwn(source, reader, guesses).toString();
+
+/** Everything a browser could run or load. */
+const ALIVE =
+  /<(?!\/?(?:strong|em|s|a|p|ul|ol|li|code|pre|h3|hr|br|th|td|tr|table|thead|tbody|div|span|time|blockquote)[\s>/])/i;
+
+describe("templates", () => {
+  test("text put into a template is escaped, markup made by a template is not", () => {
+    expect(html`<p title="${'"'}">${"<b>"}${html`<i>${"&"}</i>`}</p>`.toString()).toBe(
+      '<p title="&quot;">&lt;b&gt;<i>&amp;</i></p>',
+    );
+  });
+
+  test("an object that came as JSON is not taken for markup", () => {
+    const posing = JSON.parse('["<script>"]') as string[];
+    expect(html`${posing}`.toString()).toBe("&lt;script&gt;");
+  });
+
+  test("an absent attribute leaves nothing behind", () => {
+    const attributes = [attr("x", undefined), attr("y", false), attr("z", true), attr("n", 0)];
+    expect(html`${attributes}`.toString()).toBe(' z n="0"');
+  });
+});
+
+describe("mrkdwn", () => {
+  test("bold, italic, strike and code are drawn, and literal inside words", () => {
+    expect(drawn("*b* _i_ ~s~ `*c*` snake_case_name 2*3*4")).toBe(
+      "<span data-words><strong>b</strong> <em>i</em> <s>s</s> <code>*c*</code> snake_case_name 2*3*4</span>",
+    );
+  });
+
+  test("quotes and preformatted text keep their lines", () => {
+    expect(drawn("a\n&gt; q1\n&gt; q2\nb\n```\nx\n  y```\nc")).toBe(
+      "<span data-words>a<blockquote>q1\nq2</blockquote>b<pre>x\n  y</pre>c</span>",
+    );
+  });
+
+  test("Slack's three escapes are undone once and only once", () => {
+    expect(drawn("&lt;b&gt; &amp;lt;")).toBe("<span data-words>&lt;b&gt; &amp;lt;</span>");
+  });
+
+  test("people, channels and broadcasts are named", () => {
+    const out = drawn("<@U0BEN> <@U0ANA> <#C0OPSAGENTS> <!here> <@U404>");
+    expect(out).toContain('<span data-mention="person" title="U0BEN">@Ben Okafor</span>');
+    expect(out).toContain('data-mention="me"');
+    expect(out).toContain('<a data-mention="channel" href="/as/U0ANA/C0OPSAGENTS">#ops-agents</a>');
+    expect(out).toContain('<span data-mention="broadcast">@here</span>');
+    expect(out).toContain('<span data-mention="unknown">@U404</span>');
+  });
+
+  test("the name of a private channel is kept from whoever is not in it", () => {
+    const cat = createReader(parts, { ...place, person: "U0CAT" });
+    expect(mrkdwn("<#C0PAYMENTS|payments-ops>", cat, guesses).toString()).not.toContain("payments-ops");
+  });
+
+  test("only web addresses become links", () => {
+    expect(drawn("<javascript:alert(1)|click>")).not.toContain("<a");
+    expect(drawn("<https://example.com/?a=1&amp;b=2|x>")).toContain(
+      'href="https://example.com/?a=1&amp;b=2"',
+    );
+  });
+
+  test("a permalink stays with the person who reads", () => {
+    const link =
+      "<https://sandbox.example/archives/C0OPSAGENTS/p1794487080000100?thread_ts=1794487079.000100|see>";
+    expect(drawn(link)).toContain('href="/as/U0ANA/C0OPSAGENTS/1794487079.000100#t-1794487080.000100"');
+  });
+
+  test("a date token is drawn in the reader's zone, with the fallback for nonsense", () => {
+    expect(drawn("<!date^1794487080^{date_num} {time}|later>")).toMatch(/>2026-11-12 12:38<\/time/);
+    expect(drawn("<!date^never^{time}|later>")).toBe("<span data-words>later</span>");
+  });
+
+  test("a text object that is not verbatim is guessed at, as in Slack, and a verbatim one is not", () => {
+    const text = "@channel https://example.com #releases";
+    const guessed = html`${drawText({ type: "mrkdwn", text }, reader)}`.toString();
+    const verbatim = html`${drawText({ type: "mrkdwn", text, verbatim: true }, reader)}`.toString();
+    expect(guessed).toContain('data-mention="broadcast"');
+    expect(guessed).toContain('href="https://example.com/"');
+    expect(verbatim).toBe(`<span data-words>${text}</span>`);
+  });
+
+  test("known shortcodes become emoji, unknown ones stay as written", () => {
+    expect(drawn(":white_check_mark: :no_such_thing:")).toBe("<span data-words>✅ :no_such_thing:</span>");
+    expect(html`${drawText({ type: "plain_text", text: ":x:", emoji: false }, reader)}`.toString()).toContain(
+      ":x:",
+    );
+  });
+
+  test("forty thousand unpaired marks are drawn in no time", () => {
+    const begun = performance.now();
+    drawn("*a _b ~c `".repeat(4000));
+    drawn("<".repeat(40_000));
+    expect(performance.now() - begun).toBeLessThan(1000);
+  });
+});
+
+test("no text whatsoever becomes live markup", () => {
+  const pieces = fc.constantFrom(
+    "<script>",
+    "</span>",
+    '"',
+    "'",
+    "*",
+    "_",
+    "`",
+    "```",
+    "<",
+    ">",
+    "|",
+    "javascript:",
+    "&lt;",
+    "![x](y)",
+    "\n",
+    "<@U0BEN",
+    "<!date^1^",
+    "a",
+    HOSTILE,
+  );
+  fc.assert(
+    fc.property(fc.array(pieces, { maxLength: 30 }), (some) => {
+      const source = some.join("");
+      const rich = richText(
+        [
+          {
+            type: "rich_text_section",
+            elements: [
+              { type: "text", text: source },
+              { type: "link", url: source },
+            ],
+          },
+        ],
+        reader,
+      );
+      for (const out of [drawn(source), markdown(source, reader).toString(), rich.toString()]) {
+        expect(out).not.toMatch(ALIVE);
+        expect(out).not.toMatch(/href="javascript:/i);
+      }
+    }),
+  );
+});
+
+test("markdown draws headings, lists, tables, code and links", () => {
+  const source =
+    "# Done\n\n1. one **b**\n2. two\n\n- [x] ticked\n\n| a | b |\n|---|---|\n| 1 | `2` |\n\n```\nx < y\n```\n[l](https://example.com) ![i](https://example.com/i.png)";
+  const out = markdown(source, reader).toString();
+  expect(out).toContain('<h3 data-level="1">Done</h3>');
+  expect(out).toContain("<strong>b</strong>");
+  expect(out).toContain("☑ ticked");
+  expect(out).toContain("<td><code>2</code></td>");
+  expect(out).toContain("<pre>x &lt; y</pre>");
+  expect(out).not.toContain("<img");
+});
+
+test("rich text draws styles, lists, quotes and dates, and takes nothing for markup", () => {
+  const out = richText(
+    [
+      {
+        type: "rich_text_section",
+        elements: [
+          { type: "text", text: "*a*", style: { bold: true, code: true } },
+          { type: "user", user_id: "U0BEN" },
+          { type: "date", timestamp: 1_794_487_080, format: "{time}" },
+        ],
+      },
+      {
+        type: "rich_text_list",
+        style: "ordered",
+        offset: 2,
+        elements: [{ type: "rich_text_section", elements: [{ type: "text", text: "three" }] }],
+      },
+      { type: "rich_text_quote", elements: [{ type: "emoji", name: "x" }] },
+      { type: "rich_text_odd" },
+    ],
+    reader,
+  ).toString();
+  expect(out).toContain("<p><strong><code>*a*</code></strong>");
+  expect(out).toContain("@Ben Okafor");
+  expect(out).toMatch(/>12:38<\/time/);
+  expect(out).toContain('<ol start="3"><li>three</li></ol>');
+  expect(out).toContain("<blockquote>❌</blockquote>");
+  expect(out).toContain("cannot draw a rich-text element of type rich_text_odd");
+});
