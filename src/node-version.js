@@ -1,3 +1,4 @@
+// @ts-check
 // Plain JavaScript that any Node can read: says in words what is wrong before a newer syntax would fail without any.
 const needed = [24, 15];
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);

@@ -6,7 +6,7 @@ import type { Context } from "../core/context.ts";
 import { type Effect, effectKey, type Outcome } from "../core/effect.ts";
 import type { RunKey } from "../core/ids.ts";
 import { reconcile } from "../core/reconcile.ts";
-import { type Run, runId } from "../core/run.ts";
+import { findApproval, type Run, runId } from "../core/run.ts";
 import { begin, settle } from "../core/settle.ts";
 import { auditOf } from "./audit-effect.ts";
 import type { Change } from "./change.ts";
@@ -89,7 +89,20 @@ async function carryOut(deps: Deps, run: Run, effect: Effect, way: Way): Promise
     log.warn({ ...ids, why: whyOf(outcome) }, "effect settled");
   else log.info(ids, "effect settled");
   metrics.effect(effect.do, outcome.is);
-  await keepTrying(() => settled(deps, run.key, effect, { outcome, way }), way);
+  countDecision(metrics, marked, effect, outcome);
+  await keepTrying(async () => {
+    try {
+      await settled(deps, run.key, effect, { outcome, way });
+    } catch (error) {
+      if (!(error instanceof PortError) || error.code !== "run_id_taken") throw error;
+      await settled(deps, run.key, effect, { outcome: TAKEN, way });
+    }
+  }, way);
+}
+
+function countDecision(metrics: FlowMetrics, run: Run, effect: Effect, outcome: Outcome): void {
+  const state = effect.do === "send-decision" ? findApproval(run, effect.approval)?.state : null;
+  if (state?.is === "decided") metrics.decision(state.decision.verdict, outcome.is);
 }
 
 /** Marks the effect in the store before its first byte leaves. Null: it is not wanted any more, or the run is not ours. */
@@ -122,6 +135,12 @@ async function lookBefore(deps: Deps, run: Run, effect: Effect, way: Way): Promi
     return false;
   }
 }
+
+/** A run we created is watched by somebody who was quicker: one run has one thread. */
+const TAKEN: Outcome = {
+  is: "refused",
+  words: "the run was started, and somebody watches it in another thread already",
+};
 
 async function settled(
   deps: Deps,

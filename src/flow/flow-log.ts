@@ -12,6 +12,7 @@ export type FlowMetrics = {
   pollsInFlight(count: number): void;
   runsWatched(count: number): void;
   effect(what: string, outcome: string): void;
+  decision(verdict: string, outcome: string): void;
   refusal(because: string): void;
   outage(on: boolean): void;
 };

@@ -16,6 +16,10 @@ export type NoRun =
   | { readonly because: "empty-task" }
   | { readonly because: "guest" | "outsider" | "bot" | "deactivated" | "not-in-channel" }
   | { readonly because: "unverified" }
+  /** We can't see the channel: private, and nobody invited us. */
+  | { readonly because: "hidden-channel" }
+  /** A direct message, to us or among people. */
+  | { readonly because: "not-a-channel" }
   /** No such run, or one that this person may not know of. */
   | { readonly because: "unknown-run" }
   | { readonly because: "service-silent"; readonly words: string }
@@ -35,12 +39,14 @@ export type UseDeps = {
 
 /** Full members of this workspace, in the channel. Null: they may. */
 export async function mayUse({ people }: UseDeps, by: Asker): Promise<NoRun | null> {
+  if (by.channel.startsWith("D")) return { because: "not-a-channel" };
   let person: Person;
   try {
     person = await people.lookUp(by.team, by.user, by.channel, RELAXED_AGE_MS);
   } catch (error) {
-    if (error instanceof PortError) return { because: "unverified" };
-    throw error;
+    if (!(error instanceof PortError)) throw error;
+    if (error.code === "channel_not_found") return { because: "hidden-channel" };
+    return { because: error.code === "missing_scope" ? "not-a-channel" : "unverified" };
   }
   if (person.kind !== "member") return { because: person.kind };
   return person.seesChannel ? null : { because: "not-in-channel" };

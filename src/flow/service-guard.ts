@@ -7,7 +7,7 @@ import {
   circuitBreaker,
   ConsecutiveBreaker,
   ExponentialBackoff,
-  handleAll,
+  handleWhen,
 } from "cockatiel";
 import type { Clock } from "./clock.ts";
 import { PortError } from "./ports.ts";
@@ -38,7 +38,7 @@ export class Resting extends Error {
 
 export function createServiceGuard(clock: Clock, maxMs: number): ServiceGuard {
   const probe = new ExponentialBackoff({ initialDelay: 1_000, maxDelay: Math.max(maxMs, SLOWEST_PROBE_MS) });
-  const breaker = circuitBreaker(handleAll, {
+  const breaker = circuitBreaker(handleWhen(isOutage), {
     halfOpenAfter: probe,
     breaker: new ConsecutiveBreaker(OPEN_AFTER_FAILURES),
   });
@@ -47,8 +47,10 @@ export function createServiceGuard(clock: Clock, maxMs: number): ServiceGuard {
 
   function failed(error: unknown): void {
     if (!(error instanceof PortError)) return;
+    if (!isOutage(error)) state = { is: "answers" };
     if (error.retryAfterMs !== null) restUntil = Math.max(restUntil, clock.now() + error.retryAfterMs);
-    state = { is: "away", at: state.is === "away" ? state.at : clock.now(), why: error.message };
+    if (isOutage(error))
+      state = { is: "away", at: state.is === "away" ? state.at : clock.now(), why: error.message };
   }
 
   async function through<T>(ask: () => Promise<T>): Promise<T> {
@@ -70,4 +72,12 @@ export function createServiceGuard(clock: Clock, maxMs: number): ServiceGuard {
   }
 
   return { through, restsFor, state: () => state };
+}
+
+/** The service does not answer, fails, or refuses our key. A garbled or refused answer about one run says nothing about others. */
+function isOutage(error: unknown): boolean {
+  if (!(error instanceof PortError)) return false;
+  return (
+    !["garbled", "too_large", "bad_id", "http_429"].includes(error.code) && !/^http_4(?!01)/.test(error.code)
+  );
 }

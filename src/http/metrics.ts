@@ -4,8 +4,6 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "@pro
 import type { FlowMetrics } from "../flow/flow-log.ts";
 
 export type Metrics = FlowMetrics & {
-  /** What became of the sending of a decision. */
-  decision(verdict: string, outcome: string): void;
   expose(): Promise<{ contentType: string; body: string }>;
 };
 

@@ -131,10 +131,34 @@ const open = method({ scopes: ["im:write"], tier: "tier3", token: "bot" }, openA
   return { channel: args.return_im ? channelJson(channel, call.workspace) : { id: channel.id } };
 });
 
+const joinedArgs = {
+  ...paging,
+  user: "string",
+  types: "string",
+  exclude_archived: "boolean",
+} satisfies Schema;
+
+/** docs.slack.dev, users.conversations: of what is not public, only what the app shares with the person. */
+const joined = method({ ...read, tier: "tier3" }, joinedArgs, (args, call) => {
+  const user = args.user ?? call.workspace.app.person;
+  if (!call.workspace.people.has(user)) throw new Refused("user_not_found");
+  const types = new Set((args.types ?? "public_channel").split(","));
+  const all = [...call.workspace.channels.values()].filter(({ kind, members, archived }) => {
+    const wanted =
+      kind === "public" ? types.has("public_channel") : kind === "private" && types.has("private_channel");
+    const shared = kind === "public" || members.includes(call.workspace.app.person);
+    return wanted && shared && members.includes(user) && !(args.exclude_archived === true && archived);
+  });
+  const { page, next } = pageOf(all, args, 100);
+  const channels = page.map((channel) => channelJson(channel, call.workspace));
+  return { channels, response_metadata: { next_cursor: next } };
+});
+
 export const conversationMethods: Record<string, Method> = {
   "conversations.history": history,
   "conversations.replies": replies,
   "conversations.info": info,
   "conversations.members": members,
   "conversations.open": open,
+  "users.conversations": joined,
 };

@@ -1,0 +1,143 @@
+// The composition root: builds every part once, in order, and takes them down in the opposite order.
+
+import { createHash, randomBytes } from "node:crypto";
+import { hostname } from "node:os";
+import { createAgentService } from "./agents/client.ts";
+import { createGateway } from "./agents/health.ts";
+import type { Config } from "./config.ts";
+import type { Context } from "./core/context.ts";
+import { Nonce } from "./core/ids.ts";
+import type { Clock } from "./flow/clock.ts";
+import type { AgentService, Gateway, Store } from "./flow/ports.ts";
+import { createFlow } from "./flow/flow.ts";
+import { createMetrics, type Metrics } from "./http/metrics.ts";
+import { startHttp } from "./http/server.ts";
+import { type Log, slackLogger } from "./log.ts";
+import { EVENTS_PATH, type SlackApp } from "./slack/bolt.ts";
+import { createSlack, type SlackDoor } from "./slack/door.ts";
+import { openStore } from "./store/open.ts";
+
+export type App = {
+  /** Where health and metrics are served. */
+  readonly url: string;
+  /** Takes no more work, finishes or hands back what is under way, closes. May be called twice. */
+  stop(): Promise<void>;
+};
+
+/** So many looks at runs are under way at once at most. */
+const MAX_POLLS_IN_FLIGHT = 128;
+/** Listeners, then effects, have this long to finish when we stop (ms); with the rest it is below 10 s. */
+const LISTENERS_GRACE_MS = 2_500;
+const EFFECTS_GRACE_MS = 5_000;
+/** setTimeout takes no more (ms). */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+const realClock: Clock = {
+  now: () => Date.now(),
+  after: (ms, what) => {
+    const timer = setTimeout(what, Math.min(ms, LONGEST_TIMER_MS));
+    return () => clearTimeout(timer);
+  },
+};
+const digest = (text: string): string => createHash("sha256").update(text, "utf8").digest("hex");
+const nonce = (): Nonce => Nonce(randomBytes(16).toString("base64url"));
+const newKey = (): string => randomBytes(10).toString("hex");
+
+type Parts = {
+  readonly config: Config;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly store: Store;
+  readonly agents: AgentService & { close(): Promise<void> };
+  readonly gateway: Gateway & { close(): Promise<void> };
+  readonly slack: SlackDoor;
+};
+
+/** Rejects with one line for people when a part can't be used: a refused token, an unusable database, a port in use. */
+export async function startApp(config: Config, log: Log): Promise<App> {
+  const closers: (() => Promise<void>)[] = [];
+  const stop = async (): Promise<void> => {
+    for (let close = closers.pop(); close !== undefined; close = closers.pop()) {
+      await close().catch((error: unknown) => log.error({ error }, "a part did not close well"));
+    }
+  };
+  try {
+    const url = await build(config, log, closers);
+    return { url, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function build(config: Config, log: Log, closers: (() => Promise<void>)[]): Promise<string> {
+  const parts = await openParts(config, log, closers);
+  const { clock, slack } = parts;
+  const context = (): Context => ({ now: clock.now(), digest, nonce });
+  const ports = { ...parts, chat: slack.chat, people: slack.people };
+  const limits = { ...config.poll, maxInFlight: MAX_POLLS_IN_FLIGHT };
+  const flow = createFlow({ ...ports, context, newKey, random: Math.random }, limits);
+  closers.push(() => flow.stop(EFFECTS_GRACE_MS));
+  const app = slack.app(flow);
+  const url = await startDoors(parts, app, closers);
+  const runs = await flow.start();
+  await app.start();
+  closers.push(() => app.stop(LISTENERS_GRACE_MS));
+  log.info({ url, team: slack.self.team, mode: config.slack.mode, runs }, "Countersign is ready");
+  return url;
+}
+
+async function openParts(config: Config, log: Log, closers: (() => Promise<void>)[]): Promise<Parts> {
+  const clock = realClock;
+  const metrics = createMetrics();
+  const store = await openStore({
+    url: `sqlite:${config.database.path}`,
+    owner: `${hostname()} ${process.pid}`,
+    onCorrupt: (run, error) => log.error({ run, error }, "a stored run can't be read; it is left alone"),
+  });
+  closers.push(() => store.close());
+  const now = (): number => clock.now();
+  const agents = createAgentService({ ...config.agents, now, connections: MAX_POLLS_IN_FLIGHT });
+  closers.push(() => agents.close());
+  const gateway = createGateway({ baseUrl: config.gatewayUrl, now });
+  closers.push(() => gateway.close());
+  const { botToken, apiUrl, command } = config.slack;
+  const slack = await createSlack({
+    entrance: config.slack,
+    botToken,
+    apiUrl,
+    command,
+    logger: slackLogger(log),
+    log,
+    clock,
+    digest,
+    nonce,
+  });
+  return { config, log, clock, metrics, store, agents, gateway, slack };
+}
+
+async function startDoors(
+  { config, metrics, store }: Parts,
+  app: SlackApp,
+  closers: (() => Promise<void>)[],
+): Promise<string> {
+  const ready = async () => {
+    const stored = await store.ping().then(
+      () => "ok",
+      () => "does not answer",
+    );
+    const slack = app.connected() ? "ok" : "not connected";
+    return { ok: stored === "ok" && slack === "ok", checks: { store: stored, slack } };
+  };
+  const slack = app.listener === null ? {} : { slack: { path: EVENTS_PATH, listener: app.listener } };
+  const http = await startHttp({
+    ...config.http,
+    live: () => true,
+    ready,
+    metrics: () => metrics.expose(),
+    ...slack,
+  });
+  closers.push(() => http.close());
+  return http.url;
+}

@@ -1,0 +1,76 @@
+// The use cases and the machinery behind them, joined once. Ports come in; nothing here knows what stands behind them.
+
+import type { Context } from "../core/context.ts";
+import { type AdoptRun, createAdoptRun } from "./adopt-run.ts";
+import { createCarry } from "./carry-out.ts";
+import type { Clock } from "./clock.ts";
+import type { FlowLog, FlowMetrics } from "./flow-log.ts";
+import { createHold } from "./hold-runs.ts";
+import { createOpenModal, type OpenModal } from "./open-modal.ts";
+import { createOutageWatch } from "./outage.ts";
+import { createPerform } from "./perform.ts";
+import type { AgentService, Chat, Gateway, People, Store } from "./ports.ts";
+import { createQuestions, type Questions } from "./questions.ts";
+import { createRecordDecision, type RecordDecision } from "./record-decision.ts";
+import { createRetention } from "./retention.ts";
+import { createRounds } from "./rounds.ts";
+import { createServiceGuard } from "./service-guard.ts";
+import { createStartRun, type StartRun } from "./start-run.ts";
+import { createWatch, type WatchLimits } from "./watch.ts";
+
+export type Flow = {
+  readonly startRun: StartRun;
+  readonly adoptRun: AdoptRun;
+  readonly openModal: OpenModal;
+  readonly recordDecision: RecordDecision;
+  readonly questions: Questions;
+  /** Takes up all unfinished runs; resolves to how many. Rejects when the store can't be read. */
+  start(): Promise<number>;
+  /** Watches nothing more, waits for what is under way (ms at most), and hands the runs back. */
+  stop(ms: number): Promise<void>;
+};
+
+export type FlowDeps = {
+  readonly store: Store;
+  readonly agents: AgentService;
+  readonly gateway: Gateway;
+  readonly chat: Chat;
+  readonly people: People;
+  readonly clock: Clock;
+  readonly context: () => Context;
+  readonly newKey: () => string;
+  readonly random: () => number;
+  readonly log: FlowLog;
+  readonly metrics: FlowMetrics;
+};
+
+const OUTAGE_CHECK_MS = 5_000;
+
+export function createFlow(deps: FlowDeps, limits: WatchLimits): Flow {
+  const { agents, chat, clock, log, store } = deps;
+  const carry = createCarry({ ...deps, perform: createPerform(agents, chat) });
+  const rounds = createRounds({ ...deps, carry });
+  const guard = createServiceGuard(clock, limits.maxMs);
+  const watch = createWatch({ ...deps, rounds, guard }, limits);
+  const hold = createHold({ store, rounds, clock, log });
+  const outage = createOutageWatch({ ...deps, guard, change: rounds.change }, OUTAGE_CHECK_MS);
+  const retention = createRetention(store, clock, log);
+  const use = { ...deps, rounds };
+  return {
+    startRun: createStartRun(use),
+    adoptRun: createAdoptRun(use),
+    openModal: createOpenModal(use),
+    recordDecision: createRecordDecision(use),
+    questions: createQuestions({ ...deps, watch, guard }),
+    start: () => {
+      outage.start();
+      retention.start();
+      return hold.start();
+    },
+    stop: async (ms) => {
+      for (const part of [hold, watch, outage, retention]) part.stop();
+      await rounds.stop(ms);
+      await store.release();
+    },
+  };
+}

@@ -1,0 +1,56 @@
+// `npm start`: the environment, the app, the signals.
+
+import { type App, startApp } from "./app.ts";
+import { type Config, explainFaults, readConfig } from "./config.ts";
+import { createLog, type Log } from "./log.ts";
+
+/** sysexits has no common word for it; DESIGN.md: a faulty configuration exits with 2. */
+const BAD_CONFIG = 2;
+/** A stop that takes longer than this (ms) is ended by force: DESIGN.md, «exit 0 within 10 s». */
+const STOP_MS = 9_500;
+
+const config = configOrExit();
+const log = createLog({ level: config.logLevel, pretty: process.stdout.isTTY, secrets: secretsOf(config) });
+process.on("unhandledRejection", (error) => log.error({ error }, "a rejection that nobody handled"));
+const app = await startOrExit(config, log);
+stopOnSignal(app, log);
+
+function configOrExit(): Config {
+  const read = readConfig(process.env);
+  if (read.ok) return read.value;
+  process.stderr.write(`${explainFaults(read.error)}\n`);
+  process.exit(BAD_CONFIG);
+}
+
+function secretsOf({ slack, agents }: Config): string[] {
+  return [slack.botToken, agents.apiKey, slack.mode === "socket" ? slack.appToken : slack.signingSecret];
+}
+
+async function startOrExit(config: Config, log: Log): Promise<App> {
+  try {
+    return await startApp(config, log);
+  } catch (error) {
+    log.debug({ error }, "the start failed");
+    process.stderr.write(
+      `Countersign cannot start: ${error instanceof Error ? error.message : String(error)}\n`,
+    );
+    process.exit(1);
+  }
+}
+
+function stopOnSignal(app: App, log: Log): void {
+  let stopping = false;
+  const stop = (signal: string): void => {
+    if (stopping) return;
+    stopping = true;
+    log.info({ signal }, "stopping");
+    // What is still marked as under way is settled at the next start, by its own rule.
+    setTimeout(() => process.exit(0), STOP_MS).unref();
+    void app.stop().then(() => {
+      log.info({}, "stopped");
+      process.exit(0);
+    });
+  };
+  process.on("SIGTERM", () => stop("SIGTERM"));
+  process.on("SIGINT", () => stop("SIGINT"));
+}

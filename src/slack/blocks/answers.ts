@@ -1,0 +1,106 @@
+// Private answers to commands: lists, one run, help, health.
+
+import type { Block, View } from "@slack/types";
+import type { Run } from "../../core/run.ts";
+import { OPENING, runId } from "../../core/run.ts";
+import { oneLine } from "../../core/text.ts";
+import { RUN_FORM, TASK_BLOCK, TASK_INPUT } from "../names.ts";
+import { INPUT_CHARS } from "./limits.ts";
+import { count, escaped, line, type Message, moment, person, quote, rich, said, words } from "./rich.ts";
+import { runStatus } from "./run-status.ts";
+
+/** The link to a message, where Slack gave one. */
+export type Linked = { readonly run: Run; readonly link: string | null };
+
+export function help(command: string): Message {
+  const rows: [string, string][] = [
+    ["run <task>", "start a run; its thread opens in this channel"],
+    ["status <run id>", "how a run stands"],
+    ["list", "the runs of your channels"],
+    ["pending", "what waits for a decision in your channels"],
+    ["watch <run id>", "follow a run that was started elsewhere, in this channel"],
+    ["unwatch <run id>", "stop following a run"],
+    ["health", "are the agent service and its gateway well?"],
+    ["help", "this list"],
+  ];
+  const lines = rows.map(([usage, what]) =>
+    line(words(`${command} ${usage}`, { code: true }), words(` ${what}\n`)),
+  );
+  const ends = line(
+    words(
+      `${command} alone opens a form. Approvals are decided with the buttons on their cards; no command decides anything.`,
+    ),
+  );
+  return {
+    text: `${command}: run, status, list, pending, watch, unwatch, health, help`,
+    blocks: [rich(...lines, ends)],
+  };
+}
+
+/** `more`: how many further runs there are. */
+export function runList(title: string, none: string, runs: readonly Linked[], more: number): Message {
+  if (runs.length === 0) return { text: none, blocks: [rich(line(words(none)))] };
+  const blocks: Block[] = [rich(line(words(title, { bold: true }))), ...runs.map((each) => runRow(each))];
+  if (more > 0) blocks.push(rich(line(words(`${count(more)} more are not shown; these are the newest.`))));
+  return { text: `${title} ${runs.length}`, blocks };
+}
+
+function runRow({ run, link }: Linked): Block {
+  const { icon, text } = runStatus(run);
+  const id = runId(run);
+  const waits = run.approvals.filter((each) => each.state.is === "pending");
+  const thread =
+    link === null ? [] : [words(" · "), { type: "link" as const, url: link, text: "open the thread" }];
+  const head = line(
+    words(`${icon} ${text}`, { bold: true }),
+    words(" since "),
+    moment(run.seen?.since ?? run.askedAt),
+    words(", asked by "),
+    person(run.requester),
+    ...(id === null ? [] : [words(" · "), said(id, 120, { code: true })]),
+    ...thread,
+  );
+  const asks = waits.map((each) =>
+    line(words("\nWaits for: "), said(oneLine(each.request.action ?? "(not said)", 160), 160)),
+  );
+  return rich(head, ...(run.input === "" ? [] : [quote(said(oneLine(run.input, 200), 200))]), ...asks);
+}
+
+export function oneRun(linked: Linked): Message {
+  const { text } = runStatus(linked.run);
+  const notPosted =
+    linked.run.posts[OPENING]?.is === "up" ? [] : [rich(line(words("Its thread is not posted yet.")))];
+  return {
+    text: escaped(`${text}: ${oneLine(linked.run.input, 200)}`),
+    blocks: [runRow(linked), ...notPosted],
+  };
+}
+
+export function runForm(metadata: string, typed: string): View {
+  const plain = (text: string): object => ({ type: "plain_text", text });
+  const input = {
+    type: "plain_text_input",
+    action_id: TASK_INPUT,
+    multiline: true,
+    max_length: INPUT_CHARS,
+    placeholder: plain("Deploy billing-api 2026.11.3 to production"),
+    ...(typed === "" ? {} : { initial_value: typed.slice(0, INPUT_CHARS) }),
+  };
+  return {
+    type: "modal",
+    callback_id: RUN_FORM,
+    private_metadata: metadata,
+    title: plain("Start a run"),
+    submit: plain("Start"),
+    close: plain("Cancel"),
+    blocks: [
+      {
+        type: "input",
+        block_id: TASK_BLOCK,
+        label: plain("Task"),
+        hint: plain("What should the agent do? Its thread opens in the channel you came from."),
+        element: input,
+      },
+    ],
+  } as View;
+}

@@ -1,0 +1,126 @@
+// The card of one approval, in every state. One function and one body for all of them, so that a decided card is visibly the
+// same card with its buttons exchanged for the outcome.
+
+import type { Block } from "@slack/types";
+import type { Approval, Decision } from "../../core/approval.ts";
+import { needsFile } from "../../core/request-text.ts";
+import { requestSlot, type Run, runId } from "../../core/run.ts";
+import { oneLine } from "../../core/text.ts";
+import { CARD_APPROVE, CARD_DENY, CARD_READ } from "../names.ts";
+import { cardState, type CardState } from "./card-state.ts";
+import { firstPart, fitsCard, wholeRequest } from "./request-blocks.ts";
+import {
+  escaped,
+  header,
+  line,
+  type Message,
+  moment,
+  note,
+  person,
+  quote,
+  rich,
+  said,
+  words,
+} from "./rich.ts";
+
+/** How much of a reason a card shows; Slack lets people type 3,000 characters. */
+const REASON_ON_CARD_CHARS = 3_000;
+
+export function approvalCard(run: Run, approval: Approval): Message {
+  const state = cardState(run, approval);
+  const asks = oneLine(approval.request.action ?? "(the service did not say what)", 200);
+  const blocks: Block[] = [header(state.title), whoAsks(run, approval), requestBlock(approval)];
+  for (const past of approval.past)
+    blocks.push(rich(line(...pastLine(past.decision), words(pastWords(past.because, past.words)))));
+  blocks.push(...outcomeBlocks(state));
+  if (state.open) blocks.push(buttons(approval));
+  blocks.push(
+    note(
+      `The text in the box is the agent's own, as sent. Request ${approval.request.digest.slice(0, 12)}, version ${approval.version}.`,
+    ),
+  );
+  return { text: escaped(`${state.title}: ${asks}`), blocks };
+}
+
+function whoAsks(run: Run, approval: Approval): Block {
+  return rich(
+    line(
+      person(run.requester),
+      words(run.origin === "started" ? " asked for this run. " : " watches this run. "),
+      words("It waits since "),
+      moment(approval.seenAt),
+      words(" for a decision on what follows. Run "),
+      said(runId(run) ?? "", 120, { code: true }),
+      words("."),
+    ),
+  );
+}
+
+function requestBlock({ request }: Approval): Block {
+  if (fitsCard(request)) return wholeRequest(request);
+  const where = needsFile(request)
+    ? "The whole request is attached to this thread as a file."
+    : "Approve, Deny and Read in Full show the whole request.";
+  return firstPart(request, 1_500, where);
+}
+
+function buttons(approval: Approval): Block {
+  const button = (action_id: string, text: string, style?: "primary"): object => ({
+    type: "button",
+    action_id,
+    value: approval.nonce,
+    text: { type: "plain_text", text, emoji: false },
+    ...(style === undefined ? {} : { style }),
+  });
+  const decide = [button(CARD_APPROVE, "Approve", "primary"), button(CARD_DENY, "Deny")];
+  const read =
+    fitsCard(approval.request) || needsFile(approval.request) ? [] : [button(CARD_READ, "Read in Full")];
+  // A block id of its own for each version: a click on a copy that Slack's client still shows is told apart.
+  return { type: "actions", block_id: `decide-${approval.nonce}`, elements: [...decide, ...read] } as Block;
+}
+
+function outcomeBlocks({ decision, says }: CardState): Block[] {
+  if (decision === null) return says === "" ? [] : [rich(line(words(says)))];
+  const reason = decision.reason === "" ? [] : [quote(said(decision.reason, REASON_ON_CARD_CHARS))];
+  return [
+    rich(
+      line(
+        person(decision.by.user),
+        words(` ${verb(decision)} `),
+        moment(decision.at),
+        words(decision.reason === "" ? " and gave no reason." : ":"),
+      ),
+      ...reason,
+      line(words(says)),
+    ),
+  ];
+}
+
+const verb = ({ verdict }: Decision): string => (verdict === "approve" ? "approved" : "denied");
+
+function pastLine(decision: Decision) {
+  return [
+    person(decision.by.user),
+    words(` ${verb(decision)} an earlier state of this, `),
+    moment(decision.at),
+    words(". "),
+  ];
+}
+
+function pastWords(because: Approval["past"][number]["because"], serviceWords: string): string {
+  switch (because) {
+    case "request-changed":
+      return "Nothing was sent: the request changed first.";
+    case "no-longer-listed":
+      return "Nothing was sent: the service no longer listed the approval.";
+    case "run-over":
+      return "Nothing was sent: the run ended first.";
+    case "refused":
+      return `The service refused it: ${oneLine(serviceWords, 300)}`;
+  }
+}
+
+/** The request of this card waits for its file: nobody can decide before the whole text can be read. */
+export function waitsForFile(run: Run, approval: Approval): boolean {
+  return needsFile(approval.request) && run.uploads[requestSlot(approval)]?.is !== "up";
+}

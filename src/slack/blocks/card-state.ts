@@ -1,0 +1,126 @@
+// What a card says of its approval's state, and who says so: «confirmed» is the service's word, all before it are ours.
+
+import type { Approval, ClosedBecause, Decision, Delivery } from "../../core/approval.ts";
+import { needsFile } from "../../core/request-text.ts";
+import { requestSlot, type Run } from "../../core/run.ts";
+import { oneLine } from "../../core/text.ts";
+
+export type CardState = {
+  readonly title: string;
+  /** The buttons are there. */
+  readonly open: boolean;
+  readonly decision: Decision | null;
+  readonly says: string;
+};
+
+export function cardState(run: Run, approval: Approval): CardState {
+  const { state } = approval;
+  switch (state.is) {
+    case "pending":
+      return pendingState(run, approval);
+    case "closed":
+      return {
+        title: "⚪ Closed without a decision",
+        open: false,
+        decision: null,
+        says: closedWords(state.because),
+      };
+    case "decided": {
+      const { decision, delivery } = state;
+      return {
+        title: title(decision, delivery),
+        open: false,
+        decision,
+        says: deliveryWords(delivery, decision),
+      };
+    }
+  }
+}
+
+function pendingState(run: Run, approval: Approval): CardState {
+  const title = approval.version === 1 ? "🟡 Approval needed" : "🟡 Approval needed (changed)";
+  const upload = run.uploads[requestSlot(approval)];
+  if (!needsFile(approval.request) || upload?.is === "up")
+    return { title, open: true, decision: null, says: "" };
+  const says =
+    upload?.is === "refused"
+      ? `The whole request could not be attached (${upload.words}), so it can't be decided here. Decide it at the service.`
+      : "The whole request is being attached. The buttons appear when it can be read.";
+  return { title, open: false, decision: null, says };
+}
+
+function title({ verdict }: Decision, delivery: Delivery): string {
+  const approves = verdict === "approve";
+  switch (delivery.is) {
+    case "recorded":
+    case "sending":
+    case "retry":
+      return approves ? "🔵 Approval recorded, sending" : "🔵 Denial recorded, sending";
+    case "unsure":
+      return approves ? "🔵 Approval sent, being checked" : "🔵 Denial sent, being checked";
+    case "confirmed":
+      return approves ? "✅ Approved" : "⛔ Denied";
+    case "refused":
+      return approves ? "⚠️ Approval refused by the service" : "⚠️ Denial refused by the service";
+    case "elsewhere":
+      return "⚠️ Resolved elsewhere";
+    case "unconfirmed":
+      return approves ? "❔ Approval sent, not confirmed" : "❔ Denial sent, not confirmed";
+  }
+}
+
+function deliveryWords(delivery: Delivery, decision: Decision): string {
+  switch (delivery.is) {
+    case "recorded":
+    case "sending":
+      return "Recorded. It is being sent to the service.";
+    case "retry":
+      if (delivery.lost)
+        return "An answer was lost and the approval is still pending. The same decision is being sent again.";
+      return `Recorded, but not with the service yet: ${oneLine(delivery.why, 300)}. Still pending there. The same decision is being tried again.`;
+    case "unsure":
+      return "It was sent, but the answer was lost. Checking with the service; there is nothing to do.";
+    case "confirmed":
+      return delivery.stillListed === true
+        ? "The service confirmed it, yet still lists it as pending. Countersign decides each approval once; look at the service."
+        : "The service confirmed it.";
+    case "refused":
+      return `The service refused it: ${oneLine(delivery.words, 500)}. It did not take effect. Looking whether it is still pending.`;
+    case "elsewhere":
+      return `It was resolved outside Countersign; this ${word(decision)} was not applied. The service said: ${oneLine(delivery.words, 500)}`;
+    case "unconfirmed":
+      return unconfirmedWords(delivery.because, decision);
+  }
+}
+
+const word = ({ verdict }: Decision): string => (verdict === "approve" ? "approval" : "denial");
+
+function unconfirmedWords(
+  because: Extract<Delivery, { is: "unconfirmed" }>["because"],
+  decision: Decision,
+): string {
+  const sent = `This ${word(decision)} was sent, but its answer was lost.`;
+  switch (because) {
+    case "no-longer-listed":
+      return `${sent} The approval is no longer pending; the service does not tell which decision it holds. Check there if it matters.`;
+    case "request-changed":
+      return `${sent} The request has changed since, so nothing more is sent. Resolve it at the service.`;
+    case "run-missing":
+      return `${sent} The service no longer knows the run.`;
+    case "refused-after-lost-answer":
+      return `${sent} The service refused the same decision when it was sent again, which may mean that the first one arrived. Check there if it matters.`;
+  }
+}
+
+export function closedWords(because: ClosedBecause): string {
+  switch (because) {
+    case "no-longer-listed":
+      return "The service no longer lists it: it was withdrawn, or resolved outside Countersign.";
+    case "run-over":
+      return "The run ended before anybody decided.";
+    case "run-missing":
+      return "The service no longer knows the run.";
+    case "unwatched":
+      return "The run is no longer watched from here. It may still be pending at the service.";
+  }
+}

@@ -1,0 +1,128 @@
+import type { Block, View } from "@slack/types";
+import type { Request, Verdict } from "../../core/approval.ts";
+import { MAX_REASON_CHARS } from "../../core/decide.ts";
+import type { Nonce } from "../../core/ids.ts";
+import { requestText } from "../../core/request-text.ts";
+import { type Run, runId } from "../../core/run.ts";
+import { DECISION_MODAL, REASON_BLOCK, REASON_INPUT } from "../names.ts";
+import { firstPart, fitsModal, wholeRequest } from "./request-blocks.ts";
+import { line, person, rich, said, words } from "./rich.ts";
+
+const FILE_PART_CHARS = 20_000;
+
+/** Asks for the reason, under the whole request. It carries nothing but its nonce. */
+export function decisionModal(run: Run, request: Request, verdict: Verdict, nonce: Nonce): View {
+  const approves = verdict === "approve";
+  const does = approves
+    ? "You are about to approve what follows. The agent then does it."
+    : "You are about to deny what follows. The agent is told your reason.";
+  return {
+    type: "modal",
+    callback_id: DECISION_MODAL,
+    private_metadata: nonce,
+    title: plain(approves ? "Approve request" : "Deny request"),
+    submit: plain(approves ? "Approve" : "Deny"),
+    close: plain("Cancel"),
+    blocks: [rich(line(words(does))), ...asked(run), ...shown(request), reason(approves)],
+  };
+}
+
+/** The request alone, for reading. */
+export function readModal(run: Run, request: Request): View {
+  return {
+    type: "modal",
+    title: plain("Request in full"),
+    close: plain("Close"),
+    blocks: [...asked(run), ...shown(request)],
+  };
+}
+
+/** After a submit that came too late: what was shown, and what the request is now. Nothing can be sent from here. */
+export function changedModal(run: Run, was: Request | null, is: Request): View {
+  const before =
+    was === null ? [] : [rich(line(words("What you were shown:", { bold: true }))), ...shown(was)];
+  return {
+    type: "modal",
+    title: plain("The request changed"),
+    close: plain("Close"),
+    blocks: [
+      rich(
+        line(
+          words("Nothing was sent. ", { bold: true }),
+          words("The request changed after you opened it. Its card shows it as it is now; decide there."),
+        ),
+      ),
+      ...asked(run),
+      ...difference(was, is),
+      rich(line(words("What it is now:", { bold: true }))),
+      ...shown(is),
+      ...before,
+    ],
+  };
+}
+
+function difference(was: Request | null, is: Request): Block[] {
+  if (was === null) return [];
+  const before = new Set(requestText(was).split("\n"));
+  const after = new Set(requestText(is).split("\n"));
+  const gone = [...before].filter((each) => !after.has(each)).map((each) => `− ${each}`);
+  const fresh = [...after].filter((each) => !before.has(each)).map((each) => `+ ${each}`);
+  const lines = [...gone, ...fresh].join("\n");
+  return [
+    rich(line(words("What changed:", { bold: true })), {
+      type: "rich_text_preformatted",
+      elements: [said(lines, 5_000)],
+    }),
+  ];
+}
+
+/** A plain modal that says why nothing was sent. */
+export function refusedModal(says: string): View {
+  const text = { type: "mrkdwn", text: says, verbatim: true };
+  return {
+    type: "modal",
+    title: plain("Nothing was sent"),
+    close: plain("Close"),
+    blocks: [{ type: "section", text }],
+  } as View;
+}
+
+function asked(run: Run): Block[] {
+  const id = runId(run);
+  return [
+    rich(
+      line(words("Asked by "), person(run.requester), words(", run "), said(id ?? "", 120, { code: true })),
+    ),
+  ];
+}
+
+function shown(request: Request): Block[] {
+  if (fitsModal(request)) return [wholeRequest(request)];
+  return [
+    firstPart(request, FILE_PART_CHARS, "The whole request is attached to the run's thread as a file."),
+  ];
+}
+
+function reason(optional: boolean): Block {
+  return {
+    type: "input",
+    block_id: REASON_BLOCK,
+    optional,
+    label: plain("Reason"),
+    hint: plain(
+      optional
+        ? "Everybody in the channel and the agent see it."
+        : "Needed to deny. Everybody in the channel and the agent see it.",
+    ),
+    element: {
+      type: "plain_text_input",
+      action_id: REASON_INPUT,
+      multiline: true,
+      max_length: MAX_REASON_CHARS,
+    },
+  } as Block;
+}
+
+function plain(text: string): { type: "plain_text"; text: string } {
+  return { type: "plain_text", text };
+}

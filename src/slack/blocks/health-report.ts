@@ -1,0 +1,79 @@
+import type { Block } from "@slack/types";
+import { isList } from "../../core/json.ts";
+import type { HealthReport } from "../../flow/ports.ts";
+import type { Health } from "../../flow/questions.ts";
+import { count, duration, line, type Message, moment, rich, said, words } from "./rich.ts";
+
+const SAYS_CHARS = 300;
+
+/** Everything Countersign depends on, side by side, with what is wrong in plain words. */
+export function healthReport({ service, gateway, poller, store }: Health, now: number): Message {
+  const well = service.ok && gateway.ok && store.ok && poller.service.is !== "away";
+  const title = well ? "Everything answers" : "Something is wrong";
+  const blocks: Block[] = [
+    rich(line(words(`${well ? "✅" : "⚠️"} ${title}`, { bold: true }))),
+    part("Agent service", service, ["status", "version"]),
+    part("Token gateway", gateway, ["service", "status", "message"]),
+    rich(
+      line(
+        words(`${poller.service.is === "away" ? "❌" : "✅"} Watching`, { bold: true }),
+        ...pollerWords({ poller }, now),
+      ),
+    ),
+    rich(
+      line(
+        words(`${store.ok ? "✅" : "❌"} Store`, { bold: true }),
+        words(
+          store.ok
+            ? ` answered in ${store.latencyMs} ms`
+            : " does not answer: nothing can be recorded until it does",
+        ),
+      ),
+    ),
+  ];
+  return { text: title, blocks };
+}
+
+function part(name: string, report: HealthReport, fields: readonly string[]): Block {
+  const head = line(
+    words(`${report.ok ? "✅" : "❌"} ${name}`, { bold: true }),
+    words(report.fault === null ? ` answered in ${report.latencyMs} ms` : `: `),
+    ...(report.fault === null ? [] : [said(report.fault, SAYS_CHARS)]),
+  );
+  const told = fields.flatMap((field) => {
+    const value = report.says[field];
+    return value === undefined
+      ? []
+      : [
+          words(`\n${field}: `),
+          said(typeof value === "string" ? value : JSON.stringify(value), SAYS_CHARS, { code: true }),
+        ];
+  });
+  const { endpoints } = report.says;
+  const list =
+    endpoints !== undefined && isList(endpoints) ? endpoints.filter((each) => typeof each === "string") : [];
+  const ends = list.slice(0, 20).flatMap((each) => [words("\n"), said(each, 100, { code: true })]);
+  return rich(
+    head,
+    ...(told.length + ends.length === 0
+      ? []
+      : [line(...told, ...(ends.length === 0 ? [] : [words("\nendpoints:"), ...ends]))]),
+  );
+}
+
+function pollerWords({ poller }: Pick<Health, "poller">, now: number) {
+  const runs = `: ${count(poller.watched)} ${poller.watched === 1 ? "run" : "runs"}`;
+  switch (poller.service.is) {
+    case "unknown":
+      return [words(`${runs}, nothing asked yet`)];
+    case "answers":
+      return [words(`${runs}, the service answers`)];
+    case "away":
+      return [
+        words(`${runs}, no answer since `),
+        moment(poller.service.at),
+        words(` (${duration(now - poller.service.at)}): `),
+        said(poller.service.why, SAYS_CHARS),
+      ];
+  }
+}

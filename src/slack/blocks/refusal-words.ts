@@ -1,0 +1,114 @@
+// Every «no» in plain words: what happened, what it means, what to do. One exhaustive function for each kind.
+
+import type { Refusal } from "../../core/decide.ts";
+import type { Said } from "../../core/run.ts";
+import { oneLine } from "../../core/text.ts";
+import type { NoRun } from "../../flow/may-use.ts";
+import { closedWords } from "./card-state.ts";
+import { count, escaped } from "./rich.ts";
+
+/** In Slack's markup, for a private answer: our own words, user mentions, and service words that are escaped. */
+export function refusalWords(refusal: Refusal): string {
+  switch (refusal.because) {
+    case "requester":
+      return "You asked for this run, so someone else must decide what it may do. Nothing was sent.";
+    case "guest":
+      return "Guests can't decide approvals. Nothing was sent. Ask a full member of this workspace.";
+    case "outsider":
+      return "Only members of this workspace can decide this approval, and your account belongs to another one. Nothing was sent.";
+    case "bot":
+      return "Apps and bots can't decide approvals. Nothing was sent.";
+    case "deactivated":
+      return "This account is deactivated, so it can't decide approvals. Nothing was sent.";
+    case "not-in-channel":
+      return "Only people who are in this channel can decide its approvals. Nothing was sent.";
+    case "unverified":
+      return "Slack did not say who you are just now, so Countersign could not verify that you may decide this. Nothing was sent. Try again in a moment.";
+    case "already-decided":
+      return alreadyDecided(refusal);
+    case "closed":
+      return `This approval is closed. ${closedWords(refusal.why)} Nothing was sent.`;
+    case "changed":
+      return "The request changed after this was shown. Nothing was sent. Look at the card again; it shows the new request.";
+    case "unknown":
+      return "This card or form is not the current one, or it was replaced. Nothing was sent. Look for the newest card of the run, or use `pending`.";
+    case "reason-needed":
+      return "Say why: a denial needs a reason. The agent and the requester will see it.";
+    case "reason-too-long":
+      return `The reason is too long: ${count(refusal.chars)} characters. Slack takes 3,000.`;
+  }
+}
+
+function alreadyDecided({ decision }: Extract<Refusal, { because: "already-decided" }>): string {
+  const what = decision.verdict === "approve" ? "approved" : "denied";
+  const at = `<!date^${Math.floor(decision.at / 1_000)}^{date_short_pretty} at {time}|${new Date(decision.at).toISOString()}>`;
+  return `<@${decision.by.user}> already ${what} this, ${at}. The first decision counts; yours was not sent.`;
+}
+
+/** The same for a field error in a modal, where Slack draws no markup. `nameOf` is not known there, so nobody is named. */
+export function refusalPlain(refusal: Refusal): string {
+  if (refusal.because === "already-decided") {
+    const what = refusal.decision.verdict === "approve" ? "approved" : "denied";
+    return `Somebody already ${what} this. The first decision counts; yours was not sent.`;
+  }
+  return refusalWords(refusal);
+}
+
+export function noRunWords(no: NoRun, command: string): string {
+  switch (no.because) {
+    case "empty-task":
+      return `There is no task. Type \`${command} run\` and what the agent should do, for example \`${command} run deploy billing-api to production\`.`;
+    case "guest":
+      return "Guests can't start or watch runs. Ask a full member of this workspace.";
+    case "outsider":
+      return "Only members of this workspace can start or watch runs, and your account belongs to another one.";
+    case "bot":
+    case "deactivated":
+      return "This account can't start or watch runs.";
+    case "not-in-channel":
+      return "You are not in this channel, so you can't start or watch runs here.";
+    case "unverified":
+      return "Slack did not say who you are just now, so nothing was done. Try again in a moment.";
+    case "hidden-channel":
+      return "Countersign can't see this channel. Invite it with `/invite @countersign` and try again.";
+    case "not-a-channel":
+      return "Use a channel: runs and their approvals are shown to the members of a channel, and this is a direct message.";
+    case "unknown-run":
+      return `There is no such run here, or it belongs to a channel you are not in. \`${command} list\` shows the runs of your channels.`;
+    case "service-silent":
+      return `The agent service did not answer: ${escaped(oneLine(no.words, 300))}. Nothing was done. \`${command} health\` tells more.`;
+    case "already-watched":
+      return `This run is watched already, in <#${no.run.channel}>. Its requester and its channel stay as they are.`;
+    case "not-watched":
+      return "This run is not being watched any more, so there is nothing to let go.";
+    case "deciding":
+      return "A decision on this run is under way. Wait until it is settled, then try again.";
+    case "answered":
+      return "This was answered already.";
+  }
+}
+
+/** What a person hears privately about something they did. */
+export function saidWords(said: Said, channel: string): string {
+  switch (said.is) {
+    case "cannot-post":
+      return `Countersign can't post in <#${channel}>: ${escaped(said.words)}. Invite it with \`/invite @countersign\` and try again. Without a thread nothing is started, and approvals can't be shown.`;
+    case "decision-void":
+      return `Your decision was *not sent*: ${voidWords(said.because)}`;
+    case "decision-refused":
+      return `The service refused your decision: ${escaped(oneLine(said.words, 500))}. It did not take effect. If the approval is still pending, its card opens again.`;
+    case "decision-elsewhere":
+      return `Your decision was *not applied*: the approval was resolved outside Countersign. The service said: ${escaped(oneLine(said.words, 500))}`;
+  }
+}
+
+function voidWords(because: Extract<Said, { is: "decision-void" }>["because"]): string {
+  switch (because) {
+    case "request-changed":
+      return "the request changed before it could go out. Look at the card again; it shows the new request.";
+    case "no-longer-listed":
+      return "the service no longer lists the approval. It was withdrawn, or resolved elsewhere.";
+    case "run-over":
+      return "the run ended first.";
+  }
+}

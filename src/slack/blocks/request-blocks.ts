@@ -1,0 +1,36 @@
+// A request as the service sent it: on the card as far as it fits, in the modal whole.
+
+import type { RichTextBlock } from "@slack/types";
+import type { Request } from "../../core/approval.ts";
+import { CARD_HOLDS_CHARS, MODAL_HOLDS_CHARS, requestParts, requestText } from "../../core/request-text.ts";
+import { clip } from "../../core/text.ts";
+import { boxes, count, line, rich, words } from "./rich.ts";
+
+const NO_ACTION = "The service did not say what the action is. It sent only what stands below.";
+
+/** The request in full: the action in a box, then each field under its name. Nothing of it is left out. */
+export function wholeRequest(request: Request): RichTextBlock {
+  const { action, fields } = requestParts(request);
+  const head = action === null ? [line(words(NO_ACTION, { italic: true }))] : boxes(action);
+  const rest = fields.flatMap(({ name, text }) => {
+    const short = !text.includes("\n") && text.length <= 200 && text !== "";
+    if (short) return [line(words(`${name}: `, { bold: true }), words(text, { code: true }))];
+    return [line(words(name === "" ? "(no name)" : name, { bold: true })), ...boxes(text)];
+  });
+  return rich(...head, ...rest);
+}
+
+export function fitsCard(request: Request): boolean {
+  return request.chars <= CARD_HOLDS_CHARS;
+}
+
+export function fitsModal(request: Request): boolean {
+  return request.chars <= MODAL_HOLDS_CHARS;
+}
+
+/** The first part, and in plain words how much is missing and where the whole stands. */
+export function firstPart(request: Request, max: number, where: string): RichTextBlock {
+  const { shown, hidden } = clip(requestText(request), max);
+  const missing = `${count(hidden)} more characters are not shown here. ${where}`;
+  return rich(...boxes(shown), line(words(missing, { bold: true })));
+}

@@ -1,0 +1,99 @@
+// Building bricks for messages. Untrusted text goes into `rich_text` text elements only: Slack reads no markup, mention or
+// link in them. `said` makes invisible characters visible; words of our own need it not.
+
+import type {
+  Block,
+  RichTextBlock,
+  RichTextElement,
+  RichTextList,
+  RichTextPreformatted,
+  RichTextQuote,
+  RichTextSection,
+  RichTextText,
+} from "@slack/types";
+import type { UserId } from "../../core/ids.ts";
+import { clip, pieces, visible } from "../../core/text.ts";
+import { PIECE_CHARS } from "./limits.ts";
+
+export type Message = { readonly text: string; readonly blocks: Block[] };
+export type Style = NonNullable<RichTextText["style"]>;
+type Line = RichTextSection | RichTextQuote | RichTextPreformatted | RichTextList;
+
+/** Our own words. */
+export function words(text: string, style?: Style): RichTextText {
+  return style === undefined ? { type: "text", text } : { type: "text", text, style };
+}
+
+/** Somebody else's words, made visible and, beyond `max` characters, cut with a remark of how much is missing. */
+export function said(text: string, max: number, style?: Style): RichTextText {
+  return words(cut(visible(text), max), style);
+}
+
+export function cut(text: string, max: number): string {
+  const { shown, hidden } = clip(text, max);
+  return hidden === 0 ? nonEmpty(text) : `${shown}… (${count(hidden)} more characters)`;
+}
+
+/** Slack refuses an empty text element. */
+const nonEmpty = (text: string): string => (text === "" ? " " : text);
+
+export function person(user: UserId): RichTextElement {
+  return { type: "user", user_id: user };
+}
+
+/** A moment, drawn in the reader's own time zone. */
+export function moment(at: number): RichTextElement {
+  const fallback = `${new Date(at).toISOString().slice(0, 19).replace("T", " ")} UTC`;
+  return {
+    type: "date",
+    timestamp: Math.floor(at / 1_000),
+    format: "{date_short_pretty} at {time}",
+    fallback,
+  };
+}
+
+export function line(...elements: RichTextElement[]): RichTextSection {
+  return { type: "rich_text_section", elements };
+}
+
+export function quote(...elements: RichTextElement[]): RichTextQuote {
+  return { type: "rich_text_quote", elements };
+}
+
+/** Untrusted text in boxes of its own, whole, in as many pieces as it needs. */
+export function boxes(text: string): RichTextPreformatted[] {
+  return pieces(visible(text), PIECE_CHARS).map((piece) => ({
+    type: "rich_text_preformatted",
+    elements: [words(nonEmpty(piece))],
+  }));
+}
+
+export function rich(...elements: Line[]): RichTextBlock {
+  return { type: "rich_text", elements };
+}
+
+export function header(text: string): Block {
+  return { type: "header", text: { type: "plain_text", text, emoji: true } } as Block;
+}
+
+/** Small print of our own words. */
+export function note(text: string): Block {
+  return { type: "context", elements: [{ type: "plain_text", text, emoji: false }] } as Block;
+}
+
+/** For `text`, the one place where Slack reads markup: its three special characters are written as entities. */
+export function escaped(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+export function count(n: number): string {
+  return n.toLocaleString("en-US");
+}
+
+/** «1 h 02 min», «3 min 20 s», «4 s». */
+export function duration(ms: number): string {
+  const seconds = Math.max(Math.round(ms / 1_000), 0);
+  const [h, m, s] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60, seconds % 60];
+  if (h > 0) return `${h} h ${String(m).padStart(2, "0")} min`;
+  return m > 0 ? `${m} min ${String(s).padStart(2, "0")} s` : `${s} s`;
+}

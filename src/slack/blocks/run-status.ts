@@ -1,0 +1,59 @@
+import type { Run } from "../../core/run.ts";
+import { oneLine } from "../../core/text.ts";
+
+export type RunStatus = { readonly icon: string; readonly text: string };
+
+/** A run's state in a few words, the same in its thread, in lists and in answers. */
+export function runStatus(run: Run): RunStatus {
+  switch (run.creation.is) {
+    case "planned":
+      return run.creation.why === ""
+        ? { icon: "⚪", text: "Starting" }
+        : { icon: "🟠", text: `Not started yet (${oneLine(run.creation.why, 200)}), trying again` };
+    case "sending":
+      return { icon: "⚪", text: "Starting" };
+    case "refused":
+      return { icon: "❌", text: "Not started" };
+    case "unknown":
+      return { icon: "❔", text: "Not known whether it started" };
+    case "created":
+      return watched(run);
+  }
+}
+
+function watched(run: Run): RunStatus {
+  switch (run.watch.is) {
+    case "missing":
+      return run.watch.times >= 3
+        ? { icon: "❔", text: "Not known to the service any more" }
+        : atService(run);
+    case "given-up":
+      return { icon: "❔", text: "Given up: the service does not know it" };
+    case "dropped":
+      return { icon: "⚪", text: "No longer watched" };
+    case "on":
+    case "over":
+      return atService(run);
+  }
+}
+
+function atService(run: Run): RunStatus {
+  const status = run.seen?.status;
+  switch (status) {
+    case undefined:
+      return { icon: "⚪", text: "Not seen yet" };
+    case "queued":
+      return { icon: "⚪", text: "Queued" };
+    case "awaiting_approval":
+      return { icon: "🟡", text: "Waiting for approval" };
+    case "succeeded":
+      return { icon: "✅", text: "Succeeded" };
+    case "failed":
+      return { icon: "❌", text: "Failed" };
+    case "canceled":
+      return { icon: "⏹️", text: "Canceled" };
+    default:
+      // A state that the interface does not name: still working, shown by its name.
+      return { icon: "🔵", text: `Working (${oneLine(status, 60)})` };
+  }
+}

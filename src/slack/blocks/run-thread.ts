@@ -1,0 +1,181 @@
+// The messages of a run's thread besides its cards: the opening, the end, and what has to be said in between.
+
+import type { Block } from "@slack/types";
+import { type Ended, OPENING, OUTCOME, OUTPUT, type Run, runId } from "../../core/run.ts";
+import { BACK, DOWN, MISSING, outputNeedsFile } from "../../core/shows.ts";
+import { oneLine } from "../../core/text.ts";
+import { UNKNOWN_LEAVE, UNKNOWN_START_AGAIN } from "../names.ts";
+import { markdown } from "./markdown.ts";
+import {
+  boxes,
+  count,
+  cut,
+  duration,
+  escaped,
+  line,
+  type Message,
+  moment,
+  note,
+  person,
+  quote,
+  rich,
+  said,
+  words,
+} from "./rich.ts";
+import { runStatus } from "./run-status.ts";
+
+const TASK_IN_OPENING_CHARS = 2_500;
+const FIRST_PART_CHARS = 3_000;
+const DETAILS_CHARS = 2_500;
+
+/** Null: the slot is not one of these. */
+export function threadMessage(run: Run, slot: string): Message | null {
+  if (slot === OPENING) return opening(run);
+  if (slot === OUTCOME) return outcome(run);
+  if (slot === MISSING) return missing(run);
+  if (slot.startsWith(DOWN)) return serviceDown(run);
+  return slot.startsWith(BACK) ? serviceBack(run) : null;
+}
+
+function opening(run: Run): Message {
+  const { icon, text } = runStatus(run);
+  const id = runId(run);
+  const task = run.input === "" ? [] : [quote(said(run.input, TASK_IN_OPENING_CHARS))];
+  const verb = run.origin === "started" ? " asked for a run:" : " watches a run that was started elsewhere:";
+  const since = run.seen?.since ?? run.askedAt;
+  const blocks: Block[] = [
+    rich(line(person(run.requester), words(verb)), ...task),
+    rich(
+      line(
+        words(`${icon} ${text}`, { bold: true }),
+        words(" since "),
+        moment(since),
+        ...(id === null ? [] : [words(" · "), said(id, 120, { code: true })]),
+      ),
+    ),
+  ];
+  return { text: escaped(`${text}: ${oneLine(run.input, 200)}`), blocks };
+}
+
+function outcome(run: Run): Message {
+  if (run.creation.is === "refused") return notStarted(run, run.creation.words);
+  if (run.creation.is === "unknown") return unknown(run, run.creation.again);
+  const ended = run.seen?.ended;
+  if (ended === undefined || ended === null)
+    return { text: "The run ended.", blocks: [rich(line(words("The run ended.")))] };
+  const took = tookWords(run, ended);
+  const title = { succeeded: "✅ Succeeded", failed: "❌ Failed", canceled: "⏹️ Canceled" }[ended.how];
+  const first = line(person(run.requester), words(" "), words(title, { bold: true }), words(`${took}.`));
+  return {
+    text: escaped(`${title}${took}: ${oneLine(run.input, 150)}`),
+    blocks: [rich(first), ...details(ended), ...output(run, ended)],
+  };
+}
+
+function tookWords(run: Run, { completedAt }: Ended): string {
+  const end = completedAt === null ? Number.NaN : Date.parse(completedAt);
+  if (run.origin !== "started" || !Number.isFinite(end) || end < run.askedAt - 60_000) return "";
+  return ` after ${duration(end - run.askedAt)}`;
+}
+
+/** Failure details, a cancellation's reason: whatever the service says beside the fields it documents. */
+function details({ extra, how }: Ended): Block[] {
+  const entries = Object.entries(extra).filter(([name]) => name !== "created_at");
+  if (entries.length === 0) {
+    return how === "succeeded" ? [] : [rich(line(words("The service gave no reason.")))];
+  }
+  const text = entries.map(
+    ([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value, null, 2)}`,
+  );
+  return [rich(line(words("The service says:")), ...boxes(cut(text.join("\n"), DETAILS_CHARS)))];
+}
+
+function output(run: Run, ended: Ended): Block[] {
+  if (ended.output === null || ended.output === "") {
+    return ended.how === "succeeded" ? [rich(line(words("It has no output.")))] : [];
+  }
+  if (!outputNeedsFile(run)) return [rich(...markdown(ended.output))];
+  const upload = run.uploads[OUTPUT];
+  const rest =
+    upload?.is === "refused"
+      ? `The whole output (${count(ended.outputChars)} characters) could not be attached: ${upload.words}. The service still has it.`
+      : `This is the first part. The whole output (${count(ended.outputChars)} characters) is attached to this thread.`;
+  return [rich(...markdown(ended.output.slice(0, FIRST_PART_CHARS))), note(oneLine(rest, 600))];
+}
+
+function notStarted(run: Run, why: string): Message {
+  const says = `Not started: ${oneLine(why, 500)}`;
+  const blocks = [
+    rich(
+      line(
+        person(run.requester),
+        words(" "),
+        words("Not started. ", { bold: true }),
+        words("The service refused the task; no run exists."),
+      ),
+      ...boxes(cut(why, 1_000)),
+    ),
+  ];
+  return { text: escaped(says), blocks };
+}
+
+function unknown(run: Run, again: "asked" | "started" | "left"): Message {
+  const title = "❔ It is not known whether a run was started";
+  const why =
+    "The task was sent, but the answer was lost. A run may have started. It will not be sent again by itself, and if a run did start, its approvals are not shown here.";
+  const answered = { asked: null, started: "You chose to start again.", left: "You chose to leave it." }[
+    again
+  ];
+  const blocks: Block[] = [
+    rich(line(person(run.requester), words(" "), words(title, { bold: true })), line(words(why))),
+  ];
+  blocks.push(answered === null ? choices(run) : rich(line(words(answered))));
+  return { text: escaped(`${title}: ${oneLine(run.input, 150)}`), blocks };
+}
+
+function choices(run: Run): Block {
+  const button = (action_id: string, text: string, confirm?: object): object => ({
+    type: "button",
+    action_id,
+    value: run.key,
+    text: { type: "plain_text", text, emoji: false },
+    ...(confirm === undefined ? {} : { confirm }),
+  });
+  const confirm = {
+    title: { type: "plain_text", text: "Start again?" },
+    text: { type: "plain_text", text: "If the first task did arrive, this starts a second run of it." },
+    confirm: { type: "plain_text", text: "Start Again" },
+    deny: { type: "plain_text", text: "Cancel" },
+  };
+  const elements = [button(UNKNOWN_START_AGAIN, "Start Again", confirm), button(UNKNOWN_LEAVE, "Leave It")];
+  return { type: "actions", block_id: `unknown-${run.key}`, elements } as Block;
+}
+
+function missing(run: Run): Message {
+  const says =
+    run.watch.is === "given-up"
+      ? "The service has not known this run for a day. Countersign no longer asks for it."
+      : run.watch.is === "missing"
+        ? "The service no longer knows this run. Its cards are closed; Countersign keeps asking for a day."
+        : "The service knows this run again.";
+  return { text: says, blocks: [rich(line(words(says)))] };
+}
+
+function serviceDown(run: Run): Message {
+  const since = run.outage?.since ?? 0;
+  const text = "⚠️ The agent service has not answered for over a minute";
+  const rest =
+    ". Runs and approvals in this channel are not up to date until it does; decisions are kept and sent then.";
+  return {
+    text,
+    blocks: [
+      rich(line(words(text, { bold: true }), words(" (since "), moment(since), words(")"), words(rest))),
+    ],
+  };
+}
+
+function serviceBack(run: Run): Message {
+  const away = duration((run.outage?.until ?? 0) - (run.outage?.since ?? 0));
+  const text = `The agent service answers again, after ${away}.`;
+  return { text, blocks: [rich(line(words(text)))] };
+}

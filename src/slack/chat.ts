@@ -1,0 +1,118 @@
+// The `Chat` port over Slack's Web API: draws a run's messages and posts, changes and finds them.
+
+import type { MessageTs, UserId } from "../core/ids.ts";
+import { OPENING, type Run, type Said, type Slot } from "../core/run.ts";
+import { BACK, DOWN } from "../core/shows.ts";
+import type { Chat, PacedEffect } from "../flow/ports.ts";
+import { PortError } from "../flow/ports.ts";
+import type { AnswerAt } from "./answer-url.ts";
+import { drawn } from "./blocks/message.ts";
+import { saidWords } from "./blocks/refusal-words.ts";
+import type { Call } from "./clients.ts";
+import { createFiles } from "./files.ts";
+import { findMessages, hasFile, type Self } from "./find-messages.ts";
+import type { Lane } from "./lane.ts";
+import { METADATA_EVENT } from "./names.ts";
+import { postedTs } from "./wire.ts";
+
+/** Nothing in our messages becomes a link preview, a link or a mention by Slack's own reading of the text. */
+const LITERAL = { parse: "none", link_names: false, unfurl_links: false, unfurl_media: false };
+
+type Deps = {
+  call: Call;
+  lane: Lane;
+  answerAt: AnswerAt;
+  self: Self;
+  apiUrl: string | null;
+  digest: (text: string) => string;
+  now: () => number;
+};
+
+export function createChat(deps: Deps): Chat {
+  const files = createFiles(deps.call, deps.apiUrl);
+  const mark = (run: Run, slot: Slot): string => deps.digest(`${run.key} ${slot}`).slice(0, 32);
+  return {
+    turn: (effect) => deps.lane.turn(effect),
+    post: (run, slot) => paced(deps, run, "post", () => post(deps, run, slot, mark(run, slot))),
+    update: (run, slot, ts) => paced(deps, run, "update", () => update(deps, run, slot, ts)),
+    find: (run, slot) => findMessages(deps, run, inChannel(slot), mark(run, slot)),
+    remove: (run, ts) => remove(deps, run, ts),
+    upload: (run, slot) => files.upload(run, slot),
+    share: (run, file, slot) => paced(deps, run, "post", () => files.share(run, file, slot)),
+    hasFile: (run, file) => hasFile(deps, run, file),
+    tell: (run, to, says) => tell(deps, run, to, says),
+  };
+}
+
+/** Messages of the channel itself; all others are replies in the run's thread. */
+function inChannel(slot: Slot): boolean {
+  return slot === OPENING || slot.startsWith(DOWN) || slot.startsWith(BACK);
+}
+
+async function paced<T>(
+  { lane }: Deps,
+  run: Run,
+  kind: PacedEffect["kind"],
+  act: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    if (error instanceof PortError && error.retryAfterMs !== null)
+      lane.rest(kind, run.channel, error.retryAfterMs);
+    throw error;
+  }
+}
+
+async function post({ call }: Deps, run: Run, slot: Slot, mark: string): Promise<MessageTs> {
+  const opening = run.posts[OPENING];
+  const thread = inChannel(slot) || opening?.is !== "up" ? {} : { thread_ts: opening.ts };
+  // A card is a reply that is shown in the channel too: one message in both places, so one set of buttons.
+  const broadcast = slot.startsWith("card ") ? { reply_broadcast: true } : {};
+  const metadata = { event_type: METADATA_EVENT, event_payload: { mark } };
+  const args = { channel: run.channel, ...drawn(run, slot), ...thread, ...broadcast, ...LITERAL, metadata };
+  return postedTs(await call("chat.postMessage", args));
+}
+
+async function update({ call }: Deps, run: Run, slot: Slot, ts: MessageTs): Promise<"updated" | "gone"> {
+  const { parse, link_names } = LITERAL;
+  try {
+    await call("chat.update", { channel: run.channel, ts, ...drawn(run, slot), parse, link_names });
+    return "updated";
+  } catch (error) {
+    if (error instanceof PortError && error.code === "message_not_found") return "gone";
+    throw error;
+  }
+}
+
+async function remove({ call }: Deps, run: Run, ts: MessageTs): Promise<void> {
+  try {
+    await call("chat.delete", { channel: run.channel, ts });
+  } catch (error) {
+    if (!(error instanceof PortError) || error.code !== "message_not_found") throw error;
+  }
+}
+
+/** At the address of the command while Slack takes answers there, else in the channel, else in a direct message. */
+async function tell({ call, answerAt, now }: Deps, run: Run, to: UserId, says: Said): Promise<void> {
+  const text = saidWords(says, run.channel);
+  if (run.answer !== null && to === run.requester && now() < run.answer.until) {
+    const told = await answerAt(run.answer.url, { text }).then(
+      () => true,
+      () => false,
+    );
+    if (told) return;
+  }
+  try {
+    await call("chat.postEphemeral", {
+      channel: run.channel,
+      user: to,
+      text,
+      parse: "none",
+      link_names: false,
+    });
+  } catch (error) {
+    if (!(error instanceof PortError) || error.retry === "later") throw error;
+    await call("chat.postMessage", { channel: to, text, ...LITERAL });
+  }
+}

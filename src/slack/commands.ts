@@ -1,0 +1,143 @@
+// The slash command. What starts a run is committed before Slack is acknowledged; everything else is acknowledged at once and
+// answered privately.
+
+import type { SectionBlock } from "@slack/types";
+import { parsed, RunId } from "../core/ids.ts";
+import type { Run } from "../core/run.ts";
+import { OPENING } from "../core/run.ts";
+import { oneLine } from "../core/text.ts";
+import type { Asker } from "../flow/may-use.ts";
+import { help, type Linked, oneRun, runForm, runList } from "./blocks/answers.ts";
+import { healthReport } from "./blocks/health-report.ts";
+import { noRunWords } from "./blocks/refusal-words.ts";
+import { escaped, type Message } from "./blocks/rich.ts";
+import { parseCommandLine, pastedId } from "./command-line.ts";
+import type { ListenerDeps } from "./listener-deps.ts";
+import type { Subcommand } from "./names.ts";
+import type { CommandPayload } from "./payloads.ts";
+
+/** What goes back in the acknowledgement: a private answer, or nothing. */
+export type CommandAck = (text?: string) => Promise<void>;
+
+/** Most runs that one answer lists. */
+const LIST_MOST = 10;
+
+export async function onCommand(deps: ListenerDeps, payload: CommandPayload, ack: CommandAck): Promise<void> {
+  const by: Asker = { team: deps.team, user: payload.user_id, channel: payload.channel_id };
+  const typed = parseCommandLine(payload.text);
+  switch (typed.is) {
+    case "run":
+      return run(deps, by, payload, { task: typed.rest, ack });
+    case "form":
+      return form(deps, by, payload, ack);
+    case "unknown": {
+      const word = escaped(oneLine(typed.word, 60));
+      return ack(
+        `Countersign does not know \`${word.replaceAll("`", "'")}\`. \`${deps.command} help\` lists what it knows; to start a run, type \`${deps.command} run\` before the task.`,
+      );
+    }
+    default: {
+      await ack();
+      const { is, rest } = typed;
+      return deps.answerAt(payload.response_url, await answer(deps, by, { is, rest }));
+    }
+  }
+}
+
+type Running = { readonly task: string; readonly ack: CommandAck };
+
+async function run(
+  deps: ListenerDeps,
+  by: Asker,
+  payload: CommandPayload,
+  { task, ack }: Running,
+): Promise<void> {
+  const intention = `command ${payload.trigger_id}`;
+  const started = await deps.startRun.start(by, { input: task, intention, answerUrl: payload.response_url });
+  await ack(started.ok ? undefined : noRunWords(started.error, deps.command));
+}
+
+async function form(deps: ListenerDeps, by: Asker, payload: CommandPayload, ack: CommandAck): Promise<void> {
+  if (by.channel.startsWith("D")) return ack(noRunWords({ because: "not-a-channel" }, deps.command));
+  await ack();
+  const view = runForm(`${deps.nonce()} ${by.channel}`, "");
+  await deps.quick("views.open", { trigger_id: payload.trigger_id, view });
+}
+
+type Asked = { readonly is: Exclude<Subcommand, "run">; readonly rest: string };
+
+async function answer(deps: ListenerDeps, by: Asker, asked: Asked): Promise<Message> {
+  switch (asked.is) {
+    case "help":
+      return help(deps.command);
+    case "health":
+      return healthReport(await deps.questions.health(), deps.clock.now());
+    case "list": {
+      const none = `No runs in your channels yet. \`${deps.command} run\` and a task starts one.`;
+      return listed(
+        deps,
+        { title: "Runs of your channels", none },
+        await deps.questions.list(by.user, "all", LIST_MOST + 1),
+      );
+    }
+    case "pending": {
+      const none = "Nothing waits for a decision in your channels.";
+      return listed(
+        deps,
+        { title: "Waiting for a decision", none },
+        await deps.questions.list(by.user, "pending", LIST_MOST + 1),
+      );
+    }
+    case "status":
+    case "watch":
+    case "unwatch":
+      return aboutOne(deps, by, asked);
+  }
+}
+
+async function listed(
+  deps: ListenerDeps,
+  says: { title: string; none: string },
+  runs: readonly Run[],
+): Promise<Message> {
+  const shown = await Promise.all(runs.slice(0, LIST_MOST).map((each) => linked(deps, each)));
+  return runList(says.title, says.none, shown, runs.length - shown.length);
+}
+
+async function aboutOne(deps: ListenerDeps, by: Asker, { is, rest }: Asked): Promise<Message> {
+  const id = parsed(RunId, pastedId(rest));
+  if (id === null)
+    return plain(
+      `Say which run: \`${deps.command} ${is} <run id>\`. \`${deps.command} list\` shows the ids.`,
+    );
+  if (is === "status") {
+    const found = await deps.questions.status(by.user, id);
+    return found === null
+      ? plain(noRunWords({ because: "unknown-run" }, deps.command))
+      : oneRun(await linked(deps, found));
+  }
+  const done = is === "watch" ? await deps.adoptRun.adopt(by, id) : await deps.adoptRun.unwatch(by, id);
+  if (!done.ok) return plain(noRunWords(done.error, deps.command));
+  return plain(
+    is === "watch"
+      ? "Watching it. Its thread opens in this channel."
+      : "Let go. Its thread says so, and its open cards are closed.",
+  );
+}
+
+/** Slack reads markup in a section's text, so only our own words and escaped ones come here. */
+function plain(text: string): Message {
+  const section: SectionBlock = { type: "section", text: { type: "mrkdwn", text, verbatim: true } };
+  return { text, blocks: [section] };
+}
+
+/** A link is a courtesy: without one the answer is still an answer. */
+async function linked({ quick }: ListenerDeps, each: Run): Promise<Linked> {
+  const opening = each.posts[OPENING];
+  if (opening?.is !== "up") return { run: each, link: null };
+  const found = await quick("chat.getPermalink", { channel: each.channel, message_ts: opening.ts }).catch(
+    () => ({ permalink: null }),
+  );
+  const { permalink } = { permalink: null, ...found };
+  return { run: each, link: typeof permalink === "string" ? permalink : null };
+}

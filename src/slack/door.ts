@@ -1,0 +1,70 @@
+// Slack, joined: the two clients, the ports that the use cases need, and the app that hears people.
+
+import type { Logger } from "@slack/logger";
+import type { Clock } from "../flow/clock.ts";
+import type { FlowLog } from "../flow/flow-log.ts";
+import type { Chat, People } from "../flow/ports.ts";
+import { createAnswerAt } from "./answer-url.ts";
+import { createSlackApp, type Entrance, type SlackApp } from "./bolt.ts";
+import { createChat } from "./chat.ts";
+import { createClients } from "./clients.ts";
+import { whoAmI } from "./connect.ts";
+import { createLane } from "./lane.ts";
+import type { ListenerDeps } from "./listener-deps.ts";
+import { createPeople } from "./people.ts";
+import type { SlackSelf } from "./wire.ts";
+
+export type SlackOptions = {
+  readonly entrance: Entrance;
+  readonly botToken: string;
+  readonly apiUrl: string | null;
+  readonly command: string;
+  readonly logger: Logger;
+  readonly log: FlowLog;
+  readonly clock: Clock;
+  readonly digest: (text: string) => string;
+  readonly nonce: () => string;
+};
+
+export type UseCases = Pick<
+  ListenerDeps,
+  "startRun" | "adoptRun" | "questions" | "openModal" | "recordDecision"
+>;
+
+export type SlackDoor = {
+  readonly self: SlackSelf;
+  readonly chat: Chat;
+  readonly people: People;
+  /** The listeners need the use cases, which need `chat` and `people`: so they come second. */
+  app(useCases: UseCases): SlackApp;
+};
+
+/** Rejects with one line for people when Slack refuses the bot token. */
+export async function createSlack(options: SlackOptions): Promise<SlackDoor> {
+  const { apiUrl, clock, log, digest } = options;
+  const { quick, background } = createClients(options.botToken, apiUrl, options.logger);
+  const answerAt = createAnswerAt(apiUrl);
+  const now = (): number => clock.now();
+  const self = await whoAmI(quick, log);
+  const chat = createChat({ call: background, lane: createLane(clock), answerAt, self, apiUrl, digest, now });
+  const people = createPeople(quick, self, now);
+  return {
+    self,
+    chat,
+    people,
+    app: (useCases) => {
+      const { command, nonce } = options;
+      const deps: ListenerDeps = {
+        ...useCases,
+        team: self.team,
+        command,
+        quick,
+        answerAt,
+        nonce,
+        clock,
+        log,
+      };
+      return createSlackApp({ ...options, self }, deps);
+    },
+  };
+}

@@ -1,0 +1,76 @@
+// Texts too long for a message, as files in the run's thread: an address, the bytes, then the file is shared.
+
+import { request } from "undici";
+import { requestText } from "../core/request-text.ts";
+import { OPENING, OUTPUT, requestSlot, type Run, runId, type Slot } from "../core/run.ts";
+import { PortError } from "../flow/ports.ts";
+import type { Call } from "./clients.ts";
+import { uploadTarget } from "./wire.ts";
+
+export type Files = {
+  upload(run: Run, slot: Slot): Promise<string>;
+  share(run: Run, file: string, slot: Slot): Promise<"shared" | "gone">;
+};
+
+const TIMEOUT_MS = 9_000;
+
+export function createFiles(call: Call, apiUrl: string | null): Files {
+  const ownHost = apiUrl === null ? null : new URL(apiUrl).hostname;
+
+  async function upload(run: Run, slot: Slot): Promise<string> {
+    const bytes = Buffer.from(content(run, slot), "utf8");
+    const filename = fileName(run, slot);
+    const target = uploadTarget(await call("files.getUploadURLExternal", { filename, length: bytes.length }));
+    await send(target.upload_url, bytes, ownHost);
+    return target.file_id;
+  }
+
+  async function share(run: Run, file: string, slot: Slot): Promise<"shared" | "gone"> {
+    const opening = run.posts[OPENING];
+    const thread = opening?.is === "up" ? { thread_ts: opening.ts } : {};
+    try {
+      const files = [{ id: file, title: fileName(run, slot) }];
+      await call("files.completeUploadExternal", { files, channel_id: run.channel, ...thread });
+      return "shared";
+    } catch (error) {
+      if (error instanceof PortError && error.code === "file_not_found") return "gone";
+      throw error;
+    }
+  }
+
+  return { upload, share };
+}
+
+function content(run: Run, slot: Slot): string {
+  if (slot === OUTPUT) return run.seen?.ended?.output ?? "";
+  const approval = run.approvals.find((each) => requestSlot(each) === slot);
+  return approval === undefined ? "" : requestText(approval.request);
+}
+
+/** Names are ours; of the service's id only letters that are harmless in a file name are kept. */
+function fileName(run: Run, slot: Slot): string {
+  const id = (runId(run) ?? run.key).replace(/[^A-Za-z0-9_-]/g, "").slice(0, 40);
+  return `${slot === OUTPUT ? "output" : "request"}-${id}.txt`;
+}
+
+/** The address is Slack's answer, but it is not believed: only Slack's own hosts get our bytes. */
+async function send(url: string, bytes: Buffer, ownHost: string | null): Promise<void> {
+  const target = URL.canParse(url) ? new URL(url) : null;
+  const slacks = target !== null && target.protocol === "https:" && target.hostname.endsWith(".slack.com");
+  if (target === null || !(slacks || target.hostname === ownHost)) {
+    throw new PortError("Slack named a foreign address for the upload", {
+      applied: "no",
+      retry: "never",
+      code: "foreign_upload_url",
+    });
+  }
+  const failed = (code: string, cause?: unknown): PortError =>
+    new PortError("the file could not be uploaded to Slack", { applied: "no", retry: "later", code, cause });
+  const headers = { "content-type": "application/octet-stream" };
+  const options = { method: "POST" as const, headers, body: bytes, signal: AbortSignal.timeout(TIMEOUT_MS) };
+  const answer = await request(target, options).catch((error: unknown) => {
+    throw failed("no_answer", error);
+  });
+  await answer.body.dump();
+  if (answer.statusCode !== 200) throw failed(`http_${answer.statusCode}`);
+}

@@ -1,0 +1,65 @@
+// Reading back: is the message there whose answer was lost? Found by the metadata we put on it, and only among our own, since
+// any app may copy metadata.
+
+import { type MessageTs, parsed, MessageTs as toTs, type UserId } from "../core/ids.ts";
+import { OPENING, type Run } from "../core/run.ts";
+import type { Call } from "./clients.ts";
+import { METADATA_EVENT } from "./names.ts";
+import { type SlackHistory, slackHistory } from "./wire.ts";
+
+/** Who we are in this workspace, from auth.test. */
+export type Self = { readonly user: UserId; readonly bot: string };
+
+type Deps = { readonly call: Call; readonly self: Self };
+
+const PAGE = 200;
+const MAX_PAGES = 20;
+/** Our clock and Slack's may differ by this much (ms). */
+const SKEW_MS = 60_000;
+
+/** All copies, oldest first. Rejects with PortError. */
+export async function findMessages(
+  deps: Deps,
+  run: Run,
+  inChannel: boolean,
+  mark: string,
+): Promise<readonly MessageTs[]> {
+  const messages = await readBack(deps.call, run, inChannel);
+  return messages
+    .filter(
+      ({ metadata }) => metadata?.event_type === METADATA_EVENT && metadata.event_payload["mark"] === mark,
+    )
+    .filter((message) => isOurs(message, deps.self))
+    .flatMap(({ ts }) => parsed(toTs, ts) ?? [])
+    .sort();
+}
+
+export async function hasFile(deps: Deps, run: Run, file: string): Promise<boolean> {
+  const messages = await readBack(deps.call, run, false);
+  return messages.some(
+    (message) => isOurs(message, deps.self) && message.files.some(({ id }) => id === file),
+  );
+}
+
+function isOurs(message: SlackHistory["messages"][number], self: Self): boolean {
+  return message.user === self.user || message.bot_id === self.bot;
+}
+
+async function readBack(call: Call, run: Run, inChannel: boolean): Promise<SlackHistory["messages"]> {
+  const opening = run.posts[OPENING];
+  const where =
+    inChannel || opening?.is !== "up"
+      ? { oldest: String((run.askedAt - SKEW_MS) / 1_000) }
+      : { ts: opening.ts };
+  const method = "ts" in where ? "conversations.replies" : "conversations.history";
+  const found: SlackHistory["messages"] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const args = { channel: run.channel, limit: PAGE, include_all_metadata: true, ...where };
+    const answer = slackHistory(await call(method, cursor === undefined ? args : { ...args, cursor }));
+    found.push(...answer.messages);
+    cursor = answer.response_metadata?.next_cursor;
+    if (cursor === undefined || cursor === "") break;
+  }
+  return found;
+}

@@ -1,0 +1,27 @@
+import type { TeamId } from "../core/ids.ts";
+import type { AdoptRun } from "../flow/adopt-run.ts";
+import type { Clock } from "../flow/clock.ts";
+import type { FlowLog } from "../flow/flow-log.ts";
+import type { OpenModal } from "../flow/open-modal.ts";
+import type { Questions } from "../flow/questions.ts";
+import type { RecordDecision } from "../flow/record-decision.ts";
+import type { StartRun } from "../flow/start-run.ts";
+import type { AnswerAt } from "./answer-url.ts";
+import type { Call } from "./clients.ts";
+
+/** What the listeners may use: the use cases, and two ways to answer a person. */
+export type ListenerDeps = {
+  readonly team: TeamId;
+  readonly command: string;
+  readonly startRun: StartRun;
+  readonly adoptRun: AdoptRun;
+  readonly questions: Questions;
+  readonly openModal: OpenModal;
+  readonly recordDecision: RecordDecision;
+  /** For views and links: what a person is waiting for. */
+  readonly quick: Call;
+  readonly answerAt: AnswerAt;
+  readonly nonce: () => string;
+  readonly clock: Clock;
+  readonly log: FlowLog;
+};

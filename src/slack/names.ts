@@ -1,0 +1,30 @@
+// Every name that we and Slack share. A test holds it against manifest.yml and against the listeners.
+
+export const CARD_APPROVE = "card_approve";
+export const CARD_DENY = "card_deny";
+export const CARD_READ = "card_read";
+export const UNKNOWN_START_AGAIN = "unknown_start_again";
+export const UNKNOWN_LEAVE = "unknown_leave";
+
+export const DECISION_MODAL = "decision_modal";
+export const REASON_BLOCK = "reason";
+export const REASON_INPUT = "reason_text";
+
+export const RUN_FORM = "run_form";
+export const TASK_BLOCK = "task";
+export const TASK_INPUT = "task_text";
+
+/** Marks our messages, so that one whose answer was lost can be found again. Readable by other apps: ids only. */
+export const METADATA_EVENT = "countersign_message";
+
+export const SUBCOMMANDS = [
+  "run",
+  "status",
+  "list",
+  "pending",
+  "watch",
+  "unwatch",
+  "health",
+  "help",
+] as const;
+export type Subcommand = (typeof SUBCOMMANDS)[number];

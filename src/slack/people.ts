@@ -1,0 +1,83 @@
+// Who somebody is, asked of Slack by id. Display names and payloads are not evidence.
+
+import type { Person } from "../core/decide.ts";
+import { ChannelId, type TeamId, type UserId } from "../core/ids.ts";
+import { type People, PortError } from "../flow/ports.ts";
+import type { Call } from "./clients.ts";
+import { createShared } from "./shared-answers.ts";
+import { type SlackUser, slackChannel, slackChannels, slackUser } from "./wire.ts";
+
+/** Our own workspace, from auth.test. */
+export type Home = { readonly team: TeamId; readonly enterprise: string | null };
+
+/** What kind of channel it is changes seldom (ms). */
+const CHANNEL_AGE_MS = 60_000;
+/** users.conversations pages; nobody is in more channels with one app than this. */
+const MAX_PAGES = 10;
+
+export function createPeople(call: Call, home: Home, now: () => number): People {
+  const users = createShared(now, async (user: UserId) => slackUser(await call("users.info", { user })));
+  const channels = createShared(now, async (channel: ChannelId) =>
+    slackChannel(await call("conversations.info", { channel })),
+  );
+  const memberships = createShared(now, (user: UserId) => channelsOf(call, user));
+
+  async function lookUp(team: TeamId, user: UserId, channel: ChannelId, maxAgeMs: number): Promise<Person> {
+    const [facts, place] = await Promise.all([users(user, maxAgeMs), channels(channel, CHANNEL_AGE_MS)]);
+    if (facts.id !== user)
+      throw new PortError("Slack answered for someone else", {
+        applied: "no",
+        retry: "later",
+        code: "garbled",
+      });
+    // Every full member can open a public channel; of any other only its members see anything.
+    const seesChannel = place.isPublic || (await memberships(user, maxAgeMs)).has(channel);
+    return { team, user, kind: kindOf(facts, home), seesChannel };
+  }
+
+  return {
+    lookUp: (...asked) => inTime(lookUp(...asked)),
+    channelsOf: (user, maxAgeMs) => memberships(user, maxAgeMs),
+  };
+}
+
+/** A submit is answered within 2 s and a command within 3 s, so whoever is not known by then (ms) could not be verified. */
+const DEADLINE_MS = 1_800;
+
+async function inTime<T>(answer: Promise<T>): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const says = { applied: "no", retry: "later", code: "timeout" } as const;
+  const timer = setTimeout(
+    () => reject(new PortError("Slack did not say in time who this is", says)),
+    DEADLINE_MS,
+  );
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The first that applies. An outsider's own workspace says whether they are a guest there, which is nobody's business here. */
+export function kindOf(facts: SlackUser, home: Home): Person["kind"] {
+  if (facts.deleted) return "deactivated";
+  if (facts.isBot) return "bot";
+  const sameOrg = home.enterprise !== null && facts.enterprise === home.enterprise;
+  if (facts.team !== home.team && !sameOrg) return "outsider";
+  return facts.isGuest ? "guest" : "member";
+}
+
+async function channelsOf(call: Call, user: UserId): Promise<ReadonlySet<ChannelId>> {
+  const found = new Set<ChannelId>();
+  let cursor = "";
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const args = { user, types: "public_channel,private_channel", limit: 200, exclude_archived: false };
+    const answer = slackChannels(
+      await call("users.conversations", cursor === "" ? args : { ...args, cursor }),
+    );
+    for (const id of answer.ids) found.add(ChannelId(id));
+    if (answer.next === "") return found;
+    cursor = answer.next;
+  }
+  return found;
+}
