@@ -5,7 +5,12 @@ import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { z } from "zod";
 
-const command = z.object({ command: z.string(), should_escape: z.boolean().optional() });
+const command = z.object({
+  command: z.string(),
+  description: z.string(),
+  usage_hint: z.string().optional(),
+  should_escape: z.boolean().optional(),
+});
 
 const manifest = z.object({
   display_information: z.object({ name: z.string() }),
@@ -28,8 +33,14 @@ const manifest = z.object({
     .prefault({}),
 });
 
+export type SlashCommand = {
+  readonly escape: boolean;
+  readonly description: string;
+  readonly usageHint: string | undefined;
+};
+
 export type Manifest = {
-  readonly commands: ReadonlyMap<string, { readonly escape: boolean }>;
+  readonly commands: ReadonlyMap<string, SlashCommand>;
   readonly scopes: readonly string[];
   readonly events: ReadonlySet<string>;
   readonly interactive: boolean;
@@ -40,7 +51,10 @@ export const readManifest = (path: string): Manifest => {
   const { features, oauth_config, settings } = manifest.parse(parse(readFileSync(path, "utf8")));
   return {
     commands: new Map(
-      features.slash_commands.map((one) => [one.command, { escape: one.should_escape ?? false }]),
+      features.slash_commands.map((one) => [
+        one.command,
+        { escape: one.should_escape ?? false, description: one.description, usageHint: one.usage_hint },
+      ]),
     ),
     scopes: oauth_config.scopes.bot,
     events: new Set(settings.event_subscriptions.bot_events),

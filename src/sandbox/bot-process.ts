@@ -1,0 +1,70 @@
+// The real bot, as a process of its own: it gets an environment and nothing else, so it can't know where it runs.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+export type BotProcess = {
+  /** Resolves when the bot answers /readyz. Rejects, with what it printed, when it exits before. */
+  ready(timeoutMs?: number): Promise<void>;
+  /** Ends it with the signal and resolves to its exit code (null when the signal ended it). */
+  end(signal: "SIGTERM" | "SIGKILL"): Promise<number | null>;
+  /** Where its health is served. */
+  readonly url: string;
+  /** Everything it has printed so far. */
+  printed(): string;
+  readonly exited: Promise<number | null>;
+};
+
+const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
+const KEPT_CHARS = 2_000_000;
+
+/** `echo` hears every piece that the bot prints. */
+export function startBot(
+  env: { readonly [name: string]: string },
+  echo: (text: string) => void = () => undefined,
+): BotProcess {
+  const child = spawn(process.execPath, [MAIN], {
+    env: { PATH: process.env["PATH"] ?? "", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let printed = "";
+  const hear = (chunk: Buffer): void => {
+    const text = chunk.toString("utf8");
+    printed = (printed + text).slice(-KEPT_CHARS);
+    echo(text);
+  };
+  child.stdout.on("data", hear);
+  child.stderr.on("data", hear);
+  const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  const url = `http://${env["HOST"] ?? "127.0.0.1"}:${env["PORT"] ?? "3000"}`;
+  const says = (): string => printed.trim() || "(it printed nothing)";
+  return {
+    ready: (timeoutMs = 20_000) => untilReady(`${url}/readyz`, child, { timeoutMs, says }),
+    end: (signal) => {
+      child.kill(signal);
+      return exited;
+    },
+    url,
+    printed: () => printed,
+    exited,
+  };
+}
+
+/** How often a bot that is starting is asked whether it is ready (ms). */
+const ASK_EVERY_MS = 25;
+
+async function untilReady(
+  url: string,
+  child: ChildProcess,
+  { timeoutMs, says }: { timeoutMs: number; says: () => string },
+): Promise<void> {
+  for (const deadline = Date.now() + timeoutMs; Date.now() < deadline;) {
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new Error(`the bot stopped before it was ready:\n${says()}`);
+    const answer = await fetch(url).catch(() => null);
+    await answer?.body?.cancel();
+    if (answer?.ok === true) return;
+    await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS));
+  }
+  throw new Error(`the bot was not ready within ${timeoutMs} ms:\n${says()}`);
+}
