@@ -11,6 +11,7 @@ import { requestText } from "./request-text.ts";
 import type { Run, Said, Seen, Tell, Watch } from "./run.ts";
 import { isWatched } from "./run.ts";
 import { ending, type PendingApproval, type Snapshot } from "./snapshot.ts";
+import { visible } from "./text.ts";
 
 /** One 404 may be a hiccup of a replica; this many in a row are believed. */
 export const MISSING_AFTER_TIMES = 3;
@@ -75,7 +76,10 @@ function see(before: Seen | null, snapshot: Snapshot, now: number): Seen {
   if (before !== null && before.status === snapshot.status) return before;
   const how = ending(snapshot.status);
   const { output, completedAt, extra, askedAt } = snapshot;
-  const ended = how === null ? null : { how, completedAt, output, outputChars: output?.length ?? 0, extra };
+  const ended =
+    how === null
+      ? null
+      : { how, completedAt, output, outputChars: output === null ? 0 : visible(output).length, extra };
   return { status: snapshot.status, since: now, ended, askedAt };
 }
 

@@ -4,7 +4,7 @@
 import type { Block } from "@slack/types";
 import type { Approval, Decision } from "../../core/approval.ts";
 import { needsFile } from "../../core/request-text.ts";
-import { requestSlot, type Run, runId } from "../../core/run.ts";
+import { type Run, runId } from "../../core/run.ts";
 import { oneLine } from "../../core/text.ts";
 import { CARD_APPROVE, CARD_DENY, CARD_READ } from "../names.ts";
 import { cardState, type CardState } from "./card-state.ts";
@@ -25,18 +25,20 @@ import {
 
 /** How much of a reason a card shows; Slack lets people type 3,000 characters. */
 const REASON_ON_CARD_CHARS = 3_000;
+/** Earlier decisions that gave way; the audit has them all. */
+const PAST_ON_CARD = 3;
 
 export function approvalCard(run: Run, approval: Approval): Message {
   const state = cardState(run, approval);
   const asks = oneLine(approval.request.action ?? "(the service did not say what)", 200);
   const blocks: Block[] = [header(state.title), whoAsks(run, approval), requestBlock(approval)];
-  for (const past of approval.past)
+  for (const past of approval.past.slice(-PAST_ON_CARD))
     blocks.push(rich(line(...pastLine(past.decision), words(pastWords(past.because, past.words)))));
   blocks.push(...outcomeBlocks(state));
   if (state.open) blocks.push(buttons(approval));
   blocks.push(
     note(
-      `The text in the box is the agent's own, as sent. Request ${approval.request.digest.slice(0, 12)}, version ${approval.version}.`,
+      `What stands in the boxes is the agent's own text, as the service sent it · request ${approval.request.digest.slice(0, 12)} · version ${approval.version}`,
     ),
   );
   return { text: escaped(`${state.title}: ${asks}`), blocks };
@@ -45,13 +47,12 @@ export function approvalCard(run: Run, approval: Approval): Message {
 function whoAsks(run: Run, approval: Approval): Block {
   return rich(
     line(
+      words(run.origin === "started" ? "Run asked for by " : "Run watched by "),
       person(run.requester),
-      words(run.origin === "started" ? " asked for this run. " : " watches this run. "),
-      words("It waits since "),
+      words(" · waiting since "),
       moment(approval.seenAt),
-      words(" for a decision on what follows. Run "),
+      words(" · "),
       said(runId(run) ?? "", 120, { code: true }),
-      words("."),
     ),
   );
 }
@@ -118,9 +119,4 @@ function pastWords(because: Approval["past"][number]["because"], serviceWords: s
     case "refused":
       return `The service refused it: ${oneLine(serviceWords, 300)}`;
   }
-}
-
-/** The request of this card waits for its file: nobody can decide before the whole text can be read. */
-export function waitsForFile(run: Run, approval: Approval): boolean {
-  return needsFile(approval.request) && run.uploads[requestSlot(approval)]?.is !== "up";
 }

@@ -3,7 +3,7 @@
 import type { Block } from "@slack/types";
 import { type Ended, OPENING, OUTCOME, OUTPUT, type Run, runId } from "../../core/run.ts";
 import { BACK, DOWN, MISSING, outputNeedsFile } from "../../core/shows.ts";
-import { oneLine } from "../../core/text.ts";
+import { clip, oneLine, visible } from "../../core/text.ts";
 import { UNKNOWN_LEAVE, UNKNOWN_START_AGAIN } from "../names.ts";
 import { markdown } from "./markdown.ts";
 import {
@@ -87,7 +87,7 @@ function details({ extra, how }: Ended): Block[] {
   const text = entries.map(
     ([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value, null, 2)}`,
   );
-  return [rich(line(words("The service says:")), ...boxes(cut(text.join("\n"), DETAILS_CHARS)))];
+  return [rich(line(words("The service says:")), ...boxes(cut(visible(text.join("\n")), DETAILS_CHARS)))];
 }
 
 function output(run: Run, ended: Ended): Block[] {
@@ -100,7 +100,7 @@ function output(run: Run, ended: Ended): Block[] {
     upload?.is === "refused"
       ? `The whole output (${count(ended.outputChars)} characters) could not be attached: ${upload.words}. The service still has it.`
       : `This is the first part. The whole output (${count(ended.outputChars)} characters) is attached to this thread.`;
-  return [rich(...markdown(ended.output.slice(0, FIRST_PART_CHARS))), note(oneLine(rest, 600))];
+  return [rich(...markdown(clip(visible(ended.output), FIRST_PART_CHARS).shown)), note(oneLine(rest, 600))];
 }
 
 function notStarted(run: Run, why: string): Message {
@@ -113,7 +113,7 @@ function notStarted(run: Run, why: string): Message {
         words("Not started. ", { bold: true }),
         words("The service refused the task; no run exists."),
       ),
-      ...boxes(cut(why, 1_000)),
+      ...boxes(cut(visible(why), 1_000)),
     ),
   ];
   return { text: escaped(says), blocks };

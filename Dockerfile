@@ -1,0 +1,23 @@
+# The bot alone: production dependencies, no sandbox, no build step (Node runs the TypeScript as it is).
+FROM node:26-slim
+
+ENV NODE_ENV=production \
+    HOST=0.0.0.0 \
+    PORT=3000 \
+    DATABASE_URL=sqlite:/data/countersign.db
+
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# The optional packages only bring a Node to machines with an old one; the image has its own.
+RUN npm ci --omit=dev --omit=optional --ignore-scripts && npm cache clean --force
+COPY src ./src
+
+RUN mkdir /data && chown node:node /data
+VOLUME /data
+USER node
+
+EXPOSE 3000
+HEALTHCHECK --interval=30s --timeout=5s --start-period=15s --retries=3 \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/readyz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+
+CMD ["node", "src/main.ts"]
