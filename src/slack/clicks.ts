@@ -4,7 +4,7 @@ import { type Nonce, Nonce as toNonce, parsed, RunKey } from "../core/ids.ts";
 import type { Verdict } from "../core/approval.ts";
 import { PortError } from "../flow/ports.ts";
 import type { Click } from "../flow/open-modal.ts";
-import { decisionModal, readModal } from "./blocks/decision-modal.ts";
+import { decisionModal, readModal, refusedModal } from "./blocks/decision-modal.ts";
 import { noRunWords, refusalWords } from "./blocks/refusal-words.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { CARD_APPROVE, CARD_READ, UNKNOWN_START_AGAIN } from "./names.ts";
@@ -13,7 +13,7 @@ import type { ClickPayload } from "./payloads.ts";
 export async function onCardClick(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
   const [{ action_id, value }] = payload.actions;
   const nonce = parsed<Nonce>(toNonce, value);
-  if (nonce === null) return say(deps, payload, refusalWords({ because: "unknown" }));
+  if (nonce === null) return refuse(deps, payload, refusalWords({ because: "unknown" }));
   const click: Click = {
     team: deps.team,
     user: payload.user.id,
@@ -24,14 +24,14 @@ export async function onCardClick(deps: ListenerDeps, payload: ClickPayload): Pr
   if (action_id === CARD_READ) return read(deps, payload, click);
   const verdict: Verdict = action_id === CARD_APPROVE ? "approve" : "deny";
   const opened = await deps.openModal.decide(click, verdict);
-  if (!opened.ok) return say(deps, payload, refusalWords(opened.error.refusal));
+  if (!opened.ok) return refuse(deps, payload, refusalWords(opened.error.refusal));
   const { run, ticket } = opened.value;
   await open(deps, payload, decisionModal(run, ticket.saw, verdict, ticket.nonce));
 }
 
 async function read(deps: ListenerDeps, payload: ClickPayload, click: Click): Promise<void> {
   const found = await deps.openModal.read(click);
-  if (!found.ok) return say(deps, payload, refusalWords(found.error.refusal));
+  if (!found.ok) return refuse(deps, payload, refusalWords(found.error.refusal));
   await open(deps, payload, readModal(found.value.run, found.value.request));
 }
 
@@ -44,11 +44,21 @@ export async function onUnknownClick(deps: ListenerDeps, payload: ClickPayload):
   if (done?.ok === true) return;
   const words =
     done?.error.because === "unknown-run" ? "Only the person who asked for this run can answer that." : null;
-  await say(
+  await refuse(
     deps,
     payload,
     words ?? (done === null ? refusalWords({ because: "unknown" }) : noRunWords(done.error, deps.command)),
   );
+}
+
+/** In a modal, because a person may have clicked in the channel, in the thread or on a phone: it is seen in all of them. */
+async function refuse(deps: ListenerDeps, payload: ClickPayload, words: string): Promise<void> {
+  try {
+    await deps.quick("views.open", { trigger_id: payload.trigger_id, view: refusedModal(words) });
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    await deps.answerAt(payload.response_url, { text: words });
+  }
 }
 
 /** Slack lets a modal open within 3 s of the click; after that the person must click again. */
@@ -58,10 +68,7 @@ async function open(deps: ListenerDeps, payload: ClickPayload, view: object): Pr
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.warn({ code: error.code }, "a modal could not be opened");
-    await say(deps, payload, "Slack did not open the form in time. Nothing was sent. Click again.");
+    const text = "Slack did not open the form in time. Nothing was sent. Click again.";
+    await deps.answerAt(payload.response_url, { text });
   }
-}
-
-async function say({ answerAt }: ListenerDeps, payload: ClickPayload, text: string): Promise<void> {
-  await answerAt(payload.response_url, { text });
 }

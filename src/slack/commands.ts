@@ -73,7 +73,7 @@ async function answer(deps: ListenerDeps, by: Asker, asked: Asked): Promise<Mess
     case "health":
       return healthReport(await deps.questions.health(), deps.clock.now());
     case "list": {
-      const none = `No runs in your channels yet. \`${deps.command} run\` and a task starts one.`;
+      const none = `There are no runs in your channels yet. ${deps.command} run and a task starts one.`;
       return listed(
         deps,
         { title: "Runs of your channels", none },

@@ -35,7 +35,7 @@ export function approvalCard(run: Run, approval: Approval): Message {
   for (const past of approval.past.slice(-PAST_ON_CARD))
     blocks.push(rich(line(...pastLine(past.decision), words(pastWords(past.because, past.words)))));
   blocks.push(...outcomeBlocks(state));
-  if (state.open) blocks.push(buttons(approval));
+  blocks.push(...buttons(approval, state.open));
   blocks.push(
     note(
       `What stands in the boxes is the agent's own text, as the service sent it · request ${approval.request.digest.slice(0, 12)} · version ${approval.version}`,
@@ -61,23 +61,26 @@ function requestBlock({ request }: Approval): Block {
   if (fitsCard(request)) return wholeRequest(request);
   const where = needsFile(request)
     ? "The whole request is attached to this thread as a file."
-    : "Approve, Deny and Read in Full show the whole request.";
+    : "Read in Full shows the whole request, and so do the forms behind Approve and Deny.";
   return firstPart(request, 1_500, where);
 }
 
-function buttons(approval: Approval): Block {
-  const button = (action_id: string, text: string, style?: "primary"): object => ({
+/** Approve and Deny while it can be decided; what does not fit the card can be read as long as the card is there. */
+function buttons({ nonce, request }: Approval, open: boolean): Block[] {
+  const button = (action_id: string, text: string, style: { style?: "primary" } = {}): object => ({
     type: "button",
     action_id,
-    value: approval.nonce,
+    value: nonce,
     text: { type: "plain_text", text, emoji: false },
-    ...(style === undefined ? {} : { style }),
+    ...style,
   });
-  const decide = [button(CARD_APPROVE, "Approve", "primary"), button(CARD_DENY, "Deny")];
-  const read =
-    fitsCard(approval.request) || needsFile(approval.request) ? [] : [button(CARD_READ, "Read in Full")];
+  const decide = open
+    ? [button(CARD_APPROVE, "Approve", { style: "primary" }), button(CARD_DENY, "Deny")]
+    : [];
+  const read = fitsCard(request) || needsFile(request) ? [] : [button(CARD_READ, "Read in Full")];
+  const elements = [...decide, ...read];
   // A block id of its own for each version: a click on a copy that Slack's client still shows is told apart.
-  return { type: "actions", block_id: `decide-${approval.nonce}`, elements: [...decide, ...read] } as Block;
+  return elements.length === 0 ? [] : [{ type: "actions", block_id: `decide-${nonce}`, elements } as Block];
 }
 
 function outcomeBlocks({ decision, says }: CardState): Block[] {

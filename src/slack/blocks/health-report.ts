@@ -5,6 +5,8 @@ import type { Health } from "../../flow/questions.ts";
 import { count, duration, line, type Message, moment, rich, said, words } from "./rich.ts";
 
 const SAYS_CHARS = 300;
+/** INTERFACE.md lists four. */
+const ENDPOINTS_MOST = 20;
 
 /** Everything Countersign depends on, side by side, with what is wrong in plain words. */
 export function healthReport({ service, gateway, poller, store }: Health, now: number): Message {
@@ -42,23 +44,17 @@ function part(name: string, report: HealthReport, fields: readonly string[]): Bl
   );
   const told = fields.flatMap((field) => {
     const value = report.says[field];
-    return value === undefined
-      ? []
-      : [
-          words(`\n${field}: `),
-          said(typeof value === "string" ? value : JSON.stringify(value), SAYS_CHARS, { code: true }),
-        ];
+    return value === undefined ? [] : [row(field, typeof value === "string" ? value : JSON.stringify(value))];
   });
   const { endpoints } = report.says;
   const list =
     endpoints !== undefined && isList(endpoints) ? endpoints.filter((each) => typeof each === "string") : [];
-  const ends = list.slice(0, 20).flatMap((each) => [words("\n"), said(each, 100, { code: true })]);
-  return rich(
-    head,
-    ...(told.length + ends.length === 0
-      ? []
-      : [line(...told, ...(ends.length === 0 ? [] : [words("\nendpoints:"), ...ends]))]),
-  );
+  const shown = list.slice(0, ENDPOINTS_MOST).map((each) => row("endpoint", each));
+  return rich(head, ...told, ...shown);
+}
+
+function row(name: string, value: string) {
+  return line(words(`${name}: `), said(value, SAYS_CHARS, { code: true }));
 }
 
 function pollerWords({ poller }: Pick<Health, "poller">, now: number) {

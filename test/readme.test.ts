@@ -1,0 +1,56 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { variables } from "#src/config.ts";
+import { SUBCOMMANDS } from "#src/slack/names.ts";
+import { tasks } from "#src/sandbox/service/tasks.ts";
+
+const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
+const agents = readFileSync(new URL("../AGENTS.md", import.meta.url), "utf8");
+const scripts = (
+  JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
+    scripts: Record<string, string>;
+  }
+).scripts;
+
+test("the configuration table is the code's", () => {
+  const rows = variables.map(
+    ({ name, meaning, default: initial }) =>
+      `| \`${name}\` | ${meaning} | ${initial === null ? "–" : `\`${initial}\``} |`,
+  );
+  const table = readme.split("\n").filter((line) => /^\| `[A-Z_]+` \|/.test(line));
+  expect(table).toEqual(rows);
+});
+
+test("the table of commands names every subcommand and no other", () => {
+  const named = [...readme.matchAll(/^\| `\/agent ([a-z]+)/gm)].map(([, word]) => word);
+  expect(named.toSorted()).toEqual([...SUBCOMMANDS].toSorted());
+});
+
+test("every npm script that the documents name exists, and the two commands stand on the first screen", () => {
+  const named = [
+    ...`${readme}\n${agents}`.matchAll(/npm (?:run )?(start|test(?![:\w])|(?<=run )[a-z:]+)/g),
+  ].map(([, name]) => name ?? "");
+  expect(named.filter((name) => !(name in scripts))).toEqual([]);
+  expect(readme.split("\n").slice(0, 25).join("\n")).toMatch(/npm ci\nnpm run sandbox/);
+});
+
+test("the words that choose a sandbox run are those of the task table", () => {
+  const listed = /choose what a sandbox run does: ([^;]+);/.exec(readme.replaceAll("\n", " "))?.[1] ?? "";
+  const words = [...listed.matchAll(/\*([^*]+)\*/g)].map(([, word]) => word ?? "");
+  const known = tasks.map(({ words }) => words).join(" ");
+  expect(words.length).toBeGreaterThan(8);
+  expect(words.filter((word) => !known.includes(word))).toEqual([]);
+});
+
+test("the picture on the first screen is there", () => {
+  const path = /!\[[^\]]*\]\(([^)]+)\)/.exec(readme)?.[1] ?? "";
+  expect(
+    readFileSync(new URL(`../${path}`, import.meta.url))
+      .subarray(1, 4)
+      .toString(),
+  ).toBe("PNG");
+});
+
+test("AGENTS.md stays under two pages", () => {
+  expect(agents.split("\n").length).toBeLessThan(90);
+});
