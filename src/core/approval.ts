@@ -28,7 +28,7 @@ export type Request = {
   readonly requestedAt: string | null;
   /** SHA-256 (hex) over run id, approval id and content. */
   readonly digest: string;
-  /** Characters of the request written out, invisible ones made visible: decides where it is shown in full. */
+  /** Of the request written out, as Slack counts characters: decides where it is shown in full. */
   readonly chars: number;
 };
 
@@ -46,12 +46,19 @@ export type Delivery =
       readonly why: string;
     }
   /** The answer was lost at `since`; the service is asked whether the approval is still pending. */
-  | { readonly is: "unsure"; readonly since: number; readonly tries: number; readonly why: string }
+  | {
+      readonly is: "unsure";
+      readonly since: number;
+      /** The service asked for no call before this (ms). */
+      readonly notBefore: number;
+      readonly tries: number;
+      readonly why: string;
+    }
   /** `stillListed`: does the service, a minute later, still call it pending? Null until it was asked. Said on the card;
    * never a reason to send again. */
   | { readonly is: "confirmed"; readonly at: number; readonly stillListed: boolean | null }
-  /** Refused with the service's words, surely not applied. */
-  | { readonly is: "refused"; readonly at: number; readonly words: string }
+  /** Refused with the service's words, surely not applied. `absent`: the service does not list the approval any more. */
+  | { readonly is: "refused"; readonly at: number; readonly words: string; readonly absent: boolean }
   /** Resolved by someone else; ours was not applied. */
   | { readonly is: "elsewhere"; readonly at: number; readonly words: string }
   /** Ours was sent and never confirmed; it is resolved, or must not be sent again. The service does not tell more. */

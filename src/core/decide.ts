@@ -65,10 +65,20 @@ export type Submission = {
   readonly by: Person;
 };
 
-/** The first decision on an open approval wins; everything else is refused and changes nothing. */
+/** The same person sends the very same thing again: their form's answer was lost, or they pressed twice. */
+function sameContent(decision: Decision, { verdict, reason, digest, by }: Submission): boolean {
+  const same = decision.verdict === verdict && decision.reason === reason && decision.digest === digest;
+  return same && decision.by.user === by.user && decision.by.team === by.team;
+}
+
+/**
+ * The first decision on an open approval wins; everything else is refused and changes nothing. What is recorded already, sent
+ * again by the same person, is ok and yields the very same run.
+ */
 export function decide(run: Run, submission: Submission, ctx: Context): Result<Run, Refusal> {
   const { by, verdict, reason } = submission;
   const approval = findApproval(run, submission.approval);
+  if (approval?.state.is === "decided" && sameContent(approval.state.decision, submission)) return ok(run);
   const no = mayDecide(by, run) ?? isOpen(approval, submission.version, submission.was);
   if (no !== null || approval === null) return err(no ?? { because: "unknown" });
   if (approval.request.digest !== submission.digest) {

@@ -58,4 +58,4 @@ export type Outcome =
   /** Surely not applied, and the same would be refused again. */
   | { readonly is: "refused"; readonly words: string }
   /** It may have been applied: the answer was lost. */
-  | { readonly is: "unsure"; readonly why: string };
+  | { readonly is: "unsure"; readonly why: string; readonly afterMs?: number | null };

@@ -3,6 +3,7 @@
 import type { Approval, ClosedBecause, Decision, Delivery, PastDecision, Request } from "./approval.ts";
 import { close, reopen, voidAndClose, withDelivery } from "./approval.ts";
 import type { Context } from "./context.ts";
+import { backoffMs } from "./post.ts";
 import type { Said } from "./run.ts";
 
 /** After a lost answer a decision goes again only when the approval is still pending this long after (ms); a service that
@@ -91,13 +92,20 @@ function foldLost(
   const final = (because: "no-longer-listed" | "request-changed"): Folded =>
     quiet(withDelivery(approval, decision, { is: "unconfirmed", at: ctx.now, because }));
   if (delivery.is === "unsure" && sight.askedAt < delivery.since) return quiet(approval);
-  if (sight.is === "absent")
-    return sight.because === "run-missing" ? quiet(approval) : final("no-longer-listed");
+  // A replica that lags behind may list too much for a moment, or too little.
+  const early = delivery.is === "unsure" && sight.askedAt < delivery.since + DECISION_LINGER_MS;
+  if (sight.is === "absent") {
+    if (sight.because === "run-missing" || (early && sight.because !== "run-over")) return quiet(approval);
+    return final("no-longer-listed");
+  }
+  if (early) return quiet(approval);
   if (sight.request.digest !== decision.digest) return final("request-changed");
-  if (delivery.is === "retry" || sight.askedAt < delivery.since + DECISION_LINGER_MS) return quiet(approval);
+  if (delivery.is === "retry") return quiet(approval);
+  // The first time at once; what is lost again and again goes more and more seldom.
+  const wait = delivery.tries > 1 ? backoffMs(delivery.tries, null) : 0;
   const again: Delivery = {
     is: "retry",
-    notBefore: ctx.now,
+    notBefore: Math.max(ctx.now + wait, delivery.notBefore),
     tries: delivery.tries,
     lost: true,
     why: delivery.why,
@@ -114,9 +122,10 @@ function foldRefused(
 ): Folded {
   if (sight.askedAt < delivery.at) return quiet(approval);
   if (sight.is === "absent") {
-    if (sight.because === "run-missing") return quiet(approval);
-    const next: Delivery = { is: "elsewhere", at: ctx.now, words: delivery.words };
-    return quiet(withDelivery(approval, decision, next));
+    const absent = sight.because === "no-longer-listed";
+    return quiet(
+      absent === delivery.absent ? approval : withDelivery(approval, decision, { ...delivery, absent }),
+    );
   }
   const past: PastDecision = { decision, because: "refused", words: delivery.words };
   return quiet(reopen(approval, sight.request, ctx.nonce(), past));

@@ -2,19 +2,17 @@
 // that is how a quiet poll comes to write nothing.
 
 import type { Approval, Request } from "./approval.ts";
-import { newApproval } from "./approval.ts";
+import { close, newApproval } from "./approval.ts";
 import type { Context } from "./context.ts";
 import { foldApproval, type Sight } from "./fold-approval.ts";
 import type { ApprovalId, RunId } from "./ids.ts";
 import { canonicalJson } from "./json.ts";
 import { requestText } from "./request-text.ts";
 import type { Run, Said, Seen, Tell, Watch } from "./run.ts";
-import { isWatched } from "./run.ts";
+import { isWatched, MISSING_AFTER_TIMES } from "./run.ts";
 import { ending, type PendingApproval, type Snapshot } from "./snapshot.ts";
-import { visible } from "./text.ts";
+import { countedChars, visible } from "./text.ts";
 
-/** One 404 may be a hiccup of a replica; this many in a row are believed. */
-export const MISSING_AFTER_TIMES = 3;
 /** How long a vanished run is still asked for (ms): DESIGN.md, «given up after a day». */
 export const GIVE_UP_AFTER_MS = 24 * 60 * 60_000;
 
@@ -29,33 +27,40 @@ export function observe(run: Run, snapshot: Snapshot, ctx: Context): Run {
     run.origin === "adopted" && run.input === "" && snapshot.input !== null ? snapshot.input : run.input;
   const same =
     seen === run.seen && watch === run.watch && input === run.input && folded.approvals === run.approvals;
-  return same
-    ? run
-    : { ...run, seen, watch, input, approvals: folded.approvals, tells: tell(run, folded.says, ctx) };
+  if (same) return run;
+  // Whatever was learnt, an older answer that comes later must not unlearn it.
+  const newest = { ...seen, askedAt: snapshot.askedAt };
+  return {
+    ...run,
+    seen: newest,
+    watch,
+    input,
+    approvals: folded.approvals,
+    tells: tell(run, folded.says, ctx),
+  };
 }
 
 /** The service answered 404 for a run it once knew. */
 export function observeMissing(run: Run, askedAt: number, ctx: Context): Run {
   if (!isWatched(run) || (run.seen !== null && askedAt < run.seen.askedAt)) return run;
   const before = run.watch.is === "missing" ? run.watch : { since: ctx.now, times: 0 };
-  if (ctx.now - before.since >= GIVE_UP_AFTER_MS) return giveUp(run, ctx);
-  if (before.times >= MISSING_AFTER_TIMES) return run;
+  const seen = run.seen === null ? null : { ...run.seen, askedAt };
+  if (before.times >= MISSING_AFTER_TIMES) {
+    return ctx.now - before.since >= GIVE_UP_AFTER_MS ? giveUp({ ...run, seen }, ctx) : run;
+  }
   const watch: Watch = { is: "missing", since: before.since, times: before.times + 1 };
-  if (watch.times < MISSING_AFTER_TIMES) return { ...run, watch };
+  if (watch.times < MISSING_AFTER_TIMES) return { ...run, seen, watch };
   const absent: Sight = { is: "absent", because: "run-missing", askedAt };
   const folded = run.approvals.map((approval) => foldApproval(approval, absent, ctx));
-  return {
-    ...run,
-    watch,
-    approvals: folded.map((each) => each.approval),
-    tells: tell(run, told(folded), ctx),
-  };
+  const approvals = folded.map((each) => each.approval);
+  return { ...run, seen, watch, approvals, tells: tell(run, told(folded), ctx) };
 }
 
 function giveUp(run: Run, ctx: Context): Run {
   const approvals = run.approvals.map((approval): Approval => {
     const { state } = approval;
-    const waits = state.is === "decided" && ["unsure", "retry", "refused"].includes(state.delivery.is);
+    if (state.is === "pending") return close(approval, "run-missing", ctx.now);
+    const waits = state.is === "decided" && ["unsure", "retry"].includes(state.delivery.is);
     if (!waits) return approval;
     return {
       ...approval,
@@ -65,21 +70,23 @@ function giveUp(run: Run, ctx: Context): Run {
   return { ...run, watch: { is: "given-up", at: ctx.now }, approvals };
 }
 
+/** Longer outputs (characters as Slack counts them) are attached as a file; the thread holds the first part. */
+export const OUTPUT_IN_THREAD_CHARS = 8_000;
+
 /** The digest that binds a decision to what was shown: everything the service sent, and for which run and approval. */
 export function requestOf(run: RunId, item: PendingApproval, ctx: Context): Request {
   const digest = ctx.digest(canonicalJson([run, item.id, item.content]));
   const { action, content, requestedAt } = item;
-  return { action, content, requestedAt, digest, chars: requestText({ action, content }).length };
+  return { action, content, requestedAt, digest, chars: countedChars(requestText({ action, content })) };
 }
 
 function see(before: Seen | null, snapshot: Snapshot, now: number): Seen {
   if (before !== null && before.status === snapshot.status) return before;
   const how = ending(snapshot.status);
   const { output, completedAt, extra, askedAt } = snapshot;
-  const ended =
-    how === null
-      ? null
-      : { how, completedAt, output, outputChars: output === null ? 0 : visible(output).length, extra };
+  const shown = output === null ? "" : visible(output);
+  const asFile = countedChars(shown) > OUTPUT_IN_THREAD_CHARS;
+  const ended = how === null ? null : { how, completedAt, output, outputChars: shown.length, asFile, extra };
   return { status: snapshot.status, since: now, ended, askedAt };
 }
 
@@ -123,7 +130,9 @@ function tell(run: Run, says: readonly Said[], ctx: Context): readonly Tell[] {
     if (said.is === "cannot-post") return [];
     const approval = run.approvals.find((each) => each.id === said.approval);
     if (approval?.state.is !== "decided") return [];
-    return [{ id: ctx.nonce(), to: approval.state.decision.by.user, says: said, state: "planned" }];
+    return [
+      { id: ctx.nonce(), to: approval.state.decision.by.user, says: said, state: "planned", notBefore: 0 },
+    ];
   });
   return more.length === 0 ? run.tells : [...run.tells, ...more];
 }

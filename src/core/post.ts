@@ -20,6 +20,8 @@ export type Post =
       readonly shows: string;
       readonly sweepAt: number | null;
       readonly notBefore: number;
+      /** Failed updates in a row. */
+      readonly tries: number;
     }
   /** Slack refuses it: we were removed from the channel, it is archived. Tried again now and then while the run lives. */
   | { readonly is: "refused"; readonly words: string; readonly retryAt: number; readonly tries: number };
@@ -38,9 +40,9 @@ export const POST_LINGER_MS = 4_000;
 /** When to look for a copy that arrived even later than that (ms after the second attempt). */
 export const SWEEP_AFTER_MS = 30_000;
 
-/** How often a refused message is tried again (ms), and at most how many times in all. */
+/** How often a refused message is tried again while its run is watched (ms), and how many times after that. */
 export const REFUSED_RETRY_MS = 5 * 60_000;
-export const REFUSED_TRIES = 100;
+export const REFUSED_TRIES = 20;
 
 export const PLANNED = { is: "planned", notBefore: 0, tries: 0 } as const;
 

@@ -7,15 +7,7 @@ import { DECISION_LINGER_MS, STILL_LISTED_AFTER_MS } from "./fold-approval.ts";
 import { type Post, REFUSED_TRIES, type Upload } from "./post.ts";
 import { needsFile } from "./request-text.ts";
 import { cardSlot, isWatched, OPENING, OUTCOME, OUTPUT, requestSlot, type Run, type Slot } from "./run.ts";
-import {
-  cardShows,
-  MISSING,
-  missingShows,
-  noticeSlots,
-  openingShows,
-  outcomeShows,
-  outputNeedsFile,
-} from "./shows.ts";
+import { cardShows, MISSING, missingShows, noticeSlots, openingShows, outcomeShows } from "./shows.ts";
 
 export type Plan = {
   readonly effects: readonly Effect[];
@@ -44,27 +36,39 @@ export function isFinished(run: Run, now: number): boolean {
 }
 
 function underWay(run: Run): boolean {
+  // The notice that the service is away wants its «back again».
+  const awaitsEnd = run.outage !== null && run.outage.until === null;
   const posts = Object.values(run.posts).some((post) => post.is === "sending");
   const uploads = Object.values(run.uploads).some((upload) => upload.is === "sharing");
   const sending = run.approvals.some(
     ({ state }) => state.is === "decided" && state.delivery.is === "sending",
   );
-  return posts || uploads || sending || run.creation.is === "sending" || run.tells.length > 0;
+  return posts || uploads || sending || run.creation.is === "sending" || run.tells.length > 0 || awaitsEnd;
 }
 
 function messageWishes(run: Run, now: number): Wish[] {
-  const wish = (slot: Slot, want: string | null): Wish =>
-    postWish(
-      slot,
-      run.posts[slot],
-      run.creation.is === "created" || run.posts[slot]?.is !== "refused" ? want : null,
-      now,
-    );
+  const wish = (slot: Slot, want: string | null): Wish => {
+    const post = run.posts[slot];
+    return postWish(slot, post, post?.is === "refused" && !triesAgain(run, post.tries) ? null : want, now);
+  };
   const opening = wish(OPENING, openingShows(run));
   const notices = noticeSlots(run).map((slot) => wish(slot, slot));
-  if (run.posts[OPENING]?.is !== "up") return [opening];
   const cards = run.approvals.map((approval) => wish(cardSlot(approval.id), cardShows(run, approval)));
-  return [...cards, wish(OUTCOME, outcomeShows(run)), opening, wish(MISSING, missingShows(run)), ...notices];
+  const rest = [
+    ...cards,
+    wish(OUTCOME, outcomeShows(run)),
+    opening,
+    wish(MISSING, missingShows(run)),
+    ...notices,
+  ];
+  if (run.posts[OPENING]?.is === "up") return rest;
+  // Replies need their thread. What is up already is changed all the same: buttons must go off without waiting.
+  return rest.filter((each) => each === opening || each.effect?.do === "update");
+}
+
+/** What Slack refuses is tried as long as the run is watched, and a few times more. A run that never began is let be. */
+function triesAgain(run: Run, tries: number): boolean {
+  return run.creation.is === "created" && (isWatched(run) || tries < REFUSED_TRIES);
 }
 
 function postWish(slot: Slot, post: Post | undefined, want: string | null, now: number): Wish {
@@ -75,9 +79,7 @@ function postWish(slot: Slot, post: Post | undefined, want: string | null, now: 
     case "sending":
       return NOTHING;
     case "refused":
-      return want === null || post.tries >= REFUSED_TRIES
-        ? NOTHING
-        : due({ do: "post", slot }, post.retryAt, now);
+      return want === null ? NOTHING : due({ do: "post", slot }, post.retryAt, now);
     case "unsure":
       return due({ do: "find", slot }, post.lookAt, now);
     case "up":
@@ -91,7 +93,7 @@ function fileWishes(run: Run, now: number): Wish[] {
   const requests = run.approvals
     .filter((approval) => approval.state.is === "pending" && needsFile(approval.request))
     .map((approval) => uploadWish(requestSlot(approval), run.uploads[requestSlot(approval)], now));
-  const output = run.posts[OUTCOME]?.is === "up" && outputNeedsFile(run);
+  const output = run.posts[OUTCOME]?.is === "up" && (run.seen?.ended?.asFile ?? false);
   return output ? [...requests, uploadWish(OUTPUT, run.uploads[OUTPUT], now)] : requests;
 }
 
@@ -125,18 +127,20 @@ function workWishes(run: Run, now: number): Wish[] {
   });
   const tells = run.tells
     .filter((tell) => tell.state === "planned")
-    .map((tell) => due({ do: "tell", tell: tell.id }, 0, now));
+    .map((tell) => due({ do: "tell", tell: tell.id }, tell.notBefore, now));
   return [create, ...decisions, ...tells];
 }
 
 /** A lost answer and a refusal are both settled by what the service lists afterwards. */
 function lookWanted(run: Run, { state }: Approval): number[] {
-  if (!isWatched(run) || state.is !== "decided") return [];
-  if (state.delivery.is === "unsure") return [state.delivery.since + DECISION_LINGER_MS];
+  if (run.watch.is !== "on" || !isWatched(run) || state.is !== "decided") return [];
+  if (state.delivery.is === "unsure") {
+    return [Math.max(state.delivery.since + DECISION_LINGER_MS, state.delivery.notBefore)];
+  }
   const { delivery } = state;
   if (delivery.is === "confirmed" && delivery.stillListed === null)
     return [delivery.at + STILL_LISTED_AFTER_MS];
-  return delivery.is === "refused" ? [delivery.at] : [];
+  return delivery.is === "refused" && !delivery.absent ? [delivery.at] : [];
 }
 
 function due(effect: Effect, notBefore: number, now: number): Wish {

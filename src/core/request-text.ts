@@ -16,7 +16,7 @@ export const CARD_HOLDS_CHARS = 2_400;
 export const MODAL_HOLDS_CHARS = 50_000;
 
 /** Said elsewhere on the card, so not repeated as a field. */
-const SHOWN_APART = new Set(["id", "action", "requested_at"]);
+const SHOWN_APART = new Set(["id", "action"]);
 
 export function requestParts({ action, content }: Pick<Request, "action" | "content">): RequestParts {
   const shown = action === null ? null : visible(action);

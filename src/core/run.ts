@@ -24,7 +24,7 @@ export type Run = {
   readonly uploads: { readonly [slot: Slot]: Upload };
   readonly tells: readonly Tell[];
   /** This run carries its channel's notice that the service was away from `since` on. */
-  readonly outage: { readonly since: number; readonly until: number | null } | null;
+  readonly outage: { readonly since: number; readonly why: string; readonly until: number | null } | null;
 };
 
 /** Names a message of the run: `opening`, `card <approval>`, `outcome`; or a file: `output`, `request <approval> <version>`. */
@@ -73,6 +73,8 @@ export type Ended = {
   /** Kept until it is posted, then dropped. */
   readonly output: string | null;
   readonly outputChars: number;
+  /** Too long for a message: posted as a file, with a first part. */
+  readonly asFile: boolean;
   readonly extra: { readonly [field: string]: Json };
 };
 
@@ -82,6 +84,7 @@ export type Tell = {
   readonly to: UserId;
   readonly says: Said;
   readonly state: "planned" | "sending";
+  readonly notBefore: number;
 };
 
 export type Said =
@@ -129,7 +132,9 @@ export function replaceApproval(run: Run, next: Approval): Run {
 
 /** A decision that is neither settled nor given up: the run must not be let go. */
 export function decidesNow(run: Run): boolean {
-  return run.approvals.some(({ state }) => state.is === "decided" && !isFinal(state.delivery));
+  const open = (state: Approval["state"]): boolean =>
+    state.is === "decided" && !isFinal(state.delivery) && state.delivery.is !== "refused";
+  return run.approvals.some(({ state }) => open(state));
 }
 
 /** Somebody chose to stop watching. Its open cards close. */
@@ -139,6 +144,13 @@ export function drop(run: Run, by: UserId, now: number): Run {
   );
   return { ...run, watch: { is: "dropped", at: now, by }, approvals };
 }
+
+/** The service has said 404 often enough to be believed; one may be a hiccup of a replica. */
+export function isMissing(run: Run): boolean {
+  return run.watch.is === "missing" && run.watch.times >= MISSING_AFTER_TIMES;
+}
+
+export const MISSING_AFTER_TIMES = 3;
 
 /** The run is still asked for at the service. */
 export function isWatched(run: Run): boolean {

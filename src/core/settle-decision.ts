@@ -50,11 +50,12 @@ function nextDelivery(
     }
     case "refused":
       if (lost) return { is: "unconfirmed", at: now, because: "refused-after-lost-answer" };
-      return watched
-        ? { is: "refused", at: now, words: outcome.words }
-        : { is: "elsewhere", at: now, words: outcome.words };
+      return { is: "refused", at: now, words: outcome.words, absent: false };
     case "unsure":
-      return watched ? { is: "unsure", since: now, tries, why: outcome.why } : unconfirmed(now);
+      // Only what was on its way can have arrived.
+      if (before.is !== "sending") return null;
+      if (!watched) return unconfirmed(now);
+      return { is: "unsure", since: now, notBefore: now + (outcome.afterMs ?? 0), tries, why: outcome.why };
     default:
       return null;
   }
@@ -68,7 +69,7 @@ function unconfirmed(at: number): Delivery {
 function inform(run: Run, settled: Approval, decision: Decision, ctx: Context): Run {
   const says = said(settled, settled.past.at(-1));
   if (says === null) return run;
-  const tell = { id: ctx.nonce(), to: decision.by.user, says, state: "planned" } as const;
+  const tell = { id: ctx.nonce(), to: decision.by.user, says, state: "planned", notBefore: 0 } as const;
   return { ...run, tells: [...run.tells, tell] };
 }
 

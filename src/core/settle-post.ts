@@ -1,47 +1,22 @@
-import type { Outcome } from "./effect.ts";
-import {
-  backoffMs,
-  PLANNED,
-  REFUSED_RETRY_MS,
-  type Post,
-  POST_LINGER_MS,
-  SWEEP_AFTER_MS,
-  type Upload,
-} from "./post.ts";
+// What becomes of a message or a file when an attempt at it ended so. Each kind of attempt reads its outcome in its own way:
+// a refused post was surely not posted, while a refused look says nothing about what is there.
 
-/** What becomes of a message when an attempt to post, find, update or sweep it ended so. */
-export function settlePost(post: Post | undefined, outcome: Outcome, now: number): Post {
+import type { Outcome } from "./effect.ts";
+import { backoffMs, PLANNED, type Post, POST_LINGER_MS, REFUSED_RETRY_MS, SWEEP_AFTER_MS } from "./post.ts";
+
+export type PostAct = "post" | "find" | "update" | "sweep";
+
+export function settlePost(act: PostAct, post: Post | undefined, outcome: Outcome, now: number): Post {
   const before: Post = post ?? PLANNED;
-  switch (outcome.is) {
-    case "posted": {
-      // An earlier attempt may still arrive: look for its copy once.
-      const sweepAt = triesOf(before) > 1 ? now + SWEEP_AFTER_MS : null;
-      return { is: "up", ts: outcome.ts, shows: outcome.shows, sweepAt, notBefore: 0 };
-    }
-    case "found": {
-      const [first] = outcome.copies;
-      if (first === undefined) return { is: "planned", notBefore: 0, tries: triesOf(before) };
-      // What the found copy says is not known: an empty key makes it drawn anew.
-      return { is: "up", ts: first, shows: "", sweepAt: now, notBefore: 0 };
-    }
-    case "updated":
-      return before.is === "up" ? { ...before, shows: outcome.shows, notBefore: 0 } : before;
-    case "gone":
-      return before.is === "up" ? PLANNED : before;
-    case "swept":
-      return before.is === "up" ? { ...before, sweepAt: null } : before;
-    case "later":
-      return later(before, outcome.afterMs, now);
-    case "unsure":
-      return before.is === "sending"
-        ? { is: "unsure", lookAt: now + POST_LINGER_MS, tries: before.tries }
-        : later(before, null, now);
-    case "refused":
-      // A message that can't be changed is followed by a new one.
-      if (before.is === "up") return PLANNED;
-      return { is: "refused", words: outcome.words, retryAt: now + REFUSED_RETRY_MS, tries: triesOf(before) };
-    default:
-      return before;
+  switch (act) {
+    case "post":
+      return before.is === "sending" ? afterPosting(before, outcome, now) : before;
+    case "find":
+      return before.is === "unsure" ? afterFinding(before, outcome, now) : before;
+    case "update":
+      return before.is === "up" ? afterUpdating(before, outcome, now) : before;
+    case "sweep":
+      return before.is === "up" ? afterSweeping(before, outcome, now) : before;
   }
 }
 
@@ -49,59 +24,66 @@ export function triesOf(post: Post | undefined): number {
   return post !== undefined && "tries" in post ? post.tries : 0;
 }
 
-function later(before: Post, afterMs: number | null, now: number): Post {
-  switch (before.is) {
-    case "sending":
-    case "planned":
-      return { is: "planned", notBefore: now + backoffMs(before.tries, afterMs), tries: before.tries };
-    case "unsure":
-      return { ...before, lookAt: now + backoffMs(before.tries + 1, afterMs) };
-    case "up": {
-      const at = now + backoffMs(2, afterMs);
-      return { ...before, notBefore: at, sweepAt: before.sweepAt === null ? null : at };
+type Of<Is extends Post["is"]> = Extract<Post, { is: Is }>;
+
+function afterPosting(before: Of<"sending">, outcome: Outcome, now: number): Post {
+  const { tries } = before;
+  switch (outcome.is) {
+    case "posted": {
+      // An earlier attempt may still arrive: look for its copy once.
+      const sweepAt = tries > 1 ? now + SWEEP_AFTER_MS : null;
+      return { is: "up", ts: outcome.ts, shows: outcome.shows, sweepAt, notBefore: 0, tries: 0 };
     }
     case "refused":
-      return before;
+      return { is: "refused", words: outcome.words, retryAt: now + REFUSED_RETRY_MS, tries };
+    case "later":
+      return { is: "planned", notBefore: now + backoffMs(tries, outcome.afterMs), tries };
+    default:
+      return { is: "unsure", lookAt: now + POST_LINGER_MS, tries };
   }
 }
 
-export function settleUpload(upload: Upload | undefined, outcome: Outcome, now: number): Upload {
-  const before: Upload = upload ?? PLANNED;
+function afterFinding(before: Of<"unsure">, outcome: Outcome, now: number): Post {
+  const tries = before.tries + 1;
   switch (outcome.is) {
-    case "uploaded":
-      return { is: "uploaded", file: outcome.file, notBefore: 0, tries: 0 };
-    case "shared":
-      return "file" in before ? { is: "up", file: before.file } : before;
-    case "file-found":
-      if (before.is !== "unsure") return before;
-      if (outcome.there) return { is: "up", file: before.file };
-      return { is: "uploaded", file: before.file, notBefore: 0, tries: before.tries };
+    case "found": {
+      const [first] = outcome.copies;
+      if (first === undefined) {
+        const wait = before.tries > 1 ? backoffMs(before.tries, null) : 0;
+        return { is: "planned", notBefore: now + wait, tries: before.tries };
+      }
+      // What the found copy says is not known: an empty key makes it drawn anew.
+      return { is: "up", ts: first, shows: "", sweepAt: now, notBefore: 0, tries: 0 };
+    }
+    case "refused":
+      return { ...before, lookAt: now + REFUSED_RETRY_MS, tries };
+    default:
+      return { ...before, lookAt: now + backoffMs(tries, afterOf(outcome)), tries };
+  }
+}
+
+function afterUpdating(before: Of<"up">, outcome: Outcome, now: number): Post {
+  const tries = before.tries + 1;
+  switch (outcome.is) {
+    case "updated":
+      return { ...before, shows: outcome.shows, notBefore: 0, tries: 0 };
     case "gone":
       return PLANNED;
-    case "later":
-      return uploadLater(before, outcome.afterMs, now);
-    case "unsure":
-      if (before.is !== "sharing") return uploadLater(before, null, now);
-      return { is: "unsure", file: before.file, lookAt: now + POST_LINGER_MS, tries: before.tries };
     case "refused":
-      return { is: "refused", words: outcome.words };
+      return { ...before, notBefore: now + REFUSED_RETRY_MS, tries };
+    case "unsure":
+      // It may say the new or the old: an empty key makes it drawn anew, whatever it should show by then.
+      return { ...before, shows: "", notBefore: now + backoffMs(tries, null), tries };
     default:
-      return before;
+      return { ...before, notBefore: now + backoffMs(tries, afterOf(outcome)), tries };
   }
 }
 
-function uploadLater(before: Upload, afterMs: number | null, now: number): Upload {
-  const at = now + backoffMs("tries" in before ? before.tries + 1 : 1, afterMs);
-  switch (before.is) {
-    case "planned":
-    case "uploaded":
-      return { ...before, notBefore: at, tries: before.tries + 1 };
-    case "sharing":
-      return { is: "uploaded", file: before.file, notBefore: at, tries: before.tries };
-    case "unsure":
-      return { ...before, lookAt: at };
-    case "up":
-    case "refused":
-      return before;
-  }
+function afterSweeping(before: Of<"up">, outcome: Outcome, now: number): Post {
+  if (outcome.is === "swept" || outcome.is === "refused") return { ...before, sweepAt: null };
+  return { ...before, sweepAt: now + Math.max(SWEEP_AFTER_MS, afterOf(outcome) ?? 0) };
+}
+
+function afterOf(outcome: Outcome): number | null {
+  return outcome.is === "later" ? outcome.afterMs : null;
 }

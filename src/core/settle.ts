@@ -7,10 +7,20 @@ import type { Context } from "./context.ts";
 import type { Effect, Outcome } from "./effect.ts";
 import { observe } from "./observe.ts";
 import { backoffMs, type Post, type Upload } from "./post.ts";
-import { findApproval, OPENING, OUTCOME, OUTPUT, replaceApproval, type Run, type Slot } from "./run.ts";
+import {
+  findApproval,
+  OPENING,
+  OUTCOME,
+  OUTPUT,
+  replaceApproval,
+  type Run,
+  type Slot,
+  type Tell,
+} from "./run.ts";
 import { settleDecision } from "./settle-decision.ts";
-import { settlePost, settleUpload, triesOf } from "./settle-post.ts";
-import { outcomeShows, outputNeedsFile } from "./shows.ts";
+import { type PostAct, settlePost, triesOf } from "./settle-post.ts";
+import { settleUpload } from "./settle-upload.ts";
+import { fileState, outcomeShows } from "./shows.ts";
 
 /** Marks the effect as under way. Idempotent effects (update, find, sweep, upload) need no mark. */
 export function begin(run: Run, effect: Effect, now: number): Run {
@@ -68,15 +78,23 @@ export function settle(run: Run, effect: Effect, outcome: Outcome, ctx: Context)
       return dropOutput(settleMessage(run, effect, outcome, ctx));
     case "upload":
     case "share":
-    case "find-file":
-      return dropOutput(
-        withUpload(run, effect.slot, settleUpload(run.uploads[effect.slot], outcome, ctx.now)),
-      );
+    case "find-file": {
+      const upload = settleUpload(effect.do, run.uploads[effect.slot], outcome, ctx.now);
+      return dropOutput(withUpload(run, effect.slot, upload));
+    }
     case "send-decision":
       return settleDecision(run, effect.approval, outcome, ctx);
     case "tell":
-      return { ...run, tells: run.tells.filter((tell) => tell.id !== effect.tell) };
+      return settleTell(run, effect.tell, outcome, ctx.now);
   }
+}
+
+/** At most once: only what was surely not said is said again. */
+function settleTell(run: Run, id: string, outcome: Outcome, now: number): Run {
+  if (outcome.is !== "later") return { ...run, tells: run.tells.filter((tell) => tell.id !== id) };
+  const notBefore = now + backoffMs(3, outcome.afterMs);
+  const again = (tell: Tell): Tell => (tell.id === id ? { ...tell, state: "planned", notBefore } : tell);
+  return { ...run, tells: run.tells.map(again) };
 }
 
 function settleCreation(run: Run, outcome: Outcome, ctx: Context): Run {
@@ -103,11 +121,13 @@ function settleCreation(run: Run, outcome: Outcome, ctx: Context): Run {
   }
 }
 
-function settleMessage(run: Run, effect: { slot: Slot }, outcome: Outcome, ctx: Context): Run {
-  const post = settlePost(run.posts[effect.slot], outcome, ctx.now);
+function settleMessage(run: Run, effect: { do: PostAct; slot: Slot }, outcome: Outcome, ctx: Context): Run {
+  const post = settlePost(effect.do, run.posts[effect.slot], outcome, ctx.now);
   const next = withPost(run, effect.slot, post);
-  if (effect.slot !== OPENING)
-    return post.is === "refused" && post.tries === 1 ? cannotPost(next, post.words, ctx) : next;
+  const firstNo = post.is === "refused" && run.posts[effect.slot]?.is === "sending" && post.tries === 1;
+  if (effect.slot !== OPENING || run.creation.is !== "planned") {
+    return firstNo ? cannotPost(next, post.words, ctx) : next;
+  }
   const opening = next.posts[OPENING];
   if (opening?.is === "up") return next.answer === null ? next : { ...next, answer: null };
   if (opening?.is !== "refused" || run.creation.is !== "planned") return next;
@@ -122,6 +142,7 @@ function cannotPost(run: Run, words: string, ctx: Context): Run {
     to: run.requester,
     says: { is: "cannot-post", words },
     state: "planned",
+    notBefore: 0,
   } as const;
   return { ...run, tells: [...run.tells, tell] };
 }
@@ -132,21 +153,20 @@ function dropOutput(run: Run): Run {
   const post = run.posts[OUTCOME];
   if (run.seen === null || ended?.output === undefined || ended.output === null || post?.is !== "up")
     return run;
-  const upload = run.uploads[OUTPUT]?.is;
-  const whole = !outputNeedsFile(run) || upload === "up" || upload === "refused";
+  const whole = !ended.asFile || fileState(run, OUTPUT) !== "coming";
   if (!whole || post.shows !== outcomeShows(run)) return run;
   return { ...run, seen: { ...run.seen, ended: { ...ended, output: null } } };
 }
 
 /** After a crash or the loss of a lease: whatever was marked may have happened. */
 export function recover(run: Run, ctx: Context): Run {
-  const lost = { is: "unsure", why: "Countersign stopped before the answer came" } as const;
+  const lost: Outcome = { is: "unsure", why: "Countersign stopped before the answer came" };
   let next = run.creation.is === "sending" ? settleCreation(run, lost, ctx) : run;
   for (const [slot, post] of Object.entries(next.posts)) {
-    if (post.is === "sending") next = withPost(next, slot, settlePost(post, lost, ctx.now));
+    if (post.is === "sending") next = withPost(next, slot, settlePost("post", post, lost, ctx.now));
   }
   for (const [slot, upload] of Object.entries(next.uploads)) {
-    if (upload.is === "sharing") next = withUpload(next, slot, settleUpload(upload, lost, ctx.now));
+    if (upload.is === "sharing") next = withUpload(next, slot, settleUpload("share", upload, lost, ctx.now));
   }
   for (const approval of next.approvals.filter(isSending))
     next = settleDecision(next, approval.id, lost, ctx);

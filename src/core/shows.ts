@@ -3,7 +3,17 @@
 
 import type { Approval } from "./approval.ts";
 import { needsFile } from "./request-text.ts";
-import { cardSlot, OPENING, OUTCOME, OUTPUT, requestSlot, type Run, type Slot } from "./run.ts";
+import {
+  cardSlot,
+  isMissing,
+  isWatched,
+  OPENING,
+  OUTCOME,
+  OUTPUT,
+  requestSlot,
+  type Run,
+  type Slot,
+} from "./run.ts";
 
 export const MISSING: Slot = "missing";
 
@@ -17,7 +27,8 @@ export function openingShows(run: Run): string {
     case "unknown":
       return run.creation.is;
     case "created":
-      if (run.watch.is !== "on" && run.watch.is !== "over") return run.watch.is;
+      if (run.watch.is === "missing" && isMissing(run)) return "missing";
+      if (run.watch.is === "given-up" || run.watch.is === "dropped") return run.watch.is;
       return `run ${run.seen?.status ?? "not seen"}`;
   }
 }
@@ -27,12 +38,12 @@ export function outcomeShows(run: Run): string | null {
   if (run.creation.is === "refused") return "not started";
   if (run.creation.is === "unknown") return `unknown, ${run.creation.again}`;
   if (run.seen?.ended === undefined || run.seen.ended === null) return null;
-  return run.uploads[OUTPUT]?.is === "refused" ? "ended, file refused" : "ended";
+  return run.seen.ended.asFile ? `ended, file ${fileState(run, OUTPUT)}` : "ended";
 }
 
 export function missingShows(run: Run): string | null {
   if (run.watch.is === "given-up") return "given up";
-  if (run.watch.is === "missing" && run.watch.times >= 3) return "missing";
+  if (isMissing(run)) return "missing";
   return run.posts[MISSING] === undefined ? null : "back";
 }
 
@@ -50,11 +61,17 @@ export function cardShows(run: Run, approval: Approval): string | null {
   const post = run.posts[cardSlot(approval.id)];
   const never = post === undefined || post.is === "planned" || post.is === "refused";
   if (approval.state.is === "closed" && never) return null;
-  const file = needsFile(approval.request) ? ` ${run.uploads[requestSlot(approval)]?.is ?? "planned"}` : "";
-  return `v${approval.version}${file} ${stateShows(approval)}`;
+  const file = needsFile(approval.request) ? ` file ${fileState(run, requestSlot(approval))}` : "";
+  return `v${approval.version}${file} ${stateShows(approval, isWatched(run))}`;
 }
 
-function stateShows({ state, past }: Approval): string {
+/** As people are told it: on its way, there, or impossible. */
+export function fileState(run: Run, slot: Slot): "coming" | "there" | "refused" {
+  const is = run.uploads[slot]?.is;
+  return is === "up" ? "there" : is === "refused" ? "refused" : "coming";
+}
+
+function stateShows({ state, past }: Approval, watched: boolean): string {
   switch (state.is) {
     case "pending":
       return `pending ${past.length}`;
@@ -72,8 +89,9 @@ function stateShows({ state, past }: Approval): string {
           return delivery.stillListed ? "confirmed, still listed" : "confirmed";
         case "unconfirmed":
           return `unconfirmed ${delivery.because}`;
-        case "unsure":
         case "refused":
+          return `refused ${delivery.absent ? "absent" : ""} ${watched ? "" : "over"}`;
+        case "unsure":
         case "elsewhere":
           return delivery.is;
       }
@@ -89,11 +107,4 @@ export function shows(run: Run, slot: Slot): string | null {
   if (noticeSlots(run).includes(slot)) return slot;
   const approval = run.approvals.find((each) => cardSlot(each.id) === slot);
   return approval === undefined ? null : cardShows(run, approval);
-}
-
-/** Longer outputs are attached as a file; the thread holds the first part (characters). */
-export const OUTPUT_IN_THREAD_CHARS = 8_000;
-
-export function outputNeedsFile(run: Run): boolean {
-  return (run.seen?.ended?.outputChars ?? 0) > OUTPUT_IN_THREAD_CHARS;
 }

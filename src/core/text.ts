@@ -3,7 +3,7 @@
 // Control, format, private-use, unassigned and lone-surrogate code points, line and paragraph separators, and the
 // letters that are drawn as nothing (Hangul fillers, Braille blank). Tab and newline stay.
 const UNSEEN =
-  /(?![\t\n])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}\u{115F}\u{1160}\u{3164}\u{FFA0}\u{2800}]|\u{034F}|\u{17B4}|\u{17B5}|[\u{180B}-\u{180F}]/gu;
+  /(?![\t\n])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}\u{115F}\u{1160}\u{3164}\u{FFA0}\u{2800}]|\u{034F}|\u{17B4}|\u{17B5}|[\u{180B}-\u{180F}]|[\u{FE00}-\u{FE0D}]|[\u{E0100}-\u{E01EF}]|\u{1D159}|(?<!\p{Extended_Pictographic})[\u{FE0E}\u{FE0F}](?!\u{20E3})/gu;
 
 // A joiner between two pictures makes one picture of them (👩‍💻): it is seen, so it stays.
 const PICTURE_JOINER =
@@ -33,6 +33,24 @@ export function clip(text: string, max: number): { shown: string; hidden: number
   const splitsPair = /[\uD800-\uDBFF]/.test(text.charAt(max - 1)) && /[\uDC00-\uDFFF]/.test(text.charAt(max));
   const shown = text.slice(0, splitsPair ? max - 1 : max);
   return { shown, hidden: text.length - shown.length };
+}
+
+/** Slack counts its three special characters as the entities it writes for them: &amp; &lt; &gt;. */
+export function countedChars(text: string): number {
+  let extra = 0;
+  for (const char of text.match(/[&<>]/g) ?? []) extra += char === "&" ? 4 : 3;
+  return text.length + extra;
+}
+
+/** Like `clip`, for at most `max` characters as Slack counts them. */
+export function clipCounted(text: string, max: number): { shown: string; hidden: number } {
+  if (countedChars(text) <= max) return { shown: text, hidden: 0 };
+  let end = 0;
+  for (let counted = 0; end < text.length; end += 1) {
+    counted += countedChars(text.charAt(end));
+    if (counted > max) break;
+  }
+  return clip(text, end);
 }
 
 /** One line for a title or a notification; cut with an ellipsis, because the whole stands elsewhere. */

@@ -4,8 +4,8 @@ import { type RunId, RunKey } from "../core/ids.ts";
 import { observe } from "../core/observe.ts";
 import { err, ok, type Result } from "../core/result.ts";
 import { adoptedRun, decidesNow, drop, isWatched, type Run } from "../core/run.ts";
-import { type Asker, entry, keep, mayUse, type NoRun, type UseDeps } from "./may-use.ts";
-import { PortError } from "./ports.ts";
+import { type Asker, entry, keep, mayKnow, mayUse, type NoRun, type UseDeps } from "./may-use.ts";
+import { type Look, PortError } from "./ports.ts";
 
 export type AdoptRun = {
   /** Who adopts a run counts as its requester. */
@@ -23,23 +23,29 @@ async function adopt(deps: UseDeps, by: Asker, id: RunId): Promise<Result<Run, N
   if (no !== null) return err(no);
   const known = await deps.store.byRunId(id);
   if (known !== null) return watchAgain(deps, by, known);
+  const look = await lookAt(deps, id);
+  if (!look.ok) return look;
+  if (look.value.is === "missing") return err({ because: "unknown-run" });
+  const { team, channel, user: requester } = by;
+  const ctx = deps.context();
+  const facts = {
+    key: RunKey(deps.newKey()),
+    team,
+    channel,
+    requester,
+    input: "",
+    askedAt: ctx.now,
+    answer: null,
+  };
+  const run = observe(adoptedRun(id, facts), look.value.snapshot, ctx);
+  const kept = await keep(deps, run, { audit: [entry(run, by, "watched", ctx.now)] });
+  // Somebody else was quicker with the same run.
+  return kept === run.key ? ok(run) : watchAgain(deps, by, kept);
+}
+
+async function lookAt({ agents }: UseDeps, id: RunId): Promise<Result<Look, NoRun>> {
   try {
-    const look = await deps.agents.look(id);
-    if (look.is === "missing") return err({ because: "unknown-run" });
-    const { team, channel, user: requester } = by;
-    const ctx = deps.context();
-    const facts = {
-      key: RunKey(deps.newKey()),
-      team,
-      channel,
-      requester,
-      input: "",
-      askedAt: ctx.now,
-      answer: null,
-    };
-    const run = observe(adoptedRun(id, facts), look.snapshot, ctx);
-    await keep(deps, run, { audit: [entry(run, by, "watched")] });
-    return ok(run);
+    return ok(await agents.look(id));
   } catch (error) {
     if (error instanceof PortError) return err({ because: "service-silent", words: error.message });
     throw error;
@@ -49,15 +55,16 @@ async function adopt(deps: UseDeps, by: Asker, id: RunId): Promise<Result<Run, N
 /** Watching again changes neither the requester nor the channel. */
 async function watchAgain(deps: UseDeps, by: Asker, key: RunKey): Promise<Result<Run, NoRun>> {
   const run = (await deps.store.load(key))?.run;
-  if (run === undefined || (await mayUse(deps, { ...by, channel: run.channel })) !== null) {
-    return err({ because: "unknown-run" });
-  }
-  if (run.watch.is !== "dropped") return err({ because: "already-watched", run });
+  if (run === undefined) return err({ because: "unknown-run" });
+  const no = await mayKnow(deps, by, run);
+  if (no !== null) return err(no);
+  if (run.watch.is !== "dropped" && run.watch.is !== "given-up")
+    return err({ because: "already-watched", run });
   const again = await deps.rounds.change(
     key,
     (newest) => ({
       run: { ...newest, watch: { is: "on" } },
-      alongside: { audit: [entry(newest, by, "watched")] },
+      alongside: { audit: [entry(newest, by, "watched", deps.context().now)] },
     }),
     { mustHold: false },
   );
@@ -68,8 +75,9 @@ async function unwatch(deps: UseDeps, by: Asker, id: RunId): Promise<Result<Run,
   const key = await deps.store.byRunId(id);
   const before = key === null ? null : await deps.store.load(key);
   if (key === null || before === null) return err({ because: "unknown-run" });
-  const no = await mayUse(deps, { ...by, channel: before.run.channel });
-  if (no !== null) return err(no.because === "not-in-channel" ? { because: "unknown-run" } : no);
+  const no =
+    (await mayKnow(deps, by, before.run)) ?? (await mayUse(deps, { ...by, channel: before.run.channel }));
+  if (no !== null) return err(no);
   let refusal: NoRun | null = null;
   const after = await deps.rounds.change(key, (run) => {
     refusal = decidesNow(run)
@@ -80,7 +88,7 @@ async function unwatch(deps: UseDeps, by: Asker, id: RunId): Promise<Result<Run,
     if (refusal !== null) return run;
     return {
       run: drop(run, by.user, deps.context().now),
-      alongside: { audit: [entry(run, by, "unwatched")] },
+      alongside: { audit: [entry(run, by, "unwatched", deps.context().now)] },
     };
   });
   if (refusal !== null) return err(refusal);

@@ -1,47 +1,38 @@
 // Carries out effects: waits for an effect's turn, makes sure it is still wanted, marks it, performs it, settles it.
 // The same effect is never under way twice.
 
-import pRetry from "p-retry";
-import type { Context } from "../core/context.ts";
 import { type Effect, effectKey, type Outcome } from "../core/effect.ts";
 import type { RunKey } from "../core/ids.ts";
 import { reconcile } from "../core/reconcile.ts";
 import { findApproval, type Run, runId } from "../core/run.ts";
-import { begin, settle } from "../core/settle.ts";
-import { auditOf } from "./audit-effect.ts";
-import type { Change } from "./change.ts";
+import { begin } from "../core/settle.ts";
+import { auditOfSending } from "./audit-effect.ts";
 import type { Clock } from "./clock.ts";
-import type { FlowLog, FlowMetrics } from "./flow-log.ts";
-import type { Perform } from "./perform.ts";
-import { type AgentService, type Chat, PortError } from "./ports.ts";
-import { takeIn } from "./take-in.ts";
+import { lookBefore } from "./look-before.ts";
+import { createSettling } from "./settling.ts";
 import { pace } from "./urgency.ts";
+import type { Back, CarryDeps, Way } from "./way.ts";
 
 export type Carry = {
   start(run: Run, effect: Effect, back: Back): void;
+  /** Has this process an effect of the run under way? */
+  isBusy(key: RunKey): boolean;
   /** Starts nothing more and waits for what is under way, at most `ms`. */
   stop(ms: number): Promise<void>;
 };
 
-/** The way back into the round: how to change the run, and how to have it looked after again. */
-export type Back = { readonly change: Change; readonly again: (key: RunKey, afterMs: number) => void };
-
-/** After a failure of our own (the database, a fault in this program) the effect is tried again this much later (ms). */
+/** After a failure of our own (the database, a lost lease, a fault in this program) the run waits this long (ms). */
 const AFTER_FAILURE_MS = 1_000;
 
-type Deps = {
-  agents: AgentService;
-  chat: Chat;
-  perform: Perform;
-  context: () => Context;
-  clock: Clock;
-  log: FlowLog;
-  metrics: FlowMetrics;
-};
-
-export function createCarry(deps: Deps): Carry {
+export function createCarry(deps: CarryDeps): Carry {
   const underWay = new Map<string, Promise<void>>();
+  const busy = new Map<RunKey, number>();
   let stopping = false;
+  const count = (key: RunKey, by: 1 | -1): void => {
+    const left = (busy.get(key) ?? 0) + by;
+    if (left === 0) busy.delete(key);
+    else busy.set(key, left);
+  };
 
   function start(run: Run, effect: Effect, back: Back): void {
     const id = `${run.key} ${effectKey(effect)}`;
@@ -50,17 +41,10 @@ export function createCarry(deps: Deps): Carry {
   }
 
   async function carryToEnd(id: string, run: Run, effect: Effect, back: Back): Promise<void> {
-    let afterMs = 0;
-    try {
-      await carryOut(deps, run, effect, { ...back, stopping: () => stopping });
-    } catch (error) {
-      deps.log.error(
-        { run: run.key, effect: effectKey(effect), error },
-        "an effect could not be carried out",
-      );
-      afterMs = AFTER_FAILURE_MS;
-    }
+    count(run.key, 1);
+    const afterMs = await carryOut(deps, run, effect, { ...back, stopping: () => stopping });
     underWay.delete(id);
+    count(run.key, -1);
     back.again(run.key, afterMs);
   }
 
@@ -70,100 +54,62 @@ export function createCarry(deps: Deps): Carry {
     await Promise.race([Promise.allSettled(underWay.values()), late]);
   }
 
-  return { start, stop };
+  return { start, isBusy: (key) => busy.has(key), stop };
 }
 
-type Way = Back & { readonly stopping: () => boolean };
-
-async function carryOut(deps: Deps, run: Run, effect: Effect, way: Way): Promise<void> {
-  const { clock, chat, log, metrics } = deps;
-  const turn = pace(run, effect);
-  if (turn !== null) await chat.turn(turn);
-  if (way.stopping()) return;
-  if (effect.do === "send-decision" && !(await lookBefore(deps, run, effect, way))) return;
-  const marked = await mark(run.key, effect, clock, way);
-  if (marked === null) return;
-  const outcome = await deps.perform(marked, effect);
-  const ids = { run: run.key, runId: runId(run), effect: effectKey(effect), outcome: outcome.is };
-  if (outcome.is === "unsure" || outcome.is === "refused")
-    log.warn({ ...ids, why: whyOf(outcome) }, "effect settled");
-  else log.info(ids, "effect settled");
-  metrics.effect(effect.do, outcome.is);
-  countDecision(metrics, marked, effect, outcome);
-  await keepTrying(async () => {
-    try {
-      await settled(deps, run.key, effect, { outcome, way });
-    } catch (error) {
-      if (!(error instanceof PortError) || error.code !== "run_id_taken") throw error;
-      await settled(deps, run.key, effect, { outcome: TAKEN, way });
-    }
-  }, way);
-}
-
-function countDecision(metrics: FlowMetrics, run: Run, effect: Effect, outcome: Outcome): void {
-  const state = effect.do === "send-decision" ? findApproval(run, effect.approval)?.state : null;
-  if (state?.is === "decided") metrics.decision(state.decision.verdict, outcome.is);
-}
-
-/** Marks the effect in the store before its first byte leaves. Null: it is not wanted any more, or the run is not ours. */
-async function mark(key: RunKey, effect: Effect, clock: Clock, way: Way): Promise<Run | null> {
-  const wanted = (run: Run): boolean =>
-    reconcile(run, clock.now()).effects.some((each) => effectKey(each) === effectKey(effect));
-  let begun: Run | null = null;
-  const saved = await way.change(key, (run) => {
-    begun = wanted(run) ? begin(run, effect, clock.now()) : null;
-    return begun === null
-      ? run
-      : { run: begun, alongside: { audit: auditOf(begun, effect, null, clock.now()) } };
-  });
-  return saved === null ? null : begun;
-}
-
-/** The request is read and compared once more just before a decision goes out. False: it does not go now. */
-async function lookBefore(deps: Deps, run: Run, effect: Effect, way: Way): Promise<boolean> {
-  const id = runId(run);
-  if (id === null) return false;
+/** Never rejects. Resolves to when the run should be looked after again (ms). */
+async function carryOut(deps: CarryDeps, run: Run, effect: Effect, way: Way): Promise<number> {
+  const settling = createSettling(deps, run.key, effect, way);
   try {
-    const look = await deps.agents.look(id);
-    await way.change(run.key, (newest) => takeIn(newest, look, deps.context()));
-    return true;
+    const turn = pace(run, effect);
+    if (turn !== null) await deps.chat.turn(turn);
+    if (way.stopping()) return 0;
+    if (effect.do === "send-decision") {
+      const notNow = await lookBefore(deps, run, effect, way);
+      if (notNow !== null) return await settling.once(notNow);
+    }
+    const marked = await mark(run.key, effect, deps.clock, way);
+    if (marked === "lost") return AFTER_FAILURE_MS;
+    if (marked === "unwanted") return 0;
+    const outcome = await performed(deps, marked, effect);
+    tellLog(deps, marked, effect, outcome);
+    return await settling.untilSaved(outcome);
   } catch (error) {
-    if (!(error instanceof PortError)) throw error;
-    // Reading never applies anything, so whatever happened to it the decision has not left.
-    const outcome: Outcome = { is: "later", afterMs: error.retryAfterMs, why: error.message };
-    await settled(deps, run.key, effect, { outcome, way });
-    return false;
+    deps.log.error({ run: run.key, effect: effectKey(effect), error }, "an effect could not be carried out");
+    // The mark may be in the store with nobody behind it any more.
+    await settling.once({ is: "unsure", why: "something failed inside Countersign" }).catch(() => 0);
+    return AFTER_FAILURE_MS;
   }
 }
 
-/** A run we created is watched by somebody who was quicker: one run has one thread. */
-const TAKEN: Outcome = {
-  is: "refused",
-  words: "the run was started, and somebody watches it in another thread already",
-};
-
-async function settled(
-  deps: Deps,
-  key: RunKey,
-  effect: Effect,
-  { outcome, way }: { outcome: Outcome; way: Way },
-): Promise<void> {
-  await way.change(key, (run) => {
-    const next = settle(run, effect, outcome, deps.context());
-    return { run: next, alongside: { audit: auditOf(run, effect, outcome, deps.clock.now()) } };
-  });
+async function performed(deps: CarryDeps, run: Run, effect: Effect): Promise<Outcome> {
+  try {
+    return await deps.perform(run, effect);
+  } catch (error) {
+    deps.log.error({ run: run.key, effect: effectKey(effect), error }, "a fault in Countersign");
+    return { is: "unsure", why: "something failed inside Countersign" };
+  }
 }
 
-/** What happened must reach the store: until it does, a restart would have to call it unsure. */
-async function keepTrying(save: () => Promise<void>, way: Way): Promise<void> {
-  await pRetry(save, {
-    retries: Number.POSITIVE_INFINITY,
-    minTimeout: 200,
-    maxTimeout: 5_000,
-    shouldRetry: ({ error }) => error instanceof PortError && error.retry === "later" && !way.stopping(),
+/** Marks the effect in the store before its first byte leaves. */
+async function mark(key: RunKey, effect: Effect, clock: Clock, way: Way): Promise<Run | "unwanted" | "lost"> {
+  const wanted = (run: Run): boolean =>
+    reconcile(run, clock.now()).effects.some((each) => effectKey(each) === effectKey(effect));
+  let begun: Run | "unwanted" = "unwanted";
+  const saved = await way.change(key, (run) => {
+    begun = wanted(run) ? begin(run, effect, clock.now()) : "unwanted";
+    if (begun === "unwanted") return run;
+    return { run: begun, alongside: { audit: auditOfSending(begun, effect, clock.now()) } };
   });
+  return saved === null ? "lost" : begun;
 }
 
-function whyOf(outcome: Outcome): string {
-  return outcome.is === "refused" ? outcome.words : outcome.is === "unsure" ? outcome.why : "";
+function tellLog({ log, metrics }: CarryDeps, run: Run, effect: Effect, outcome: Outcome): void {
+  const ids = { run: run.key, runId: runId(run), effect: effectKey(effect), outcome: outcome.is };
+  const why = outcome.is === "refused" ? outcome.words : outcome.is === "unsure" ? outcome.why : null;
+  if (why === null) log.info(ids, "effect settled");
+  else log.warn({ ...ids, why }, "effect settled");
+  metrics.effect(effect.do, outcome.is);
+  const state = effect.do === "send-decision" ? findApproval(run, effect.approval)?.state : null;
+  if (state?.is === "decided") metrics.decision(state.decision.verdict, outcome.is);
 }

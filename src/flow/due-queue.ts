@@ -36,6 +36,12 @@ export class DueQueue<Key> {
     this.#pump();
   }
 
+  /** Like `put`, but never puts off what is due earlier. */
+  advance(key: Key, at: number): void {
+    const due = this.#due.get(key);
+    if (due === undefined || at < due) this.put(key, at);
+  }
+
   stop(): void {
     this.#stopped = true;
     this.#alarm?.cancel();

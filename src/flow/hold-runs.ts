@@ -26,9 +26,10 @@ export function createHold({ store, rounds, clock, log }: Deps): Hold {
   async function claimAll(): Promise<number> {
     for (let taken = 0; ;) {
       const batch = await store.claim(clock.now(), LEASE_MS, CLAIM_BATCH);
+      // A batch may be short because a row of it can't be read; only an empty one is the last.
+      if (batch.length === 0) return taken;
       for (const stored of batch) await rounds.take(stored);
       taken += batch.length;
-      if (batch.length < CLAIM_BATCH) return taken;
     }
   }
 

@@ -31,7 +31,7 @@ export type NoRun =
 export type UseDeps = {
   store: Store;
   agents: Pick<AgentService, "look">;
-  people: Pick<People, "lookUp">;
+  people: People;
   rounds: Pick<Rounds, "change" | "take">;
   context: () => Context;
   newKey: () => string;
@@ -52,6 +52,17 @@ export async function mayUse({ people }: UseDeps, by: Asker): Promise<NoRun | nu
   return person.seesChannel ? null : { because: "not-in-channel" };
 }
 
+/** Only members of its channel hear of a run; to others it is an unknown one. */
+export async function mayKnow({ people }: UseDeps, by: Asker, run: Run): Promise<NoRun | null> {
+  try {
+    const channels = await people.channelsOf(by.user, RELAXED_AGE_MS);
+    return channels.has(run.channel) ? null : { because: "unknown-run" };
+  } catch (error) {
+    if (error instanceof PortError) return { because: "unverified" };
+    throw error;
+  }
+}
+
 /** Stores the run and starts its first round; an intention that was met before yields its first run. */
 export async function keep(
   deps: UseDeps,
@@ -66,8 +77,13 @@ export async function keep(
 }
 
 /** The audit line of a run that was started, watched or let go. */
-export function entry(run: Run, by: Asker, what: "started" | "watched" | "unwatched"): AuditEntry {
+export function entry(
+  run: Run,
+  by: Asker,
+  what: "started" | "watched" | "unwatched",
+  at: number,
+): AuditEntry {
   const { team, user } = by;
   const nothing = { approval: null, verdict: null, reason: null, digest: null };
-  return { at: run.askedAt, what, run: run.key, by: { team, user }, ...nothing, outcome: runId(run) ?? "" };
+  return { at, what, run: run.key, by: { team, user }, ...nothing, outcome: runId(run) ?? "" };
 }

@@ -65,7 +65,7 @@ async function tellAway({ store, change, log }: Deps, away: { at: number; why: s
     const [carrier] = runs;
     if (carrier === undefined || runs.some((run) => run.outage !== null && run.outage.until === null))
       continue;
-    await change(carrier.key, (run) => ({ ...run, outage: { since: away.at, until: null } }));
+    await change(carrier.key, (run) => ({ ...run, outage: { since: away.at, why: away.why, until: null } }));
   }
 }
 

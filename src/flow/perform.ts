@@ -1,7 +1,7 @@
 // One effect → one port call → what came of it. The only place where the runs' outside world is touched.
 
 import type { Effect, Outcome } from "../core/effect.ts";
-import { findApproval, type Run, runId, type Slot } from "../core/run.ts";
+import { findApproval, OPENING, type Run, runId, type Slot } from "../core/run.ts";
 import { shows } from "../core/shows.ts";
 import { type AgentService, type Chat, PortError } from "./ports.ts";
 
@@ -64,7 +64,13 @@ async function update(run: Run, slot: Slot, chat: Chat): Promise<Outcome> {
   const post = run.posts[slot];
   if (post?.is !== "up") return { is: "later", afterMs: null, why: "not posted yet" };
   const answer = await chat.update(run, slot, post.ts);
-  return answer === "gone" ? { is: "gone" } : { is: "updated", shows: shows(run, slot) ?? "" };
+  if (answer === "gone") return { is: "gone" };
+  // A stale opening does less harm than a second thread. Any other message gives way to a new one, and takes its buttons along.
+  if (answer === "unchangeable" && slot !== OPENING) {
+    await chat.remove(run, post.ts);
+    return { is: "gone" };
+  }
+  return { is: "updated", shows: shows(run, slot) ?? "" };
 }
 
 async function sweep(run: Run, slot: Slot, chat: Chat): Promise<Outcome> {

@@ -80,8 +80,8 @@ export type Chat = {
   turn(effect: PacedEffect): Promise<void>;
   /** Not idempotent. Draws `slot` from the run as it now is. */
   post(run: Run, slot: Slot): Promise<MessageTs>;
-  /** Idempotent. "gone" when the message was deleted. */
-  update(run: Run, slot: Slot, ts: MessageTs): Promise<"updated" | "gone">;
+  /** Idempotent. "gone" when the message was deleted, "unchangeable" when nobody may change it any more. */
+  update(run: Run, slot: Slot, ts: MessageTs): Promise<"updated" | "gone" | "unchangeable">;
   /** Idempotent. All copies of the slot's message that are there, oldest first. */
   find(run: Run, slot: Slot): Promise<readonly MessageTs[]>;
   /** Idempotent. */

@@ -11,6 +11,7 @@ import type { RunKey } from "../core/ids.ts";
 import { isFinished, type Plan, reconcile } from "../core/reconcile.ts";
 import type { Run } from "../core/run.ts";
 import { recover } from "../core/settle.ts";
+import { auditOfChange } from "./audit-effect.ts";
 import { createAlarms } from "./alarms.ts";
 import type { Carry } from "./carry-out.ts";
 import type { Apply, Change } from "./change.ts";
@@ -52,27 +53,29 @@ export function createRounds({ store, context, clock, log, carry }: Deps): Round
   }
 
   function again(key: RunKey, afterMs: number): void {
-    if (!stopping) alarms.set(key, afterMs, () => touch(key));
+    if (!stopping) alarms.set(key, afterMs, () => void attempt(key, (run) => run));
   }
 
-  function touch(key: RunKey): void {
-    change(key, (run) => run).catch((error: unknown) => {
+  /** A change that nobody waits for: when the store fails it is tried again. */
+  async function attempt(key: RunKey, apply: Apply): Promise<void> {
+    try {
+      await change(key, apply);
+    } catch (error) {
       log.error({ run: key, error }, "could not look after a run; trying again");
-      again(key, AFTER_FAILURE_MS);
-    });
+      if (!stopping) alarms.set(key, AFTER_FAILURE_MS, () => void attempt(key, apply));
+    }
   }
 
   const change: Change = async (key, apply, { mustHold = true } = {}) => {
-    const changed = await inTurn(key, () =>
-      saveChange(store, key, { apply, mustHold, now: () => clock.now() }),
-    );
+    const changed = await inTurn(key, () => saveChange(store, key, { apply, mustHold, clock }));
     if (changed !== null) compare(changed);
     return changed;
   };
 
-  async function take(stored: Stored): Promise<void> {
-    if (recover(stored.run, context()) === stored.run) compare(stored.run);
-    else await change(stored.run.key, (run) => recover(run, context()));
+  /** What this very process has under way was not lost: after a lapsed lease only the marks of others are questions. */
+  async function take({ run }: Stored): Promise<void> {
+    if (carry.isBusy(run.key) || recover(run, context()) === run) compare(run);
+    else await attempt(run.key, (newest) => recover(newest, context()));
   }
 
   async function stop(ms: number): Promise<void> {
@@ -84,22 +87,22 @@ export function createRounds({ store, context, clock, log, carry }: Deps): Round
   return { change, take, onPlan: (listener) => void listeners.push(listener), stop };
 }
 
-type Changing = { apply: Apply; mustHold: boolean; now: () => number };
+type Changing = { apply: Apply; mustHold: boolean; clock: Clock };
 
 async function saveChange(
   store: Store,
   key: RunKey,
-  { apply, mustHold, now }: Changing,
+  { apply, mustHold, clock }: Changing,
 ): Promise<Run | null> {
   for (let clash = 0; clash < MAX_CLASHES; clash += 1) {
     const stored = await store.load(key);
     if (stored === null) return null;
     const applied = apply(stored.run);
     const { run, alongside } = "alongside" in applied ? applied : { run: applied, alongside: {} };
-    const nothing = run === stored.run && (alongside.audit ?? []).length === 0;
-    if (nothing) return run;
-    const finished = isFinished(run, now());
-    if ((await store.save(stored, run, { ...alongside, mustHold, finished })) === "saved") return run;
+    const audit = [...(alongside.audit ?? []), ...auditOfChange(stored.run, run, clock.now())];
+    if (run === stored.run && audit.length === 0) return run;
+    const finished = isFinished(run, clock.now());
+    if ((await store.save(stored, run, { ...alongside, audit, mustHold, finished })) === "saved") return run;
   }
   return null;
 }

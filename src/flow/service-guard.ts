@@ -3,7 +3,6 @@
 
 import {
   BrokenCircuitError,
-  CircuitState,
   circuitBreaker,
   ConsecutiveBreaker,
   ExponentialBackoff,
@@ -67,8 +66,8 @@ export function createServiceGuard(clock: Clock, maxMs: number): ServiceGuard {
   }
 
   function restsFor(): number {
-    const paused = Math.max(restUntil - clock.now(), 0);
-    return breaker.state === CircuitState.Open ? Math.max(paused, 250) : paused;
+    // An open breaker is left to itself: it answers at once, and only by being asked does it come to probe.
+    return Math.max(restUntil - clock.now(), 0);
   }
 
   return { through, restsFor, state: () => state };

@@ -48,7 +48,9 @@ async function start(
     askedAt,
     answer,
   });
-  return ok(await keep(deps, run, { intention: task.intention, audit: [entry(run, by, "started")] }));
+  return ok(
+    await keep(deps, run, { intention: task.intention, audit: [entry(run, by, "started", askedAt)] }),
+  );
 }
 
 async function answer(

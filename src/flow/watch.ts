@@ -4,7 +4,7 @@
 import type { Context } from "../core/context.ts";
 import type { RunId, RunKey } from "../core/ids.ts";
 import type { Plan } from "../core/reconcile.ts";
-import { isWatched, type Run, runId } from "../core/run.ts";
+import { isMissing, isWatched, type Run, runId } from "../core/run.ts";
 import { lastNewsAt, nextPollMs } from "../core/schedule.ts";
 import type { Clock } from "./clock.ts";
 import { DueQueue } from "./due-queue.ts";
@@ -39,7 +39,9 @@ type Entry = {
   readonly key: RunKey;
   readonly id: RunId;
   quietSince: number;
+  /** When a decision wants a look, and which look was the newest one taken in for that. */
   lookAt: number | null;
+  lookedAt: number;
   fails: number;
   missing: boolean;
   /** What the newest answer said, as `fingerprint` has it. */
@@ -61,7 +63,7 @@ export function createWatch(deps: Deps, limits: WatchLimits): Watch {
   deps.rounds.onPlan((run, plan) => {
     const entry = isWatched(run) ? noteNews(entries, run, plan) : null;
     if (entry === null) entries.delete(run.key);
-    else queue.put(entry, nextAt(deps, entry, limits));
+    else queue.advance(entry, nextAt(deps, entry, limits));
     deps.metrics.runsWatched(entries.size);
   });
 
@@ -75,11 +77,22 @@ export function createWatch(deps: Deps, limits: WatchLimits): Watch {
 function noteNews(entries: Map<RunKey, Entry>, run: Run, plan: Plan): Entry | null {
   const id = runId(run);
   if (id === null) return null;
-  const fresh = { key: run.key, id, quietSince: 0, lookAt: null, fails: 0, missing: false, said: null };
+  const fresh = {
+    key: run.key,
+    id,
+    quietSince: 0,
+    lookAt: null,
+    lookedAt: 0,
+    fails: 0,
+    missing: false,
+    said: null,
+  };
   const entry = entries.get(run.key) ?? fresh;
   entry.quietSince = lastNewsAt(run);
-  entry.lookAt = plan.lookAt;
-  entry.missing = run.watch.is === "missing" && run.watch.times >= 3;
+  entry.lookAt = plan.lookAt !== null && plan.lookAt > entry.lookedAt ? plan.lookAt : null;
+  entry.missing = isMissing(run);
+  // Something else than this watch may have taken in another answer: the next one is compared with what we remember.
+  entry.said = null;
   entries.set(run.key, entry);
   return entry;
 }
@@ -114,6 +127,7 @@ async function learn({ rounds, context }: Deps, entry: Entry, look: Look): Promi
   const said = fingerprint(look);
   const askedAt = look.is === "snapshot" ? look.snapshot.askedAt : look.askedAt;
   const asked = entry.lookAt !== null && askedAt >= entry.lookAt;
+  if (asked) entry.lookedAt = askedAt;
   if (said !== null && said === entry.said && !asked) return;
   const run = await rounds.change(entry.key, (newest) => takeIn(newest, look, context()));
   entry.said = run === null ? null : said;

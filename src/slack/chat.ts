@@ -7,7 +7,7 @@ import type { Chat, PacedEffect } from "../flow/ports.ts";
 import { PortError } from "../flow/ports.ts";
 import type { AnswerAt } from "./answer-url.ts";
 import { drawn } from "./blocks/message.ts";
-import { saidWords } from "./blocks/refusal-words.ts";
+import { privateWords } from "./blocks/private-words.ts";
 import type { Call } from "./clients.ts";
 import { createFiles } from "./files.ts";
 import { findMessages, hasFile, type Self } from "./find-messages.ts";
@@ -17,6 +17,10 @@ import { postedTs } from "./wire.ts";
 
 /** Nothing in our messages becomes a link preview, a link or a mention by Slack's own reading of the text. */
 const LITERAL = { parse: "none", link_names: false, unfurl_links: false, unfurl_media: false };
+
+const EPHEMERAL = { parse: "none", link_names: false };
+/** Slack lets nobody change the message any more: too old for the workspace's rules, or of another kind by now. */
+const UNCHANGEABLE = new Set(["edit_window_closed", "cant_update_message", "block_mismatch"]);
 
 type Deps = {
   call: Call;
@@ -35,12 +39,13 @@ export function createChat(deps: Deps): Chat {
     turn: (effect) => deps.lane.turn(effect),
     post: (run, slot) => paced(deps, run, "post", () => post(deps, run, slot, mark(run, slot))),
     update: (run, slot, ts) => paced(deps, run, "update", () => update(deps, run, slot, ts)),
-    find: (run, slot) => findMessages(deps, run, inChannel(slot), mark(run, slot)),
-    remove: (run, ts) => remove(deps, run, ts),
-    upload: (run, slot) => files.upload(run, slot),
+    find: (run, slot) =>
+      paced(deps, run, "read", () => findMessages(deps, run, inChannel(slot), mark(run, slot))),
+    remove: (run, ts) => paced(deps, run, "other", () => remove(deps, run, ts)),
+    upload: (run, slot) => paced(deps, run, "other", () => files.upload(run, slot)),
     share: (run, file, slot) => paced(deps, run, "post", () => files.share(run, file, slot)),
-    hasFile: (run, file) => hasFile(deps, run, file),
-    tell: (run, to, says) => tell(deps, run, to, says),
+    hasFile: (run, file) => paced(deps, run, "read", () => hasFile(deps, run, file)),
+    tell: (run, to, says) => paced(deps, run, "other", () => tell(deps, run, to, says)),
   };
 }
 
@@ -74,13 +79,19 @@ async function post({ call }: Deps, run: Run, slot: Slot, mark: string): Promise
   return postedTs(await call("chat.postMessage", args));
 }
 
-async function update({ call }: Deps, run: Run, slot: Slot, ts: MessageTs): Promise<"updated" | "gone"> {
+async function update(
+  { call }: Deps,
+  run: Run,
+  slot: Slot,
+  ts: MessageTs,
+): Promise<"updated" | "gone" | "unchangeable"> {
   const { parse, link_names } = LITERAL;
   try {
     await call("chat.update", { channel: run.channel, ts, ...drawn(run, slot), parse, link_names });
     return "updated";
   } catch (error) {
     if (error instanceof PortError && error.code === "message_not_found") return "gone";
+    if (error instanceof PortError && UNCHANGEABLE.has(error.code)) return "unchangeable";
     throw error;
   }
 }
@@ -95,24 +106,18 @@ async function remove({ call }: Deps, run: Run, ts: MessageTs): Promise<void> {
 
 /** At the address of the command while Slack takes answers there, else in the channel, else in a direct message. */
 async function tell({ call, answerAt, now }: Deps, run: Run, to: UserId, says: Said): Promise<void> {
-  const text = saidWords(says, run.channel);
+  const message = privateWords(says, run.channel);
   if (run.answer !== null && to === run.requester && now() < run.answer.until) {
-    const told = await answerAt(run.answer.url, { text }).then(
+    const told = await answerAt(run.answer.url, message).then(
       () => true,
       () => false,
     );
     if (told) return;
   }
   try {
-    await call("chat.postEphemeral", {
-      channel: run.channel,
-      user: to,
-      text,
-      parse: "none",
-      link_names: false,
-    });
+    await call("chat.postEphemeral", { channel: run.channel, user: to, ...message, ...EPHEMERAL });
   } catch (error) {
     if (!(error instanceof PortError) || error.retry === "later") throw error;
-    await call("chat.postMessage", { channel: to, text, ...LITERAL });
+    await call("chat.postMessage", { channel: to, ...message, ...LITERAL });
   }
 }

@@ -2,10 +2,11 @@
 
 import { type Nonce, Nonce as toNonce, parsed, RunKey } from "../core/ids.ts";
 import type { Verdict } from "../core/approval.ts";
+import type { Refusal } from "../core/decide.ts";
 import { PortError } from "../flow/ports.ts";
 import type { Click } from "../flow/open-modal.ts";
 import { decisionModal, readModal, refusedModal } from "./blocks/decision-modal.ts";
-import { noRunWords, refusalWords } from "./blocks/refusal-words.ts";
+import { noRunWords, refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { CARD_APPROVE, CARD_READ, UNKNOWN_START_AGAIN } from "./names.ts";
 import type { ClickPayload } from "./payloads.ts";
@@ -13,7 +14,7 @@ import type { ClickPayload } from "./payloads.ts";
 export async function onCardClick(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
   const [{ action_id, value }] = payload.actions;
   const nonce = parsed<Nonce>(toNonce, value);
-  if (nonce === null) return refuse(deps, payload, refusalWords({ because: "unknown" }));
+  if (nonce === null) return refuse(deps, payload, { because: "unknown" });
   const click: Click = {
     team: deps.team,
     user: payload.user.id,
@@ -24,14 +25,14 @@ export async function onCardClick(deps: ListenerDeps, payload: ClickPayload): Pr
   if (action_id === CARD_READ) return read(deps, payload, click);
   const verdict: Verdict = action_id === CARD_APPROVE ? "approve" : "deny";
   const opened = await deps.openModal.decide(click, verdict);
-  if (!opened.ok) return refuse(deps, payload, refusalWords(opened.error.refusal));
+  if (!opened.ok) return refuse(deps, payload, opened.error.refusal);
   const { run, ticket } = opened.value;
   await open(deps, payload, decisionModal(run, ticket.saw, verdict, ticket.nonce));
 }
 
 async function read(deps: ListenerDeps, payload: ClickPayload, click: Click): Promise<void> {
   const found = await deps.openModal.read(click);
-  if (!found.ok) return refuse(deps, payload, refusalWords(found.error.refusal));
+  if (!found.ok) return refuse(deps, payload, found.error.refusal);
   await open(deps, payload, readModal(found.value.run, found.value.request));
 }
 
@@ -42,22 +43,35 @@ export async function onUnknownClick(deps: ListenerDeps, payload: ClickPayload):
   const again = action_id === UNKNOWN_START_AGAIN ? "started" : "left";
   const done = key === null ? null : await deps.startRun.answerUnknown(by, key, again);
   if (done?.ok === true) return;
-  const words =
-    done?.error.because === "unknown-run" ? "Only the person who asked for this run can answer that." : null;
-  await refuse(
-    deps,
-    payload,
-    words ?? (done === null ? refusalWords({ because: "unknown" }) : noRunWords(done.error, deps.command)),
-  );
+  if (done === null) return refuse(deps, payload, { because: "unknown" });
+  if (done.error.because === "unknown-run") {
+    return answer(
+      deps,
+      payload,
+      "Not yours to answer",
+      "Only the person who asked for this run can answer that.",
+    );
+  }
+  const heading = done.error.because === "answered" ? "Already answered" : "Nothing was started";
+  await answer(deps, payload, heading, noRunWords(done.error, deps.command));
+}
+
+async function refuse(deps: ListenerDeps, payload: ClickPayload, refusal: Refusal): Promise<void> {
+  await answer(deps, payload, refusalTitle(refusal), refusalWords(refusal, payload.user.id));
 }
 
 /** In a modal, because a person may have clicked in the channel, in the thread or on a phone: it is seen in all of them. */
-async function refuse(deps: ListenerDeps, payload: ClickPayload, words: string): Promise<void> {
+async function answer(
+  deps: ListenerDeps,
+  payload: ClickPayload,
+  heading: string,
+  says: string,
+): Promise<void> {
   try {
-    await deps.quick("views.open", { trigger_id: payload.trigger_id, view: refusedModal(words) });
+    await deps.quick("views.open", { trigger_id: payload.trigger_id, view: refusedModal(heading, says) });
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
-    await deps.answerAt(payload.response_url, { text: words });
+    await deps.answerAt(payload.response_url, { text: says });
   }
 }
 

@@ -6,6 +6,7 @@ import { parsed, RunId } from "../core/ids.ts";
 import type { Run } from "../core/run.ts";
 import { OPENING } from "../core/run.ts";
 import { oneLine } from "../core/text.ts";
+import { PortError } from "../flow/ports.ts";
 import type { Asker } from "../flow/may-use.ts";
 import { help, type Linked, oneRun, runForm, runList } from "./blocks/answers.ts";
 import { healthReport } from "./blocks/health-report.ts";
@@ -53,8 +54,18 @@ async function run(
   { task, ack }: Running,
 ): Promise<void> {
   const intention = `command ${payload.trigger_id}`;
-  const started = await deps.startRun.start(by, { input: task, intention, answerUrl: payload.response_url });
-  await ack(started.ok ? undefined : noRunWords(started.error, deps.command));
+  try {
+    const started = await deps.startRun.start(by, {
+      input: task,
+      intention,
+      answerUrl: payload.response_url,
+    });
+    await ack(started.ok ? undefined : noRunWords(started.error, deps.command));
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    deps.log.error({ error }, "a run could not be recorded");
+    await ack("Not started: Countersign could not write it down just now. Try again.");
+  }
 }
 
 async function form(deps: ListenerDeps, by: Asker, payload: CommandPayload, ack: CommandAck): Promise<void> {

@@ -3,6 +3,7 @@
 
 import { type MessageTs, parsed, MessageTs as toTs, type UserId } from "../core/ids.ts";
 import { OPENING, type Run } from "../core/run.ts";
+import { PortError } from "../flow/ports.ts";
 import type { Call } from "./clients.ts";
 import { METADATA_EVENT } from "./names.ts";
 import { type SlackHistory, slackHistory } from "./wire.ts";
@@ -59,7 +60,11 @@ async function readBack(call: Call, run: Run, inChannel: boolean): Promise<Slack
     const answer = slackHistory(await call(method, cursor === undefined ? args : { ...args, cursor }));
     found.push(...answer.messages);
     cursor = answer.response_metadata?.next_cursor;
-    if (cursor === undefined || cursor === "") break;
+    if (cursor === undefined || cursor === "") return found;
   }
-  return found;
+  throw new PortError("there are too many messages to read back", {
+    applied: "no",
+    retry: "later",
+    code: "too_many",
+  });
 }

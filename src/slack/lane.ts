@@ -24,6 +24,7 @@ const OTHERS = { intervalCap: 20, interval: 12_000 };
 
 export function createLane(clock: Clock): Lane {
   const lanes = new Map<string, PQueue>();
+  const rests = new Map<PQueue, number>();
 
   function lane(kind: PacedEffect["kind"], channel: ChannelId): PQueue {
     const name = kind === "post" ? `post ${channel}` : kind;
@@ -42,8 +43,12 @@ export function createLane(clock: Clock): Lane {
     },
     rest: (kind, channel, ms) => {
       const queue = lane(kind, channel);
+      const until = Math.max(rests.get(queue) ?? 0, clock.now() + ms);
+      rests.set(queue, until);
       queue.pause();
-      clock.after(ms, () => void queue.start());
+      clock.after(ms, () => {
+        if ((rests.get(queue) ?? 0) <= until) queue.start();
+      });
     },
   };
 }

@@ -2,11 +2,12 @@
 // exchanges it for one that says why.
 
 import type { View } from "@slack/types";
-import { ChannelId, Nonce, parsed } from "../core/ids.ts";
+import type { Refusal } from "../core/decide.ts";
+import { ChannelId, Nonce, parsed, type UserId } from "../core/ids.ts";
 import { PortError } from "../flow/ports.ts";
 import type { No } from "../flow/refuse.ts";
 import { changedModal, refusedModal } from "./blocks/decision-modal.ts";
-import { noRunWords, refusalPlain, refusalWords } from "./blocks/refusal-words.ts";
+import { noRunWords, refusalPlain, refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { REASON_BLOCK, REASON_INPUT, TASK_BLOCK, TASK_INPUT } from "./names.ts";
 import { type SubmitPayload, typedInto } from "./payloads.ts";
@@ -19,36 +20,44 @@ export type SubmitAnswer =
 
 const NOT_RECORDED =
   "Not recorded: Countersign could not write it down just now. Nothing was sent. Try again.";
+const MAYBE_RECORDED =
+  "Countersign could not make sure that this is written down. Press the button again: the same decision counts once.";
+const NOT_STARTED = "Not started: Countersign could not write it down just now. Try again.";
 
 export async function decisionAnswer(deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> {
   const nonce = parsed<Nonce>(Nonce, payload.view.private_metadata);
-  if (nonce === null)
-    return { response_action: "update", view: refusedModal(refusalWords({ because: "unknown" })) };
+  if (nonce === null) return refusedForm({ because: "unknown" }, payload.user.id);
   const reason = typedInto(payload, REASON_BLOCK, REASON_INPUT);
   try {
     const by = { team: deps.team, user: payload.user.id };
     const recorded = await deps.recordDecision(by, nonce, reason);
-    return recorded.ok ? undefined : refusalAnswer(recorded.error);
+    return recorded.ok ? undefined : refusalAnswer(recorded.error, payload.user.id);
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "a decision could not be recorded");
-    return inField(REASON_BLOCK, NOT_RECORDED);
+    return inField(REASON_BLOCK, error.applied === "maybe" ? MAYBE_RECORDED : NOT_RECORDED);
   }
 }
 
-function refusalAnswer({ refusal, run }: No): SubmitAnswer {
+function refusalAnswer({ refusal, run }: No, asker: UserId): SubmitAnswer {
   switch (refusal.because) {
     case "reason-needed":
     case "reason-too-long":
     case "unverified":
       return inField(REASON_BLOCK, refusalPlain(refusal));
     case "changed":
-      if (run !== null)
-        return { response_action: "update", view: changedModal(run, refusal.was, refusal.is) };
-      return { response_action: "update", view: refusedModal(refusalWords(refusal)) };
+      if (run === null) return refusedForm(refusal, asker);
+      return { response_action: "update", view: changedModal(run, refusal.was, refusal.is) };
     default:
-      return { response_action: "update", view: refusedModal(refusalWords(refusal)) };
+      return refusedForm(refusal, asker);
   }
+}
+
+function refusedForm(refusal: Refusal, asker: UserId): SubmitAnswer {
+  return {
+    response_action: "update",
+    view: refusedModal(refusalTitle(refusal), refusalWords(refusal, asker)),
+  };
 }
 
 export async function formAnswer(deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> {
@@ -59,8 +68,14 @@ export async function formAnswer(deps: ListenerDeps, payload: SubmitPayload): Pr
     return inField(TASK_BLOCK, "This form is not one of ours. Open it again with the command.");
   const input = typedInto(payload, TASK_BLOCK, TASK_INPUT);
   const by = { team: deps.team, user: payload.user.id, channel };
-  const started = await deps.startRun.start(by, { input, intention: `form ${intention}`, answerUrl: null });
-  return started.ok ? undefined : inField(TASK_BLOCK, noRunWords(started.error, deps.command));
+  try {
+    const started = await deps.startRun.start(by, { input, intention: `form ${intention}`, answerUrl: null });
+    return started.ok ? undefined : inField(TASK_BLOCK, noRunWords(started.error, deps.command));
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    deps.log.error({ error }, "a run could not be recorded");
+    return inField(TASK_BLOCK, NOT_STARTED);
+  }
 }
 
 function inField(block: string, words: string): SubmitAnswer {

@@ -4,7 +4,8 @@
 import type { Block } from "@slack/types";
 import type { Approval, Decision } from "../../core/approval.ts";
 import { needsFile } from "../../core/request-text.ts";
-import { type Run, runId } from "../../core/run.ts";
+import { requestSlot, type Run, runId } from "../../core/run.ts";
+import { fileState } from "../../core/shows.ts";
 import { oneLine } from "../../core/text.ts";
 import { CARD_APPROVE, CARD_DENY, CARD_READ } from "../names.ts";
 import { cardState, type CardState } from "./card-state.ts";
@@ -31,7 +32,7 @@ const PAST_ON_CARD = 3;
 export function approvalCard(run: Run, approval: Approval): Message {
   const state = cardState(run, approval);
   const asks = oneLine(approval.request.action ?? "(the service did not say what)", 200);
-  const blocks: Block[] = [header(state.title), whoAsks(run, approval), requestBlock(approval)];
+  const blocks: Block[] = [header(state.title), whoAsks(run, approval), requestBlock(run, approval)];
   for (const past of approval.past.slice(-PAST_ON_CARD))
     blocks.push(rich(line(...pastLine(past.decision), words(pastWords(past.because, past.words)))));
   blocks.push(...outcomeBlocks(state));
@@ -57,10 +58,17 @@ function whoAsks(run: Run, approval: Approval): Block {
   );
 }
 
-function requestBlock({ request }: Approval): Block {
+const WHERE_IN_FILE = {
+  coming: "The whole request is being attached to this thread as a file.",
+  there: "The whole request is attached to this thread as a file.",
+  refused: "The whole request could not be attached; the service has it.",
+};
+
+function requestBlock(run: Run, approval: Approval): Block {
+  const { request } = approval;
   if (fitsCard(request)) return wholeRequest(request);
   const where = needsFile(request)
-    ? "The whole request is attached to this thread as a file."
+    ? WHERE_IN_FILE[fileState(run, requestSlot(approval))]
     : "Read in Full shows the whole request, and so do the forms behind Approve and Deny.";
   return firstPart(request, 1_500, where);
 }

@@ -2,7 +2,7 @@
 
 import type { Approval, ClosedBecause, Decision, Delivery } from "../../core/approval.ts";
 import { needsFile } from "../../core/request-text.ts";
-import { requestSlot, type Run } from "../../core/run.ts";
+import { isWatched, requestSlot, type Run } from "../../core/run.ts";
 import { oneLine } from "../../core/text.ts";
 
 export type CardState = {
@@ -31,7 +31,7 @@ export function cardState(run: Run, approval: Approval): CardState {
         title: title(decision, delivery),
         open: false,
         decision,
-        says: deliveryWords(delivery, decision),
+        says: deliveryWords(delivery, decision, isWatched(run)),
       };
     }
   }
@@ -61,6 +61,7 @@ function title({ verdict }: Decision, delivery: Delivery): string {
     case "confirmed":
       return approves ? "✅ Approved" : "⛔ Denied";
     case "refused":
+      if (delivery.absent) return "⚠️ Resolved elsewhere";
       return approves ? "⚠️ Approval refused by the service" : "⚠️ Denial refused by the service";
     case "elsewhere":
       return "⚠️ Resolved elsewhere";
@@ -69,7 +70,7 @@ function title({ verdict }: Decision, delivery: Delivery): string {
   }
 }
 
-function deliveryWords(delivery: Delivery, decision: Decision): string {
+function deliveryWords(delivery: Delivery, decision: Decision, watched: boolean): string {
   switch (delivery.is) {
     case "recorded":
     case "sending":
@@ -77,7 +78,7 @@ function deliveryWords(delivery: Delivery, decision: Decision): string {
     case "retry":
       if (delivery.lost)
         return "An answer was lost and the approval is still pending. The same decision is being sent again.";
-      return `Recorded, but not with the service yet: ${oneLine(delivery.why, 300)}. Still pending there. The same decision is being tried again.`;
+      return `Recorded, but not with the service yet: ${oneLine(delivery.why, 300)} It has not taken effect; the same decision is being tried again.`;
     case "unsure":
       return "It was sent, but the answer was lost. Checking with the service; there is nothing to do.";
     case "confirmed":
@@ -85,12 +86,21 @@ function deliveryWords(delivery: Delivery, decision: Decision): string {
         ? "The service confirmed it, yet still lists it as pending. Countersign decides each approval once; look at the service."
         : "The service confirmed it.";
     case "refused":
-      return `The service refused it: ${oneLine(delivery.words, 500)}. It did not take effect. Looking whether it is still pending.`;
+      return refusedWords(delivery, watched);
     case "elsewhere":
       return `It was resolved outside Countersign; this ${word(decision)} was not applied. The service said: ${oneLine(delivery.words, 500)}`;
     case "unconfirmed":
       return unconfirmedWords(delivery.because, decision);
   }
+}
+
+function refusedWords({ words, absent }: Extract<Delivery, { is: "refused" }>, watched: boolean): string {
+  const refused = `The service refused it: ${oneLine(words, 500)} It did not take effect.`;
+  if (absent)
+    return `${refused} The approval is no longer listed: it was resolved outside Countersign, or withdrawn.`;
+  return watched
+    ? `${refused} If it is still pending, this card opens again.`
+    : `${refused} The run has ended since.`;
 }
 
 const word = ({ verdict }: Decision): string => (verdict === "approve" ? "approval" : "denial");

@@ -76,12 +76,12 @@ function difference(was: Request | null, is: Request): Block[] {
   ];
 }
 
-/** A plain modal that says why nothing was sent. */
-export function refusedModal(says: string): View {
+/** A plain modal that says no, and why. `says` is in Slack's markup, so it holds our own words only. */
+export function refusedModal(heading: string, says: string): View {
   const text = { type: "mrkdwn", text: says, verbatim: true };
   return {
     type: "modal",
-    title: plain("Nothing was sent"),
+    title: plain(heading),
     close: plain("Close"),
     blocks: [{ type: "section", text }],
   } as View;

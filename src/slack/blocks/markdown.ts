@@ -17,9 +17,19 @@ type Part = RichTextSection | RichTextList | RichTextPreformatted | RichTextQuot
 /** Deeper nesting is drawn flat: Slack indents lists at most so far, and hostile text nests without end. */
 const MAX_DEPTH = 6;
 
+/** Text that the parser can't take, or that nests too deep for it, is shown as it was written. */
 export function markdown(text: string): Part[] {
-  return lexer(visible(text), { gfm: true }).flatMap((token) => block(token, 0));
+  const shown = visible(text);
+  if (NESTED.test(shown)) return boxes(shown);
+  try {
+    return lexer(shown, { gfm: true }).flatMap((token) => block(token, 0));
+  } catch {
+    return boxes(shown);
+  }
 }
+
+/** A line that opens more quotes or lists than anybody means: the parser goes one call deeper for each. */
+const NESTED = /^(?:[ \t]*(?:>|[-*+]|\d{1,9}[.)])){20}/m;
 
 function block(token: Token, depth: number): Part[] {
   switch (token.type) {

@@ -1,14 +1,13 @@
 // Every «no» in plain words: what happened, what it means, what to do. One exhaustive function for each kind.
 
 import type { Refusal } from "../../core/decide.ts";
-import type { Said } from "../../core/run.ts";
-import { oneLine } from "../../core/text.ts";
+import type { UserId } from "../../core/ids.ts";
 import type { NoRun } from "../../flow/may-use.ts";
 import { closedWords } from "./card-state.ts";
-import { count, escaped } from "./rich.ts";
+import { count } from "./rich.ts";
 
 /** In Slack's markup, for a private answer: our own words, user mentions, and service words that are escaped. */
-export function refusalWords(refusal: Refusal): string {
+export function refusalWords(refusal: Refusal, asker: UserId | null = null): string {
   switch (refusal.because) {
     case "requester":
       return "You asked for this run, so someone else must decide what it may do. Nothing was sent.";
@@ -25,7 +24,7 @@ export function refusalWords(refusal: Refusal): string {
     case "unverified":
       return "Slack did not say who you are just now, so Countersign could not verify that you may decide this. Nothing was sent. Try again in a moment.";
     case "already-decided":
-      return alreadyDecided(refusal);
+      return alreadyDecided(refusal, asker);
     case "closed":
       return `This approval is closed. ${closedWords(refusal.why)} Nothing was sent.`;
     case "changed":
@@ -39,10 +38,20 @@ export function refusalWords(refusal: Refusal): string {
   }
 }
 
-function alreadyDecided({ decision }: Extract<Refusal, { because: "already-decided" }>): string {
+function alreadyDecided(
+  { decision }: Extract<Refusal, { because: "already-decided" }>,
+  asker: UserId | null,
+): string {
   const what = decision.verdict === "approve" ? "approved" : "denied";
   const at = `<!date^${Math.floor(decision.at / 1_000)}^{date_short_pretty} at {time}|${new Date(decision.at).toISOString()}>`;
+  if (decision.by.user === asker)
+    return `You already ${what} this, ${at}. That decision counts; this one was not sent.`;
   return `<@${decision.by.user}> already ${what} this, ${at}. The first decision counts; yours was not sent.`;
+}
+
+/** The title of the form that says it. */
+export function refusalTitle(refusal: Refusal): string {
+  return refusal.because === "already-decided" ? "Already decided" : "Nothing was sent";
 }
 
 /** The same for a field error in a modal, where Slack draws no markup. `nameOf` is not known there, so nobody is named. */
@@ -76,7 +85,7 @@ export function noRunWords(no: NoRun, command: string): string {
     case "unknown-run":
       return `There is no such run here, or it belongs to a channel you are not in. \`${command} list\` shows the runs of your channels.`;
     case "service-silent":
-      return `The agent service did not answer: ${escaped(oneLine(no.words, 300))}. Nothing was done. \`${command} health\` tells more.`;
+      return `The agent service could not be asked, so nothing was done. \`${command} health\` tells why.`;
     case "already-watched":
       return `This run is watched already, in <#${no.run.channel}>. Its requester and its channel stay as they are.`;
     case "not-watched":
@@ -85,30 +94,5 @@ export function noRunWords(no: NoRun, command: string): string {
       return "A decision on this run is under way. Wait until it is settled, then try again.";
     case "answered":
       return "This was answered already.";
-  }
-}
-
-/** What a person hears privately about something they did. */
-export function saidWords(said: Said, channel: string): string {
-  switch (said.is) {
-    case "cannot-post":
-      return `Countersign can't post in <#${channel}>: ${escaped(said.words)}. Invite it with \`/invite @countersign\` and try again. Without a thread nothing is started, and approvals can't be shown.`;
-    case "decision-void":
-      return `Your decision was *not sent*: ${voidWords(said.because)}`;
-    case "decision-refused":
-      return `The service refused your decision: ${escaped(oneLine(said.words, 500))}. It did not take effect. If the approval is still pending, its card opens again.`;
-    case "decision-elsewhere":
-      return `Your decision was *not applied*: the approval was resolved outside Countersign. The service said: ${escaped(oneLine(said.words, 500))}`;
-  }
-}
-
-function voidWords(because: Extract<Said, { is: "decision-void" }>["because"]): string {
-  switch (because) {
-    case "request-changed":
-      return "the request changed before it could go out. Look at the card again; it shows the new request.";
-    case "no-longer-listed":
-      return "the service no longer lists the approval. It was withdrawn, or resolved elsewhere.";
-    case "run-over":
-      return "the run ended first.";
   }
 }

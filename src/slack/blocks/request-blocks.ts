@@ -3,7 +3,7 @@
 import type { RichTextBlock } from "@slack/types";
 import type { Request } from "../../core/approval.ts";
 import { CARD_HOLDS_CHARS, MODAL_HOLDS_CHARS, requestParts, requestText } from "../../core/request-text.ts";
-import { clip } from "../../core/text.ts";
+import { clipCounted } from "../../core/text.ts";
 import { boxes, count, line, rich, words } from "./rich.ts";
 
 const NO_ACTION = "The service did not say what the action is. It sent only what stands below.";
@@ -30,7 +30,7 @@ export function fitsModal(request: Request): boolean {
 
 /** The first part, and in plain words how much is missing and where the whole stands. */
 export function firstPart(request: Request, max: number, where: string): RichTextBlock {
-  const { shown, hidden } = clip(requestText(request), max);
+  const { shown, hidden } = clipCounted(requestText(request), max);
   const missing = `${count(hidden)} more characters are not shown here. ${where}`;
   return rich(...boxes(shown), line(words(missing, { bold: true })));
 }

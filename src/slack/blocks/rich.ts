@@ -12,7 +12,7 @@ import type {
   RichTextText,
 } from "@slack/types";
 import type { UserId } from "../../core/ids.ts";
-import { clip, pieces, visible } from "../../core/text.ts";
+import { clipCounted, pieces, visible } from "../../core/text.ts";
 import { PIECE_CHARS } from "./limits.ts";
 
 export type Message = { readonly text: string; readonly blocks: Block[] };
@@ -30,7 +30,7 @@ export function said(text: string, max: number, style?: Style): RichTextText {
 }
 
 export function cut(text: string, max: number): string {
-  const { shown, hidden } = clip(text, max);
+  const { shown, hidden } = clipCounted(text, max);
   return hidden === 0 ? nonEmpty(text) : `${shown}… (${count(hidden)} more characters)`;
 }
 

@@ -2,8 +2,8 @@
 
 import type { Block } from "@slack/types";
 import { type Ended, OPENING, OUTCOME, OUTPUT, type Run, runId } from "../../core/run.ts";
-import { BACK, DOWN, MISSING, outputNeedsFile } from "../../core/shows.ts";
-import { clip, oneLine, visible } from "../../core/text.ts";
+import { BACK, DOWN, fileState, MISSING } from "../../core/shows.ts";
+import { clipCounted, oneLine, visible } from "../../core/text.ts";
 import { UNKNOWN_LEAVE, UNKNOWN_START_AGAIN } from "../names.ts";
 import { markdown } from "./markdown.ts";
 import {
@@ -94,13 +94,18 @@ function output(run: Run, ended: Ended): Block[] {
   if (ended.output === null || ended.output === "") {
     return ended.how === "succeeded" ? [rich(line(words("It has no output.")))] : [];
   }
-  if (!outputNeedsFile(run)) return [rich(...markdown(ended.output))];
+  if (!ended.asFile) return [rich(...markdown(ended.output))];
+  const whole = `The whole output (${count(ended.outputChars)} characters)`;
   const upload = run.uploads[OUTPUT];
-  const rest =
-    upload?.is === "refused"
-      ? `The whole output (${count(ended.outputChars)} characters) could not be attached: ${upload.words}. The service still has it.`
-      : `This is the first part. The whole output (${count(ended.outputChars)} characters) is attached to this thread.`;
-  return [rich(...markdown(clip(visible(ended.output), FIRST_PART_CHARS).shown)), note(oneLine(rest, 600))];
+  const rest = {
+    coming: `This is the first part. ${whole} follows as a file.`,
+    there: `This is the first part. ${whole} is attached to this thread.`,
+    refused: `This is the first part. ${whole} could not be attached: ${upload?.is === "refused" ? upload.words : ""}. The service still has it.`,
+  }[fileState(run, OUTPUT)];
+  return [
+    rich(...markdown(clipCounted(visible(ended.output), FIRST_PART_CHARS).shown)),
+    note(oneLine(rest, 600)),
+  ];
 }
 
 function notStarted(run: Run, why: string): Message {
@@ -111,7 +116,7 @@ function notStarted(run: Run, why: string): Message {
         person(run.requester),
         words(" "),
         words("Not started. ", { bold: true }),
-        words("The service refused the task; no run exists."),
+        words("This is what was said:"),
       ),
       ...boxes(cut(visible(why), 1_000)),
     ),
@@ -162,16 +167,17 @@ function missing(run: Run): Message {
 }
 
 function serviceDown(run: Run): Message {
-  const since = run.outage?.since ?? 0;
-  const text = "⚠️ The agent service has not answered for over a minute";
+  const text = "⚠️ The agent service has been of no use for over a minute";
   const rest =
-    ". Runs and approvals in this channel are not up to date until it does; decisions are kept and sent then.";
-  return {
-    text,
-    blocks: [
-      rich(line(words(text, { bold: true }), words(" (since "), moment(since), words(")"), words(rest))),
-    ],
-  };
+    "Runs and approvals in this channel are not up to date until it is back. Decisions are kept, and sent then.";
+  const why = run.outage === null ? [] : [quote(said(run.outage.why, 300))];
+  const first = line(
+    words(text, { bold: true }),
+    words(", since "),
+    moment(run.outage?.since ?? 0),
+    words(":"),
+  );
+  return { text, blocks: [rich(first, ...why, line(words(rest)))] };
 }
 
 function serviceBack(run: Run): Message {

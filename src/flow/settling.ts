@@ -1,0 +1,61 @@
+import pRetry from "p-retry";
+import { type Effect, effectKey, type Outcome } from "../core/effect.ts";
+import type { RunKey } from "../core/ids.ts";
+import { settle } from "../core/settle.ts";
+import { PortError } from "./ports.ts";
+import type { CarryDeps, Way } from "./way.ts";
+
+/** A run we created is watched by somebody who was quicker: one run has one thread. */
+const TAKEN: Outcome = {
+  is: "refused",
+  words: "The run was started, but somebody follows it in another thread already.",
+};
+
+/** A lapsed lease is taken up again by this process within a minute; if another one has it, that one settles by its own look. */
+const LEASE_PATIENCE_MS = 90_000;
+
+export type Settling = {
+  /** One attempt. Resolves to when to look after the run again (ms). Rejects when the store fails. */
+  once(outcome: Outcome): Promise<number>;
+  /** What happened must reach the store: until it does, a restart would have to call it unsure. */
+  untilSaved(outcome: Outcome): Promise<number>;
+};
+
+export function createSettling(deps: CarryDeps, key: RunKey, effect: Effect, way: Way): Settling {
+  const { clock, log } = deps;
+  const since = clock.now();
+
+  async function once(outcome: Outcome): Promise<number> {
+    try {
+      await save(outcome);
+    } catch (error) {
+      if (!(error instanceof PortError) || error.code !== "run_id_taken") throw error;
+      await save(TAKEN);
+    }
+    return 0;
+  }
+
+  async function save(outcome: Outcome): Promise<void> {
+    const saved = await way.change(key, (run) => settle(run, effect, outcome, deps.context()));
+    if (saved !== null) return;
+    throw new PortError("the run is not held", { applied: "no", retry: "later", code: "lease_lost" });
+  }
+
+  function worthIt(error: Error): boolean {
+    if (!(error instanceof PortError) || error.retry === "never" || way.stopping()) return false;
+    return error.code !== "lease_lost" || clock.now() - since < LEASE_PATIENCE_MS;
+  }
+
+  async function untilSaved(outcome: Outcome): Promise<number> {
+    return pRetry(() => once(outcome), {
+      retries: Number.POSITIVE_INFINITY,
+      minTimeout: 200,
+      maxTimeout: 5_000,
+      shouldRetry: ({ error }) => worthIt(error),
+      onFailedAttempt: ({ error }) =>
+        log.error({ run: key, effect: effectKey(effect), error }, "not saved yet"),
+    });
+  }
+
+  return { once, untilSaved };
+}

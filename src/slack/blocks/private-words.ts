@@ -1,0 +1,58 @@
+// What a person hears privately about something they did: our words, and the service's as text that Slack reads no markup in.
+
+import type { Said } from "../../core/run.ts";
+import { line, type Message, quote, rich, said, words } from "./rich.ts";
+
+const SERVICE_WORDS_CHARS = 500;
+
+export function privateWords(says: Said, channel: string): Message {
+  const place = { type: "channel" as const, channel_id: channel };
+  switch (says.is) {
+    case "cannot-post":
+      return message("Countersign can't post in a channel", [
+        line(words("Countersign can't post in "), place, words(":")),
+        quote(said(says.words, SERVICE_WORDS_CHARS)),
+        line(
+          words("Without a thread nothing is started, and approvals can't be shown. Invite it with "),
+          words("/invite @countersign", { code: true }),
+          words(" and try again."),
+        ),
+      ]);
+    case "decision-void":
+      return message("Your decision was not sent", [
+        line(words("Your decision was not sent: ", { bold: true }), words(voidWords(says.because))),
+      ]);
+    case "decision-refused":
+      return message("The service refused your decision", [
+        line(
+          words("The service refused your decision. ", { bold: true }),
+          words("It did not take effect. It said:"),
+        ),
+        quote(said(says.words, SERVICE_WORDS_CHARS)),
+        line(words("If the approval is still pending, its card opens again.")),
+      ]);
+    case "decision-elsewhere":
+      return message("Your decision was not applied", [
+        line(
+          words("Your decision was not applied: ", { bold: true }),
+          words("the approval was resolved outside Countersign. The service said:"),
+        ),
+        quote(said(says.words, SERVICE_WORDS_CHARS)),
+      ]);
+  }
+}
+
+function message(text: string, lines: Parameters<typeof rich>): Message {
+  return { text, blocks: [rich(...lines)] };
+}
+
+function voidWords(because: Extract<Said, { is: "decision-void" }>["because"]): string {
+  switch (because) {
+    case "request-changed":
+      return "the request changed before it could go out. Look at the card again; it shows the new request.";
+    case "no-longer-listed":
+      return "the service no longer lists the approval. It was withdrawn, or resolved elsewhere.";
+    case "run-over":
+      return "the run ended first.";
+  }
+}
