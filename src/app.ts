@@ -2,6 +2,7 @@
 
 import { createHash, randomBytes } from "node:crypto";
 import { hostname } from "node:os";
+import timers from "node:timers/promises";
 import { createAgentService } from "./agents/client.ts";
 import { createGateway } from "./agents/health.ts";
 import type { Config } from "./config.ts";
@@ -27,8 +28,10 @@ export type App = {
 /** So many looks at runs are under way at once at most. */
 const MAX_POLLS_IN_FLIGHT = 128;
 /** Listeners, then effects, have this long to finish when we stop (ms); with the rest it is below 10 s. */
-const LISTENERS_GRACE_MS = 2_500;
+const LISTENERS_GRACE_MS = 2_000;
 const EFFECTS_GRACE_MS = 5_000;
+/** A look at the service that still hangs then teaches nothing any more (ms). */
+const CALLS_GRACE_MS = 500;
 /** setTimeout takes no more (ms). */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
@@ -99,7 +102,9 @@ async function openParts(config: Config, log: Log, closers: (() => Promise<void>
   closers.push(() => store.close());
   const now = (): number => clock.now();
   const agents = createAgentService({ ...config.agents, now, connections: MAX_POLLS_IN_FLIGHT });
-  closers.push(() => agents.close());
+  closers.push(() =>
+    Promise.race([agents.close(), timers.setTimeout(CALLS_GRACE_MS, undefined, { ref: false })]),
+  );
   const gateway = createGateway({ baseUrl: config.gatewayUrl, now });
   closers.push(() => gateway.close());
   const { botToken, apiUrl, command } = config.slack;

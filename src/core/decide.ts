@@ -28,6 +28,8 @@ export type Refusal =
   | { readonly because: "changed"; readonly was: Request | null; readonly is: Request }
   /** A button or a modal that we do not know, or that belongs to someone or somewhere else. */
   | { readonly because: "unknown" }
+  /** A card that Slack shows, but has not confirmed to us yet. */
+  | { readonly because: "being-posted" }
   | { readonly because: "reason-needed" }
   | { readonly because: "reason-too-long"; readonly chars: number };
 

@@ -42,12 +42,18 @@ async function findCard({ store }: DecideDeps, click: Click) {
   if (run === null || button === null || approval === null)
     return err<No>({ refusal: { because: "unknown" }, run: null });
   const post = run.posts[cardSlot(approval.id)];
+  if (
+    run.team === click.team &&
+    run.channel === click.channel &&
+    (post?.is === "sending" || post?.is === "unsure")
+  ) {
+    return err<No>({ refusal: { because: "being-posted" }, run });
+  }
   // The nonce is bound to its message: the same value under another message, channel or team is nobody's button.
   const mine =
     run.team === click.team && run.channel === click.channel && post?.is === "up" && post.ts === click.ts;
-  return mine
-    ? ok({ run, approval, version: button.version })
-    : err<No>({ refusal: { because: "unknown" }, run: null });
+  if (!mine) return err<No>({ refusal: { because: "unknown" }, run: null });
+  return ok({ run, approval, version: button.version });
 }
 
 async function openModal(

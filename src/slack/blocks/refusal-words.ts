@@ -29,6 +29,8 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
       return `This approval is closed. ${closedWords(refusal.why)} Nothing was sent.`;
     case "changed":
       return "The request changed after this was shown. Nothing was sent. Look at the card again; it shows the new request.";
+    case "being-posted":
+      return "Slack has not confirmed this card to Countersign yet. Nothing was sent. Click again in a few seconds.";
     case "unknown":
       return "This card or form is not the current one, or it was replaced. Nothing was sent. Look for the newest card of the run, or use `pending`.";
     case "reason-needed":
