@@ -23,7 +23,7 @@ test("the configuration table is the code's", () => {
 
 test("the table of commands names every subcommand and no other", () => {
   const named = [...readme.matchAll(/^\| `\/agent ([a-z]+)/gm)].map(([, word]) => word);
-  expect(named.toSorted()).toEqual([...SUBCOMMANDS].toSorted());
+  expect(new Set(named)).toEqual(new Set(SUBCOMMANDS));
 });
 
 test("every npm script that the documents name exists, and the two commands stand on the first screen", () => {

@@ -38,15 +38,18 @@ function field(name: string, value: Json): { name: string; text: string } {
   };
 }
 
-export function requestText(request: Pick<Request, "action" | "content">): string {
-  const { action, fields } = requestParts(request);
+/** One below the other. */
+export function fieldsText(fields: RequestParts["fields"]): string {
   const lines = fields.map(({ name, text }) =>
     text.includes("\n") ? `${name}:\n${text}` : `${name}: ${text}`,
   );
-  return [
-    action ?? "(the service did not say what the action is)",
-    ...(lines.length > 0 ? ["", ...lines] : []),
-  ].join("\n");
+  return lines.join("\n");
+}
+
+export function requestText(request: Pick<Request, "action" | "content">): string {
+  const { action, fields } = requestParts(request);
+  const first = action ?? "(the service did not say what the action is)";
+  return fields.length === 0 ? first : `${first}\n\n${fieldsText(fields)}`;
 }
 
 /** Too long even for a modal: it is attached to the thread as a file before anybody can decide. */

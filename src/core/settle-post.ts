@@ -53,7 +53,9 @@ function afterFinding(before: Of<"unsure">, outcome: Outcome, now: number): Post
         return { is: "planned", notBefore: now + wait, tries: before.tries };
       }
       // What the found copy says is not known: an empty key makes it drawn anew.
-      return { is: "up", ts: first, shows: "", sweepAt: now, notBefore: 0, tries: 0 };
+      // After several attempts a later one may still arrive: the sweep waits for it.
+      const sweepAt = before.tries > 1 ? now + SWEEP_AFTER_MS : now;
+      return { is: "up", ts: first, shows: "", sweepAt, notBefore: 0, tries: 0 };
     }
     case "refused":
       return { ...before, lookAt: now + REFUSED_RETRY_MS, tries };
@@ -68,7 +70,8 @@ function afterUpdating(before: Of<"up">, outcome: Outcome, now: number): Post {
     case "updated":
       return { ...before, shows: outcome.shows, notBefore: 0, tries: 0 };
     case "gone":
-      return PLANNED;
+      // A sweep that is still due stays due for the new message.
+      return { ...PLANNED, tries: before.sweepAt === null ? 0 : 1 };
     case "refused":
       return { ...before, notBefore: now + REFUSED_RETRY_MS, tries };
     case "unsure":

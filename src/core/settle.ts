@@ -22,7 +22,7 @@ import { type PostAct, settlePost, triesOf } from "./settle-post.ts";
 import { settleUpload } from "./settle-upload.ts";
 import { fileState, outcomeShows } from "./shows.ts";
 
-/** Marks the effect as under way. Idempotent effects (update, find, sweep, upload) need no mark. */
+/** Marks the effect as under way. Reading and uploading need no mark. */
 export function begin(run: Run, effect: Effect, now: number): Run {
   switch (effect.do) {
     case "create-run":
@@ -49,8 +49,12 @@ export function begin(run: Run, effect: Effect, now: number): Run {
         ...run,
         tells: run.tells.map((tell) => (tell.id === effect.tell ? { ...tell, state: "sending" } : tell)),
       };
+    case "update": {
+      // Until the answer is in, nobody knows what the message shows: an empty key makes it drawn anew, even after a crash.
+      const post = run.posts[effect.slot];
+      return post?.is === "up" ? withPost(run, effect.slot, { ...post, shows: "" }) : run;
+    }
     case "find":
-    case "update":
     case "sweep":
     case "upload":
     case "find-file":

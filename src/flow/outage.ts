@@ -25,6 +25,7 @@ type Deps = {
 
 export function createOutageWatch(deps: Deps, checkEveryMs: number): OutageWatch {
   let cancel = (): void => undefined;
+  let stopped = false;
   // Unknown at the start: a notice of before a restart may still want its «back again».
   let told: boolean | null = null;
 
@@ -38,16 +39,24 @@ export function createOutageWatch(deps: Deps, checkEveryMs: number): OutageWatch
     if (long || state.is === "answers") told = long;
   }
 
-  function next(): void {
-    cancel = deps.clock.after(checkEveryMs, () => {
-      check()
-        .catch((error: unknown) =>
-          deps.log.error({ error }, "could not tell people about the service's outage"),
-        )
-        .finally(next);
-    });
+  async function checkAgain(): Promise<void> {
+    try {
+      await check();
+    } catch (error) {
+      deps.log.error({ error }, "could not tell people about the service's outage");
+    }
+    next();
   }
-  return { start: next, stop: () => cancel() };
+
+  function next(): void {
+    if (!stopped) cancel = deps.clock.after(checkEveryMs, () => void checkAgain());
+  }
+
+  function stop(): void {
+    stopped = true;
+    cancel();
+  }
+  return { start: next, stop };
 }
 
 async function unfinished(store: Deps["store"], channels: readonly ChannelId[]): Promise<readonly Run[]> {

@@ -47,7 +47,7 @@ export function createLane(clock: Clock): Lane {
       rests.set(queue, until);
       queue.pause();
       clock.after(ms, () => {
-        if ((rests.get(queue) ?? 0) <= until) queue.start();
+        if (clock.now() >= (rests.get(queue) ?? 0)) queue.start();
       });
     },
   };

@@ -1,7 +1,6 @@
 // Which payload goes to which function. Each listener reads the payload, acknowledges, and calls one function.
 
 import type { App } from "@slack/bolt";
-import type { z } from "zod";
 import { onCardClick, onUnknownClick } from "./clicks.ts";
 import { onCommand } from "./commands.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
@@ -18,6 +17,7 @@ import {
   type ClickPayload,
   clickPayload,
   commandPayload,
+  readPayload,
   type SubmitPayload,
   submitPayload,
 } from "./payloads.ts";
@@ -41,7 +41,7 @@ const SUBMITS: readonly (readonly [string, OnSubmit])[] = [
 
 export function listen(app: App, deps: ListenerDeps): void {
   app.command(deps.command, async ({ body, ack }) => {
-    const payload = read(commandPayload, body, deps);
+    const payload = readPayload(commandPayload, body, deps.log);
     if (payload === null) return ack();
     return onCommand(deps, payload, async (text) => {
       await (text === undefined ? ack() : ack({ response_type: "ephemeral", text }));
@@ -50,30 +50,15 @@ export function listen(app: App, deps: ListenerDeps): void {
   for (const [name, onClick] of CLICKS) {
     app.action(name, async ({ body, ack }) => {
       await ack();
-      const payload = read(clickPayload, body, deps);
+      const payload = readPayload(clickPayload, body, deps.log);
       if (payload !== null) await onClick(deps, payload);
     });
   }
   for (const [name, onSubmit] of SUBMITS) {
     app.view(name, async ({ body, ack }) => {
-      const payload = read(submitPayload, body, deps);
+      const payload = readPayload(submitPayload, body, deps.log);
       const answer = payload === null ? undefined : await onSubmit(deps, payload);
       await (answer === undefined ? ack() : ack({ ...answer }));
     });
   }
-}
-
-/** A payload of another shape than Slack documents is logged by where it is wrong, never by what it says. */
-function read<Shape extends z.ZodType>(
-  shape: Shape,
-  body: unknown,
-  { log }: ListenerDeps,
-): z.infer<Shape> | null {
-  const result = shape.safeParse(body);
-  if (result.success) return result.data;
-  log.warn(
-    { wrong: result.error.issues.map(({ path }) => path.join(".")) },
-    "a payload was not of the expected shape",
-  );
-  return null;
 }

@@ -3,6 +3,7 @@
 
 import { z } from "zod";
 import { ChannelId, MessageTs, UserId } from "../core/ids.ts";
+import type { FlowLog } from "../flow/flow-log.ts";
 
 const id = <Id extends string>(make: (text: string) => Id) =>
   z.string().transform((text, ctx): Id => {
@@ -46,4 +47,19 @@ export type SubmitPayload = z.infer<typeof submitPayload>;
 /** What was typed into an input; empty where nothing was. */
 export function typedInto(payload: SubmitPayload, block: string, input: string): string {
   return payload.view.state.values[block]?.[input]?.value ?? "";
+}
+
+/** A payload of another shape than Slack documents is logged by where it is wrong, never by what it says. */
+export function readPayload<Shape extends z.ZodType>(
+  shape: Shape,
+  body: unknown,
+  log: FlowLog,
+): z.infer<Shape> | null {
+  const result = shape.safeParse(body);
+  if (result.success) return result.data;
+  log.warn(
+    { wrong: result.error.issues.map(({ path }) => path.join(".")) },
+    "a payload was not of the expected shape",
+  );
+  return null;
 }

@@ -9,6 +9,9 @@ import { INPUT_CHARS } from "./limits.ts";
 import { count, escaped, line, type Message, moment, person, quote, rich, said, words } from "./rich.ts";
 import { runStatus } from "./run-status.ts";
 
+/** Most approvals that a row of a list names. */
+const WAITS_MOST = 3;
+
 /** The link to a message, where Slack gave one. */
 export type Linked = { readonly run: Run; readonly link: string | null };
 
@@ -60,9 +63,11 @@ function runRow({ run, link }: Linked): Block {
     ...(id === null ? [] : [words(" · "), said(id, 120, { code: true })]),
     ...thread,
   );
-  const asks = waits.map((each) =>
-    line(words("\nWaits for: "), said(oneLine(each.request.action ?? "(not said)", 160), 160)),
-  );
+  const asks = waits
+    .slice(0, WAITS_MOST)
+    .map((each) => line(words("Waits for: "), said(oneLine(each.request.action ?? "(not said)", 160), 160)));
+  if (waits.length > WAITS_MOST)
+    asks.push(line(words(`… and for ${count(waits.length - WAITS_MOST)} more decisions`)));
   return rich(head, ...(run.input === "" ? [] : [quote(said(oneLine(run.input, 200), 200))]), ...asks);
 }
 

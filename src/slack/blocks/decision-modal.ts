@@ -9,6 +9,8 @@ import { firstPart, fitsModal, wholeRequest } from "./request-blocks.ts";
 import { line, person, rich, said, words } from "./rich.ts";
 
 const FILE_PART_CHARS = 20_000;
+/** The request that is no longer valid is shown so far; the new one whole. */
+const WAS_CHARS = 5_000;
 
 /** Asks for the reason, under the whole request. It carries nothing but its nonce. */
 export function decisionModal(run: Run, request: Request, verdict: Verdict, nonce: Nonce): View {
@@ -40,7 +42,12 @@ export function readModal(run: Run, request: Request): View {
 /** After a submit that came too late: what was shown, and what the request is now. Nothing can be sent from here. */
 export function changedModal(run: Run, was: Request | null, is: Request): View {
   const before =
-    was === null ? [] : [rich(line(words("What you were shown:", { bold: true }))), ...shown(was)];
+    was === null
+      ? []
+      : [
+          rich(line(words("What you were shown:", { bold: true }))),
+          firstPart(was, WAS_CHARS, "It is not valid any more."),
+        ];
   return {
     type: "modal",
     title: plain("The request changed"),

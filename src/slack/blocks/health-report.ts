@@ -47,9 +47,12 @@ function part(name: string, report: HealthReport, fields: readonly string[]): Bl
     return value === undefined ? [] : [row(field, typeof value === "string" ? value : JSON.stringify(value))];
   });
   const { endpoints } = report.says;
-  const list =
-    endpoints !== undefined && isList(endpoints) ? endpoints.filter((each) => typeof each === "string") : [];
-  const shown = list.slice(0, ENDPOINTS_MOST).map((each) => row("endpoint", each));
+  const list = endpoints !== undefined && isList(endpoints) ? endpoints : [];
+  const shown = list
+    .slice(0, ENDPOINTS_MOST)
+    .map((each) => row("endpoint", typeof each === "string" ? each : JSON.stringify(each)));
+  if (list.length > ENDPOINTS_MOST)
+    shown.push(line(words(`… and ${count(list.length - ENDPOINTS_MOST)} more endpoints`)));
   return rich(head, ...told, ...shown);
 }
 

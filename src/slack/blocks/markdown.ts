@@ -22,7 +22,8 @@ export function markdown(text: string): Part[] {
   const shown = visible(text);
   if (NESTED.test(shown)) return boxes(shown);
   try {
-    return lexer(shown, { gfm: true }).flatMap((token) => block(token, 0));
+    const parts = lexer(shown, { gfm: true }).flatMap((token) => block(token, 0));
+    return parts.length === 0 ? boxes(shown) : parts;
   } catch {
     return boxes(shown);
   }
@@ -47,11 +48,18 @@ function block(token: Token, depth: number): Part[] {
     case "hr":
       return [line(words("———\n"))];
     case "code":
-      return boxes((token as Tokens.Code).text);
+      return code(token as Tokens.Code);
     default:
       // Tables, HTML and whatever else there may be: shown as they were written.
       return boxes(token.raw.trimEnd());
   }
+}
+
+/** The word behind the fence is shown too: it is part of what the agent said. */
+function code({ lang, text: inside }: Tokens.Code): Part[] {
+  return lang === undefined || lang === ""
+    ? boxes(inside)
+    : [line(words(lang, { italic: true })), ...boxes(inside)];
 }
 
 /** Items stand in one list until a nested one interrupts it; an ordered list then goes on counting. */
@@ -68,7 +76,7 @@ function list(token: Tokens.List, depth: number): Part[] {
     const box = item.task ? [words(item.checked === true ? "☑ " : "☐ ")] : [];
     open.elements.push(line(...box, ...own.flatMap((each) => inline(each, {}, depth + 1))));
     const nested = item.tokens.filter((each): each is Tokens.List => each.type === "list");
-    if (nested.length === 0 || depth >= MAX_DEPTH) continue;
+    if (nested.length === 0) continue;
     out.push(...nested.flatMap((each) => list(each, depth + 1)));
     open = null;
   }
@@ -82,7 +90,7 @@ function newList(ordered: boolean, depth: number, offset: number): Numbered {
   const bare: Numbered = {
     type: "rich_text_list",
     style: ordered ? "ordered" : "bullet",
-    indent: depth,
+    indent: Math.min(depth, MAX_DEPTH),
     elements: [],
   };
   return offset > 0 ? { ...bare, offset } : bare;
@@ -124,8 +132,9 @@ function inline(token: Token, style: Style, depth: number): RichTextElement[] {
 }
 
 /** The address is said in full: a link's label must not hide where it leads. */
-function link({ text: label, href }: Tokens.Link, style: Style): RichTextElement[] {
-  return text(label === href ? href : `${label} (${href})`, style);
+function link({ text: label, href, title }: Tokens.Link, style: Style): RichTextElement[] {
+  const where = typeof title === "string" && title !== "" ? `${href} "${title}"` : href;
+  return text(label === where ? where : `${label} (${where})`, style);
 }
 
 function text(raw: string, style: Style): RichTextElement[] {

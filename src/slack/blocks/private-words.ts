@@ -13,7 +13,7 @@ export function privateWords(says: Said, channel: string): Message {
         line(words("Countersign can't post in "), place, words(":")),
         quote(said(says.words, SERVICE_WORDS_CHARS)),
         line(
-          words("Without a thread nothing is started, and approvals can't be shown. Invite it with "),
+          words("Its messages, and approvals that wait for a decision, are not shown there. Invite it with "),
           words("/invite @countersign", { code: true }),
           words(" and try again."),
         ),

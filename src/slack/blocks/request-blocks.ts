@@ -2,16 +2,26 @@
 
 import type { RichTextBlock } from "@slack/types";
 import type { Request } from "../../core/approval.ts";
-import { CARD_HOLDS_CHARS, MODAL_HOLDS_CHARS, requestParts, requestText } from "../../core/request-text.ts";
+import {
+  CARD_HOLDS_CHARS,
+  fieldsText,
+  MODAL_HOLDS_CHARS,
+  requestParts,
+  requestText,
+} from "../../core/request-text.ts";
 import { clipCounted } from "../../core/text.ts";
 import { boxes, count, line, rich, words } from "./rich.ts";
 
 const NO_ACTION = "The service did not say what the action is. It sent only what stands below.";
 
+/** More fields than this are written one below the other in boxes: each element costs a view some of its 250 kB. */
+const FIELDS_APART = 40;
+
 /** The request in full: the action in a box, then each field under its name. Nothing of it is left out. */
 export function wholeRequest(request: Request): RichTextBlock {
   const { action, fields } = requestParts(request);
   const head = action === null ? [line(words(NO_ACTION, { italic: true }))] : boxes(action);
+  if (fields.length > FIELDS_APART) return rich(...head, ...boxes(fieldsText(fields)));
   const rest = fields.flatMap(({ name, text }) => {
     const short = !text.includes("\n") && text.length <= 200 && text !== "";
     if (short) return [line(words(`${name}: `, { bold: true }), words(text, { code: true }))];
@@ -32,5 +42,5 @@ export function fitsModal(request: Request): boolean {
 export function firstPart(request: Request, max: number, where: string): RichTextBlock {
   const { shown, hidden } = clipCounted(requestText(request), max);
   const missing = `${count(hidden)} more characters are not shown here. ${where}`;
-  return rich(...boxes(shown), line(words(missing, { bold: true })));
+  return rich(...boxes(shown), ...(hidden === 0 ? [] : [line(words(missing, { bold: true }))]));
 }

@@ -1,0 +1,125 @@
+// From the submitted modal to the arrival of its decision at the service, less what one direct call takes. On this road lie the
+// look-up of the person, two looks at the run, two commits to the disk, and a connection of its own for the POST.
+
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { request } from "undici";
+import { startBot } from "#src/sandbox/bot-process.ts";
+import type { Message } from "#src/sandbox/slack/model.ts";
+import { startWorld, type World } from "#src/sandbox/world.ts";
+
+export type Overhead = {
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** Of a direct call, the median. */
+  readonly directMs: number;
+  readonly decisions: number;
+};
+
+/** Slack takes about a message a second in one channel, so the cards are spread over several. */
+const PER_CHANNEL = 10;
+const CARDS_MS = 180_000;
+/** How many first decisions are left out: the bot is still being compiled. */
+const WARM = 10;
+
+export async function decisionOverhead(decisions: number): Promise<Overhead> {
+  const folder = await mkdtemp(join(tmpdir(), "countersign-bench-"));
+  const databaseUrl = `sqlite:${join(folder, "bot.db")}`;
+  const world = await startWorld({ databaseUrl, slack: { rateLimits: false } });
+  const bot = startBot({ ...world.env, LOG_LEVEL: "warn" });
+  await bot.ready();
+  const cards = await putUpCards(world, decisions + WARM);
+  const taken: number[] = [];
+  const direct: number[] = [];
+  for (const [index, card] of cards.entries()) {
+    const ms = await decide(world, card, index);
+    if (index < WARM) continue;
+    taken.push(ms);
+    direct.push(await callDirectly(world));
+  }
+  await bot.end("SIGTERM");
+  await world.stop();
+  await rm(folder, { recursive: true, force: true });
+  const directMs = quantile(direct, 0.5);
+  const over = taken.map((ms) => ms - directMs);
+  return { p50Ms: quantile(over, 0.5), p99Ms: quantile(over, 0.99), directMs, decisions: over.length };
+}
+
+async function putUpCards({ slack, service }: World, wanted: number): Promise<Message[]> {
+  const { workspace, acts } = slack;
+  const count = Math.ceil(wanted / PER_CHANNEL);
+  for (let index = 0; index < count; index += 1) {
+    const channel = `C0BENCH${index}`;
+    const members = ["U0ANA", workspace.app.person];
+    workspace.channels.set(channel, {
+      id: channel,
+      name: `bench-${index}`,
+      kind: "public",
+      members,
+      archived: false,
+    });
+    const run = service.control.createRun("release forever");
+    for (let nth = 0; nth < PER_CHANNEL; nth += 1)
+      service.control.addApproval(run.id, {
+        action: `Deploy part ${nth} of ${channel}`,
+        details: { tool: "deploy" },
+      });
+    const { ok } = await acts.command("U0ANA", channel, "/agent", `watch ${run.id}`);
+    if (!ok) throw new Error("the bot did not take a command");
+  }
+  const cards = () => workspace.messages.filter(isOpenCard);
+  await workspace.until(() => cards().length >= wanted, { timeoutMs: CARDS_MS, what: `${wanted} cards` });
+  return cards().slice(0, wanted);
+}
+
+const isOpenCard = ({ blocks, broadcast }: Message): boolean =>
+  broadcast && JSON.stringify(blocks).includes('"action_id":"card_approve"');
+
+/** Each by a person of their own, so that no look-up is shared (ms). */
+async function decide({ slack, service }: World, card: Message, index: number): Promise<number> {
+  const { workspace, acts } = slack;
+  const id = `U0DECIDES${index}`;
+  const { team } = workspace;
+  workspace.people.set(id, {
+    id,
+    team: team.id,
+    name: id,
+    handle: id.toLowerCase(),
+    kind: "member",
+    deactivated: false,
+  });
+  const block = card.blocks.find(({ type }) => type === "actions")?.block_id ?? "";
+  await acts.click(id, { channel: card.channel, ts: card.ts }, block, "card_approve");
+  const modal = await workspace.until(() => workspace.viewsOf(id)[0], { timeoutMs: 5_000, what: "a modal" });
+  const arrived = nextDecision(service);
+  const from = performance.now();
+  await acts.submit(id, modal.id, { reason: { reason_text: "The numbers are right." } });
+  return (await arrived) - from;
+}
+
+async function callDirectly({ service }: World): Promise<number> {
+  const arrived = nextDecision(service);
+  const from = performance.now();
+  const url = `${service.url}/v1/agent/runs/none/approvals/none`;
+  const { body } = await request(url, { method: "POST", body: '{"decision":"approve"}' });
+  await body.dump();
+  return (await arrived) - from;
+}
+
+/** When the service next sees a decision. */
+function nextDecision({ requests }: World["service"]): Promise<number> {
+  const before = requests.all({ route: "decide" }).length;
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const stop = requests.subscribe(() => {
+    if (requests.all({ route: "decide" }).length === before) return;
+    stop();
+    resolve(performance.now());
+  });
+  return promise;
+}
+
+function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
+}

@@ -1,0 +1,49 @@
+// `npm run bench`: how fast, how big, how late, each against its target. `--json` ends in one line of JSON.
+
+import { parseArgs } from "node:util";
+import { decisionOverhead } from "./decision-overhead.ts";
+import { memoryOf } from "./memory.ts";
+import { pollRatio } from "./poll-ratio.ts";
+
+const RUNS = 10_000;
+const FULL = { poll: { runs: RUNS, rounds: 7, roundMs: 3_000 }, memoryMs: 45_000, decisions: 200 };
+const QUICK = { poll: { runs: RUNS, rounds: 3, roundMs: 1_000 }, memoryMs: 20_000, decisions: 40 };
+
+const { values } = parseArgs({
+  options: { json: { type: "boolean", default: false }, quick: { type: "boolean", default: false } },
+});
+const size = values.quick ? QUICK : FULL;
+
+const polls = await pollRatio(size.poll);
+row("polls/s, ours", polls.ours.toFixed(0), "");
+row("polls/s, undici and JSON.parse", polls.plain.toFixed(0), "");
+row("ratio", polls.ratio.toFixed(2), verdict(polls.ratio >= 0.7, "≥ 0.7"));
+
+const memory = await memoryOf({ runs: RUNS, ms: size.memoryMs });
+row(`RSS with ${RUNS} runs (MB)`, memory.rssMb.toFixed(0), verdict(memory.rssMb <= 200, "≤ 200"));
+row("polls in that time", String(memory.polls), "");
+
+const late = await decisionOverhead(size.decisions);
+row("decision overhead, p50 (ms)", late.p50Ms.toFixed(1), "");
+row("decision overhead, p99 (ms)", late.p99Ms.toFixed(1), verdict(late.p99Ms <= 50, "≤ 50"));
+row("a direct call (ms)", late.directMs.toFixed(1), `${late.decisions} decisions`);
+
+if (values.json) {
+  const rounded = (value: number, digits: number): number => Number(value.toFixed(digits));
+  console.log(
+    JSON.stringify({
+      poll_ratio: rounded(polls.ratio, 3),
+      rss_mb_10k_runs: rounded(memory.rssMb, 1),
+      decision_overhead_p99_ms: rounded(late.p99Ms, 1),
+    }),
+  );
+}
+process.exit(0);
+
+function row(what: string, value: string, note: string): void {
+  console.log(`${what.padEnd(34)} ${value.padStart(10)}  ${note}`.trimEnd());
+}
+
+function verdict(met: boolean, target: string): string {
+  return `${met ? "met" : "MISSED"}, target ${target}`;
+}

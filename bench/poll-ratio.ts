@@ -1,0 +1,160 @@
+// Polls per second of our own road (due queue, breaker, client, time limits, validation, comparison) over those of undici's
+// `request` and JSON.parse alone: same GETs, same server, same number of connections, in turn.
+
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { Agent, request } from "undici";
+import { createAgentService } from "#src/agents/client.ts";
+import { RunId } from "#src/core/ids.ts";
+import type { Clock } from "#src/flow/clock.ts";
+import { createRounds } from "#src/flow/rounds.ts";
+import { createServiceGuard } from "#src/flow/service-guard.ts";
+import { createWatch } from "#src/flow/watch.ts";
+import { createMetrics } from "#src/http/metrics.ts";
+import { createLog } from "#src/log.ts";
+import { openStore } from "#src/store/open.ts";
+import { aQuietRun, context } from "./runs.ts";
+
+export type PollRates = { readonly ours: number; readonly plain: number; readonly ratio: number };
+
+/** As `app.ts` has it. */
+const IN_FLIGHT = 128;
+/** Every run is always due. */
+const PACE = { minMs: 10, maxMs: 10, maxInFlight: IN_FLIGHT };
+const KEY = "bench-key";
+
+const idOf = (index: number): RunId => RunId(`run_${String(index).padStart(6, "0")}`);
+
+export async function pollRatio(size: { runs: number; rounds: number; roundMs: number }): Promise<PollRates> {
+  const responder = fork(fileURLToPath(new URL("responder.ts", import.meta.url)));
+  const [port] = (await once(responder, "message")) as [number];
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const ours = await startOurs(baseUrl, size.runs);
+  const plain = startPlain(baseUrl, size.runs);
+  // The first look at each run is compared with the store; the later ones are the common case.
+  await ours.rate(size.roundMs);
+  while (ours.counted() < size.runs * 2) await ours.rate(200);
+  await plain.rate(size.roundMs);
+  const pairs: { ours: number; plain: number }[] = [];
+  for (let round = 0; round < size.rounds; round += 1)
+    pairs.push({ ours: await ours.rate(size.roundMs), plain: await plain.rate(size.roundMs) });
+  await Promise.all([ours.stop(), plain.stop()]);
+  responder.disconnect();
+  return {
+    ours: median(pairs.map((pair) => pair.ours)),
+    plain: median(pairs.map((pair) => pair.plain)),
+    ratio: median(pairs.map((pair) => pair.ours / pair.plain)),
+  };
+}
+
+/** Polls only while its rate is taken. */
+type Poller = { rate(ms: number): Promise<number>; counted(): number; stop(): Promise<void> };
+
+async function startOurs(baseUrl: string, runs: number): Promise<Poller> {
+  const valve = createValve();
+  const log = createLog({ level: "warn", pretty: false });
+  const clock: Clock = {
+    now: () => Date.now(),
+    after: (ms, what) => {
+      const timer = setTimeout(what, ms);
+      return () => clearTimeout(timer);
+    },
+  };
+  const store = await openStore({ url: "sqlite::memory:", owner: "bench" });
+  const options = { baseUrl, apiKey: KEY, denyWord: "deny", now: Date.now, connections: IN_FLIGHT };
+  const agents = createAgentService(options);
+  const counter = createMetrics();
+  const metrics = {
+    ...counter,
+    poll: (outcome: string, seconds: number) => {
+      counter.poll(outcome, seconds);
+      valve.count();
+    },
+  };
+  const nothingToDo = (): never => {
+    throw new Error("a quiet run asks for an effect");
+  };
+  const carry = { start: nothingToDo, isBusy: () => false, stop: () => Promise.resolve() };
+  const rounds = createRounds({ store, context, clock, log, carry });
+  const gated = { look: (id: RunId) => valve.through(() => agents.look(id)) };
+  const guard = createServiceGuard(clock, PACE.maxMs);
+  const watch = createWatch(
+    { agents: gated, rounds, guard, context, clock, random: Math.random, log, metrics },
+    PACE,
+  );
+  for (let index = 0; index < runs; index += 1) await store.insert(aQuietRun(idOf(index), index, 60_000), {});
+  await store.release();
+  for (const stored of await store.claim(Date.now(), 3_600_000, runs)) await rounds.take(stored);
+  return {
+    rate: valve.rate,
+    counted: valve.counted,
+    stop: async () => {
+      watch.stop();
+      await rounds.stop(0);
+      await agents.close();
+      await store.close();
+    },
+  };
+}
+
+function startPlain(baseUrl: string, runs: number): Poller {
+  const valve = createValve();
+  const dispatcher = new Agent({ connections: IN_FLIGHT, pipelining: 1 });
+  const headers = { authorization: `Bearer ${KEY}` };
+  let next = 0;
+  const stopping = new AbortController();
+  const ask = async (): Promise<void> => {
+    next = (next + 1) % runs;
+    const { body } = await request(`${baseUrl}/v1/agent/runs/${idOf(next)}`, { headers, dispatcher });
+    JSON.parse(await body.text());
+    valve.count();
+  };
+  const loops = Array.from({ length: IN_FLIGHT }, async () => {
+    while (!stopping.signal.aborted) await valve.through(ask);
+  });
+  return {
+    rate: valve.rate,
+    counted: valve.counted,
+    stop: async () => {
+      stopping.abort();
+      valve.open();
+      await Promise.all(loops);
+      await dispatcher.close();
+    },
+  };
+}
+
+/** Lets calls through while a rate is taken, and counts those that are answered. */
+function createValve() {
+  let gate = Promise.withResolvers<void>();
+  let opened = false;
+  let count = 0;
+  const open = (): void => {
+    opened = true;
+    gate.resolve();
+  };
+  const rate = async (ms: number): Promise<number> => {
+    open();
+    const [from, counted] = [performance.now(), count];
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    const perSecond = ((count - counted) * 1_000) / (performance.now() - from);
+    gate = Promise.withResolvers();
+    opened = false;
+    return perSecond;
+  };
+  return {
+    count: () => void (count += 1),
+    counted: () => count,
+    open,
+    rate,
+    through: <T>(call: () => Promise<T>): Promise<T> => (opened ? call() : gate.promise.then(call)),
+  };
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length / 2;
+  const [low = 0, high = 0] = [sorted[Math.ceil(middle) - 1], sorted[Math.floor(middle)]];
+  return (low + high) / 2;
+}

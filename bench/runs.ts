@@ -1,0 +1,34 @@
+// Runs that are watched and quiet: their thread tells what the service says, so that nothing is to be done about them.
+
+import { createHash, randomBytes } from "node:crypto";
+import type { Context } from "#src/core/context.ts";
+import { ChannelId, MessageTs, Nonce, type RunId, RunKey, TeamId, UserId } from "#src/core/ids.ts";
+import { adoptedRun, OPENING, type Run } from "#src/core/run.ts";
+import { begin, settle } from "#src/core/settle.ts";
+import { openingShows } from "#src/core/shows.ts";
+
+/** As `app.ts` makes it. */
+export const context = (now = Date.now()): Context => ({
+  now,
+  digest: (text) => createHash("sha256").update(text, "utf8").digest("hex"),
+  nonce: () => Nonce(randomBytes(16).toString("base64url")),
+});
+
+/** `quietMs`: how long ago anything was last heard of it. */
+export function aQuietRun(id: RunId, index: number, quietMs: number): Run {
+  const since = Date.now() - quietMs;
+  const run = adoptedRun(id, {
+    key: RunKey(`bench${index.toString(36).padStart(8, "0")}`),
+    team: TeamId("T0SANDBOX"),
+    channel: ChannelId("C0OPSAGENTS"),
+    requester: UserId("U0ANA"),
+    input: "Rotate the staging certificates, then tell the on-call person which hosts were done.",
+    askedAt: since,
+    answer: null,
+  });
+  const seen = { ...run, seen: { status: "running", since, ended: null, askedAt: since } };
+  const post = { do: "post", slot: OPENING } as const;
+  const ts = MessageTs(`1763640000.${String(index).padStart(6, "0")}`);
+  const posted = { is: "posted", ts, shows: openingShows(seen) } as const;
+  return settle(begin(seen, post, since), post, posted, context(since));
+}

@@ -1,0 +1,233 @@
+// What the `Chat` port promises the runs, held on whatever workspace is behind it: the sandbox's always, a real one on demand.
+
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Approval } from "#src/core/approval.ts";
+import {
+  ApprovalId,
+  type ChannelId,
+  type MessageTs,
+  RunId,
+  type TeamId,
+  type UserId,
+} from "#src/core/ids.ts";
+import { adoptedRun, cardSlot, OPENING, OUTCOME, OUTPUT, type Run, type Slot } from "#src/core/run.ts";
+import type { Chat } from "#src/flow/ports.ts";
+import { anApproval, aNonce, aRunKey, withApprovals } from "../make/run.ts";
+import { failureOf } from "../slack/failing.ts";
+import { endedRun } from "../slack/observed.ts";
+
+/** A message as the workspace itself shows it. */
+export type Shown = {
+  readonly ts: string;
+  readonly text: string;
+  /** All text in its blocks. */
+  readonly words: string;
+  readonly files: number;
+};
+
+export type ChatUnderTest = {
+  readonly chat: Chat;
+  readonly team: TeamId;
+  /** One that the app is in, one that it is not in. */
+  readonly channel: ChannelId;
+  readonly closed: ChannelId;
+  /** A full member who is in `channel`, and one who is not. */
+  readonly inside: UserId;
+  readonly outside: UserId;
+  /** What people see, asked of the workspace and not of the port: the channel's own view, newest first, or a thread. */
+  seen(channel: ChannelId, thread?: MessageTs): Promise<readonly Shown[]>;
+  /** What one person alone was told: here, and in direct messages. Null where the workspace does not show it. */
+  told(
+    person: UserId,
+    channel: ChannelId,
+  ): Promise<{ here: readonly string[]; direct: readonly string[] } | null>;
+  /** Somebody else copies a message of ours, metadata included; null where this can't be done. */
+  forge(channel: ChannelId, ts: MessageTs): Promise<MessageTs | null>;
+  stop(): Promise<void>;
+};
+
+export function chatContract(make: () => Promise<ChatUnderTest>): void {
+  let under: ChatUnderTest;
+  let chat: Chat;
+  beforeAll(async () => {
+    under = await make();
+    chat = under.chat;
+  });
+  afterAll(() => under.stop());
+
+  function aRun(facts: { channel?: ChannelId; input?: string } = {}): Run {
+    const { channel = under.channel, input = `Task ${randomBytes(4).toString("hex")}` } = facts;
+    const id = RunId(`run_${randomBytes(6).toString("hex")}`);
+    const key = aRunKey();
+    const by = { team: under.team, channel, requester: under.inside };
+    return adoptedRun(id, { key, ...by, input, askedAt: Date.now(), answer: null });
+  }
+
+  const posted = (run: Run, slot: Slot, ts: MessageTs): Run => ({
+    ...run,
+    posts: { ...run.posts, [slot]: { is: "up", ts, shows: "", sweepAt: null, notBefore: 0, tries: 0 } },
+  });
+
+  async function opened(facts: Parameters<typeof aRun>[0] = {}): Promise<{ run: Run; thread: MessageTs }> {
+    const run = aRun(facts);
+    const thread = await chat.post(run, OPENING);
+    return { run: posted(run, OPENING, thread), thread };
+  }
+
+  const withCard = (run: Run): { run: Run; approval: Approval; slot: Slot } => {
+    const approval = anApproval(ApprovalId(`apr_${randomBytes(4).toString("hex")}`));
+    return { run: withApprovals(run, approval), approval, slot: cardSlot(approval.id) };
+  };
+
+  const ended = (run: Run, output: string): Run => endedRun(run, { how: "succeeded", output });
+
+  const timestamps = (shown: readonly Shown[]): string[] => shown.map(({ ts }) => ts);
+
+  describe("posting", () => {
+    test("puts the opening into the channel, with a text for those who see no blocks", async () => {
+      const { run, thread } = await opened();
+      const shown = (await under.seen(under.channel)).find(({ ts }) => ts === thread);
+      expect(shown?.text).not.toBe("");
+      expect(shown?.words).toContain(run.input);
+    });
+
+    test("puts everything else into the run's thread, and a card into the channel too", async () => {
+      const { run: begun, thread } = await opened();
+      const { run, slot } = withCard(begun);
+      const card = await chat.post(run, slot);
+      const outcome = await chat.post(ended(run, "done"), OUTCOME);
+      const inThread = timestamps(await under.seen(under.channel, thread));
+      expect(inThread).toEqual([thread, card, outcome]);
+      const inChannel = timestamps(await under.seen(under.channel));
+      expect(inChannel).toContain(card);
+      expect(inChannel).not.toContain(outcome);
+    });
+
+    test("where we are not a member is refused, surely not done, and not worth the same try", async () => {
+      const failed = await failureOf(chat.post(aRun({ channel: under.closed }), OPENING));
+      expect(failed).toMatchObject({ applied: "no", retry: "never", code: "not_in_channel" });
+    });
+  });
+
+  describe("changing", () => {
+    test("draws the message anew where it stands: a card in both places", async () => {
+      const { run: begun, thread } = await opened();
+      const { run, approval, slot } = withCard(begun);
+      const card = await chat.post(run, slot);
+      const closed = { ...approval, state: { is: "closed", because: "run-over", at: Date.now() } } as const;
+      expect(await chat.update({ ...run, approvals: [closed] }, slot, card)).toBe("updated");
+      for (const place of [await under.seen(under.channel), await under.seen(under.channel, thread)])
+        expect(place.find(({ ts }) => ts === card)?.words).toContain("Closed without a decision");
+    });
+
+    test("may be done twice", async () => {
+      const { run, thread } = await opened();
+      expect(await chat.update(run, OPENING, thread)).toBe("updated");
+      expect(await chat.update(run, OPENING, thread)).toBe("updated");
+    });
+
+    test("keeps the mark by which a message is found", async () => {
+      const { run, thread } = await opened();
+      await chat.update(run, OPENING, thread);
+      expect(await chat.find(run, OPENING)).toEqual([thread]);
+    });
+
+    test("a deleted message says that it is gone", async () => {
+      const { run, thread } = await opened();
+      await chat.remove(run, thread);
+      expect(await chat.update(run, OPENING, thread)).toBe("gone");
+    });
+  });
+
+  describe("finding", () => {
+    test("finds nothing where nothing was posted", async () => {
+      expect(await chat.find(aRun(), OPENING)).toEqual([]);
+      const { run } = await opened();
+      expect(await chat.find(withCard(run).run, cardSlot(ApprovalId("apr_none")))).toEqual([]);
+    });
+
+    test("finds exactly the copies of that message, oldest first", async () => {
+      const { run: begun } = await opened();
+      await opened();
+      const one = withCard(begun);
+      const other = withCard(one.run);
+      const copies = [await chat.post(other.run, one.slot), await chat.post(other.run, one.slot)];
+      await chat.post(other.run, other.slot);
+      expect(await chat.find(other.run, one.slot)).toEqual(copies);
+      expect(await chat.find(other.run, other.slot)).toHaveLength(1);
+      expect(await chat.find(begun, OPENING)).toHaveLength(1);
+    });
+
+    test("does not take for ours what somebody else has copied", async () => {
+      const { run, thread } = await opened();
+      if ((await under.forge(under.channel, thread)) === null) return;
+      expect(await chat.find(run, OPENING)).toEqual([thread]);
+    });
+
+    test("does not find what was removed, and removing may be done twice", async () => {
+      const { run: begun, thread } = await opened();
+      const { run, slot } = withCard(begun);
+      const card = await chat.post(run, slot);
+      await chat.remove(run, card);
+      await chat.remove(run, card);
+      expect(await chat.find(run, slot)).toEqual([]);
+      expect(timestamps(await under.seen(under.channel, thread))).toEqual([thread]);
+    });
+  });
+
+  describe("a file", () => {
+    const long = "A line of the output.\n".repeat(600);
+
+    test("is there once it is shared, in the thread, and not before", async () => {
+      const { run: begun, thread } = await opened();
+      const run = ended(begun, long);
+      const file = await chat.upload(run, OUTPUT);
+      expect(await chat.hasFile(run, file)).toBe(false);
+      expect(await chat.share(run, file, OUTPUT)).toBe("shared");
+      expect(await chat.hasFile(run, file)).toBe(true);
+      expect((await under.seen(under.channel, thread)).filter(({ files }) => files === 1)).toHaveLength(1);
+      expect((await under.seen(under.channel)).filter(({ files }) => files > 0)).toEqual([]);
+    });
+
+    test("that was never uploaded is gone", async () => {
+      const { run } = await opened();
+      expect(await chat.share(ended(run, long), "F0NOSUCHFILE", OUTPUT)).toBe("gone");
+    });
+
+    test("of another thread is not there", async () => {
+      const [one, other] = [await opened(), await opened()];
+      const run = ended(one.run, long);
+      const file = await chat.upload(run, OUTPUT);
+      await chat.share(run, file, OUTPUT);
+      expect(await chat.hasFile(other.run, file)).toBe(false);
+    });
+  });
+
+  describe("telling one person", () => {
+    const says = { is: "cannot-post", words: "it is a test" } as const;
+
+    test("is seen by that person alone", async () => {
+      const { run } = await opened();
+      await chat.tell(run, under.inside, says);
+      const told = await under.told(under.inside, under.channel);
+      expect(told === null ? ["it is a test"] : told.here).toContainEqual(
+        expect.stringContaining("it is a test"),
+      );
+      expect((await under.seen(under.channel)).filter(({ text }) => text.includes("it is a test"))).toEqual(
+        [],
+      );
+    });
+
+    test.each<[string, () => { channel: ChannelId; to: UserId }]>([
+      ["is not in the channel", () => ({ channel: under.channel, to: under.outside })],
+      ["is where we are not", () => ({ channel: under.closed, to: under.inside })],
+    ])("who %s goes to their direct messages", async (_why, place) => {
+      const { channel, to } = place();
+      const words = `it is a test ${aNonce()}`;
+      await chat.tell(aRun({ channel }), to, { is: "cannot-post", words });
+      const told = await under.told(to, channel);
+      expect(told === null ? [words] : told.direct).toContainEqual(expect.stringContaining(words));
+    });
+  });
+}

@@ -1,0 +1,150 @@
+import { describe, expect, test } from "vitest";
+import { type Approval, close, withDelivery } from "#src/core/approval.ts";
+import {
+  decide,
+  isOpen,
+  MAX_REASON_CHARS,
+  mayDecide,
+  type Person,
+  type Submission,
+} from "#src/core/decide.ts";
+import { TeamId, UserId } from "#src/core/ids.ts";
+import { findApproval } from "#src/core/run.ts";
+import {
+  anApproval,
+  APPROVER,
+  aRequest,
+  aWatchedRun,
+  NOON,
+  REQUESTER,
+  TEAM,
+  withApprovals,
+} from "../make/run.ts";
+import { contextAt } from "../make/history.ts";
+
+const MEMBER: Person = { team: TEAM, user: APPROVER, kind: "member", seesChannel: true };
+const OTHER_TEAM = TeamId("T0ELSEWHERE");
+const run = aWatchedRun();
+
+describe("who may decide", () => {
+  test.for<[string, Partial<Person>, string | null]>([
+    ["a full member who sees the channel", {}, null],
+    ["the requester", { user: REQUESTER }, "requester"],
+    ["a guest", { kind: "guest" }, "guest"],
+    ["a person of another organisation", { kind: "outsider" }, "outsider"],
+    ["a bot", { kind: "bot" }, "bot"],
+    ["a deactivated person", { kind: "deactivated" }, "deactivated"],
+    ["a member who cannot see the channel", { seesChannel: false }, "not-in-channel"],
+    ["a member of another team", { team: OTHER_TEAM }, "outsider"],
+    ["the requester's id in another team", { team: OTHER_TEAM, user: REQUESTER }, "outsider"],
+    ["a guest who is the requester", { kind: "guest", user: REQUESTER }, "guest"],
+    ["the requester, outside the channel", { user: REQUESTER, seesChannel: false }, "requester"],
+  ])("%s: %o is answered %s", ([, facts, because]) => {
+    expect(mayDecide({ ...MEMBER, ...facts }, run)?.because ?? null).toBe(because);
+  });
+
+  test("ids are compared exactly, whatever they look like", () => {
+    expect(mayDecide({ ...MEMBER, user: UserId("U0REQUESTER1") }, run)).toBeNull();
+  });
+});
+
+describe("which approval is open", () => {
+  const pending = anApproval();
+  const decision = {
+    verdict: "deny",
+    reason: "no",
+    by: MEMBER,
+    at: NOON,
+    digest: pending.request.digest,
+  } as const;
+  const changed = { because: "changed", was: null, is: pending.request };
+  const sending = withDelivery(pending, decision, { is: "sending", at: NOON, tries: 1, lost: false });
+  const confirmed = withDelivery(pending, decision, { is: "confirmed", at: NOON, stillListed: null });
+
+  test.for<[string, Approval | null, number, object | null]>([
+    ["pending, in the version that was seen", pending, 1, null],
+    ["pending, in a later version", { ...pending, version: 2 }, 1, changed],
+    ["pending, and a version claimed that never was", pending, 2, changed],
+    ["none at all", null, 1, { because: "unknown" }],
+    ["decided and on its way", sending, 1, { because: "already-decided", decision, settled: false }],
+    ["decided and confirmed", confirmed, 1, { because: "already-decided", decision, settled: true }],
+    [
+      "closed, as the run is over",
+      close(pending, "run-over", NOON),
+      1,
+      { because: "closed", why: "run-over" },
+    ],
+    [
+      "closed, in an older version",
+      close(pending, "unwatched", NOON),
+      7,
+      { because: "closed", why: "unwatched" },
+    ],
+  ])("%s", ([, approval, version, refusal]) => {
+    expect(isOpen(approval, version, null)).toEqual(refusal);
+  });
+});
+
+describe("a submitted decision", () => {
+  const approval = anApproval();
+  const open = withApprovals(run, approval);
+  const submission: Submission = {
+    approval: approval.id,
+    version: 1,
+    digest: approval.request.digest,
+    was: approval.request,
+    verdict: "approve",
+    reason: "",
+    by: MEMBER,
+  };
+  const refusal = (facts: Partial<Submission>): string | null => {
+    const result = decide(open, { ...submission, ...facts }, contextAt());
+    return result.ok ? null : result.error.because;
+  };
+
+  test("is recorded with its verdict, its reason byte for byte, who, when and on what", () => {
+    const reason = "  because\r\n‮ it is 𝒢ood\u0000 ";
+    const result = decide(open, { ...submission, reason }, contextAt());
+    const state = result.ok ? findApproval(result.value, approval.id)?.state : null;
+    expect(state).toEqual({
+      is: "decided",
+      delivery: { is: "recorded" },
+      decision: {
+        verdict: "approve",
+        reason,
+        by: { team: TEAM, user: APPROVER },
+        at: NOON,
+        digest: approval.request.digest,
+      },
+    });
+  });
+
+  test.for<[string, Partial<Submission>, string | null]>([
+    ["to approve without a reason", {}, null],
+    ["to deny with a reason", { verdict: "deny", reason: "no" }, null],
+    ["to deny without a reason", { verdict: "deny" }, "reason-needed"],
+    ["to deny with white space", { verdict: "deny", reason: " \n\t" }, "reason-needed"],
+    ["to deny with what nobody can see", { verdict: "deny", reason: "\u200B\u2800\uFEFF" }, "reason-needed"],
+    ["a reason of 3,000 characters", { reason: "x".repeat(MAX_REASON_CHARS) }, null],
+    ["a reason of 3,001 characters", { reason: "x".repeat(MAX_REASON_CHARS + 1) }, "reason-too-long"],
+    ["another digest than the request's", { digest: "other" }, "changed"],
+    ["an older version", { version: 0 }, "changed"],
+    ["by the requester", { by: { ...MEMBER, user: REQUESTER } }, "requester"],
+    ["by a guest, with all else wrong too", { by: { ...MEMBER, kind: "guest" }, digest: "other" }, "guest"],
+  ])("%s: %o is answered %s", ([, facts, because]) => {
+    expect(refusal(facts)).toBe(because);
+  });
+
+  test("is told what changed, before and after", () => {
+    const was = aRequest({ action: "something smaller" });
+    const result = decide(open, { ...submission, digest: was.digest, was }, contextAt());
+    expect(result).toEqual({ ok: false, error: { because: "changed", was, is: approval.request } });
+  });
+
+  test("loses against the one that came before it, and changes nothing", () => {
+    const first = decide(open, submission, contextAt());
+    if (!first.ok) throw new Error("the first is refused");
+    const second = decide(first.value, { ...submission, verdict: "deny", reason: "no" }, contextAt());
+    expect(second).toMatchObject({ ok: false, error: { because: "already-decided", settled: false } });
+  });
+});

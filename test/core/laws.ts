@@ -1,0 +1,181 @@
+// The four laws, as something that watches a simulated world and throws where one is broken.
+
+import type { Approval, Decision, Delivery } from "#src/core/approval.ts";
+import { isFinal } from "#src/core/approval.ts";
+import { needsFile } from "#src/core/request-text.ts";
+import { cardSlot, findApproval, OPENING, requestSlot, type Run } from "#src/core/run.ts";
+import { shows } from "#src/core/shows.ts";
+import { drawn } from "./simulated-slack.ts";
+import type { SimulatedWorld } from "./simulated-world.ts";
+
+/** `copies`: how many messages of one slot there may be at a time; a late arrival may add one until it is swept. */
+export function watchLaws(world: SimulatedWorld, copies: 1 | "a few"): void {
+  world.onSave((before, after) => {
+    final(before, after);
+    once(world);
+    if (copies === 1) oneMessageEach(world);
+    if (copies === 1) oneAtATime(world);
+  });
+}
+
+/** To be asked when the world has come to rest. */
+export function lawsAtRest(world: SimulatedWorld): void {
+  quiet(world);
+  once(world);
+  oneMessageEach(world);
+  nothingLost(world);
+  nothingDoubled(world);
+}
+
+class BrokenLaw extends Error {
+  override readonly name = "BrokenLaw";
+}
+
+function must(law: string, holds: boolean, words: string): void {
+  if (!holds) throw new BrokenLaw(`${law}: ${words}`);
+}
+
+function quiet(world: SimulatedWorld): void {
+  const { plan, run } = world;
+  must("quiet", plan.effects.length === 0, `asks for ${JSON.stringify(plan.effects)} at rest`);
+  const posts = [...Object.values(run.posts), ...Object.values(run.uploads)];
+  const marked = posts.some(({ is }) => is === "sending" || is === "sharing");
+  must("quiet", !marked && run.tells.length === 0, "something is marked at rest, and nobody does it");
+  must("quiet", plan.wakeAt === null && plan.lookAt === null, "wants to be woken at rest");
+  world.look("fresh");
+  must("quiet", world.run === run, "a look that teaches nothing makes another run");
+}
+
+/** A second content leaves only when everything of the first is known not to have been applied. */
+function once(world: SimulatedWorld): void {
+  for (const [index, later] of world.sent.entries()) {
+    for (const earlier of world.sent.slice(0, index)) {
+      if (earlier.approval !== later.approval || sameDecision(earlier.decision, later.decision)) continue;
+      must("once", earlier.disproved, `a second decision of ${later.approval} left, and the first may hold`);
+    }
+  }
+  for (const { approval, asked, decision } of world.sent)
+    must("once", asked === decision.digest, `what left for ${approval} is not what was asked for`);
+  const resolved = world.service.applied.map(({ approval }) => approval);
+  must("once", new Set(resolved).size === resolved.length, "an approval was resolved twice");
+}
+
+/** The same content goes again only when the earlier one can no longer arrive. */
+function oneAtATime({ sent }: SimulatedWorld): void {
+  const last = sent.at(-1);
+  const early = sent
+    .slice(0, -1)
+    .find((each) => each.approval === last?.approval && each.arrivesBy > last.at);
+  must("once", early === undefined, `a decision of ${last?.approval} left twice at a time`);
+}
+
+/** Of a message that Slack refuses to let us read back, nobody can say how often it is there. */
+function oneMessageEach({ slack, run }: SimulatedWorld): void {
+  const unread = (slot: string): boolean => run.posts[slot]?.is === "refused" || slack.unswept.has(slot);
+  const slots = slack.messages.map(({ slot }) => slot).filter((slot) => !unread(slot));
+  const twice = slots.find((slot, index) => slots.indexOf(slot) !== index);
+  must("once", twice === undefined, `«${twice}» is up twice`);
+}
+
+function final(before: Run, after: Run): void {
+  for (const approval of before.approvals) {
+    const next = findApproval(after, approval.id);
+    must("final", next !== null, `${approval.id} is forgotten`);
+    if (next !== null) finalApproval(approval, next);
+  }
+}
+
+function finalApproval({ state, past, version, id }: Approval, next: Approval): void {
+  const kept = past.every((each, index) => next.past[index] === each);
+  must("final", kept && next.version >= version, `the history of ${id} was rewritten`);
+  if (state.is !== "decided") return;
+  if (next.state.is === "decided") {
+    const same = sameDecision(state.decision, next.state.decision);
+    must("final", same, `the decision of ${id} became another`);
+  } else {
+    const told = next.past.length === past.length + 1 && next.past.at(-1)?.decision === state.decision;
+    must("final", told, `a decision of ${id} is gone and nobody is told`);
+  }
+  if (!isFinal(state.delivery)) return;
+  const settled = next.state.is === "decided" ? next.state.delivery : null;
+  must("final", settled?.is === state.delivery.is, `${id} was ${state.delivery.is}, and is no longer`);
+}
+
+function nothingLost(world: SimulatedWorld): void {
+  const { run, service } = world;
+  if (run.watch.is === "on" && run.creation.is === "created") {
+    for (const [id, { listed, content }] of service.items) {
+      if (!listed || service.ended) continue;
+      const approval = findApproval(run, id);
+      must("crash", approval !== null, `nobody sees ${id}`);
+      if (approval?.state.is === "decided") must("crash", isSettledNow(approval), `${id} hangs`);
+      else must("crash", approval?.state.is === "pending", `${id} is pending, and its card is closed`);
+      const current =
+        approval?.state.is !== "pending" ||
+        JSON.stringify(approval.request.content) === JSON.stringify(content);
+      must("crash", current, `the card of ${id} shows what was asked before`);
+    }
+  }
+  for (const approval of run.approvals) cardIsTrue(world, approval);
+  for (const { approval, decision } of world.committed) decisionIsTold(world, approval, decision);
+}
+
+function isSettledNow({ state }: Approval): boolean {
+  return state.is === "decided" && isFinal(state.delivery);
+}
+
+/** A refusal stands until the service lists the approval again. */
+function isOver(delivery: Delivery): boolean {
+  return isFinal(delivery) || delivery.is === "refused";
+}
+
+/** The message that we take for the slot's. */
+function known({ run, slack }: Pick<SimulatedWorld, "run" | "slack">, slot: string) {
+  const post = run.posts[slot];
+  return slack.messages.find(({ ts }) => post?.is === "up" && post.ts === ts);
+}
+
+/** The one message of the card says what the approval is; a long request can be read before it is decided. */
+function cardIsTrue({ run, slack }: SimulatedWorld, approval: Approval): void {
+  const slot = cardSlot(approval.id);
+  if (shows(run, slot) === null) return;
+  const card = known({ run, slack }, slot);
+  if ((card === undefined && slack.deleted.has(slot)) || slack.torn.has(slot)) return;
+  must("crash", card !== undefined, `${approval.id} has no card`);
+  const wanted = drawn(run, slot);
+  must("crash", card?.text === wanted, `the card of ${approval.id} says «${card?.text}», not «${wanted}»`);
+  if (approval.state.is !== "pending" || !needsFile(approval.request)) return;
+  const upload = run.uploads[requestSlot(approval)]?.is;
+  must("crash", upload === "up" || upload === "refused", `the request of ${approval.id} is not attached`);
+}
+
+/** Nothing is claimed of a decision that the service would deny. */
+function decisionIsTold({ run, service }: SimulatedWorld, id: Approval["id"], decision: Decision): void {
+  const approval = findApproval(run, id);
+  const applied = service.applied.filter((each) => sameDecision(each.decision, decision)).length;
+  const past = approval?.past.some((each) => sameDecision(each.decision, decision)) === true;
+  const state = approval?.state.is === "decided" ? approval.state : null;
+  const now = state !== null && sameDecision(state.decision, decision) ? state.delivery : null;
+  must("crash", past !== (now !== null), `a decision of ${id} is lost or told twice`);
+  if (past) return must("crash", applied === 0, `${id} says that nothing was applied, but it was`);
+  must("crash", now !== null && isOver(now), `a decision of ${id} never comes to an end`);
+  if (now?.is === "confirmed") must("crash", applied === 1, `${id} says confirmed, but it was not applied`);
+  if (now?.is === "refused") must("crash", applied === 0, `${id} says refused, but it was applied`);
+  if (now?.is === "elsewhere") must("crash", applied === 0, `${id} says elsewhere, but it was ours`);
+}
+
+function nothingDoubled({ run, service, slack }: SimulatedWorld): void {
+  must("crash", service.created.length <= 1, "one intention made two runs");
+  const claims = run.creation.is === "created" ? 1 : run.creation.is === "refused" ? 0 : null;
+  must("crash", claims === null || service.created.length === claims, "the opening message is not true");
+  must("crash", new Set(slack.told).size === slack.told.length, "somebody was told twice");
+  const opening = known({ run, slack }, OPENING);
+  const gone = opening === undefined && slack.deleted.has(OPENING);
+  const free = run.posts[OPENING]?.is !== "up" || gone || slack.torn.has(OPENING);
+  const said = free || opening?.text === drawn(run, OPENING);
+  must("crash", said, "the opening message is stale");
+}
+
+function sameDecision(a: Decision, b: Decision): boolean {
+  return a.verdict === b.verdict && a.reason === b.reason && a.at === b.at && a.digest === b.digest;
+}

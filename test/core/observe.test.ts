@@ -1,0 +1,264 @@
+// What a look at the service makes of a run: each transition of the tables in approval.ts that comes from a look.
+
+import { describe, expect, test } from "vitest";
+import { type Approval, close, type Delivery } from "#src/core/approval.ts";
+import { DECISION_LINGER_MS, STILL_LISTED_AFTER_MS } from "#src/core/fold-approval.ts";
+import { GIVE_UP_AFTER_MS, observe, observeMissing } from "#src/core/observe.ts";
+import { reconcile } from "#src/core/reconcile.ts";
+import { replaceApproval, type Run } from "#src/core/run.ts";
+import type { Snapshot } from "#src/core/snapshot.ts";
+import { aSnapshot, contextAt, decidedRun, deliveredRun, listedRun } from "../make/history.ts";
+import { APPROVER, aWatchedRun, NOON, REQUESTER } from "../make/run.ts";
+
+const CHANGED = { id: "apr_1", content: { action: "delete it", also: "everything" } };
+
+/** The one approval after a look that began `ms` after noon. */
+function after(run: Run, pending: Parameters<typeof aSnapshot>[1], ms = 1): Run {
+  return observe(run, aSnapshot(run, pending, { askedAt: NOON + ms }), contextAt(ms));
+}
+function only({ approvals }: Run): Approval {
+  const [approval, ...others] = approvals;
+  if (approval === undefined || others.length > 0) throw new Error("not one approval");
+  return approval;
+}
+function missed(run: Run, times: number): Run {
+  let next = run;
+  for (let look = 1; look <= times; look += 1) next = observeMissing(next, NOON + look, contextAt(look));
+  return next;
+}
+
+describe("a look", () => {
+  test("that teaches nothing leaves the very same run", () => {
+    const run = listedRun("apr_1", "apr_2");
+    expect(after(run, ["apr_1", "apr_2"])).toBe(run);
+    expect(after(run, ["apr_2", "apr_1"])).toBe(run);
+  });
+
+  test("that began before one already taken in is ignored, whatever has changed between them", () => {
+    const run = listedRun("apr_1");
+    const newer = after(run, ["apr_1", "apr_2"], 200);
+    expect(after(newer, ["apr_1"], 100)).toBe(newer);
+  });
+
+  test("at a run that is over, dropped or given up changes nothing", () => {
+    const over = after(listedRun("apr_1"), [], 1);
+    for (const watch of [
+      { is: "over", at: NOON },
+      { is: "given-up", at: NOON },
+      { is: "dropped", at: NOON, by: REQUESTER },
+    ] as const) {
+      const run: Run = { ...over, watch };
+      expect(after(run, ["apr_1"], 9)).toBe(run);
+    }
+  });
+
+  test("that does not tell what is pending changes no approval", () => {
+    const run = listedRun("apr_1");
+    expect(after(run, null).approvals).toBe(run.approvals);
+  });
+
+  test.for(["queued", "running", "dreaming", "SUCCEEDED", ""])(
+    "in state «%s» the run still works",
+    (status) => {
+      const run = aWatchedRun();
+      const next = observe(run, aSnapshot(run, [], { status }), contextAt());
+      expect(next).toMatchObject({ watch: { is: "on" }, seen: { status, ended: null } });
+    },
+  );
+
+  test.for(["succeeded", "failed", "canceled"])("in state %s the run is over, and cards close", (status) => {
+    const run = listedRun("apr_1");
+    const snapshot = aSnapshot(run, ["apr_1"], { status, output: "done", askedAt: NOON + 1 });
+    const next = observe(run, snapshot, contextAt(1));
+    expect(next).toMatchObject({ watch: { is: "over" }, seen: { ended: { how: status, outputChars: 4 } } });
+    expect(only(next).state).toMatchObject({ is: "closed", because: "run-over" });
+  });
+});
+
+describe("a pending approval", () => {
+  const run = listedRun("apr_1");
+
+  test("closes when it is no longer listed, and opens under a new nonce when it is listed again", () => {
+    const gone = after(run, []);
+    expect(only(gone).state).toMatchObject({ is: "closed", because: "no-longer-listed" });
+    const back = only(after(gone, ["apr_1"], 2));
+    expect(back).toMatchObject({ state: { is: "pending" }, version: 2 });
+    expect(back.nonce).not.toBe(only(run).nonce);
+  });
+
+  test.for([
+    CHANGED,
+    { id: "apr_1", content: "apr_1" },
+    { id: "apr_1", content: { action: "delete it", also: null } },
+    { id: "apr_1", content: { action: "delete it " } },
+  ])("gets a new version and nonce when anything of it changes: %o", (item) => {
+    const next = only(after(run, [item]));
+    expect(next).toMatchObject({ version: 2, request: { content: item.content } });
+    expect(next.nonce).not.toBe(only(run).nonce);
+  });
+
+  test("keeps its version when the fields come in another order", () => {
+    const one = { id: "a", content: { x: 1, y: { p: [1, 2], q: 2 } } };
+    const other = { id: "a", content: { y: { q: 2, p: [1, 2] }, x: 1 } };
+    const listed = after(aWatchedRun(), [one]);
+    expect(after(listed, [other], 2)).toBe(listed);
+  });
+
+  test("has another digest in another run, and under another id", () => {
+    const digests = [listedRun("apr_1"), listedRun("apr_1"), listedRun("apr_2")].map(
+      (each) => only(each).request.digest,
+    );
+    expect(new Set(digests).size).toBe(3);
+  });
+});
+
+describe("a decision of which nothing has left", () => {
+  const retry: Delivery = { is: "retry", notBefore: NOON, tries: 1, lost: false, why: "429" };
+
+  test.for<[string, Run]>([
+    ["recorded", decidedRun()],
+    ["surely not applied", deliveredRun(retry)],
+  ])("%s: stays while the same is asked", ([, run]) => {
+    expect(after(run, ["apr_1"])).toBe(run);
+  });
+
+  test.for<[string, Run]>([
+    ["recorded", decidedRun()],
+    ["surely not applied", deliveredRun(retry)],
+  ])("%s: is void when the request changes, and its approver is told once", ([, run]) => {
+    const next = after(run, [CHANGED]);
+    expect(only(next)).toMatchObject({
+      state: { is: "pending" },
+      version: 2,
+      past: [{ because: "request-changed", decision: { reason: "it is time" } }],
+    });
+    expect(next.tells).toMatchObject([
+      { to: APPROVER, says: { is: "decision-void", because: "request-changed" }, state: "planned" },
+    ]);
+    expect(after(next, [CHANGED], 2)).toBe(next);
+  });
+
+  test("is void when the approval is gone, and open again when it comes back", () => {
+    const gone = after(decidedRun(), []);
+    expect(only(gone)).toMatchObject({ state: { is: "closed" }, past: [{ because: "no-longer-listed" }] });
+    expect(only(after(gone, ["apr_1"], 2)).state.is).toBe("pending");
+  });
+
+  test("is void when the run ends, and its approver is told so", () => {
+    const run = decidedRun();
+    const snapshot: Snapshot = aSnapshot(run, [], { status: "failed", askedAt: NOON + 1 });
+    const next = observe(run, snapshot, contextAt(1));
+    expect(next.tells).toMatchObject([{ says: { is: "decision-void", because: "run-over" } }]);
+  });
+});
+
+describe("a decision whose answer was lost", () => {
+  const run = deliveredRun({ is: "unsure", since: NOON, notBefore: NOON, tries: 1, why: "no answer" });
+
+  test.for<[string, Parameters<typeof aSnapshot>[1], number, object]>([
+    ["listed just after", ["apr_1"], DECISION_LINGER_MS - 1, { is: "unsure" }],
+    ["listed when the linger is over", ["apr_1"], DECISION_LINGER_MS, { is: "retry", lost: true, tries: 1 }],
+    ["gone just after", [], DECISION_LINGER_MS - 1, { is: "unsure" }],
+    [
+      "gone when the linger is over",
+      [],
+      DECISION_LINGER_MS,
+      { is: "unconfirmed", because: "no-longer-listed" },
+    ],
+    ["changed", [CHANGED], DECISION_LINGER_MS, { is: "unconfirmed", because: "request-changed" }],
+    ["not told of", null, 9_000, { is: "unsure" }],
+  ])("%s", ([, pending, ms, delivery]) => {
+    expect(only(after(run, pending, ms)).state).toMatchObject({ is: "decided", delivery });
+  });
+
+  test("learns nothing from a look that began before the answer was lost", () => {
+    expect(after(run, [], -1)).toMatchObject({ approvals: [{ state: { delivery: { is: "unsure" } } }] });
+  });
+});
+
+describe("a decision that the service refused", () => {
+  const run = deliveredRun({ is: "refused", at: NOON + 5, words: "409", absent: false });
+
+  test("waits for a look that began after the refusal", () => {
+    expect(only(after(run, ["apr_1"], 4)).state).toMatchObject({ delivery: { is: "refused" } });
+  });
+  test("gives way when the approval is still listed", () => {
+    expect(only(after(run, ["apr_1"], 5))).toMatchObject({
+      state: { is: "pending" },
+      past: [{ because: "refused", words: "409" }],
+    });
+  });
+  test("stays refused when the approval is gone, gives way when it returns, and is asked about no more", () => {
+    const gone = after(run, [], 5);
+    expect(only(gone).state).toMatchObject({ delivery: { is: "refused", words: "409", absent: true } });
+    expect(reconcile(gone, NOON + 6).lookAt).toBeNull();
+    expect(only(after(gone, ["apr_1"], 7)).state.is).toBe("pending");
+  });
+});
+
+describe("a decision that is on its way or settled", () => {
+  test.for<Delivery>([
+    { is: "sending", at: NOON, tries: 1, lost: false },
+    { is: "elsewhere", at: NOON, words: "409" },
+    { is: "unconfirmed", at: NOON, because: "no-longer-listed" },
+    { is: "confirmed", at: NOON, stillListed: false },
+  ])("stays as it is whatever is listed: %o", (delivery) => {
+    const run = deliveredRun(delivery);
+    for (const pending of [["apr_1"], [CHANGED], [], null])
+      expect(after(run, pending).approvals).toBe(run.approvals);
+  });
+
+  test("confirmed, is marked a minute later when the service still lists it, and stays confirmed", () => {
+    const run = deliveredRun({ is: "confirmed", at: NOON, stillListed: null });
+    expect(only(after(run, ["apr_1"], STILL_LISTED_AFTER_MS - 1)).state).toMatchObject({
+      delivery: { stillListed: null },
+    });
+    const marked = after(run, ["apr_1"], STILL_LISTED_AFTER_MS);
+    expect(only(marked).state).toMatchObject({
+      is: "decided",
+      delivery: { is: "confirmed", stillListed: true },
+    });
+    const gone = after(marked, [], STILL_LISTED_AFTER_MS + 1);
+    expect(only(gone).state).toMatchObject({ delivery: { is: "confirmed", stillListed: false } });
+  });
+});
+
+describe("a run that the service no longer knows", () => {
+  test("is believed gone at the third 404 in a row, and its open cards close", () => {
+    const run = listedRun("apr_1");
+    expect(only(missed(run, 2)).state.is).toBe("pending");
+    const gone = missed(run, 3);
+    expect(gone.watch).toEqual({ is: "missing", since: NOON + 1, times: 3 });
+    expect(only(gone).state).toMatchObject({ is: "closed", because: "run-missing" });
+    expect(missed(gone, 3)).toBe(gone);
+  });
+
+  test("is as before when it is found again, its approvals open under a new version", () => {
+    const back = after(missed(listedRun("apr_1"), 3), ["apr_1"], 9);
+    expect(back.watch).toEqual({ is: "on" });
+    expect(only(back)).toMatchObject({ state: { is: "pending" }, version: 2 });
+  });
+
+  test("is given up after a day, and a lost answer stays unconfirmed for ever", () => {
+    const gone = missed(deliveredRun({ is: "unsure", since: NOON, notBefore: NOON, tries: 1, why: "" }), 3);
+    const late = GIVE_UP_AFTER_MS + 1;
+    const given = observeMissing(gone, NOON + late, contextAt(late));
+    expect(given.watch.is).toBe("given-up");
+    expect(only(given).state).toMatchObject({ delivery: { is: "unconfirmed", because: "run-missing" } });
+  });
+
+  test("does not lose a closed approval", () => {
+    const run = listedRun("apr_1");
+    const closed = replaceApproval(run, close(only(run), "no-longer-listed", NOON));
+    expect(only(missed(closed, 3)).state).toMatchObject({ because: "no-longer-listed" });
+  });
+});
+
+test("an adopted run takes its task from the service once, and keeps it", () => {
+  const run = aWatchedRun(undefined, { input: "" });
+  const named = observe(run, aSnapshot(run, [], { input: "rotate" }), contextAt());
+  expect(named.input).toBe("rotate");
+  expect(observe(named, aSnapshot(run, [], { input: "else", askedAt: NOON + 1 }), contextAt(1)).input).toBe(
+    "rotate",
+  );
+});

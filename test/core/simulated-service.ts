@@ -1,0 +1,111 @@
+// The agent service as a value that can be asked, changed and made to lag: no I/O, no clock of its own.
+
+import type { Decision } from "#src/core/approval.ts";
+import type { Outcome } from "#src/core/effect.ts";
+import type { ApprovalId, RunId } from "#src/core/ids.ts";
+import type { Json } from "#src/core/json.ts";
+import type { Ending, Snapshot } from "#src/core/snapshot.ts";
+
+type Item = { content: Json; listed: boolean; resolved: boolean };
+type Said = Omit<Snapshot, "askedAt">;
+export type Look =
+  | { readonly is: "snapshot"; readonly snapshot: Snapshot }
+  | { readonly is: "missing"; readonly askedAt: number };
+
+export class SimulatedService {
+  /** False: every question about the run is answered 404. */
+  known = true;
+  readonly created: RunId[] = [];
+  readonly items = new Map<ApprovalId, Item>();
+  /** Decisions that took effect here, in order. */
+  readonly applied: { readonly approval: ApprovalId; readonly decision: Decision }[] = [];
+  #status = "queued";
+  #output: string | null = null;
+  #past: { readonly at: number; readonly said: Said }[] = [];
+
+  create(id: RunId, now: number): Snapshot {
+    this.created.push(id);
+    this.note(now);
+    return { ...this.#says(), askedAt: now };
+  }
+
+  /** After each change: what a lagging reader still gets to see for a while. */
+  note(now: number): void {
+    this.#past.push({ at: now, said: this.#says() });
+  }
+
+  /** Pending from now on, new or with another content. */
+  raise(id: ApprovalId, content: Json, now: number): void {
+    if (this.ended) return;
+    const before = this.items.get(id);
+    if (before?.resolved === true) return;
+    this.items.set(id, { content, listed: true, resolved: false });
+    this.#status = "awaiting_approval";
+    this.note(now);
+  }
+
+  /** No longer listed, though nobody resolved it; or listed again. */
+  list(id: ApprovalId, listed: boolean, now: number): void {
+    const item = this.items.get(id);
+    if (item === undefined || this.ended) return;
+    item.listed = listed;
+    this.note(now);
+  }
+
+  resolveElsewhere(id: ApprovalId, now: number): void {
+    const item = this.items.get(id);
+    if (item === undefined) return;
+    Object.assign(item, { listed: false, resolved: true });
+    this.note(now);
+  }
+
+  say(status: string, now: number): void {
+    if (this.ended) return;
+    this.#status = status;
+    this.note(now);
+  }
+
+  end(how: Ending, output: string | null, now: number): void {
+    if (this.ended) return;
+    this.#status = how;
+    this.#output = output;
+    this.note(now);
+  }
+
+  get ended(): boolean {
+    return ["succeeded", "failed", "canceled"].includes(this.#status);
+  }
+
+  look(now: number, lagMs: number): Look {
+    if (!this.known) return { is: "missing", askedAt: now };
+    const seen = this.#past.findLast(({ at }) => at <= now - lagMs) ?? this.#past[0];
+    return { is: "snapshot", snapshot: { ...(seen?.said ?? this.#says()), askedAt: now } };
+  }
+
+  resolve(approval: ApprovalId, decision: Decision, now: number): Outcome {
+    const item = this.items.get(approval);
+    if (!this.known || this.ended || item === undefined || item.resolved || !item.listed)
+      return { is: "refused", words: "409: not pending" };
+    Object.assign(item, { listed: false, resolved: true });
+    this.applied.push({ approval, decision });
+    this.note(now);
+    return { is: "confirmed" };
+  }
+
+  #says(): Said {
+    const pending = [...this.items].flatMap(([id, { content, listed }]) =>
+      listed && !this.ended ? [{ id, action: "delete the old certificate", requestedAt: null, content }] : [],
+    );
+    const [id] = this.created;
+    if (id === undefined) throw new Error("no run was created");
+    return {
+      id,
+      status: this.#status,
+      input: "task",
+      output: this.#output,
+      completedAt: null,
+      pending,
+      extra: {},
+    };
+  }
+}

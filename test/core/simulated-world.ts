@@ -1,0 +1,397 @@
+// A whole world in one value: a service, a Slack, a store that holds one run, and our own side, which carries effects out
+// in separate steps (as flow/carry-out.ts does), so that anything may happen between any two of them.
+// Not imagined here: a chat.update that arrives after a newer one (an accepted risk, healed by the next change).
+
+import type { Decision, Request, Verdict } from "#src/core/approval.ts";
+import type { Context } from "#src/core/context.ts";
+import { decide, isOpen } from "#src/core/decide.ts";
+import { type Effect, effectKey, type Outcome } from "#src/core/effect.ts";
+import { type ApprovalId, Nonce, RunId } from "#src/core/ids.ts";
+import { observe, observeMissing, requestOf } from "#src/core/observe.ts";
+import { type Plan, reconcile } from "#src/core/reconcile.ts";
+import { decidesNow, drop, findApproval, isWatched, type Run } from "#src/core/run.ts";
+import { begin, recover, settle } from "#src/core/settle.ts";
+import { shows } from "#src/core/shows.ts";
+import { APPROVER, aRun, NOON, REQUESTER, TEAM } from "../make/run.ts";
+import { type Look, SimulatedService } from "./simulated-service.ts";
+import { drawn, SimulatedSlack } from "./simulated-slack.ts";
+
+/** What becomes of one call: done; its answer lost before or after it took effect; it takes effect late; 429 or 401; 4xx. */
+export type Fate = "done" | "lost-before" | "lost-after" | "late" | "later" | "refused";
+export type LookFate = "fresh" | "stale" | "lost" | "missing";
+
+export type WorldOptions = {
+  /** How late a call whose answer was lost may still take effect (ms). */
+  readonly lateMs: number;
+  /** How far behind a lagging read may be (ms). */
+  readonly lagMs: number;
+  /** Slack also refuses to change and to read back what it has once taken. */
+  readonly refusesAll: boolean;
+};
+
+type Stage = "waiting" | "looked" | "marked" | "answered";
+export type Carried = {
+  readonly effect: Effect;
+  stage: Stage;
+  marked: Run | null;
+  outcome: Outcome | null;
+  /** For a decision: the digest of the request in the newest look before the mark. */
+  asked: string | null;
+  sent: Sent | null;
+};
+
+/** One POST of a decision that left us. `disproved`: we were told, for sure, that it was not applied. */
+export type Sent = {
+  readonly approval: ApprovalId;
+  readonly decision: Decision;
+  readonly at: number;
+  /** The digest of the request in the newest look before it was marked; null when that look did not list it. */
+  readonly asked: string | null;
+  disproved: boolean;
+  /** Until when it may still take effect (ms). */
+  arrivesBy: number;
+};
+type Modal = { readonly approval: ApprovalId; readonly version: number; readonly saw: Request };
+
+export class SimulatedWorld {
+  now = NOON;
+  run: Run = aRun({ answer: { url: "https://hooks.slack.com/x", until: NOON + 1_500_000 } });
+  readonly service = new SimulatedService();
+  readonly slack = new SimulatedSlack();
+  readonly carried = new Map<string, Carried>();
+  readonly sent: Sent[] = [];
+  readonly committed: { readonly approval: ApprovalId; readonly decision: Decision }[] = [];
+  readonly #options: WorldOptions;
+  readonly #onSave: ((before: Run, after: Run) => void)[] = [];
+  readonly #modals: Modal[] = [];
+  #slowLook: Look | null = null;
+  #asked: ReadonlyMap<ApprovalId, string> = new Map();
+  #arrivals: { readonly at: number; readonly happens: () => void }[] = [];
+  #nonces = 0;
+
+  constructor(options: WorldOptions) {
+    this.#options = options;
+    this.#pump();
+  }
+
+  onSave(hears: (before: Run, after: Run) => void): void {
+    this.#onSave.push(hears);
+  }
+
+  /** The digest is the text itself: two texts never share one. */
+  get ctx(): Context {
+    return { now: this.now, digest: (text) => text, nonce: () => this.#nonce() };
+  }
+
+  get plan(): Plan {
+    return reconcile(this.run, this.now);
+  }
+
+  /** Takes one effect one step on: look (decisions only), mark, perform, settle. */
+  carry(pick: number, fate: Fate): Carried | null {
+    const [key, carried] = [...this.carried][pick % Math.max(this.carried.size, 1)] ?? [];
+    if (key === undefined || carried === undefined) return null;
+    switch (carried.stage) {
+      case "waiting":
+        if (carried.effect.do === "send-decision") this.#lookBefore(key, carried, fate);
+        else this.#mark(key, carried);
+        break;
+      case "looked":
+        this.#mark(key, carried);
+        break;
+      case "marked":
+        carried.outcome = this.#perform(carried, fate);
+        carried.stage = "answered";
+        break;
+      case "answered":
+        this.#settle(key, carried);
+    }
+    return carried;
+  }
+
+  carryToEnd(fate: Fate): void {
+    const [first] = this.carried.values();
+    if (first === undefined) return;
+    const stages = first.effect.do === "send-decision" ? 4 : 3;
+    for (let stage = 0; stage < stages && this.#holds(first); stage += 1)
+      this.carry(0, first.stage === "marked" ? fate : "done");
+  }
+
+  /** An effect leaves, and we die before its answer is stored. */
+  carryAndDie(pick: number, fate: Fate): void {
+    const carried = [...this.carried.values()][pick % Math.max(this.carried.size, 1)];
+    if (carried === undefined) return;
+    while (carried.stage !== "answered" && this.#holds(carried))
+      this.carry([...this.carried.values()].indexOf(carried), carried.stage === "marked" ? fate : "done");
+    this.crash();
+  }
+
+  look(fate: LookFate): void {
+    if (!isWatched(this.run) || fate === "lost") return;
+    if (fate === "missing") return this.#save(observeMissing(this.run, this.now, this.ctx));
+    this.takeIn(this.#read(fate));
+  }
+
+  /** Asks now, and is answered when `slowLook` is called again. */
+  slowLook(): void {
+    const answer = this.#slowLook;
+    this.#slowLook = answer === null && isWatched(this.run) ? this.#read("fresh") : null;
+    if (answer !== null) this.takeIn(answer);
+  }
+
+  takeIn(look: Look): void {
+    const { run, ctx } = this;
+    if (look.is === "snapshot" && (run.seen?.askedAt ?? 0) <= look.snapshot.askedAt) {
+      const { id, pending } = look.snapshot;
+      this.#asked = new Map((pending ?? []).map((item) => [item.id, requestOf(id, item, ctx).digest]));
+    }
+    this.#save(
+      look.is === "missing" ? observeMissing(run, look.askedAt, ctx) : observe(run, look.snapshot, ctx),
+    );
+  }
+
+  openModal(id: ApprovalId): void {
+    const approval = findApproval(this.run, id);
+    if (approval === null || isOpen(approval, approval.version, null) !== null) return;
+    this.#modals.push({ approval: id, version: approval.version, saw: approval.request });
+  }
+
+  /** Somebody submits a modal that is open, `back` of them ago, after a best-effort look. */
+  submit(back: number, verdict: Verdict, look: LookFate): void {
+    const modal = this.#modals.at(-1 - back);
+    if (modal === undefined) return;
+    this.look(look);
+    const by = { team: TEAM, user: APPROVER, kind: "member", seesChannel: true } as const;
+    const reason = `because ${this.#nonce()}`;
+    const { approval, version, saw } = modal;
+    const submission = { approval, version, digest: saw.digest, was: saw, verdict, reason, by };
+    const result = decide(this.run, submission, this.ctx);
+    if (!result.ok) return;
+    const state = findApproval(result.value, approval)?.state;
+    if (state?.is !== "decided") throw new Error("a decision was taken in, and nothing is decided");
+    this.committed.push({ approval, decision: state.decision });
+    this.#save(result.value);
+  }
+
+  unwatch(): void {
+    if (isWatched(this.run) && !decidesNow(this.run)) this.#save(drop(this.run, REQUESTER, this.now));
+  }
+
+  watchAgain(): void {
+    if (this.run.watch.is === "dropped") this.#save({ ...this.run, watch: { is: "on" } });
+  }
+
+  /** The process dies: what was under way is forgotten, what had left us goes on. Another one takes up the run. */
+  crash(): void {
+    // An update is not marked: whether it took effect is not known afterwards. The next change of the message mends it.
+    for (const { effect, stage } of this.carried.values())
+      if (effect.do === "update" && stage === "answered") this.slack.torn.add(effect.slot);
+    this.carried.clear();
+    this.#slowLook = null;
+    this.#save(recover(this.run, this.ctx));
+  }
+
+  wait(ms: number): void {
+    const until = this.now + ms;
+    const due = this.#arrivals.filter(({ at }) => at <= until).sort((a, b) => a.at - b.at);
+    this.#arrivals = this.#arrivals.filter(({ at }) => at > until);
+    for (const { at, happens } of due) {
+      this.now = Math.max(this.now, at);
+      happens();
+    }
+    this.now = until;
+    this.#pump();
+  }
+
+  /** From here on everything obeys, until nothing is left to be done. Throws when that never comes. */
+  drain(): void {
+    this.slack.closed = false;
+    this.service.known = true;
+    for (let step = 0; step < 2_000; step += 1) {
+      if (this.carried.size > 0) {
+        this.carry(0, "done");
+        continue;
+      }
+      const before = this.run;
+      this.look("fresh");
+      if (this.run !== before || this.carried.size > 0) continue;
+      const next = this.#nextTime();
+      if (next === null) return;
+      this.wait(Math.max(next - this.now, 0));
+    }
+    throw new Error("an obedient world finds no rest");
+  }
+
+  #nextTime(): number | null {
+    const { wakeAt, lookAt } = this.plan;
+    const times = [wakeAt, lookAt, ...this.#arrivals.map(({ at }) => at)].filter((time) => time !== null);
+    return times.length === 0 ? null : Math.min(...times);
+  }
+
+  #nonce(): Nonce {
+    this.#nonces += 1;
+    return Nonce(`nonce-${String(this.#nonces).padStart(12, "0")}`);
+  }
+
+  #read(fate: "fresh" | "stale"): Look {
+    return this.service.look(this.now, fate === "stale" ? this.#options.lagMs : 0);
+  }
+
+  #holds(carried: Carried): boolean {
+    return [...this.carried.values()].includes(carried);
+  }
+
+  #save(next: Run): void {
+    const before = this.run;
+    this.run = next;
+    if (before !== next) for (const hears of this.#onSave) hears(before, next);
+    this.#pump();
+  }
+
+  #pump(): void {
+    for (const effect of this.plan.effects) {
+      const key = effectKey(effect);
+      if (!this.carried.has(key))
+        this.carried.set(key, {
+          effect,
+          stage: "waiting",
+          marked: null,
+          outcome: null,
+          asked: null,
+          sent: null,
+        });
+    }
+  }
+
+  #lookBefore(key: string, carried: Carried, fate: Fate): void {
+    if (fate === "done" || fate === "late") {
+      this.look(fate === "done" ? "fresh" : "stale");
+      carried.stage = "looked";
+      if (this.service.known) return;
+    }
+    this.carried.delete(key);
+    const outcome: Outcome = { is: "later", afterMs: null, why: "the look before failed" };
+    this.#save(settle(this.run, carried.effect, outcome, this.ctx));
+  }
+
+  #mark(key: string, carried: Carried): void {
+    if (!this.plan.effects.some((each) => effectKey(each) === key)) {
+      this.carried.delete(key);
+      return this.#pump();
+    }
+    carried.stage = "marked";
+    if (carried.effect.do === "send-decision")
+      carried.asked = this.#asked.get(carried.effect.approval) ?? null;
+    carried.marked = begin(this.run, carried.effect, this.now);
+    this.#save(carried.marked);
+  }
+
+  #settle(key: string, carried: Carried): void {
+    this.carried.delete(key);
+    const { outcome, sent } = carried;
+    if (outcome === null) throw new Error("settled before it was answered");
+    if (sent !== null) sent.disproved = outcome.is === "later" || outcome.is === "refused";
+    this.#save(settle(this.run, carried.effect, outcome, this.ctx));
+  }
+
+  #perform(carried: Carried, fate: Fate): Outcome {
+    const { effect, marked } = carried;
+    if (marked === null) throw new Error("performed before it was marked");
+    if (effect.do === "send-decision") carried.sent = this.#leaves(marked, effect.approval, carried.asked);
+    const no = this.#refusal(effect, fate);
+    if (no !== null) return no;
+    const act = (): Outcome => this.#act(marked, effect);
+    switch (fate) {
+      case "lost-before":
+        return { is: "unsure", why: "no answer" };
+      case "lost-after":
+        act();
+        return { is: "unsure", why: "no answer" };
+      case "late":
+        if (isIdempotent(effect)) act();
+        else this.#comesLate(carried, act);
+        return { is: "unsure", why: "no answer" };
+      case "done":
+      case "later":
+      case "refused":
+        return act();
+    }
+  }
+
+  #comesLate({ sent }: Carried, happens: () => void): void {
+    const at = this.now + this.#options.lateMs;
+    if (sent !== null) sent.arrivesBy = at;
+    this.#arrivals.push({ at, happens });
+  }
+
+  #refusal(effect: Effect, fate: Fate): Outcome | null {
+    const toSlack = effect.do !== "create-run" && effect.do !== "send-decision";
+    const adds = effect.do === "post" || effect.do === "share" || effect.do === "upload";
+    const refuses = (toSlack && this.slack.closed) || fate === "refused";
+    if (fate === "later" || (refuses && toSlack && !adds && !this.#options.refusesAll))
+      return { is: "later", afterMs: 2_000, why: "429" };
+    if (refuses && effect.do === "sweep") this.slack.unswept.add(effect.slot);
+    return refuses ? { is: "refused", words: "no" } : null;
+  }
+
+  #leaves(marked: Run, id: ApprovalId, asked: string | null): Sent {
+    const state = findApproval(marked, id)?.state;
+    if (state?.is !== "decided") throw new Error("a decision leaves that nobody took");
+    const { now: at } = this;
+    const { decision } = state;
+    const sent = { approval: id, decision, at, asked, disproved: false, arrivesBy: at };
+    this.sent.push(sent);
+    return sent;
+  }
+
+  #act(run: Run, effect: Effect): Outcome {
+    const { service, slack } = this;
+    switch (effect.do) {
+      case "create-run": {
+        const id = RunId(`run_${service.created.length + 1}`);
+        return { is: "created", snapshot: service.create(id, this.now) };
+      }
+      case "send-decision": {
+        const state = findApproval(run, effect.approval)?.state;
+        if (state?.is !== "decided") throw new Error("nothing decided");
+        return service.resolve(effect.approval, state.decision, this.now);
+      }
+      case "post": {
+        const ts = slack.post(effect.slot, drawn(run, effect.slot));
+        return { is: "posted", ts, shows: shows(run, effect.slot) ?? "" };
+      }
+      case "find":
+        return { is: "found", copies: slack.copies(effect.slot) };
+      case "tell":
+        slack.told.push(effect.tell);
+        return { is: "told" };
+      case "update":
+      case "sweep":
+        return this.#change(run, effect);
+      case "upload":
+        return { is: "uploaded", file: slack.upload(effect.slot) };
+      case "share":
+      case "find-file": {
+        const upload = run.uploads[effect.slot];
+        const file = upload !== undefined && "file" in upload ? upload.file : "";
+        if (effect.do === "share") return { is: slack.share(file) };
+        return { is: "file-found", there: (slack.files.get(file)?.shared ?? 0) > 0 };
+      }
+    }
+  }
+
+  #change(run: Run, { do: kind, slot }: { do: "update" | "sweep"; slot: string }): Outcome {
+    const post = run.posts[slot];
+    if (post?.is !== "up") return { is: "later", afterMs: null, why: "not posted yet" };
+    if (kind === "update") {
+      if (this.slack.update(post.ts, drawn(run, slot)) === "gone") return { is: "gone" };
+      return { is: "updated", shows: shows(run, slot) ?? "" };
+    }
+    for (const ts of this.slack.copies(slot)) if (ts !== post.ts) this.slack.remove(ts);
+    return { is: "swept" };
+  }
+}
+
+function isIdempotent(effect: Effect): boolean {
+  return ["find", "update", "sweep", "find-file", "upload"].includes(effect.do);
+}

@@ -1,0 +1,50 @@
+import { afterAll, describe, expect, test } from "vitest";
+import { type Lane, startLane } from "./lane.ts";
+import { live, newLife } from "./life.ts";
+import { points } from "./points.ts";
+import { planStrike } from "./strike.ts";
+import { watch, type Witness } from "./verdict.ts";
+
+const all: Lane[] = [];
+const free: Lane[] = [];
+const lives: { readonly name: string; readonly witness: Witness }[] = [];
+
+async function takeLane(): Promise<Lane> {
+  const lane = free.pop();
+  if (lane !== undefined) return lane;
+  const started = await startLane();
+  all.push(started);
+  return started;
+}
+
+afterAll(() => Promise.all(all.map((lane) => lane.stop())));
+
+describe(
+  "kill -9 at a named point loses nothing and doubles nothing",
+  { concurrent: true, timeout: 120_000 },
+  () => {
+    test.for(Object.entries(points))("%s", async ([name, point]) => {
+      const lane = await takeLane();
+      const life = newLife(lane.world, name, point.task ?? "deploy billing", point.verdict ?? "approve");
+      const witness = watch(lane.world, life);
+      lives.push({ name, witness });
+      const strike = planStrike(lane, life, point);
+      await Promise.all([live(lane, life, strike.before), strike.done]);
+      // A lane whose test failed may be in any state: the next test gets another.
+      free.push(lane);
+      expect(witness.verdict().broken).toEqual([]);
+    });
+  },
+);
+
+test("nothing is doubled later either", { timeout: 30_000 }, async () => {
+  await Promise.all(free.map((lane) => lane.quiet()));
+  const broken = lives.flatMap(({ name, witness }) =>
+    witness.verdict().broken.map((each) => `${name}: ${each}`),
+  );
+  expect(broken).toEqual([]);
+});
+
+test("more than thirty points are tried, each with a name of its own", () => {
+  expect(Object.keys(points).length).toBeGreaterThan(30);
+});

@@ -1,0 +1,73 @@
+// A world whose bot can be killed: Slack, the service and the database stay, the process goes and comes back.
+
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startBot } from "#src/sandbox/bot-process.ts";
+import { startWorld, type World } from "#src/sandbox/world.ts";
+
+export type Lane = {
+  readonly world: World;
+  /** Resolves when a bot can be reached, now or after the next start. */
+  up(): Promise<void>;
+  /** `kill -9`; resolves when the process is gone. */
+  kill(): Promise<void>;
+  /** Another process on the same database; resolves when it can be reached. */
+  restart(): Promise<void>;
+  /** Resolves when the bot has asked nothing of Slack for longer than it waits for any lost answer. */
+  quiet(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+/** Above POST_LINGER_MS (core/post.ts) and DECISION_LINGER_MS (core/fold-approval.ts): what was to be done by then is done. */
+const QUIET_MS = 5_500;
+
+/** Polls as fast as they go, so that a life takes a second or two. */
+const FAST = { POLL_MIN_MS: "40", POLL_MAX_MS: "200", LOG_LEVEL: "warn" };
+
+export async function startLane(): Promise<Lane> {
+  const folder = await mkdtemp(join(tmpdir(), "countersign-crash-"));
+  const databaseUrl = `sqlite:${join(folder, "countersign.db")}`;
+  const world = await startWorld({ databaseUrl, tempo: 0, slack: { rateLimits: false } });
+  const begin = () => startBot({ ...world.env, ...FAST });
+  let bot = begin();
+  let up = Promise.withResolvers<void>();
+  const ready = async (): Promise<void> => {
+    await bot.ready();
+    up.resolve();
+  };
+  await ready();
+  return {
+    world,
+    up: () => up.promise,
+    kill: async () => {
+      const before = up;
+      up = Promise.withResolvers();
+      // Whoever waits for a bot that was killed before it was up waits for the next one.
+      before.resolve(up.promise);
+      await bot.end("SIGKILL");
+    },
+    restart: () => {
+      bot = begin();
+      return ready();
+    },
+    quiet: () => quiet(world),
+    stop: async () => {
+      await bot.end("SIGKILL");
+      await world.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function quiet({ slack }: World): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const begin = () => setTimeout(resolve, QUIET_MS);
+  let timer = begin();
+  const stop = slack.traffic.onLine(({ from }) => {
+    if (from !== "app") return;
+    clearTimeout(timer);
+    timer = begin();
+  });
+  return promise.finally(stop);
+}

@@ -1,0 +1,205 @@
+// One life of a run, lived by people: somebody asks for it, somebody decides what it asks, and whoever is told that something
+// failed tries again. Everything that can be seen of it is kept, for the verdict.
+
+import type { Message, OpenView } from "#src/sandbox/slack/model.ts";
+import type { World } from "#src/sandbox/world.ts";
+import type { Lane } from "./lane.ts";
+
+export type Life = {
+  readonly name: string;
+  readonly task: string;
+  readonly verdict: "approve" | "deny";
+  readonly channel: string;
+  readonly requester: string;
+  readonly approver: string;
+  /** Reasons that were typed, each once; `kept` when the form closed, which says that it was recorded. */
+  readonly attempts: { readonly reason: string; kept: boolean }[];
+  /** How often the requester chose to start again. */
+  again: number;
+};
+
+/** What people are about to do; a test may stop the clock here. */
+export type Before = (act: "command" | "click" | "submit" | "end") => Promise<void>;
+
+/** People look again after this (ms) when something did not work. */
+const PATIENCE_MS = 150;
+/** After a command that failed: the bot looks for a message whose answer was lost after 4 s (core/post.ts). */
+const RETYPE_MS = 7_000;
+const LIFE_MS = 45_000;
+
+let born = 0;
+
+/** Channel and people of its own, so that whatever is there belongs to this life. */
+export function newLife({ slack }: World, name: string, task: string, verdict: Life["verdict"]): Life {
+  born += 1;
+  const { workspace } = slack;
+  const [channel, requester, approver] = [`C0LIFE${born}`, `U0ASKS${born}`, `U0DECIDES${born}`];
+  for (const id of [requester, approver])
+    workspace.people.set(id, {
+      id,
+      team: workspace.team.id,
+      name: id,
+      handle: id.toLowerCase(),
+      kind: "member",
+      deactivated: false,
+    });
+  const members = [requester, approver, workspace.app.person];
+  workspace.channels.set(channel, {
+    id: channel,
+    name: `life-${born}`,
+    kind: "public",
+    members,
+    archived: false,
+  });
+  return {
+    name,
+    task: `${task} of life ${born}`,
+    verdict,
+    channel,
+    requester,
+    approver,
+    attempts: [],
+    again: 0,
+  };
+}
+
+export async function live(lane: Lane, life: Life, before: Before): Promise<void> {
+  const deadline = Date.now() + LIFE_MS;
+  await before("command");
+  await askFor(lane, life);
+  while (!atRest(lane.world, life)) {
+    if (Date.now() > deadline)
+      throw new Error(`${life.name}: no rest within ${LIFE_MS} ms\n${told(lane, life)}`);
+    if (!(await doNext(lane, life, before))) await new Promise((resolve) => setTimeout(resolve, PATIENCE_MS));
+  }
+}
+
+async function askFor(lane: Lane, life: Life): Promise<void> {
+  const { acts, workspace } = lane.world.slack;
+  for (let asked = false; !asked;) {
+    await lane.up();
+    const { ok } = await acts.command(life.requester, life.channel, "/agent", `run ${life.task}`);
+    const opened = workspace.until(() => openingsOf(lane.world, life).length > 0, { timeoutMs: RETYPE_MS });
+    asked = await opened.then(
+      () => true,
+      () => ok,
+    );
+  }
+}
+
+/** False: there was nothing to do, or it did not work. */
+async function doNext(lane: Lane, life: Life, before: Before): Promise<boolean> {
+  const { workspace, acts } = lane.world.slack;
+  const [modal] = workspace.viewsOf(life.approver);
+  if (modal === undefined) return (await clickCard(lane, life, before)) || startAgain(lane, life);
+  if (isForm(modal)) return submit(lane, life, modal, before);
+  // One that says why nothing was recorded is read and closed.
+  await acts.close(life.approver, modal.id);
+  return false;
+}
+
+const isForm = ({ view }: OpenView): boolean => view["callback_id"] === "decision_modal";
+
+/** A form that could not be submitted stays open, and is submitted again with another reason. */
+async function submit(lane: Lane, life: Life, modal: OpenView, before: Before): Promise<boolean> {
+  const { workspace, acts } = lane.world.slack;
+  await before("submit");
+  await lane.up();
+  const attempt = { reason: `reason ${life.attempts.length + 1} of ${life.task}`, kept: false };
+  life.attempts.push(attempt);
+  await acts.submit(life.approver, modal.id, { reason: { reason_text: attempt.reason } });
+  attempt.kept = workspace.viewById(modal.id) === undefined;
+  return attempt.kept;
+}
+
+async function clickCard(lane: Lane, life: Life, before: Before): Promise<boolean> {
+  const { workspace } = lane.world.slack;
+  const action = life.verdict === "approve" ? "card_approve" : "card_deny";
+  const opening = openingsOf(lane.world, life).at(-1);
+  if (
+    opening?.text.startsWith("Waiting for approval") !== true ||
+    buttonOf(lane.world, life, action) === null
+  )
+    return false;
+  await before("click");
+  await lane.up();
+  const button = buttonOf(lane.world, life, action);
+  if (button === null) return false;
+  await press(lane.world, life.approver, button);
+  const opened = workspace.until(() => workspace.viewsOf(life.approver).length > 0, { timeoutMs: 1_000 });
+  return opened.then(
+    () => true,
+    () => false,
+  );
+}
+
+async function startAgain(lane: Lane, life: Life): Promise<boolean> {
+  const button = buttonOf(lane.world, life, "unknown_start_again");
+  if (button === null) return false;
+  await lane.up();
+  await press(lane.world, life.requester, button);
+  const answered = lane.world.slack.workspace.until(
+    () => buttonOf(lane.world, life, "unknown_start_again") === null,
+    { timeoutMs: 3_000 },
+  );
+  const done = await answered.then(
+    () => true,
+    () => false,
+  );
+  if (done) life.again += 1;
+  return done;
+}
+
+type Button = { readonly message: Message; readonly block: string; readonly action: string };
+
+function press({ slack }: World, person: string, { message, block, action }: Button) {
+  return slack.acts.click(person, { channel: message.channel, ts: message.ts }, block, action);
+}
+
+function buttonOf(world: World, life: Life, action: string): Button | null {
+  for (const message of messagesOf(world, life)) {
+    const block = message.blocks.find(({ elements }) =>
+      Array.isArray(elements)
+        ? elements.some((each: { action_id?: string }) => each.action_id === action)
+        : false,
+    );
+    if (block?.block_id !== undefined) return { message, block: block.block_id, action };
+  }
+  return null;
+}
+
+/** What everybody in the channel sees of the bot's. */
+export function messagesOf({ slack }: World, { channel }: Life): Message[] {
+  const { messages, app } = slack.workspace;
+  return messages.filter(
+    (each) => each.channel === channel && each.author === app.person && each.ephemeralFor === null,
+  );
+}
+
+export function openingsOf(world: World, life: Life): Message[] {
+  return messagesOf(world, life).filter(({ thread }) => thread === null);
+}
+
+const ENDED = /^(?:Succeeded|Failed|Canceled)/;
+const OUTCOME = /^(?:✅ Succeeded|❌ Failed|⏹️ Canceled|❔ It is not known|Not started)/u;
+
+export const isOutcome = ({ thread, text }: Message): boolean => thread !== null && OUTCOME.test(text);
+export const isCard = ({ broadcast }: Message): boolean => broadcast;
+
+/** Nothing more is awaited of anybody: the newest thread tells the end, its cards tell theirs, and its file is there. */
+function atRest(world: World, life: Life): boolean {
+  const opening = openingsOf(world, life).at(-1);
+  if (opening === undefined || !ENDED.test(opening.text)) return false;
+  const replies = messagesOf(world, life).filter(({ thread }) => thread === opening.ts);
+  const file = !life.task.startsWith("huge") || replies.some(({ files }) => files.length > 0);
+  return file && replies.some(isOutcome) && replies.filter(isCard).every(isSettled);
+}
+
+const isSettled = ({ text }: Message): boolean => /^(?:✅|⛔|❔|⚪|⚠️)/u.test(text);
+
+function told({ world }: Lane, { channel }: Life): string {
+  return world.slack.workspace.messages
+    .filter((each) => each.channel === channel)
+    .map(({ ts, thread, text, ephemeralFor }) => `${thread ?? ""} ${ts} ${ephemeralFor ?? ""} ${text}`)
+    .join("\n");
+}

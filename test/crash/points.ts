@@ -1,0 +1,104 @@
+// Every step of a run's life between which the process is killed, in the order in which they come.
+
+import type { Place } from "./hold.ts";
+import type { Point } from "./strike.ts";
+
+const TWO = "two approvals for the release";
+const HUGE = "huge report";
+
+function at(
+  before: Point["before"],
+  call: string,
+  cut: Place["cut"],
+  more: Partial<Point> & { nth?: number } = {},
+): Point {
+  const { nth = 1, ...rest } = more;
+  return { before, place: { call, nth, cut }, ...rest };
+}
+
+export const points: { readonly [name: string]: Point } = {
+  // /agent run → committed
+  "before the command": { before: "command", place: null },
+  "asking who typed the command": at("command", "users.info", "lost", { fresh: true }),
+  "told who typed the command": at("command", "users.info", "answered", { fresh: true }),
+  "asking for the channel": at("command", "conversations.info", "lost", { fresh: true }),
+
+  // the opening
+  "the opening is sent and never arrives": at("command", "chat.postMessage", "lost"),
+  "the opening is sent and arrives after the death": at("command", "chat.postMessage", "late"),
+  "the opening is posted, its answer is not heard": at("command", "chat.postMessage", "answered"),
+
+  // the run
+  "the run is asked for and the request is lost": at("command", "create-run", "lost"),
+  "the run is asked for and created after the death": at("command", "create-run", "late"),
+  "the run is created, the answer is not heard": at("command", "create-run", "answered"),
+  "the opening's first update is lost": at("command", "chat.update", "lost"),
+  "the opening's first update arrives after the death": at("command", "chat.update", "late"),
+  "the opening's first update is not answered": at("command", "chat.update", "answered"),
+  "the first look is lost": at("command", "read-run", "lost"),
+  "the first look is not heard": at("command", "read-run", "answered"),
+
+  // the card
+  "the card is sent and never arrives": at("command", "chat.postMessage", "lost", { nth: 2 }),
+  "the card is sent and arrives after the death": at("command", "chat.postMessage", "late", { nth: 2 }),
+  "the card is posted, its answer is not heard": at("command", "chat.postMessage", "answered", { nth: 2 }),
+  "the first of two cards is not answered": at("command", "chat.postMessage", "answered", {
+    nth: 2,
+    task: TWO,
+  }),
+  "the second of two cards is lost": at("command", "chat.postMessage", "lost", { nth: 3, task: TWO }),
+  "the second of two cards arrives after the death": at("command", "chat.postMessage", "late", {
+    nth: 3,
+    task: TWO,
+  }),
+
+  // click → modal
+  "the card is up and nobody has clicked": { before: "click", place: null },
+  "asking who clicked": at("click", "users.info", "lost"),
+  "told who clicked": at("click", "users.info", "answered"),
+  "the modal is sent and never opens": at("click", "views.open", "lost"),
+  "the modal is open, its answer is not heard": at("click", "views.open", "answered"),
+  "the modal is open and the reason is being typed": { before: "submit", place: null },
+
+  // submit → committed
+  "asking who submitted": at("submit", "users.info", "lost", { fresh: true }),
+  "told who submitted": at("submit", "users.info", "answered", { fresh: true }),
+  "the look at submit is lost": at("submit", "read-run", "lost"),
+  "the look at submit is not heard": at("submit", "read-run", "answered"),
+
+  // committed → sent
+  "the decision is committed, the look before sending is lost": at("submit", "read-run", "lost", { nth: 2 }),
+  "the decision is committed, the look before sending is not heard": at("submit", "read-run", "answered", {
+    nth: 2,
+  }),
+  "the decision is sent and never arrives": at("submit", "decide", "lost"),
+  "the decision is sent and arrives after the death": at("submit", "decide", "late"),
+  "the decision is taken, the answer is not heard": at("submit", "decide", "answered"),
+  "a denial is sent and never arrives": at("submit", "decide", "lost", { verdict: "deny" }),
+  "a denial is taken, the answer is not heard": at("submit", "decide", "answered", { verdict: "deny" }),
+  "one of two decisions is taken, the answer is not heard": at("submit", "decide", "answered", { task: TWO }),
+
+  // the card tells
+  "taking the buttons off is lost": at("submit", "chat.update", "lost"),
+  "taking the buttons off happens after the death": at("submit", "chat.update", "late"),
+  "taking the buttons off is not answered": at("submit", "chat.update", "answered"),
+  "the confirmation on the card is lost": at("submit", "chat.update", "lost", { nth: 2 }),
+  "the confirmation on the card is not answered": at("submit", "chat.update", "answered", { nth: 2 }),
+
+  // the end
+  "the decision is confirmed and the end was not seen": { before: "end", place: null },
+  "the outcome is sent and never arrives": at("end", "chat.postMessage", "lost"),
+  "the outcome is sent and arrives after the death": at("end", "chat.postMessage", "late"),
+  "the outcome is posted, its answer is not heard": at("end", "chat.postMessage", "answered"),
+  "the opening's last update is lost": at("end", "chat.update", "lost"),
+  "the opening's last update is not answered": at("end", "chat.update", "answered"),
+
+  // a long output
+  "a file's address is asked for": at("command", "files.getUploadURLExternal", "lost", { task: HUGE }),
+  "a file's address is not heard": at("command", "files.getUploadURLExternal", "answered", { task: HUGE }),
+  "a file is shared and never arrives": at("command", "files.completeUploadExternal", "lost", { task: HUGE }),
+  "a file is shared after the death": at("command", "files.completeUploadExternal", "late", { task: HUGE }),
+  "a file is shared, the answer is not heard": at("command", "files.completeUploadExternal", "answered", {
+    task: HUGE,
+  }),
+};

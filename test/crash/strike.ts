@@ -1,0 +1,96 @@
+// Kills the bot at one named point of a life, and starts the next one.
+
+import { hold, holdPoll, type Place } from "./hold.ts";
+import type { Lane } from "./lane.ts";
+import { type Before, isCard, type Life, messagesOf } from "./life.ts";
+
+/** Where in a life the process dies. */
+export type Point = {
+  /** Set up just before people do this. */
+  readonly before: "command" | "click" | "submit" | "end";
+  /** Null: it dies right there, with nothing under way that we know of. */
+  readonly place: Place | null;
+  readonly task?: string;
+  readonly verdict?: "approve" | "deny";
+  /** The process has just been started, so that it knows nobody yet. */
+  readonly fresh?: boolean;
+};
+
+export type Strike = { readonly before: Before; readonly done: Promise<void> };
+
+/** A place that is not reached within this (ms) is not on this life's road. */
+const REACHED_MS = 15_000;
+
+export function planStrike(lane: Lane, life: Life, point: Point): Strike {
+  const { promise: done, resolve, reject } = Promise.withResolvers<void>();
+  let struck = false;
+  const before: Before = async (act) => {
+    if (struck || act !== (point.before === "end" ? "submit" : point.before)) return;
+    struck = true;
+    const dying = strike(lane, life, point);
+    await dying.armed;
+    dying.over.then(resolve, reject);
+    // With nothing held people do nothing either until the next process is there.
+    if (point.place === null && point.before !== "end") await dying.over;
+  };
+  return { before, done };
+}
+
+function strike(lane: Lane, life: Life, point: Point): { armed: Promise<void>; over: Promise<void> } {
+  const armed = Promise.withResolvers<void>();
+  const { place, before } = point;
+  const run = async (): Promise<void> => {
+    if (point.fresh === true) await again(lane);
+    const poll = await quietPoll(lane, point);
+    if (before === "end") {
+      armed.resolve();
+      await decidedAndOver(lane, life);
+    }
+    const held = place === null ? null : hold(lane.world, place);
+    armed.resolve();
+    if (before === "end" && place !== null) poll?.release();
+    await reached(held?.reached, place);
+    await lane.kill();
+    poll?.release();
+    if (place?.cut !== "late") held?.release();
+    await lane.restart();
+    // An old state of a card comes at its worst when the newest one is there already.
+    if (place?.call === "chat.update" && before === "submit") await decidedCard(lane, life);
+    held?.release();
+  };
+  const over = run();
+  over.catch((error: unknown) => armed.reject(error));
+  return { armed: armed.promise, over };
+}
+
+async function again(lane: Lane): Promise<void> {
+  await lane.kill();
+  await lane.restart();
+}
+
+/** The poll would take the place of a decision's own looks, and would change the thread between a decision's steps. */
+async function quietPoll(lane: Lane, { before, place }: Point) {
+  const wanted = before === "end" || (before === "submit" && place !== null);
+  return wanted ? holdPoll(lane.world) : null;
+}
+
+async function decidedCard({ world }: Lane, life: Life): Promise<void> {
+  const decided = (): boolean =>
+    messagesOf(world, life).some((message) => isCard(message) && /^(?:✅|⛔|❔)/u.test(message.text));
+  await world.slack.workspace.until(decided, { timeoutMs: REACHED_MS, what: "a decided card" });
+}
+
+async function decidedAndOver(lane: Lane, life: Life): Promise<void> {
+  const { world } = lane;
+  await decidedCard(lane, life);
+  const run = world.service.runs.all().find(({ input }) => input === life.task);
+  if (run === undefined) throw new Error(`${life.name}: the service has no such run`);
+  await world.service.runs.until(run.id, ({ ending }) => ending !== null);
+}
+
+async function reached(held: Promise<void> | undefined, place: Place | null): Promise<void> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const never = `never came to ${place?.call} #${place?.nth}`;
+  const timer = setTimeout(() => reject(new Error(never)), REACHED_MS);
+  await Promise.race([held, promise]).finally(() => clearTimeout(timer));
+}

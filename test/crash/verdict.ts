@@ -1,0 +1,143 @@
+// What must hold whatever died when. Judged on Slack's and the service's own history, never on the bot's database.
+
+import type { Recorded } from "#src/sandbox/service/recorder.ts";
+import type { Run } from "#src/sandbox/service/run.ts";
+import type { Message } from "#src/sandbox/slack/model.ts";
+import type { World } from "#src/sandbox/world.ts";
+import { isCard, isOutcome, type Life, messagesOf, openingsOf } from "./life.ts";
+
+export type Verdict = {
+  readonly broken: readonly string[];
+  /** Cards that say, rightly, that a decision was sent and not confirmed. */
+  readonly unconfirmed: number;
+  /** Decisions that went out more than once, with the same content. */
+  readonly resent: number;
+};
+
+export type Witness = { verdict(): Verdict; stop(): void };
+
+/** Watches from now on, so that what was there for a moment only is judged too. */
+export function watch(world: World, life: Life): Witness {
+  const seen = new Map<string, Message>();
+  const broken = new Set<string>();
+  const look = (): void => {
+    const messages = messagesOf(world, life);
+    for (const message of messages) seen.set(message.ts, message);
+    for (const each of [...twiceOpen(messages), ...claimedTooMuch(world, life, messages)]) broken.add(each);
+  };
+  const stop = world.slack.workspace.onChange(({ kind, channel }) => {
+    if (kind === "message" && channel === life.channel) look();
+  });
+  return {
+    stop,
+    verdict: () => {
+      look();
+      const last = judge(world, life, [...seen.values()]);
+      return { ...last, broken: [...broken, ...last.broken] };
+    },
+  };
+}
+
+/** A request is known by the digest on its card. */
+const digestOf = (message: Message): string =>
+  /Request ([0-9a-f]{12})/.exec(JSON.stringify(message.blocks))?.[1] ?? message.ts;
+
+const canDecide = (message: Message): boolean =>
+  JSON.stringify(message.blocks).includes('"action_id":"card_approve"');
+
+function twiceOpen(messages: readonly Message[]): string[] {
+  const open = messages.filter(canDecide).map(digestOf);
+  return open.length === new Set(open).size ? [] : ["two messages at once can decide the same approval"];
+}
+
+/** «Approved» and «Denied» are the service's words: it must have answered one of our decisions well, and been heard. */
+function claimedTooMuch(world: World, life: Life, messages: readonly Message[]): string[] {
+  const claims = messages.filter((each) => isCard(each) && /^(?:✅ Approved|⛔ Denied):/u.test(each.text));
+  const heard = new Set(
+    decisionsOf(world, life)
+      .filter(({ status, lost }) => status !== null && status < 300 && !lost)
+      .map(({ path }) => path),
+  );
+  return claims.length > heard.size ? ["a card says that a decision is confirmed, and it is not"] : [];
+}
+
+function runsOf({ service }: World, life: Life): Run[] {
+  return service.runs.all().filter(({ input }) => input === life.task);
+}
+
+function decisionsOf(world: World, life: Life): Recorded[] {
+  const ids = runsOf(world, life).map(({ id }) => id);
+  return world.service.requests
+    .all({ route: "decide" })
+    .filter(({ path }) => ids.some((id) => path.includes(id)));
+}
+
+/** Those that a thread tells of. Another may exist whose creation was never answered; its thread says so. */
+function shownRuns(world: World, life: Life): Run[] {
+  const openings = JSON.stringify(openingsOf(world, life).map(({ blocks }) => blocks));
+  return runsOf(world, life).filter(({ id }) => openings.includes(id));
+}
+
+function judge(world: World, life: Life, ever: readonly Message[]): Verdict {
+  const broken = [...judgeThread(world, life, ever), ...judgeRuns(world, life, ever)];
+  const sent = Map.groupBy(decisionsOf(world, life), ({ path }) => path);
+  for (const posts of sent.values()) broken.push(...judgeDecision(life, posts));
+  const cards = messagesOf(world, life).filter(isCard);
+  if (cards.some(canDecide)) broken.push("at rest a card can still be decided");
+  return {
+    broken,
+    unconfirmed: cards.filter(({ text }) => text.startsWith("❔")).length,
+    resent: [...sent.values()].filter((posts) => posts.length > 1).length,
+  };
+}
+
+function judgeThread(world: World, life: Life, ever: readonly Message[]): string[] {
+  const wanted = 1 + life.again;
+  const count = (what: string, found: number, most = wanted): string[] =>
+    found === most ? [] : [`${found} ${what} in place of ${most}`];
+  const openings = ever.filter(({ thread }) => thread === null);
+  const creates = world.service.requests
+    .all({ route: "create-run" })
+    .filter(({ body }) => body === JSON.stringify({ input: life.task }));
+  const files = ever.filter((each) => each.files.length > 0).length;
+  return [
+    ...count("opening messages", openings.length),
+    ...count("outcomes", ever.filter(isOutcome).length),
+    ...count("files", files, life.task.startsWith("huge") ? 1 : 0),
+    ...(creates.length > wanted
+      ? [`${creates.length} times a run was created for ${wanted} intentions`]
+      : []),
+  ];
+}
+
+function judgeRuns(world: World, life: Life, ever: readonly Message[]): string[] {
+  const shown = shownRuns(world, life);
+  const asked = shown.flatMap(({ approvals }) => approvals);
+  const cards = ever.filter(isCard).length;
+  const decided = asked.every(
+    ({ state }) =>
+      state.is === "decided" &&
+      state.verdict === life.verdict &&
+      life.attempts.some(({ reason }) => reason === state.reason),
+  );
+  return [
+    ...(shown.length === 1 ? [] : [`${shown.length} runs are told of in place of one`]),
+    ...(shown.every(({ ending }) => ending !== null) ? [] : ["a run never ended"]),
+    ...(cards === asked.length ? [] : [`${cards} cards for ${asked.length} approvals`]),
+    ...(decided ? [] : ["an approval was not decided as the approver did"]),
+  ];
+}
+
+function judgeDecision({ attempts }: Life, posts: readonly Recorded[]): string[] {
+  const contents = new Set(posts.map(({ body }) => body));
+  const kept = attempts.filter((attempt) => attempt.kept).map(({ reason }) => JSON.stringify(reason));
+  const known = attempts.map(({ reason }) => JSON.stringify(reason));
+  const typed = [...contents].every((body) => known.some((reason) => body?.includes(reason)));
+  const first =
+    kept.length === 0 || kept.some((reason) => [...contents].every((body) => body?.includes(reason)));
+  return [
+    ...(contents.size === 1 ? [] : [`${contents.size} contents of one decision left the bot`]),
+    ...(typed ? [] : ["a decision left the bot that nobody typed"]),
+    ...(first ? [] : ["a decision that was acknowledged is not the one that left the bot"]),
+  ];
+}

@@ -1,0 +1,219 @@
+// The image without a Docker daemon: what the Dockerfile says, and what it would copy, laid out and really started.
+
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+
+const ROOT = fileURLToPath(new URL("../", import.meta.url));
+const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
+
+type Instruction = { readonly verb: string; readonly rest: string };
+
+const dockerfile: readonly Instruction[] = read("Dockerfile")
+  .replace(/^\s*#.*\n/gm, "")
+  .replace(/\\\n\s*/g, " ")
+  .split("\n")
+  .filter((line) => line.trim() !== "")
+  .map((line) => {
+    const [, verb = "", rest = ""] = /^(\S+)\s+(.*)$/.exec(line.trim()) ?? [];
+    return { verb: verb.toUpperCase(), rest };
+  });
+
+const all = (verb: string): string[] =>
+  dockerfile.filter((each) => each.verb === verb).map(({ rest }) => rest);
+const last = (verb: string): string => all(verb).at(-1) ?? "";
+const argv = (json: string): string[] => z.array(z.string()).parse(JSON.parse(json));
+
+/** docs.docker.com, .dockerignore: the last line that fits counts; a line for a folder fits all below it. */
+const ignoreLines = read(".dockerignore")
+  .split("\n")
+  .map((line) => line.trim())
+  .filter((line) => line !== "" && !line.startsWith("#"));
+
+function isIgnored(path: string): boolean {
+  let ignored = false;
+  for (const line of ignoreLines) {
+    const pattern = line.replace(/^!/, "").replace(/^\/|\/$/g, "");
+    const source = pattern
+      .split("*")
+      .map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&"))
+      .join("[^/]*");
+    if (new RegExp(`^${source}(/.*)?$`).test(path)) ignored = !line.startsWith("!");
+  }
+  return ignored;
+}
+
+/** What the COPY lines bring into the image, as paths below the repository. */
+function copied(): string[] {
+  const sources = all("COPY").flatMap((rest) =>
+    rest
+      .split(/\s+/)
+      .filter((word) => !word.startsWith("--"))
+      .slice(0, -1),
+  );
+  return sources.flatMap((source) => {
+    const path = source.replace(/^\.\/|\/$/g, "");
+    if (!statSync(join(ROOT, path)).isDirectory()) return [path];
+    return readdirSync(join(ROOT, path), { recursive: true, encoding: "utf8" })
+      .map((each) => join(path, each))
+      .filter((each) => statSync(join(ROOT, each)).isFile());
+  });
+}
+
+const inImage = copied().filter((path) => !isIgnored(path));
+
+const manifest = z
+  .object({ dependencies: z.record(z.string(), z.string()) })
+  .parse(JSON.parse(read("package.json")));
+
+const lock = z
+  .object({
+    packages: z.record(
+      z.string(),
+      z.object({
+        dev: z.boolean().optional(),
+        optional: z.boolean().optional(),
+        devOptional: z.boolean().optional(),
+        hasInstallScript: z.boolean().optional(),
+      }),
+    ),
+  })
+  .parse(JSON.parse(read("package-lock.json")));
+
+/** What `npm ci --omit=dev --omit=optional` puts into node_modules. */
+const production = Object.entries(lock.packages).filter(
+  ([path, { dev, optional, devOptional }]) =>
+    path !== "" && dev !== true && optional !== true && devOptional !== true,
+);
+
+describe("the image", () => {
+  test("is built on a Node that package.json allows", () => {
+    const [from] = all("FROM");
+    expect(Number(/^node:(\d+)/.exec(from ?? "")?.[1])).toBeGreaterThanOrEqual(26);
+  });
+
+  test("runs as someone who is not root", () => {
+    expect(last("USER")).not.toMatch(/^(root|0)?(:|$)/);
+    const order = dockerfile.map(({ verb }) => verb);
+    expect(order.lastIndexOf("USER")).toBeGreaterThan(order.lastIndexOf("RUN"));
+    expect(order.lastIndexOf("USER")).toBeLessThan(order.lastIndexOf("CMD"));
+  });
+
+  test("installs what the lock file says, for production only, and runs no script of a package", () => {
+    const installs = all("RUN").filter((rest) => /\bnpm\b/.test(rest));
+    expect(installs).toHaveLength(1);
+    for (const word of ["npm ci", "--omit=dev", "--omit=optional"]) expect(installs[0]).toContain(word);
+    const scripted = production.filter(([, { hasInstallScript }]) => hasInstallScript === true);
+    expect(scripted.map(([path]) => path)).toEqual([]);
+  });
+
+  test("starts the bot itself, with no shell or npm between it and its signals", () => {
+    expect(argv(last("CMD"))).toEqual(["node", "src/main.ts"]);
+    expect(all("ENTRYPOINT")).toEqual([]);
+  });
+
+  test("keeps its database where its user may write, on a volume", () => {
+    const path = /DATABASE_URL=sqlite:(\S+)/.exec(all("ENV").join(" "))?.[1] ?? "";
+    const folder = path.slice(0, path.lastIndexOf("/"));
+    expect(all("VOLUME")).toContain(folder);
+    expect(all("RUN").join(" ")).toMatch(new RegExp(`chown ${last("USER")}(:\\S+)? ${folder}`));
+  });
+
+  test("holds no secret, and nothing of the sandbox, the tests or the repository", () => {
+    expect(all("ENV").join(" ")).not.toMatch(/TOKEN|SECRET|KEY/);
+    expect(all("ARG").join(" ")).not.toMatch(/TOKEN|SECRET|KEY/);
+    const strange = inImage.filter((path) => !/^(src\/|package(-lock)?\.json$|\.npmrc$)/.test(path));
+    expect(strange).toEqual([]);
+    expect(inImage.filter((path) => path.startsWith("src/sandbox"))).toEqual([]);
+    expect(inImage).toContain("src/main.ts");
+    const strangers = [
+      ".env",
+      "data/countersign.db",
+      ".git/config",
+      "test/docker.test.ts",
+      "node_modules/x/y.js",
+    ];
+    expect(strangers.filter((path) => !isIgnored(path))).toEqual([]);
+  });
+
+  test("holds every package that its code imports, as a dependency for production", () => {
+    const names = [
+      ...new Set(inImage.filter((path) => path.endsWith(".ts")).flatMap((path) => packagesIn(read(path)))),
+    ];
+    expect(names.length).toBeGreaterThan(5);
+    expect(names.filter((name) => !Object.hasOwn(manifest.dependencies, name))).toEqual([]);
+  });
+});
+
+/** The packages that a file needs at run time: what is imported only for its types is gone by then. */
+function packagesIn(text: string): string[] {
+  const imports = text.matchAll(/^(?:import|export)\s(type\s)?(?:[^;]*?\sfrom\s)?"([^."#][^"]*)";/gm);
+  return [...imports]
+    .filter(([, type, name = ""]) => type === undefined && !name.startsWith("node:"))
+    .map(([, , name = ""]) =>
+      name
+        .split("/")
+        .slice(0, name.startsWith("@") ? 2 : 1)
+        .join("/"),
+    );
+}
+
+describe("what the image would hold", () => {
+  let folder = "";
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "countersign-image-"));
+    for (const path of inImage) cpSync(join(ROOT, path), join(folder, path));
+    // A nested package comes along with the one that holds it.
+    const outer = production.map(([path]) => path).filter((path) => path.lastIndexOf("node_modules/") === 0);
+    for (const path of outer.filter((each) => existsSync(join(ROOT, each))))
+      cpSync(join(ROOT, path), join(folder, path), { recursive: true });
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  const run = (file: string, args: readonly string[], env: Record<string, string>) =>
+    new Promise<{ code: number; stderr: string }>((resolve) => {
+      execFile(file, [...args], { cwd: folder, env }, (error, _out, stderr) =>
+        resolve({ code: typeof error?.code === "number" ? error.code : error === null ? 0 : -1, stderr }),
+      );
+    });
+
+  test("is loaded whole, and says what of its configuration is missing", async () => {
+    const { code, stderr } = await run(process.execPath, argv(last("CMD")).slice(1), {});
+    expect(stderr).toContain("Countersign cannot start with this configuration");
+    expect(stderr).not.toMatch(/ERR_MODULE_NOT_FOUND|SyntaxError/);
+    expect(code).toBe(2);
+  });
+
+  test.each([
+    [200, 0],
+    [503, 1],
+  ])("is healthy by what /readyz answers: %i gives %i", async (status, code) => {
+    const asked: (string | undefined)[] = [];
+    const server = createServer((request, response) => {
+      asked.push(request.url);
+      response.writeHead(status).end();
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const address = server.address();
+    const port = typeof address === "object" && address !== null ? String(address.port) : "";
+    const check = argv(/CMD\s+(\[.*\])\s*$/.exec(last("HEALTHCHECK"))?.[1] ?? "[]");
+    expect(check[0]).toBe("node");
+    expect((await run(process.execPath, check.slice(1), { PORT: port })).code).toBe(code);
+    expect(asked).toEqual([expect.stringMatching(/^\/(readyz|livez)$/)]);
+    server.closeAllConnections();
+    server.close();
+  });
+
+  test("is ill when nobody answers", async () => {
+    const check = argv(/CMD\s+(\[.*\])\s*$/.exec(last("HEALTHCHECK"))?.[1] ?? "[]");
+    expect((await run(process.execPath, check.slice(1), { PORT: "1" })).code).toBe(1);
+  });
+});

@@ -1,0 +1,149 @@
+import { spawn } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { parse } from "yaml";
+import { NEEDED_SCOPES } from "#src/doctor/scopes.ts";
+import { startBot } from "#src/sandbox/bot-process.ts";
+import { MANIFEST, startWorld, type World } from "#src/sandbox/world.ts";
+
+const DOCTOR = fileURLToPath(new URL("../src/doctor.ts", import.meta.url));
+
+let world: World;
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "countersign-doctor-"));
+  world = await startWorld({ databaseUrl: `sqlite:${join(folder, "bot.db")}` });
+});
+
+afterEach(async () => {
+  await world.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+type Seen = { readonly code: number | null; readonly printed: string };
+
+/** Runs the doctor as the shell does; no secret of the environment may show in what it prints. */
+async function doctor(change: { readonly [name: string]: string } = {}): Promise<Seen> {
+  const env = { ...world.env, ...change };
+  const child = spawn(process.execPath, [DOCTOR], { env: { PATH: process.env["PATH"] ?? "", ...env } });
+  let printed = "";
+  child.stdout.on("data", (chunk: Buffer) => (printed += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (printed += chunk.toString()));
+  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+  const secrets = Object.entries(env).filter(
+    ([name, value]) => value !== "" && /TOKEN|KEY|SECRET/.test(name),
+  );
+  expect(secrets.filter(([, value]) => printed.includes(value))).toEqual([]);
+  return { code, printed };
+}
+
+const wrong = ({ printed }: Seen): string[] =>
+  [...printed.matchAll(/^WRONG {2}(.+?) {2,}/gm)].map(([, what]) => what ?? "");
+
+test("a right set-up is called right, line by line", async () => {
+  const seen = await doctor();
+  expect(wrong(seen)).toEqual([]);
+  expect(seen.code).toBe(0);
+  expect(seen.printed.match(/^ok {5}/gm)).toHaveLength(8);
+  expect(seen.printed).toContain("@countersign in Sandbox");
+});
+
+test("nothing is posted, created or decided by asking", async () => {
+  await doctor();
+  expect(world.service.requests.all().map(({ method }) => method)).toEqual(["GET", "GET"]);
+  expect(world.slack.workspace.messages).toEqual([]);
+  expect(world.slack.sockets.connections()).toBe(0);
+});
+
+test("all faults of the configuration are told at once, with exit code 2", async () => {
+  const seen = await doctor({ AGENT_BASE_URL: "", PORT: "many", SLACK_BOT_TOKEN: "xoxp-of-a-person" });
+  expect(seen.code).toBe(2);
+  for (const name of ["AGENT_BASE_URL", "PORT", "SLACK_BOT_TOKEN"]) expect(seen.printed).toContain(name);
+});
+
+test("a refused bot token is told with what to do", async () => {
+  const seen = await doctor({ SLACK_BOT_TOKEN: "xoxb-that-nobody-issued" });
+  expect(seen.code).toBe(1);
+  expect(wrong(seen)).toEqual(["Slack bot token", "Slack scopes"]);
+  expect(seen.printed).toMatch(/invalid_auth.*\n.*Copy SLACK_BOT_TOKEN again/);
+});
+
+test("missing scopes are named", async () => {
+  world.slack.faults.revokeScope("files:write");
+  world.slack.faults.revokeScope("groups:history");
+  const seen = await doctor();
+  expect(seen.code).toBe(1);
+  expect(wrong(seen)).toEqual(["Slack scopes"]);
+  expect(seen.printed).toContain("missing: files:write, groups:history");
+});
+
+test("an app token of another kind is told", async () => {
+  const seen = await doctor({ SLACK_APP_TOKEN: "xapp-that-nobody-issued" });
+  expect(wrong(seen)).toEqual(["Slack app token"]);
+  expect(seen.printed).toContain("connections:write");
+});
+
+test("a Slack that cannot be reached is not called a refusal", async () => {
+  const seen = await doctor({ SLACK_API_URL: "http://127.0.0.1:9/api/" });
+  expect(wrong(seen)).toEqual(["Slack bot token", "Slack scopes", "Slack app token"]);
+  expect(seen.printed).toContain("Is the network open to Slack?");
+});
+
+test("in HTTP mode the signing secret is said to be tried by the first command", async () => {
+  const seen = await doctor({ SLACK_APP_TOKEN: "", SLACK_SIGNING_SECRET: world.slack.signingSecret });
+  expect(seen.code).toBe(0);
+  expect(seen.printed).toMatch(/Slack signing secret +is set; .*\/agent/);
+});
+
+test("a database that cannot be opened is told", async () => {
+  const seen = await doctor({ DATABASE_URL: "sqlite:/dev/null/bot.db" });
+  expect(seen.code).toBe(1);
+  expect(wrong(seen)).toEqual(["Database"]);
+});
+
+test("a database that the running bot holds is well", async () => {
+  const bot = startBot({ ...world.env, LOG_LEVEL: "warn" });
+  await bot.ready();
+  const seen = await doctor();
+  await bot.end("SIGKILL");
+  expect(wrong(seen)).toEqual([]);
+  expect(seen.printed).toContain("is in use by the bot at");
+});
+
+test("a refused key is told apart from a service that is away", async () => {
+  world.service.control.rotateKey();
+  const refused = await doctor();
+  expect(wrong(refused)).toEqual(["Agent service key"]);
+  expect(refused.printed).toContain("Set AGENT_API_KEY");
+  await world.service.control.down();
+  const away = await doctor();
+  expect(wrong(away)).toEqual(["Agent service", "Agent service key"]);
+  expect(away.printed).toContain("Is AGENT_BASE_URL right");
+});
+
+test("a gateway that does not answer is told", async () => {
+  await world.gateway.stop();
+  const seen = await doctor();
+  expect(seen.code).toBe(1);
+  expect(wrong(seen)).toEqual(["Token gateway"]);
+});
+
+test("words of the other side reach the terminal on one line, its control characters spelt out", async () => {
+  const message = "key\u001b[2J\nrefused";
+  const body = { error: { code: "unauthorized", message } };
+  world.service.control.fault({ route: "read-run" }, { kind: "answer", status: 403, body });
+  const { printed } = await doctor();
+  expect(printed).not.toContain("\u001b");
+  expect(printed).toContain("key⟨U+001B⟩[2J refused");
+});
+
+test("the scopes that are looked for are those of the manifest", async () => {
+  const manifest = parse(await readFile(MANIFEST, "utf8")) as {
+    oauth_config: { scopes: { bot: string[] } };
+  };
+  expect([...NEEDED_SCOPES].sort()).toEqual(manifest.oauth_config.scopes.bot.sort());
+});

@@ -1,0 +1,112 @@
+import { describe, expect, test } from "vitest";
+import { buttonsOf, modalText, textOf } from "../make/journey-sight.ts";
+import { ana, ben, opsAgents, aWorld } from "../make/world.ts";
+
+const TASK = "deploy billing-api to production";
+
+describe.concurrent("a service of another shape", () => {
+  test.for([
+    ["approvals as full records", { pendingShape: "full" }, "Deploy billing-api"],
+    ["approvals with fields of its own", { pendingShape: "extra" }, '"strategy": "rolling"'],
+    ["approvals of id and action", { pendingShape: "id and action" }, "Deploy billing-api"],
+    ["approvals that lack the action", { pendingShape: "lacking" }, "did not say what"],
+    ["approvals that are bare ids", { pendingShape: "bare id" }, "did not say what"],
+    ["answers without a body", { createStatus: 200, decideStatus: 204 }, "Deploy billing-api"],
+    ["202 for everything", { createStatus: 202, decideStatus: 202, readStatus: 202 }, "Deploy billing-api"],
+    [
+      "a working state of its own",
+      { runningState: "sleeping on it", resumedState: "thinking hard" },
+      "Deploy",
+    ],
+    ["no working state at all", { runningState: null }, "Deploy billing-api"],
+    ["other words for what was resolved", { approvedStatus: "granted", deniedStatus: "refused" }, "Deploy"],
+    ["reads that are stale after a decision", { staleReads: 3 }, "Deploy billing-api"],
+    ["reads that echo the task", { readEchoesInput: true }, "Deploy billing-api"],
+    ["ids of any letters", { idStyle: "odd" }, "Deploy billing-api"],
+    ["an Idempotency-Key that it honours", { honoursIdempotencyKey: true }, "Deploy billing-api"],
+  ] as const)("is worked with: %s", async ([, profile, shown], context) => {
+    const world = await aWorld(context, { profile });
+    const { opening, card } = await world.asking(ana, opsAgents, TASK);
+    expect(textOf(card)).toContain(shown);
+    const modal = await world.openModal(ben, card, "Approve");
+    expect(modalText(modal)).toContain(shown);
+    await world.fillModal(ben, "any service will do");
+    await world.reads(card, "✅ Approved", "The service confirmed it.");
+    await world.saidIn(opening, "Succeeded");
+    expect(world.decisions()).toEqual([{ decision: "approve", reason: "any service will do" }]);
+    expect(world.cardsOf(opening)).toEqual([card]);
+    expect(buttonsOf(card)).toEqual([]);
+  });
+
+  test("is denied with its own word", async (context) => {
+    const world = await aWorld(context, {
+      profile: { denyWord: "reject" },
+      env: { AGENT_DENY_DECISION: "reject" },
+    });
+    const { opening, card } = await world.asking(ana, opsAgents, TASK);
+    await world.decide(ben, card, "Deny", "no");
+    await world.reads(card, "⛔ Denied", "The service confirmed it.");
+    await world.reads(await world.saidIn(opening, "Succeeded"), "not done");
+    expect(world.decisions()).toEqual([{ decision: "reject", reason: "no" }]);
+  });
+
+  test("that takes another word for deny is not claimed to have taken ours", async (context) => {
+    const world = await aWorld(context, { profile: { denyWord: "reject" } });
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    const said = world.followed(card);
+    await world.decide(ben, card, "Deny", "no");
+    await world.told(ben, "must be 'approve' or 'reject'");
+    await world.reads(card, "Approval needed", "refused it");
+    expect(said.some((each) => each.includes("⛔"))).toBe(false);
+    expect(world.decisions()).toHaveLength(1);
+  });
+
+  test("that wants a reason even to approve says so, and gets one", async (context) => {
+    const world = await aWorld(context, { profile: { reasonRequired: "always" }, decidedAnew: true });
+    const { opening, card } = await world.asking(ana, opsAgents, TASK);
+    await world.decide(ben, card, "Approve", "");
+    await world.told(ben, "'reason' is required");
+    await world.reads(card, "Approval needed", "refused it");
+    await world.decide(ben, card, "Approve", "here is one");
+    await world.reads(card, "✅ Approved");
+    await world.saidIn(opening, "Succeeded");
+  });
+
+  test("that names a state which the interface does not know has it shown by its name", async (context) => {
+    const world = await aWorld(context, { profile: { runningState: "meditating" } });
+    const opening = await world.run(ana, opsAgents, "work forever");
+    await world.reads(opening, "Working (meditating)");
+    const { id } = await world.runAt("work forever");
+    world.service.control.finish(id, "Enlightened.");
+    await world.saidIn(opening, "Enlightened.");
+  });
+
+  test.for(["record", "other json", "text", "empty"] as const)(
+    "that refuses with a body of the kind «%s» is told of in plain words",
+    async (errorBody, context) => {
+      const world = await aWorld(context, { profile: { errorBody, denyWord: "reject" } });
+      const { card } = await world.asking(ana, opsAgents, TASK);
+      await world.decide(ben, card, "Deny", "no");
+      await world.told(ben, "HTTP 400");
+      await world.reads(card, "Approval needed", "refused it");
+      expect(world.decisions()).toHaveLength(1);
+    },
+  );
+
+  test("with odd ids is asked for by the right ones", async (context) => {
+    const world = await aWorld(context, { profile: { idStyle: "odd" } });
+    const opening = await world.run(ana, opsAgents, "work forever");
+    const { id } = await world.runAt("work forever");
+    await world.reads(opening, "Working");
+    await world.command(ben, opsAgents, `status ${id}`);
+    await world.told(ben, "work forever");
+    await world.command(ana, opsAgents, `unwatch ${id}`);
+    await world.told(ana, "Let go");
+    await world.command(ben, opsAgents, `watch ${id}`);
+    await world.told(ben, "Watching it");
+    const card =
+      (world.service.control.addApproval(id, { action: "Tell everybody" }), await world.cardOf(opening));
+    await world.decide(ben, card, "Approve", "yes");
+    await world.reads(card, "✅ Approved");
+  });
+});

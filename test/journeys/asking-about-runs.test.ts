@@ -1,0 +1,230 @@
+import { describe, expect, test } from "vitest";
+import { buttonsOf, textOf } from "../make/journey-sight.ts";
+import {
+  ana,
+  ben,
+  cat,
+  guest,
+  opsAgents,
+  outsider,
+  payments,
+  random,
+  releases,
+  aWorld,
+} from "../make/world.ts";
+
+const TASK = "deploy billing-api to production";
+const SECRET = "pay the secret invoice";
+
+describe.concurrent("/agent status, list and pending", () => {
+  test("tell the members of the channel how its runs stand", async (context) => {
+    const world = await aWorld(context);
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    const done = await world.run(ben, opsAgents, "just say done");
+    await world.saidIn(done, "Succeeded");
+    const { id } = await world.runAt(TASK);
+
+    await world.command(cat, opsAgents, `status \`${id}\``);
+    const status = await world.told(cat, TASK);
+    for (const words of ["Waiting for approval", `@${ana}`, id, "Deploy billing-api"])
+      expect(status).toContain(words);
+    await world.command(cat, releases, "list");
+    const list = await world.told(cat, "just say done");
+    expect(list).toContain(TASK);
+    await world.command(guest, opsAgents, "pending");
+    expect(await world.told(guest, TASK)).not.toContain("just say done");
+
+    await world.decide(ben, card, "Approve", "");
+    await world.reads(card, "confirmed");
+    await world.command(ben, opsAgents, "pending");
+    await world.told(ben, "Nothing waits");
+  });
+
+  test("tell nothing of a run to people outside its channel", async (context) => {
+    const world = await aWorld(context);
+    await world.asking(ana, payments, SECRET);
+    const { id } = await world.runAt(SECRET);
+    await world.command(cat, opsAgents, `status ${id}`);
+    expect(await world.told(cat, "no such run")).not.toContain(SECRET);
+    await world.command(cat, opsAgents, "list");
+    await world.told(cat, "runs in your channels yet");
+    await world.command(cat, opsAgents, "pending");
+    await world.told(cat, "Nothing waits");
+    await world.command(cat, opsAgents, `watch ${id}`);
+    await world.command(cat, opsAgents, `unwatch ${id}`);
+    await world.until(
+      () => world.ephemeralsFor(cat).filter((each) => each.includes("no such run")).length === 3,
+    );
+    expect(world.ephemeralsFor(cat).join("\n")).not.toMatch(/secret|payments|C0PAYMENTS/);
+
+    await world.command(ben, opsAgents, "pending");
+    await world.told(ben, SECRET);
+  });
+
+  test("answer that nothing was verified when Slack does not say who is where", async (context) => {
+    const world = await aWorld(context, { troubled: true });
+    await world.asking(ana, opsAgents, TASK);
+    world.slack.faults.next("users.conversations", { http: 500 });
+    await world.command(cat, opsAgents, "list");
+    const told = await world.until(() => world.ephemeralsFor(cat)[0]);
+    expect(told).not.toContain(TASK);
+    expect(told).toMatch(/try again/i);
+  });
+});
+
+describe.concurrent("/agent watch", () => {
+  test("adopts a run that was started elsewhere, and whoever adopts it may not decide it", async (context) => {
+    const world = await aWorld(context, { profile: { readEchoesInput: true } });
+    const { id } = world.service.control.createRun(TASK);
+    await world.command(ben, releases, `watch ${id}`);
+    await world.told(ben, "Watching it");
+    const opening = await world.until(() => world.posted(releases)[0]);
+    await world.reads(opening, `@${ben}`, "started elsewhere", TASK);
+    const card = await world.cardOf(opening);
+    await world.isRefused(ben, card, "Approve", "someone else must decide");
+    await world.decide(cat, card, "Approve", "adopted and approved");
+    await world.saidIn(opening, "Succeeded");
+    expect(world.decisions()).toEqual([{ decision: "approve", reason: "adopted and approved" }]);
+    expect(world.tasksSent()).toEqual([]);
+  });
+
+  test("a second time changes neither the requester nor the channel", async (context) => {
+    const world = await aWorld(context);
+    const { opening } = await world.asking(ana, opsAgents, TASK);
+    const { id } = await world.runAt(TASK);
+    await world.command(ben, releases, `watch ${id}`);
+    expect(await world.told(ben, "watched already")).toContain(opsAgents);
+    expect(world.posted(releases)).toEqual([]);
+    expect(textOf(opening)).toContain(`@${ana}`);
+  });
+
+  test.for([
+    ["a guest", guest, "Guests can't"],
+    ["someone of another workspace", outsider, "Only members of this workspace"],
+  ] as const)("is not for %s", async ([, person, words], context) => {
+    const world = await aWorld(context);
+    const { id } = world.service.control.createRun(TASK);
+    await world.command(person, opsAgents, `watch ${id}`);
+    await world.told(person, words);
+    expect(world.posted()).toEqual([]);
+  });
+
+  test("says that nothing was done when the service does not answer", async (context) => {
+    const world = await aWorld(context);
+    const { id } = world.service.control.createRun(TASK);
+    await world.service.control.down();
+    await world.command(ana, opsAgents, `watch ${id}`);
+    await world.told(ana, "nothing was done");
+    expect(world.posted()).toEqual([]);
+  });
+
+  test("says so where Countersign can't post", async (context) => {
+    const world = await aWorld(context, { troubled: true });
+    const { id } = world.service.control.createRun(TASK);
+    await world.command(ana, random, `watch ${id}`);
+    await world.told(ana, "/invite @countersign");
+  });
+
+  test("adopts a run that is over, and tells its end", async (context) => {
+    const world = await aWorld(context);
+    const { id } = world.service.control.createRun("just say it was here before");
+    await world.service.runs.until(id, ({ ending }) => ending !== null);
+    await world.command(ana, opsAgents, `watch ${id}`);
+    const opening = await world.until(() => world.posted(opsAgents)[0]);
+    await world.saidIn(opening, "it was here before");
+  });
+});
+
+describe.concurrent("/agent unwatch", () => {
+  test("closes the open cards and says so in the thread", async (context) => {
+    const world = await aWorld(context);
+    const { opening, card } = await world.asking(ana, opsAgents, TASK);
+    const { id } = await world.runAt(TASK);
+    await world.command(ana, opsAgents, `unwatch ${id}`);
+    await world.told(ana, "Let go");
+    await world.reads(card, "no longer watched from here");
+    await world.reads(opening, "No longer watched");
+    expect(buttonsOf(card)).toEqual([]);
+    await world.command(ana, opsAgents, `unwatch ${id}`);
+    await world.told(ana, "not being watched");
+  });
+
+  test("may be taken back by watching again, with a card that works", async (context) => {
+    const world = await aWorld(context);
+    const { opening, card } = await world.asking(ana, opsAgents, TASK);
+    const { id } = await world.runAt(TASK);
+    await world.command(ana, opsAgents, `unwatch ${id}`);
+    await world.reads(card, "no longer watched from here");
+    await world.command(cat, opsAgents, `watch ${id}`);
+    await world.reads(card, "Approval needed");
+    await world.isRefused(ana, card, "Approve", "someone else must decide");
+    await world.decide(cat, card, "Approve", "watched again");
+    await world.saidIn(opening, "Succeeded");
+  });
+
+  test("is refused while a decision is under way", async (context) => {
+    const world = await aWorld(context);
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    const { id } = await world.runAt(TASK);
+    const gate = world.service.control.fault({ route: "decide" }, { kind: "gate" });
+    await world.decide(ben, card, "Approve", "on its way");
+    await world.service.requests.until(() => gate.hits() === 1);
+    await world.command(ana, opsAgents, `unwatch ${id}`);
+    await world.told(ana, "decision on this run is under way");
+    gate.release();
+    await world.reads(card, "Approved", "confirmed");
+  });
+});
+
+describe.concurrent("/agent health", () => {
+  test("shows the service, the gateway, the watching and the store when all are well", async (context) => {
+    const world = await aWorld(context);
+    await world.asking(ana, opsAgents, TASK);
+    await world.command(ana, opsAgents, "health");
+    const told = await world.told(ana, "Everything answers");
+    for (const words of [
+      "1.4.2",
+      "sandbox-gateway",
+      "small local model",
+      "POST /v1/messages",
+      "1 run",
+      "Store",
+    ])
+      expect(told).toContain(words);
+    const health = world.service.requests.all({ route: "health" });
+    expect(health.map(({ key }) => key)).toEqual(["none"]);
+    expect(world.world.gateway.requests.all().map(({ key, path }) => [key, path])).toEqual([
+      ["none", "/healthz"],
+    ]);
+  });
+
+  test("says that the service is down", async (context) => {
+    const world = await aWorld(context);
+    await world.service.control.down();
+    await world.command(ana, opsAgents, "health");
+    const told = await world.told(ana, "Something is wrong");
+    expect(told).toContain("nothing listens");
+    expect(told).toContain("sandbox-gateway");
+  });
+
+  test("says what the gateway says when it is degraded", async (context) => {
+    const world = await aWorld(context);
+    world.world.gateway.control.status({ status: "degraded", message: "Billing is late." });
+    await world.command(ana, opsAgents, "health");
+    const told = await world.told(ana, "Something is wrong");
+    expect(told).toContain("degraded");
+    expect(told).toContain("Billing is late.");
+    expect(told).toContain("1.4.2");
+  });
+
+  test("says that the service refuses the key, which its own health does not show", async (context) => {
+    const world = await aWorld(context);
+    await world.asking(ana, opsAgents, TASK);
+    world.service.control.rotateKey();
+    await world.service.requests.until((all) => all.at(-1)?.status === 401);
+    await world.lateBy(0);
+    await world.command(ana, opsAgents, "health");
+    const told = await world.told(ana, "Something is wrong");
+    expect(told).toMatch(/401|key/);
+  });
+});

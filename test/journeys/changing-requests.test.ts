@@ -1,0 +1,154 @@
+import { describe, expect, test } from "vitest";
+import type { Message } from "#src/sandbox/slack/model.ts";
+import { buttonsOf, modalText, textOf } from "../make/journey-sight.ts";
+import { ana, ben, cat, opsAgents, type Stage, aWorld } from "../make/world.ts";
+
+const TASK = "deploy billing-api to production";
+
+/** A run at its approval, with the ids by which the service knows both. */
+async function asked(
+  world: Stage,
+): Promise<{ opening: Message; card: Message; run: string; approval: string }> {
+  const { opening, card } = await world.asking(ana, opsAgents, TASK);
+  const { id, approvals } = await world.runAt(TASK, ({ phase }) => phase === "awaiting_approval");
+  return { opening, card, run: id, approval: approvals[0]?.id ?? "" };
+}
+
+describe.concurrent("a request that changes", () => {
+  test("while a modal is open, sends nothing and shows what changed", async (context) => {
+    const world = await aWorld(context);
+    const { card, run, approval } = await asked(world);
+    const modal = await world.openModal(ben, card, "Approve");
+    world.service.control.changeApproval(run, approval, { action: "Drop the billing database" });
+    await world.fillModal(ben, "fine");
+    expect(modalText(modal)).toContain("The request changed");
+    expect(modalText(modal)).toContain("− Deploy billing-api to production");
+    expect(modalText(modal)).toContain("+ Drop the billing database");
+    expect(modal.view["submit"]).toBeUndefined();
+    expect(world.decisions()).toEqual([]);
+  });
+
+  test("has a new version on its card, with buttons that work", async (context) => {
+    const world = await aWorld(context);
+    const { opening, card, run, approval } = await asked(world);
+    const late = await world.openModal(cat, card, "Approve");
+    world.service.control.changeApproval(run, approval, { action: "Drop the billing database" });
+    await world.reads(card, "changed", "Drop the billing database", "version 2");
+    await world.decide(ben, card, "Deny", "certainly not");
+    await world.reads(card, "Denied", "certainly not", "confirmed");
+    await world.fillModal(cat, "too late");
+    expect(modalText(late)).toContain("yours was not sent");
+    expect(world.cardsOf(opening)).toEqual([card]);
+    expect(world.decisions()).toEqual([{ decision: "deny", reason: "certainly not" }]);
+  });
+
+  test("is not decided by a click on the version before", async (context) => {
+    const world = await aWorld(context);
+    const { card, run, approval } = await asked(world);
+    const modal = await world.openModal(ben, card, "Approve");
+    const click = world.lastPayload("block_actions");
+    await world.slack.acts.close(ben, modal.id);
+    world.service.control.changeApproval(run, approval, { action: "Drop the billing database" });
+    await world.reads(card, "version 2");
+    await world.deliver(click);
+    await world.told(ben, "changed");
+    expect(world.hasForm(ben)).toBe(false);
+    expect(world.decisions()).toEqual([]);
+  });
+
+  test("between the submit and the sending is not decided, and the approver is told", async (context) => {
+    const world = await aWorld(context);
+    const { card, run, approval } = await asked(world);
+    await world.openModal(ben, card, "Approve");
+    // The look at submit fails and the one before the sending waits, so nobody sees the change but the very last look.
+    await world.service.control.down();
+    await world.fillModal(ben, "as it was");
+    await world.reads(card, "recorded");
+    world.service.control.changeApproval(run, approval, { action: "Drop the billing database" });
+    await world.service.control.up();
+    await world.told(ben, "the request changed before it could go out");
+    await world.reads(card, "Drop the billing database", "Nothing was sent", `@${ben}`);
+    expect(buttonsOf(card)).toEqual(["Approve", "Deny"]);
+    expect(world.decisions()).toEqual([]);
+  });
+});
+
+describe.concurrent("an approval that nobody waits for any more", () => {
+  test("is closed when it is withdrawn, and an open modal says so", async (context) => {
+    const world = await aWorld(context);
+    const { opening, card, run, approval } = await asked(world);
+    const modal = await world.openModal(ben, card, "Approve");
+    world.service.control.withdrawApproval(run, approval);
+    await world.reads(card, "Closed without a decision");
+    expect(buttonsOf(card)).toEqual([]);
+    await world.fillModal(ben, "yes");
+    expect(modalText(modal)).toContain("This approval is closed");
+    await world.saidIn(opening, "Succeeded");
+    expect(world.decisions()).toEqual([]);
+  });
+
+  test("is closed when it is resolved elsewhere", async (context) => {
+    const world = await aWorld(context);
+    const { opening, card, run, approval } = await asked(world);
+    world.service.control.resolveElsewhere(run, approval, { verdict: "approve", reason: "at the console" });
+    await world.reads(card, "Closed without a decision");
+    await world.saidIn(opening, "Succeeded");
+    expect(textOf(card)).not.toContain("Approved");
+    expect(world.decisions()).toEqual([]);
+  });
+
+  test("is said to be resolved elsewhere when that came between the submit and the service", async (context) => {
+    const world = await aWorld(context);
+    const { card, run, approval } = await asked(world);
+    // A second request keeps the run waiting.
+    world.service.control.addApproval(run, { action: "Tell the customers" });
+    const gate = world.service.control.fault({ route: "decide" }, { kind: "gate" });
+    await world.decide(ben, card, "Approve", "mine");
+    await world.service.requests.until(() => gate.hits() === 1);
+    world.service.control.resolveElsewhere(run, approval, { verdict: "deny", reason: "at the console" });
+    gate.release();
+    await world.reads(card, "Resolved elsewhere", "did not take effect", "already resolved");
+    await world.told(ben, "did not take effect");
+    expect(textOf(card)).not.toContain("✅");
+    expect(world.decisions()).toHaveLength(1);
+  });
+
+  test("is closed when the run ends, which its thread tells with the service's words", async (context) => {
+    const world = await aWorld(context);
+    const { opening, card, run } = await asked(world);
+    const modal = await world.openModal(ben, card, "Deny");
+    world.service.control.cancel(run, "Stopped by the night shift.");
+    await world.saidIn(opening, "Stopped by the night shift.");
+    await world.reads(card, "The run ended before anybody decided");
+    expect(buttonsOf(card)).toEqual([]);
+    await world.fillModal(ben, "no");
+    expect(modalText(modal)).toContain("This approval is closed");
+    expect(world.decisions()).toEqual([]);
+  });
+});
+
+describe.concurrent("an approval or a run that goes away", () => {
+  test("is asked for again on the same card", async (context) => {
+    const world = await aWorld(context);
+    const { opening, card, run, approval } = await asked(world);
+    // A second request keeps the run waiting while the first is away.
+    world.service.control.addApproval(run, { action: "Tell the customers" });
+    await world.cardOf(opening, 1);
+    world.service.control.withdrawApproval(run, approval);
+    await world.reads(card, "Closed without a decision");
+    world.service.control.returnApproval(run, approval);
+    await world.reads(card, "Approval needed");
+    await world.decide(ben, card, "Approve", "again");
+    await world.reads(card, "Approved", "again", "confirmed");
+    expect(world.cardsOf(opening)).toHaveLength(2);
+  });
+
+  test("is closed, and its thread told, when the service no longer knows the run", async (context) => {
+    const world = await aWorld(context);
+    const { opening, card, run } = await asked(world);
+    world.service.control.vanish(run);
+    await world.saidIn(opening, "no longer knows this run");
+    await world.reads(card, "no longer knows the run");
+    expect(buttonsOf(card)).toEqual([]);
+  });
+});

@@ -1,0 +1,163 @@
+import { describe, expect, test } from "vitest";
+import { modalText, textOf } from "../make/journey-sight.ts";
+import { ana, ben, guest, opsAgents, outsider, payments, random, aWorld } from "../make/world.ts";
+
+describe.concurrent("/agent run", () => {
+  test.for([
+    ["quotes and apostrophes", `say "yes" to 'no' and “maybe” \`now\``],
+    ["several lines", "first line\nsecond line\n\n  - a list\n"],
+    ["emoji and accents", "déploie 🚀 👩‍💻 e\u0301"],
+    ["what Slack writes for names and links", "tell <@U0BEN> & <https://x.example|x> in <#C0RELEASES>"],
+    ["a space before and after", "  twice as far  "],
+    ["more characters than a form takes", `forever ${"long ".repeat(800)}end`],
+  ])("sends the task as it was typed: %s", async ([, task = ""], context) => {
+    const world = await aWorld(context);
+    const opening = await world.run(ana, opsAgents, task);
+    await world.runAt(task);
+    expect(world.tasksSent()).toEqual([task]);
+    expect(textOf(opening)).toContain(task.trim().slice(0, 20));
+  });
+
+  test.for([
+    ["nothing", "run"],
+    ["spaces", "run  \n "],
+    ["invisible characters", "run \u200b\u2060"],
+  ])("starts nothing when the task is %s, and says how to give one", async ([, text = ""], context) => {
+    const world = await aWorld(context);
+    await world.command(ana, opsAgents, text);
+    await world.told(ana, "There is no task");
+    expect(world.posted()).toEqual([]);
+    expect(world.tasksSent()).toEqual([]);
+  });
+
+  test("starts nothing where Countersign can't post, and says what to do", async (context) => {
+    const world = await aWorld(context, { troubled: true });
+    expect(await world.command(ana, random, "run deploy it")).toEqual({ ok: true });
+    const told = await world.told(ana, "can't post");
+    expect(told).toContain("/invite @countersign");
+    expect(world.tasksSent()).toEqual([]);
+  });
+
+  test("starts nothing in a direct message, and says to use a channel", async (context) => {
+    const world = await aWorld(context);
+    const { id } = world.slack.workspace.dmOf(ana);
+    await world.command(ana, id, "run deploy it");
+    await world.told(ana, "Use a channel");
+    await world.command(ana, id, "");
+    await world.until(
+      () => world.ephemeralsFor(ana).filter((each) => each.includes("Use a channel")).length === 2,
+    );
+    expect(world.viewOf(ana)).toBeUndefined();
+    expect(world.tasksSent()).toEqual([]);
+  });
+
+  test.for([
+    ["a guest", guest, "Guests can't start"],
+    ["someone of another workspace", outsider, "Only members of this workspace"],
+  ] as const)("starts nothing for %s", async ([, person, words], context) => {
+    const world = await aWorld(context);
+    await world.command(person, opsAgents, "run deploy it");
+    await world.told(person, words);
+    expect(world.posted()).toEqual([]);
+    expect(world.tasksSent()).toEqual([]);
+  });
+
+  test("works in a private channel that Countersign is in", async (context) => {
+    const world = await aWorld(context);
+    const { opening, card } = await world.asking(ana, payments, "pay the invoice");
+    await world.decide(ben, card, "Approve", "due");
+    await world.saidIn(opening, "Succeeded");
+  });
+});
+
+describe.concurrent("/agent alone", () => {
+  test("opens a form that starts a run in the channel it came from", async (context) => {
+    const world = await aWorld(context);
+    expect(await world.command(ana, opsAgents, "")).toEqual({ ok: true });
+    const form = await world.modalOf(ana, "Task");
+    await world.fillModal(ana, 'just say "hello"\nto everybody');
+    expect(world.slack.workspace.viewById(form.id)).toBeUndefined();
+    const opening = await world.until(() => world.posted(opsAgents)[0]);
+    await world.saidIn(opening, "Succeeded");
+    expect(textOf(opening)).toContain(`@${ana}`);
+    expect(world.tasksSent()).toEqual(['just say "hello"\nto everybody']);
+  });
+
+  test("keeps the form open when nothing visible was typed", async (context) => {
+    const world = await aWorld(context);
+    await world.command(ana, opsAgents, " ");
+    const form = await world.modalOf(ana, "Task");
+    await world.fillModal(ana, " \u200b\n");
+    expect(modalText(form)).toContain("There is no task");
+    expect(world.viewOf(ana)).toBe(form);
+    expect(world.tasksSent()).toEqual([]);
+  });
+
+  test("starts one run however often the form is delivered", async (context) => {
+    const world = await aWorld(context);
+    await world.command(ana, opsAgents, "");
+    await world.modalOf(ana, "Task");
+    await world.fillModal(ana, "just say once");
+    const opening = await world.until(() => world.posted(opsAgents)[0]);
+    await world.deliver(world.lastPayload("view_submission"));
+    await world.deliver(world.lastPayload("view_submission"));
+    await world.saidIn(opening, "Succeeded");
+    expect(world.tasksSent()).toEqual(["just say once"]);
+    expect(world.posted(opsAgents).filter(({ thread }) => thread === null)).toEqual([opening]);
+  });
+
+  test("starts nothing for a guest who fills in the form", async (context) => {
+    const world = await aWorld(context);
+    await world.command(guest, opsAgents, "");
+    await world.until(() => world.viewOf(guest) ?? world.ephemeralsFor(guest)[0]);
+    if (world.hasForm(guest)) await world.fillModal(guest, "deploy it");
+    await world.told(guest, "Guests can't start");
+    expect(world.tasksSent()).toEqual([]);
+  });
+});
+
+describe.concurrent("/agent with other words", () => {
+  test("help lists every subcommand", async (context) => {
+    const world = await aWorld(context);
+    await world.command(ana, opsAgents, "help");
+    const told = await world.told(ana, "/agent run <task>");
+    for (const word of ["status", "list", "pending", "watch", "unwatch", "health", "help"])
+      expect(told).toContain(`/agent ${word}`);
+  });
+
+  test.for(["approve run_1", "deploy billing-api", "/approve"])(
+    "%s is told to be unknown and decides nothing",
+    async (text, context) => {
+      const world = await aWorld(context);
+      const { opening } = await world.asking(ana, opsAgents, "deploy it");
+      await world.command(ben, opsAgents, text);
+      await world.told(ben, "does not know");
+      expect(world.threadOf(opening)).toHaveLength(1);
+      expect(world.decisions()).toEqual([]);
+      expect(world.tasksSent()).toHaveLength(1);
+    },
+  );
+
+  test("subcommands may be typed in capitals, and are answered privately", async (context) => {
+    const world = await aWorld(context);
+    await world.command(ana, opsAgents, "HELP");
+    await world.told(ana, "/agent run <task>");
+    expect(world.posted()).toEqual([]);
+  });
+
+  test.for(["status", "watch", "unwatch"])("%s asks which run when none is given", async (word, context) => {
+    const world = await aWorld(context);
+    await world.command(ana, opsAgents, word);
+    await world.told(ana, "Say which run");
+    await world.command(ana, opsAgents, `${word} run_nobody_knows`);
+    await world.told(ana, "no such run");
+  });
+
+  test("another name of the command is heard when it is configured", async (context) => {
+    const world = await aWorld(context, { env: { SLACK_COMMAND: "/bot" } });
+    const typed = await world.command(ana, opsAgents, "help");
+    expect(typed).toMatchObject({ ok: false });
+    await world.deliverCommand({ ...world.lastPayload("slash_commands"), command: "/bot", text: "help" });
+    await world.told(ana, "/bot run <task>");
+  });
+});

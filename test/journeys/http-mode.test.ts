@@ -1,0 +1,110 @@
+import { createHmac } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { buttonsOf } from "../make/journey-sight.ts";
+import { ana, ben, guest, opsAgents, type Stage, aWorld } from "../make/world.ts";
+
+const TASK = "deploy billing-api to production";
+const FORM = "application/x-www-form-urlencoded";
+
+/** A command as Slack would send it, signed so. */
+function post(world: Stage, body: string, headers: Record<string, string>): Promise<Response> {
+  return fetch(`${world.url()}/slack/events`, {
+    method: "POST",
+    headers: { "content-type": FORM, ...headers },
+    body,
+  });
+}
+
+const commandBody = (world: Stage): string =>
+  new URLSearchParams({
+    command: "/agent",
+    text: "run something nobody asked for",
+    team_id: world.slack.workspace.team.id,
+    user_id: ana,
+    channel_id: opsAgents,
+    trigger_id: "1.2.forged",
+    response_url: `${world.slack.url}response/T0SANDBOX/forged`,
+  }).toString();
+
+function signed(secret: string, body: string, at: number): Record<string, string> {
+  const timestamp = String(Math.floor(at / 1_000));
+  const signature = createHmac("sha256", secret).update(`v0:${timestamp}:${body}`).digest("hex");
+  return { "x-slack-request-timestamp": timestamp, "x-slack-signature": `v0=${signature}` };
+}
+
+describe.concurrent("over HTTP instead of a socket", () => {
+  test("a run goes from the command to its output", async (context) => {
+    const world = await aWorld(context, { entrance: "http" });
+    const { opening, card } = await world.asking(ana, opsAgents, TASK);
+    await world.isRefused(guest, card, "Approve", "Guests can't decide");
+    await world.decide(ben, card, "Approve", " over HTTP\n");
+    await world.reads(card, "✅ Approved", "The service confirmed it.");
+    await world.saidIn(opening, "Succeeded");
+    expect(buttonsOf(card)).toEqual([]);
+    expect(world.decisions()).toEqual([{ decision: "approve", reason: " over HTTP\n" }]);
+  });
+
+  test("a field error, a private answer and the form come back in the acknowledgement's place", async (context) => {
+    const world = await aWorld(context, { entrance: "http" });
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    await world.openModal(ben, card, "Deny");
+    await world.fillModal(ben, "  ");
+    await world.told(ben, "a denial needs a reason");
+    await world.command(ana, opsAgents, "run");
+    await world.told(ana, "There is no task");
+    await world.command(ana, opsAgents, "");
+    await world.modalOf(ana, "Task");
+    expect(world.decisions()).toEqual([]);
+  });
+
+  test.for([
+    ["no signature", () => ({})],
+    ["another secret's signature", (body: string) => signed("not-the-signing-secret", body, Date.now())],
+    [
+      "a signature of an hour ago",
+      (body: string, right: string) => signed(right, body, Date.now() - 3_600_000),
+    ],
+    [
+      "the signature of another body",
+      (_: string, right: string) => signed(right, "another=body", Date.now()),
+    ],
+    [
+      "a signature that is none",
+      (body: string, right: string) => ({ ...signed(right, body, Date.now()), "x-slack-signature": "v0=" }),
+    ],
+  ] as const)("a request with %s is refused with 401 and does nothing", async ([, headersOf], context) => {
+    const world = await aWorld(context, { entrance: "http", troubled: true });
+    const body = commandBody(world);
+    const headers: Record<string, string> = headersOf(body, world.slack.signingSecret);
+    const response = await post(world, body, headers);
+    expect(response.status).toBe(401);
+    // Whatever it had started would be said before this is.
+    await world.command(ana, opsAgents, "help");
+    await world.told(ana, "/agent run <task>");
+    expect(world.posted()).toEqual([]);
+    expect(world.tasksSent()).toEqual([]);
+  });
+
+  test("a request that is rightly signed is heard, and an answer goes to no host but Slack's", async (context) => {
+    const world = await aWorld(context, { entrance: "http", troubled: true });
+    const fields = new URLSearchParams(commandBody(world));
+    fields.set("text", "help");
+    fields.set("response_url", `${world.service.url.replace("127.0.0.1", "localhost")}/v1/health`);
+    const body = fields.toString();
+    const response = await post(world, body, signed(world.slack.signingSecret, body, Date.now()));
+    expect(response.status).toBe(200);
+    await world.run(ana, opsAgents, "just say hello");
+    expect(world.service.requests.all().filter(({ path }) => path === "/v1/health")).toEqual([]);
+  });
+
+  test("other methods and other paths are not Slack's", async (context) => {
+    const world = await aWorld(context, { entrance: "http" });
+    expect((await fetch(`${world.url()}/slack/events`)).status).toBe(405);
+    expect((await fetch(`${world.url()}/slack/install`, { method: "POST" })).status).toBe(404);
+  });
+
+  test("the app's own pages answer beside it", async (context) => {
+    const world = await aWorld(context, { entrance: "http" });
+    expect((await fetch(`${world.url()}/readyz`)).status).toBe(200);
+  });
+});

@@ -1,0 +1,173 @@
+import { describe, expect, test } from "vitest";
+import { hostileText } from "#src/sandbox/service/task-words.ts";
+import type { Message } from "#src/sandbox/slack/model.ts";
+import { buttonsOf, elementsOf, modalText, textOf } from "../make/journey-sight.ts";
+import { ana, ben, opsAgents, type Stage, aWorld } from "../make/world.ts";
+
+/** Numbered, so that one that is missing is seen. */
+const lines = (count: number): string[] =>
+  Array.from({ length: count }, (_, n) => `step ${n + 1} of the plan`);
+const lacking = (text: string, wanted: readonly string[]): string[] =>
+  wanted.filter((each) => !text.split("\n").includes(each));
+
+const filesIn = (world: Stage, opening: Message): string[] =>
+  world
+    .threadOf(opening)
+    .flatMap(({ files }) => files)
+    .map((id) => Buffer.from(world.slack.workspace.files.get(id)?.bytes ?? []).toString("utf8"));
+
+/** A run that works on, and asks what the test wants it to ask. */
+async function askingFor(world: Stage, action: string): Promise<{ opening: Message; card: Message }> {
+  const opening = await world.run(ana, opsAgents, "work forever");
+  const { id } = await world.runAt("work forever");
+  world.service.control.addApproval(id, { action });
+  return { opening, card: await world.cardOf(opening) };
+}
+
+describe.concurrent("what is too long for a message", () => {
+  test("a huge output has its first part in the thread and the whole in a file", async (context) => {
+    const world = await aWorld(context);
+    const opening = await world.run(ana, opsAgents, "huge report");
+    const end = await world.saidIn(opening, "Succeeded");
+    await world.until(() => filesIn(world, opening).length > 0);
+    const { ending } = await world.runAt("huge report");
+    expect(ending).toMatchObject({ is: "succeeded", output: filesIn(world, opening)[0] });
+    expect(textOf(end)).toContain("line 1 of a very long text");
+    expect(textOf(end)).toContain("This is the first part. The whole output (200,000 characters)");
+  });
+
+  test("a huge request is attached whole before anybody can decide it", async (context) => {
+    const world = await aWorld(context);
+    const gate = Promise.withResolvers<void>();
+    world.slack.faults.next("files.completeUploadExternal", { until: gate.promise });
+    const { opening, card } = await world.asking(ana, opsAgents, "huge request");
+    await world.reads(card, "being attached");
+    expect(buttonsOf(card)).toEqual([]);
+    gate.resolve();
+    await world.until(() => buttonsOf(card).length > 0);
+    const { approvals } = await world.runAt("huge request");
+    const [file = ""] = filesIn(world, opening);
+    expect(file).toContain(approvals[0]?.action);
+    expect(textOf(card)).toContain("attached to this thread as a file");
+
+    await world.decide(ben, card, "Approve", "read it all");
+    await world.reads(card, "Approved", "confirmed");
+    await world.saidIn(opening, "Succeeded");
+  });
+
+  test("a request whose file is refused can't be decided here, and its card says why", async (context) => {
+    const world = await aWorld(context, { troubled: true });
+    world.slack.faults.next("files.getUploadURLExternal", { error: "storage_limit_reached" });
+    const { card } = await world.asking(ana, opsAgents, "huge request");
+    await world.reads(card, "could not be attached", "storage_limit_reached");
+    expect(buttonsOf(card)).toEqual([]);
+  });
+
+  test("a request too long for a card is read in full in a modal, and in the modal that decides", async (context) => {
+    const world = await aWorld(context);
+    const plan = lines(700);
+    const { card } = await askingFor(world, plan.join("\n"));
+    expect(buttonsOf(card)).toEqual(["Approve", "Deny", "Read in Full"]);
+    expect(textOf(card)).toContain("more characters are not shown here");
+    expect(lacking(textOf(card), plan)).not.toEqual([]);
+
+    const reading = await world.openModal(ben, card, "Read in Full");
+    expect(reading.view["submit"]).toBeUndefined();
+    expect(lacking(modalText(reading), plan)).toEqual([]);
+    await world.slack.acts.close(ben, reading.id);
+    const deciding = await world.openModal(ben, card, "Deny");
+    expect(lacking(modalText(deciding), plan)).toEqual([]);
+    await world.fillModal(ben, "step 612 drops the table");
+    await world.reads(card, "Denied", "step 612 drops the table", "confirmed");
+  });
+
+  test("the requester may read in full what only others may decide", async (context) => {
+    const world = await aWorld(context);
+    const { card } = await askingFor(world, lines(700).join("\n"));
+    expect(modalText(await world.openModal(ana, card, "Read in Full"))).toContain("step 700 of the plan");
+  });
+});
+
+const OWN_ELEMENTS = new Set(["text", "user", "date"]);
+const RICH = new Set(["rich_text_section", "rich_text_quote", "rich_text_preformatted", "rich_text_list"]);
+// Control, direction, zero-width and tag characters, line separators, halves of pairs. Tab and newline may stay.
+const UNSEEN = /(?![\t\n])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+
+/** What Slack would make of a text in blocks: everything but plain words, people we name ourselves, and times. */
+function live(blocks: unknown): unknown[] {
+  const inRich = elementsOf(blocks)
+    .filter(({ type }) => RICH.has(String(type)))
+    .flatMap(({ elements }) => elements as { type: string; user_id?: string }[])
+    .filter(({ type }) => !RICH.has(type));
+  const foreign = inRich.filter(
+    ({ type, user_id }) =>
+      !OWN_ELEMENTS.has(type) || (type === "user" && ![ana, ben].includes(user_id ?? "")),
+  );
+  const marked = elementsOf(blocks).filter(
+    ({ type, text }) => type === "mrkdwn" && /<|hostile/.test(String(text)),
+  );
+  const pictures = elementsOf(blocks).filter(({ type }) =>
+    ["image", "video", "markdown", "emoji"].includes(String(type)),
+  );
+  const unseen = elementsOf(blocks).filter(({ text }) => typeof text === "string" && UNSEEN.test(text));
+  return [...foreign, ...marked, ...pictures, ...unseen];
+}
+
+const inert = ({ text, blocks }: Message): void => {
+  expect(live(blocks)).toEqual([]);
+  expect(text).not.toMatch(/<|>/);
+  expect(text).not.toMatch(UNSEEN);
+};
+
+describe.concurrent("text that tries to fool its reader", () => {
+  test("stays text on the opening, the card, in the modal and in the outcome", async (context) => {
+    const world = await aWorld(context);
+    const { opening, card } = await world.asking(ana, opsAgents, `hostile ${hostileText}`);
+    inert(opening);
+    inert(card);
+    expect(textOf(card)).toContain("<!channel> <!here> <!everyone> <@U0000001>");
+    expect(textOf(card)).toContain("⟨U+202E⟩");
+    const modal = await world.openModal(ben, card, "Approve");
+    expect(live(modal.view.blocks)).toEqual([]);
+    expect(modalText(modal)).toContain("zero⟨U+200B⟩width");
+    await world.fillModal(ben, hostileText);
+    await world.reads(card, "Approved", "confirmed");
+    inert(card);
+    const end = await world.saidIn(opening, "Succeeded");
+    inert(end);
+    expect(textOf(end)).toContain("<!channel>");
+    expect(world.decisions()).toEqual([{ decision: "approve", reason: hostileText }]);
+    for (const message of world.posted()) inert(message);
+  });
+
+  test("stays text in lists, in errors of the service and in a changed request", async (context) => {
+    const world = await aWorld(context);
+    const { card } = await askingFor(world, hostileText);
+    const modal = await world.openModal(ben, card, "Approve");
+    const { id, approvals } = await world.runAt("work forever");
+    const details = { tool: hostileText, [hostileText]: hostileText };
+    world.service.control.changeApproval(id, approvals[0]?.id ?? "", {
+      action: `${hostileText} more`,
+      details,
+    });
+    await world.fillModal(ben, "");
+    expect(modalText(modal)).toContain("The request changed");
+    expect(live(modal.view.blocks)).toEqual([]);
+    world.service.control.fail(id, hostileText);
+    await world.reads(card, "Closed");
+    await world.command(ben, opsAgents, "list");
+    await world.told(ben, "Failed");
+    for (const message of world.posted()) inert(message);
+    for (const message of world.slack.workspace.messages.filter(({ ephemeralFor }) => ephemeralFor === ben)) {
+      const links = live(message.blocks).filter((each) => (each as { type: string }).type !== "link");
+      expect(links).toEqual([]);
+    }
+  });
+
+  test("stays text when an unknown subcommand is told back", async (context) => {
+    const world = await aWorld(context);
+    await world.command(ana, opsAgents, "<!channel>`<@U0BEN> x");
+    const told = await world.told(ana, "does not know");
+    expect(told).not.toMatch(/<[!@]/);
+  });
+});

@@ -1,0 +1,166 @@
+import { describe, expect, test } from "vitest";
+import type { Message } from "#src/sandbox/slack/model.ts";
+import { buttonsOf, textOf } from "../make/journey-sight.ts";
+import { ana, ben, opsAgents, type Stage, aWorld } from "../make/world.ts";
+
+const TASK = "work forever";
+
+/** A run that works on, so that its next message comes when the test lets it ask. */
+async function working(world: Stage): Promise<{ opening: Message; run: string }> {
+  const opening = await world.run(ana, opsAgents, TASK);
+  const { id } = await world.runAt(TASK, ({ phase }) => phase === "working");
+  await world.reads(opening, "Working");
+  return { opening, run: id };
+}
+
+/** The card that the app knows of after a lost answer: found by reading back and drawn anew, or posted after that. */
+async function settledCard(world: Stage, opening: Message): Promise<Message> {
+  return world.until(() => {
+    const readBack = world.slack.traffic.lines().findLast(({ what }) => what === "conversations.replies");
+    const [card] = world.cardsOf(opening);
+    const known = card !== undefined && readBack !== undefined && (card.edited || card.at >= readBack.at);
+    return known && card;
+  });
+}
+
+/** Decides on the card and waits until the service has it: the proof that its buttons are the right ones. */
+async function approve(world: Stage, card: Message): Promise<void> {
+  await world.decide(ben, card, "Approve", "go");
+  await world.reads(card, "✅ Approved");
+}
+
+describe.concurrent("a card whose post fails", () => {
+  test.for([
+    ["its answer is lost after it was posted", { drop: "after" }],
+    ["it is lost on the way", { drop: "before" }],
+    ["Slack says HTTP 500 after it was posted", { http: 500, when: "after" }],
+    ["Slack says HTTP 503 and posted nothing", { http: 503 }],
+    ["Slack says that it may be half done", { error: "fatal_error" }],
+  ] as const)("is there exactly once in the end, and works: %s", async ([, fault], context) => {
+    const world = await aWorld(context, { troubled: true });
+    const { opening, run } = await working(world);
+    world.slack.faults.next("chat.postMessage", fault);
+    world.service.control.addApproval(run, { action: "Tell the customers" });
+    const card = await settledCard(world, opening);
+    await approve(world, card);
+    expect(world.cardsOf(opening)).toEqual([card]);
+  });
+
+  test("comes when Slack allows it again, and a modal opens meanwhile", async (context) => {
+    const world = await aWorld(context, { troubled: true });
+    const { opening, run } = await working(world);
+    world.service.control.addApproval(run, { action: "first" });
+    const first = await world.cardOf(opening);
+    world.slack.faults.next("chat.postMessage", { retryAfter: 2 });
+    world.service.control.addApproval(run, { action: "second" });
+    await world.until(() => world.slack.traffic.lines().some(({ refused }) => refused === "ratelimited"));
+    await world.openModal(ben, first, "Approve");
+    expect(world.cardsOf(opening)).toEqual([first]);
+    await world.fillModal(ben, "");
+    const second = await world.cardOf(opening, 1);
+    await approve(world, second);
+    expect(world.cardsOf(opening)).toEqual([first, second]);
+  });
+
+  test("twice is there exactly once in the end", async (context) => {
+    const world = await aWorld(context, { troubled: true });
+    const { opening, run } = await working(world);
+    world.slack.faults.next("chat.postMessage", { drop: "after" }, 2);
+    world.service.control.addApproval(run, { action: "Tell the customers" });
+    const card = await settledCard(world, opening);
+    await approve(world, card);
+    expect(world.cardsOf(opening)).toEqual([card]);
+    expect(world.decisions()).toHaveLength(1);
+  });
+});
+
+describe.concurrent("a card that is clicked before Slack has answered for it", () => {
+  test("says to click again, and works once it is known", async (context) => {
+    const world = await aWorld(context);
+    const { opening, run } = await working(world);
+    const gate = Promise.withResolvers<void>();
+    world.slack.faults.next("chat.postMessage", { until: gate.promise, when: "after" });
+    world.service.control.addApproval(run, { action: "Tell the customers" });
+    const card = await world.cardOf(opening);
+    await world.click(ben, card, "Approve");
+    await world.told(ben, "Click again in a few seconds");
+    expect(world.hasForm(ben)).toBe(false);
+    gate.resolve();
+    await approve(world, card);
+  });
+});
+
+describe.concurrent("a thread's first message", () => {
+  test.for([
+    ["after it was posted", "after"],
+    ["on its way", "before"],
+  ] as const)(
+    "is there once although its answer is lost %s, and the run starts once",
+    async ([, drop], context) => {
+      const world = await aWorld(context, { troubled: true });
+      world.slack.faults.next("chat.postMessage", { drop });
+      expect(await world.command(ana, opsAgents, "run just say hello")).toEqual({ ok: true });
+      const opening = await world.until(() => world.posted(opsAgents).find(({ thread }) => thread === null));
+      await world.saidIn(opening, "Succeeded");
+      expect(world.posted(opsAgents).filter(({ thread }) => thread === null)).toEqual([opening]);
+      expect(world.tasksSent()).toEqual(["just say hello"]);
+    },
+  );
+});
+
+describe.concurrent("a card that can't be changed any more", () => {
+  test("because somebody deleted it is posted again, with buttons that work", async (context) => {
+    const world = await aWorld(context, { troubled: true });
+    const { opening, run } = await working(world);
+    const approval = world.service.control.addApproval(run, { action: "Tell the customers" });
+    const card = await world.cardOf(opening);
+    await world.reads(opening, "Waiting for approval");
+    world.slack.workspace.remove(card);
+    world.service.control.changeApproval(run, approval, { action: "Tell all customers" });
+    const again = await world.cardOf(opening);
+    expect(textOf(again)).toContain("Tell all customers");
+    await approve(world, again);
+    expect(world.cardsOf(opening)).toEqual([again]);
+  });
+
+  test("because Slack refuses the update gives way to one that can", async (context) => {
+    const world = await aWorld(context, { troubled: true });
+    const { opening, run } = await working(world);
+    const approval = world.service.control.addApproval(run, { action: "Tell the customers" });
+    const stale = await world.cardOf(opening);
+    await world.reads(opening, "Waiting for approval");
+    world.slack.faults.next("chat.update", { error: "cant_update_message" });
+    world.service.control.changeApproval(run, approval, { action: "Tell all customers" });
+    const fresh = await world.until(() => world.cardsOf(opening).find((each) => each !== stale));
+    expect(textOf(fresh)).toContain("Tell all customers");
+    await approve(world, fresh);
+    expect(world.cardsOf(opening)).toEqual([fresh]);
+  });
+
+  test("for a while is changed as soon as Slack takes it", async (context) => {
+    const world = await aWorld(context, { troubled: true });
+    const { opening, run } = await working(world);
+    world.service.control.addApproval(run, { action: "Tell the customers" });
+    const card = await world.cardOf(opening);
+    await world.reads(opening, "Waiting for approval");
+    world.slack.faults.next("chat.update", { http: 503 });
+    world.slack.faults.next("chat.update", { drop: "after" });
+    world.slack.faults.next("chat.update", { retryAfter: 1 });
+    await approve(world, card);
+    expect(buttonsOf(card)).toEqual([]);
+    expect(world.cardsOf(opening)).toEqual([card]);
+  });
+});
+
+describe.concurrent("what Slack paces", () => {
+  test("a burst of runs in one channel meets no refusal, and everything is said", async (context) => {
+    const world = await aWorld(context, { rateLimits: true });
+    const tasks = ["one", "two", "three"].map((name) => `just say ${name}`);
+    await Promise.all(tasks.map((task) => world.command(ana, opsAgents, `run ${task}`)));
+    await world.until(
+      () =>
+        world.posted(opsAgents).filter((each) => textOf(each).includes("✅ Succeeded after")).length === 3,
+    );
+    expect(world.tasksSent().toSorted()).toEqual(tasks.toSorted());
+  });
+});

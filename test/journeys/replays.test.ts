@@ -1,0 +1,170 @@
+import { describe, expect, test } from "vitest";
+import { buttonsOf, modalText, textOf } from "../make/journey-sight.ts";
+import { ana, ben, cat, opsAgents, aWorld } from "../make/world.ts";
+
+const TASK = "deploy billing-api to production";
+
+describe.concurrent("what Slack delivers twice", () => {
+  test("a command starts one run, and is answered each time", async (context) => {
+    const world = await aWorld(context);
+    const opening = await world.run(ana, opsAgents, "just say once");
+    const command = world.lastPayload("slash_commands");
+    expect(await Promise.all([world.deliverCommand(command), world.deliverCommand(command)])).toEqual([
+      { ok: true, ack: {} },
+      { ok: true, ack: {} },
+    ]);
+    await world.saidIn(opening, "Succeeded");
+    expect(world.tasksSent()).toEqual(["just say once"]);
+    expect(world.posted().filter(({ thread }) => thread === null)).toEqual([opening]);
+  });
+
+  test("a click says that it is not needed, and the modal that is open still works", async (context) => {
+    const world = await aWorld(context);
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    const modal = await world.openModal(ben, card, "Approve");
+    const click = world.lastPayload("block_actions");
+    await world.deliver(click);
+    await world.until(() => world.ephemeralsFor(ben).length > 0);
+    await world.deliver(click);
+    expect(world.viewOf(ben)).toBe(modal);
+    await world.fillModal(ben, "once");
+    await world.reads(card, "✅ Approved", "once");
+    expect(world.decisions()).toEqual([{ decision: "approve", reason: "once" }]);
+  });
+
+  test("a submit is sent once, and its copies are acknowledged", async (context) => {
+    const world = await aWorld(context);
+    const { opening, card } = await world.asking(ana, opsAgents, TASK);
+    await world.decide(ben, card, "Approve", "once");
+    const submit = world.lastPayload("view_submission");
+    expect(await world.deliver(submit)).toMatchObject({ ok: true });
+    await world.saidIn(opening, "Succeeded");
+    expect(await world.deliver(submit)).toMatchObject({ ok: true });
+    expect(world.decisions()).toEqual([{ decision: "approve", reason: "once" }]);
+  });
+
+  test("two copies of a submit at the same moment are sent once", async (context) => {
+    const world = await aWorld(context);
+    const { opening, card } = await world.asking(ana, opsAgents, TASK);
+    const modal = await world.openModal(ben, card, "Deny");
+    await Promise.all(["no", "no", "no"].map((reason) => world.forgeSubmit(ben, modal, reason)));
+    await world.saidIn(opening, "Succeeded");
+    expect(world.decisions()).toEqual([{ decision: "deny", reason: "no" }]);
+  });
+
+  test("a second modal of the same person for the same card is told that the first one decided", async (context) => {
+    const world = await aWorld(context);
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    const first = await world.openModal(ben, card, "Approve");
+    await world.openModal(ben, card, "Deny");
+    await world.fillModal(ben, "on second thoughts");
+    await world.reads(card, "⛔ Denied");
+    expect(JSON.stringify(await world.forgeSubmit(ben, first, ""))).toContain("already denied");
+    expect(world.decisions()).toEqual([{ decision: "deny", reason: "on second thoughts" }]);
+  });
+});
+
+describe.concurrent("what somebody makes up", () => {
+  test.for([
+    ["a value that is nobody's", { value: "A".repeat(22) }],
+    ["a value that is no nonce", { value: "../../etc/passwd" }],
+    ["an empty value", { value: "" }],
+  ])("a click with %s opens nothing", async ([, forged], context) => {
+    const world = await aWorld(context);
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    const modal = await world.openModal(ben, card, "Approve");
+    const click = world.lastPayload("block_actions");
+    await world.slack.acts.close(ben, modal.id);
+    const [action] = click["actions"] as [object];
+    await world.deliver({ ...click, actions: [Object.assign({}, action, forged)] });
+    await world.told(ben, "Nothing was sent");
+    expect(world.hasForm(ben)).toBe(false);
+    expect(buttonsOf(card)).toEqual(["Approve", "Deny"]);
+    expect(world.decisions()).toEqual([]);
+  });
+
+  test("a card's button is worth nothing under another message, in another channel or another team", async (context) => {
+    const world = await aWorld(context);
+    const { opening, card } = await world.asking(ana, opsAgents, "two approvals for the release");
+    const other = await world.cardOf(opening, 1);
+    const modal = await world.openModal(ben, card, "Approve");
+    const click = world.lastPayload("block_actions");
+    await world.slack.acts.close(ben, modal.id);
+    const message = click["message"] as object;
+    for (const lie of [
+      { message: { ...message, ts: other.ts }, container: { type: "message", message_ts: other.ts } },
+      { channel: { id: "C0RELEASES", name: "releases" } },
+    ]) {
+      await world.deliver({ ...click, ...lie });
+      await world.told(ben, "Nothing was sent");
+      expect(world.hasForm(ben)).toBe(false);
+    }
+    expect(world.decisions()).toEqual([]);
+  });
+
+  test("a modal with a made-up nonce decides nothing", async (context) => {
+    const world = await aWorld(context);
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    const modal = await world.openModal(ben, card, "Approve");
+    for (const nonce of ["B".repeat(22), "", "null", modal.view["private_metadata"] === "" ? "x" : "{}"]) {
+      const forged = { ...modal, view: { ...modal.view, private_metadata: nonce } };
+      const outcome = await world.forgeSubmit(ben, forged, "please");
+      expect(JSON.stringify(outcome)).toContain("Nothing was sent");
+    }
+    expect(buttonsOf(card)).toEqual(["Approve", "Deny"]);
+    expect(world.decisions()).toEqual([]);
+  });
+
+  test("a card's own nonce is no modal's, and a modal's is no card's", async (context) => {
+    const world = await aWorld(context);
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    const modal = await world.openModal(ben, card, "Approve");
+    const click = world.lastPayload("block_actions");
+    const [action] = click["actions"] as { value: string }[];
+    const asModal = { ...modal, view: { ...modal.view, private_metadata: action?.value } };
+    expect(JSON.stringify(await world.forgeSubmit(ben, asModal, "x"))).toContain("Nothing was sent");
+    await world.deliver({ ...click, actions: [{ ...action, value: modal.view["private_metadata"] }] });
+    await world.told(ben, "Nothing was sent");
+    expect(world.decisions()).toEqual([]);
+  });
+
+  test("a modal that says Deny is denied, whatever a copy of it calls itself", async (context) => {
+    const world = await aWorld(context);
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    const modal = await world.openModal(ben, card, "Deny");
+    const dressed = { ...modal.view, title: { type: "plain_text", text: "Approve request" } };
+    await world.forgeSubmit(ben, { ...modal, view: dressed }, "as the store has it");
+    await world.reads(card, "⛔ Denied");
+    expect(world.decisions()).toEqual([{ decision: "deny", reason: "as the store has it" }]);
+  });
+
+  test("payloads that lack what they need change nothing, and the app goes on", async (context) => {
+    const world = await aWorld(context);
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    await world.openModal(ben, card, "Approve");
+    const click = world.lastPayload("block_actions");
+    const { message: _message, ...lacking } = click;
+    await world.deliver(lacking);
+    await world.deliver({ ...click, user: { id: "not an id" } });
+    await world.deliver({
+      type: "view_submission",
+      user: { id: ben },
+      view: { callback_id: "decision_modal" },
+    });
+    await world.deliver({ type: "block_actions" });
+    await world.fillModal(ben, "still here");
+    await world.reads(card, "✅ Approved", "still here");
+    expect(world.decisions()).toHaveLength(1);
+  });
+
+  test("a modal that comes too late is not told the reason of the one before", async (context) => {
+    const world = await aWorld(context);
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    const late = await world.openModal(cat, card, "Approve");
+    await world.decide(ben, card, "Approve", "between us");
+    await world.reads(card, "✅ Approved");
+    await world.fillModal(cat, "mine too");
+    expect(modalText(late)).not.toContain("between us");
+    expect(textOf(card)).not.toContain("mine too");
+  });
+});

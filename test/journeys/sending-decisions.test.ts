@@ -1,0 +1,185 @@
+import { describe, expect, test } from "vitest";
+import type { Message } from "#src/sandbox/slack/model.ts";
+import { buttonsOf, modalText, textOf } from "../make/journey-sight.ts";
+import { ana, ben, cat, opsAgents, type Stage, aWorld } from "../make/world.ts";
+
+const TASK = "deploy billing-api to production";
+const REASON = "looks fine\n";
+const ONCE = { decision: "approve", reason: REASON };
+
+/** The card of a run at its approval, all that it ever says, and the fault that the decision will meet. */
+async function asked(
+  world: Stage,
+  ...fault: Parameters<Stage["service"]["control"]["fault"]>
+): Promise<{ opening: Message; card: Message; said: readonly string[] }> {
+  const { opening, card } = await world.asking(ana, opsAgents, TASK);
+  world.service.control.fault(...fault);
+  return { opening, card, said: world.followed(card) };
+}
+
+const decide = { route: "decide" } as const;
+const claimsTooMuch = (said: readonly string[]): boolean => said.some((each) => /✅|confirmed it/.test(each));
+
+describe.concurrent("a decision whose answer is lost", () => {
+  test("after it took effect is looked up and said to be sent, never confirmed", async (context) => {
+    const world = await aWorld(context);
+    const { opening, card, said } = await asked(world, decide, { kind: "drop", effect: true });
+    await world.decide(ben, card, "Approve", REASON);
+    await world.reads(card, "sent, not confirmed", "does not tell which decision it holds");
+    await world.saidIn(opening, "Succeeded");
+    expect(said.some((each) => each.includes("Checking with the service"))).toBe(true);
+    expect(claimsTooMuch(said)).toBe(false);
+    expect(world.decisions()).toEqual([ONCE]);
+  });
+
+  test("before it took effect goes again with the same content, when it is still listed", async (context) => {
+    const world = await aWorld(context);
+    const { opening, card, said } = await asked(world, decide, { kind: "drop" });
+    await world.decide(ben, card, "Approve", REASON);
+    await world.reads(card, "being checked");
+    expect(claimsTooMuch(said)).toBe(false);
+    await world.reads(card, "✅ Approved", "The service confirmed it.");
+    await world.saidIn(opening, "Succeeded");
+    expect(world.decisions()).toEqual([ONCE, ONCE]);
+    const [first, second] = world.service.requests.all(decide);
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(5_000);
+  });
+
+  test.for([
+    ["HTTP 500 without effect", { kind: "answer", status: 500 }, true],
+    ["HTTP 500 with effect", { kind: "answer", status: 500, effect: true }, false],
+    ["HTTP 503 that names a time", { kind: "answer", status: 503, headers: { "retry-after": "1" } }, true],
+    ["half an answer", { kind: "cut" }, false],
+    ["an answer that is no JSON", { kind: "garbage" }, false],
+  ] as const)("with %s ends well or is said to be open", async ([, fault, again], context) => {
+    const world = await aWorld(context);
+    const { opening, card, said } = await asked(world, decide, fault);
+    await world.decide(ben, card, "Approve", REASON);
+    await world.saidIn(opening, "Succeeded");
+    await world.reads(card, again ? "✅ Approved" : "sent, not confirmed");
+    expect(claimsTooMuch(said)).toBe(again);
+    expect(world.decisions()).toEqual(again ? [ONCE, ONCE] : [ONCE]);
+  });
+
+  test("and whose request changes meanwhile is not sent again", async (context) => {
+    const world = await aWorld(context);
+    const { card, said } = await asked(world, decide, { kind: "drop" });
+    const { id, approvals } = await world.runAt(TASK);
+    await world.decide(ben, card, "Approve", REASON);
+    await world.reads(card, "being checked");
+    world.service.control.changeApproval(id, approvals[0]?.id ?? "", { action: "Drop the billing database" });
+    await world.reads(card, "not confirmed", "request has changed since");
+    expect(claimsTooMuch(said)).toBe(false);
+    expect(world.decisions()).toEqual([ONCE]);
+  });
+
+  test("is decided by nobody else meanwhile", async (context) => {
+    const world = await aWorld(context);
+    const { card } = await asked(world, decide, { kind: "drop" });
+    const late = await world.openModal(cat, card, "Deny");
+    await world.decide(ben, card, "Approve", REASON);
+    await world.reads(card, "being checked");
+    await world.fillModal(cat, "no!");
+    expect(modalText(late)).toContain("already approved");
+    await world.reads(card, "✅ Approved");
+    expect(world.decisions()).toEqual([ONCE, ONCE]);
+  });
+});
+
+describe.concurrent("a decision that the service refuses", () => {
+  test.for([400, 404, 409, 422])(
+    "with HTTP %i is never sent again, and its card opens again",
+    async (status, context) => {
+      const world = await aWorld(context, { decidedAnew: true });
+      const body = { error: { code: "invalid_request", message: "Not while the moon is full." } };
+      const { opening, card, said } = await asked(world, decide, { kind: "answer", status, body });
+      await world.decide(ben, card, "Approve", REASON);
+      await world.told(ben, "Not while the moon is full.");
+      await world.reads(card, "Approval needed", "The service refused it", "Not while the moon is full.");
+      expect(buttonsOf(card)).toEqual(["Approve", "Deny"]);
+      expect(claimsTooMuch(said)).toBe(false);
+      expect(world.decisions()).toEqual([ONCE]);
+
+      await world.decide(cat, card, "Deny", "then not");
+      await world.reads(card, "Denied", "then not", "The service confirmed it.");
+      await world.saidIn(opening, "Succeeded");
+      expect(world.decisions()).toEqual([ONCE, { decision: "deny", reason: "then not" }]);
+    },
+  );
+});
+
+describe.concurrent("a decision that can't be delivered yet", () => {
+  test("waits while the service is down, and is sent once when it is back", async (context) => {
+    const world = await aWorld(context);
+    const { opening, card } = await world.asking(ana, opsAgents, TASK);
+    await world.openModal(ben, card, "Approve");
+    await world.service.control.down();
+    await world.fillModal(ben, REASON);
+    expect(world.viewOf(ben)).toBeUndefined();
+    await world.reads(card, "not with the service yet", `@${ben}`);
+    expect(buttonsOf(card)).toEqual([]);
+    await world.service.control.up();
+    await world.reads(card, "✅ Approved");
+    await world.saidIn(opening, "Succeeded");
+    expect(world.decisions()).toEqual([ONCE]);
+  });
+
+  test("waits while the key is refused, and is sent once when it is right", async (context) => {
+    const world = await aWorld(context);
+    const { opening, card } = await world.asking(ana, opsAgents, TASK);
+    await world.openModal(ben, card, "Approve");
+    const right = world.service.apiKey;
+    world.service.control.rotateKey();
+    await world.fillModal(ben, REASON);
+    await world.reads(card, "not with the service yet", "401");
+    world.service.control.rotateKey(right);
+    await world.reads(card, "✅ Approved");
+    await world.saidIn(opening, "Succeeded");
+    expect(world.service.requests.all(decide).filter(({ status }) => status === 200)).toHaveLength(1);
+  });
+
+  test.for([
+    ["HTTP 401", { kind: "answer", status: 401 }],
+    ["HTTP 429", { kind: "answer", status: 429, headers: { "retry-after": "2" } }],
+  ] as const)("is sent again with the same content after %s", async ([, fault], context) => {
+    const world = await aWorld(context);
+    const { opening, card, said } = await asked(world, decide, fault);
+    await world.decide(ben, card, "Approve", REASON);
+    await world.reads(card, "✅ Approved");
+    await world.saidIn(opening, "Succeeded");
+    expect(said.some((each) => each.includes("not with the service yet"))).toBe(true);
+    expect(world.decisions()).toEqual([ONCE, ONCE]);
+  });
+
+  test("is void when the run ends first, and the approver is told", async (context) => {
+    const world = await aWorld(context);
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    const { id } = await world.runAt(TASK);
+    await world.openModal(ben, card, "Approve");
+    await world.service.control.down();
+    await world.fillModal(ben, REASON);
+    await world.reads(card, "recorded");
+    world.service.control.cancel(id, "stopped");
+    await world.service.control.up();
+    await world.told(ben, "the run ended first");
+    await world.reads(card, "Nothing was sent", "ended");
+    expect(textOf(card)).not.toContain("✅");
+    expect(world.decisions()).toEqual([]);
+  });
+
+  test("does not keep its run from being watched while its POST hangs", async (context) => {
+    const world = await aWorld(context);
+    const { opening, card } = await world.asking(ana, opsAgents, TASK);
+    const gate = world.service.control.fault(decide, { kind: "gate" });
+    await world.decide(ben, card, "Approve", REASON);
+    await world.service.requests.until(() => gate.hits() === 1);
+    const { id } = await world.runAt(TASK);
+    world.service.control.addApproval(id, { action: "Tell the customers" });
+    const second = await world.cardOf(opening, 1);
+    expect(textOf(second)).toContain("Tell the customers");
+    await world.reads(card, "being sent");
+    gate.release();
+    await world.reads(card, "✅ Approved");
+    expect(world.decisions()).toEqual([ONCE]);
+  });
+});

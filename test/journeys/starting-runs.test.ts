@@ -1,0 +1,154 @@
+import { describe, expect, test } from "vitest";
+import type { Message } from "#src/sandbox/slack/model.ts";
+import { buttonsOf, textOf } from "../make/journey-sight.ts";
+import { ana, ben, opsAgents, type Stage, aWorld } from "../make/world.ts";
+
+const TASK = "just say hello to everybody";
+
+/** A run of which nobody knows whether it started. */
+async function unknown(world: Stage, effect: boolean): Promise<{ opening: Message; question: Message }> {
+  world.service.control.fault({ route: "create-run" }, { kind: "drop", effect });
+  const opening = await world.run(ana, opsAgents, TASK);
+  const question = await world.saidIn(opening, "not known whether a run was started");
+  expect(buttonsOf(question)).toEqual(["Start Again", "Leave It"]);
+  return { opening, question };
+}
+
+const openings = (world: Stage): Message[] => world.posted(opsAgents).filter(({ thread }) => thread === null);
+
+describe.concurrent("a command is acknowledged at once", () => {
+  test("although the service hangs", async (context) => {
+    const world = await aWorld(context);
+    const gate = world.service.control.fault({ route: "create-run" }, { kind: "gate" });
+    expect(await world.command(ana, opsAgents, `run ${TASK}`)).toEqual({ ok: true });
+    const opening = await world.until(() => openings(world)[0]);
+    await world.reads(opening, "Starting");
+    await world.service.requests.until(() => gate.hits() === 1);
+    gate.release();
+    await world.saidIn(opening, "Succeeded");
+    expect(world.tasksSent()).toEqual([TASK]);
+  });
+
+  test("although Slack takes no message, and nothing is started before the thread is there", async (context) => {
+    const world = await aWorld(context);
+    const gate = Promise.withResolvers<void>();
+    world.slack.faults.next("chat.postMessage", { until: gate.promise });
+    expect(await world.command(ana, opsAgents, `run ${TASK}`)).toEqual({ ok: true });
+    await world.command(ana, opsAgents, "help");
+    await world.told(ana, "/agent run <task>");
+    expect(world.service.runs.all()).toEqual([]);
+    gate.resolve();
+    const opening = await world.until(() => openings(world)[0]);
+    await world.saidIn(opening, "Succeeded");
+    expect(world.tasksSent()).toEqual([TASK]);
+  });
+});
+
+describe.concurrent("a start whose answer is lost", () => {
+  test.for([
+    ["a run had started", true],
+    ["none had started", false],
+  ] as const)("is never sent again by itself, when %s", async ([, effect], context) => {
+    const world = await aWorld(context);
+    const { opening, question } = await unknown(world, effect);
+    expect(textOf(question)).toContain(`@${ana}`);
+    // Long enough for another run to come and go.
+    await world.saidIn(await world.run(ben, opsAgents, "just say goodbye"), "Succeeded");
+    expect(world.tasksSent()).toEqual([TASK, "just say goodbye"]);
+    await world.reads(opening, "Not known whether it started");
+  });
+
+  test("is answered by its requester alone", async (context) => {
+    const world = await aWorld(context);
+    const { question } = await unknown(world, true);
+    await world.click(ben, question, "Start Again");
+    await world.told(ben, "Only the person who asked");
+    expect(world.tasksSent()).toEqual([TASK]);
+    expect(buttonsOf(question)).toEqual(["Start Again", "Leave It"]);
+  });
+
+  test("starts exactly one more run, however often Start Again is clicked", async (context) => {
+    const world = await aWorld(context);
+    const { question } = await unknown(world, true);
+    await Promise.all([world.click(ana, question, "Start Again"), world.click(ana, question, "Start Again")]);
+    await world.reads(question, "You chose to start again");
+    expect(buttonsOf(question)).toEqual([]);
+    await world.deliver(world.lastPayload("block_actions"));
+    await world.told(ana, "answered already");
+    const again = await world.until(() => openings(world)[1]);
+    await world.saidIn(again, "Succeeded");
+    expect(openings(world)).toHaveLength(2);
+    expect(world.tasksSent()).toEqual([TASK, TASK]);
+  });
+
+  test("is left alone when its requester says so", async (context) => {
+    const world = await aWorld(context);
+    const { question } = await unknown(world, true);
+    await world.click(ana, question, "Leave It");
+    await world.reads(question, "You chose to leave it");
+    await world.deliver(world.lastPayload("block_actions"));
+    await world.told(ana, "answered already");
+    expect(world.tasksSent()).toEqual([TASK]);
+  });
+
+  test.for([
+    ["half an answer", { kind: "cut" }],
+    ["an answer that is no JSON", { kind: "garbage" }],
+    ["a redirect", { kind: "redirect", to: "http://127.0.0.1:9/elsewhere" }],
+    ["HTTP 500", { kind: "answer", status: 500, body: { error: { code: "oops", message: "It broke." } } }],
+  ] as const)("is unknown after %s", async ([, fault], context) => {
+    const world = await aWorld(context);
+    world.service.control.fault({ route: "create-run" }, fault);
+    const opening = await world.run(ana, opsAgents, TASK);
+    const question = await world.saidIn(opening, "not known whether a run was started");
+    expect(buttonsOf(question)).toEqual(["Start Again", "Leave It"]);
+    expect(world.tasksSent()).toHaveLength(1);
+  });
+});
+
+describe.concurrent("a start that the service refuses", () => {
+  test("is told with the service's words, and no run is claimed", async (context) => {
+    const world = await aWorld(context);
+    const message = "This agent takes no tasks on Sundays.";
+    const body = { error: { code: "invalid_request", message } };
+    world.service.control.fault({ route: "create-run" }, { kind: "answer", status: 400, body });
+    const opening = await world.run(ana, opsAgents, TASK);
+    await world.reads(await world.saidIn(opening, "Not started"), message, `@${ana}`);
+    await world.reads(opening, "Not started");
+    expect(world.tasksSent()).toEqual([TASK]);
+  });
+
+  test("for its key waits, says so, and starts when the key is right", async (context) => {
+    const world = await aWorld(context);
+    const right = world.service.apiKey;
+    world.service.control.rotateKey();
+    const opening = await world.run(ana, opsAgents, TASK);
+    await world.reads(opening, "Not started yet", "401");
+    world.service.control.rotateKey(right);
+    await world.saidIn(opening, "Succeeded");
+    expect(new Set(world.tasksSent())).toEqual(new Set([TASK]));
+    expect(world.service.runs.all()).toHaveLength(1);
+  });
+
+  test("for its rate is sent again not before the service allows it", async (context) => {
+    const world = await aWorld(context);
+    const headers = { "retry-after": "3" };
+    world.service.control.fault({ route: "create-run" }, { kind: "answer", status: 429, headers });
+    const opening = await world.run(ana, opsAgents, TASK);
+    await world.reads(opening, "Not started yet");
+    await world.saidIn(opening, "Succeeded");
+    const [first, second, ...more] = world.service.requests.all({ route: "create-run" });
+    expect(more).toEqual([]);
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(3_000);
+  });
+
+  test("by not listening at all starts later", async (context) => {
+    const world = await aWorld(context);
+    await world.service.control.down();
+    const opening = await world.run(ana, opsAgents, TASK);
+    await world.reads(opening, "Not started yet", "nothing listens");
+    await world.service.control.up();
+    await world.saidIn(opening, "Succeeded");
+    expect(world.tasksSent()).toEqual([TASK]);
+  });
+});

@@ -1,0 +1,174 @@
+import { describe, expect, test } from "vitest";
+import type { Message } from "#src/sandbox/slack/model.ts";
+import { buttonsOf, modalText } from "../make/journey-sight.ts";
+import {
+  ana,
+  ben,
+  bot,
+  cat,
+  guest,
+  opsAgents,
+  outsider,
+  payments,
+  type Stage,
+  aWorld,
+} from "../make/world.ts";
+
+const TASK = "deploy billing-api to production";
+/** A look-up of a person may be shared for so long (ms); only after that is Slack asked again. */
+const SHARED_MS = 5_000;
+const waits = (card: Message): void => expect(buttonsOf(card)).toEqual(["Approve", "Deny"]);
+
+const nothingSent = (world: Stage, card: Message): void => {
+  expect(world.decisions()).toEqual([]);
+  waits(card);
+};
+
+describe.concurrent("two approvers", () => {
+  test("the first to submit decides, and the second is told in the modal who did", async (context) => {
+    const world = await aWorld(context);
+    const { opening, card } = await world.asking(ana, opsAgents, TASK);
+    await world.openModal(ben, card, "Approve");
+    const late = await world.openModal(cat, card, "Deny");
+    await world.fillModal(ben, "first");
+    await world.fillModal(cat, "second");
+    expect(modalText(late)).toContain(`<@${ben}> already approved this`);
+    expect(modalText(late)).toContain("yours was not sent");
+    await world.saidIn(opening, "Succeeded");
+    expect(world.decisions()).toEqual([{ decision: "approve", reason: "first" }]);
+  });
+
+  test("who submit at the same moment decide once", async (context) => {
+    const world = await aWorld(context);
+    const { opening, card } = await world.asking(ana, opsAgents, TASK);
+    const modals = [await world.openModal(ben, card, "Approve"), await world.openModal(cat, card, "Deny")];
+    await Promise.all([world.fillModal(ben, "from ben"), world.fillModal(cat, "from cat")]);
+    await world.saidIn(opening, "Succeeded");
+    expect(world.decisions()).toHaveLength(1);
+    const open = modals.filter(({ id }) => world.slack.workspace.viewById(id) !== undefined);
+    expect(open.map((view) => modalText(view))).toEqual([
+      expect.stringMatching(/already (approved|denied) this/),
+    ]);
+  });
+
+  test("who clicks a card that was just decided is told privately by whom", async (context) => {
+    const world = await aWorld(context);
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    const modal = await world.openModal(cat, card, "Approve");
+    const click = world.lastPayload("block_actions");
+    await world.slack.acts.close(cat, modal.id);
+    await world.decide(ben, card, "Deny", "no");
+    await world.deliver(click);
+    expect(await world.told(cat, "already denied this")).toContain(`<@${ben}>`);
+    expect(world.hasForm(cat)).toBe(false);
+    await world.reads(card, "Denied", "confirmed");
+    expect(world.decisions()).toEqual([{ decision: "deny", reason: "no" }]);
+  });
+});
+
+describe.concurrent("who may not decide is told why, privately, at the click", () => {
+  test.for([
+    ["the requester", ana, "someone else must decide"],
+    ["a guest", guest, "Guests can't decide"],
+    ["someone of another workspace", outsider, "Only members of this workspace"],
+    ["a bot", bot, "Apps and bots can't decide"],
+  ] as const)("%s", async ([, person, words], context) => {
+    const world = await aWorld(context);
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    await world.isRefused(person, card, "Approve", words);
+    expect(world.hasForm(person)).toBe(false);
+    nothingSent(world, card);
+  });
+
+  test("someone who is not in the private channel", async (context) => {
+    const world = await aWorld(context);
+    const { card } = await world.asking(ana, payments, TASK);
+    await world.openModal(ben, card, "Approve");
+    expect(await world.click(cat, card, "Approve")).toMatchObject({ ok: false });
+    const forged = { ...world.lastPayload("block_actions"), user: { id: cat, team_id: "T0SANDBOX" } };
+    await world.deliver(forged);
+    // The forged payload bears what Slack gave Ben to answer with, so the answer goes to him.
+    await world.told(ben, "Only people who are in this channel");
+    expect(world.hasForm(cat)).toBe(false);
+    nothingSent(world, card);
+  });
+
+  test("someone whom Slack does not vouch for just then", async (context) => {
+    const world = await aWorld(context, { troubled: true });
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    world.slack.faults.next("users.info", { http: 500 });
+    await world.isRefused(ben, card, "Approve", "could not verify");
+    nothingSent(world, card);
+    await world.decide(ben, card, "Approve", "now");
+  });
+});
+
+describe.concurrent("who may no longer decide when the modal is submitted", () => {
+  test.for([
+    ["a deactivated person", "deactivated", (world: Stage) => world.slack.faults.deactivate(ben)],
+    ["a person who became a guest", "Guests can't", (world: Stage) => world.slack.faults.makeGuest(ben)],
+  ] as const)("%s is refused, and nothing is sent", async ([, words, happens], context) => {
+    const world = await aWorld(context);
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    const modal = await world.openModal(ben, card, "Approve");
+    await world.lateBy(SHARED_MS);
+    happens(world);
+    const outcome = await world.forgeSubmit(ben, modal, "as before");
+    expect(outcome).toMatchObject({ ok: true, ack: { response_action: "update" } });
+    expect(JSON.stringify(outcome)).toContain(words);
+    nothingSent(world, card);
+  });
+
+  test("a person who left the private channel is refused, and nothing is sent", async (context) => {
+    const world = await aWorld(context);
+    const { card } = await world.asking(ana, payments, TASK);
+    const modal = await world.openModal(ben, card, "Approve");
+    await world.lateBy(SHARED_MS);
+    world.slack.faults.removeFromChannel(payments, ben);
+    await world.fillModal(ben, "as before");
+    expect(modalText(modal)).toContain("Only people who are in this channel");
+    nothingSent(world, card);
+  });
+
+  test("a person whom Slack can't look up keeps the modal, with what was typed, and may try again", async (context) => {
+    const world = await aWorld(context, { troubled: true });
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    const modal = await world.openModal(ben, card, "Approve");
+    await world.lateBy(SHARED_MS);
+    world.slack.faults.next("users.info", { http: 503 });
+    await world.fillModal(ben, "worth keeping");
+    expect(modalText(modal)).toContain("could not verify");
+    expect(JSON.stringify(modal.values)).toContain("worth keeping");
+    nothingSent(world, card);
+    await world.fillModal(ben, "worth keeping");
+    await world.reads(card, "Approved", "worth keeping", "confirmed");
+  });
+
+  test("a person whom Slack looks up too slowly keeps the modal, within Slack's three seconds", async (context) => {
+    const world = await aWorld(context, { troubled: true });
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    const modal = await world.openModal(ben, card, "Approve");
+    await world.lateBy(SHARED_MS);
+    world.slack.faults.next("users.info", { hang: "before" });
+    await world.fillModal(ben, "in vain");
+    expect(modalText(modal)).toContain("could not verify");
+    nothingSent(world, card);
+  });
+});
+
+describe.concurrent("a submit in another's name", () => {
+  test.for([
+    ["the requester", ana],
+    ["another approver", cat],
+    ["a guest", guest],
+  ] as const)("%s can't use a modal that is somebody else's", async ([, person], context) => {
+    const world = await aWorld(context);
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    const modal = await world.openModal(ben, card, "Approve");
+    const outcome = await world.forgeSubmit(person, modal, "let me");
+    expect(JSON.stringify(outcome)).toContain("Nothing was sent");
+    nothingSent(world, card);
+    await world.fillModal(ben, "mine");
+    await world.reads(card, "Approved", "mine", "confirmed");
+  });
+});

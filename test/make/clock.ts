@@ -1,0 +1,56 @@
+import type { Clock } from "#src/flow/clock.ts";
+import { NOON } from "./run.ts";
+
+export type HandClock = Clock & {
+  /** Lets `ms` pass: rings what comes due, in order, and lets everything that follows from each ring happen. */
+  pass(ms: number): Promise<void>;
+  /** Lets everything happen that needs no time. */
+  rest(): Promise<void>;
+  /** How many alarms are set. */
+  waiting(): number;
+};
+
+/** Rounds of the event loop in which nothing is left to happen. The store and the ports of tests need a few, never a timer. */
+const ROUNDS = 6;
+
+/** A clock that stands still until it is turned. Starts at noon. */
+export function createHandClock(): HandClock {
+  let now = NOON;
+  let count = 0;
+  const alarms = new Map<number, { at: number; what: () => void }>();
+
+  function next(until: number): { id: number; at: number; what: () => void } | null {
+    const due = [...alarms]
+      .filter(([, { at }]) => at <= until)
+      .sort(([a, x], [b, y]) => x.at - y.at || a - b);
+    return due[0] === undefined ? null : { id: due[0][0], ...due[0][1] };
+  }
+
+  async function rest(): Promise<void> {
+    for (let round = 0; round < ROUNDS; round += 1)
+      await new Promise((resolve) => void setImmediate(resolve));
+  }
+
+  return {
+    now: () => now,
+    after(ms, what) {
+      const id = count;
+      count += 1;
+      alarms.set(id, { at: now + ms, what });
+      return () => void alarms.delete(id);
+    },
+    rest,
+    waiting: () => alarms.size,
+    async pass(ms) {
+      const until = now + ms;
+      await rest();
+      for (let alarm = next(until); alarm !== null; alarm = next(until)) {
+        now = Math.max(now, alarm.at);
+        alarms.delete(alarm.id);
+        alarm.what();
+        await rest();
+      }
+      now = until;
+    },
+  };
+}

@@ -1,0 +1,257 @@
+// The use cases over a real store in memory, a clock turned by hand, and a service, a Slack and people written by hand.
+
+import { afterEach } from "vitest";
+import type { Person } from "#src/core/decide.ts";
+import { type ApprovalId, type ChannelId, MessageTs, type RunId, type UserId } from "#src/core/ids.ts";
+import type { Json } from "#src/core/json.ts";
+import { cardSlot, findApproval, type Run, type Said, type Slot } from "#src/core/run.ts";
+import { createFlow, type Flow } from "#src/flow/flow.ts";
+import type { FlowLog, FlowMetrics } from "#src/flow/flow-log.ts";
+import type { Click } from "#src/flow/open-modal.ts";
+import type { AgentService, Chat, DecisionAnswer, Gateway, Look, People, Store } from "#src/flow/ports.ts";
+import { PortError } from "#src/flow/ports.ts";
+import { openStore } from "#src/store/open.ts";
+import { createHandClock, type HandClock } from "./clock.ts";
+import { aSnapshot, contextAt } from "./history.ts";
+import { APPROVER, aRunId, aRunKey, aWatchedRun, CHANNEL, NOON, TEAM } from "./run.ts";
+
+export const LIMITS = { minMs: 1_000, maxMs: 15_000, maxInFlight: 4 };
+const FINE = { ok: true, latencyMs: 1, fault: null, says: {} };
+
+export const failure = (
+  code: string,
+  facts: Partial<ConstructorParameters<typeof PortError>[1]> = {},
+): PortError => new PortError(code, { applied: "no", retry: "later", code, ...facts });
+
+/** A service whose runs are set by hand. `before` may wait or reject. */
+export type HandAgents = AgentService & {
+  readonly pending: Map<RunId, readonly (string | { id: string; content: Json })[]>;
+  readonly statuses: Map<RunId, string>;
+  readonly looks: { readonly id: RunId; readonly at: number; readonly timeoutMs: number | undefined }[];
+  readonly resolved: { readonly approval: ApprovalId; readonly verdict: string; readonly reason: string }[];
+  readonly created: string[];
+  beforeLook: (id: RunId, timeoutMs?: number) => Promise<void>;
+  answer: () => Promise<DecisionAnswer>;
+};
+
+function handAgents(clock: HandClock): HandAgents {
+  const says = (id: RunId, askedAt: number): Look => {
+    const status = agents.statuses.get(id);
+    const pending = agents.pending.get(id) ?? [];
+    if (status === "missing") return { is: "missing", askedAt };
+    const facts = status === undefined ? { askedAt } : { askedAt, status };
+    return { is: "snapshot", snapshot: aSnapshot(aWatchedRun(id), pending, facts) };
+  };
+  const agents: HandAgents = {
+    pending: new Map(),
+    statuses: new Map(),
+    looks: [],
+    resolved: [],
+    created: [],
+    beforeLook: () => Promise.resolve(),
+    answer: () => Promise.resolve({ is: "confirmed" }),
+    async create(input) {
+      agents.created.push(input);
+      const look = says(aRunId(), clock.now());
+      if (look.is === "missing") throw new Error("a new run is missing");
+      return look.snapshot;
+    },
+    async look(id, timeoutMs) {
+      const at = clock.now();
+      agents.looks.push({ id, at, timeoutMs });
+      await agents.beforeLook(id, timeoutMs);
+      return says(id, at);
+    },
+    resolve(_run, approval, { verdict, reason }) {
+      agents.resolved.push({ approval, verdict, reason });
+      return agents.answer();
+    },
+    health: () => Promise.resolve(FINE),
+  };
+  return agents;
+}
+
+/** A Slack that obeys at once. */
+export type HandChat = Chat & {
+  readonly posts: { readonly slot: Slot; readonly channel: ChannelId; readonly ts: MessageTs }[];
+  readonly told: { readonly to: UserId; readonly says: Said }[];
+  turn: Chat["turn"];
+};
+
+function handChat(): HandChat {
+  const chat: HandChat = {
+    posts: [],
+    told: [],
+    turn: () => Promise.resolve(),
+    post({ channel }, slot) {
+      const ts = MessageTs(`1700000000.${String(chat.posts.length).padStart(6, "0")}`);
+      chat.posts.push({ slot, channel, ts });
+      return Promise.resolve(ts);
+    },
+    update: () => Promise.resolve("updated"),
+    find: (run, slot) =>
+      Promise.resolve(
+        chat.posts.filter((each) => each.slot === slot && each.channel === run.channel).map(({ ts }) => ts),
+      ),
+    remove: () => Promise.resolve(),
+    upload: () => Promise.resolve("F1"),
+    share: () => Promise.resolve("shared"),
+    hasFile: () => Promise.resolve(true),
+    tell(_run, to, says) {
+      chat.told.push({ to, says });
+      return Promise.resolve();
+    },
+  };
+  return chat;
+}
+
+export type HandPeople = People & {
+  /** Of everybody who is asked about. */
+  facts: Partial<Person>;
+  before: (maxAgeMs: number) => Promise<void>;
+  channels: ReadonlySet<ChannelId>;
+};
+
+function handPeople(): HandPeople {
+  const people: HandPeople = {
+    facts: {},
+    before: () => Promise.resolve(),
+    channels: new Set([CHANNEL]),
+    async lookUp(team, user, _channel, maxAgeMs) {
+      await people.before(maxAgeMs);
+      return { team, user, kind: "member", seesChannel: true, ...people.facts };
+    },
+    async channelsOf(_user, maxAgeMs) {
+      await people.before(maxAgeMs);
+      return people.channels;
+    },
+  };
+  return people;
+}
+
+export type Bench = {
+  readonly clock: HandClock;
+  readonly store: Store;
+  readonly agents: HandAgents;
+  readonly chat: HandChat;
+  readonly people: HandPeople;
+  readonly refusals: string[];
+  readonly errors: string[];
+  flow: Flow;
+  /** The process stops and another takes its place, on the same store. */
+  restart(): Promise<void>;
+  run(id: RunId): Promise<Run>;
+  revision(id: RunId): Promise<number>;
+  /** A watched run with its card up; resolves to the click that its approver makes on it. */
+  withCard(): Promise<{ id: RunId; approval: ApprovalId; click: Click }>;
+};
+
+const open: Bench[] = [];
+afterEach(async () => {
+  for (const bench of open.splice(0)) {
+    const stopped = bench.flow.stop(1_000);
+    await bench.clock.pass(2_000);
+    await stopped;
+    await bench.store.close();
+  }
+});
+
+export async function createBench(limits: Partial<typeof LIMITS> = {}, random = 0.5): Promise<Bench> {
+  const clock = createHandClock();
+  const store = await openStore({ url: "sqlite::memory:", owner: "test", now: () => clock.now() });
+  const [agents, chat, people] = [handAgents(clock), handChat(), handPeople()];
+  const refusals: string[] = [];
+  const errors: string[] = [];
+  const gateway: Gateway = { health: () => Promise.resolve(FINE) };
+  const context = () => contextAt(clock.now() - NOON);
+  const log = quietLog(errors);
+  const metrics = quietMetrics(refusals);
+  const ports = { store, agents, gateway, chat, people, clock, context, log, metrics };
+  const start = (): Flow =>
+    createFlow({ ...ports, newKey: () => aRunKey(), random: () => random }, { ...LIMITS, ...limits });
+  const bench: Bench = {
+    clock,
+    store,
+    agents,
+    chat,
+    people,
+    refusals,
+    errors,
+    flow: start(),
+    ...acts(() => bench, start),
+  };
+  await bench.flow.start();
+  open.push(bench);
+  return bench;
+}
+
+function acts(
+  bench: () => Bench,
+  start: () => Flow,
+): Pick<Bench, "restart" | "run" | "revision" | "withCard"> {
+  async function stored(id: RunId) {
+    const key = await bench().store.byRunId(id);
+    const found = key === null ? null : await bench().store.load(key);
+    if (found === null) throw new Error(`no run ${id}`);
+    return found;
+  }
+  return {
+    run: async (id) => (await stored(id)).run,
+    revision: async (id) => (await stored(id)).revision,
+    async restart() {
+      const stopped = bench().flow.stop(0);
+      await bench().clock.pass(1);
+      await stopped;
+      bench().flow = start();
+      await bench().flow.start();
+      await bench().clock.rest();
+    },
+    async withCard() {
+      const { agents, flow, clock } = bench();
+      const id = aRunId();
+      agents.pending.set(id, ["apr_1"]);
+      await flow.adoptRun.adopt({ team: TEAM, user: REQUESTER_OF_BENCH, channel: CHANNEL }, id);
+      await clock.pass(1_000);
+      const { run } = await stored(id);
+      return { id, ...clickOn(run) };
+    },
+  };
+}
+
+const REQUESTER_OF_BENCH = aWatchedRun().requester;
+
+/** The click that an approver makes on the run's first card as it now is. */
+export function clickOn(run: Run): { approval: ApprovalId; click: Click } {
+  const id = run.approvals[0]?.id;
+  const approval = id === undefined ? null : findApproval(run, id);
+  const post = approval === null ? undefined : run.posts[cardSlot(approval.id)];
+  if (approval === null || post?.is !== "up") throw new Error("no card is up");
+  const { team, channel } = run;
+  return {
+    approval: approval.id,
+    click: { team, user: APPROVER, channel, ts: post.ts, nonce: approval.nonce },
+  };
+}
+
+function quietLog(errors: string[]): FlowLog {
+  const nothing = (): void => undefined;
+  return {
+    debug: nothing,
+    info: nothing,
+    warn: nothing,
+    error: (_fields, message) => void errors.push(message),
+  };
+}
+
+function quietMetrics(refusals: string[]): FlowMetrics {
+  const nothing = (): void => undefined;
+  return {
+    poll: nothing,
+    pollsInFlight: nothing,
+    runsWatched: nothing,
+    effect: nothing,
+    decision: nothing,
+    refusal: (because) => void refusals.push(because),
+    outage: nothing,
+  };
+}

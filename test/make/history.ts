@@ -1,0 +1,80 @@
+// Runs with a past, made by the core's own functions.
+
+import type { Delivery, Verdict } from "#src/core/approval.ts";
+import { withDelivery } from "#src/core/approval.ts";
+import type { Context } from "#src/core/context.ts";
+import { decide } from "#src/core/decide.ts";
+import { ApprovalId, Nonce } from "#src/core/ids.ts";
+import type { Json } from "#src/core/json.ts";
+import { observe } from "#src/core/observe.ts";
+import { replaceApproval, type Run, runId } from "#src/core/run.ts";
+import type { PendingApproval, Snapshot } from "#src/core/snapshot.ts";
+import { APPROVER, aWatchedRun, NOON, TEAM } from "./run.ts";
+
+let nonces = 0;
+
+/** So many ms after noon; a digest that is the text itself, so that no two texts share one; nonces in order. */
+export function contextAt(ms = 0): Context {
+  return {
+    now: NOON + ms,
+    digest: (text) => text,
+    nonce: () => {
+      nonces += 1;
+      return Nonce(`nonce-${String(nonces).padStart(12, "0")}`);
+    },
+  };
+}
+
+type Listed = string | { readonly id: string; readonly content: Json };
+
+/** What the service says of a run at noon. `pending` as it lists it; null when it does not tell. */
+export function aSnapshot(
+  run: Run,
+  pending: readonly Listed[] | null = [],
+  facts: Partial<Snapshot> = {},
+): Snapshot {
+  const id = runId(run);
+  if (id === null) throw new Error("the service does not know this run");
+  const items = pending?.map((listed): PendingApproval => {
+    const item = typeof listed === "string" ? { id: listed, content: { action: "delete it" } } : listed;
+    return { id: ApprovalId(item.id), action: "delete it", requestedAt: null, content: item.content };
+  });
+  return {
+    id,
+    status: (pending ?? []).length === 0 ? "running" : "awaiting_approval",
+    input: "task",
+    output: null,
+    completedAt: null,
+    pending: items ?? null,
+    extra: {},
+    askedAt: NOON,
+    ...facts,
+  };
+}
+
+/** Watched, with these approvals pending since noon. */
+export function listedRun(...ids: readonly string[]): Run {
+  const run = aWatchedRun();
+  return observe(run, aSnapshot(run, ids), contextAt());
+}
+
+/** Its first approval is decided at noon, and nothing of it has left. */
+export function decidedRun(verdict: Verdict = "approve", reason = "it is time"): Run {
+  const run = listedRun("apr_1");
+  const [approval] = run.approvals;
+  if (approval === undefined) throw new Error("nothing is listed");
+  const { id, version, request } = approval;
+  const by = { team: TEAM, user: APPROVER, kind: "member", seesChannel: true } as const;
+  const submission = { approval: id, version, digest: request.digest, was: request, verdict, reason, by };
+  const result = decide(run, submission, contextAt());
+  if (!result.ok) throw new Error(`refused: ${result.error.because}`);
+  return result.value;
+}
+
+/** As `decidedRun`, with its decision as far on its way as `delivery` says. */
+export function deliveredRun(delivery: Delivery): Run {
+  const run = decidedRun();
+  const [approval] = run.approvals;
+  if (approval?.state.is !== "decided") throw new Error("nothing is decided");
+  return replaceApproval(run, withDelivery(approval, approval.state.decision, delivery));
+}

@@ -1,0 +1,160 @@
+// What people do, as tests say it.
+
+import type { ActResult, Message, OpenView } from "#src/sandbox/slack/model.ts";
+import type { World } from "#src/sandbox/world.ts";
+import type { Run } from "#src/sandbox/service/run.ts";
+import { elementsOf, labelOf, modalText, type Sight } from "./journey-sight.ts";
+
+/** What a click is told that comes before the app knows where its card is. */
+const TOO_EARLY = "has not confirmed this card";
+
+export type Acting = ReturnType<typeof createActing>;
+
+export function createActing(world: World, sight: Sight) {
+  const { slack, service } = world;
+  const { acts } = slack;
+
+  const command = (person: string, channel: string, text: string): Promise<ActResult> =>
+    acts.command(person, channel, "/agent", text);
+
+  /** Types `/agent run …` and waits for the thread's first message. */
+  async function run(person: string, channel: string, task: string): Promise<Message> {
+    const before = new Set(sight.posted(channel));
+    accepted(await command(person, channel, `run ${task}`));
+    return sight.until(() => sight.posted(channel).find((each) => each.thread === null && !before.has(each)));
+  }
+
+  /** A run that stands at its (first) approval. */
+  async function asking(
+    person: string,
+    channel: string,
+    task: string,
+  ): Promise<{ opening: Message; card: Message }> {
+    const opening = await run(person, channel, task);
+    return { opening, card: await sight.cardOf(opening) };
+  }
+
+  /** Presses the button that is labelled so. */
+  async function click(person: string, { channel, ts, blocks }: Message, label: string): Promise<ActResult> {
+    const block = blocks.find((each) => elementsOf(each).some((one) => isButton(one, label)));
+    const found = elementsOf(block).find((one) => isButton(one, label));
+    if (block === undefined || found === undefined) throw new Error(`there is no button «${label}»`);
+    return acts.click(person, { channel, ts }, String(block.block_id), String(found["action_id"]));
+  }
+
+  /** Types into the only field of the topmost modal and submits it. */
+  async function fillModal(person: string, text: string): Promise<ActResult> {
+    const open = await sight.modalOf(person);
+    const [input] = open.view.blocks.filter(({ type }) => type === "input");
+    if (input === undefined) throw new Error(`this modal has no field: ${modalText(open)}`);
+    const { action_id } = input["element"] as { action_id: string };
+    return acts.submit(person, open.id, { [String(input.block_id)]: { [action_id]: text } });
+  }
+
+  /** Presses a button that opens a modal, and waits for it. */
+  async function openModal(
+    person: string,
+    card: Message,
+    label: "Approve" | "Deny" | "Read in Full",
+  ): Promise<OpenView> {
+    const before = sight.viewOf(person)?.id;
+    accepted(await click(person, card, label));
+    const opened = await sight.until(() => {
+      const view = sight.viewOf(person);
+      return view !== undefined && view.id !== before && view;
+    });
+    // A card is seen a moment before the app has Slack's answer for it. People click again; so does this.
+    return modalText(opened).includes(TOO_EARLY) ? openModal(person, card, label) : opened;
+  }
+
+  /** Presses Approve or Deny, and is privately told these words instead of getting the form. */
+  async function isRefused(
+    person: string,
+    card: Message,
+    label: "Approve" | "Deny",
+    words: string,
+  ): Promise<void> {
+    accepted(await click(person, card, label));
+    const answers = (): boolean => sight.privately(person).some((each) => each.includes(words));
+    const tooEarly = () =>
+      sight.privately(person).some((each) => each.includes(TOO_EARLY)) && sight.viewOf(person);
+    await sight.until(() => answers() || tooEarly());
+    const early = tooEarly();
+    if (answers() || !early) return;
+    await acts.close(person, early.id);
+    await isRefused(person, card, label, words);
+  }
+
+  /** Decides as people do: the button, the reason, the modal closes. */
+  async function decide(
+    person: string,
+    card: Message,
+    label: "Approve" | "Deny",
+    reason: string,
+  ): Promise<void> {
+    const { id } = await openModal(person, card, label);
+    accepted(await fillModal(person, reason));
+    const still = slack.workspace.viewById(id);
+    if (still !== undefined)
+      throw new Error(`the modal stays open: ${JSON.stringify([still.errors, still.view])}`);
+  }
+
+  /** The service's run of this task, as soon as it exists and fits. */
+  async function runAt(task: string, fits: (run: Run) => boolean = () => true): Promise<Run> {
+    await service.requests.until(() => service.runs.all().some(({ input }) => input === task), {
+      timeoutMs: 20_000,
+    });
+    const id = service.runs.all().find(({ input }) => input === task)?.id ?? "";
+    return service.runs.until(id, fits, { timeoutMs: 20_000 });
+  }
+
+  /** Slack delivers this once more, or for the first time if it is forged. */
+  const deliver = (body: Record<string, unknown>) => slack.deliverRaw({ kind: "interactive", body });
+  const deliverCommand = (body: Record<string, unknown>) =>
+    slack.deliverRaw({ kind: "slash_commands", body });
+
+  /** Submits a modal in a person's name, whoever has it open and whatever Slack's own client would check before. */
+  const forgeSubmit = (person: string, { id, hash, view }: OpenView, reason: string | null) =>
+    deliver({
+      type: "view_submission",
+      user: { id: person, username: "x", name: "x", team_id: slack.workspace.team.id },
+      team: { id: slack.workspace.team.id, domain: slack.workspace.team.domain },
+      api_app_id: slack.workspace.app.id,
+      token: "deprecated",
+      trigger_id: "1.2.forged",
+      response_urls: [],
+      view: { ...view, id, hash, state: { values: valuesOf(view.blocks, reason) } },
+    });
+
+  return {
+    command,
+    run,
+    asking,
+    click,
+    isRefused,
+    fillModal,
+    openModal,
+    decide,
+    runAt,
+    deliver,
+    deliverCommand,
+    forgeSubmit,
+  };
+}
+
+function valuesOf(blocks: OpenView["view"]["blocks"], value: string | null): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  for (const { block_id = "", element } of blocks.filter(({ type }) => type === "input")) {
+    const { action_id, type } = element as { action_id: string; type: string };
+    values[block_id] = { [action_id]: { type, value } };
+  }
+  return values;
+}
+
+function isButton(element: { readonly [name: string]: unknown }, label: string): boolean {
+  return element["type"] === "button" && labelOf(element) === label;
+}
+
+export function accepted(result: ActResult): void {
+  if (!result.ok) throw new Error(`Slack told the person: ${result.told}`);
+}

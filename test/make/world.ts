@@ -1,0 +1,157 @@
+// A whole world for one test: the real app in this process, on the sandbox's Slack and service, over real HTTP and WebSockets.
+// Tests act as people and look at what people and the service see. Waiting is always for a state, never for a time.
+
+import { randomBytes } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, vi } from "vitest";
+import { type App, startApp } from "#src/app.ts";
+import { explainFaults, readConfig } from "#src/config.ts";
+import { createLog } from "#src/log.ts";
+import { startWorld, type World, type WorldOptions } from "#src/sandbox/world.ts";
+import { type Acting, createActing } from "./journey-acts.ts";
+import { createSight, type Sight } from "./journey-sight.ts";
+
+// A journey is many round trips, and some wait for a linger of several seconds on purpose. They wait side by side.
+vi.setConfig({ testTimeout: 60_000, maxConcurrency: 8 });
+
+export const ana = "U0ANA";
+export const ben = "U0BEN";
+export const cat = "U0CAT";
+export const guest = "U0GIL";
+export const outsider = "U0ODA";
+export const bot = "U0ROTA";
+export const opsAgents = "C0OPSAGENTS";
+export const releases = "C0RELEASES";
+/** Private: Ana, Ben and Countersign. */
+export const payments = "C0PAYMENTS";
+/** Countersign is not in it. */
+export const random = "C0RANDOM";
+
+export type Choices = {
+  readonly entrance?: "socket" | "http";
+  /** 0: the service does at once whatever needs no person. */
+  readonly tempo?: number;
+  readonly profile?: NonNullable<NonNullable<WorldOptions["service"]>["profile"]>;
+  readonly rateLimits?: boolean;
+  readonly ackMs?: number;
+  readonly env?: { readonly [name: string]: string };
+  /** This story makes the app log errors, or Slack refuse a call. */
+  readonly troubled?: boolean;
+  /** In this story an approval is rightly decided a second time, with other words. */
+  readonly decidedAnew?: boolean;
+};
+
+export type Stage = Acting &
+  Sight & {
+    readonly world: World;
+    readonly slack: World["slack"];
+    readonly service: World["service"];
+    /** Where the app's own pages are. */
+    readonly url: () => string;
+    stopApp(): Promise<void>;
+    /** On the same database, as after a restart. */
+    startApp(): Promise<void>;
+    /** What the app logged, one JSON line each. */
+    readonly logged: readonly string[];
+  };
+
+/** A world of this test's own, gone when the test ends; then it is checked for what holds in every story. */
+export async function aWorld({ onTestFinished, task }: TestContext, choices: Choices = {}): Promise<Stage> {
+  const { stage, end } = await open(choices);
+  onTestFinished(() => end(task.result?.state !== "fail"));
+  return stage;
+}
+
+type Opened = { readonly stage: Stage; readonly end: (well: boolean) => Promise<void> };
+
+async function open(choices: Choices): Promise<Opened> {
+  const path = join(tmpdir(), `countersign-${randomBytes(8).toString("hex")}.db`);
+  const { entrance = "socket", tempo = 0, profile = {}, rateLimits = false, ackMs } = choices;
+  const world = await startWorld({
+    port: 0,
+    tempo,
+    entrance,
+    databaseUrl: `sqlite:${path}`,
+    service: { profile },
+    slack: { rateLimits, ...(ackMs === undefined ? {} : { timing: { ackMs } }) },
+  });
+  const logged: string[] = [];
+  const starter = createStarter(world, choices, logged);
+  const sight = createSight(world);
+  const stage: Stage = {
+    ...sight,
+    ...createActing(world, sight),
+    world,
+    slack: world.slack,
+    service: world.service,
+    url: () => starter.url(),
+    stopApp: starter.stop,
+    startApp: starter.start,
+    logged,
+  };
+  const end = async (well: boolean): Promise<void> => {
+    world.service.control.clearFaults();
+    world.slack.faults.clear();
+    await starter.stop();
+    const lines = [...logged];
+    await world.stop();
+    for (const ending of ["", "-wal", "-shm"]) await rm(path + ending, { force: true });
+    if (well) checkAfterwards(stage, lines, choices);
+  };
+  try {
+    await starter.start();
+  } catch (error) {
+    await end(false);
+    throw error;
+  }
+  return { stage, end };
+}
+
+function createStarter(world: World, { env = {}, entrance = "socket" }: Choices, logged: string[]) {
+  let app: App | null = null;
+  const destination = { write: (line: string) => void logged.push(line.trim()) };
+  const log = createLog({ level: "info", pretty: false, destination });
+  // Only Slack's requests must find the port that was handed out; any free one will do for our own pages.
+  const port = entrance === "socket" ? { PORT: "0" } : {};
+  const quick = { POLL_MIN_MS: "20", POLL_MAX_MS: "100", ...port };
+  return {
+    url: () => app?.url ?? "",
+    start: async (): Promise<void> => {
+      const read = readConfig({ ...world.env, ...quick, ...env });
+      if (!read.ok) throw new Error(explainFaults(read.error));
+      app = await startApp(read.value, log);
+    },
+    stop: async (): Promise<void> => {
+      await app?.stop();
+      app = null;
+    },
+  };
+}
+
+/** What holds in every story, whatever it is about. */
+function checkAfterwards(
+  stage: Stage,
+  logged: readonly string[],
+  { troubled = false, decidedAnew = false }: Choices,
+): void {
+  const contents = new Map<string, string>();
+  for (const { path, body } of decidedAnew ? [] : stage.decisionPosts()) {
+    const first = contents.get(path) ?? body;
+    if (first !== body) throw new Error(`two decisions left for ${path}: ${first} and ${body}`);
+    contents.set(path, first);
+  }
+  const silent = stage.slack.workspace.messages.find((each) => each.blocks.length > 0 && each.text === "");
+  if (silent !== undefined) throw new Error(`a message without a text: ${JSON.stringify(silent.blocks)}`);
+  if (troubled) return;
+  const errors = logged.filter((line) => line.includes('"level":"error"'));
+  if (errors.length > 0) throw new Error(`the app logged errors:\n${errors.join("\n")}`);
+  // A click that is delivered twice comes with a trigger that is spent.
+  const expected = /^spoiled by a test$|trigger_id$/;
+  const refused = stage.slack.traffic
+    .lines()
+    .find((line) => line.from === "app" && line.refused !== null && !expected.test(line.refused));
+  if (refused !== undefined)
+    throw new Error(`Slack refused ${refused.what} (${refused.refused}): ${JSON.stringify(refused.detail)}`);
+}

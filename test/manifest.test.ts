@@ -1,0 +1,184 @@
+// manifest.yml against the code: nothing is asked for that is not used, and nothing is used that is not asked for.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { App } from "@slack/bolt";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { z } from "zod";
+import { readConfig } from "#src/config.ts";
+import { OPENING, OUTCOME, requestSlot, type Run } from "#src/core/run.ts";
+import { methods } from "#src/sandbox/slack/methods.ts";
+import { runForm } from "#src/slack/blocks/answers.ts";
+import { approvalCard } from "#src/slack/blocks/approval-card.ts";
+import { changedModal, decisionModal, readModal, refusedModal } from "#src/slack/blocks/decision-modal.ts";
+import { drawn } from "#src/slack/blocks/message.ts";
+import type { ListenerDeps } from "#src/slack/listener-deps.ts";
+import { listen } from "#src/slack/listeners.ts";
+import * as names from "#src/slack/names.ts";
+import { aNonce, anApproval, aRequest, aRun, aWatchedRun, NOON } from "./make/run.ts";
+
+const at = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
+
+const manifest = z
+  .object({
+    features: z.object({
+      bot_user: z.object({ display_name: z.string() }),
+      slash_commands: z.array(
+        z.object({ command: z.string(), usage_hint: z.string(), should_escape: z.boolean() }),
+      ),
+    }),
+    oauth_config: z.object({ scopes: z.object({ bot: z.array(z.string()) }) }),
+    settings: z.object({
+      interactivity: z.object({ is_enabled: z.boolean() }),
+      event_subscriptions: z.object({ bot_events: z.array(z.string()) }).default({ bot_events: [] }),
+      socket_mode_enabled: z.boolean(),
+    }),
+  })
+  .parse(parse(readFileSync(at("manifest.yml"), "utf8")));
+
+const [command] = manifest.features.slash_commands;
+const scopes = manifest.oauth_config.scopes.bot;
+
+const code = readdirSync(at("src/slack"), { recursive: true, encoding: "utf8" })
+  .filter((path) => path.endsWith(".ts"))
+  .map((path) => readFileSync(join(at("src/slack"), path), "utf8"))
+  .join("\n");
+
+/** Every Web API method of the sandbox's table that our code names. */
+const called = [...methods.keys()].filter((name) => code.includes(`"${name}"`));
+
+/** What the code hears, found out by letting it listen. */
+function heard() {
+  const found = {
+    commands: [] as string[],
+    actions: [] as string[],
+    views: [] as string[],
+    others: [] as string[],
+  };
+  const to = (list: string[]) => (name: unknown) => void list.push(String(name));
+  const app = {
+    command: to(found.commands),
+    action: to(found.actions),
+    view: to(found.views),
+    event: to(found.others),
+    message: to(found.others),
+    shortcut: to(found.others),
+    options: to(found.others),
+  };
+  listen(app as unknown as App, { command: defaultCommand() } as unknown as ListenerDeps);
+  return found;
+}
+
+function defaultCommand(): string {
+  const env = {
+    SLACK_BOT_TOKEN: "xoxb-1",
+    SLACK_APP_TOKEN: "xapp-1",
+    AGENT_BASE_URL: "http://127.0.0.1:1",
+    AGENT_API_KEY: "key-of-the-agents",
+  };
+  const read = readConfig(env);
+  if (!read.ok) throw new Error("the least configuration is refused");
+  return read.value.slack.command;
+}
+
+/** All names of this kind that any of our messages and modals can carry. */
+function emitted(field: "action_id" | "callback_id"): Set<string> {
+  const long = { ...aRequest(), chars: 5_000 };
+  const run: Run = aWatchedRun();
+  const [approval, longOne] = [anApproval(), { ...anApproval(), request: long }];
+  const unknown: Run = { ...aRun(), creation: { is: "unknown", words: "", at: NOON, again: "asked" } };
+  const everything = [
+    approvalCard(run, approval),
+    approvalCard(run, longOne),
+    approvalCard({ ...run, uploads: { [requestSlot(approval)]: { is: "up", file: "F0" } } }, approval),
+    drawn(run, OPENING),
+    drawn(unknown, OUTCOME),
+    decisionModal(run, long, "approve", aNonce()),
+    decisionModal(run, long, "deny", aNonce()),
+    readModal(run, long),
+    changedModal(run, long, long),
+    refusedModal("No", "no"),
+    runForm("m", ""),
+  ];
+  const found = JSON.stringify(everything).matchAll(new RegExp(`"${field}":"([^"]+)"`, "g"));
+  return new Set([...found].map(([, name]) => name ?? ""));
+}
+
+describe("the manifest", () => {
+  test("has the one command that the code hears by default, unescaped, with all its subcommands", () => {
+    expect(manifest.features.slash_commands).toHaveLength(1);
+    expect(command?.command).toBe(defaultCommand());
+    expect(heard().commands).toEqual([command?.command]);
+    expect(command?.should_escape).toBe(false);
+    const hinted = command?.usage_hint.split("|").map((each) => each.trim().split(" ")[0]);
+    expect(hinted).toEqual([...names.SUBCOMMANDS]);
+  });
+
+  test("has interactivity on, and Socket Mode", () => {
+    expect(manifest.settings).toMatchObject({
+      interactivity: { is_enabled: true },
+      socket_mode_enabled: true,
+    });
+  });
+
+  test("subscribes to the events that the code hears: none", () => {
+    expect(manifest.settings.event_subscriptions.bot_events).toEqual(heard().others);
+  });
+
+  test("names the bot as the words of refusals do", () => {
+    expect(code).toContain(`/invite @${manifest.features.bot_user.display_name}`);
+  });
+});
+
+describe("a scope", () => {
+  test("stands in the manifest only where a method that is called needs it", () => {
+    const needed = new Set(["commands", ...called.flatMap((name) => methods.get(name)?.scopes ?? [])]);
+    expect(scopes.filter((scope) => !needed.has(scope))).toEqual([]);
+  });
+
+  test("stands there for every method that is called", () => {
+    expect(called.length).toBeGreaterThan(8);
+    const without = called.filter((name) => {
+      const any = methods.get(name)?.scopes ?? [];
+      return any.length > 0 && !any.some((scope) => scopes.includes(scope));
+    });
+    expect(without).toEqual([]);
+  });
+
+  test("for channels stands there for public and private ones alike, and for no direct messages", () => {
+    for (const what of ["read", "history"])
+      expect(
+        [`channels:${what}`, `groups:${what}`, `im:${what}`].filter((scope) => scopes.includes(scope)),
+      ).toEqual([`channels:${what}`, `groups:${what}`]);
+  });
+
+  test("is asked for once", () => expect(new Set(scopes).size).toBe(scopes.length));
+});
+
+test("every method that is called is one that the sandbox knows", () => {
+  const said = [...code.matchAll(/(?:call|quick|background)\(\s*"([a-z]+\.[A-Za-z.]+)"/g)].map(
+    ([, name]) => name,
+  );
+  expect(said.length).toBeGreaterThan(5);
+  expect(said.filter((name) => !methods.has(name ?? ""))).toEqual([]);
+});
+
+describe("a name shared with Slack", () => {
+  const inputs: readonly string[] = [names.REASON_INPUT, names.TASK_INPUT];
+
+  test("on a button has a listener, and every listener a button", () => {
+    const buttons = [...emitted("action_id")].filter((name) => !inputs.includes(name));
+    expect(buttons.toSorted()).toEqual(heard().actions.toSorted());
+  });
+
+  test("of a modal has a listener, and every listener a modal", () => {
+    expect([...emitted("callback_id")].toSorted()).toEqual(heard().views.toSorted());
+  });
+
+  test("is used once", () => {
+    const all = Object.values(names).filter((each) => typeof each === "string");
+    expect(new Set(all).size).toBe(all.length);
+  });
+});

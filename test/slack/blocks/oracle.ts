@@ -1,0 +1,111 @@
+// What must hold of every message and view of ours, judged by the sandbox's rules and by walking over all that is in it.
+
+import { expect } from "vitest";
+import { isList, isRecord, type Json } from "#src/core/json.ts";
+import type { Message } from "#src/slack/blocks/rich.ts";
+import { acceptBlocks, acceptView } from "#src/sandbox/slack/rules-surface.ts";
+import { APPROVER, CHANNEL, REQUESTER } from "../../make/run.ts";
+import { MARK } from "./hostile.ts";
+
+type Item = { readonly [field: string]: Json };
+
+/** docs.slack.dev, chat.update: longer texts are refused. */
+const MAX_TEXT = 4_000;
+
+/** The plain data that goes over the wire. */
+export const wire = (value: unknown): Json => JSON.parse(JSON.stringify(value)) as Json;
+
+/** Every object below a value, itself included, in reading order. */
+export function objectsIn(value: Json): Item[] {
+  if (isList(value)) return value.flatMap(objectsIn);
+  return isRecord(value) ? [value, ...Object.values(value).flatMap(objectsIn)] : [];
+}
+
+const LITERAL = new Set(["text", "plain_text"]);
+
+/** All text that people read in it. */
+export function textOf(value: unknown): string {
+  return objectsIn(wire(value))
+    .map(({ text }) => (typeof text === "string" ? text : ""))
+    .join("");
+}
+
+export function expectMessage({ text, blocks }: Message): void {
+  acceptBlocks(wire(blocks));
+  expect(text.trim()).not.toBe("");
+  expect(text.length).toBeLessThanOrEqual(MAX_TEXT);
+  expect(text.replace(/&(amp|lt|gt);/g, ""), "the fallback text holds no markup").not.toMatch(/[<>&]/);
+  expectSeen(text);
+  expectInert(blocks);
+}
+
+export function expectView(view: unknown): void {
+  const data = wire(view);
+  if (!isRecord(data)) throw new TypeError("a view is an object");
+  acceptView(data, "modal");
+  expectInert(view);
+}
+
+/** Nobody is called, nothing leads anywhere, and strangers' words stand only where Slack reads no markup. */
+export function expectInert(value: unknown, ownLinks: readonly string[] = []): void {
+  for (const item of objectsIn(wire(value))) {
+    expectOwnElement(item, ownLinks);
+    const type = typeof item["type"] === "string" ? item["type"] : "";
+    for (const [field, held] of Object.entries(item)) {
+      if (typeof held !== "string") continue;
+      if (field === "text" && LITERAL.has(type)) expectSeen(held);
+      else expect(held, `strangers' words in ${type}.${field}`).not.toContain(MARK);
+    }
+  }
+}
+
+const FOREIGN = ["usergroup", "broadcast", "emoji", "team", "image", "video", "markdown"];
+
+function expectOwnElement(item: Item, ownLinks: readonly string[]): void {
+  const { type } = item;
+  expect(FOREIGN).not.toContain(type);
+  if (type === "user") expect([REQUESTER, APPROVER]).toContain(item["user_id"]);
+  if (type === "channel") expect(item["channel_id"]).toBe(CHANNEL);
+  if (type === "link") expect(ownLinks).toContain(item["url"]);
+  if (type === "mrkdwn") expect(item["verbatim"]).toBe(true);
+}
+
+const DRESSED = String.raw`\p{Extended_Pictographic}(?:[\u{1F3FB}-\u{1F3FF}]|\u{FE0F})*`;
+const PICTURES = new RegExp(`${DRESSED}(?:\\u{200D}${DRESSED})*(?:\\u{200D}(?=…|$))?`, "gu");
+const KEYCAPS = /[0-9#*]\u{FE0F}\u{20E3}?/gu;
+const UNSEEN =
+  /(?![\t\n])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u{2800}]/u;
+
+/** Every code point is seen: what has no picture of its own is written as ⟨U+XXXX⟩. */
+export function expectSeen(text: string): void {
+  // A long text stands in several pieces, and a picture of several code points may be at the seam.
+  const found = UNSEEN.exec(
+    text
+      .replace(/^[\u{FE0F}\u{200D}]/u, "")
+      .replace(PICTURES, "")
+      .replace(KEYCAPS, ""),
+  );
+  const code = found?.[0].codePointAt(0)?.toString(16);
+  expect(code === undefined ? "none" : `U+${code}`, "an invisible code point").toBe("none");
+}
+
+const REMARK = /^([\d,]+) more characters are not shown here|… \(([\d,]+) more characters\)$/;
+/** A picture of several code points that the cut goes through is written differently on its two sides (characters). */
+const SEAM_CHARS = 16;
+
+/** `whole` is there in full, or its beginning is and the rest is said to be missing, to the character. */
+export function expectWholeOrCounted(value: unknown, whole: string): void {
+  const shown = textOf(value);
+  if (shown.includes(whole)) return;
+  const remarks = objectsIn(wire(value)).flatMap(({ text }) => {
+    const found = typeof text === "string" ? REMARK.exec(text) : null;
+    return found === null ? [] : [Number((found[1] ?? found[2] ?? "").replaceAll(",", ""))];
+  });
+  const [missing = 0] = remarks;
+  expect(missing, "characters said to be missing").toBeGreaterThan(0);
+  expect(missing).toBeLessThanOrEqual(whole.length);
+  expect(
+    shown.includes(whole.slice(0, Math.max(whole.length - missing - SEAM_CHARS, 0))),
+    "cut by more than it says",
+  ).toBe(true);
+}

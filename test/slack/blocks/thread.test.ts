@@ -1,0 +1,133 @@
+import { describe, expect, test } from "vitest";
+import { ApprovalId, RunId } from "#src/core/ids.ts";
+import type { Json } from "#src/core/json.ts";
+import { cardSlot, OPENING, OUTCOME, OUTPUT, type Run } from "#src/core/run.ts";
+import { BACK, DOWN, MISSING } from "#src/core/shows.ts";
+import { oneRun, runList } from "#src/slack/blocks/answers.ts";
+import { healthReport } from "#src/slack/blocks/health-report.ts";
+import { drawn } from "#src/slack/blocks/message.ts";
+import { anApproval, aRun, aWatchedRun, NOON, REQUESTER, withApprovals } from "../../make/run.ts";
+import type { Ending } from "#src/core/snapshot.ts";
+import { endedRun } from "../observed.ts";
+import { printedMessage } from "./printed.ts";
+
+const input = "deploy billing-api 2026.11.3\nthen tell the on-call";
+const created: Run = {
+  ...aRun({ input }),
+  creation: { is: "created", id: RunId("run_7"), at: NOON },
+};
+const seen = (status: string): Run => ({
+  ...created,
+  seen: { status, since: NOON, ended: null, askedAt: NOON },
+});
+const ended = (how: Ending, output: string | null, extra: { [field: string]: Json } = {}): Run =>
+  endedRun(created, { how, output, extra, completedAt: "2026-11-20T12:04:20Z" });
+
+const openings: readonly (readonly [string, Run])[] = [
+  ["starting", aRun({ input })],
+  [
+    "not started yet",
+    { ...aRun({ input }), creation: { is: "planned", notBefore: 0, tries: 2, why: "HTTP 503" } },
+  ],
+  ["refused", { ...aRun({ input }), creation: { is: "refused", words: "HTTP 422: no", at: NOON } }],
+  ["unknown", { ...aRun({ input }), creation: { is: "unknown", words: "reset", at: NOON, again: "asked" } }],
+  ["not seen", created],
+  ["queued", seen("queued")],
+  ["running", seen("running")],
+  ["in an unknown state", seen("thinking hard")],
+  ["awaiting approval", seen("awaiting_approval")],
+  ["over", ended("succeeded", null)],
+  ["missing", { ...seen("running"), watch: { is: "missing", since: NOON, times: 3 } }],
+  ["given up", { ...seen("running"), watch: { is: "given-up", at: NOON } }],
+  ["dropped", { ...seen("running"), watch: { is: "dropped", at: NOON, by: REQUESTER } }],
+  ["adopted", { ...aWatchedRun(RunId("run_8")), input: "" }],
+];
+
+describe("the opening reads, when the run is", () => {
+  test.each(openings)("%s", (_state, run) => expect(printedMessage(drawn(run, OPENING))).toMatchSnapshot());
+});
+
+const outcomes: readonly (readonly [string, Run])[] = [
+  ["refused", { ...aRun({ input }), creation: { is: "refused", words: "HTTP 422: no", at: NOON } }],
+  ["unknown", { ...aRun({ input }), creation: { is: "unknown", words: "reset", at: NOON, again: "asked" } }],
+  [
+    "unknown, started again",
+    { ...aRun({ input }), creation: { is: "unknown", words: "", at: NOON, again: "started" } },
+  ],
+  ["unknown, left", { ...aRun({ input }), creation: { is: "unknown", words: "", at: NOON, again: "left" } }],
+  [
+    "succeeded",
+    ended("succeeded", "# Done\n\n- **3** hosts\n- [log](https://ci.example/1)\n\n```sh\nmake\n```"),
+  ],
+  ["succeeded without output", ended("succeeded", null)],
+  ["failed", ended("failed", null, { error: "exit 1", attempts: 3 })],
+  ["failed without a word", ended("failed", null)],
+  ["canceled", ended("canceled", null, { created_at: "2026-11-20T12:00:00Z" })],
+  ["succeeded at length", ended("succeeded", `${"line\n".repeat(4)}${"x".repeat(8_000)}`)],
+];
+
+describe("the outcome reads, when the run", () => {
+  test.each(outcomes)("%s", (_state, run) => {
+    expect(printedMessage(drawn(run, OUTCOME)).replace(/x{20,}/, "x (many)")).toMatchSnapshot();
+  });
+
+  test("has a file that could not be attached", () => {
+    const run = ended("succeeded", "x".repeat(8_001));
+    const refused = {
+      ...run,
+      uploads: { [OUTPUT]: { is: "refused" as const, words: "Slack refused (no_space)" } },
+    };
+    expect(printedMessage({ text: "", blocks: drawn(refused, OUTCOME).blocks.slice(-1) })).toMatchSnapshot();
+  });
+});
+
+test("the notices read", () => {
+  const away: Run = { ...created, outage: { since: NOON, why: "HTTP 503", until: NOON + 3 * 60_000 } };
+  expect(printedMessage(drawn(away, `${DOWN} ${NOON}`))).toMatchSnapshot("down");
+  expect(printedMessage(drawn(away, `${BACK} ${NOON}`))).toMatchSnapshot("back");
+  expect(
+    ([{ is: "missing", since: NOON, times: 3 }, { is: "given-up", at: NOON }, { is: "on" }] as const).map(
+      (watch) => printedMessage(drawn({ ...created, watch }, MISSING)),
+    ),
+  ).toMatchSnapshot("missing");
+});
+
+test("the private answers read", () => {
+  const run = withApprovals(seen("awaiting_approval"), anApproval());
+  const linked = { run, link: "https://sandbox.slack.com/archives/C0OPS/p1" };
+  expect(printedMessage(oneRun(linked))).toMatchSnapshot("one run");
+  expect(
+    printedMessage(runList("Runs of your channels", "None.", [linked, { run: created, link: null }], 1)),
+  ).toMatchSnapshot("list");
+  expect(printedMessage(runList("Runs of your channels", "No runs yet.", [], 0))).toMatchSnapshot(
+    "empty list",
+  );
+});
+
+test("the health report reads, when all is well and when it is not", () => {
+  const poller = { watched: 1_204, inFlight: 3, service: { is: "answers" as const, at: NOON } };
+  const service = { ok: true, latencyMs: 12, fault: null, says: { status: "ok", version: "1.4.2" } };
+  const gateway = {
+    ok: true,
+    latencyMs: 8,
+    fault: null,
+    says: { service: "gateway", status: "healthy", message: "fine", endpoints: ["/healthz", "/v1/models"] },
+  };
+  const store = { ok: true, latencyMs: 1 };
+  expect(printedMessage(healthReport({ service, gateway, poller, store }, NOON))).toMatchSnapshot("well");
+  const away = {
+    ...poller,
+    service: { is: "away" as const, at: NOON - 95_000, why: "The agent service refused." },
+  };
+  const dead = { ok: false, latencyMs: 3, fault: "The agent service refused the connection.", says: {} };
+  expect(
+    printedMessage(
+      healthReport({ service: dead, gateway, poller: away, store: { ok: false, latencyMs: 0 } }, NOON),
+    ),
+  ).toMatchSnapshot("ill");
+});
+
+test("nothing is drawn for a message that is none of ours", () => {
+  for (const slot of ["", "opening ", "card", cardSlot(ApprovalId("gone"))])
+    expect(() => drawn(created, slot)).toThrow(TypeError);
+});

@@ -1,0 +1,90 @@
+import { describe, expect, test } from "vitest";
+import { ChannelId, UserId } from "#src/core/ids.ts";
+import { OPENING, type Run } from "#src/core/run.ts";
+import { err } from "#src/core/result.ts";
+import { onCommand } from "#src/slack/commands.ts";
+import type { ListenerDeps } from "#src/slack/listener-deps.ts";
+import { aWatchedRun, TEAM } from "../make/run.ts";
+import { expectMessage, objectsIn, textOf, wire } from "./blocks/oracle.ts";
+import type { Message } from "#src/slack/blocks/rich.ts";
+
+const payload = (text: string) => ({
+  user_id: UserId("U0ANA"),
+  channel_id: ChannelId("C0OPS"),
+  text,
+  trigger_id: "1.2.x",
+  response_url: "https://hooks.slack.com/commands/x",
+});
+
+/** What a person who types this is answered; only the parts of the app that the test names are there. */
+async function typed(text: string, parts: Partial<ListenerDeps>) {
+  const answers: Message[] = [];
+  const acks: (string | undefined)[] = [];
+  const deps = {
+    team: TEAM,
+    command: "/agent",
+    answerAt: async (_url: string, message: Message) => void answers.push(message),
+    quick: async () => ({ permalink: null }),
+    ...parts,
+  } as unknown as ListenerDeps;
+  await onCommand(deps, payload(text), async (words) => void acks.push(words));
+  return { answers, acks };
+}
+
+const refusing = (words: string): Partial<ListenerDeps> => ({
+  adoptRun: {
+    adopt: async () => err({ because: "service-silent", words }),
+    unwatch: async () => err({ because: "unknown-run" }),
+  } as unknown as ListenerDeps["adoptRun"],
+});
+
+describe("a private answer", () => {
+  test("holds what the service said only where Slack reads no markup", async () => {
+    const words = "*bold* https://evil.example <!channel> :tada:";
+    const { answers } = await typed("watch run_7", refusing(words));
+    const [answer = { text: "", blocks: [] }] = answers;
+    const markup = objectsIn(wire(answer.blocks)).filter(({ type }) => type === "mrkdwn");
+    expect(JSON.stringify(markup)).not.toContain("evil.example");
+  });
+
+  test("to a word that is no subcommand quotes it without letting it break out", async () => {
+    const { acks } = await typed("`<!channel>`&\u202Eapprove apr_1", {});
+    expect(acks).toEqual([
+      "Countersign does not know `'&lt;!channel&gt;'&amp;⟨U+202E⟩approve`. `/agent help` lists what it knows; to start a run, type `/agent run` before the task.",
+    ]);
+  });
+
+  test("lists ten runs at most and says how many more there are", async () => {
+    const runs = Array.from({ length: 11 }, (): Run => aWatchedRun());
+    const list = async (_user: unknown, _only: unknown, limit: number) => runs.slice(0, limit);
+    const { answers } = await typed("list", { questions: { list } as unknown as ListenerDeps["questions"] });
+    const [answer = { text: "", blocks: [] }] = answers;
+    expectMessage(answer);
+    expect(textOf(answer.blocks)).toMatch(/1 more/);
+  });
+
+  test("holds no link where Slack does not give one", async () => {
+    const up = { is: "up", ts: "1.1", shows: "", sweepAt: null, notBefore: 0 };
+    const run = { ...aWatchedRun(), posts: { [OPENING]: up } } as unknown as Run;
+    for (const permalink of [undefined, null, 7, {}]) {
+      const { answers } = await typed("status run_7", {
+        questions: { status: async () => run } as unknown as ListenerDeps["questions"],
+        quick: async () => ({ permalink }),
+      });
+      expect(JSON.stringify(answers)).not.toContain('"link"');
+    }
+  });
+
+  test.each(["status", "watch", "unwatch", "status ` `", `watch ${"x".repeat(600)}`])(
+    "to «%s» asks which run",
+    async (text) => {
+      const { answers } = await typed(text, {});
+      expect(answers[0]?.text).toContain("Say which run");
+    },
+  );
+});
+
+test("no command decides anything", async () => {
+  for (const text of ["approve apr_1 yes", "deny apr_1 no", "APPROVE", "decide apr_1"])
+    expect((await typed(text, {})).acks[0]).toContain("does not know");
+});

@@ -1,0 +1,34 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type RequestListener } from "node:http";
+import { onTestFinished } from "vitest";
+
+export type Heard = { readonly url: string; readonly method: string; readonly body: string };
+
+/** A server on loopback for one test, and what it was asked. */
+export async function listening(
+  answer: RequestListener = (_request, response) => void response.end("ok"),
+): Promise<{ url: string; port: number; heard: Heard[] }> {
+  const heard: Heard[] = [];
+  const server = createServer((request, response) => {
+    const hear = async (): Promise<void> => {
+      heard.push({ url: request.url ?? "", method: request.method ?? "", body: await textOf(request) });
+      answer(request, response);
+    };
+    void hear();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the server has no port");
+  return { url: `http://127.0.0.1:${address.port}/`, port: address.port, heard };
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
+}

@@ -1,0 +1,40 @@
+// What the service says, taken in by the core itself, so that these values are what the core makes of them.
+
+import { createHash } from "node:crypto";
+import type { Request } from "#src/core/approval.ts";
+import type { Context } from "#src/core/context.ts";
+import { ApprovalId, RunId } from "#src/core/ids.ts";
+import type { Json } from "#src/core/json.ts";
+import { observe, requestOf as observedRequest } from "#src/core/observe.ts";
+import { type Run, runId } from "#src/core/run.ts";
+import type { Ending } from "#src/core/snapshot.ts";
+import { aNonce, NOON } from "../make/run.ts";
+
+const ctx: Context = {
+  now: NOON,
+  digest: (text) => createHash("sha256").update(text).digest("hex"),
+  nonce: aNonce,
+};
+
+export function requestOf(action: string | null, content: Json): Request {
+  return observedRequest(
+    RunId("run_7"),
+    { id: ApprovalId("apr_1"), action, content, requestedAt: null },
+    ctx,
+  );
+}
+
+type Told = {
+  readonly how: Ending;
+  readonly output?: string | null;
+  readonly extra?: { readonly [field: string]: Json };
+  readonly completedAt?: string | null;
+};
+
+/** The run after it has ended so. It must be known to the service and still watched. */
+export function endedRun(run: Run, { how, output = null, extra = {}, completedAt = null }: Told): Run {
+  const id = runId(run);
+  if (id === null) throw new TypeError("the service does not know this run");
+  const snapshot = { id, status: how, input: null, output, completedAt, pending: null, extra, askedAt: NOON };
+  return observe(run, snapshot, ctx);
+}
