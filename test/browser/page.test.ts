@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { chromium } from "playwright-core";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ActResult } from "#src/sandbox/slack/model.ts";
@@ -14,6 +13,7 @@ import {
   servePage,
 } from "../sandbox/page/stage.ts";
 import type { Scene } from "../sandbox/page/stage.ts";
+import { launchChromium } from "../make/chromium.ts";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -26,17 +26,7 @@ let faults: string[];
 let answer: () => Promise<ActResult>;
 
 beforeAll(async () => {
-  browser = await chromium.launch({
-    executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
-    args: [
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
-      "--no-first-run",
-    ],
-  });
+  browser = await launchChromium();
 }, 30_000);
 afterAll(() => browser.close());
 

@@ -50,7 +50,7 @@ function whoAsks(run: Run, approval: Approval): Block {
     line(
       words(run.origin === "started" ? "Run asked for by " : "Run watched by "),
       person(run.requester),
-      words(" · waiting since "),
+      words(" · decision asked for "),
       moment(approval.seenAt),
       words(" · "),
       said(runId(run) ?? "", 120, { code: true }),
