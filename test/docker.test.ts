@@ -114,7 +114,11 @@ describe("the image", () => {
   });
 
   test("starts the bot itself, with no shell or npm between it and its signals", () => {
-    expect(argv(last("CMD"))).toEqual(["node", "src/main.ts"]);
+    const { scripts } = JSON.parse(read("package.json")) as {
+      scripts: { start: string };
+    };
+    expect(argv(last("CMD"))).toEqual(scripts.start.split(" "));
+    expect(argv(last("CMD")).at(-1)).toBe("src/main.ts");
     expect(all("ENTRYPOINT")).toEqual([]);
   });
 

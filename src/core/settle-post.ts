@@ -76,14 +76,23 @@ function afterUpdating(before: Of<"up">, outcome: Outcome, now: number): Post {
       return { ...before, notBefore: now + REFUSED_RETRY_MS, tries };
     case "unsure":
       // It may say the new or the old: an empty key makes it drawn anew, whatever it should show by then.
-      return { ...before, shows: "", notBefore: now + backoffMs(tries, null), tries };
+      // And it may still arrive after the next one.
+      return {
+        ...before,
+        shows: "",
+        sweepAt: before.sweepAt ?? now + SWEEP_AFTER_MS,
+        notBefore: now + backoffMs(tries, null),
+        tries,
+      };
     default:
       return { ...before, notBefore: now + backoffMs(tries, afterOf(outcome)), tries };
   }
 }
 
 function afterSweeping(before: Of<"up">, outcome: Outcome, now: number): Post {
-  if (outcome.is === "swept" || outcome.is === "refused") return { ...before, sweepAt: null };
+  // What sends a copy late sends an update late too: the message is drawn once more.
+  if (outcome.is === "swept") return { ...before, shows: "", sweepAt: null };
+  if (outcome.is === "refused") return { ...before, sweepAt: null };
   return { ...before, sweepAt: now + Math.max(SWEEP_AFTER_MS, afterOf(outcome) ?? 0) };
 }
 

@@ -1,7 +1,5 @@
-// What became of an effect. `begin` marks it before its first byte leaves, `settle` folds in what came of it, and `recover`
-// turns every mark that a dead process left behind into the question it is: did it happen or not?
+// What became of an effect. `begin` marks it before its first byte leaves, `settle` folds in what came of it.
 
-import type { Approval } from "./approval.ts";
 import { withDelivery } from "./approval.ts";
 import type { Context } from "./context.ts";
 import type { Effect, Outcome } from "./effect.ts";
@@ -160,26 +158,6 @@ function dropOutput(run: Run): Run {
   const whole = !ended.asFile || fileState(run, OUTPUT) !== "coming";
   if (!whole || post.shows !== outcomeShows(run)) return run;
   return { ...run, seen: { ...run.seen, ended: { ...ended, output: null } } };
-}
-
-/** After a crash or the loss of a lease: whatever was marked may have happened. */
-export function recover(run: Run, ctx: Context): Run {
-  const lost: Outcome = { is: "unsure", why: "Countersign stopped before the answer came" };
-  let next = run.creation.is === "sending" ? settleCreation(run, lost, ctx) : run;
-  for (const [slot, post] of Object.entries(next.posts)) {
-    if (post.is === "sending") next = withPost(next, slot, settlePost("post", post, lost, ctx.now));
-  }
-  for (const [slot, upload] of Object.entries(next.uploads)) {
-    if (upload.is === "sharing") next = withUpload(next, slot, settleUpload("share", upload, lost, ctx.now));
-  }
-  for (const approval of next.approvals.filter(isSending))
-    next = settleDecision(next, approval.id, lost, ctx);
-  const tells = next.tells.filter((tell) => tell.state === "planned");
-  return tells.length === next.tells.length ? next : { ...next, tells };
-}
-
-function isSending({ state }: Approval): boolean {
-  return state.is === "decided" && state.delivery.is === "sending";
 }
 
 function withPost(run: Run, slot: Slot, post: Post): Run {

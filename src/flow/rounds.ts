@@ -10,7 +10,7 @@ import type { Context } from "../core/context.ts";
 import type { RunKey } from "../core/ids.ts";
 import { isFinished, type Plan, reconcile } from "../core/reconcile.ts";
 import type { Run } from "../core/run.ts";
-import { recover } from "../core/settle.ts";
+import { recover } from "../core/recover.ts";
 import { auditOfChange } from "./audit-effect.ts";
 import { createAlarms } from "./alarms.ts";
 import type { Carry } from "./carry-out.ts";

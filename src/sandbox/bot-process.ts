@@ -16,6 +16,8 @@ export type BotProcess = {
 };
 
 const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
+/** As `npm start` and the image start it: short-lived answers die young in a small nursery, which keeps ten thousand runs below 200 MB. */
+const FLAGS = ["--max-semi-space-size=8"];
 const KEPT_CHARS = 2_000_000;
 
 /** `echo` hears every piece that the bot prints. */
@@ -23,7 +25,7 @@ export function startBot(
   env: { readonly [name: string]: string },
   echo: (text: string) => void = () => undefined,
 ): BotProcess {
-  const child = spawn(process.execPath, [MAIN], {
+  const child = spawn(process.execPath, [...FLAGS, MAIN], {
     env: { PATH: process.env["PATH"] ?? "", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -13,7 +13,8 @@ import {
   type Upload,
 } from "#src/core/post.ts";
 import { OPENING, OUTPUT, type Run } from "#src/core/run.ts";
-import { begin, recover, settle } from "#src/core/settle.ts";
+import { begin, settle } from "#src/core/settle.ts";
+import { recover } from "#src/core/recover.ts";
 import { type PostAct, settlePost } from "#src/core/settle-post.ts";
 import { settleUpload, type UploadAct } from "#src/core/settle-upload.ts";
 import { aSnapshot, contextAt, decidedRun, deliveredRun, listedRun } from "../make/history.ts";
