@@ -1,6 +1,7 @@
 // The composition root: builds every part once, in order, and takes them down in the opposite order.
 
 import { createHash, randomBytes } from "node:crypto";
+import type { RequestListener } from "node:http";
 import { hostname } from "node:os";
 import timers from "node:timers/promises";
 import { createAgentService } from "./agents/client.ts";
@@ -9,13 +10,13 @@ import type { Config } from "./config.ts";
 import type { Context } from "./core/context.ts";
 import { Nonce } from "./core/ids.ts";
 import type { Clock } from "./flow/clock.ts";
-import type { AgentService, Gateway, Store } from "./flow/ports.ts";
+import type { Store } from "./flow/ports.ts";
 import { createFlow } from "./flow/flow.ts";
 import { createMetrics, type Metrics } from "./http/metrics.ts";
 import { startHttp } from "./http/server.ts";
 import { type Log, slackLogger } from "./log.ts";
 import { EVENTS_PATH, type SlackApp } from "./slack/bolt.ts";
-import { createSlack, type SlackDoor } from "./slack/door.ts";
+import { createSlack } from "./slack/door.ts";
 import { openStore } from "./store/open.ts";
 
 export type App = {
@@ -46,20 +47,9 @@ const digest = (text: string): string => createHash("sha256").update(text, "utf8
 const nonce = (): Nonce => Nonce(randomBytes(16).toString("base64url"));
 const newKey = (): string => randomBytes(10).toString("hex");
 
-type Parts = {
-  readonly config: Config;
-  readonly log: Log;
-  readonly clock: Clock;
-  readonly metrics: Metrics;
-  readonly store: Store;
-  readonly agents: AgentService & { close(): Promise<void> };
-  readonly gateway: Gateway & { close(): Promise<void> };
-  readonly slack: SlackDoor;
-};
-
 /** Rejects with one line for people when a part can't be used: a refused token, an unusable database, a port in use. */
 export async function startApp(config: Config, log: Log): Promise<App> {
-  const closers: (() => Promise<void>)[] = [];
+  const closers: Closers = [];
   const stop = async (): Promise<void> => {
     for (let close = closers.pop(); close !== undefined; close = closers.pop()) {
       await close().catch((error: unknown) => log.error({ error }, "a part did not close well"));
@@ -74,25 +64,12 @@ export async function startApp(config: Config, log: Log): Promise<App> {
   }
 }
 
-async function build(config: Config, log: Log, closers: (() => Promise<void>)[]): Promise<string> {
-  const parts = await openParts(config, log, closers);
-  const { clock, slack } = parts;
-  const context = (): Context => ({ now: clock.now(), digest, nonce });
-  const ports = { ...parts, chat: slack.chat, people: slack.people };
-  const limits = { ...config.poll, maxInFlight: MAX_POLLS_IN_FLIGHT };
-  const flow = createFlow({ ...ports, context, newKey, random: Math.random }, limits);
-  closers.push(() => flow.stop(EFFECTS_GRACE_MS));
-  const app = slack.app(flow);
-  const url = await startDoors(parts, app, closers);
-  const runs = await flow.start();
-  await app.start();
-  closers.push(() => app.stop(LISTENERS_GRACE_MS));
-  log.info({ url, team: slack.self.team, mode: config.slack.mode, runs }, "Countersign is ready");
-  return url;
-}
+type Closers = (() => Promise<void>)[];
+/** The Slack app, as soon as there is one: health is answered before Slack does. */
+type Current = { app: SlackApp | null };
 
-async function openParts(config: Config, log: Log, closers: (() => Promise<void>)[]): Promise<Parts> {
-  const clock = realClock;
+async function build(config: Config, log: Log, closers: Closers): Promise<string> {
+  const current: Current = { app: null };
   const metrics = createMetrics();
   const store = await openStore({
     url: `sqlite:${config.database.path}`,
@@ -100,7 +77,25 @@ async function openParts(config: Config, log: Log, closers: (() => Promise<void>
     onCorrupt: (run, error) => log.error({ run, error }, "a stored run can't be read; it is left alone"),
   });
   closers.push(() => store.close());
-  const now = (): number => clock.now();
+  const url = await startDoors({ config, metrics, store, current }, closers);
+  const doors = await openDoors(config, log, closers);
+  const { slack } = doors;
+  const context = (): Context => ({ now: realClock.now(), digest, nonce });
+  const limits = { ...config.poll, maxInFlight: MAX_POLLS_IN_FLIGHT };
+  const ports = { ...doors, store, chat: slack.chat, people: slack.people, clock: realClock, context };
+  const flow = createFlow({ ...ports, newKey, random: Math.random, log, metrics }, limits);
+  closers.push(() => flow.stop(EFFECTS_GRACE_MS));
+  const app = slack.app(flow);
+  const runs = await flow.start();
+  await app.start();
+  current.app = app;
+  closers.push(() => app.stop(LISTENERS_GRACE_MS));
+  log.info({ url, team: slack.self.team, mode: config.slack.mode, runs }, "Countersign is ready");
+  return url;
+}
+
+async function openDoors(config: Config, log: Log, closers: Closers) {
+  const now = (): number => realClock.now();
   const agents = createAgentService({ ...config.agents, now, connections: MAX_POLLS_IN_FLIGHT });
   closers.push(() =>
     Promise.race([agents.close(), timers.setTimeout(CALLS_GRACE_MS, undefined, { ref: false })]),
@@ -108,34 +103,39 @@ async function openParts(config: Config, log: Log, closers: (() => Promise<void>
   const gateway = createGateway({ baseUrl: config.gatewayUrl, now });
   closers.push(() => gateway.close());
   const { botToken, apiUrl, command } = config.slack;
+  const names = { entrance: config.slack, botToken, apiUrl, command };
   const slack = await createSlack({
-    entrance: config.slack,
-    botToken,
-    apiUrl,
-    command,
+    ...names,
     logger: slackLogger(log),
     log,
-    clock,
+    clock: realClock,
     digest,
     nonce,
   });
-  return { config, log, clock, metrics, store, agents, gateway, slack };
+  return { agents, gateway, slack };
 }
 
-async function startDoors(
-  { config, metrics, store }: Parts,
-  app: SlackApp,
-  closers: (() => Promise<void>)[],
-): Promise<string> {
+type Served = {
+  readonly config: Config;
+  readonly metrics: Metrics;
+  readonly store: Store;
+  readonly current: Current;
+};
+
+async function startDoors({ config, metrics, store, current }: Served, closers: Closers): Promise<string> {
   const ready = async () => {
     const stored = await store.ping().then(
       () => "ok",
       () => "does not answer",
     );
-    const slack = app.connected() ? "ok" : "not connected";
+    const slack = current.app === null ? "not reached yet" : current.app.connected() ? "ok" : "not connected";
     return { ok: stored === "ok" && slack === "ok", checks: { store: stored, slack } };
   };
-  const slack = app.listener === null ? {} : { slack: { path: EVENTS_PATH, listener: app.listener } };
+  const listener: RequestListener = (request, response) => {
+    if (current.app?.listener) current.app.listener(request, response);
+    else response.writeHead(503).end();
+  };
+  const slack = config.slack.mode === "http" ? { slack: { path: EVENTS_PATH, listener } } : {};
   const http = await startHttp({
     ...config.http,
     live: () => true,

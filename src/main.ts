@@ -12,8 +12,9 @@ const STOP_MS = 9_500;
 const config = configOrExit();
 const log = createLog({ level: config.logLevel, pretty: process.stdout.isTTY, secrets: secretsOf(config) });
 process.on("unhandledRejection", (error) => log.error({ error }, "a rejection that nobody handled"));
-const app = await startOrExit(config, log);
-stopOnSignal(app, log);
+let app: App | null = null;
+stopOnSignal(() => app, log);
+app = await startOrExit(config, log);
 
 function configOrExit(): Config {
   const read = readConfig(process.env);
@@ -38,7 +39,8 @@ async function startOrExit(config: Config, log: Log): Promise<App> {
   }
 }
 
-function stopOnSignal(app: App, log: Log): void {
+/** From the first moment on: as process 1 of a container Node ignores a signal that nobody listens for. */
+function stopOnSignal(started: () => App | null, log: Log): void {
   let stopping = false;
   const stop = (signal: string): void => {
     if (stopping) return;
@@ -46,7 +48,7 @@ function stopOnSignal(app: App, log: Log): void {
     log.info({ signal }, "stopping");
     // What is still marked as under way is settled at the next start, by its own rule.
     setTimeout(() => process.exit(0), STOP_MS).unref();
-    void app.stop().then(() => {
+    void (started()?.stop() ?? Promise.resolve()).then(() => {
       log.info({}, "stopped");
       process.exit(0);
     });

@@ -1,6 +1,6 @@
 // Who may decide, and what a submitted decision makes of an approval. One function each; nothing else answers these questions.
 
-import type { Approval, ClosedBecause, Decision, Request, Verdict } from "./approval.ts";
+import type { Approval, ClosedBecause, Decision, Delivery, Request, Verdict } from "./approval.ts";
 import { isSettled } from "./approval.ts";
 import type { Context } from "./context.ts";
 import type { ApprovalId, Nonce, TeamId, UserId } from "./ids.ts";
@@ -67,6 +67,8 @@ export type Submission = {
   readonly by: Person;
 };
 
+const counts = ({ is }: Delivery): boolean => is !== "refused" && is !== "elsewhere" && is !== "unconfirmed";
+
 /** The same person sends the very same thing again: their form's answer was lost, or they pressed twice. */
 function sameContent(decision: Decision, { verdict, reason, digest, by }: Submission): boolean {
   const same = decision.verdict === verdict && decision.reason === reason && decision.digest === digest;
@@ -80,7 +82,12 @@ function sameContent(decision: Decision, { verdict, reason, digest, by }: Submis
 export function decide(run: Run, submission: Submission, ctx: Context): Result<Run, Refusal> {
   const { by, verdict, reason } = submission;
   const approval = findApproval(run, submission.approval);
-  if (approval?.state.is === "decided" && sameContent(approval.state.decision, submission)) return ok(run);
+  if (
+    approval?.state.is === "decided" &&
+    counts(approval.state.delivery) &&
+    sameContent(approval.state.decision, submission)
+  )
+    return ok(run);
   const no = mayDecide(by, run) ?? isOpen(approval, submission.version, submission.was);
   if (no !== null || approval === null) return err(no ?? { because: "unknown" });
   if (approval.request.digest !== submission.digest) {

@@ -2,7 +2,7 @@
 // that is how a quiet poll comes to write nothing.
 
 import type { Approval, Request } from "./approval.ts";
-import { close, newApproval } from "./approval.ts";
+import { close, newApproval, voidAndClose } from "./approval.ts";
 import type { Context } from "./context.ts";
 import { foldApproval, type Sight } from "./fold-approval.ts";
 import type { ApprovalId, RunId } from "./ids.ts";
@@ -60,6 +60,9 @@ function giveUp(run: Run, ctx: Context): Run {
   const approvals = run.approvals.map((approval): Approval => {
     const { state } = approval;
     if (state.is === "pending") return close(approval, "run-missing", ctx.now);
+    if (state.is === "decided" && state.delivery.is === "retry" && !state.delivery.lost) {
+      return voidAndClose(approval, state.decision, "run-missing", ctx.now);
+    }
     const waits = state.is === "decided" && ["unsure", "retry"].includes(state.delivery.is);
     if (!waits) return approval;
     return {

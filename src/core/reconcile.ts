@@ -49,6 +49,7 @@ function underWay(run: Run): boolean {
 function messageWishes(run: Run, now: number): Wish[] {
   const wish = (slot: Slot, want: string | null): Wish => {
     const post = run.posts[slot];
+    if (post !== undefined && isHopeless(run, post)) return NOTHING;
     return postWish(slot, post, post?.is === "refused" && !triesAgain(run, post.tries) ? null : want, now);
   };
   const opening = wish(OPENING, openingShows(run));
@@ -65,6 +66,15 @@ function messageWishes(run: Run, now: number): Wish[] {
   // Replies need their thread. What is up already is changed all the same: buttons must go off without waiting.
   return rest.filter((each) => each === opening || each.effect?.do === "update");
 }
+
+function isHopeless({ creation, watch }: Run, post: Post): boolean {
+  const ended =
+    "at" in watch ? watch.at : creation.is === "refused" || creation.is === "unknown" ? creation.at : null;
+  if (ended === null || (post.is !== "up" && post.is !== "unsure") || post.tries < REFUSED_TRIES)
+    return false;
+  return (post.is === "up" ? post.notBefore : post.lookAt) > ended + LET_BE_AFTER_MS;
+}
+const LET_BE_AFTER_MS = 24 * 60 * 60_000;
 
 /** What Slack refuses is tried as long as the run is watched, and a few times more. A run that never began is let be. */
 function triesAgain(run: Run, tries: number): boolean {

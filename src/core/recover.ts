@@ -9,8 +9,10 @@ import { settle } from "./settle.ts";
 const LOST: Outcome = { is: "unsure", why: "Countersign stopped before the answer came" };
 
 /** The same object when nothing was under way. */
-export function recover(run: Run, ctx: Context): Run {
-  const settled = underWay(run).reduce((next, effect) => settle(next, effect, LOST, ctx), run);
+export function recover(run: Run, ctx: Context, mine: (effect: Effect) => boolean = () => false): Run {
+  const settled = underWay(run)
+    .filter((effect) => !mine(effect))
+    .reduce((next, effect) => settle(next, effect, LOST, ctx), run);
   return redrawLater(settled, ctx.now);
 }
 

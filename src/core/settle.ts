@@ -153,7 +153,13 @@ function cannotPost(run: Run, words: string, ctx: Context): Run {
 function dropOutput(run: Run): Run {
   const ended = run.seen?.ended;
   const post = run.posts[OUTCOME];
-  if (run.seen === null || ended?.output === undefined || ended.output === null || post?.is !== "up")
+  if (
+    run.seen === null ||
+    ended?.output === undefined ||
+    ended.output === null ||
+    post?.is !== "up" ||
+    post.sweepAt !== null
+  )
     return run;
   const whole = !ended.asFile || fileState(run, OUTPUT) !== "coming";
   if (!whole || post.shows !== outcomeShows(run)) return run;

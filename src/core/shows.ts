@@ -44,6 +44,7 @@ export function outcomeShows(run: Run): string | null {
 export function missingShows(run: Run): string | null {
   if (run.watch.is === "given-up") return "given up";
   if (isMissing(run)) return "missing";
+  if (run.watch.is === "dropped") return null;
   return run.posts[MISSING] === undefined ? null : "back";
 }
 

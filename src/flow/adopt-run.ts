@@ -3,7 +3,7 @@
 import { type RunId, RunKey } from "../core/ids.ts";
 import { observe } from "../core/observe.ts";
 import { err, ok, type Result } from "../core/result.ts";
-import { adoptedRun, decidesNow, drop, isWatched, type Run } from "../core/run.ts";
+import { adoptedRun, decidesNow, drop, isWatched, MISSING_AFTER_TIMES, type Run } from "../core/run.ts";
 import { type Asker, entry, keep, mayKnow, mayUse, type NoRun, type UseDeps } from "./may-use.ts";
 import { type Look, PortError } from "./ports.ts";
 
@@ -63,12 +63,17 @@ async function watchAgain(deps: UseDeps, by: Asker, key: RunKey): Promise<Result
   const again = await deps.rounds.change(
     key,
     (newest) => ({
-      run: { ...newest, watch: { is: "on" } },
+      run: { ...newest, watch: watchedAgain(newest, deps.context().now) },
       alongside: { audit: [entry(newest, by, "watched", deps.context().now)] },
     }),
     { mustHold: false },
   );
   return again === null ? err({ because: "unknown-run" }) : ok(again);
+}
+
+/** A run that the service had forgotten stays missing until the service knows it again. */
+function watchedAgain({ watch }: Run, now: number): Run["watch"] {
+  return watch.is === "given-up" ? { is: "missing", since: now, times: MISSING_AFTER_TIMES } : { is: "on" };
 }
 
 async function unwatch(deps: UseDeps, by: Asker, id: RunId): Promise<Result<Run, NoRun>> {

@@ -16,7 +16,7 @@ import type { Back, CarryDeps, Way } from "./way.ts";
 export type Carry = {
   start(run: Run, effect: Effect, back: Back): void;
   /** Has this process an effect of the run under way? */
-  isBusy(key: RunKey): boolean;
+  isUnderWay(key: RunKey, effect: Effect): boolean;
   /** Starts nothing more and waits for what is under way, at most `ms`. */
   stop(ms: number): Promise<void>;
 };
@@ -54,7 +54,7 @@ export function createCarry(deps: CarryDeps): Carry {
     await Promise.race([Promise.allSettled(underWay.values()), late]);
   }
 
-  return { start, isBusy: (key) => busy.has(key), stop };
+  return { start, isUnderWay: (key, effect) => underWay.has(`${key} ${effectKey(effect)}`), stop };
 }
 
 /** Never rejects. Resolves to when the run should be looked after again (ms). */

@@ -71,8 +71,7 @@ export async function keep(
 ): Promise<RunKey> {
   const stored = await deps.store.insert(run, alongside);
   if (stored !== "stored") return stored.known;
-  const fresh = await deps.store.load(run.key);
-  if (fresh !== null) await deps.rounds.take(fresh);
+  await deps.rounds.take({ run, revision: 1 });
   return run.key;
 }
 

@@ -34,8 +34,14 @@ export function createOutageWatch(deps: Deps, checkEveryMs: number): OutageWatch
     if (state.is === "unknown") return;
     const long = state.is === "away" && deps.clock.now() - state.at >= LONG_OUTAGE_MS;
     deps.metrics.outage(long);
-    if (state.is === "answers" && told !== false) await tellBack(deps);
-    if (state.is === "away" && long && told !== true) await tellAway(deps, state);
+    if (state.is === "answers" && told !== false) {
+      told = null;
+      if (!(await tellBack(deps))) return;
+    }
+    if (state.is === "away" && long && told !== true) {
+      told = null;
+      if (!(await tellAway(deps, state))) return;
+    }
     if (long || state.is === "answers") told = long;
   }
 
@@ -64,29 +70,38 @@ async function unfinished(store: Deps["store"], channels: readonly ChannelId[]):
 }
 
 /** The newest run of each channel carries the notice; a channel that has one already gets no second. */
-async function tellAway({ store, change, log }: Deps, away: { at: number; why: string }): Promise<void> {
+async function tellAway({ store, change, log }: Deps, away: { at: number; why: string }): Promise<boolean> {
   log.error(
     { since: new Date(away.at).toISOString(), why: away.why },
     "the agent service has been away for long",
   );
+  let all = true;
   for (const channel of await store.channelsInUse()) {
     const runs = await unfinished(store, [channel]);
     const [carrier] = runs;
     if (carrier === undefined || runs.some((run) => run.outage !== null && run.outage.until === null))
       continue;
-    await change(carrier.key, (run) => ({ ...run, outage: { since: away.at, why: away.why, until: null } }));
+    const said = await change(carrier.key, (run) => ({
+      ...run,
+      outage: { since: away.at, why: away.why, until: null },
+    }));
+    all &&= said !== null;
   }
+  return all;
 }
 
-async function tellBack({ store, change, clock, log }: Deps): Promise<void> {
+async function tellBack({ store, change, clock, log }: Deps): Promise<boolean> {
   const runs = await unfinished(store, await store.channelsInUse());
   const open = runs.filter((run) => run.outage !== null && run.outage.until === null);
   if (open.length > 0) log.info({ notices: open.length }, "the agent service is back");
+  let all = true;
   for (const { key } of open) {
-    await change(key, (run) =>
+    const said = await change(key, (run) =>
       run.outage === null || run.outage.until !== null
         ? run
         : { ...run, outage: { ...run.outage, until: clock.now() } },
     );
+    all &&= said !== null;
   }
+  return all;
 }

@@ -69,6 +69,7 @@ async function commit(deps: DecideDeps, ticket: ModalTicket, submitted: Submitte
       const ctx = deps.context();
       const newest = submitted.look === null ? run : takeIn(run, submitted.look, ctx);
       outcome.result = decide(newest, submissionOf(ticket, submitted), ctx);
+      if (outcome.result.ok && outcome.result.value === newest) return newest;
       const audit = [entryOf(newest, ticket, submitted, outcome.result)].map((entry) => ({
         ...entry,
         at: ctx.now,

@@ -7,6 +7,7 @@
 // Changes of one run happen one after the other; its effects happen side by side, so a slow POST blocks nothing.
 
 import type { Context } from "../core/context.ts";
+import type { Effect } from "../core/effect.ts";
 import type { RunKey } from "../core/ids.ts";
 import { isFinished, type Plan, reconcile } from "../core/reconcile.ts";
 import type { Run } from "../core/run.ts";
@@ -41,50 +42,68 @@ export function createRounds({ store, context, clock, log, carry }: Deps): Round
   const inTurn = createKeyedLock();
   const alarms = createAlarms(clock);
   const listeners: ((run: Run, plan: Plan) => void)[] = [];
-  let stopping = false;
+  const debts = createDebts(carry, context);
 
   function compare(run: Run): void {
     alarms.clear(run.key);
-    if (stopping) return;
     const plan = reconcile(run, clock.now());
     for (const effect of plan.effects) carry.start(run, effect, { change, again });
     if (plan.wakeAt !== null) again(run.key, plan.wakeAt - clock.now());
     for (const listener of listeners) listener(run, plan);
   }
 
-  function again(key: RunKey, afterMs: number): void {
-    if (!stopping) alarms.set(key, afterMs, () => void attempt(key, (run) => run));
-  }
+  const again = (key: RunKey, afterMs: number): void => alarms.set(key, afterMs, () => void touch(key));
 
-  /** A change that nobody waits for: when the store fails it is tried again. */
-  async function attempt(key: RunKey, apply: Apply): Promise<void> {
+  /** Looks after a run although nothing happened to it; when the store fails it is tried again. */
+  async function touch(key: RunKey): Promise<void> {
     try {
-      await change(key, apply);
+      await change(key, (run) => run);
     } catch (error) {
       log.error({ run: key, error }, "could not look after a run; trying again");
-      if (!stopping) alarms.set(key, AFTER_FAILURE_MS, () => void attempt(key, apply));
+      again(key, AFTER_FAILURE_MS);
     }
   }
 
   const change: Change = async (key, apply, { mustHold = true } = {}) => {
-    const changed = await inTurn(key, () => saveChange(store, key, { apply, mustHold, clock }));
-    if (changed !== null) compare(changed);
+    const whole = debts.paidBy(key, apply);
+    const changed = await inTurn(key, () => saveChange(store, key, { apply: whole, mustHold, clock }));
+    if (changed === null) return null;
+    debts.paid(key);
+    compare(changed);
     return changed;
   };
 
-  /** What this very process has under way was not lost: after a lapsed lease only the marks of others are questions. */
   async function take({ run }: Stored): Promise<void> {
-    if (carry.isBusy(run.key) || recover(run, context()) === run) compare(run);
-    else await attempt(run.key, (newest) => recover(newest, context()));
+    if (recover(run, context()) === run) return compare(run);
+    debts.owe(run.key);
+    await touch(run.key);
   }
 
   async function stop(ms: number): Promise<void> {
-    stopping = true;
-    alarms.clearAll();
+    alarms.stop();
     await carry.stop(ms);
   }
 
   return { change, take, onPlan: (listener) => void listeners.push(listener), stop };
+}
+
+type Debts = { owe(key: RunKey): void; paidBy(key: RunKey, apply: Apply): Apply; paid(key: RunKey): void };
+
+/**
+ * What a dead process left behind is owed until it is settled: whichever change of the run is saved first settles it. What this
+ * very process has under way was not lost, and is left alone.
+ */
+function createDebts(carry: Carry, context: () => Context): Debts {
+  const owed = new Set<RunKey>();
+  const settledFirst = (key: RunKey, apply: Apply): Apply => {
+    const mine = (effect: Effect): boolean => carry.isUnderWay(key, effect);
+    return (run) => apply(recover(run, context(), mine));
+  };
+  return {
+    owe: (key) => void owed.add(key),
+    paidBy: (key, apply) => (owed.has(key) ? settledFirst(key, apply) : apply),
+    paid: (key) => void owed.delete(key),
+  };
 }
 
 type Changing = { apply: Apply; mustHold: boolean; clock: Clock };

@@ -23,7 +23,7 @@ export type Settling = {
 
 export function createSettling(deps: CarryDeps, key: RunKey, effect: Effect, way: Way): Settling {
   const { clock, log } = deps;
-  const since = clock.now();
+  let lostSince: number | null = null;
 
   async function once(outcome: Outcome): Promise<number> {
     try {
@@ -43,7 +43,8 @@ export function createSettling(deps: CarryDeps, key: RunKey, effect: Effect, way
 
   function worthIt(error: Error): boolean {
     if (!(error instanceof PortError) || error.retry === "never" || way.stopping()) return false;
-    return error.code !== "lease_lost" || clock.now() - since < LEASE_PATIENCE_MS;
+    lostSince = error.code === "lease_lost" ? (lostSince ?? clock.now()) : null;
+    return lostSince === null || clock.now() - lostSince < LEASE_PATIENCE_MS;
   }
 
   async function untilSaved(outcome: Outcome): Promise<number> {

@@ -54,7 +54,8 @@ export function createWatch(deps: Deps, limits: WatchLimits): Watch {
   const queue: DueQueue<Entry> = new DueQueue(deps.clock, limits.maxInFlight, async (entry) => {
     if (entries.get(entry.key) !== entry || stopped) return;
     const restMs = deps.guard.restsFor();
-    if (restMs > 0) return queue.put(entry, deps.clock.now() + restMs * (1 + deps.random()));
+    if (restMs > 0)
+      return queue.put(entry, deps.clock.now() + restMs + deps.random() * Math.min(restMs, limits.maxMs));
     await ask(deps, entry, () => stopped);
     deps.metrics.pollsInFlight(queue.busy);
     if (entries.get(entry.key) === entry) queue.put(entry, nextAt(deps, entry, limits));

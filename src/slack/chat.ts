@@ -106,7 +106,7 @@ async function remove({ call }: Deps, run: Run, ts: MessageTs): Promise<void> {
 
 /** At the address of the command while Slack takes answers there, else in the channel, else in a direct message. */
 async function tell({ call, answerAt, now }: Deps, run: Run, to: UserId, says: Said): Promise<void> {
-  const message = privateWords(says, run.channel);
+  const message = privateWords(says, run);
   if (run.answer !== null && to === run.requester && now() < run.answer.until) {
     const told = await answerAt(run.answer.url, message).then(
       () => true,

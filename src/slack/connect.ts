@@ -26,7 +26,9 @@ export async function whoAmI(call: Call, log: FlowLog): Promise<SlackSelf> {
       maxTimeout: 30_000,
       shouldRetry: ({ error }) => error instanceof PortError && !refused(error),
       onFailedAttempt: ({ error }) => {
-        if (!refused(error)) log.warn({ error }, "Slack does not answer; trying again");
+        if (refused(error)) return;
+        const code = error instanceof PortError ? error.code : error.name;
+        log.warn({ code }, "Slack can't be reached; trying again. `npm run doctor` tells what is wrong");
       },
     });
   } catch (error) {

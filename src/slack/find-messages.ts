@@ -48,10 +48,10 @@ function isOurs(message: SlackHistory["messages"][number], self: Self): boolean 
 
 async function readBack(call: Call, run: Run, inChannel: boolean): Promise<SlackHistory["messages"]> {
   const opening = run.posts[OPENING];
+  // In a channel that talks a lot a run of days is long ago: a notice is looked for from its outage on.
+  const since = opening?.is === "up" ? (run.outage?.since ?? run.askedAt) : run.askedAt;
   const where =
-    inChannel || opening?.is !== "up"
-      ? { oldest: String((run.askedAt - SKEW_MS) / 1_000) }
-      : { ts: opening.ts };
+    inChannel || opening?.is !== "up" ? { oldest: String((since - SKEW_MS) / 1_000) } : { ts: opening.ts };
   const method = "ts" in where ? "conversations.replies" : "conversations.history";
   const found: SlackHistory["messages"] = [];
   let cursor: string | undefined;

@@ -15,20 +15,24 @@ export type Lane = {
 
 /** docs.slack.dev, rate limits: chat.postMessage about 1 per second and channel, short bursts allowed. */
 const POSTS = { intervalCap: 4, interval: 4_000 };
-/** docs.slack.dev: chat.update is Tier 3, 50 and more a minute for the whole workspace. */
-const UPDATES = { intervalCap: 12, interval: 14_400 };
+/**
+ * docs.slack.dev: chat.update is Tier 3, 50 and more a minute for the whole workspace. Cards have a share of their own: buttons
+ * go off while the states of many runs still wait to be drawn.
+ */
+const CARD_UPDATES = { intervalCap: 8, interval: 16_000 };
+const OTHER_UPDATES = { intervalCap: 6, interval: 18_000 };
 /** conversations.history and .replies are Tier 3 as well. */
 const READS = { intervalCap: 10, interval: 12_000 };
 /** files.* and chat.postEphemeral are Tier 4, 100 and more a minute. */
 const OTHERS = { intervalCap: 20, interval: 12_000 };
 
+type Limits = { readonly intervalCap: number; readonly interval: number };
+
 export function createLane(clock: Clock): Lane {
   const lanes = new Map<string, PQueue>();
   const rests = new Map<PQueue, number>();
 
-  function lane(kind: PacedEffect["kind"], channel: ChannelId): PQueue {
-    const name = kind === "post" ? `post ${channel}` : kind;
-    const limits = { post: POSTS, update: UPDATES, read: READS, other: OTHERS }[kind];
+  function lane(name: string, limits: Limits): PQueue {
     const existing = lanes.get(name);
     if (existing !== undefined) return existing;
     // A sliding window: two bursts can't meet at the border of two intervals.
@@ -37,18 +41,41 @@ export function createLane(clock: Clock): Lane {
     return created;
   }
 
+  function rest(queue: PQueue, ms: number): void {
+    rests.set(queue, Math.max(rests.get(queue) ?? 0, clock.now() + ms));
+    queue.pause();
+    clock.after(ms, () => {
+      if (clock.now() >= (rests.get(queue) ?? 0)) queue.start();
+    });
+  }
+
   return {
     turn: async ({ kind, channel, urgency }) => {
-      await lane(kind, channel).add(() => undefined, { priority: -urgency });
+      const [card, other] = namesOf(kind, channel);
+      const [name, limits] = urgency === 0 ? card : (other ?? card);
+      await lane(name, limits).add(() => undefined, { priority: -urgency });
     },
     rest: (kind, channel, ms) => {
-      const queue = lane(kind, channel);
-      const until = Math.max(rests.get(queue) ?? 0, clock.now() + ms);
-      rests.set(queue, until);
-      queue.pause();
-      clock.after(ms, () => {
-        if (clock.now() >= (rests.get(queue) ?? 0)) queue.start();
-      });
+      for (const [name, limits] of namesOf(kind, channel)) rest(lane(name, limits), ms);
     },
   };
+}
+
+type Named = readonly [name: string, limits: Limits];
+
+/** The lanes of a kind of call: the first is for cards, or for all. */
+function namesOf(kind: PacedEffect["kind"], channel: ChannelId): readonly [Named, ...Named[]] {
+  switch (kind) {
+    case "post":
+      return [[`post ${channel}`, POSTS]];
+    case "update":
+      return [
+        ["update cards", CARD_UPDATES],
+        ["update others", OTHER_UPDATES],
+      ];
+    case "read":
+      return [["read", READS]];
+    case "other":
+      return [["other", OTHERS]];
+  }
 }

@@ -79,7 +79,7 @@ describe.concurrent("an approval that nobody waits for any more", () => {
     const { opening, card, run, approval } = await asked(world);
     const modal = await world.openModal(ben, card, "Approve");
     world.service.control.withdrawApproval(run, approval);
-    await world.reads(card, "Closed without a decision");
+    await world.reads(card, "⚪ Closed");
     expect(buttonsOf(card)).toEqual([]);
     await world.fillModal(ben, "yes");
     expect(modalText(modal)).toContain("This approval is closed");
@@ -91,7 +91,7 @@ describe.concurrent("an approval that nobody waits for any more", () => {
     const world = await aWorld(context);
     const { opening, card, run, approval } = await asked(world);
     world.service.control.resolveElsewhere(run, approval, { verdict: "approve", reason: "at the console" });
-    await world.reads(card, "Closed without a decision");
+    await world.reads(card, "⚪ Closed");
     await world.saidIn(opening, "Succeeded");
     expect(textOf(card)).not.toContain("Approved");
     expect(world.decisions()).toEqual([]);
@@ -135,7 +135,7 @@ describe.concurrent("an approval or a run that goes away", () => {
     world.service.control.addApproval(run, { action: "Tell the customers" });
     await world.cardOf(opening, 1);
     world.service.control.withdrawApproval(run, approval);
-    await world.reads(card, "Closed without a decision");
+    await world.reads(card, "⚪ Closed");
     world.service.control.returnApproval(run, approval);
     await world.reads(card, "Approval needed");
     await world.decide(ben, card, "Approve", "again");

@@ -58,7 +58,15 @@ test("updates of all channels share one pace", async () => {
   const { ask, gone, turnTo } = stage();
   for (let at = 1; at <= 20; at += 1) ask(`${at}`, "update", 1, at % 2 === 0 ? OPS : OTHER);
   await turnTo(0);
-  expect(gone).toHaveLength(12);
+  expect(gone).toHaveLength(6);
+});
+
+test("buttons go off while many other updates wait", async () => {
+  const { ask, gone, turnTo } = stage();
+  for (let at = 1; at <= 20; at += 1) ask(`state ${at}`, "update", 2);
+  ask("buttons off", "update", 0);
+  await turnTo(0);
+  expect(gone).toContain("buttons off");
 });
 
 test("after a rest the most urgent goes first, and those alike in the order in which they came", async () => {

@@ -56,7 +56,7 @@ function runRow({ run, link }: Linked): Block {
     link === null ? [] : [words(" · "), { type: "link" as const, url: link, text: "open the thread" }];
   const head = line(
     words(`${icon} ${text}`, { bold: true }),
-    words(" since "),
+    words(run.seen?.ended ? " at " : " since "),
     moment(run.seen?.since ?? run.askedAt),
     words(", asked by "),
     person(run.requester),

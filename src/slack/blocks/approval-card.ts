@@ -39,7 +39,7 @@ export function approvalCard(run: Run, approval: Approval): Message {
   blocks.push(...buttons(approval, state.open));
   blocks.push(
     note(
-      `What stands in the boxes is the agent's own text, as the service sent it · request ${approval.request.digest.slice(0, 12)} · version ${approval.version}`,
+      `The request is the agent's own text, as the service sent it · request ${approval.request.digest.slice(0, 12)} · version ${approval.version}`,
     ),
   );
   return { text: escaped(`${state.title}: ${asks}`), blocks };
@@ -69,7 +69,7 @@ function requestBlock(run: Run, approval: Approval): Block {
   if (fitsCard(request)) return wholeRequest(request);
   const where = needsFile(request)
     ? WHERE_IN_FILE[fileState(run, requestSlot(approval))]
-    : "Read in Full shows the whole request, and so do the forms behind Approve and Deny.";
+    : "Read in Full shows the whole request.";
   return firstPart(request, 1_500, where);
 }
 

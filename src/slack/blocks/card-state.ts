@@ -20,7 +20,7 @@ export function cardState(run: Run, approval: Approval): CardState {
       return pendingState(run, approval);
     case "closed":
       return {
-        title: "⚪ Closed without a decision",
+        title: "⚪ Closed",
         open: false,
         decision: null,
         says: closedWords(state.because),
@@ -100,7 +100,7 @@ function refusedWords({ words, absent }: Extract<Delivery, { is: "refused" }>, w
     return `${refused} The approval is no longer listed: it was resolved outside Countersign, or withdrawn.`;
   return watched
     ? `${refused} If it is still pending, this card opens again.`
-    : `${refused} The run has ended since.`;
+    : `${refused} The run is not followed any more.`;
 }
 
 const word = ({ verdict }: Decision): string => (verdict === "approve" ? "approval" : "denial");
@@ -127,7 +127,7 @@ export function closedWords(because: ClosedBecause): string {
     case "no-longer-listed":
       return "The service no longer lists it: it was withdrawn, or resolved outside Countersign.";
     case "run-over":
-      return "The run ended before anybody decided.";
+      return "The run has ended. Nobody decided it here; the service does not tell whether somebody did elsewhere.";
     case "run-missing":
       return "The service no longer knows the run.";
     case "unwatched":

@@ -118,8 +118,8 @@ function reason(optional: boolean): Block {
     label: plain("Reason"),
     hint: plain(
       optional
-        ? "Everybody in the channel and the agent see it."
-        : "Needed to deny. Everybody in the channel and the agent see it.",
+        ? "The agent gets it, and everybody in the channel sees it."
+        : "Needed to deny. The agent gets it, and everybody in the channel sees it.",
     ),
     element: {
       type: "plain_text_input",

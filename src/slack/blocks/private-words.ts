@@ -1,23 +1,14 @@
 // What a person hears privately about something they did: our words, and the service's as text that Slack reads no markup in.
 
-import type { Said } from "../../core/run.ts";
+import type { Run, Said } from "../../core/run.ts";
 import { line, type Message, quote, rich, said, words } from "./rich.ts";
 
 const SERVICE_WORDS_CHARS = 500;
 
-export function privateWords(says: Said, channel: string): Message {
-  const place = { type: "channel" as const, channel_id: channel };
+export function privateWords(says: Said, run: Run): Message {
   switch (says.is) {
     case "cannot-post":
-      return message("Countersign can't post in a channel", [
-        line(words("Countersign can't post in "), place, words(":")),
-        quote(said(says.words, SERVICE_WORDS_CHARS)),
-        line(
-          words("Its messages, and approvals that wait for a decision, are not shown there. Invite it with "),
-          words("/invite @countersign", { code: true }),
-          words(" and try again."),
-        ),
-      ]);
+      return cannotPost(says.words, run);
     case "decision-void":
       return message("Your decision was not sent", [
         line(words("Your decision was not sent: ", { bold: true }), words(voidWords(says.because))),
@@ -40,6 +31,24 @@ export function privateWords(says: Said, channel: string): Message {
         quote(said(says.words, SERVICE_WORDS_CHARS)),
       ]);
   }
+}
+
+function cannotPost(why: string, run: Run): Message {
+  const unstarted = run.creation.is === "refused";
+  const place = { type: "channel" as const, channel_id: run.channel };
+  const means = unstarted
+    ? "Your run was not started: without a thread nobody could see its approvals. "
+    : "Its messages, and approvals that wait for a decision, are not shown there. ";
+  return message(unstarted ? "Your run was not started" : "Countersign can't post in a channel", [
+    line(words("Countersign can't post in "), place, words(":")),
+    quote(said(why, SERVICE_WORDS_CHARS)),
+    line(
+      words(means),
+      words("Invite it with "),
+      words("/invite @countersign", { code: true }),
+      words(" and try again."),
+    ),
+  ]);
 }
 
 function message(text: string, lines: Parameters<typeof rich>): Message {

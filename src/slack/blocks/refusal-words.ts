@@ -34,7 +34,7 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
     case "unknown":
       return "This card or form is not the current one, or it was replaced. Nothing was sent. Look for the newest card of the run, or use `pending`.";
     case "reason-needed":
-      return "Say why: a denial needs a reason. The agent and the requester will see it.";
+      return "Say why: a denial needs a reason. The agent gets it, and everybody in the channel sees it.";
     case "reason-too-long":
       return `The reason is too long: ${count(refusal.chars)} characters. Slack takes 3,000.`;
   }
@@ -47,7 +47,7 @@ function alreadyDecided(
   const what = decision.verdict === "approve" ? "approved" : "denied";
   const at = `<!date^${Math.floor(decision.at / 1_000)}^{date_short_pretty} at {time}|${new Date(decision.at).toISOString()}>`;
   if (decision.by.user === asker)
-    return `You already ${what} this, ${at}. That decision counts; this one was not sent.`;
+    return `You already ${what} this, ${at}. Nothing more was sent; the card says what became of it.`;
   return `<@${decision.by.user}> already ${what} this, ${at}. The first decision counts; yours was not sent.`;
 }
 
@@ -85,10 +85,11 @@ export function noRunWords(no: NoRun, command: string): string {
     case "not-a-channel":
       return "Use a channel: runs and their approvals are shown to the members of a channel, and this is a direct message.";
     case "unknown-run":
-      return `There is no such run here, or it belongs to a channel you are not in. \`${command} list\` shows the runs of your channels.`;
+      return `There is no such run for you: the service does not know it, or it belongs to a channel you are not in. \`${command} list\` shows the runs of your channels.`;
     case "service-silent":
       return `The agent service could not be asked, so nothing was done. \`${command} health\` tells why.`;
     case "already-watched":
+      if (no.run.watch.is === "over") return `This run has ended. Its thread is in <#${no.run.channel}>.`;
       return `This run is watched already, in <#${no.run.channel}>. Its requester and its channel stay as they are.`;
     case "not-watched":
       return "This run is not being watched any more, so there is nothing to let go.";

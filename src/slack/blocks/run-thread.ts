@@ -48,7 +48,7 @@ function opening(run: Run): Message {
     rich(
       line(
         words(`${icon} ${text}`, { bold: true }),
-        words(" since "),
+        words(run.seen?.ended ? " at " : " since "),
         moment(since),
         ...(id === null ? [] : [words(" · "), said(id, 120, { code: true })]),
       ),
@@ -94,7 +94,8 @@ function output(run: Run, ended: Ended): Block[] {
   if (ended.output === null || ended.output === "") {
     return ended.how === "succeeded" ? [rich(line(words("It has no output.")))] : [];
   }
-  if (!ended.asFile) return [rich(...markdown(ended.output))];
+  const label = rich(line(words("The agent's output:", { bold: true })));
+  if (!ended.asFile) return [label, rich(...markdown(ended.output)), note("End of the agent's output.")];
   const whole = `The whole output (${count(ended.outputChars)} characters)`;
   const upload = run.uploads[OUTPUT];
   const rest = {

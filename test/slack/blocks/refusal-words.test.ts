@@ -6,7 +6,7 @@ import type { NoRun } from "#src/flow/may-use.ts";
 import { privateWords } from "#src/slack/blocks/private-words.ts";
 import { refusedModal } from "#src/slack/blocks/decision-modal.ts";
 import { noRunWords, refusalPlain, refusalTitle, refusalWords } from "#src/slack/blocks/refusal-words.ts";
-import { APPROVER, aRequest, aWatchedRun, CHANNEL, NOON, TEAM } from "../../make/run.ts";
+import { APPROVER, aRequest, aRun, aWatchedRun, NOON, TEAM } from "../../make/run.ts";
 import { always, anyText } from "./hostile.ts";
 import { expectMessage, expectSeen, expectView } from "./oracle.ts";
 import { printedMessage } from "./printed.ts";
@@ -79,7 +79,7 @@ describe("every «no» reads", () => {
   });
 
   test("to who is told privately", () => {
-    expect(says("HTTP 409").map((each) => printedMessage(privateWords(each, CHANNEL)))).toMatchSnapshot();
+    expect(says("HTTP 409").map((each) => printedMessage(privateWords(each, aRun())))).toMatchSnapshot();
   });
 });
 
@@ -104,6 +104,6 @@ test("the only tokens in them are people, channels and moments of ours", () => {
 
 test("whatever the service said, who is told it privately reads it where Slack reads no markup", () => {
   always(anyText, (words) => {
-    for (const each of says(words)) expectMessage(privateWords(each, CHANNEL));
+    for (const each of says(words)) expectMessage(privateWords(each, aRun()));
   });
 });
