@@ -9,14 +9,14 @@ import { startWorld, type World } from "./world.ts";
 
 const USAGE = `Runs Countersign with a local Slack and a local agent service. Nothing leaves this machine.
 
-  --port <n>     the page's port (4400; 0: any free one)
+  --port <n>     the page's port (4400, or another when that is taken; 0: any free one)
   --tempo <x>    how long the agents' work takes: 1 as usual, 0.1 ten times as fast (1)
   --verbose      also print what the bot logs
   --help         this text
 `;
 
 const options = {
-  port: { type: "string", default: "4400" },
+  port: { type: "string" },
   tempo: { type: "string", default: "1" },
   verbose: { type: "boolean", default: false },
   help: { type: "boolean", default: false },
@@ -28,13 +28,18 @@ const BACK_AFTER_MS = 1_000;
 try {
   const given = parseArgs({ options }).values;
   if (given.help) console.log(USAGE);
-  else await run(numberIn("--port", given.port), numberIn("--tempo", given.tempo), given.verbose);
+  else
+    await run(
+      given.port === undefined ? null : numberIn("--port", given.port),
+      numberIn("--tempo", given.tempo),
+      given.verbose,
+    );
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 2;
 }
 
-async function run(port: number, tempo: number, verbose: boolean): Promise<void> {
+async function run(port: number | null, tempo: number, verbose: boolean): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "countersign-"));
   const databaseUrl = `sqlite:${join(folder, "countersign.db")}`;
   const world = await onFreePort(port, (free) => startWorld({ port: free, tempo, databaseUrl }));
@@ -56,13 +61,16 @@ async function run(port: number, tempo: number, verbose: boolean): Promise<void>
   );
 }
 
-/** Takes another port when the usual one is in use, rather than failing. */
-async function onFreePort(port: number, start: (port: number) => Promise<World>): Promise<World> {
+const USUAL_PORT = 4400;
+
+/** The usual port may be taken by another sandbox, and then any will do; a port that somebody asked for is not exchanged. */
+async function onFreePort(port: number | null, start: (port: number) => Promise<World>): Promise<World> {
   try {
-    return await start(port);
+    return await start(port ?? USUAL_PORT);
   } catch (error) {
-    const taken = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
-    if (!taken || port === 0) throw error;
+    if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) throw error;
+    if (port !== null)
+      throw new Error(`Port ${port} is in use. Name another with --port, or leave it out.`, { cause: error });
     return start(0);
   }
 }

@@ -19,8 +19,8 @@ const POSTS = { intervalCap: 4, interval: 4_000 };
  * docs.slack.dev: chat.update is Tier 3, 50 and more a minute for the whole workspace. Cards have a share of their own: buttons
  * go off while the states of many runs still wait to be drawn.
  */
-const CARD_UPDATES = { intervalCap: 8, interval: 16_000 };
-const OTHER_UPDATES = { intervalCap: 6, interval: 18_000 };
+const CARD_UPDATES = { intervalCap: 6, interval: 14_400 };
+const OTHER_UPDATES = { intervalCap: 10, interval: 24_000 };
 /** conversations.history and .replies are Tier 3 as well. */
 const READS = { intervalCap: 10, interval: 12_000 };
 /** files.* and chat.postEphemeral are Tier 4, 100 and more a minute. */

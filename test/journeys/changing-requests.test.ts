@@ -119,7 +119,7 @@ describe.concurrent("an approval that nobody waits for any more", () => {
     const modal = await world.openModal(ben, card, "Deny");
     world.service.control.cancel(run, "Stopped by the night shift.");
     await world.saidIn(opening, "Stopped by the night shift.");
-    await world.reads(card, "The run ended before anybody decided");
+    await world.reads(card, "Nobody decided it here");
     expect(buttonsOf(card)).toEqual([]);
     await world.fillModal(ben, "no");
     expect(modalText(modal)).toContain("This approval is closed");

@@ -29,7 +29,7 @@ describe.concurrent("after a restart on the same database", () => {
     world.service.control.cancel(id, "Stopped by the night shift.");
     await world.startApp();
     await world.saidIn(opening, "Stopped by the night shift.");
-    await world.reads(card, "The run ended before anybody decided");
+    await world.reads(card, "Nobody decided it here");
     await world.stopApp();
     await world.startApp();
     await world.command(ana, opsAgents, "list");

@@ -58,7 +58,7 @@ test("updates of all channels share one pace", async () => {
   const { ask, gone, turnTo } = stage();
   for (let at = 1; at <= 20; at += 1) ask(`${at}`, "update", 1, at % 2 === 0 ? OPS : OTHER);
   await turnTo(0);
-  expect(gone).toHaveLength(6);
+  expect(gone).toHaveLength(10);
 });
 
 test("buttons go off while many other updates wait", async () => {

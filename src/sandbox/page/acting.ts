@@ -82,9 +82,24 @@ function say(parts: PageParts, asked: Extract<Act, { do: "say" }>): Promise<ActR
   if (parts.commands.some((one) => one.command === command)) {
     return parts.acts.command(person, channel, command, rest);
   }
+  if (command === "/invite") return invite(parts, asked, rest);
   return told(
     `${command} is not a command here. Known: ${parts.commands.map((one) => one.command).join(", ")}.`,
   );
+}
+
+/** Slack's own command, which brings a person or an app into the channel. Only members of the channel may use it. */
+function invite({ workspace }: PageParts, asked: Extract<Act, { do: "say" }>, rest: string): ActResult {
+  const channel = workspace.channels.get(asked.channel);
+  const handle = rest.trim().replace(/^@/, "");
+  const invited = [...workspace.people.values()].find((one) => one.handle === handle);
+  if (channel === undefined || !channel.members.includes(asked.person))
+    return told("You are not in this channel.");
+  if (invited === undefined) return told(`Nobody here is called @${handle}.`);
+  if (channel.members.includes(invited.id)) return told(`${invited.name} is in this channel already.`);
+  channel.members.push(invited.id);
+  workspace.changed({ kind: "channel", channel: channel.id });
+  return { ok: true };
 }
 
 /** What Slack's own client makes of typed text before it goes on the wire. */

@@ -50,7 +50,10 @@ export function openModal() {
       dialog.querySelector('[aria-invalid="true"], [autofocus]') ??
       dialog.querySelector("[data-blocks] :is(input, textarea, select)") ??
       dialog.querySelector("[data-blocks]");
-    if (first instanceof HTMLElement) first.focus();
+    if (first instanceof HTMLElement) {
+      // A long request is read from its beginning: the field waits at the end of it.
+      first.focus({ preventScroll: true });
+    }
   } else if (shown) {
     shown = false;
     const back =
