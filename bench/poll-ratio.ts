@@ -75,7 +75,7 @@ async function startOurs(baseUrl: string, runs: number): Promise<Poller> {
   const nothingToDo = (): never => {
     throw new Error("a quiet run asks for an effect");
   };
-  const carry = { start: nothingToDo, isBusy: () => false, stop: () => Promise.resolve() };
+  const carry = { start: nothingToDo, isUnderWay: () => false, stop: () => Promise.resolve() };
   const rounds = createRounds({ store, context, clock, log, carry });
   const gated = { look: (id: RunId) => valve.through(() => agents.look(id)) };
   const guard = createServiceGuard(clock, PACE.maxMs);
