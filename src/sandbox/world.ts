@@ -1,5 +1,6 @@
 // A whole world on one machine: a strict local Slack with its page, the reference service and gateway, and between them the real bot.
 
+import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import { createPage } from "./page/page.ts";
@@ -106,12 +107,25 @@ function createReporter(slack: Slack, service: World["service"]): () => void {
   };
 }
 
-/** A port that was free a moment ago; the bot is told it before it starts. */
+/** Below the range that systems hand out by themselves, so that nobody else is given the port before the bot takes it. */
+const PORTS = { from: 12_000, to: 32_000 };
+const PORT_TRIES = 50;
+
+/** A port that is free, for the bot: it is told it before it starts. */
 async function freePort(): Promise<number> {
+  for (let tries = 0; tries < PORT_TRIES; tries += 1) {
+    const port = randomInt(PORTS.from, PORTS.to);
+    if (await isFree(port)) return port;
+  }
+  throw new Error("this machine gives no free port");
+}
+
+async function isFree(port: number): Promise<boolean> {
   const server = createServer();
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => void server.close(resolve));
-  if (address === null || typeof address === "string") throw new Error("this machine gives no free port");
-  return address.port;
+  const free = await new Promise<boolean>((resolve) => {
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => resolve(true));
+  });
+  if (free) await new Promise((resolve) => void server.close(resolve));
+  return free;
 }
