@@ -44,9 +44,14 @@ export function createLane(clock: Clock): Lane {
   function rest(queue: PQueue, ms: number): void {
     rests.set(queue, Math.max(rests.get(queue) ?? 0, clock.now() + ms));
     queue.pause();
-    clock.after(ms, () => {
-      if (clock.now() >= (rests.get(queue) ?? 0)) queue.start();
-    });
+    clock.after(ms, () => goOn(queue));
+  }
+
+  /** A timer may ring a moment before its time, and another rest may have been longer: then it waits for what is left. */
+  function goOn(queue: PQueue): void {
+    const left = (rests.get(queue) ?? 0) - clock.now();
+    if (left <= 0) queue.start();
+    else clock.after(left, () => goOn(queue));
   }
 
   return {

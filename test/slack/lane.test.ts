@@ -7,14 +7,14 @@ import { createLane } from "#src/slack/lane.ts";
 const OPS = ChannelId("C0OPS");
 const OTHER = ChannelId("C0OTHER");
 
-/** A clock that is turned by hand; the lane asks it only how long to rest. */
-function stage() {
+/** A clock that is turned by hand; the lane asks it only how long to rest. `early`: its timers ring so much too soon (ms). */
+function stage(early = 0) {
   let now = 0;
   let timers: { at: number; what: () => void }[] = [];
   const lane = createLane({
     now: () => now,
     after: (ms, what) => {
-      const timer = { at: now + ms, what };
+      const timer = { at: now + Math.max(ms - early, 0), what };
       timers.push(timer);
       return () => (timers = timers.filter((each) => each !== timer));
     },
@@ -34,6 +34,16 @@ function stage() {
     },
   };
 }
+
+test("a timer that rings a moment early ends no rest, and holds up nothing for good", async () => {
+  const { lane, ask, gone, turnTo } = stage(1);
+  lane.rest("post", OPS, 1_000);
+  ask("card", "post", 0);
+  await turnTo(999);
+  expect(gone).toEqual([]);
+  await turnTo(1_000);
+  expect(gone).toEqual(["card"]);
+});
 
 test("a burst of posts goes at once, the rest waits its turn", async () => {
   const { ask, gone, turnTo } = stage();
