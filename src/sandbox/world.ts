@@ -85,7 +85,9 @@ function mountPage(slack: Slack, connected: () => boolean): void {
   }));
   const { workspace, acts, traffic } = slack;
   const openHome = manifest.homeTab ? slack.openHome : null;
-  slack.mount(createPage({ workspace, acts, traffic, connected, openHome, commands, examples: EXAMPLES }));
+  slack.mount(
+    createPage({ workspace, acts, traffic, connected, openHome, commands, examples: EXAMPLES, board: null }),
+  );
 }
 
 /** What the service was asked goes into the Traffic panel, each request once, when it is answered. Quiet looks would drown the rest. */

@@ -1,3 +1,5 @@
+import type { Profile } from "../service/profile.ts";
+import type { Run } from "../service/run.ts";
 import type { Acts, PersonId } from "../slack/model.ts";
 import type { TrafficLog } from "../slack/traffic.ts";
 import type { Workspace } from "../slack/workspace.ts";
@@ -21,6 +23,44 @@ export type PageParts = {
   readonly commands: readonly SlashCommand[];
   /** What a newcomer is told to type first; a click puts it into the composer. */
   readonly examples: readonly string[];
+  /** The Service and Scenes panels; null for a page without them. Their buttons post control acts to /control/do. */
+  readonly board: Board | null;
   /** The machine's own zone when absent. */
   readonly timeZone?: string;
+};
+
+export type Board = {
+  readonly service: () => ServiceState;
+  readonly scenes: () => SceneState;
+  /** Called after anything that `service` or `scenes` tell of has changed. */
+  readonly onChange: (listener: () => void) => () => void;
+};
+
+export type ServiceState = {
+  readonly url: string;
+  readonly up: boolean;
+  readonly gatewayUp: boolean;
+  /** How much later the service answers than it would (ms); 0: as fast as it can. */
+  readonly slowMs: number;
+  /** «rotated»: the bot still shows a key that is not right any more. */
+  readonly key: "right" | "rotated";
+  readonly bot: "running" | "starting" | "stopped";
+  /** How far the sandbox's clock has been set ahead of the machine's (ms). */
+  readonly clockAheadMs: number;
+  /** What will strike the next requests, in words. */
+  readonly faults: readonly string[];
+  readonly profile: Readonly<Profile>;
+  /** Newest first. */
+  readonly runs: readonly Run[];
+};
+
+export type SceneState = {
+  readonly scenes: readonly { readonly name: string; readonly title: string; readonly what: string }[];
+  /** The scene that plays, or played last. */
+  readonly playing: {
+    readonly name: string;
+    readonly captions: readonly { readonly at: number; readonly text: string }[];
+    /** Null while it plays. */
+    readonly ended: "done" | "failed" | "stopped" | null;
+  } | null;
 };

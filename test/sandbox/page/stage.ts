@@ -52,6 +52,7 @@ export function createStage(answers: Partial<Record<keyof Acts, () => Promise<Ac
     traffic,
     connected: () => true,
     openHome: () => Promise.resolve(),
+    board: null,
     commands: [
       {
         command: "/agent",
