@@ -10,10 +10,11 @@ import { z } from "zod";
 import { readConfig } from "#src/config.ts";
 import { OPENING, OUTCOME, requestSlot, type Run } from "#src/core/run.ts";
 import { methods } from "#src/sandbox/slack/methods.ts";
-import { runForm } from "#src/slack/blocks/answers.ts";
 import { approvalCard } from "#src/slack/blocks/approval-card.ts";
 import { changedModal, decisionModal, readModal, refusedModal } from "#src/slack/blocks/decision-modal.ts";
+import { homeView } from "#src/slack/blocks/home.ts";
 import { drawn } from "#src/slack/blocks/message.ts";
+import { runForm } from "#src/slack/blocks/run-form.ts";
 import type { ListenerDeps } from "#src/slack/listener-deps.ts";
 import { listen } from "#src/slack/listeners.ts";
 import * as names from "#src/slack/names.ts";
@@ -24,6 +25,7 @@ const at = (path: string): string => fileURLToPath(new URL(`../${path}`, import.
 const manifest = z
   .object({
     features: z.object({
+      app_home: z.record(z.string(), z.boolean()),
       bot_user: z.object({ display_name: z.string() }),
       slash_commands: z.array(
         z.object({ command: z.string(), usage_hint: z.string(), should_escape: z.boolean() }),
@@ -100,7 +102,9 @@ function emitted(field: "action_id" | "callback_id"): Set<string> {
     readModal(run, long),
     changedModal(run, long, long),
     refusedModal("No", "no"),
-    runForm("m", ""),
+    runForm("m", false),
+    runForm("m", true),
+    homeView(null, "/agent", NOON),
   ];
   const found = JSON.stringify(everything).matchAll(new RegExp(`"${field}":"([^"]+)"`, "g"));
   return new Set([...found].map(([, name]) => name ?? ""));
@@ -123,8 +127,17 @@ describe("the manifest", () => {
     });
   });
 
-  test("subscribes to the events that the code hears: none", () => {
+  test("subscribes to the events that the code hears", () => {
+    expect(heard().others).toEqual([names.HOME_OPENED]);
     expect(manifest.settings.event_subscriptions.bot_events).toEqual(heard().others);
+  });
+
+  test("has a Home tab, and a Messages tab that is only read: commands are typed in channels", () => {
+    expect(manifest.features.app_home).toEqual({
+      home_tab_enabled: true,
+      messages_tab_enabled: true,
+      messages_tab_read_only_enabled: true,
+    });
   });
 
   test("names the bot as the words of refusals do", () => {
@@ -166,7 +179,7 @@ test("every method that is called is one that the sandbox knows", () => {
 });
 
 describe("a name shared with Slack", () => {
-  const inputs: readonly string[] = [names.REASON_INPUT, names.TASK_INPUT];
+  const inputs: readonly string[] = [names.REASON_INPUT, names.TASK_INPUT, names.CHANNEL_INPUT];
 
   test("on a button has a listener, and every listener a button", () => {
     const buttons = [...emitted("action_id")].filter((name) => !inputs.includes(name));

@@ -166,6 +166,8 @@ export type Store = {
   list(filter: {
     channels: readonly ChannelId[];
     only: "unfinished" | "pending" | "all";
+    /** Only this person's runs, or only those of others; left out: everybody's. */
+    asked?: { readonly by: UserId } | { readonly notBy: UserId };
     limit: number;
   }): Promise<readonly Run[]>;
   channelsInUse(): Promise<readonly ChannelId[]>;

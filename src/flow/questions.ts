@@ -12,8 +12,16 @@ export type Questions = {
   status(user: UserId, id: RunId): Promise<Run | null>;
   /** Newest first, at most `limit`. */
   list(user: UserId, only: "unfinished" | "pending" | "all", limit: number): Promise<readonly Run[]>;
+  /** What waits for others' decision and what this person asked for themselves, each newest first, at most `limit`. */
+  home(user: UserId, limit: number): Promise<HomeRuns>;
   /** Never rejects. */
   health(): Promise<Health>;
+};
+
+export type HomeRuns = {
+  /** Somebody else asked for these, so this person may perhaps decide them. */
+  readonly waiting: readonly Run[];
+  readonly own: readonly Run[];
 };
 
 export type Health = {
@@ -36,7 +44,11 @@ type Deps = {
 /** Membership may be this old (ms) for reading. */
 const MEMBERSHIP_AGE_MS = 60_000;
 
-export function createQuestions({ store, people, agents, gateway, watch, guard, clock }: Deps): Questions {
+export function createQuestions(deps: Deps): Questions {
+  return { ...createLists(deps), health: createHealth(deps) };
+}
+
+function createLists({ store, people }: Deps): Omit<Questions, "health"> {
   async function status(user: UserId, id: RunId): Promise<Run | null> {
     const key = await store.byRunId(id);
     const run = key === null ? null : ((await store.load(key))?.run ?? null);
@@ -53,6 +65,20 @@ export function createQuestions({ store, people, agents, gateway, watch, guard, 
     return mine.size === 0 ? [] : store.list({ channels: [...mine], only, limit });
   }
 
+  async function home(user: UserId, limit: number): Promise<HomeRuns> {
+    const channels = [...(await people.channelsOf(user, MEMBERSHIP_AGE_MS))];
+    if (channels.length === 0) return { waiting: [], own: [] };
+    const [waiting, own] = await Promise.all([
+      store.list({ channels, only: "pending", asked: { notBy: user }, limit }),
+      store.list({ channels, only: "all", asked: { by: user }, limit }),
+    ]);
+    return { waiting, own };
+  }
+
+  return { status, list, home };
+}
+
+function createHealth({ store, agents, gateway, watch, guard, clock }: Deps): Questions["health"] {
   async function pingStore(): Promise<Health["store"]> {
     const startedAt = clock.now();
     const answered = await store.ping().then(
@@ -62,7 +88,7 @@ export function createQuestions({ store, people, agents, gateway, watch, guard, 
     return { ok: answered, latencyMs: clock.now() - startedAt };
   }
 
-  async function health(): Promise<Health> {
+  return async () => {
     const [service, gatewayReport, stored] = await Promise.all([
       agents.health(),
       gateway.health(),
@@ -74,7 +100,5 @@ export function createQuestions({ store, people, agents, gateway, watch, guard, 
       poller: { ...watch.counts(), service: guard.state() },
       store: stored,
     };
-  }
-
-  return { status, list, health };
+  };
 }

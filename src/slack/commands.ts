@@ -4,18 +4,19 @@
 import type { SectionBlock } from "@slack/types";
 import { parsed, RunId } from "../core/ids.ts";
 import type { Run } from "../core/run.ts";
-import { OPENING } from "../core/run.ts";
 import { oneLine } from "../core/text.ts";
 import { PortError } from "../flow/ports.ts";
 import type { Asker } from "../flow/may-use.ts";
-import { help, type Linked, oneRun, runForm, runList } from "./blocks/answers.ts";
+import { help, oneRun, runList } from "./blocks/answers.ts";
 import { healthReport } from "./blocks/health-report.ts";
 import { noRunWords } from "./blocks/refusal-words.ts";
 import { escaped, type Message } from "./blocks/rich.ts";
+import { runForm } from "./blocks/run-form.ts";
 import { parseCommandLine, pastedId } from "./command-line.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import type { Subcommand } from "./names.ts";
 import type { CommandPayload } from "./payloads.ts";
+import { linked } from "./permalinks.ts";
 
 /** What goes back in the acknowledgement: a private answer, or nothing. */
 export type CommandAck = (text?: string) => Promise<void>;
@@ -71,7 +72,7 @@ async function run(
 async function form(deps: ListenerDeps, by: Asker, payload: CommandPayload, ack: CommandAck): Promise<void> {
   if (by.channel.startsWith("D")) return ack(noRunWords({ because: "not-a-channel" }, deps.command));
   await ack();
-  const view = runForm(`${deps.nonce()} ${by.channel}`, "");
+  const view = runForm(`${deps.nonce()} ${by.channel}`, false);
   await deps.quick("views.open", { trigger_id: payload.trigger_id, view });
 }
 
@@ -140,15 +141,4 @@ async function aboutOne(deps: ListenerDeps, by: Asker, { is, rest }: Asked): Pro
 function plain(text: string): Message {
   const section: SectionBlock = { type: "section", text: { type: "mrkdwn", text, verbatim: true } };
   return { text, blocks: [section] };
-}
-
-/** A link is a courtesy: without one the answer is still an answer. */
-async function linked({ quick }: ListenerDeps, each: Run): Promise<Linked> {
-  const opening = each.posts[OPENING];
-  if (opening?.is !== "up") return { run: each, link: null };
-  const found = await quick("chat.getPermalink", { channel: each.channel, message_ts: opening.ts }).catch(
-    () => ({ permalink: null }),
-  );
-  const { permalink } = { permalink: null, ...found };
-  return { run: each, link: typeof permalink === "string" ? permalink : null };
 }

@@ -3,12 +3,16 @@
 import type { App } from "@slack/bolt";
 import { onCardClick, onUnknownClick } from "./clicks.ts";
 import { onCommand } from "./commands.ts";
+import { openFormFromHome, showHome } from "./home.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import {
   CARD_APPROVE,
   CARD_DENY,
   CARD_READ,
   DECISION_MODAL,
+  HOME_OPENED,
+  HOME_REFRESH,
+  HOME_START,
   RUN_FORM,
   UNKNOWN_LEAVE,
   UNKNOWN_START_AGAIN,
@@ -17,6 +21,9 @@ import {
   type ClickPayload,
   clickPayload,
   commandPayload,
+  type HomeClickPayload,
+  homeClickPayload,
+  homeOpenedEvent,
   readPayload,
   type SubmitPayload,
   submitPayload,
@@ -32,6 +39,13 @@ const CLICKS: readonly (readonly [string, OnClick])[] = [
   [CARD_READ, onCardClick],
   [UNKNOWN_START_AGAIN, onUnknownClick],
   [UNKNOWN_LEAVE, onUnknownClick],
+];
+
+type OnHomeClick = (deps: ListenerDeps, payload: HomeClickPayload) => Promise<void>;
+
+const HOME_CLICKS: readonly (readonly [string, OnHomeClick])[] = [
+  [HOME_START, openFormFromHome],
+  [HOME_REFRESH, (deps, payload) => showHome(deps, payload.user.id)],
 ];
 
 const SUBMITS: readonly (readonly [string, OnSubmit])[] = [
@@ -54,6 +68,17 @@ export function listen(app: App, deps: ListenerDeps): void {
       if (payload !== null) await onClick(deps, payload);
     });
   }
+  for (const [name, onHomeClick] of HOME_CLICKS) {
+    app.action(name, async ({ body, ack }) => {
+      await ack();
+      const payload = readPayload(homeClickPayload, body, deps.log);
+      if (payload !== null) await onHomeClick(deps, payload);
+    });
+  }
+  app.event(HOME_OPENED, async ({ event }) => {
+    const opened = readPayload(homeOpenedEvent, event, deps.log);
+    if (opened?.tab === "home") await showHome(deps, opened.user);
+  });
   for (const [name, onSubmit] of SUBMITS) {
     app.view(name, async ({ body, ack }) => {
       const payload = readPayload(submitPayload, body, deps.log);

@@ -13,6 +13,12 @@ export const REASON_INPUT = "reason_text";
 export const RUN_FORM = "run_form";
 export const TASK_BLOCK = "task";
 export const TASK_INPUT = "task_text";
+export const CHANNEL_BLOCK = "channel";
+export const CHANNEL_INPUT = "channel_chosen";
+
+export const HOME_OPENED = "app_home_opened";
+export const HOME_START = "home_start";
+export const HOME_REFRESH = "home_refresh";
 
 /** Marks our messages, so that one whose answer was lost can be found again. Readable by other apps: ids only. */
 export const METADATA_EVENT = "countersign_message";

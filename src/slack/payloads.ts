@@ -36,7 +36,18 @@ export const clickPayload = z.object({
 });
 export type ClickPayload = z.infer<typeof clickPayload>;
 
-const typed = z.record(z.string(), z.record(z.string(), z.object({ value: z.string().nullish() })));
+/** A press on the Home tab: there is no channel and no message. */
+export const homeClickPayload = z.object({
+  user,
+  view: z.object({ type: z.literal("home") }),
+  trigger_id: z.string().min(1),
+});
+export type HomeClickPayload = z.infer<typeof homeClickPayload>;
+
+export const homeOpenedEvent = z.object({ user: id(UserId), tab: z.enum(["home", "messages", "about"]) });
+
+const input = z.object({ value: z.string().nullish(), selected_conversation: z.string().nullish() });
+const typed = z.record(z.string(), z.record(z.string(), input));
 
 export const submitPayload = z.object({
   user,
@@ -44,9 +55,10 @@ export const submitPayload = z.object({
 });
 export type SubmitPayload = z.infer<typeof submitPayload>;
 
-/** What was typed into an input; empty where nothing was. */
+/** What was typed into an input, or the id of the channel that was chosen there; empty where nothing was. */
 export function typedInto(payload: SubmitPayload, block: string, input: string): string {
-  return payload.view.state.values[block]?.[input]?.value ?? "";
+  const given = payload.view.state.values[block]?.[input];
+  return given?.value ?? given?.selected_conversation ?? "";
 }
 
 /** A payload of another shape than Slack documents is logged by where it is wrong, never by what it says. */

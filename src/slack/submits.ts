@@ -5,11 +5,13 @@ import type { View } from "@slack/types";
 import type { Refusal } from "../core/decide.ts";
 import { ChannelId, Nonce, parsed, type UserId } from "../core/ids.ts";
 import { PortError } from "../flow/ports.ts";
+import type { NoRun } from "../flow/may-use.ts";
 import type { No } from "../flow/refuse.ts";
 import { changedModal, refusedModal } from "./blocks/decision-modal.ts";
 import { noRunWords, refusalPlain, refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
-import { REASON_BLOCK, REASON_INPUT, TASK_BLOCK, TASK_INPUT } from "./names.ts";
+import { showHome } from "./home.ts";
+import { CHANNEL_BLOCK, CHANNEL_INPUT, REASON_BLOCK, REASON_INPUT, TASK_BLOCK, TASK_INPUT } from "./names.ts";
 import { type SubmitPayload, typedInto } from "./payloads.ts";
 
 /** Nothing: the modal closes. */
@@ -62,7 +64,9 @@ function refusedForm(refusal: Refusal, asker: UserId): SubmitAnswer {
 
 export async function formAnswer(deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> {
   const [nonce = "", place = ""] = payload.view.private_metadata.split(" ");
-  const channel = parsed<ChannelId>(ChannelId, place);
+  const fromHome = place === "";
+  const chosen = fromHome ? typedInto(payload, CHANNEL_BLOCK, CHANNEL_INPUT) : place;
+  const channel = parsed<ChannelId>(ChannelId, chosen);
   const intention = parsed<Nonce>(Nonce, nonce);
   if (channel === null || intention === null)
     return inField(TASK_BLOCK, "This form is not one of ours. Open it again with the command.");
@@ -70,13 +74,25 @@ export async function formAnswer(deps: ListenerDeps, payload: SubmitPayload): Pr
   const by = { team: deps.team, user: payload.user.id, channel };
   try {
     const started = await deps.startRun.start(by, { input, intention: `form ${intention}`, answerUrl: null });
-    return started.ok ? undefined : inField(TASK_BLOCK, noRunWords(started.error, deps.command));
+    if (started.ok) {
+      if (fromHome) void showHome(deps, by.user);
+      return undefined;
+    }
+    const where = fromHome && ABOUT_CHANNEL.has(started.error.because) ? CHANNEL_BLOCK : TASK_BLOCK;
+    return inField(where, noRunWords(started.error, deps.command));
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "a run could not be recorded");
     return inField(TASK_BLOCK, NOT_STARTED);
   }
 }
+
+/** What another choice of channel would mend. */
+const ABOUT_CHANNEL: ReadonlySet<NoRun["because"]> = new Set([
+  "not-in-channel",
+  "hidden-channel",
+  "not-a-channel",
+]);
 
 function inField(block: string, words: string): SubmitAnswer {
   return { response_action: "errors", errors: { [block]: words } };

@@ -65,5 +65,10 @@ async function listed(db: Database, filter: Parameters<Store["list"]>[0]) {
     .limit(filter.limit);
   if (filter.only === "unfinished") query = query.where("finished", "=", 0);
   if (filter.only === "pending") query = query.where("pending", ">", sql.lit(0)); // as the index says it
+  if (filter.asked !== undefined) {
+    const [is, who] =
+      "by" in filter.asked ? (["=", filter.asked.by] as const) : (["!=", filter.asked.notBy] as const);
+    query = query.where("requester", is, who);
+  }
   return query.execute();
 }

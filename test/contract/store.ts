@@ -3,7 +3,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Approval, reopen } from "#src/core/approval.ts";
-import { ChannelId, type RunKey } from "#src/core/ids.ts";
+import { ChannelId, type RunKey, UserId } from "#src/core/ids.ts";
 import type { Run } from "#src/core/run.ts";
 import { PortError } from "#src/flow/ports.ts";
 import {
@@ -222,6 +222,19 @@ export function storeContract(name: string, makeStore: MakeStore): void {
         expect((await list("all")).size).toBe(3);
         await bench.store.save(waiting, { ...waiting.run, approvals: [] });
         expect(await list("pending")).toEqual(new Set());
+      });
+
+      test("a list can be narrowed to what one person asked for, or to what others did", async () => {
+        const [one, other] = [UserId("U0ONE"), UserId("U0OTHER")];
+        const mine = await bench.stored(withApprovals(aRun({ requester: one }), anApproval()));
+        const theirs = await bench.stored(withApprovals(aRun({ requester: other }), anApproval()));
+        const list = async (asked: { by: UserId } | { notBy: UserId }): Promise<RunKey[]> =>
+          (await bench.store.list({ channels: [CHANNEL], only: "pending", asked, limit: 9 })).map(
+            ({ key }) => key,
+          );
+        expect(await list({ by: one })).toEqual([mine.run.key]);
+        expect(await list({ notBy: one })).toEqual([theirs.run.key]);
+        expect(await list({ by: UserId("U0NOBODY") })).toEqual([]);
       });
     });
 

@@ -1,19 +1,17 @@
 // Private answers to commands: lists, one run, help, health.
 
-import type { Block, View } from "@slack/types";
+import type { Block } from "@slack/types";
 import type { Run } from "../../core/run.ts";
 import { OPENING, runId } from "../../core/run.ts";
 import { oneLine } from "../../core/text.ts";
-import { RUN_FORM, TASK_BLOCK, TASK_INPUT } from "../names.ts";
-import { INPUT_CHARS } from "./limits.ts";
 import { count, escaped, line, type Message, moment, person, quote, rich, said, words } from "./rich.ts";
 import { runStatus } from "./run-status.ts";
 
 /** Most approvals that a row of a list names. */
 const WAITS_MOST = 3;
 
-/** The link to a message, where Slack gave one. */
-export type Linked = { readonly run: Run; readonly link: string | null };
+/** The link to the run's thread or, with other words, to its card, where Slack gave one. */
+export type Linked = { readonly run: Run; readonly link: string | null; readonly linkWords?: string };
 
 export function help(command: string): Message {
   const rows: [string, string][] = [
@@ -48,12 +46,11 @@ export function runList(title: string, none: string, runs: readonly Linked[], mo
   return { text: `${title} ${runs.length}`, blocks };
 }
 
-function runRow({ run, link }: Linked): Block {
+export function runRow({ run, link, linkWords = "open the thread" }: Linked): Block {
   const { icon, text } = runStatus(run);
   const id = runId(run);
   const waits = run.approvals.filter((each) => each.state.is === "pending");
-  const thread =
-    link === null ? [] : [words(" · "), { type: "link" as const, url: link, text: "open the thread" }];
+  const thread = link === null ? [] : [words(" · "), { type: "link" as const, url: link, text: linkWords }];
   const head = line(
     words(`${icon} ${text}`, { bold: true }),
     words(run.seen?.ended ? " at " : " since "),
@@ -79,33 +76,4 @@ export function oneRun(linked: Linked): Message {
     text: escaped(`${text}: ${oneLine(linked.run.input, 200)}`),
     blocks: [runRow(linked), ...notPosted],
   };
-}
-
-export function runForm(metadata: string, typed: string): View {
-  const plain = (text: string): object => ({ type: "plain_text", text });
-  const input = {
-    type: "plain_text_input",
-    action_id: TASK_INPUT,
-    multiline: true,
-    max_length: INPUT_CHARS,
-    placeholder: plain("Deploy billing-api 2026.11.3 to production"),
-    ...(typed === "" ? {} : { initial_value: typed.slice(0, INPUT_CHARS) }),
-  };
-  return {
-    type: "modal",
-    callback_id: RUN_FORM,
-    private_metadata: metadata,
-    title: plain("Start a run"),
-    submit: plain("Start"),
-    close: plain("Cancel"),
-    blocks: [
-      {
-        type: "input",
-        block_id: TASK_BLOCK,
-        label: plain("Task"),
-        hint: plain("What should the agent do? Its thread opens in the channel you came from."),
-        element: input,
-      },
-    ],
-  } as View;
 }

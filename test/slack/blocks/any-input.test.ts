@@ -4,24 +4,16 @@ import type { Json } from "#src/core/json.ts";
 import { cardSlot, OPENING, OUTCOME, type Run } from "#src/core/run.ts";
 import { BACK, DOWN, MISSING } from "#src/core/shows.ts";
 import { clip, countedChars, visible } from "#src/core/text.ts";
-import { help, oneRun, runForm, runList } from "#src/slack/blocks/answers.ts";
+import { help, oneRun, runList } from "#src/slack/blocks/answers.ts";
 import { approvalCard } from "#src/slack/blocks/approval-card.ts";
 import { healthReport } from "#src/slack/blocks/health-report.ts";
 import { drawn } from "#src/slack/blocks/message.ts";
+import { runForm } from "#src/slack/blocks/run-form.ts";
 import { SUBCOMMANDS } from "#src/slack/names.ts";
-import { acceptView } from "#src/sandbox/slack/rules-surface.ts";
 import { anApproval, APPROVER, aRun, aWatchedRun, NOON, TEAM, withApprovals } from "../../make/run.ts";
 import { always, anyApproval, anyRun, anyText, anyTyped, MARK } from "./hostile.ts";
 import { endedRun, requestOf } from "../observed.ts";
-import {
-  expectInert,
-  expectMessage,
-  expectView,
-  expectWholeOrCounted,
-  objectsIn,
-  textOf,
-  wire,
-} from "./oracle.ts";
+import { expectInert, expectMessage, expectView, expectWholeOrCounted, textOf } from "./oracle.ts";
 import { printedMessage } from "./printed.ts";
 
 const PERMALINK = "https://sandbox.slack.com/archives/C0OPS/p1";
@@ -223,20 +215,14 @@ test("of endpoints that are not shown it is said how many there are", () => {
   expect(endpoints.every((each) => shown.includes(each)) || /\d+ more/.test(shown)).toBe(true);
 });
 
-test("the form keeps what was typed so far, up to what an input takes", () => {
-  always(anyText, (typed) => {
-    const form = runForm("nonce C0OPS", typed);
-    const withoutTyped = JSON.stringify(form, (field, held: unknown) =>
-      field === "initial_value" ? undefined : held,
-    );
-    expectView(JSON.parse(withoutTyped));
-    const kept = typed === "" ? undefined : typed.slice(0, 3_000);
-    expect(objectsIn(wire(form)).find(({ type }) => type === "plain_text_input")?.["initial_value"]).toBe(
-      kept,
-    );
-    acceptView({ ...form }, "modal");
-  });
-});
+test.each([false, true])(
+  "Slack takes the form that starts a run (it asks for a channel: %s)",
+  (asksWhere) => {
+    const form = runForm("nonce C0OPS", asksWhere);
+    expectView(form);
+    expect(JSON.stringify(form).includes("conversations_select")).toBe(asksWhere);
+  },
+);
 
 test("the help names every subcommand", () => {
   const message = help("/agent");

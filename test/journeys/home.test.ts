@@ -1,0 +1,105 @@
+import { describe, expect, test, type TestContext } from "vitest";
+import type { Stage } from "../make/world.ts";
+import { ana, ben, cat, opsAgents, outsider, payments, random, aWorld } from "../make/world.ts";
+import { elementsOf, textOf } from "../make/journey-sight.ts";
+
+const TASK = "deploy billing-api to production";
+
+/** What the person sees on the Home tab, as soon as it has these words. */
+async function homeOf(world: Stage, person: string, words: string): Promise<string> {
+  const shown = (): string => {
+    const home = world.slack.workspace.homes.get(person);
+    return home === undefined ? "" : textOf({ blocks: home.view.blocks });
+  };
+  return world.until(() => shown().includes(words) && shown(), shown);
+}
+
+async function press(world: Stage, person: string, action: "home_start" | "home_refresh"): Promise<void> {
+  const home = world.slack.workspace.homes.get(person);
+  const block = home?.view.blocks.find((each) => elementsOf(each).some((one) => one["action_id"] === action));
+  await world.slack.acts.click(person, { view: home?.id ?? "" }, String(block?.block_id), action);
+}
+
+async function withACard(context: TestContext) {
+  const world = await aWorld(context);
+  const { card } = await world.asking(ana, opsAgents, TASK);
+  return { world, card };
+}
+
+describe.concurrent("the Home tab", () => {
+  test("lists what waits, with a link to its card, and for its requester their own runs", async (context) => {
+    const { world, card } = await withACard(context);
+    await world.slack.openHome(ben);
+    const seen = await homeOf(world, ben, "Waits for: Deploy billing-api");
+    expect(seen).toContain("You have not asked for a run yet");
+    const links = elementsOf(world.slack.workspace.homes.get(ben)?.view.blocks).map(({ url }) => url);
+    expect(links.filter(Boolean).join()).toContain(`p${card.ts.replace(".", "")}`);
+
+    await world.slack.openHome(ana);
+    const own = await homeOf(world, ana, TASK);
+    expect(own).toContain("Nothing that somebody else asked for waits");
+  });
+
+  test("shows after Refresh what has come of it", async (context) => {
+    const { world, card } = await withACard(context);
+    await world.slack.openHome(ben);
+    await homeOf(world, ben, TASK);
+    await world.decide(ben, card, "Approve", "");
+    await world.reads(card, "confirmed");
+    await press(world, ben, "home_refresh");
+    expect(await homeOf(world, ben, "Nothing that somebody else")).not.toContain(TASK);
+  });
+
+  test("tells nobody of runs in channels that they are not in", async (context) => {
+    const world = await aWorld(context);
+    await world.asking(ana, payments, "pay the secret invoice");
+    for (const person of [cat, outsider]) {
+      await world.slack.openHome(person);
+      expect(await homeOf(world, person, "Waiting for a decision")).not.toContain("secret");
+    }
+  });
+
+  test("says that it could not look, and not that there is nothing, while Slack does not say who is where", async (context) => {
+    const world = await aWorld(context, { troubled: true });
+    await world.asking(ana, opsAgents, TASK);
+    world.slack.faults.next("users.conversations", { http: 500 });
+    await world.slack.openHome(ben);
+    expect(await homeOf(world, ben, "could not be looked up")).not.toContain("Nothing");
+    await press(world, ben, "home_refresh");
+    await homeOf(world, ben, TASK);
+  });
+
+  test("starts a run in the channel that is chosen, and lists it at once", async (context) => {
+    const world = await aWorld(context);
+    await world.slack.openHome(ana);
+    await homeOf(world, ana, "You have not asked");
+    await press(world, ana, "home_start");
+    const form = await world.modalOf(ana, "Channel");
+    await world.slack.acts.submit(ana, form.id, {
+      task: { task_text: TASK },
+      channel: { channel_chosen: opsAgents },
+    });
+    await world.until(() => world.tasksSent().includes(TASK));
+    await homeOf(world, ana, TASK);
+    expect(world.posted(opsAgents).length).toBeGreaterThan(0);
+  });
+
+  test("keeps the form open, at the channel, when the person is not in the channel chosen", async (context) => {
+    const world = await aWorld(context);
+    await world.slack.openHome(cat);
+    await homeOf(world, cat, "You have not asked");
+    await press(world, cat, "home_start");
+    const form = await world.modalOf(cat, "Channel");
+    const choose = (channel: string) =>
+      world.slack.acts.submit(cat, form.id, {
+        task: { task_text: TASK },
+        channel: { channel_chosen: channel },
+      });
+    await choose(payments);
+    expect(Object.keys(form.errors)).toEqual(["channel"]);
+    expect(world.tasksSent()).toEqual([]);
+    await choose(random);
+    await world.told(cat, "/invite @countersign");
+    expect(world.tasksSent()).toEqual([]);
+  });
+});

@@ -1,0 +1,66 @@
+// The bot as a process while Slack does not answer yet: it says how it is, and it can be stopped.
+
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { type BotProcess, startBot } from "#src/sandbox/bot-process.ts";
+
+type Starting = { readonly bot: BotProcess; readonly asked: Promise<unknown> };
+
+/** A bot whose Slack takes every call and answers none. */
+async function starting(): Promise<Starting> {
+  const folder = await mkdtemp(join(tmpdir(), "countersign-start-"));
+  const slack = createServer();
+  slack.listen(0, "127.0.0.1");
+  await once(slack, "listening");
+  const bot = startBot({
+    SLACK_BOT_TOKEN: "xoxb-1",
+    SLACK_APP_TOKEN: "xapp-1",
+    SLACK_API_URL: `http://127.0.0.1:${portOf(slack)}/api/`,
+    AGENT_BASE_URL: "http://127.0.0.1:9",
+    AGENT_API_KEY: "a-key",
+    DATABASE_URL: `sqlite:${join(folder, "countersign.db")}`,
+    HOST: "127.0.0.1",
+    PORT: String(await portOfNobody()),
+  });
+  onTestFinished(async () => {
+    await bot.end("SIGKILL");
+    slack.closeAllConnections();
+    slack.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+  return { bot, asked: once(slack, "request") };
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the server has no port");
+  return address.port;
+}
+
+async function portOfNobody(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const port = portOf(server);
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+test("it lives and says that Slack is not reached yet", async () => {
+  const { bot, asked } = await starting();
+  await asked;
+  expect((await fetch(`${bot.url}/livez`)).status).toBe(200);
+  const ready = await fetch(`${bot.url}/readyz`);
+  expect(ready.status).toBe(503);
+  expect(await ready.text()).toContain("not reached yet");
+});
+
+test("a SIGTERM ends it at once, with 0", async () => {
+  const { bot, asked } = await starting();
+  await asked;
+  expect(await bot.end("SIGTERM")).toBe(0);
+});
