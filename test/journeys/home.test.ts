@@ -85,7 +85,7 @@ describe.concurrent("the Home tab", () => {
   });
 
   test("keeps the form open, at the channel, when the person is not in the channel chosen", async (context) => {
-    const world = await aWorld(context);
+    const world = await aWorld(context, { troubled: true });
     await world.slack.openHome(cat);
     await homeOf(world, cat, "You have not asked");
     await press(world, cat, "home_start");
