@@ -11,17 +11,20 @@ import type { Context } from "./core/context.ts";
 import { Nonce } from "./core/ids.ts";
 import type { Clock } from "./flow/clock.ts";
 import type { Store } from "./flow/ports.ts";
-import { createFlow } from "./flow/flow.ts";
+import { createFlow, type Flow } from "./flow/flow.ts";
 import { createMetrics, type Metrics } from "./http/metrics.ts";
 import { startHttp } from "./http/server.ts";
 import { type Log, slackLogger } from "./log.ts";
 import { EVENTS_PATH, type SlackApp } from "./slack/bolt.ts";
+import { createPolicyHolder, type PolicyHolder } from "./policy/policy-file.ts";
 import { createSlack } from "./slack/door.ts";
 import { openStore } from "./store/open.ts";
 
 export type App = {
   /** Where health and metrics are served. */
   readonly url: string;
+  /** Reads the policy file again. What is wrong with it is logged, and the old policy stays in force. Never rejects. */
+  reload(): Promise<void>;
   /** Takes no more work, finishes or hands back what is under way, closes. May be called twice. */
   stop(): Promise<void>;
 };
@@ -56,8 +59,8 @@ export async function startApp(config: Config, log: Log): Promise<App> {
     }
   };
   try {
-    const url = await build(config, log, closers);
-    return { url, stop };
+    const { url, reload } = await build(config, log, closers);
+    return { url, reload, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -68,7 +71,8 @@ type Closers = (() => Promise<void>)[];
 /** The Slack app, as soon as there is one: health is answered before Slack does. */
 type Current = { app: SlackApp | null };
 
-async function build(config: Config, log: Log, closers: Closers): Promise<string> {
+async function build(config: Config, log: Log, closers: Closers): Promise<Omit<App, "stop">> {
+  const policy = await createPolicyHolder(config.policyFile, log);
   const current: Current = { app: null };
   const metrics = createMetrics();
   const store = await openStore({
@@ -80,7 +84,7 @@ async function build(config: Config, log: Log, closers: Closers): Promise<string
   const url = await startDoors({ config, metrics, store, current }, closers);
   const doors = await openDoors(config, log, closers);
   const { slack } = doors;
-  const context = (): Context => ({ now: realClock.now(), digest, nonce });
+  const context = (): Context => ({ now: realClock.now(), digest, nonce, policy: policy.now() });
   const limits = { ...config.poll, maxInFlight: MAX_POLLS_IN_FLIGHT };
   const ports = { ...doors, store, chat: slack.chat, people: slack.people, clock: realClock, context };
   const flow = createFlow({ ...ports, newKey, random: Math.random, log, metrics }, limits);
@@ -90,8 +94,17 @@ async function build(config: Config, log: Log, closers: Closers): Promise<string
   await app.start();
   current.app = app;
   closers.push(() => app.stop(LISTENERS_GRACE_MS));
-  log.info({ url, team: slack.self.team, mode: config.slack.mode, runs }, "Countersign is ready");
-  return url;
+  const started = { url, team: slack.self.team, mode: config.slack.mode, runs, policy: policy.now().version };
+  log.info(started, "Countersign is ready");
+  return { url, reload: () => reloadPolicy(policy, flow, log) };
+}
+
+async function reloadPolicy(policy: PolicyHolder, flow: Flow, log: Log): Promise<void> {
+  try {
+    if (await policy.reload()) await flow.policyChanged();
+  } catch (error) {
+    log.error({ error }, "the cards could not be brought under the new policy; their next look does it");
+  }
 }
 
 async function openDoors(config: Config, log: Log, closers: Closers) {

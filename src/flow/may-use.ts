@@ -1,10 +1,12 @@
-// Who may start, watch and let go of runs: full members of this workspace who can see the channel.
+// Who may start, watch and let go of runs: full members of this workspace who can see the channel, and whom the policy lets.
 
 import type { Context } from "../core/context.ts";
-import type { Person } from "../core/decide.ts";
+import { isAmong, type Person } from "../core/decide.ts";
 import type { ChannelId, RunKey, TeamId, UserId } from "../core/ids.ts";
+import { type Circle, setsOf } from "../core/policy.ts";
 import { type Run, runId } from "../core/run.ts";
-import { type AgentService, type AuditEntry, type People, PortError, type Store } from "./ports.ts";
+import { type AgentService, type AuditEntry, PortError, type Store } from "./ports.ts";
+import type { People } from "./people.ts";
 import type { Rounds } from "./rounds.ts";
 
 /** A look-up for starting, watching and reading may be this old (ms); one for deciding may not. */
@@ -16,6 +18,8 @@ export type NoRun =
   | { readonly because: "empty-task" }
   | { readonly because: "guest" | "outsider" | "bot" | "deactivated" | "not-in-channel" }
   | { readonly because: "unverified" }
+  /** The policy lets nobody start runs in this channel, or not this person. */
+  | { readonly because: "no-runs-here" | "not-starter" }
   /** We can't see the channel: private, and nobody invited us. */
   | { readonly because: "hidden-channel" }
   /** A direct message, to us or among people. */
@@ -52,6 +56,31 @@ export async function mayUse({ people }: UseDeps, by: Asker): Promise<NoRun | nu
   return person.seesChannel ? null : { because: "not-in-channel" };
 }
 
+/** Null: they may start or adopt runs here. */
+export async function mayStart(deps: UseDeps, by: Asker): Promise<NoRun | null> {
+  const no = await mayUse(deps, by);
+  const { starters } = deps.context().policy;
+  if (no !== null || starters === null) return no;
+  const here = starters.filter(({ channels }) => channels === null || channels.includes(by.channel));
+  if (here.length === 0) return { because: "no-runs-here" };
+  return isAmongAny(
+    deps,
+    by,
+    here.map(({ who }) => who),
+  );
+}
+
+async function isAmongAny({ people }: UseDeps, by: Asker, circles: readonly Circle[]): Promise<NoRun | null> {
+  try {
+    const memberOf = await people.memberOf(by.user, circles.flatMap(setsOf), RELAXED_AGE_MS);
+    const person: Person = { team: by.team, user: by.user, kind: "member", seesChannel: true, memberOf };
+    return circles.some((circle) => isAmong(person, circle) === true) ? null : { because: "not-starter" };
+  } catch (error) {
+    if (error instanceof PortError) return { because: "unverified" };
+    throw error;
+  }
+}
+
 /** Only members of its channel hear of a run; to others it is an unknown one. */
 export async function mayKnow({ people }: UseDeps, by: Asker, run: Run): Promise<NoRun | null> {
   try {
@@ -83,6 +112,6 @@ export function entry(
   at: number,
 ): AuditEntry {
   const { team, user } = by;
-  const nothing = { approval: null, verdict: null, reason: null, digest: null };
+  const nothing = { approval: null, verdict: null, reason: null, digest: null, policy: null };
   return { at, what, run: run.key, by: { team, user }, ...nothing, outcome: runId(run) ?? "" };
 }
