@@ -7,6 +7,7 @@ import type { ApprovalId, ChannelId, MessageTs, Nonce, RunId, RunKey, TeamId, Us
 import type { Json } from "../core/json.ts";
 import type { Run, Said, Slot } from "../core/run.ts";
 import type { Snapshot } from "../core/snapshot.ts";
+import type { NoRun } from "./no-run.ts";
 
 /**
  * The world failed. `applied` says what is known of the call: "no", surely not; "maybe", its answer was lost.
@@ -130,7 +131,7 @@ export type AuditEntry = {
   readonly reason: string | null;
   readonly digest: string | null;
   readonly outcome: string;
-  readonly refusal?: Refusal["because"];
+  readonly refusal?: Refusal["because"] | NoRun["because"] | "unknown-command";
 };
 
 /** A modal that was opened: what its nonce stands for, and what its person saw. */

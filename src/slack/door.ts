@@ -31,7 +31,7 @@ export type SlackOptions = {
 
 export type UseCases = Pick<
   ListenerDeps,
-  "startRun" | "adoptRun" | "questions" | "openModal" | "recordDecision"
+  "startRun" | "adoptRun" | "questions" | "openModal" | "recordDecision" | "noteRefusal"
 >;
 
 export type SlackDoor = {
