@@ -9,6 +9,7 @@ import type { Stage } from "../make/world.ts";
 export function stateOf(world: Stage): unknown {
   const sent = world.service.requests.all({ method: "POST" }).map(({ path, body }) => ({ path, body }));
   const channels = world.slack.workspace.messages
+    .filter(({ author }) => author === world.slack.workspace.app.person)
     .filter(({ ephemeralFor, channel }) => ephemeralFor === null && !channel.startsWith("D"))
     .map(({ channel, ts, text, blocks }) => ({ channel, ts, text, blocks }));
   return structuredClone({ sent, channels });
