@@ -3,30 +3,18 @@
 import type { Context } from "../core/context.ts";
 import type { Person } from "../core/decide.ts";
 import type { ChannelId, RunKey, TeamId, UserId } from "../core/ids.ts";
+import type { Result } from "../core/result.ts";
 import { type Run, runId } from "../core/run.ts";
+import type { FlowMetrics } from "./flow-log.ts";
+import type { NoRun } from "./no-run.ts";
 import { type AgentService, type AuditEntry, type People, PortError, type Store } from "./ports.ts";
+import { createNoteRefusal } from "./refuse.ts";
 import type { Rounds } from "./rounds.ts";
 
 /** A look-up for starting, watching and reading may be this old (ms); one for deciding may not. */
 export const RELAXED_AGE_MS = 60_000;
 
 export type Asker = { readonly team: TeamId; readonly user: UserId; readonly channel: ChannelId };
-
-export type NoRun =
-  | { readonly because: "empty-task" }
-  | { readonly because: "guest" | "outsider" | "bot" | "deactivated" | "not-in-channel" }
-  | { readonly because: "unverified" }
-  /** We can't see the channel: private, and nobody invited us. */
-  | { readonly because: "hidden-channel" }
-  /** A direct message, to us or among people. */
-  | { readonly because: "not-a-channel" }
-  /** No such run, or one that this person may not know of. */
-  | { readonly because: "unknown-run" }
-  | { readonly because: "service-silent"; readonly words: string }
-  | { readonly because: "already-watched"; readonly run: Run }
-  | { readonly because: "not-watched"; readonly run: Run }
-  | { readonly because: "deciding"; readonly run: Run }
-  | { readonly because: "answered" };
 
 export type UseDeps = {
   store: Store;
@@ -35,6 +23,7 @@ export type UseDeps = {
   rounds: Pick<Rounds, "change" | "take">;
   context: () => Context;
   newKey: () => string;
+  metrics: FlowMetrics;
 };
 
 /** Full members of this workspace, in the channel. Null: they may. */
@@ -73,6 +62,18 @@ export async function keep(
   if (stored !== "stored") return stored.known;
   await deps.rounds.take({ run, revision: 1 });
   return run.key;
+}
+
+/** A «no» leaves a count and an audit entry; everything else passes as it is. `outcome`: the service's id, where one was given. */
+export async function answered<Value>(
+  deps: Pick<UseDeps, "store" | "metrics" | "context">,
+  by: Pick<Asker, "team" | "user">,
+  result: Result<Value, NoRun>,
+  outcome: string,
+): Promise<Result<Value, NoRun>> {
+  if (result.ok) return result;
+  await createNoteRefusal(deps)(by, result.error.because, outcome);
+  return result;
 }
 
 /** The audit line of a run that was started, watched or let go. */

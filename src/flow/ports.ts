@@ -7,6 +7,7 @@ import type { ApprovalId, ChannelId, MessageTs, Nonce, RunId, RunKey, TeamId, Us
 import type { Json } from "../core/json.ts";
 import type { Run, Said, Slot } from "../core/run.ts";
 import type { Snapshot } from "../core/snapshot.ts";
+import type { NoRun } from "./no-run.ts";
 
 /**
  * The world failed. `applied` says what is known of the call: "no", surely not; "maybe", its answer was lost.
@@ -130,7 +131,7 @@ export type AuditEntry = {
   readonly reason: string | null;
   readonly digest: string | null;
   readonly outcome: string;
-  readonly refusal?: Refusal["because"];
+  readonly refusal?: Refusal["because"] | NoRun["because"] | "unknown-command";
 };
 
 /** A modal that was opened: what its nonce stands for, and what its person saw. */
@@ -182,6 +183,10 @@ export type Store = {
   /** A small document of its own that is loaded and saved whole, such as the outage notices. */
   document(name: string): Promise<Json>;
   putDocument(name: string, value: Json): Promise<void>;
+  /** Remembers the mark until `keepMs` later; true the first time only. */
+  markSeen(mark: string, at: number, keepMs: number): Promise<boolean>;
+  /** The mark counts as new again. May be called twice. */
+  unmark(mark: string): Promise<void>;
   ping(): Promise<void>;
   close(): Promise<void>;
 };
