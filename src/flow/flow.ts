@@ -14,6 +14,7 @@ import type { AgentService, Chat, Gateway, Store } from "./ports.ts";
 import type { People } from "./people.ts";
 import { createQuestions, type Questions } from "./questions.ts";
 import { createRecordDecision, type RecordDecision } from "./record-decision.ts";
+import { createNoteRefusal, type NoteRefusal } from "./refuse.ts";
 import { createRetention } from "./retention.ts";
 import { createRounds } from "./rounds.ts";
 import { createServiceGuard } from "./service-guard.ts";
@@ -26,6 +27,7 @@ export type Flow = {
   readonly openModal: OpenModal;
   readonly recordDecision: RecordDecision;
   readonly questions: Questions;
+  readonly noteRefusal: NoteRefusal;
   /** Takes up all unfinished runs; resolves to how many. Rejects when the store can't be read. */
   start(): Promise<number>;
   /** Brings what waits for a decision under the policy that is in force now. Rejects when the store fails. */
@@ -65,6 +67,7 @@ export function createFlow(deps: FlowDeps, limits: WatchLimits): Flow {
     adoptRun: createAdoptRun(use),
     openModal: createOpenModal(use),
     recordDecision: createRecordDecision(use),
+    noteRefusal: createNoteRefusal(use),
     questions: createQuestions({ ...deps, watch, guard }),
     start: () => {
       outage.start();

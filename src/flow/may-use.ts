@@ -4,33 +4,19 @@ import type { Context } from "../core/context.ts";
 import { isAmong, type Person } from "../core/decide.ts";
 import type { ChannelId, RunKey, TeamId, UserId } from "../core/ids.ts";
 import { type Circle, setsOf } from "../core/policy.ts";
+import type { Result } from "../core/result.ts";
 import { type Run, runId } from "../core/run.ts";
-import { type AgentService, type AuditEntry, PortError, type Store } from "./ports.ts";
+import type { FlowMetrics } from "./flow-log.ts";
+import type { NoRun } from "./no-run.ts";
 import type { People } from "./people.ts";
+import { type AgentService, type AuditEntry, PortError, type Store } from "./ports.ts";
+import { createNoteRefusal } from "./refuse.ts";
 import type { Rounds } from "./rounds.ts";
 
 /** A look-up for starting, watching and reading may be this old (ms); one for deciding may not. */
 export const RELAXED_AGE_MS = 60_000;
 
 export type Asker = { readonly team: TeamId; readonly user: UserId; readonly channel: ChannelId };
-
-export type NoRun =
-  | { readonly because: "empty-task" }
-  | { readonly because: "guest" | "outsider" | "bot" | "deactivated" | "not-in-channel" }
-  | { readonly because: "unverified" }
-  /** The policy lets nobody start runs in this channel, or not this person. */
-  | { readonly because: "no-runs-here" | "not-starter" }
-  /** We can't see the channel: private, and nobody invited us. */
-  | { readonly because: "hidden-channel" }
-  /** A direct message, to us or among people. */
-  | { readonly because: "not-a-channel" }
-  /** No such run, or one that this person may not know of. */
-  | { readonly because: "unknown-run" }
-  | { readonly because: "service-silent"; readonly words: string }
-  | { readonly because: "already-watched"; readonly run: Run }
-  | { readonly because: "not-watched"; readonly run: Run }
-  | { readonly because: "deciding"; readonly run: Run }
-  | { readonly because: "answered" };
 
 export type UseDeps = {
   store: Store;
@@ -39,6 +25,7 @@ export type UseDeps = {
   rounds: Pick<Rounds, "change" | "take">;
   context: () => Context;
   newKey: () => string;
+  metrics: FlowMetrics;
 };
 
 /** Full members of this workspace, in the channel. Null: they may. */
@@ -102,6 +89,18 @@ export async function keep(
   if (stored !== "stored") return stored.known;
   await deps.rounds.take({ run, revision: 1 });
   return run.key;
+}
+
+/** A «no» leaves a count and an audit entry; everything else passes as it is. `outcome`: the service's id, where one was given. */
+export async function answered<Value>(
+  deps: Pick<UseDeps, "store" | "metrics" | "context">,
+  by: Pick<Asker, "team" | "user">,
+  result: Result<Value, NoRun>,
+  outcome: string,
+): Promise<Result<Value, NoRun>> {
+  if (result.ok) return result;
+  await createNoteRefusal(deps)(by, result.error.because, outcome);
+  return result;
 }
 
 /** The audit line of a run that was started, watched or let go. */

@@ -1,7 +1,7 @@
 // A click on a card: may this person open the modal? Nothing in the click is believed but who clicked what where.
 
 import type { Verdict } from "../core/approval.ts";
-import { isOpen, mayDecide } from "../core/decide.ts";
+import { isOpen, mayDecide, type Refusal } from "../core/decide.ts";
 import type { ChannelId, MessageTs, Nonce, TeamId, UserId } from "../core/ids.ts";
 import { err, ok, type Result } from "../core/result.ts";
 import { markOf, ruleOf, underPolicy } from "../core/ruling.ts";
@@ -16,7 +16,8 @@ export type Click = {
   readonly user: UserId;
   readonly channel: ChannelId;
   readonly ts: MessageTs;
-  readonly nonce: Nonce;
+  /** Null: the button carried something that is none. */
+  readonly nonce: Nonce | null;
 };
 
 /** The run with its approvals under the rules of now. */
@@ -32,15 +33,12 @@ export type OpenModal = {
 export function createOpenModal(deps: DecideDeps): OpenModal {
   return {
     decide: (click, verdict) => openModal(deps, click, verdict),
-    read: async (click) => {
-      const found = await findCard(deps, click);
-      return found.ok ? ok({ run: found.value.run, request: found.value.approval.request }) : found;
-    },
+    read: (click) => readRequest(deps, click),
   };
 }
 
 async function findCard({ store }: DecideDeps, click: Click) {
-  const button = await store.byButton(click.nonce);
+  const button = click.nonce === null ? null : await store.byButton(click.nonce);
   const run = button === null ? null : ((await store.load(button.run))?.run ?? null);
   const approval = run === null || button === null ? null : findApproval(run, button.approval);
   if (run === null || button === null || approval === null)
@@ -58,6 +56,22 @@ async function findCard({ store }: DecideDeps, click: Click) {
     run.team === click.team && run.channel === click.channel && post?.is === "up" && post.ts === click.ts;
   if (!mine) return err<No>({ refusal: { because: "unknown" }, run: null });
   return ok({ run, approval, version: button.version });
+}
+
+/** Whoever sees the channel sees the card, so they may read it in full; nobody else. */
+async function readRequest(
+  deps: DecideDeps,
+  click: Click,
+): Promise<Result<{ run: Run; request: ModalTicket["saw"] }, No>> {
+  const found = await findCard(deps, click);
+  if (!found.ok) return refused(deps, found.error, click, null);
+  const { run, approval } = found.value;
+  const person = await lookUp(deps, run, { user: click.user, circle: "anyone", maxAgeMs: CLICK_AGE_MS });
+  const no: Refusal | null =
+    "because" in person ? person : person.seesChannel ? null : { because: "not-in-channel" };
+  return no === null
+    ? ok({ run, request: approval.request })
+    : refused(deps, { refusal: no, run }, click, null);
 }
 
 async function openModal(deps: DecideDeps, click: Click, verdict: Verdict): Promise<Result<Opened, No>> {

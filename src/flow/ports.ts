@@ -8,6 +8,7 @@ import type { Json } from "../core/json.ts";
 import type { PolicyMark } from "../core/policy.ts";
 import type { Run, Said, Slot } from "../core/run.ts";
 import type { Snapshot } from "../core/snapshot.ts";
+import type { NoRun } from "./no-run.ts";
 
 /**
  * The world failed. `applied` says what is known of the call: "no", surely not; "maybe", its answer was lost.
@@ -124,7 +125,7 @@ export type AuditEntry = {
   readonly reason: string | null;
   readonly digest: string | null;
   readonly outcome: string;
-  readonly refusal?: Refusal["because"];
+  readonly refusal?: Refusal["because"] | NoRun["because"] | "unknown-command";
   /** The rule that a decision was taken or refused under; null where there was none, or no policy file. */
   readonly policy: PolicyMark;
 };
@@ -178,6 +179,10 @@ export type Store = {
   /** A small document of its own that is loaded and saved whole, such as the outage notices. */
   document(name: string): Promise<Json>;
   putDocument(name: string, value: Json): Promise<void>;
+  /** Remembers the mark until `keepMs` later; true the first time only. */
+  markSeen(mark: string, at: number, keepMs: number): Promise<boolean>;
+  /** The mark counts as new again. May be called twice. */
+  unmark(mark: string): Promise<void>;
   ping(): Promise<void>;
   close(): Promise<void>;
 };

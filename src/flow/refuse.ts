@@ -81,3 +81,23 @@ export async function lookUp(
     throw error;
   }
 }
+
+/** For what is refused before any use case is asked: leaves a count and an audit entry. Rejects with PortError. */
+export type NoteRefusal = (
+  by: { team: TeamId; user: UserId },
+  because: NonNullable<AuditEntry["refusal"]>,
+  about: string,
+) => Promise<void>;
+
+export function createNoteRefusal({
+  store,
+  metrics,
+  context,
+}: Pick<DecideDeps, "store" | "metrics" | "context">): NoteRefusal {
+  return async ({ team, user }, refusal, outcome) => {
+    metrics.refusal(refusal);
+    const nothing = { run: null, approval: null, verdict: null, reason: null, digest: null, policy: null };
+    const at = context().now;
+    await store.audit([{ at, what: "refused", ...nothing, by: { team, user }, outcome, refusal }]);
+  };
+}

@@ -5,7 +5,8 @@ import { err, ok, type Result } from "../core/result.ts";
 import { newRun } from "../core/run.ts";
 import { answerUnknown } from "../core/settle.ts";
 import { isBlank } from "../core/text.ts";
-import { type Asker, entry, keep, mayStart, type NoRun, type UseDeps } from "./may-use.ts";
+import { answered, type Asker, entry, keep, mayStart, type UseDeps } from "./may-use.ts";
+import type { NoRun } from "./no-run.ts";
 
 export type StartRun = {
   /** `intention` names the command or form: the same one twice starts one run. The run is committed when this resolves. */
@@ -22,8 +23,8 @@ const ANSWER_URL_LIFE_MS = 25 * 60_000;
 
 export function createStartRun(deps: UseDeps): StartRun {
   return {
-    start: (by, task) => start(deps, by, task),
-    answerUnknown: (by, key, again) => answer(deps, by, key, again),
+    start: async (by, task) => answered(deps, by, await start(deps, by, task), ""),
+    answerUnknown: async (by, key, again) => answered(deps, by, await answer(deps, by, key, again), ""),
   };
 }
 

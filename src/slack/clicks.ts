@@ -14,7 +14,6 @@ import type { ClickPayload } from "./payloads.ts";
 export async function onCardClick(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
   const [{ action_id, value }] = payload.actions;
   const nonce = parsed<Nonce>(toNonce, value);
-  if (nonce === null) return refuse(deps, payload, { because: "unknown" });
   const click: Click = {
     team: deps.team,
     user: payload.user.id,
@@ -43,7 +42,10 @@ export async function onUnknownClick(deps: ListenerDeps, payload: ClickPayload):
   const again = action_id === UNKNOWN_START_AGAIN ? "started" : "left";
   const done = key === null ? null : await deps.startRun.answerUnknown(by, key, again);
   if (done?.ok === true) return;
-  if (done === null) return refuse(deps, payload, { because: "unknown" });
+  if (done === null) {
+    await deps.noteRefusal(by, "unknown", "");
+    return refuse(deps, payload, { because: "unknown" });
+  }
   if (done.error.because === "unknown-run") {
     return answer(
       deps,

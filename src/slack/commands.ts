@@ -33,6 +33,7 @@ export async function onCommand(deps: ListenerDeps, payload: CommandPayload, ack
     case "form":
       return form(deps, by, payload, ack);
     case "unknown": {
+      await noted(deps, by, "unknown-command", /^[a-z-]{1,20}$/i.test(typed.word) ? typed.word : "");
       const word = escaped(oneLine(typed.word, 60));
       return ack(
         `Countersign does not know \`${word.replaceAll("`", "'")}\`. \`${deps.command} help\` lists what it knows; to start a run, type \`${deps.command} run\` before the task.`,
@@ -124,6 +125,7 @@ async function aboutOne(deps: ListenerDeps, by: Asker, { is, rest }: Asked): Pro
     );
   if (is === "status") {
     const found = await deps.questions.status(by.user, id);
+    if (found === null) await noted(deps, by, "unknown-run", id);
     return found === null
       ? plain(noRunWords({ because: "unknown-run" }, deps.command))
       : oneRun(await linked(deps, found));
@@ -135,6 +137,20 @@ async function aboutOne(deps: ListenerDeps, by: Asker, { is, rest }: Asked): Pro
       ? "Watching it. Its thread opens in this channel."
       : "Let go. Its thread says so, and its open cards are closed.",
   );
+}
+
+/** Best effort: nothing was asked for that a missing entry would let through. */
+async function noted(
+  { noteRefusal, log }: ListenerDeps,
+  by: Asker,
+  because: "unknown-command" | "unknown-run",
+  about: string,
+): Promise<void> {
+  try {
+    await noteRefusal(by, because, oneLine(about, 60));
+  } catch (error) {
+    log.error({ error }, "a refusal could not be written down");
+  }
 }
 
 /** Slack reads markup in a section's text, so only our own words and escaped ones come here. */

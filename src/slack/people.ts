@@ -5,6 +5,7 @@ import { ChannelId, GroupId, parsed, type TeamId, UserId } from "../core/ids.ts"
 import type { People } from "../flow/people.ts";
 import { PortError } from "../flow/ports.ts";
 import type { Call } from "./clients.ts";
+import type { TeamOf } from "./gate.ts";
 import { createShared } from "./shared-answers.ts";
 import { type SlackUser, slackChannel, slackChannels, slackGroup, slackUser } from "./wire.ts";
 
@@ -16,7 +17,10 @@ const CHANNEL_AGE_MS = 60_000;
 /** users.conversations pages; nobody is in more channels with one app than this. */
 const MAX_PAGES = 10;
 
-export function createPeople(call: Call, home: Home, now: () => number): People {
+/** What a click may rely on to know whose workspace this is (ms). */
+const TEAM_AGE_MS = 60_000;
+
+export function createPeople(call: Call, home: Home, now: () => number): People & { teamOf: TeamOf } {
   const users = createShared(now, async (user: UserId) => slackUser(await call("users.info", { user })));
   const channels = createShared(now, async (channel: ChannelId) =>
     slackChannel(await call("conversations.info", { channel })),
@@ -50,6 +54,10 @@ export function createPeople(call: Call, home: Home, now: () => number): People 
     memberOf: (...asked) => inTime(memberOf(...asked)),
     lookUp: (...asked) => inTime(lookUp(...asked)),
     channelsOf: (user, maxAgeMs) => memberships(user, maxAgeMs),
+    teamOf: async (user) => {
+      const id = parsed(UserId, user);
+      return id === null ? "" : (await inTime(users(id, TEAM_AGE_MS))).team;
+    },
   };
 }
 

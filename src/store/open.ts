@@ -9,6 +9,7 @@ import { createKeepRuns } from "./keep-runs.ts";
 import { createLeases, startAlone } from "./leases.ts";
 import { migrate } from "./migrate.ts";
 import { createPapers } from "./papers.ts";
+import { createSeenRequests } from "./seen-requests.ts";
 import { openSqlite, SQLITE } from "./sqlite.ts";
 import type { Database } from "./tables.ts";
 import { read } from "./transaction.ts";
@@ -43,6 +44,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     ...createFindRuns({ db, onCorrupt }),
     ...createLeases({ db, owner, onCorrupt }),
     ...createPapers(db),
+    ...createSeenRequests(db),
     ping: async () => void (await read(() => db.selectFrom("schema_version").selectAll().execute())),
     close: () => db.destroy(),
   };

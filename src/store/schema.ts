@@ -10,7 +10,10 @@ export type Engine = {
 };
 
 /** The n-th step leads to schema version n. */
-export const MIGRATIONS: readonly ((engine: Engine) => readonly string[])[] = [runsAndTheirPapers];
+export const MIGRATIONS: readonly ((engine: Engine) => readonly string[])[] = [
+  runsAndTheirPapers,
+  seenRequests,
+];
 
 function runsAndTheirPapers(engine: Engine): readonly string[] {
   return [RUNS, ...RUN_INDEXES, OWNERS, ...PAPERS, audit(engine), ...engine.appendOnly("audit"), DOCUMENTS];
@@ -82,3 +85,14 @@ const DOCUMENTS = `create table documents (
   name text primary key not null,  -- small things that are loaded and saved whole
   doc text not null                -- JSON
 )`;
+
+/** What Slack has signed and we have taken, for as long as its signature is good. */
+function seenRequests(): readonly string[] {
+  return [
+    `create table seen_requests (
+    mark text primary key not null,  -- SHA-256 of the signature: it says which request, and is worth nothing to a thief
+    at bigint not null               -- when it came
+  )`,
+    "create index seen_requests_by_age on seen_requests (at)",
+  ];
+}

@@ -13,6 +13,7 @@ export type Tables = {
   intentions: { intention: string; run: RunKey };
   audit: AuditRow;
   documents: { name: string; doc: string };
+  seen_requests: { mark: string; at: number };
   schema_version: { version: number };
 };
 

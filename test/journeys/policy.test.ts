@@ -38,7 +38,9 @@ describe.concurrent("a policy's approvers", () => {
     const { card } = await world.asking(ana, opsAgents, TASK);
     const modal = await world.openModal(ben, card, "Approve");
     await world.lateBy(SHARED_MS);
-    world.slack.workspace.usergroups.set("S0APPROVERS", [cat]);
+    const group = world.slack.workspace.usergroups.get("S0APPROVERS");
+    if (group === undefined) throw new Error("the sandbox has no group of approvers");
+    group.users = [cat];
     await world.fillModal(ben, "as before");
     expect(modalText(modal)).toContain("The rule `by the group` lets others decide this");
     expect(world.decisions()).toEqual([]);
