@@ -11,6 +11,10 @@ export type Policy = {
   readonly rules: readonly Rule[];
   /** Null: everybody who may use Countersign may start runs, in every channel. */
   readonly starters: readonly Starters[] | null;
+  /** Fields of a request that may change under a decision: by name or path with dots. Never `id` or `action`. */
+  readonly volatile: readonly string[];
+  /** Where it is said, too, that nobody can approve something. */
+  readonly fallback: ChannelId | null;
 };
 
 /** People. `anyone`: every full member who can see the card. The lists add up; a channel stands for its members. */
@@ -23,11 +27,13 @@ export type Circle =
     };
 
 /** Every id that the policy names, some more than once. */
-export function namedIn({ rules, starters }: Policy): readonly string[] {
+export function namedIn({ rules, starters, fallback }: Policy): readonly string[] {
   const circles = [...rules.map(({ approvers }) => approvers), ...(starters ?? []).map(({ who }) => who)];
   const people = circles.flatMap((each) => (each === "anyone" ? [] : [...each.users, ...setsOf(each)]));
   const conditions = rules.flatMap(({ when }) => [...(when.channels ?? []), ...(when.requesters ?? [])]);
-  return [...people, ...conditions, ...(starters ?? []).flatMap(({ channels }) => channels ?? [])];
+  const called = rules.flatMap(({ mention }) => [...mention.users, ...mention.groups]);
+  const places = (starters ?? []).flatMap(({ channels }) => channels ?? []);
+  return [...people, ...called, ...conditions, ...places, ...(fallback === null ? [] : [fallback])];
 }
 
 /** What has to be asked of Slack to know who is in the circle. */
@@ -42,6 +48,15 @@ export type Rule = {
   readonly selfApproval: boolean;
   /** The fewest characters of a reason; 0: it may be left out. */
   readonly reason: { readonly approve: number; readonly deny: number };
+  /** How many different people must approve. One denial ends it. */
+  readonly needs: number;
+  /** An approval waits so long (ms) before it is sent, and can be taken back until then. */
+  readonly holdMs: number;
+  readonly expiry: { readonly afterMs: number; readonly outcome: "nothing" | "deny" } | null;
+  /** What an approval, but no denial, asks for: to have opened the request in full, and to type a word. */
+  readonly friction: { readonly readFirst: boolean; readonly word: string | null };
+  /** Whom the card calls. Others can decide without being called. */
+  readonly mention: { readonly users: readonly UserId[]; readonly groups: readonly GroupId[] };
 };
 
 /** All that is given must hold; of a list, one. Texts are folded patterns. */
@@ -81,9 +96,20 @@ export const BUILT_IN_RULE: Rule = {
   approvers: "anyone",
   selfApproval: false,
   reason: { approve: 0, deny: 1 },
+  needs: 1,
+  holdMs: 0,
+  expiry: null,
+  friction: { readFirst: false, word: null },
+  mention: { users: [], groups: [] },
 };
 
-export const BUILT_IN: Policy = { version: null, rules: [BUILT_IN_RULE], starters: null };
+export const BUILT_IN: Policy = {
+  version: null,
+  rules: [BUILT_IN_RULE],
+  starters: null,
+  volatile: [],
+  fallback: null,
+};
 
 const NO_RULE: Rule = {
   ...BUILT_IN_RULE,

@@ -19,6 +19,7 @@ import { createRetention } from "./retention.ts";
 import { createRounds } from "./rounds.ts";
 import { createServiceGuard } from "./service-guard.ts";
 import { createStartRun, type StartRun } from "./start-run.ts";
+import { createUndoDecision, type UndoDecision } from "./undo-decision.ts";
 import { createWatch, type WatchLimits } from "./watch.ts";
 
 export type Flow = {
@@ -26,6 +27,7 @@ export type Flow = {
   readonly adoptRun: AdoptRun;
   readonly openModal: OpenModal;
   readonly recordDecision: RecordDecision;
+  readonly undoDecision: UndoDecision;
   readonly questions: Questions;
   readonly noteRefusal: NoteRefusal;
   /** Takes up all unfinished runs; resolves to how many. Rejects when the store can't be read. */
@@ -53,8 +55,8 @@ export type FlowDeps = {
 const OUTAGE_CHECK_MS = 5_000;
 
 export function createFlow(deps: FlowDeps, limits: WatchLimits): Flow {
-  const { agents, chat, clock, log, store } = deps;
-  const carry = createCarry({ ...deps, perform: createPerform(agents, chat) });
+  const { clock, log, store } = deps;
+  const carry = createCarry({ ...deps, perform: createPerform(deps) });
   const rounds = createRounds({ ...deps, carry });
   const guard = createServiceGuard(clock, limits.maxMs);
   const watch = createWatch({ ...deps, rounds, guard }, limits);
@@ -67,6 +69,7 @@ export function createFlow(deps: FlowDeps, limits: WatchLimits): Flow {
     adoptRun: createAdoptRun(use),
     openModal: createOpenModal(use),
     recordDecision: createRecordDecision(use),
+    undoDecision: createUndoDecision(use),
     noteRefusal: createNoteRefusal(use),
     questions: createQuestions({ ...deps, watch, guard }),
     start: () => {

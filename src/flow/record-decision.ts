@@ -1,7 +1,8 @@
 // A submitted modal: people are looked up afresh, the request is compared with what the modal showed, and the decision is
 // committed. Only then is the modal acknowledged.
 
-import { decide, type Person, type Refusal, type Submission } from "../core/decide.ts";
+import { type Person, type Refusal } from "../core/decide.ts";
+import { decide, type Submission } from "../core/take-decision.ts";
 import type { Nonce, TeamId, UserId } from "../core/ids.ts";
 import type { Circle, PolicyMark } from "../core/policy.ts";
 import { err, ok, type Result } from "../core/result.ts";
@@ -22,17 +23,21 @@ export type RecordDecision = (
   /** Null: the form carried something that is none. */
   nonce: Nonce | null,
   reason: string,
+  /** What the rule may want typed; left out where the form did not ask for it. */
+  word?: string,
 ) => Promise<Result<Run, No>>;
 
+type Typed = { readonly reason: string; readonly word: string };
+
 export function createRecordDecision(deps: DecideDeps): RecordDecision {
-  return (by, nonce, reason) => submit(deps, by, nonce, reason);
+  return (by, nonce, reason, word = "") => submit(deps, by, nonce, { reason, word });
 }
 
 async function submit(
   deps: DecideDeps,
   by: { team: TeamId; user: UserId },
   nonce: Nonce | null,
-  reason: string,
+  typed: Typed,
 ): Promise<Result<Run, No>> {
   const ticket = nonce === null ? null : await deps.store.modal(nonce);
   // The modal is bound to its person: a nonce in another hand is nobody's modal.
@@ -43,12 +48,27 @@ async function submit(
   if (run === undefined)
     return refused(deps, { refusal: { because: "unknown" }, run: null }, by, ticket.verdict);
   const { circle, policy } = standing(deps, run, ticket);
-  const [person, look] = await Promise.all([
-    lookUp(deps, run, { user: by.user, circle, maxAgeMs: SUBMIT_AGE_MS }),
+  const asked = { circle, maxAgeMs: SUBMIT_AGE_MS };
+  const [person, look, voters] = await Promise.all([
+    lookUp(deps, run, { ...asked, user: by.user }),
     lookBriefly(deps, run),
+    lookUpVoters(deps, run, ticket, asked),
   ]);
   if ("because" in person) return refused(deps, { refusal: person, run, policy }, by, ticket.verdict);
-  return commit(deps, ticket, { person, reason, look });
+  return commit(deps, ticket, { person, ...typed, look, voters });
+}
+
+/** An earlier approval counts only while who gave it may still decide. Whom Slack says nothing of is left out. */
+async function lookUpVoters(
+  deps: DecideDeps,
+  run: Run,
+  { approval, verdict }: ModalTicket,
+  asked: { circle: Circle; maxAgeMs: number },
+): Promise<Person[]> {
+  const votes = verdict === "deny" ? [] : (findApproval(run, approval)?.votes ?? []);
+  const users = votes.flatMap(({ by }) => (by === null ? [] : [by.user]));
+  const found = await Promise.all(users.map((user) => lookUp(deps, run, { ...asked, user })));
+  return found.flatMap((each) => ("because" in each ? [] : [each]));
 }
 
 /** Whom the rule of now lets decide. Should it be another one at the commit, what it needs was not asked, and it says no. */
@@ -76,7 +96,11 @@ async function lookBriefly({ agents }: DecideDeps, run: Run): Promise<Look | nul
   }
 }
 
-type Submitted = { readonly person: Person; readonly reason: string; readonly look: Look | null };
+type Submitted = Typed & {
+  readonly person: Person;
+  readonly look: Look | null;
+  readonly voters: readonly Person[];
+};
 
 async function commit(deps: DecideDeps, ticket: ModalTicket, submitted: Submitted): Promise<Result<Run, No>> {
   const outcome: { result: Result<Run, Refusal> } = { result: err({ because: "unknown" }) };
@@ -102,9 +126,9 @@ async function commit(deps: DecideDeps, ticket: ModalTicket, submitted: Submitte
 
 function submissionOf(
   { approval, version, verdict, saw }: ModalTicket,
-  { person, reason }: Submitted,
+  { person, reason, word, voters }: Submitted,
 ): Submission {
-  return { approval, version, digest: saw.digest, was: saw, verdict, reason, by: person };
+  return { approval, version, digest: saw.digest, was: saw, verdict, reason, word, by: person, voters };
 }
 
 function entryOf(
@@ -117,6 +141,9 @@ function entryOf(
   const by = { team: person.team, user: person.user };
   const { approval, verdict, saw } = ticket;
   const facts = { run: run.key, approval, by, verdict, digest: saw.digest, outcome: runId(run) ?? "" };
-  if (result.ok) return { ...facts, what: "decided", reason };
+  if (result.ok) {
+    const waits = findApproval(result.value, approval)?.state.is === "pending";
+    return { ...facts, what: waits ? "voted" : "decided", reason };
+  }
   return { ...facts, what: "refused", reason: null, refusal: result.error.because };
 }

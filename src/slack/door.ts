@@ -32,7 +32,7 @@ export type SlackOptions = {
 
 export type UseCases = Pick<
   ListenerDeps,
-  "startRun" | "adoptRun" | "questions" | "openModal" | "recordDecision" | "noteRefusal"
+  "startRun" | "adoptRun" | "questions" | "openModal" | "recordDecision" | "undoDecision" | "noteRefusal"
 >;
 
 export type SlackDoor = {
