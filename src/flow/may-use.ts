@@ -2,8 +2,10 @@
 
 import type { Context } from "../core/context.ts";
 import type { Person } from "../core/decide.ts";
-import type { ChannelId, RunKey, TeamId, UserId } from "../core/ids.ts";
-import { type Run, runId } from "../core/run.ts";
+import type { ChannelId, RunId, RunKey, TeamId, UserId } from "../core/ids.ts";
+import { err, type Result } from "../core/result.ts";
+import type { Run } from "../core/run.ts";
+import { auditEntry } from "./audit-entry.ts";
 import { type AgentService, type AuditEntry, type People, PortError, type Store } from "./ports.ts";
 import type { Rounds } from "./rounds.ts";
 
@@ -83,6 +85,18 @@ export function entry(
   at: number,
 ): AuditEntry {
   const { team, user } = by;
-  const nothing = { approval: null, verdict: null, reason: null, digest: null };
-  return { at, what, run: run.key, by: { team, user }, ...nothing, outcome: runId(run) ?? "" };
+  return auditEntry(run, { at, what, by: { team, user }, outcome: what });
+}
+
+/** Somebody tried and may not: the audit has it, and they hear why. */
+export async function mayNot(
+  deps: UseDeps,
+  { team, user }: Asker,
+  no: NoRun,
+  facts: { step: NonNullable<AuditEntry["step"]>; run?: Run; runId?: RunId },
+): Promise<Result<never, NoRun>> {
+  const { step, run = null, ...about } = facts;
+  const said = { at: deps.context().now, what: "refused", outcome: "refused", refusal: no.because } as const;
+  await deps.store.audit([auditEntry(run, { ...said, by: { team, user }, step, ...about })]);
+  return err(no);
 }

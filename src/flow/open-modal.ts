@@ -5,6 +5,7 @@ import { isOpen, mayDecide } from "../core/decide.ts";
 import type { ChannelId, MessageTs, Nonce, TeamId, UserId } from "../core/ids.ts";
 import { err, ok, type Result } from "../core/result.ts";
 import { cardSlot, findApproval, type Run } from "../core/run.ts";
+import { aboutRequest, auditEntry, momentsOf } from "./audit-entry.ts";
 import type { ModalTicket } from "./ports.ts";
 import { type DecideDeps, lookUp, type No, refused } from "./refuse.ts";
 
@@ -23,6 +24,8 @@ export type OpenModal = {
   decide(click: Click, verdict: Verdict): Promise<Result<{ run: Run; ticket: ModalTicket }, No>>;
   /** To read a request in full; decides nothing. */
   read(click: Click): Promise<Result<{ run: Run; request: ModalTicket["saw"] }, No>>;
+  /** A button or a form that carries no nonce of ours at all. */
+  stranger(by: { team: TeamId; user: UserId }, step: "click" | "submit"): Promise<Result<never, No>>;
 };
 
 export function createOpenModal(deps: DecideDeps): OpenModal {
@@ -30,8 +33,10 @@ export function createOpenModal(deps: DecideDeps): OpenModal {
     decide: (click, verdict) => openModal(deps, click, verdict),
     read: async (click) => {
       const found = await findCard(deps, click);
-      return found.ok ? ok({ run: found.value.run, request: found.value.approval.request }) : found;
+      if (!found.ok) return refused(deps, found.error, click, { step: "read" });
+      return ok({ run: found.value.run, request: found.value.approval.request });
     },
+    stranger: (by, step) => refused(deps, { refusal: { because: "unknown" }, run: null }, by, { step }),
   };
 }
 
@@ -62,15 +67,22 @@ async function openModal(
   verdict: Verdict,
 ): Promise<Result<{ run: Run; ticket: ModalTicket }, No>> {
   const found = await findCard(deps, click);
-  if (!found.ok) return refused(deps, found.error, click, null);
+  if (!found.ok) return refused(deps, found.error, click, { step: "click", verdict });
   const { run, approval, version } = found.value;
   const person = await lookUp(deps, run, click.user, CLICK_AGE_MS);
+  const { now: at, nonce } = deps.context();
+  const saw = approval.request;
+  const tried = { verdict, moments: momentsOf(run, approval, { clicked: at }) };
   const no = "because" in person ? person : (mayDecide(person, run) ?? isOpen(approval, version, null));
-  if (no !== null) return refused(deps, { refusal: no, run }, click, verdict);
-  const { now, nonce } = deps.context();
+  if (no !== null) {
+    const attempt = { ...tried, step: "click", approval: approval.id, saw } as const;
+    return refused(deps, { refusal: no, run }, click, attempt);
+  }
   const { team, user } = click;
   const bound = { nonce: nonce(), team, user, approval: approval.id, version, run: run.key };
-  const ticket: ModalTicket = { ...bound, verdict, saw: approval.request, at: now };
-  await deps.store.openModal(ticket);
+  const ticket: ModalTicket = { ...bound, verdict, saw, at };
+  const about = { ...aboutRequest(run, approval.id, saw), by: { team, user } };
+  const opened = auditEntry(run, { at, what: "opened", outcome: "opened", ...tried, ...about });
+  await deps.store.openModal(ticket, [opened]);
   return ok({ run, ticket });
 }

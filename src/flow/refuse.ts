@@ -1,11 +1,12 @@
 // How a decision is refused: an audit entry, a count, and a repaired card. The words are Slack's business.
 
-import type { Verdict } from "../core/approval.ts";
+import type { Request } from "../core/approval.ts";
 import type { Context } from "../core/context.ts";
 import type { Person, Refusal } from "../core/decide.ts";
-import type { TeamId, UserId } from "../core/ids.ts";
+import type { ApprovalId, TeamId, UserId } from "../core/ids.ts";
 import { err, type Result } from "../core/result.ts";
-import { type Run, runId } from "../core/run.ts";
+import type { Run } from "../core/run.ts";
+import { aboutRequest, auditEntry } from "./audit-entry.ts";
 import type { FlowMetrics } from "./flow-log.ts";
 import { type AgentService, type AuditEntry, type People, PortError, type Store } from "./ports.ts";
 import type { Rounds } from "./rounds.ts";
@@ -22,17 +23,24 @@ export type DecideDeps = {
   metrics: FlowMetrics;
 };
 
+/** What was tried: at which step, and what is known of it. */
+export type Attempt = Pick<AuditEntry, "step"> &
+  Partial<Pick<AuditEntry, "verdict" | "reason" | "moments">> & {
+    readonly approval?: ApprovalId;
+    readonly saw?: Request;
+  };
+
 /** Says no, leaves an audit entry, and has the card repaired if it was stale. */
 export async function refused(
   deps: DecideDeps,
   no: No,
   by: { team: TeamId; user: UserId },
-  verdict: Verdict | null,
+  attempt: Attempt,
 ): Promise<Result<never, No>> {
   deps.metrics.refusal(no.refusal.because);
-  if (no.run === null) await deps.store.audit([refusalEntry(deps, no, by, verdict)]);
+  if (no.run === null) await deps.store.audit([refusalEntry(deps, no, by, attempt)]);
   else {
-    const alongside = { audit: [refusalEntry(deps, no, by, verdict)] };
+    const alongside = { audit: [refusalEntry(deps, no, by, attempt)] };
     await deps.rounds.change(no.run.key, (run) => ({ run, alongside }), { mustHold: false });
   }
   return err(no);
@@ -42,21 +50,13 @@ function refusalEntry(
   deps: DecideDeps,
   { refusal, run }: No,
   { team, user }: { team: TeamId; user: UserId },
-  verdict: Verdict | null,
+  { approval, saw, ...tried }: Attempt,
 ): AuditEntry {
-  const at = deps.context().now;
-  const nothing = { approval: null, reason: null, digest: null };
-  const outcome = run === null ? "" : (runId(run) ?? "");
-  return {
-    at,
-    what: "refused",
-    run: run?.key ?? null,
-    by: { team, user },
-    verdict,
-    ...nothing,
-    outcome,
-    refusal: refusal.because,
-  };
+  const { because } = refusal;
+  const facts = { at: deps.context().now, what: "refused", outcome: "refused", refusal: because } as const;
+  const about =
+    run === null || approval === undefined || saw === undefined ? {} : aboutRequest(run, approval, saw);
+  return auditEntry(run, { ...facts, by: { team, user }, ...tried, ...about });
 }
 
 /** Facts about the person, or the refusal that nobody can say who they are. */

@@ -5,7 +5,7 @@ import { err, ok, type Result } from "../core/result.ts";
 import { newRun } from "../core/run.ts";
 import { answerUnknown } from "../core/settle.ts";
 import { isBlank } from "../core/text.ts";
-import { type Asker, entry, keep, mayUse, type NoRun, type UseDeps } from "./may-use.ts";
+import { type Asker, entry, keep, mayNot, mayUse, type NoRun, type UseDeps } from "./may-use.ts";
 
 export type StartRun = {
   /** `intention` names the command or form: the same one twice starts one run. The run is committed when this resolves. */
@@ -34,7 +34,7 @@ async function start(
 ): Promise<Result<RunKey, NoRun>> {
   if (isBlank(task.input)) return err({ because: "empty-task" });
   const no = await mayUse(deps, by);
-  if (no !== null) return err(no);
+  if (no !== null) return mayNot(deps, by, no, { step: "start" });
   const askedAt = deps.context().now;
   const answer =
     task.answerUrl === null ? null : { url: task.answerUrl, until: askedAt + ANSWER_URL_LIFE_MS };

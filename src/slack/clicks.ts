@@ -14,7 +14,7 @@ import type { ClickPayload } from "./payloads.ts";
 export async function onCardClick(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
   const [{ action_id, value }] = payload.actions;
   const nonce = parsed<Nonce>(toNonce, value);
-  if (nonce === null) return refuse(deps, payload, { because: "unknown" });
+  if (nonce === null) return stranger(deps, payload);
   const click: Click = {
     team: deps.team,
     user: payload.user.id,
@@ -28,6 +28,11 @@ export async function onCardClick(deps: ListenerDeps, payload: ClickPayload): Pr
   if (!opened.ok) return refuse(deps, payload, opened.error.refusal);
   const { run, ticket } = opened.value;
   await open(deps, payload, decisionModal(run, ticket.saw, verdict, ticket.nonce));
+}
+
+async function stranger(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
+  const no = await deps.openModal.stranger({ team: deps.team, user: payload.user.id }, "click");
+  if (!no.ok) await refuse(deps, payload, no.error.refusal);
 }
 
 async function read(deps: ListenerDeps, payload: ClickPayload, click: Click): Promise<void> {

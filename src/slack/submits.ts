@@ -28,11 +28,13 @@ const NOT_STARTED = "Not started: Countersign could not write it down just now. 
 
 export async function decisionAnswer(deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> {
   const nonce = parsed<Nonce>(Nonce, payload.view.private_metadata);
-  if (nonce === null) return refusedForm({ because: "unknown" }, payload.user.id);
   const reason = typedInto(payload, REASON_BLOCK, REASON_INPUT);
   try {
     const by = { team: deps.team, user: payload.user.id };
-    const recorded = await deps.recordDecision(by, nonce, reason);
+    const recorded =
+      nonce === null
+        ? await deps.openModal.stranger(by, "submit")
+        : await deps.recordDecision(by, nonce, reason);
     return recorded.ok ? undefined : refusalAnswer(recorded.error, payload.user.id);
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
