@@ -14,9 +14,11 @@ import type { Store } from "./flow/ports.ts";
 import { createFlow } from "./flow/flow.ts";
 import { createMetrics, type Metrics } from "./http/metrics.ts";
 import { startHttp } from "./http/server.ts";
+import { createTurnedAway, type TurnedAway } from "./http/turned-away.ts";
 import { type Log, slackLogger } from "./log.ts";
-import { EVENTS_PATH, type SlackApp } from "./slack/bolt.ts";
+import type { SlackApp } from "./slack/bolt.ts";
 import { createSlack } from "./slack/door.ts";
+import { EVENTS_PATH } from "./slack/guard.ts";
 import { openStore } from "./store/open.ts";
 
 export type App = {
@@ -68,6 +70,10 @@ type Closers = (() => Promise<void>)[];
 /** The Slack app, as soon as there is one: health is answered before Slack does. */
 type Current = { app: SlackApp | null };
 
+function turningAway(metrics: Metrics, log: Log): TurnedAway {
+  return createTurnedAway({ count: (because) => metrics.turnedAway(because), log, now: realClock.now });
+}
+
 async function build(config: Config, log: Log, closers: Closers): Promise<string> {
   const current: Current = { app: null };
   const metrics = createMetrics();
@@ -77,8 +83,9 @@ async function build(config: Config, log: Log, closers: Closers): Promise<string
     onCorrupt: (run, error) => log.error({ run, error }, "a stored run can't be read; it is left alone"),
   });
   closers.push(() => store.close());
-  const url = await startDoors({ config, metrics, store, current }, closers);
-  const doors = await openDoors(config, log, closers);
+  const turnedAway = turningAway(metrics, log);
+  const url = await startDoors({ config, metrics, store, current, turnedAway }, closers);
+  const doors = await openDoors({ config, store, turnedAway, log }, closers);
   const { slack } = doors;
   const context = (): Context => ({ now: realClock.now(), digest, nonce });
   const limits = { ...config.poll, maxInFlight: MAX_POLLS_IN_FLIGHT };
@@ -94,7 +101,14 @@ async function build(config: Config, log: Log, closers: Closers): Promise<string
   return url;
 }
 
-async function openDoors(config: Config, log: Log, closers: Closers) {
+type Outside = {
+  readonly config: Config;
+  readonly store: Store;
+  readonly turnedAway: TurnedAway;
+  readonly log: Log;
+};
+
+async function openDoors({ config, store, turnedAway, log }: Outside, closers: Closers) {
   const now = (): number => realClock.now();
   const agents = createAgentService({ ...config.agents, now, connections: MAX_POLLS_IN_FLIGHT });
   closers.push(() =>
@@ -102,10 +116,11 @@ async function openDoors(config: Config, log: Log, closers: Closers) {
   );
   const gateway = createGateway({ baseUrl: config.gatewayUrl, now });
   closers.push(() => gateway.close());
-  const { botToken, apiUrl, command } = config.slack;
-  const names = { entrance: config.slack, botToken, apiUrl, command };
+  const { botToken, apiUrl, command, appId } = config.slack;
+  const names = { entrance: { ...config.slack, seen: store }, botToken, apiUrl, command, appId };
   const slack = await createSlack({
     ...names,
+    turnedAway,
     logger: slackLogger(log),
     log,
     clock: realClock,
@@ -120,9 +135,11 @@ type Served = {
   readonly metrics: Metrics;
   readonly store: Store;
   readonly current: Current;
+  readonly turnedAway: TurnedAway;
 };
 
-async function startDoors({ config, metrics, store, current }: Served, closers: Closers): Promise<string> {
+async function startDoors(served: Served, closers: Closers): Promise<string> {
+  const { config, metrics, store, current, turnedAway } = served;
   const ready = async () => {
     const stored = await store.ping().then(
       () => "ok",
@@ -141,6 +158,7 @@ async function startDoors({ config, metrics, store, current }: Served, closers: 
     live: () => true,
     ready,
     metrics: () => metrics.expose(),
+    turnedAway,
     ...slack,
   });
   closers.push(() => http.close());

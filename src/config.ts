@@ -15,6 +15,8 @@ export type Config = {
 
 type SlackConfig = {
   readonly botToken: string;
+  /** Null: Slack is asked. */
+  readonly appId: string | null;
   /** Null: Slack itself. */
   readonly apiUrl: string | null;
   readonly command: string;
@@ -43,6 +45,7 @@ export const variables = [
     null,
     "8f742231b10e8888abcd99yyyzzz85a5",
   ),
+  variable("SLACK_APP_ID", "the app's id; without it, Slack is asked", null, "A0123456789"),
   variable(
     "SLACK_API_URL",
     "base of Slack's Web API, for sandboxes and proxies",
@@ -82,18 +85,21 @@ const milliseconds = () =>
     .refine((ms) => ms >= 10 && ms <= 3_600_000, "is not between 10 ms and one hour (3600000)");
 const url = () => text().transform(baseUrl);
 
+/** Slack's are 32 hexadecimal digits at random; the last is its documentation's. */
+const PLACEHOLDER = /secret|change|example|placeholder|your|(.)\1{7}|^8f742231b10e8888abcd99yyyzzz85a5$/i;
 const Environment = z.object({
   SLACK_BOT_TOKEN: token("xoxb-"),
   SLACK_APP_TOKEN: token("xapp-").optional(),
   SLACK_SIGNING_SECRET: text()
     .regex(/^[\x21-\x7e]{16,}$/, "is not a signing secret: they have 16 characters or more, without spaces")
+    .refine((value) => !PLACEHOLDER.test(value), "is a placeholder or an example, which everybody knows")
+    .optional(),
+  SLACK_APP_ID: text()
+    .regex(/^A[A-Z0-9]{1,30}$/, "is not an app's id, which is A and capitals or digits")
     .optional(),
   SLACK_API_URL: url().optional(),
   AGENT_BASE_URL: url(),
-  AGENT_API_KEY: text().regex(
-    /^[\x21-\x7e]+$/,
-    "has spaces or characters that cannot stand in an HTTP header",
-  ),
+  AGENT_API_KEY: text().regex(/^[\x21-\x7e]+$/, "has spaces or characters that no HTTP header takes"),
   AGENT_DENY_DECISION: text()
     .regex(/^[\x21-\x7e]{1,64}$/, "is not one word of at most 64 ASCII characters")
     .refine((word) => !/^approved?$/i.test(word), "says approve, so every denial would approve"),
@@ -121,12 +127,9 @@ export function readConfig(env: { readonly [name: string]: string | undefined })
     variables.map(({ name, default: initial }) => [name, env[name]?.trim() || (initial ?? undefined)]),
   );
   const parsed = Environment.safeParse(given);
-  const faults = [
-    ...(parsed.success
-      ? []
-      : parsed.error.issues.map((issue) => fault(String(issue.path[0]), issue.message))),
-    ...faultsBetween(given),
-  ];
+  const issues = parsed.success ? [] : parsed.error.issues;
+  const wrong = issues.map(({ path, message }) => fault(String(path[0]), message));
+  const faults = [...wrong, ...faultsBetween(given)];
   if (!parsed.success || faults.length > 0) return { ok: false, error: faults };
   const config = configOf(parsed.data);
   for (const part of Object.values(config)) Object.freeze(part);
@@ -154,11 +157,8 @@ function faultsBetween(given: { readonly [name: string]: string | undefined }): 
 
 function configOf(env: z.output<typeof Environment>): Config {
   const { SLACK_APP_TOKEN: appToken, SLACK_SIGNING_SECRET: signingSecret } = env;
-  const slack = {
-    botToken: env.SLACK_BOT_TOKEN,
-    apiUrl: env.SLACK_API_URL ?? null,
-    command: env.SLACK_COMMAND,
-  };
+  const { SLACK_BOT_TOKEN: botToken, SLACK_APP_ID: appId = null, SLACK_API_URL: apiUrl = null } = env;
+  const slack = { botToken, appId, apiUrl, command: env.SLACK_COMMAND };
   return {
     slack:
       appToken === undefined

@@ -4,7 +4,8 @@ import { type RunId, RunKey } from "../core/ids.ts";
 import { observe } from "../core/observe.ts";
 import { err, ok, type Result } from "../core/result.ts";
 import { adoptedRun, decidesNow, drop, isWatched, MISSING_AFTER_TIMES, type Run } from "../core/run.ts";
-import { type Asker, entry, keep, mayKnow, mayNot, mayUse, type NoRun, type UseDeps } from "./may-use.ts";
+import { answered, type Asker, entry, keep, mayKnow, mayUse, type UseDeps } from "./may-use.ts";
+import type { NoRun } from "./no-run.ts";
 import { type Look, PortError } from "./ports.ts";
 
 export type AdoptRun = {
@@ -15,12 +16,16 @@ export type AdoptRun = {
 };
 
 export function createAdoptRun(deps: UseDeps): AdoptRun {
-  return { adopt: (by, id) => adopt(deps, by, id), unwatch: (by, id) => unwatch(deps, by, id) };
+  return {
+    adopt: async (by, id) => answered(deps, by, await adopt(deps, by, id), { step: "watch", runId: id }),
+    unwatch: async (by, id) =>
+      answered(deps, by, await unwatch(deps, by, id), { step: "unwatch", runId: id }),
+  };
 }
 
 async function adopt(deps: UseDeps, by: Asker, id: RunId): Promise<Result<Run, NoRun>> {
   const no = await mayUse(deps, by);
-  if (no !== null) return mayNot(deps, by, no, { step: "watch", runId: id });
+  if (no !== null) return err(no);
   const known = await deps.store.byRunId(id);
   if (known !== null) return watchAgain(deps, by, known);
   const look = await lookAt(deps, id);
@@ -57,7 +62,7 @@ async function watchAgain(deps: UseDeps, by: Asker, key: RunKey): Promise<Result
   const run = (await deps.store.load(key))?.run;
   if (run === undefined) return err({ because: "unknown-run" });
   const no = await mayKnow(deps, by, run);
-  if (no !== null) return mayNot(deps, by, no, { step: "watch", run });
+  if (no !== null) return err(no);
   if (run.watch.is !== "dropped" && run.watch.is !== "given-up")
     return err({ because: "already-watched", run });
   const again = await deps.rounds.change(
@@ -82,7 +87,7 @@ async function unwatch(deps: UseDeps, by: Asker, id: RunId): Promise<Result<Run,
   if (key === null || before === null) return err({ because: "unknown-run" });
   const no =
     (await mayKnow(deps, by, before.run)) ?? (await mayUse(deps, { ...by, channel: before.run.channel }));
-  if (no !== null) return mayNot(deps, by, no, { step: "unwatch", run: before.run });
+  if (no !== null) return err(no);
   let refusal: NoRun | null = null;
   const after = await deps.rounds.change(key, (run) => {
     refusal = decidesNow(run)

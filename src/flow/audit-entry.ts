@@ -32,12 +32,12 @@ export type AuditEntry = {
   readonly digest: string | null;
   /** What `digest` was taken of, in full. The store keeps it apart, once for each digest. */
   readonly text?: string;
-  /** The policy's version; «none» without a policy. */
-  readonly policy: string;
+  /** The policy's version, and the rule of it that was asked. Null: there is no policy, or none was asked. */
+  readonly policy: { readonly version: string; readonly rule: string } | null;
   readonly moments?: Moments;
   readonly outcome: string;
   /** At which step it was refused. */
-  readonly step?: "click" | "read" | "submit" | "start" | "watch" | "unwatch" | "audit" | "receipt";
+  readonly step?: "click" | "read" | "submit" | "start" | "watch" | "unwatch" | "command" | "status";
   readonly refusal?: string;
   /** The number of the entry that this one is about. */
   readonly refers?: number;
@@ -58,8 +58,6 @@ export type Moments = {
 /** An entry as it stands in the chain. `text` is left out; `auditText` has it. */
 export type KeptEntry = AuditMark & { readonly entry: Omit<AuditEntry, "text"> };
 
-export const NO_POLICY = "none";
-
 type Facts = Pick<AuditEntry, "at" | "what" | "outcome"> & Partial<AuditEntry>;
 
 /** What is not said is null; without a run it is about none. */
@@ -72,7 +70,7 @@ export function auditEntry(run: Run | null, facts: Facts): AuditEntry {
     verdict: null,
     reason: null,
     digest: null,
-    policy: NO_POLICY,
+    policy: null,
     ...facts,
   };
 }

@@ -12,6 +12,7 @@ import { createPerform } from "./perform.ts";
 import type { AgentService, Chat, Gateway, People, Store } from "./ports.ts";
 import { createQuestions, type Questions } from "./questions.ts";
 import { createRecordDecision, type RecordDecision } from "./record-decision.ts";
+import { createNoteRefusal, type NoteRefusal } from "./refuse.ts";
 import { createRetention } from "./retention.ts";
 import { createRounds } from "./rounds.ts";
 import { createServiceGuard } from "./service-guard.ts";
@@ -24,6 +25,7 @@ export type Flow = {
   readonly openModal: OpenModal;
   readonly recordDecision: RecordDecision;
   readonly questions: Questions;
+  readonly noteRefusal: NoteRefusal;
   /** Takes up all unfinished runs; resolves to how many. Rejects when the store can't be read. */
   start(): Promise<number>;
   /** Watches nothing more, waits for what is under way (ms at most), and hands the runs back. */
@@ -61,6 +63,7 @@ export function createFlow(deps: FlowDeps, limits: WatchLimits): Flow {
     adoptRun: createAdoptRun(use),
     openModal: createOpenModal(use),
     recordDecision: createRecordDecision(use),
+    noteRefusal: createNoteRefusal(use),
     questions: createQuestions({ ...deps, watch, guard }),
     start: () => {
       outage.start();

@@ -2,33 +2,20 @@
 
 import type { Context } from "../core/context.ts";
 import type { Person } from "../core/decide.ts";
-import type { ChannelId, RunId, RunKey, TeamId, UserId } from "../core/ids.ts";
-import { err, type Result } from "../core/result.ts";
+import type { ChannelId, RunKey, TeamId, UserId } from "../core/ids.ts";
+import type { Result } from "../core/result.ts";
 import type { Run } from "../core/run.ts";
 import { auditEntry } from "./audit-entry.ts";
+import type { FlowMetrics } from "./flow-log.ts";
+import type { NoRun } from "./no-run.ts";
 import { type AgentService, type AuditEntry, type People, PortError, type Store } from "./ports.ts";
+import { createNoteRefusal, type Tried } from "./refuse.ts";
 import type { Rounds } from "./rounds.ts";
 
 /** A look-up for starting, watching and reading may be this old (ms); one for deciding may not. */
 export const RELAXED_AGE_MS = 60_000;
 
 export type Asker = { readonly team: TeamId; readonly user: UserId; readonly channel: ChannelId };
-
-export type NoRun =
-  | { readonly because: "empty-task" }
-  | { readonly because: "guest" | "outsider" | "bot" | "deactivated" | "not-in-channel" }
-  | { readonly because: "unverified" }
-  /** We can't see the channel: private, and nobody invited us. */
-  | { readonly because: "hidden-channel" }
-  /** A direct message, to us or among people. */
-  | { readonly because: "not-a-channel" }
-  /** No such run, or one that this person may not know of. */
-  | { readonly because: "unknown-run" }
-  | { readonly because: "service-silent"; readonly words: string }
-  | { readonly because: "already-watched"; readonly run: Run }
-  | { readonly because: "not-watched"; readonly run: Run }
-  | { readonly because: "deciding"; readonly run: Run }
-  | { readonly because: "answered" };
 
 export type UseDeps = {
   store: Store;
@@ -37,6 +24,7 @@ export type UseDeps = {
   rounds: Pick<Rounds, "change" | "take">;
   context: () => Context;
   newKey: () => string;
+  metrics: FlowMetrics;
 };
 
 /** Full members of this workspace, in the channel. Null: they may. */
@@ -77,6 +65,18 @@ export async function keep(
   return run.key;
 }
 
+/** A «no» leaves a count and an audit entry; everything else passes as it is. `tried`: what is known of it. */
+export async function answered<Value>(
+  deps: Pick<UseDeps, "store" | "metrics" | "context">,
+  by: Pick<Asker, "team" | "user">,
+  result: Result<Value, NoRun>,
+  tried: Tried,
+): Promise<Result<Value, NoRun>> {
+  if (result.ok) return result;
+  await createNoteRefusal(deps)(by, result.error.because, tried);
+  return result;
+}
+
 /** The audit line of a run that was started, watched or let go. */
 export function entry(
   run: Run,
@@ -86,17 +86,4 @@ export function entry(
 ): AuditEntry {
   const { team, user } = by;
   return auditEntry(run, { at, what, by: { team, user }, outcome: what });
-}
-
-/** Somebody tried and may not: the audit has it, and they hear why. */
-export async function mayNot(
-  deps: UseDeps,
-  { team, user }: Asker,
-  no: NoRun,
-  facts: { step: NonNullable<AuditEntry["step"]>; run?: Run; runId?: RunId },
-): Promise<Result<never, NoRun>> {
-  const { step, run = null, ...about } = facts;
-  const said = { at: deps.context().now, what: "refused", outcome: "refused", refusal: no.because } as const;
-  await deps.store.audit([auditEntry(run, { ...said, by: { team, user }, step, ...about })]);
-  return err(no);
 }

@@ -1,7 +1,7 @@
 // A click on a card: may this person open the modal? Nothing in the click is believed but who clicked what where.
 
 import type { Verdict } from "../core/approval.ts";
-import { isOpen, mayDecide } from "../core/decide.ts";
+import { isOpen, mayDecide, type Refusal } from "../core/decide.ts";
 import type { ChannelId, MessageTs, Nonce, TeamId, UserId } from "../core/ids.ts";
 import { err, ok, type Result } from "../core/result.ts";
 import { cardSlot, findApproval, type Run } from "../core/run.ts";
@@ -16,7 +16,8 @@ export type Click = {
   readonly user: UserId;
   readonly channel: ChannelId;
   readonly ts: MessageTs;
-  readonly nonce: Nonce;
+  /** Null: the button carried something that is none. */
+  readonly nonce: Nonce | null;
 };
 
 export type OpenModal = {
@@ -24,24 +25,17 @@ export type OpenModal = {
   decide(click: Click, verdict: Verdict): Promise<Result<{ run: Run; ticket: ModalTicket }, No>>;
   /** To read a request in full; decides nothing. */
   read(click: Click): Promise<Result<{ run: Run; request: ModalTicket["saw"] }, No>>;
-  /** A button or a form that carries no nonce of ours at all. */
-  stranger(by: { team: TeamId; user: UserId }, step: "click" | "submit"): Promise<Result<never, No>>;
 };
 
 export function createOpenModal(deps: DecideDeps): OpenModal {
   return {
     decide: (click, verdict) => openModal(deps, click, verdict),
-    read: async (click) => {
-      const found = await findCard(deps, click);
-      if (!found.ok) return refused(deps, found.error, click, { step: "read" });
-      return ok({ run: found.value.run, request: found.value.approval.request });
-    },
-    stranger: (by, step) => refused(deps, { refusal: { because: "unknown" }, run: null }, by, { step }),
+    read: (click) => readRequest(deps, click),
   };
 }
 
 async function findCard({ store }: DecideDeps, click: Click) {
-  const button = await store.byButton(click.nonce);
+  const button = click.nonce === null ? null : await store.byButton(click.nonce);
   const run = button === null ? null : ((await store.load(button.run))?.run ?? null);
   const approval = run === null || button === null ? null : findApproval(run, button.approval);
   if (run === null || button === null || approval === null)
@@ -59,6 +53,22 @@ async function findCard({ store }: DecideDeps, click: Click) {
     run.team === click.team && run.channel === click.channel && post?.is === "up" && post.ts === click.ts;
   if (!mine) return err<No>({ refusal: { because: "unknown" }, run: null });
   return ok({ run, approval, version: button.version });
+}
+
+/** Whoever sees the channel sees the card, so they may read it in full; nobody else. */
+async function readRequest(
+  deps: DecideDeps,
+  click: Click,
+): Promise<Result<{ run: Run; request: ModalTicket["saw"] }, No>> {
+  const found = await findCard(deps, click);
+  if (!found.ok) return refused(deps, found.error, click, { step: "read" });
+  const { run, approval } = found.value;
+  const person = await lookUp(deps, run, click.user, CLICK_AGE_MS);
+  const no: Refusal | null =
+    "because" in person ? person : person.seesChannel ? null : { because: "not-in-channel" };
+  const saw = approval.request;
+  if (no === null) return ok({ run, request: saw });
+  return refused(deps, { refusal: no, run }, click, { step: "read", approval: approval.id, saw });
 }
 
 async function openModal(

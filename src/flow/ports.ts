@@ -178,6 +178,10 @@ export type Store = AuditShelf & {
   /** A small document of its own that is loaded and saved whole, such as the outage notices. */
   document(name: string): Promise<Json>;
   putDocument(name: string, value: Json): Promise<void>;
+  /** Remembers the mark until `keepMs` later; true the first time only. */
+  markSeen(mark: string, at: number, keepMs: number): Promise<boolean>;
+  /** The mark counts as new again. May be called twice. */
+  unmark(mark: string): Promise<void>;
   ping(): Promise<void>;
   close(): Promise<void>;
 };

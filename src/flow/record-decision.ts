@@ -18,7 +18,8 @@ export const SUBMIT_LOOK_MS = 1_500;
 /** The decision is committed when this resolves to ok. Rejects with PortError when it could not be stored. */
 export type RecordDecision = (
   by: { team: TeamId; user: UserId },
-  nonce: Nonce,
+  /** Null: the form carried something that is none. */
+  nonce: Nonce | null,
   reason: string,
 ) => Promise<Result<Run, No>>;
 
@@ -29,10 +30,10 @@ export function createRecordDecision(deps: DecideDeps): RecordDecision {
 async function submit(
   deps: DecideDeps,
   by: { team: TeamId; user: UserId },
-  nonce: Nonce,
+  nonce: Nonce | null,
   reason: string,
 ): Promise<Result<Run, No>> {
-  const ticket = await deps.store.modal(nonce);
+  const ticket = nonce === null ? null : await deps.store.modal(nonce);
   // The modal is bound to its person: a nonce in another hand is nobody's modal.
   if (ticket === null || ticket.team !== by.team || ticket.user !== by.user) {
     return refused(deps, { refusal: { because: "unknown" }, run: null }, by, { step: "submit" });

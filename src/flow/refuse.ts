@@ -73,3 +73,25 @@ export async function lookUp(
     throw error;
   }
 }
+
+/** For what is refused before any use case is asked: leaves a count and an audit entry. Rejects with PortError. */
+export type NoteRefusal = (
+  by: { team: TeamId; user: UserId },
+  because: NonNullable<AuditEntry["refusal"]>,
+  tried: Tried,
+) => Promise<void>;
+
+/** `runId`, `run`: as they were given, so there may be no such run. */
+export type Tried = Pick<AuditEntry, "step"> & Partial<Pick<AuditEntry, "run" | "runId" | "outcome">>;
+
+export function createNoteRefusal({
+  store,
+  metrics,
+  context,
+}: Pick<DecideDeps, "store" | "metrics" | "context">): NoteRefusal {
+  return async ({ team, user }, refusal, tried) => {
+    metrics.refusal(refusal);
+    const facts = { at: context().now, what: "refused", outcome: "refused", ...tried, refusal } as const;
+    await store.audit([auditEntry(null, { ...facts, by: { team, user } })]);
+  };
+}

@@ -1,19 +1,27 @@
 // A whole world on one machine: a strict local Slack with its page, the reference service and gateway, and between them the real bot.
 
 import { randomInt } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
-import { createPage } from "./page/page.ts";
+import { type BotKeeper, createBotKeeper } from "./bot-keeper.ts";
+import { createSandboxClock, type SandboxClock } from "./clock.ts";
+import type { Mounted } from "./mounted.ts";
+import type { Scenes } from "./scenes/engine.ts";
 import { startGateway } from "./service/start-gateway.ts";
 import { startService } from "./service/start-service.ts";
-import { readManifest } from "./slack/manifest.ts";
-import { type Slack, type SlackOptions, startSlack } from "./slack/server.ts";
+import { type Handler, type Slack, type SlackOptions, startSlack } from "./slack/server.ts";
 
 export type World = {
   readonly slack: Slack;
   readonly service: Awaited<ReturnType<typeof startService>>;
   readonly gateway: Awaited<ReturnType<typeof startGateway>>;
-  /** The environment that a bot of this world is started with. */
+  /** Slack's and the service's. */
+  readonly clock: SandboxClock;
+  /** Null when the world was started without one. */
+  readonly bot: BotKeeper | null;
+  readonly scenes: Scenes | null;
+  /** The environment that a bot of this world was first started with; one that is kept gets the newest key at each start. */
   readonly env: { readonly [name: string]: string };
   stop(): Promise<void>;
 };
@@ -27,67 +35,112 @@ export type WorldOptions = {
   readonly entrance?: "socket" | "http";
   readonly slack?: Pick<SlackOptions, "timing" | "rateLimits" | "now">;
   readonly service?: Partial<Parameters<typeof startService>[0]>;
+  /** Keeps the real bot as a process of its own, begun as soon as it can be; without it, somebody else starts one. */
+  readonly bot?: {
+    readonly env?: { readonly [name: string]: string };
+    readonly echo?: (text: string) => void;
+    readonly say?: (words: string) => void;
+  };
+  /** How long a scene's caption stands (ms). */
+  readonly paceMs?: (words: string) => number;
 };
 
 export const MANIFEST = fileURLToPath(new URL("../../manifest.yml", import.meta.url));
 
-const EXAMPLES = [
-  "/agent run deploy billing-api to production",
-  "/agent run two approvals for the release",
-  "/agent pending",
-  "/agent health",
-];
-
-/** Everything but the bot. Bound to loopback only; every token is minted afresh. */
+/** Everything but the bot, and the bot too when it is to be kept. Bound to loopback only; every token is minted afresh. */
 export async function startWorld(options: WorldOptions): Promise<World> {
   const { port = 0, tempo = 1, entrance = "socket" } = options;
+  const clock = createSandboxClock();
   const botPort = await freePort();
   const requestUrl = `http://127.0.0.1:${botPort}/slack/events`;
   const delivery =
     entrance === "socket" ? { mode: "socket" as const } : { mode: "http" as const, requestUrl };
   const [slack, service, gateway] = await Promise.all([
-    startSlack({ port, manifestPath: MANIFEST, delivery, ...options.slack }),
-    startService({ tempo, ...options.service }),
-    startGateway({}),
+    startSlack({ port, manifestPath: MANIFEST, delivery, now: clock.now, ...options.slack }),
+    startService({ tempo, clock, ...options.service }),
+    startGateway({ clock }),
   ]);
-  mountPage(slack, () => entrance === "http" || slack.sockets.connections() > 0);
   service.requests.subscribe(createReporter(slack, service));
+  const env = () => environment({ slack, service, gateway, entrance }, options.databaseUrl, botPort);
+  const first = env();
+  const bot = options.bot === undefined ? null : keptBot(options.bot, env);
+  const parts = { slack, service, gateway, clock, bot, manifestPath: MANIFEST, entrance };
+  const { scenes } = await mount(slack, async () => {
+    // Loaded while the bot starts.
+    const { createMounted } = await import("./mounted.ts");
+    return createMounted({ ...parts, paceMs: options.paceMs ?? captionMs });
+  });
+  return {
+    slack,
+    service,
+    gateway,
+    clock,
+    bot,
+    scenes,
+    env: first,
+    stop: async () => {
+      await scenes?.stop();
+      await bot?.stop();
+      await Promise.all([slack.stop(), service.stop(), gateway.stop()]);
+    },
+  };
+}
+
+type Started = Pick<World, "slack" | "service" | "gateway"> & { readonly entrance: "socket" | "http" };
+
+/** The service's key is the one that is right now. */
+function environment(
+  { slack, service, gateway, entrance }: Started,
+  databaseUrl: string,
+  botPort: number,
+): World["env"] {
   const door =
     entrance === "socket"
       ? { SLACK_APP_TOKEN: slack.appToken }
       : { SLACK_SIGNING_SECRET: slack.signingSecret };
-  const env = {
+  return {
     ...door,
     SLACK_BOT_TOKEN: slack.botToken,
     SLACK_API_URL: slack.apiUrl,
     AGENT_BASE_URL: service.url,
     AGENT_API_KEY: service.apiKey,
     GATEWAY_URL: gateway.url,
-    DATABASE_URL: options.databaseUrl,
+    DATABASE_URL: databaseUrl,
     HOST: "127.0.0.1",
     PORT: String(botPort),
   };
-  return {
-    slack,
-    service,
-    gateway,
-    env,
-    stop: async () => void (await Promise.all([slack.stop(), service.stop(), gateway.stop()])),
-  };
 }
 
-function mountPage(slack: Slack, connected: () => boolean): void {
-  const manifest = readManifest(MANIFEST);
-  const commands = [...manifest.commands].map(([command, { description, usageHint }]) => ({
-    command,
-    description,
-    usage_hint: usageHint,
-  }));
-  const { workspace, acts, traffic } = slack;
-  const openHome = manifest.homeTab ? slack.openHome : null;
-  slack.mount(
-    createPage({ workspace, acts, traffic, connected, openHome, commands, examples: EXAMPLES, board: null }),
-  );
+function keptBot(
+  { env = {}, ...ears }: NonNullable<WorldOptions["bot"]>,
+  own: () => World["env"],
+): BotKeeper {
+  const bot = createBotKeeper({ env: () => ({ ...own(), ...env }), ...ears });
+  // Whoever waits for it asks `ready` and is told there.
+  bot.start().catch(() => undefined);
+  return bot;
+}
+
+/** Time to read: a little for the look, and a little for each letter (ms). */
+const captionMs = (words: string): number => Math.min(Math.max(1_500, words.length * 25), 3_000);
+
+/** Whoever comes before all is loaded waits. */
+async function mount(slack: Slack, load: () => Promise<Mounted>): Promise<Mounted> {
+  const loading = load();
+  let handlers: readonly Handler[] | null = null;
+  const route = (req: IncomingMessage, res: ServerResponse, to: readonly Handler[]): boolean =>
+    to.some((handler) => handler(req, res));
+  slack.mount((req, res) => {
+    if (handlers !== null) return route(req, res, handlers);
+    loading.then(
+      (mounted) => route(req, res, mounted.handlers) || res.writeHead(404).end(),
+      () => res.writeHead(500).end(),
+    );
+    return true;
+  });
+  const mounted = await loading;
+  handlers = mounted.handlers;
+  return mounted;
 }
 
 /** What the service was asked goes into the Traffic panel, each request once, when it is answered. Quiet looks would drown the rest. */

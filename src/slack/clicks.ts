@@ -14,7 +14,6 @@ import type { ClickPayload } from "./payloads.ts";
 export async function onCardClick(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
   const [{ action_id, value }] = payload.actions;
   const nonce = parsed<Nonce>(toNonce, value);
-  if (nonce === null) return stranger(deps, payload);
   const click: Click = {
     team: deps.team,
     user: payload.user.id,
@@ -30,11 +29,6 @@ export async function onCardClick(deps: ListenerDeps, payload: ClickPayload): Pr
   await open(deps, payload, decisionModal(run, ticket.saw, verdict, ticket.nonce));
 }
 
-async function stranger(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
-  const no = await deps.openModal.stranger({ team: deps.team, user: payload.user.id }, "click");
-  if (!no.ok) await refuse(deps, payload, no.error.refusal);
-}
-
 async function read(deps: ListenerDeps, payload: ClickPayload, click: Click): Promise<void> {
   const found = await deps.openModal.read(click);
   if (!found.ok) return refuse(deps, payload, found.error.refusal);
@@ -48,7 +42,10 @@ export async function onUnknownClick(deps: ListenerDeps, payload: ClickPayload):
   const again = action_id === UNKNOWN_START_AGAIN ? "started" : "left";
   const done = key === null ? null : await deps.startRun.answerUnknown(by, key, again);
   if (done?.ok === true) return;
-  if (done === null) return refuse(deps, payload, { because: "unknown" });
+  if (done === null) {
+    await deps.noteRefusal(by, "unknown", { step: "start" });
+    return refuse(deps, payload, { because: "unknown" });
+  }
   if (done.error.because === "unknown-run") {
     return answer(
       deps,

@@ -8,7 +8,7 @@ import { createAnswerAt } from "./answer-url.ts";
 import { createSlackApp, type Entrance, type SlackApp } from "./bolt.ts";
 import { createChat } from "./chat.ts";
 import { createClients } from "./clients.ts";
-import { whoAmI } from "./connect.ts";
+import { whichApp, whoAmI } from "./connect.ts";
 import { createLane } from "./lane.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { createPeople } from "./people.ts";
@@ -19,6 +19,9 @@ export type SlackOptions = {
   readonly botToken: string;
   readonly apiUrl: string | null;
   readonly command: string;
+  /** Null: Slack is asked. */
+  readonly appId: string | null;
+  readonly turnedAway: (because: string) => void;
   readonly logger: Logger;
   readonly log: FlowLog;
   readonly clock: Clock;
@@ -28,7 +31,7 @@ export type SlackOptions = {
 
 export type UseCases = Pick<
   ListenerDeps,
-  "startRun" | "adoptRun" | "questions" | "openModal" | "recordDecision"
+  "startRun" | "adoptRun" | "questions" | "openModal" | "recordDecision" | "noteRefusal"
 >;
 
 export type SlackDoor = {
@@ -46,6 +49,7 @@ export async function createSlack(options: SlackOptions): Promise<SlackDoor> {
   const answerAt = createAnswerAt(apiUrl);
   const now = (): number => clock.now();
   const self = await whoAmI(quick, log);
+  const appId = await whichApp(quick, self, options.appId, log);
   const chat = createChat({ call: background, lane: createLane(clock), answerAt, self, apiUrl, digest, now });
   const people = createPeople(quick, self, now);
   return {
@@ -64,7 +68,7 @@ export async function createSlack(options: SlackOptions): Promise<SlackDoor> {
         clock,
         log,
       };
-      return createSlackApp({ ...options, self }, deps);
+      return createSlackApp({ ...options, self, appId, teamOf: people.teamOf, now }, deps);
     },
   };
 }

@@ -12,7 +12,12 @@ import { type SlackHistory, slackHistory } from "./wire.ts";
 export type Self = { readonly user: UserId; readonly bot: string };
 
 type Deps = { readonly call: Call; readonly self: Self };
+type Where =
+  { readonly channel: string; readonly ts: string } | { readonly channel: string; readonly oldest: string };
 
+type Messages = SlackHistory["messages"];
+
+const TOO_MANY = "too_many";
 const PAGE = 200;
 const MAX_PAGES = 20;
 /** Our clock and Slack's may differ by this much (ms). */
@@ -26,13 +31,13 @@ export async function findMessages(
   mark: string,
 ): Promise<readonly MessageTs[]> {
   const messages = await readBack(deps.call, run, inChannel);
-  return messages
+  const found = messages
     .filter(
       ({ metadata }) => metadata?.event_type === METADATA_EVENT && metadata.event_payload["mark"] === mark,
     )
     .filter((message) => isOurs(message, deps.self))
-    .flatMap(({ ts }) => parsed(toTs, ts) ?? [])
-    .sort();
+    .flatMap(({ ts }) => parsed(toTs, ts) ?? []);
+  return [...new Set(found)].sort();
 }
 
 export async function hasFile(deps: Deps, run: Run, file: string): Promise<boolean> {
@@ -46,17 +51,38 @@ function isOurs(message: SlackHistory["messages"][number], self: Self): boolean 
   return message.user === self.user || message.bot_id === self.bot;
 }
 
-async function readBack(call: Call, run: Run, inChannel: boolean): Promise<SlackHistory["messages"]> {
+async function readBack(call: Call, run: Run, inChannel: boolean): Promise<Messages> {
   const opening = run.posts[OPENING];
+  if (opening?.is !== "up") return readChannel(call, run, run.askedAt);
   // In a channel that talks a lot a run of days is long ago: a notice is looked for from its outage on.
-  const since = opening?.is === "up" ? (run.outage?.since ?? run.askedAt) : run.askedAt;
-  const where =
-    inChannel || opening?.is !== "up" ? { oldest: String((since - SKEW_MS) / 1_000) } : { ts: opening.ts };
-  const method = "ts" in where ? "conversations.replies" : "conversations.history";
-  const found: SlackHistory["messages"] = [];
+  if (inChannel) return readChannel(call, run, run.outage?.since ?? run.askedAt);
+  const replies = await unless(
+    "thread_not_found",
+    pages(call, "conversations.replies", { channel: run.channel, ts: opening.ts }),
+  );
+  // What is posted to a thread whose first message somebody deleted stands in the channel, outside any thread.
+  const outside = await unless(TOO_MANY, readChannel(call, run, run.askedAt));
+  return [...replies, ...outside];
+}
+
+async function unless(code: string, messages: Promise<Messages>): Promise<Messages> {
+  try {
+    return await messages;
+  } catch (error) {
+    if (error instanceof PortError && error.code === code) return [];
+    throw error;
+  }
+}
+
+function readChannel(call: Call, { channel }: Run, since: number): Promise<Messages> {
+  return pages(call, "conversations.history", { channel, oldest: String((since - SKEW_MS) / 1_000) });
+}
+
+async function pages(call: Call, method: string, where: Where): Promise<Messages> {
+  const found: Messages = [];
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {
-    const args = { channel: run.channel, limit: PAGE, include_all_metadata: true, ...where };
+    const args = { limit: PAGE, include_all_metadata: true, ...where };
     const answer = slackHistory(await call(method, cursor === undefined ? args : { ...args, cursor }));
     found.push(...answer.messages);
     cursor = answer.response_metadata?.next_cursor;
@@ -65,6 +91,6 @@ async function readBack(call: Call, run: Run, inChannel: boolean): Promise<Slack
   throw new PortError("there are too many messages to read back", {
     applied: "no",
     retry: "later",
-    code: "too_many",
+    code: TOO_MANY,
   });
 }

@@ -5,6 +5,7 @@ import type { FlowLog } from "../flow/flow-log.ts";
 import type { OpenModal } from "../flow/open-modal.ts";
 import type { Questions } from "../flow/questions.ts";
 import type { RecordDecision } from "../flow/record-decision.ts";
+import type { NoteRefusal } from "../flow/refuse.ts";
 import type { StartRun } from "../flow/start-run.ts";
 import type { AnswerAt } from "./answer-url.ts";
 import type { Call } from "./clients.ts";
@@ -18,6 +19,7 @@ export type ListenerDeps = {
   readonly questions: Questions;
   readonly openModal: OpenModal;
   readonly recordDecision: RecordDecision;
+  readonly noteRefusal: NoteRefusal;
   /** For views and links: what a person is waiting for. */
   readonly quick: Call;
   readonly answerAt: AnswerAt;

@@ -1,6 +1,7 @@
 // Which payload goes to which function. Each listener reads the payload, acknowledges, and calls one function.
 
 import type { App } from "@slack/bolt";
+import { refusedModal } from "./blocks/decision-modal.ts";
 import { onCardClick, onUnknownClick } from "./clicks.ts";
 import { onCommand } from "./commands.ts";
 import { openFormFromHome, showHome } from "./home.ts";
@@ -53,10 +54,17 @@ const SUBMITS: readonly (readonly [string, OnSubmit])[] = [
   [RUN_FORM, formAnswer],
 ];
 
+const UNREAD =
+  "Slack sent this in a form that Countersign does not know, so nothing was done. Tell whoever runs Countersign.";
+const unreadForm: SubmitAnswer = {
+  response_action: "update",
+  view: refusedModal("Nothing was done", UNREAD),
+};
+
 export function listen(app: App, deps: ListenerDeps): void {
   app.command(deps.command, async ({ body, ack }) => {
     const payload = readPayload(commandPayload, body, deps.log);
-    if (payload === null) return ack();
+    if (payload === null) return ack({ response_type: "ephemeral", text: UNREAD });
     return onCommand(deps, payload, async (text) => {
       await (text === undefined ? ack() : ack({ response_type: "ephemeral", text }));
     });
@@ -82,7 +90,8 @@ export function listen(app: App, deps: ListenerDeps): void {
   for (const [name, onSubmit] of SUBMITS) {
     app.view(name, async ({ body, ack }) => {
       const payload = readPayload(submitPayload, body, deps.log);
-      const answer = payload === null ? undefined : await onSubmit(deps, payload);
+      // Without an answer the form would close as if all were well.
+      const answer = payload === null ? unreadForm : await onSubmit(deps, payload);
       await (answer === undefined ? ack() : ack({ ...answer }));
     });
   }

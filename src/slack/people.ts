@@ -1,9 +1,10 @@
 // Who somebody is, asked of Slack by id. Display names and payloads are not evidence.
 
 import type { Person } from "../core/decide.ts";
-import { ChannelId, type TeamId, type UserId } from "../core/ids.ts";
+import { ChannelId, parsed, type TeamId, UserId } from "../core/ids.ts";
 import { type People, PortError } from "../flow/ports.ts";
 import type { Call } from "./clients.ts";
+import type { TeamOf } from "./gate.ts";
 import { createShared } from "./shared-answers.ts";
 import { type SlackUser, slackChannel, slackChannels, slackUser } from "./wire.ts";
 
@@ -15,7 +16,10 @@ const CHANNEL_AGE_MS = 60_000;
 /** users.conversations pages; nobody is in more channels with one app than this. */
 const MAX_PAGES = 10;
 
-export function createPeople(call: Call, home: Home, now: () => number): People {
+/** What a click may rely on to know whose workspace this is (ms). */
+const TEAM_AGE_MS = 60_000;
+
+export function createPeople(call: Call, home: Home, now: () => number): People & { teamOf: TeamOf } {
   const users = createShared(now, async (user: UserId) => slackUser(await call("users.info", { user })));
   const channels = createShared(now, async (channel: ChannelId) =>
     slackChannel(await call("conversations.info", { channel })),
@@ -38,6 +42,10 @@ export function createPeople(call: Call, home: Home, now: () => number): People 
   return {
     lookUp: (...asked) => inTime(lookUp(...asked)),
     channelsOf: (user, maxAgeMs) => memberships(user, maxAgeMs),
+    teamOf: async (user) => {
+      const id = parsed(UserId, user);
+      return id === null ? "" : (await inTime(users(id, TEAM_AGE_MS))).team;
+    },
   };
 }
 

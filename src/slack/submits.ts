@@ -5,7 +5,7 @@ import type { View } from "@slack/types";
 import type { Refusal } from "../core/decide.ts";
 import { ChannelId, Nonce, parsed, type UserId } from "../core/ids.ts";
 import { PortError } from "../flow/ports.ts";
-import type { NoRun } from "../flow/may-use.ts";
+import type { NoRun } from "../flow/no-run.ts";
 import type { No } from "../flow/refuse.ts";
 import { changedModal, refusedModal } from "./blocks/decision-modal.ts";
 import { noRunWords, refusalPlain, refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
@@ -31,10 +31,7 @@ export async function decisionAnswer(deps: ListenerDeps, payload: SubmitPayload)
   const reason = typedInto(payload, REASON_BLOCK, REASON_INPUT);
   try {
     const by = { team: deps.team, user: payload.user.id };
-    const recorded =
-      nonce === null
-        ? await deps.openModal.stranger(by, "submit")
-        : await deps.recordDecision(by, nonce, reason);
+    const recorded = await deps.recordDecision(by, nonce, reason);
     return recorded.ok ? undefined : refusalAnswer(recorded.error, payload.user.id);
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
@@ -70,11 +67,14 @@ export async function formAnswer(deps: ListenerDeps, payload: SubmitPayload): Pr
   const chosen = fromHome ? typedInto(payload, CHANNEL_BLOCK, CHANNEL_INPUT) : place;
   const channel = parsed<ChannelId>(ChannelId, chosen);
   const intention = parsed<Nonce>(Nonce, nonce);
-  if (channel === null || intention === null)
-    return inField(TASK_BLOCK, "This form is not one of ours. Open it again with the command.");
+  const who = { team: deps.team, user: payload.user.id };
   const input = typedInto(payload, TASK_BLOCK, TASK_INPUT);
-  const by = { team: deps.team, user: payload.user.id, channel };
   try {
+    if (channel === null || intention === null) {
+      await deps.noteRefusal(who, "unknown", { step: "start" });
+      return inField(TASK_BLOCK, "This form is not one of ours. Open it again with the command.");
+    }
+    const by = { ...who, channel };
     const started = await deps.startRun.start(by, { input, intention: `form ${intention}`, answerUrl: null });
     if (started.ok) {
       if (fromHome) void showHome(deps, by.user);

@@ -97,6 +97,12 @@ export function postedTs(answer: unknown): MessageTs {
   });
 }
 
+const botAnswer = z.object({ bot: z.object({ app_id: z.string().min(1) }) });
+
+export function appOfBot(answer: unknown): string {
+  return read(botAnswer, answer).bot.app_id;
+}
+
 const uploadAnswer = z.object({ upload_url: z.string(), file_id: z.string() });
 
 export function uploadTarget(answer: unknown): { readonly upload_url: string; readonly file_id: string } {

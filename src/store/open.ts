@@ -13,6 +13,7 @@ import { createLeases, startAlone } from "./leases.ts";
 import { migrate } from "./migrate.ts";
 import { createPapers } from "./papers.ts";
 import { createShelf } from "./shelf.ts";
+import { createSeenRequests } from "./seen-requests.ts";
 import { openSqlite, SQLITE } from "./sqlite.ts";
 import type { Database } from "./tables.ts";
 import { read, write } from "./transaction.ts";
@@ -59,6 +60,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     ...createLeases({ db, owner, onCorrupt }),
     ...createPapers(db, key),
     ...createShelf(db, key),
+    ...createSeenRequests(db),
     auditPublicKey: () => key.publicKey,
     ping: async () => void (await read(() => db.selectFrom("schema_version").selectAll().execute())),
     close: () => db.destroy(),

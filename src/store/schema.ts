@@ -20,6 +20,7 @@ export type StepWork = (trx: Trx, key: AuditKey) => Promise<void>;
 export const MIGRATIONS: readonly ((engine: Engine) => readonly (string | StepWork)[])[] = [
   runsAndTheirPapers,
   chainedAudit,
+  seenRequests,
 ];
 
 function runsAndTheirPapers(engine: Engine): readonly string[] {
@@ -142,3 +143,14 @@ const DOCUMENTS = `create table documents (
   name text primary key not null,  -- small things that are loaded and saved whole
   doc text not null                -- JSON
 )`;
+
+/** What Slack has signed and we have taken, for as long as its signature is good. */
+function seenRequests(): readonly string[] {
+  return [
+    `create table seen_requests (
+    mark text primary key not null,  -- SHA-256 of the signature: it says which request, and is worth nothing to a thief
+    at bigint not null               -- when it came
+  )`,
+    "create index seen_requests_by_age on seen_requests (at)",
+  ];
+}

@@ -15,6 +15,7 @@ export type Tables = {
   audit_texts: { digest: string; text: string };
   letters: LetterRow;
   documents: { name: string; doc: string };
+  seen_requests: { mark: string; at: number };
   schema_version: { version: number };
 };
 

@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ActResult } from "#src/sandbox/slack/model.ts";
@@ -14,8 +12,7 @@ import {
 } from "../sandbox/page/stage.ts";
 import type { Scene } from "../sandbox/page/stage.ts";
 import { launchChromium } from "../make/chromium.ts";
-
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+import { violations } from "./looking.ts";
 
 let browser: Browser;
 let stage: ReturnType<typeof createStage>;
@@ -57,9 +54,8 @@ async function open(options: Parameters<Browser["newContext"]>[0]): Promise<Page
 }
 
 const go = async (path: string, on = page): Promise<void> => {
-  const live = on.waitForRequest(/\/page\/live/);
   await on.goto(served.url + path);
-  await live;
+  await on.locator("body[data-live]").waitFor();
 };
 
 const channel = `/as/U0ANA/${OPS}`;
@@ -91,21 +87,6 @@ describe("axe finds nothing", () => {
     expect(await violations(on)).toEqual([]);
   });
 });
-
-type AxeResults = {
-  passes: unknown[];
-  violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[];
-};
-
-async function violations(on: Page): Promise<string[]> {
-  // The page's policy forbids strange scripts, so axe is evaluated and not inserted.
-  await on.evaluate(axe);
-  const results = await on.evaluate<AxeResults>("axe.run()");
-  if (results.passes.length === 0) throw new Error("axe looked at nothing");
-  return results.violations.flatMap(({ id, nodes }) =>
-    nodes.map((node) => `${id}: ${node.html} ${node.failureSummary ?? ""}`),
-  );
-}
 
 describe("typing", () => {
   test("an example fills the composer and Enter sends it as a command", async () => {
@@ -195,14 +176,15 @@ describe("live", () => {
     expect(await scroller.evaluate(`${atEnd}(document.querySelector('main [data-scroll]'))`)).toBe(true);
     await page.evaluate("document.querySelector('main [data-scroll]').scrollTop = 0");
     stage.workspace.post({ author: "U0BEN", channel: OPS, text: "further down" });
-    await page.getByRole("button", { name: "New messages" }).click();
-    await expect.poll(() => page.getByRole("button", { name: "New messages" }).isVisible()).toBe(false);
+    await page.getByRole("button", { name: "1 new message" }).click();
+    await expect.poll(() => page.getByRole("button", { name: "new message" }).isVisible()).toBe(false);
+    expect(await page.locator("main [data-first-new]").textContent()).toContain("further down");
   });
 
   test("the traffic is filtered as it comes in", async () => {
     fillTraffic(stage.traffic);
     await go(`${channel}?traffic`);
-    await page.getByRole("searchbox", { name: "Filter the traffic" }).fill("views");
+    await page.getByRole("searchbox", { name: "Words that a line must have" }).fill("views");
     stage.traffic.add("app", "views.open", {});
     await page.getByText("views.open").first().waitFor();
     expect(await page.getByText("auth.test").isVisible()).toBe(false);

@@ -82,6 +82,7 @@ function judge(world: World, life: Life, ever: readonly Message[]): Verdict {
   const broken = [...judgeThread(world, life, ever), ...judgeRuns(world, life, ever)];
   const sent = Map.groupBy(decisionsOf(world, life), ({ path }) => path);
   for (const posts of sent.values()) broken.push(...judgeDecision(life, posts));
+  broken.push(...judgeAcknowledged(life, [...sent.values()].flat()));
   const cards = messagesOf(world, life).filter(isCard);
   if (cards.some(canDecide)) broken.push("at rest a card can still be decided");
   return {
@@ -130,14 +131,22 @@ function judgeRuns(world: World, life: Life, ever: readonly Message[]): string[]
 
 function judgeDecision({ attempts }: Life, posts: readonly Recorded[]): string[] {
   const contents = new Set(posts.map(({ body }) => body));
-  const kept = attempts.filter((attempt) => attempt.kept).map(({ reason }) => JSON.stringify(reason));
-  const known = attempts.map(({ reason }) => JSON.stringify(reason));
-  const typed = [...contents].every((body) => known.some((reason) => body?.includes(reason)));
-  const first =
-    kept.length === 0 || kept.some((reason) => [...contents].every((body) => body?.includes(reason)));
+  const typed = [...contents].every((body) => attempts.some(({ reason }) => saysReason(body, reason)));
   return [
     ...(contents.size === 1 ? [] : [`${contents.size} contents of one decision left the bot`]),
     ...(typed ? [] : ["a decision left the bot that nobody typed"]),
-    ...(first ? [] : ["a decision that was acknowledged is not the one that left the bot"]),
   ];
 }
+
+/** A form that closed said «recorded». Of two approvals one may have lost its answer while the other's form closed: each reason counts alone. */
+function judgeAcknowledged({ attempts }: Life, posts: readonly Recorded[]): string[] {
+  const forgotten = attempts.filter(
+    ({ kept, reason }) => kept && !posts.some(({ body }) => saysReason(body, reason)),
+  );
+  return forgotten.map(
+    ({ reason }) => `«${reason}» was acknowledged, and another decision left the bot or none`,
+  );
+}
+
+const saysReason = (body: string | null, reason: string): boolean =>
+  body?.includes(JSON.stringify(reason)) === true;

@@ -37,7 +37,7 @@ test("a decision is told from the click to the confirmation, with every moment t
     "settled confirmed",
   ]);
   for (const each of told)
-    expect(each).toMatchObject({ runId: id, by: BY, verdict: "approve", policy: "none" });
+    expect(each).toMatchObject({ runId: id, by: BY, verdict: "approve", policy: null });
   const [opened, recorded, sent, settled] = told.map(({ moments }) => moments);
   const asked = (await bench.run(id)).approvals[0]?.seenAt ?? 0;
   const shown = 1_700_000_000_000;
@@ -65,7 +65,7 @@ test("each refused click and submit is an entry, with what was tried and why it 
   await bench.flow.openModal.decide({ ...click, user: REQUESTER }, "approve");
   await bench.flow.openModal.decide({ ...click, nonce: aNonce() }, "deny");
   await bench.flow.openModal.read({ ...click, nonce: aNonce() });
-  await bench.flow.openModal.stranger(BY, "submit");
+  await bench.flow.recordDecision(BY, null, "");
   await bench.flow.recordDecision({ ...BY, user: SECOND }, nonce, "not mine");
   await bench.flow.recordDecision(BY, nonce, "another reason");
   bench.people.before = () => Promise.reject(failure("timeout"));

@@ -46,6 +46,27 @@ describe.concurrent("a card whose post fails", () => {
     expect(world.cardsOf(opening)).toEqual([card]);
   });
 
+  test("whose thread was deleted stands in the channel, once, although its answer is lost", async (context) => {
+    const world = await aWorld(context, { troubled: true });
+    const { opening, run } = await working(world);
+    world.slack.workspace.remove(opening);
+    world.slack.faults.next("chat.postMessage", { drop: "after" });
+    world.service.control.addApproval(run, { action: "Tell the customers" });
+    const cards = () => world.posted(opsAgents).filter((each) => buttonsOf(each).includes("Approve"));
+    const readBack = () =>
+      world.slack.traffic
+        .lines()
+        .find(({ what, refused }) => what === "conversations.history" && refused === null);
+    await world.until(() => readBack() !== undefined && cards()[0]?.edited);
+    const [card] = cards();
+    if (card === undefined) throw new Error("there is no card");
+    await world.decide(ben, card, "Approve", "go");
+    await world.until(() => world.decisions().length === 1);
+    expect(world.posted(opsAgents).filter((each) => textOf(each).includes("Tell the customers"))).toEqual([
+      card,
+    ]);
+  });
+
   test("comes when Slack allows it again, and a modal opens meanwhile", async (context) => {
     const world = await aWorld(context, { troubled: true });
     const { opening, run } = await working(world);

@@ -85,7 +85,7 @@ export function anAuditEntry(run: Run, facts: Partial<AuditEntry> = {}): AuditEn
     verdict: null,
     reason: null,
     digest: null,
-    policy: "none",
+    policy: null,
     outcome: "stored",
     ...facts,
   };

@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type TestContext, vi } from "vitest";
+import { afterAll, beforeAll, type TestContext, vi } from "vitest";
 import { type App, startApp } from "#src/app.ts";
 import { explainFaults, readConfig } from "#src/config.ts";
 import { createLog } from "#src/log.ts";
@@ -62,6 +62,19 @@ export async function aWorld({ onTestFinished, task }: TestContext, choices: Cho
   const { stage, end } = await open(choices);
   onTestFinished(() => end(task.result?.state !== "fail"));
   return stage;
+}
+
+/** One world for all tests of a file, for stories that must not change it. Checked like the others when they are done. */
+export function aSharedWorld(choices: Choices = {}): () => Stage {
+  let opened: Opened | null = null;
+  beforeAll(async () => {
+    opened = await open(choices);
+  });
+  afterAll(() => opened?.end(true));
+  return () => {
+    if (opened === null) throw new Error("the world is there only while a test runs");
+    return opened.stage;
+  };
 }
 
 type Opened = { readonly stage: Stage; readonly end: (well: boolean) => Promise<void> };

@@ -4,9 +4,7 @@ import { z } from "zod";
 import type { ActResult, Block } from "../slack/model.ts";
 import { chosenAt, valuesOf } from "./choices.ts";
 import type { PageParts } from "./parts.ts";
-
-/** Far above what a person types, far below what would hurt. */
-const BODY_BYTES = 1_000_000;
+import { bodyOf } from "./post-body.ts";
 
 const fields = z.array(z.tuple([z.string(), z.string()]));
 const at = z.union([z.object({ view: z.string() }), z.object({ channel: z.string(), ts: z.string() })]);
@@ -39,22 +37,6 @@ const told = (text: string): ActResult => ({ ok: false, told: text });
 export async function perform(parts: PageParts, req: IncomingMessage): Promise<ActResult | undefined> {
   const parsed = act.safeParse(await bodyOf(req));
   return parsed.success ? route(parts, parsed.data) : undefined;
-}
-
-/** Undefined for a body that is too large, broken off or not JSON. */
-async function bodyOf(req: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of req as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > BODY_BYTES) return undefined;
-      chunks.push(chunk);
-    }
-    return JSON.parse(Buffer.concat(chunks).toString("utf8")) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 function route(parts: PageParts, asked: Act): Promise<ActResult> | ActResult {

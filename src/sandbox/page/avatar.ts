@@ -2,8 +2,8 @@ import { html } from "./html.ts";
 import type { Html } from "./html.ts";
 import type { Person, PersonId } from "../slack/model.ts";
 
-/** Tones are told apart by CSS; a person keeps theirs, for it is made from the name. */
-const TONES = 8;
+/** Tones are told apart by CSS; a person keeps theirs, for it is made from the name. The seeded people all differ. */
+const TONES = 16;
 
 /** The app has a face of its own, the others their initials. */
 export function avatar(person: Person | undefined, app?: PersonId): Html {
@@ -15,7 +15,8 @@ export function avatar(person: Person | undefined, app?: PersonId): Html {
     ></span>`;
   }
   const name = person?.name ?? "?";
-  const tone = Array.from(name).reduce((sum, letter) => sum * 5 + letter.charCodeAt(0), 0) % TONES;
+  const tone =
+    Array.from(name).reduce((sum, letter) => (sum * 5 + letter.charCodeAt(0)) % 1_000_003, 0) % TONES;
   return html`<span data-avatar="person" data-tone="${tone}" aria-hidden="true">${initials(name)}</span>`;
 }
 

@@ -1,11 +1,11 @@
-// What stands around a conversation: who you are, where you can go, how the app is, and what to do first.
+// What stands around a conversation: who you are, where you can go, and how the app is.
 import type { Person } from "../slack/model.ts";
 import { avatar } from "./avatar.ts";
 import { channelTitle } from "./conversation.ts";
 import { attr, html } from "./html.ts";
 import type { Html, Part } from "./html.ts";
-import { hrefOf } from "./place.ts";
-import type { Place } from "./place.ts";
+import { hrefOf, PANELS } from "./place.ts";
+import type { Panel, Place } from "./place.ts";
 import type { PageParts } from "./parts.ts";
 import { channelsSeenBy } from "./reader.ts";
 import type { Reader } from "./reader.ts";
@@ -16,25 +16,53 @@ export function playable({ workspace }: PageParts): Person[] {
 
 /** Whoever the tab turns into sees the same channel, if they may. */
 export function peopleBar(parts: PageParts, place: Place): Html {
+  const people = playable(parts).map((person) => ({ person, href: hrefAs(parts, place, person) }));
   return html`<span data-lead>You are</span>
+    <select data-become aria-label="You are">
+      ${people.map(
+        ({ person, href }) =>
+          html`<option value="${href}" ${attr("selected", person.id === place.person)}>
+            ${person.name}${kindOf(person) === null ? null : ` (${kindOf(person)})`}
+          </option>`,
+      )}
+    </select>
     <ul>
-      ${playable(parts).map((person) => {
-        const here =
-          place.where === "home" ||
-          channelsSeenBy(parts.workspace, person.id).some((one) => one.id === place.where);
-        const to = { ...place, person: person.id };
-        const href = hrefOf(here ? to : { ...to, where: firstChannel(parts, person.id), thread: null });
+      ${people.map(({ person, href }, i) => {
         const current = attr("aria-current", person.id === place.person ? "page" : null);
+        const keys =
+          i < SHORTCUTS
+            ? html` title="Become ${person.name} (Alt+${i + 1})" aria-keyshortcuts="Alt+${i + 1}"`
+            : null;
         return html`<li>
-          <a href="${href}" ${current}>${avatar(person)}<span>${person.name}</span>${label(person)}</a>
+          <a href="${href}" data-person-link${keys}${current}
+            >${avatar(person)}<span>${person.name}</span>${label(person)}</a
+          >
         </li>`;
       })}
-    </ul>`;
+    </ul>
+    <button type="button" data-help-open data-look="bare" title="Keyboard (Ctrl+/)" aria-label="Keyboard">
+      ?
+    </button>`;
+}
+
+/** As many people as there are keys 1 … 9. */
+const SHORTCUTS = 9;
+
+function hrefAs(parts: PageParts, place: Place, person: Person): string {
+  const seen = channelsSeenBy(parts.workspace, person.id);
+  const here = place.where === "home" || seen.some((one) => one.id === place.where);
+  const to = { ...place, person: person.id };
+  return hrefOf(here ? to : { ...to, where: firstChannel(parts, person.id), thread: null });
+}
+
+function kindOf(person: Person): string | null {
+  if (person.deactivated) return "deactivated";
+  return person.kind === "member" ? null : person.kind;
 }
 
 function label(person: Person): Part {
-  if (person.deactivated) return html` <small data-tag>deactivated</small>`;
-  return person.kind === "member" ? null : html` <small data-tag>${person.kind}</small>`;
+  const kind = kindOf(person);
+  return kind === null ? null : html` <small data-tag>${kind}</small>`;
 }
 
 export function firstChannel({ workspace }: PageParts, person: string): string {
@@ -82,48 +110,36 @@ function row(place: Place, { where, sign, name, unread }: Row): Html {
   </li>`;
 }
 
+const PANEL_NAMES: Readonly<Record<Panel, { readonly name: string; readonly what: string }>> = {
+  traffic: { name: "Traffic", what: "all that app, Slack and service say to each other" },
+  service: { name: "Service", what: "the runs, and what can go wrong with the agent service" },
+  scenes: { name: "Scenes", what: "stories that play by themselves" },
+};
+
 export function status(parts: PageParts, place: Place): Html {
   const connected = parts.connected();
   const name = parts.workspace.people.get(parts.workspace.app.person)?.name ?? "The app";
-  return html`<p data-connection="${connected ? "up" : "down"}">
+  const panels = PANELS.filter((one) => one === "traffic" || parts.board !== null);
+  return html`<h2>Behind it</h2>
+    <ul>
+      ${panels.map((one) => panelRow(place, one))}
+    </ul>
+    <p data-connection="${connected ? "up" : "down"}">
       ${connected ? `${name} is connected` : `${name} is not connected`}
-    </p>
-    <p>
-      <a href="${hrefOf({ ...place, traffic: !place.traffic })}"
-        >${place.traffic ? "Hide traffic" : "Show traffic"}</a
-      >
     </p>`;
 }
 
-/** Until the app has said something in the channel, the page says how to make it. */
-export function hint(parts: PageParts, place: Place): Html | null {
-  const { workspace, examples } = parts;
-  const person = workspace.people.get(place.person);
-  if (person?.deactivated === true) {
-    return html`<aside data-hint-box aria-label="About this person">
-      <p><strong>${person.name} is deactivated.</strong> Nothing they press reaches the app, as in Slack.</p>
-    </aside>`;
-  }
-  const channel = workspace.channels.get(place.where);
-  const spoken = workspace.messages.some(
-    (one) => one.channel === place.where && one.author === workspace.app.person,
-  );
-  if (spoken || channel === undefined || channel.kind === "dm" || examples.length === 0) return null;
-  const others = playable(parts).filter(
-    (one) => one.id !== place.person && one.kind === "member" && !one.deactivated,
-  );
-  const names = others
-    .slice(0, 2)
-    .map((one) => one.name.split(" ")[0])
-    .join(" or ");
-  return html`<aside data-hint-box aria-label="What to do first">
-    <p><strong>Start here.</strong> Type a command, or click one to put it below:</p>
-    <ul>
-      ${examples.map((one) => html`<li><button type="button" data-look="plain" data-fill="${one}">${one}</button></li>`)}
-    </ul>
-    <p>
-      When the run asks for approval, become ${names || "somebody else"} in the bar at the top and decide;
-      whoever asked cannot approve their own run. A second tab can be a second person.
-    </p>
-  </aside>`;
+/** A second press on the panel that is open closes it. */
+function panelRow(place: Place, panel: Panel): Html {
+  const open = place.panel === panel;
+  const { name, what } = PANEL_NAMES[panel];
+  return html`<li>
+    <a
+      href="${hrefOf({ ...place, panel: open ? null : panel })}"
+      data-panel-link
+      title="${open ? "Hide" : "Show"} ${what} (Alt+Shift+${PANELS.indexOf(panel) + 1})"
+      ${attr("aria-current", open ? "true" : null)}
+      ><span data-sign="${panel}" aria-hidden="true"></span><span>${name}</span></a
+    >
+  </li>`;
 }

@@ -3,17 +3,19 @@ import type { Channel, Message } from "../slack/model.ts";
 import { composer } from "./composer.ts";
 import { html } from "./html.ts";
 import type { Html } from "./html.ts";
+import type { Stamp } from "./memory.ts";
 import { drawMessage } from "./message.ts";
 import { hrefOf } from "./place.ts";
 import type { Place } from "./place.ts";
 import type { PageParts } from "./parts.ts";
 import type { Reader } from "./reader.ts";
 import type { Item, Slot } from "./regions.ts";
+import type { Sight } from "./sight.ts";
 
 export type Messages = { readonly channel: Item[]; readonly thread: Item[] };
 
 /** What this reader sees of the channel and of the open thread, each message under its own key. */
-export function conversation(parts: PageParts, reader: Reader): Messages {
+export function conversation(parts: PageParts, reader: Reader, { memory, epoch }: Sight): Messages {
   const { place } = reader;
   const { workspace } = parts;
   const seen = workspace.messages
@@ -23,9 +25,16 @@ export function conversation(parts: PageParts, reader: Reader): Messages {
     seen.filter((one) => one.thread !== null && one.thread !== one.ts),
     (one) => one.thread,
   );
+  const now = epoch();
   const item = (message: Message, pane: Place): Item => {
     const shown = { message, replies: replies.get(message.ts) ?? [], pane };
-    return { key: message.ts, inner: drawMessage(shown, workspace, reader) };
+    const parent = message.thread === null ? null : workspace.messageAt(place.where, message.thread)?.text;
+    const files = message.files.map((id) => workspace.files.get(id));
+    const minute = tellsDistance(message) ? Math.floor(workspace.now() / 60_000) : null;
+    const seen = [now, minute, parent, shown.replies.map((one) => one.ts).join(), ...files];
+    const stamp = [...seen, ...contentOf(message)];
+    const at = { list: pane.thread === null ? "messages" : "replies", key: message.ts };
+    return memory.item(at, stamp, () => drawMessage(shown, workspace, reader));
   };
   const inChannel = seen.filter((one) => one.thread === null || one.thread === one.ts || one.broadcast);
   const first = seen.filter((one) => one.ts === place.thread);
@@ -34,6 +43,22 @@ export function conversation(parts: PageParts, reader: Reader): Messages {
     channel: inChannel.map((one) => item(one, { ...place, thread: null })),
     thread: inThread.map((one) => item(one, place)),
   };
+}
+
+/** The workspace replaces blocks and metadata as a whole; what it changes in place is small. */
+function contentOf(message: Message): Stamp {
+  const { blocks, metadata, ...rest } = message;
+  const values: unknown[] = Object.values(rest);
+  return [blocks, metadata, ...values.map((one) => (typeof one === "object" ? JSON.stringify(one) : one))];
+}
+
+const distances = new WeakMap<Message["blocks"], boolean>();
+
+/** Does it say how long ago something was? Such a message grows old without being changed. */
+function tellsDistance({ blocks, text }: Message): boolean {
+  const known = distances.get(blocks) ?? JSON.stringify(blocks).includes("{ago}");
+  distances.set(blocks, known);
+  return known || text.includes("{ago}");
 }
 
 type Pane = { parts: PageParts; reader: Reader; channel: Channel; slot: Slot };

@@ -1,24 +1,28 @@
 // The page as a whole, and everything on it that is live.
-import { firstChannel, hint, peopleBar, playable, sidebar, status } from "./chrome.ts";
+import { firstChannel, peopleBar, playable, sidebar, status } from "./chrome.ts";
 import { channelPane, channelTitle, conversation, threadPane } from "./conversation.ts";
+import { hint } from "./hint.ts";
 import { home, homePane } from "./home.ts";
 import { attr, html } from "./html.ts";
 import type { Html } from "./html.ts";
+import { keyboardHelp } from "./keyboard-help.ts";
 import { modal } from "./modal.ts";
+import { panelLists, panelPane } from "./panel.ts";
 import { hrefOf } from "./place.ts";
 import type { Place } from "./place.ts";
 import type { PageParts } from "./parts.ts";
 import { channelsSeenBy, createReader } from "./reader.ts";
 import { slots } from "./regions.ts";
 import type { Item, Lists } from "./regions.ts";
-import { trafficLines, trafficPanel } from "./traffic-panel.ts";
-import type { Unread } from "./unread.ts";
+import { captionBar } from "./scenes-panel.ts";
+import type { Sight } from "./sight.ts";
 
 export const STYLES = [
   "base",
   "layout",
   "frame",
   "message",
+  "new",
   "avatar",
   "file",
   "blocks",
@@ -26,10 +30,15 @@ export const STYLES = [
   "steps",
   "form",
   "dialog",
+  "help",
+  "panel",
+  "scenes",
   "traffic",
   "narrow",
 ];
 export const SCRIPT = "page";
+
+export type Drawn = { readonly drawn: string; readonly now: Lists };
 
 /** Is this a person one can be, in a place they may see? */
 export function exists(parts: PageParts, place: Place): boolean {
@@ -41,24 +50,27 @@ export function exists(parts: PageParts, place: Place): boolean {
 export function firstPlace(parts: PageParts): Place | undefined {
   const person = playable(parts).at(0)?.id;
   if (person === undefined) return undefined;
-  return { person, where: firstChannel(parts, person), thread: null, traffic: false };
+  return { person, where: firstChannel(parts, person), thread: null, panel: null };
 }
 
-export function lists(parts: PageParts, place: Place, unread: Unread): Lists {
+export function lists(parts: PageParts, place: Place, sight: Sight): Lists {
+  const { unread, memory } = sight;
+  memory.look();
   const reader = createReader(parts, place);
   unread.see(place.person, place.where);
-  const said = conversation(parts, reader);
+  const said = conversation(parts, reader, sight);
   const open = parts.workspace.viewsOf(place.person).at(-1);
   const first = hint(parts, place);
   return {
     people: one(peopleBar(parts, place)),
     sidebar: one(sidebar(parts, reader, (channel) => unread.isUnread(place.person, channel))),
     status: one(status(parts, place)),
+    caption: captionBar(parts, place),
     modal: open === undefined ? [] : [{ key: open.id, inner: modal(open, reader) }],
     ...(place.where === "home" ? { home: one(home(parts, reader)) } : { messages: said.channel }),
     ...(place.where === "home" ? {} : { hint: first === null ? [] : one(first) }),
     ...(place.thread === null ? {} : { replies: said.thread }),
-    ...(place.traffic ? { traffic: trafficLines(parts, reader.times) } : {}),
+    ...panelLists(parts, reader, sight),
   };
 }
 
@@ -66,9 +78,10 @@ function one(inner: Html): Item[] {
   return [{ key: "it", inner }];
 }
 
-export function drawDocument(parts: PageParts, place: Place, unread: Unread): Html {
+/** `drawn` is the document's name, `now` what it shows. */
+export function drawDocument(parts: PageParts, place: Place, { drawn, now }: Drawn): Html {
   const reader = createReader(parts, place);
-  const slot = slots(lists(parts, place, unread));
+  const slot = slots(now);
   const channel = parts.workspace.channels.get(place.where);
   const name = parts.workspace.people.get(parts.workspace.app.person)?.name ?? "Slack app";
   const where = channel === undefined ? "Home" : channelTitle(parts, reader, channel);
@@ -78,9 +91,13 @@ export function drawDocument(parts: PageParts, place: Place, unread: Unread): Ht
     html`<body
       data-place="${hrefOf(place)}"
       data-person="${place.person}"
-      ${attr("data-has-thread", place.thread !== null)}${attr("data-has-traffic", place.traffic)}
+      data-drawn="${drawn}"
+      ${attr("data-has-thread", place.thread !== null)}${attr("data-has-panel", place.panel)}
     >
       <nav data-people aria-label="Who you are">${slot("people")}</nav>
+      <aside data-caption-bar popover="manual" aria-label="The scene that plays">
+        <div role="status">${slot("caption")}</div>
+      </aside>
       <nav id="sidebar" data-sidebar popover aria-label="Channels">
         <p data-workspace>
           <strong>${name} sandbox</strong><span data-note>a workspace on this machine</span>
@@ -93,8 +110,7 @@ export function drawDocument(parts: PageParts, place: Place, unread: Unread): Ht
       </nav>
       <main data-pane>${main}</main>
       ${place.thread === null ? null : html`<aside data-pane data-thread-pane aria-label="Thread">${threadPane(parts, reader, slot)}</aside>`}
-      ${place.traffic ? html`<section data-pane data-traffic-pane aria-label="Traffic">${trafficPanel(place, slot)}</section>` : null}
-      ${slot("modal")}
+      ${panelPane(parts, place, slot)} ${slot("modal")} ${keyboardHelp()}
       <p data-toast role="alert" hidden></p>
     </body>`,
   );

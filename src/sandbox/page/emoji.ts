@@ -80,3 +80,13 @@ export function emoji(name: string): string | undefined {
 export function withEmoji(text: string): string {
   return text.replace(/:([a-z0-9_+'-]+):/g, (whole, name: string) => emoji(name) ?? whole);
 }
+
+/** Slack's `unicode`: code points in hexadecimal, with hyphens between them. */
+export function fromCodePoints(unicode: string): string | undefined {
+  const points = unicode
+    .split("-")
+    .map((point) => (/^[\da-f]{2,6}$/i.test(point) ? Number.parseInt(point, 16) : -1));
+  return points.every((point) => point >= 0 && point <= 0x10ffff)
+    ? String.fromCodePoint(...points)
+    : undefined;
+}

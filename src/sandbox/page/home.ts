@@ -21,11 +21,13 @@ export function homePane(parts: PageParts, slot: Slot): Html {
 export function home(parts: PageParts, reader: Reader): Html {
   const published = parts.workspace.homes.get(reader.place.person);
   if (published === undefined) {
-    return html`<p data-empty>
-      The app has not published a Home tab for ${reader.nameOf(reader.place.person)}.
-    </p>`;
+    return html`<div data-empty>
+      <p><strong>Nothing here yet.</strong></p>
+      <p>The app has not published a Home tab for ${reader.nameOf(reader.place.person)}.</p>
+    </div>`;
   }
+  const view = { values: published.values, errors: {} };
   return html`<div data-blocks data-view="${published.id}">
-    ${drawBlocks(published.view.blocks, { reader, id: "h" })}
+    ${drawBlocks(published.view.blocks, { reader, id: "h", view, workspace: parts.workspace })}
   </div>`;
 }

@@ -1,6 +1,7 @@
 // The `markdown` block: a small, safe part of Markdown, drawn from the lexer's tokens. Anything else is shown as it was written.
 import { Marked } from "marked";
 import type { Token, Tokens } from "marked";
+import { codeBox } from "./code-box.ts";
 import { withEmoji } from "./emoji.ts";
 import { attr, html } from "./html.ts";
 import type { Html, Part } from "./html.ts";
@@ -23,7 +24,7 @@ function block(token: Token, reader: Reader): Part {
     case "paragraph":
       return html`<p>${inlines(one, reader)}</p>`;
     case "code":
-      return html`<pre>${(one as Tokens.Code).text}</pre>`;
+      return code(one as Tokens.Code);
     case "blockquote":
       return html`<blockquote>${(one.tokens ?? []).map((inner) => block(inner, reader))}</blockquote>`;
     case "list":
@@ -35,6 +36,10 @@ function block(token: Token, reader: Reader): Part {
     default:
       return one.tokens === undefined ? html`<p>${one.raw}</p>` : inlines(one, reader);
   }
+}
+
+function code({ text, lang }: Tokens.Code): Html {
+  return codeBox(text, text, lang ?? "");
 }
 
 function list(token: Tokens.List, reader: Reader): Html {
@@ -57,7 +62,7 @@ function table(token: Tokens.Table, reader: Reader): Html {
       const inner = cell.tokens.map((one) => inline(one, reader));
       return tag === "th" ? html`<th scope="col">${inner}</th>` : html`<td>${inner}</td>`;
     });
-  return html`<div data-wide tabindex="0" role="region" aria-label="Table">
+  return html`<div data-wide tabindex="0" role="group" aria-label="Table">
     <table>
       <thead>
         <tr>

@@ -18,6 +18,11 @@ export function channelMention(reader: Reader, id: string): Html {
   return html`<a data-mention="channel" href="${href}">#${name}</a>`;
 }
 
+/** The sandbox's groups have ids only. */
+export function groupMention(id: string, label = ""): Html {
+  return html`<span data-mention="group" title="${id}">${label || `@${id}`}</span>`;
+}
+
 /** Loud on purpose: an app that lets this through from untrusted text has a fault. */
 export function broadcastMention(range: string): Html {
   return html`<span data-mention="broadcast">@${range}</span>`;

@@ -1,5 +1,6 @@
 // Slack's mrkdwn → HTML. Its own escapes (&amp; &lt; &gt;) are undone for plain text only, never before tokens are found.
-import { broadcastMention, channelMention, link, personMention } from "./mention.ts";
+import { codeBox } from "./code-box.ts";
+import { broadcastMention, channelMention, groupMention, link, personMention } from "./mention.ts";
 import { emoji, withEmoji } from "./emoji.ts";
 import { html } from "./html.ts";
 import type { Html, Part } from "./html.ts";
@@ -17,12 +18,14 @@ const STYLES: Record<string, (inner: Part) => Html> = {
 export function mrkdwn(source: string, reader: Reader, guesses: Guesses): Html {
   const parts = source.split(/```([\s\S]+?)```/g);
   const drawn = parts.map((part, i) => {
-    if (i % 2 === 1) return html`<pre>${literal(part.replace(/^\n/, ""))}</pre>`;
+    if (i % 2 === 1) return code(literal(part.replace(/^\n/, "")));
     const after = i > 0 ? part.replace(/^\n/, "") : part;
     return paragraphs(i < parts.length - 1 ? after.replace(/\n$/, "") : after, reader, guesses);
   });
   return html`<span data-words>${drawn}</span>`;
 }
+
+const code = (text: string): Html => codeBox(text, text);
 
 function paragraphs(source: string, reader: Reader, guesses: Guesses): Part[] {
   const out: Part[] = [];
@@ -108,8 +111,7 @@ function token(source: string, reader: Reader): Part {
   }
   if (["here", "channel", "everyone"].includes(body)) return broadcastMention(body);
   if (body.startsWith("date^")) return date(body, label, reader);
-  if (body.startsWith("subteam^"))
-    return html`<span data-mention="group">${label || `@${body.slice(8)}`}</span>`;
+  if (body.startsWith("subteam^")) return groupMention(body.slice(8), label);
   return label || `<${literal(source)}>`;
 }
 

@@ -1,16 +1,17 @@
 // The sandbox's page: one person, acting as any of the workspace's people. Mounted on the port of the Slack emulator.
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { perform } from "./acting.ts";
 import { playable } from "./chrome.ts";
-import { drawDocument, drawMissing, exists, firstPlace, lists, SCRIPT, STYLES } from "./document.ts";
+import { drawDocument, drawMissing, exists, firstPlace } from "./document.ts";
 import { refused } from "./guard.ts";
 import type { Html } from "./html.ts";
+import { createLive } from "./live.ts";
+import type { Live } from "./live.ts";
 import { hrefOf, parsePermalink, parsePlace } from "./place.ts";
 import type { PageParts } from "./parts.ts";
-import { stream } from "./stream.ts";
-import { createUnread } from "./unread.ts";
-import type { Unread } from "./unread.ts";
+import { createSights } from "./sight.ts";
+import { jsonLines } from "./traffic-line.ts";
 
 /** Says whether the request was the page's; it has answered, or will, when it was. */
 export type PageHandler = (req: IncomingMessage, res: ServerResponse) => boolean;
@@ -19,7 +20,7 @@ const OWN = /^\/(?:$|as\/|page\/|archives\/)/;
 
 export function createPage(parts: PageParts): PageHandler {
   const assets = loadAssets();
-  const unread = createUnread(parts.workspace);
+  const live = createLive(parts, createSights(parts.workspace));
   // Everybody has a conversation with the app from the start, as in Slack.
   for (const person of playable(parts)) parts.workspace.dmOf(person.id);
   return (req, res) => {
@@ -27,22 +28,34 @@ export function createPage(parts: PageParts): PageHandler {
     if (!OWN.test(url.pathname)) return false;
     if (refused(req, res)) return true;
     const asset = assets.get(url.pathname);
-    if (req.method === "POST") void act(parts, req, res, url);
+    if (req.method === "POST") void act({ parts, live }, url, req, res);
     else if (asset !== undefined) res.writeHead(200, { "content-type": asset.type }).end(asset.body);
     else if (url.pathname.startsWith("/page/file/")) sendFile(parts, url, res);
-    else if (url.pathname === "/page/live") live(parts, unread, url, res);
-    else show(parts, unread, url, res);
+    else if (url.pathname === "/page/live") live.open(res);
+    else if (url.pathname === "/page/traffic.jsonl") sendTraffic(parts, res);
+    else show({ parts, live }, url, res);
     return true;
   };
 }
 
-async function act(parts: PageParts, req: IncomingMessage, res: ServerResponse, url: URL): Promise<void> {
-  const result = url.pathname === "/page/act" ? await perform(parts, req) : undefined;
+type Doers = { readonly parts: PageParts; readonly live: Live };
+
+async function act(
+  { parts, live }: Doers,
+  url: URL,
+  req: IncomingMessage,
+  res: ServerResponse,
+): Promise<void> {
+  const doers: Record<string, (req: IncomingMessage) => Promise<object | undefined>> = {
+    "/page/act": (req) => perform(parts, req),
+    "/page/watch": live.watch,
+  };
+  const result = await doers[url.pathname]?.(req);
   res.writeHead(result === undefined ? 400 : 200, { "content-type": "application/json" });
   res.end(JSON.stringify(result ?? { ok: false, told: "The page asked for something it cannot." }));
 }
 
-function show(parts: PageParts, unread: Unread, url: URL, res: ServerResponse): void {
+function show({ parts, live }: Doers, url: URL, res: ServerResponse): void {
   const first = firstPlace(parts);
   const message = parsePermalink(url);
   if (first !== undefined && url.pathname === "/") return redirect(res, hrefOf(first));
@@ -52,7 +65,7 @@ function show(parts: PageParts, unread: Unread, url: URL, res: ServerResponse): 
   const place = parsePlace(url);
   if (place === undefined || !exists(parts, place)) return send(res, 404, drawMissing(parts));
   if (place.where === "home") void parts.openHome?.(place.person);
-  return send(res, 200, drawDocument(parts, place, unread));
+  return send(res, 200, drawDocument(parts, place, live.draw(place)));
 }
 
 function redirect(res: ServerResponse, location: string): void {
@@ -63,15 +76,12 @@ function send(res: ServerResponse, status: number, page: Html): void {
   res.writeHead(status, { "content-type": "text/html; charset=utf-8" }).end(page.toString());
 }
 
-function live(parts: PageParts, unread: Unread, url: URL, res: ServerResponse): void {
-  const at = url.searchParams.get("at") ?? "";
-  const place = at.startsWith("/as/") ? parsePlace(new URL(at, url)) : undefined;
-  if (place === undefined || !exists(parts, place)) return send(res, 404, drawMissing(parts));
-  const onChange = (listener: () => void): (() => void) => {
-    const stops = [parts.workspace.onChange(listener), parts.traffic.onLine(listener)];
-    return () => stops.forEach((stop) => stop());
-  };
-  return stream(res, () => lists(parts, place, unread), onChange);
+function sendTraffic(parts: PageParts, res: ServerResponse): void {
+  res.writeHead(200, {
+    "content-type": "application/jsonl; charset=utf-8",
+    "content-disposition": "attachment; filename=traffic.jsonl",
+  });
+  res.end(jsonLines(parts.traffic.lines()));
 }
 
 function sendFile(parts: PageParts, url: URL, res: ServerResponse): void {
@@ -89,15 +99,15 @@ function sendFile(parts: PageParts, url: URL, res: ServerResponse): void {
 type Asset = { readonly type: string; readonly body: Buffer };
 
 function loadAssets(): ReadonlyMap<string, Asset> {
+  const folder = new URL("browser/", import.meta.url);
   const types: Record<string, string> = { css: "text/css", js: "text/javascript", svg: "image/svg+xml" };
-  const names = [
-    ...STYLES.map((name) => `${name}.css`),
-    ...[SCRIPT, "live", "composer", "completion", "dialogs", "acts", "traffic"].map((name) => `${name}.js`),
-    "icon.svg",
-  ];
   const load = (name: string): [string, Asset] => {
-    const body = readFileSync(new URL(`browser/${name}`, import.meta.url));
+    const body = readFileSync(new URL(name, folder));
     return [`/page/assets/${name}`, { type: `${types[name.split(".").at(-1) ?? ""]}; charset=utf-8`, body }];
   };
-  return new Map(names.map(load));
+  return new Map(
+    readdirSync(folder)
+      .filter((name) => /\.(css|js|svg)$/.test(name))
+      .map(load),
+  );
 }

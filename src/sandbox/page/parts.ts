@@ -52,6 +52,8 @@ export type ServiceState = {
   readonly profile: Readonly<Profile>;
   /** Newest first. */
   readonly runs: readonly Run[];
+  /** The ids of those that answer 404. */
+  readonly vanished: readonly string[];
 };
 
 export type SceneState = {

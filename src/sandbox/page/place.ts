@@ -6,8 +6,13 @@ export type Place = {
   /** A channel's id, or "home" for the app's Home tab. */
   readonly where: ChannelId;
   readonly thread: string | null;
-  readonly traffic: boolean;
+  /** What stands beside the conversation. */
+  readonly panel: Panel | null;
 };
+
+export type Panel = (typeof PANELS)[number];
+
+export const PANELS = ["traffic", "service", "scenes"] as const;
 
 const ID = "[A-Za-z0-9_-]{1,64}";
 const PATH = new RegExp(`^/as/(${ID})/(${ID})(?:/(\\d+\\.\\d+))?/?$`);
@@ -18,12 +23,18 @@ export function parsePlace(url: URL): Place | undefined {
   if (found === null) return undefined;
   const [, person, where, thread] = found;
   if (person === undefined || where === undefined) return undefined;
-  return { person, where, thread: thread ?? null, traffic: url.searchParams.has("traffic") };
+  return { person, where, thread: thread ?? null, panel: panelOf(url) };
+}
+
+/** `?traffic` is how the panel was asked for before there were others. */
+function panelOf(url: URL): Panel | null {
+  if (url.searchParams.has("traffic")) return "traffic";
+  return PANELS.find((one) => one === url.searchParams.get("panel")) ?? null;
 }
 
 export function hrefOf(place: Place, message?: string): string {
   const path = `/as/${place.person}/${place.where}${place.thread === null ? "" : `/${place.thread}`}`;
-  return `${path}${place.traffic ? "?traffic" : ""}${message === undefined ? "" : `#${anchorOf(message, place)}`}`;
+  return `${path}${place.panel ? `?panel=${place.panel}` : ""}${message === undefined ? "" : `#${anchorOf(message, place)}`}`;
 }
 
 /** A thread's first message is on the page twice, so an anchor names the pane too. */

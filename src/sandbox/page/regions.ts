@@ -9,7 +9,7 @@ export type Lists = Readonly<Record<string, readonly Item[]>>;
 /** Draws the container of a list with what is in it now. */
 export type Slot = (name: string) => Html;
 
-const LIST_TAGS: Record<string, "ol" | "div"> = { messages: "ol", replies: "ol", traffic: "ol" };
+const ORDERED = new Set(["messages", "replies", "traffic", "runs"]);
 
 type Piece = { readonly key: string; readonly mark: string; readonly html: string };
 
@@ -23,17 +23,26 @@ export type Patch = {
 export function slots(lists: Lists): Slot {
   return (name) => {
     const inner = new Html((lists[name] ?? []).map((item) => piece(name, item).html).join(""));
-    if (LIST_TAGS[name] !== "ol") return html`<div data-list="${name}">${inner}</div>`;
+    if (!ORDERED.has(name)) return html`<div data-list="${name}">${inner}</div>`;
     return html`<ol data-list="${name}">
       ${inner}
     </ol>`;
   };
 }
 
+/** A memory hands out the same item for as long as it looks the same, and then its mark is known too. */
+const pieces = new WeakMap<Item, Piece>();
+
 function piece(list: string, item: Item): Piece {
+  const known = pieces.get(item) ?? newPiece(list, item);
+  pieces.set(item, known);
+  return known;
+}
+
+function newPiece(list: string, item: Item): Piece {
   const inner = item.inner.toString();
   const mark = hash("sha1", inner, "base64url").slice(0, 12);
-  const tag = LIST_TAGS[list] === "ol" ? "li" : "div";
+  const tag = ORDERED.has(list) ? "li" : "div";
   const body = html`data-key="${item.key}" data-mark="${mark}"`;
   return { key: item.key, mark, html: `<${tag} ${body.toString()}>${inner}</${tag}>` };
 }

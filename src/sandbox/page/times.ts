@@ -5,12 +5,13 @@ export type Times = {
   clock(atMs: number): string;
   /** "21 Nov 2026, 12:38:05" */
   full(atMs: number): string;
-  /** "38:05.123", for the traffic panel, where the distance between lines matters. */
+  /** "12:38:05.123", for the traffic panel, where the distance between lines matters. */
   fine(atMs: number): string;
   /** Fills the tokens of `<!date^…>` and of rich-text dates. */
   tokens(format: string, atMs: number): string;
 };
 
+export const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 export function createTimes(options: { timeZone?: string | undefined; now: () => number }): Times {
@@ -44,7 +45,7 @@ export function createTimes(options: { timeZone?: string | undefined; now: () =>
   return {
     clock,
     full: (atMs) => `${short(atMs)}, ${seconds(atMs)}`,
-    fine: (atMs) => `${seconds(atMs).slice(3)}.${String(Math.floor(atMs) % 1000).padStart(3, "0")}`,
+    fine: (atMs) => `${seconds(atMs)}.${String(Math.floor(atMs) % 1000).padStart(3, "0")}`,
     tokens: (format, atMs) =>
       format.replace(/\{(\w+)\}/g, (whole, name: string) => table[name]?.(atMs) ?? whole),
   };
@@ -62,4 +63,19 @@ function distance(ms: number): string {
   if (Math.abs(minutes) < 60) return relative.format(minutes, "minute");
   if (Math.abs(minutes) < 48 * 60) return relative.format(Math.round(minutes / 60), "hour");
   return relative.format(Math.round(minutes / 1440), "day");
+}
+
+/** "1 h 30 min" */
+export function durationOf(ms: number): string {
+  const minutes = Math.floor(ms / MINUTE_MS);
+  const parts = [
+    [Math.floor(minutes / 1440), "d"],
+    [Math.floor(minutes / 60) % 24, "h"],
+    [minutes % 60, "min"],
+    [Math.round(ms / 1000) % 60, "s"],
+  ] as const;
+  return parts
+    .filter(([many]) => many > 0)
+    .map(([many, unit]) => `${many} ${unit}`)
+    .join(" ");
 }

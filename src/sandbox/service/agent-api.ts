@@ -2,12 +2,16 @@
 
 import type { Answer, Incoming } from "./exchange.ts";
 import { jsonObject } from "./json-body.ts";
+import type { Memory } from "./memory.ts";
 import type { Profile } from "./profile.ts";
+import * as refusals from "./refusals.ts";
+import type { Refusal } from "./refusals.ts";
 import type { Route } from "./routes.ts";
 import { decide } from "./run.ts";
-import type { Decision, Run } from "./run.ts";
+import type { Approval, Decision, Run } from "./run.ts";
+import { createStaleReads } from "./stale-reads.ts";
+import type { StaleReads } from "./stale-reads.ts";
 import * as wire from "./wire.ts";
-import type { Refused } from "./wire.ts";
 import type { World } from "./world.ts";
 
 export type AgentRoute = "health" | "create-run" | "read-run" | "decide";
@@ -21,131 +25,87 @@ export const agentRoutes: readonly Route<AgentRoute>[] = [
 
 const serviceVersion = "1.4.2";
 
-export type AgentApi = {
-  readonly world: World;
-  readonly profile: () => Profile;
-  /** Runs that exist and are no longer shown. */
-  readonly vanished: ReadonlySet<string>;
-};
+export type AgentApi = { readonly world: World; readonly memory: Memory };
 
 type Request = Incoming<AgentRoute>;
+type Known = AgentApi & { readonly stale: StaleReads; readonly profile: Profile };
+/** What an endpoint has to say: a record under a success status, or why not. */
+type Said = { readonly status: Profile["readStatus"]; readonly record: object } | Refusal;
 
 export function createAgentApi(api: AgentApi): (request: Request) => Promise<Answer> {
-  /** What a read shows instead of the truth, and how often still. */
-  const stale = new Map<string, { readonly run: Run; left: number }>();
-
-  function shown(run: Run): Run {
-    const old = stale.get(run.id);
-    if (old === undefined) return run;
-    old.left -= 1;
-    if (old.left <= 0) stale.delete(run.id);
-    return old.run;
-  }
-
-  function remember(run: Run) {
-    const left = api.profile().staleReads;
-    if (left > 0) stale.set(run.id, { run, left });
-  }
-
-  function readRun(profile: Profile, run: Run | undefined, id: string): Answer {
-    if (run === undefined) return wire.errorAnswer(profile, unknownRun(id, "not_found"));
-    return wire.success(profile, profile.readStatus, wire.runRecord(shown(run), profile));
-  }
-
-  async function decideOn(request: Request, run: Run | undefined, ids: Ids): Promise<Answer> {
-    if (run === undefined) return wire.errorAnswer(api.profile(), unknownRun(ids.run, "invalid_request"));
-    const answer = resolveApproval(api, request, run, ids.approval);
-    if (api.world.get(run.id) !== run) remember(run);
-    await api.world.saved();
-    return answer;
-  }
-
+  const stale = createStaleReads(api.memory);
   return async (request) => {
-    const profile = api.profile();
-    const { found, key } = request;
-    if (found.name === null) return noSuchEndpoint(profile, found.allow);
-    if (found.name === "health") return health(profile);
-    if (key !== "right") return unauthorized(profile, key);
-    if (found.name === "create-run") return createRun(api, request);
-    const ids = { run: found.ids[0] ?? "", approval: found.ids[1] ?? "" };
-    const run = api.vanished.has(ids.run) ? undefined : api.world.get(ids.run);
-    return found.name === "read-run" ? readRun(profile, run, ids.run) : decideOn(request, run, ids);
+    const { profile } = api.memory.settings;
+    const said = say({ ...api, stale, profile }, request);
+    // Nothing is told that the next moment could take back.
+    if (request.method === "POST") await api.memory.saved();
+    return "record" in said
+      ? wire.success(profile, said.status, said.record)
+      : refusals.refusalAnswer(profile, said, request.found.name);
   };
 }
 
-type Ids = { readonly run: string; readonly approval: string };
-
-function health(profile: Profile): Answer {
-  return wire.success(profile, profile.healthStatus, { status: "ok", version: serviceVersion });
-}
-
-function noSuchEndpoint(profile: Profile, allow: readonly string[]): Answer {
-  if (allow.length === 0) {
-    return wire.errorAnswer(profile, {
-      status: 404,
-      code: "not_found",
-      message: "There is no such endpoint.",
-    });
+function say(known: Known, request: Request): Said {
+  const { profile, memory, world } = known;
+  const { found, key } = request;
+  if (found.name === null) return refusals.noSuchEndpoint(found.allow);
+  if (found.name === "health") {
+    return { status: profile.healthStatus, record: { status: "ok", version: serviceVersion } };
   }
-  const message = `This endpoint takes ${allow.join(" or ")} only.`;
-  return wire.errorAnswer(
-    profile,
-    { status: 405, code: "method_not_allowed", message },
-    { allow: allow.join(", ") },
-  );
+  if (key !== "right") return refusals.unauthorized(profile, key);
+  if (found.name === "create-run") return createRun(known, request);
+  const [runId = "", approvalId = ""] = found.ids;
+  const run = memory.vanished.has(runId) ? undefined : world.get(runId);
+  if (run === undefined) return refusals.unknown(profile, `There is no run '${runId}'.`);
+  if (found.name === "decide") return decideOn(known, request, run, approvalId);
+  return { status: profile.readStatus, record: wire.runRecord(known.stale.shown(run), profile) };
 }
 
-function unauthorized(profile: Profile, key: "wrong" | "none"): Answer {
-  const message =
-    key === "none" ? "An API key is required: Authorization: Bearer <API_KEY>." : "The API key is not valid.";
-  return wire.errorAnswer(
-    profile,
-    { status: 401, code: "unauthorized", message },
-    { "www-authenticate": "Bearer" },
-  );
-}
-
-function unknownRun(id: string, code: Refused["code"]): Refused {
-  return { status: 404, code, message: `There is no run '${id}'.` };
-}
-
-const invalid = (message: string, status = 400): Refused => ({ status, code: "invalid_request", message });
-
-async function createRun({ world, profile: current }: AgentApi, request: Request): Promise<Answer> {
-  const profile = current();
+function createRun({ world, profile }: Known, request: Request): Said {
   const body = jsonObject(request);
-  if (!body.ok) return wire.errorAnswer(profile, invalid(body.message, body.status));
+  if (!body.ok) return refusals.badBody(profile, body);
   const { input } = body.value;
   if (typeof input !== "string")
-    return wire.errorAnswer(profile, invalid("'input' is required and must be a string."));
-  if (input.trim() === "") return wire.errorAnswer(profile, invalid("'input' must not be empty."));
+    return refusals.invalid(profile, "'input' is required and must be a string: the task's text.");
+  if (input.trim() === "") return refusals.invalid(profile, "'input' must not be empty.");
+  const extra = extraField(body.value, ["input"], profile);
+  if (extra !== null) return refusals.invalid(profile, extra);
 
   const header = profile.honoursIdempotencyKey ? request.headers["idempotency-key"] : undefined;
   const key = typeof header === "string" && header !== "" ? header : undefined;
   const earlier = key === undefined ? undefined : world.madeWith(key);
   if (earlier !== undefined && earlier.input !== input) {
-    return wire.errorAnswer(profile, invalid("This Idempotency-Key was used with another input.", 422));
+    const message = "This Idempotency-Key was used with another input.";
+    return { kind: "conflict", status: 422, message };
   }
   const run = earlier ?? world.create(input, key);
-  await world.saved();
-  return wire.success(profile, profile.createStatus, wire.createdRecord(run));
+  return { status: profile.createStatus, record: wire.createdRecord(run, profile) };
 }
 
-function resolveApproval(api: AgentApi, request: Request, run: Run, approvalId: string): Answer {
-  const profile = api.profile();
-  const refuse = (refused: Refused) => wire.errorAnswer(profile, refused);
+function decideOn(known: Known, request: Request, run: Run, approvalId: string): Said {
+  const { profile } = known;
   const body = jsonObject(request);
-  if (!body.ok) return refuse(invalid(body.message, body.status));
+  if (!body.ok) return refusals.badBody(profile, body);
   const decision = decisionIn(body.value, profile);
-  if (typeof decision === "string") return refuse(invalid(decision));
+  if (typeof decision === "string") return refusals.invalid(profile, decision);
   const approval = run.approvals.find(({ id }) => id === approvalId);
-  if (approval === undefined) return refuse(invalid(`Run '${run.id}' has no approval '${approvalId}'.`, 404));
+  if (approval === undefined) {
+    return refusals.unknown(profile, `Run '${run.id}' has no approval '${approvalId}'.`);
+  }
+  const told = (one: Approval): Said => ({
+    status: profile.decideStatus,
+    record: wire.approvalRecord(one, profile),
+  });
+  if (profile.sameDecisionAgain === "answered" && wasDecided(approval, decision)) return told(approval);
 
-  const moved = api.world.apply(run.id, (run, now) => decide(run, approvalId, decision, now));
-  if (!moved.ok) return refuse(invalid(wire.noLongerPending(run, approval), 409));
-  const resolved = moved.run.approvals.find(({ id }) => id === approvalId) ?? approval;
-  return wire.success(profile, profile.decideStatus, wire.approvalRecord(resolved, profile));
+  const moved = known.world.apply(run.id, (run, now) => decide(run, approvalId, decision, now));
+  if (!moved.ok) return refusals.tooLate(profile, wire.noLongerPending(run, approval));
+  known.stale.remember(run);
+  return told(moved.run.approvals.find(({ id }) => id === approvalId) ?? approval);
 }
+
+const wasDecided = ({ state }: Approval, { verdict }: Decision): boolean =>
+  state.is === "decided" && state.verdict === verdict;
 
 /** The decision, or what is wrong with it. */
 function decisionIn(body: Record<string, unknown>, profile: Profile): Decision | string {
@@ -159,5 +119,11 @@ function decisionIn(body: Record<string, unknown>, profile: Profile): Decision |
   const required =
     profile.reasonRequired === "always" || (profile.reasonRequired === "to deny" && verdict === "deny");
   if (required && (reason === null || reason.trim() === "")) return "'reason' is required.";
-  return { verdict, reason };
+  return extraField(body, ["decision", "reason"], profile) ?? { verdict, reason };
+}
+
+function extraField(body: object, known: readonly string[], { extraFields }: Profile): string | null {
+  if (extraFields === "ignored") return null;
+  const extra = Object.keys(body).find((name) => !known.includes(name));
+  return extra === undefined ? null : `'${extra}' is not a field of this request.`;
 }

@@ -1,15 +1,20 @@
-// Keys: minted, and compared without telling by the time it takes how much of one was right.
+// Keys: minted, named, and compared without telling by the time it takes how much of one was right.
 
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 
 export const mintKey = (): string => `local-${randomBytes(24).toString("base64url")}`;
 
+const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+
+/** What may be shown of a key: always the same, and no part of it. */
+export const nameOfKey = (key: string): string => `key-${digest(key).toString("hex").slice(0, 8)}`;
+
 export function bearerOf(headers: IncomingHttpHeaders): string | null {
   return /^bearer +(\S+) *$/i.exec(headers.authorization ?? "")?.[1] ?? null;
 }
 
-export function sameKey(shown: string, key: string): boolean {
-  const digest = (text: string) => createHash("sha256").update(text).digest();
-  return timingSafeEqual(digest(shown), digest(key));
-}
+export const sameKey = (shown: string, key: string): boolean => timingSafeEqual(digest(shown), digest(key));
+
+/** Anything else could not stand in a header, or not be told from what stands around it. */
+export const canBeKey = (text: string): boolean => /^[\x21-\x7e]{1,512}$/.test(text);

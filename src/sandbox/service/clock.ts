@@ -12,6 +12,8 @@ export type Clock = {
 export type ManualClock = Clock & {
   /** Lets this much time pass and runs, in order, all that falls due within it. */
   readonly advance: (ms: number) => void;
+  /** How many alarms are set. */
+  readonly waiting: () => number;
 };
 
 export function createSystemClock(): Clock {
@@ -38,6 +40,7 @@ export function createManualClock(startAt = Date.UTC(2026, 0, 5, 9)): ManualCloc
 
   return {
     now: () => now,
+    waiting: () => alarms.size,
     after(ms, act) {
       const alarm = { at: now + ms, act };
       alarms.add(alarm);

@@ -4,7 +4,9 @@ import type { Clock, ManualClock } from "./clock.ts";
 import type { Fault, FaultHandle, Faults } from "./faults.ts";
 import type { Listener } from "./listener.ts";
 import { mintKey } from "./api-keys.ts";
+import type { Memory } from "./memory.ts";
 import type { Profile } from "./profile.ts";
+import { checkProfile } from "./profile-table.ts";
 import type { RequestMatch } from "./recorder.ts";
 import * as runs from "./run.ts";
 import type { Ask, Decision, Moved, Run } from "./run.ts";
@@ -41,6 +43,8 @@ export type Control = {
   /** The run answers 404 until it reappears. */
   readonly vanish: (runId: string) => void;
   readonly reappear: (runId: string) => void;
+  /** The ids of those that vanished. */
+  readonly vanished: () => readonly string[];
 };
 
 export type ControlParts = {
@@ -48,23 +52,31 @@ export type ControlParts = {
   readonly faults: Faults;
   readonly listener: Listener;
   readonly clock: Clock | ManualClock;
-  readonly vanished: Set<string>;
-  readonly settings: { key: string; profile: Profile };
+  readonly memory: Memory;
 };
 
 export function createControl(parts: ControlParts): Control {
   return { ...createServerControl(parts), ...createRunControl(parts) };
 }
 
-function createServerControl({ faults, listener, clock, settings }: ControlParts) {
+function createServerControl({ faults, listener, clock, memory }: ControlParts) {
+  const { settings } = memory;
   return {
     fault: faults.add,
     faults: faults.list,
     clearFaults: faults.clear,
     down: listener.down,
     up: listener.up,
-    rotateKey: (key: string = mintKey()) => (settings.key = key),
-    profile: (change: Partial<Profile> = {}) => (settings.profile = { ...settings.profile, ...change }),
+    rotateKey(key: string = mintKey()) {
+      settings.key = key;
+      memory.changed();
+      return key;
+    },
+    profile(change: Partial<Profile> = {}) {
+      settings.profile = { ...settings.profile, ...checkProfile(change) };
+      memory.changed();
+      return settings.profile;
+    },
     advance(ms: number) {
       if (!("advance" in clock))
         throw new Error("this clock runs by itself: start the service with a manual clock");
@@ -73,7 +85,7 @@ function createServerControl({ faults, listener, clock, settings }: ControlParts
   };
 }
 
-function createRunControl({ world, vanished }: ControlParts) {
+function createRunControl({ world, memory }: ControlParts) {
   function must(runId: string, move: (run: Run, now: number) => Moved): Run {
     const moved = world.apply(runId, move);
     if (!moved.ok) throw new Error(`run ${runId}: ${moved.because}`);
@@ -99,7 +111,14 @@ function createRunControl({ world, vanished }: ControlParts) {
     finish: (runId: string, output: string) => end(runId, { is: "succeeded", output }),
     fail: (runId: string, message: string) => end(runId, { is: "failed", code: "operator", message }),
     cancel: (runId: string, reason: string) => end(runId, { is: "canceled", reason }),
-    vanish: (runId: string) => void vanished.add(runId),
-    reappear: (runId: string) => void vanished.delete(runId),
+    vanish(runId: string) {
+      memory.vanished.add(runId);
+      memory.changed();
+    },
+    reappear(runId: string) {
+      memory.vanished.delete(runId);
+      memory.changed();
+    },
+    vanished: () => [...memory.vanished],
   };
 }

@@ -1,8 +1,6 @@
 // One request and its answer: read, recorded, struck by a fault or handled, answered.
 
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import type { Clock } from "./clock.ts";
 import type { Faults, Struck } from "./faults.ts";
 import type { KeyShown, Recorder } from "./recorder.ts";
@@ -20,8 +18,8 @@ export type Incoming<Name extends string> = {
 export type Answer = {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Pieces are sent one by one. */
-  readonly body: string | Iterable<string> | null;
+  /** Pieces are sent one by one, and the next is not asked for once the client is gone. */
+  readonly body: string | Iterable<string> | AsyncIterable<string> | null;
 };
 
 export type Parts<Name extends string> = {
@@ -112,15 +110,41 @@ async function send(response: ServerResponse, answer: Answer, cut: boolean): Pro
   const { status, headers = {}, body } = answer;
   const contentType = body === null ? {} : { "content-type": "application/json" };
   response.writeHead(status, { "cache-control": "no-store", ...contentType, ...headers });
-  if (cut) return cutShort(response, body);
+  if (body === null && cut) return void response.socket?.destroy();
   if (body === null) response.end();
-  else if (typeof body === "string") response.end(body);
-  else await pipeline(Readable.from(body), response);
+  else if (typeof body !== "string") await sendPieces(response, body, cut ? piecesBeforeCut : Infinity);
+  else if (cut) response.write(body.slice(0, Math.ceil(body.length / 2)), () => response.socket?.destroy());
+  else response.end(body);
 }
 
-function cutShort(response: ServerResponse, body: Answer["body"]) {
-  const whole = typeof body === "string" ? body : "{";
-  response.write(whole.slice(0, Math.ceil(whole.length / 2)), () => response.socket?.destroy());
+const piecesBeforeCut = 3;
+
+async function sendPieces(
+  response: ServerResponse,
+  pieces: Iterable<string> | AsyncIterable<string>,
+  most: number,
+) {
+  let sent = 0;
+  for await (const piece of pieces) {
+    if (response.destroyed) return;
+    sent += 1;
+    if (sent >= most) return void response.write(piece, () => response.socket?.destroy());
+    if (!response.write(piece)) await drained(response);
+  }
+  response.end();
+}
+
+/** Or closed, for then nothing drains any more. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off("drain", done);
+      response.off("close", done);
+      resolve();
+    };
+    response.on("drain", done);
+    response.on("close", done);
+  });
 }
 
 async function readBody(request: IncomingMessage, limit: number): Promise<Buffer | "too large"> {

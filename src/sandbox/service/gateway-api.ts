@@ -1,155 +1,132 @@
-// The token gateway's endpoints: answers from the local model, and counts tokens per key.
+// The token gateway's endpoints: who asks and whether they may; what is asked is answered in `gateway-answers.ts`.
 
-import { z } from "zod";
 import type { Answer, Incoming } from "./exchange.ts";
-import * as wire from "./gateway-wire.ts";
-import { jsonObject } from "./json-body.ts";
-import { complete, countTokens, embed, localModelName } from "./local-model.ts";
+import { answerTo } from "./gateway-answers.ts";
+import { GatewayRefusal, refusalAnswer } from "./gateway-errors.ts";
+import { nameOfKey } from "./api-keys.ts";
+import type { RateLimit } from "./rate-limit.ts";
 import type { Route } from "./routes.ts";
+import type { Piece } from "./told.ts";
+import type { Ledger, MeteredEndpoint } from "./usage.ts";
 
-export type GatewayRoute = "healthz" | "chat" | "messages" | "embeddings" | "usage";
+export type GatewayRoute = "healthz" | MeteredEndpoint;
 
 export const gatewayRoutes: readonly Route<GatewayRoute>[] = [
   { name: "chat", method: "POST", path: "/v1/chat/completions" },
   { name: "messages", method: "POST", path: "/v1/messages" },
   { name: "embeddings", method: "POST", path: "/v1/embeddings" },
   { name: "healthz", method: "GET", path: "/healthz" },
-  { name: "usage", method: "GET", path: "/usage" },
 ];
 
-/** The four of the interface document; `/usage` is the sandbox's own. */
-const listedEndpoints = gatewayRoutes
-  .filter(({ name }) => name !== "usage")
-  .map(({ method, path }) => `${method} ${path}`);
+const endpoints = gatewayRoutes.map(({ method, path }) => `${method} ${path}`);
 
-export type Usage = { requests: number; input_tokens: number; output_tokens: number };
 export type GatewayStatus = { readonly status: string; readonly message: string };
 
 export type GatewayApi = {
   readonly now: () => number;
+  readonly newId: () => string;
   readonly status: () => GatewayStatus;
   /** The key in these headers, if it is a right one. */
   readonly keyIn: (headers: Incoming<GatewayRoute>["headers"]) => string | null;
-  readonly usage: Map<string, Usage>;
+  readonly limit: RateLimit;
+  readonly ledger: Ledger;
+  /** Resolves when what the ledger has now would survive the end of this process. */
+  readonly saved: () => Promise<void>;
+  /** Before each token of a stream. */
+  readonly pace: () => Promise<void>;
 };
 
 type Request = Incoming<GatewayRoute>;
-type Metered = { readonly answer: Answer; readonly input: number; readonly output: number };
-
-class Refused extends Error {
-  readonly status: number;
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
-  }
-}
 
 export function createGatewayApi(api: GatewayApi): (request: Request) => Promise<Answer> {
-  let count = 0;
-
-  function meter(key: string, { answer, input, output }: Metered): Answer {
-    const usage = usageOf(api, key);
-    usage.requests += 1;
-    usage.input_tokens += input;
-    usage.output_tokens += output;
-    return answer;
-  }
-
-  function answer(request: Request): Answer {
-    if (request.found.name === null) return unknownEndpoint(request.found.allow);
-    const route = request.found.name;
-    if (route === "healthz")
-      return json(200, { service: "sandbox-gateway", ...api.status(), endpoints: listedEndpoints });
+  async function answer(request: Request, id: string): Promise<Answer> {
+    const { found } = request;
+    if (found.name === null) throw unknownEndpoint(found.allow);
+    if (found.name === "healthz") return json({ service: "sandbox-gateway", ...api.status(), endpoints });
     const key = api.keyIn(request.headers);
-    if (key === null) return refused(401, "A valid key is required.", { "www-authenticate": "Bearer" });
-    if (route === "usage") return json(200, usageOf(api, key));
-    if (route === "embeddings") return meter(key, embeddings(request));
-    count += 1;
-    const made = { id: `local${count.toString(36).padStart(8, "0")}`, created: Math.floor(api.now() / 1000) };
-    return meter(key, route === "chat" ? chat(request, made) : messages(request, made));
+    if (key === null) throw noKey();
+    return metered(api, { request, endpoint: found.name, key: nameOfKey(key), id });
   }
 
   return async (request) => {
-    try {
-      return answer(request);
-    } catch (error) {
-      if (error instanceof Refused) return refused(error.status, error.message);
+    const id = api.newId();
+    const told = await answer(request, id).catch((error: unknown) => {
+      if (error instanceof GatewayRefusal) return refusalAnswer(error, `req_${id}`);
       throw error;
+    });
+    // Each convention looks for its own.
+    const ids = { "request-id": `req_${id}`, "x-request-id": `req_${id}` };
+    return { ...told, headers: { ...ids, ...told.headers } };
+  };
+}
+
+type Asked = {
+  readonly request: Request;
+  readonly endpoint: MeteredEndpoint;
+  readonly key: string;
+  readonly id: string;
+};
+
+async function metered(api: GatewayApi, { request, endpoint, key, id }: Asked): Promise<Answer> {
+  const count = (counts: Parameters<Ledger["add"]>[2]) => api.ledger.add(key, endpoint, counts);
+  try {
+    const wait = api.limit.take(key);
+    if (wait !== null) throw tooMany(wait);
+    const made = { id: `local${id}`, created: Math.floor(api.now() / 1000) };
+    const { tokens, whole, pieces } = answerTo(endpoint, request, made);
+    const output_tokens = pieces === null ? tokens.output : 0;
+    count({ requests: 1, input_tokens: tokens.input, output_tokens });
+    await api.saved();
+    if (pieces === null) return json(whole);
+    const body = streamed(api, pieces, () => count({ output_tokens: 1 }));
+    return { status: 200, headers: { "content-type": "text/event-stream" }, body };
+  } catch (error) {
+    if (error instanceof GatewayRefusal) {
+      count({ refused: 1 });
+      await api.saved();
     }
-  };
+    throw error;
+  }
 }
 
-type Made = Pick<wire.Told, "id" | "created">;
-
-function chat(request: Request, made: Made): Metered {
-  const asked = read(request, wire.chatRequest);
-  const limit = asked.max_completion_tokens ?? asked.max_tokens ?? Infinity;
-  const told = tell(asked, made, limit);
-  const includeUsage = asked.stream_options?.include_usage === true;
-  return metered(told, asked.stream ? wire.chatStream(told, includeUsage) : wire.chatAnswer(told));
+/** A token counts once it was handed over: whoever breaks off pays for what was sent. */
+async function* streamed(
+  api: GatewayApi,
+  pieces: Iterable<Piece>,
+  count: () => void,
+): AsyncGenerator<string> {
+  try {
+    for (const { text, tokens } of pieces) {
+      if (tokens > 0) await api.pace();
+      yield text;
+      if (tokens > 0) count();
+    }
+  } finally {
+    await api.saved();
+  }
 }
 
-function messages(request: Request, made: Made): Metered {
-  const asked = read(request, wire.messagesRequest);
-  const system = asked.system === undefined ? [] : [{ role: "system", content: asked.system }];
-  const told = tell({ ...asked, messages: [...system, ...asked.messages] }, made, asked.max_tokens);
-  return metered(told, asked.stream ? wire.messagesStream(told) : wire.messagesAnswer(told));
+const json = (record: object): Answer => ({ status: 200, body: JSON.stringify(record) });
+
+function unknownEndpoint(allow: readonly string[]): GatewayRefusal {
+  if (allow.length === 0) {
+    return new GatewayRefusal(404, `There is no such endpoint. The gateway has ${endpoints.join(", ")}.`);
+  }
+  const headers = { allow: allow.join(", ") };
+  return new GatewayRefusal(405, `This endpoint takes ${allow.join(" or ")} only.`, { headers });
 }
 
-function embeddings(request: Request): Metered {
-  const { input, dimensions, encoding_format } = read(request, wire.embeddingsRequest);
-  const tokens = input.reduce((sum, text) => sum + countTokens(text), 0);
-  const vectors = input.map((text) => embed(text, dimensions));
-  const told = { model: localModelName, tokens, base64: encoding_format === "base64" };
-  return { answer: wire.embeddingsAnswer(vectors, told), input: tokens, output: 0 };
-}
+const noKey = () =>
+  new GatewayRefusal(
+    401,
+    "A right key is required: Authorization: Bearer <API_KEY>, or x-api-key: <API_KEY>.",
+    {
+      headers: { "www-authenticate": "Bearer" },
+    },
+  );
 
-type Conversation = { readonly messages: readonly { readonly role: string; readonly content: string }[] };
-
-/** Whatever model was asked for, the answer names the one that spoke. */
-function tell({ messages }: Conversation, made: Made, limit: number): wire.Told {
-  const last = messages.findLast(({ role }) => role === "user")?.content ?? "";
-  const completion = complete(last, limit);
-  return {
-    ...made,
-    model: localModelName,
-    completion,
-    inputTokens: messages.reduce((sum, { content }) => sum + countTokens(content), 0),
-    outputTokens: countTokens(completion.words.join("")),
-  };
-}
-
-const metered = (told: wire.Told, answer: Answer): Metered => ({
-  answer,
-  input: told.inputTokens,
-  output: told.outputTokens,
-});
-
-function read<T>(request: Request, schema: z.ZodType<T>): T {
-  const body = jsonObject(request);
-  if (!body.ok) throw new Refused(body.status, body.message);
-  const parsed = schema.safeParse(body.value);
-  if (!parsed.success) throw new Refused(400, z.prettifyError(parsed.error));
-  return parsed.data;
-}
-
-function usageOf({ usage }: GatewayApi, key: string): Usage {
-  const known = usage.get(key) ?? { requests: 0, input_tokens: 0, output_tokens: 0 };
-  usage.set(key, known);
-  return known;
-}
-
-function json(status: number, record: object, headers: Record<string, string> = {}): Answer {
-  return { status, headers, body: JSON.stringify(record) };
-}
-
-/** Readable in both conventions: one looks for `error.message`, the other also for `type: "error"`. */
-function refused(status: number, message: string, headers: Record<string, string> = {}): Answer {
-  const code = status === 401 ? "unauthorized" : status === 404 ? "not_found" : "invalid_request";
-  return json(status, { type: "error", error: { type: code, code, message } }, headers);
-}
-
-function unknownEndpoint(allow: readonly string[]): Answer {
-  if (allow.length === 0) return refused(404, "There is no such endpoint.");
-  return refused(405, `This endpoint takes ${allow.join(" or ")} only.`, { allow: allow.join(", ") });
+function tooMany(waitMs: number): GatewayRefusal {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+  const headers = { "retry-after": String(seconds) };
+  return new GatewayRefusal(429, `Too many requests with this key: try again in ${seconds} s.`, { headers });
 }

@@ -1,31 +1,51 @@
 // A request's body as a JSON object, or what is wrong with it and the status that says so.
 
 import type { IncomingHttpHeaders } from "node:http";
+import { duplicateName } from "./duplicate-names.ts";
 
+export type BodyFault = { readonly status: 400 | 413 | 415; readonly message: string };
 export type JsonObject =
-  | { readonly ok: true; readonly value: Record<string, unknown> }
-  | { readonly ok: false; readonly status: 400 | 413 | 415; readonly message: string };
+  { readonly ok: true; readonly value: Record<string, unknown> } | ({ readonly ok: false } & BodyFault);
 
 type Sent = { readonly headers: IncomingHttpHeaders; readonly body: Buffer | "too large" };
 
-const refused = (status: 400 | 413 | 415, message: string): JsonObject => ({ ok: false, status, message });
+const refused = (status: BodyFault["status"], message: string): JsonObject => ({
+  ok: false,
+  status,
+  message,
+});
 
 export function jsonObject({ headers, body }: Sent): JsonObject {
   if (body === "too large") return refused(413, "The body is too large.");
   if (!/^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(headers["content-type"] ?? "")) {
-    return refused(415, "The body must be application/json in UTF-8.");
+    return refused(415, "The body must be JSON in UTF-8: Content-Type: application/json.");
   }
-  const value = parsed(body);
+  const encoding = headers["content-encoding"] ?? "identity";
+  if (encoding !== "identity") return refused(415, "The body must be sent as it is, not compressed.");
+  if (body.length === 0) return refused(400, "The body is empty: a JSON object is required.");
+  const text = decoded(body);
+  if (text === null) return refused(400, "The body is not valid UTF-8.");
+  const value = parsed(text);
   if (value === undefined) return refused(400, "The body is not valid JSON.");
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     return refused(400, "The body must be a JSON object.");
   }
+  const twice = duplicateName(text);
+  if (twice !== null) return refused(400, `'${twice}' stands more than once in one object.`);
   return { ok: true, value: value as Record<string, unknown> };
 }
 
-function parsed(body: Buffer): unknown {
+function decoded(body: Buffer): string | null {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body)) as unknown;
+    return new TextDecoder("utf-8", { fatal: true }).decode(body);
+  } catch {
+    return null;
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
   } catch {
     return undefined;
   }

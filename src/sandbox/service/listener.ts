@@ -2,6 +2,7 @@
 
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
 
 export type Listener = {
   readonly url: string;
@@ -38,7 +39,22 @@ export async function startListener(address: Address, serve: Serve): Promise<Lis
 }
 
 function listen({ host, port }: Address, serve: Serve): Promise<Server> {
-  const server = createServer(serve);
+  /** The last request that came through each connection, and its answer. */
+  const last = new WeakMap<Duplex, readonly [IncomingMessage, ServerResponse]>();
+  const noted: Serve = (request, response) => {
+    last.set(request.socket, [request, response]);
+    serve(request, response);
+  };
+  const server = createServer(noted);
+  // An expectation that nobody here knows is no reason not to answer; `100-continue` is met by node itself.
+  server.on("checkExpectation", noted);
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    const refuseNow = () => refuse(error.code ?? "", socket);
+    const [request, response] = last.get(socket) ?? [];
+    // A request that came whole may have taken effect: its own answer goes first, not a refusal of what followed it.
+    if (request?.complete === true && response?.writableFinished === false) response.once("close", refuseNow);
+    else refuseNow();
+  });
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, () => {
@@ -46,4 +62,22 @@ function listen({ host, port }: Address, serve: Serve): Promise<Server> {
       resolve(server);
     });
   });
+}
+
+const notHttp = { status: "400 Bad Request", message: "The request is not valid HTTP." };
+const refused: Readonly<Record<string, typeof notHttp>> = {
+  HPE_HEADER_OVERFLOW: {
+    status: "431 Request Header Fields Too Large",
+    message: "The headers are too large.",
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: "408 Request Timeout", message: "The request did not arrive in time." },
+};
+
+/** What never becomes a request gets the error record all the same, if anyone is still there to read it. */
+function refuse(code: string, socket: Duplex) {
+  if (!socket.writable || code === "ECONNRESET") return void socket.destroy();
+  const { status, message } = refused[code] ?? notHttp;
+  const body = JSON.stringify({ error: { code: "invalid_request", message } });
+  const headers = `content-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close`;
+  socket.end(`HTTP/1.1 ${status}\r\n${headers}\r\n\r\n${body}`);
 }

@@ -1,67 +1,107 @@
 // The reference service and the gateway alone, from the shell.
 
-import { parseArgs } from "node:util";
+import { createSandboxClock } from "../clock.ts";
+import type { Servers } from "../control/ground.ts";
+import { createServiceControl } from "../control/service-control.ts";
+import { nameOfKey } from "./api-keys.ts";
+import type { Clock } from "./clock.ts";
+import { startListener } from "./listener.ts";
+import type { Listener, Serve } from "./listener.ts";
+import { helpText, readOptions } from "./shell-options.ts";
+import type { Wanted } from "./shell-options.ts";
 import { startGateway } from "./start-gateway.ts";
+import type { Gateway } from "./start-gateway.ts";
 import { startService } from "./start-service.ts";
-import { tasks } from "./tasks.ts";
-
-const options = {
-  port: { type: "string", default: "4010" },
-  "gateway-port": { type: "string", default: "4011" },
-  key: { type: "string" },
-  state: { type: "string" },
-  tempo: { type: "string", default: "1" },
-  help: { type: "boolean", default: false },
-} as const;
-
-const usage = `Runs the reference agent-run service and the token gateway on this machine.
-
-  --port <n>          the service's port (4010; 0: any free one)
-  --gateway-port <n>  the gateway's port (4011; 0: any free one)
-  --key <key>         the service's API key (minted when left out)
-  --state <file>      keeps the runs in this file over restarts
-  --tempo <factor>    on all durations: 0.1 is ten times as fast, 0 does not wait at all (1)
-
-The words of a task choose what its run does:
-
-${tasks.map(({ words, what }) => `  ${words.padEnd(22)} ${what}`).join("\n")}
-`;
+import type { Service } from "./start-service.ts";
+import { usageReport } from "./usage.ts";
 
 try {
-  const given = parseArgs({ options }).values;
-  if (given.help) console.log(usage);
-  else await run(given);
+  const wanted = readOptions(process.argv.slice(2));
+  if (wanted === "help") console.log(helpText());
+  else await run(wanted);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 2;
 }
 
-type Given = { port: string; "gateway-port": string; tempo: string; key?: string; state?: string };
-
-async function run(given: Given) {
-  const port = numberIn("--port", given.port);
-  const gatewayPort = numberIn("--gateway-port", given["gateway-port"]);
-  const tempo = numberIn("--tempo", given.tempo);
-  const apiKey = given.key === undefined ? {} : { apiKey: given.key };
-  const service = await startService({ port, tempo, statePath: given.state ?? null, ...apiKey });
-  console.log(`agent-run service  ${service.url}`);
-  console.log(`its key            ${given.key === undefined ? service.apiKey : "(the one given)"}`);
-  const gateway = await startGateway({ port: gatewayPort }).catch(async (error: unknown) => {
-    await service.stop();
+async function run(wanted: Wanted) {
+  const clock = createSandboxClock();
+  const closers: (() => Promise<void>)[] = [];
+  const closeAll = async () => void (await Promise.all(closers.map((close) => close())));
+  try {
+    const service = await serviceFor(wanted, clock);
+    closers.push(service.stop);
+    const gateway = await gatewayFor(wanted, clock);
+    closers.push(gateway.stop);
+    const control = await controlFor(wanted.controlPort, { service, gateway, clock });
+    if (control !== null) closers.push(control.down);
+    const report = () => console.log(usageReport(gateway.usage()));
+    onSignals(report, () => closeAll().then(report));
+    tell(wanted, { service, gateway, control });
+  } catch (error) {
+    await closeAll();
     throw error;
-  });
-  console.log(`token gateway      ${gateway.url}`);
-  console.log(`its key            ${gateway.keys.join(" ")}`);
-
-  const stop = () => void Promise.all([service.stop(), gateway.stop()]);
-  process.once("SIGINT", stop);
-  process.once("SIGTERM", stop);
+  }
 }
 
-function numberIn(name: string, text: string): number {
-  const number = Number(text);
-  if (text.trim() === "" || !Number.isFinite(number) || number < 0) {
-    throw new Error(`${name} must be a number of 0 or more, for example ${name} 0; given: ${text}`);
+type Started = { readonly service: Service; readonly gateway: Gateway; readonly control: Listener | null };
+
+function tell({ key, gatewayKeys }: Wanted, { service, gateway, control }: Started) {
+  console.log(`agent-run service  ${service.url}`);
+  console.log(`its key            ${service.apiKey === key ? "(the one given)" : service.apiKey}`);
+  console.log(`token gateway      ${gateway.url}`);
+  for (const one of gateway.keys) {
+    const shown = gatewayKeys === null ? one : "(as given)";
+    console.log(`its key            ${shown}  reported as ${nameOfKey(one)}`);
   }
-  return number;
+  if (control !== null) console.log(`control            ${control.url}/control`);
+}
+
+/** The second signal finds the first still at work, and changes nothing. */
+function onSignals(report: () => void, stop: () => Promise<void>) {
+  let stopping = false;
+  const once = () => {
+    if (stopping) return;
+    stopping = true;
+    // A control request that waits for something may hold a timer; nobody is there to be answered any more.
+    void stop().then(() => process.exit());
+  };
+  process.on("SIGINT", once);
+  process.on("SIGTERM", once);
+  if (process.platform !== "win32") process.on("SIGUSR2", report);
+}
+
+function serviceFor({ port, tempo, profile, state, key }: Wanted, clock: Clock): Promise<Service> {
+  const given = key === null ? {} : { apiKey: key };
+  const starting = startService({ port, tempo, profile, clock, statePath: state, ...given });
+  return starting.catch(onPort(port, "--port"));
+}
+
+function gatewayFor(wanted: Wanted, clock: Clock): Promise<Gateway> {
+  const { gatewayPort, gatewayKeys, state, tokenMs, tempo, requestsPerMinute } = wanted;
+  return startGateway({
+    port: gatewayPort,
+    clock,
+    statePath: state === null ? null : `${state}.gateway`,
+    tokenMs: tokenMs * tempo,
+    requestsPerMinute,
+    ...(gatewayKeys === null ? {} : { keys: gatewayKeys }),
+  }).catch(onPort(gatewayPort, "--gateway-port"));
+}
+
+async function controlFor(port: number | null, servers: Servers): Promise<Listener | null> {
+  if (port === null) return null;
+  const control = createServiceControl(servers);
+  const serve: Serve = (request, response) => {
+    if (!control(request, response)) response.writeHead(404).end();
+  };
+  return startListener({ host: "127.0.0.1", port }, serve).catch(onPort(port, "--control-port"));
+}
+
+function onPort(port: number, option: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) throw error;
+    const words = `Port ${port} is in use. Name another with ${option}, or 0 for any free one.`;
+    throw new Error(words, { cause: error });
+  };
 }

@@ -8,10 +8,14 @@ export type Step =
   | { readonly do: "work forever" }
   /** `later` happens by itself if people have decided nothing by then. */
   | { readonly do: "ask"; readonly asks: readonly Ask[]; readonly later?: Later }
-  /** Null: the run goes on. */
-  | { readonly do: "end"; readonly how: (run: Run) => Ending | null };
+  /** `how` answers null: the run goes on. `what` says it beforehand. */
+  | { readonly do: "end"; readonly what: string; readonly how: (run: Run) => Ending | null };
 
-type Later = { readonly ms: number; readonly what: "withdraw" | "change"; readonly to?: Partial<Ask> };
+type Later = {
+  readonly ms: number;
+  readonly what: "withdraw" | "change";
+  readonly to?: Partial<Ask>;
+};
 
 export type Telling = {
   readonly now: number;

@@ -1,24 +1,37 @@
 // The reference token gateway, whole, on an address of its own.
 
+import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import { bearerOf, mintKey, sameKey } from "./api-keys.ts";
+import { bearerOf, sameKey } from "./api-keys.ts";
 import { createSystemClock } from "./clock.ts";
 import type { Clock } from "./clock.ts";
 import { createExchange } from "./exchange.ts";
 import { createFaults } from "./faults.ts";
 import type { FaultHandle, Faults } from "./faults.ts";
 import { createGatewayApi, gatewayRoutes } from "./gateway-api.ts";
-import type { GatewayStatus, Usage } from "./gateway-api.ts";
+import type { GatewayStatus } from "./gateway-api.ts";
+import { openGatewayMemory } from "./gateway-memory.ts";
 import { startListener } from "./listener.ts";
+import type { Listener } from "./listener.ts";
+import { createRateLimit } from "./rate-limit.ts";
 import { createRecorder } from "./recorder.ts";
-import type { Requests } from "./recorder.ts";
+import type { KeyShown, Requests } from "./recorder.ts";
+import type { UsageRow } from "./usage.ts";
 
 export type GatewayOptions = {
   readonly host?: string;
   readonly port?: number;
-  /** One is minted when left out. */
+  /** One is minted when left out, and kept with the state. */
   readonly keys?: readonly string[];
   readonly clock?: Clock;
+  /** Without one, the usage is forgotten at the end. */
+  readonly statePath?: string | null;
+  /** Between two tokens of a stream. */
+  readonly tokenMs?: number;
+  /** For each key; null: no limit. */
+  readonly requestsPerMinute?: number | null;
+  /** Bytes of a request's body. */
+  readonly bodyLimit?: number;
 };
 
 type GatewayControl = {
@@ -37,48 +50,89 @@ export type Gateway = {
   readonly url: string;
   readonly keys: readonly string[];
   readonly requests: Requests;
-  readonly usage: (key: string) => Readonly<Usage> | undefined;
+  /** What each key has used, hour by hour; the keys by name. */
+  readonly usage: () => readonly Readonly<UsageRow>[];
   readonly control: GatewayControl;
   readonly stop: () => Promise<void>;
 };
 
-/** Bytes of a request's body. */
-const bodyLimit = 4 * 1024 * 1024;
+const healthy: GatewayStatus = {
+  status: "ok",
+  message: "Token gateway of the sandbox, with a small local model.",
+};
 
 export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
-  const { host = "127.0.0.1", port = 0, keys = [mintKey()], clock = createSystemClock() } = options;
-  let status: GatewayStatus = {
-    status: "ok",
-    message: "Token gateway of the sandbox, with a small local model.",
-  };
-  const usage = new Map<string, Usage>();
+  const { host = "127.0.0.1", port = 0, clock = createSystemClock(), tokenMs = 0 } = options;
+  const { bodyLimit = 4 * 1024 * 1024, requestsPerMinute = null } = options;
+  const memory = await openGatewayMemory(options.statePath ?? null, clock.now, options.keys ?? null);
+  const told = { status: healthy };
   const faults = createFaults();
   const recorder = createRecorder(clock.now);
-  const keyIn = (headers: IncomingHttpHeaders) => {
-    const shown = shownIn(headers);
-    return shown === null ? null : (keys.find((key) => sameKey(shown, key)) ?? null);
-  };
+  const reader = keyReader(memory.keys);
+  const handle = createGatewayApi({
+    now: clock.now,
+    newId: () => randomBytes(12).toString("hex"),
+    status: () => told.status,
+    keyIn: reader.keyIn,
+    limit: createRateLimit(clock.now, requestsPerMinute),
+    ledger: memory.ledger,
+    saved: memory.saved,
+    pace: () => rest(clock, tokenMs),
+  });
   const exchange = createExchange({
     routes: gatewayRoutes,
     recorder,
     faults,
     clock,
     bodyLimit: () => bodyLimit,
-    keyShown: (headers) => (shownIn(headers) === null ? "none" : keyIn(headers) === null ? "wrong" : "right"),
-    handle: createGatewayApi({ now: clock.now, status: () => status, keyIn, usage }),
+    keyShown: reader.keyShown,
+    handle,
   });
-  const { url, down, up } = await startListener({ host, port }, exchange);
-  const slow = (ms: number) => faults.add({}, { kind: "delay", ms }, "all");
-  const control = { fault: faults.add, faults: faults.list, clearFaults: faults.clear, down, up, slow };
+  const listener = await startListener({ host, port }, exchange);
 
   return {
-    url,
-    keys,
+    url: listener.url,
+    keys: memory.keys,
     requests: recorder.requests,
-    usage: (key) => usage.get(key),
-    control: { ...control, status: (next) => void (status = next) },
-    stop: down,
+    usage: memory.ledger.rows,
+    control: createControl(faults, listener, (status) => void (told.status = status)),
+    async stop() {
+      await listener.down();
+      await memory.close();
+    },
   };
+}
+
+function createControl(
+  faults: Faults,
+  { down, up }: Listener,
+  status: GatewayControl["status"],
+): GatewayControl {
+  return {
+    fault: faults.add,
+    faults: faults.list,
+    clearFaults: faults.clear,
+    down,
+    up,
+    slow: (ms) => faults.add({}, { kind: "delay", ms }, "all"),
+    status,
+  };
+}
+
+function keyReader(keys: readonly string[]) {
+  const keyIn = (headers: IncomingHttpHeaders): string | null => {
+    const shown = shownIn(headers);
+    return shown === null ? null : (keys.find((key) => sameKey(shown, key)) ?? null);
+  };
+  const keyShown = (headers: IncomingHttpHeaders): KeyShown => {
+    if (keyIn(headers) !== null) return "right";
+    return shownIn(headers) === null ? "none" : "wrong";
+  };
+  return { keyIn, keyShown };
+}
+
+async function rest(clock: Clock, ms: number): Promise<void> {
+  if (ms > 0) await new Promise<void>((resolve) => clock.after(ms, resolve));
 }
 
 /** Each of the two conventions has its own header. */

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { agentRoutes, createAgentApi } from "./agent-api.ts";
-import { bearerOf, mintKey, sameKey } from "./api-keys.ts";
+import { bearerOf, sameKey } from "./api-keys.ts";
 import { createSystemClock } from "./clock.ts";
 import type { Clock } from "./clock.ts";
 import { createControl } from "./control.ts";
@@ -11,11 +11,10 @@ import type { Control } from "./control.ts";
 import { createExchange } from "./exchange.ts";
 import { createFaults } from "./faults.ts";
 import { startListener } from "./listener.ts";
-import { plainProfile } from "./profile.ts";
+import { openMemory } from "./memory.ts";
 import type { Profile } from "./profile.ts";
 import { createRecorder } from "./recorder.ts";
 import type { KeyShown, Requests } from "./recorder.ts";
-import { loadState } from "./state-file.ts";
 import { createWorld } from "./world.ts";
 import type { Runs } from "./world.ts";
 
@@ -45,19 +44,11 @@ export type Service = {
 
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const { host = "127.0.0.1", port = 0, statePath = null, clock = createSystemClock(), tempo = 1 } = options;
-  const settings = { key: options.apiKey ?? mintKey(), profile: { ...plainProfile, ...options.profile } };
-  const profile = () => settings.profile;
-  const state = statePath === null ? null : await loadState(statePath);
-  const world = createWorld({
-    clock,
-    tempo,
-    state,
-    statePath,
-    newId: (kind) => newId(kind, profile().idStyle),
-  });
-  // A place that cannot be written to shows itself here, not at the first run.
-  await world.saved();
-  const vanished = new Set<string>();
+  const { apiKey, profile = {} } = options;
+  const memory = await openMemory({ statePath, apiKey, profile });
+  const { settings } = memory;
+  const newId = (kind: "run" | "apr") => idOf(kind, settings.profile.idStyle);
+  const world = createWorld({ clock, tempo, memory, newId });
   const faults = createFaults();
   const recorder = createRecorder(clock.now);
   const exchange = createExchange({
@@ -65,8 +56,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     recorder,
     faults,
     clock,
-    handle: createAgentApi({ world, profile, vanished }),
-    bodyLimit: () => profile().bodyLimit,
+    handle: createAgentApi({ world, memory }),
+    bodyLimit: () => settings.profile.bodyLimit,
     keyShown: (headers) => keyShown(headers, settings.key),
   });
   const listener = await startListener({ host, port }, exchange);
@@ -78,10 +69,11 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     },
     runs: world,
     requests: recorder.requests,
-    control: createControl({ world, faults, listener, clock, vanished, settings }),
+    control: createControl({ world, faults, listener, clock, memory }),
     async stop() {
       await listener.down();
-      await world.stop();
+      world.stop();
+      await memory.close();
     },
   };
 }
@@ -92,7 +84,7 @@ function keyShown(headers: IncomingHttpHeaders, key: string): KeyShown {
   return shown !== null && sameKey(shown, key) ? "right" : "wrong";
 }
 
-function newId(kind: "run" | "apr", style: Profile["idStyle"]): string {
+function idOf(kind: "run" | "apr", style: Profile["idStyle"]): string {
   const random = randomBytes(9).toString("hex");
   return style === "plain" ? `${kind}_${random}` : `${kind}/../é %2F?&#:${random}`;
 }

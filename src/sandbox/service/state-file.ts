@@ -1,4 +1,4 @@
-// The service's memory as one JSON file, replaced as a whole or not at all.
+// A server's memory as one JSON file, replaced as a whole or not at all.
 
 import { open, readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -10,13 +10,23 @@ export type StateFile = {
   readonly close: () => Promise<void>;
 };
 
-/** Null where there is no file yet. */
+/** A file that is not understood is never written to. */
+export function damaged(path: string, because: string, cause?: unknown): Error {
+  const words = `The state file ${path} cannot be used: ${because}. It was left as it is. Name another with --state, or move this one away to begin anew.`;
+  return new Error(words, { cause });
+}
+
+/** Undefined where there is no file yet. */
 export async function loadState(path: string): Promise<unknown> {
+  const text = await readFile(path, "utf8").catch((error: unknown) => {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw damaged(path, "it cannot be read", error);
+  });
+  if (text === undefined) return undefined;
   try {
-    return JSON.parse(await readFile(path, "utf8"));
+    return JSON.parse(text) as unknown;
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
-    throw new Error(`the state file ${path} cannot be read`, { cause: error });
+    throw damaged(path, "it is not JSON", error);
   }
 }
 
@@ -31,7 +41,10 @@ export function createStateFile(path: string, state: () => unknown): StateFile {
       .catch(() => undefined)
       .then(() => {
         next = null;
-        writing = replace(path, JSON.stringify(state()));
+        writing = replace(path, JSON.stringify(state())).catch((error: unknown) => {
+          const because = error instanceof Error ? error.message : String(error);
+          throw new Error(`The state file ${path} cannot be written: ${because}`, { cause: error });
+        });
         return writing;
       });
     return next;

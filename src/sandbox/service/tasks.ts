@@ -1,9 +1,10 @@
 // The words of a task that choose what its run will do. The first line of the table that fits counts.
 
-import type { Ask } from "./run.ts";
 import type { Step } from "./script.ts";
+import { inWords } from "./script-words.ts";
 import { deployment, migration, notice, spending, subjectOf } from "./task-asks.ts";
-import { accountOf, hostileText, numberedLines, succeeded, wasDenied } from "./task-words.ts";
+import { asking, endIfDenied, failIfDenied, failure, littleWork, say, tell } from "./task-steps.ts";
+import { accountOf, hostileText, numberedLines } from "./task-words.ts";
 
 type Task = {
   /** Any of these words, whole, in upper or lower case. */
@@ -13,29 +14,16 @@ type Task = {
 };
 
 const hugeLength = 200_000;
-const littleWork: Step = { do: "work", ms: 1_500 };
-const tell: Step = { do: "end", how: succeeded };
-
-const asking = (...asks: Ask[]): Step => ({ do: "ask", asks });
-const say = (output: string): Step => ({ do: "end", how: () => ({ is: "succeeded", output }) });
-const endIfDenied: Step = { do: "end", how: (run) => (wasDenied(run) ? succeeded(run) : null) };
-const failure = (code: string, message: string): Step => ({
-  do: "end",
-  how: () => ({ is: "failed", code, message }),
-});
-const failIfDenied: Step = {
-  do: "end",
-  how: (run) =>
-    wasDenied(run)
-      ? { is: "failed", code: "denied", message: "The run cannot go on without the denied action." }
-      : null,
-};
-
 const table: readonly Task[] = [
   {
     words: ["immediately", "just say"],
     what: "succeeds at once, with no approval",
-    steps: (input) => [say(/\bjust say\s+(.+)/is.exec(input)?.[1]?.trim() ?? `Done: ${subjectOf(input)}`)],
+    steps: (input) => [
+      say(
+        /\bjust say\s+(.+)/is.exec(input)?.[1]?.trim() ?? `Done: ${subjectOf(input)}`,
+        "succeeds with what it was told to say",
+      ),
+    ],
   },
   {
     words: ["fail if denied"],
@@ -52,7 +40,11 @@ const table: readonly Task[] = [
     what: "works a little, then is canceled",
     steps: () => [
       littleWork,
-      { do: "end", how: () => ({ is: "canceled", reason: "An operator canceled the run." }) },
+      {
+        do: "end",
+        what: "is canceled by an operator",
+        how: () => ({ is: "canceled", reason: "An operator canceled the run." }),
+      },
     ],
   },
   {
@@ -119,7 +111,7 @@ const table: readonly Task[] = [
   {
     words: ["huge"],
     what: `succeeds with an output of ${hugeLength / 1000},000 characters, with no approval`,
-    steps: () => [littleWork, say(numberedLines(hugeLength))],
+    steps: () => [littleWork, say(numberedLines(hugeLength), "succeeds with a very long output")],
   },
   {
     words: ["hostile"],
@@ -131,7 +123,11 @@ const table: readonly Task[] = [
         details: { tool: "<!channel> *shell*", arguments: { command: hostileText } },
       }),
       littleWork,
-      { do: "end", how: (run) => ({ is: "succeeded", output: `${accountOf(run)}\n\n${hostileText}` }) },
+      {
+        do: "end",
+        what: "succeeds, with an output that tries to fool the reader",
+        how: (run) => ({ is: "succeeded", output: `${accountOf(run)}\n\n${hostileText}` }),
+      },
     ],
   },
   {
@@ -152,15 +148,31 @@ const standard: Task = {
   steps: (input) => [littleWork, asking(deployment(input)), littleWork, tell],
 };
 
+const anythingElse = "(anything else)";
+
 /** For people to read: what to write into a task, and what its run does then. */
 export const tasks: readonly { readonly words: string; readonly what: string }[] = [
   ...table.map(({ words, what }) => ({ words: words.join(", "), what })),
-  { words: "(anything else)", what: standard.what },
+  { words: anythingElse, what: standard.what },
 ];
 
-export function stepsFor(input: string): readonly Step[] {
-  const chosen = table.find(({ words }) =>
-    words.some((word) => new RegExp(`\\b${word}\\b`, "i").test(input)),
-  );
-  return (chosen ?? standard).steps(input);
+/** The task whose words the text holds, and the one that is there. */
+function chosenFor(input: string): { readonly task: Task; readonly word: string } {
+  for (const task of table) {
+    const word = task.words.find((word) => new RegExp(`\\b${word}\\b`, "i").test(input));
+    if (word !== undefined) return { task, word };
+  }
+  return { task: standard, word: anythingElse };
+}
+
+export const stepsFor = (input: string): readonly Step[] => chosenFor(input).task.steps(input);
+
+/** Which words of a task's text chose what its run does, what that is, and each step of it in words, as at tempo 1. */
+export function scriptFor(input: string): {
+  readonly words: string;
+  readonly what: string;
+  readonly steps: readonly string[];
+} {
+  const { task, word } = chosenFor(input);
+  return { words: word, what: task.what, steps: task.steps(input).map(inWords) };
 }

@@ -5,7 +5,17 @@ import type { Profile, SuccessStatus } from "./profile.ts";
 import { isOver, pendingOf } from "./run.ts";
 import type { Approval, Run } from "./run.ts";
 
-const timestamp = (at: number): string => new Date(at).toISOString();
+function timestamp(at: number, { timestamps }: Profile): string {
+  const whole = new Date(at).toISOString();
+  switch (timestamps) {
+    case "milliseconds":
+      return whole;
+    case "seconds":
+      return whole.replace(/\.\d+Z$/, "Z");
+    case "offset":
+      return whole.replace("Z", "+00:00");
+  }
+}
 
 export function success(profile: Profile, status: SuccessStatus, record: object): Answer {
   if (status === 204) return { status, body: null };
@@ -13,40 +23,16 @@ export function success(profile: Profile, status: SuccessStatus, record: object)
   return { status, headers: { "content-type": "text/plain; charset=utf-8" }, body: "OK, thank you.\n" };
 }
 
-type ErrorCode = "invalid_request" | "not_found" | "unauthorized" | "method_not_allowed";
-export type Refused = { readonly status: number; readonly code: ErrorCode; readonly message: string };
-
-export function errorAnswer(
-  profile: Profile,
-  refused: Refused,
-  headers: Record<string, string> = {},
-): Answer {
-  const { status, code, message } = refused;
-  switch (profile.errorBody) {
-    case "record":
-      return { status, headers, body: JSON.stringify({ error: { code, message } }) };
-    case "other json":
-      return { status, headers, body: JSON.stringify({ detail: message }) };
-    case "text":
-      return {
-        status,
-        headers: { ...headers, "content-type": "text/plain; charset=utf-8" },
-        body: `${message}\n`,
-      };
-    case "empty":
-      return { status, headers, body: null };
-  }
-}
-
-export function createdRecord(run: Run): object {
-  return { id: run.id, status: "queued", input: run.input, created_at: timestamp(run.createdAt) };
+export function createdRecord(run: Run, profile: Profile): object {
+  const created_at = timestamp(run.createdAt, profile);
+  return { id: run.id, status: "queued", input: run.input, created_at };
 }
 
 export function runRecord(run: Run, profile: Profile): object {
   return {
     id: run.id,
     status: statusOf(run, profile),
-    ...(profile.readEchoesInput ? { input: run.input, created_at: timestamp(run.createdAt) } : {}),
+    ...(profile.readEchoesInput ? { input: run.input, created_at: timestamp(run.createdAt, profile) } : {}),
     ...(run.phase === "awaiting_approval"
       ? { pending_approvals: pendingOf(run).map((approval) => pendingItem(approval, profile)) }
       : {}),
@@ -62,7 +48,7 @@ function statusOf(run: Run, profile: Profile): string {
 
 function endingFields({ ending, completedAt }: Run, profile: Profile): object {
   if (ending === null || completedAt === null) return {};
-  const completed_at = timestamp(completedAt);
+  const completed_at = timestamp(completedAt, profile);
   if (ending.is === "succeeded") return { output: ending.output, completed_at };
   if (!profile.tellsWhyItEnded) return { completed_at };
   return ending.is === "failed"
@@ -74,28 +60,28 @@ function pendingItem(approval: Approval, profile: Profile): unknown {
   const { id, action, requestedAt, details } = approval;
   switch (profile.pendingShape) {
     case "full":
-      return { id, action, status: "pending", requested_at: timestamp(requestedAt) };
+      return { id, action, status: "pending", requested_at: timestamp(requestedAt, profile) };
     case "extra":
-      return { id, action, status: "pending", requested_at: timestamp(requestedAt), ...details };
+      return { id, action, status: "pending", requested_at: timestamp(requestedAt, profile), ...details };
     case "id and action":
       return { id, action };
     case "lacking":
-      return { id, requested_at: timestamp(requestedAt) };
+      return { id, requested_at: timestamp(requestedAt, profile) };
     case "bare id":
       return id;
   }
 }
 
 export function approvalRecord({ id, action, requestedAt, state }: Approval, profile: Profile): object {
-  const record = { id, action, requested_at: timestamp(requestedAt) };
+  const record = { id, action, requested_at: timestamp(requestedAt, profile) };
   switch (state.is) {
     case "pending":
       return { ...record, status: "pending" };
     case "withdrawn":
-      return { ...record, status: "withdrawn", resolved_at: timestamp(state.at) };
+      return { ...record, status: "withdrawn", resolved_at: timestamp(state.at, profile) };
     case "decided": {
       const status = state.verdict === "approve" ? profile.approvedStatus : profile.deniedStatus;
-      return { ...record, status, resolved_at: timestamp(state.at) };
+      return { ...record, status, resolved_at: timestamp(state.at, profile) };
     }
   }
 }

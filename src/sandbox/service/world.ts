@@ -1,13 +1,12 @@
 // All runs there are, and the time that moves them: the one truth behind the endpoints and the controls.
 
 import { createAlarms } from "./alarms.ts";
-import { createChanges } from "./changes.ts";
 import type { Wait } from "./changes.ts";
 import type { Clock } from "./clock.ts";
+import type { Memory } from "./memory.ts";
 import { newRun } from "./run.ts";
 import type { Moved, Run } from "./run.ts";
 import { wake } from "./script.ts";
-import { createStateFile } from "./state-file.ts";
 import { stepsFor } from "./tasks.ts";
 
 /** What a test or a page may look at. */
@@ -25,51 +24,41 @@ export type World = Runs & {
   readonly madeWith: (idempotencyKey: string) => Run | undefined;
   readonly apply: (id: string, move: (run: Run, now: number) => Moved) => Moved;
   readonly newApprovalId: () => string;
-  /** Resolves when all that happened so far would survive the end of this process. */
-  readonly saved: () => Promise<void>;
-  readonly stop: () => Promise<void>;
+  readonly stop: () => void;
 };
 
 export type WorldOptions = {
   readonly clock: Clock;
   readonly tempo: number;
-  /** What `loadState` found. */
-  readonly state: unknown;
-  readonly statePath: string | null;
+  readonly memory: Memory;
   readonly newId: (kind: "run" | "apr") => string;
-};
-
-type State = {
-  readonly version: 1;
-  readonly runs: readonly Run[];
-  readonly keys: readonly (readonly [string, string])[];
 };
 
 const queuedMs = 400;
 const resumeMs = 400;
 
-export function createWorld(options: WorldOptions): World {
-  const { clock, tempo } = options;
-  const memory = createMemory(options);
+export function createWorld({ clock, tempo, memory, newId }: WorldOptions): World {
   const { runs, keys } = memory;
+  const newApprovalId = () => newId("apr");
   const alarms = createAlarms(clock, (id) => {
     const run = runs.get(id);
-    const telling = { now: clock.now(), tempo, newApprovalId: () => options.newId("apr") };
+    const telling = { now: clock.now(), tempo, newApprovalId };
     if (run !== undefined) put(wake(run, stepsFor(run.input), telling));
   });
 
   function put(run: Run) {
     alarms.set(run.id, run.wakeAt);
-    memory.put(run);
+    runs.set(run.id, run);
+    memory.changed();
   }
 
   for (const run of runs.values()) alarms.set(run.id, run.wakeAt);
 
   return {
-    ...memory.view,
+    ...viewOf(memory),
     create(input, idempotencyKey) {
       const now = clock.now();
-      const run = { ...newRun(options.newId("run"), input, now), wakeAt: now + queuedMs * tempo };
+      const run = { ...newRun(newId("run"), input, now), wakeAt: now + queuedMs * tempo };
       if (idempotencyKey !== undefined) keys.set(idempotencyKey, run.id);
       put(run);
       return run;
@@ -83,21 +72,13 @@ export function createWorld(options: WorldOptions): World {
       if (moved.ok) put(rested(run, moved.run, now + resumeMs * tempo));
       return moved;
     },
-    newApprovalId: () => options.newId("apr"),
-    saved: memory.saved,
-    async stop() {
-      alarms.clear();
-      await memory.close();
-    },
+    newApprovalId,
+    stop: alarms.clear,
   };
 }
 
-function createMemory({ state, statePath }: Pick<WorldOptions, "state" | "statePath">) {
-  const { runs, keys } = restored(state);
-  const changes = createChanges();
-  const dumped = (): State => ({ version: 1, runs: [...runs.values()], keys: [...keys] });
-  const file = statePath === null ? null : createStateFile(statePath, dumped);
-  const view: Runs = {
+function viewOf({ runs, changes }: Memory): Runs {
+  return {
     all: () => [...runs.values()],
     get: (id) => runs.get(id),
     until: (id, fits, wait) =>
@@ -108,20 +89,6 @@ function createMemory({ state, statePath }: Pick<WorldOptions, "state" | "stateP
       ),
     subscribe: changes.subscribe,
   };
-
-  return {
-    runs,
-    keys,
-    view,
-    put(run: Run) {
-      runs.set(run.id, run);
-      // Whoever must be sure awaits `saved` again and gets the error there.
-      file?.saved().catch((error: unknown) => console.error("state not saved:", error));
-      changes.changed();
-    },
-    saved: async () => file?.saved(),
-    close: async () => file?.close(),
-  };
 }
 
 /** A run that goes on after its last approval takes a moment to do so. */
@@ -131,13 +98,4 @@ function rested(before: Run, after: Run, wakeAt: number): Run {
 
 function fitting(run: Run | undefined, fits: (run: Run) => boolean): Run | undefined {
   return run !== undefined && fits(run) ? run : undefined;
-}
-
-function restored(state: unknown): { runs: Map<string, Run>; keys: Map<string, string> } {
-  if (state === null) return { runs: new Map(), keys: new Map() };
-  if (typeof state !== "object" || !("version" in state) || state.version !== 1) {
-    throw new Error("the state file is not one of this service");
-  }
-  const { runs, keys } = state as State;
-  return { runs: new Map(runs.map((run) => [run.id, run])), keys: new Map(keys) };
 }

@@ -1,38 +1,39 @@
 // A person uses an element of a message, a modal or a Home tab.
 
-import { actor, channelName, done, interaction, told } from "./acting.ts";
+import { actor, done, interaction, told } from "./acting.ts";
 import type { Acting } from "./acting.ts";
-import type { Acts, Block, Message, OpenView, Person } from "./model.ts";
+import type { Acts } from "./model.ts";
+import { offered } from "./offered.ts";
+import { isJson } from "./rules-check.ts";
 import type { Json } from "./rules-check.ts";
-import { chosenIn, elementsIn, optionsOf, stateOf } from "./state-values.ts";
+import { chosenIn } from "./state-values.ts";
 import type { Found } from "./state-values.ts";
-import { messageJson, viewJson } from "./wire.ts";
-
-/** Where the element stands, and what the payload says of that place. */
-type Surface = {
-  readonly blocks: readonly Block[];
-  readonly values: OpenView["values"];
-  readonly payload: () => Json;
-};
+import { suggestionKey } from "./act-suggest.ts";
+import { elementAt, surfaceAt } from "./surface.ts";
+import type { Kept } from "./surface.ts";
 
 export const createClick = (acting: Acting): Acts["click"] => {
-  const chosenSoFar = new WeakMap<Message, OpenView["values"]>();
+  const kept: Kept = new WeakMap();
   return async (personId, at, ...[blockId, actionId, chosen]) => {
     const person = actor(acting, personId);
     if (typeof person === "string") return told(person);
     if (!acting.manifest.interactive)
       return told("This app is not configured to handle interactive responses.");
-    const surface =
-      "view" in at ? viewSurface(acting, person, at.view) : messageSurface(acting, person, at, chosenSoFar);
-    const found = surface && elementsIn(surface.blocks).find(isAt(blockId, actionId));
+    const surface = surfaceAt(acting, person, at, kept);
+    const found = surface && elementAt(surface, blockId, actionId);
     if (!surface || !found) return told("This is no longer here: it has changed since you looked at it.");
-    if (!offered(acting, found.element, chosen)) return told("This choice is not offered here.");
-    if (found.element.type !== "button")
+    const suggested = acting.suggested.get(suggestionKey(person, at, blockId, actionId)) ?? [];
+    if (!offered(acting, found.element, chosen, { person, suggested }))
+      return told("This choice is not offered here.");
+    if (!stateless.has(found.element.type))
       surface.values[blockId] = { ...surface.values[blockId], [actionId]: chosen };
+    // docs.slack.dev, input block: its element is silent unless the block says otherwise.
+    if (found.block["type"] === "input" && found.block["dispatch_action"] !== true) return done;
     const body = {
       type: "block_actions",
       ...interaction(acting, person),
-      ...surface.payload(),
+      ...surface.place(),
+      ...surface.offers(),
       actions: [actionOf(acting, found, chosen)],
     };
     const outcome = await acting.deliver({ kind: "interactive", body });
@@ -46,82 +47,25 @@ const warning = {
   http_error: "⚠ The app answered with an error. Try again.",
 };
 
-const isAt =
-  (blockId: string, actionId: string) =>
-  ({ block, element }: Found): boolean =>
-    block.block_id === blockId && element["action_id"] === actionId;
+const stateless = new Set(["button", "icon_button", "feedback_buttons"]);
 
-/** A choice comes from what is offered; a form made up elsewhere does not. */
-const offered = ({ workspace }: Acting, element: Found["element"], chosen: unknown): boolean => {
-  const each: unknown[] = Array.isArray(chosen)
-    ? (chosen as unknown[])
-    : chosen === undefined
-      ? []
-      : [chosen];
-  const options = optionsOf(element).map((option) => option["value"]);
-  if (options.length > 0) return each.every((one) => options.includes(one));
-  if (element.type === "users_select") return each.every((one) => workspace.people.has(String(one)));
-  return true;
+/** What of the element itself stands in the action, beside what was chosen (@slack/bolt, BlockElementAction). */
+const echoed: Record<string, readonly string[]> = {
+  button: ["text", "value", "style", "url"],
+  icon_button: ["icon", "text", "value"],
 };
 
 const actionOf = ({ workspace }: Acting, { block, element }: Found, chosen: unknown): Json => {
-  const { type, action_id, text, value, style } = element;
+  const { type, action_id } = element;
   const common = { type, action_id, block_id: block.block_id, action_ts: workspace.nextTs() };
-  if (type !== "button") return { ...common, ...chosenIn(element, chosen) };
-  return { ...common, text, ...(value !== undefined && { value }), ...(style !== undefined && { style }) };
+  const own = Object.entries(element).filter(([field]) => (echoed[type] ?? ["placeholder"]).includes(field));
+  const said = type === "feedback_buttons" ? pressed(element, chosen) : chosenIn(element, chosen);
+  return { ...common, ...Object.fromEntries(own), ...(!(type in echoed) && said) };
 };
 
-const viewSurface = (acting: Acting, person: Person, id: string): Surface | null => {
-  const { workspace } = acting;
-  const modal = workspace.viewById(id);
-  const open = modal ?? workspace.homes.get(person.id);
-  if (open?.id !== id || open.person !== person.id) return null;
-  return {
-    blocks: open.view.blocks,
-    values: modal?.values ?? {},
-    payload: () => ({
-      container: { type: "view", view_id: id },
-      trigger_id: acting.triggers.issue(person.id, id),
-      view: viewJson(open, workspace),
-    }),
-  };
-};
-
-type Kept = WeakMap<Message, OpenView["values"]>;
-
-const messageSurface = (
-  acting: Acting,
-  person: Person,
-  at: { channel: string; ts: string },
-  kept: Kept,
-): Surface | null => {
-  const { workspace } = acting;
-  const channel = workspace.channels.get(at.channel);
-  const message = workspace.messageAt(at.channel, at.ts);
-  if (!channel || !message || channel.archived) return null;
-  if (!channel.members.includes(person.id) && channel.kind !== "public") return null;
-  const ephemeral = message.ephemeralFor !== null;
-  if (ephemeral && message.ephemeralFor !== person.id) return null;
-  const values = kept.get(message) ?? {};
-  kept.set(message, values);
-  const thread = message.thread === null ? {} : { thread_ts: message.thread };
-  return {
-    blocks: message.blocks,
-    values,
-    payload: () => ({
-      container: {
-        type: "message",
-        message_ts: message.ts,
-        channel_id: channel.id,
-        is_ephemeral: ephemeral,
-        ...thread,
-      },
-      trigger_id: acting.triggers.issue(person.id),
-      channel: { id: channel.id, name: channelName(channel) },
-      // Of an ephemeral message Slack keeps nothing that it could send along.
-      ...(!ephemeral && { message: messageJson(message, acting) }),
-      state: { values: stateOf(message.blocks, values) },
-      response_url: acting.responseUrls.issue({ person: person.id, channel: channel.id, message }),
-    }),
-  };
+const pressed = (element: Json, chosen: unknown): Json => {
+  const found = [element["positive_button"], element["negative_button"]].find(
+    (one) => isJson(one) && one["value"] === chosen,
+  );
+  return isJson(found) ? { text: found["text"], value: found["value"] } : {};
 };

@@ -38,12 +38,14 @@ const bodyOf = (acting: Acting, person: Person, channel: Channel): Json => ({
   trigger_id: acting.triggers.issue(person.id),
 });
 
-/** docs.slack.dev, should_escape: names of people and channels arrive as ids. */
+/** docs.slack.dev, should_escape: names of people, user groups and channels arrive as ids. */
 const escaped = ({ workspace }: Acting, text: string): string =>
   text
     .replace(/@([\w.-]+)/g, (typed, handle: string) => {
       const person = [...workspace.people.values()].find((one) => one.handle === handle);
-      return person ? `<@${person.id}|${handle}>` : typed;
+      if (person) return `<@${person.id}|${handle}>`;
+      const group = [...workspace.usergroups.values()].find((one) => one.handle === handle && !one.disabled);
+      return group ? `<!subteam^${group.id}|@${handle}>` : typed;
     })
     .replace(/#([\w-]+)/g, (typed, name: string) => {
       const channel = [...workspace.channels.values()].find((one) => one.name === name);

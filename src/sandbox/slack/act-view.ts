@@ -6,7 +6,7 @@ import type { ActResult, Acts, OpenView } from "./model.ts";
 import { Refused } from "./refused.ts";
 import { isJson } from "./rules-check.ts";
 import type { Json } from "./rules-check.ts";
-import { clientErrors } from "./state-values.ts";
+import { clientErrors } from "./client-errors.ts";
 import { pushModal, replaceModal } from "./views.ts";
 import { viewJson } from "./wire.ts";
 

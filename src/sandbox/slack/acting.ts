@@ -12,6 +12,8 @@ export type Acting = Ground & {
   readonly deliver: Deliver;
   readonly events: Events;
   readonly responseUrls: ResponseUrls;
+  /** The options that the app has last given for an external select, by person, place and element. */
+  readonly suggested: Map<string, readonly unknown[]>;
 };
 
 export const done: ActResult = { ok: true };

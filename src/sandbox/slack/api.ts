@@ -6,7 +6,7 @@ import type { Fault } from "./faults.ts";
 import { readFields, sendJson } from "./http-body.ts";
 import type { Call, Method } from "./method.ts";
 import { methods } from "./methods.ts";
-import { RateLimited, Refused } from "./refused.ts";
+import { RateLimited, Refused, refusedWith } from "./refused.ts";
 import type { Json } from "./rules-check.ts";
 
 /** Ample for the largest message or view; files do not come this way. */
@@ -14,18 +14,35 @@ const maxBody = 2_000_000;
 
 type Answer = { readonly status: number; readonly body: Json; readonly headers?: Record<string, string> };
 
+/** A body that cannot be read is refused only after the token was looked at. */
+type Asked = { readonly name: string; readonly fields: Json; readonly unreadable: Refused | null };
+
 export const createApi = (call: Call) => ({
   handle: async (name: string, req: IncomingMessage, res: ServerResponse): Promise<void> => {
-    const raw = req.method === "GET" ? queryOf(req) : await readFields(req, maxBody);
+    const began = performance.now();
+    const asked = await ask(name, req);
+    const ms = (): number => Math.round(performance.now() - began);
+    const { fields } = asked;
     const fault = call.faults.take(name);
-    if (await spoiled(fault, "before", res)) return call.traffic.add("app", name, raw, "spoiled by a test");
-    const answer = planned(fault) ?? answerTo(name, raw, req, call);
+    if (await spoiled(fault, "before", res))
+      return void call.traffic.add("app", name, fields, "spoiled by a test", { ms: ms() });
+    const answer = planned(fault) ?? answerTo(asked, req, call);
     const refused = answer.body["ok"] === true ? null : String(answer.body["error"]);
-    call.traffic.add("app", name, { args: raw, answer: answer.body }, refused);
+    call.traffic.add("app", name, { args: fields, answer: answer.body }, refused, { ms: ms() });
     if (await spoiled(fault, "after", res)) return;
     if (!res.destroyed) sendJson(res, answer.status, answer.body, answer.headers);
   },
 });
+
+const ask = async (name: string, req: IncomingMessage): Promise<Asked> => {
+  if (req.method === "GET") return { name, fields: queryOf(req), unreadable: null };
+  try {
+    return { name, fields: await readFields(req, maxBody), unreadable: null };
+  } catch (error) {
+    if (error instanceof Refused) return { name, fields: {}, unreadable: error };
+    throw error;
+  }
+};
 
 const queryOf = (req: IncomingMessage): Json =>
   Object.fromEntries(new URL(req.url ?? "/", "http://sandbox").searchParams);
@@ -58,19 +75,19 @@ const tooMany = (seconds: number): Answer => ({
   headers: { "retry-after": String(seconds) },
 });
 
-const answerTo = (name: string, raw: Json | null, req: IncomingMessage, call: Call): Answer => {
-  const method = methods.get(name);
+const answerTo = ({ name, fields, unreadable }: Asked, req: IncomingMessage, call: Call): Answer => {
   const headers: Record<string, string> = {};
   try {
-    if (!method) throw new Refused("unknown_method", { req_method: name });
-    const token = tokenOf(req, raw, call);
+    const method = known(name);
+    const token = tokenOf(req, fields, call);
     const held = token === "app" ? appScopes : call.scopes;
     headers["x-oauth-scopes"] = [...held].join(",");
     headers["x-accepted-oauth-scopes"] = method.scopes.join(",");
     admit(method, token, held);
     call.limits.call(name, method.tier);
-    if (raw === null) throw new Refused("invalid_json");
-    return { status: 200, body: { ok: true, ...method.run(raw, call, token) }, headers };
+    if (method.token === "app" && req.method === "GET") throw new Refused("insecure_request");
+    if (unreadable) throw unreadable;
+    return { status: 200, body: { ok: true, ...method.run(fields, call, token) }, headers };
   } catch (error) {
     if (error instanceof RateLimited) return tooMany(error.retryAfterSeconds);
     if (!(error instanceof Refused)) throw error;
@@ -78,8 +95,17 @@ const answerTo = (name: string, raw: Json | null, req: IncomingMessage, call: Ca
   }
 };
 
-const tokenOf = (req: IncomingMessage, raw: Json | null, { secrets }: Call): "bot" | "app" => {
-  const given = /^Bearer (.+)$/.exec(req.headers.authorization ?? "")?.[1] ?? raw?.["token"];
+const known = (name: string): Method => {
+  const method = methods.get(name);
+  if (method) return method;
+  const { code, more } = refusedWith("unknown_method", [`the sandbox does not imitate ${name}`]);
+  throw new Refused(code, { ...more, req_method: name });
+};
+
+/** docs.slack.dev, changelog of 2021: a token in the query is not read. */
+const tokenOf = (req: IncomingMessage, fields: Json, { secrets }: Call): "bot" | "app" => {
+  const inBody = req.method === "GET" ? undefined : fields["token"];
+  const given = /^Bearer (.+)$/.exec(req.headers.authorization ?? "")?.[1] ?? inBody;
   if (given === undefined) throw new Refused("not_authed");
   if (given === secrets.botToken) return "bot";
   if (given === secrets.appToken) return "app";

@@ -1,12 +1,13 @@
 // Payloads on their way to the app, by socket or by HTTP.
 
 import type { Json } from "./rules-check.ts";
+import type { TrafficLog } from "./traffic.ts";
 
 export type Payload = {
   readonly kind: "slash_commands" | "interactive" | "events_api";
   readonly body: Json;
-  /** Given when an event is sent again. */
-  readonly retry?: { readonly attempt: number; readonly reason: string };
+  /** Given when an event is sent again; `of` is the number of the first delivery in the traffic. */
+  readonly retry?: { readonly attempt: number; readonly reason: string; readonly of: number };
 };
 
 /** `ack`: what the app answered with, possibly nothing. `last`: the app asked for no more attempts. */
@@ -16,3 +17,30 @@ export type Outcome =
   | { readonly ok: false; readonly why: "http_error"; readonly status: number; readonly last: boolean };
 
 export type Deliver = (payload: Payload) => Promise<Outcome>;
+
+/** Delivery that leaves its trace in the traffic; `number` is the line of the envelope. */
+export type Sent = { readonly number: number; readonly outcome: Promise<Outcome> };
+
+/** The name of a payload in the traffic. */
+const nameOf = ({ kind, body }: Payload): string => {
+  if (kind === "interactive") return String(body["type"]);
+  return kind;
+};
+
+/** One line when a payload goes, one when it is acknowledged or given up. */
+export const traced =
+  (traffic: TrafficLog, deliver: Deliver) =>
+  (payload: Payload): Sent => {
+    const what = nameOf(payload);
+    const { retry = null } = payload;
+    const again = retry === null ? {} : { answers: retry.of };
+    const number = traffic.add("slack", what, { payload, ...(retry && { redelivery: retry }) }, null, again);
+    const began = performance.now();
+    const outcome = deliver(payload).then((came) => {
+      const more = { answers: number, ms: Math.round(performance.now() - began) };
+      if (came.ok) traffic.add("app", `acknowledges ${what}`, { answered: came.ack }, null, more);
+      else traffic.add("slack", `no acknowledgement of ${what}`, came, came.why, more);
+      return came;
+    });
+    return { number, outcome };
+  };

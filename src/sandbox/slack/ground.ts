@@ -22,15 +22,18 @@ export type Timing = {
   readonly retryDelaysMs: readonly number[];
   /** From the warning of a disconnect to the disconnect. */
   readonly disconnectNoticeMs: number;
+  /** How long a socket lives before Slack asks for a new one. */
+  readonly connectionMs: number;
 };
 
-/** docs.slack.dev: 3 s to acknowledge, events again at once, after 1 and 5 minutes; the rest as Slack's clients report. */
+/** docs.slack.dev: 3 s to acknowledge, events again at once, after 1 and 5 minutes, sockets of about an hour; the rest as others report. */
 export const slackTiming: Timing = {
   ackMs: 3000,
   triggerMs: 3000,
   responseUrlMs: 30 * 60_000,
   retryDelaysMs: [0, 60_000, 300_000],
   disconnectNoticeMs: 10_000,
+  connectionMs: 3_600_000,
 };
 
 export type Ground = {

@@ -2,6 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 
+import { Refused } from "./refused.ts";
 import { isJson } from "./rules-check.ts";
 import type { Json } from "./rules-check.ts";
 
@@ -27,13 +28,40 @@ export const parseJson = (text: string): unknown => {
   }
 };
 
-/** The fields of a form or of a JSON object; null when the body is neither. */
-export const readFields = async (req: IncomingMessage, maxBytes: number): Promise<Json | null> => {
-  const text = (await readBody(req, maxBytes)).toString("utf8");
-  if (!(req.headers["content-type"] ?? "").startsWith("application/json"))
-    return Object.fromEntries(new URLSearchParams(text));
+/** The fields of a form or of a JSON object, or a refusal: Slack reads four kinds of body (docs.slack.dev, Web API). */
+export const readFields = async (req: IncomingMessage, maxBytes: number): Promise<Json> => {
+  const body = await readBody(req, maxBytes);
+  const type = req.headers["content-type"] ?? "";
+  const [kind] = type.split(";");
+  switch (kind?.trim().toLowerCase()) {
+    case "application/json":
+      return jsonFields(body.toString("utf8"));
+    case "application/x-www-form-urlencoded":
+    case "text/plain":
+      return Object.fromEntries(new URLSearchParams(body.toString("utf8")));
+    case "multipart/form-data":
+      return Object.fromEntries(await formOf(body, type));
+    case "":
+      if (body.byteLength > 0) throw new Refused("missing_post_type");
+      return {};
+    default:
+      throw new Refused("invalid_post_type");
+  }
+};
+
+const jsonFields = (text: string): Json => {
   const value = parseJson(text);
-  return isJson(value) ? value : null;
+  if (value === undefined) throw new Refused("invalid_json");
+  if (!isJson(value)) throw new Refused("json_not_object");
+  return value;
+};
+
+export const formOf = async (body: Buffer, type: string): Promise<FormData> => {
+  try {
+    return await new Response(new Uint8Array(body), { headers: { "content-type": type } }).formData();
+  } catch {
+    throw new Refused("invalid_form_data");
+  }
 };
 
 export const sendJson = (

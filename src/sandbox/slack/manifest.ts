@@ -12,14 +12,21 @@ const command = z.object({
   should_escape: z.boolean().optional(),
 });
 
+const shortcut = z.object({ name: z.string(), type: z.enum(["global", "message"]), callback_id: z.string() });
+
 const manifest = z.object({
   display_information: z.object({ name: z.string() }),
   features: z
     .object({
       slash_commands: z.array(command).default([]),
       app_home: z
-        .object({ home_tab_enabled: z.boolean().default(false) })
-        .default({ home_tab_enabled: false }),
+        .object({
+          home_tab_enabled: z.boolean().default(false),
+          // What Slack takes for a manifest that does not say is not documented.
+          messages_tab_enabled: z.boolean().default(true),
+        })
+        .prefault({}),
+      shortcuts: z.array(shortcut).default([]),
     })
     .prefault({}),
   oauth_config: z
@@ -45,6 +52,9 @@ export type Manifest = {
   readonly events: ReadonlySet<string>;
   readonly interactive: boolean;
   readonly homeTab: boolean;
+  readonly messagesTab: boolean;
+  /** By callback_id. */
+  readonly shortcuts: ReadonlyMap<string, "global" | "message">;
 };
 
 export const readManifest = (path: string): Manifest => {
@@ -60,5 +70,7 @@ export const readManifest = (path: string): Manifest => {
     events: new Set(settings.event_subscriptions.bot_events),
     interactive: settings.interactivity.is_enabled,
     homeTab: features.app_home.home_tab_enabled,
+    messagesTab: features.app_home.messages_tab_enabled,
+    shortcuts: new Map(features.shortcuts.map(({ callback_id, type }) => [callback_id, type])),
   };
 };

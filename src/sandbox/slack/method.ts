@@ -1,5 +1,6 @@
 // How a Web API method is described: what it needs, what it takes, what it does.
 
+import type { Source } from "./errors.ts";
 import type { Ground } from "./ground.ts";
 import type { Tier } from "./limits.ts";
 import { Refused, refusedWith } from "./refused.ts";
@@ -10,8 +11,11 @@ import type { Uploads } from "./uploads.ts";
 type Kinds = { string: string; boolean: boolean; integer: number; array: unknown[]; object: Json };
 type Kind = keyof Kinds;
 
-/** An argument's kind; «!» when it must be given. */
-export type Schema = Record<string, Kind | `${Kind}!`>;
+/**
+ * An argument's kind; «!» when it must be given. Slack takes those without effect for bots («ignored»), and those
+ * whose effect the sandbox cannot show («not imitated»): they are refused, lest somebody believe that they work.
+ */
+export type Schema = Record<string, Kind | `${Kind}!` | "ignored" | "not imitated">;
 
 export type Args<S extends Schema> = {
   readonly [Name in keyof S]: S[Name] extends `${infer K extends Kind}!`
@@ -29,36 +33,47 @@ type Described = {
   readonly scopes: readonly string[];
   readonly tier: Tier;
   readonly token: "bot" | "app" | "either";
+  /** Where scopes, tier and arguments are written. */
+  readonly source: Source;
 };
 
-export type Method = Described & { readonly run: (raw: Json, call: Call, token: "bot" | "app") => Json };
+export type Method = Described & {
+  readonly schema: Schema;
+  readonly run: (raw: Json, call: Call, token: "bot" | "app") => Json;
+};
 
 export const method = <S extends Schema>(
   described: Described,
   schema: S,
   run: (args: Args<S>, call: Call, token: "bot" | "app") => Json,
-): Method => ({ ...described, run: (raw, call, token) => run(readArgs(schema, raw), call, token) });
+): Method => ({ ...described, schema, run: (raw, call, token) => run(readArgs(schema, raw), call, token) });
 
 /** Slack takes these with every method. */
 const everywhere = new Set(["token", "team_id"]);
 
 const readArgs = <S extends Schema>(schema: S, raw: Json): Args<S> => {
   const args: Json = {};
-  const wrong: string[] = [];
-  for (const name of Object.keys(raw))
-    if (!(name in schema) && !everywhere.has(name)) wrong.push(`unknown argument: ${name}`);
+  const wrong = Object.keys(raw).flatMap((name) =>
+    strange(Object.hasOwn(schema, name) ? schema[name] : undefined, name),
+  );
   for (const [name, kind] of Object.entries(schema)) {
     const given = raw[name];
     if (given === undefined || given === null) {
       if (kind.endsWith("!")) wrong.push(`missing required field: ${name}`);
       continue;
     }
+    if (kind === "ignored" || kind === "not imitated") continue;
     const read = readOne(kind.replace("!", "") as Kind, given);
     if (read === undefined) complain(name, kind, wrong);
     else args[name] = read;
   }
   if (wrong.length > 0) throw refusedWith("invalid_arguments", wrong);
   return args as Args<S>;
+};
+
+const strange = (kind: Schema[string] | undefined, name: string): string[] => {
+  if (kind === "not imitated") return [`the sandbox does not imitate the argument: ${name}`];
+  return kind === undefined && !everywhere.has(name) ? [`unknown argument: ${name}`] : [];
 };
 
 const complain = (name: string, kind: string, wrong: string[]): void => {

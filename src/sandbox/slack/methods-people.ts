@@ -1,75 +1,73 @@
-// People, groups of them, and their reactions.
+// People and groups of them.
 
 import { method } from "./method.ts";
-import type { Args, Call, Method, Schema } from "./method.ts";
-import type { Message } from "./model.ts";
-import { publicMessage, visibleChannel } from "./places.ts";
+import type { Method } from "./method.ts";
+import { cursorJson, pageOf, paging } from "./paging.ts";
 import { Refused } from "./refused.ts";
-import { personJson } from "./wire.ts";
+import { personJson, usergroupJson } from "./wire.ts";
 
-const usersInfo = method(
-  { scopes: ["users:read"], tier: "tier4", token: "bot" },
+const people = { scopes: ["users:read"], token: "bot", source: "slack_kit" } as const;
+
+const info = method(
+  { ...people, tier: "tier4" },
   { user: "string!", include_locale: "boolean" },
-  (args, call) => {
-    const person = call.workspace.people.get(args.user);
+  (args, { workspace }) => {
+    const person = workspace.people.get(args.user);
     if (!person) throw new Refused("user_not_found");
     return { user: personJson(person) };
   },
 );
 
-const groupUsers = method(
-  { scopes: ["usergroups:read"], tier: "tier2", token: "bot" },
-  { usergroup: "string!", include_disabled: "boolean" },
-  (args, call) => {
-    const users = call.workspace.usergroups.get(args.usergroup);
-    if (!users) throw new Refused("no_such_subteam");
-    return { users };
+/** slack_kit, users.list: everybody, deactivated people and bots too; without a limit all at once. */
+const list = method(
+  { ...people, tier: "tier2" },
+  { ...paging, include_locale: "boolean" },
+  ({ limit, ...args }, { workspace, now }) => {
+    const all = [...workspace.people.values()];
+    const asked = limit === undefined || limit === 0 ? args : { ...args, limit };
+    const { page, next } = pageOf(
+      all,
+      { limit: undefined, ...asked },
+      { usual: Math.max(all.length, 1), most: 1000 },
+    );
+    const cache_ts = Math.floor(now() / 1000);
+    return { members: page.map((person) => personJson(person)), cache_ts, ...cursorJson(next) };
   },
 );
 
-const reaction = { channel: "string!", name: "string!", timestamp: "string!" } satisfies Schema;
+const groups = {
+  scopes: ["usergroups:read"],
+  tier: "tier2",
+  token: "bot",
+  source: "slack_kit",
+} as const;
 
-const reacted = (args: Args<typeof reaction>, call: Call): Message => {
-  if (!/^[a-z0-9_+'-]+$/.test(args.name)) throw new Refused("invalid_name");
-  return publicMessage(call, visibleChannel(call, args.channel), args.timestamp);
-};
-
-const setReaction = (call: Call, message: Message, name: string, people: string[]): void => {
-  const { [name]: _before, ...others } = message.reactions ?? {};
-  message.reactions = people.length > 0 ? { ...others, [name]: people } : others;
-  call.workspace.changed({ kind: "message", channel: message.channel });
-};
-
-const add = method({ scopes: ["reactions:write"], tier: "tier3", token: "bot" }, reaction, (args, call) => {
-  const message = reacted(args, call);
-  const people = message.reactions?.[args.name] ?? [];
-  const own = call.workspace.app.person;
-  if (people.includes(own)) throw new Refused("already_reacted");
-  setReaction(call, message, args.name, [...people, own]);
-  return {};
-});
-
-const remove = method(
-  { scopes: ["reactions:write"], tier: "tier2", token: "bot" },
-  reaction,
-  (args, call) => {
-    const message = reacted(args, call);
-    const people = message.reactions?.[args.name] ?? [];
-    const own = call.workspace.app.person;
-    if (!people.includes(own)) throw new Refused("no_reaction");
-    setReaction(
-      call,
-      message,
-      args.name,
-      people.filter((one) => one !== own),
+const groupList = method(
+  groups,
+  { include_count: "boolean", include_disabled: "boolean", include_users: "boolean" },
+  (args, { workspace }) => {
+    const shown = [...workspace.usergroups.values()].filter(
+      ({ disabled }) => args.include_disabled === true || !disabled,
     );
-    return {};
+    const counted = args.include_count === true;
+    const listed = args.include_users === true;
+    return { usergroups: shown.map((group) => usergroupJson(group, workspace, { counted, listed })) };
+  },
+);
+
+const groupUsers = method(
+  groups,
+  { usergroup: "string!", include_disabled: "boolean" },
+  (args, { workspace }) => {
+    const group = workspace.usergroups.get(args.usergroup);
+    if (!group || (group.disabled && args.include_disabled !== true)) throw new Refused("no_such_subteam");
+    return { users: [...group.users] };
   },
 );
 
 export const peopleMethods: Record<string, Method> = {
-  "users.info": usersInfo,
+  "users.info": info,
+  "users.list": list,
+  "usergroups.list": groupList,
   "usergroups.users.list": groupUsers,
-  "reactions.add": add,
-  "reactions.remove": remove,
 };

@@ -4,14 +4,17 @@ import { method } from "./method.ts";
 import type { Args, Call, Method, Schema } from "./method.ts";
 import type { HomeView, OpenView } from "./model.ts";
 import { Refused, refusedWith } from "./refused.ts";
-import { acceptView } from "./rules-surface.ts";
-import { openModal, pushModal, replaceModal } from "./views.ts";
+import { openModal, publishHome, pushModal, replaceModal } from "./views.ts";
 import { viewJson } from "./wire.ts";
 
 /** docs.slack.dev: views need no scope. */
-const described = { scopes: [], tier: "tier4", token: "bot" } as const;
+const described = { scopes: [], tier: "tier4", token: "bot", source: "slack-api-ref" } as const;
 
-const triggered = { trigger_id: "string!", view: "object!" } satisfies Schema;
+const triggered = {
+  trigger_id: "string!",
+  view: "object!",
+  interactivity_pointer: "not imitated",
+} satisfies Schema;
 
 const open = method(described, triggered, (args, call) => {
   const trigger = call.triggers.look(args.trigger_id);
@@ -54,21 +57,23 @@ const update = method(described, updateArgs, (args, call) => {
   const found = target(args, call);
   refuseStale(args.hash, found.hash);
   const updated =
-    "values" in found
-      ? replaceModal(call, found, args.view)
-      : call.workspace.publishHome(found.person, acceptView(args.view, "home"));
+    "errors" in found ? replaceModal(call, found, args.view) : publishHome(call, found.person, args.view);
   return { view: viewJson(updated, call.workspace) };
 });
 
-const publishArgs = { user_id: "string!", view: "object!", hash: "string" } satisfies Schema;
+const publishArgs = {
+  user_id: "string!",
+  view: "object!",
+  hash: "string",
+  interactivity_pointer: "not imitated",
+} satisfies Schema;
 
 const publish = method(described, publishArgs, (args, call) => {
   const { workspace } = call;
   if (!call.manifest.homeTab) throw new Refused("not_enabled");
   if (!workspace.people.has(args.user_id)) throw refusedWith("invalid_arguments", ["invalid `user_id`"]);
-  const view = acceptView(args.view, "home");
   refuseStale(args.hash, workspace.homes.get(args.user_id)?.hash);
-  return { view: viewJson(workspace.publishHome(args.user_id, view), workspace) };
+  return { view: viewJson(publishHome(call, args.user_id, args.view), workspace) };
 });
 
 export const viewMethods: Record<string, Method> = {

@@ -5,7 +5,9 @@ import { authMethods } from "./methods-auth.ts";
 import { chatMethods } from "./methods-chat.ts";
 import { conversationMethods } from "./methods-conversations.ts";
 import { fileMethods } from "./methods-files.ts";
+import { historyMethods } from "./methods-history.ts";
 import { peopleMethods } from "./methods-people.ts";
+import { reactionMethods } from "./methods-reactions.ts";
 import { viewMethods } from "./methods-views.ts";
 
 export const methods: ReadonlyMap<string, Method> = new Map(
@@ -14,7 +16,9 @@ export const methods: ReadonlyMap<string, Method> = new Map(
     ...chatMethods,
     ...viewMethods,
     ...conversationMethods,
+    ...historyMethods,
     ...peopleMethods,
+    ...reactionMethods,
     ...fileMethods,
   }),
 );

@@ -13,6 +13,15 @@ export type Person = {
   deactivated: boolean;
 };
 
+/** A user group: mentioned as one, its members listed on request. */
+export type Usergroup = {
+  readonly id: string;
+  readonly handle: string;
+  readonly name: string;
+  users: PersonId[];
+  disabled: boolean;
+};
+
 export type Channel = {
   readonly id: ChannelId;
   readonly name: string;
@@ -62,7 +71,8 @@ export type OpenView = {
   /**
    * What the person had typed, by block_id and action_id: kept over updates and errors. A text, date or number
    * is its string; a select or radio group the chosen option's `value`; a people or channel select the id;
-   * checkboxes and multi-selects an array of those. Nothing typed: absent, null or empty.
+   * checkboxes and multi-selects an array of those; of an external select the whole option, of a rich text its block.
+   * Nothing typed: absent, null or empty.
    */
   values: Record<string, Record<string, unknown>>;
   /** What Slack itself says at the top of the modal when the app did not answer as it must. */
@@ -75,6 +85,8 @@ export type HomeView = {
   readonly person: PersonId;
   view: Record<string, unknown> & { blocks: Block[] };
   hash: string;
+  /** What the person has chosen on it, in the form of `OpenView.values`; kept over publications, as Slack keeps it. */
+  values: OpenView["values"];
 };
 
 /** Something in the workspace is different now. */
@@ -82,15 +94,27 @@ export type Change = {
   readonly kind: "message" | "view" | "home" | "person" | "channel" | "file";
   readonly channel?: ChannelId;
   readonly person?: PersonId;
+  /** What became of a message; `before` is what it was. */
+  readonly message?: {
+    readonly is: "posted" | "edited" | "removed";
+    readonly now: Message;
+    readonly before: Message | null;
+  };
 };
 
 /** One line of the Traffic panel. */
 export type Traffic = {
+  /** Rises by one from line to line and never repeats, so that a reader can ask for what came after it. */
+  readonly number: number;
   readonly at: number;
   readonly from: "app" | "slack" | "service" | "person";
   readonly what: string;
   readonly detail: unknown;
   readonly refused: string | null;
+  /** How long the answer took, where the line tells of an answer (milliseconds). */
+  readonly ms: number | null;
+  /** The number of the line that this one answers: an acknowledgement its envelope, a second delivery the first. */
+  readonly answers: number | null;
 };
 
 /** What an act of a person led to: `told` is what Slack itself says to them when the app did not answer as it must. */

@@ -2,7 +2,7 @@
 
 import type { Call } from "./method.ts";
 import type { Channel, Message } from "./model.ts";
-import { Refused } from "./refused.ts";
+import { Refused, refusedWith } from "./refused.ts";
 
 /** Scopes by the kind of channel: channels:read, groups:history, im:write and so on. */
 const family = { public: "channels", private: "groups", dm: "im" } as const;
@@ -43,19 +43,32 @@ export const writableChannel = (call: Call, given: string): Channel => {
   const person = people.get(given);
   if (person?.deactivated || person?.kind === "bot") throw new Refused("channel_not_found");
   const channel = person ? dmOf(person.id) : visibleChannel(call, named(call, given));
+  if (channel.kind === "dm" && !call.manifest.messagesTab) throw new Refused("messages_tab_disabled");
   if (channel.archived) throw new Refused("is_archived");
   const anywhere = channel.kind === "public" && call.scopes.has("chat:write.public");
   if (!isIn(call, channel) && !anywhere) throw new Refused("not_in_channel");
   return channel;
 };
 
-/** The first message of a thread. A reply's own ts is refused: Slack says never to use it, and answers oddly. */
-export const threadParent = (call: Call, channel: Channel, ts: string): Message => {
+/**
+ * The thread a message goes to. Where the parent is gone, Slack posts into the channel and does not say so, but for
+ * the missing thread_ts in its answer (third party: slack-go/slack#1571).
+ */
+export const threadAt = (call: Call, channel: Channel, ts: string | undefined): string | null => {
+  if (ts === undefined) return null;
+  if (!/^\d{1,10}\.\d{6}$/.test(ts))
+    throw refusedWith("invalid_thread_ts", [`${ts} is not a valid thread_ts`]);
   const parent = call.workspace.messageAt(channel.id, ts);
-  if (!parent || parent.ephemeralFor !== null) throw new Refused("thread_not_found");
+  if (!parent || parent.ephemeralFor !== null) return null;
   if (parent.thread !== null) throw new Refused("cannot_reply_to_message");
-  return parent;
+  return ts;
 };
+
+/** Somebody has answered in it. */
+export const isActiveThread = ({ workspace }: Call, channel: Channel, ts: string): boolean =>
+  workspace.messages.some(
+    (one) => one.channel === channel.id && one.thread === ts && one.ephemeralFor === null,
+  );
 
 export const publicMessage = (call: Call, channel: Channel, ts: string): Message => {
   const message = call.workspace.messageAt(channel.id, ts);

@@ -1,9 +1,11 @@
+import type { Code } from "./errors.ts";
+
 /** Slack says no: answered with HTTP 200, `ok: false` and this error code. */
 export class Refused extends Error {
-  readonly code: string;
+  readonly code: Code;
   readonly more: Record<string, unknown>;
 
-  constructor(code: string, more: Record<string, unknown> = {}) {
+  constructor(code: Code, more: Record<string, unknown> = {}) {
     super(code);
     this.code = code;
     this.more = more;
@@ -11,7 +13,7 @@ export class Refused extends Error {
 }
 
 /** A refusal with the sentences Slack puts in `response_metadata.messages`. */
-export const refusedWith = (code: string, messages: readonly string[]): Refused =>
+export const refusedWith = (code: Code, messages: readonly string[]): Refused =>
   new Refused(code, { response_metadata: { messages: messages.map((message) => `[ERROR] ${message}`) } });
 
 /** Too many calls: answered with HTTP 429. */

@@ -45,24 +45,29 @@ export const createResponseUrls = (needs: Needs) => {
     },
     /** How Slack words these failures is not documented; the 404 is what its clients report. */
     handle: async (key: string, req: IncomingMessage, res: ServerResponse): Promise<void> => {
-      const fields = await readFields(req, maxBody);
+      const fields = await readFields(req, maxBody).catch(unread);
+      const use = (issued.get(key)?.uses ?? 0) + 1;
+      const detail = { use: `${use} of ${maxUses}`, answer: fields };
       try {
         const origin = spend(key);
         if (fields === null) throw new Refused("invalid_payload");
         respond(needs.workspace, origin, fields);
-        needs.traffic.add("app", "response_url", fields);
+        needs.traffic.add("app", "response_url", detail);
         sendJson(res, 200, { ok: true });
       } catch (error) {
         if (!(error instanceof Refused)) throw error;
-        needs.traffic.add("app", "response_url", fields, error.code);
-        sendJson(res, error.code.endsWith("_url") ? 404 : 400, {
-          ok: false,
-          error: error.code,
-          ...error.more,
-        });
+        needs.traffic.add("app", "response_url", detail, error.code);
+        const status = error.code.endsWith("_url") ? 404 : 400;
+        sendJson(res, status, { ok: false, error: error.code, ...error.more });
       }
     },
   };
+};
+
+/** Null stands for a body that cannot be read. */
+const unread = (error: unknown): null => {
+  if (error instanceof Refused) return null;
+  throw error;
 };
 
 /** An answer: to one person unless it says «in_channel», instead of the original when it asks for that. */

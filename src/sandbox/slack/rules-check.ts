@@ -1,9 +1,38 @@
 // The words in which the tables of Block Kit rules are written. Every complaint names its place by JSON pointer.
 
+import type { Source } from "./errors.ts";
+
 export type Json = Record<string, unknown>;
 type Report = (complaint: string, at: string) => void;
 export type Rule = (value: unknown, at: string, report: Report) => void;
 export type Fields = Record<string, Rule>;
+
+/** A rule of the table of blocks or elements, and where it is written. */
+export type Row = { readonly source: Source; readonly rule: Rule };
+export type Rows = Record<string, Row>;
+
+export const row = (source: Source, rule: Rule): Row => ({ source, rule });
+
+export const rulesOf = (rows: Rows): Fields =>
+  Object.fromEntries(Object.entries(rows).map(([type, { rule }]) => [type, rule]));
+
+export const both =
+  (...rules: readonly Rule[]): Rule =>
+  (value, at, report) => {
+    for (const rule of rules) rule(value, at, report);
+  };
+
+/** A number written as text, as number inputs have it. */
+export const numeric: Rule = (value, at, report) => {
+  if (typeof value !== "string" || value.trim() === "" || Number.isNaN(Number(value)))
+    report("must provide a number as a string", at);
+};
+
+export const matching =
+  (pattern: RegExp, what: string): Rule =>
+  (value, at, report) => {
+    if (typeof value !== "string" || !pattern.test(value)) report(`must be ${what}`, at);
+  };
 
 export const isJson = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);

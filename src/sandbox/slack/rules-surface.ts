@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import type { Block } from "./model.ts";
 import { refusedWith, Refused } from "./refused.ts";
 import { homeBlocks, messageBlocks, modalBlocks } from "./rules-blocks.ts";
-import { complaints, flag, isJson, shape, string } from "./rules-check.ts";
+import { both, complaints, flag, isJson, shape, string } from "./rules-check.ts";
 import type { Fields, Json, Rule } from "./rules-check.ts";
 import { plainText } from "./rules-text.ts";
 
@@ -62,6 +62,12 @@ const uniqueIds: Rule = (value, at, report) => {
   }
 };
 
+/** @slack/types Focusable: one element of a view at most. */
+const oneFocus: Rule = (value, at, report) => {
+  const focused = within(value).filter((held) => held["focus_on_load"] === true);
+  if (focused.length > 1) report("only one element can have focus_on_load", at);
+};
+
 const markdownFits: Rule = (value, at, report) => {
   const markdown = blocksIn(value).filter(({ type }) => type === "markdown");
   const length = markdown.reduce((sum, { text }) => sum + String(text).length, 0);
@@ -78,7 +84,7 @@ const shortId = (): string => randomBytes(4).toString("base64url").slice(0, 5);
 
 const interactive = (held: Json): boolean =>
   typeof held["type"] === "string" &&
-  /^(button|checkboxes|radio_buttons|overflow|.*(select|picker|_input))$/.test(held["type"]);
+  /^(.*buttons?|checkboxes|overflow|.*(select|picker|_input))$/.test(held["type"]);
 
 /** A copy in which each block has a block_id and each interactive element an action_id, as Slack returns them. */
 const identified = (blocks: unknown): Block[] => {
@@ -111,7 +117,7 @@ export const acceptView = (view: Json, kind: "modal" | "home"): Json & { blocks:
     ]);
   const wrong = [
     ...complaints(view, kind === "modal" ? modal : home, "/view"),
-    ...complaints(view["blocks"], uniqueIds, "/view/blocks"),
+    ...complaints(view["blocks"], both(uniqueIds, oneFocus), "/view/blocks"),
   ];
   if (wrong.length > 0) throw refusedWith("invalid_arguments", wrong);
   return { ...structuredClone(view), blocks: identified(view["blocks"]) };

@@ -1,6 +1,6 @@
 // The people and channels every sandbox starts with.
 
-import type { Channel, Person } from "./model.ts";
+import type { Channel, Person, Usergroup } from "./model.ts";
 import { createWorkspace } from "./workspace.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -49,12 +49,17 @@ const channels: readonly Channel[] = [
   { id: "C0RANDOM", name: "random", kind: "public", members: ["U0ANA", "U0BEN", "U0CAT"], archived: false },
 ];
 
+const usergroups: readonly Usergroup[] = [
+  { id: "S0APPROVERS", handle: "approvers", name: "Approvers", users: ["U0BEN", "U0CAT"], disabled: false },
+  { id: "S0OLDCREW", handle: "old-crew", name: "Old crew", users: ["U0DEE"], disabled: true },
+];
+
 export const seedWorkspace = ({ now }: { now: () => number }): Workspace => {
   const workspace = createWorkspace({ now });
   for (const [id, name, handle, kind, team = workspace.team.id] of people)
     workspace.people.set(id, { id, team, name, handle, kind, deactivated: id === "U0DEE" });
   for (const channel of channels)
     workspace.channels.set(channel.id, { ...channel, members: [...channel.members] });
-  workspace.usergroups.set("S0APPROVERS", ["U0BEN", "U0CAT"]);
+  for (const group of usergroups) workspace.usergroups.set(group.id, { ...group, users: [...group.users] });
   return workspace;
 };

@@ -6,9 +6,13 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 import { createOpenHome } from "./act-say.ts";
+import { createShortcut } from "./act-shortcut.ts";
+import { createSuggest } from "./act-suggest.ts";
+import { createAnnouncer } from "./announce.ts";
 import { createApi } from "./api.ts";
 import { createHttpDelivery } from "./delivery-http.ts";
-import type { Deliver, Payload } from "./delivery.ts";
+import { traced } from "./delivery.ts";
+import type { Deliver } from "./delivery.ts";
 import { createEvents } from "./events.ts";
 import { createFaults } from "./faults.ts";
 import { slackTiming } from "./ground.ts";
@@ -50,11 +54,13 @@ export const startSlack = async (options: SlackOptions) => {
   const server = createServer();
   const ground = createGround(options, () => `http://${host}:${(server.address() as AddressInfo).port}/`);
   const sockets = createSockets(ground);
-  const deliver = logged(ground, deliveryOf(delivery, ground, sockets.deliver));
-  const events = createEvents({ ...ground, deliver });
+  const send = traced(ground.traffic, deliveryOf(delivery, ground, sockets.deliver));
+  const deliver: Deliver = (payload) => send(payload).outcome;
+  const events = createEvents({ ...ground, send });
+  ground.workspace.onChange(createAnnouncer({ ...ground, events }));
   const responseUrls = createResponseUrls(ground);
-  const acting = { ...ground, deliver, events, responseUrls };
-  const uploads = createUploads();
+  const acting = { ...ground, deliver, events, responseUrls, suggested: new Map() };
+  const uploads = createUploads(ground);
   const api = createApi({ ...ground, openSocket: sockets.open, uploads });
   const handlers: Handler[] = [];
   server.on("request", createRoutes({ host, handlers, api, responseUrls, uploads }));
@@ -67,6 +73,9 @@ export const startSlack = async (options: SlackOptions) => {
     workspace: ground.workspace,
     acts: createActs(acting),
     openHome: createOpenHome(acting),
+    shortcut: createShortcut(acting),
+    /** What an external select offers this person; a click may then choose one of the options. */
+    suggest: createSuggest(acting),
     traffic: ground.traffic,
     faults: ground.faults,
     rateLimits: ground.limits.enforce,
@@ -125,15 +134,6 @@ const deliveryOf = (delivery: Delivery, ground: Ground, bySocket: Deliver): Deli
   const { requestUrl } = delivery;
   return createHttpDelivery({ requestUrl, signingSecret, ackMs: ground.timing.ackMs, now: ground.now });
 };
-
-const logged =
-  ({ traffic }: Ground, deliver: Deliver): Deliver =>
-  async (payload: Payload) => {
-    const outcome = await deliver(payload);
-    const what = payload.kind === "interactive" ? String(payload.body["type"]) : payload.kind;
-    traffic.add("slack", what, { payload, outcome }, outcome.ok ? null : outcome.why);
-    return outcome;
-  };
 
 type Routes = {
   readonly host: string;

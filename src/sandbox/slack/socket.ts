@@ -13,9 +13,8 @@ import { parseJson } from "./http-body.ts";
 import { isJson } from "./rules-check.ts";
 import type { Json } from "./rules-check.ts";
 
-/** docs.slack.dev, Socket Mode: ten connections at once; about an hour each. */
+/** docs.slack.dev, Socket Mode: ten connections at once. */
 const maxSockets = 10;
-const connectionSeconds = 3600;
 
 type Needs = Pick<Ground, "url" | "timing" | "workspace" | "traffic">;
 
@@ -80,13 +79,17 @@ const welcome = (hub: Hub, socket: WebSocket): void => {
   const hello = {
     type: "hello",
     num_connections: hub.connections.length,
-    debug_info: { host: "sandbox", approximate_connection_time: connectionSeconds },
+    debug_info: { host: "sandbox", approximate_connection_time: Math.round(hub.timing.connectionMs / 1000) },
     connection_info: { app_id: hub.workspace.app.id },
   };
   socket.send(JSON.stringify(hello));
+  const old = setTimeout(() => retire(hub, connection, "warning"), hub.timing.connectionMs);
+  hub.timers.add(old);
+  socket.on("close", () => clearTimeout(old));
 };
 
 const retire = (hub: Hub, connection: Connection, reason: DisconnectReason): void => {
+  if (connection.retiring) return;
   connection.retiring = true;
   hub.traffic.add("slack", `disconnect: ${reason}`, null);
   connection.socket.send(JSON.stringify({ type: "disconnect", reason, debug_info: { host: "sandbox" } }));
@@ -100,13 +103,14 @@ const acknowledge = (hub: Hub, data: RawData): void => {
   const id = isJson(frame) ? frame["envelope_id"] : undefined;
   const settle = typeof id === "string" ? hub.pending.get(id) : undefined;
   if (!isJson(frame) || !settle)
-    return hub.traffic.add("app", "frame", frame, "no payload waits for this acknowledgement");
+    return void hub.traffic.add("app", "frame", frame, "no payload waits for this acknowledgement");
   settle(isJson(frame["payload"]) ? frame["payload"] : {});
 };
 
 /** The payloads that an acknowledgement may answer with something. */
 const answerable = ({ kind, body }: Payload): boolean =>
-  kind === "slash_commands" || (kind === "interactive" && body["type"] === "view_submission");
+  kind === "slash_commands" ||
+  (kind === "interactive" && (body["type"] === "view_submission" || body["type"] === "block_suggestion"));
 
 const send = (hub: Hub, payload: Payload): Promise<Outcome> => {
   const [chosen] = usable(hub);

@@ -31,8 +31,15 @@ export const optionsOf = (element: Json): Json[] =>
     isJson(one) ? listed(one["options"]).filter(isJson) : [],
   );
 
+/** An external select's options live with the app: what was chosen is the whole option. */
+const chosenOption = (element: Json & { type: string }, raw: unknown): Json | null =>
+  element.type.endsWith("external_select") ? (isJson(raw) ? raw : null) : optionWith(element, raw);
+
 const optionWith = (element: Json, value: unknown): Json | null =>
   optionsOf(element).find((option) => option["value"] === value) ?? null;
+
+const oneOption = new Set(["static_select", "external_select", "radio_buttons", "overflow"]);
+const manyOptions = new Set(["multi_static_select", "multi_external_select", "checkboxes"]);
 
 /** The field in which Slack says what was chosen, and where an element keeps what it starts with. */
 const fields: Record<string, readonly [chosen: string, initial: string]> = {
@@ -49,20 +56,24 @@ const fields: Record<string, readonly [chosen: string, initial: string]> = {
   datepicker: ["selected_date", "initial_date"],
   timepicker: ["selected_time", "initial_time"],
   datetimepicker: ["selected_date_time", "initial_date_time"],
+  rich_text_input: ["rich_text_value", "initial_value"],
+  file_input: ["files", "initial_files"],
 };
 
 /** What was chosen in one element, as Slack writes it. `raw` has the shape of one value in `OpenView.values`. */
 export const chosenIn = (element: Json & { type: string }, raw: unknown): Json => {
   const { type } = element;
-  if (type === "static_select" || type === "radio_buttons" || type === "overflow")
+  if (oneOption.has(type))
     return {
-      selected_option: raw === undefined ? (element["initial_option"] ?? null) : optionWith(element, raw),
+      selected_option: raw === undefined ? (element["initial_option"] ?? null) : chosenOption(element, raw),
     };
-  if (type === "checkboxes" || type === "multi_static_select") {
+  if (manyOptions.has(type)) {
     const initial = listed(element["initial_options"]);
-    const chosen = listed(raw).flatMap((value) => optionWith(element, value) ?? []);
+    const chosen = listed(raw).flatMap((value) => chosenOption(element, value) ?? []);
     return { selected_options: raw === undefined ? initial : chosen };
   }
+  if (type === "datetimepicker" && raw !== undefined)
+    return { selected_date_time: raw === "" || raw === null ? null : Number(raw) };
   const [field, initial] = fields[type] ?? ["value", "initial_value"];
   const empty = field.endsWith("s") ? [] : null;
   return { [field]: raw === undefined ? (element[initial] ?? empty) : raw === "" ? empty : raw };
@@ -87,28 +98,4 @@ export const stateOf = (blocks: readonly Block[], values: OpenView["values"]): R
     state[block.block_id] = { ...state[block.block_id], [id]: held };
   }
   return state;
-};
-
-const nothing = (chosen: Json): boolean =>
-  Object.values(chosen).every((one) => one === null || (Array.isArray(one) && one.length === 0));
-
-/** What Slack's client says before it sends anything, by block_id. */
-export const clientErrors = (
-  blocks: readonly Block[],
-  values: OpenView["values"],
-): Record<string, string> => {
-  const errors: Record<string, string> = {};
-  for (const { block, element } of elementsIn(blocks)) {
-    if (block["type"] !== "input") continue;
-    const chosen = chosenIn(element, values[block.block_id]?.[String(element["action_id"])]);
-    const text = typeof chosen["value"] === "string" ? chosen["value"] : "";
-    const most = element["max_length"] ?? 3000;
-    if (block["optional"] !== true && nothing(chosen))
-      errors[block.block_id] = "Please complete this required field.";
-    else if (text.length > Number(most))
-      errors[block.block_id] = `This can be at most ${Number(most)} characters.`;
-    else if (text !== "" && text.length < Number(element["min_length"] ?? 0))
-      errors[block.block_id] = `This must be at least ${Number(element["min_length"])} characters.`;
-  }
-  return errors;
 };

@@ -9,9 +9,12 @@ const foreignToken = /(xox[a-z]|xapp)-[\w-]+/g;
 
 export type TrafficLog = ReturnType<typeof createTraffic>;
 
+type More = Partial<Pick<Traffic, "ms" | "answers">>;
+
 export const createTraffic = ({ now, secrets }: { now: () => number; secrets: readonly string[] }) => {
   const lines: Traffic[] = [];
   const listeners = new Set<(line: Traffic) => void>();
+  let number = 0;
   const masked = (detail: unknown): unknown => {
     let text = JSON.stringify(detail) ?? "null";
     for (const secret of secrets) text = text.replaceAll(secret, `${secret.slice(0, 5)}…`);
@@ -19,12 +22,21 @@ export const createTraffic = ({ now, secrets }: { now: () => number; secrets: re
   };
   return {
     lines: (): readonly Traffic[] => lines,
-    /** `refused` says why the receiver did not accept it; null when it did. */
-    add: (from: Traffic["from"], what: string, detail: unknown, refused: string | null = null): void => {
-      const line: Traffic = { at: now(), from, what, detail: masked(detail), refused };
+    /** The lines that came after the one with this number; 0: all that are kept. */
+    after: (seen: number): readonly Traffic[] => lines.filter((line) => line.number > seen),
+    /** `refused` says why the receiver did not accept it; null when it did. Returns the line's number. */
+    add: (
+      from: Traffic["from"],
+      what: string,
+      detail: unknown,
+      ...[refused = null, { ms = null, answers = null } = {}]: [refused?: string | null, more?: More]
+    ): number => {
+      number += 1;
+      const line: Traffic = { number, at: now(), from, what, detail: masked(detail), refused, ms, answers };
       lines.push(line);
       if (lines.length > kept) lines.shift();
       for (const listener of listeners) listener(line);
+      return number;
     },
     onLine: (listener: (line: Traffic) => void): (() => void) => {
       listeners.add(listener);

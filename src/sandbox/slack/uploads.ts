@@ -3,7 +3,9 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-import { readBody } from "./http-body.ts";
+import { formOf, readBody } from "./http-body.ts";
+import { Refused } from "./refused.ts";
+import type { TrafficLog } from "./traffic.ts";
 
 type Ticket = {
   readonly id: string;
@@ -14,7 +16,7 @@ type Ticket = {
 
 export type Uploads = ReturnType<typeof createUploads>;
 
-export const createUploads = () => {
+export const createUploads = ({ traffic }: { readonly traffic: TrafficLog }) => {
   const byKey = new Map<string, Ticket>();
   return {
     /** Returns the last part of the address the bytes must be sent to. */
@@ -32,11 +34,16 @@ export const createUploads = () => {
     },
     receive: async (key: string, req: IncomingMessage, res: ServerResponse): Promise<void> => {
       const ticket = byKey.get(key);
-      if (!ticket || ticket.bytes) return void res.writeHead(404).end();
+      const say = (status: number, words: string, refused: string | null): void => {
+        const detail = { file: ticket?.id ?? null, announced: ticket?.length ?? null, status };
+        traffic.add("app", "file upload", detail, refused);
+        res.writeHead(status, { "content-type": "text/plain" }).end(words);
+      };
+      if (!ticket || ticket.bytes) return say(404, "", "this address takes no file, or has taken it");
       const bytes = await bytesOf(req, ticket.length);
-      if (bytes?.byteLength !== ticket.length) return void res.writeHead(400).end("length mismatch");
+      if (bytes?.byteLength !== ticket.length) return say(400, "length mismatch", "not the announced length");
       ticket.bytes = bytes;
-      res.writeHead(200, { "content-type": "text/plain" }).end(`OK - ${ticket.length}`);
+      say(200, `OK - ${ticket.length}`, null);
     },
   };
 };
@@ -44,12 +51,15 @@ export const createUploads = () => {
 /** Room for the multipart dressing around a file. */
 const dressing = 100_000;
 
-/** Raw bytes, or the one file of a form: Slack takes both. */
+/** Raw bytes, or the one file of a form: Slack takes both. Null: a form without one. */
 const bytesOf = async (req: IncomingMessage, length: number): Promise<Uint8Array | null> => {
   const body = await readBody(req, length + dressing);
   const type = req.headers["content-type"] ?? "";
   if (!type.startsWith("multipart/form-data")) return body;
-  const form = await new Response(new Uint8Array(body), { headers: { "content-type": type } }).formData();
+  const form = await formOf(body, type).catch((error: unknown) => {
+    if (error instanceof Refused) return new FormData();
+    throw error;
+  });
   const file = [...form.values()].find((value) => typeof value !== "string");
   return file ? new Uint8Array(await file.arrayBuffer()) : null;
 };

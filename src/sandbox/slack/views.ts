@@ -1,7 +1,7 @@
-// Modals: opening, stacking and replacing them. The Web API and the acknowledgements do the same things here.
+// Modals and Home tabs: opening, stacking, replacing and publishing them. The Web API and the acknowledgements do the same things here.
 
 import type { Ground } from "./ground.ts";
-import type { OpenView, PersonId } from "./model.ts";
+import type { HomeView, OpenView, PersonId } from "./model.ts";
 import { Refused } from "./refused.ts";
 import type { Json } from "./rules-check.ts";
 import { acceptView } from "./rules-surface.ts";
@@ -45,4 +45,10 @@ export const replaceModal = (place: Place, open: OpenView, given: Json): OpenVie
   refuseTakenId(place, view, open.id);
   place.workspace.changeView(open, { view, errors: {}, trouble: null });
   return open;
+};
+
+export const publishHome = (place: Place, person: PersonId, given: Json): HomeView => {
+  const view = acceptView(given, "home");
+  refuseTakenId(place, view, place.workspace.homes.get(person)?.id);
+  return place.workspace.publishHome(person, view);
 };

@@ -1,7 +1,7 @@
 // The workspace's things in the words of Slack's wire.
 
 import type { Ground } from "./ground.ts";
-import type { Channel, File, HomeView, Message, OpenView, Person } from "./model.ts";
+import type { Channel, File, HomeView, Message, OpenView, Person, Usergroup } from "./model.ts";
 import type { Json } from "./rules-check.ts";
 import { slackbot } from "./seed.ts";
 import { stateOf } from "./state-values.ts";
@@ -51,6 +51,31 @@ export const channelJson = (channel: Channel, workspace: Workspace): Json => {
     creator: channel.members[0] ?? "",
   };
 };
+
+/** slack_kit, usergroups.list: the count is a number in today's answers, and only given on request, as the people are. */
+export const usergroupJson = (
+  { id, handle, name, users, disabled }: Usergroup,
+  { team }: Workspace,
+  { counted, listed }: { counted: boolean; listed: boolean },
+): Json => ({
+  id,
+  team_id: team.id,
+  is_usergroup: true,
+  is_external: false,
+  handle,
+  name,
+  description: "",
+  date_create: 0,
+  date_update: 0,
+  date_delete: disabled ? 1 : 0,
+  auto_type: null,
+  created_by: users[0] ?? "",
+  updated_by: users[0] ?? "",
+  deleted_by: null,
+  prefs: { channels: [], groups: [] },
+  ...(counted && { user_count: users.length }),
+  ...(listed && { users: [...users] }),
+});
 
 export const fileJson = (file: File, { url }: Pick<Ground, "url">): Json => ({
   id: file.id,
@@ -134,7 +159,7 @@ export const viewJson = (open: OpenView | HomeView, { app, team, viewsOf }: Work
     clear_on_close: false,
     notify_on_close: false,
     ...open.view,
-    state: { values: stateOf(open.view.blocks, "values" in open ? open.values : {}) },
+    state: { values: stateOf(open.view.blocks, open.values) },
     hash: open.hash,
     root_view_id: stack[0]?.id ?? open.id,
     previous_view_id: stack[index - 1]?.id ?? null,

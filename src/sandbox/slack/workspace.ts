@@ -11,6 +11,7 @@ import type {
   OpenView,
   Person,
   PersonId,
+  Usergroup,
 } from "./model.ts";
 
 /** The app as installed: its id, its bot's own id (`B…`) and the person (`U…`) it acts as. */
@@ -27,7 +28,7 @@ const initial = () => ({
   messages: [] as Message[],
   byPlace: new Map<string, Message>(),
   files: new Map<string, File>(),
-  usergroups: new Map<string, PersonId[]>(),
+  usergroups: new Map<string, Usergroup>(),
   /** Open modals; those of one person, in this order, are that person's stack. */
   views: [] as OpenView[],
   homes: new Map<PersonId, HomeView>(),
@@ -69,19 +70,23 @@ const createMessages = (of: Ground) => ({
     };
     of.messages.push(message);
     of.byPlace.set(`${message.channel} ${message.ts}`, message);
-    of.changed({ kind: "message", channel: draft.channel });
+    tell(of, { is: "posted", now: message, before: null });
     return message;
   },
   edit: (message: Message, patch: Partial<Pick<Message, "text" | "blocks" | "metadata">>): void => {
+    const before = { ...message };
     Object.assign(message, patch, { edited: true });
-    of.changed({ kind: "message", channel: message.channel });
+    tell(of, { is: "edited", now: message, before });
   },
   remove: (message: Message): void => {
     of.messages.splice(of.messages.indexOf(message), 1);
     of.byPlace.delete(`${message.channel} ${message.ts}`);
-    of.changed({ kind: "message", channel: message.channel });
+    tell(of, { is: "removed", now: message, before: message });
   },
 });
+
+const tell = (of: Ground, message: NonNullable<Change["message"]>): void =>
+  of.changed({ kind: "message", channel: message.now.channel, message });
 
 const createViews = (of: Ground) => ({
   viewsOf: (person: PersonId): OpenView[] => of.views.filter((view) => view.person === person),
@@ -105,8 +110,8 @@ const createViews = (of: Ground) => ({
     of.changed({ kind: "view", person });
   },
   publishHome: (person: PersonId, view: HomeView["view"]): HomeView => {
-    const id = of.homes.get(person)?.id ?? of.nextId("V");
-    const home: HomeView = { id, person, view, hash: hashOf(of) };
+    const { id = of.nextId("V"), values = {} } = of.homes.get(person) ?? {};
+    const home: HomeView = { id, person, view, hash: hashOf(of), values };
     of.homes.set(person, home);
     of.changed({ kind: "home", person });
     return home;

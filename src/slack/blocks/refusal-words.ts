@@ -2,7 +2,7 @@
 
 import type { Refusal } from "../../core/decide.ts";
 import type { UserId } from "../../core/ids.ts";
-import type { NoRun } from "../../flow/may-use.ts";
+import type { NoRun } from "../../flow/no-run.ts";
 import { closedWords } from "./card-state.ts";
 import { count } from "./rich.ts";
 

@@ -114,7 +114,7 @@ describe("messages", () => {
     fillTraffic(stage.traffic);
     const { body } = await ask(`/as/U0ANA/${OPS}?traffic`);
     expect(body).toContain("not_in_channel");
-    expect(body).toContain("&quot;channel&quot;: &quot;C0RANDOM&quot;");
+    expect(body).toContain("&quot;channel&quot;: &quot;C0RANDOM<i data-name>#random</i>&quot;");
   });
 
   test("a channel is unread until its reader has been there", async () => {

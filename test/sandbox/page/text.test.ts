@@ -8,7 +8,7 @@ import { richText } from "#src/sandbox/page/rich-text.ts";
 import { createStage, HOSTILE, OPS } from "./stage.ts";
 
 const { parts } = createStage();
-const place = { person: "U0ANA", where: OPS, thread: null, traffic: false };
+const place = { person: "U0ANA", where: OPS, thread: null, panel: null };
 const reader = createReader(parts, place);
 const guesses = { links: true, mentions: true };
 const drawn = (source: string): string => mrkdwn(source, reader, guesses).toString();
@@ -192,5 +192,5 @@ test("rich text draws styles, lists, quotes and dates, and takes nothing for mar
   expect(out).toMatch(/>12:38<\/time/);
   expect(out).toContain('<ol start="3"><li>three</li></ol>');
   expect(out).toContain("<blockquote>❌</blockquote>");
-  expect(out).toContain("cannot draw a rich-text element of type rich_text_odd");
+  expect(out).toContain("cannot draw a rich-text part of type rich_text_odd");
 });

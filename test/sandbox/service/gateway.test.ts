@@ -1,46 +1,50 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { nameOfKey } from "#src/sandbox/service/api-keys.ts";
+import { createManualClock } from "#src/sandbox/service/clock.ts";
+import type { ManualClock } from "#src/sandbox/service/clock.ts";
 import { startGateway } from "#src/sandbox/service/start-gateway.ts";
 import type { Gateway } from "#src/sandbox/service/start-gateway.ts";
+import { usageReport } from "#src/sandbox/service/usage.ts";
+import { until } from "./looking.ts";
 
 const text: unknown = expect.any(String);
-const number: unknown = expect.any(Number);
-const honest: unknown = expect.stringMatching(/not a language model.*Hello there/);
 
 let gateway: Gateway;
+let clock: ManualClock;
 const [key, otherKey] = ["one-key", "another-key"];
-beforeAll(async () => {
-  gateway = await startGateway({ keys: [key, otherKey] });
+beforeEach(async () => {
+  clock = createManualClock();
+  gateway = await startGateway({ keys: [key, otherKey], clock });
 });
-afterAll(() => gateway.stop());
+afterEach(() => gateway.stop());
 
 async function post(
   path: string,
   body: object,
   headers: Record<string, string> = { authorization: `Bearer ${key}` },
+  method = "POST",
 ) {
-  const response = await fetch(`${gateway.url}${path}`, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...headers },
-    body: JSON.stringify(body),
-  });
-  return { status: response.status, type: response.headers.get("content-type"), text: await response.text() };
+  const content = { "content-type": "application/json", ...headers };
+  const init = { method, headers: content, body: JSON.stringify(body) };
+  const response = await fetch(`${gateway.url}${path}`, init);
+  return { status: response.status, text: await response.text() };
 }
 
-async function get(path: string, headers: Record<string, string> = {}) {
-  const response = await fetch(`${gateway.url}${path}`, { headers });
+async function get(path: string) {
+  const response = await fetch(`${gateway.url}${path}`);
   const json: unknown = await response.json();
   return { status: response.status, json };
 }
 
 const parsed = (text: string) => JSON.parse(text) as Record<string, unknown>;
-const hello = { model: "any", max_tokens: 100, messages: [{ role: "user", content: "Hello there" }] };
-
-/** The data of a stream's events, without the closing mark of the first convention. */
-const events = (text: string) =>
-  text
-    .split("\n")
-    .filter((line) => line.startsWith("data: {"))
-    .map((line) => parsed(line.slice(6)));
+const hello = {
+  model: "local-echo-1",
+  max_tokens: 100,
+  messages: [{ role: "user", content: "Hello there" }],
+};
 
 test("the status names the service and its four endpoints, without a key", async () => {
   const { status, json } = await get("/healthz");
@@ -53,101 +57,115 @@ test("the status names the service and its four endpoints, without a key", async
   });
 });
 
-test("a chat answer says that a local model gave it, the same one each time, and counts its tokens", async () => {
-  const [first, second] = [
-    await post("/v1/chat/completions", hello),
-    await post("/v1/chat/completions", hello),
-  ];
-  const choices = [{ message: { role: "assistant", content: honest } }];
-  expect(parsed(first.text)).toMatchObject({ object: "chat.completion", model: "local-echo-1", choices });
-  expect(parsed(second.text)["choices"]).toEqual(parsed(first.text)["choices"]);
-  expect(parsed(first.text)["usage"]).toMatchObject({
-    prompt_tokens: 2,
-    completion_tokens: number,
-  });
-});
-
-test("a streamed chat says the same in pieces, with its usage when asked", async () => {
-  const whole = parsed((await post("/v1/chat/completions", hello)).text) as {
-    choices: [{ message: { content: string } }];
-  };
-  const asked = { ...hello, stream: true, stream_options: { include_usage: true } };
-  const { text, type } = await post("/v1/chat/completions", asked);
-  type Chunk = { choices: { delta: { content?: string } }[]; usage?: object };
-  const chunks = events(text) as unknown as Chunk[];
-  expect(type).toBe("text/event-stream");
-  expect(text.endsWith("data: [DONE]\n\n")).toBe(true);
-  expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("")).toBe(
-    whole.choices[0].message.content,
-  );
-  expect(chunks.at(-1)?.usage).toMatchObject({ prompt_tokens: 2 });
-});
-
-test("a message is answered whole and as a stream in the order of its convention", async () => {
-  const headers = { "x-api-key": key };
-  const content = [{ type: "text", text: "Hello there" }];
-  const asked = { ...hello, system: "Be brief", messages: [{ role: "user", content }] };
-  const whole = parsed((await post("/v1/messages", asked, headers)).text);
-  expect(whole).toMatchObject({ type: "message", stop_reason: "end_turn", usage: { input_tokens: 4 } });
-  const types = events((await post("/v1/messages", { ...asked, stream: true }, headers)).text).map(
-    ({ type }) => type,
-  );
-  expect([...new Set(types)]).toEqual([
-    "message_start",
-    "content_block_start",
-    "content_block_delta",
-    "content_block_stop",
-    "message_delta",
-    "message_stop",
-  ]);
-});
-
-test("an answer keeps to the tokens it may use, and says that it was cut off", async () => {
-  const asked = { ...hello, max_tokens: 5 };
-  const chat = parsed((await post("/v1/chat/completions", asked)).text) as {
-    usage: { completion_tokens: number };
-  };
-  expect(chat).toMatchObject({ choices: [{ finish_reason: "length" }] });
-  expect(chat.usage.completion_tokens).toBeLessThanOrEqual(5);
-  expect(parsed((await post("/v1/messages", asked)).text)).toMatchObject({ stop_reason: "max_tokens" });
-});
-
-test("similar texts lie nearer to each other than different ones, in both encodings", async () => {
-  const input = ["deploy the billing service", "deploying billing services", "a recipe for plum cake"];
-  const floats = parsed((await post("/v1/embeddings", { model: "any", input })).text) as {
-    data: { embedding: number[] }[];
-  };
-  const [a = [], b = [], c = []] = floats.data.map(({ embedding }) => embedding);
-  const near = (one: number[], other: number[]) => one.reduce((sum, x, at) => sum + x * (other[at] ?? 0), 0);
-  expect(near(a, a)).toBeCloseTo(1);
-  expect(near(a, b)).toBeGreaterThan(near(a, c) + 0.2);
-
-  const coded = await post("/v1/embeddings", { model: "any", input: input[0], encoding_format: "base64" });
-  const { data } = parsed(coded.text) as { data: [{ embedding: string }] };
-  expect(Buffer.from(data[0].embedding, "base64").readFloatLE(0)).toBeCloseTo(a[0] ?? NaN);
-});
-
-test("tokens are metered for each key", async () => {
+test("an answer costs its tokens, each key's apart, and no key is shown in the report", async () => {
   const headers = { authorization: `Bearer ${otherKey}` };
-  await post("/v1/embeddings", { model: "any", input: "one two three" }, headers);
-  expect((await get("/usage", headers)).json).toEqual({ requests: 1, input_tokens: 3, output_tokens: 0 });
+  await post("/v1/embeddings", { model: "local-hashing-1", input: "one two three" }, headers);
+  await post("/v1/chat/completions", { ...hello, max_tokens: 4 });
+  await post("/v1/chat/completions", { ...hello, max_tokens: 0 });
+  clock.advance(60 * 60_000);
+  await post("/v1/messages", { ...hello, max_tokens: 4 });
+  const [one, other] = [nameOfKey(key), nameOfKey(otherKey)];
+  const none = { requests: 1, refused: 0, output_tokens: 0 };
+  const hours = ["2026-01-05T09:00:00.000Z", "2026-01-05T10:00:00.000Z"];
+  const spoken = { ...none, input_tokens: 2, output_tokens: 4 };
+  expect(gateway.usage()).toEqual([
+    { key: other, hour: hours[0], endpoint: "embeddings", ...none, input_tokens: 3 },
+    { key: one, hour: hours[0], endpoint: "chat", ...spoken, refused: 1 },
+    { key: one, hour: hours[1], endpoint: "messages", ...spoken },
+  ]);
+  const report = usageReport(gateway.usage());
+  expect(report).toMatch(/key-\w{8} +2026-01-05 09:00 +chat +1 +1 +2 +4\n/);
+  expect(report).toMatch(/\n {2}all keys +in all +3 +1 +7 +8$/);
+  expect(report).not.toContain(key);
+  expect(report).not.toContain(otherKey);
 });
 
-test("no key, a wrong key, a wrong body, a wrong method and a wrong path are refused", async () => {
-  expect((await post("/v1/messages", hello, {})).status).toBe(401);
-  expect((await get("/usage", { "x-api-key": "no" })).status).toBe(401);
-  const refused = await post("/v1/messages", { model: "any" });
-  expect(refused.status).toBe(400);
-  expect(parsed(refused.text)).toMatchObject({ type: "error", error: { code: "invalid_request" } });
-  expect((await get("/v1/messages")).status).toBe(405);
-  expect((await get("/v1/models")).status).toBe(404);
+test.for([
+  ["no key", "POST", "/v1/messages", hello, {}, 401, "unauthorized"],
+  ["a wrong key", "POST", "/v1/messages", hello, { "x-api-key": "no" }, 401, "unauthorized"],
+  ["a body without messages", "POST", "/v1/messages", { model: "any" }, null, 400, "invalid_request"],
+  [
+    "a model that is not here",
+    "POST",
+    "/v1/embeddings",
+    { model: "any", input: "x" },
+    null,
+    404,
+    "model_not_found",
+  ],
+  [
+    "a model for something else",
+    "POST",
+    "/v1/embeddings",
+    { model: "gpt-5", input: "x" },
+    null,
+    404,
+    "model_not_found",
+  ],
+  [
+    "numbers for a text",
+    "POST",
+    "/v1/embeddings",
+    { model: "local-hashing-1", input: [1, 2] },
+    null,
+    400,
+    "invalid_request",
+  ],
+  ["a list", "POST", "/v1/chat/completions", [], null, 400, "invalid_request"],
+  ["a wrong method", "PUT", "/v1/messages", hello, null, 405, "method_not_allowed"],
+  ["a wrong path", "POST", "/v1/responses", hello, null, 404, "not_found"],
+  ["the service's own path", "POST", "/v1/agent/runs", { input: "x" }, null, 404, "not_found"],
+  ["a usage endpoint", "POST", "/usage", {}, null, 404, "not_found"],
+] as const)(
+  "%s is refused in the words of both conventions",
+  async ([, method, path, body, headers, ...wanted]) => {
+    const answer = await post(path, body, headers ?? { authorization: `Bearer ${key}` }, method);
+    const [status, code] = wanted;
+    expect(answer.status).toBe(status);
+    expect(parsed(answer.text)).toEqual({
+      type: "error",
+      error: { type: text, code, message: text, param: null },
+      request_id: text,
+    });
+  },
+);
+
+test("the usage and the key that was minted survive a restart", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "gateway-"));
+  const statePath = join(directory, "state.gateway");
+  const ask = (url: string, key: string) =>
+    fetch(`${url}/v1/embeddings`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-api-key": key },
+      body: JSON.stringify({ model: "local-hashing-1", input: "one two three" }),
+    });
+  const first = await startGateway({ statePath });
+  await ask(first.url, first.keys[0] ?? "");
+  // As a process leaves it that never gets to stop.
+  const found = join(directory, "found");
+  await copyFile(statePath, found);
+  await first.stop();
+  const second = await startGateway({ statePath: found });
+  expect(second.keys).toEqual(first.keys);
+  await ask(second.url, second.keys[0] ?? "");
+  const used = second.usage();
+  await second.stop();
+  expect(used.reduce((sum, { requests }) => sum + requests, 0)).toBe(2);
+  expect(used.reduce((sum, { input_tokens }) => sum + input_tokens, 0)).toBe(6);
+  await writeFile(found, '{"version":1,"keys":"all"}');
+  await expect(startGateway({ statePath: found })).rejects.toThrow("left as it is");
+  expect(await readFile(found, "utf8")).toBe('{"version":1,"keys":"all"}');
+  await rm(directory, { recursive: true });
 });
 
 test("the gateway can be degraded, slow and down", async () => {
   gateway.control.status({ status: "degraded", message: "One of two models is away." });
   expect((await get("/healthz")).json).toMatchObject({ status: "degraded" });
-  const slow = gateway.control.slow(1);
-  expect((await get("/healthz")).status).toBe(200);
+  const slow = gateway.control.slow(1_000);
+  const late = get("/healthz");
+  await until(() => clock.waiting() === 1);
+  clock.advance(1_000);
+  expect((await late).status).toBe(200);
   expect(slow.hits()).toBe(1);
   slow.clear();
   await gateway.control.down();

@@ -1,5 +1,7 @@
 import { afterEach, expect, test } from "vitest";
+import { plainProfile } from "#src/sandbox/service/profile.ts";
 import type { Profile } from "#src/sandbox/service/profile.ts";
+import { profileChange, profileTable } from "#src/sandbox/service/profile-table.ts";
 import { startService } from "#src/sandbox/service/start-service.ts";
 import type { Service } from "#src/sandbox/service/start-service.ts";
 import { asking, create, decide, ended, read, send } from "./client.ts";
@@ -119,4 +121,83 @@ test("an Idempotency-Key is ignored unless the profile honours it", async () => 
   expect(third).toEqual(fourth);
   expect((await post('{"input":"Something else, forever"}')).status).toBe(422);
   expect(service.runs.all()).toHaveLength(3);
+});
+
+test("errors can have other statuses and one code for all", async () => {
+  const statuses = {
+    invalidStatus: 422,
+    unauthorizedStatus: 403,
+    unknownStatus: 400,
+    resolvedStatus: 422,
+  } as const;
+  await start({ ...statuses, errorCodes: "invalid_request" });
+  const { id, approvals } = await asking(service);
+  const approve = { decision: "approve" };
+  await decide(service, id, approvals[0], approve);
+  const answers = [
+    await send(service, "POST", "/v1/agent/runs", { body: "{}" }),
+    await send(service, "GET", `/v1/agent/runs/${id}`, { headers: { authorization: "Bearer no" } }),
+    await read(service, "run_0"),
+    await decide(service, id, "apr_0", approve),
+    await decide(service, id, approvals[0], approve),
+    await send(service, "GET", "/v1/nothing"),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([422, 403, 400, 400, 422, 404]);
+  for (const { json } of answers) expect(json).toMatchObject({ error: { code: "invalid_request" } });
+});
+
+test("the same decision again can be answered as before, but never another one", async () => {
+  await start({ sameDecisionAgain: "answered" });
+  const { id, approvals } = await asking(service);
+  const first = await decide(service, id, approvals[0], { decision: "deny", reason: "no" });
+  expect(await decide(service, id, approvals[0], { decision: "deny", reason: "no!" })).toEqual(first);
+  expect((await decide(service, id, approvals[0], { decision: "approve" })).status).toBe(409);
+  expect(service.runs.get(id)?.approvals).toMatchObject([{ state: { verdict: "deny", reason: "no" } }]);
+});
+
+test.for([
+  ["seconds", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/],
+  ["offset", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00$/],
+] as const)("times can be told in: %s", async ([timestamps, form]) => {
+  await start({ timestamps });
+  const { id, approvals } = await asking(service);
+  const asked = (await read(service, id)).json["pending_approvals"] as { requested_at: string }[];
+  const { json } = await decide(service, id, approvals[0], { decision: "approve" });
+  await ended(service, id);
+  const over = (await read(service, id)).json;
+  const made = await send(service, "POST", "/v1/agent/runs", { body: '{"input":"Work forever"}' });
+  const times = [asked[0]?.requested_at, json["resolved_at"], over["completed_at"], made.json["created_at"]];
+  for (const time of times) expect(time).toMatch(form);
+});
+
+test("fields that the document does not name can be refused", async () => {
+  await start({ extraFields: "refused" });
+  const body = '{"input":"Work forever","model":"x"}';
+  expect(await send(service, "POST", "/v1/agent/runs", { body })).toMatchObject({
+    status: 400,
+    json: { error: { message: "'model' is not a field of this request." } },
+  });
+  const { id, approvals } = await asking(service);
+  expect((await decide(service, id, approvals[0], { decision: "approve", by: "me" })).status).toBe(400);
+  expect((await decide(service, id, approvals[0], { decision: "approve", reason: "" })).status).toBe(200);
+});
+
+test("a value that a switch does not take is refused, in words, and changes nothing", async () => {
+  await start({});
+  const wrong = { denyWord: "approve", staleReads: -1, deniedStatus: "denied" };
+  expect(() => service.control.profile(wrong)).toThrow(
+    "«denyWord» takes a word other than approve.\n«staleReads» takes a whole number from 0 to 1000.",
+  );
+  expect(service.control.profile()).toEqual(plainProfile);
+  await expect(startService({ profile: { runningState: "succeeded" } })).rejects.toThrow("«runningState»");
+});
+
+test("the table has every switch once, and each takes its usual value and all it offers", () => {
+  expect(profileTable.map(({ name }) => name).sort()).toEqual(Object.keys(plainProfile).sort());
+  for (const { name, usual, choices, schema } of profileTable) {
+    expect(usual).toEqual(plainProfile[name]);
+    for (const value of choices ?? [usual])
+      expect(profileChange.safeParse({ [name]: value }).success).toBe(true);
+    expect(schema.safeParse({}).success).toBe(false);
+  }
 });

@@ -1,4 +1,4 @@
-import { copyFile, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { copyFile, mkdtemp, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -81,10 +81,98 @@ test("the state is one file for its owner only", async () => {
   expect((await stat(statePath)).mode & 0o777).toBe(0o600);
 });
 
-test("a state that cannot be read or written refuses the start", async () => {
-  await expect(start({ statePath: join(directory, "none", "state.json") })).rejects.toThrow("ENOENT");
-  await writeFile(statePath, "{");
-  await expect(start()).rejects.toThrow("cannot be read");
-  await writeFile(statePath, "[]");
-  await expect(start()).rejects.toThrow("not one of this service");
+test("a profile that was changed stays as it is, unless the start says otherwise", async () => {
+  const before = await start({ profile: { denyWord: "reject", createStatus: 202 } });
+  before.control.profile({ denyWord: "veto", staleReads: 2 });
+  await before.stop();
+  const after = await start({ profile: { staleReads: 0 } });
+  expect(after.control.profile()).toMatchObject({ denyWord: "veto", createStatus: 202, staleReads: 0 });
 });
+
+test("a key that was minted is right again, and so is one that was rotated", async () => {
+  const before = await start();
+  const minted = before.apiKey;
+  await before.stop();
+  const between = await start();
+  expect(between.apiKey).toBe(minted);
+  const rotated = between.control.rotateKey();
+  await between.stop();
+  expect((await start()).apiKey).toBe(rotated);
+});
+
+test("a rotated key stays right while the same one is given, and gives way to another", async () => {
+  const before = await start({ apiKey: "first-key" });
+  const rotated = before.control.rotateKey();
+  await before.stop();
+  const between = await start({ apiKey: "first-key" });
+  expect(between.apiKey).toBe(rotated);
+  await between.stop();
+  expect((await start({ apiKey: "second-key" })).apiKey).toBe("second-key");
+});
+
+test("a run that vanished stays away, and reappears when it is told to", async () => {
+  const before = await start();
+  const { id } = before.control.createRun("Work forever");
+  before.control.vanish(id);
+  await before.stop();
+  const after = await start();
+  expect((await read(after, id)).status).toBe(404);
+  expect(after.control.vanished()).toEqual([id]);
+  after.control.reappear(id);
+  expect((await read(after, id)).status).toBe(200);
+});
+
+test("reads that are still to be stale are so after the restart", async () => {
+  const before = await start({ profile: { staleReads: 3 } });
+  const { id, approvals } = await asking(before);
+  await decide(before, id, approvals[0], { decision: "approve" });
+  await ended(before, id);
+  expect((await read(before, id)).json["status"]).toBe("awaiting_approval");
+  await before.stop();
+  const after = await start();
+  const seen = [await read(after, id), await read(after, id), await read(after, id)];
+  expect(seen.map(({ json }) => json["status"])).toEqual([
+    "awaiting_approval",
+    "awaiting_approval",
+    "succeeded",
+  ]);
+});
+
+test("a state of the first version is taken over with its runs and keys", async () => {
+  const before = await start();
+  const { id, approvals } = await asking(before);
+  const { runs } = await stateNow(before);
+  await writeFile(statePath, JSON.stringify({ version: 1, runs, keys: [['"one"', id]] }));
+  const after = await start({ profile: { honoursIdempotencyKey: true } });
+  expect((await read(after, id)).json).toMatchObject({ pending_approvals: [{ id: approvals[0] }] });
+  const again = { body: '{"input":"Deploy the billing service"}', headers: { "idempotency-key": '"one"' } };
+  expect((await send(after, "POST", "/v1/agent/runs", again)).json["id"]).toBe(id);
+  expect(await stateNow(after)).toMatchObject({ version: 2, vanished: [], stale: [] });
+});
+
+test.for([
+  ["text that is not JSON", "{", "it is not JSON"],
+  ["an empty record", "null", "not one of this service"],
+  ["another thing's JSON", "[]", "not one of this service"],
+  ["a newer version", '{"version":3,"runs":[]}', "version 3, and this service knows 2 at most"],
+  ["a run that lacks something", '{"version":1,"keys":[],"runs":[{"id":"run_1"}]}', "«runs.0.input»"],
+  ["nothing at all", "", "it is not JSON"],
+] as const)("%s refuses the start, in words, and is left as it is", async ([, content, words]) => {
+  await writeFile(statePath, content);
+  const starting = start();
+  await expect(starting).rejects.toThrow(words);
+  await expect(starting).rejects.toThrow(statePath);
+  expect(await readFile(statePath, "utf8")).toBe(content);
+  expect(await readdir(directory)).toEqual(["state.json"]);
+});
+
+test("a place that cannot be written to refuses the start", async () => {
+  const starting = start({ statePath: join(directory, "none", "state.json") });
+  await expect(starting).rejects.toThrow(/none.state\.json cannot be written: ENOENT/);
+});
+
+/** What the file has once the service let go of it. */
+async function stateNow(service: Service) {
+  await service.stop();
+  return JSON.parse(await readFile(statePath, "utf8")) as Record<string, unknown>;
+}

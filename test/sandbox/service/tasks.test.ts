@@ -3,7 +3,9 @@ import { createManualClock } from "#src/sandbox/service/clock.ts";
 import type { Run } from "#src/sandbox/service/run.ts";
 import { startService } from "#src/sandbox/service/start-service.ts";
 import type { Service } from "#src/sandbox/service/start-service.ts";
-import { tasks } from "#src/sandbox/service/tasks.ts";
+import { scriptFor, tasks } from "#src/sandbox/service/tasks.ts";
+
+const text: unknown = expect.any(String);
 
 let service: Service;
 beforeEach(async () => {
@@ -147,4 +149,29 @@ test("the table of tasks names every word once", () => {
   const words = tasks.flatMap(({ words }) => words.split(", "));
   expect(new Set(words).size).toBe(words.length);
   expect(tasks.every(({ what }) => what.length > 0)).toBe(true);
+});
+
+test("a task's script is told in words: which of its words chose it, and each step", () => {
+  expect(scriptFor("Please WITHDRAW the deployment of billing")).toEqual({
+    words: "withdraw",
+    what: "asks for one approval and withdraws it after 20 s; goes on without",
+    steps: [
+      "works for 1.5 s",
+      "asks for approval: «Deploy the result of “Please WITHDRAW the deployment of billing” to production»; withdraws it if nobody decides within 20 s",
+      "works for 1.5 s",
+      "succeeds, and says what was decided and why",
+    ],
+  });
+  expect(scriptFor("Deploy billing")).toMatchObject({
+    words: "(anything else)",
+    steps: [text, "asks for approval: «Deploy billing to production»", text, text],
+  });
+});
+
+test("of every task in the table each step has words", () => {
+  for (const { words } of tasks) {
+    const { steps } = scriptFor(words.split(", ")[0] ?? "");
+    expect(steps.length).toBeGreaterThan(0);
+    expect(steps).not.toContain("");
+  }
 });

@@ -289,7 +289,8 @@ describe("the rest of a day", () => {
     await slack.acts.say(ana, "C0RANDOM", mention);
     await slack.acts.say(ana, payments, mention);
     await slack.acts.say(ana, opsAgents, mention);
-    const acknowledged = () => slack.traffic.lines().filter(({ what }) => what === "events_api").length === 3;
+    const acknowledged = () =>
+      slack.traffic.lines().filter(({ what }) => what === "acknowledges events_api").length === 3;
     await new Promise<void>((resolve) => {
       if (acknowledged()) return resolve();
       const off = slack.traffic.onLine(() => acknowledged() && (off(), resolve()));

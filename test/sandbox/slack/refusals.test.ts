@@ -141,7 +141,6 @@ describe("messages", () => {
 
   test("say something, in threads that exist, and to people who are there", async () => {
     expect(await post({})).toMatchObject({ error: "no_text" });
-    expect(await post({ text: "x", thread_ts: "1.000001" })).toMatchObject({ error: "thread_not_found" });
     const reply = own({ thread: own().ts });
     expect(await post({ text: "x", thread_ts: reply.ts })).toMatchObject({
       error: "cannot_reply_to_message",

@@ -70,7 +70,7 @@ describe("at the limit a block is fine", () => {
         ),
       ],
     ],
-    ["a block known only by name", [{ type: "table", rows: [] }]],
+    ["a block known only by name", [{ type: "data_visualization", chart: {} }]],
   ])("%s", (_what, blocks) => expect(inMessage(...blocks)).toBe("fine"));
 });
 
@@ -139,6 +139,11 @@ test("a message is too long as a whole before its blocks are", () => {
   expect(inMessage(...full, { type: "header", text: text(150) }, section({ text: text(951) }))).toBe(
     "msg_blocks_too_long",
   );
+});
+
+test("a character beyond the basic plane counts for two", () => {
+  const header = (count: number) => inMessage({ type: "header", text: plain("😀".repeat(count)) });
+  expect([header(75), header(76)]).toEqual(["fine", "invalid_blocks /blocks/0/text/text"]);
 });
 
 test("ids that are not given are made", () => {

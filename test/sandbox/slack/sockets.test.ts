@@ -102,6 +102,23 @@ test("a retiring socket gets no more payloads, is closed after the notice, and t
   expect(await slack.acts.command(ana, opsAgents, "/agent", "")).toEqual({ ok: true });
 });
 
+test("a socket that is as old as Slack lets it be is warned, and closed after the notice", async () => {
+  const slack = await start({ timing: { connectionMs: 20, disconnectNoticeMs: 5 } });
+  const gone = new Promise<void>((resolve) => {
+    slack.traffic.onLine(({ what }) => what === "socket closed" && resolve());
+  });
+  const { frames, until } = await bareSocket(slack);
+  await until(2);
+  expect(frames[1]).toMatchObject({ type: "disconnect", reason: "warning" });
+  await gone;
+  expect(slack.traffic.lines().map(({ from, what }) => `${from}: ${what}`)).toEqual([
+    "app: apps.connections.open",
+    "app: socket connected",
+    "slack: disconnect: warning",
+    "app: socket closed",
+  ]);
+});
+
 test("the eleventh socket is turned away", async () => {
   const slack = await start();
   for (let count = 0; count < 10; count++) await bareSocket(slack);

@@ -7,11 +7,28 @@
  * @param {Record<string, unknown>} what
  * @returns {Promise<ActResult>}
  */
-export async function act(what) {
-  const body = JSON.stringify({ person: document.body.dataset["person"], ...what });
+export function act(what) {
+  return post("/page/act", { person: document.body.dataset["person"], ...what });
+}
+
+/**
+ * What one does to the sandbox's world itself.
+ * @param {string} name
+ * @param {Record<string, unknown>} args
+ */
+export function control(name, args) {
+  return post("/control/do", { act: name, args });
+}
+
+/**
+ * @param {string} path
+ * @param {Record<string, unknown>} what
+ * @returns {Promise<ActResult>}
+ */
+async function post(path, what) {
   const headers = { "content-type": "application/json", "x-sandbox-page": "1" };
   try {
-    const response = await fetch("/page/act", { method: "POST", headers, body });
+    const response = await fetch(path, { method: "POST", headers, body: JSON.stringify(what) });
     return /** @type {ActResult} */ (await response.json());
   } catch {
     return { ok: false, told: "The sandbox did not answer." };

@@ -1,15 +1,24 @@
 // @ts-check
 // Modals and confirmations. A modal is open for as long as the sandbox says so; closing it here only asks for that.
 import { act, tell, whileBusy } from "./acts.js";
+import { startAsking } from "./ask-first.js";
+import { forgetParked, isComplete, keepPlace, park, showError, unpark } from "./form.js";
 import { pathTo } from "./live.js";
+import { hideDismissed, startDismissing } from "./private.js";
 
-/** @type {string | null} */
-let opener = null;
+export { carryOver } from "./form.js";
+
+/** Where the focus was when a press opened a modal: the button, or else its message. @type {(string | null)[]} */
+let opener = [];
 
 /** Where the focus returns to after the modals that a press opened. @param {Element} pressed */
 export function rememberOpener(pressed) {
-  if (pressed.closest("dialog[data-modal]") === null) opener = pathTo(pressed);
+  if (pressed.closest("dialog[data-modal]") === null)
+    opener = [pathTo(pressed), pathTo(pressed.closest("[data-message]"))];
 }
+
+/** The message that one is in; a card loses its buttons while one of them has the focus. @type {string | null} */
+let within = null;
 
 export function startDialogs() {
   document.addEventListener("submit", (event) => {
@@ -20,13 +29,44 @@ export function startDialogs() {
   document.addEventListener("click", (event) => {
     const button = event.target instanceof Element ? event.target.closest("[data-dismiss]") : null;
     const dialog = button?.closest("dialog");
-    if (dialog) void dismiss(dialog);
+    if (dialog) void dismiss(dialog, button?.getAttribute("data-dismiss") ?? "");
   });
   // Neither event bubbles. A browser may close at the second Escape without asking, hence both.
   document.addEventListener("cancel", (event) => isModal(event.target) && event.preventDefault(), true);
   document.addEventListener("cancel", (event) => isModal(event.target) && void dismiss(event.target), true);
   document.addEventListener("close", (event) => isModal(event.target) && void dismiss(event.target), true);
+  document.addEventListener("input", parkOpen);
+  document.addEventListener("change", parkOpen);
+  document.addEventListener("keydown", submitByKeys);
+  document.addEventListener("focusin", ({ target }) => {
+    within = target instanceof Element ? pathTo(target.closest("[data-message]")) : null;
+  });
+  // Whoever leaves on purpose is not brought back; an element that is taken away tells of it before it is gone.
+  document.addEventListener("focusout", ({ target, relatedTarget }) => {
+    const left = () => target instanceof Element && target.isConnected && (within = null);
+    if (relatedTarget === null) setTimeout(left);
+  });
+  startAsking();
+  startDismissing();
   openModal();
+}
+
+/** @param {Event} event */
+function parkOpen({ target }) {
+  const dialog = target instanceof Element ? target.closest("dialog[data-modal]") : null;
+  if (dialog === null) return;
+  park(dialog);
+  waitForFields(dialog);
+}
+
+/** Ctrl+Enter, or ⌘, sends a form from anywhere in it. @param {KeyboardEvent} event */
+function submitByKeys(event) {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.isComposing) return;
+  const form = event.target instanceof Element ? event.target.closest("form[data-modal-form]") : null;
+  const button = form?.querySelector('[type="submit"]:not(:disabled)');
+  if (!(form instanceof HTMLFormElement) || !button) return;
+  event.preventDefault();
+  form.requestSubmit();
 }
 
 /**
@@ -41,30 +81,62 @@ let shown = false;
 
 /** Brings the dialog that the sandbox drew to the front, or puts the focus back when there is none any more. */
 export function openModal() {
+  hideDismissed();
   const dialog = document.querySelector('[data-list="modal"] dialog');
-  if (dialog instanceof HTMLDialogElement) {
-    shown = true;
-    if (dialog.open) return;
-    dialog.showModal();
-    const first =
-      dialog.querySelector('[aria-invalid="true"], [autofocus]') ??
-      dialog.querySelector("[data-blocks] :is(input, textarea, select)") ??
-      dialog.querySelector("[data-blocks]");
-    if (first instanceof HTMLElement) {
-      // A long request is read from its beginning: the field waits at the end of it.
-      first.focus({ preventScroll: true });
-    }
-  } else if (shown) {
+  if (dialog instanceof HTMLDialogElement) show(dialog);
+  else if (shown) {
     shown = false;
-    const back =
-      (opener === null ? null : document.querySelector(opener)) ?? document.querySelector("#composer");
-    if (back instanceof HTMLElement) back.focus({ preventScroll: true });
-  }
+    forgetParked();
+    focusOn([...opener, "#composer"]);
+  } else if (document.activeElement === document.body && within !== null) focusOn([within]);
 }
 
 /** @param {HTMLDialogElement} dialog */
-async function dismiss(dialog) {
-  const result = await whileBusy(dialog, () => act({ do: "close", view: dialog.dataset["view"] ?? "" }));
+function show(dialog) {
+  shown = true;
+  if (dialog.open) return keepPlace(dialog);
+  unpark(dialog);
+  dialog.showModal();
+  waitForFields(dialog);
+  const first =
+    dialog.querySelector('[aria-invalid="true"], [autofocus]') ??
+    dialog.querySelector("[data-blocks] :is(input, textarea, select)") ??
+    dialog.querySelector("[data-blocks]");
+  // A long request is read from its beginning: the field waits at the end of it, unless something is wrong there.
+  if (first instanceof HTMLElement) first.focus({ preventScroll: true });
+  showError(dialog);
+}
+
+/** The first of these that is there. @param {(string | null)[]} paths */
+function focusOn(paths) {
+  for (const path of paths) {
+    const back = path === null ? null : document.querySelector(path);
+    if (!(back instanceof HTMLElement) || !back.checkVisibility()) continue;
+    return back.focus({ preventScroll: true });
+  }
+}
+
+/** A view may keep its submit button shut until its fields are filled in. @param {Element} dialog */
+function waitForFields(dialog) {
+  const button = dialog.querySelector("[data-waits]");
+  const form = dialog.querySelector("form");
+  if (button instanceof HTMLButtonElement && form !== null) button.disabled = !form.matches(":valid");
+}
+
+/**
+ * `views`: all to be closed, the topmost first; only the shown one when none is named.
+ * @param {HTMLDialogElement} dialog
+ * @param {string} views
+ */
+async function dismiss(dialog, views = "") {
+  const all = (views || (dialog.dataset["view"] ?? "")).split(" ");
+  const result = await whileBusy(dialog, async () => {
+    for (const view of all) {
+      const closed = await act({ do: "close", view });
+      if (!closed.ok) return closed;
+    }
+    return { ok: true };
+  });
   if (result.ok) return;
   if (!dialog.open && dialog.isConnected) dialog.showModal();
   tell(dialog.querySelector("[data-told]"), result);
@@ -75,10 +147,12 @@ let submitting = "";
 
 /** Shows on the form that is there now whether its answer is awaited. */
 export function markBusy() {
-  for (const button of document.querySelectorAll('dialog[data-modal] [type="submit"]')) {
-    const awaited = button.closest("dialog")?.dataset["view"] === submitting;
-    if (awaited) button.setAttribute("aria-busy", "true");
-    else button.removeAttribute("aria-busy");
+  for (const form of document.querySelectorAll("dialog[data-modal] form")) {
+    const awaited = form.closest("dialog")?.dataset["view"] === submitting;
+    for (const one of [form, form.querySelector('[type="submit"]')]) {
+      if (awaited) one?.setAttribute("aria-busy", "true");
+      else one?.removeAttribute("aria-busy");
+    }
   }
 }
 
@@ -94,66 +168,4 @@ async function submit(form) {
   submitting = "";
   markBusy();
   if (!result.ok) tell(document.querySelector("dialog[data-modal][open] [data-told]"), result);
-}
-
-/** Slack's own client asks for what is missing before it asks the app. @param {HTMLFormElement} form */
-function isComplete(form) {
-  const wrong = /** @type {(HTMLElement & { validity: ValidityState, validationMessage: string })[]} */ ([
-    ...form.querySelectorAll(":invalid:not(fieldset)"),
-  ]);
-  form.querySelectorAll("[data-own-error]").forEach((one) => one.remove());
-  for (const control of wrong) complain(control);
-  wrong[0]?.focus();
-  return wrong.length === 0;
-}
-
-/** @param {HTMLElement & { validity: ValidityState, validationMessage: string }} control */
-function complain(control) {
-  const block = control.closest("[data-kind]");
-  if (block === null || block.querySelector("[data-own-error]") !== null) return;
-  block.querySelectorAll("[data-error]").forEach((one) => one.remove());
-  const words = document.createElement("p");
-  words.dataset["error"] = "";
-  words.dataset["ownError"] = "";
-  words.id = `${control.id || block.getAttribute("data-block-id")}-own-error`;
-  words.textContent = control.validity.valueMissing
-    ? "Please fill in this field."
-    : control.validationMessage;
-  (control.closest("[data-choices]") ?? control).after(words);
-  control.setAttribute("aria-invalid", "true");
-  control.setAttribute(
-    "aria-describedby",
-    `${words.id} ${control.getAttribute("aria-describedby") ?? ""}`.trim(),
-  );
-}
-
-/**
- * What was typed into a view that the app changes meanwhile stays, for the fields that stay.
- * @param {HTMLElement} before
- * @param {HTMLElement} after
- */
-export function carryOver(before, after) {
-  const old = before.querySelector("form[data-modal-form]");
-  if (!(old instanceof HTMLFormElement)) return;
-  for (const control of old.elements) {
-    const twins = [...after.querySelectorAll("[name]")].filter(
-      (one) => one.getAttribute("name") === control.getAttribute("name"),
-    );
-    for (const twin of twins) carry(control, twin);
-  }
-}
-
-/**
- * @param {Element} from
- * @param {Element} to
- */
-function carry(from, to) {
-  if (from instanceof HTMLTextAreaElement && to instanceof HTMLTextAreaElement) to.value = from.value;
-  if (from instanceof HTMLSelectElement && to instanceof HTMLSelectElement) {
-    const words = from.selectedOptions[0]?.textContent;
-    for (const option of to.options) if (option.textContent === words) option.selected = true;
-  }
-  if (!(from instanceof HTMLInputElement) || !(to instanceof HTMLInputElement)) return;
-  if (from.type === "text") to.value = from.value;
-  else if (from.closest("label")?.textContent === to.closest("label")?.textContent) to.checked = from.checked;
 }

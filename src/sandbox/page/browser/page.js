@@ -3,7 +3,11 @@
 import { act, tell, whileBusy } from "./acts.js";
 import { startComposers } from "./composer.js";
 import { carryOver, markBusy, openModal, rememberOpener, startDialogs } from "./dialogs.js";
-import { goLive, startAtEnd } from "./live.js";
+import { forgetClosed, startFormDrafts } from "./drafts.js";
+import { startKeyboard } from "./keyboard.js";
+import { goLive, release } from "./live.js";
+import { keepTyped, showCaption, startPanels } from "./panel.js";
+import { startAtEnd } from "./scroll.js";
 import { filterTraffic, startTraffic } from "./traffic.js";
 
 document.addEventListener("click", (event) => {
@@ -86,15 +90,27 @@ async function click(element, chosen) {
   tell(inModal ?? document.querySelector("[data-toast]"), result);
 }
 
-startAtEnd();
-startComposers();
-startDialogs();
-startTraffic();
-goLive({
-  replaced: carryOver,
+/** @type {import("./live.js").Hooks} */
+const hooks = {
+  replaced: (before, after) => {
+    carryOver(before, after);
+    keepTyped(before, after);
+  },
   applied: () => {
     openModal();
     markBusy();
+    forgetClosed();
+    showCaption();
     filterTraffic();
   },
-});
+};
+
+startPanels();
+startAtEnd();
+startComposers();
+startFormDrafts();
+startDialogs();
+startKeyboard();
+startTraffic(() => release("traffic", hooks));
+forgetClosed();
+goLive(hooks);

@@ -1,38 +1,164 @@
 // @ts-check
-// The traffic panel: what it shows of its lines, and copying one.
+// The traffic panel: what it shows of its lines, standing still while one reads, and taking lines away.
+import { hold, waiting } from "./live.js";
 
-export function startTraffic() {
-  const filter = document.querySelector("[data-filter] input");
-  if (!(filter instanceof HTMLInputElement)) return;
-  filter.value = sessionStorage.getItem("traffic filter") ?? "";
-  filter.addEventListener("input", () => {
-    sessionStorage.setItem("traffic filter", filter.value);
-    filterTraffic();
+/** @typedef {{ words: string, side: string, refused: boolean, clearedN: number, clearedAt: number }} Wanted */
+
+const KEPT = "traffic filter";
+/** @type {Wanted} */
+const EVERYTHING = { words: "", side: "", refused: false, clearedN: 0, clearedAt: 0 };
+
+/** @type {Wanted} */
+let wanted = EVERYTHING;
+
+/** @param {() => void} resume  Lets the lines flow again. */
+export function startTraffic(resume) {
+  const form = document.querySelector("form[data-filter]");
+  if (!(form instanceof HTMLFormElement)) return;
+  const { words, side, refused } = fieldsOf(form);
+  wanted = { ...EVERYTHING, .../** @type {object} */ (JSON.parse(sessionStorage.getItem(KEPT) ?? "{}")) };
+  words.value = wanted.words;
+  side.value = wanted.side;
+  refused.checked = wanted.refused;
+  form.addEventListener("input", () =>
+    want({ words: words.value, side: side.value, refused: refused.checked }),
+  );
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("click", (event) => {
+    const button = event.target instanceof Element ? event.target.closest("button") : null;
+    if (button?.hasAttribute("data-pause")) pause(button, resume);
+    if (button?.hasAttribute("data-clear")) clear();
+    if (button?.hasAttribute("data-unclear")) want({ clearedN: 0, clearedAt: 0 });
+    if (button?.hasAttribute("data-copy-all")) void copy(button, shown());
   });
   document.addEventListener("click", (event) => {
-    const button = event.target instanceof Element ? event.target.closest("[data-copy]") : null;
-    if (button !== null) void copy(button);
+    const button = event.target instanceof Element ? event.target.closest("button[data-copy]") : null;
+    const line = button?.closest("[data-line]");
+    if (button && line) void copy(button, [line]);
   });
   filterTraffic();
 }
 
-/** Lines come in at any time, so this is done again after every change. */
-export function filterTraffic() {
-  const filter = document.querySelector("[data-filter] input");
-  if (!(filter instanceof HTMLInputElement)) return;
-  const words = filter.value.toLowerCase().split(/\s+/);
-  for (const line of document.querySelectorAll('[data-list="traffic"] > li')) {
-    const text = (line.textContent ?? "").toLowerCase();
-    line.toggleAttribute("hidden", !words.every((word) => text.includes(word)));
-  }
+/** @param {HTMLFormElement} form */
+function fieldsOf(form) {
+  return {
+    words: /** @type {HTMLInputElement} */ (form.querySelector('input[type="search"]')),
+    side: /** @type {HTMLSelectElement} */ (form.querySelector("select")),
+    refused: /** @type {HTMLInputElement} */ (form.querySelector('input[type="checkbox"]')),
+  };
 }
 
-/** @param {Element} button */
-async function copy(button) {
-  const text = button.parentElement?.querySelector("pre")?.textContent ?? "";
-  const done = await navigator.clipboard.writeText(text).then(
-    () => "Copied",
-    () => "Not allowed",
+/** @param {Partial<Wanted>} change */
+function want(change) {
+  wanted = { ...wanted, ...change };
+  sessionStorage.setItem(KEPT, JSON.stringify(wanted));
+  filterTraffic();
+}
+
+/** @returns {Element[]} */
+const lines = () => [...document.querySelectorAll('[data-list="traffic"] [data-line]')];
+const shown = () => lines().filter((line) => line.closest("li[hidden]") === null);
+
+function clear() {
+  const all = lines();
+  const numbers = all.map((line) => Number(line.getAttribute("data-line")));
+  const times = all.map((line) => Number(line.getAttribute("data-at")));
+  want({ clearedN: Math.max(0, ...numbers), clearedAt: Math.max(0, ...times) });
+}
+
+/** Words are taken from a line once: it does not change. @type {WeakMap<Element, string>} */
+const texts = new WeakMap();
+
+/** @param {Element} line */
+function textOf(line) {
+  const text = texts.get(line) ?? (line.textContent ?? "").toLowerCase();
+  texts.set(line, text);
+  return text;
+}
+
+/** After a restart numbers begin again, but time does not. @param {Element} line */
+function isCleared(line) {
+  const { clearedN, clearedAt } = wanted;
+  return (
+    Number(line.getAttribute("data-line")) <= clearedN && Number(line.getAttribute("data-at")) <= clearedAt
   );
-  button.textContent = done;
+}
+
+/** Lines come in at any time, so this is done again after every change. */
+export function filterTraffic() {
+  const list = document.querySelector('[data-list="traffic"]');
+  if (list === null) return;
+  const words = wanted.words.toLowerCase().split(/\s+/);
+  const fits = (/** @type {Element} */ line) =>
+    (wanted.side === "" || (line.getAttribute("data-sides") ?? "").split(" ").includes(wanted.side)) &&
+    (!wanted.refused || line.hasAttribute("data-refused")) &&
+    words.every((word) => textOf(line).includes(word));
+  let cleared = 0;
+  for (const line of lines()) {
+    const gone = isCleared(line);
+    cleared += Number(gone);
+    line.closest("li")?.toggleAttribute("hidden", gone || !fits(line));
+  }
+  for (const group of list.querySelectorAll(":scope > li:has([data-quiet])")) {
+    group.toggleAttribute("hidden", group.querySelector("ol > li:not([hidden])") === null);
+  }
+  count(cleared);
+}
+
+/** @param {number} cleared */
+function count(cleared) {
+  const output = document.querySelector("[data-filter] output");
+  if (output === null) return;
+  const all = lines().length;
+  const late = waiting("traffic");
+  const parts = [
+    `${shown().length} of ${all} lines`,
+    ...(cleared > 0 ? [`${cleared} cleared`] : []),
+    ...(late > 0 ? [`${late} wait`] : []),
+  ];
+  const text = parts.join(" · ");
+  if (output.textContent !== text) output.textContent = text;
+  document.querySelector("[data-unclear]")?.toggleAttribute("hidden", cleared === 0);
+}
+
+/**
+ * @param {Element} button
+ * @param {() => void} resume
+ */
+function pause(button, resume) {
+  const paused = button.getAttribute("aria-pressed") !== "true";
+  button.setAttribute("aria-pressed", String(paused));
+  button.textContent = paused ? "Go on" : "Pause";
+  if (paused) hold("traffic");
+  else resume();
+  filterTraffic();
+}
+
+/** How long a button tells what became of it (ms). */
+const TOLD_MS = 1500;
+
+/**
+ * As JSON lines, each whole: the page shows the beginning of a long one only.
+ * @param {Element} button
+ * @param {Element[]} lines
+ */
+async function copy(button, lines) {
+  const words = button.textContent;
+  const wanted = new Set(lines.map((line) => Number(line.getAttribute("data-line"))));
+  button.textContent = await take(wanted).then(
+    (many) => (many === wanted.size ? "Copied" : `Copied ${many}; the rest is not kept any more`),
+    () => "Could not be copied",
+  );
+  setTimeout(() => (button.textContent = words), TOLD_MS);
+}
+
+/** @param {Set<number>} wanted */
+async function take(wanted) {
+  const kept = await (await fetch("/page/traffic.jsonl")).text();
+  const taken = kept.split("\n").filter((line) => {
+    if (line === "") return false;
+    return wanted.has(/** @type {{ number: number }} */ (JSON.parse(line)).number);
+  });
+  await navigator.clipboard.writeText(taken.join("\n"));
+  return taken.length;
 }

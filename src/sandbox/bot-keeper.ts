@@ -1,0 +1,166 @@
+// Keeps one bot running: started again when it stops by itself, killed, stopped and restarted when somebody asks. Each start
+// computes its environment anew.
+
+import { createChanges } from "./service/changes.ts";
+import { type BotProcess, startBot } from "./bot-process.ts";
+
+export type BotState = "running" | "starting" | "stopped";
+
+export type BotKeeper = {
+  /** «stopped» is a bot that stays so; one that comes back by itself is «starting». */
+  readonly state: () => BotState;
+  /** What the newest process was given; empty before the first start. */
+  readonly given: () => Environment;
+  /** Resolves when the bot is ready, now or after coming back. Rejects, with what it printed, when it exits before that. */
+  readonly ready: () => Promise<void>;
+  /** May be called twice. Resolves when it is ready. */
+  readonly start: () => Promise<void>;
+  /** SIGKILL; resolves when the process is gone. It comes back by itself. */
+  readonly kill: () => Promise<void>;
+  /** SIGTERM; resolves when the process is gone. It stays away. */
+  readonly stop: () => Promise<void>;
+  readonly restart: () => Promise<void>;
+  readonly onChange: (listener: () => void) => () => void;
+};
+
+type Environment = { readonly [name: string]: string };
+
+export type BotKeeperOptions = {
+  /** Asked at every start. */
+  readonly env: () => Environment;
+  /** Hears every piece that the bot prints. */
+  readonly echo?: (text: string) => void;
+  /** Hears that the bot stopped by itself. */
+  readonly say?: (words: string) => void;
+};
+
+/** A bot that stopped by itself comes back after this long (ms); twice as long each time that it was not even ready. */
+const BACK_AFTER_MS = 1_000;
+const LONGEST_BACK_MS = 30_000;
+/** One that is not ready by then (ms) never will be, and another is tried. */
+const READY_MS = 60_000;
+
+type Kept = {
+  readonly options: BotKeeperOptions;
+  readonly changes: ReturnType<typeof createChanges>;
+  state: BotState;
+  given: Environment;
+  current: { readonly bot: BotProcess; readonly up: Promise<void> } | null;
+  /** The end of the one that was stopped: two on one database are one too many. */
+  leaving: Promise<unknown>;
+  /** Set while it is away and comes back by itself. */
+  back: NodeJS.Timeout | null;
+  failures: number;
+};
+
+export function createBotKeeper(options: BotKeeperOptions): BotKeeper {
+  const changes = createChanges();
+  const kept: Kept = {
+    options,
+    changes,
+    state: "stopped",
+    given: {},
+    current: null,
+    leaving: Promise.resolve(),
+    back: null,
+    failures: 0,
+  };
+  const start = async (): Promise<void> => {
+    await kept.leaving;
+    if (kept.current === null) launch(kept);
+    return ready(kept);
+  };
+  return {
+    state: () => kept.state,
+    given: () => kept.given,
+    ready: () => ready(kept),
+    start,
+    kill: () => kill(kept),
+    stop: () => stop(kept),
+    restart: async () => {
+      await stop(kept);
+      await start();
+    },
+    onChange: changes.subscribe,
+  };
+}
+
+async function stop(kept: Kept): Promise<void> {
+  forget(kept);
+  const { current } = kept;
+  // From here on its exit is no news.
+  kept.current = null;
+  if (current !== null) kept.leaving = current.bot.end("SIGTERM");
+  change(kept, "stopped");
+  await kept.leaving;
+}
+
+async function kill(kept: Kept): Promise<void> {
+  const killed = kept.current;
+  if (killed === null) return;
+  await killed.bot.end("SIGKILL");
+  // Its end is told a moment later.
+  for (; kept.current === killed;) await next(kept);
+}
+
+function launch(kept: Kept): void {
+  forget(kept);
+  kept.given = kept.options.env();
+  const bot = startBot(kept.given, kept.options.echo);
+  const up = bot.ready(READY_MS);
+  const launched = { bot, up };
+  kept.current = launched;
+  change(kept, "starting");
+  void follow(kept, launched);
+}
+
+async function follow(kept: Kept, launched: NonNullable<Kept["current"]>): Promise<void> {
+  const { bot, up } = launched;
+  const isCurrent = (): boolean => kept.current === launched;
+  // Whoever waits is told by `ready`.
+  const isUp = await up.then(
+    () => true,
+    () => false,
+  );
+  if (!isUp) await bot.end("SIGKILL");
+  else if (isCurrent()) {
+    kept.failures = 0;
+    change(kept, "running");
+  }
+  const code = await bot.exited;
+  if (isCurrent()) comeBack(kept, code);
+}
+
+function comeBack(kept: Kept, code: number | null): void {
+  kept.current = null;
+  kept.options.say?.(`The bot stopped (exit code ${code ?? "none"}). It is started again.`);
+  const wait = Math.min(BACK_AFTER_MS * 2 ** kept.failures, LONGEST_BACK_MS);
+  kept.failures += 1;
+  kept.back = setTimeout(() => launch(kept), wait);
+  change(kept, "starting");
+}
+
+function forget(kept: Kept): void {
+  if (kept.back !== null) clearTimeout(kept.back);
+  kept.back = null;
+}
+
+async function ready(kept: Kept): Promise<void> {
+  while (kept.state !== "running") {
+    if (kept.state === "stopped") throw new Error("The bot is stopped. Start it first.");
+    if (kept.current === null) await next(kept);
+    else await kept.current.up;
+  }
+}
+
+/** Resolves at the next change. */
+function next({ changes }: Kept): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const stop = changes.subscribe(resolve);
+  return promise.finally(stop);
+}
+
+function change(kept: Kept, state: BotState): void {
+  kept.state = state;
+  kept.changes.changed();
+}

@@ -1,0 +1,58 @@
+// Faults as a request names them.
+
+import { z } from "zod";
+import type { Fault } from "../service/faults.ts";
+
+const effect = z.boolean().exactOptional().describe("true: the request takes effect first");
+const ms = z.number().int().min(0).max(3_600_000);
+
+/** What can strike a request to the service or the gateway. */
+export const serverFault = z
+  .discriminatedUnion("kind", [
+    z.strictObject({
+      kind: z.literal("answer"),
+      status: z.number().int().min(200).max(599),
+      body: z.union([z.string(), z.record(z.string(), z.unknown())]).exactOptional(),
+      headers: z.record(z.string().regex(/^[\w-]+$/), z.string().regex(/^[\x20-\x7e]*$/)).exactOptional(),
+      effect,
+    }),
+    z.strictObject({ kind: z.literal("delay"), ms }),
+    z.strictObject({ kind: z.literal("gate"), effect }),
+    z.strictObject({ kind: z.literal("hang"), effect }),
+    z.strictObject({ kind: z.literal("drop"), effect }),
+    z.strictObject({ kind: z.literal("cut") }),
+    z.strictObject({ kind: z.literal("garbage") }),
+    z.strictObject({
+      kind: z.literal("huge"),
+      length: z
+        .number()
+        .int()
+        .min(14)
+        .max(2 ** 28)
+        .exactOptional(),
+    }),
+    z.strictObject({
+      kind: z.literal("redirect"),
+      to: z.url({ protocol: /^https?$/ }),
+      status: z.literal([301, 302, 303, 307, 308]).exactOptional(),
+    }),
+  ])
+  .describe("what strikes") satisfies z.ZodType<Fault>;
+
+export const times = z
+  .union([z.literal("all"), z.number().int().min(1).max(10_000)])
+  .default(1)
+  .describe("how many requests it strikes");
+
+const when = z.enum(["before", "after"]);
+
+/** What can strike a call of Slack's Web API; «after» lets it take effect first. */
+export const slackFault = z
+  .union([
+    z.strictObject({ error: z.string().min(1), more: z.record(z.string(), z.unknown()).exactOptional() }),
+    z.strictObject({ http: z.number().int().min(400).max(599), when: when.exactOptional() }),
+    z.strictObject({ retryAfter: z.number().int().min(0).max(3_600) }),
+    z.strictObject({ drop: when }),
+    z.strictObject({ hang: when }),
+  ])
+  .describe("`{error}`, `{http, when?}`, `{retryAfter}`, `{drop: when}` or `{hang: when}`");

@@ -1,0 +1,31 @@
+// What the acts of the service and the gateway act on.
+
+import type { SandboxClock } from "../clock.ts";
+import type { Gateway } from "../service/start-gateway.ts";
+import type { Service } from "../service/start-service.ts";
+import { createServerHand, type ServerHand } from "./servers.ts";
+
+export type Servers = {
+  readonly service: Service;
+  readonly gateway: Gateway;
+  readonly clock: SandboxClock;
+};
+
+export type ServiceGround = Servers & {
+  readonly serviceHand: ServerHand;
+  readonly gatewayHand: ServerHand;
+  /** The ids of runs that answer 404. */
+  readonly vanished: Set<string>;
+  /** Called after an act has changed what is not told otherwise. */
+  readonly changed: () => void;
+};
+
+export function createServiceGround(servers: Servers, changed: () => void): ServiceGround {
+  return {
+    ...servers,
+    serviceHand: createServerHand(servers.service.control, changed),
+    gatewayHand: createServerHand(servers.gateway.control, changed),
+    vanished: new Set(),
+    changed,
+  };
+}

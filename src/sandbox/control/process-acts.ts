@@ -1,0 +1,59 @@
+// The bot's process, and the clock.
+
+import { z } from "zod";
+import type { BotKeeper } from "../bot-keeper.ts";
+import type { SandboxClock } from "../clock.ts";
+import { type ControlAct, controlAct } from "./act.ts";
+import { type ControlRead, plainRead } from "./read.ts";
+
+const nothing = z.strictObject({});
+/** A year (ms): far above every time-out and retention there is. */
+const LONGEST_MS = 366 * 24 * 3_600_000;
+
+export function botActs(bot: BotKeeper): readonly ControlAct[] {
+  return [
+    controlAct(
+      {
+        name: "bot.kill",
+        what: "SIGKILL, at once; the bot comes back by itself after a second",
+        args: nothing,
+      },
+      bot.kill,
+    ),
+    controlAct(
+      { name: "bot.stop", what: "SIGTERM; the bot stays away until it is started", args: nothing },
+      bot.stop,
+    ),
+    controlAct({ name: "bot.start", what: "answers when the bot is ready", args: nothing }, bot.start),
+    controlAct(
+      {
+        name: "bot.restart",
+        what: "stops and starts the bot, which gets the key that is right now; answers when it is ready",
+        args: nothing,
+      },
+      bot.restart,
+    ),
+  ];
+}
+
+export function botRead(bot: BotKeeper): ControlRead {
+  return plainRead("/control/bot", "whether the bot is running, starting or stopped", () => ({
+    state: bot.state(),
+  }));
+}
+
+export function clockActs(clock: SandboxClock): readonly ControlAct[] {
+  return [
+    controlAct(
+      {
+        name: "clock.advance",
+        what: "lets time pass at once for Slack and the service, not for the bot",
+        args: z.strictObject({ ms: z.number().int().min(1).max(LONGEST_MS) }),
+      },
+      ({ ms }) => {
+        clock.advance(ms);
+        return { aheadMs: clock.aheadMs() };
+      },
+    ),
+  ];
+}

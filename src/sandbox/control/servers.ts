@@ -1,0 +1,130 @@
+// One server of the sandbox, the service or the gateway, in somebody's hand: what stands against it is remembered, so that it can
+// be shown and undone.
+
+import type { Fault, FaultHandle, Faults } from "../service/faults.ts";
+import type { RequestMatch } from "../service/recorder.ts";
+
+type Controlled = {
+  readonly fault: Faults["add"];
+  readonly faults: Faults["list"];
+  readonly clearFaults: () => void;
+  readonly down: () => Promise<void>;
+  readonly up: () => Promise<void>;
+};
+
+export type ServerHand = ReturnType<typeof createServerHand>;
+
+/** `changed` is called after anything that can be read here has changed. */
+export function createServerHand(control: Controlled, changed: () => void) {
+  const slowness = createSlowness(control);
+  const named = createNamedFaults(control);
+  let up = true;
+  const power = async (on: boolean): Promise<void> => {
+    await (on ? control.up() : control.down());
+    up = on;
+    changed();
+  };
+  /** Whatever was done to the faults, the slowness stands behind them again. */
+  const settled = (ms = slowness.ms()): void => {
+    slowness.set(ms);
+    changed();
+  };
+  return {
+    isUp: () => up,
+    slowMs: slowness.ms,
+    /** In words, without the slowness. */
+    faults: () => standingWords(control.faults(), slowness.fault()),
+    slow: (ms: number): void => settled(ms),
+    down: () => power(false),
+    up: () => power(true),
+    /** Returns the name by which it can be let go. */
+    fault: (match: RequestMatch, fault: Fault, times: number | "all" = 1): string => {
+      const name = named.add(match, fault, times);
+      settled();
+      return name;
+    },
+    /** Lets go of what a gate holds, and strikes no more. */
+    release: (name: string): void => {
+      named.release(name);
+      settled();
+    },
+    /** The slowness stays. */
+    clearFaults: (): void => {
+      control.clearFaults();
+      settled();
+    },
+  };
+}
+
+function createNamedFaults({ fault: add }: Controlled) {
+  const handles = new Map<string, FaultHandle>();
+  return {
+    add: (match: RequestMatch, fault: Fault, times: number | "all"): string => {
+      const name = `fault-${handles.size + 1}`;
+      handles.set(name, add(match, fault, times));
+      return name;
+    },
+    /** May be called twice. */
+    release: (name: string): void => {
+      const handle = handles.get(name);
+      if (handle === undefined) throw new Error(`There is no fault «${name}».`);
+      handle.release();
+      handle.clear();
+    },
+  };
+}
+
+/** The oldest fault that matches strikes, so this one is set anew behind every other: it would keep them from striking. */
+function createSlowness(control: Controlled) {
+  let standing: { readonly ms: number; readonly fault: Fault; readonly handle: FaultHandle } | null = null;
+  return {
+    ms: () => standing?.ms ?? 0,
+    fault: () => standing?.fault,
+    set: (ms: number): void => {
+      standing?.handle.clear();
+      const fault: Fault = { kind: "delay", ms };
+      standing = ms === 0 ? null : { ms, fault, handle: control.fault({}, fault, "all") };
+    },
+  };
+}
+
+function standingWords(all: readonly Standing[], but: Fault | undefined): string[] {
+  return all.filter(({ fault }) => fault !== but).map((one) => faultWords(one));
+}
+
+type Standing = { readonly match: RequestMatch; readonly fault: Fault; readonly left: number };
+
+function faultWords({ match, fault, left }: Standing): string {
+  const which = match.route ?? match.method ?? "anything";
+  const whom =
+    left === Infinity
+      ? `every request for ${which}`
+      : left === 1
+        ? `the next request for ${which}`
+        : `the next ${left} requests for ${which}`;
+  const effect = "effect" in fault && fault.effect ? ", after it took effect" : "";
+  return `${whom}: ${kindWords(fault)}${effect}`;
+}
+
+function kindWords(fault: Fault): string {
+  switch (fault.kind) {
+    case "answer":
+      return `HTTP ${fault.status}`;
+    case "delay":
+      return `${fault.ms} ms late`;
+    case "gate":
+      return "held until it is let go";
+    case "hang":
+      return "no answer, ever";
+    case "drop":
+      return "the connection is cut";
+    case "cut":
+      return "half an answer, after it took effect";
+    case "garbage":
+      return "an answer that is no JSON, after it took effect";
+    case "huge":
+      return "an answer that is far too long, after it took effect";
+    case "redirect":
+      return "sent elsewhere";
+  }
+}

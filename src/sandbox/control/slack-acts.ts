@@ -1,0 +1,132 @@
+// Bad days of Slack, and what its people change behind the app's back.
+
+import { z } from "zod";
+import { methods } from "../slack/methods.ts";
+import type { Slack } from "../slack/server.ts";
+import { type ControlAct, controlAct } from "./act.ts";
+import { slackFault } from "./fault-args.ts";
+import { channelCalled, personCalled } from "./names.ts";
+
+const nothing = z.strictObject({});
+
+export function slackActs(slack: Slack): readonly ControlAct[] {
+  return [...faultActs(slack), ...wireActs(slack), ...accountActs(slack), ...channelActs(slack)];
+}
+
+function faultActs({ faults }: Slack): readonly ControlAct[] {
+  return [
+    controlAct(
+      {
+        name: "slack.fault",
+        what: "the next calls of a Web API method meet a fault",
+        args: z.strictObject({
+          method: z.string().describe("such as `chat.postMessage`"),
+          fault: slackFault,
+          times: z.number().int().min(1).max(10_000).default(1).describe("how many calls it strikes"),
+        }),
+      },
+      ({ method, fault, times }) => {
+        if (!methods.has(method)) throw new Error(`The sandbox's Slack has no method ${method}.`);
+        faults.next(method, fault, times);
+      },
+    ),
+    controlAct(
+      { name: "slack.clearFaults", what: "no fault of Slack strikes any more", args: nothing },
+      faults.clear,
+    ),
+  ];
+}
+
+function wireActs({ faults, sockets, rateLimits }: Slack): readonly ControlAct[] {
+  return [
+    controlAct(
+      {
+        name: "slack.disconnect",
+        what: "asks every socket of the app to go away and come back",
+        args: z.strictObject({
+          reason: z.enum(["warning", "refresh_requested", "link_disabled"]).default("refresh_requested"),
+        }),
+      },
+      ({ reason }) => sockets.disconnect(reason),
+    ),
+    controlAct(
+      { name: "slack.dropSockets", what: "cuts the app's sockets without a word", args: nothing },
+      sockets.drop,
+    ),
+    controlAct(
+      {
+        name: "slack.rateLimits",
+        what: "whether too many calls are refused with 429",
+        args: z.strictObject({ on: z.boolean() }),
+      },
+      ({ on }) => rateLimits(on),
+    ),
+    controlAct(
+      {
+        name: "slack.revokeScope",
+        what: "takes a scope from the bot's token",
+        args: z.strictObject({ scope: z.string().describe("such as `files:write`") }),
+      },
+      ({ scope }) => {
+        if (!faults.revokeScope(scope)) throw new Error(`The bot's token has no scope ${scope}.`);
+      },
+    ),
+  ];
+}
+
+const person = z.string().min(1).describe("id, handle or name");
+const channel = z.string().min(1).describe("id or name");
+
+function accountActs({ workspace, faults }: Slack): readonly ControlAct[] {
+  const who = (given: string) => personCalled(workspace, given);
+  return [
+    controlAct(
+      {
+        name: "slack.deactivate",
+        what: "an account is switched off",
+        args: z.strictObject({ person }),
+      },
+      ({ person }) => faults.deactivate(who(person).id),
+    ),
+    controlAct(
+      { name: "slack.makeGuest", what: "a member becomes a guest", args: z.strictObject({ person }) },
+      ({ person }) => faults.makeGuest(who(person).id),
+    ),
+  ];
+}
+
+function channelActs({ workspace, faults }: Slack): readonly ControlAct[] {
+  const who = (given: string) => personCalled(workspace, given);
+  const where = (given: string) => channelCalled(workspace, given);
+  return [
+    controlAct(
+      {
+        name: "slack.addToChannel",
+        what: "a person or the app joins a channel",
+        args: z.strictObject({ channel, person }),
+      },
+      ({ channel, person }) => {
+        const [joined, joins] = [where(channel), who(person)];
+        if (joined.members.includes(joins.id))
+          throw new Error(`${joins.name} is in #${joined.name} already.`);
+        faults.addToChannel(joined.id, joins.id);
+      },
+    ),
+    controlAct(
+      {
+        name: "slack.removeFromChannel",
+        what: "a person or the app is put out of a channel",
+        args: z.strictObject({ channel, person }),
+      },
+      ({ channel, person }) => {
+        const [left, leaves] = [where(channel), who(person)];
+        if (!left.members.includes(leaves.id)) throw new Error(`${leaves.name} is not in #${left.name}.`);
+        faults.removeFromChannel(left.id, leaves.id);
+      },
+    ),
+    controlAct(
+      { name: "slack.archive", what: "a channel is archived", args: z.strictObject({ channel }) },
+      ({ channel }) => faults.archive(where(channel).id),
+    ),
+  ];
+}

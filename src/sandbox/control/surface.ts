@@ -1,0 +1,71 @@
+// Block Kit as a script needs it: the words a reader sees, and what can be used, by its label.
+
+import type { Block, OpenView } from "../slack/model.ts";
+import { isJson } from "../slack/rules-check.ts";
+import type { Json } from "../slack/rules-check.ts";
+import { elementsIn } from "../slack/state-values.ts";
+import type { Found } from "../slack/state-values.ts";
+
+/** All that a reader sees of the blocks; people stand as `@U…`. */
+export function wordsOf(value: unknown): string {
+  return pieces(value).join("").trim();
+}
+
+/** The words of a modal or a Home tab, with what it says of wrong fields. */
+export function viewWords({ view, ...rest }: Pick<OpenView, "view"> & Partial<OpenView>): string {
+  const errors = Object.values(rest.errors ?? {});
+  return [wordsOf(view["title"]), wordsOf(view.blocks), ...errors, rest.trouble ?? ""]
+    .filter((part) => part !== "")
+    .join("\n");
+}
+
+const SPOKEN = [
+  "text",
+  "elements",
+  "fields",
+  "element",
+  "label",
+  "hint",
+  "child_blocks",
+  "accessory",
+  "title",
+];
+
+function pieces(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  if (Array.isArray(value)) return value.flatMap((each: unknown) => pieces(each));
+  if (!isJson(value)) return [];
+  if (value["type"] === "user") return [`@${String(value["user_id"])}`];
+  if (value["type"] === "date") return pieces(value["fallback"]);
+  const spoken = SPOKEN.flatMap((name) => (name in value ? pieces(value[name]) : []));
+  return endsLine(value) ? [...spoken, "\n"] : spoken;
+}
+
+const endsLine = ({ type, block_id }: Json): boolean =>
+  block_id !== undefined || (typeof type === "string" && /^rich_text_|^input$|^button$/.test(type));
+
+/** Label and element of everything that can be pressed or chosen. */
+export type Usable = Found & { readonly label: string };
+
+export function usableIn(blocks: readonly Block[]): Usable[] {
+  return elementsIn(blocks)
+    .filter(({ block }) => block["type"] !== "input")
+    .map((found) => ({ ...found, label: labelOf(found) }));
+}
+
+export function fieldsIn(blocks: readonly Block[]): Usable[] {
+  return elementsIn(blocks)
+    .filter(({ block }) => block["type"] === "input")
+    .map((found) => ({ ...found, label: labelOf(found) }));
+}
+
+function labelOf({ block, element }: Found): string {
+  return wordsOf(block["type"] === "input" ? block["label"] : (element["text"] ?? element["placeholder"]));
+}
+
+/** By label, in upper or lower case, or by its action or block id. */
+export function called(all: readonly Usable[], name: string): Usable | undefined {
+  const is = ({ block, element, label }: Usable): boolean =>
+    label.toLowerCase() === name.toLowerCase() || element["action_id"] === name || block.block_id === name;
+  return all.find(is);
+}

@@ -1,0 +1,153 @@
+// @ts-check
+// The fields of a modal: what is missing or wrong before the app is asked, and what one has typed while the view changes.
+
+/** @typedef {HTMLElement & { name: string, validity: ValidityState, validationMessage: string }} Field */
+
+/**
+ * Slack's own client asks for what is missing before it asks the app.
+ * @param {HTMLFormElement} form
+ */
+export function isComplete(form) {
+  form.querySelectorAll("[data-own-error]").forEach((one) => one.remove());
+  const wrong = /** @type {Field[]} */ ([...form.querySelectorAll(":invalid:not(fieldset)")]);
+  for (const field of wrong) complain(field, wordsOf(field));
+  const groups = [...form.querySelectorAll("[data-required], [data-most]")].filter((group) => {
+    const words = missingIn(group);
+    const first = group.querySelector("input");
+    if (words !== null) complain(first ?? group, words);
+    return words !== null;
+  });
+  const order = [...form.querySelectorAll("input, select, textarea")];
+  const first = order.find((one) => wrong.some((it) => it === one) || groups.some((it) => it.contains(one)));
+  if (first instanceof HTMLElement) first.focus();
+  return wrong.length === 0 && groups.length === 0;
+}
+
+/** @param {Field} field */
+function wordsOf({ validity, validationMessage }) {
+  return validity.valueMissing ? "Please fill in this field." : validationMessage;
+}
+
+/** @param {Element} group */
+function missingIn(group) {
+  const chosen = group.querySelectorAll(":checked").length;
+  const most = Number(group.getAttribute("data-most") ?? Infinity);
+  if (chosen > most) return `Choose at most ${most}.`;
+  return chosen === 0 && group.hasAttribute("data-required") ? "Please fill in this field." : null;
+}
+
+/**
+ * @param {Element} field
+ * @param {string} text
+ */
+function complain(field, text) {
+  const block = field.closest("[data-kind]");
+  if (block === null || block.querySelector("[data-own-error]") !== null) return;
+  block.querySelectorAll("[data-error]").forEach((one) => one.remove());
+  const words = document.createElement("p");
+  words.dataset["error"] = "";
+  words.dataset["ownError"] = "";
+  words.id = `${field.id || block.getAttribute("data-block-id")}-own-error`;
+  words.textContent = text;
+  (field.closest("[data-choices]") ?? field).after(words);
+  field.setAttribute("aria-invalid", "true");
+  field.setAttribute(
+    "aria-describedby",
+    `${words.id} ${field.getAttribute("aria-describedby") ?? ""}`.trim(),
+  );
+}
+
+/** What is typed where; an option is known by its words, for its number may change. @typedef {Map<string, string[]>} Typed */
+
+/** What was typed into views that others were pushed onto. @type {Map<string, Typed>} */
+const parked = new Map();
+
+/** @param {HTMLFormElement} form @returns {Typed} */
+function typedIn(form) {
+  /** @type {Typed} */
+  const typed = new Map();
+  for (const field of form.elements) {
+    const name = field.getAttribute("name");
+    if (name !== null) typed.set(name, [...(typed.get(name) ?? []), ...saidBy(field)]);
+  }
+  return typed;
+}
+
+/** @param {Element} field @returns {string[]} */
+function saidBy(field) {
+  if (field instanceof HTMLSelectElement) return [...field.selectedOptions].map((one) => one.text);
+  if (isTick(field)) return field.checked ? [wordsBeside(field)] : [];
+  return field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement ? [field.value] : [];
+}
+
+/** @param {HTMLFormElement} form @param {Typed} typed */
+function fill(form, typed) {
+  for (const field of form.elements) {
+    const said = typed.get(field.getAttribute("name") ?? "");
+    if (said === undefined) continue;
+    if (field instanceof HTMLSelectElement)
+      for (const option of field.options) option.selected = said.includes(option.text);
+    else if (isTick(field)) field.checked = said.includes(wordsBeside(field));
+    else if (field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement)
+      field.value = said[0] ?? field.value;
+  }
+}
+
+/** @param {Element} field @returns {field is HTMLInputElement} */
+function isTick(field) {
+  return field instanceof HTMLInputElement && ["checkbox", "radio"].includes(field.type);
+}
+
+/** @param {Element} field */
+function wordsBeside(field) {
+  return field.closest("label")?.textContent?.trim() ?? "";
+}
+
+/** @param {ParentNode} within */
+const formIn = (within) => within.querySelector("form[data-modal-form]");
+
+/**
+ * What was typed into a view that the app changes meanwhile stays, for the fields that stay.
+ * @param {HTMLElement} before
+ * @param {HTMLElement} after
+ */
+export function carryOver(before, after) {
+  const scroller = before.querySelector("dialog[open] [data-blocks]");
+  if (scroller !== null) redrawn = scroller.scrollTop;
+  const [old, drawn] = [formIn(before), formIn(after)];
+  if (old instanceof HTMLFormElement && drawn instanceof HTMLFormElement) fill(drawn, typedIn(old));
+}
+
+/** How far one had read a view that was drawn anew; null while none was. @type {number | null} */
+let redrawn = null;
+
+/** A view drawn anew stands where it stood, or at its first error. @param {Element} dialog */
+export function keepPlace(dialog) {
+  const scroller = dialog.querySelector("[data-blocks]");
+  if (redrawn === null || scroller === null) return;
+  scroller.scrollTop = redrawn;
+  redrawn = null;
+  showError(dialog);
+}
+
+/** @param {Element} dialog */
+export function showError(dialog) {
+  dialog.querySelector('[aria-invalid="true"]')?.closest("[data-kind]")?.scrollIntoView({ block: "nearest" });
+}
+
+/** Remembers an open form's words, should another view come upon it. @param {Element} dialog */
+export function park(dialog) {
+  const form = formIn(dialog);
+  if (form instanceof HTMLFormElement) parked.set(dialog.getAttribute("data-view") ?? "", typedIn(form));
+}
+
+/** Gives a form that is shown again what was typed into it. @param {Element} dialog */
+export function unpark(dialog) {
+  const form = formIn(dialog);
+  const typed = parked.get(dialog.getAttribute("data-view") ?? "");
+  if (form instanceof HTMLFormElement && typed !== undefined) fill(form, typed);
+}
+
+export function forgetParked() {
+  parked.clear();
+}

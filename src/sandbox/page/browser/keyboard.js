@@ -1,0 +1,97 @@
+// @ts-check
+// Keys for what has no field of its own: who one is, where one goes, what stands beside it, and the help that lists them.
+
+const PARTS =
+  "[data-people], [data-sidebar], main [data-scroll], #composer, [data-thread-pane], [data-panel-pane]";
+
+export function startKeyboard() {
+  document.addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || event.isComposing) return;
+    if (takes(event)) event.preventDefault();
+  });
+  document.addEventListener("click", (event) => {
+    if (!(event.target instanceof Element)) return;
+    if (event.target.closest("[data-help-open]") !== null) openHelp();
+    if (event.target.closest("[data-help-close]") !== null) help()?.close();
+  });
+  document.addEventListener("change", (event) => {
+    const chosen = event.target;
+    if (chosen instanceof HTMLSelectElement && chosen.hasAttribute("data-become"))
+      location.assign(chosen.value);
+  });
+}
+
+/**
+ * Says whether the key was one of these.
+ * @param {KeyboardEvent} event
+ */
+function takes(event) {
+  const { key, code, altKey, shiftKey } = event;
+  const control = event.ctrlKey || event.metaKey;
+  const digit = /^Digit([1-9])$/.exec(code)?.[1];
+  if (control && key === "/") return openHelp();
+  if (key === "F6" && !control && !altKey) return nextPart(shiftKey ? -1 : 1);
+  if (key === "?" && !control && !altKey && !isTyping(event.target)) return openHelp();
+  if (!altKey || control) return false;
+  if (digit !== undefined)
+    return go(shiftKey ? "[data-panel-link]" : "[data-person-link]", Number(digit) - 1);
+  if (key === "ArrowUp") return goNext(-1);
+  return key === "ArrowDown" && goNext(1);
+}
+
+/** @param {EventTarget | null} target */
+function isTyping(target) {
+  return (
+    target instanceof HTMLTextAreaElement ||
+    target instanceof HTMLSelectElement ||
+    (target instanceof HTMLInputElement && !["checkbox", "radio", "button"].includes(target.type))
+  );
+}
+
+/**
+ * @param {string} links
+ * @param {number} index
+ */
+function go(links, index) {
+  const link = document.querySelectorAll(links)[index];
+  if (!(link instanceof HTMLAnchorElement)) return false;
+  location.assign(link.href);
+  return true;
+}
+
+/** The channel above or below. @param {number} step */
+function goNext(step) {
+  const links = [...document.querySelectorAll('[data-list="sidebar"] a')];
+  const at = links.findIndex((one) => one.getAttribute("aria-current") === "page");
+  return go('[data-list="sidebar"] a', (at + step + links.length) % links.length);
+}
+
+/** @param {number} step */
+function nextPart(step) {
+  const parts = [...document.querySelectorAll(PARTS)].filter((one) => one.checkVisibility());
+  const at = parts.findLastIndex((one) => one.contains(document.activeElement));
+  const next = parts[(at + step + parts.length) % parts.length];
+  const target = next?.matches("textarea, [tabindex]") ? next : firstIn(next);
+  if (target instanceof HTMLElement) target.focus();
+  return target !== undefined;
+}
+
+/** Where one is, or else what comes first. @param {Element | undefined} part */
+function firstIn(part) {
+  const all = [
+    ...(part?.querySelectorAll('a, button, select, input, textarea, [tabindex="0"]') ?? []),
+  ].filter((one) => one.checkVisibility());
+  return all.find((one) => one.getAttribute("aria-current") === "page") ?? all[0];
+}
+
+function help() {
+  const dialog = document.querySelector("dialog[data-help]");
+  return dialog instanceof HTMLDialogElement ? dialog : null;
+}
+
+function openHelp() {
+  const dialog = help();
+  if (dialog === null || dialog.open) return false;
+  dialog.showModal();
+  return true;
+}

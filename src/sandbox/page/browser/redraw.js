@@ -1,0 +1,83 @@
+// @ts-check
+// Putting a newly drawn piece in the place of the old one: what one has opened stays open, and the focus stays where it is.
+
+/**
+ * @param {HTMLElement} before
+ * @param {HTMLElement} after
+ * @param {(before: HTMLElement, after: HTMLElement) => void} replaced
+ */
+export function replace(before, after, replaced) {
+  keepOpen(before, after);
+  const focus = before.contains(document.activeElement) ? pathTo(document.activeElement) : null;
+  replaced(before, after);
+  const now = swap(before, after);
+  const again =
+    now.querySelector('[aria-invalid="true"]') ?? (focus === null ? null : now.querySelector(focus));
+  if (focus !== null && again instanceof HTMLElement) again.focus({ preventScroll: true });
+  return now;
+}
+
+/**
+ * Details are known by the words of their summary, but for numbers, which count; and by which of those with these words they are.
+ * @param {HTMLElement} before
+ * @param {HTMLElement} after
+ */
+function keepOpen(before, after) {
+  const was = namedDetails(before);
+  for (const [name, details] of namedDetails(after)) details.open = was.get(name)?.open ?? details.open;
+}
+
+/**
+ * @param {HTMLElement} within
+ * @returns {Map<string, HTMLDetailsElement>}
+ */
+function namedDetails(within) {
+  /** @type {Map<string, HTMLDetailsElement>} */
+  const named = new Map();
+  for (const details of within.querySelectorAll("details")) {
+    const words = (details.querySelector("summary")?.textContent ?? "").replace(/\d+/g, "");
+    let name = words;
+    for (let i = 1; named.has(name); i += 1) name = `${words} ${i}`;
+    named.set(name, details);
+  }
+  return named;
+}
+
+/**
+ * An open modal gets new contents and stays open: a new dialog would flicker.
+ * @param {HTMLElement} before
+ * @param {HTMLElement} after
+ */
+function swap(before, after) {
+  const open = before.querySelector(":scope > dialog[open]");
+  const drawn = after.querySelector(":scope > dialog");
+  if (open === null || drawn === null) {
+    before.replaceWith(after);
+    return after;
+  }
+  open.replaceChildren(...drawn.childNodes);
+  before.setAttribute("data-mark", after.getAttribute("data-mark") ?? "");
+  return before;
+}
+
+/**
+ * How to find an element again after its piece was drawn anew.
+ * @param {Element | null} element
+ * @returns {string | null}
+ */
+export function pathTo(element) {
+  if (!(element instanceof HTMLElement)) return null;
+  if (element.id !== "") return `#${CSS.escape(element.id)}`;
+  const { action, block, control, args } = element.dataset;
+  const at = element.closest("[data-message]")?.id;
+  const within = at === undefined ? "" : `#${CSS.escape(at)} `;
+  if (action !== undefined) {
+    return `${within}[data-block="${CSS.escape(block ?? "")}"][data-action="${CSS.escape(action)}"]`;
+  }
+  if (control !== undefined) {
+    const which = args === undefined ? "" : `[data-args="${CSS.escape(args)}"]`;
+    return `[data-control="${CSS.escape(control)}"]${which}`;
+  }
+  const href = element.getAttribute("href");
+  return href === null ? null : `a[href="${CSS.escape(href)}"]`;
+}

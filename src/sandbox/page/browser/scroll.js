@@ -1,0 +1,116 @@
+// @ts-check
+// Where one has scrolled to: at the end one stays at the end, and elsewhere one is told what came below.
+
+/** Near enough to the end to count as reading the newest. */
+const END_PIXELS = 60;
+
+const SCROLLERS =
+  '[data-scroll]:has(> :is([data-list="messages"], [data-list="replies"], [data-list="traffic"]))';
+
+/** The first piece that came while one was reading further up. @type {WeakMap<Element, string>} */
+const firstNew = new WeakMap();
+
+/** @param {() => void} change */
+export function keepingScroll(change) {
+  const before = [...document.querySelectorAll(SCROLLERS)].map((node) => ({
+    node,
+    atEnd: isAtEnd(node),
+    lastKey: keyOf(listOf(node)?.lastElementChild),
+  }));
+  change();
+  for (const { node, atEnd, lastKey } of before) {
+    const came = after(node, lastKey);
+    if (came === null) continue;
+    if (atEnd) {
+      forget(node);
+      node.scrollTop = node.scrollHeight;
+    } else if (!firstNew.has(node)) firstNew.set(node, keyOf(came) ?? "");
+  }
+  for (const { node, atEnd } of before) {
+    if (atEnd) node.scrollTop = node.scrollHeight;
+    else mark(node);
+  }
+}
+
+/**
+ * The first piece behind the one that was the last; null when nothing came below.
+ * @param {Element} node
+ * @param {string | null} lastKey
+ */
+function after(node, lastKey) {
+  const list = listOf(node);
+  if (list === null || keyOf(list.lastElementChild) === lastKey) return null;
+  const pieces = [...list.children];
+  const at = pieces.findLastIndex((one) => keyOf(one) === lastKey);
+  return pieces[at + 1] ?? null;
+}
+
+/** Draws the line above the first new piece, and counts on the button how many there are. @param {Element} node */
+function mark(node) {
+  const list = listOf(node);
+  const key = firstNew.get(node);
+  const pieces = [...(list?.children ?? [])];
+  const at = key === undefined ? -1 : pieces.findIndex((one) => keyOf(one) === key);
+  pieces.forEach((one, i) => one.toggleAttribute("data-first-new", i === at));
+  const button = newBelow(node);
+  if (button === null || at < 0) return;
+  const many = pieces.length - at;
+  const what = list?.getAttribute("data-list") === "traffic" ? "line" : "message";
+  button.textContent = `${many} new ${what}${many === 1 ? "" : "s"} ↓`;
+  button.removeAttribute("hidden");
+}
+
+/** @param {Element} node */
+function forget(node) {
+  firstNew.delete(node);
+  mark(node);
+  newBelow(node)?.setAttribute("hidden", "");
+}
+
+/** @param {Element} node */
+function listOf(node) {
+  return node.querySelector(":scope > ol[data-list]");
+}
+
+/** @param {Element | null | undefined} piece */
+function keyOf(piece) {
+  return piece?.getAttribute("data-key") ?? null;
+}
+
+/** @param {Element} node */
+function isAtEnd(node) {
+  return node.scrollHeight - node.scrollTop - node.clientHeight < END_PIXELS;
+}
+
+/** @param {Element} scroller */
+function newBelow(scroller) {
+  return scroller.parentElement?.querySelector("[data-new]") ?? null;
+}
+
+/** Starts at the newest unless the address names a message, and offers the way down when something came meanwhile. */
+export function startAtEnd() {
+  for (const node of document.querySelectorAll(SCROLLERS)) {
+    const named =
+      location.hash !== "" && node.querySelector(`#${CSS.escape(location.hash.slice(1))}`) !== null;
+    if (!named) node.scrollTop = node.scrollHeight;
+    const button = newBelow(node);
+    button?.addEventListener("click", () => {
+      node.scrollTop = node.scrollHeight;
+      button.setAttribute("hidden", "");
+    });
+    stickToEnd(node);
+    // The line above the first new one stays until the next comes: whoever goes down looks for it.
+    node.addEventListener("scroll", () => isAtEnd(node) && button?.setAttribute("hidden", ""), {
+      passive: true,
+    });
+  }
+}
+
+/** Whoever reads the newest still does when the space for it changes, as for a caption or a long text being typed. @param {Element} node */
+function stickToEnd(node) {
+  let atEnd = isAtEnd(node);
+  node.addEventListener("scroll", () => (atEnd = isAtEnd(node)), { passive: true });
+  new ResizeObserver(() => {
+    if (atEnd) node.scrollTop = node.scrollHeight;
+  }).observe(node);
+}

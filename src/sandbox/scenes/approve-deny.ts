@@ -1,0 +1,62 @@
+import { viewWords, wordsOf } from "../control/surface.ts";
+import { ana, ben, cat } from "./stage.ts";
+import type { Story } from "./story.ts";
+
+export const approve: Story = {
+  name: "approve",
+  title: "Approve",
+  what: "Ana asks for a run, Ben approves what it wants to do, and the run goes on.",
+  async play(stage) {
+    const reason = "Release 2.41 is tested. Go ahead.";
+    await stage.say("Ana asks for a run in #ops-agents: «deploy billing-api to production».");
+    const asked = await stage.ask(ana, "deploy billing-api to production");
+    await stage.say("Its thread is open. The agent works until it wants to do something sensitive.");
+    const card = await stage.cardOf(asked);
+    await stage.say("Now it asks. The card with Approve and Deny stands in the thread and in the channel.");
+    const form = await stage.open(ben, card, "Approve");
+    await stage.say("Ben presses Approve. His form repeats the whole request and asks for a reason.");
+    stage.check((await stage.submit(ben, reason, form)) === null, "Ben's form closes");
+    await stage.reads(card, "✅ Approved", reason, "The service confirmed it.");
+    await stage.say(
+      "Look at the card: its buttons are gone. It names Ben, his reason, and the service's word.",
+    );
+    await stage.saidIn(asked, "✅ Succeeded");
+    const sent = stage.sent(asked);
+    stage.check(sent.length === 1, "the service got one decision");
+    stage.check(
+      sent[0]?.decision === "approve" && sent[0].reason === reason,
+      "it got Ben's, letter for letter",
+    );
+    stage.check(!stage.canDecide(card), "the card can't be decided again");
+    return "One decision reached the service, Ben's reason letter for letter, and the run succeeded.";
+  },
+};
+
+export const deny: Story = {
+  name: "deny",
+  title: "Deny, and why",
+  what: "Cat denies what a run wants to do. That needs a reason, and the agent gets it.",
+  async play(stage) {
+    const reason = "Not on a Friday: nobody is there to roll it back.";
+    await stage.say("Ana asks for a run: «deploy the search index to production».");
+    const asked = await stage.ask(ana, "deploy the search index to production");
+    const card = await stage.cardOf(asked);
+    await stage.say("The run asks to deploy. Cat presses Deny.");
+    const form = await stage.open(cat, card, "Deny");
+    const refused = await stage.submit(cat, " ", form);
+    await stage.say("Cat submits a blank reason. The form stays open: a denial needs a reason.");
+    const words = refused === null ? "nothing: it closed" : viewWords(refused);
+    stage.check(words.includes("needs a reason"), `the form asks for a reason (it says ${words})`);
+    stage.check(stage.sent(asked).length === 0, "nothing was sent so far");
+    await stage.say("Cat says why, and submits again.");
+    stage.check((await stage.submit(cat, reason, form)) === null, "Cat's form closes");
+    await stage.reads(card, "⛔ Denied", reason, "The service confirmed it.");
+    await stage.say("Look at the card: denied by Cat, with her reason for everybody to read.");
+    const end = await stage.saidIn(asked, "not done");
+    const sent = stage.sent(asked);
+    stage.check(sent.length === 1 && sent[0]?.decision === "deny", "the service got one denial");
+    stage.check(sent[0]?.reason === reason, "the agent got the reason letter for letter");
+    stage.check(wordsOf(end.blocks).includes(reason), "the run's end tells the reason");
+    return "One denial reached the service with Cat's reason, and the run's end says what was not done and why.";
+  },
+};

@@ -1,0 +1,121 @@
+// Plays one story at a time, and leaves the world in order whatever becomes of it.
+
+import type { SceneState } from "../page/parts.ts";
+import { createChanges } from "../service/changes.ts";
+import type { Stage } from "./stage.ts";
+import type { Story } from "./story.ts";
+
+export type Scenes = {
+  readonly state: () => SceneState;
+  /** Throws, in words for people, when there is no such story or one is playing. */
+  readonly play: (name: string) => void;
+  /** Resolves when the story that plays has ended and the world is in order. */
+  readonly stop: () => Promise<void>;
+  readonly onChange: (listener: () => void) => () => void;
+};
+
+/** What one play of a story happens on. `tidy` puts the world in order, before and after. */
+export type Played = { readonly stage: Stage; readonly tidy: () => Promise<void> };
+
+export type SceneParts = {
+  readonly stories: readonly Story[];
+  readonly now: () => number;
+  /** How long a caption stands before the story goes on (ms). */
+  readonly paceMs: (words: string) => number;
+  readonly stageFor: (signal: AbortSignal, say: (words: string) => Promise<void>) => Played;
+};
+
+type Playing = NonNullable<SceneState["playing"]>;
+
+export function createScenes(parts: SceneParts): Scenes {
+  const changes = createChanges();
+  const scenes = parts.stories.map(({ name, title, what }) => ({ name, title, what }));
+  let playing: Playing | null = null;
+  let current: { readonly stop: AbortController; readonly over: Promise<void> } | null = null;
+  const tell = (next: Playing): void => {
+    playing = next;
+    changes.changed();
+  };
+  return {
+    state: () => ({ scenes, playing }),
+    play: (name) => {
+      const story = parts.stories.find((one) => one.name === name);
+      if (story === undefined)
+        throw new Error(`There is no scene «${name}». Known: ${scenes.map((one) => one.name).join(", ")}.`);
+      if (current !== null)
+        throw new Error(`«${playing?.name ?? "a scene"}» is playing. Wait for its end, or stop it.`);
+      const stop = new AbortController();
+      const over = playOnce(parts, story, stop.signal, (next) => {
+        if (next.ended !== null) current = null;
+        tell(next);
+      });
+      current = { stop, over };
+    },
+    stop: async () => {
+      current?.stop.abort();
+      await current?.over;
+    },
+    onChange: changes.subscribe,
+  };
+}
+
+/** Tells how the scene goes, caption by caption; the last one comes when the world is in order again. */
+async function playOnce(
+  parts: SceneParts,
+  story: Story,
+  signal: AbortSignal,
+  tell: (playing: Playing) => void,
+): Promise<void> {
+  let told: Playing = { name: story.name, captions: [], ended: null };
+  const caption = (text: string, ended: Playing["ended"] = null): void => {
+    told = { ...told, ended, captions: [...told.captions, { at: parts.now(), text }] };
+    tell(told);
+  };
+  const say = async (words: string): Promise<void> => {
+    signal.throwIfAborted();
+    caption(words);
+    await pause(parts.paceMs(words), signal);
+  };
+  tell(told);
+  const { ended, words } = await perform(story, parts.stageFor(signal, say), signal);
+  caption(words, ended);
+}
+
+type End = { readonly ended: "done" | "failed" | "stopped"; readonly words: string };
+
+/** Never rejects. */
+async function perform(story: Story, { stage, tidy }: Played, signal: AbortSignal): Promise<End> {
+  const end = await played(story, { stage, tidy }, signal);
+  try {
+    await tidy();
+  } catch (error) {
+    return failed(`the sandbox could not be put in order. ${wordsOf(error)}`);
+  }
+  return end;
+}
+
+async function played(story: Story, { stage, tidy }: Played, signal: AbortSignal): Promise<End> {
+  try {
+    await tidy();
+    return { ended: "done", words: await story.play(stage) };
+  } catch (error) {
+    if (signal.aborted) return { ended: "stopped", words: "Stopped. The sandbox is in order again." };
+    return failed(wordsOf(error));
+  }
+}
+
+const failed = (why: string): End => ({ ended: "failed", words: `This scene failed: ${why}` });
+const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Rejects as soon as the scene is stopped. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  if (ms === 0) return;
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  const stopped = (): void => reject(new Error("stopped"));
+  signal.addEventListener("abort", stopped, { once: true });
+  await promise.finally(() => {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", stopped);
+  });
+}

@@ -1,0 +1,40 @@
+import { viewWords, wordsOf } from "../control/surface.ts";
+import { tricksIn } from "./inert.ts";
+import { ana, cat } from "./stage.ts";
+import type { Story } from "./story.ts";
+
+export const hostile: Story = {
+  name: "hostile",
+  title: "Hostile text",
+  what: "A run asks with a text that tries to fool its reader: mentions, false links, hidden and reversed letters.",
+  async play(stage) {
+    const reason = "No. <!channel> *This* looks like <https://evil.example|an attack>.";
+    await stage.say("Ana asks for a run: «review the hostile text of a stranger».");
+    const asked = await stage.ask(ana, "review the hostile text of a stranger");
+    const card = await stage.cardOf(asked);
+    await stage.say(
+      "Look at the card: nobody is called by <!channel>, no link leads anywhere, no «Approved by» is believed.",
+    );
+    for (const trick of [
+      "<!channel>",
+      "<https://evil.example/login|https://bank.example>",
+      "Approved by <@U0000001>",
+    ])
+      stage.check(wordsOf(card.blocks).includes(trick), `the card shows «${trick}» as it was sent`);
+    const form = await stage.open(cat, card, "Deny");
+    await stage.say(
+      "Cat opens the form: what was hidden is made visible, such as ⟨U+202E⟩, which turns the text around.",
+    );
+    for (const mark of ["⟨U+202E⟩", "⟨U+200B⟩", "⟨U+0000⟩"])
+      stage.check(viewWords(form).includes(mark), `the form shows ${mark}`);
+    stage.check((await stage.submit(cat, reason, form)) === null, "Cat's form closes");
+    await stage.reads(card, "⛔ Denied", reason);
+    const end = await stage.saidIn(asked, "not done");
+    await stage.say("Cat denies, with marks of her own in the reason. They stay plain text too.");
+    const tricks = [asked.opening, ...stage.threadOf(asked)].flatMap((each) => tricksIn(each, stage.people));
+    stage.check(tricks.length === 0, `no message is tricked, but one has ${tricks.join(" and ")}`);
+    stage.check(stage.sent(asked)[0]?.reason === reason, "the reason reached the service letter for letter");
+    stage.check(wordsOf(end.blocks).includes("<!channel>"), "the run's output shows the text, too");
+    return "The text stands there as it came, hidden letters are shown, and none of it mentioned, linked or pretended anything.";
+  },
+};

@@ -1,0 +1,75 @@
+import { viewWords } from "../control/surface.ts";
+import { ana, ben, cat } from "./stage.ts";
+import type { Story } from "./story.ts";
+
+export const race: Story = {
+  name: "race",
+  title: "Two approvers race",
+  what: "Ben approves and Cat denies at the same moment. One counts, and the other is told.",
+  async play(stage) {
+    await stage.say("Ana asks for a run: «deploy checkout to production».");
+    const asked = await stage.ask(ana, "deploy checkout to production");
+    const card = await stage.cardOf(asked);
+    const bens = await stage.open(ben, card, "Approve");
+    const cats = await stage.open(cat, card, "Deny");
+    await stage.say(
+      "Ben has the form to approve open, and Cat the form to deny. Neither knows of the other.",
+    );
+    const [ofBen, ofCat] = await Promise.all([
+      stage.submit(ben, "Ben says yes", bens),
+      stage.submit(cat, "Cat says no", cats),
+    ]);
+    await stage.say("Both submit at the same moment.");
+    stage.check((ofBen === null) !== (ofCat === null), "exactly one of the two forms closes");
+    const loser = ofBen ?? ofCat;
+    const [winner, told] = ofBen === null ? ["Ben", "Cat"] : ["Cat", "Ben"];
+    const words = loser === null ? "" : viewWords(loser);
+    stage.check(/already (approved|denied) this/.test(words), `${told} is told that ${winner} was first`);
+    stage.check(words.includes("yours was not sent"), `${told} is told that nothing of theirs was sent`);
+    await stage.say(
+      `${winner} was first. Act as ${told} in the top bar: the window names ${winner}, and says that nothing more was sent.`,
+    );
+    await stage.reads(card, winner === "Ben" ? "✅ Approved" : "⛔ Denied", "The service confirmed it.");
+    await stage.untilRun(asked, "the run to end", ({ ending }) => ending !== null);
+    const sent = stage.sent(asked);
+    stage.check(sent.length === 1, "the service got one decision");
+    stage.check(sent[0]?.reason.startsWith(winner) === true, `the decision is ${winner}'s`);
+    return `Only ${winner}'s decision reached the service, once, and ${told} was told at once.`;
+  },
+};
+
+export const change: Story = {
+  name: "change",
+  title: "The request changes while the form is open",
+  what: "Ben is about to approve one thing, and the agent now asks for another. Nothing is sent.",
+  async play(stage) {
+    const now = "Drop the customer database in production";
+    await stage.say("Ana asks for a run: «deploy the mobile API to staging».");
+    const asked = await stage.ask(ana, "deploy the mobile API to staging");
+    const card = await stage.cardOf(asked);
+    const form = await stage.open(ben, card, "Approve");
+    await stage.say("Ben presses Approve and reads: a deployment to staging. That is harmless.");
+    const approval = stage.runOf(asked)?.approvals[0]?.id ?? "";
+    stage.control.changeApproval(asked.run, approval, { action: now });
+    await stage.say(`While he types, the same request becomes another: «${now}».`);
+    const left = await stage.submit(ben, "Staging is fine", form);
+    const words = left === null ? "" : viewWords(left);
+    stage.check(words.includes("The request changed"), "Ben is told that the request changed");
+    stage.check(words.includes(`+ ${now}`), "Ben is shown what it is now");
+    stage.check(stage.sent(asked).length === 0, "nothing was sent");
+    await stage.say(
+      "Ben submits, and nothing is sent. Act as Ben: his window shows what changed, line by line.",
+    );
+    await stage.reads(card, "changed", now, "version 2");
+    if (left !== null) await stage.close(ben, left);
+    await stage.say("The card shows the new request. Cat reads it, and denies.");
+    await stage.decide(cat, card, "Deny", "Nobody agreed to that.");
+    await stage.reads(card, "⛔ Denied", "Nobody agreed to that.", "The service confirmed it.");
+    const sent = stage.sent(asked);
+    stage.check(
+      sent.length === 1 && sent[0]?.decision === "deny",
+      "the service got Cat's denial and nothing else",
+    );
+    return "Ben's approval of the old request never left. The only decision the service got is Cat's denial of the new one.";
+  },
+};

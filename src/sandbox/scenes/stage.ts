@@ -1,0 +1,75 @@
+// What a story may do and see.
+
+import { wordsOf } from "../control/surface.ts";
+import type { Run } from "../service/run.ts";
+import type { Message } from "../slack/model.ts";
+import { type Asked, createMoves } from "./moves.ts";
+import { createUntil, type StageParts, type Until } from "./watch.ts";
+
+export const ana = "U0ANA";
+export const ben = "U0BEN";
+export const cat = "U0CAT";
+
+export type Stage = ReturnType<typeof createStage>;
+
+/** A decision as it reached the service. */
+export type Sent = { readonly path: string; readonly decision: string; readonly reason: string };
+
+export function createStage(parts: StageParts) {
+  const { slack, service, bot, say } = parts;
+  const until = createUntil(parts);
+  return {
+    say,
+    until,
+    check,
+    ...createMoves(parts, until),
+    ...createSight(parts, until),
+    bot,
+    control: service.service.control,
+    hand: service.serviceHand,
+    people: slack.workspace.people,
+  };
+}
+
+function createSight({ slack, service: { service } }: StageParts, until: Until) {
+  const { runs, requests } = service;
+  const { messages } = slack.workspace;
+  const threadOf = ({ opening: { channel, ts } }: Asked): Message[] =>
+    messages.filter((each) => each.channel === channel && each.thread === ts && each.ephemeralFor === null);
+  const cardsOf = (asked: Asked): Message[] => threadOf(asked).filter(({ broadcast }) => broadcast);
+  return {
+    threadOf,
+    cardsOf,
+    cardOf: (asked: Asked): Promise<Message> => until("the card", () => cardsOf(asked)[0]),
+    /** The message, as soon as it reads so. */
+    reads: (message: Message, ...words: readonly string[]): Promise<Message> =>
+      until(
+        `a message to say «${words.join("» and «")}»`,
+        () => words.every((each) => wordsOf(message.blocks).includes(each)) && message,
+      ),
+    /** A message of the thread with these words, as soon as there is one. */
+    saidIn: (asked: Asked, words: string): Promise<Message> =>
+      until(`«${words}» in the thread`, () =>
+        threadOf(asked).find(({ blocks }) => wordsOf(blocks).includes(words)),
+      ),
+    runOf: ({ run }: Asked): Run | undefined => runs.get(run),
+    /** The run, as soon as it fits. */
+    untilRun: ({ run }: Asked, what: string, fits: (run: Run) => boolean): Promise<Run> =>
+      until(what, () => {
+        const found = runs.get(run);
+        return found !== undefined && fits(found) && found;
+      }),
+    sent: ({ run }: Asked): Sent[] =>
+      requests
+        .all({ route: "decide" })
+        .filter(({ path, body }) => body !== null && path.includes(`/${encodeURIComponent(run)}/`))
+        .map(({ path, body }) => ({ path, ...(JSON.parse(body ?? "") as Omit<Sent, "path">) })),
+    /** How many calls Slack has refused for coming too fast. */
+    tooFast: (): number => slack.traffic.lines().filter(({ refused }) => refused === "ratelimited").length,
+  };
+}
+
+/** The story ends here when it is not so. */
+function check(holds: boolean, what: string): void {
+  if (!holds) throw new Error(`it was expected that ${what}, and it is not so.`);
+}

@@ -1,0 +1,18 @@
+import { approve, deny } from "./approve-deny.ts";
+import { hostile } from "./hostile.ts";
+import { botKilled, serviceDies } from "./outages.ts";
+import { change, race } from "./race-change.ts";
+import { storm } from "./storm.ts";
+import type { Story } from "./story.ts";
+
+/** As the page lists them. */
+export const stories: readonly Story[] = [
+  approve,
+  deny,
+  race,
+  change,
+  serviceDies,
+  botKilled,
+  storm,
+  hostile,
+];

@@ -1,0 +1,12 @@
+// A story that plays by itself on the real bot, with captions for whoever watches.
+
+import type { Stage } from "./stage.ts";
+
+export type Story = {
+  /** As the act `scene.play` takes it. */
+  readonly name: string;
+  readonly title: string;
+  readonly what: string;
+  /** Resolves to what was seen in the end, which is the last caption. Rejects when anything it claims is not so. */
+  readonly play: (stage: Stage) => Promise<string>;
+};

@@ -1,0 +1,50 @@
+// What a story stands on, and waiting for what must come.
+
+import type { BotKeeper } from "../bot-keeper.ts";
+import type { ServiceGround } from "../control/ground.ts";
+import type { Hands } from "../control/hands.ts";
+import type { Slack } from "../slack/server.ts";
+
+export type StageParts = {
+  readonly slack: Slack;
+  readonly service: ServiceGround;
+  readonly bot: BotKeeper;
+  readonly hands: Hands;
+  /** Calls the listener after anything has changed anywhere. */
+  readonly onChange: (listener: () => void) => () => void;
+  readonly signal: AbortSignal;
+  /** A caption; resolves when the watcher has had time for it. */
+  readonly say: (words: string) => Promise<void>;
+};
+
+/** The first truthy answer, asked now and after every change. Rejects when that takes too long, or when the scene is stopped. */
+export type Until = <T>(what: string, probe: () => T | undefined | null | false, ms?: number) => Promise<T>;
+
+/** Nothing takes this long but a fault of ours (ms): the slowest is a bot that finds a service up again. */
+const PATIENCE_MS = 90_000;
+
+export function createUntil({ onChange, signal }: Pick<StageParts, "onChange" | "signal">): Until {
+  return <T>(what: string, probe: () => T | undefined | null | false, ms = PATIENCE_MS) => {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const look = (): void => {
+      try {
+        const found = probe();
+        if (found) resolve(found);
+      } catch (error) {
+        reject(error);
+      }
+    };
+    const stopped = (): void => reject(new Error("stopped"));
+    const late = (): void => reject(new Error(`${Math.round(ms / 1_000)} s were not enough for ${what}.`));
+    const timer = setTimeout(late, ms);
+    const end = onChange(look);
+    signal.addEventListener("abort", stopped, { once: true });
+    if (signal.aborted) stopped();
+    else look();
+    return promise.finally(() => {
+      clearTimeout(timer);
+      end();
+      signal.removeEventListener("abort", stopped);
+    });
+  };
+}

@@ -1,0 +1,35 @@
+// A completion in the words of the first convention, at once or as a stream.
+
+import { outputTokens, textOf } from "./told.ts";
+import type { Piece, Told } from "./told.ts";
+
+export function chatAnswer(told: Told): object {
+  const message = { role: "assistant", content: textOf(told), refusal: null };
+  const choices = [{ index: 0, message, logprobs: null, finish_reason: finishReason(told) }];
+  return { ...head(told, "chat.completion"), choices, usage: usage(told) };
+}
+
+export function* chatStream(told: Told, includeUsage: boolean): Iterable<Piece> {
+  const shared = { ...head(told, "chat.completion.chunk"), ...(includeUsage ? { usage: null } : {}) };
+  const chunk = (delta: object, finish_reason: string | null = null) =>
+    data({ ...shared, choices: [{ index: 0, delta, logprobs: null, finish_reason }] });
+  yield { text: chunk({ role: "assistant", content: "" }), tokens: 0 };
+  for (const content of told.completion.pieces) yield { text: chunk({ content }), tokens: 1 };
+  yield { text: chunk({}, finishReason(told)), tokens: 0 };
+  if (includeUsage) yield { text: data({ ...shared, choices: [], usage: usage(told) }), tokens: 0 };
+  yield { text: "data: [DONE]\n\n", tokens: 0 };
+}
+
+const data = (record: object): string => `data: ${JSON.stringify(record)}\n\n`;
+const finishReason = ({ completion }: Told) => (completion.ended.by === "limit" ? "length" : "stop");
+const head = ({ id, created, model }: Told, object: string) => ({
+  id: `chatcmpl-${id}`,
+  object,
+  created,
+  model,
+});
+const usage = (told: Told) => ({
+  prompt_tokens: told.inputTokens,
+  completion_tokens: outputTokens(told),
+  total_tokens: told.inputTokens + outputTokens(told),
+});

@@ -1,0 +1,44 @@
+// Feature hashing over words, pairs of words and their letter trigrams: texts that share words or parts of words lie
+// near each other. It knows nothing of meaning.
+
+const weights = { word: 1, pair: 0.4, trigram: 0.5 };
+/** Words as short as «the» and «a» say little. */
+const shortWord = { letters: 3, weight: 0.3 };
+
+/** Of unit length, whatever the text is. */
+export function embed(text: string, dimensions: number): number[] {
+  const vector = Array.from({ length: dimensions }, () => 0);
+  const plain = text.normalize("NFKC").toLowerCase();
+  const words = plain.match(/[\p{L}\p{M}\p{N}]+|[^\s\p{L}\p{M}\p{N}]/gu) ?? [];
+  for (const [index, word] of words.entries()) addWord(vector, word, words[index + 1]);
+  const length = Math.hypot(...vector);
+  // No feature at all, or features that cancel each other out: rare, and then the text as a whole is the one feature.
+  if (length < 1e-9) vector.fill(0)[fnv1a(text) % dimensions] = 1;
+  // As precise as the 32 bits in which they may travel.
+  return vector.map((value) => Math.fround(length < 1e-9 ? value : value / length));
+}
+
+function addWord(vector: number[], word: string, next: string | undefined) {
+  const letters = Array.from(word);
+  const weight = letters.length <= shortWord.letters ? shortWord.weight : 1;
+  addFeature(vector, `word ${word}`, weights.word * weight);
+  if (next !== undefined) addFeature(vector, `pair ${word} ${next}`, weights.pair * weight);
+  const padded = ["^", ...letters, "$"];
+  for (let at = 0; at + 3 <= padded.length; at += 1) {
+    addFeature(vector, padded.slice(at, at + 3).join(""), weights.trigram * weight);
+  }
+}
+
+function addFeature(vector: number[], feature: string, weight: number) {
+  const hash = fnv1a(feature);
+  const at = hash % vector.length;
+  // The sign keeps two features that fall on one place from always adding up.
+  vector[at] = (vector[at] ?? 0) + (hash >= 0x80000000 ? -weight : weight);
+}
+
+/** FNV-1a, 32 bits. */
+function fnv1a(text: string): number {
+  let hash = 0x811c9dc5;
+  for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  return hash;
+}

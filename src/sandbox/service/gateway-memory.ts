@@ -1,0 +1,52 @@
+// What the gateway keeps over a restart: the keys it minted, and what was used.
+
+import { z } from "zod";
+import { mintKey } from "./api-keys.ts";
+import { createStateFile, damaged, loadState } from "./state-file.ts";
+import { createLedger, usageRow } from "./usage.ts";
+import type { Ledger } from "./usage.ts";
+
+const gatewayState = z.object({
+  version: z.literal(1),
+  keys: z.array(z.string()),
+  usage: z.array(usageRow),
+});
+
+export type GatewayMemory = {
+  readonly keys: readonly string[];
+  readonly ledger: Ledger;
+  readonly saved: () => Promise<void>;
+  readonly close: () => Promise<void>;
+};
+
+/** `given` null: the keys that were minted before, or one minted now. */
+export async function openGatewayMemory(
+  path: string | null,
+  now: () => number,
+  given: readonly string[] | null,
+): Promise<GatewayMemory> {
+  const before = path === null ? null : stateIn(path, await loadState(path));
+  const minted = before?.keys ?? (given === null ? [mintKey()] : []);
+  const keys = given ?? (minted.length === 0 ? [mintKey()] : minted);
+  const ledger = createLedger(now, before?.usage ?? []);
+  const state = (): z.infer<typeof gatewayState> => ({
+    version: 1,
+    keys: given === null ? [...keys] : minted,
+    usage: [...ledger.rows()],
+  });
+  const file = path === null ? null : createStateFile(path, state);
+  await file?.saved();
+  return {
+    keys,
+    ledger,
+    saved: async () => file?.saved(),
+    close: async () => file?.close(),
+  };
+}
+
+function stateIn(path: string, found: unknown): z.infer<typeof gatewayState> | null {
+  if (found === undefined) return null;
+  const parsed = gatewayState.safeParse(found);
+  if (!parsed.success) throw damaged(path, "it is not a state of the gateway, or of another version");
+  return parsed.data;
+}

@@ -1,0 +1,139 @@
+// The options of `npm run service` as one table: the help is made of it, and what is given is checked against it.
+
+import { parseArgs } from "node:util";
+import { canBeKey } from "./api-keys.ts";
+import type { Profile } from "./profile.ts";
+import { profileTable, switchFault } from "./profile-table.ts";
+import { tasks } from "./tasks.ts";
+
+type Option = { readonly takes: string; readonly what: string; readonly usual: string | null };
+
+const table = {
+  port: { takes: "n", what: "the service's port; 0: any free one", usual: "4010" },
+  "gateway-port": { takes: "n", what: "the gateway's port; 0: any free one", usual: "4011" },
+  key: { takes: "key", what: "the service's API key; minted when left out", usual: null },
+  "gateway-key": {
+    takes: "key",
+    what: "a key of the gateway, as often as there are keys; one is minted",
+    usual: null,
+  },
+  state: { takes: "file", what: "keeps everything over restarts: here, and in <file>.gateway", usual: null },
+  tempo: { takes: "factor", what: "on all durations: 0.1 is ten times as fast, 0 does not wait", usual: "1" },
+  "token-ms": { takes: "ms", what: "between two tokens of a stream, before the tempo", usual: "20" },
+  "gateway-limit": { takes: "n", what: "requests a minute for each gateway key; 0: no limit", usual: "0" },
+  "control-port": {
+    takes: "n",
+    what: "also listens to control acts there; see docs/service.md",
+    usual: null,
+  },
+  profile: { takes: "switch=value", what: "one of the switches below, as often as you like", usual: null },
+  help: { takes: "", what: "this text", usual: null },
+} satisfies Readonly<Record<string, Option>>;
+
+type Name = keyof typeof table;
+const names = Object.keys(table) as Name[];
+const repeated: readonly Name[] = ["gateway-key", "profile"];
+
+export type Wanted = {
+  readonly port: number;
+  readonly gatewayPort: number;
+  readonly key: string | null;
+  readonly gatewayKeys: readonly string[] | null;
+  readonly state: string | null;
+  readonly tempo: number;
+  readonly tokenMs: number;
+  readonly requestsPerMinute: number | null;
+  /** Null: nothing controls it from outside. */
+  readonly controlPort: number | null;
+  readonly profile: Partial<Profile>;
+};
+
+/** Throws all that is wrong, one line each. */
+export function readOptions(args: readonly string[]): Wanted | "help" {
+  const { values } = parseArgs({ args: [...args], options: parsing() });
+  if (values["help"] === true) return "help";
+  const faults: string[] = [];
+  const words = (name: Name) => listOf(values[name]);
+  const fault = (said: string | null) => void (said === null || faults.push(said));
+  const number = (name: Name, max: number) => {
+    const text = words(name)[0] ?? table[name].usual ?? "";
+    const given = Number(text);
+    const wrong = text.trim() === "" || !(given >= 0 && given <= max);
+    fault(wrong ? `--${name} must be a number from 0 to ${max}; given: «${text}».` : null);
+    return given;
+  };
+  const limit = number("gateway-limit", 1_000_000);
+  const wanted = {
+    port: number("port", 65_535),
+    gatewayPort: number("gateway-port", 65_535),
+    key: words("key")[0] ?? null,
+    gatewayKeys: words("gateway-key").length === 0 ? null : words("gateway-key"),
+    state: words("state")[0] ?? null,
+    tempo: number("tempo", 1000),
+    tokenMs: number("token-ms", 60_000),
+    requestsPerMinute: limit === 0 ? null : limit,
+    controlPort: words("control-port").length === 0 ? null : number("control-port", 65_535),
+    profile: profileIn(words("profile"), fault),
+  };
+  if (!words("key").concat(words("gateway-key")).every(canBeKey)) {
+    fault("A key must be of visible ASCII characters, without spaces: others cannot stand in a header.");
+  }
+  if (wanted.state === "") fault("--state must name a file.");
+  if (faults.length > 0) throw new Error(faults.join("\n"));
+  return wanted;
+}
+
+const listOf = (value: string | boolean | (string | boolean)[] | undefined): string[] =>
+  [value ?? []].flat().map(String);
+
+function parsing() {
+  return Object.fromEntries(
+    names.map((name) => [
+      name,
+      { type: name === "help" ? "boolean" : "string", multiple: repeated.includes(name) } as const,
+    ]),
+  );
+}
+
+function profileIn(given: readonly string[], fault: (said: string | null) => void): Partial<Profile> {
+  const pairs = given.map((text): [string, unknown] => {
+    const [name = "", value] = text.split(/=(.*)/s);
+    if (value === undefined)
+      fault(`--profile takes switch=value, for example denyWord=reject; given: «${text}».`);
+    const meant = valueFor(name, value ?? "");
+    if (value !== undefined) fault(withExample(switchFault(name, meant), name));
+    return [name, meant];
+  });
+  return Object.fromEntries(pairs);
+}
+
+const withExample = (said: string | null, name: string): string | null =>
+  said === null || profileTable.some((one) => one.name === name)
+    ? said
+    : `${said} --help lists those there are.`;
+
+/** Numbers, true, false and null as such where the switch takes them, else the word itself. */
+function valueFor(name: string, text: string): unknown {
+  const literal: unknown = /^(true|false|null|0|[1-9]\d*)$/.test(text) ? JSON.parse(text) : text;
+  return switchFault(name, literal) === null ? literal : text;
+}
+
+export function helpText(): string {
+  const options = names.map((name) => {
+    const { takes, what, usual } = table[name];
+    const shown = `--${name}${takes === "" ? "" : ` <${takes}>`}`;
+    return `  ${shown.padEnd(26)} ${what}${usual === null ? "" : ` (${usual})`}`;
+  });
+  const switches = profileTable.map(
+    ({ name, what, allowed, usual }) =>
+      `  ${name.padEnd(22)} ${what}\n${" ".repeat(25)}${allowed} (${usual})`,
+  );
+  const words = tasks.map(({ words, what }) => `  ${words.padEnd(22)} ${what}`);
+  return [
+    "Runs the reference agent-run service and the token gateway on this machine, for it alone.",
+    `Options, with what they are when left out:\n\n${options.join("\n")}`,
+    "While it runs, the signal SIGUSR2 prints the usage report of the gateway; it is printed at the end, too.",
+    `Switches, for what the interface document leaves open:\n\n${switches.join("\n")}`,
+    `The words of a task choose what its run does:\n\n${words.join("\n")}\n`,
+  ].join("\n\n");
+}

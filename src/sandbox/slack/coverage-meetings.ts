@@ -1,0 +1,103 @@
+// How faithfully the meetings of people and app are imitated: what is sent, and how it is acknowledged.
+
+import type { Row } from "./coverage-row.ts";
+
+const judge = "judge-interactions.test.ts";
+const elements = "judge-elements.test.ts";
+
+export const payloadRows: readonly Row[] = [
+  {
+    subject: "slash_commands",
+    what: "a command of the manifest; acknowledged with nothing, a text or an answer; with ids for names on should_escape",
+    how: "close",
+    source: "docs.slack.dev, slash commands",
+    proof: [judge, "a slash command is acknowledged with nothing, a text, or an answer for the channel"],
+  },
+  {
+    subject: "block_actions",
+    what: "every kind of element, in messages, modals and on Home; inputs only with dispatch_action",
+    how: "close",
+    source: "docs.slack.dev, block_actions payload; @slack/bolt's types",
+    proof: [elements, "a person uses a %s, and Bolt gets what they chose"],
+  },
+  {
+    subject: "block_suggestion",
+    what: "options and option_groups for external selects, from min_query_length on; the page does not offer it yet",
+    how: "close",
+    source: "docs.slack.dev, select menu element",
+    proof: [judge, "an external select is given options, or groups of them, by what was typed"],
+  },
+  {
+    subject: "view_submission",
+    what: "acknowledged with nothing, errors, update, push or clear; response_urls stays empty",
+    how: "close",
+    source: "docs.slack.dev, view_submission",
+    proof: [judge, "a form is acknowledged with update, push and clear"],
+  },
+  {
+    subject: "view_closed",
+    what: "with notify_on_close only; is_cleared when all are closed at once",
+    how: "exact",
+    source: "docs.slack.dev, view_closed",
+    proof: [judge, "closing a form is told to the app that wants to know"],
+  },
+  {
+    subject: "shortcut",
+    what: "a global shortcut of the manifest; the page does not offer it yet",
+    how: "close",
+    source: "docs.slack.dev, shortcuts",
+    proof: [judge, "a global shortcut opens a form, and one on a message brings the message"],
+  },
+  {
+    subject: "message_action",
+    what: "a shortcut on a message, with the message and a response_url",
+    how: "close",
+    source: "docs.slack.dev, shortcuts",
+    proof: [judge, "a global shortcut opens a form, and one on a message brings the message"],
+  },
+  {
+    subject: "app_home_opened",
+    what: "only when the manifest has the Home tab and the subscription; tab is always «home»",
+    how: "close",
+    source: "docs.slack.dev, app_home_opened event",
+    proof: [judge, "opening the Home tab is an event, and the app publishes the tab"],
+  },
+];
+
+const heard: Row["proof"] = [judge, "messages come as events: new, changed and removed ones, and mentions"];
+
+const ownKinds: Row["proof"] = [
+  judge,
+  "what is said in private channels and in direct messages comes as events of their own",
+];
+
+export const eventRows: readonly Row[] = [
+  {
+    subject: "app_mention",
+    what: "only when subscribed, in channels the app is in, with app_mentions:read",
+    how: "close",
+    source: "docs.slack.dev, app_mention event",
+    proof: ["surprises.test.ts", "of a private channel's events an app hears only with the scope to read it"],
+  },
+  {
+    subject: "message.channels",
+    what: "new, changed and deleted messages, the app's own too; people's have no blocks",
+    how: "close",
+    source: "docs.slack.dev, message events",
+    proof: heard,
+  },
+  {
+    subject: "message.groups",
+    what: "the same in private channels",
+    how: "close",
+    source: "docs.slack.dev, message events",
+    proof: ownKinds,
+  },
+  {
+    subject: "message.im",
+    what: "the same in direct messages with the app",
+    how: "close",
+    source: "docs.slack.dev, message events",
+    proof: ownKinds,
+  },
+];

@@ -1,0 +1,100 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { launchChromium } from "../make/chromium.ts";
+import { createBoard, serveWithControl } from "../sandbox/page/board.ts";
+import { createStage, decidedCard, fillWorkspace, OPS } from "../sandbox/page/stage.ts";
+import { createLook } from "./looking.ts";
+import type { Look } from "./looking.ts";
+
+let browser: Browser;
+let stage: ReturnType<typeof createStage>;
+let served: Awaited<ReturnType<typeof serveWithControl>>;
+let look: Look;
+
+beforeAll(async () => {
+  browser = await launchChromium();
+}, 30_000);
+afterAll(() => browser.close());
+
+beforeEach(async () => {
+  stage = createStage();
+  fillWorkspace(stage.workspace);
+  served = await serveWithControl({ ...stage.parts, board: createBoard().board });
+  look = createLook(browser, served.url);
+});
+afterEach(async () => {
+  await look.close();
+  await served.close();
+});
+
+const TABS = 20;
+
+test("in twenty tabs of one browser all is live, and what one sends arrives", async () => {
+  const window = await look.window();
+  const people = ["U0ANA", "U0BEN", "U0CAT", "U0GIL", "U0ODA"];
+  const tabs: Page[] = [];
+  for (let i = 0; i < TABS; i += 1) {
+    tabs.push(await look.tab(`/as/${people[i % people.length] ?? "U0ANA"}/${OPS}`, window));
+  }
+  stage.workspace.post({ author: "U0BEN", channel: OPS, text: "to everybody" });
+  await Promise.all(tabs.map((tab) => tab.getByText("to everybody").waitFor()));
+  const last = tabs.at(-1);
+  await last?.getByRole("textbox", { name: "Message #ops-agents" }).fill("from the last tab");
+  await last?.keyboard.press("Enter");
+  await Promise.all(tabs.map((tab) => tab.getByText("from the last tab").waitFor()));
+  expect(stage.done).toHaveLength(1);
+}, 120_000);
+
+test("a tab that is closed leaves the others live", async () => {
+  const window = await look.window();
+  const first = await look.tab(`/as/U0ANA/${OPS}`, window);
+  const second = await look.tab(`/as/U0BEN/${OPS}`, window);
+  await first.close();
+  stage.workspace.post({ author: "U0CAT", channel: OPS, text: "still there?" });
+  await second.getByText("still there?").waitFor();
+});
+
+test("when the sandbox is back all tabs are live again, with their drafts", async () => {
+  const window = await look.window();
+  const tabs = [await look.tab(`/as/U0ANA/${OPS}`, window), await look.tab(`/as/U0BEN/${OPS}`, window)];
+  const port = Number(new URL(served.url).port);
+  for (const tab of tabs) {
+    await tab.getByRole("textbox", { name: "Message #ops-agents" }).fill("half a sentence");
+  }
+  await served.close();
+  for (const tab of tabs) await tab.getByText("The sandbox has stopped.").waitFor();
+  const fresh = createStage();
+  fresh.workspace.post({ author: "U0CAT", channel: OPS, text: "a new beginning" });
+  served = await serveWithControl({ ...fresh.parts, board: createBoard().board }, undefined, port);
+  for (const tab of tabs) {
+    await tab.getByText("a new beginning").waitFor();
+    await tab.getByText("The sandbox has stopped.").waitFor({ state: "hidden" });
+    const composer = tab.getByRole("textbox", { name: "Message #ops-agents" });
+    expect(await composer.inputValue()).toBe("half a sentence");
+  }
+}, 60_000);
+
+test("a browser without shared workers has a stream for each tab", async () => {
+  const window = await look.window();
+  await window.addInitScript("delete globalThis.SharedWorker");
+  const page = await look.tab(`/as/U0ANA/${OPS}`, window);
+  stage.workspace.post({ author: "U0BEN", channel: OPS, text: "without a worker" });
+  await page.getByText("without a worker").waitFor();
+});
+
+test("five hundred messages that come at once are each drawn once, and the newest is in view", async () => {
+  const page = await look.tab(`/as/U0ANA/${OPS}`);
+  await page.evaluate(`(() => {
+    globalThis.drawn = 0;
+    new MutationObserver((changes) => {
+      for (const { addedNodes } of changes) for (const node of addedNodes) drawn += Number(node.nodeName === "LI");
+    }).observe(document.querySelector('[data-list="messages"]'), { childList: true });
+  })()`);
+  for (let i = 1; i <= 500; i += 1) {
+    stage.workspace.post({ author: "U0COUNTERSIGN", channel: OPS, text: `card ${i}`, blocks: decidedCard() });
+    if (i % 20 === 0) await new Promise(setImmediate);
+  }
+  await expect.poll(() => page.evaluate("drawn"), { timeout: 20_000 }).toBe(500);
+  const toEnd = "(({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight)";
+  expect(await page.evaluate(`${toEnd}(document.querySelector("main [data-scroll]"))`)).toBeLessThan(2);
+}, 60_000);

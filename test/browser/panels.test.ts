@@ -1,0 +1,324 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { launchChromium } from "../make/chromium.ts";
+import { createBoard, createJudge, serveWithControl } from "../sandbox/page/board.ts";
+import { createStage, fillTraffic, fillWorkspace, OPS, reasonModal } from "../sandbox/page/stage.ts";
+import { createLook, violations } from "./looking.ts";
+import type { Look } from "./looking.ts";
+
+let browser: Browser;
+let stage: ReturnType<typeof createStage>;
+let fake: ReturnType<typeof createBoard>;
+let served: Awaited<ReturnType<typeof serveWithControl>>;
+let look: Look;
+let refusal: string | null;
+
+beforeAll(async () => {
+  browser = await launchChromium();
+}, 30_000);
+afterAll(() => browser.close());
+
+beforeEach(async () => {
+  refusal = null;
+  stage = createStage();
+  fake = createBoard();
+  fillWorkspace(stage.workspace);
+  served = await serveWithControl({ ...stage.parts, board: fake.board }, () =>
+    refusal === null ? { ok: true, result: null } : { ok: false, told: refusal },
+  );
+  look = createLook(browser, served.url);
+});
+afterEach(async () => {
+  await look.close();
+  await served.close();
+});
+
+const channel = `/as/U0ANA/${OPS}`;
+const captions = [
+  { at: 1_000, text: "Ana asks for a deployment." },
+  { at: 3_500, text: "Ben looks at it and approves." },
+];
+
+describe("axe finds nothing", () => {
+  test.for(["service", "scenes", "traffic"])(
+    "in %s, wide and narrow, light and dark",
+    { timeout: 60_000 },
+    async (panel) => {
+      fillTraffic(stage.traffic);
+      fake.service({ key: "rotated", slowMs: 2000, faults: ["x"], vanished: ["run_done"] });
+      fake.play({ name: "four-eyes", captions, ended: null });
+      const page = await look.tab(
+        `${channel}?panel=${panel}`,
+        await look.window({ reducedMotion: "reduce" }),
+      );
+      const openAll = `document.querySelectorAll("[data-panel-pane] details").forEach((one) => (one.open = true))`;
+      await page.evaluate(openAll);
+      for (const [width, ended] of [
+        [1280, null],
+        [800, "failed"],
+        [390, null],
+      ] as const) {
+        fake.play({ name: "four-eyes", captions, ended });
+        await page.setViewportSize({ width, height: 820 });
+        await page.locator(`[data-caption="${ended ?? "playing"}"]`).waitFor();
+        for (const colorScheme of ["light", "dark"] as const) {
+          await page.emulateMedia({ colorScheme });
+          expect(await violations(page), `${width} ${colorScheme}`).toEqual([]);
+        }
+      }
+    },
+  );
+
+  test.for(["light", "dark"] as const)("in the help for the keyboard, %s", async (colorScheme) => {
+    const page = await look.tab(channel, await look.window({ colorScheme }));
+    await page.keyboard.press("Control+/");
+    await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+    expect(await violations(page)).toEqual([]);
+  });
+});
+
+describe("the service panel", () => {
+  const button = (page: Page, name: string, within = "body"): Promise<void> =>
+    page.locator(within).getByRole("button", { name, exact: true }).click();
+
+  test("a press asks for its act, and what became of it is seen", async () => {
+    const page = await look.tab(`${channel}?panel=service`);
+    await button(page, "Take it down");
+    await expect.poll(() => served.asked).toEqual([{ act: "service.down", args: {} }]);
+    fake.service({ up: false });
+    await page.getByText("Down: connections are refused").waitFor();
+    expect(await page.evaluate("document.activeElement.textContent.trim()")).toBe("Bring it up");
+  });
+
+  test("what the sandbox refuses is told, until something else is pressed", async () => {
+    refusal = "Run run_waits is over.";
+    const page = await look.tab(`${channel}?panel=service`);
+    await button(page, "Withdraw: apr_1");
+    await page.getByRole("alert").getByText("Run run_waits is over.").waitFor();
+    refusal = null;
+    await button(page, "Withdraw: apr_1");
+    await expect.poll(() => page.getByRole("alert").filter({ visible: true }).count()).toBe(0);
+  });
+
+  test("forms ask for what was typed and chosen, and all of it fits the acts there are", async () => {
+    const page = await look.tab(`${channel}?panel=service`);
+    await page.getByText("Something else goes wrong").click();
+    await page.getByLabel("Of the next").fill("3");
+    await page.locator("#fault-route").selectOption("a decision");
+    await page.locator("#fault-kind").selectOption("is cut off");
+    await button(page, "Make it so");
+    await page.getByLabel("Task of a run").fill("deploy elsewhere");
+    await button(page, "Start a run");
+    await page.getByLabel("reason of run_waits").fill("Because.");
+    for (const end of ["Finish", "Fail", "Cancel"]) await button(page, `${end} run_waits`);
+    await page.getByText("Change it").click();
+    await page.getByLabel("What apr_1 asks for").fill("Deploy to staging");
+    await button(page, "Change");
+    await page.getByText("Ask for one more approval").click();
+    await button(page, "Ask");
+    await expect.poll(() => served.asked.length).toBe(7);
+    expect(served.asked.slice(0, 6)).toEqual([
+      { act: "service.fault", args: { times: 3, route: "decide", fault: { kind: "drop" } } },
+      { act: "service.createRun", args: { task: "deploy elsewhere" } },
+      { act: "service.finish", args: { run: "run_waits", output: "Because." } },
+      { act: "service.fail", args: { run: "run_waits", message: "Because." } },
+      { act: "service.cancel", args: { run: "run_waits", reason: "Because." } },
+      {
+        act: "service.changeApproval",
+        args: { run: "run_waits", approval: "apr_1", action: "Deploy to staging" },
+      },
+    ]);
+    const judge = await createJudge(fake.board);
+    const faults = served.asked.map((one) => judge.fault(one)).filter((one) => one !== null);
+    await judge.stop();
+    expect(faults).toEqual([]);
+  });
+
+  test("of the choices only what one has changed is sent", async () => {
+    const page = await look.tab(`${channel}?panel=service`);
+    await page.getByText("Choices of the service").click();
+    await page.getByLabel("denyWord").fill("reject");
+    await page.getByLabel("staleReads").fill("2");
+    await page.getByLabel("readEchoesInput").selectOption("yes");
+    await page.getByLabel("runningState").fill("");
+    await button(page, "Apply");
+    const args = { denyWord: "reject", staleReads: 2, readEchoesInput: true, runningState: null };
+    await expect.poll(() => served.asked).toEqual([{ act: "service.profile", args }]);
+  });
+
+  test("what one types and opens stays while the runs go on", async () => {
+    const page = await look.tab(`${channel}?panel=service`);
+    await page.getByText("Ask for one more approval").click();
+    await page.getByLabel("What run_waits asks for too").fill("half a sent");
+    const [waiting, ...others] = fake.board.service().runs;
+    if (waiting === undefined) throw new Error("there is no run");
+    fake.service({ runs: [{ ...waiting, input: "another task by now" }, ...others], slowMs: 2000 });
+    await page.getByText("another task by now", { exact: true }).waitFor();
+    const field = page.getByLabel("What run_waits asks for too");
+    expect(await field.inputValue()).toBe("half a sent");
+    expect(await field.evaluate("document.activeElement.id")).toBe("ask-run_waits");
+  });
+});
+
+describe("scenes", () => {
+  test("a press plays one, and its captions come into every tab as they are told", async () => {
+    const window = await look.window();
+    const watching = await look.tab("/as/U0BEN/C0RELEASES", window);
+    const page = await look.tab(`${channel}?panel=scenes`, window);
+    await page.getByRole("button", { name: "Play: Four eyes" }).click();
+    await expect.poll(() => served.asked).toEqual([{ act: "scene.play", args: { name: "four-eyes" } }]);
+    fake.play({ name: "four-eyes", captions: captions.slice(0, 1), ended: null });
+    await watching.getByRole("status").getByText("Ana asks for a deployment.").waitFor();
+    fake.play({ name: "four-eyes", captions, ended: null });
+    await watching.getByRole("status").getByText("Ben looks at it and approves.").waitFor();
+    fake.play({ name: "four-eyes", captions, ended: "done" });
+    await watching.getByText("Done").waitFor();
+    await watching.getByRole("button", { name: "Hide the caption" }).click();
+    expect(await watching.getByText("Ben looks at it and approves.").isVisible()).toBe(false);
+  });
+
+  test("a caption is seen above an open form too", async () => {
+    const page = await look.tab(channel);
+    stage.workspace.pushView("U0ANA", reasonModal());
+    await page.getByRole("dialog", { name: "Deny request" }).waitFor();
+    fake.play({ name: "four-eyes", captions, ended: null });
+    const words = page.getByText("Ben looks at it and approves.");
+    await words.waitFor();
+    const onTop = `(() => {
+      const { x, y, width, height } = document.querySelector("[data-words]").getBoundingClientRect();
+      return document.querySelector("[data-caption-bar]").matches(":popover-open") && width > 0 && y + height < 150 && x >= 0;
+    })()`;
+    expect(await page.evaluate(onTop)).toBe(true);
+  });
+});
+
+describe("the traffic", () => {
+  test("is kept to one side, to what was refused and to words, also as it comes in", async () => {
+    fillTraffic(stage.traffic);
+    const page = await look.tab(`${channel}?panel=traffic`);
+    const shown = page.locator('[data-list="traffic"] > li:visible');
+    await page.getByLabel("Whose lines").selectOption("service");
+    await expect.poll(() => shown.count()).toBe(1);
+    stage.traffic.add("service", "POST /v1/agent/runs → 503", {}, "HTTP 503");
+    await page.getByText("2 of 8 lines").waitFor();
+    await page.getByLabel("refused only").check();
+    await expect.poll(() => shown.count()).toBe(1);
+    await page.reload();
+    await expect.poll(() => shown.count()).toBe(1);
+  });
+
+  test("stands still while it is paused, and loses nothing", async () => {
+    fillTraffic(stage.traffic);
+    const page = await look.tab(`${channel}?panel=traffic`);
+    await page.getByRole("button", { name: "Pause" }).click();
+    stage.traffic.add("app", "late.one", {});
+    await page.getByText("1 wait").waitFor();
+    expect(await page.getByText("late.one").count()).toBe(0);
+    await page.getByRole("button", { name: "Go on" }).click();
+    await page.getByText("late.one").waitFor();
+  });
+
+  test("is copied whole, one line or all that is shown", async () => {
+    const long = "z".repeat(30_000);
+    stage.traffic.add("app", "one", { text: long });
+    stage.traffic.add("app", "two", {});
+    stage.traffic.add("service", "three", {});
+    const window = await look.window({ permissions: ["clipboard-read", "clipboard-write"] });
+    const page = await look.tab(`${channel}?panel=traffic`, window);
+    const copied = async (): Promise<{ what: string; detail: unknown }[]> =>
+      (await page.evaluate<string>("navigator.clipboard.readText()"))
+        .split("\n")
+        .map((line) => JSON.parse(line) as { what: string; detail: unknown });
+    await page.locator("[data-line] summary").first().click();
+    await page.getByRole("button", { name: "Copy", exact: true }).click();
+    await page.getByText("Copied").waitFor();
+    expect(await copied()).toMatchObject([{ what: "one", detail: { text: long } }]);
+    await page.getByLabel("Whose lines").selectOption("Slack");
+    await page.getByRole("button", { name: "Copy all shown" }).click();
+    await expect.poll(async () => (await copied()).map(({ what }) => what)).toEqual(["one", "two"]);
+  });
+
+  test("is cleared for this tab, and what was cleared can be shown again", async () => {
+    fillTraffic(stage.traffic);
+    const page = await look.tab(`${channel}?panel=traffic`);
+    await page.getByRole("button", { name: "Clear", exact: true }).click();
+    stage.traffic.add("app", "after.that", {});
+    await page.getByText("after.that").waitFor();
+    expect(await page.locator('[data-list="traffic"] > li:visible').count()).toBe(1);
+    await page.getByText("7 cleared").waitFor();
+    await page.getByRole("button", { name: "Show cleared" }).click();
+    await expect.poll(() => page.locator('[data-list="traffic"] > li:visible').count()).toBe(8);
+  });
+});
+
+describe("the keyboard", () => {
+  test("turns one into another person, and leads from channel to channel and to the panels", async () => {
+    const page = await look.tab(channel);
+    await page.keyboard.press("Alt+Digit2");
+    await page.waitForURL(`**/as/U0BEN/${OPS}`);
+    await page.keyboard.press("Alt+ArrowDown");
+    await page.waitForURL("**/as/U0BEN/C0RELEASES");
+    await page.keyboard.press("Alt+Shift+Digit3");
+    await page.waitForURL("**/as/U0BEN/C0RELEASES?panel=scenes");
+  });
+
+  test("F6 goes round the parts of the page", async () => {
+    const page = await look.tab(`${channel}?panel=scenes`);
+    const part =
+      "document.activeElement.closest('[data-people], [data-sidebar], main, [data-panel-pane]')?.getAttribute('data-panel-pane') ?? document.activeElement.closest('nav')?.getAttribute('aria-label') ?? 'main'";
+    const seen: unknown[] = [];
+    for (let i = 0; i < 5; i += 1) {
+      await page.keyboard.press("F6");
+      seen.push(await page.evaluate(part));
+    }
+    expect(seen).toEqual(["scenes", "Who you are", "Channels", "main", "main"]);
+  });
+
+  test("a question mark is a letter while one types, and else opens the help", async () => {
+    const page = await look.tab(channel);
+    const composer = page.getByRole("textbox", { name: "Message #ops-agents" });
+    await composer.press("?");
+    expect(await composer.inputValue()).toBe("?");
+    await page.getByRole("region", { name: "Messages in ops-agents" }).press("?");
+    await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+    await page.keyboard.press("Escape");
+    await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
+  });
+
+  test("on a narrow screen people are chosen from a list", async () => {
+    const page = await look.tab(channel, await look.window({ viewport: { width: 390, height: 780 } }));
+    await page.getByRole("combobox", { name: "You are" }).selectOption({ label: "Cat Lindqvist" });
+    await page.waitForURL(`**/as/U0CAT/${OPS}`);
+  });
+});
+
+describe("an open form", () => {
+  test("belongs to its person: it goes with them from tab to tab, and is closed in all at once", async () => {
+    stage.workspace.pushView("U0ANA", reasonModal());
+    const window = await look.window();
+    const one = await look.tab(channel, window);
+    const other = await look.tab("/as/U0ANA/C0RELEASES", window);
+    const stranger = await look.tab(`/as/U0BEN/${OPS}`, window);
+    for (const page of [one, other]) await page.getByRole("dialog", { name: "Deny request" }).waitFor();
+    expect(await stranger.getByRole("dialog").count()).toBe(0);
+    await other.keyboard.press("Escape");
+    for (const page of [one, other]) await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
+  });
+
+  test("keeps what was typed while one is somebody else or elsewhere", async () => {
+    stage.workspace.pushView("U0ANA", reasonModal());
+    const page = await look.tab(channel);
+    await page.getByRole("textbox", { name: "Reason" }).fill("Not during the");
+    await page.getByLabel("Stop the run").check();
+    await page.keyboard.press("Alt+Digit2");
+    await page.waitForURL(`**/as/U0BEN/${OPS}`);
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    await page.keyboard.press("Alt+Digit1");
+    await page.waitForURL(`**/as/U0ANA/${OPS}`);
+    expect(await page.getByRole("textbox", { name: "Reason" }).inputValue()).toBe("Not during the");
+    expect(await page.getByLabel("Stop the run").isChecked()).toBe(true);
+    await page.keyboard.press("Alt+ArrowDown");
+    await page.waitForURL("**/as/U0ANA/C0RELEASES");
+    expect(await page.getByRole("textbox", { name: "Reason" }).inputValue()).toBe("Not during the");
+  });
+});

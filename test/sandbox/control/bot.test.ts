@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Controlled, QUICK, startControlled } from "./controlled.ts";
+
+let sandbox: Controlled;
+const told: string[] = [];
+
+beforeAll(async () => {
+  sandbox = await startControlled({ bot: { ...QUICK, say: (words) => void told.push(words) } });
+  await sandbox.world.bot?.ready();
+});
+afterAll(() => sandbox.stop());
+
+const state = async () => (await sandbox.send("/control/bot")).body["state"];
+const connections = () => sandbox.world.slack.sockets.connections();
+
+test("a bot that is killed comes back by itself, and says so", async () => {
+  const { act } = sandbox;
+  await act("bot.kill");
+  expect(await state()).toBe("starting");
+  await sandbox.world.bot?.ready();
+  expect(await state()).toBe("running");
+  expect(connections()).toBe(1);
+  expect(told).toEqual(["The bot stopped (exit code none). It is started again."]);
+});
+
+test("a bot that is stopped stays away until it is started", async () => {
+  const { act, world } = sandbox;
+  const before = told.length;
+  await act("bot.stop");
+  expect(await state()).toBe("stopped");
+  expect(connections()).toBe(0);
+  await expect(world.bot?.ready()).rejects.toThrow("The bot is stopped");
+  await act("bot.kill");
+  expect(await state()).toBe("stopped");
+  await Promise.all([act("bot.start"), act("bot.start")]);
+  expect(await state()).toBe("running");
+  expect(connections()).toBe(1);
+  expect(told).toHaveLength(before);
+});
+
+test("a bot that is started while it is still stopping waits for its end", async () => {
+  const { act } = sandbox;
+  await Promise.all([act("bot.stop"), act("bot.start")]);
+  expect(await state()).toBe("running");
+  expect(connections()).toBe(1);
+});
+
+test("a bot that is restarted gets the key that is right now", async () => {
+  const { act, world, read } = sandbox;
+  await act("service.rotateKey");
+  expect(world.bot?.given()["AGENT_API_KEY"]).not.toBe(world.service.apiKey);
+  await act("bot.restart");
+  await act("person.command", { person: "ana", channel: "ops-agents", text: "/agent run just say hello" });
+  expect(await read("/control/runs", { phase: "succeeded", wait: "20" })).toHaveLength(1);
+  expect(world.service.requests.all({ route: "create-run" })).toMatchObject([{ key: "right" }]);
+});
+
+test.for([
+  ["slack.dropSockets", {}],
+  ["slack.disconnect", { reason: "warning" }],
+] as const)("after %s the bot connects again", async ([name, args]) => {
+  const after = String(sandbox.world.slack.traffic.lines().at(-1)?.number);
+  await sandbox.act(name, args);
+  const back = await sandbox.read("/control/traffic", { after, contains: "socket connected", wait: "30" });
+  expect(back).toHaveLength(1);
+});

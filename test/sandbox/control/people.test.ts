@@ -1,0 +1,117 @@
+import { expect, test } from "vitest";
+import { ana, ben, opsAgents, aWorld } from "../../make/world.ts";
+import { controlOf } from "./controlled.ts";
+
+test("a script plays a whole story: it asks, presses by label, types by label, and waits without sleeping", async (context) => {
+  const { slack, decisions } = await aWorld(context);
+  const { act, read } = controlOf(slack.url);
+  const task = "deploy billing-api to production";
+
+  await act("person.command", { person: "ana", channel: "#ops-agents", text: `/agent run ${task}` });
+  const asks = { channel: "ops-agents", contains: "Approval needed", wait: "20" };
+  const [card] = await read("/control/messages", asks);
+  expect(card).toMatchObject({ buttons: ["Approve", "Deny"], broadcast: true });
+
+  await act("person.press", { person: "Ben Okafor", channel: opsAgents, ts: card?.["ts"], button: "deny" });
+  const [form] = await read("/control/views", { person: "ben", contains: "Reason", wait: "20" });
+  expect(form).toMatchObject({ title: "Deny request", submit: "Deny", fields: [{ label: "Reason" }] });
+  expect(await act("person.submit", { person: ben, values: { Reason: " " } })).toMatchObject({
+    closed: false,
+    errors: { reason: expect.stringContaining("needs a reason") as unknown },
+  });
+  expect(await act("person.submit", { person: ben, values: { Reason: "not today" } })).toEqual({
+    closed: true,
+  });
+
+  await read("/control/messages", { contains: "⛔ Denied", wait: "20" });
+  const [run] = await read("/control/runs", { task, phase: "succeeded", wait: "20" });
+  expect(run).toMatchObject({ approvals: [{ state: { verdict: "deny", reason: "not today" } }] });
+  expect(decisions()).toEqual([{ decision: "deny", reason: "not today" }]);
+});
+
+test("a press finds the newest message with its button, a window is closed, and values go by their ids too", async (context) => {
+  const { slack } = await aWorld(context);
+  const { act, read } = controlOf(slack.url);
+  await act("person.command", { person: "ana", channel: "ops-agents", text: "/agent" });
+  const [form] = await read("/control/views", { person: "ana", wait: "20" });
+  const fields = form?.["fields"] as { block: string; action: string }[] | undefined;
+  const { block = "", action = "" } = fields?.[0] ?? {};
+  const values = { [block]: { [action]: "deploy by ids" } };
+  expect(await act("person.submit", { person: "ana", view: form?.["id"], values })).toEqual({ closed: true });
+
+  await read("/control/messages", { contains: "Approval needed", wait: "20" });
+  expect(
+    await act("person.press", { person: "cat", channel: "ops-agents", button: "card_approve" }),
+  ).toMatchObject({
+    channel: opsAgents,
+  });
+  await read("/control/views", { person: "cat", wait: "20" });
+  await act("person.close", { person: "cat" });
+  expect(await read("/control/views", { person: "cat" })).toEqual([]);
+  expect(await read("/control/runs", { task: "deploy by ids" })).toHaveLength(1);
+});
+
+test("what one person is privately told is seen as that person and as nobody else", async (context) => {
+  const { slack } = await aWorld(context);
+  const { act, read } = controlOf(slack.url);
+  await act("person.command", { person: "ana", channel: "ops-agents", text: "/agent help" });
+  const [told] = await read("/control/messages", { person: "ana", contains: "unwatch", wait: "20" });
+  expect(told).toMatchObject({ ephemeralFor: ana });
+  expect(await read("/control/messages", { person: "ben", contains: "unwatch" })).toEqual([]);
+});
+
+test("a message is said, in a thread too, and those after it are asked for by its ts", async (context) => {
+  const { slack } = await aWorld(context);
+  const { act, read } = controlOf(slack.url);
+  await act("person.say", { person: "@ben", channel: "dm:ben", text: "hello" });
+  const [first] = await read("/control/messages", { channel: "dm:ben" });
+  const ts = String(first?.["ts"]);
+  await act("person.say", { person: ben, channel: "dm:ben", text: "again", thread: ts });
+  expect(await read("/control/messages", { channel: "dm:ben", after: ts })).toMatchObject([
+    { text: "again", thread: ts },
+  ]);
+  expect(await read("/control/messages", { thread: ts })).toHaveLength(2);
+  expect(await read("/control/messages", { channel: "dm:ben", limit: "1" })).toMatchObject([
+    { text: "again" },
+  ]);
+});
+
+test("the app hears that its Home tab is opened, and what it publishes there is read", async (context) => {
+  const { slack } = await aWorld(context);
+  const { act, read } = controlOf(slack.url);
+  await act("person.openHome", { person: "ana" });
+  expect(JSON.stringify(await read("/control/traffic", { from: "slack" }))).toContain("app_home_opened");
+  const text = { type: "plain_text", text: "Your approvals" };
+  slack.workspace.publishHome("U0GIL", { type: "home", blocks: [{ type: "header", text }] });
+  expect(await read("/control/homes", { person: "gil" })).toMatchObject([{ words: "Your approvals" }]);
+  expect(await read("/control/homes", { person: "cat" })).toEqual([]);
+});
+
+test("what cannot be done is said with what could be", async (context) => {
+  const { slack } = await aWorld(context);
+  const { act, refusal, read } = controlOf(slack.url);
+  expect(await refusal("person.say", { person: "bob", channel: "ops-agents", text: "x" })).toMatch(
+    /^409 Nobody here is called «bob»\. Known: ana, ben/,
+  );
+  expect(await refusal("person.say", { person: "ben", channel: "ops", text: "x" })).toMatch(
+    /no channel «ops».*ops-agents/,
+  );
+  expect(
+    await refusal("person.command", { person: "ana", channel: "ops-agents", text: "agent run" }),
+  ).toContain("slash");
+  expect(
+    await refusal("person.command", { person: "ana", channel: "ops-agents", text: "/nothing" }),
+  ).toContain("/nothing is not a valid command");
+  expect(await refusal("person.press", { person: "ben", channel: "releases", button: "Approve" })).toContain(
+    "No message here has a button «Approve»",
+  );
+  expect(await refusal("person.press", { person: "ben", ts: "1.2", button: "Approve" })).toContain(
+    "needs the `channel`",
+  );
+  expect(await refusal("person.submit", { person: "ben" })).toContain("Ben Okafor has no window open");
+  await act("person.command", { person: "ana", channel: "ops-agents", text: "/agent" });
+  await read("/control/views", { person: "ana", wait: "20" });
+  expect(await refusal("person.submit", { person: "ana", values: { Colour: "red" } })).toMatch(
+    /no field «Colour» here, but «/,
+  );
+});

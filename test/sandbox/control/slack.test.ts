@@ -1,0 +1,108 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type Controlled, startControlled } from "./controlled.ts";
+
+let sandbox: Controlled;
+const channel = "C0OPSAGENTS";
+
+beforeEach(async () => {
+  sandbox = await startControlled();
+});
+afterEach(() => sandbox.stop());
+
+const post = (text: string) => sandbox.call("chat.postMessage", { channel, text });
+const errorOf = async (response: Response) => ((await response.json()) as { error?: string }).error;
+const texts = async () => (await sandbox.read("/control/messages", { channel })).map(({ text }) => text);
+
+test("calls of a method meet a fault before they take effect, or after", async () => {
+  const { act } = sandbox;
+  await act("slack.fault", { method: "chat.postMessage", fault: { error: "fatal_error" }, times: 2 });
+  await act("slack.fault", { method: "chat.postMessage", fault: { http: 503, when: "after" } });
+  await act("slack.fault", { method: "chat.postMessage", fault: { drop: "before" } });
+  await act("slack.fault", { method: "chat.postMessage", fault: { drop: "after" } });
+  await act("slack.fault", { method: "chat.postMessage", fault: { retryAfter: 3 } });
+  expect([await errorOf(await post("a")), await errorOf(await post("b"))]).toEqual([
+    "fatal_error",
+    "fatal_error",
+  ]);
+  expect((await post("c")).status).toBe(503);
+  await expect(post("d")).rejects.toThrow("fetch failed");
+  await expect(post("e")).rejects.toThrow("fetch failed");
+  expect((await post("f")).headers.get("retry-after")).toBe("3");
+  expect(await texts()).toEqual(["c", "e"]);
+});
+
+test("a fault that was cleared strikes nobody, and one of an unknown method is refused", async () => {
+  await sandbox.act("slack.fault", { method: "chat.postMessage", fault: { hang: "before" }, times: 9 });
+  await sandbox.act("slack.clearFaults");
+  expect((await post("a")).status).toBe(200);
+  expect(await sandbox.refusal("slack.fault", { method: "chat.postMesage", fault: { http: 500 } })).toContain(
+    "no method chat.postMesage",
+  );
+});
+
+test("rate limits are switched on and off", async () => {
+  await sandbox.act("slack.rateLimits", { on: false });
+  for (let count = 0; count < 8; count += 1) expect((await post("free")).status).toBe(200);
+  await sandbox.act("slack.rateLimits", { on: true });
+  const statuses = await Promise.all(Array.from({ length: 8 }, async () => (await post("paced")).status));
+  expect(statuses).toContain(429);
+});
+
+test("a revoked scope is missing from then on", async () => {
+  await sandbox.act("slack.revokeScope", { scope: "chat:write" });
+  expect(await errorOf(await post("a"))).toBe("missing_scope");
+  expect(await sandbox.refusal("slack.revokeScope", { scope: "chat:write" })).toContain(
+    "has no scope chat:write",
+  );
+});
+
+test("people and channels change behind the app's back", async () => {
+  const { act, refusal, send, world } = sandbox;
+  await act("slack.deactivate", { person: "ben" });
+  await act("slack.makeGuest", { person: "cat" });
+  await act("slack.removeFromChannel", { channel: "ops-agents", person: "countersign" });
+  await act("slack.addToChannel", { channel: "random", person: "gil" });
+  await act("slack.archive", { channel: "#releases" });
+
+  const { body } = await send("/control/world");
+  const people = body["people"] as { handle: string; deactivated: boolean; kind: string }[];
+  const channels = body["channels"] as { name: string; archived: boolean; members: string[] }[];
+  expect(people.find(({ handle }) => handle === "ben")?.deactivated).toBe(true);
+  expect(people.find(({ handle }) => handle === "cat")?.kind).toBe("guest");
+  expect(channels.find(({ name }) => name === "random")?.members).toContain("U0GIL");
+  expect(channels.find(({ name }) => name === "releases")?.archived).toBe(true);
+  expect(body).toMatchObject({ connections: 0, app: { person: world.slack.workspace.app.person } });
+  expect(await errorOf(await post("a"))).toBe("not_in_channel");
+  expect(await refusal("slack.addToChannel", { channel: "random", person: "gil" })).toContain(
+    "in #random already",
+  );
+  expect(await refusal("slack.removeFromChannel", { channel: "random", person: "oda" })).toContain(
+    "is not in #random",
+  );
+});
+
+test("the wire is read from where one has read so far, and its secrets are masked", async () => {
+  const { read, world } = sandbox;
+  await post("first");
+  const seen = await read("/control/traffic", { contains: "chat." });
+  expect(seen).toMatchObject([{ from: "app", what: "chat.postMessage", refused: null }]);
+  const after = String(seen.at(-1)?.["number"]);
+  await sandbox.call("chat.update", { channel, ts: "1.2", text: "x" });
+  const news = await read("/control/traffic", { after, refused: "true", wait: "10" });
+  expect(news).toMatchObject([{ what: "chat.update", refused: "message_not_found" }]);
+  expect(await read("/control/traffic", { from: "person" })).toEqual([]);
+  expect(JSON.stringify(await read("/control/traffic"))).not.toContain(world.slack.botToken);
+});
+
+test("a read waits for what is not there yet, and answers with nothing when it does not come", async () => {
+  const { read } = sandbox;
+  let answered = false;
+  const waiting = read("/control/messages", { contains: "later", wait: "20" }).finally(
+    () => (answered = true),
+  );
+  await post("something else");
+  expect(await read("/control/messages", { contains: "never", wait: "0.05" })).toEqual([]);
+  expect(answered).toBe(false);
+  await post("and later");
+  expect(await waiting).toMatchObject([{ text: "and later" }]);
+});

@@ -1,0 +1,150 @@
+// A board whose states a test sets, and the address that the panels' buttons post to, where what they ask for is only written down.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createPage } from "#src/sandbox/page/page.ts";
+import type { Board, PageParts, SceneState, ServiceState } from "#src/sandbox/page/parts.ts";
+import { plainProfile } from "#src/sandbox/service/profile.ts";
+import * as moves from "#src/sandbox/service/run.ts";
+import type { Moved, Run } from "#src/sandbox/service/run.ts";
+import { createBotKeeper } from "#src/sandbox/bot-keeper.ts";
+import { createSandboxClock } from "#src/sandbox/clock.ts";
+import { createServiceGround } from "#src/sandbox/control/ground.ts";
+import { botActs } from "#src/sandbox/control/process-acts.ts";
+import { sceneActs } from "#src/sandbox/control/scene-acts.ts";
+import { serverActs } from "#src/sandbox/control/service-control.ts";
+import { startGateway } from "#src/sandbox/service/start-gateway.ts";
+import { startService } from "#src/sandbox/service/start-service.ts";
+
+/** 12 Nov 2026, 12:38:00 UTC */
+const AT = 1_794_487_080_000;
+
+function ok(moved: Moved): Run {
+  if (!moved.ok) throw new Error(moved.because);
+  return moved.run;
+}
+
+const ask = { id: "apr_1", action: "Deploy billing-api to production", details: {} };
+
+/** One that waits, one that was denied and failed, one that is done. */
+export function someRuns(): Run[] {
+  const started = (id: string, input: string): Run => ({
+    ...ok(moves.begin(moves.newRun(id, input, AT))),
+    step: 1,
+  });
+  const waiting = ok(moves.ask(started("run_waits", "deploy billing-api to production"), [ask], AT));
+  const asked = ok(moves.ask(started("run_failed", "fail if denied: rotate the keys"), [ask], AT));
+  const denied = ok(moves.decide(asked, "apr_1", { verdict: "deny", reason: "Not in the freeze." }, AT));
+  const failed = ok(moves.end(denied, { is: "failed", code: "denied", message: "It was denied." }, AT));
+  const done = ok(moves.end(started("run_done", "just say hello"), { is: "succeeded", output: "hello" }, AT));
+  return [waiting, failed, done];
+}
+
+export function createBoard() {
+  const listeners = new Set<() => void>();
+  let service: ServiceState = {
+    url: "http://127.0.0.1:4410",
+    up: true,
+    gatewayUp: true,
+    slowMs: 0,
+    key: "right",
+    bot: "running",
+    clockAheadMs: 0,
+    faults: [],
+    profile: plainProfile,
+    runs: someRuns(),
+    vanished: [],
+  };
+  let scenes: SceneState = {
+    scenes: [
+      {
+        name: "four-eyes",
+        title: "Four eyes",
+        what: "Ana asks for a deployment, may not approve it herself, and Ben does.",
+      },
+      { name: "outage", title: "The service goes down", what: "Nothing is lost, and nothing is sent twice." },
+    ],
+    playing: null,
+  };
+  const told = (): void => listeners.forEach((listener) => listener());
+  const board: Board = {
+    service: () => service,
+    scenes: () => scenes,
+    onChange: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+  return {
+    board,
+    service(change: Partial<ServiceState>): void {
+      service = { ...service, ...change };
+      told();
+    },
+    play(playing: SceneState["playing"]): void {
+      scenes = { ...scenes, playing };
+      told();
+    },
+  };
+}
+
+export type Asked = { readonly act: string; readonly args: Record<string, unknown> };
+
+/** The page with the control address beside it. `answer` says what is told to whoever presses; `port` 0: any free one. */
+export async function serveWithControl(
+  parts: PageParts,
+  answer: (asked: Asked) => object = () => ({ ok: true }),
+  port = 0,
+) {
+  const page = createPage(parts);
+  const asked: Asked[] = [];
+  const server = createServer((req, res) => {
+    if (page(req, res)) return;
+    if (req.url !== "/control/do" || req.headers["x-sandbox-page"] !== "1") {
+      res.writeHead(404).end();
+      return;
+    }
+    const chunks: Buffer[] = [];
+    req.on("data", (chunk: Buffer) => chunks.push(chunk));
+    req.on("end", () => {
+      const one = JSON.parse(Buffer.concat(chunks).toString()) as Asked;
+      asked.push(one);
+      res.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answer(one)));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** What is wrong with what a button asks for: the sandbox's own acts judge it, and nothing is done. */
+export async function createJudge(board: Board) {
+  const clock = createSandboxClock();
+  const [service, gateway] = await Promise.all([startService({ clock }), startGateway({ clock })]);
+  const scenes = {
+    state: board.scenes,
+    play: () => undefined,
+    stop: () => Promise.resolve(),
+    onChange: board.onChange,
+  };
+  const acts = [
+    ...serverActs(createServiceGround({ service, gateway, clock }, () => undefined)),
+    ...botActs(createBotKeeper({ env: () => ({}) })),
+    ...sceneActs(scenes),
+  ];
+  return {
+    fault({ act, args }: Asked): string | null {
+      const known = acts.find((one) => one.name === act);
+      if (known === undefined) return `there is no act ${act}`;
+      const parsed = known.args.safeParse(args);
+      return parsed.success ? null : `${act} ${JSON.stringify(args)}: ${parsed.error.message}`;
+    },
+    stop: () => Promise.all([service.stop(), gateway.stop()]),
+  };
+}

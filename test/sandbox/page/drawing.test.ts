@@ -1,0 +1,164 @@
+import { describe, expect, test } from "vitest";
+import { homeBlocks, messageBlocks, modalBlocks } from "#src/sandbox/slack/rules-blocks.ts";
+import { complaints, list, oneOf } from "#src/sandbox/slack/rules-check.ts";
+import type { Fields, Json, Rule } from "#src/sandbox/slack/rules-check.ts";
+import { asAccessory, inActions, inContextActions, inInput } from "#src/sandbox/slack/rules-elements.ts";
+import { richText as richTextRules } from "#src/sandbox/slack/rules-rich-text.ts";
+import type { Block } from "#src/sandbox/slack/model.ts";
+import { drawBlocks } from "#src/sandbox/page/blocks.ts";
+import { createReader } from "#src/sandbox/page/reader.ts";
+import { admittedBy, blocksWith, ELEMENTS, PARTS, PIECES, plain, richText } from "./admitted.ts";
+import { createStage, OPS } from "./stage.ts";
+
+const { parts } = createStage();
+const reader = createReader(parts, { person: "U0ANA", where: OPS, thread: null, panel: null });
+const surface = { reader, id: "x", workspace: parts.workspace };
+const asBlocks = (blocks: readonly Json[]): Block[] =>
+  blocks.map((one) => ({ ...one, type: String(one["type"]) }));
+const draw = (...blocks: Json[]): string => drawBlocks(asBlocks(blocks), surface).toString();
+
+const BLOCKS = blocksWith(inActions, inContextActions);
+const block = (type: string): Json => ({ type, block_id: type, ...BLOCKS[type]?.[0] });
+const inputHolding = (element: Json): Json => ({
+  type: "input",
+  block_id: "i",
+  label: plain("Label"),
+  element,
+});
+
+const SURFACES: [name: string, rule: Rule][] = [
+  ["message", messageBlocks],
+  ["modal", modalBlocks],
+  ["Home tab", homeBlocks],
+];
+
+/** Drawn, without a word about not being drawn, and recognisable. */
+function expectDrawn(drawn: string, shows: string): void {
+  expect(drawn).not.toContain("data-undrawn");
+  expect(drawn).toContain(shows);
+}
+
+describe.each(SURFACES)("on a %s", (_, rule) => {
+  const types = admittedBy(rule);
+
+  test("the rules admit the blocks that every app uses", () => {
+    expect(types).toEqual(expect.arrayContaining(["section", "rich_text", "divider", "container"]));
+  });
+
+  test.each(types)("a block of type %s that they admit is drawn", (type) => {
+    expect(Object.keys(BLOCKS)).toContain(type);
+    expect(complaints([block(type)], rule, "")).toEqual([]);
+    expectDrawn(draw(block(type)), BLOCKS[type]?.[1] ?? "");
+  });
+});
+
+const PLACES: [name: string, table: Fields, holding: (element: Json) => Json][] = [
+  ["actions", inActions, (element) => ({ type: "actions", block_id: "b", elements: [element] })],
+  [
+    "a section",
+    asAccessory,
+    (accessory) => ({ type: "section", block_id: "b", text: plain("x"), accessory }),
+  ],
+  ["an input", inInput, inputHolding],
+  ["context actions", inContextActions, (element) => ({ type: "context_actions", elements: [element] })],
+];
+
+describe.each(PLACES)("in %s", (_, table, holding) => {
+  test.each(Object.keys(table))("an element of type %s that the rules admit is drawn", (type) => {
+    expect(Object.keys(ELEMENTS)).toContain(type);
+    const element = { ...(type === "image" ? {} : { action_id: "a" }), ...ELEMENTS[type]?.[0], type };
+    expect(complaints(element, oneOf(table), "")).toEqual([]);
+    expectDrawn(draw(holding(element)), ELEMENTS[type]?.[1] ?? "");
+  });
+});
+
+describe("in rich text", () => {
+  const partRule = richTextRules["elements"] ?? list(() => {}, 0, 0);
+  const inSection: Rule = (value, at, report) =>
+    partRule([{ type: "rich_text_section", elements: value }], at, report);
+
+  test.each(admittedBy(partRule))("a %s is drawn", (type) => {
+    expect(Object.keys(PARTS)).toContain(type);
+    const part = { type, ...PARTS[type]?.[0] };
+    expect(complaints([part], partRule, "")).toEqual([]);
+    expectDrawn(draw(richText(part)), PARTS[type]?.[1] ?? "");
+  });
+
+  test.each(admittedBy(inSection))("a piece of type %s is drawn", (type) => {
+    expect(Object.keys(PIECES)).toContain(type);
+    const piece = { type, ...PIECES[type]?.[0] };
+    expect(complaints([piece], inSection, "")).toEqual([]);
+    expectDrawn(draw(richText({ type: "rich_text_section", elements: [piece] })), PIECES[type]?.[1] ?? "");
+  });
+});
+
+describe("what has no drawing says so", () => {
+  test("a block, with what was sent", () => {
+    const drawn = draw({ type: "hologram", depth: 3 });
+    expect(drawn).toContain("This sandbox cannot draw a block of type hologram.");
+    expect(drawn).toContain("&quot;depth&quot;: 3");
+  });
+
+  test("an element, a part of a context and a piece of rich text", () => {
+    const drawn = draw(
+      { type: "actions", elements: [{ type: "lever", action_id: "l" }] },
+      { type: "context", elements: [{ type: "bell" }] },
+      richText({ type: "rich_text_section", elements: [{ type: "smell", of: "roses" }] }),
+      richText({ type: "rich_text_poem", elements: [] }),
+    );
+    for (const what of ["an element of type lever", "type bell", "type smell", "type rich_text_poem"])
+      expect(drawn).toContain(what);
+    expect(drawn).toContain("&quot;of&quot;:&quot;roses&quot;");
+  });
+});
+
+describe("long code", () => {
+  const lines = Array.from({ length: 43 }, (_, i) => `line ${i + 1}`).join("\n");
+  const box = richText({ type: "rich_text_preformatted", elements: [{ type: "text", text: lines }] });
+
+  test("is folded, says how much there is, and keeps every line in the page", () => {
+    const drawn = draw(box);
+    expect(drawn).toContain("Show all 43 lines");
+    expect(drawn).toContain(lines);
+  });
+
+  test("folds in mrkdwn and in Markdown as in rich text", () => {
+    for (const one of [
+      { type: "section", text: { type: "mrkdwn", text: `\`\`\`${lines}\`\`\`` } },
+      { type: "markdown", text: `\`\`\`\n${lines}\n\`\`\`` },
+    ])
+      expect(draw(one)).toContain("Show all 43 lines");
+  });
+
+  test("of a few lines is not folded", () => {
+    expect(draw({ type: "markdown", text: "```\na\nb\n```" })).not.toContain("data-fold");
+  });
+});
+
+describe("selects", () => {
+  test("a person is offered only the channels they see", () => {
+    const guest = createReader(parts, { person: "U0GIL", where: OPS, thread: null, panel: null });
+    const block = asBlocks([inputHolding({ type: "conversations_select", action_id: "a" })]);
+    const drawn = drawBlocks(block, { ...surface, reader: guest }).toString();
+    expect(drawn).toContain("#ops-agents");
+    expect(drawn).not.toContain("payments-ops");
+  });
+
+  test("a filter leaves out direct messages with bots", () => {
+    const dm = parts.workspace.dmOf("U0ANA");
+    const select = (filter: Json): string =>
+      draw(inputHolding({ type: "conversations_select", action_id: "a", filter }));
+    expect(select({ include: ["im"] })).toContain(dm.id);
+    expect(select({ exclude_bot_users: true })).not.toContain(dm.id);
+  });
+
+  test("the choice that a confirmation stands before names its dialog", () => {
+    const drawn = draw({
+      type: "actions",
+      block_id: "b",
+      elements: [{ type: "radio_buttons", action_id: "r", ...ELEMENTS["radio_buttons"]?.[0] }],
+    });
+    const asked = /data-asks-first="([^"]+)"/.exec(drawn)?.[1];
+    expect(drawn).toContain(`<dialog id="${asked}"`);
+  });
+});

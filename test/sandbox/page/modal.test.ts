@@ -1,0 +1,159 @@
+import { describe, expect, test } from "vitest";
+import type { OpenView } from "#src/sandbox/slack/model.ts";
+import { valuesOf } from "#src/sandbox/page/choices.ts";
+import { modal } from "#src/sandbox/page/modal.ts";
+import { createReader } from "#src/sandbox/page/reader.ts";
+import { fieldName } from "#src/sandbox/page/slot.ts";
+import { asTyped, typedRichText } from "#src/sandbox/page/typed-rich-text.ts";
+import { ELEMENTS, plain } from "./admitted.ts";
+import { createStage, OPS, reasonModal } from "./stage.ts";
+
+const { parts } = createStage();
+const { workspace } = parts;
+const reader = createReader(parts, { person: "U0ANA", where: OPS, thread: null, panel: null });
+const draw = (open: OpenView): string => modal(open, reader, workspace).toString();
+const view = (title: string, more: object = {}): OpenView["view"] => ({
+  ...reasonModal(),
+  title: plain(title),
+  ...more,
+});
+
+describe("the head of a modal", () => {
+  test("has no way back alone, and one when a view lies beneath", () => {
+    const first = workspace.pushView("U0BEN", view("First"));
+    expect(draw(first)).not.toContain('aria-label="Back"');
+    const second = workspace.pushView("U0BEN", view("Second"));
+    expect(draw(second)).toContain('aria-label="Back"');
+    expect(draw(second)).toContain(`data-dismiss="${second.id} ${first.id}"`);
+  });
+
+  test("shows whose form it is", () => {
+    expect(draw(workspace.pushView("U0CAT", view("Mine")))).toContain('data-avatar="app"');
+  });
+});
+
+describe("the buttons of a modal", () => {
+  const buttons = (more: object): string[] =>
+    [
+      ...(draw(workspace.pushView("U0DEE", view("x", more)))
+        .split("<footer>")[1]
+        ?.matchAll(/>\s*([A-Z][\w ]*?)\s*<\/button/g) ?? []),
+    ].map((found) => found[1] ?? "");
+
+  test("are the app's words, or Slack's own where it gives none", () => {
+    expect(buttons({ submit: plain("Deny"), close: plain("Leave") })).toEqual(["Leave", "Deny"]);
+    expect(buttons({ submit: plain("Deny"), close: undefined })).toEqual(["Cancel", "Deny"]);
+  });
+
+  test("are one alone for a view that nothing is sent from", () => {
+    expect(buttons({ submit: undefined, close: undefined })).toEqual(["Close"]);
+  });
+});
+
+describe("a field", () => {
+  const field = (type: string, more: object, kept: Partial<OpenView> = {}): string => {
+    const element = { ...ELEMENTS[type]?.[0], type, action_id: "a" };
+    const blocks = [{ type: "input", block_id: "b", label: plain("A label"), element, ...more }];
+    const open: OpenView = { ...workspace.pushView("U0GIL", view("x")), ...kept };
+    return draw({ ...open, view: { ...open.view, blocks } });
+  };
+
+  test("that the person has emptied does not come back with what it began with", () => {
+    expect(field("plain_text_input", {})).toContain("typed before");
+    expect(field("plain_text_input", {}, { values: { b: { a: null } } })).not.toContain("typed before");
+  });
+
+  test("tells the app of a change only when its block says so", () => {
+    expect(field("users_select", {})).not.toContain("data-act");
+    expect(field("users_select", { dispatch_action: true })).toContain('data-act="click"');
+  });
+
+  test("asks no question of its own in a form that is sent as a whole", () => {
+    expect(field("radio_buttons", {})).not.toContain("data-asks-first");
+  });
+
+  test("is called by its label alone", () => {
+    expect(field("users_select", { dispatch_action: true })).not.toContain('aria-label="Whom?"');
+  });
+
+  test("takes the focus when it asks for it", () => {
+    const element = { type: "plain_text_input", action_id: "a", focus_on_load: true };
+    expect(field("plain_text_input", { element })).toContain(" autofocus");
+  });
+
+  test("is never cut by the browser", () => {
+    expect(field("plain_text_input", {})).not.toContain("maxlength");
+  });
+});
+
+describe("what was chosen, in Slack's form:", () => {
+  const chosen = (type: string, ...raw: string[]): unknown => {
+    const element = { ...ELEMENTS[type]?.[0], type, action_id: "a" };
+    const fields = raw.map((value) => [fieldName("b", "a"), value] as const);
+    return valuesOf([{ type: "input", block_id: "b", element }], fields)["b"]?.["a"];
+  };
+  const local = new Date("2026-11-12T12:38").getTime() / 1000;
+
+  test.each<[type: string, raw: string[], value: unknown]>([
+    ["multi_users_select", ["U0BEN", "U0CAT"], ["U0BEN", "U0CAT"]],
+    ["multi_channels_select", [], []],
+    ["multi_static_select", ["1"], ["o2"]],
+    ["conversations_select", [OPS], OPS],
+    ["external_select", ["0"], ELEMENTS["external_select"]?.[0]["initial_option"]],
+    ["external_select", ["7"], null],
+    ["datepicker", ["2026-12-24"], "2026-12-24"],
+    ["datetimepicker", ["2026-11-12T12:38"], local],
+    ["datetimepicker", ["soon"], null],
+    ["number_input", ["7.5"], "7.5"],
+  ])("%s %j", (type, raw, value) => {
+    expect(chosen(type, ...raw)).toEqual(value);
+  });
+
+  test("buttons of every kind hold nothing", () => {
+    for (const type of ["button", "workflow_button", "feedback_buttons", "icon_button", "overflow"])
+      expect(chosen(type, "0")).toBeUndefined();
+  });
+});
+
+describe("rich text that is typed", () => {
+  test("has the styles that its marks ask for, and keeps all other characters", () => {
+    expect(typedRichText("a *b* 2*3*4 `c`\nsnake_case_d")).toEqual({
+      type: "rich_text",
+      elements: [
+        {
+          type: "rich_text_section",
+          elements: [
+            { type: "text", text: "a " },
+            { type: "text", text: "b", style: { bold: true } },
+            { type: "text", text: " 2*3*4 " },
+            { type: "text", text: "c", style: { code: true } },
+            { type: "text", text: "\nsnake_case_d" },
+          ],
+        },
+      ],
+    });
+  });
+
+  test("has quotes and code of their own, in their order", () => {
+    const types = JSON.stringify(typedRichText("first\n> one\n> two\n```\nlet x;\n```\nlast")).match(
+      /rich_text_\w+/g,
+    );
+    expect(types).toEqual([
+      "rich_text_section",
+      "rich_text_quote",
+      "rich_text_preformatted",
+      "rich_text_section",
+    ]);
+  });
+
+  test.each(["plain", "a *b* _c_ ~d~ `e`", "> quoted\n> twice", "```\ncode\n\nmore\n```", "x\n> q\ny"])(
+    "is typed the same way when it is shown again: %j",
+    (text) => {
+      expect(asTyped(typedRichText(text))).toBe(text);
+    },
+  );
+
+  test("is nothing when nothing is typed", () => {
+    expect(typedRichText("")).toBeNull();
+  });
+});

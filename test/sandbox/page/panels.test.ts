@@ -1,0 +1,206 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { begin, end, newRun } from "#src/sandbox/service/run.ts";
+import type { Run } from "#src/sandbox/service/run.ts";
+import { plainProfile } from "#src/sandbox/service/profile.ts";
+import { createBoard, createJudge, serveWithControl } from "./board.ts";
+import { createStage, HOSTILE, OPS, servePage } from "./stage.ts";
+
+let stage: ReturnType<typeof createStage>;
+let fake: ReturnType<typeof createBoard>;
+let served: Awaited<ReturnType<typeof serveWithControl>>;
+
+beforeEach(async () => {
+  stage = createStage();
+  fake = createBoard();
+  served = await serveWithControl({ ...stage.parts, board: fake.board });
+});
+afterEach(() => served.close());
+
+const at = async (path: string): Promise<string> => (await fetch(served.url + path)).text();
+const channel = `/as/U0ANA/${OPS}`;
+const service = (): Promise<string> => at(`${channel}?panel=service`);
+const scenes = (): Promise<string> => at(`${channel}?panel=scenes`);
+
+const ENTITIES: Record<string, string> = { "&quot;": '"', "&amp;": "&", "&#39;": "'", "&lt;": "<" };
+const plain = (markup: string): string =>
+  markup.replace(/&(?:quot|amp|#39|lt);/g, (one) => ENTITIES[one] ?? one);
+
+describe("addresses", () => {
+  test("each panel has one, the traffic its old one too", async () => {
+    expect(await at(`${channel}?panel=traffic`)).toContain('data-has-panel="traffic"');
+    expect(await at(`${channel}?traffic`)).toContain('data-has-panel="traffic"');
+    expect(await service()).toContain('data-has-panel="service"');
+    expect(await scenes()).toContain('data-has-panel="scenes"');
+  });
+
+  test("what is no panel opens none", async () => {
+    expect(await at(`${channel}?panel=nothing`)).not.toContain("data-has-panel");
+  });
+
+  test("a panel stays open from place to place and from person to person", async () => {
+    const body = await scenes();
+    expect(body).toContain(`href="/as/U0BEN/${OPS}?panel=scenes"`);
+    expect(body).toContain('href="/as/U0ANA/C0RELEASES?panel=scenes"');
+  });
+
+  test("without a sandbox behind it the page offers the traffic only", async () => {
+    const alone = await servePage(stage.parts);
+    const body = await (await fetch(`${alone.url}/as/U0ANA/C0RELEASES?panel=service`)).text();
+    await alone.close();
+    expect(body).toContain("This page is not over a whole sandbox.");
+    expect(body).not.toContain("panel=scenes");
+    expect(body).not.toContain("watch a scene");
+  });
+
+  test("a newcomer is told of the scenes", async () => {
+    expect(await at("/as/U0ANA/C0RELEASES")).toContain('href="/as/U0ANA/C0RELEASES?panel=scenes"');
+  });
+});
+
+describe("the service panel", () => {
+  test("says how the service, the gateway, the key, the bot and the clock are", async () => {
+    expect(await service()).toContain("Answers as fast as it can");
+    fake.service({
+      up: false,
+      gatewayUp: false,
+      slowMs: 2000,
+      key: "rotated",
+      bot: "stopped",
+      clockAheadMs: 90 * 60_000,
+      faults: ["the next request for decide: HTTP 500"],
+    });
+    const body = await service();
+    for (const words of [
+      "Down: connections are refused",
+      "Every answer comes 2 s late",
+      "is refused with 401",
+      "Restart the bot with the new key",
+      "Stopped, and stays so",
+      "1 h 30 min ahead",
+      "the next request for decide: HTTP 500",
+      "Forget all that waits",
+    ]) {
+      expect(body).toContain(words);
+    }
+  });
+
+  test("what cannot be done now is not offered", async () => {
+    expect(await service()).not.toContain("Forget all that waits");
+    expect(await service()).not.toContain("bot.start");
+    fake.service({ bot: "stopped", up: false });
+    expect(await service()).not.toContain("bot.kill");
+    expect(await service()).not.toContain('data-control="service.down"');
+  });
+
+  test("a run tells its script in words, what it asks for and how it ended", async () => {
+    const body = plain(await service());
+    expect(body).toContain("Script of «fail if denied»");
+    expect(body).toContain("asks for approval: «Deploy billing-api to production»");
+    expect(body).toContain("Not in the freeze.");
+    expect(body).toContain("It was denied.");
+  });
+
+  test("a run that is over can only vanish, one that vanished reappear", async () => {
+    const over = newRun("run_over", "just say hi", 1);
+    const begun = begin(over);
+    const ended = begun.ok ? end(begun.run, { is: "succeeded", output: "hi" }, 2) : begun;
+    if (!ended.ok) throw new Error(ended.because);
+    fake.service({ runs: [ended.run] });
+    const body = await service();
+    expect(body).toContain("service.vanish");
+    expect(body).not.toContain("service.finish");
+    fake.service({ vanished: ["run_over"] });
+    expect(await service()).toContain("service.reappear");
+    expect(await service()).not.toContain("service.vanish");
+  });
+
+  test("hostile text is text, and a long one is shown whole when it is opened", async () => {
+    const task = `${HOSTILE} ${"x".repeat(1000)} the end`;
+    fake.service({ runs: [newRun("run_bad", task, 1)] });
+    const body = await service();
+    expect(body).not.toContain("<script>alert");
+    expect(body).toContain(`All ${task.length} characters`);
+    expect(body).toContain("the end");
+  });
+
+  test("of very many runs the newest are shown and the others counted", async () => {
+    const runs: Run[] = Array.from({ length: 70 }, (_, i) => newRun(`run_${i}`, "x", 1));
+    fake.service({ runs });
+    const body = await service();
+    expect(body).toContain("20 older runs are not shown.");
+    expect(body).not.toContain("run_50<");
+  });
+
+  test("a choice that is not as usual says what is, and all of them can be set back", async () => {
+    expect(await service()).toContain("all as usual");
+    fake.service({ profile: { ...plainProfile, denyWord: "reject", staleReads: 2 } });
+    const body = plain(await service());
+    expect(body).toContain("2 not as usual");
+    expect(body).toContain("usually deny");
+    expect(body).toContain('data-args="{"denyWord":"deny","staleReads":0}"');
+  });
+});
+
+test("every button of the panels asks for an act that there is, with arguments that fit", async () => {
+  const judge = await createJudge(fake.board);
+  const faults: (string | null)[] = [];
+  const look = async (): Promise<void> => {
+    for (const body of [await service(), await scenes()]) {
+      const found = [...body.matchAll(/type="button"[^>]*?data-control="([^"]+)"\s+data-args="([^"]*)"/g)];
+      expect(found.length).toBeGreaterThan(0);
+      for (const [, act = "", args = ""] of found) {
+        faults.push(judge.fault({ act, args: JSON.parse(plain(args)) as Record<string, unknown> }));
+      }
+    }
+  };
+  await look();
+  fake.service({ up: false, gatewayUp: false, key: "rotated", bot: "stopped", vanished: ["run_done"] });
+  fake.service({
+    faults: ["x", "gateway, y"],
+    profile: { ...plainProfile, idStyle: "odd", runningState: null },
+  });
+  fake.play({ name: "four-eyes", captions: [], ended: null });
+  await look();
+  await judge.stop();
+  expect(faults.filter((one) => one !== null)).toEqual([]);
+});
+
+describe("scenes", () => {
+  const first = { at: 1_000, text: "Ana asks." };
+  const second = { at: 3_500, text: "Ben decides." };
+
+  test("are listed with what they show", async () => {
+    const body = await scenes();
+    expect(body).toContain("Four eyes");
+    expect(body).toContain("Nothing is lost, and nothing is sent twice.");
+    expect(body).not.toContain("data-caption=");
+  });
+
+  test("one that plays shows its captions with their times, and its newest stands over every place", async () => {
+    fake.play({ name: "four-eyes", captions: [first, second], ended: null });
+    const body = await scenes();
+    expect(body).toContain("+2.5 s");
+    expect(body).toContain("Playing…");
+    const elsewhere = await at("/as/U0BEN/home");
+    expect(elsewhere).toContain("<p data-words>Ben decides.</p>");
+    expect(elsewhere).toContain("scene.stop");
+  });
+
+  test("while one plays no other can be begun", async () => {
+    fake.play({ name: "four-eyes", captions: [], ended: null });
+    const play = (await scenes()).split("data-scene").find((one) => one.includes("The service goes down"));
+    expect(play).toContain(" disabled");
+  });
+
+  test.each([
+    ["done", "Done"],
+    ["failed", "Failed"],
+    ["stopped", "Stopped"],
+  ] as const)("one that is %s says so, and can be played again", async (ended, words) => {
+    fake.play({ name: "four-eyes", captions: [first], ended });
+    const body = await scenes();
+    expect(body).toContain(`<p data-state="${ended}">${words}</p>`);
+    expect(body).toContain("Play again");
+    expect(body).toContain(`<b>${words}</b>`);
+  });
+});

@@ -1,0 +1,231 @@
+// The product's own messages, forms and Home tab, made by its builders, and a list of everything the page can show.
+import type { Approval, Decision, Delivery } from "#src/core/approval.ts";
+import { ChannelId, RunId, UserId } from "#src/core/ids.ts";
+import { OUTCOME, type Run } from "#src/core/run.ts";
+import type { Block, Message, OpenView } from "#src/sandbox/slack/model.ts";
+import type { Workspace } from "#src/sandbox/slack/workspace.ts";
+import { help, runList } from "#src/slack/blocks/answers.ts";
+import { approvalCard } from "#src/slack/blocks/approval-card.ts";
+import { changedModal, decisionModal, readModal, refusedModal } from "#src/slack/blocks/decision-modal.ts";
+import { healthReport } from "#src/slack/blocks/health-report.ts";
+import { homeView } from "#src/slack/blocks/home.ts";
+import { drawn } from "#src/slack/blocks/message.ts";
+import { runForm } from "#src/slack/blocks/run-form.ts";
+import { inActions, inContextActions, inInput } from "#src/sandbox/slack/rules-elements.ts";
+import { anApproval, aNonce, aRun, NOON, TEAM, withApprovals } from "../../make/run.ts";
+import { endedRun, requestOf } from "../../slack/observed.ts";
+import { blocksWith, ELEMENTS, plain } from "./admitted.ts";
+import { fillWorkspace, OPS } from "./stage.ts";
+
+const APP = "U0COUNTERSIGN";
+const [BEN, CAT] = [UserId("U0BEN"), UserId("U0CAT")];
+
+export const DEPLOY = requestOf("Deploy billing-api 2026.11.3 to production", {
+  id: "apr_1",
+  action: "Deploy billing-api 2026.11.3 to production",
+  status: "pending",
+  environment: "production",
+  plan: { replicas: 4, canary: true, regions: ["eu-central-1", "us-east-1"] },
+});
+const LONG = requestOf("Migrate the ledger", {
+  id: "apr_2",
+  action: "Migrate the ledger",
+  script: Array.from({ length: 60 }, (_, i) => `alter table ledger_${i} add column currency text;`).join(
+    "\n",
+  ),
+});
+
+const input = "deploy billing-api 2026.11.3\nthen tell the on-call";
+export const RUN: Run = {
+  ...aRun({ input, requester: BEN, channel: ChannelId(OPS) }),
+  creation: { is: "created", id: RunId("run_7Qk2"), at: NOON },
+  seen: { status: "awaiting_approval", since: NOON, ended: null, askedAt: NOON },
+};
+export const PENDING: Approval = { ...anApproval("apr_1"), request: DEPLOY };
+
+const decided = (verdict: Decision["verdict"], reason: string, delivery: Delivery): Approval => ({
+  ...PENDING,
+  state: {
+    is: "decided",
+    decision: { verdict, reason, by: { team: TEAM, user: CAT }, at: NOON + 65_000, digest: DEPLOY.digest },
+    delivery,
+  },
+});
+
+const CARDS: readonly Approval[] = [
+  { ...PENDING, request: LONG },
+  {
+    ...PENDING,
+    version: 2,
+    past: [
+      {
+        decision: {
+          verdict: "approve",
+          reason: "Looks right",
+          by: { team: TEAM, user: CAT },
+          at: NOON,
+          digest: DEPLOY.digest,
+        },
+        because: "request-changed",
+        words: "",
+      },
+    ],
+  },
+  decided("deny", "Not before the freeze ends", { is: "sending", at: NOON, tries: 1, lost: false }),
+  decided("approve", "Checked the plan", { is: "confirmed", at: NOON, stillListed: null }),
+  decided("deny", "Not before the freeze ends.\nAsk again on Monday.", {
+    is: "confirmed",
+    at: NOON,
+    stillListed: null,
+  }),
+  decided("approve", "", { is: "elsewhere", at: NOON, words: "HTTP 409: already resolved" }),
+  { ...PENDING, state: { is: "closed", because: "no-longer-listed", at: NOON } },
+];
+
+const OUTPUT = `# Deployed
+
+**billing-api** 2026.11.3 runs in \`production\`.
+
+- 4 replicas
+  - all *healthy*
+- [x] on-call told
+
+> No errors in ten minutes.
+
+\`\`\`sh
+${Array.from({ length: 24 }, (_, i) => `kubectl rollout status deploy/billing-api-${i}`).join("\n")}
+\`\`\`
+`;
+
+const ended = endedRun(RUN, {
+  how: "succeeded",
+  output: OUTPUT,
+  extra: {},
+  completedAt: "2026-11-20T12:04:20Z",
+});
+const unknown: Run = { ...RUN, creation: { is: "unknown", words: "reset", at: NOON, again: "asked" } };
+
+const blocksOf = (held: { blocks: readonly object[] }): Block[] =>
+  structuredClone([...held.blocks]) as Block[];
+const viewOf = (view: object): OpenView["view"] => structuredClone(view) as OpenView["view"];
+
+type Posted = { readonly text: string; readonly blocks: readonly object[] };
+const post = (workspace: Workspace, said: Posted, more: Partial<Message> = {}): Message =>
+  workspace.post({ channel: OPS, author: APP, text: said.text, blocks: blocksOf(said), ...more });
+
+/** A run from its task to its output, with a card in every state. */
+function tellRun(workspace: Workspace): Message {
+  workspace.post({ channel: OPS, author: BEN, text: "Could somebody look at the release? :eyes:" });
+  workspace.post({ channel: OPS, author: BEN, text: "It is <https://example.com/r|2026.11.3>." });
+  const opening = post(workspace, drawn(RUN, "opening"));
+  opening.reactions = { eyes: ["U0ANA", CAT], rocket: [BEN] };
+  const thread = opening.ts;
+  for (const approval of CARDS) post(workspace, approvalCard(RUN, approval), { thread, broadcast: true });
+  const outcome = post(workspace, drawn(ended, OUTCOME), { thread });
+  workspace.files.set("F0OUT", file("F0OUT", "output.md", "output.md", Buffer.from(OUTPUT)));
+  workspace.files.set("F0BIN", file("F0BIN", "core.dump", "What it left behind", Buffer.alloc(1_234_567)));
+  post(workspace, { text: "", blocks: [] }, { thread, files: ["F0OUT", "F0BIN", "F0GONE"] });
+  workspace.edit(outcome, {});
+  post(workspace, drawn(unknown, OUTCOME), { thread });
+  post(workspace, approvalCard(RUN, PENDING), { thread, broadcast: true });
+  return opening;
+}
+
+const file = (id: string, name: string, title: string, bytes: Uint8Array) => ({
+  id,
+  name,
+  title,
+  bytes,
+  owner: APP,
+});
+
+const LINKED = {
+  run: withApprovals(RUN, PENDING),
+  link: `https://sandbox.example/archives/${OPS}/p1794487083000000`,
+};
+
+function tellPrivately(workspace: Workspace): void {
+  const report = { ok: true, latencyMs: 12, fault: null, says: { status: "ok", version: "1.4.2" } };
+  const health = {
+    service: report,
+    gateway: { ok: false, latencyMs: 0, fault: "It does not answer (ECONNREFUSED).", says: {} },
+    poller: { watched: 3, inFlight: 0, service: { is: "answers" as const } },
+    store: { ok: true, latencyMs: 2 },
+  };
+  const only = { ephemeralFor: "U0ANA" };
+  post(workspace, help("/agent"), only);
+  post(workspace, runList("What waits for a decision:", "Nothing waits.", [LINKED, LINKED], 4), only);
+  post(workspace, healthReport(health, NOON), only);
+  workspace.post({
+    channel: OPS,
+    author: APP,
+    text: "There is no task. Type `/agent run` and a task.",
+    ...only,
+  });
+}
+
+const everyInput = (): Block[] =>
+  Object.keys(inInput).map((type, i) => ({
+    type: "input",
+    block_id: `i${i}`,
+    label: plain(`A ${type}`),
+    hint: plain("A hint"),
+    element: { ...ELEMENTS[type]?.[0], type, action_id: "a" },
+  }));
+const everyBlock = (): Block[] =>
+  Object.entries(blocksWith(inActions, inContextActions)).map(([type, [sample]]) => ({
+    ...structuredClone(sample),
+    type,
+    block_id: type,
+  }));
+
+const form = (view: object, more: Partial<OpenView> = {}) => ({
+  path: `/as/U0ANA/${OPS}`,
+  prepare: (workspace: Workspace) => {
+    fillWorkspace(workspace);
+    workspace.changeView(workspace.pushView("U0ANA", viewOf(view)), more);
+  },
+});
+
+const everything = (blocks: () => Block[]): object => ({
+  type: "modal",
+  title: plain("Everything"),
+  submit: plain("Send"),
+  blocks: blocks(),
+});
+
+type Surface = { readonly prepare: (workspace: Workspace) => string | void; readonly path: string };
+
+const approve = decisionModal(RUN, DEPLOY, "approve", aNonce());
+const deny = decisionModal(RUN, LONG, "deny", aNonce());
+
+/** `prepare` may name a thread, which is then opened. */
+export const SURFACES: Readonly<Record<string, Surface>> = {
+  "the start": { path: "/as/U0ANA/C0RELEASES", prepare: () => {} },
+  "a channel with cards": { path: `/as/U0ANA/${OPS}`, prepare: (workspace) => void tellRun(workspace) },
+  "a thread": { path: `/as/U0ANA/${OPS}`, prepare: (workspace) => tellRun(workspace).ts },
+  "private answers": { path: `/as/U0ANA/${OPS}`, prepare: tellPrivately },
+  "every block": {
+    path: `/as/U0ANA/${OPS}`,
+    prepare: (workspace) =>
+      void post(workspace, { text: "all", blocks: [...everyBlock(), { type: "hologram" }] }),
+  },
+  "the form to approve": form(approve),
+  "the form to deny a long request, with an error": form(deny, {
+    errors: { [String((deny.blocks.at(-1) as Block).block_id)]: "Say why: a denial needs a reason." },
+  }),
+  "a form in trouble": form(approve, { trouble: "We had some trouble connecting. Try again?" }),
+  "the form of what changed": form(changedModal(RUN, DEPLOY, LONG)),
+  "the request in full": form(readModal(RUN, LONG)),
+  "a refusal": form(refusedModal("Nothing was sent", "You asked for this run, so someone else must decide.")),
+  "the form to start a run": form(runForm("", true)),
+  "every field": form(everything(everyInput)),
+  "the Home tab": {
+    path: "/as/U0ANA/home",
+    prepare: (workspace) => {
+      const rows = { waiting: [LINKED], own: [LINKED, LINKED], moreWaiting: true, moreOwn: false };
+      workspace.publishHome("U0ANA", viewOf(homeView(rows, "/agent", NOON)));
+    },
+  },
+  "a Home tab with nothing": { path: "/as/U0ANA/home", prepare: () => {} },
+};

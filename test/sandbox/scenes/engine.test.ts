@@ -1,0 +1,110 @@
+import { expect, test } from "vitest";
+import { createScenes, type Played, type SceneParts, type Scenes } from "#src/sandbox/scenes/engine.ts";
+import type { Stage } from "#src/sandbox/scenes/stage.ts";
+import type { Story } from "#src/sandbox/scenes/story.ts";
+
+/** Stories of these tests use nothing of the stage but its captions. */
+type Told = Pick<Stage, "say">;
+
+const story = (name: string, play: (stage: Told) => Promise<string>): Story => ({
+  name,
+  title: name,
+  what: `plays ${name}`,
+  play,
+});
+
+type Asked = Partial<Pick<SceneParts, "paceMs">> & { readonly tidy?: () => Promise<void> };
+
+function engine(stories: readonly Story[], { tidy = () => Promise.resolve(), ...parts }: Asked = {}): Scenes {
+  const stageFor: SceneParts["stageFor"] = (_signal, say): Played => ({ stage: { say } as Stage, tidy });
+  return createScenes({ stories, now: () => 7, paceMs: () => 0, stageFor, ...parts });
+}
+
+/** How the play ended, as soon as it has. */
+function ended(scenes: Scenes): Promise<[ended: string, captions: string[]]> {
+  const { promise, resolve } = Promise.withResolvers<[string, string[]]>();
+  const look = (): void => {
+    const { playing } = scenes.state();
+    if (playing !== null && playing.ended !== null)
+      resolve([playing.ended, playing.captions.map(({ text }) => text)]);
+  };
+  const stop = scenes.onChange(look);
+  look();
+  return promise.finally(stop);
+}
+
+const short = story("short", async (stage) => {
+  await stage.say("one");
+  return "two";
+});
+
+/** Waits for nothing that ever comes, but for its captions. */
+const endless = story("endless", async (stage) => {
+  for (;;) await stage.say("again");
+});
+
+test("a scene tells its captions as it goes, and ends with what it saw", async () => {
+  const scenes = engine([short]);
+  expect(scenes.state()).toEqual({
+    scenes: [{ name: "short", title: "short", what: "plays short" }],
+    playing: null,
+  });
+  scenes.play("short");
+  expect(scenes.state().playing).toMatchObject({ name: "short", ended: null });
+  expect(await ended(scenes)).toEqual(["done", ["one", "two"]]);
+  expect(scenes.state().playing?.captions[0]).toEqual({ at: 7, text: "one" });
+});
+
+test("a scene of which something is not so has failed, and says what", async () => {
+  const scenes = engine([story("wrong", () => Promise.reject(new Error("there were two cards.")))]);
+  scenes.play("wrong");
+  expect(await ended(scenes)).toEqual(["failed", ["This scene failed: there were two cards."]]);
+});
+
+test("the world is put in order before and after, however the scene ends", async () => {
+  const order: string[] = [];
+  const tidy = () => Promise.resolve(void order.push("tidy"));
+  const broken = story("broken", () => {
+    order.push("played");
+    return Promise.reject(new Error("x"));
+  });
+  const scenes = engine([broken, endless], { tidy, paceMs: () => 60_000 });
+  scenes.play("broken");
+  await ended(scenes);
+  expect(order).toEqual(["tidy", "played", "tidy"]);
+  scenes.play("endless");
+  await scenes.stop();
+  expect(order).toHaveLength(5);
+});
+
+test("a world that cannot be put in order is a failure, and says why", async () => {
+  const scenes = engine([short], { tidy: () => Promise.reject(new Error("The bot does not start.")) });
+  scenes.play("short");
+  const [how, captions] = await ended(scenes);
+  expect(how).toBe("failed");
+  expect(captions.at(-1)).toContain("The bot does not start.");
+});
+
+test("a scene is stopped in the middle of a caption, and stop answers when it has ended", async () => {
+  const scenes = engine([endless], { paceMs: () => 60_000 });
+  scenes.play("endless");
+  await scenes.stop();
+  expect(scenes.state().playing).toMatchObject({ ended: "stopped" });
+  expect(scenes.state().playing?.captions.at(-1)?.text).toContain("Stopped");
+});
+
+test("one scene plays at a time; the next may begin when it has ended", async () => {
+  const scenes = engine([short, endless], { paceMs: (words) => (words === "again" ? 60_000 : 0) });
+  scenes.play("endless");
+  expect(() => scenes.play("short")).toThrow("«endless» is playing");
+  await scenes.stop();
+  scenes.play("short");
+  expect(await ended(scenes)).toEqual(["done", ["one", "two"]]);
+});
+
+test("an unknown scene is refused with those there are, and stopping none is nothing", async () => {
+  const scenes = engine([short]);
+  expect(() => scenes.play("shrot")).toThrow("There is no scene «shrot». Known: short.");
+  await scenes.stop();
+  expect(scenes.state().playing).toBeNull();
+});

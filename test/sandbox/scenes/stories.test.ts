@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { stories } from "#src/sandbox/scenes/stories.ts";
+import { type Controlled, QUICK, startControlled } from "../control/controlled.ts";
+
+let sandbox: Controlled;
+
+beforeAll(async () => {
+  sandbox = await startControlled({ bot: QUICK });
+  await sandbox.world.bot?.ready();
+});
+afterAll(() => sandbox.stop());
+
+type Play = { readonly name: string; readonly ended: string; readonly captions: { readonly text: string }[] };
+
+/** As a script does it: begin, and wait for the end. */
+async function play(name: string): Promise<Play> {
+  await sandbox.act("scene.play", { name });
+  const [played] = await sandbox.read("/control/scenes", { playing: "false", wait: "60" });
+  return played as Play;
+}
+
+const last = ({ captions }: Play): string => captions.at(-1)?.text ?? "";
+
+// The storm takes two minutes, as it would with Slack: it has a file of its own.
+test.for(stories.filter(({ name }) => name !== "storm").map(({ name }) => name))(
+  "«%s» comes about on the real bot, and leaves the sandbox in order",
+  { timeout: 60_000 },
+  async (name) => {
+    const played = await play(name);
+    expect(played).toMatchObject({ name, ended: "done" });
+    expect(last(played)).not.toContain("failed");
+    expect(played.captions.length).toBeGreaterThan(3);
+
+    expect((await sandbox.send("/control/service")).body).toMatchObject({ up: true, slowMs: 0, faults: [] });
+    expect((await sandbox.send("/control/bot")).body).toEqual({ state: "running" });
+    expect(await sandbox.read("/control/views")).toEqual([]);
+    for (const { ending } of sandbox.world.service.runs.all()) expect(ending).not.toBeNull();
+  },
+);
+
+test("whatever stood against the service before is cleared, and a bot that is away is fetched back", async () => {
+  await sandbox.act("service.down");
+  await sandbox.act("service.slow", { ms: 60_000 });
+  await sandbox.act("service.rotateKey");
+  await sandbox.act("bot.stop");
+  await sandbox.act("slack.fault", { method: "chat.postMessage", fault: { http: 500 }, times: 9 });
+  expect(await play("race")).toMatchObject({ ended: "done" });
+});
+
+test("a scene does not begin while another plays, and an unknown one never", async () => {
+  await sandbox.act("scene.play", { name: "approve" });
+  expect(await sandbox.refusal("scene.play", { name: "deny" })).toContain("«approve» is playing");
+  await sandbox.act("scene.stop");
+  expect(await sandbox.refusal("scene.play", { name: "comedy" })).toMatch(/^400 .*"storm"/);
+});
+
+test("a scene that is stopped midway leaves no run, no window and no fault behind", async () => {
+  await sandbox.act("scene.play", { name: "storm" });
+  await sandbox.read("/control/runs", { task: "50 tenants", phase: "awaiting_approval", wait: "20" });
+  await sandbox.act("scene.stop");
+  const [stopped] = await sandbox.read("/control/scenes", { playing: "false" });
+  expect(stopped).toMatchObject({ name: "storm", ended: "stopped" });
+  expect(await sandbox.read("/control/runs", { phase: "awaiting_approval" })).toEqual([]);
+  expect(await sandbox.read("/control/runs", { task: "50 tenants", phase: "canceled" })).toHaveLength(1);
+  expect(await sandbox.read("/control/views")).toEqual([]);
+});
+
+test("a scene in which somebody cannot do what they should has failed, and says why", async () => {
+  await sandbox.act("slack.deactivate", { person: "cat" });
+  const played = await play("deny");
+  expect(played).toMatchObject({ ended: "failed" });
+  expect(last(played)).toBe("This scene failed: This account is deactivated.");
+});

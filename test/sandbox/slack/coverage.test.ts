@@ -1,0 +1,108 @@
+// The coverage table is held to the code, to the tests and to the page that is made from it.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+import { format } from "prettier";
+import { describe, expect, test } from "vitest";
+
+import { coverage } from "#src/sandbox/slack/coverage.ts";
+import { coverageDocument } from "#src/sandbox/slack/coverage-document.ts";
+import { namedLimits } from "#src/sandbox/slack/coverage-limits.ts";
+import { strayMethods } from "#src/sandbox/slack/coverage-methods.ts";
+import { errors } from "#src/sandbox/slack/errors.ts";
+import { eventScopes } from "#src/sandbox/slack/events.ts";
+import { slackTiming } from "#src/sandbox/slack/ground.ts";
+import { methods } from "#src/sandbox/slack/methods.ts";
+import { blockRows } from "#src/sandbox/slack/rules-blocks.ts";
+import { elementRows } from "#src/sandbox/slack/rules-elements.ts";
+
+const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const rows = coverage.flatMap((section) => section.rows);
+const subjects = (title: string): string[] =>
+  (coverage.find((section) => section.title === title)?.rows ?? []).map(({ subject }) => subject).sort();
+
+/** What the acts of people send the app, as their sources name it. */
+const payloads = (): string[] => {
+  const folder = at("../../../src/sandbox/slack/");
+  const acts = readdirSync(folder).filter((name) => name.startsWith("act-"));
+  const code = acts.map((name) => readFileSync(`${folder}${name}`, "utf8")).join("\n");
+  const named = [...code.matchAll(/(?:\btype|\bkind): "([a-z_]+)"/g)].map(([, type]) => type ?? "");
+  const doors = ["interactive", "message"];
+  return [...new Set(named)].filter((name) => !doors.includes(name));
+};
+
+describe("the coverage table has a row", () => {
+  test("for every method, and says something of each", () => {
+    expect(subjects("Methods of the Web API")).toEqual([...methods.keys()].sort());
+    expect(strayMethods).toEqual([]);
+    expect(rows.filter(({ what }) => what.startsWith("nothing is said"))).toEqual([]);
+  });
+
+  test("for everything that people do and every event that the app can hear", () => {
+    const sent = new Set([...payloads(), ...eventScopes.keys()]);
+    expect(subjects("What people do, and what the app is sent")).toEqual([...sent].sort());
+  });
+
+  test("for every refusal, block and element", () => {
+    expect(subjects("Refusals")).toEqual(Object.keys(errors).sort());
+    expect(subjects("Blocks")).toEqual(Object.keys(blockRows).sort());
+    expect(subjects("Elements")).toEqual(Object.keys(elementRows).sort());
+  });
+
+  test("for every time that Slack keeps", () => {
+    expect(Object.keys(namedLimits)).toEqual(expect.arrayContaining(Object.keys(slackTiming)));
+  });
+
+  test("of one subject only once", () => {
+    for (const { rows: own } of coverage) {
+      const names = own.map(({ subject }) => subject);
+      expect(new Set(names).size).toBe(names.length);
+    }
+  });
+});
+
+test("every row but those of what is not there names a test that exists", () => {
+  const unproved = rows.filter(({ proof }) => proof === null);
+  expect(unproved.filter(({ how }) => how !== "not imitated")).toEqual([]);
+  const isTest = (file: string, title: string): boolean => {
+    const source = readFileSync(at(`./${file}`), "utf8");
+    return ["test(", ")("].some((before) =>
+      [`${before}"${title}"`, `${before}\n  "${title}"`].some((call) => source.includes(call)),
+    );
+  };
+  const proofs = rows.flatMap(({ proof }) => (proof === null ? [] : [proof]));
+  expect(proofs.length).toBeGreaterThan(100);
+  expect(proofs.filter(([file, title]) => !isTest(file, title))).toEqual([]);
+});
+
+test("every refusal of the table is given somewhere in the code", () => {
+  const folder = at("../../../src/sandbox/slack/");
+  const code = readdirSync(folder)
+    .filter((name) => name !== "errors.ts" && !name.startsWith("coverage"))
+    .map((name) => readFileSync(`${folder}${name}`, "utf8"))
+    .join("\n");
+  const made = ["invalid_blocks_format", "invalid_metadata_format"];
+  expect(code).toContain("`invalid_${name}_format`");
+  const never = Object.keys(errors).filter((name) => !made.includes(name) && !code.includes(`"${name}"`));
+  expect(never).toEqual([]);
+});
+
+test("the judge's suites use nothing but the SDK, the sandbox's start and its tables", () => {
+  const judges = readdirSync(at("./")).filter((name) => name.startsWith("judge"));
+  const allowed = ["node:", "@slack/bolt", "@slack/web-api", "vitest", "./judge.ts", "#src/sandbox/slack/"];
+  const tables = ["server.ts", "methods.ts", "rules-elements.ts"].map((name) => `#src/sandbox/slack/${name}`);
+  for (const name of judges) {
+    const imports = [...readFileSync(at(`./${name}`), "utf8").matchAll(/from "([^"]+)"/g)].map(
+      ([, from]) => from ?? "",
+    );
+    expect(imports.length).toBeGreaterThan(2);
+    expect(imports.filter((from) => !allowed.some((start) => from.startsWith(start)))).toEqual([]);
+    expect(imports.filter((from) => from.startsWith("#src/") && !tables.includes(from))).toEqual([]);
+  }
+});
+
+test("the page in docs/ is the one that the table makes", async () => {
+  const page = await format(coverageDocument(), { parser: "markdown", printWidth: 110 });
+  await expect(page).toMatchFileSnapshot(at("../../../docs/sandbox-coverage.md"));
+});

@@ -1,0 +1,206 @@
+// Every kind of element is used by a person, and Bolt gets the action with what was chosen: in messages, modals and Home.
+
+import type { types } from "@slack/bolt";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+
+import { elementRows } from "#src/sandbox/slack/rules-elements.ts";
+
+import { startJudged } from "./judge.ts";
+import type { Judged, Mode } from "./judge.ts";
+
+const [ana, ben, ops] = ["U0ANA", "U0BEN", "C0OPSAGENTS"];
+const plain = (text: string) => ({ type: "plain_text" as const, text });
+const option = (value: string) => ({ text: plain(value.toUpperCase()), value });
+const options = [option("a"), option("b")];
+const rich = {
+  type: "rich_text",
+  elements: [{ type: "rich_text_section", elements: [{ type: "text", text: "hi" }] }],
+};
+const feedback = (value: string) => ({ text: plain(value), value });
+
+type AnyBlock = types.AnyBlock;
+
+type Used = {
+  /** The element's fields beside type and action_id. */
+  readonly element: object;
+  readonly chosen: unknown;
+  /** What stands in the action that Bolt gets. */
+  readonly said: object;
+};
+
+const used: Record<string, Used> = {
+  button: { element: { text: plain("Go"), value: "7" }, chosen: undefined, said: { value: "7" } },
+  icon_button: {
+    element: { icon: "trash", text: plain("Delete"), value: "8" },
+    chosen: undefined,
+    said: { value: "8", icon: "trash" },
+  },
+  feedback_buttons: {
+    element: { positive_button: feedback("good"), negative_button: feedback("bad") },
+    chosen: "bad",
+    said: { value: "bad", text: plain("bad") },
+  },
+  overflow: { element: { options }, chosen: "a", said: { selected_option: option("a") } },
+  static_select: { element: { options }, chosen: "b", said: { selected_option: option("b") } },
+  multi_static_select: { element: { options }, chosen: ["b"], said: { selected_options: [option("b")] } },
+  radio_buttons: { element: { options }, chosen: "a", said: { selected_option: option("a") } },
+  checkboxes: {
+    element: { options },
+    chosen: ["a", "b"],
+    said: { selected_options: [option("a"), option("b")] },
+  },
+  external_select: {
+    element: { min_query_length: 0 },
+    chosen: option("found"),
+    said: { selected_option: option("found") },
+  },
+  multi_external_select: {
+    element: { min_query_length: 0 },
+    chosen: [option("found")],
+    said: { selected_options: [option("found")] },
+  },
+  users_select: { element: {}, chosen: ben, said: { selected_user: ben } },
+  multi_users_select: { element: {}, chosen: [ana, ben], said: { selected_users: [ana, ben] } },
+  channels_select: { element: {}, chosen: ops, said: { selected_channel: ops } },
+  multi_channels_select: { element: {}, chosen: [ops], said: { selected_channels: [ops] } },
+  conversations_select: { element: {}, chosen: "C0PAYMENTS", said: { selected_conversation: "C0PAYMENTS" } },
+  multi_conversations_select: { element: {}, chosen: [ops], said: { selected_conversations: [ops] } },
+  datepicker: { element: {}, chosen: "2026-11-21", said: { selected_date: "2026-11-21" } },
+  timepicker: { element: {}, chosen: "09:30", said: { selected_time: "09:30" } },
+  datetimepicker: { element: {}, chosen: "1700000000", said: { selected_date_time: 1_700_000_000 } },
+  plain_text_input: { element: {}, chosen: "words", said: { value: "words" } },
+  email_text_input: { element: {}, chosen: "a@b.example", said: { value: "a@b.example" } },
+  url_text_input: { element: {}, chosen: "https://x.example", said: { value: "https://x.example" } },
+  number_input: { element: { is_decimal_allowed: false }, chosen: "42", said: { value: "42" } },
+  rich_text_input: { element: {}, chosen: rich, said: { rich_text_value: rich } },
+};
+
+/** Pictures cannot be used; the other two are refused to whoever tries, since nothing here stands behind them. */
+const unused = ["image", "workflow_button", "file_input"];
+
+const inInputOnly = new Set([
+  "plain_text_input",
+  "email_text_input",
+  "url_text_input",
+  "number_input",
+  "rich_text_input",
+]);
+
+const blockWith = (type: string, dispatch_action = true): AnyBlock[] => {
+  const element = { type, action_id: "it", ...used[type]?.element };
+  const context = type === "icon_button" || type === "feedback_buttons";
+  const block = inInputOnly.has(type)
+    ? { type: "input", block_id: "b", label: plain("L"), element, dispatch_action }
+    : { type: context ? "context_actions" : "actions", block_id: "b", elements: [element] };
+  return [block] as AnyBlock[];
+};
+
+let judged: Judged;
+let seen: Record<string, unknown>[] = [];
+let view: { submit: ReturnType<typeof plain>; blocks: AnyBlock[] };
+
+const start = async (mode: Mode): Promise<void> => {
+  seen = [];
+  judged = await startJudged(mode, (app) => {
+    app.action("it", async ({ ack, body }) => {
+      await ack();
+      seen.push({ ...body });
+    });
+    app.options("it", ({ ack }) => ack({ options: [option("found")] }));
+    app.command("/agent", async ({ ack, body, client }) => {
+      await ack();
+      await client.views.open({
+        trigger_id: body.trigger_id,
+        view: { type: "modal", title: plain("M"), ...view },
+      });
+    });
+  });
+};
+
+const openModal = async (blocks: AnyBlock[]): Promise<{ view: string }> => {
+  view = { submit: plain("Send"), blocks };
+  await judged.slack.acts.command(ana, ops, "/agent", "");
+  const opened = await judged.slack.workspace.until(() => judged.slack.workspace.viewsOf(ana).at(-1));
+  return { view: opened.id };
+};
+
+const post = async (blocks: AnyBlock[]): Promise<{ channel: string; ts: string }> => {
+  const { ts = "" } = await judged.app.client.chat.postMessage({ channel: ops, text: "card", blocks });
+  return { channel: ops, ts };
+};
+
+const use = async (at: { view: string } | { channel: string; ts: string }, type: string): Promise<object> => {
+  const { suggest, acts } = judged.slack;
+  if (type.endsWith("external_select"))
+    expect(await suggest(ana, at, { block: "b", action: "it" }, "fo")).toEqual({
+      ok: true,
+      options: [option("found")],
+    });
+  expect(await acts.click(ana, at, "b", "it", used[type]?.chosen)).toEqual({ ok: true });
+  const [action] = (seen.at(-1)?.["actions"] ?? []) as object[];
+  return action ?? {};
+};
+
+afterEach(() => judged.stop());
+
+test("every kind of element in the table is used here, or said to be of no use", async () => {
+  await start("socket");
+  expect([...Object.keys(used), ...unused].sort()).toEqual(Object.keys(elementRows).sort());
+});
+
+describe.each<Mode>(["socket", "http"])("over %s", (mode) => {
+  beforeEach(() => start(mode));
+
+  test.each(Object.keys(used))("a person uses a %s, and Bolt gets what they chose", async (type) => {
+    const at = inInputOnly.has(type) ? await openModal(blockWith(type)) : await post(blockWith(type));
+    const action = await use(at, type);
+    expect(action).toMatchObject({ type, action_id: "it", block_id: "b", ...used[type]?.said });
+  });
+});
+
+describe("where an element stands", () => {
+  beforeEach(() => start("socket"));
+
+  test("a choice in a modal stands in its state, in a message in the message's", async () => {
+    await use(await openModal(blockWith("static_select")), "static_select");
+    const state = { values: { b: { it: { type: "static_select", selected_option: option("b") } } } };
+    expect(seen[0]).toMatchObject({ container: { type: "view" }, view: { state } });
+    await use(await post(blockWith("static_select")), "static_select");
+    expect(seen[1]).toMatchObject({ container: { type: "message" }, message: { text: "card" }, state });
+  });
+
+  test("a choice on the Home tab is kept when the tab is published anew", async () => {
+    const publish = () =>
+      judged.app.client.views.publish({
+        user_id: ana,
+        view: { type: "home", blocks: blockWith("radio_buttons") },
+      });
+    const { view: first } = await publish();
+    await use({ view: first?.id ?? "" }, "radio_buttons");
+    const { view: second } = await publish();
+    expect(second).toMatchObject({ state: { values: { b: { it: { selected_option: option("a") } } } } });
+  });
+
+  test("an input that dispatches nothing is silent", async () => {
+    const at = await openModal(blockWith("plain_text_input", false));
+    expect(await judged.slack.acts.click(ana, at, "b", "it", "typed")).toEqual({ ok: true });
+    expect(seen).toEqual([]);
+  });
+
+  test("what an element does not offer never reaches the app", async () => {
+    const refused = { ok: false, told: "This choice is not offered here." };
+    for (const [type, chosen] of [
+      ["channels_select", "C0PAYMENTS"],
+      ["conversations_select", "C0NOWHERE"],
+      ["datepicker", "tomorrow"],
+      ["timepicker", "25:00"],
+      ["feedback_buttons", "so-so"],
+      ["external_select", option("made up")],
+      ["multi_static_select", "b"],
+    ] as const) {
+      const at = await post(blockWith(type));
+      expect(await judged.slack.acts.click(ana, at, "b", "it", chosen)).toEqual(refused);
+    }
+    expect(seen).toEqual([]);
+  });
+});
