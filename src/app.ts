@@ -19,7 +19,7 @@ import { type Log, slackLogger } from "./log.ts";
 import type { SlackApp } from "./slack/bolt.ts";
 import { createSlack } from "./slack/door.ts";
 import { EVENTS_PATH } from "./slack/guard.ts";
-import { openStore } from "./store/open.ts";
+import { type AuditKeyNews, openStore } from "./store/open.ts";
 
 export type App = {
   /** Where health and metrics are served. */
@@ -74,12 +74,20 @@ function turningAway(metrics: Metrics, log: Log): TurnedAway {
   return createTurnedAway({ count: (because) => metrics.turnedAway(because), log, now: realClock.now });
 }
 
+function tellAuditKey(log: Log, news: AuditKeyNews): void {
+  if (news.is === "made")
+    log.warn({ file: news.file }, "a key that signs the audit was made; keep a copy of it");
+  else log.warn({ from: news.from, to: news.to }, "another key signs the audit from here on");
+}
+
 async function build(config: Config, log: Log, closers: Closers): Promise<string> {
   const current: Current = { app: null };
   const metrics = createMetrics();
   const store = await openStore({
     url: `sqlite:${config.database.path}`,
     owner: `${hostname()} ${process.pid}`,
+    auditKey: config.audit.key,
+    onAuditKey: (news) => tellAuditKey(log, news),
     onCorrupt: (run, error) => log.error({ run, error }, "a stored run can't be read; it is left alone"),
   });
   closers.push(() => store.close());

@@ -1,7 +1,7 @@
 // Messages that follow from the audit and belong to no run's thread: a receipt to whoever decided, word to the admins when somebody
 // says «This was not me», and the daily head in the audit channel.
 
-import type { ChannelId, Nonce, TeamId, UserId } from "../core/ids.ts";
+import type { ChannelId, Nonce, UserId } from "../core/ids.ts";
 import type { Post } from "../core/post.ts";
 import type { AuditEntry, KeptEntry } from "./audit-entry.ts";
 
@@ -44,14 +44,4 @@ export type AuditProof = {
   readonly origin: string;
   readonly key: string;
   readonly signature: string;
-};
-
-/** Who hears of the audit, from the configuration. */
-export type AuditReaders = {
-  readonly team: TeamId;
-  /** Where heads and disputes are told; null: only in the log. */
-  readonly channel: ChannelId | null;
-  readonly admins: readonly UserId[];
-  /** Who may be given the audit of a run. */
-  readonly auditors: readonly UserId[];
 };

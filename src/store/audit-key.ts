@@ -9,7 +9,7 @@ import {
   sign,
   verify,
 } from "node:crypto";
-import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
 
 export type AuditKey = {
   /** The first half of the SHA-256 of the public key, in hex. */
@@ -46,15 +46,22 @@ export function auditKeyBeside(database: string): { readonly key: AuditKey; read
   const there = readSeed(file);
   if (there !== null) return { key: auditKeyOf(there), made: null };
   const seed = newSeed();
-  // «wx»: a key that another process has just made is never overwritten.
-  const opened = openSync(file, "wx", 0o600);
+  keepSeed(file, seed);
+  return { key: auditKeyOf(seed), made: file };
+}
+
+/** Whole or not at all: nobody finds half a key after a crash. */
+function keepSeed(file: string, seed: string): void {
+  const unfinished = `${file}.new`;
+  rmSync(unfinished, { force: true });
+  const opened = openSync(unfinished, "wx", 0o600);
   try {
     writeSync(opened, `${seed}\n`);
     fsyncSync(opened);
   } finally {
     closeSync(opened);
   }
-  return { key: auditKeyOf(seed), made: file };
+  renameSync(unfinished, file);
 }
 
 /** The key beside the database, if there is one. */

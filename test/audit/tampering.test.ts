@@ -34,13 +34,13 @@ test("what needs no head is found without one", async () => {
   const random = chance(7);
   for (const tampering of TAMPERINGS.filter(({ needsWitness }) => !needsWitness)) {
     const verdict = await tamper(original, tampering, random, false);
-    expect(verdict, tampering.name).toMatchObject({ ok: false });
+    expect(verdict, `way: ${tampering.name}`).toMatchObject({ ok: false });
   }
 });
 
 test("without a head a cut end, or a thief with the key, cannot be told: that is why heads are witnessed", async () => {
   for (const tampering of TAMPERINGS.filter(({ needsWitness }) => needsWitness)) {
     const verdict = await tamper(original, tampering, chance(3), false);
-    expect(verdict, tampering.name).toMatchObject({ ok: true });
+    expect(verdict, `way: ${tampering.name}`).toMatchObject({ ok: true });
   }
 });
