@@ -1,5 +1,4 @@
-// The environment, read once into a frozen object. All faults are told at once, and none of them repeats a value: it may be
-// a secret.
+// The environment, read once into a frozen object. All faults are told at once, and none repeats a value: it may be a secret.
 
 import { z } from "zod";
 import { auditKey, database, milliseconds, text, token, url } from "./config/fields.ts";
@@ -13,6 +12,8 @@ export type Config = {
   readonly audit: AuditConfig;
   readonly http: { readonly host: string; readonly port: number };
   readonly poll: { readonly minMs: number; readonly maxMs: number };
+  /** Null: no policy file, so the built-in policy. */
+  readonly policyFile: string | null;
   readonly logLevel: LogLevel;
 };
 
@@ -57,9 +58,7 @@ const Environment = z.object({
     .refine((word) => !/^approved?$/i.test(word), "says approve, so every denial would approve"),
   GATEWAY_URL: url().optional(),
   DATABASE_URL: database(),
-  POLICY_FILE: z.undefined(
-    "names a policy, and policies are not built yet; it is refused rather than ignored",
-  ),
+  POLICY_FILE: text().optional(),
   AUDIT_KEY: auditKey().optional(),
   SLACK_COMMAND: text().regex(/^\/[a-z0-9_-]{1,31}$/, "is not a slash and up to 31 of a-z, 0-9, _ and -"),
   HOST: text().regex(/^[A-Za-z0-9.:_-]+$/, "is not an address or host name"),
@@ -137,6 +136,7 @@ function configOf(env: z.output<typeof Environment>): Config {
     audit: { key: env.AUDIT_KEY ?? null },
     http: { host: env.HOST, port: env.PORT },
     poll: { minMs: env.POLL_MIN_MS, maxMs: env.POLL_MAX_MS },
+    policyFile: env.POLICY_FILE ?? null,
     logLevel: env.LOG_LEVEL,
   };
 }

@@ -42,6 +42,17 @@ const ROOMS: readonly {
   { room: "audit.ts", own: ["audit/", "config.ts"], packages: null },
   // It reads the audit of a database that a bot may hold, so it builds nothing either.
   { room: "audit/", own: ["core/", "flow/", "store/"], packages: null },
+  {
+    room: "policy-command.ts",
+    own: ["policy-command/", "policy/", "config.ts"],
+    packages: null,
+  },
+  // It reads as much as it needs of Slack and of the store, and writes nothing.
+  {
+    room: "policy-command/",
+    own: ["core/", "flow/", "slack/", "store/", "policy/", "config.ts", "log.ts"],
+    packages: null,
+  },
   { room: "sandbox/", own: NONE, packages: null },
 ];
 
@@ -117,7 +128,7 @@ const BANS: readonly Ban[] = [
     what: "the environment read outside the shell commands",
     pattern: /process\.env|process\["env"\]|\benv\b[^;]*from "node:process"/,
     // The sandbox starts the bot with the PATH it was started with itself.
-    allowed: (path) => /^(main|doctor|audit|sandbox\/bot-process)\.ts$/.test(path),
+    allowed: (path) => /^(main|doctor|audit|policy-command|sandbox\/bot-process)\.ts$/.test(path),
   },
   {
     what: "Bolt's own answers",
@@ -132,7 +143,7 @@ const BANS: readonly Ban[] = [
   {
     what: "console",
     pattern: /\bconsole\.\w/,
-    allowed: (path) => /^(main|doctor|audit)\.ts$/.test(path) || inSandbox(path),
+    allowed: (path) => /^(main|doctor|audit|policy-command)\.ts$/.test(path) || inSandbox(path),
   },
 ];
 

@@ -35,7 +35,7 @@ export const variables = [
     "https://gateway.example.com",
   ),
   variable("DATABASE_URL", "`sqlite:PATH`", "sqlite:./data/countersign.db", "sqlite:./data/bot.db"),
-  variable("POLICY_FILE", "the approval policy, YAML; not built yet", null, "leave it unset"),
+  variable("POLICY_FILE", "the approval policy, YAML: `docs/policy.md`", null, "./policy.yaml"),
   variable(
     "AUDIT_KEY",
     "what signs the audit: an Ed25519 key, PEM or its 32 bytes in base64; without it, one is made beside the database",

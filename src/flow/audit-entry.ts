@@ -3,6 +3,7 @@
 import type { Approval, Decision, Request, Verdict } from "../core/approval.ts";
 import type { AuditMark } from "../core/audit-chain.ts";
 import type { ApprovalId, RunId, RunKey, TeamId, UserId } from "../core/ids.ts";
+import type { PolicyMark } from "../core/policy.ts";
 import { digestedText } from "../core/observe.ts";
 import { cardSlot, type Run, runId } from "../core/run.ts";
 
@@ -33,7 +34,7 @@ export type AuditEntry = {
   /** What `digest` was taken of, in full. The store keeps it apart, once for each digest. */
   readonly text?: string;
   /** The policy's version, and the rule of it that was asked. Null: there is no policy, or none was asked. */
-  readonly policy: { readonly version: string; readonly rule: string } | null;
+  readonly policy: PolicyMark;
   readonly moments?: Moments;
   readonly outcome: string;
   /** At which step it was refused. */
@@ -88,9 +89,9 @@ export function aboutRequest(
 /** The fields of an entry about this decision. */
 export function aboutDecision(
   approval: ApprovalId,
-  { by, verdict, reason, digest }: Decision,
-): Pick<AuditEntry, "approval" | "by" | "verdict" | "reason" | "digest"> {
-  return { approval, by, verdict, reason, digest };
+  { by, verdict, reason, digest, policy = null }: Decision,
+): Pick<AuditEntry, "approval" | "by" | "verdict" | "reason" | "digest" | "policy"> {
+  return { approval, by, verdict, reason, digest, policy };
 }
 
 export function momentsOf(run: Run, { id, seenAt, state }: Approval, later: Moments = {}): Moments {

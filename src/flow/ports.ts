@@ -1,11 +1,11 @@
 // What the use cases need of the outside world, in domain words. No Slack, SQL or HTTP word stands here.
 
 import type { Request, Verdict } from "../core/approval.ts";
-import type { Person, Ticket } from "../core/decide.ts";
-import type { Outcome } from "../core/effect.ts";
-import type { ApprovalId, ChannelId, MessageTs, Nonce, RunId, RunKey, TeamId, UserId } from "../core/ids.ts";
-import type { Json } from "../core/json.ts";
 import type { AuditMark } from "../core/audit-chain.ts";
+import type { Ticket } from "../core/decide.ts";
+import type { Outcome } from "../core/effect.ts";
+import type { ApprovalId, ChannelId, MessageTs, Nonce, RunId, RunKey, UserId } from "../core/ids.ts";
+import type { Json } from "../core/json.ts";
 import type { Run, Said, Slot } from "../core/run.ts";
 import type { Snapshot } from "../core/snapshot.ts";
 import type { AuditEntry } from "./audit-entry.ts";
@@ -106,13 +106,6 @@ export type PacedEffect = {
   readonly kind: "post" | "update" | "read" | "other";
   /** 0 is the most urgent. */
   readonly urgency: 0 | 1 | 2 | 3;
-};
-
-export type People = {
-  /** Facts read now; one answer up to `maxAgeMs` old may be shared. Rejects with PortError when Slack does not say. */
-  lookUp(team: TeamId, user: UserId, channel: ChannelId, maxAgeMs: number): Promise<Person>;
-  /** The channels, among those we are in, that this person is a member of. Rejects with PortError. */
-  channelsOf(user: UserId, maxAgeMs: number): Promise<ReadonlySet<ChannelId>>;
 };
 
 /** A run as its row has it, with what a writer must prove. */

@@ -3,7 +3,9 @@
 
 import { decide, type Person, type Refusal, type Submission } from "../core/decide.ts";
 import type { Nonce, TeamId, UserId } from "../core/ids.ts";
+import type { Circle, PolicyMark } from "../core/policy.ts";
 import { err, ok, type Result } from "../core/result.ts";
+import { markOf, ruleOf, underPolicy } from "../core/ruling.ts";
 import { findApproval, type Run, runId } from "../core/run.ts";
 import { aboutRequest, auditEntry, momentsOf } from "./audit-entry.ts";
 import { type AuditEntry, type Look, type ModalTicket, PortError } from "./ports.ts";
@@ -42,12 +44,27 @@ async function submit(
   const { verdict, approval, saw, at: clicked } = ticket;
   const attempt = { step: "submit", verdict, reason, moments: { clicked } } as const;
   if (run === undefined) return refused(deps, { refusal: { because: "unknown" }, run: null }, by, attempt);
+  const { circle, policy } = standing(deps, run, ticket);
   const [person, look] = await Promise.all([
-    lookUp(deps, run, by.user, SUBMIT_AGE_MS),
+    lookUp(deps, run, { user: by.user, circle, maxAgeMs: SUBMIT_AGE_MS }),
     lookBriefly(deps, run),
   ]);
-  if ("because" in person) return refused(deps, { refusal: person, run }, by, { ...attempt, approval, saw });
+  if ("because" in person)
+    return refused(deps, { refusal: person, run, policy }, by, { ...attempt, approval, saw });
   return commit(deps, ticket, { person, reason, look });
+}
+
+/** Whom the rule of now lets decide. Should it be another one at the commit, what it needs was not asked, and it says no. */
+function standing(
+  deps: DecideDeps,
+  run: Run,
+  { approval }: ModalTicket,
+): { circle: Circle; policy: PolicyMark } {
+  const request = findApproval(run, approval)?.request;
+  if (request === undefined) return { circle: "anyone", policy: null };
+  const { policy } = deps.context();
+  const rule = ruleOf(policy, run, request);
+  return { circle: rule.approvers, policy: markOf(policy, rule) };
 }
 
 /** Best effort: a late or failed look must not keep a person from deciding; the executor looks again before it sends. */
@@ -70,10 +87,12 @@ async function commit(deps: DecideDeps, ticket: ModalTicket, submitted: Submitte
     ticket.run,
     (run) => {
       const ctx = deps.context();
-      const newest = submitted.look === null ? run : takeIn(run, submitted.look, ctx);
+      const newest = underPolicy(submitted.look === null ? run : takeIn(run, submitted.look, ctx), ctx);
       outcome.result = decide(newest, submissionOf(ticket, submitted), ctx);
       if (outcome.result.ok && outcome.result.value === newest) return newest;
-      const audit = [entryOf(newest, ticket, { ...submitted, at: ctx.now }, outcome.result)];
+      const { policy } = standing(deps, newest, ticket);
+      const entry = entryOf(newest, ticket, { ...submitted, at: ctx.now }, outcome.result);
+      const audit = [{ ...entry, policy }];
       return { run: outcome.result.ok ? outcome.result.value : newest, alongside: { audit } };
     },
     { mustHold: false },

@@ -4,20 +4,22 @@ import type { Request } from "../core/approval.ts";
 import type { Context } from "../core/context.ts";
 import type { Person, Refusal } from "../core/decide.ts";
 import type { ApprovalId, TeamId, UserId } from "../core/ids.ts";
+import { type Circle, type PolicyMark, setsOf } from "../core/policy.ts";
 import { err, type Result } from "../core/result.ts";
 import type { Run } from "../core/run.ts";
 import { aboutRequest, auditEntry } from "./audit-entry.ts";
 import type { FlowMetrics } from "./flow-log.ts";
-import { type AgentService, type AuditEntry, type People, PortError, type Store } from "./ports.ts";
+import { type AgentService, type AuditEntry, PortError, type Store } from "./ports.ts";
+import type { People } from "./people.ts";
 import type { Rounds } from "./rounds.ts";
 
 /** A refusal, and the run it concerns where we know it. */
-export type No = { readonly refusal: Refusal; readonly run: Run | null };
+export type No = { readonly refusal: Refusal; readonly run: Run | null; readonly policy?: PolicyMark };
 
 export type DecideDeps = {
   store: Store;
   agents: Pick<AgentService, "look">;
-  people: Pick<People, "lookUp">;
+  people: Pick<People, "lookUp" | "memberOf">;
   rounds: Pick<Rounds, "change">;
   context: () => Context;
   metrics: FlowMetrics;
@@ -48,7 +50,7 @@ export async function refused(
 
 function refusalEntry(
   deps: DecideDeps,
-  { refusal, run }: No,
+  { refusal, run, policy = null }: No,
   { team, user }: { team: TeamId; user: UserId },
   { approval, saw, ...tried }: Attempt,
 ): AuditEntry {
@@ -56,18 +58,23 @@ function refusalEntry(
   const facts = { at: deps.context().now, what: "refused", outcome: "refused", refusal: because } as const;
   const about =
     run === null || approval === undefined || saw === undefined ? {} : aboutRequest(run, approval, saw);
-  return auditEntry(run, { ...facts, by: { team, user }, ...tried, ...about });
+  return auditEntry(run, { ...facts, by: { team, user }, policy, ...tried, ...about });
 }
+
+export type Asked = { readonly user: UserId; readonly circle: Circle; readonly maxAgeMs: number };
 
 /** Facts about the person, or the refusal that nobody can say who they are. */
 export async function lookUp(
-  { people }: DecideDeps,
+  { people }: Pick<DecideDeps, "people">,
   run: Run,
-  user: UserId,
-  maxAgeMs: number,
+  { user, circle, maxAgeMs }: Asked,
 ): Promise<Person | Refusal> {
   try {
-    return await people.lookUp(run.team, user, run.channel, maxAgeMs);
+    const [person, memberOf] = await Promise.all([
+      people.lookUp(run.team, user, run.channel, maxAgeMs),
+      people.memberOf(user, setsOf(circle), maxAgeMs),
+    ]);
+    return { ...person, memberOf };
   } catch (error) {
     if (error instanceof PortError) return { because: "unverified" };
     throw error;
