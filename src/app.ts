@@ -71,7 +71,11 @@ type Closers = (() => Promise<void>)[];
 type Current = { app: SlackApp | null };
 
 function turningAway(metrics: Metrics, log: Log): TurnedAway {
-  return createTurnedAway({ count: (because) => metrics.turnedAway(because), log, now: realClock.now });
+  return createTurnedAway({
+    count: (because) => metrics.turnedAway(because),
+    log,
+    now: () => realClock.now(),
+  });
 }
 
 async function build(config: Config, log: Log, closers: Closers): Promise<string> {
