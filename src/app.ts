@@ -11,11 +11,12 @@ import type { Context } from "./core/context.ts";
 import { Nonce } from "./core/ids.ts";
 import type { Clock } from "./flow/clock.ts";
 import type { Store } from "./flow/ports.ts";
-import { createFlow } from "./flow/flow.ts";
+import { createFlow, type Flow } from "./flow/flow.ts";
 import { createMetrics, type Metrics } from "./http/metrics.ts";
 import { startHttp } from "./http/server.ts";
 import { createTurnedAway, type TurnedAway } from "./http/turned-away.ts";
 import { type Log, slackLogger } from "./log.ts";
+import { createPolicyHolder, type PolicyHolder } from "./policy/policy-file.ts";
 import type { SlackApp } from "./slack/bolt.ts";
 import { createSlack } from "./slack/door.ts";
 import { EVENTS_PATH } from "./slack/guard.ts";
@@ -24,6 +25,8 @@ import { openStore } from "./store/open.ts";
 export type App = {
   /** Where health and metrics are served. */
   readonly url: string;
+  /** Reads the policy file again. What is wrong with it is logged, and the old policy stays in force. Never rejects. */
+  reload(): Promise<void>;
   /** Takes no more work, finishes or hands back what is under way, closes. May be called twice. */
   stop(): Promise<void>;
 };
@@ -58,8 +61,8 @@ export async function startApp(config: Config, log: Log): Promise<App> {
     }
   };
   try {
-    const url = await build(config, log, closers);
-    return { url, stop };
+    const { url, reload } = await build(config, log, closers);
+    return { url, reload, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -78,7 +81,8 @@ function turningAway(metrics: Metrics, log: Log): TurnedAway {
   });
 }
 
-async function build(config: Config, log: Log, closers: Closers): Promise<string> {
+async function build(config: Config, log: Log, closers: Closers): Promise<Omit<App, "stop">> {
+  const policy = await createPolicyHolder(config.policyFile, log);
   const current: Current = { app: null };
   const metrics = createMetrics();
   const store = await openStore({
@@ -91,7 +95,7 @@ async function build(config: Config, log: Log, closers: Closers): Promise<string
   const url = await startDoors({ config, metrics, store, current, turnedAway }, closers);
   const doors = await openDoors({ config, store, turnedAway, log }, closers);
   const { slack } = doors;
-  const context = (): Context => ({ now: realClock.now(), digest, nonce });
+  const context = (): Context => ({ now: realClock.now(), digest, nonce, policy: policy.now() });
   const limits = { ...config.poll, maxInFlight: MAX_POLLS_IN_FLIGHT };
   const ports = { ...doors, store, chat: slack.chat, people: slack.people, clock: realClock, context };
   const flow = createFlow({ ...ports, newKey, random: Math.random, log, metrics }, limits);
@@ -101,8 +105,17 @@ async function build(config: Config, log: Log, closers: Closers): Promise<string
   await app.start();
   current.app = app;
   closers.push(() => app.stop(LISTENERS_GRACE_MS));
-  log.info({ url, team: slack.self.team, mode: config.slack.mode, runs }, "Countersign is ready");
-  return url;
+  const started = { url, team: slack.self.team, mode: config.slack.mode, runs, policy: policy.now().version };
+  log.info(started, "Countersign is ready");
+  return { url, reload: () => reloadPolicy(policy, flow, log) };
+}
+
+async function reloadPolicy(policy: PolicyHolder, flow: Flow, log: Log): Promise<void> {
+  try {
+    if (await policy.reload()) await flow.policyChanged();
+  } catch (error) {
+    log.error({ error }, "the cards could not be brought under the new policy; their next look does it");
+  }
 }
 
 type Outside = {

@@ -1,5 +1,4 @@
-// The environment, read once into a frozen object. All faults are told at once, and none of them repeats a value: it may be
-// a secret.
+// The environment, read once into a frozen object. All faults are told at once, and none repeats a value: it may be a secret.
 
 import { z } from "zod";
 
@@ -10,6 +9,8 @@ export type Config = {
   readonly database: { readonly engine: "sqlite"; readonly path: string };
   readonly http: { readonly host: string; readonly port: number };
   readonly poll: { readonly minMs: number; readonly maxMs: number };
+  /** Null: no policy file, so the built-in policy. */
+  readonly policyFile: string | null;
   readonly logLevel: LogLevel;
 };
 
@@ -62,7 +63,7 @@ export const variables = [
     "https://gateway.example.com",
   ),
   variable("DATABASE_URL", "`sqlite:PATH`", "sqlite:./data/countersign.db", "sqlite:./data/bot.db"),
-  variable("POLICY_FILE", "the approval policy, YAML; not built yet", null, "leave it unset"),
+  variable("POLICY_FILE", "the approval policy, YAML: `docs/policy.md`", null, "./policy.yaml"),
   variable("SLACK_COMMAND", "the slash command", "/agent", "/agent"),
   variable("HOST", "address of health, metrics and, in HTTP mode, Slack", "127.0.0.1", "127.0.0.1"),
   variable("PORT", "its port", "3000", "3000"),
@@ -105,9 +106,7 @@ const Environment = z.object({
     .refine((word) => !/^approved?$/i.test(word), "says approve, so every denial would approve"),
   GATEWAY_URL: url().optional(),
   DATABASE_URL: text().transform(databasePath),
-  POLICY_FILE: z.undefined(
-    "names a policy, and policies are not built yet; it is refused rather than ignored",
-  ),
+  POLICY_FILE: text().optional(),
   SLACK_COMMAND: text().regex(/^\/[a-z0-9_-]{1,31}$/, "is not a slash and up to 31 of a-z, 0-9, _ and -"),
   HOST: text().regex(/^[A-Za-z0-9.:_-]+$/, "is not an address or host name"),
   PORT: text()
@@ -169,6 +168,7 @@ function configOf(env: z.output<typeof Environment>): Config {
     database: { engine: "sqlite", path: env.DATABASE_URL },
     http: { host: env.HOST, port: env.PORT },
     poll: { minMs: env.POLL_MIN_MS, maxMs: env.POLL_MAX_MS },
+    policyFile: env.POLICY_FILE ?? null,
     logLevel: env.LOG_LEVEL,
   };
 }

@@ -38,6 +38,17 @@ const ROOMS: readonly {
     own: ["core/", "flow/", "slack/", "agents/", "store/", "config.ts", "log.ts"],
     packages: null,
   },
+  {
+    room: "policy-command.ts",
+    own: ["policy-command/", "policy/", "config.ts"],
+    packages: null,
+  },
+  // It reads as much as it needs of Slack and of the store, and writes nothing.
+  {
+    room: "policy-command/",
+    own: ["core/", "flow/", "slack/", "store/", "policy/", "config.ts", "log.ts"],
+    packages: null,
+  },
   { room: "sandbox/", own: NONE, packages: null },
 ];
 
@@ -113,7 +124,7 @@ const BANS: readonly Ban[] = [
     what: "the environment read outside the shell commands",
     pattern: /process\.env|process\["env"\]|\benv\b[^;]*from "node:process"/,
     // The sandbox starts the bot with the PATH it was started with itself.
-    allowed: (path) => /^(main|doctor|sandbox\/bot-process)\.ts$/.test(path),
+    allowed: (path) => /^(main|doctor|policy-command|sandbox\/bot-process)\.ts$/.test(path),
   },
   {
     what: "Bolt's own answers",
@@ -128,7 +139,7 @@ const BANS: readonly Ban[] = [
   {
     what: "console",
     pattern: /\bconsole\.\w/,
-    allowed: (path) => /^(main|doctor)\.ts$/.test(path) || inSandbox(path),
+    allowed: (path) => /^(main|doctor|policy-command)\.ts$/.test(path) || inSandbox(path),
   },
 ];
 

@@ -8,6 +8,7 @@ import { foldApproval, type Sight } from "./fold-approval.ts";
 import type { ApprovalId, RunId } from "./ids.ts";
 import { canonicalJson } from "./json.ts";
 import { requestText } from "./request-text.ts";
+import { underPolicy } from "./ruling.ts";
 import type { Run, Said, Seen, Tell, Watch } from "./run.ts";
 import { isWatched, MISSING_AFTER_TIMES } from "./run.ts";
 import { ending, type PendingApproval, type Snapshot } from "./snapshot.ts";
@@ -25,8 +26,8 @@ export function observe(run: Run, snapshot: Snapshot, ctx: Context): Run {
     over !== null ? { is: "over", at: ctx.now } : run.watch.is === "on" ? run.watch : { is: "on" };
   const input =
     run.origin === "adopted" && run.input === "" && snapshot.input !== null ? snapshot.input : run.input;
-  const same =
-    seen === run.seen && watch === run.watch && input === run.input && folded.approvals === run.approvals;
+  const { approvals } = underPolicy({ ...run, input, approvals: folded.approvals }, ctx);
+  const same = seen === run.seen && watch === run.watch && input === run.input && approvals === run.approvals;
   if (same) return run;
   // Whatever was learnt, an older answer that comes later must not unlearn it.
   const newest = { ...seen, askedAt: snapshot.askedAt };
@@ -35,7 +36,7 @@ export function observe(run: Run, snapshot: Snapshot, ctx: Context): Run {
     seen: newest,
     watch,
     input,
-    approvals: folded.approvals,
+    approvals,
     tells: tell(run, folded.says, ctx),
   };
 }

@@ -37,8 +37,8 @@ function outcomeOf(was: Approval, is: Approval): string | null {
 function line(
   run: Run,
   approval: Approval,
-  { by, verdict, reason, digest }: Decision,
+  { by, verdict, reason, digest, policy = null }: Decision,
   facts: Pick<AuditEntry, "at" | "what" | "outcome">,
 ): AuditEntry {
-  return { ...facts, run: run.key, approval: approval.id, by, verdict, reason, digest };
+  return { ...facts, run: run.key, approval: approval.id, by, verdict, reason, digest, policy };
 }

@@ -9,7 +9,9 @@ import { createHold } from "./hold-runs.ts";
 import { createOpenModal, type OpenModal } from "./open-modal.ts";
 import { createOutageWatch } from "./outage.ts";
 import { createPerform } from "./perform.ts";
-import type { AgentService, Chat, Gateway, People, Store } from "./ports.ts";
+import { bringUnderPolicy } from "./policy-changed.ts";
+import type { AgentService, Chat, Gateway, Store } from "./ports.ts";
+import type { People } from "./people.ts";
 import { createQuestions, type Questions } from "./questions.ts";
 import { createRecordDecision, type RecordDecision } from "./record-decision.ts";
 import { createNoteRefusal, type NoteRefusal } from "./refuse.ts";
@@ -28,6 +30,8 @@ export type Flow = {
   readonly noteRefusal: NoteRefusal;
   /** Takes up all unfinished runs; resolves to how many. Rejects when the store can't be read. */
   start(): Promise<number>;
+  /** Brings what waits for a decision under the policy that is in force now. Rejects when the store fails. */
+  policyChanged(): Promise<void>;
   /** Watches nothing more, waits for what is under way (ms at most), and hands the runs back. */
   stop(ms: number): Promise<void>;
 };
@@ -70,6 +74,7 @@ export function createFlow(deps: FlowDeps, limits: WatchLimits): Flow {
       retention.start();
       return hold.start();
     },
+    policyChanged: () => bringUnderPolicy(store, rounds.change, deps.context),
     stop: async (ms) => {
       for (const part of [hold, watch, outage, retention]) part.stop();
       await rounds.stop(ms);

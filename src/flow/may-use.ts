@@ -1,13 +1,15 @@
-// Who may start, watch and let go of runs: full members of this workspace who can see the channel.
+// Who may start, watch and let go of runs: full members of this workspace who can see the channel, and whom the policy lets.
 
 import type { Context } from "../core/context.ts";
-import type { Person } from "../core/decide.ts";
+import { isAmong, type Person } from "../core/decide.ts";
 import type { ChannelId, RunKey, TeamId, UserId } from "../core/ids.ts";
+import { type Circle, setsOf } from "../core/policy.ts";
 import type { Result } from "../core/result.ts";
 import { type Run, runId } from "../core/run.ts";
 import type { FlowMetrics } from "./flow-log.ts";
 import type { NoRun } from "./no-run.ts";
-import { type AgentService, type AuditEntry, type People, PortError, type Store } from "./ports.ts";
+import type { People } from "./people.ts";
+import { type AgentService, type AuditEntry, PortError, type Store } from "./ports.ts";
 import { createNoteRefusal } from "./refuse.ts";
 import type { Rounds } from "./rounds.ts";
 
@@ -39,6 +41,31 @@ export async function mayUse({ people }: UseDeps, by: Asker): Promise<NoRun | nu
   }
   if (person.kind !== "member") return { because: person.kind };
   return person.seesChannel ? null : { because: "not-in-channel" };
+}
+
+/** Null: they may start or adopt runs here. */
+export async function mayStart(deps: UseDeps, by: Asker): Promise<NoRun | null> {
+  const no = await mayUse(deps, by);
+  const { starters } = deps.context().policy;
+  if (no !== null || starters === null) return no;
+  const here = starters.filter(({ channels }) => channels === null || channels.includes(by.channel));
+  if (here.length === 0) return { because: "no-runs-here" };
+  return isAmongAny(
+    deps,
+    by,
+    here.map(({ who }) => who),
+  );
+}
+
+async function isAmongAny({ people }: UseDeps, by: Asker, circles: readonly Circle[]): Promise<NoRun | null> {
+  try {
+    const memberOf = await people.memberOf(by.user, circles.flatMap(setsOf), RELAXED_AGE_MS);
+    const person: Person = { team: by.team, user: by.user, kind: "member", seesChannel: true, memberOf };
+    return circles.some((circle) => isAmong(person, circle) === true) ? null : { because: "not-starter" };
+  } catch (error) {
+    if (error instanceof PortError) return { because: "unverified" };
+    throw error;
+  }
 }
 
 /** Only members of its channel hear of a run; to others it is an unknown one. */
@@ -84,6 +111,6 @@ export function entry(
   at: number,
 ): AuditEntry {
   const { team, user } = by;
-  const nothing = { approval: null, verdict: null, reason: null, digest: null };
+  const nothing = { approval: null, verdict: null, reason: null, digest: null, policy: null };
   return { at, what, run: run.key, by: { team, user }, ...nothing, outcome: runId(run) ?? "" };
 }

@@ -6,6 +6,8 @@ export type NoRun =
   | { readonly because: "empty-task" }
   | { readonly because: "guest" | "outsider" | "bot" | "deactivated" | "not-in-channel" }
   | { readonly because: "unverified" }
+  /** The policy lets nobody start runs in this channel, or not this person. */
+  | { readonly because: "no-runs-here" | "not-starter" }
   /** We can't see the channel: private, and nobody invited us. */
   | { readonly because: "hidden-channel" }
   /** A direct message, to us or among people. */

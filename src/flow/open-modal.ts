@@ -4,6 +4,7 @@ import type { Verdict } from "../core/approval.ts";
 import { isOpen, mayDecide, type Refusal } from "../core/decide.ts";
 import type { ChannelId, MessageTs, Nonce, TeamId, UserId } from "../core/ids.ts";
 import { err, ok, type Result } from "../core/result.ts";
+import { markOf, ruleOf, underPolicy } from "../core/ruling.ts";
 import { cardSlot, findApproval, type Run } from "../core/run.ts";
 import type { ModalTicket } from "./ports.ts";
 import { type DecideDeps, lookUp, type No, refused } from "./refuse.ts";
@@ -19,9 +20,12 @@ export type Click = {
   readonly nonce: Nonce | null;
 };
 
+/** The run with its approvals under the rules of now. */
+export type Opened = { readonly run: Run; readonly ticket: ModalTicket };
+
 export type OpenModal = {
   /** The ticket is stored when this resolves to ok; its nonce is all that the modal carries. */
-  decide(click: Click, verdict: Verdict): Promise<Result<{ run: Run; ticket: ModalTicket }, No>>;
+  decide(click: Click, verdict: Verdict): Promise<Result<Opened, No>>;
   /** To read a request in full; decides nothing. */
   read(click: Click): Promise<Result<{ run: Run; request: ModalTicket["saw"] }, No>>;
 };
@@ -62,7 +66,7 @@ async function readRequest(
   const found = await findCard(deps, click);
   if (!found.ok) return refused(deps, found.error, click, null);
   const { run, approval } = found.value;
-  const person = await lookUp(deps, run, click.user, CLICK_AGE_MS);
+  const person = await lookUp(deps, run, { user: click.user, circle: "anyone", maxAgeMs: CLICK_AGE_MS });
   const no: Refusal | null =
     "because" in person ? person : person.seesChannel ? null : { because: "not-in-channel" };
   return no === null
@@ -70,21 +74,20 @@ async function readRequest(
     : refused(deps, { refusal: no, run }, click, null);
 }
 
-async function openModal(
-  deps: DecideDeps,
-  click: Click,
-  verdict: Verdict,
-): Promise<Result<{ run: Run; ticket: ModalTicket }, No>> {
+async function openModal(deps: DecideDeps, click: Click, verdict: Verdict): Promise<Result<Opened, No>> {
   const found = await findCard(deps, click);
   if (!found.ok) return refused(deps, found.error, click, null);
   const { run, approval, version } = found.value;
-  const person = await lookUp(deps, run, click.user, CLICK_AGE_MS);
-  const no = "because" in person ? person : (mayDecide(person, run) ?? isOpen(approval, version, null));
-  if (no !== null) return refused(deps, { refusal: no, run }, click, verdict);
+  const { policy } = deps.context();
+  const rule = ruleOf(policy, run, approval.request);
+  const asked = { user: click.user, circle: rule.approvers, maxAgeMs: CLICK_AGE_MS };
+  const person = await lookUp(deps, run, asked);
+  const no = "because" in person ? person : (mayDecide(person, run, rule) ?? isOpen(approval, version, null));
+  if (no !== null) return refused(deps, { refusal: no, run, policy: markOf(policy, rule) }, click, verdict);
   const { now, nonce } = deps.context();
   const { team, user } = click;
   const bound = { nonce: nonce(), team, user, approval: approval.id, version, run: run.key };
   const ticket: ModalTicket = { ...bound, verdict, saw: approval.request, at: now };
   await deps.store.openModal(ticket);
-  return ok({ run, ticket });
+  return ok({ run: underPolicy(run, { policy }), ticket });
 }

@@ -1,10 +1,11 @@
 // What the use cases need of the outside world, in domain words. No Slack, SQL or HTTP word stands here.
 
 import type { Request, Verdict } from "../core/approval.ts";
-import type { Person, Refusal, Ticket } from "../core/decide.ts";
+import type { Refusal, Ticket } from "../core/decide.ts";
 import type { Outcome } from "../core/effect.ts";
 import type { ApprovalId, ChannelId, MessageTs, Nonce, RunId, RunKey, TeamId, UserId } from "../core/ids.ts";
 import type { Json } from "../core/json.ts";
+import type { PolicyMark } from "../core/policy.ts";
 import type { Run, Said, Slot } from "../core/run.ts";
 import type { Snapshot } from "../core/snapshot.ts";
 import type { NoRun } from "./no-run.ts";
@@ -104,13 +105,6 @@ export type PacedEffect = {
   readonly urgency: 0 | 1 | 2 | 3;
 };
 
-export type People = {
-  /** Facts read now; one answer up to `maxAgeMs` old may be shared. Rejects with PortError when Slack does not say. */
-  lookUp(team: TeamId, user: UserId, channel: ChannelId, maxAgeMs: number): Promise<Person>;
-  /** The channels, among those we are in, that this person is a member of. Rejects with PortError. */
-  channelsOf(user: UserId, maxAgeMs: number): Promise<ReadonlySet<ChannelId>>;
-};
-
 /** A run as its row has it, with what a writer must prove. */
 export type Stored = { readonly run: Run; readonly revision: number };
 
@@ -132,6 +126,8 @@ export type AuditEntry = {
   readonly digest: string | null;
   readonly outcome: string;
   readonly refusal?: Refusal["because"] | NoRun["because"] | "unknown-command";
+  /** The rule that a decision was taken or refused under; null where there was none, or no policy file. */
+  readonly policy: PolicyMark;
 };
 
 /** A modal that was opened: what its nonce stands for, and what its person saw. */

@@ -3,8 +3,10 @@
 
 import { decide, type Person, type Refusal, type Submission } from "../core/decide.ts";
 import type { Nonce, TeamId, UserId } from "../core/ids.ts";
+import type { Circle, PolicyMark } from "../core/policy.ts";
 import { err, ok, type Result } from "../core/result.ts";
-import { type Run, runId } from "../core/run.ts";
+import { markOf, ruleOf, underPolicy } from "../core/ruling.ts";
+import { findApproval, type Run, runId } from "../core/run.ts";
 import { type AuditEntry, type Look, type ModalTicket, PortError } from "./ports.ts";
 import { type DecideDeps, lookUp, type No, refused } from "./refuse.ts";
 import { takeIn } from "./take-in.ts";
@@ -40,12 +42,26 @@ async function submit(
   const run = (await deps.store.load(ticket.run))?.run;
   if (run === undefined)
     return refused(deps, { refusal: { because: "unknown" }, run: null }, by, ticket.verdict);
+  const { circle, policy } = standing(deps, run, ticket);
   const [person, look] = await Promise.all([
-    lookUp(deps, run, by.user, SUBMIT_AGE_MS),
+    lookUp(deps, run, { user: by.user, circle, maxAgeMs: SUBMIT_AGE_MS }),
     lookBriefly(deps, run),
   ]);
-  if ("because" in person) return refused(deps, { refusal: person, run }, by, ticket.verdict);
+  if ("because" in person) return refused(deps, { refusal: person, run, policy }, by, ticket.verdict);
   return commit(deps, ticket, { person, reason, look });
+}
+
+/** Whom the rule of now lets decide. Should it be another one at the commit, what it needs was not asked, and it says no. */
+function standing(
+  deps: DecideDeps,
+  run: Run,
+  { approval }: ModalTicket,
+): { circle: Circle; policy: PolicyMark } {
+  const request = findApproval(run, approval)?.request;
+  if (request === undefined) return { circle: "anyone", policy: null };
+  const { policy } = deps.context();
+  const rule = ruleOf(policy, run, request);
+  return { circle: rule.approvers, policy: markOf(policy, rule) };
 }
 
 /** Best effort: a late or failed look must not keep a person from deciding; the executor looks again before it sends. */
@@ -68,13 +84,11 @@ async function commit(deps: DecideDeps, ticket: ModalTicket, submitted: Submitte
     ticket.run,
     (run) => {
       const ctx = deps.context();
-      const newest = submitted.look === null ? run : takeIn(run, submitted.look, ctx);
+      const newest = underPolicy(submitted.look === null ? run : takeIn(run, submitted.look, ctx), ctx);
       outcome.result = decide(newest, submissionOf(ticket, submitted), ctx);
       if (outcome.result.ok && outcome.result.value === newest) return newest;
-      const audit = [entryOf(newest, ticket, submitted, outcome.result)].map((entry) => ({
-        ...entry,
-        at: ctx.now,
-      }));
+      const { policy } = standing(deps, newest, ticket);
+      const audit = [{ ...entryOf(newest, ticket, submitted, outcome.result), at: ctx.now, policy }];
       return { run: outcome.result.ok ? outcome.result.value : newest, alongside: { audit } };
     },
     { mustHold: false },
@@ -98,7 +112,7 @@ function entryOf(
   ticket: ModalTicket,
   submitted: Submitted,
   result: Result<Run, Refusal>,
-): Omit<AuditEntry, "at"> {
+): Omit<AuditEntry, "at" | "policy"> {
   const { person, reason } = submitted;
   const by = { team: person.team, user: person.user };
   const { approval, verdict, saw } = ticket;

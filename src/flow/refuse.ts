@@ -4,19 +4,21 @@ import type { Verdict } from "../core/approval.ts";
 import type { Context } from "../core/context.ts";
 import type { Person, Refusal } from "../core/decide.ts";
 import type { TeamId, UserId } from "../core/ids.ts";
+import { type Circle, type PolicyMark, setsOf } from "../core/policy.ts";
 import { err, type Result } from "../core/result.ts";
 import { type Run, runId } from "../core/run.ts";
 import type { FlowMetrics } from "./flow-log.ts";
-import { type AgentService, type AuditEntry, type People, PortError, type Store } from "./ports.ts";
+import { type AgentService, type AuditEntry, PortError, type Store } from "./ports.ts";
+import type { People } from "./people.ts";
 import type { Rounds } from "./rounds.ts";
 
 /** A refusal, and the run it concerns where we know it. */
-export type No = { readonly refusal: Refusal; readonly run: Run | null };
+export type No = { readonly refusal: Refusal; readonly run: Run | null; readonly policy?: PolicyMark };
 
 export type DecideDeps = {
   store: Store;
   agents: Pick<AgentService, "look">;
-  people: Pick<People, "lookUp">;
+  people: Pick<People, "lookUp" | "memberOf">;
   rounds: Pick<Rounds, "change">;
   context: () => Context;
   metrics: FlowMetrics;
@@ -40,7 +42,7 @@ export async function refused(
 
 function refusalEntry(
   deps: DecideDeps,
-  { refusal, run }: No,
+  { refusal, run, policy = null }: No,
   { team, user }: { team: TeamId; user: UserId },
   verdict: Verdict | null,
 ): AuditEntry {
@@ -56,18 +58,24 @@ function refusalEntry(
     ...nothing,
     outcome,
     refusal: refusal.because,
+    policy,
   };
 }
 
+export type Asked = { readonly user: UserId; readonly circle: Circle; readonly maxAgeMs: number };
+
 /** Facts about the person, or the refusal that nobody can say who they are. */
 export async function lookUp(
-  { people }: DecideDeps,
+  { people }: Pick<DecideDeps, "people">,
   run: Run,
-  user: UserId,
-  maxAgeMs: number,
+  { user, circle, maxAgeMs }: Asked,
 ): Promise<Person | Refusal> {
   try {
-    return await people.lookUp(run.team, user, run.channel, maxAgeMs);
+    const [person, memberOf] = await Promise.all([
+      people.lookUp(run.team, user, run.channel, maxAgeMs),
+      people.memberOf(user, setsOf(circle), maxAgeMs),
+    ]);
+    return { ...person, memberOf };
   } catch (error) {
     if (error instanceof PortError) return { because: "unverified" };
     throw error;
@@ -88,7 +96,7 @@ export function createNoteRefusal({
 }: Pick<DecideDeps, "store" | "metrics" | "context">): NoteRefusal {
   return async ({ team, user }, refusal, outcome) => {
     metrics.refusal(refusal);
-    const nothing = { run: null, approval: null, verdict: null, reason: null, digest: null };
+    const nothing = { run: null, approval: null, verdict: null, reason: null, digest: null, policy: null };
     const at = context().now;
     await store.audit([{ at, what: "refused", ...nothing, by: { team, user }, outcome, refusal }]);
   };

@@ -5,7 +5,7 @@ import { err, ok, type Result } from "../core/result.ts";
 import { newRun } from "../core/run.ts";
 import { answerUnknown } from "../core/settle.ts";
 import { isBlank } from "../core/text.ts";
-import { answered, type Asker, entry, keep, mayUse, type UseDeps } from "./may-use.ts";
+import { answered, type Asker, entry, keep, mayStart, type UseDeps } from "./may-use.ts";
 import type { NoRun } from "./no-run.ts";
 
 export type StartRun = {
@@ -34,7 +34,7 @@ async function start(
   task: { input: string; intention: string; answerUrl: string | null },
 ): Promise<Result<RunKey, NoRun>> {
   if (isBlank(task.input)) return err({ because: "empty-task" });
-  const no = await mayUse(deps, by);
+  const no = await mayStart(deps, by);
   if (no !== null) return err(no);
   const askedAt = deps.context().now;
   const answer =

@@ -3,7 +3,8 @@
 import type { Logger } from "@slack/logger";
 import type { Clock } from "../flow/clock.ts";
 import type { FlowLog } from "../flow/flow-log.ts";
-import type { Chat, People } from "../flow/ports.ts";
+import type { People } from "../flow/people.ts";
+import type { Chat } from "../flow/ports.ts";
 import { createAnswerAt } from "./answer-url.ts";
 import { createSlackApp, type Entrance, type SlackApp } from "./bolt.ts";
 import { createChat } from "./chat.ts";

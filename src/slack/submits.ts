@@ -43,6 +43,7 @@ export async function decisionAnswer(deps: ListenerDeps, payload: SubmitPayload)
 function refusalAnswer({ refusal, run }: No, asker: UserId): SubmitAnswer {
   switch (refusal.because) {
     case "reason-needed":
+    case "reason-too-short":
     case "reason-too-long":
     case "unverified":
       return inField(REASON_BLOCK, refusalPlain(refusal));
@@ -94,6 +95,8 @@ const ABOUT_CHANNEL: ReadonlySet<NoRun["because"]> = new Set([
   "not-in-channel",
   "hidden-channel",
   "not-a-channel",
+  "no-runs-here",
+  "not-starter",
 ]);
 
 function inField(block: string, words: string): SubmitAnswer {

@@ -63,6 +63,12 @@ export function slackChannels(answer: unknown): { readonly ids: readonly string[
   return { ids: channels.map(({ id }) => id), next: response_metadata?.next_cursor ?? "" };
 }
 
+const groupAnswer = z.object({ users: z.array(z.string()) });
+
+export function slackGroup(answer: unknown): readonly string[] {
+  return read(groupAnswer, answer).users;
+}
+
 const historyAnswer = z.object({
   messages: z.array(
     z.object({

@@ -2,13 +2,21 @@
 
 import { afterEach } from "vitest";
 import type { Person } from "#src/core/decide.ts";
-import { type ApprovalId, type ChannelId, MessageTs, type RunId, type UserId } from "#src/core/ids.ts";
+import {
+  type ApprovalId,
+  type ChannelId,
+  type GroupId,
+  MessageTs,
+  type RunId,
+  type UserId,
+} from "#src/core/ids.ts";
 import type { Json } from "#src/core/json.ts";
 import { cardSlot, findApproval, type Run, type Said, type Slot } from "#src/core/run.ts";
 import { createFlow, type Flow } from "#src/flow/flow.ts";
 import type { FlowLog, FlowMetrics } from "#src/flow/flow-log.ts";
 import type { Click } from "#src/flow/open-modal.ts";
-import type { AgentService, Chat, DecisionAnswer, Gateway, Look, People, Store } from "#src/flow/ports.ts";
+import type { AgentService, Chat, DecisionAnswer, Gateway, Look, Store } from "#src/flow/ports.ts";
+import type { People } from "#src/flow/people.ts";
 import { PortError } from "#src/flow/ports.ts";
 import { openStore } from "#src/store/open.ts";
 import { createHandClock, type HandClock } from "./clock.ts";
@@ -110,6 +118,8 @@ export type HandPeople = People & {
   facts: Partial<Person>;
   before: (maxAgeMs: number) => Promise<void>;
   channels: ReadonlySet<ChannelId>;
+  /** The groups and channels that everybody who is asked about is in. */
+  sets: ReadonlySet<GroupId | ChannelId>;
 };
 
 function handPeople(): HandPeople {
@@ -117,9 +127,14 @@ function handPeople(): HandPeople {
     facts: {},
     before: () => Promise.resolve(),
     channels: new Set([CHANNEL]),
+    sets: new Set(),
     async lookUp(team, user, _channel, maxAgeMs) {
       await people.before(maxAgeMs);
       return { team, user, kind: "member", seesChannel: true, ...people.facts };
+    },
+    async memberOf(_user, sets, maxAgeMs) {
+      if (sets.length > 0) await people.before(maxAgeMs);
+      return new Map(sets.map((set) => [set, people.sets.has(set)]));
     },
     async channelsOf(_user, maxAgeMs) {
       await people.before(maxAgeMs);

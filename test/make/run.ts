@@ -85,6 +85,7 @@ export function anAuditEntry(run: Run, facts: Partial<AuditEntry> = {}): AuditEn
     reason: null,
     digest: null,
     outcome: "stored",
+    policy: null,
     ...facts,
   };
 }

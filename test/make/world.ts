@@ -53,6 +53,8 @@ export type Stage = Acting &
     stopApp(): Promise<void>;
     /** On the same database, as after a restart. */
     startApp(): Promise<void>;
+    /** As on SIGHUP. */
+    reload(): Promise<void>;
     /** What the app logged, one JSON line each. */
     readonly logged: readonly string[];
   };
@@ -102,6 +104,7 @@ async function open(choices: Choices): Promise<Opened> {
     url: () => starter.url(),
     stopApp: starter.stop,
     startApp: starter.start,
+    reload: starter.reload,
     logged,
   };
   const end = async (well: boolean): Promise<void> => {
@@ -136,6 +139,7 @@ function createStarter(world: World, { env = {}, entrance = "socket" }: Choices,
       if (!read.ok) throw new Error(explainFaults(read.error));
       app = await startApp(read.value, log);
     },
+    reload: async (): Promise<void> => app?.reload(),
     stop: async (): Promise<void> => {
       await app?.stop();
       app = null;
