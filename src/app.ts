@@ -74,7 +74,11 @@ type Closers = (() => Promise<void>)[];
 type Current = { app: SlackApp | null };
 
 function turningAway(metrics: Metrics, log: Log): TurnedAway {
-  return createTurnedAway({ count: (because) => metrics.turnedAway(because), log, now: realClock.now });
+  return createTurnedAway({
+    count: (because) => metrics.turnedAway(because),
+    log,
+    now: () => realClock.now(),
+  });
 }
 
 function tellAuditKey(log: Log, news: AuditKeyNews): void {

@@ -114,7 +114,7 @@ async function answered(world: Stage, deliver: () => Promise<unknown>, expected:
         .map((each) => textOf(each))
         .join("\n")}`,
   );
-  for (const { id, person } of [...workspace.views]) await world.slack.acts.close(person, id);
+  for (const { id, person } of workspace.views.slice()) await world.slack.acts.close(person, id);
 }
 
 function unaudited(world: Stage, noted: readonly Noted[]): readonly Noted[] {
