@@ -6,6 +6,7 @@
 //      └──────reopen───────┘
 //   pending ──no longer listed, run over──► closed ──listed again──► pending (a new card version)
 
+import type { AuditMark } from "./audit-chain.ts";
 import type { ApprovalId, Nonce, TeamId, UserId } from "./ids.ts";
 import type { Json } from "./json.ts";
 import { BUILT_IN, BUILT_IN_RULE, type PolicyMark, type Ruling } from "./policy.ts";
@@ -97,6 +98,8 @@ export type Approval = {
   readonly past: readonly PastDecision[];
   /** As of the newest look: for showing. Whoever decides is held to the rule of that moment. */
   readonly ruling: Ruling;
+  /** Where the audit tells how it ended: a head that stands on the card, out of reach of whoever has the database. */
+  readonly audited?: AuditMark;
 };
 
 /** Of approvals that nobody has looked at yet, and of those from before there were policies. */
@@ -114,8 +117,9 @@ export function reopen(
   nonce: Nonce,
   past: PastDecision | null,
 ): Approval {
+  const { audited: _ofItsEarlierEnd, ...rest } = approval;
   return {
-    ...approval,
+    ...rest,
     request,
     version: approval.version + 1,
     nonce,

@@ -11,6 +11,8 @@ export type Policy = {
   readonly rules: readonly Rule[];
   /** Null: everybody who may use Countersign may start runs, in every channel. */
   readonly starters: readonly Starters[] | null;
+  /** Who may be given the audit of a run, besides the admins of the configuration. Null: nobody. */
+  readonly auditors: Circle | null;
 };
 
 /** People. `anyone`: every full member who can see the card. The lists add up; a channel stands for its members. */
@@ -23,8 +25,12 @@ export type Circle =
     };
 
 /** Every id that the policy names, some more than once. */
-export function namedIn({ rules, starters }: Policy): readonly string[] {
-  const circles = [...rules.map(({ approvers }) => approvers), ...(starters ?? []).map(({ who }) => who)];
+export function namedIn({ rules, starters, auditors }: Policy): readonly string[] {
+  const circles = [
+    ...rules.map(({ approvers }) => approvers),
+    ...(starters ?? []).map(({ who }) => who),
+    ...(auditors === null ? [] : [auditors]),
+  ];
   const people = circles.flatMap((each) => (each === "anyone" ? [] : [...each.users, ...setsOf(each)]));
   const conditions = rules.flatMap(({ when }) => [...(when.channels ?? []), ...(when.requesters ?? [])]);
   return [...people, ...conditions, ...(starters ?? []).flatMap(({ channels }) => channels ?? [])];
@@ -83,7 +89,7 @@ export const BUILT_IN_RULE: Rule = {
   reason: { approve: 0, deny: 1 },
 };
 
-export const BUILT_IN: Policy = { version: null, rules: [BUILT_IN_RULE], starters: null };
+export const BUILT_IN: Policy = { version: null, rules: [BUILT_IN_RULE], starters: null, auditors: null };
 
 const NO_RULE: Rule = {
   ...BUILT_IN_RULE,

@@ -1,7 +1,9 @@
 // The audit's lines about what nobody submitted just now: one before a decision is sent, one when something became of it, one
 // when an approval closes undecided.
 
-import { type Approval, isFinal } from "../core/approval.ts";
+import { type Approval, isFinal, isSettled } from "../core/approval.ts";
+import type { AuditMark } from "../core/audit-chain.ts";
+import type { ApprovalId } from "../core/ids.ts";
 import type { Effect } from "../core/effect.ts";
 import { findApproval, type Run } from "../core/run.ts";
 import {
@@ -66,4 +68,25 @@ function outcomeOf(was: Approval, is: Approval): string | null {
   const { delivery } = is.state;
   if (delivery.is === was.state.delivery.is) return null;
   return isFinal(delivery) || delivery.is === "refused" || delivery.is === "unsure" ? delivery.is : null;
+}
+
+/** Each approval that came to an end keeps where the audit tells of it. `marks`: where the entries stand. */
+export function withMarks(run: Run, entries: readonly AuditEntry[], marks: readonly AuditMark[]): Run {
+  const ends = new Map<ApprovalId, AuditMark>();
+  for (const [index, { what, approval }] of entries.entries()) {
+    const mark = marks[index];
+    if (approval !== null && mark !== undefined && (what === "settled" || what === "closed"))
+      ends.set(approval, { seq: mark.seq, link: mark.link });
+  }
+  const approvals = run.approvals.map((approval) => {
+    const audited = ends.get(approval.id);
+    return audited === undefined || !isOver(approval) ? approval : { ...approval, audited };
+  });
+  return ends.size === 0 ? run : { ...run, approvals };
+}
+
+/** Settled for good, or refused by the service and not open again. */
+function isOver(approval: Approval): boolean {
+  const { state } = approval;
+  return isSettled(approval) || (state.is === "decided" && state.delivery.is === "refused");
 }

@@ -38,7 +38,8 @@ export type AuditEntry = {
   readonly moments?: Moments;
   readonly outcome: string;
   /** At which step it was refused. */
-  readonly step?: "click" | "read" | "submit" | "start" | "watch" | "unwatch" | "command" | "status";
+  readonly step?:
+    "click" | "read" | "submit" | "start" | "watch" | "unwatch" | "command" | "status" | "audit" | "receipt";
   readonly refusal?: string;
   /** The number of the entry that this one is about. */
   readonly refers?: number;

@@ -102,7 +102,7 @@ export type Chat = {
 };
 
 export type PacedEffect = {
-  readonly channel: ChannelId;
+  readonly channel: ChannelId | UserId;
   readonly kind: "post" | "update" | "read" | "other";
   /** 0 is the most urgent. */
   readonly urgency: 0 | 1 | 2 | 3;

@@ -107,6 +107,9 @@ export const PolicyShape = z
       .min(1, "is empty, so nobody could start a run; leave it out to let everybody")
       .optional()
       .meta({ description: "who may start and watch runs, and where; left out: everybody, everywhere" }),
+    auditors: circle
+      .optional()
+      .meta({ description: "who may be given the audit of a run, besides ADMINS; left out: nobody" }),
   })
   .meta({ title: "Countersign policy" });
 

@@ -42,7 +42,7 @@ function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
 
 const byLine = (findings: readonly Finding[]): Finding[] => findings.toSorted((a, b) => a.line - b.line);
 
-function policyOf({ rules, starters }: PolicyText, version: string): Policy {
+function policyOf({ rules, starters, auditors }: PolicyText, version: string): Policy {
   return {
     version,
     rules: rules.map(ruleOf),
@@ -51,6 +51,7 @@ function policyOf({ rules, starters }: PolicyText, version: string): Policy {
         channels: channels?.map(ChannelId) ?? null,
         who: circleOf(who),
       })) ?? null,
+    auditors: auditors === undefined ? null : circleOf(auditors),
   };
 }
 

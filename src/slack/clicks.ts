@@ -47,7 +47,7 @@ export async function onUnknownClick(deps: ListenerDeps, payload: ClickPayload):
     return refuse(deps, payload, { because: "unknown" });
   }
   if (done.error.because === "unknown-run") {
-    return answer(
+    return showAnswer(
       deps,
       payload,
       "Not yours to answer",
@@ -55,15 +55,15 @@ export async function onUnknownClick(deps: ListenerDeps, payload: ClickPayload):
     );
   }
   const heading = done.error.because === "answered" ? "Already answered" : "Nothing was started";
-  await answer(deps, payload, heading, noRunWords(done.error, deps.command));
+  await showAnswer(deps, payload, heading, noRunWords(done.error, deps.command));
 }
 
 async function refuse(deps: ListenerDeps, payload: ClickPayload, refusal: Refusal): Promise<void> {
-  await answer(deps, payload, refusalTitle(refusal), refusalWords(refusal, payload.user.id));
+  await showAnswer(deps, payload, refusalTitle(refusal), refusalWords(refusal, payload.user.id));
 }
 
 /** In a modal, because a person may have clicked in the channel, in the thread or on a phone: it is seen in all of them. */
-async function answer(
+export async function showAnswer(
   deps: ListenerDeps,
   payload: ClickPayload,
   heading: string,

@@ -14,6 +14,7 @@ import {
   HOME_OPENED,
   HOME_REFRESH,
   HOME_START,
+  RECEIPT_NOT_ME,
   RUN_FORM,
   UNKNOWN_LEAVE,
   UNKNOWN_START_AGAIN,
@@ -29,6 +30,7 @@ import {
   type SubmitPayload,
   submitPayload,
 } from "./payloads.ts";
+import { onNotMe } from "./receipt-clicks.ts";
 import { decisionAnswer, formAnswer, type SubmitAnswer } from "./submits.ts";
 
 type OnClick = (deps: ListenerDeps, payload: ClickPayload) => Promise<void>;
@@ -38,6 +40,7 @@ const CLICKS: readonly (readonly [string, OnClick])[] = [
   [CARD_APPROVE, onCardClick],
   [CARD_DENY, onCardClick],
   [CARD_READ, onCardClick],
+  [RECEIPT_NOT_ME, onNotMe],
   [UNKNOWN_START_AGAIN, onUnknownClick],
   [UNKNOWN_LEAVE, onUnknownClick],
 ];

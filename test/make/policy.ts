@@ -12,7 +12,12 @@ export function aRule(facts: Partial<Rule> = {}): Rule {
 }
 
 export function aPolicy(...rules: readonly Partial<Rule>[]): Policy {
-  return { version: "0123456789ab", rules: rules.map((facts) => aRule(facts)), starters: null };
+  return {
+    version: "0123456789ab",
+    rules: rules.map((facts) => aRule(facts)),
+    starters: null,
+    auditors: null,
+  };
 }
 
 export const these = (users: readonly UserId[], groups: readonly GroupId[] = []) => ({
