@@ -20,7 +20,7 @@ import { createPolicyHolder, type PolicyHolder } from "./policy/policy-file.ts";
 import type { SlackApp } from "./slack/bolt.ts";
 import { createSlack } from "./slack/door.ts";
 import { EVENTS_PATH } from "./slack/guard.ts";
-import { openStore } from "./store/open.ts";
+import { type AuditKeyNews, openStore } from "./store/open.ts";
 
 export type App = {
   /** Where health and metrics are served. */
@@ -81,6 +81,12 @@ function turningAway(metrics: Metrics, log: Log): TurnedAway {
   });
 }
 
+function tellAuditKey(log: Log, news: AuditKeyNews): void {
+  if (news.is === "made")
+    log.warn({ file: news.file }, "a key that signs the audit was made; keep a copy of it");
+  else log.warn({ from: news.from, to: news.to }, "another key signs the audit from here on");
+}
+
 async function build(config: Config, log: Log, closers: Closers): Promise<Omit<App, "stop">> {
   const policy = await createPolicyHolder(config.policyFile, log);
   const current: Current = { app: null };
@@ -88,6 +94,8 @@ async function build(config: Config, log: Log, closers: Closers): Promise<Omit<A
   const store = await openStore({
     url: `sqlite:${config.database.path}`,
     owner: `${hostname()} ${process.pid}`,
+    auditKey: config.audit.key,
+    onAuditKey: (news) => tellAuditKey(log, news),
     onCorrupt: (run, error) => log.error({ run, error }, "a stored run can't be read; it is left alone"),
   });
   closers.push(() => store.close());

@@ -6,7 +6,7 @@ import { close, newApproval, voidAndClose } from "./approval.ts";
 import type { Context } from "./context.ts";
 import { foldApproval, type Sight } from "./fold-approval.ts";
 import type { ApprovalId, RunId } from "./ids.ts";
-import { canonicalJson } from "./json.ts";
+import { canonicalJson, type Json } from "./json.ts";
 import { requestText } from "./request-text.ts";
 import { underPolicy } from "./ruling.ts";
 import type { Run, Said, Seen, Tell, Watch } from "./run.ts";
@@ -79,9 +79,14 @@ export const OUTPUT_IN_THREAD_CHARS = 8_000;
 
 /** The digest that binds a decision to what was shown: everything the service sent, and for which run and approval. */
 export function requestOf(run: RunId, item: PendingApproval, ctx: Context): Request {
-  const digest = ctx.digest(canonicalJson([run, item.id, item.content]));
+  const digest = ctx.digest(digestedText(run, item.id, item.content));
   const { action, content, requestedAt } = item;
   return { action, content, requestedAt, digest, chars: countedChars(requestText({ action, content })) };
+}
+
+/** What the digest is taken of. */
+export function digestedText(run: RunId, approval: ApprovalId, content: Json): string {
+  return canonicalJson([run, approval, content]);
 }
 
 function see(before: Seen | null, snapshot: Snapshot, now: number): Seen {

@@ -5,12 +5,13 @@ import { isAmong, type Person } from "../core/decide.ts";
 import type { ChannelId, RunKey, TeamId, UserId } from "../core/ids.ts";
 import { type Circle, setsOf } from "../core/policy.ts";
 import type { Result } from "../core/result.ts";
-import { type Run, runId } from "../core/run.ts";
+import type { Run } from "../core/run.ts";
+import { auditEntry } from "./audit-entry.ts";
 import type { FlowMetrics } from "./flow-log.ts";
 import type { NoRun } from "./no-run.ts";
 import type { People } from "./people.ts";
 import { type AgentService, type AuditEntry, PortError, type Store } from "./ports.ts";
-import { createNoteRefusal } from "./refuse.ts";
+import { createNoteRefusal, type Tried } from "./refuse.ts";
 import type { Rounds } from "./rounds.ts";
 
 /** A look-up for starting, watching and reading may be this old (ms); one for deciding may not. */
@@ -91,15 +92,15 @@ export async function keep(
   return run.key;
 }
 
-/** A «no» leaves a count and an audit entry; everything else passes as it is. `outcome`: the service's id, where one was given. */
+/** A «no» leaves a count and an audit entry; everything else passes as it is. `tried`: what is known of it. */
 export async function answered<Value>(
   deps: Pick<UseDeps, "store" | "metrics" | "context">,
   by: Pick<Asker, "team" | "user">,
   result: Result<Value, NoRun>,
-  outcome: string,
+  tried: Tried,
 ): Promise<Result<Value, NoRun>> {
   if (result.ok) return result;
-  await createNoteRefusal(deps)(by, result.error.because, outcome);
+  await createNoteRefusal(deps)(by, result.error.because, tried);
   return result;
 }
 
@@ -111,6 +112,5 @@ export function entry(
   at: number,
 ): AuditEntry {
   const { team, user } = by;
-  const nothing = { approval: null, verdict: null, reason: null, digest: null, policy: null };
-  return { at, what, run: run.key, by: { team, user }, ...nothing, outcome: runId(run) ?? "" };
+  return auditEntry(run, { at, what, by: { team, user }, outcome: what });
 }

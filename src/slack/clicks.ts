@@ -43,7 +43,7 @@ export async function onUnknownClick(deps: ListenerDeps, payload: ClickPayload):
   const done = key === null ? null : await deps.startRun.answerUnknown(by, key, again);
   if (done?.ok === true) return;
   if (done === null) {
-    await deps.noteRefusal(by, "unknown", "");
+    await deps.noteRefusal(by, "unknown", { step: "start" });
     return refuse(deps, payload, { because: "unknown" });
   }
   if (done.error.because === "unknown-run") {

@@ -7,6 +7,7 @@ import type { Run } from "../core/run.ts";
 import { oneLine } from "../core/text.ts";
 import { PortError } from "../flow/ports.ts";
 import type { Asker } from "../flow/may-use.ts";
+import type { Tried } from "../flow/refuse.ts";
 import { help, oneRun, runList } from "./blocks/answers.ts";
 import { healthReport } from "./blocks/health-report.ts";
 import { noRunWords } from "./blocks/refusal-words.ts";
@@ -33,10 +34,11 @@ export async function onCommand(deps: ListenerDeps, payload: CommandPayload, ack
     case "form":
       return form(deps, by, payload, ack);
     case "unknown": {
-      await noted(deps, by, "unknown-command", /^[a-z-]{1,20}$/i.test(typed.word) ? typed.word : "");
-      const word = escaped(oneLine(typed.word, 60));
+      const word = /^[a-z-]{1,20}$/i.test(typed.word) ? typed.word : "";
+      await noted(deps, by, "unknown-command", { step: "command", outcome: `refused: ${word}` });
+      const shown = escaped(oneLine(typed.word, 60));
       return ack(
-        `Countersign does not know \`${word.replaceAll("`", "'")}\`. \`${deps.command} help\` lists what it knows; to start a run, type \`${deps.command} run\` before the task.`,
+        `Countersign does not know \`${shown.replaceAll("`", "'")}\`. \`${deps.command} help\` lists what it knows; to start a run, type \`${deps.command} run\` before the task.`,
       );
     }
     default: {
@@ -125,7 +127,7 @@ async function aboutOne(deps: ListenerDeps, by: Asker, { is, rest }: Asked): Pro
     );
   if (is === "status") {
     const found = await deps.questions.status(by.user, id);
-    if (found === null) await noted(deps, by, "unknown-run", id);
+    if (found === null) await noted(deps, by, "unknown-run", { step: "status", runId: id });
     return found === null
       ? plain(noRunWords({ because: "unknown-run" }, deps.command))
       : oneRun(await linked(deps, found));
@@ -144,10 +146,10 @@ async function noted(
   { noteRefusal, log }: ListenerDeps,
   by: Asker,
   because: "unknown-command" | "unknown-run",
-  about: string,
+  tried: Tried,
 ): Promise<void> {
   try {
-    await noteRefusal(by, because, oneLine(about, 60));
+    await noteRefusal(by, because, tried);
   } catch (error) {
     log.error({ error }, "a refusal could not be written down");
   }
