@@ -24,39 +24,16 @@ const ROUND_EVERY_MS = 1_000;
 const AT_ONCE = 500;
 
 export function createPostOffice(deps: Deps): PostOffice {
-  const { clock, log } = deps;
+  const { clock, log, store } = deps;
   const writer = createLetterWriter(deps);
-  const underWay = new Set<Letter["id"]>();
-  const sent = new Set<Promise<void>>();
+  const postmen = createPostmen(deps);
   let stopped = false;
   let cancel = (): void => undefined;
 
-  async function round(): Promise<void> {
-    await writer.write();
-    const now = clock.now();
-    for (const letter of await deps.store.letters(AT_ONCE)) {
-      if (stopped || underWay.has(letter.id)) continue;
-      const act = nextAct(letter.post, now);
-      if (act !== null) send(letter, act);
-    }
-  }
-
-  function send(letter: Letter, act: Act): void {
-    underWay.add(letter.id);
-    const sending = carry(deps, letter, act, () => stopped)
-      .catch((error: unknown) =>
-        log.error({ letter: letter.kind, entry: letter.entry, error }, "not sent yet"),
-      )
-      .finally(() => {
-        underWay.delete(letter.id);
-        sent.delete(sending);
-      });
-    sent.add(sending);
-  }
-
   async function again(): Promise<void> {
     try {
-      await round();
+      await writer.write();
+      for (const letter of await store.letters(AT_ONCE)) postmen.send(letter);
     } catch (error) {
       log.error({ error }, "could not look after the letters of the audit");
     }
@@ -66,11 +43,37 @@ export function createPostOffice(deps: Deps): PostOffice {
   async function stop(ms: number): Promise<void> {
     stopped = true;
     cancel();
-    const late = new Promise<void>((resolve) => void clock.after(ms, resolve));
-    await Promise.race([Promise.allSettled(sent), late]);
+    await postmen.stop(ms);
   }
 
   return { start: () => void again(), stop };
+}
+
+type Postmen = { send(letter: Letter): void; stop(ms: number): Promise<void> };
+
+/** The same letter is never under way twice. */
+function createPostmen(deps: Deps): Postmen {
+  const { clock, log } = deps;
+  const underWay = new Map<Letter["id"], Promise<void>>();
+  let stopped = false;
+
+  function send(letter: Letter): void {
+    const { id, kind, entry } = letter;
+    const act = nextAct(letter.post, clock.now());
+    if (stopped || underWay.has(id) || act === null) return;
+    const sending = carry(deps, letter, act, () => stopped)
+      .catch((error: unknown) => log.error({ letter: kind, entry, error }, "not sent yet"))
+      .finally(() => underWay.delete(id));
+    underWay.set(id, sending);
+  }
+
+  async function stop(ms: number): Promise<void> {
+    stopped = true;
+    const late = new Promise<void>((resolve) => void clock.after(ms, resolve));
+    await Promise.race([Promise.allSettled(underWay.values()), late]);
+  }
+
+  return { send, stop };
 }
 
 type Act = "post" | "find";

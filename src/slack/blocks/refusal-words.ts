@@ -112,6 +112,13 @@ export function noRunWords(no: NoRun, command: string): string {
       return "A decision on this run is under way. Wait until it is settled, then try again.";
     case "answered":
       return "This was answered already.";
+    default:
+      return auditWords(no.because);
+  }
+}
+
+function auditWords(because: "not-auditor" | "own-audit" | "not-sent"): string {
+  switch (because) {
     case "not-auditor":
       return "You can't read the audit. The admins of Countersign can, and whomever its policy names as auditors.";
     case "own-audit":
