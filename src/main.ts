@@ -23,8 +23,13 @@ function configOrExit(): Config {
   process.exit(BAD_CONFIG);
 }
 
-function secretsOf({ slack, agents }: Config): string[] {
-  return [slack.botToken, agents.apiKey, slack.mode === "socket" ? slack.appToken : slack.signingSecret];
+function secretsOf({ slack, agents, audit }: Config): string[] {
+  return [
+    slack.botToken,
+    agents.apiKey,
+    audit.key ?? "",
+    slack.mode === "socket" ? slack.appToken : slack.signingSecret,
+  ];
 }
 
 async function startOrExit(config: Config, log: Log): Promise<App> {

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { explainFaults, readConfig, variables } from "#src/config.ts";
 
@@ -7,6 +8,7 @@ const SOCKET = {
   AGENT_BASE_URL: "http://127.0.0.1:4010",
   AGENT_API_KEY: "key",
 };
+const SEED = Buffer.alloc(32, 7).toString("base64");
 const { SLACK_APP_TOKEN: _without, ...BARE } = SOCKET;
 const HTTP = { ...BARE, SLACK_SIGNING_SECRET: "0123456789abcdef" };
 
@@ -35,6 +37,7 @@ describe("the configuration", () => {
       agents: { baseUrl: "http://127.0.0.1:4010", apiKey: "key", denyWord: "deny" },
       gatewayUrl: "http://127.0.0.1:4010",
       database: { engine: "sqlite", path: "./data/countersign.db" },
+      audit: { key: null, channel: null, admins: [] },
       http: { host: "127.0.0.1", port: 3000 },
       poll: { minMs: 1_000, maxMs: 15_000 },
       policyFile: null,
@@ -50,6 +53,9 @@ describe("the configuration", () => {
       AGENT_DENY_DECISION: "reject",
       GATEWAY_URL: "https://gateway.example.com",
       DATABASE_URL: "sqlite:/var/lib/countersign.db",
+      AUDIT_KEY: SEED,
+      AUDIT_CHANNEL: "C0AUDIT",
+      ADMINS: "U0ANN, W0BEN,U0ANN",
       SLACK_COMMAND: "/robot-2",
       HOST: "::1",
       PORT: "0",
@@ -70,6 +76,7 @@ describe("the configuration", () => {
       agents: { baseUrl: "https://agents.example.com/team/a", apiKey: "key", denyWord: "reject" },
       gatewayUrl: "https://gateway.example.com",
       database: { engine: "sqlite", path: "/var/lib/countersign.db" },
+      audit: { key: SEED, channel: "C0AUDIT", admins: ["U0ANN", "W0BEN"] },
       http: { host: "::1", port: 0 },
       poll: { minMs: 50, maxMs: 50 },
       policyFile: "./policy.yaml",
@@ -84,6 +91,14 @@ describe("the configuration", () => {
   test("takes an empty variable for an unset one, and no white space around a value", () => {
     const env = { ...SOCKET, POLICY_FILE: "", SLACK_SIGNING_SECRET: " ", PORT: "", AGENT_API_KEY: " key\n" };
     expect(config(env)).toEqual(config(SOCKET));
+  });
+
+  test("takes the audit's key as PEM too, with its newlines or with them written as \\n", () => {
+    const { privateKey } = generateKeyPairSync("ed25519");
+    const pem = privateKey.export({ type: "pkcs8", format: "pem" });
+    const seed = Buffer.from(privateKey.export({ format: "jwk" }).d ?? "", "base64url").toString("base64");
+    expect(config({ ...SOCKET, AUDIT_KEY: pem }).audit.key).toBe(seed);
+    expect(config({ ...SOCKET, AUDIT_KEY: pem.replaceAll("\n", "\\n") }).audit.key).toBe(seed);
   });
 
   test("is frozen, its parts too", () => {
@@ -139,6 +154,13 @@ describe("a fault of the configuration", () => {
     ["DATABASE_URL", "sqlite:"],
     ["DATABASE_URL", "sqlite://data/x.db"],
     ["DATABASE_URL", "./data/x.db"],
+    ["AUDIT_CHANNEL", "#audit"],
+    ["AUDIT_CHANNEL", "U0123ABCD"],
+    ["ADMINS", "ann"],
+    ["ADMINS", "U0ANN,"],
+    ["AUDIT_KEY", "a passphrase"],
+    ["AUDIT_KEY", Buffer.alloc(31).toString("base64")],
+    ["AUDIT_KEY", "-----BEGIN PRIVATE KEY-----"],
     ["SLACK_COMMAND", "agent"],
     ["SLACK_COMMAND", "/Agent"],
     ["SLACK_COMMAND", "/a b"],
@@ -189,6 +211,9 @@ test("the list of variables has an entry for each that the contract names, and v
     "GATEWAY_URL",
     "DATABASE_URL",
     "POLICY_FILE",
+    "AUDIT_KEY",
+    "AUDIT_CHANNEL",
+    "ADMINS",
     "SLACK_COMMAND",
     "HOST",
     "PORT",

@@ -31,8 +31,9 @@ export function reopen(
     because: "request-changed",
     words: "",
   }));
+  const { audited: _ofItsEarlierEnd, ...rest } = approval;
   return {
-    ...approval,
+    ...rest,
     request,
     version: approval.version + 1,
     nonce,

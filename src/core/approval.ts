@@ -7,6 +7,7 @@
 //      └──────reopen───────┘
 //   pending ──no longer listed, run over, expired──► closed ──listed again──► pending (a new card version)
 
+import type { AuditMark } from "./audit-chain.ts";
 import type { ApprovalId, Nonce, TeamId, UserId } from "./ids.ts";
 import type { Json } from "./json.ts";
 import { BUILT_IN, BUILT_IN_RULE, type PolicyMark, type Ruling } from "./policy.ts";
@@ -123,6 +124,8 @@ export type Approval = {
   readonly audience: Audience | null;
   /** As of the newest look: for showing. Whoever decides is held to the rule of that moment. */
   readonly ruling: Ruling;
+  /** Where the audit tells how it ended: a head that stands on the card, out of reach of whoever has the database. */
+  readonly audited?: AuditMark;
 };
 
 export type Audience = {

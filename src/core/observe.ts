@@ -86,9 +86,18 @@ export const OUTPUT_IN_THREAD_CHARS = 8_000;
 export function requestOf(run: RunId, item: PendingApproval, ctx: Context): Request {
   const { action, content, requestedAt } = item;
   const volatile = volatileIn(content, ctx.policy.volatile);
-  const digest = ctx.digest(canonicalJson([run, item.id, without(content, volatile)]));
   const request = volatile.length === 0 ? { action, content } : { action, content, volatile };
+  const digest = ctx.digest(digestedText(run, item.id, request));
   return { ...request, requestedAt, digest, chars: countedChars(requestText(request)) };
+}
+
+/** What the digest is taken of. */
+export function digestedText(
+  run: RunId,
+  approval: ApprovalId,
+  { content, volatile = [] }: Pick<Request, "content" | "volatile">,
+): string {
+  return canonicalJson([run, approval, without(content, volatile)]);
 }
 
 function see(before: Seen | null, snapshot: Snapshot, now: number): Seen {

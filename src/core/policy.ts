@@ -15,6 +15,8 @@ export type Policy = {
   readonly volatile: readonly string[];
   /** Where it is said, too, that nobody can approve something. */
   readonly fallback: ChannelId | null;
+  /** Who may be given the audit of a run, besides the admins of the configuration. Null: nobody. */
+  readonly auditors: Circle | null;
 };
 
 /** People. `anyone`: every full member who can see the card. The lists add up; a channel stands for its members. */
@@ -27,8 +29,12 @@ export type Circle =
     };
 
 /** Every id that the policy names, some more than once. */
-export function namedIn({ rules, starters, fallback }: Policy): readonly string[] {
-  const circles = [...rules.map(({ approvers }) => approvers), ...(starters ?? []).map(({ who }) => who)];
+export function namedIn({ rules, starters, auditors, fallback }: Policy): readonly string[] {
+  const circles = [
+    ...rules.map(({ approvers }) => approvers),
+    ...(starters ?? []).map(({ who }) => who),
+    ...(auditors === null ? [] : [auditors]),
+  ];
   const people = circles.flatMap((each) => (each === "anyone" ? [] : [...each.users, ...setsOf(each)]));
   const conditions = rules.flatMap(({ when }) => [...(when.channels ?? []), ...(when.requesters ?? [])]);
   const called = rules.flatMap(({ mention }) => [...mention.users, ...mention.groups]);
@@ -109,6 +115,7 @@ export const BUILT_IN: Policy = {
   starters: null,
   volatile: [],
   fallback: null,
+  auditors: null,
 };
 
 const NO_RULE: Rule = {

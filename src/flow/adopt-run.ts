@@ -17,8 +17,9 @@ export type AdoptRun = {
 
 export function createAdoptRun(deps: UseDeps): AdoptRun {
   return {
-    adopt: async (by, id) => answered(deps, by, await adopt(deps, by, id), id),
-    unwatch: async (by, id) => answered(deps, by, await unwatch(deps, by, id), id),
+    adopt: async (by, id) => answered(deps, by, await adopt(deps, by, id), { step: "watch", runId: id }),
+    unwatch: async (by, id) =>
+      answered(deps, by, await unwatch(deps, by, id), { step: "unwatch", runId: id }),
   };
 }
 

@@ -1,11 +1,20 @@
-// The audit's lines about decisions that nobody submitted just now: one before a decision is sent, one when something became of it.
+// The audit's lines about what nobody submitted just now: one before a decision is sent, one when something became of it, one
+// when an approval closes undecided, one when time is up and the policy itself denies.
 
-import type { Approval, Decision } from "../core/approval.ts";
-import { isFinal } from "../core/approval.ts";
+import { type Approval, type Decision, isFinal, isSettled, type PastDecision } from "../core/approval.ts";
+import type { AuditMark } from "../core/audit-chain.ts";
+import type { ApprovalId } from "../core/ids.ts";
 import type { Effect } from "../core/effect.ts";
 import { findApproval, type Run } from "../core/run.ts";
 import { sentReason } from "../core/vote.ts";
-import type { AuditEntry } from "./ports.ts";
+import {
+  aboutDecision,
+  aboutRequest,
+  type AuditEntry,
+  auditEntry,
+  momentsOf,
+  type Moments,
+} from "./audit-entry.ts";
 
 /** For a decision that is about to leave us. Other effects leave no line. */
 export function auditOfSending(run: Run, effect: Effect, at: number): AuditEntry[] {
@@ -13,51 +22,96 @@ export function auditOfSending(run: Run, effect: Effect, at: number): AuditEntry
   const approval = findApproval(run, effect.approval);
   if (approval?.state.is !== "decided") return [];
   const { decision } = approval.state;
-  const whole = { ...decision, reason: sentReason(decision) };
-  return [line(run, approval, whole, { at, what: "sent", outcome: "sending" })];
+  const moments = momentsOf(run, approval, { sent: at });
+  const about = aboutDecision(approval.id, { ...decision, reason: sentReason(decision) });
+  return [auditEntry(run, { at, what: "sent", outcome: "sending", moments, ...about })];
 }
 
-/** For every decision that was settled, refused or given up between two states of a run, and for what the policy itself did. */
+/** For every decision that was settled, refused or gave way between two states of a run, and every approval that closed. */
 export function auditOfChange(before: Run, after: Run, at: number): AuditEntry[] {
   if (before.approvals === after.approvals) return [];
   return before.approvals.flatMap((was): AuditEntry[] => {
     const is = findApproval(after, was.id);
     if (is === null || is === was) return [];
-    const gone = is.past
-      .slice(was.past.length)
-      .map(({ decision, because }) =>
-        line(after, is, decision, { at, what: "settled", outcome: `void: ${because}` }),
-      );
-    return [...gone, ...settledLine(after, was, is, at), ...policyLine(after, was, is, at)];
+    const gone = is.past.slice(was.past.length).map((past) => gaveWay(after, was, is, { past, at }));
+    return [
+      ...gone,
+      ...settled(after, was, is, at),
+      ...byPolicy(after, was, is, at),
+      ...closed(after, was, is, at),
+    ];
   });
 }
 
-function settledLine(run: Run, was: Approval, is: Approval, at: number): AuditEntry[] {
-  if (was.state.is !== "decided" || is.state.is !== "decided") return [];
-  const { delivery } = is.state;
-  if (delivery.is === was.state.delivery.is) return [];
-  const tells = isFinal(delivery) || delivery.is === "refused" || delivery.is === "unsure";
-  return tells ? [line(run, is, was.state.decision, { at, what: "settled", outcome: delivery.is })] : [];
-}
-
-/** When time is up the policy denies, or closes. */
-function policyLine(run: Run, was: Approval, is: Approval, at: number): AuditEntry[] {
-  if (was.state.is !== "pending") return [];
-  if (is.state.is === "decided" && is.state.decision.by === null)
-    return [line(run, is, is.state.decision, { at, what: "decided", outcome: "nobody decided in time" })];
-  if (is.state.is !== "closed" || is.state.because !== "expired") return [];
-  const nothing = { by: null, verdict: null, reason: null, digest: is.request.digest };
-  const { version, rule } = is.ruling;
-  const policy = version === null ? null : { version, rule: rule.name };
-  const outcome = "nobody decided in time";
-  return [{ at, what: "expired", run: run.key, approval: is.id, ...nothing, outcome, policy }];
-}
-
-function line(
+function gaveWay(
   run: Run,
-  approval: Approval,
-  { by, verdict, reason, digest, policy = null }: Decision,
-  facts: Pick<AuditEntry, "at" | "what" | "outcome">,
+  was: Approval,
+  is: Approval,
+  { past: { decision, because }, at }: { past: PastDecision; at: number },
 ): AuditEntry {
-  return { ...facts, run: run.key, approval: approval.id, by, verdict, reason, digest, policy };
+  const moments = momentsOf(run, is, { submitted: decision.at, ...deliveryMoments(was) });
+  const outcome = `void: ${because}`;
+  return auditEntry(run, { at, what: "settled", outcome, moments, ...aboutDecision(is.id, decision) });
+}
+
+function settled(run: Run, was: Approval, is: Approval, at: number): AuditEntry[] {
+  if (was.state.is !== "decided" || is.state.is !== "decided") return [];
+  const { delivery, decision } = is.state;
+  if (delivery.is === was.state.delivery.is || !isTold(delivery.is, isFinal(delivery))) return [];
+  const times = { submitted: decision.at, ...deliveryMoments(was), ...deliveryMoments(is) };
+  const moments = momentsOf(run, is, times);
+  return [
+    auditEntry(run, {
+      at,
+      what: "settled",
+      outcome: delivery.is,
+      moments,
+      ...aboutDecision(is.id, decision),
+    }),
+  ];
+}
+
+const isTold = (is: string, final: boolean): boolean => final || is === "refused" || is === "unsure";
+
+/** Nobody submits what the policy decides. */
+function byPolicy(run: Run, was: Approval, is: Approval, at: number): AuditEntry[] {
+  const decision: Decision | null = is.state.is === "decided" ? is.state.decision : null;
+  if (was.state.is !== "pending" || decision === null || decision.by !== null) return [];
+  const about = { ...aboutRequest(run, is.id, is.request), ...aboutDecision(is.id, decision) };
+  const outcome = "nobody decided in time";
+  return [auditEntry(run, { at, what: "decided", outcome, moments: momentsOf(run, is), ...about })];
+}
+
+function closed(run: Run, was: Approval, is: Approval, at: number): AuditEntry[] {
+  if (was.state.is !== "pending" || is.state.is !== "closed") return [];
+  const about = aboutRequest(run, is.id, is.request);
+  const moments = momentsOf(run, is);
+  return [auditEntry(run, { at, what: "closed", outcome: is.state.because, moments, ...about })];
+}
+
+function deliveryMoments({ state }: Approval): Moments {
+  if (state.is !== "decided") return {};
+  if (state.delivery.is === "sending") return { sent: state.delivery.at };
+  return state.delivery.is === "confirmed" ? { confirmed: state.delivery.at } : {};
+}
+
+/** Each approval that came to an end keeps where the audit tells of it. `marks`: where the entries stand. */
+export function withMarks(run: Run, entries: readonly AuditEntry[], marks: readonly AuditMark[]): Run {
+  const ends = new Map<ApprovalId, AuditMark>();
+  for (const [index, { what, approval }] of entries.entries()) {
+    const mark = marks[index];
+    if (approval !== null && mark !== undefined && (what === "settled" || what === "closed"))
+      ends.set(approval, { seq: mark.seq, link: mark.link });
+  }
+  const approvals = run.approvals.map((approval) => {
+    const audited = ends.get(approval.id);
+    return audited === undefined || !isOver(approval) ? approval : { ...approval, audited };
+  });
+  return ends.size === 0 ? run : { ...run, approvals };
+}
+
+/** Settled for good, or refused by the service and not open again. */
+function isOver(approval: Approval): boolean {
+  const { state } = approval;
+  return isSettled(approval) || (state.is === "decided" && state.delivery.is === "refused");
 }

@@ -5,12 +5,13 @@ import { isAmong, type Person } from "../core/decide.ts";
 import type { ChannelId, RunKey, TeamId, UserId } from "../core/ids.ts";
 import { type Circle, setsOf } from "../core/policy.ts";
 import type { Result } from "../core/result.ts";
-import { type Run, runId } from "../core/run.ts";
+import type { Run } from "../core/run.ts";
+import { auditEntry } from "./audit-entry.ts";
 import type { FlowMetrics } from "./flow-log.ts";
 import type { NoRun } from "./no-run.ts";
 import type { People } from "./people.ts";
 import { type AgentService, type AuditEntry, PortError, type Store } from "./ports.ts";
-import { createNoteRefusal } from "./refuse.ts";
+import { createNoteRefusal, type Tried } from "./refuse.ts";
 import type { Rounds } from "./rounds.ts";
 
 /** A look-up for starting, watching and reading may be this old (ms); one for deciding may not. */
@@ -50,18 +51,21 @@ export async function mayStart(deps: UseDeps, by: Asker): Promise<NoRun | null> 
   if (no !== null || starters === null) return no;
   const here = starters.filter(({ channels }) => channels === null || channels.includes(by.channel));
   if (here.length === 0) return { because: "no-runs-here" };
-  return isAmongAny(
-    deps,
-    by,
-    here.map(({ who }) => who),
-  );
+  const who = here.map((each) => each.who);
+  return isAmongAny(deps, by, who, "not-starter");
 }
 
-async function isAmongAny({ people }: UseDeps, by: Asker, circles: readonly Circle[]): Promise<NoRun | null> {
+/** Null: in one of the circles; `otherwise`: in none. */
+export async function isAmongAny(
+  { people }: UseDeps,
+  by: Asker,
+  circles: readonly Circle[],
+  otherwise: "not-starter" | "not-auditor",
+): Promise<NoRun | null> {
   try {
     const memberOf = await people.memberOf(by.user, circles.flatMap(setsOf), RELAXED_AGE_MS);
     const person: Person = { team: by.team, user: by.user, kind: "member", seesChannel: true, memberOf };
-    return circles.some((circle) => isAmong(person, circle) === true) ? null : { because: "not-starter" };
+    return circles.some((circle) => isAmong(person, circle) === true) ? null : { because: otherwise };
   } catch (error) {
     if (error instanceof PortError) return { because: "unverified" };
     throw error;
@@ -91,15 +95,15 @@ export async function keep(
   return run.key;
 }
 
-/** A «no» leaves a count and an audit entry; everything else passes as it is. `outcome`: the service's id, where one was given. */
+/** A «no» leaves a count and an audit entry; everything else passes as it is. `tried`: what is known of it. */
 export async function answered<Value>(
   deps: Pick<UseDeps, "store" | "metrics" | "context">,
   by: Pick<Asker, "team" | "user">,
   result: Result<Value, NoRun>,
-  outcome: string,
+  tried: Tried,
 ): Promise<Result<Value, NoRun>> {
   if (result.ok) return result;
-  await createNoteRefusal(deps)(by, result.error.because, outcome);
+  await createNoteRefusal(deps)(by, result.error.because, tried);
   return result;
 }
 
@@ -111,6 +115,5 @@ export function entry(
   at: number,
 ): AuditEntry {
   const { team, user } = by;
-  const nothing = { approval: null, verdict: null, reason: null, digest: null, policy: null };
-  return { at, what, run: run.key, by: { team, user }, ...nothing, outcome: runId(run) ?? "" };
+  return auditEntry(run, { at, what, by: { team, user }, outcome: what });
 }

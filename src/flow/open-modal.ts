@@ -6,6 +6,7 @@ import { hasRead } from "../core/read-request.ts";
 import { ok, type Result } from "../core/result.ts";
 import { markOf, ruleOf, underPolicy } from "../core/ruling.ts";
 import type { Run } from "../core/run.ts";
+import { aboutRequest, auditEntry, momentsOf } from "./audit-entry.ts";
 import { type Click, findCard } from "./find-card.ts";
 import type { ModalTicket } from "./ports.ts";
 import { type DecideDeps, lookUp, type No, refused } from "./refuse.ts";
@@ -36,13 +37,14 @@ async function readRequest(
   click: Click,
 ): Promise<Result<{ run: Run; request: ModalTicket["saw"] }, No>> {
   const found = await findCard(deps, click);
-  if (!found.ok) return refused(deps, found.error, click, null);
+  if (!found.ok) return refused(deps, found.error, click, { step: "read" });
   const { run, approval } = found.value;
   const person = await lookUp(deps, run, { user: click.user, circle: "anyone", maxAgeMs: CLICK_AGE_MS });
   const no: Refusal | null =
     "because" in person ? person : person.seesChannel ? null : { because: "not-in-channel" };
-  if (no !== null) return refused(deps, { refusal: no, run }, click, null);
   const { request, id } = approval;
+  if (no !== null)
+    return refused(deps, { refusal: no, run }, click, { step: "read", approval: id, saw: request });
   const read = (newest: Run): Run =>
     hasRead(underPolicy(newest, deps.context()), id, request.digest, click.user);
   if (read(run) !== run) await deps.rounds.change(run.key, read, { mustHold: false });
@@ -51,20 +53,28 @@ async function readRequest(
 
 async function openModal(deps: DecideDeps, click: Click, verdict: Verdict): Promise<Result<Opened, No>> {
   const found = await findCard(deps, click);
-  if (!found.ok) return refused(deps, found.error, click, null);
+  if (!found.ok) return refused(deps, found.error, click, { step: "click", verdict });
   const { run, approval, version } = found.value;
-  const { policy, now, nonce } = deps.context();
+  const { policy, now: at, nonce } = deps.context();
   const rule = ruleOf(policy, run, approval.request);
   const asked = { user: click.user, circle: rule.approvers, maxAgeMs: CLICK_AGE_MS };
   const person = await lookUp(deps, run, asked);
+  const saw = approval.request;
+  const mark = markOf(policy, rule);
+  const tried = { verdict, moments: momentsOf(run, approval, { clicked: at }) };
   const no =
     "because" in person
       ? person
-      : mayOpen(approval, { run, rule, by: person, verdict, now }, { version, was: null });
-  if (no !== null) return refused(deps, { refusal: no, run, policy: markOf(policy, rule) }, click, verdict);
+      : mayOpen(approval, { run, rule, by: person, verdict, now: at }, { version, was: null });
+  if (no !== null) {
+    const attempt = { ...tried, step: "click", approval: approval.id, saw } as const;
+    return refused(deps, { refusal: no, run, policy: mark }, click, attempt);
+  }
   const { team, user } = click;
   const bound = { nonce: nonce(), team, user, approval: approval.id, version, run: run.key };
-  const ticket: ModalTicket = { ...bound, verdict, saw: approval.request, at: now };
-  await deps.store.openModal(ticket);
+  const ticket: ModalTicket = { ...bound, verdict, saw, at };
+  const about = { ...aboutRequest(run, approval.id, saw), by: { team, user }, policy: mark };
+  const opened = auditEntry(run, { at, what: "opened", outcome: "opened", ...tried, ...about });
+  await deps.store.openModal(ticket, [opened]);
   return ok({ run: underPolicy(run, { policy }), ticket });
 }

@@ -1,14 +1,17 @@
 // What the use cases need of the outside world, in domain words. No Slack, SQL or HTTP word stands here.
 
 import type { Request, Verdict } from "../core/approval.ts";
-import type { Refusal, Ticket } from "../core/decide.ts";
+import type { AuditMark } from "../core/audit-chain.ts";
+import type { Ticket } from "../core/decide.ts";
 import type { Outcome } from "../core/effect.ts";
-import type { ApprovalId, ChannelId, MessageTs, Nonce, RunId, RunKey, TeamId, UserId } from "../core/ids.ts";
+import type { ApprovalId, ChannelId, MessageTs, Nonce, RunId, RunKey, UserId } from "../core/ids.ts";
 import type { Json } from "../core/json.ts";
-import type { PolicyMark } from "../core/policy.ts";
 import type { Run, Said, Slot } from "../core/run.ts";
 import type { Snapshot } from "../core/snapshot.ts";
-import type { NoRun } from "./no-run.ts";
+import type { AuditEntry } from "./audit-entry.ts";
+import type { AuditShelf } from "./letter.ts";
+
+export type { AuditEntry } from "./audit-entry.ts";
 
 /**
  * The world failed. `applied` says what is known of the call: "no", surely not; "maybe", its answer was lost.
@@ -99,7 +102,7 @@ export type Chat = {
 };
 
 export type PacedEffect = {
-  readonly channel: ChannelId;
+  readonly channel: ChannelId | UserId;
   readonly kind: "post" | "update" | "read" | "other";
   /** 0 is the most urgent. */
   readonly urgency: 0 | 1 | 2 | 3;
@@ -111,24 +114,10 @@ export type Stored = { readonly run: Run; readonly revision: number };
 /** What a commit writes beside the run, in the same transaction. */
 export type Alongside = {
   readonly audit?: readonly AuditEntry[];
+  /** `save` stores what this makes of the run once it is known where its audit entries stand. */
+  readonly noted?: (run: Run, marks: readonly AuditMark[]) => Run;
   /** Unique: the slash command or form that asked for this run. A second run under the same one is not stored. */
   readonly intention?: string;
-};
-
-export type AuditEntry = {
-  readonly at: number;
-  readonly what:
-    "decided" | "voted" | "expired" | "refused" | "sent" | "settled" | "started" | "watched" | "unwatched";
-  readonly run: RunKey | null;
-  readonly approval: ApprovalId | null;
-  readonly by: { readonly team: TeamId; readonly user: UserId } | null;
-  readonly verdict: Verdict | null;
-  readonly reason: string | null;
-  readonly digest: string | null;
-  readonly outcome: string;
-  readonly refusal?: Refusal["because"] | NoRun["because"] | "unknown-command";
-  /** The rule that a decision was taken or refused under; null where there was none, or no policy file. */
-  readonly policy: PolicyMark;
 };
 
 /** A modal that was opened: what its nonce stands for, and what its person saw. */
@@ -143,7 +132,7 @@ export type ModalTicket = Ticket & {
  * What we remember. Every method is one transaction and rejects with PortError when the database fails.
  * A store is opened for one owner (this process), who holds runs under a lease.
  */
-export type Store = {
+export type Store = AuditShelf & {
   /** "known" when a run of this intention, or watching this run id, is stored already. */
   insert(run: Run, alongside: Alongside): Promise<"stored" | { readonly known: RunKey }>;
   load(key: RunKey): Promise<Stored | null>;
@@ -158,7 +147,7 @@ export type Store = {
   byButton(
     nonce: Nonce,
   ): Promise<{ readonly run: RunKey; readonly approval: ApprovalId; readonly version: number } | null>;
-  openModal(ticket: ModalTicket): Promise<void>;
+  openModal(ticket: ModalTicket, audit?: readonly AuditEntry[]): Promise<void>;
   modal(nonce: Nonce): Promise<ModalTicket | null>;
   /** Newest first. */
   list(filter: {
@@ -170,6 +159,8 @@ export type Store = {
   }): Promise<readonly Run[]>;
   channelsInUse(): Promise<readonly ChannelId[]>;
   audit(entries: readonly AuditEntry[]): Promise<void>;
+  /** Of the key that signs the audit now; base64. */
+  auditPublicKey(): string;
   /** Takes unfinished runs that nobody holds, or whose lease has lapsed. */
   claim(now: number, leaseMs: number, limit: number): Promise<readonly Stored[]>;
   renew(now: number, leaseMs: number): Promise<void>;

@@ -8,6 +8,7 @@ import type { Circle, PolicyMark } from "../core/policy.ts";
 import { err, ok, type Result } from "../core/result.ts";
 import { markOf, ruleOf, underPolicy } from "../core/ruling.ts";
 import { findApproval, type Run, runId } from "../core/run.ts";
+import { aboutRequest, auditEntry, momentsOf } from "./audit-entry.ts";
 import { type AuditEntry, type Look, type ModalTicket, PortError } from "./ports.ts";
 import { type DecideDeps, lookUp, type No, refused } from "./refuse.ts";
 import { takeIn } from "./take-in.ts";
@@ -39,14 +40,16 @@ async function submit(
   nonce: Nonce | null,
   typed: Typed,
 ): Promise<Result<Run, No>> {
+  const { reason } = typed;
   const ticket = nonce === null ? null : await deps.store.modal(nonce);
   // The modal is bound to its person: a nonce in another hand is nobody's modal.
   if (ticket === null || ticket.team !== by.team || ticket.user !== by.user) {
-    return refused(deps, { refusal: { because: "unknown" }, run: null }, by, null);
+    return refused(deps, { refusal: { because: "unknown" }, run: null }, by, { step: "submit" });
   }
   const run = (await deps.store.load(ticket.run))?.run;
-  if (run === undefined)
-    return refused(deps, { refusal: { because: "unknown" }, run: null }, by, ticket.verdict);
+  const { verdict, approval, saw, at: clicked } = ticket;
+  const attempt = { step: "submit", verdict, reason, moments: { clicked } } as const;
+  if (run === undefined) return refused(deps, { refusal: { because: "unknown" }, run: null }, by, attempt);
   const { circle, policy } = standing(deps, run, ticket);
   const asked = { circle, maxAgeMs: SUBMIT_AGE_MS };
   const [person, look, voters] = await Promise.all([
@@ -54,7 +57,8 @@ async function submit(
     lookBriefly(deps, run),
     lookUpVoters(deps, run, ticket, asked),
   ]);
-  if ("because" in person) return refused(deps, { refusal: person, run, policy }, by, ticket.verdict);
+  if ("because" in person)
+    return refused(deps, { refusal: person, run, policy }, by, { ...attempt, approval, saw });
   return commit(deps, ticket, { person, ...typed, look, voters });
 }
 
@@ -112,7 +116,8 @@ async function commit(deps: DecideDeps, ticket: ModalTicket, submitted: Submitte
       outcome.result = decide(newest, submissionOf(ticket, submitted), ctx);
       if (outcome.result.ok && outcome.result.value === newest) return newest;
       const { policy } = standing(deps, newest, ticket);
-      const audit = [{ ...entryOf(newest, ticket, submitted, outcome.result), at: ctx.now, policy }];
+      const entry = entryOf(newest, ticket, { ...submitted, at: ctx.now }, outcome.result);
+      const audit = [{ ...entry, policy }];
       return { run: outcome.result.ok ? outcome.result.value : newest, alongside: { audit } };
     },
     { mustHold: false },
@@ -131,19 +136,23 @@ function submissionOf(
   return { approval, version, digest: saw.digest, was: saw, verdict, reason, word, by: person, voters };
 }
 
+/** What a refused person typed is kept too: it tells what was tried. */
 function entryOf(
   run: Run,
   ticket: ModalTicket,
-  submitted: Submitted,
+  { person, reason, at }: Submitted & { readonly at: number },
   result: Result<Run, Refusal>,
-): Omit<AuditEntry, "at" | "policy"> {
-  const { person, reason } = submitted;
+): AuditEntry {
   const by = { team: person.team, user: person.user };
-  const { approval, verdict, saw } = ticket;
-  const facts = { run: run.key, approval, by, verdict, digest: saw.digest, outcome: runId(run) ?? "" };
+  const { approval: id, verdict, saw } = ticket;
+  const approval = findApproval(run, id);
+  const times = { clicked: ticket.at, submitted: at };
+  const moments = approval === null ? times : momentsOf(run, approval, times);
+  const facts = { at, by, verdict, reason, moments, ...aboutRequest(run, id, saw) };
   if (result.ok) {
-    const waits = findApproval(result.value, approval)?.state.is === "pending";
-    return { ...facts, what: waits ? "voted" : "decided", reason };
+    const waits = findApproval(result.value, id)?.state.is === "pending";
+    return auditEntry(run, { ...facts, what: waits ? "voted" : "decided", outcome: "recorded" });
   }
-  return { ...facts, what: "refused", reason: null, refusal: result.error.because };
+  const refusal = result.error.because;
+  return auditEntry(run, { ...facts, what: "refused", outcome: "refused", step: "submit", refusal });
 }

@@ -1,12 +1,13 @@
 // How a decision is refused: an audit entry, a count, and a repaired card. The words are Slack's business.
 
-import type { Verdict } from "../core/approval.ts";
+import type { Request } from "../core/approval.ts";
 import type { Context } from "../core/context.ts";
 import type { Person, Refusal } from "../core/decide.ts";
-import type { TeamId, UserId } from "../core/ids.ts";
+import type { ApprovalId, TeamId, UserId } from "../core/ids.ts";
 import { type Circle, type PolicyMark, setsOf } from "../core/policy.ts";
 import { err, type Result } from "../core/result.ts";
-import { type Run, runId } from "../core/run.ts";
+import type { Run } from "../core/run.ts";
+import { aboutRequest, auditEntry } from "./audit-entry.ts";
 import type { FlowMetrics } from "./flow-log.ts";
 import { type AgentService, type AuditEntry, PortError, type Store } from "./ports.ts";
 import type { People } from "./people.ts";
@@ -24,17 +25,24 @@ export type DecideDeps = {
   metrics: FlowMetrics;
 };
 
+/** What was tried: at which step, and what is known of it. */
+export type Attempt = Pick<AuditEntry, "step"> &
+  Partial<Pick<AuditEntry, "verdict" | "reason" | "moments">> & {
+    readonly approval?: ApprovalId;
+    readonly saw?: Request;
+  };
+
 /** Says no, leaves an audit entry, and has the card repaired if it was stale. */
 export async function refused(
   deps: DecideDeps,
   no: No,
   by: { team: TeamId; user: UserId },
-  verdict: Verdict | null,
+  attempt: Attempt,
 ): Promise<Result<never, No>> {
   deps.metrics.refusal(no.refusal.because);
-  if (no.run === null) await deps.store.audit([refusalEntry(deps, no, by, verdict)]);
+  if (no.run === null) await deps.store.audit([refusalEntry(deps, no, by, attempt)]);
   else {
-    const alongside = { audit: [refusalEntry(deps, no, by, verdict)] };
+    const alongside = { audit: [refusalEntry(deps, no, by, attempt)] };
     await deps.rounds.change(no.run.key, (run) => ({ run, alongside }), { mustHold: false });
   }
   return err(no);
@@ -44,22 +52,13 @@ function refusalEntry(
   deps: DecideDeps,
   { refusal, run, policy = null }: No,
   { team, user }: { team: TeamId; user: UserId },
-  verdict: Verdict | null,
+  { approval, saw, ...tried }: Attempt,
 ): AuditEntry {
-  const at = deps.context().now;
-  const nothing = { approval: null, reason: null, digest: null };
-  const outcome = run === null ? "" : (runId(run) ?? "");
-  return {
-    at,
-    what: "refused",
-    run: run?.key ?? null,
-    by: { team, user },
-    verdict,
-    ...nothing,
-    outcome,
-    refusal: refusal.because,
-    policy,
-  };
+  const { because } = refusal;
+  const facts = { at: deps.context().now, what: "refused", outcome: "refused", refusal: because } as const;
+  const about =
+    run === null || approval === undefined || saw === undefined ? {} : aboutRequest(run, approval, saw);
+  return auditEntry(run, { ...facts, by: { team, user }, policy, ...tried, ...about });
 }
 
 export type Asked = { readonly user: UserId; readonly circle: Circle; readonly maxAgeMs: number };
@@ -86,18 +85,20 @@ export async function lookUp(
 export type NoteRefusal = (
   by: { team: TeamId; user: UserId },
   because: NonNullable<AuditEntry["refusal"]>,
-  about: string,
+  tried: Tried,
 ) => Promise<void>;
+
+/** `runId`, `run`: as they were given, so there may be no such run. */
+export type Tried = Pick<AuditEntry, "step"> & Partial<Pick<AuditEntry, "run" | "runId" | "outcome">>;
 
 export function createNoteRefusal({
   store,
   metrics,
   context,
 }: Pick<DecideDeps, "store" | "metrics" | "context">): NoteRefusal {
-  return async ({ team, user }, refusal, outcome) => {
+  return async ({ team, user }, refusal, tried) => {
     metrics.refusal(refusal);
-    const nothing = { run: null, approval: null, verdict: null, reason: null, digest: null, policy: null };
-    const at = context().now;
-    await store.audit([{ at, what: "refused", ...nothing, by: { team, user }, outcome, refusal }]);
+    const facts = { at: context().now, what: "refused", outcome: "refused", ...tried, refusal } as const;
+    await store.audit([auditEntry(null, { ...facts, by: { team, user } })]);
   };
 }

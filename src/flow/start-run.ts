@@ -23,8 +23,9 @@ const ANSWER_URL_LIFE_MS = 25 * 60_000;
 
 export function createStartRun(deps: UseDeps): StartRun {
   return {
-    start: async (by, task) => answered(deps, by, await start(deps, by, task), ""),
-    answerUnknown: async (by, key, again) => answered(deps, by, await answer(deps, by, key, again), ""),
+    start: async (by, task) => answered(deps, by, await start(deps, by, task), { step: "start" }),
+    answerUnknown: async (by, key, again) =>
+      answered(deps, by, await answer(deps, by, key, again), { step: "start", run: key }),
   };
 }
 

@@ -14,7 +14,7 @@ export type UndoDecision = (click: Click) => Promise<Result<Run, No>>;
 export function createUndoDecision(deps: DecideDeps): UndoDecision {
   return async (click) => {
     const found = await findCard(deps, click);
-    if (!found.ok) return refused(deps, found.error, click, null);
+    if (!found.ok) return refused(deps, found.error, click, { step: "undo" });
     const { run, approval, version } = found.value;
     const by = { team: click.team, user: click.user };
     const outcome: { result: Result<Run, Refusal> } = { result: err({ because: "too-late" }) };
@@ -27,7 +27,8 @@ export function createUndoDecision(deps: DecideDeps): UndoDecision {
       { mustHold: false },
     );
     const { result } = outcome;
-    if (!result.ok) return refused(deps, { refusal: result.error, run }, click, null);
+    const tried = { step: "undo", approval: approval.id, saw: approval.request } as const;
+    if (!result.ok) return refused(deps, { refusal: result.error, run }, click, tried);
     return after === null ? err({ refusal: { because: "unknown" }, run: null }) : ok(after);
   };
 }

@@ -35,9 +35,7 @@ export function createMetrics(): Metrics {
     "outcome",
   ]);
   const refusals = counter("refusals_total", "Refusals given to people, by reason.", ["because"]);
-  const turnedAway = counter("turned_away_total", "Requests and payloads refused at the door, by reason.", [
-    "because",
-  ]);
+  const turnedAway = counter("turned_away_total", "What was refused at the door, by reason.", ["because"]);
   const outage = gauge("outage", "1 while the agent service is down for long.");
 
   return {

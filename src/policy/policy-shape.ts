@@ -182,6 +182,9 @@ export const PolicyShape = z
     fallback: channel
       .optional()
       .meta({ description: "a channel that hears, too, when nobody can approve something" }),
+    auditors: circle
+      .optional()
+      .meta({ description: "who may be given the audit of a run, besides ADMINS; left out: nobody" }),
   })
   .meta({ title: "Countersign policy" });
 

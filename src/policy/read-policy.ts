@@ -42,7 +42,7 @@ function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
 
 const byLine = (findings: readonly Finding[]): Finding[] => findings.toSorted((a, b) => a.line - b.line);
 
-function policyOf({ rules, starters, volatile, fallback }: PolicyText, version: string): Policy {
+function policyOf({ rules, starters, volatile, fallback, auditors }: PolicyText, version: string): Policy {
   return {
     version,
     rules: rules.map(ruleOf),
@@ -53,6 +53,7 @@ function policyOf({ rules, starters, volatile, fallback }: PolicyText, version: 
       })) ?? null,
     volatile: volatile ?? [],
     fallback: fallback === undefined ? null : ChannelId(fallback),
+    auditors: auditors === undefined ? null : circleOf(auditors),
   };
 }
 

@@ -35,7 +35,7 @@ export async function onUndoClick(deps: ListenerDeps, payload: ClickPayload): Pr
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "an approval could not be taken back");
-    await answer(deps, payload, "Not taken back", NOT_UNDONE);
+    await showAnswer(deps, payload, "Not taken back", NOT_UNDONE);
   }
 }
 
@@ -56,11 +56,11 @@ export async function onUnknownClick(deps: ListenerDeps, payload: ClickPayload):
   const done = key === null ? null : await deps.startRun.answerUnknown(by, key, again);
   if (done?.ok === true) return;
   if (done === null) {
-    await deps.noteRefusal(by, "unknown", "");
+    await deps.noteRefusal(by, "unknown", { step: "start" });
     return refuse(deps, payload, { because: "unknown" });
   }
   if (done.error.because === "unknown-run") {
-    return answer(
+    return showAnswer(
       deps,
       payload,
       "Not yours to answer",
@@ -68,15 +68,15 @@ export async function onUnknownClick(deps: ListenerDeps, payload: ClickPayload):
     );
   }
   const heading = done.error.because === "answered" ? "Already answered" : "Nothing was started";
-  await answer(deps, payload, heading, noRunWords(done.error, deps.command));
+  await showAnswer(deps, payload, heading, noRunWords(done.error, deps.command));
 }
 
 async function refuse(deps: ListenerDeps, payload: ClickPayload, refusal: Refusal): Promise<void> {
-  await answer(deps, payload, refusalTitle(refusal), refusalWords(refusal, payload.user.id));
+  await showAnswer(deps, payload, refusalTitle(refusal), refusalWords(refusal, payload.user.id));
 }
 
 /** In a modal, because a person may have clicked in the channel, in the thread or on a phone: it is seen in all of them. */
-async function answer(
+export async function showAnswer(
   deps: ListenerDeps,
   payload: ClickPayload,
   heading: string,

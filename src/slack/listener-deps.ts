@@ -1,7 +1,9 @@
 import type { TeamId } from "../core/ids.ts";
 import type { AdoptRun } from "../flow/adopt-run.ts";
 import type { Clock } from "../flow/clock.ts";
+import type { Dispute } from "../flow/dispute.ts";
 import type { FlowLog } from "../flow/flow-log.ts";
+import type { GiveAudit } from "../flow/give-audit.ts";
 import type { OpenModal } from "../flow/open-modal.ts";
 import type { Questions } from "../flow/questions.ts";
 import type { RecordDecision } from "../flow/record-decision.ts";
@@ -22,6 +24,8 @@ export type ListenerDeps = {
   readonly recordDecision: RecordDecision;
   readonly undoDecision: UndoDecision;
   readonly noteRefusal: NoteRefusal;
+  readonly giveAudit: GiveAudit;
+  readonly dispute: Dispute;
   /** For views and links: what a person is waiting for. */
   readonly quick: Call;
   readonly answerAt: AnswerAt;

@@ -15,6 +15,7 @@ import {
   HOME_OPENED,
   HOME_REFRESH,
   HOME_START,
+  RECEIPT_NOT_ME,
   RUN_FORM,
   UNKNOWN_LEAVE,
   UNKNOWN_START_AGAIN,
@@ -30,6 +31,7 @@ import {
   type SubmitPayload,
   submitPayload,
 } from "./payloads.ts";
+import { onNotMe } from "./receipt-clicks.ts";
 import { decisionAnswer, formAnswer, type SubmitAnswer } from "./submits.ts";
 
 type OnClick = (deps: ListenerDeps, payload: ClickPayload) => Promise<void>;
@@ -40,6 +42,7 @@ const CLICKS: readonly (readonly [string, OnClick])[] = [
   [CARD_DENY, onCardClick],
   [CARD_READ, onCardClick],
   [CARD_UNDO, onUndoClick],
+  [RECEIPT_NOT_ME, onNotMe],
   [UNKNOWN_START_AGAIN, onUnknownClick],
   [UNKNOWN_LEAVE, onUnknownClick],
 ];

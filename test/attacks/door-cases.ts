@@ -176,7 +176,7 @@ const outOfTime = attacks<Door, Row>(
 
 const statuses = async (on: Door, bytes: Buffer, times: number): Promise<(number | null)[]> => {
   const met = await Promise.all(Array.from({ length: times }, () => on.raw(bytes)));
-  return met.map(({ status }) => status).sort();
+  return met.map(({ status }) => status).toSorted((a, b) => Number(a) - Number(b));
 };
 
 const replayed: readonly Attack<Door>[] = attacks<Door, readonly [string, (on: Door) => Promise<void>]>(

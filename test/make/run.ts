@@ -80,13 +80,14 @@ export function anAuditEntry(run: Run, facts: Partial<AuditEntry> = {}): AuditEn
     at: NOON,
     what: "started",
     run: run.key,
+    runId: null,
     approval: null,
     by: { team: run.team, user: run.requester },
     verdict: null,
     reason: null,
     digest: null,
-    outcome: "stored",
     policy: null,
+    outcome: "stored",
     ...facts,
   };
 }

@@ -113,7 +113,7 @@ async function open(choices: Choices): Promise<Opened> {
     await starter.stop();
     const lines = [...logged];
     await world.stop();
-    for (const ending of ["", "-wal", "-shm"]) await rm(path + ending, { force: true });
+    for (const ending of ["", "-wal", "-shm", ".audit-key"]) await rm(path + ending, { force: true });
     if (well) checkAfterwards(stage, lines, choices);
   };
   try {

@@ -2,6 +2,7 @@
 
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Store } from "#src/flow/ports.ts";
+import { auditKeyBeside } from "#src/store/audit-key.ts";
 import { createKeepRuns } from "#src/store/keep-runs.ts";
 import { createLeases } from "#src/store/leases.ts";
 import { migrate } from "#src/store/migrate.ts";
@@ -20,9 +21,10 @@ let ben: Replica;
 beforeEach(async () => {
   now = NOON;
   db = openSqlite(":memory:");
-  await migrate(db, SQLITE);
+  const { key } = auditKeyBeside(":memory:");
+  await migrate(db, SQLITE, key);
   const replica = (owner: string): Replica => ({
-    ...createKeepRuns({ db, owner, now: () => now }),
+    ...createKeepRuns({ db, owner, now: () => now, key }),
     ...createLeases({ db, owner, onCorrupt: () => undefined }),
   });
   [ann, ben] = [replica("ann"), replica("ben")];

@@ -17,7 +17,7 @@ export const authMethods: Record<string, Method> = {
     },
   ),
   "bots.info": method(
-    { scopes: ["users:read"], tier: "tier3", token: "bot", source: "slack-api-ref" },
+    { scopes: ["users:read"], tier: "tier3", token: "bot", source: "slack_kit" },
     { bot: "string", team_id: "string" },
     (args, { workspace: { app, people } }) => {
       if (args.bot !== undefined && args.bot !== app.botId) throw new Refused("bot_not_found");

@@ -3,6 +3,7 @@
 
 import type { Block, RichTextElement } from "@slack/types";
 import type { Approval, Decision, PastDecision } from "../../core/approval.ts";
+import { headWords } from "../../core/audit-chain.ts";
 import { needsFile } from "../../core/request-text.ts";
 import { markOf } from "../../core/ruling.ts";
 import { requestSlot, type Run, runId } from "../../core/run.ts";
@@ -46,11 +47,16 @@ export function approvalCard(run: Run, approval: Approval): Message {
   return { text: escaped(`${state.title}: ${asks}`), blocks };
 }
 
-function smallPrint({ request, version, ruling, state }: Approval): string {
-  const mark = state.is === "decided" ? state.decision.policy : markOf(ruling, ruling.rule);
-  const rule =
-    mark === null || mark === undefined ? "" : ` · rule ${oneLine(mark.rule, 80)} · policy ${mark.version}`;
-  return `The request is the agent's own text, as the service sent it · request ${shortDigest(request)} · version ${version}${rule}`;
+function smallPrint({ request, version, ruling, state, audited }: Approval): string {
+  const mark = (state.is === "decided" ? state.decision.policy : markOf(ruling, ruling.rule)) ?? null;
+  const parts = [
+    "The request is the agent's own text, as the service sent it",
+    `request ${shortDigest(request)}`,
+    `version ${version}`,
+    ...(mark === null ? [] : [`rule ${oneLine(mark.rule, 80)}`, `policy ${mark.version}`]),
+    ...(audited === undefined ? [] : [headWords(audited)]),
+  ];
+  return parts.join(" · ");
 }
 
 function whoAsks(run: Run, approval: Approval): Block {

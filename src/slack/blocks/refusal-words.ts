@@ -144,5 +144,18 @@ export function noRunWords(no: NoRun, command: string): string {
       return "A decision on this run is under way. Wait until it is settled, then try again.";
     case "answered":
       return "This was answered already.";
+    default:
+      return auditWords(no.because);
+  }
+}
+
+function auditWords(because: "not-auditor" | "own-audit" | "not-sent"): string {
+  switch (because) {
+    case "not-auditor":
+      return "You can't read the audit. The admins of Countersign can, and whomever its policy names as auditors.";
+    case "own-audit":
+      return "You took part in this run, and that gives no right to its audit: the admins of Countersign can read it, and whomever its policy names as auditors. Ask one of them.";
+    case "not-sent":
+      return "Slack did not take the file, so nothing was sent. Try again in a moment.";
   }
 }
