@@ -59,8 +59,11 @@ export async function startLane(): Promise<Lane> {
     },
     audit: async () => {
       const audit = await openAuditFile(database);
-      const keys = publicKeysFor({ database, key: null }, []);
-      return verdictOn(audit, keys, []).finally(() => audit.close());
+      try {
+        return await verdictOn(audit, publicKeysFor({ database, key: null }, []), []);
+      } finally {
+        await audit.close();
+      }
     },
     quiet: () => quiet(world),
     stop: async () => {
