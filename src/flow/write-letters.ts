@@ -76,7 +76,7 @@ async function tellHead({ store, audit, context, log }: WriteDeps): Promise<void
   const head = await store.auditHead();
   if (head === null) return;
   const { seq, link } = head;
-  log.info({ seq, link }, "the audit's head");
+  log.info({ seq, link, publicKey: store.auditPublicKey() }, "the audit's head");
   const letter = { id: nonce(), kind: "head", entry: seq, madeAt: now, post: PLANNED } as const;
   if (audit.channel !== null) await store.addLetters([{ ...letter, to: audit.channel }]);
   await store.putDocument(HEAD_DAY, day);

@@ -46,7 +46,7 @@ async function run(port: number | null, tempo: number, verbose: boolean): Promis
   const folder = await mkdtemp(join(tmpdir(), "countersign-"));
   const databaseUrl = `sqlite:${join(folder, "countersign.db")}`;
   const bot = {
-    env: { LOG_LEVEL: verbose ? "info" : "error", NODE_COMPILE_CACHE: COMPILED },
+    env: { LOG_LEVEL: verbose ? "info" : "error", NODE_COMPILE_CACHE: COMPILED, ...AUDIT },
     echo: (text: string) => void process.stderr.write(text),
     say: (words: string) => console.error(words),
   };
@@ -74,6 +74,9 @@ async function run(port: number | null, tempo: number, verbose: boolean): Promis
   );
   flushCompileCache();
 }
+
+/** Cat is told of disputed decisions and may read the audit; its heads go to #releases. The key is made beside the database. */
+const AUDIT = { ADMINS: "U0CAT", AUDIT_CHANNEL: "C0RELEASES" };
 
 const USUAL_PORT = 4400;
 

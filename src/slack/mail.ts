@@ -11,7 +11,7 @@ import type { Files } from "./files.ts";
 import { isOurs, pages, type Self } from "./find-messages.ts";
 import type { Lane } from "./lane.ts";
 import { METADATA_EVENT } from "./names.ts";
-import { postedPlace, postedTs } from "./wire.ts";
+import { postedChannel, postedTs } from "./wire.ts";
 
 type Deps = {
   readonly call: Call;
@@ -53,11 +53,10 @@ export function createMail(deps: Deps): Mail {
     async file(to, { name, text, says }) {
       const file = await files.put(name, text);
       const args = { channel: to, text: escaped(says), ...LITERAL };
-      const { channel, ts } = postedPlace(await call("chat.postMessage", args));
+      const channel = postedChannel(await call("chat.postMessage", args));
       await call("files.completeUploadExternal", {
         files: [{ id: file, title: name }],
         channel_id: channel,
-        thread_ts: ts,
       });
     },
   };

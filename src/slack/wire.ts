@@ -111,9 +111,8 @@ export function postedTs(answer: unknown): MessageTs {
 }
 
 /** Where a message that was sent to a person really went: to the direct messages with them. */
-export function postedPlace(answer: unknown): { readonly channel: string; readonly ts: MessageTs } {
-  const { channel } = read(z.object({ channel: z.string() }), answer);
-  return { channel, ts: postedTs(answer) };
+export function postedChannel(answer: unknown): string {
+  return read(z.object({ channel: z.string() }), answer).channel;
 }
 
 const botAnswer = z.object({ bot: z.object({ app_id: z.string().min(1) }) });

@@ -76,13 +76,12 @@ function dispute(facts: LetterFacts): Message {
       quote(said(oneLine(actionOf(facts), ACTION_CHARS), ACTION_CHARS)),
       ...reasonOf(about),
       line(
-        words("It has been sent to the service, or is about to be, and cannot be taken back from here. ", {
-          bold: true,
-        }),
-        words(
-          "Stop or undo at the service what followed from it. End this person's Slack sessions, and look at what else was decided in their name: ",
-        ),
+        words("Countersign takes no decision back, and it may be with the service already. ", { bold: true }),
+        words("Stop or undo there what followed from it. End this person's Slack sessions. "),
         words(`npm run audit -- show ${oneLine(entry.runId ?? entry.run ?? "", 120)}`, { code: true }),
+        words(" tells all about this run, and "),
+        words("npm run audit -- export", { code: true }),
+        words(" what else was decided in their name."),
       ),
     ),
     note(`${headWords(facts.entry)} marks entry ${about.seq}`),
