@@ -122,7 +122,7 @@ function keptBot(
 }
 
 /** Time to read: a little for the look, and a little for each letter (ms). */
-const captionMs = (words: string): number => Math.min(Math.max(1_500, words.length * 25), 3_000);
+const captionMs = (words: string): number => Math.min(Math.max(2_000, words.length * 40), 5_000);
 
 /** Whoever comes before all is loaded waits. */
 async function mount(slack: Slack, load: () => Promise<Mounted>): Promise<Mounted> {

@@ -14,6 +14,7 @@ export const serviceDies: Story = {
     const form = await stage.open(ben, card, "Approve");
     await stage.say(
       "Ben has the form open. The service is going to take his decision, and die before it answers.",
+      ben,
     );
     stage.hand.fault({ route: "decide" }, { kind: "drop", effect: true });
     stage.check((await stage.submit(ben, reason, form)) === null, "Ben's form closes");
@@ -52,6 +53,7 @@ export const botKilled: Story = {
     const form = await stage.open(ben, card, "Approve");
     await stage.say(
       "Ben has the form open. The service is made to hesitate, so that there is time to pull the plug.",
+      ben,
     );
     const gate = stage.hand.fault({ route: "read-run" }, { kind: "gate" }, "all");
     stage.check((await stage.submit(ben, reason, form)) === null, "Ben's form closes");

@@ -1,4 +1,5 @@
 // Stories that play by themselves: the list of them, and the captions that stand over the conversation meanwhile.
+import { hrefAs } from "../chrome.ts";
 import { controlButton } from "./control-button.ts";
 import { attr, html } from "../html.ts";
 import type { Html } from "../html.ts";
@@ -7,6 +8,7 @@ import type { Place } from "../place.ts";
 import type { PageParts, SceneState } from "../parts.ts";
 import type { Item } from "../live/regions.ts";
 import type { Times } from "../times.ts";
+import type { PersonId } from "../../slack/model.ts";
 
 type Scene = SceneState["scenes"][number];
 type Playing = NonNullable<SceneState["playing"]>;
@@ -76,12 +78,12 @@ function secondsSince(begun: number, at: number): string {
 }
 
 /** Nobody need look at the panel to follow the story: its newest caption stands over the conversation, in every tab. */
-export function captionBar({ board }: PageParts, place: Place): Item[] {
-  const state = board?.scenes();
+export function captionBar(parts: PageParts, place: Place): Item[] {
+  const state = parts.board?.scenes();
   const playing = state?.playing ?? null;
   if (state === undefined || playing === null) return [];
   const title = state.scenes.find((one) => one.name === playing.name)?.title ?? playing.name;
-  const text = playing.captions.at(-1)?.text ?? "It begins…";
+  const newest = playing.captions.at(-1);
   const { ended } = playing;
   const button =
     ended !== null
@@ -97,8 +99,15 @@ export function captionBar({ board }: PageParts, place: Place): Item[] {
       <a href="${hrefOf({ ...place, panel: "scenes" })}">${title}</a>
       ${ended === null ? null : html`<b>${ENDS[ended]}</b>`}
     </p>
-    <p data-words>${text}</p>
+    <p data-words>${newest?.text ?? "It begins…"}${eyesOf(parts, place, newest?.eyes ?? null)}</p>
     ${button}
   </div>`;
   return [{ key: "caption", inner }];
+}
+
+/** A way to what the caption speaks of, for whoever does not have it before them. */
+function eyesOf(parts: PageParts, place: Place, eyes: PersonId | null): Html | null {
+  const person = eyes === null || eyes === place.person ? undefined : parts.workspace.people.get(eyes);
+  if (person === undefined) return null;
+  return html` <a href="${hrefAs(parts, place, person)}">See it as ${person.name}</a>`;
 }
