@@ -53,7 +53,7 @@ export function runRow({ run, link, linkWords = "open the thread" }: Linked): Bl
   const thread = link === null ? [] : [words(" · "), { type: "link" as const, url: link, text: linkWords }];
   const head = line(
     words(`${icon} ${text}`, { bold: true }),
-    words(run.seen?.ended ? " at " : " since "),
+    words(run.seen?.ended ? " " : " since "),
     moment(run.seen?.since ?? run.askedAt),
     words(", asked by "),
     person(run.requester),

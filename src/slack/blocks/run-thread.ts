@@ -48,7 +48,7 @@ function opening(run: Run): Message {
     rich(
       line(
         words(`${icon} ${text}`, { bold: true }),
-        words(run.seen?.ended ? " at " : " since "),
+        words(run.seen?.ended ? " " : " since "),
         moment(since),
         ...(id === null ? [] : [words(" · "), said(id, 120, { code: true })]),
       ),

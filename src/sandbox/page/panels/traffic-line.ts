@@ -26,8 +26,9 @@ function jsonLine(line: Traffic): string {
   return JSON.stringify({ number, at: new Date(at).toISOString(), from, to, ...rest });
 }
 
-/** The gateway is asked like the service, and its lines say so. */
+/** The gateway is asked like the service, and its lines say so; what Slack tells a person does not reach the app. */
 function sidesOf({ from, what }: Traffic): readonly [from: string, to: string] {
+  if (from === "slack" && what.startsWith("tells ")) return ["Slack", "person"];
   if (from === "service" && /\bgateway\b/i.test(what)) return ["app", "gateway"];
   return SIDES[from] ?? [from, "?"];
 }
