@@ -191,3 +191,19 @@ test("the clock goes ahead for Slack and the service, and tells how far", async 
   expect(Number(second?.["createdAt"]) - Number(first?.["createdAt"])).toBeGreaterThanOrEqual(3_600_000);
   expect(await state()).toMatchObject({ clockAheadMs: 3_600_000 });
 });
+
+test("the tokens that the gateway's keys used are told by the keys' names, never by the keys", async () => {
+  const { world, read } = sandbox;
+  const [key = ""] = world.gateway.keys;
+  expect(await read("/control/gateway/usage")).toEqual([]);
+  const answer = await fetch(`${world.gateway.url}/v1/embeddings`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: "text-embedding-3-small", input: "two words" }),
+  });
+  expect(answer.status).toBe(200);
+  const used = await read("/control/gateway/usage");
+  expect(used).toMatchObject([{ endpoint: "embeddings", requests: 1, refused: 0 }]);
+  expect(used[0]?.["input_tokens"]).toBeGreaterThan(0);
+  expect(JSON.stringify(used)).not.toContain(key);
+});
