@@ -19,6 +19,8 @@ const USAGE = `Runs Countersign with a local Slack and a local agent service. No
   --help         this text
 `;
 
+const USUAL_PORT = 4400;
+
 const options = {
   port: { type: "string" },
   tempo: { type: "string", default: "1" },
@@ -59,7 +61,11 @@ async function run(port: number | null, tempo: number, verbose: boolean): Promis
   });
   let stopping: Promise<void> | null = null;
   const stop = (): Promise<void> => (stopping ??= world.stop().then(tidyUp));
-  const leave = (): void => void stop().then(() => process.exit());
+  const leave = (): void =>
+    void stop().then(() => {
+      console.log("The sandbox has ended.");
+      process.exit();
+    });
   process.on("SIGINT", leave);
   process.on("SIGTERM", leave);
   try {
@@ -74,8 +80,6 @@ async function run(port: number | null, tempo: number, verbose: boolean): Promis
   );
   flushCompileCache();
 }
-
-const USUAL_PORT = 4400;
 
 /** The usual port may be taken by another sandbox, and then any will do; a port that somebody asked for is not exchanged. */
 async function onFreePort(port: number | null, start: (port: number) => Promise<World>): Promise<World> {

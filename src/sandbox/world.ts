@@ -55,7 +55,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const requestUrl = `http://127.0.0.1:${botPort}/slack/events`;
   const delivery =
     entrance === "socket" ? { mode: "socket" as const } : { mode: "http" as const, requestUrl };
-  const [slack, service, gateway] = await Promise.all([
+  const [slack, service, gateway] = await allOrNone([
     startSlack({ port, manifestPath: MANIFEST, delivery, now: clock.now, ...options.slack }),
     startService({ tempo, clock, ...options.service }),
     startGateway({ clock }),
@@ -84,6 +84,18 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       await Promise.all([slack.stop(), service.stop(), gateway.stop()]);
     },
   };
+}
+
+type Stoppable = { stop(): Promise<unknown> };
+
+/** Rejects when one does not start, and then the others are stopped: a process that holds a server does not end. */
+async function allOrNone<T extends readonly Promise<Stoppable>[]>(
+  starting: readonly [...T],
+): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
+  const settled = await Promise.allSettled(starting);
+  if (settled.some(({ status }) => status === "rejected"))
+    for (const one of settled) if (one.status === "fulfilled") await one.value.stop();
+  return Promise.all(starting);
 }
 
 type Started = Pick<World, "slack" | "service" | "gateway"> & { readonly entrance: "socket" | "http" };
