@@ -10,6 +10,7 @@ import type { Mounted } from "./mounted.ts";
 import type { Scenes } from "./scenes/engine.ts";
 import { startGateway } from "./service/start-gateway.ts";
 import { startService } from "./service/start-service.ts";
+import { tellRequests } from "./service-traffic.ts";
 import { type Handler, type Slack, type SlackOptions, startSlack } from "./slack/server.ts";
 
 export type World = {
@@ -60,7 +61,9 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     startService({ tempo, clock, ...options.service }),
     startGateway({ clock }),
   ]);
-  service.requests.subscribe(createReporter(slack, service));
+  const told = { traffic: slack.traffic, now: clock.now };
+  tellRequests(told, service.requests);
+  tellRequests(told, gateway.requests, "gateway ");
   const env = () => environment({ slack, service, gateway, entrance }, options.databaseUrl, botPort);
   const first = env();
   const bot = options.bot === undefined ? null : keptBot(options.bot, env);
@@ -153,25 +156,6 @@ async function mount(slack: Slack, load: () => Promise<Mounted>): Promise<Mounte
   const mounted = await loading;
   handlers = mounted.handlers;
   return mounted;
-}
-
-/** What the service was asked goes into the Traffic panel, each request once, when it is answered. Quiet looks would drown the rest. */
-function createReporter(slack: Slack, service: World["service"]): () => void {
-  let reported = 0;
-  return () => {
-    for (const entry of service.requests.all().filter(({ number, done }) => done && number > reported)) {
-      reported = Math.max(reported, entry.number);
-      if (entry.route === "read-run" && entry.status === 200) continue;
-      const { method, path, status, key, body, fault } = entry;
-      const failed = status === null || status >= 400 ? `HTTP ${status ?? "none"}` : null;
-      slack.traffic.add(
-        "service",
-        `${method} ${path} → ${status ?? "no answer"}`,
-        { key, body, fault },
-        failed,
-      );
-    }
-  };
 }
 
 /** Below the range that systems hand out by themselves, so that nobody else is given the port before the bot takes it. */

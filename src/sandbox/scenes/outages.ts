@@ -24,7 +24,7 @@ export const serviceDies: Story = {
     await stage.hand.down();
     await stage.reads(card, "Approval sent, being checked");
     await stage.say(
-      "It is dead. Look at the card: sent, but the answer was lost. It does not say «approved».",
+      "It is dead. Look at the card: «Approval sent, being checked». Nobody claims that it took effect.",
     );
     await stage.hand.up();
     await stage.say("The service is up again. The bot looks there before it does anything else.");

@@ -75,9 +75,9 @@ test("requests meet faults before they take effect, or after", async () => {
   await act("service.loseNextAnswer", { route: "create-run" });
   expect(await state()).toMatchObject({
     faults: [
-      "the next request for create-run: HTTP 500",
-      "the next request for create-run: the connection is cut",
-      "the next request for create-run: the connection is cut, after it took effect",
+      "the next start of a run: HTTP 500",
+      "the next start of a run: the connection is cut",
+      "the next start of a run: the connection is cut, after it took effect",
     ],
   });
   expect((await create("a")).status).toBe(500);

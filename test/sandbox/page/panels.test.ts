@@ -78,14 +78,14 @@ describe("the service panel", () => {
       "Stopped, and stays so",
       "1 h 30 min ahead",
       "the next request for decide: HTTP 500",
-      "Forget all that waits",
+      "Clear these",
     ]) {
       expect(body).toContain(words);
     }
   });
 
   test("what cannot be done now is not offered", async () => {
-    expect(await service()).not.toContain("Forget all that waits");
+    expect(await service()).not.toContain("Clear these");
     expect(await service()).not.toContain("bot.start");
     fake.service({ bot: "stopped", up: false });
     expect(await service()).not.toContain("bot.kill");

@@ -12,8 +12,8 @@ import type { Sight } from "../live/sight.ts";
 import { trafficLists, trafficPanel } from "./traffic-panel.ts";
 
 const ABOUT: Readonly<Record<Panel, { readonly name: string; readonly note: string }>> = {
-  traffic: { name: "Traffic", note: "what app, Slack and service say to each other" },
-  service: { name: "Service", note: "what the agents do, and what can go wrong" },
+  traffic: { name: "Traffic", note: "all that goes over the wires" },
+  service: { name: "Service", note: "and what can go wrong" },
   scenes: { name: "Scenes", note: "one click plays a story" },
 };
 

@@ -28,8 +28,8 @@ const FAULTS: readonly (readonly [fault: Readonly<Record<string, unknown>>, word
 
 /** What waits for the gateway says so. */
 const FORGET: readonly (readonly [act: string, gateways: boolean, words: string])[] = [
-  ["service.clearFaults", false, "Forget all that waits"],
-  ["gateway.clearFaults", true, "Forget what waits for the gateway"],
+  ["service.clearFaults", false, "Clear these"],
+  ["gateway.clearFaults", true, "Clear the gateway's"],
 ];
 
 export function mishapButtons(waiting: readonly string[]): Html[] {

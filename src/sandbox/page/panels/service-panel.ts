@@ -143,7 +143,7 @@ function bot({ bot: is }: ServiceState): Row {
   const stopped = is === "stopped";
   const words = { running: "Running", starting: "Starting…", stopped: "Stopped, and stays so" };
   return {
-    name: "Bot",
+    name: "Countersign",
     good: is === "running",
     is: words[is],
     buttons: stopped
@@ -160,10 +160,7 @@ function next({ faults }: ServiceState): Row {
   return {
     name: "Next request",
     good: faults.length === 0,
-    is:
-      faults.length === 0
-        ? "Nothing waits to go wrong"
-        : faults.map((one) => html`<span data-waiting>${one}</span>`),
+    is: faults.length === 0 ? "Goes well" : faults.map((one) => html`<span data-waiting>${one}</span>`),
     buttons: mishapButtons(faults),
   };
 }
