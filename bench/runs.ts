@@ -4,6 +4,7 @@ import { createHash, randomBytes } from "node:crypto";
 import type { Context } from "#src/core/context.ts";
 import { ChannelId, MessageTs, Nonce, type RunId, RunKey, TeamId, UserId } from "#src/core/ids.ts";
 import { adoptedRun, OPENING, type Run } from "#src/core/run.ts";
+import { BUILT_IN } from "#src/core/policy.ts";
 import { begin, settle } from "#src/core/settle.ts";
 import { openingShows } from "#src/core/shows.ts";
 
@@ -12,6 +13,7 @@ export const context = (now = Date.now()): Context => ({
   now,
   digest: (text) => createHash("sha256").update(text, "utf8").digest("hex"),
   nonce: () => Nonce(randomBytes(16).toString("base64url")),
+  policy: BUILT_IN,
 });
 
 /** `quietMs`: how long ago anything was last heard of it. */

@@ -8,20 +8,26 @@ import { createAgentService } from "./agents/client.ts";
 import { createGateway } from "./agents/health.ts";
 import type { Config } from "./config.ts";
 import type { Context } from "./core/context.ts";
-import { Nonce } from "./core/ids.ts";
+import { ChannelId, Nonce, type TeamId, UserId } from "./core/ids.ts";
 import type { Clock } from "./flow/clock.ts";
+import type { AuditReaders } from "./flow/letter.ts";
 import type { Store } from "./flow/ports.ts";
-import { createFlow } from "./flow/flow.ts";
+import { createFlow, type Flow } from "./flow/flow.ts";
 import { createMetrics, type Metrics } from "./http/metrics.ts";
 import { startHttp } from "./http/server.ts";
+import { createTurnedAway, type TurnedAway } from "./http/turned-away.ts";
 import { type Log, slackLogger } from "./log.ts";
-import { EVENTS_PATH, type SlackApp } from "./slack/bolt.ts";
+import { createPolicyHolder, type PolicyHolder } from "./policy/policy-file.ts";
+import type { SlackApp } from "./slack/bolt.ts";
 import { createSlack } from "./slack/door.ts";
-import { openStore } from "./store/open.ts";
+import { EVENTS_PATH } from "./slack/guard.ts";
+import { type AuditKeyNews, openStore } from "./store/open.ts";
 
 export type App = {
   /** Where health and metrics are served. */
   readonly url: string;
+  /** Reads the policy file again. What is wrong with it is logged, and the old policy stays in force. Never rejects. */
+  reload(): Promise<void>;
   /** Takes no more work, finishes or hands back what is under way, closes. May be called twice. */
   stop(): Promise<void>;
 };
@@ -56,8 +62,8 @@ export async function startApp(config: Config, log: Log): Promise<App> {
     }
   };
   try {
-    const url = await build(config, log, closers);
-    return { url, stop };
+    const { url, reload } = await build(config, log, closers);
+    return { url, reload, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -68,21 +74,46 @@ type Closers = (() => Promise<void>)[];
 /** The Slack app, as soon as there is one: health is answered before Slack does. */
 type Current = { app: SlackApp | null };
 
-async function build(config: Config, log: Log, closers: Closers): Promise<string> {
+function turningAway(metrics: Metrics, log: Log): TurnedAway {
+  return createTurnedAway({
+    count: (because) => metrics.turnedAway(because),
+    log,
+    now: () => realClock.now(),
+  });
+}
+
+function tellAuditKey(log: Log, news: AuditKeyNews): void {
+  if (news.is === "made")
+    log.warn({ file: news.file }, "a key that signs the audit was made; keep a copy of it");
+  else log.warn({ from: news.from, to: news.to }, "another key signs the audit from here on");
+}
+
+function auditReaders({ audit }: Config, team: TeamId): AuditReaders {
+  const channel = audit.channel === null ? null : ChannelId(audit.channel);
+  return { team, channel, admins: audit.admins.map(UserId) };
+}
+
+async function build(config: Config, log: Log, closers: Closers): Promise<Omit<App, "stop">> {
+  const policy = await createPolicyHolder(config.policyFile, log);
   const current: Current = { app: null };
   const metrics = createMetrics();
   const store = await openStore({
     url: `sqlite:${config.database.path}`,
     owner: `${hostname()} ${process.pid}`,
+    auditKey: config.audit.key,
+    onAuditKey: (news) => tellAuditKey(log, news),
     onCorrupt: (run, error) => log.error({ run, error }, "a stored run can't be read; it is left alone"),
   });
   closers.push(() => store.close());
-  const url = await startDoors({ config, metrics, store, current }, closers);
-  const doors = await openDoors(config, log, closers);
+  const turnedAway = turningAway(metrics, log);
+  const url = await startDoors({ config, metrics, store, current, turnedAway }, closers);
+  const doors = await openDoors({ config, store, turnedAway, log }, closers);
   const { slack } = doors;
-  const context = (): Context => ({ now: realClock.now(), digest, nonce });
+  const context = (): Context => ({ now: realClock.now(), digest, nonce, policy: policy.now() });
   const limits = { ...config.poll, maxInFlight: MAX_POLLS_IN_FLIGHT };
-  const ports = { ...doors, store, chat: slack.chat, people: slack.people, clock: realClock, context };
+  const audit = auditReaders(config, slack.self.team);
+  const { chat, mail, people } = slack;
+  const ports = { ...doors, store, chat, mail, people, audit, clock: realClock, context };
   const flow = createFlow({ ...ports, newKey, random: Math.random, log, metrics }, limits);
   closers.push(() => flow.stop(EFFECTS_GRACE_MS));
   const app = slack.app(flow);
@@ -90,11 +121,27 @@ async function build(config: Config, log: Log, closers: Closers): Promise<string
   await app.start();
   current.app = app;
   closers.push(() => app.stop(LISTENERS_GRACE_MS));
-  log.info({ url, team: slack.self.team, mode: config.slack.mode, runs }, "Countersign is ready");
-  return url;
+  const started = { url, team: slack.self.team, mode: config.slack.mode, runs, policy: policy.now().version };
+  log.info(started, "Countersign is ready");
+  return { url, reload: () => reloadPolicy(policy, flow, log) };
 }
 
-async function openDoors(config: Config, log: Log, closers: Closers) {
+async function reloadPolicy(policy: PolicyHolder, flow: Flow, log: Log): Promise<void> {
+  try {
+    if (await policy.reload()) await flow.policyChanged();
+  } catch (error) {
+    log.error({ error }, "the cards could not be brought under the new policy; their next look does it");
+  }
+}
+
+type Outside = {
+  readonly config: Config;
+  readonly store: Store;
+  readonly turnedAway: TurnedAway;
+  readonly log: Log;
+};
+
+async function openDoors({ config, store, turnedAway, log }: Outside, closers: Closers) {
   const now = (): number => realClock.now();
   const agents = createAgentService({ ...config.agents, now, connections: MAX_POLLS_IN_FLIGHT });
   closers.push(() =>
@@ -102,10 +149,11 @@ async function openDoors(config: Config, log: Log, closers: Closers) {
   );
   const gateway = createGateway({ baseUrl: config.gatewayUrl, now });
   closers.push(() => gateway.close());
-  const { botToken, apiUrl, command } = config.slack;
-  const names = { entrance: config.slack, botToken, apiUrl, command };
+  const { botToken, apiUrl, command, appId } = config.slack;
+  const names = { entrance: { ...config.slack, seen: store }, botToken, apiUrl, command, appId };
   const slack = await createSlack({
     ...names,
+    turnedAway,
     logger: slackLogger(log),
     log,
     clock: realClock,
@@ -120,9 +168,11 @@ type Served = {
   readonly metrics: Metrics;
   readonly store: Store;
   readonly current: Current;
+  readonly turnedAway: TurnedAway;
 };
 
-async function startDoors({ config, metrics, store, current }: Served, closers: Closers): Promise<string> {
+async function startDoors(served: Served, closers: Closers): Promise<string> {
+  const { config, metrics, store, current, turnedAway } = served;
   const ready = async () => {
     const stored = await store.ping().then(
       () => "ok",
@@ -141,6 +191,7 @@ async function startDoors({ config, metrics, store, current }: Served, closers: 
     live: () => true,
     ready,
     metrics: () => metrics.expose(),
+    turnedAway,
     ...slack,
   });
   closers.push(() => http.close());

@@ -13,7 +13,7 @@ const config = configOrExit();
 const log = createLog({ level: config.logLevel, pretty: process.stdout.isTTY, secrets: secretsOf(config) });
 process.on("unhandledRejection", (error) => log.error({ error }, "a rejection that nobody handled"));
 let app: App | null = null;
-stopOnSignal(() => app, log);
+hearSignals(() => app, log);
 app = await startOrExit(config, log);
 
 function configOrExit(): Config {
@@ -23,8 +23,13 @@ function configOrExit(): Config {
   process.exit(BAD_CONFIG);
 }
 
-function secretsOf({ slack, agents }: Config): string[] {
-  return [slack.botToken, agents.apiKey, slack.mode === "socket" ? slack.appToken : slack.signingSecret];
+function secretsOf({ slack, agents, audit }: Config): string[] {
+  return [
+    slack.botToken,
+    agents.apiKey,
+    audit.key ?? "",
+    slack.mode === "socket" ? slack.appToken : slack.signingSecret,
+  ];
 }
 
 async function startOrExit(config: Config, log: Log): Promise<App> {
@@ -40,7 +45,7 @@ async function startOrExit(config: Config, log: Log): Promise<App> {
 }
 
 /** From the first moment on: as process 1 of a container Node ignores a signal that nobody listens for. */
-function stopOnSignal(started: () => App | null, log: Log): void {
+function hearSignals(started: () => App | null, log: Log): void {
   let stopping = false;
   const stop = (signal: string): void => {
     if (stopping) return;
@@ -54,5 +59,6 @@ function stopOnSignal(started: () => App | null, log: Log): void {
     });
   };
   process.on("SIGTERM", () => stop("SIGTERM"));
+  process.on("SIGHUP", () => void started()?.reload());
   process.on("SIGINT", () => stop("SIGINT"));
 }

@@ -17,7 +17,8 @@ const ROOMS: readonly {
   readonly packages: readonly string[] | null;
 }[] = [
   { room: "core/", own: NONE, packages: NONE },
-  { room: "config.ts", own: NONE, packages: null },
+  { room: "config.ts", own: ["config/"], packages: null },
+  { room: "config/", own: NONE, packages: null },
   { room: "log.ts", own: NONE, packages: null },
   { room: "flow/", own: ["core/"], packages: ["p-retry", "cockatiel", "tinyqueue"] },
   { room: "slack/", own: ["flow/", "core/"], packages: null },
@@ -36,6 +37,20 @@ const ROOMS: readonly {
   {
     room: "doctor/",
     own: ["core/", "flow/", "slack/", "agents/", "store/", "config.ts", "log.ts"],
+    packages: null,
+  },
+  { room: "audit.ts", own: ["audit/", "config.ts"], packages: null },
+  // It reads the audit of a database that a bot may hold, so it builds nothing either.
+  { room: "audit/", own: ["core/", "flow/", "store/"], packages: null },
+  {
+    room: "policy-command.ts",
+    own: ["policy-command/", "policy/", "config.ts"],
+    packages: null,
+  },
+  // It reads as much as it needs of Slack and of the store, and writes nothing.
+  {
+    room: "policy-command/",
+    own: ["core/", "flow/", "slack/", "store/", "policy/", "config.ts", "log.ts"],
     packages: null,
   },
   { room: "sandbox/", own: NONE, packages: null },
@@ -106,14 +121,14 @@ const BANS: readonly Ban[] = [
     what: "zod inside the borders",
     pattern: /from "zod"/,
     allowed: (path) =>
-      /^(config\.ts|slack\/(payloads|wire)\.ts)$/.test(path) ||
+      /^(config\.ts|config\/fields\.ts|slack\/(payloads|wire)\.ts)$/.test(path) ||
       /^(agents|store|policy|doctor|sandbox)\//.test(path),
   },
   {
     what: "the environment read outside the shell commands",
     pattern: /process\.env|process\["env"\]|\benv\b[^;]*from "node:process"/,
     // The sandbox starts the bot with the PATH it was started with itself.
-    allowed: (path) => /^(main|doctor|sandbox\/bot-process)\.ts$/.test(path),
+    allowed: (path) => /^(main|doctor|audit|policy-command|sandbox\/bot-process)\.ts$/.test(path),
   },
   {
     what: "Bolt's own answers",
@@ -128,7 +143,7 @@ const BANS: readonly Ban[] = [
   {
     what: "console",
     pattern: /\bconsole\.\w/,
-    allowed: (path) => /^(main|doctor)\.ts$/.test(path) || inSandbox(path),
+    allowed: (path) => /^(main|doctor|audit|policy-command)\.ts$/.test(path) || inSandbox(path),
   },
 ];
 

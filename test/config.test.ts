@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { explainFaults, readConfig, variables } from "#src/config.ts";
 
@@ -7,6 +8,7 @@ const SOCKET = {
   AGENT_BASE_URL: "http://127.0.0.1:4010",
   AGENT_API_KEY: "key",
 };
+const SEED = Buffer.alloc(32, 7).toString("base64");
 const { SLACK_APP_TOKEN: _without, ...BARE } = SOCKET;
 const HTTP = { ...BARE, SLACK_SIGNING_SECRET: "0123456789abcdef" };
 
@@ -26,6 +28,7 @@ describe("the configuration", () => {
     expect(config(SOCKET)).toEqual({
       slack: {
         mode: "socket",
+        appId: null,
         botToken: "xoxb-1-abc",
         appToken: "xapp-1-abc",
         apiUrl: null,
@@ -34,8 +37,10 @@ describe("the configuration", () => {
       agents: { baseUrl: "http://127.0.0.1:4010", apiKey: "key", denyWord: "deny" },
       gatewayUrl: "http://127.0.0.1:4010",
       database: { engine: "sqlite", path: "./data/countersign.db" },
+      audit: { key: null, channel: null, admins: [] },
       http: { host: "127.0.0.1", port: 3000 },
       poll: { minMs: 1_000, maxMs: 15_000 },
+      policyFile: null,
       logLevel: "info",
     });
   });
@@ -48,11 +53,15 @@ describe("the configuration", () => {
       AGENT_DENY_DECISION: "reject",
       GATEWAY_URL: "https://gateway.example.com",
       DATABASE_URL: "sqlite:/var/lib/countersign.db",
+      AUDIT_KEY: SEED,
+      AUDIT_CHANNEL: "C0AUDIT",
+      ADMINS: "U0ANN, W0BEN,U0ANN",
       SLACK_COMMAND: "/robot-2",
       HOST: "::1",
       PORT: "0",
       POLL_MIN_MS: "50",
       POLL_MAX_MS: "50",
+      POLICY_FILE: "./policy.yaml",
       LOG_LEVEL: "silent",
     };
     expect(config(env)).toEqual({
@@ -60,14 +69,17 @@ describe("the configuration", () => {
         mode: "http",
         botToken: "xoxb-1-abc",
         signingSecret: "0123456789abcdef",
+        appId: null,
         apiUrl: "http://127.0.0.1:4000/api",
         command: "/robot-2",
       },
       agents: { baseUrl: "https://agents.example.com/team/a", apiKey: "key", denyWord: "reject" },
       gatewayUrl: "https://gateway.example.com",
       database: { engine: "sqlite", path: "/var/lib/countersign.db" },
+      audit: { key: SEED, channel: "C0AUDIT", admins: ["U0ANN", "W0BEN"] },
       http: { host: "::1", port: 0 },
       poll: { minMs: 50, maxMs: 50 },
+      policyFile: "./policy.yaml",
       logLevel: "silent",
     });
   });
@@ -79,6 +91,14 @@ describe("the configuration", () => {
   test("takes an empty variable for an unset one, and no white space around a value", () => {
     const env = { ...SOCKET, POLICY_FILE: "", SLACK_SIGNING_SECRET: " ", PORT: "", AGENT_API_KEY: " key\n" };
     expect(config(env)).toEqual(config(SOCKET));
+  });
+
+  test("takes the audit's key as PEM too, with its newlines or with them written as \\n", () => {
+    const { privateKey } = generateKeyPairSync("ed25519");
+    const pem = privateKey.export({ type: "pkcs8", format: "pem" });
+    const seed = Buffer.from(privateKey.export({ format: "jwk" }).d ?? "", "base64url").toString("base64");
+    expect(config({ ...SOCKET, AUDIT_KEY: pem }).audit.key).toBe(seed);
+    expect(config({ ...SOCKET, AUDIT_KEY: pem.replaceAll("\n", "\\n") }).audit.key).toBe(seed);
   });
 
   test("is frozen, its parts too", () => {
@@ -111,6 +131,12 @@ describe("a fault of the configuration", () => {
     ["SLACK_APP_TOKEN", "xoxb-1"],
     ["SLACK_SIGNING_SECRET", "short"],
     ["SLACK_SIGNING_SECRET", "sixteen characters"],
+    ["SLACK_SIGNING_SECRET", "your-signing-secret"],
+    ["SLACK_SIGNING_SECRET", "xxxxxxxxxxxxxxxxxxxxxxxx"],
+    ["SLACK_SIGNING_SECRET", "8f742231b10e8888abcd99yyyzzz85a5"],
+    ["SLACK_APP_ID", "B0123456"],
+    ["SLACK_APP_ID", "A01 23456"],
+    ["SLACK_APP_ID", "a0123456"],
     ["SLACK_API_URL", "slack.com/api"],
     ["AGENT_BASE_URL", "ftp://agents.example.com"],
     ["AGENT_BASE_URL", "not an address"],
@@ -128,6 +154,13 @@ describe("a fault of the configuration", () => {
     ["DATABASE_URL", "sqlite:"],
     ["DATABASE_URL", "sqlite://data/x.db"],
     ["DATABASE_URL", "./data/x.db"],
+    ["AUDIT_CHANNEL", "#audit"],
+    ["AUDIT_CHANNEL", "U0123ABCD"],
+    ["ADMINS", "ann"],
+    ["ADMINS", "U0ANN,"],
+    ["AUDIT_KEY", "a passphrase"],
+    ["AUDIT_KEY", Buffer.alloc(31).toString("base64")],
+    ["AUDIT_KEY", "-----BEGIN PRIVATE KEY-----"],
     ["SLACK_COMMAND", "agent"],
     ["SLACK_COMMAND", "/Agent"],
     ["SLACK_COMMAND", "/a b"],
@@ -159,12 +192,9 @@ describe("a fault of the configuration", () => {
   });
 
   test("is a feature that is named but not built yet", () => {
-    expect(faults({ ...SOCKET, POLICY_FILE: "policy.yaml", DATABASE_URL: "postgres://localhost/x" })).toEqual(
-      [
-        "DATABASE_URL names PostgreSQL, which is not built yet",
-        "POLICY_FILE names a policy, and policies are not built yet; it is refused rather than ignored",
-      ],
-    );
+    expect(faults({ ...SOCKET, DATABASE_URL: "postgres://localhost/x" })).toEqual([
+      "DATABASE_URL names PostgreSQL, which is not built yet",
+    ]);
   });
 });
 
@@ -173,6 +203,7 @@ test("the list of variables has an entry for each that the contract names, and v
     "SLACK_BOT_TOKEN",
     "SLACK_APP_TOKEN",
     "SLACK_SIGNING_SECRET",
+    "SLACK_APP_ID",
     "SLACK_API_URL",
     "AGENT_BASE_URL",
     "AGENT_API_KEY",
@@ -180,6 +211,9 @@ test("the list of variables has an entry for each that the contract names, and v
     "GATEWAY_URL",
     "DATABASE_URL",
     "POLICY_FILE",
+    "AUDIT_KEY",
+    "AUDIT_CHANNEL",
+    "ADMINS",
     "SLACK_COMMAND",
     "HOST",
     "PORT",

@@ -8,17 +8,28 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
 import { readConfig } from "#src/config.ts";
+import { PLANNED } from "#src/core/post.ts";
 import { OPENING, OUTCOME, requestSlot, type Run } from "#src/core/run.ts";
 import { methods } from "#src/sandbox/slack/methods.ts";
 import { approvalCard } from "#src/slack/blocks/approval-card.ts";
 import { changedModal, decisionModal, readModal, refusedModal } from "#src/slack/blocks/decision-modal.ts";
 import { homeView } from "#src/slack/blocks/home.ts";
+import { drawnLetter } from "#src/slack/blocks/letter.ts";
 import { drawn } from "#src/slack/blocks/message.ts";
 import { runForm } from "#src/slack/blocks/run-form.ts";
 import type { ListenerDeps } from "#src/slack/listener-deps.ts";
 import { listen } from "#src/slack/listeners.ts";
 import * as names from "#src/slack/names.ts";
-import { aNonce, anApproval, aRequest, aRun, aWatchedRun, NOON } from "./make/run.ts";
+import {
+  aNonce,
+  anApproval,
+  anAuditEntry,
+  aRequest,
+  aRun,
+  aWatchedRun,
+  NOON,
+  REQUESTER,
+} from "./make/run.ts";
 
 const at = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
@@ -85,6 +96,20 @@ function defaultCommand(): string {
   return read.value.slack.command;
 }
 
+function aReceipt() {
+  const entry = { seq: 1, link: "0".repeat(64), entry: anAuditEntry(aRun(), { what: "decided" }) };
+  const facts = { entry, about: null, action: null, channel: null };
+  const letter = {
+    id: aNonce(),
+    kind: "receipt",
+    entry: 1,
+    to: REQUESTER,
+    madeAt: NOON,
+    post: PLANNED,
+  } as const;
+  return drawnLetter(letter, facts);
+}
+
 /** All names of this kind that any of our messages and modals can carry. */
 function emitted(field: "action_id" | "callback_id"): Set<string> {
   const long = { ...aRequest(), chars: 5_000 };
@@ -105,6 +130,7 @@ function emitted(field: "action_id" | "callback_id"): Set<string> {
     runForm("m", false),
     runForm("m", true),
     homeView(null, "/agent", NOON),
+    aReceipt(),
   ];
   const found = JSON.stringify(everything).matchAll(new RegExp(`"${field}":"([^"]+)"`, "g"));
   return new Set([...found].map(([, name]) => name ?? ""));

@@ -6,8 +6,10 @@
 //      └──────reopen───────┘
 //   pending ──no longer listed, run over──► closed ──listed again──► pending (a new card version)
 
+import type { AuditMark } from "./audit-chain.ts";
 import type { ApprovalId, Nonce, TeamId, UserId } from "./ids.ts";
 import type { Json } from "./json.ts";
+import { BUILT_IN, BUILT_IN_RULE, type PolicyMark, type Ruling } from "./policy.ts";
 
 export type Verdict = "approve" | "deny";
 
@@ -20,6 +22,8 @@ export type Decision = {
   readonly at: number;
   /** Of the request as the approver saw it. */
   readonly digest: string;
+  /** The rule that let them decide; left out where there was no policy file. */
+  readonly policy?: PolicyMark;
 };
 
 export type Request = {
@@ -92,10 +96,18 @@ export type Approval = {
   readonly nonce: Nonce;
   readonly state: ApprovalState;
   readonly past: readonly PastDecision[];
+  /** As of the newest look: for showing. Whoever decides is held to the rule of that moment. */
+  readonly ruling: Ruling;
+  /** Where the audit tells how it ended: a head that stands on the card, out of reach of whoever has the database. */
+  readonly audited?: AuditMark;
 };
 
+/** Of approvals that nobody has looked at yet, and of those from before there were policies. */
+export const FIRST_RULING: Ruling = { version: BUILT_IN.version, rule: BUILT_IN_RULE };
+
 export function newApproval(id: ApprovalId, request: Request, nonce: Nonce, now: number): Approval {
-  return { id, request, seenAt: now, version: 1, nonce, state: { is: "pending" }, past: [] };
+  const opened = { version: 1, nonce, state: { is: "pending" }, past: [] } as const;
+  return { id, request, seenAt: now, ...opened, ruling: FIRST_RULING };
 }
 
 /** Pending again under a new card version, with the request as it now is. */
@@ -105,8 +117,9 @@ export function reopen(
   nonce: Nonce,
   past: PastDecision | null,
 ): Approval {
+  const { audited: _ofItsEarlierEnd, ...rest } = approval;
   return {
-    ...approval,
+    ...rest,
     request,
     version: approval.version + 1,
     nonce,

@@ -1,4 +1,5 @@
 import type { Nonce } from "./ids.ts";
+import type { Policy } from "./policy.ts";
 
 /** What the pure functions need of the world, handed in by whoever calls them. */
 export type Context = {
@@ -8,4 +9,6 @@ export type Context = {
   readonly digest: (text: string) => string;
   /** 128 fresh random bits each time. */
   readonly nonce: () => Nonce;
+  /** The one in force now. */
+  readonly policy: Policy;
 };

@@ -3,10 +3,12 @@
 import type { Approval, ClosedBecause, Decision, Delivery, Request, Verdict } from "./approval.ts";
 import { isSettled } from "./approval.ts";
 import type { Context } from "./context.ts";
-import type { ApprovalId, Nonce, TeamId, UserId } from "./ids.ts";
+import type { ApprovalId, ChannelId, GroupId, Nonce, TeamId, UserId } from "./ids.ts";
+import { BUILT_IN_RULE, type Circle, type Rule } from "./policy.ts";
 import { err, ok, type Result } from "./result.ts";
+import { markOf, ruleOf } from "./ruling.ts";
 import { findApproval, replaceApproval, type Run } from "./run.ts";
-import { isBlank } from "./text.ts";
+import { seenChars } from "./text.ts";
 
 /** What Slack says of a person, looked up by id, never taken from a payload or a display name. */
 export type Person = {
@@ -15,12 +17,16 @@ export type Person = {
   readonly kind: "member" | "guest" | "outsider" | "bot" | "deactivated";
   /** In the run's channel, or able to open it: every full member sees a public channel. */
   readonly seesChannel: boolean;
+  /** Of the user groups and channels that were asked about. What was not asked is not known. */
+  readonly memberOf?: ReadonlyMap<GroupId | ChannelId, boolean>;
 };
 
 /** An expected «no», with its evidence. `slack/blocks/refusal.ts` puts each into words. */
 export type Refusal =
   | { readonly because: "requester" }
   | { readonly because: "guest" | "outsider" | "bot" | "deactivated" | "not-in-channel" }
+  /** The rule lets others decide. */
+  | { readonly because: "not-approver"; readonly rule: Rule }
   /** The look-up failed, so nobody can say whether they may. */
   | { readonly because: "unverified" }
   | { readonly because: "already-decided"; readonly decision: Decision; readonly settled: boolean }
@@ -30,18 +36,34 @@ export type Refusal =
   | { readonly because: "unknown" }
   /** A card that Slack shows, but has not confirmed to us yet. */
   | { readonly because: "being-posted" }
-  | { readonly because: "reason-needed" }
+  /** `verdict` is left out for a denial. */
+  | { readonly because: "reason-needed"; readonly verdict?: "approve" }
+  | { readonly because: "reason-too-short"; readonly chars: number; readonly fewest: number }
   | { readonly because: "reason-too-long"; readonly chars: number };
 
 /** Slack's own limit for one input (chars). */
 export const MAX_REASON_CHARS = 3_000;
 
-/** Null: they may. Asked at the click and again at the submit. */
-export function mayDecide(person: Person, run: Run): Refusal | null {
+/** Null: they may. Asked at the click and again at the submit, by the rule of that moment. */
+export function mayDecide(person: Person, run: Run, rule: Rule = BUILT_IN_RULE): Refusal | null {
   if (person.kind !== "member") return { because: person.kind };
   if (person.team !== run.team) return { because: "outsider" };
-  if (person.user === run.requester) return { because: "requester" };
-  return person.seesChannel ? null : { because: "not-in-channel" };
+  if (person.user === run.requester && !rule.selfApproval) return { because: "requester" };
+  if (!person.seesChannel) return { because: "not-in-channel" };
+  const among = isAmong(person, rule.approvers);
+  return among === true
+    ? null
+    : among === null
+      ? { because: "unverified" }
+      : { because: "not-approver", rule };
+}
+
+/** Null: it was not asked, so nobody can say. By ids only. */
+export function isAmong(person: Person, circle: Circle): boolean | null {
+  if (circle === "anyone" || circle.users.includes(person.user)) return true;
+  const known = [...circle.groups, ...circle.channels].map((each) => person.memberOf?.get(each));
+  if (known.includes(true)) return true;
+  return known.includes(undefined) ? null : false;
 }
 
 /** Null: this version of the approval can be decided now. `was`: what the person saw, where that is still known. */
@@ -88,18 +110,31 @@ export function decide(run: Run, submission: Submission, ctx: Context): Result<R
     sameContent(approval.state.decision, submission)
   )
     return ok(run);
-  const no = mayDecide(by, run) ?? isOpen(approval, submission.version, submission.was);
-  if (no !== null || approval === null) return err(no ?? { because: "unknown" });
-  if (approval.request.digest !== submission.digest) {
-    return err({ because: "changed", was: submission.was, is: approval.request });
-  }
-  if (verdict === "deny" && isBlank(reason)) return err({ because: "reason-needed" });
-  if (reason.length > MAX_REASON_CHARS) return err({ because: "reason-too-long", chars: reason.length });
-  const { digest } = submission;
-  const decision: Decision = { verdict, reason, by: { team: by.team, user: by.user }, at: ctx.now, digest };
+  if (approval === null) return err({ because: "unknown" });
+  const rule = ruleOf(ctx.policy, run, approval.request);
+  const no =
+    mayDecide(by, run, rule) ??
+    isOpen(approval, submission.version, submission.was) ??
+    fault(approval, submission, rule);
+  if (no !== null) return err(no);
+  const policy = markOf(ctx.policy, rule);
+  const who = { team: by.team, user: by.user };
+  const content = { verdict, reason, by: who, at: ctx.now, digest: submission.digest };
+  const decision: Decision = policy === null ? content : { ...content, policy };
   return ok(
     replaceApproval(run, { ...approval, state: { is: "decided", decision, delivery: { is: "recorded" } } }),
   );
+}
+
+/** What is wrong with the submission itself. */
+function fault(approval: Approval, submission: Submission, rule: Rule): Refusal | null {
+  const { verdict, reason, was, digest } = submission;
+  if (approval.request.digest !== digest) return { because: "changed", was, is: approval.request };
+  const [chars, fewest] = [seenChars(reason), rule.reason[verdict]];
+  if (chars === 0 && fewest > 0)
+    return verdict === "deny" ? { because: "reason-needed" } : { because: "reason-needed", verdict };
+  if (reason.length > MAX_REASON_CHARS) return { because: "reason-too-long", chars: reason.length };
+  return chars < fewest ? { because: "reason-too-short", chars, fewest } : null;
 }
 
 /** What a button or a modal stands for. */

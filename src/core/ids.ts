@@ -11,6 +11,8 @@ export type ApprovalId = Branded<"ApprovalId">;
 export type TeamId = Branded<"TeamId">;
 export type UserId = Branded<"UserId">;
 export type ChannelId = Branded<"ChannelId">;
+/** A user group of Slack's. */
+export type GroupId = Branded<"GroupId">;
 /** Slack's name of a message inside its channel; compared as text, never as a number. */
 export type MessageTs = Branded<"MessageTs">;
 /** 128 random bits that stand for a button or a modal; what they mean is in our store alone. */
@@ -35,6 +37,7 @@ export const ApprovalId = maker<ApprovalId>("approval id", SERVICE_ID);
 export const TeamId = maker<TeamId>("team id", /^[TE][A-Z0-9]{1,30}$/);
 export const UserId = maker<UserId>("user id", /^[UW][A-Z0-9]{1,30}$/);
 export const ChannelId = maker<ChannelId>("channel id", /^[CDG][A-Z0-9]{1,30}$/);
+export const GroupId = maker<GroupId>("user group id", /^S[A-Z0-9]{1,30}$/);
 export const MessageTs = maker<MessageTs>("message ts", /^\d{1,16}\.\d{1,9}$/);
 export const Nonce = maker<Nonce>("nonce", /^[A-Za-z0-9_-]{16,64}$/);
 

@@ -6,8 +6,9 @@ import { close, newApproval, voidAndClose } from "./approval.ts";
 import type { Context } from "./context.ts";
 import { foldApproval, type Sight } from "./fold-approval.ts";
 import type { ApprovalId, RunId } from "./ids.ts";
-import { canonicalJson } from "./json.ts";
+import { canonicalJson, type Json } from "./json.ts";
 import { requestText } from "./request-text.ts";
+import { underPolicy } from "./ruling.ts";
 import type { Run, Said, Seen, Tell, Watch } from "./run.ts";
 import { isWatched, MISSING_AFTER_TIMES } from "./run.ts";
 import { ending, type PendingApproval, type Snapshot } from "./snapshot.ts";
@@ -25,8 +26,8 @@ export function observe(run: Run, snapshot: Snapshot, ctx: Context): Run {
     over !== null ? { is: "over", at: ctx.now } : run.watch.is === "on" ? run.watch : { is: "on" };
   const input =
     run.origin === "adopted" && run.input === "" && snapshot.input !== null ? snapshot.input : run.input;
-  const same =
-    seen === run.seen && watch === run.watch && input === run.input && folded.approvals === run.approvals;
+  const { approvals } = underPolicy({ ...run, input, approvals: folded.approvals }, ctx);
+  const same = seen === run.seen && watch === run.watch && input === run.input && approvals === run.approvals;
   if (same) return run;
   // Whatever was learnt, an older answer that comes later must not unlearn it.
   const newest = { ...seen, askedAt: snapshot.askedAt };
@@ -35,7 +36,7 @@ export function observe(run: Run, snapshot: Snapshot, ctx: Context): Run {
     seen: newest,
     watch,
     input,
-    approvals: folded.approvals,
+    approvals,
     tells: tell(run, folded.says, ctx),
   };
 }
@@ -78,9 +79,14 @@ export const OUTPUT_IN_THREAD_CHARS = 8_000;
 
 /** The digest that binds a decision to what was shown: everything the service sent, and for which run and approval. */
 export function requestOf(run: RunId, item: PendingApproval, ctx: Context): Request {
-  const digest = ctx.digest(canonicalJson([run, item.id, item.content]));
+  const digest = ctx.digest(digestedText(run, item.id, item.content));
   const { action, content, requestedAt } = item;
   return { action, content, requestedAt, digest, chars: countedChars(requestText({ action, content })) };
+}
+
+/** What the digest is taken of. */
+export function digestedText(run: RunId, approval: ApprovalId, content: Json): string {
+  return canonicalJson([run, approval, content]);
 }
 
 function see(before: Seen | null, snapshot: Snapshot, now: number): Seen {

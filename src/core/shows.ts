@@ -77,7 +77,8 @@ export function cardShows(run: Run, approval: Approval): string | null {
   const never = post === undefined || post.is === "planned" || post.is === "refused";
   if (approval.state.is === "closed" && never) return null;
   const file = needsFile(approval.request) ? ` file ${fileState(run, requestSlot(approval))}` : "";
-  return `v${approval.version}${file} ${stateShows(approval, isWatched(run))}`;
+  const audited = approval.audited === undefined ? "" : ` audit ${approval.audited.seq}`;
+  return `v${approval.version}${file} ${stateShows(approval, isWatched(run))}${audited}`;
 }
 
 /** As people are told it: on its way, there, or impossible. */

@@ -22,9 +22,18 @@ function numbered(char: string): string {
   return `⟨U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
 }
 
+export function unseenRemoved(text: string): string {
+  return text.replace(UNSEEN, "");
+}
+
 /** Nothing that a reader would see: white space and invisible code points only. */
 export function isBlank(text: string): boolean {
-  return text.replace(UNSEEN, "").trim() === "";
+  return seenChars(text) === 0;
+}
+
+/** How many characters (UTF-16 units) a reader sees, white space around them left out. */
+export function seenChars(text: string): number {
+  return unseenRemoved(text).trim().length;
 }
 
 /** The first `max` characters (UTF-16 units, as Slack counts) without cutting a code point, and how many are left out. */

@@ -13,10 +13,14 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 
 const Ready = z.object({ checks: z.object({ store: z.literal("ok") }) });
 
-export async function checkDatabase({ database, http }: Config): Promise<Finding> {
+export async function checkDatabase({ database, audit, http }: Config): Promise<Finding> {
   try {
     // Opening it brings its tables up to date and writes a lease, so it has been written to.
-    const store = await openStore({ url: `sqlite:${database.path}`, owner: `doctor ${process.pid}` });
+    const store = await openStore({
+      url: `sqlite:${database.path}`,
+      owner: `doctor ${process.pid}`,
+      auditKey: audit.key,
+    });
     await store.release();
     await store.close();
     return good(WHAT, `${database.path} opens and can be written to`);

@@ -4,6 +4,7 @@ export const NEEDED_SCOPES: readonly string[] = [
   "chat:write",
   "files:write",
   "users:read",
+  "usergroups:read",
   "channels:read",
   "groups:read",
   "channels:history",

@@ -4,7 +4,8 @@ import { type RunId, RunKey } from "../core/ids.ts";
 import { observe } from "../core/observe.ts";
 import { err, ok, type Result } from "../core/result.ts";
 import { adoptedRun, decidesNow, drop, isWatched, MISSING_AFTER_TIMES, type Run } from "../core/run.ts";
-import { type Asker, entry, keep, mayKnow, mayUse, type NoRun, type UseDeps } from "./may-use.ts";
+import { answered, type Asker, entry, keep, mayKnow, mayStart, mayUse, type UseDeps } from "./may-use.ts";
+import type { NoRun } from "./no-run.ts";
 import { type Look, PortError } from "./ports.ts";
 
 export type AdoptRun = {
@@ -15,11 +16,15 @@ export type AdoptRun = {
 };
 
 export function createAdoptRun(deps: UseDeps): AdoptRun {
-  return { adopt: (by, id) => adopt(deps, by, id), unwatch: (by, id) => unwatch(deps, by, id) };
+  return {
+    adopt: async (by, id) => answered(deps, by, await adopt(deps, by, id), { step: "watch", runId: id }),
+    unwatch: async (by, id) =>
+      answered(deps, by, await unwatch(deps, by, id), { step: "unwatch", runId: id }),
+  };
 }
 
 async function adopt(deps: UseDeps, by: Asker, id: RunId): Promise<Result<Run, NoRun>> {
-  const no = await mayUse(deps, by);
+  const no = await mayStart(deps, by);
   if (no !== null) return err(no);
   const known = await deps.store.byRunId(id);
   if (known !== null) return watchAgain(deps, by, known);

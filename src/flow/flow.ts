@@ -4,14 +4,21 @@ import type { Context } from "../core/context.ts";
 import { type AdoptRun, createAdoptRun } from "./adopt-run.ts";
 import { createCarry } from "./carry-out.ts";
 import type { Clock } from "./clock.ts";
+import { createDispute, type Dispute } from "./dispute.ts";
+import { createGiveAudit, type GiveAudit } from "./give-audit.ts";
+import type { AuditReaders, Mail } from "./letter.ts";
+import { createPostOffice } from "./post-office.ts";
 import type { FlowLog, FlowMetrics } from "./flow-log.ts";
 import { createHold } from "./hold-runs.ts";
 import { createOpenModal, type OpenModal } from "./open-modal.ts";
 import { createOutageWatch } from "./outage.ts";
 import { createPerform } from "./perform.ts";
-import type { AgentService, Chat, Gateway, People, Store } from "./ports.ts";
+import { bringUnderPolicy } from "./policy-changed.ts";
+import type { AgentService, Chat, Gateway, Store } from "./ports.ts";
+import type { People } from "./people.ts";
 import { createQuestions, type Questions } from "./questions.ts";
 import { createRecordDecision, type RecordDecision } from "./record-decision.ts";
+import { createNoteRefusal, type NoteRefusal } from "./refuse.ts";
 import { createRetention } from "./retention.ts";
 import { createRounds } from "./rounds.ts";
 import { createServiceGuard } from "./service-guard.ts";
@@ -24,8 +31,13 @@ export type Flow = {
   readonly openModal: OpenModal;
   readonly recordDecision: RecordDecision;
   readonly questions: Questions;
+  readonly noteRefusal: NoteRefusal;
+  readonly giveAudit: GiveAudit;
+  readonly dispute: Dispute;
   /** Takes up all unfinished runs; resolves to how many. Rejects when the store can't be read. */
   start(): Promise<number>;
+  /** Brings what waits for a decision under the policy that is in force now. Rejects when the store fails. */
+  policyChanged(): Promise<void>;
   /** Watches nothing more, waits for what is under way (ms at most), and hands the runs back. */
   stop(ms: number): Promise<void>;
 };
@@ -35,6 +47,8 @@ export type FlowDeps = {
   readonly agents: AgentService;
   readonly gateway: Gateway;
   readonly chat: Chat;
+  readonly mail: Mail;
+  readonly audit: AuditReaders;
   readonly people: People;
   readonly clock: Clock;
   readonly context: () => Context;
@@ -55,21 +69,27 @@ export function createFlow(deps: FlowDeps, limits: WatchLimits): Flow {
   const hold = createHold({ store, rounds, clock, log });
   const outage = createOutageWatch({ ...deps, guard, change: rounds.change }, OUTAGE_CHECK_MS);
   const retention = createRetention(store, clock, log);
+  const office = createPostOffice(deps);
   const use = { ...deps, rounds };
   return {
     startRun: createStartRun(use),
     adoptRun: createAdoptRun(use),
     openModal: createOpenModal(use),
     recordDecision: createRecordDecision(use),
+    noteRefusal: createNoteRefusal(use),
+    giveAudit: createGiveAudit(use),
+    dispute: createDispute(deps),
     questions: createQuestions({ ...deps, watch, guard }),
     start: () => {
       outage.start();
       retention.start();
+      office.start();
       return hold.start();
     },
+    policyChanged: () => bringUnderPolicy(store, rounds.change, deps.context),
     stop: async (ms) => {
       for (const part of [hold, watch, outage, retention]) part.stop();
-      await rounds.stop(ms);
+      await Promise.all([rounds.stop(ms), office.stop(ms)]);
       await store.release();
     },
   };

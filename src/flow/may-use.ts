@@ -1,32 +1,23 @@
-// Who may start, watch and let go of runs: full members of this workspace who can see the channel.
+// Who may start, watch and let go of runs: full members of this workspace who can see the channel, and whom the policy lets.
 
 import type { Context } from "../core/context.ts";
-import type { Person } from "../core/decide.ts";
+import { isAmong, type Person } from "../core/decide.ts";
 import type { ChannelId, RunKey, TeamId, UserId } from "../core/ids.ts";
-import { type Run, runId } from "../core/run.ts";
-import { type AgentService, type AuditEntry, type People, PortError, type Store } from "./ports.ts";
+import { type Circle, setsOf } from "../core/policy.ts";
+import type { Result } from "../core/result.ts";
+import type { Run } from "../core/run.ts";
+import { auditEntry } from "./audit-entry.ts";
+import type { FlowMetrics } from "./flow-log.ts";
+import type { NoRun } from "./no-run.ts";
+import type { People } from "./people.ts";
+import { type AgentService, type AuditEntry, PortError, type Store } from "./ports.ts";
+import { createNoteRefusal, type Tried } from "./refuse.ts";
 import type { Rounds } from "./rounds.ts";
 
 /** A look-up for starting, watching and reading may be this old (ms); one for deciding may not. */
 export const RELAXED_AGE_MS = 60_000;
 
 export type Asker = { readonly team: TeamId; readonly user: UserId; readonly channel: ChannelId };
-
-export type NoRun =
-  | { readonly because: "empty-task" }
-  | { readonly because: "guest" | "outsider" | "bot" | "deactivated" | "not-in-channel" }
-  | { readonly because: "unverified" }
-  /** We can't see the channel: private, and nobody invited us. */
-  | { readonly because: "hidden-channel" }
-  /** A direct message, to us or among people. */
-  | { readonly because: "not-a-channel" }
-  /** No such run, or one that this person may not know of. */
-  | { readonly because: "unknown-run" }
-  | { readonly because: "service-silent"; readonly words: string }
-  | { readonly because: "already-watched"; readonly run: Run }
-  | { readonly because: "not-watched"; readonly run: Run }
-  | { readonly because: "deciding"; readonly run: Run }
-  | { readonly because: "answered" };
 
 export type UseDeps = {
   store: Store;
@@ -35,6 +26,7 @@ export type UseDeps = {
   rounds: Pick<Rounds, "change" | "take">;
   context: () => Context;
   newKey: () => string;
+  metrics: FlowMetrics;
 };
 
 /** Full members of this workspace, in the channel. Null: they may. */
@@ -50,6 +42,34 @@ export async function mayUse({ people }: UseDeps, by: Asker): Promise<NoRun | nu
   }
   if (person.kind !== "member") return { because: person.kind };
   return person.seesChannel ? null : { because: "not-in-channel" };
+}
+
+/** Null: they may start or adopt runs here. */
+export async function mayStart(deps: UseDeps, by: Asker): Promise<NoRun | null> {
+  const no = await mayUse(deps, by);
+  const { starters } = deps.context().policy;
+  if (no !== null || starters === null) return no;
+  const here = starters.filter(({ channels }) => channels === null || channels.includes(by.channel));
+  if (here.length === 0) return { because: "no-runs-here" };
+  const who = here.map((each) => each.who);
+  return isAmongAny(deps, by, who, "not-starter");
+}
+
+/** Null: in one of the circles; `otherwise`: in none. */
+export async function isAmongAny(
+  { people }: UseDeps,
+  by: Asker,
+  circles: readonly Circle[],
+  otherwise: "not-starter" | "not-auditor",
+): Promise<NoRun | null> {
+  try {
+    const memberOf = await people.memberOf(by.user, circles.flatMap(setsOf), RELAXED_AGE_MS);
+    const person: Person = { team: by.team, user: by.user, kind: "member", seesChannel: true, memberOf };
+    return circles.some((circle) => isAmong(person, circle) === true) ? null : { because: otherwise };
+  } catch (error) {
+    if (error instanceof PortError) return { because: "unverified" };
+    throw error;
+  }
 }
 
 /** Only members of its channel hear of a run; to others it is an unknown one. */
@@ -75,6 +95,18 @@ export async function keep(
   return run.key;
 }
 
+/** A «no» leaves a count and an audit entry; everything else passes as it is. `tried`: what is known of it. */
+export async function answered<Value>(
+  deps: Pick<UseDeps, "store" | "metrics" | "context">,
+  by: Pick<Asker, "team" | "user">,
+  result: Result<Value, NoRun>,
+  tried: Tried,
+): Promise<Result<Value, NoRun>> {
+  if (result.ok) return result;
+  await createNoteRefusal(deps)(by, result.error.because, tried);
+  return result;
+}
+
 /** The audit line of a run that was started, watched or let go. */
 export function entry(
   run: Run,
@@ -83,6 +115,5 @@ export function entry(
   at: number,
 ): AuditEntry {
   const { team, user } = by;
-  const nothing = { approval: null, verdict: null, reason: null, digest: null };
-  return { at, what, run: run.key, by: { team, user }, ...nothing, outcome: runId(run) ?? "" };
+  return auditEntry(run, { at, what, by: { team, user }, outcome: what });
 }

@@ -1,10 +1,12 @@
 // A click on a card: may this person open the modal? Nothing in the click is believed but who clicked what where.
 
 import type { Verdict } from "../core/approval.ts";
-import { isOpen, mayDecide } from "../core/decide.ts";
+import { isOpen, mayDecide, type Refusal } from "../core/decide.ts";
 import type { ChannelId, MessageTs, Nonce, TeamId, UserId } from "../core/ids.ts";
 import { err, ok, type Result } from "../core/result.ts";
+import { markOf, ruleOf, underPolicy } from "../core/ruling.ts";
 import { cardSlot, findApproval, type Run } from "../core/run.ts";
+import { aboutRequest, auditEntry, momentsOf } from "./audit-entry.ts";
 import type { ModalTicket } from "./ports.ts";
 import { type DecideDeps, lookUp, type No, refused } from "./refuse.ts";
 
@@ -15,12 +17,16 @@ export type Click = {
   readonly user: UserId;
   readonly channel: ChannelId;
   readonly ts: MessageTs;
-  readonly nonce: Nonce;
+  /** Null: the button carried something that is none. */
+  readonly nonce: Nonce | null;
 };
+
+/** The run with its approvals under the rules of now. */
+export type Opened = { readonly run: Run; readonly ticket: ModalTicket };
 
 export type OpenModal = {
   /** The ticket is stored when this resolves to ok; its nonce is all that the modal carries. */
-  decide(click: Click, verdict: Verdict): Promise<Result<{ run: Run; ticket: ModalTicket }, No>>;
+  decide(click: Click, verdict: Verdict): Promise<Result<Opened, No>>;
   /** To read a request in full; decides nothing. */
   read(click: Click): Promise<Result<{ run: Run; request: ModalTicket["saw"] }, No>>;
 };
@@ -28,15 +34,12 @@ export type OpenModal = {
 export function createOpenModal(deps: DecideDeps): OpenModal {
   return {
     decide: (click, verdict) => openModal(deps, click, verdict),
-    read: async (click) => {
-      const found = await findCard(deps, click);
-      return found.ok ? ok({ run: found.value.run, request: found.value.approval.request }) : found;
-    },
+    read: (click) => readRequest(deps, click),
   };
 }
 
 async function findCard({ store }: DecideDeps, click: Click) {
-  const button = await store.byButton(click.nonce);
+  const button = click.nonce === null ? null : await store.byButton(click.nonce);
   const run = button === null ? null : ((await store.load(button.run))?.run ?? null);
   const approval = run === null || button === null ? null : findApproval(run, button.approval);
   if (run === null || button === null || approval === null)
@@ -56,21 +59,43 @@ async function findCard({ store }: DecideDeps, click: Click) {
   return ok({ run, approval, version: button.version });
 }
 
-async function openModal(
+/** Whoever sees the channel sees the card, so they may read it in full; nobody else. */
+async function readRequest(
   deps: DecideDeps,
   click: Click,
-  verdict: Verdict,
-): Promise<Result<{ run: Run; ticket: ModalTicket }, No>> {
+): Promise<Result<{ run: Run; request: ModalTicket["saw"] }, No>> {
   const found = await findCard(deps, click);
-  if (!found.ok) return refused(deps, found.error, click, null);
+  if (!found.ok) return refused(deps, found.error, click, { step: "read" });
+  const { run, approval } = found.value;
+  const person = await lookUp(deps, run, { user: click.user, circle: "anyone", maxAgeMs: CLICK_AGE_MS });
+  const no: Refusal | null =
+    "because" in person ? person : person.seesChannel ? null : { because: "not-in-channel" };
+  const saw = approval.request;
+  if (no === null) return ok({ run, request: saw });
+  return refused(deps, { refusal: no, run }, click, { step: "read", approval: approval.id, saw });
+}
+
+async function openModal(deps: DecideDeps, click: Click, verdict: Verdict): Promise<Result<Opened, No>> {
+  const found = await findCard(deps, click);
+  if (!found.ok) return refused(deps, found.error, click, { step: "click", verdict });
   const { run, approval, version } = found.value;
-  const person = await lookUp(deps, run, click.user, CLICK_AGE_MS);
-  const no = "because" in person ? person : (mayDecide(person, run) ?? isOpen(approval, version, null));
-  if (no !== null) return refused(deps, { refusal: no, run }, click, verdict);
-  const { now, nonce } = deps.context();
+  const { policy, now: at, nonce } = deps.context();
+  const rule = ruleOf(policy, run, approval.request);
+  const asked = { user: click.user, circle: rule.approvers, maxAgeMs: CLICK_AGE_MS };
+  const person = await lookUp(deps, run, asked);
+  const saw = approval.request;
+  const mark = markOf(policy, rule);
+  const tried = { verdict, moments: momentsOf(run, approval, { clicked: at }) };
+  const no = "because" in person ? person : (mayDecide(person, run, rule) ?? isOpen(approval, version, null));
+  if (no !== null) {
+    const attempt = { ...tried, step: "click", approval: approval.id, saw } as const;
+    return refused(deps, { refusal: no, run, policy: mark }, click, attempt);
+  }
   const { team, user } = click;
   const bound = { nonce: nonce(), team, user, approval: approval.id, version, run: run.key };
-  const ticket: ModalTicket = { ...bound, verdict, saw: approval.request, at: now };
-  await deps.store.openModal(ticket);
-  return ok({ run, ticket });
+  const ticket: ModalTicket = { ...bound, verdict, saw, at };
+  const about = { ...aboutRequest(run, approval.id, saw), by: { team, user }, policy: mark };
+  const opened = auditEntry(run, { at, what: "opened", outcome: "opened", ...tried, ...about });
+  await deps.store.openModal(ticket, [opened]);
+  return ok({ run: underPolicy(run, { policy }), ticket });
 }

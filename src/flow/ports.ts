@@ -1,12 +1,17 @@
 // What the use cases need of the outside world, in domain words. No Slack, SQL or HTTP word stands here.
 
 import type { Request, Verdict } from "../core/approval.ts";
-import type { Person, Refusal, Ticket } from "../core/decide.ts";
+import type { AuditMark } from "../core/audit-chain.ts";
+import type { Ticket } from "../core/decide.ts";
 import type { Outcome } from "../core/effect.ts";
-import type { ApprovalId, ChannelId, MessageTs, Nonce, RunId, RunKey, TeamId, UserId } from "../core/ids.ts";
+import type { ApprovalId, ChannelId, MessageTs, Nonce, RunId, RunKey, UserId } from "../core/ids.ts";
 import type { Json } from "../core/json.ts";
 import type { Run, Said, Slot } from "../core/run.ts";
 import type { Snapshot } from "../core/snapshot.ts";
+import type { AuditEntry } from "./audit-entry.ts";
+import type { AuditShelf } from "./letter.ts";
+
+export type { AuditEntry } from "./audit-entry.ts";
 
 /**
  * The world failed. `applied` says what is known of the call: "no", surely not; "maybe", its answer was lost.
@@ -97,17 +102,10 @@ export type Chat = {
 };
 
 export type PacedEffect = {
-  readonly channel: ChannelId;
+  readonly channel: ChannelId | UserId;
   readonly kind: "post" | "update" | "read" | "other";
   /** 0 is the most urgent. */
   readonly urgency: 0 | 1 | 2 | 3;
-};
-
-export type People = {
-  /** Facts read now; one answer up to `maxAgeMs` old may be shared. Rejects with PortError when Slack does not say. */
-  lookUp(team: TeamId, user: UserId, channel: ChannelId, maxAgeMs: number): Promise<Person>;
-  /** The channels, among those we are in, that this person is a member of. Rejects with PortError. */
-  channelsOf(user: UserId, maxAgeMs: number): Promise<ReadonlySet<ChannelId>>;
 };
 
 /** A run as its row has it, with what a writer must prove. */
@@ -116,21 +114,10 @@ export type Stored = { readonly run: Run; readonly revision: number };
 /** What a commit writes beside the run, in the same transaction. */
 export type Alongside = {
   readonly audit?: readonly AuditEntry[];
+  /** `save` stores what this makes of the run once it is known where its audit entries stand. */
+  readonly noted?: (run: Run, marks: readonly AuditMark[]) => Run;
   /** Unique: the slash command or form that asked for this run. A second run under the same one is not stored. */
   readonly intention?: string;
-};
-
-export type AuditEntry = {
-  readonly at: number;
-  readonly what: "decided" | "refused" | "sent" | "settled" | "started" | "watched" | "unwatched";
-  readonly run: RunKey | null;
-  readonly approval: ApprovalId | null;
-  readonly by: { readonly team: TeamId; readonly user: UserId } | null;
-  readonly verdict: Verdict | null;
-  readonly reason: string | null;
-  readonly digest: string | null;
-  readonly outcome: string;
-  readonly refusal?: Refusal["because"];
 };
 
 /** A modal that was opened: what its nonce stands for, and what its person saw. */
@@ -145,7 +132,7 @@ export type ModalTicket = Ticket & {
  * What we remember. Every method is one transaction and rejects with PortError when the database fails.
  * A store is opened for one owner (this process), who holds runs under a lease.
  */
-export type Store = {
+export type Store = AuditShelf & {
   /** "known" when a run of this intention, or watching this run id, is stored already. */
   insert(run: Run, alongside: Alongside): Promise<"stored" | { readonly known: RunKey }>;
   load(key: RunKey): Promise<Stored | null>;
@@ -160,7 +147,7 @@ export type Store = {
   byButton(
     nonce: Nonce,
   ): Promise<{ readonly run: RunKey; readonly approval: ApprovalId; readonly version: number } | null>;
-  openModal(ticket: ModalTicket): Promise<void>;
+  openModal(ticket: ModalTicket, audit?: readonly AuditEntry[]): Promise<void>;
   modal(nonce: Nonce): Promise<ModalTicket | null>;
   /** Newest first. */
   list(filter: {
@@ -172,6 +159,8 @@ export type Store = {
   }): Promise<readonly Run[]>;
   channelsInUse(): Promise<readonly ChannelId[]>;
   audit(entries: readonly AuditEntry[]): Promise<void>;
+  /** Of the key that signs the audit now; base64. */
+  auditPublicKey(): string;
   /** Takes unfinished runs that nobody holds, or whose lease has lapsed. */
   claim(now: number, leaseMs: number, limit: number): Promise<readonly Stored[]>;
   renew(now: number, leaseMs: number): Promise<void>;
@@ -182,6 +171,10 @@ export type Store = {
   /** A small document of its own that is loaded and saved whole, such as the outage notices. */
   document(name: string): Promise<Json>;
   putDocument(name: string, value: Json): Promise<void>;
+  /** Remembers the mark until `keepMs` later; true the first time only. */
+  markSeen(mark: string, at: number, keepMs: number): Promise<boolean>;
+  /** The mark counts as new again. May be called twice. */
+  unmark(mark: string): Promise<void>;
   ping(): Promise<void>;
   close(): Promise<void>;
 };

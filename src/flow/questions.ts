@@ -3,7 +3,8 @@
 import type { RunId, UserId } from "../core/ids.ts";
 import type { Run } from "../core/run.ts";
 import type { Clock } from "./clock.ts";
-import type { AgentService, Gateway, HealthReport, People, Store } from "./ports.ts";
+import type { AgentService, Gateway, HealthReport, Store } from "./ports.ts";
+import type { People } from "./people.ts";
 import type { ServiceGuard, ServiceState } from "./service-guard.ts";
 import type { Watch } from "./watch.ts";
 

@@ -3,8 +3,11 @@
 
 import { decide, type Person, type Refusal, type Submission } from "../core/decide.ts";
 import type { Nonce, TeamId, UserId } from "../core/ids.ts";
+import type { Circle, PolicyMark } from "../core/policy.ts";
 import { err, ok, type Result } from "../core/result.ts";
-import { type Run, runId } from "../core/run.ts";
+import { markOf, ruleOf, underPolicy } from "../core/ruling.ts";
+import { findApproval, type Run, runId } from "../core/run.ts";
+import { aboutRequest, auditEntry, momentsOf } from "./audit-entry.ts";
 import { type AuditEntry, type Look, type ModalTicket, PortError } from "./ports.ts";
 import { type DecideDeps, lookUp, type No, refused } from "./refuse.ts";
 import { takeIn } from "./take-in.ts";
@@ -17,7 +20,8 @@ export const SUBMIT_LOOK_MS = 1_500;
 /** The decision is committed when this resolves to ok. Rejects with PortError when it could not be stored. */
 export type RecordDecision = (
   by: { team: TeamId; user: UserId },
-  nonce: Nonce,
+  /** Null: the form carried something that is none. */
+  nonce: Nonce | null,
   reason: string,
 ) => Promise<Result<Run, No>>;
 
@@ -28,23 +32,39 @@ export function createRecordDecision(deps: DecideDeps): RecordDecision {
 async function submit(
   deps: DecideDeps,
   by: { team: TeamId; user: UserId },
-  nonce: Nonce,
+  nonce: Nonce | null,
   reason: string,
 ): Promise<Result<Run, No>> {
-  const ticket = await deps.store.modal(nonce);
+  const ticket = nonce === null ? null : await deps.store.modal(nonce);
   // The modal is bound to its person: a nonce in another hand is nobody's modal.
   if (ticket === null || ticket.team !== by.team || ticket.user !== by.user) {
-    return refused(deps, { refusal: { because: "unknown" }, run: null }, by, null);
+    return refused(deps, { refusal: { because: "unknown" }, run: null }, by, { step: "submit" });
   }
   const run = (await deps.store.load(ticket.run))?.run;
-  if (run === undefined)
-    return refused(deps, { refusal: { because: "unknown" }, run: null }, by, ticket.verdict);
+  const { verdict, approval, saw, at: clicked } = ticket;
+  const attempt = { step: "submit", verdict, reason, moments: { clicked } } as const;
+  if (run === undefined) return refused(deps, { refusal: { because: "unknown" }, run: null }, by, attempt);
+  const { circle, policy } = standing(deps, run, ticket);
   const [person, look] = await Promise.all([
-    lookUp(deps, run, by.user, SUBMIT_AGE_MS),
+    lookUp(deps, run, { user: by.user, circle, maxAgeMs: SUBMIT_AGE_MS }),
     lookBriefly(deps, run),
   ]);
-  if ("because" in person) return refused(deps, { refusal: person, run }, by, ticket.verdict);
+  if ("because" in person)
+    return refused(deps, { refusal: person, run, policy }, by, { ...attempt, approval, saw });
   return commit(deps, ticket, { person, reason, look });
+}
+
+/** Whom the rule of now lets decide. Should it be another one at the commit, what it needs was not asked, and it says no. */
+function standing(
+  deps: DecideDeps,
+  run: Run,
+  { approval }: ModalTicket,
+): { circle: Circle; policy: PolicyMark } {
+  const request = findApproval(run, approval)?.request;
+  if (request === undefined) return { circle: "anyone", policy: null };
+  const { policy } = deps.context();
+  const rule = ruleOf(policy, run, request);
+  return { circle: rule.approvers, policy: markOf(policy, rule) };
 }
 
 /** Best effort: a late or failed look must not keep a person from deciding; the executor looks again before it sends. */
@@ -67,13 +87,12 @@ async function commit(deps: DecideDeps, ticket: ModalTicket, submitted: Submitte
     ticket.run,
     (run) => {
       const ctx = deps.context();
-      const newest = submitted.look === null ? run : takeIn(run, submitted.look, ctx);
+      const newest = underPolicy(submitted.look === null ? run : takeIn(run, submitted.look, ctx), ctx);
       outcome.result = decide(newest, submissionOf(ticket, submitted), ctx);
       if (outcome.result.ok && outcome.result.value === newest) return newest;
-      const audit = [entryOf(newest, ticket, submitted, outcome.result)].map((entry) => ({
-        ...entry,
-        at: ctx.now,
-      }));
+      const { policy } = standing(deps, newest, ticket);
+      const entry = entryOf(newest, ticket, { ...submitted, at: ctx.now }, outcome.result);
+      const audit = [{ ...entry, policy }];
       return { run: outcome.result.ok ? outcome.result.value : newest, alongside: { audit } };
     },
     { mustHold: false },
@@ -92,16 +111,20 @@ function submissionOf(
   return { approval, version, digest: saw.digest, was: saw, verdict, reason, by: person };
 }
 
+/** What a refused person typed is kept too: it tells what was tried. */
 function entryOf(
   run: Run,
   ticket: ModalTicket,
-  submitted: Submitted,
+  { person, reason, at }: Submitted & { readonly at: number },
   result: Result<Run, Refusal>,
-): Omit<AuditEntry, "at"> {
-  const { person, reason } = submitted;
+): AuditEntry {
   const by = { team: person.team, user: person.user };
-  const { approval, verdict, saw } = ticket;
-  const facts = { run: run.key, approval, by, verdict, digest: saw.digest, outcome: runId(run) ?? "" };
-  if (result.ok) return { ...facts, what: "decided", reason };
-  return { ...facts, what: "refused", reason: null, refusal: result.error.because };
+  const { approval: id, verdict, saw } = ticket;
+  const approval = findApproval(run, id);
+  const times = { clicked: ticket.at, submitted: at };
+  const moments = approval === null ? times : momentsOf(run, approval, times);
+  const facts = { at, by, verdict, reason, moments, ...aboutRequest(run, id, saw) };
+  if (result.ok) return auditEntry(run, { ...facts, what: "decided", outcome: "recorded" });
+  const refusal = result.error.because;
+  return auditEntry(run, { ...facts, what: "refused", outcome: "refused", step: "submit", refusal });
 }

@@ -1,38 +1,48 @@
 // How a decision is refused: an audit entry, a count, and a repaired card. The words are Slack's business.
 
-import type { Verdict } from "../core/approval.ts";
+import type { Request } from "../core/approval.ts";
 import type { Context } from "../core/context.ts";
 import type { Person, Refusal } from "../core/decide.ts";
-import type { TeamId, UserId } from "../core/ids.ts";
+import type { ApprovalId, TeamId, UserId } from "../core/ids.ts";
+import { type Circle, type PolicyMark, setsOf } from "../core/policy.ts";
 import { err, type Result } from "../core/result.ts";
-import { type Run, runId } from "../core/run.ts";
+import type { Run } from "../core/run.ts";
+import { aboutRequest, auditEntry } from "./audit-entry.ts";
 import type { FlowMetrics } from "./flow-log.ts";
-import { type AgentService, type AuditEntry, type People, PortError, type Store } from "./ports.ts";
+import { type AgentService, type AuditEntry, PortError, type Store } from "./ports.ts";
+import type { People } from "./people.ts";
 import type { Rounds } from "./rounds.ts";
 
 /** A refusal, and the run it concerns where we know it. */
-export type No = { readonly refusal: Refusal; readonly run: Run | null };
+export type No = { readonly refusal: Refusal; readonly run: Run | null; readonly policy?: PolicyMark };
 
 export type DecideDeps = {
   store: Store;
   agents: Pick<AgentService, "look">;
-  people: Pick<People, "lookUp">;
+  people: Pick<People, "lookUp" | "memberOf">;
   rounds: Pick<Rounds, "change">;
   context: () => Context;
   metrics: FlowMetrics;
 };
+
+/** What was tried: at which step, and what is known of it. */
+export type Attempt = Pick<AuditEntry, "step"> &
+  Partial<Pick<AuditEntry, "verdict" | "reason" | "moments">> & {
+    readonly approval?: ApprovalId;
+    readonly saw?: Request;
+  };
 
 /** Says no, leaves an audit entry, and has the card repaired if it was stale. */
 export async function refused(
   deps: DecideDeps,
   no: No,
   by: { team: TeamId; user: UserId },
-  verdict: Verdict | null,
+  attempt: Attempt,
 ): Promise<Result<never, No>> {
   deps.metrics.refusal(no.refusal.because);
-  if (no.run === null) await deps.store.audit([refusalEntry(deps, no, by, verdict)]);
+  if (no.run === null) await deps.store.audit([refusalEntry(deps, no, by, attempt)]);
   else {
-    const alongside = { audit: [refusalEntry(deps, no, by, verdict)] };
+    const alongside = { audit: [refusalEntry(deps, no, by, attempt)] };
     await deps.rounds.change(no.run.key, (run) => ({ run, alongside }), { mustHold: false });
   }
   return err(no);
@@ -40,36 +50,55 @@ export async function refused(
 
 function refusalEntry(
   deps: DecideDeps,
-  { refusal, run }: No,
+  { refusal, run, policy = null }: No,
   { team, user }: { team: TeamId; user: UserId },
-  verdict: Verdict | null,
+  { approval, saw, ...tried }: Attempt,
 ): AuditEntry {
-  const at = deps.context().now;
-  const nothing = { approval: null, reason: null, digest: null };
-  const outcome = run === null ? "" : (runId(run) ?? "");
-  return {
-    at,
-    what: "refused",
-    run: run?.key ?? null,
-    by: { team, user },
-    verdict,
-    ...nothing,
-    outcome,
-    refusal: refusal.because,
-  };
+  const { because } = refusal;
+  const facts = { at: deps.context().now, what: "refused", outcome: "refused", refusal: because } as const;
+  const about =
+    run === null || approval === undefined || saw === undefined ? {} : aboutRequest(run, approval, saw);
+  return auditEntry(run, { ...facts, by: { team, user }, policy, ...tried, ...about });
 }
+
+export type Asked = { readonly user: UserId; readonly circle: Circle; readonly maxAgeMs: number };
 
 /** Facts about the person, or the refusal that nobody can say who they are. */
 export async function lookUp(
-  { people }: DecideDeps,
+  { people }: Pick<DecideDeps, "people">,
   run: Run,
-  user: UserId,
-  maxAgeMs: number,
+  { user, circle, maxAgeMs }: Asked,
 ): Promise<Person | Refusal> {
   try {
-    return await people.lookUp(run.team, user, run.channel, maxAgeMs);
+    const [person, memberOf] = await Promise.all([
+      people.lookUp(run.team, user, run.channel, maxAgeMs),
+      people.memberOf(user, setsOf(circle), maxAgeMs),
+    ]);
+    return { ...person, memberOf };
   } catch (error) {
     if (error instanceof PortError) return { because: "unverified" };
     throw error;
   }
+}
+
+/** For what is refused before any use case is asked: leaves a count and an audit entry. Rejects with PortError. */
+export type NoteRefusal = (
+  by: { team: TeamId; user: UserId },
+  because: NonNullable<AuditEntry["refusal"]>,
+  tried: Tried,
+) => Promise<void>;
+
+/** `runId`, `run`: as they were given, so there may be no such run. */
+export type Tried = Pick<AuditEntry, "step"> & Partial<Pick<AuditEntry, "run" | "runId" | "outcome">>;
+
+export function createNoteRefusal({
+  store,
+  metrics,
+  context,
+}: Pick<DecideDeps, "store" | "metrics" | "context">): NoteRefusal {
+  return async ({ team, user }, refusal, tried) => {
+    metrics.refusal(refusal);
+    const facts = { at: context().now, what: "refused", outcome: "refused", ...tried, refusal } as const;
+    await store.audit([auditEntry(null, { ...facts, by: { team, user } })]);
+  };
 }

@@ -6,13 +6,14 @@
 //
 // Changes of one run happen one after the other; its effects happen side by side, so a slow POST blocks nothing.
 
+import type { AuditMark } from "../core/audit-chain.ts";
 import type { Context } from "../core/context.ts";
 import type { Effect } from "../core/effect.ts";
 import type { RunKey } from "../core/ids.ts";
 import { isFinished, type Plan, reconcile } from "../core/reconcile.ts";
 import type { Run } from "../core/run.ts";
 import { recover } from "../core/recover.ts";
-import { auditOfChange } from "./audit-effect.ts";
+import { auditOfChange, withMarks } from "./audit-effect.ts";
 import { createAlarms } from "./alarms.ts";
 import type { Carry } from "./carry-out.ts";
 import type { Apply, Change } from "./change.ts";
@@ -121,7 +122,10 @@ async function saveChange(
     const audit = [...(alongside.audit ?? []), ...auditOfChange(stored.run, run, clock.now())];
     if (run === stored.run && audit.length === 0) return run;
     const finished = isFinished(run, clock.now());
-    if ((await store.save(stored, run, { ...alongside, audit, mustHold, finished })) === "saved") return run;
+    let kept = run;
+    const noted = (next: Run, marks: readonly AuditMark[]): Run => (kept = withMarks(next, audit, marks));
+    const facts = { ...alongside, audit, noted, mustHold, finished };
+    if ((await store.save(stored, run, facts)) === "saved") return kept;
   }
   return null;
 }

@@ -5,7 +5,8 @@ import { err, ok, type Result } from "../core/result.ts";
 import { newRun } from "../core/run.ts";
 import { answerUnknown } from "../core/settle.ts";
 import { isBlank } from "../core/text.ts";
-import { type Asker, entry, keep, mayUse, type NoRun, type UseDeps } from "./may-use.ts";
+import { answered, type Asker, entry, keep, mayStart, type UseDeps } from "./may-use.ts";
+import type { NoRun } from "./no-run.ts";
 
 export type StartRun = {
   /** `intention` names the command or form: the same one twice starts one run. The run is committed when this resolves. */
@@ -22,8 +23,9 @@ const ANSWER_URL_LIFE_MS = 25 * 60_000;
 
 export function createStartRun(deps: UseDeps): StartRun {
   return {
-    start: (by, task) => start(deps, by, task),
-    answerUnknown: (by, key, again) => answer(deps, by, key, again),
+    start: async (by, task) => answered(deps, by, await start(deps, by, task), { step: "start" }),
+    answerUnknown: async (by, key, again) =>
+      answered(deps, by, await answer(deps, by, key, again), { step: "start", run: key }),
   };
 }
 
@@ -33,7 +35,7 @@ async function start(
   task: { input: string; intention: string; answerUrl: string | null },
 ): Promise<Result<RunKey, NoRun>> {
   if (isBlank(task.input)) return err({ because: "empty-task" });
-  const no = await mayUse(deps, by);
+  const no = await mayStart(deps, by);
   if (no !== null) return err(no);
   const askedAt = deps.context().now;
   const answer =

@@ -4,6 +4,8 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "@pro
 import type { FlowMetrics } from "../flow/flow-log.ts";
 
 export type Metrics = FlowMetrics & {
+  /** Something from outside that was refused before anybody acted on it. */
+  turnedAway(because: string): void;
   expose(): Promise<{ contentType: string; body: string }>;
 };
 
@@ -33,6 +35,7 @@ export function createMetrics(): Metrics {
     "outcome",
   ]);
   const refusals = counter("refusals_total", "Refusals given to people, by reason.", ["because"]);
+  const turnedAway = counter("turned_away_total", "What was refused at the door, by reason.", ["because"]);
   const outage = gauge("outage", "1 while the agent service is down for long.");
 
   return {
@@ -45,6 +48,7 @@ export function createMetrics(): Metrics {
     effect: (what, outcome) => effects.inc({ do: what, outcome }),
     decision: (verdict, outcome) => decisions.inc({ verdict, outcome }),
     refusal: (because) => refusals.inc({ because }),
+    turnedAway: (because) => turnedAway.inc({ because }),
     outage: (on) => outage.set(on ? 1 : 0),
     expose: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
   };

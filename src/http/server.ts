@@ -3,6 +3,7 @@
 import { once } from "node:events";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 
 export type HttpOptions = {
   readonly host: string;
@@ -14,6 +15,8 @@ export type HttpOptions = {
   readonly metrics: () => Promise<{ contentType: string; body: string }>;
   /** In HTTP mode: who takes Slack's requests. Verifies, limits and answers them itself. */
   readonly slack?: { readonly path: string; readonly listener: http.RequestListener };
+  /** Hears of what is no HTTP, is too slow, or is too much. */
+  readonly turnedAway?: (because: string) => void;
 };
 
 export type HttpServer = { readonly url: string; readonly port: number; close(): Promise<void> };
@@ -23,6 +26,10 @@ type Page = { readonly status: number; readonly type: string; readonly body: str
 /** Slack wants its answer within 3 s and sends at once; probes and scrapers have no body. */
 const HEADERS_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 10_000;
+/** Of all headers of one request (bytes); Node's own default, said. */
+const MAX_HEADER_BYTES = 16_384;
+/** Slack opens a few; whoever opens hundreds is not Slack. */
+const MAX_CONNECTIONS = 512;
 /** What is still being answered when we stop has this long (ms). */
 const CLOSE_GRACE_MS = 5_000;
 const TEXT = "text/plain; charset=utf-8";
@@ -34,17 +41,34 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionsCheckingInterval: 1_000,
+    maxHeaderSize: MAX_HEADER_BYTES,
   };
   const server = http.createServer(limits, (request, response) => {
     const path = pathOf(request);
     if (slack !== undefined && path === slack.path) slack.listener(request, response);
     else void answer(options, path, request, response);
   });
+  server.maxConnections = MAX_CONNECTIONS;
+  server.on("clientError", (error, socket) => turnAway(options, error, socket));
   await listen(server, host, port);
   const { port: bound } = server.address() as AddressInfo;
   const name = host.includes(":") ? `[${host}]` : host;
   return { url: `http://${name}:${bound}`, port: bound, close: () => close(server) };
 }
+
+/** What never became a request. Node has read only its beginning. */
+function turnAway({ turnedAway }: HttpOptions, error: Error, socket: Duplex): void {
+  const code = "code" in error ? error.code : "";
+  if (code === "ECONNRESET" || !socket.writable) return void socket.destroy();
+  const [status, because] = BROKEN.get(code) ?? ["400 Bad Request", "no-http"];
+  turnedAway?.(because);
+  socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+}
+
+const BROKEN = new Map<unknown, readonly [status: string, because: string]>([
+  ["ERR_HTTP_REQUEST_TIMEOUT", ["408 Request Timeout", "too-slow"]],
+  ["HPE_HEADER_OVERFLOW", ["431 Request Header Fields Too Large", "too-many-headers"]],
+]);
 
 async function answer(
   options: HttpOptions,

@@ -21,6 +21,9 @@ const USAGE = `Runs Countersign with a local Slack and a local agent service. No
 
 const USUAL_PORT = 4400;
 
+/** Cat is told of disputed decisions and may read the audit; its heads go to #releases. The key is made beside the database. */
+const AUDIT = { ADMINS: "U0CAT", AUDIT_CHANNEL: "C0RELEASES" };
+
 const options = {
   port: { type: "string" },
   tempo: { type: "string", default: "1" },
@@ -48,7 +51,7 @@ async function run(port: number | null, tempo: number, verbose: boolean): Promis
   const folder = await mkdtemp(join(tmpdir(), "countersign-"));
   const databaseUrl = `sqlite:${join(folder, "countersign.db")}`;
   const bot = {
-    env: { LOG_LEVEL: verbose ? "info" : "error", NODE_COMPILE_CACHE: COMPILED },
+    env: { LOG_LEVEL: verbose ? "info" : "error", NODE_COMPILE_CACHE: COMPILED, ...AUDIT },
     echo: (text: string) => void process.stderr.write(text),
     say: (words: string) => console.error(words),
   };

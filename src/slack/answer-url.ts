@@ -1,21 +1,18 @@
-// Private answers through a `response_url`. The address comes out of a payload, so it is only used when it is Slack's own host,
-// or, in a sandbox or behind a proxy, the host of SLACK_API_URL.
+// Private answers through a `response_url`.
 
 import { request } from "undici";
 import { PortError } from "../flow/ports.ts";
 import type { Message } from "./blocks/rich.ts";
+import { ANSWER_HOSTS, isSlacks } from "./slack-address.ts";
 
-/** Slack serves response URLs from here (docs.slack.dev, handling user interaction). */
-const SLACK_HOST = "hooks.slack.com";
 const TIMEOUT_MS = 5_000;
 
 /** Rejects with PortError. Redirects are not followed. */
 export type AnswerAt = (url: string, message: { text: string; blocks?: Message["blocks"] }) => Promise<void>;
 
 export function createAnswerAt(apiUrl: string | null): AnswerAt {
-  const ownHost = apiUrl === null ? null : new URL(apiUrl).hostname;
   return async (url, message) => {
-    if (!isSlacks(url, ownHost)) {
+    if (!isSlacks(url, ANSWER_HOSTS, apiUrl)) {
       throw new PortError("not Slack's address", {
         applied: "no",
         retry: "never",
@@ -42,12 +39,4 @@ export function createAnswerAt(apiUrl: string | null): AnswerAt {
     const code = `http_${answer.statusCode}`;
     throw new PortError("Slack did not take the answer", { applied: "no", retry: "never", code });
   };
-}
-
-export function isSlacks(url: string, ownHost: string | null): boolean {
-  if (!URL.canParse(url)) return false;
-  const { protocol, hostname, port, username, password } = new URL(url);
-  if (username !== "" || password !== "") return false;
-  if (protocol === "https:" && hostname === SLACK_HOST && port === "") return true;
-  return ownHost !== null && hostname === ownHost && (protocol === "https:" || protocol === "http:");
 }

@@ -6,13 +6,16 @@ import { App, HTTPReceiver, type Receiver, SocketModeReceiver } from "@slack/bol
 import type { Logger } from "@slack/logger";
 import type { FlowLog } from "../flow/flow-log.ts";
 import type { AnswerAt } from "./answer-url.ts";
+import { createGate, type TeamOf } from "./gate.ts";
+import { createGuard, EVENTS_PATH, type Seen } from "./guard.ts";
 import { listen } from "./listeners.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
+import { MAX_BODY_BYTES } from "./request-body.ts";
 import type { SlackSelf } from "./wire.ts";
 
 export type Entrance =
   | { readonly mode: "socket"; readonly appToken: string }
-  | { readonly mode: "http"; readonly signingSecret: string };
+  | { readonly mode: "http"; readonly signingSecret: string; readonly seen: Seen };
 
 export type SlackApp = {
   /** Resolves when Slack's payloads reach us. Rejects with one line for people when Slack refuses the app's token. */
@@ -30,11 +33,13 @@ export type BoltOptions = {
   readonly botToken: string;
   readonly apiUrl: string | null;
   readonly self: SlackSelf;
+  /** Our app's id: every payload must bear it. */
+  readonly appId: string;
+  readonly teamOf: TeamOf;
+  readonly now: () => number;
+  readonly turnedAway: (because: string) => void;
   readonly logger: Logger;
 };
-
-/** Where Slack posts in HTTP mode; DESIGN.md's contract. */
-export const EVENTS_PATH = "/slack/events";
 /**
  * The socket client waits this long (ms) before it reconnects when Slack asks it to, and this long for a pong. Its own 5 s
  * leave people's clicks unheard for as long, every few hours.
@@ -45,7 +50,7 @@ export function createSlackApp(options: BoltOptions, deps: ListenerDeps): SlackA
   const { receiver, ...door } =
     options.entrance.mode === "socket"
       ? socketDoor(options, options.entrance.appToken)
-      : httpDoor(options, options.entrance.signingSecret);
+      : httpDoor(options, options.entrance);
   const app = new App({
     receiver,
     token: options.botToken,
@@ -63,6 +68,8 @@ export function createSlackApp(options: BoltOptions, deps: ListenerDeps): SlackA
     },
   });
   const underWay = countUnderWay(app);
+  const self = { ...options.self, app: options.appId };
+  app.use(createGate({ ...options, self, answerAt: deps.answerAt, log: deps.log }));
   listen(app, deps);
   app.error(({ error, body }: { error: Error; body: object }) =>
     tellOfFailure(error, body, deps.log, deps.answerAt),
@@ -116,20 +123,22 @@ function socketDoor(options: BoltOptions, appToken: string): Door {
   return { receiver, start, stop: () => receiver.stop(), connected: () => connected, listener: null };
 }
 
-function httpDoor(options: BoltOptions, signingSecret: string): Door {
+type HttpEntrance = Extract<Entrance, { mode: "http" }>;
+
+function httpDoor(options: BoltOptions, { signingSecret, seen }: HttpEntrance): Door {
   const receiver = new HTTPReceiver({
     signingSecret,
     endpoints: [EVENTS_PATH],
     logger: options.logger,
-    bodyLimit: "1mb",
+    bodyLimit: MAX_BODY_BYTES,
   });
+  const { now, turnedAway } = options;
+  const behind = receiver.requestListener.bind(receiver);
+  const guard = createGuard({ signingSecret, now, seen, turnedAway, behind });
   let open = false;
   const listener: RequestListener = (request, response) => {
-    if (!open || request.method !== "POST") {
-      response.writeHead(open ? 405 : 503).end();
-      return;
-    }
-    receiver.requestListener(request, response);
+    if (open) guard(request, response);
+    else response.writeHead(503, { connection: "close" }).end();
   };
   const turn = (to: boolean) => async (): Promise<void> => void (open = to);
   return { receiver, start: turn(true), stop: turn(false), connected: () => open, listener };

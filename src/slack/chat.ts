@@ -9,14 +9,14 @@ import type { AnswerAt } from "./answer-url.ts";
 import { drawn } from "./blocks/message.ts";
 import { privateWords } from "./blocks/private-words.ts";
 import type { Call } from "./clients.ts";
-import { createFiles } from "./files.ts";
+import type { Files } from "./files.ts";
 import { findMessages, hasFile, type Self } from "./find-messages.ts";
 import type { Lane } from "./lane.ts";
 import { METADATA_EVENT } from "./names.ts";
 import { postedTs } from "./wire.ts";
 
 /** Nothing in our messages becomes a link preview, a link or a mention by Slack's own reading of the text. */
-const LITERAL = { parse: "none", link_names: false, unfurl_links: false, unfurl_media: false };
+export const LITERAL = { parse: "none", link_names: false, unfurl_links: false, unfurl_media: false };
 
 const EPHEMERAL = { parse: "none", link_names: false };
 /** Slack lets nobody change the message any more: too old for the workspace's rules, or of another kind by now. */
@@ -24,16 +24,16 @@ const UNCHANGEABLE = new Set(["edit_window_closed", "cant_update_message", "bloc
 
 type Deps = {
   call: Call;
+  files: Files;
   lane: Lane;
   answerAt: AnswerAt;
   self: Self;
-  apiUrl: string | null;
   digest: (text: string) => string;
   now: () => number;
 };
 
 export function createChat(deps: Deps): Chat {
-  const files = createFiles(deps.call, deps.apiUrl);
+  const { files } = deps;
   const mark = (run: Run, slot: Slot): string => deps.digest(`${run.key} ${slot}`).slice(0, 32);
   return {
     turn: (effect) => deps.lane.turn(effect),

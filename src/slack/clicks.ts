@@ -14,7 +14,6 @@ import type { ClickPayload } from "./payloads.ts";
 export async function onCardClick(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
   const [{ action_id, value }] = payload.actions;
   const nonce = parsed<Nonce>(toNonce, value);
-  if (nonce === null) return refuse(deps, payload, { because: "unknown" });
   const click: Click = {
     team: deps.team,
     user: payload.user.id,
@@ -43,9 +42,12 @@ export async function onUnknownClick(deps: ListenerDeps, payload: ClickPayload):
   const again = action_id === UNKNOWN_START_AGAIN ? "started" : "left";
   const done = key === null ? null : await deps.startRun.answerUnknown(by, key, again);
   if (done?.ok === true) return;
-  if (done === null) return refuse(deps, payload, { because: "unknown" });
+  if (done === null) {
+    await deps.noteRefusal(by, "unknown", { step: "start" });
+    return refuse(deps, payload, { because: "unknown" });
+  }
   if (done.error.because === "unknown-run") {
-    return answer(
+    return showAnswer(
       deps,
       payload,
       "Not yours to answer",
@@ -53,15 +55,15 @@ export async function onUnknownClick(deps: ListenerDeps, payload: ClickPayload):
     );
   }
   const heading = done.error.because === "answered" ? "Already answered" : "Nothing was started";
-  await answer(deps, payload, heading, noRunWords(done.error, deps.command));
+  await showAnswer(deps, payload, heading, noRunWords(done.error, deps.command));
 }
 
 async function refuse(deps: ListenerDeps, payload: ClickPayload, refusal: Refusal): Promise<void> {
-  await answer(deps, payload, refusalTitle(refusal), refusalWords(refusal, payload.user.id));
+  await showAnswer(deps, payload, refusalTitle(refusal), refusalWords(refusal, payload.user.id));
 }
 
 /** In a modal, because a person may have clicked in the channel, in the thread or on a phone: it is seen in all of them. */
-async function answer(
+export async function showAnswer(
   deps: ListenerDeps,
   payload: ClickPayload,
   heading: string,

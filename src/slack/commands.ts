@@ -7,10 +7,11 @@ import type { Run } from "../core/run.ts";
 import { oneLine } from "../core/text.ts";
 import { PortError } from "../flow/ports.ts";
 import type { Asker } from "../flow/may-use.ts";
+import type { Tried } from "../flow/refuse.ts";
 import { help, oneRun, runList } from "./blocks/answers.ts";
 import { healthReport } from "./blocks/health-report.ts";
 import { noRunWords } from "./blocks/refusal-words.ts";
-import { escaped, type Message } from "./blocks/rich.ts";
+import { count, escaped, type Message } from "./blocks/rich.ts";
 import { runForm } from "./blocks/run-form.ts";
 import { parseCommandLine, pastedId } from "./command-line.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
@@ -33,9 +34,11 @@ export async function onCommand(deps: ListenerDeps, payload: CommandPayload, ack
     case "form":
       return form(deps, by, payload, ack);
     case "unknown": {
-      const word = escaped(oneLine(typed.word, 60));
+      const word = /^[a-z-]{1,20}$/i.test(typed.word) ? typed.word : "";
+      await noted(deps, by, "unknown-command", { step: "command", outcome: `refused: ${word}` });
+      const shown = escaped(oneLine(typed.word, 60));
       return ack(
-        `Countersign does not know \`${word.replaceAll("`", "'")}\`. \`${deps.command} help\` lists what it knows; to start a run, type \`${deps.command} run\` before the task.`,
+        `Countersign does not know \`${shown.replaceAll("`", "'")}\`. \`${deps.command} help\` lists what it knows; to start a run, type \`${deps.command} run\` before the task.`,
       );
     }
     default: {
@@ -100,6 +103,8 @@ async function answer(deps: ListenerDeps, by: Asker, asked: Asked): Promise<Mess
         await deps.questions.list(by.user, "pending", LIST_MOST + 1),
       );
     }
+    case "audit":
+      return audit(deps, by, asked.rest);
     case "status":
     case "watch":
     case "unwatch":
@@ -116,14 +121,24 @@ async function listed(
   return runList(says.title, says.none, shown, runs.length - shown.length);
 }
 
+async function audit(deps: ListenerDeps, by: Asker, rest: string): Promise<Message> {
+  const id = parsed(RunId, pastedId(rest));
+  if (id === null) return sayWhich(deps, "audit");
+  const given = await deps.giveAudit(by, id);
+  if (!given.ok) return plain(noRunWords(given.error, deps.command));
+  return plain(`The evidence is in your direct messages with Countersign: ${count(given.value)} entries.`);
+}
+
+function sayWhich({ command }: ListenerDeps, is: Subcommand): Message {
+  return plain(`Say which run: \`${command} ${is} <run id>\`. \`${command} list\` shows the ids.`);
+}
+
 async function aboutOne(deps: ListenerDeps, by: Asker, { is, rest }: Asked): Promise<Message> {
   const id = parsed(RunId, pastedId(rest));
-  if (id === null)
-    return plain(
-      `Say which run: \`${deps.command} ${is} <run id>\`. \`${deps.command} list\` shows the ids.`,
-    );
+  if (id === null) return sayWhich(deps, is);
   if (is === "status") {
     const found = await deps.questions.status(by.user, id);
+    if (found === null) await noted(deps, by, "unknown-run", { step: "status", runId: id });
     return found === null
       ? plain(noRunWords({ because: "unknown-run" }, deps.command))
       : oneRun(await linked(deps, found));
@@ -135,6 +150,20 @@ async function aboutOne(deps: ListenerDeps, by: Asker, { is, rest }: Asked): Pro
       ? "Watching it. Its thread opens in this channel."
       : "Let go. Its thread says so, and its open cards are closed.",
   );
+}
+
+/** Best effort: nothing was asked for that a missing entry would let through. */
+async function noted(
+  { noteRefusal, log }: ListenerDeps,
+  by: Asker,
+  because: "unknown-command" | "unknown-run",
+  tried: Tried,
+): Promise<void> {
+  try {
+    await noteRefusal(by, because, tried);
+  } catch (error) {
+    log.error({ error }, "a refusal could not be written down");
+  }
 }
 
 /** Slack reads markup in a section's text, so only our own words and escaped ones come here. */

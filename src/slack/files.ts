@@ -5,23 +5,23 @@ import { requestText } from "../core/request-text.ts";
 import { OPENING, OUTPUT, requestSlot, type Run, runId, type Slot } from "../core/run.ts";
 import { PortError } from "../flow/ports.ts";
 import type { Call } from "./clients.ts";
+import { isSlacks, UPLOAD_HOSTS } from "./slack-address.ts";
 import { uploadTarget } from "./wire.ts";
 
 export type Files = {
   upload(run: Run, slot: Slot): Promise<string>;
+  /** Bytes that nobody sees until the file is shared. Resolves to Slack's file id. */
+  put(filename: string, text: string): Promise<string>;
   share(run: Run, file: string, slot: Slot): Promise<"shared" | "gone">;
 };
 
 const TIMEOUT_MS = 9_000;
 
 export function createFiles(call: Call, apiUrl: string | null): Files {
-  const ownHost = apiUrl === null ? null : new URL(apiUrl).hostname;
-
-  async function upload(run: Run, slot: Slot): Promise<string> {
-    const bytes = Buffer.from(content(run, slot), "utf8");
-    const filename = fileName(run, slot);
+  async function put(filename: string, text: string): Promise<string> {
+    const bytes = Buffer.from(text, "utf8");
     const target = uploadTarget(await call("files.getUploadURLExternal", { filename, length: bytes.length }));
-    await send(target.upload_url, bytes, ownHost);
+    await send(target.upload_url, bytes, apiUrl);
     return target.file_id;
   }
 
@@ -38,7 +38,7 @@ export function createFiles(call: Call, apiUrl: string | null): Files {
     }
   }
 
-  return { upload, share };
+  return { upload: (run, slot) => put(fileName(run, slot), content(run, slot)), put, share };
 }
 
 function content(run: Run, slot: Slot): string {
@@ -54,10 +54,8 @@ function fileName(run: Run, slot: Slot): string {
 }
 
 /** The address is Slack's answer, but it is not believed: only Slack's own hosts get our bytes. */
-async function send(url: string, bytes: Buffer, ownHost: string | null): Promise<void> {
-  const target = URL.canParse(url) ? new URL(url) : null;
-  const slacks = target !== null && target.protocol === "https:" && target.hostname.endsWith(".slack.com");
-  if (target === null || !(slacks || target.hostname === ownHost)) {
+async function send(url: string, bytes: Buffer, apiUrl: string | null): Promise<void> {
+  if (!isSlacks(url, UPLOAD_HOSTS, apiUrl)) {
     throw new PortError("Slack named a foreign address for the upload", {
       applied: "no",
       retry: "never",
@@ -68,7 +66,7 @@ async function send(url: string, bytes: Buffer, ownHost: string | null): Promise
     new PortError("the file could not be uploaded to Slack", { applied: "no", retry: "later", code, cause });
   const headers = { "content-type": "application/octet-stream" };
   const options = { method: "POST" as const, headers, body: bytes, signal: AbortSignal.timeout(TIMEOUT_MS) };
-  const answer = await request(target, options).catch((error: unknown) => {
+  const answer = await request(url, options).catch((error: unknown) => {
     throw failed("no_answer", error);
   });
   await answer.body.dump();

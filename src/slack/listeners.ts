@@ -1,6 +1,7 @@
 // Which payload goes to which function. Each listener reads the payload, acknowledges, and calls one function.
 
 import type { App } from "@slack/bolt";
+import { refusedModal } from "./blocks/decision-modal.ts";
 import { onCardClick, onUnknownClick } from "./clicks.ts";
 import { onCommand } from "./commands.ts";
 import { openFormFromHome, showHome } from "./home.ts";
@@ -13,6 +14,7 @@ import {
   HOME_OPENED,
   HOME_REFRESH,
   HOME_START,
+  RECEIPT_NOT_ME,
   RUN_FORM,
   UNKNOWN_LEAVE,
   UNKNOWN_START_AGAIN,
@@ -28,6 +30,7 @@ import {
   type SubmitPayload,
   submitPayload,
 } from "./payloads.ts";
+import { onNotMe } from "./receipt-clicks.ts";
 import { decisionAnswer, formAnswer, type SubmitAnswer } from "./submits.ts";
 
 type OnClick = (deps: ListenerDeps, payload: ClickPayload) => Promise<void>;
@@ -37,6 +40,7 @@ const CLICKS: readonly (readonly [string, OnClick])[] = [
   [CARD_APPROVE, onCardClick],
   [CARD_DENY, onCardClick],
   [CARD_READ, onCardClick],
+  [RECEIPT_NOT_ME, onNotMe],
   [UNKNOWN_START_AGAIN, onUnknownClick],
   [UNKNOWN_LEAVE, onUnknownClick],
 ];
@@ -53,10 +57,17 @@ const SUBMITS: readonly (readonly [string, OnSubmit])[] = [
   [RUN_FORM, formAnswer],
 ];
 
+const UNREAD =
+  "Slack sent this in a form that Countersign does not know, so nothing was done. Tell whoever runs Countersign.";
+const unreadForm: SubmitAnswer = {
+  response_action: "update",
+  view: refusedModal("Nothing was done", UNREAD),
+};
+
 export function listen(app: App, deps: ListenerDeps): void {
   app.command(deps.command, async ({ body, ack }) => {
     const payload = readPayload(commandPayload, body, deps.log);
-    if (payload === null) return ack();
+    if (payload === null) return ack({ response_type: "ephemeral", text: UNREAD });
     return onCommand(deps, payload, async (text) => {
       await (text === undefined ? ack() : ack({ response_type: "ephemeral", text }));
     });
@@ -82,7 +93,8 @@ export function listen(app: App, deps: ListenerDeps): void {
   for (const [name, onSubmit] of SUBMITS) {
     app.view(name, async ({ body, ack }) => {
       const payload = readPayload(submitPayload, body, deps.log);
-      const answer = payload === null ? undefined : await onSubmit(deps, payload);
+      // Without an answer the form would close as if all were well.
+      const answer = payload === null ? unreadForm : await onSubmit(deps, payload);
       await (answer === undefined ? ack() : ack({ ...answer }));
     });
   }

@@ -3,6 +3,8 @@
 export const CARD_APPROVE = "card_approve";
 export const CARD_DENY = "card_deny";
 export const CARD_READ = "card_read";
+export const RECEIPT_NOT_ME = "receipt_not_me";
+
 export const UNKNOWN_START_AGAIN = "unknown_start_again";
 export const UNKNOWN_LEAVE = "unknown_leave";
 
@@ -30,6 +32,7 @@ export const SUBCOMMANDS = [
   "pending",
   "watch",
   "unwatch",
+  "audit",
   "health",
   "help",
 ] as const;

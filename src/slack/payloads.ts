@@ -75,3 +75,51 @@ export function readPayload<Shape extends z.ZodType>(
   );
   return null;
 }
+
+const idOf = z.object({ id: z.string() }).nullish().catch(null);
+const word = z.string().nullish().catch(null);
+const flag = z.union([z.boolean(), z.stringbool()]).optional().catch(false);
+
+/** Where a payload of any kind says that it comes from. Commands say it flat, interactions and events in records. */
+const payloadOrigin = z.object({
+  api_app_id: word,
+  team: idOf,
+  team_id: word,
+  enterprise: idOf,
+  enterprise_id: word,
+  is_enterprise_install: flag,
+  user: idOf,
+  user_id: word,
+  view: z.object({ app_installed_team_id: word }).nullish().catch(null),
+  authorizations: z
+    .array(z.object({ team_id: word }))
+    .nullish()
+    .catch(null),
+});
+
+export type Origin = {
+  readonly app: string | null;
+  /** Each workspace that the payload is said to be for. */
+  readonly teams: readonly string[];
+  /** Null unless the payload is for an installation of a whole organisation. */
+  readonly organisation: string | null;
+  readonly user: string | null;
+};
+
+export function originOf(body: unknown): Origin {
+  const read = payloadOrigin.safeParse(body);
+  if (!read.success) return { app: null, teams: [], organisation: null, user: null };
+  const { api_app_id, view, team, team_id, authorizations, ...rest } = read.data;
+  // For what happens in a shared channel `team` may be the acting person's; the field of the installation goes first.
+  const installed = view?.app_installed_team_id ?? team?.id ?? team_id ?? null;
+  const granted = (authorizations ?? []).flatMap((each) => each.team_id ?? []);
+  const organisation = rest.is_enterprise_install
+    ? (rest.enterprise?.id ?? rest.enterprise_id ?? null)
+    : null;
+  return {
+    app: api_app_id ?? null,
+    teams: granted.length > 0 ? granted : installed === null ? [] : [installed],
+    organisation,
+    user: rest.user?.id ?? rest.user_id ?? null,
+  };
+}

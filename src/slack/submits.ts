@@ -5,7 +5,7 @@ import type { View } from "@slack/types";
 import type { Refusal } from "../core/decide.ts";
 import { ChannelId, Nonce, parsed, type UserId } from "../core/ids.ts";
 import { PortError } from "../flow/ports.ts";
-import type { NoRun } from "../flow/may-use.ts";
+import type { NoRun } from "../flow/no-run.ts";
 import type { No } from "../flow/refuse.ts";
 import { changedModal, refusedModal } from "./blocks/decision-modal.ts";
 import { noRunWords, refusalPlain, refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
@@ -28,7 +28,6 @@ const NOT_STARTED = "Not started: Countersign could not write it down just now. 
 
 export async function decisionAnswer(deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> {
   const nonce = parsed<Nonce>(Nonce, payload.view.private_metadata);
-  if (nonce === null) return refusedForm({ because: "unknown" }, payload.user.id);
   const reason = typedInto(payload, REASON_BLOCK, REASON_INPUT);
   try {
     const by = { team: deps.team, user: payload.user.id };
@@ -44,6 +43,7 @@ export async function decisionAnswer(deps: ListenerDeps, payload: SubmitPayload)
 function refusalAnswer({ refusal, run }: No, asker: UserId): SubmitAnswer {
   switch (refusal.because) {
     case "reason-needed":
+    case "reason-too-short":
     case "reason-too-long":
     case "unverified":
       return inField(REASON_BLOCK, refusalPlain(refusal));
@@ -68,11 +68,14 @@ export async function formAnswer(deps: ListenerDeps, payload: SubmitPayload): Pr
   const chosen = fromHome ? typedInto(payload, CHANNEL_BLOCK, CHANNEL_INPUT) : place;
   const channel = parsed<ChannelId>(ChannelId, chosen);
   const intention = parsed<Nonce>(Nonce, nonce);
-  if (channel === null || intention === null)
-    return inField(TASK_BLOCK, "This form is not one of ours. Open it again with the command.");
+  const who = { team: deps.team, user: payload.user.id };
   const input = typedInto(payload, TASK_BLOCK, TASK_INPUT);
-  const by = { team: deps.team, user: payload.user.id, channel };
   try {
+    if (channel === null || intention === null) {
+      await deps.noteRefusal(who, "unknown", { step: "start" });
+      return inField(TASK_BLOCK, "This form is not one of ours. Open it again with the command.");
+    }
+    const by = { ...who, channel };
     const started = await deps.startRun.start(by, { input, intention: `form ${intention}`, answerUrl: null });
     if (started.ok) {
       if (fromHome) void showHome(deps, by.user);
@@ -92,6 +95,8 @@ const ABOUT_CHANNEL: ReadonlySet<NoRun["because"]> = new Set([
   "not-in-channel",
   "hidden-channel",
   "not-a-channel",
+  "no-runs-here",
+  "not-starter",
 ]);
 
 function inField(block: string, words: string): SubmitAnswer {

@@ -63,6 +63,12 @@ export function slackChannels(answer: unknown): { readonly ids: readonly string[
   return { ids: channels.map(({ id }) => id), next: response_metadata?.next_cursor ?? "" };
 }
 
+const groupAnswer = z.object({ users: z.array(z.string()) });
+
+export function slackGroup(answer: unknown): readonly string[] {
+  return read(groupAnswer, answer).users;
+}
+
 const historyAnswer = z.object({
   messages: z.array(
     z.object({
@@ -95,6 +101,17 @@ export function postedTs(answer: unknown): MessageTs {
     retry: "later",
     code: "garbled",
   });
+}
+
+/** Where a message that was sent to a person really went: to the direct messages with them. */
+export function postedChannel(answer: unknown): string {
+  return read(z.object({ channel: z.string() }), answer).channel;
+}
+
+const botAnswer = z.object({ bot: z.object({ app_id: z.string().min(1) }) });
+
+export function appOfBot(answer: unknown): string {
+  return read(botAnswer, answer).bot.app_id;
 }
 
 const uploadAnswer = z.object({ upload_url: z.string(), file_id: z.string() });

@@ -1,10 +1,92 @@
-import type { AuditEntry } from "../flow/ports.ts";
+// The audit's rows: each is chained to the one before and signed, in the transaction that it tells of.
+
+import { type AuditMark, type ChainedEntry, linkText, NO_LINK, signedText } from "../core/audit-chain.ts";
+import { columnsOf } from "../core/audit-verify.ts";
+import { canonicalJson, type Json } from "../core/json.ts";
+import type { AuditEntry, KeptEntry } from "../flow/audit-entry.ts";
+import type { AuditKey } from "./audit-key.ts";
+import { digestOf } from "./digest.ts";
+import { parsedJson } from "./run-row.ts";
+import type { AuditRow } from "./tables.ts";
 import { inBatches, type Trx } from "./transaction.ts";
 
-export async function appendAudit(trx: Trx, entries: readonly AuditEntry[]): Promise<void> {
+/** Resolves to where the entries stand. A transaction that is undone takes their numbers back. */
+export async function appendAudit(
+  trx: Trx,
+  entries: readonly AuditEntry[],
+  key: AuditKey,
+): Promise<readonly AuditMark[]> {
+  if (entries.length === 0) return [];
+  let { seq, link } = (await newest(trx)) ?? { seq: 0, link: NO_LINK };
   const rows = entries.map((entry) => {
-    const { at, what, run, approval, by } = entry;
-    return { at, what, run, approval, by_user: by?.user ?? null, entry: JSON.stringify(entry) };
+    const row = chained(entry, { seq, link }, key);
+    ({ seq, link } = row);
+    return row;
   });
   for (const batch of inBatches(rows)) await trx.insertInto("audit").values(batch).execute();
+  await keepTexts(trx, entries);
+  return rows;
+}
+
+/** The head of the chain. Inside a transaction nobody else appends meanwhile: there is one writer at a time. */
+export async function newest(
+  trx: Pick<Trx, "selectFrom">,
+): Promise<(AuditMark & { readonly key: string }) | null> {
+  const query = trx.selectFrom("audit").select(["seq", "link", "key"]).orderBy("seq", "desc").limit(1);
+  return (await query.executeTakeFirst()) ?? null;
+}
+
+function chained(entry: AuditEntry, previous: AuditMark, key: AuditKey): AuditRow {
+  const plain = withoutText(entry);
+  const origin = "written" as const;
+  const seq = previous.seq + 1;
+  const text = canonicalJson(plain);
+  const link = digestOf(linkText(previous.link, { seq, origin, key: key.id, text }));
+  const { at, what } = columnsOf(plain);
+  const { run, runId: run_id, approval, by } = entry;
+  const found = { at, what, run, run_id, approval, by_user: by?.user ?? null };
+  return {
+    seq,
+    ...found,
+    entry: text,
+    origin,
+    link,
+    key: key.id,
+    signature: key.sign(signedText({ seq, link })),
+  };
+}
+
+/** As JSON has it: what is undefined is not there. */
+function withoutText({ text, ...entry }: AuditEntry): { readonly [field: string]: Json } {
+  const kept = text === undefined ? {} : { textKept: true };
+  return JSON.parse(JSON.stringify({ ...entry, ...kept })) as { [field: string]: Json };
+}
+
+async function keepTexts(trx: Trx, entries: readonly AuditEntry[]): Promise<void> {
+  for (const { digest, text } of entries) {
+    if (text === undefined || digest === null) continue;
+    await trx
+      .insertInto("audit_texts")
+      .values({ digest, text })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
+}
+
+/** The row as the chain is verified by. */
+export function chainedEntry(row: AuditRow): ChainedEntry {
+  const { seq, link, entry: text, origin, key, signature, at, what, run, run_id, approval, by_user } = row;
+  return {
+    seq,
+    link,
+    text,
+    origin,
+    key,
+    signature,
+    columns: { at, what, run, runId: run_id, approval, by: by_user },
+  };
+}
+
+export function keptEntry({ seq, link, entry }: Pick<AuditRow, "seq" | "link" | "entry">): KeptEntry {
+  return { seq, link, entry: parsedJson(`audit entry ${seq}`, entry) as unknown as KeptEntry["entry"] };
 }

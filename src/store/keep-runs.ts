@@ -5,12 +5,13 @@ import type { RunKey } from "../core/ids.ts";
 import { type Run, runId } from "../core/run.ts";
 import { type Alongside, PortError, type Store, type Stored } from "../flow/ports.ts";
 import { appendAudit } from "./audit.ts";
+import type { AuditKey } from "./audit-key.ts";
 import { holders } from "./leases.ts";
 import { toRow } from "./run-row.ts";
 import type { Database } from "./tables.ts";
 import { inBatches, type Trx, Undo, write } from "./transaction.ts";
 
-type Deps = { db: Database; owner: string; now: () => number };
+type Deps = { db: Database; owner: string; now: () => number; key: AuditKey };
 
 export function createKeepRuns(deps: Deps): Pick<Store, "insert" | "save" | "forget"> {
   return {
@@ -30,7 +31,7 @@ export function createKeepRuns(deps: Deps): Pick<Store, "insert" | "save" | "for
 
 type Inserted = Awaited<ReturnType<Store["insert"]>>;
 
-async function insert({ db, owner, now }: Deps, run: Run, alongside: Alongside): Promise<Inserted> {
+async function insert({ db, owner, now, key }: Deps, run: Run, alongside: Alongside): Promise<Inserted> {
   const at = now();
   const state = { revision: 1, finished: 0, holder: owner, created_at: at, changed_at: at } as const;
   const row = { ...toRow(run), key: run.key, ...state };
@@ -44,7 +45,8 @@ async function insert({ db, owner, now }: Deps, run: Run, alongside: Alongside):
     if (!stored || !(await intend(trx, run.key, alongside.intention))) {
       return new Undo({ known: await knownAs(trx, run, alongside.intention) });
     }
-    await writeBeside(trx, run, alongside);
+    await writeButtons(trx, run);
+    await appendAudit(trx, alongside.audit ?? [], key);
     return "stored";
   });
 }
@@ -53,18 +55,19 @@ type Saved = Awaited<ReturnType<Store["save"]>>;
 type Conditions = NonNullable<Parameters<Store["save"]>[2]>;
 
 async function save(
-  { db, owner, now }: Deps,
+  { db, owner, now, key }: Deps,
   stored: Stored,
   next: Run,
   alongside: Conditions,
 ): Promise<Saved> {
   const at = now();
-  const row = { ...toRow(next), revision: stored.revision + 1, changed_at: at };
+  const { audit = [], noted = (run: Run) => run } = alongside;
   return write<Saved>(db, async (trx) => {
     if (runId(next) !== null && runId(stored.run) === null) await refuseTakenId(trx, next);
+    const run = noted(next, await appendAudit(trx, audit, key));
     let update = trx
       .updateTable("runs")
-      .set(row)
+      .set({ ...toRow(run), revision: stored.revision + 1, changed_at: at })
       .where("key", "=", next.key)
       .where("revision", "=", stored.revision);
     if (alongside.finished === true) update = update.set({ finished: 1 });
@@ -78,7 +81,7 @@ async function save(
     }
     const { numUpdatedRows } = await update.executeTakeFirst();
     if (numUpdatedRows === 0n || !(await intend(trx, next.key, alongside.intention))) return new Undo("lost");
-    await writeBeside(trx, next, alongside);
+    await writeButtons(trx, next);
     return "saved";
   });
 }
@@ -122,7 +125,7 @@ async function refuseTakenId(trx: Trx, run: Run): Promise<void> {
   throw new PortError(`the service's run is watched already, as ${other.key}`, facts);
 }
 
-async function writeBeside(trx: Trx, run: Run, { audit }: Alongside): Promise<void> {
+async function writeButtons(trx: Trx, run: Run): Promise<void> {
   const buttons = run.approvals.map(({ nonce, id, version }) => ({
     nonce,
     run: run.key,
@@ -136,5 +139,4 @@ async function writeBeside(trx: Trx, run: Run, { audit }: Alongside): Promise<vo
       .onConflict((conflict) => conflict.doNothing())
       .execute();
   }
-  await appendAudit(trx, audit ?? []);
 }

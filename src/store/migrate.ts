@@ -1,9 +1,10 @@
 import { sql } from "kysely";
 import { type Engine, MIGRATIONS } from "./schema.ts";
+import type { AuditKey } from "./audit-key.ts";
 import type { Database } from "./tables.ts";
 
 /** Brings the schema to the newest version, all steps or none. Rejects when a newer program has written the database. */
-export async function migrate(db: Database, engine: Engine): Promise<void> {
+export async function migrate(db: Database, engine: Engine, key: AuditKey): Promise<void> {
   await db.transaction().execute(async (trx) => {
     await sql`create table if not exists schema_version (
       version integer not null  -- one row: how many steps of the schema have been taken
@@ -13,7 +14,8 @@ export async function migrate(db: Database, engine: Engine): Promise<void> {
     if (version > MIGRATIONS.length) throw newerSchema(version);
     if (version === MIGRATIONS.length) return;
     for (const step of MIGRATIONS.slice(version)) {
-      for (const statement of step(engine)) await sql.raw(statement).execute(trx);
+      for (const work of step(engine))
+        await (typeof work === "string" ? sql.raw(work).execute(trx) : work(trx, key));
     }
     await trx.deleteFrom("schema_version").execute();
     await trx.insertInto("schema_version").values({ version: MIGRATIONS.length }).execute();

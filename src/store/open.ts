@@ -3,15 +3,20 @@
 import { randomUUID } from "node:crypto";
 import type { RunKey } from "../core/ids.ts";
 import type { PortError, Store } from "../flow/ports.ts";
+import { auditEntry } from "../flow/audit-entry.ts";
+import { appendAudit, newest } from "./audit.ts";
+import { type AuditKey, auditKeyBeside, auditKeyOf } from "./audit-key.ts";
 import { unusable } from "./failure.ts";
 import { createFindRuns } from "./find-runs.ts";
 import { createKeepRuns } from "./keep-runs.ts";
 import { createLeases, startAlone } from "./leases.ts";
 import { migrate } from "./migrate.ts";
 import { createPapers } from "./papers.ts";
+import { createShelf } from "./shelf.ts";
+import { createSeenRequests } from "./seen-requests.ts";
 import { openSqlite, SQLITE } from "./sqlite.ts";
 import type { Database } from "./tables.ts";
-import { read } from "./transaction.ts";
+import { read, write } from "./transaction.ts";
 
 export type StoreOptions = {
   /** `sqlite:PATH` or `sqlite::memory:`. */
@@ -24,7 +29,15 @@ export type StoreOptions = {
   readonly leaseMs?: number;
   /** Hears of each run that cannot be read and is therefore left out of `claim` or `list`. */
   readonly onCorrupt?: (key: RunKey, error: PortError) => void;
+  /** What signs the audit: a seed of 32 bytes in base64. Without it, the key beside the database file, made on first use. */
+  readonly auditKey?: string | null;
+  /** Hears of a key that was made, and of one that is not the one that signed so far. */
+  readonly onAuditKey?: (news: AuditKeyNews) => void;
 };
+
+export type AuditKeyNews =
+  | { readonly is: "made"; readonly file: string }
+  | { readonly is: "changed"; readonly from: string; readonly to: string };
 
 const FIRST_LEASE_MS = 60_000;
 
@@ -34,18 +47,46 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const owner = `${options.owner} ${randomUUID()}`;
   const now = options.now ?? Date.now;
   const onCorrupt = options.onCorrupt ?? (() => undefined);
-  const db = await prepared(path, async (opened) => {
-    await migrate(opened, SQLITE);
+  const { db, key } = await prepared(path, async (opened) => {
+    const key = auditKey(path, options);
+    await migrate(opened, SQLITE, key);
+    await tellNewKey(opened, key, now(), options.onAuditKey);
     await startAlone(opened, owner, now() + (options.leaseMs ?? FIRST_LEASE_MS));
+    return key;
   });
   return {
-    ...createKeepRuns({ db, owner, now }),
+    ...createKeepRuns({ db, owner, now, key }),
     ...createFindRuns({ db, onCorrupt }),
     ...createLeases({ db, owner, onCorrupt }),
-    ...createPapers(db),
+    ...createPapers(db, key),
+    ...createShelf(db, key),
+    ...createSeenRequests(db),
+    auditPublicKey: () => key.publicKey,
     ping: async () => void (await read(() => db.selectFrom("schema_version").selectAll().execute())),
     close: () => db.destroy(),
   };
+}
+
+/** Called when the database is ours alone, so that no two processes make a key. */
+function auditKey(path: string, { auditKey: given = null, onAuditKey }: StoreOptions): AuditKey {
+  if (given !== null) return auditKeyOf(given);
+  const { key, made } = auditKeyBeside(path);
+  if (made !== null) onAuditKey?.({ is: "made", file: made });
+  return key;
+}
+
+/** Another key than the one that signed last is an entry of its own: it may be a rotation, and it may be a thief. */
+async function tellNewKey(
+  db: Database,
+  key: AuditKey,
+  at: number,
+  tell: StoreOptions["onAuditKey"],
+): Promise<void> {
+  const head = await newest(db);
+  if (head === null || head.key === key.id) return;
+  const outcome = `${head.key} → ${key.id}`;
+  await write(db, (trx) => appendAudit(trx, [auditEntry(null, { at, what: "key-changed", outcome })], key));
+  tell?.({ is: "changed", from: head.key, to: key.id });
 }
 
 function sqlitePath(url: string): string {
@@ -61,12 +102,14 @@ function sqlitePath(url: string): string {
   return path;
 }
 
-async function prepared(path: string, prepare: (db: Database) => Promise<void>): Promise<Database> {
+async function prepared<Found>(
+  path: string,
+  prepare: (db: Database) => Promise<Found>,
+): Promise<{ db: Database; key: Found }> {
   let db: Database | null = null;
   try {
     db = openSqlite(path);
-    await prepare(db);
-    return db;
+    return { db, key: await prepare(db) };
   } catch (error) {
     await db?.destroy();
     throw unusable(path, error);

@@ -2,16 +2,18 @@
 
 import type { Store } from "../flow/ports.ts";
 import { appendAudit } from "./audit.ts";
+import type { AuditKey } from "./audit-key.ts";
 import { fromTicketRow, parsedJson, ticketRow } from "./run-row.ts";
 import type { Database } from "./tables.ts";
 import { read, write } from "./transaction.ts";
 
 type Papers = Pick<Store, "openModal" | "modal" | "audit" | "document" | "putDocument">;
 
-export function createPapers(db: Database): Papers {
+export function createPapers(db: Database, key: AuditKey): Papers {
   return {
-    openModal: (ticket) =>
+    openModal: (ticket, audit = []) =>
       write(db, async (trx) => {
+        await appendAudit(trx, audit, key);
         await trx
           .insertInto("modals")
           .values(ticketRow(ticket))
@@ -26,7 +28,7 @@ export function createPapers(db: Database): Papers {
       return row === undefined ? null : fromTicketRow(row);
     },
 
-    audit: (entries) => write(db, (trx) => appendAudit(trx, entries)),
+    audit: async (entries) => void (await write(db, (trx) => appendAudit(trx, entries, key))),
 
     async document(name) {
       const row = await read(() =>

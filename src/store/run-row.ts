@@ -1,13 +1,14 @@
 // A run and a modal's ticket as rows, and back.
 
 import type { RunKey } from "../core/ids.ts";
-import { isRecord, type Json } from "../core/json.ts";
+import { FIRST_RULING } from "../core/approval.ts";
+import { isList, isRecord, type Json } from "../core/json.ts";
 import { type Run, runId } from "../core/run.ts";
 import { type ModalTicket, PortError, type Stored } from "../flow/ports.ts";
 import type { RunRow, Tables } from "./tables.ts";
 
 /** Raised when the shape of a stored run or ticket changes; older versions are then read here too. */
-export const DOC_VERSION = 1;
+export const DOC_VERSION = 2;
 
 /** The columns that follow from the run itself. */
 export type DerivedRow = Pick<
@@ -32,7 +33,17 @@ export function fromRow(row: Pick<RunRow, "key" | "revision" | "doc_version" | "
   const what = `run ${row.key}`;
   const doc = understood(what, row);
   if (doc["key"] !== row.key) throw unreadable(what, "it names another run");
-  return { run: doc as unknown as Run, revision: row.revision };
+  return { run: upgraded(doc, row.doc_version) as unknown as Run, revision: row.revision };
+}
+
+/** Version 1 is from before there were policies: its approvals stand under the built-in rule until they are looked at again. */
+function upgraded(doc: { readonly [key: string]: Json }, version: number): object {
+  const { approvals = [] } = doc;
+  if (version >= 2 || !isList(approvals)) return doc;
+  return {
+    ...doc,
+    approvals: approvals.map((each) => (isRecord(each) ? { ...each, ruling: FIRST_RULING } : each)),
+  };
 }
 
 export function ticketRow(ticket: ModalTicket): Tables["modals"] {
@@ -48,8 +59,11 @@ function understood(
   what: string,
   row: { doc_version: number; doc: string },
 ): { readonly [key: string]: Json } {
-  if (row.doc_version !== DOC_VERSION) {
-    throw unreadable(what, `it is written in version ${row.doc_version}, this program reads ${DOC_VERSION}`);
+  if (row.doc_version < 1 || row.doc_version > DOC_VERSION) {
+    throw unreadable(
+      what,
+      `it is written in version ${row.doc_version}, this program reads 1 to ${DOC_VERSION}`,
+    );
   }
   const doc = parsedJson(what, row.doc);
   if (!isRecord(doc)) throw unreadable(what, "it is no record");

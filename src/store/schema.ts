@@ -1,6 +1,10 @@
 // The schema, told as the steps that lead to it. A step that has been released is never edited: a change is a new step.
 // Both engines read the same text, so: text keys, moments as bigint (ms since 1970), documents as JSON in text.
 
+import { chainEarlierEntries } from "./chain-earlier.ts";
+import type { AuditKey } from "./audit-key.ts";
+import type { Trx } from "./transaction.ts";
+
 /** What the engines write differently. */
 export type Engine = {
   /** Type and constraint of a column that counts up and never gives a number twice. */
@@ -9,11 +13,34 @@ export type Engine = {
   readonly appendOnly: (table: string) => readonly string[];
 };
 
+/** What a step has to do that SQL alone cannot. */
+export type StepWork = (trx: Trx, key: AuditKey) => Promise<void>;
+
 /** The n-th step leads to schema version n. */
-export const MIGRATIONS: readonly ((engine: Engine) => readonly string[])[] = [runsAndTheirPapers];
+export const MIGRATIONS: readonly ((engine: Engine) => readonly (string | StepWork)[])[] = [
+  runsAndTheirPapers,
+  chainedAudit,
+  seenRequests,
+];
 
 function runsAndTheirPapers(engine: Engine): readonly string[] {
   return [RUNS, ...RUN_INDEXES, OWNERS, ...PAPERS, audit(engine), ...engine.appendOnly("audit"), DOCUMENTS];
+}
+
+function chainedAudit(engine: Engine): readonly (string | StepWork)[] {
+  return [
+    CHAIN,
+    chainEarlierEntries,
+    "drop table audit",
+    "alter table audit_chained rename to audit",
+    ...engine.appendOnly("audit"),
+    "create index audit_by_run on audit (run)",
+    "create index audit_by_run_id on audit (run_id)",
+    AUDIT_TEXTS,
+    ...engine.appendOnly("audit_texts"),
+    LETTERS,
+    "create index letters_to_do on letters (made_at) where to_do = 1",
+  ];
 }
 
 const RUNS = `create table runs (
@@ -78,7 +105,52 @@ const audit = ({ sequence }: Engine): string => `create table audit (
   entry text not null       -- the whole entry (flow/ports.ts) as JSON; the columns above are derived from it
 )`;
 
+const CHAIN = `create table audit_chained (
+  seq bigint primary key not null,  -- order of writing, without gaps; given by us, as the link is taken of it
+  at bigint not null,               -- when it happened
+  what text not null,               -- flow/audit-entry.ts names the kinds
+  run text,                         -- key of the run,
+  run_id text,                      --   the service's id of it,
+  approval text,                    --   the service's approval id
+  by_user text,                     --   and the person, where the entry is about one
+  entry text not null,              -- the whole entry as canonical JSON; the columns above are derived from it
+  origin text not null,             -- written, or migrated: older than the chain
+  link text not null,               -- core/audit-chain.ts: SHA-256 over the link before and this entry
+  key text not null,                -- names the key that signed,
+  signature text not null           --   and its signature of the link
+)`;
+
+/** Once for each digest, however many entries are about it. Stays as the audit does. */
+const AUDIT_TEXTS = `create table audit_texts (
+  digest text primary key not null,  -- SHA-256 of
+  text text not null                 --   a request in full, as canonical JSON: run id, approval id, all that the service sent
+)`;
+
+/** Messages that follow from the audit and belong to no run's thread. */
+const LETTERS = `create table letters (
+  id text primary key not null,  -- a nonce; the value of the letter's button
+  kind text not null,            -- receipt, dispute, head
+  entry bigint not null,         -- number of the audit entry that it tells of
+  to_id text not null,           -- a person or a channel
+  made_at bigint not null,
+  to_do integer not null,        -- 1: it is to be sent, or looked for
+  disputed integer not null,     -- 1: its person has said «This was not me»
+  post text not null,            -- core/post.ts as JSON: how far it got
+  unique (kind, entry, to_id)
+)`;
+
 const DOCUMENTS = `create table documents (
   name text primary key not null,  -- small things that are loaded and saved whole
   doc text not null                -- JSON
 )`;
+
+/** What Slack has signed and we have taken, for as long as its signature is good. */
+function seenRequests(): readonly string[] {
+  return [
+    `create table seen_requests (
+    mark text primary key not null,  -- SHA-256 of the signature: it says which request, and is worth nothing to a thief
+    at bigint not null               -- when it came
+  )`,
+    "create index seen_requests_by_age on seen_requests (at)",
+  ];
+}

@@ -38,6 +38,21 @@ export function openSqlite(path: string): Database {
   }
 }
 
+/** A copy that nobody else uses: nothing is locked, created or brought up to date. Throws when it is not ours. */
+export function openCopy(file: string): Database {
+  const raw = new DatabaseSync(file);
+  try {
+    if (!isOurs(raw)) throw new Error("it is the database of another program");
+    return new Kysely<Tables>({ dialect: new SqliteDialect({ database: adapted(raw) }) });
+  } catch (error) {
+    raw.close();
+    throw error;
+  }
+}
+
+const isOurs = (raw: DatabaseSync): boolean =>
+  raw.prepare("pragma application_id").get()?.["application_id"] === APPLICATION_ID;
+
 /** SQLite gives its side files (-wal) the mode of the database file. */
 function createFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -54,9 +69,8 @@ function closeToOthers(file: string): void {
  */
 function prepareFile(raw: DatabaseSync): void {
   raw.exec("pragma locking_mode = exclusive");
-  const ours = raw.prepare("pragma application_id").get()?.["application_id"] === APPLICATION_ID;
   const empty = raw.prepare("select 1 from sqlite_schema").get() === undefined;
-  if (!ours && !empty) throw new Error("it is the database of another program");
+  if (!isOurs(raw) && !empty) throw new Error("it is the database of another program");
   raw.exec("pragma journal_mode = wal; pragma synchronous = full; pragma fullfsync = on");
   raw.exec("pragma foreign_keys = on; pragma trusted_schema = off");
   raw.exec(`begin immediate; pragma application_id = ${APPLICATION_ID}; commit`);

@@ -1,6 +1,6 @@
 // The rows as Kysely sees them. What each table and column holds is said once, in schema.ts.
 
-import type { Generated, Kysely } from "kysely";
+import type { Kysely } from "kysely";
 import type { ApprovalId, ChannelId, Nonce, RunId, RunKey, TeamId, UserId } from "../core/ids.ts";
 
 export type Database = Kysely<Tables>;
@@ -12,7 +12,10 @@ export type Tables = {
   modals: { nonce: Nonce; run: RunKey; opened_at: number; doc_version: number; doc: string };
   intentions: { intention: string; run: RunKey };
   audit: AuditRow;
+  audit_texts: { digest: string; text: string };
+  letters: LetterRow;
   documents: { name: string; doc: string };
+  seen_requests: { mark: string; at: number };
   schema_version: { version: number };
 };
 
@@ -33,11 +36,27 @@ export type RunRow = {
 };
 
 export type AuditRow = {
-  seq: Generated<number>;
+  seq: number;
   at: number;
   what: string;
   run: RunKey | null;
+  run_id: RunId | null;
   approval: ApprovalId | null;
   by_user: UserId | null;
   entry: string;
+  origin: "written" | "migrated";
+  link: string;
+  key: string;
+  signature: string;
+};
+
+export type LetterRow = {
+  id: Nonce;
+  kind: string;
+  entry: number;
+  to_id: string;
+  made_at: number;
+  to_do: 0 | 1;
+  disputed: 0 | 1;
+  post: string;
 };

@@ -48,7 +48,7 @@ export async function read<Answer>(work: () => Promise<Answer>): Promise<Answer>
   }
 }
 
-/** Rows for one statement: SQLite binds 32,766 values at once, and no row written in batches has more than six. */
+/** Rows for one statement: SQLite binds 32,766 values at once, and no row written in batches has more than twelve. */
 const ROWS_AT_ONCE = 1_000;
 
 export function* inBatches<Row>(rows: readonly Row[]): Generator<readonly Row[]> {

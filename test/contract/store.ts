@@ -20,12 +20,14 @@ import {
   withApprovals,
 } from "../make/run.ts";
 import { LEASE_MS, type MakeStore, storeBench } from "./store-bench.ts";
+import { auditContract } from "./store-audit.ts";
 import { leaseContract } from "./store-leases.ts";
 
 const renamed = (run: Run, input: string): Run => ({ ...run, input });
 
 export function storeContract(name: string, makeStore: MakeStore): void {
   leaseContract(name, makeStore);
+  auditContract(name, makeStore);
 
   describe(`${name} keeps the contract of a store`, () => {
     const bench = storeBench(makeStore);

@@ -8,6 +8,7 @@ import { decide, isOpen } from "#src/core/decide.ts";
 import { type Effect, effectKey, type Outcome } from "#src/core/effect.ts";
 import { type ApprovalId, Nonce, RunId } from "#src/core/ids.ts";
 import { observe, observeMissing, requestOf } from "#src/core/observe.ts";
+import { BUILT_IN } from "#src/core/policy.ts";
 import { type Plan, reconcile } from "#src/core/reconcile.ts";
 import { decidesNow, drop, findApproval, isWatched, type Run } from "#src/core/run.ts";
 import { begin, settle } from "#src/core/settle.ts";
@@ -81,7 +82,7 @@ export class SimulatedWorld {
 
   /** The digest is the text itself: two texts never share one. */
   get ctx(): Context {
-    return { now: this.now, digest: (text) => text, nonce: () => this.#nonce() };
+    return { now: this.now, digest: (text) => text, nonce: () => this.#nonce(), policy: BUILT_IN };
   }
 
   get plan(): Plan {

@@ -33,6 +33,7 @@ describe(
       // A lane whose test failed may be in any state: the next test gets another.
       free.push(lane);
       expect(witness.verdict().broken).toEqual([]);
+      expect(await lane.audit()).toMatchObject({ ok: true });
     });
   },
 );

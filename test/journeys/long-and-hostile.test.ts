@@ -97,8 +97,9 @@ const UNSEEN = /(?![\t\n])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 function live(blocks: unknown): unknown[] {
   const inRich = elementsOf(blocks)
     .filter(({ type }) => RICH.has(String(type)))
-    .flatMap(({ elements }) => elements as { type: string; user_id?: string }[])
-    .filter(({ type }) => !RICH.has(type));
+    .flatMap(({ elements }) => elements as { type: string; user_id?: string; channel_id?: string }[])
+    // A receipt names the run's channel.
+    .filter(({ type, channel_id }) => !RICH.has(type) && !(type === "channel" && channel_id === opsAgents));
   const foreign = inRich.filter(
     ({ type, user_id }) =>
       !OWN_ELEMENTS.has(type) || (type === "user" && ![ana, ben].includes(user_id ?? "")),

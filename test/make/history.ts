@@ -7,6 +7,7 @@ import { decide } from "#src/core/decide.ts";
 import { ApprovalId, Nonce } from "#src/core/ids.ts";
 import type { Json } from "#src/core/json.ts";
 import { observe } from "#src/core/observe.ts";
+import { BUILT_IN, type Policy } from "#src/core/policy.ts";
 import { replaceApproval, type Run, runId } from "#src/core/run.ts";
 import type { PendingApproval, Snapshot } from "#src/core/snapshot.ts";
 import { APPROVER, aWatchedRun, NOON, TEAM } from "./run.ts";
@@ -14,8 +15,9 @@ import { APPROVER, aWatchedRun, NOON, TEAM } from "./run.ts";
 let nonces = 0;
 
 /** So many ms after noon; a digest that is the text itself, so that no two texts share one; nonces in order. */
-export function contextAt(ms = 0): Context {
+export function contextAt(ms = 0, policy: Policy = BUILT_IN): Context {
   return {
+    policy,
     now: NOON + ms,
     digest: (text) => text,
     nonce: () => {

@@ -79,11 +79,13 @@ export function anAuditEntry(run: Run, facts: Partial<AuditEntry> = {}): AuditEn
     at: NOON,
     what: "started",
     run: run.key,
+    runId: null,
     approval: null,
     by: { team: run.team, user: run.requester },
     verdict: null,
     reason: null,
     digest: null,
+    policy: null,
     outcome: "stored",
     ...facts,
   };

@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type TestContext, vi } from "vitest";
+import { afterAll, beforeAll, type TestContext, vi } from "vitest";
 import { type App, startApp } from "#src/app.ts";
 import { explainFaults, readConfig } from "#src/config.ts";
 import { createLog } from "#src/log.ts";
@@ -53,6 +53,8 @@ export type Stage = Acting &
     stopApp(): Promise<void>;
     /** On the same database, as after a restart. */
     startApp(): Promise<void>;
+    /** As on SIGHUP. */
+    reload(): Promise<void>;
     /** What the app logged, one JSON line each. */
     readonly logged: readonly string[];
   };
@@ -62,6 +64,19 @@ export async function aWorld({ onTestFinished, task }: TestContext, choices: Cho
   const { stage, end } = await open(choices);
   onTestFinished(() => end(task.result?.state !== "fail"));
   return stage;
+}
+
+/** One world for all tests of a file, for stories that must not change it. Checked like the others when they are done. */
+export function aSharedWorld(choices: Choices = {}): () => Stage {
+  let opened: Opened | null = null;
+  beforeAll(async () => {
+    opened = await open(choices);
+  });
+  afterAll(() => opened?.end(true));
+  return () => {
+    if (opened === null) throw new Error("the world is there only while a test runs");
+    return opened.stage;
+  };
 }
 
 type Opened = { readonly stage: Stage; readonly end: (well: boolean) => Promise<void> };
@@ -89,6 +104,7 @@ async function open(choices: Choices): Promise<Opened> {
     url: () => starter.url(),
     stopApp: starter.stop,
     startApp: starter.start,
+    reload: starter.reload,
     logged,
   };
   const end = async (well: boolean): Promise<void> => {
@@ -97,7 +113,7 @@ async function open(choices: Choices): Promise<Opened> {
     await starter.stop();
     const lines = [...logged];
     await world.stop();
-    for (const ending of ["", "-wal", "-shm"]) await rm(path + ending, { force: true });
+    for (const ending of ["", "-wal", "-shm", ".audit-key"]) await rm(path + ending, { force: true });
     if (well) checkAfterwards(stage, lines, choices);
   };
   try {
@@ -123,6 +139,7 @@ function createStarter(world: World, { env = {}, entrance = "socket" }: Choices,
       if (!read.ok) throw new Error(explainFaults(read.error));
       app = await startApp(read.value, log);
     },
+    reload: async (): Promise<void> => app?.reload(),
     stop: async (): Promise<void> => {
       await app?.stop();
       app = null;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { createAnswerAt, isSlacks } from "#src/slack/answer-url.ts";
+import { createAnswerAt } from "#src/slack/answer-url.ts";
+import { ANSWER_HOSTS, isSlacks, UPLOAD_HOSTS } from "#src/slack/slack-address.ts";
 import { failureOf } from "./failing.ts";
 import { listening } from "./listening.ts";
 
@@ -22,19 +23,34 @@ describe("an address is Slack's", () => {
     ["https://hooks.slack.com\\@evil.example/x", null, true],
     ["http://169.254.169.254/latest/meta-data", null, false],
     ["http://127.0.0.1:3000/livez", null, false],
-    ["http://127.0.0.1:3000/response/x", "127.0.0.1", true],
-    ["https://127.0.0.1/response/x", "127.0.0.1", true],
-    ["http://127.0.0.1.evil.example/x", "127.0.0.1", false],
-    ["http://localhost:3000/x", "127.0.0.1", false],
-    ["http://u@127.0.0.1/x", "127.0.0.1", false],
-    ["ftp://127.0.0.1/x", "127.0.0.1", false],
-    ["file:///etc/passwd", "127.0.0.1", false],
+    ["http://127.0.0.1:3000/response/x", "http://127.0.0.1:4000/api", true],
+    ["https://127.0.0.1/response/x", "http://127.0.0.1:4000/api", true],
+    ["http://127.0.0.1.evil.example/x", "http://127.0.0.1:4000/api", false],
+    ["http://localhost:3000/x", "http://127.0.0.1:4000/api", false],
+    ["http://u@127.0.0.1/x", "http://127.0.0.1:4000/api", false],
+    ["ftp://127.0.0.1/x", "http://127.0.0.1:4000/api", false],
+    ["file:///etc/passwd", "http://127.0.0.1:4000/api", false],
     ["javascript:alert(1)", null, false],
     ["data:text/plain,x", null, false],
+    ["http://slack.proxy.example/x", "https://slack.proxy.example/api", false],
+    ["https://slack.proxy.example:8443/x", "https://slack.proxy.example/api", true],
     ["//hooks.slack.com/x", null, false],
     ["not an address", null, false],
     ["", null, false],
-  ])("%s (our own host: %s): %s", (url, ownHost, is) => expect(isSlacks(url, ownHost)).toBe(is));
+  ])("%s (SLACK_API_URL: %s): %s", (url, apiUrl, is) => expect(isSlacks(url, ANSWER_HOSTS, apiUrl)).toBe(is));
+
+  test.each([
+    ["https://files.slack.com/upload/v1/x", true],
+    ["https://a.b-c.slack.com/upload", true],
+    ["https://files.slack.com:8443/upload", false],
+    ["https://user@files.slack.com/upload", false],
+    ["https://slack.com.evil.example/upload", false],
+    ["https://evilslack.com/upload", false],
+    ["https://.slack.com/upload", false],
+    ["http://files.slack.com/upload", false],
+    ["ftp://files.slack.com/upload", false],
+    ["", false],
+  ])("for an upload %s: %s", (url, is) => expect(isSlacks(url, UPLOAD_HOSTS, null)).toBe(is));
 });
 
 describe("a private answer", () => {

@@ -25,6 +25,7 @@ async function typed(text: string, parts: Partial<ListenerDeps>) {
     command: "/agent",
     answerAt: async (_url: string, message: Message) => void answers.push(message),
     quick: async () => ({ permalink: null }),
+    noteRefusal: async () => undefined,
     ...parts,
   } as unknown as ListenerDeps;
   await onCommand(deps, payload(text), async (words) => void acks.push(words));

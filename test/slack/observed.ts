@@ -5,6 +5,7 @@ import type { Request } from "#src/core/approval.ts";
 import type { Context } from "#src/core/context.ts";
 import { ApprovalId, RunId } from "#src/core/ids.ts";
 import type { Json } from "#src/core/json.ts";
+import { BUILT_IN } from "#src/core/policy.ts";
 import { observe, requestOf as observedRequest } from "#src/core/observe.ts";
 import { type Run, runId } from "#src/core/run.ts";
 import type { Ending } from "#src/core/snapshot.ts";
@@ -14,6 +15,7 @@ const ctx: Context = {
   now: NOON,
   digest: (text) => createHash("sha256").update(text).digest("hex"),
   nonce: aNonce,
+  policy: BUILT_IN,
 };
 
 export function requestOf(action: string | null, content: Json): Request {

@@ -6,6 +6,7 @@ import { methods } from "./methods.ts";
 
 const told: Record<string, readonly [how: Faith, what: string]> = {
   "auth.test": ["close", "who the token is; no expiry, no organisation"],
+  "bots.info": ["simplified", "the app's own bot only; no icons"],
   "apps.connections.open": ["exact", "a ticket that admits one socket, once; POST only"],
   "chat.postMessage": [
     "close",

@@ -64,6 +64,7 @@ const reading = {
   invalid_ts_latest: ["«latest» is no time", "slack-api-ref"],
   thread_not_found: ["conversations.replies of a message that is not there", "slack-api-ref"],
   user_not_found: ["no such person", "slack-api-ref"],
+  bot_not_found: ["bots.info of a bot that is not there", "slack_kit"],
   user_disabled: ["conversations.open with a deactivated person", "slack-api-ref"],
   users_list_not_supplied: ["conversations.open with neither channel nor users", "slack-api-ref"],
   method_not_supported_for_channel_type: ["conversations.open of a channel", "slack-api-ref"],

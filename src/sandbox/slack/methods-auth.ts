@@ -2,6 +2,7 @@
 
 import { method } from "./method.ts";
 import type { Method } from "./method.ts";
+import { Refused } from "./refused.ts";
 
 export const authMethods: Record<string, Method> = {
   "auth.test": method(
@@ -13,6 +14,17 @@ export const authMethods: Record<string, Method> = {
       const bot = people.get(app.person);
       if (token === "app") return { ...common, app_id: app.id, app_name: bot?.name };
       return { ...common, user: bot?.handle, user_id: app.person, bot_id: app.botId };
+    },
+  ),
+  "bots.info": method(
+    { scopes: ["users:read"], tier: "tier3", token: "bot", source: "slack_kit" },
+    { bot: "string", team_id: "string" },
+    (args, { workspace: { app, people } }) => {
+      if (args.bot !== undefined && args.bot !== app.botId) throw new Refused("bot_not_found");
+      const name = people.get(app.person)?.name;
+      return {
+        bot: { id: app.botId, deleted: false, name, updated: 0, app_id: app.id, user_id: app.person },
+      };
     },
   ),
   "apps.connections.open": method(

@@ -21,6 +21,7 @@ export function help(command: string): Message {
     ["pending", "what waits for a decision in your channels"],
     ["watch <run id>", "follow a run that was started elsewhere, in this channel"],
     ["unwatch <run id>", "stop following a run"],
+    ["audit <run id>", "all that is known of a run, as a file, for those who may read the audit"],
     ["health", "are the agent service and its gateway well?"],
     ["help", "this list"],
   ];
@@ -33,7 +34,7 @@ export function help(command: string): Message {
     ),
   );
   return {
-    text: `${command}: run, status, list, pending, watch, unwatch, health, help`,
+    text: `${command}: run, status, list, pending, watch, unwatch, audit, health, help`,
     blocks: [rich(...lines, ends)],
   };
 }

@@ -3,6 +3,7 @@
 
 import type { Block } from "@slack/types";
 import type { Approval, Decision } from "../../core/approval.ts";
+import { headWords } from "../../core/audit-chain.ts";
 import { needsFile } from "../../core/request-text.ts";
 import { requestSlot, type Run, runId } from "../../core/run.ts";
 import { fileState } from "../../core/shows.ts";
@@ -37,12 +38,18 @@ export function approvalCard(run: Run, approval: Approval): Message {
     blocks.push(rich(line(...pastLine(past.decision), words(pastWords(past.because, past.words)))));
   blocks.push(...outcomeBlocks(state));
   blocks.push(...buttons(approval, state.open));
-  blocks.push(
-    note(
-      `The request is the agent's own text, as the service sent it · request ${approval.request.digest.slice(0, 12)} · version ${approval.version}`,
-    ),
-  );
+  blocks.push(note(smallPrint(approval)));
   return { text: escaped(`${state.title}: ${asks}`), blocks };
+}
+
+function smallPrint({ request, version, audited }: Approval): string {
+  const parts = [
+    "The request is the agent's own text, as the service sent it",
+    `request ${request.digest.slice(0, 12)}`,
+    `version ${version}`,
+    ...(audited === undefined ? [] : [headWords(audited)]),
+  ];
+  return parts.join(" · ");
 }
 
 function whoAsks(run: Run, approval: Approval): Block {

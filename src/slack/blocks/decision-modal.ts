@@ -2,11 +2,12 @@ import type { Block, View } from "@slack/types";
 import type { Request, Verdict } from "../../core/approval.ts";
 import { MAX_REASON_CHARS } from "../../core/decide.ts";
 import type { Nonce } from "../../core/ids.ts";
+import { BUILT_IN_RULE, type Rule } from "../../core/policy.ts";
 import { requestText } from "../../core/request-text.ts";
 import { type Run, runId } from "../../core/run.ts";
 import { DECISION_MODAL, REASON_BLOCK, REASON_INPUT } from "../names.ts";
 import { firstPart, fitsModal, wholeRequest } from "./request-blocks.ts";
-import { line, person, rich, said, words } from "./rich.ts";
+import { count, line, person, rich, said, words } from "./rich.ts";
 
 const FILE_PART_CHARS = 20_000;
 /** The request that is no longer valid is shown so far; the new one whole. */
@@ -15,6 +16,7 @@ const WAS_CHARS = 5_000;
 /** Asks for the reason, under the whole request. It carries nothing but its nonce. */
 export function decisionModal(run: Run, request: Request, verdict: Verdict, nonce: Nonce): View {
   const approves = verdict === "approve";
+  const rule = ruleOver(run, request);
   const does = approves
     ? "You are about to approve what follows. The agent then does it."
     : "You are about to deny what follows. The agent is told your reason.";
@@ -25,7 +27,7 @@ export function decisionModal(run: Run, request: Request, verdict: Verdict, nonc
     title: plain(approves ? "Approve request" : "Deny request"),
     submit: plain(approves ? "Approve" : "Deny"),
     close: plain("Cancel"),
-    blocks: [rich(line(words(does))), ...asked(run), ...shown(request), reason(approves)],
+    blocks: [rich(line(words(does))), ...asked(run), ...shown(request), reason(verdict, rule)],
   };
 }
 
@@ -110,17 +112,21 @@ function shown(request: Request): Block[] {
   ];
 }
 
-function reason(optional: boolean): Block {
+function ruleOver(run: Run, { digest }: Request): Rule {
+  return run.approvals.find(({ request }) => request.digest === digest)?.ruling.rule ?? BUILT_IN_RULE;
+}
+
+function reason(verdict: Verdict, rule: Rule): Block {
+  const fewest = rule.reason[verdict];
+  const needed = verdict === "approve" ? "Needed to approve" : "Needed to deny";
+  const length = fewest > 1 ? `, at least ${count(fewest)} characters` : "";
+  const who = "The agent gets it, and everybody in the channel sees it.";
   return {
     type: "input",
     block_id: REASON_BLOCK,
-    optional,
+    optional: fewest === 0,
     label: plain("Reason"),
-    hint: plain(
-      optional
-        ? "The agent gets it, and everybody in the channel sees it."
-        : "Needed to deny. The agent gets it, and everybody in the channel sees it.",
-    ),
+    hint: plain(fewest === 0 ? who : `${needed}${length}. ${who}`),
     element: {
       type: "plain_text_input",
       action_id: REASON_INPUT,

@@ -2,9 +2,11 @@
 
 import type { Refusal } from "../../core/decide.ts";
 import type { UserId } from "../../core/ids.ts";
-import type { NoRun } from "../../flow/may-use.ts";
+import type { Rule } from "../../core/policy.ts";
+import { oneLine } from "../../core/text.ts";
+import type { NoRun } from "../../flow/no-run.ts";
 import { closedWords } from "./card-state.ts";
-import { count } from "./rich.ts";
+import { count, escaped } from "./rich.ts";
 
 /** In Slack's markup, for a private answer: our own words, user mentions, and service words that are escaped. */
 export function refusalWords(refusal: Refusal, asker: UserId | null = null): string {
@@ -21,6 +23,8 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
       return "This account is deactivated, so it can't decide approvals. Nothing was sent.";
     case "not-in-channel":
       return "Only people who are in this channel can decide its approvals. Nothing was sent.";
+    case "not-approver":
+      return `The rule \`${ruleName(refusal.rule)}\` lets others decide this, and you are not one of them. Nothing was sent.`;
     case "unverified":
       return "Slack did not say who you are just now, so Countersign could not verify that you may decide this. Nothing was sent. Try again in a moment.";
     case "already-decided":
@@ -34,11 +38,18 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
     case "unknown":
       return "This card or form is not the current one, or it was replaced. Nothing was sent. Look for the newest card of the run, or use `pending`.";
     case "reason-needed":
+      if (refusal.verdict === "approve")
+        return "Say why: this approval needs a reason. The agent gets it, and everybody in the channel sees it.";
       return "Say why: a denial needs a reason. The agent gets it, and everybody in the channel sees it.";
+    case "reason-too-short":
+      return `The reason is too short: ${count(refusal.chars)} characters. The rule of this approval wants at least ${count(refusal.fewest)}.`;
     case "reason-too-long":
       return `The reason is too long: ${count(refusal.chars)} characters. Slack takes 3,000.`;
   }
 }
+
+/** An operator's words, but no markup all the same. */
+const ruleName = ({ name }: Rule): string => escaped(oneLine(name, 80)).replaceAll("`", "'");
 
 function alreadyDecided(
   { decision }: Extract<Refusal, { because: "already-decided" }>,
@@ -80,6 +91,10 @@ export function noRunWords(no: NoRun, command: string): string {
       return "You are not in this channel, so you can't start or watch runs here.";
     case "unverified":
       return "Slack did not say who you are just now, so nothing was done. Try again in a moment.";
+    case "no-runs-here":
+      return "The policy lets nobody start or watch runs in this channel. Use a channel that it names, or ask whoever runs Countersign.";
+    case "not-starter":
+      return "The policy lets others start and watch runs in this channel, and you are not one of them. Ask one of them, or whoever runs Countersign.";
     case "hidden-channel":
       return "Countersign can't see this channel. Invite it with `/invite @countersign` and try again.";
     case "not-a-channel":
@@ -97,5 +112,18 @@ export function noRunWords(no: NoRun, command: string): string {
       return "A decision on this run is under way. Wait until it is settled, then try again.";
     case "answered":
       return "This was answered already.";
+    default:
+      return auditWords(no.because);
+  }
+}
+
+function auditWords(because: "not-auditor" | "own-audit" | "not-sent"): string {
+  switch (because) {
+    case "not-auditor":
+      return "You can't read the audit. The admins of Countersign can, and whomever its policy names as auditors.";
+    case "own-audit":
+      return "You took part in this run, and that gives no right to its audit: the admins of Countersign can read it, and whomever its policy names as auditors. Ask one of them.";
+    case "not-sent":
+      return "Slack did not take the file, so nothing was sent. Try again in a moment.";
   }
 }

@@ -44,6 +44,7 @@ const openedView = async (client: WebClient): Promise<string> => {
 /** Each drives one method and returns what the SDK made of the answer. */
 const drives: Record<string, (client: WebClient) => Promise<object>> = {
   "auth.test": (client) => client.auth.test(),
+  "bots.info": (client) => client.bots.info({ bot: "B0COUNTERSIGN" }),
   "apps.connections.open": ({ slackApiUrl }) =>
     new WebClient(judged.slack.appToken, { slackApiUrl }).apps.connections.open({}),
   "chat.postMessage": (client) => client.chat.postMessage({ channel: ops, text: "hello" }),
@@ -109,6 +110,7 @@ const drives: Record<string, (client: WebClient) => Promise<object>> = {
 /** What must stand in the answer. */
 const shapes: Record<string, object> = {
   "auth.test": { team: "Sandbox", user_id: "U0COUNTERSIGN", bot_id: "B0COUNTERSIGN" },
+  "bots.info": { bot: { id: "B0COUNTERSIGN", app_id: "A0COUNTERSIGN", user_id: "U0COUNTERSIGN" } },
   "apps.connections.open": { url: expect.stringMatching(/^ws:/) as string },
   "chat.postMessage": { channel: ops, message: { text: "hello", bot_id: "B0COUNTERSIGN" } },
   "chat.postEphemeral": { message_ts: expect.stringMatching(/^\d+\.\d{6}$/) as string },

@@ -228,6 +228,7 @@ const mistakes: Record<Code, () => Promise<string>> = {
   invalid_ts_oldest: () => call("conversations.history", { channel: opsAgents, oldest: "yesterday" }),
   invalid_ts_latest: () => call("conversations.history", { channel: opsAgents, latest: "tomorrow" }),
   thread_not_found: () => call("conversations.replies", { channel: opsAgents, ts: "1.000001" }),
+  bot_not_found: () => call("bots.info", { bot: "B0NOBODY" }),
   user_not_found: () => call("users.info", { user: "U0NOBODY" }),
   user_disabled: () => call("conversations.open", { users: "U0DEE" }),
   users_list_not_supplied: () => call("conversations.open"),

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Refusal } from "#src/core/decide.ts";
 import { ApprovalId } from "#src/core/ids.ts";
 import type { Said } from "#src/core/run.ts";
-import type { NoRun } from "#src/flow/may-use.ts";
+import type { NoRun } from "#src/flow/no-run.ts";
 import { privateWords } from "#src/slack/blocks/private-words.ts";
 import { refusedModal } from "#src/slack/blocks/decision-modal.ts";
 import { noRunWords, refusalPlain, refusalTitle, refusalWords } from "#src/slack/blocks/refusal-words.ts";

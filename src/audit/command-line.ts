@@ -1,0 +1,103 @@
+// What was asked of `npm run audit`.
+
+import { parseArgs } from "node:util";
+import { readWitness, type Witness } from "../core/audit-chain.ts";
+
+export type Asked =
+  | { readonly is: "verify"; readonly heads: readonly Witness[]; readonly publicKeys: readonly string[] }
+  | {
+      readonly is: "export";
+      readonly from: number;
+      readonly to: number;
+      readonly format: "jsonl" | "csv";
+      readonly out: string | null;
+      readonly publicKeys: readonly string[];
+    }
+  | { readonly is: "show"; readonly run: string; readonly publicKeys: readonly string[] };
+
+export const USAGE = `Usage:
+  npm run audit -- verify [--head "audit 1234 · 9f3c…"]
+      Is the audit whole? A head that was kept elsewhere (on a card, in the log, in the audit channel) proves that
+      nothing was cut off or written anew up to it; may be given several times.
+  npm run audit -- export [--from 2026-11-01] [--to 2026-11-30] [--format jsonl|csv] [--out FILE]
+      All entries of these days (UTC), with the full requests; the last day included. JSON lines unless told otherwise.
+  npm run audit -- show <run id>
+      What is known of one run, in words.
+Read from DATABASE_URL, also while the bot runs; nothing is changed. Signatures are checked with AUDIT_KEY, with the key
+beside the database, or with --public-key (32 bytes in base64, may be given several times), which needs no secret.
+Exit code 0: well. 1: the audit was tampered with. 2: it could not be done.`;
+
+/** A text: what is wrong with the command line. */
+export function readAsked(args: readonly string[]): Asked | string {
+  const parsed = parse(args);
+  if (typeof parsed === "string") return parsed;
+  const { values, positionals } = parsed;
+  const [what, ...rest] = positionals;
+  const publicKeys = values["public-key"] ?? [];
+  switch (what) {
+    case "verify":
+      return rest.length > 0 ? `verify takes no «${rest.join(" ")}»` : verify(values.head ?? [], publicKeys);
+    case "export":
+      return rest.length > 0 ? `export takes no «${rest.join(" ")}»` : exported(values, publicKeys);
+    case "show": {
+      const [run, ...more] = rest;
+      return run === undefined || more.length > 0
+        ? "show takes the id of one run"
+        : { is: "show", run, publicKeys };
+    }
+    default:
+      return what === undefined ? "say what to do" : `«${what}» is none of verify, export, show`;
+  }
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        head: { type: "string", multiple: true },
+        "public-key": { type: "string", multiple: true },
+        from: { type: "string" },
+        to: { type: "string" },
+        format: { type: "string" },
+        out: { type: "string" },
+      },
+    });
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+function verify(given: readonly string[], publicKeys: readonly string[]): Asked | string {
+  const heads = given.map((each) => readWitness(each));
+  const bad = heads.indexOf(null);
+  if (bad >= 0) return `«${given[bad] ?? ""}» is no head, such as «audit 1234 · 9f3c21d07a5b8e64»`;
+  return { is: "verify", heads: heads.filter((each) => each !== null), publicKeys };
+}
+
+type Values = { from?: string; to?: string; format?: string; out?: string };
+
+function exported(
+  { from, to, format = "jsonl", out }: Values,
+  publicKeys: readonly string[],
+): Asked | string {
+  if (format !== "jsonl" && format !== "csv") return `«${format}» is none of jsonl, csv`;
+  const [first, last] = [from === undefined ? 0 : dayOf(from), to === undefined ? null : dayOf(to)];
+  if (first === null || (to !== undefined && last === null))
+    return "--from and --to take a day (2026-11-30) or a moment (2026-11-30T12:00:00Z)";
+  const until = last === null ? Number.MAX_SAFE_INTEGER : isDay(to) ? last + DAY_MS - 1 : last;
+  if (until < first) return "--to is before --from";
+  return { is: "export", from: first, to: until, format, out: out ?? null, publicKeys };
+}
+
+const DAY_MS = 24 * 60 * 60_000;
+const isDay = (text: string | undefined): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text ?? "");
+
+function dayOf(text: string): number | null {
+  const shaped =
+    isDay(text) || /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/.test(text);
+  const at = shaped ? Date.parse(text) : Number.NaN;
+  // «2026-02-31» is no day, though it can be parsed.
+  return Number.isNaN(at) || (isDay(text) && !new Date(at).toISOString().startsWith(text)) ? null : at;
+}

@@ -1,0 +1,66 @@
+// The audit as JSON lines or as a table.
+
+import type { ChainedEntry } from "../core/audit-chain.ts";
+import { plainJson } from "../core/json.ts";
+import { momentWords } from "../flow/audit-story.ts";
+import { type AuditFile, entryOf } from "../store/audit-file.ts";
+import type { Asked } from "./command-line.ts";
+import { csvLine } from "./csv.ts";
+
+type Wanted = Extract<Asked, { is: "export" }>;
+
+/** Piece by piece, so that an audit of any size fits. */
+export async function* exported(audit: AuditFile, { from, to, format }: Wanted): AsyncGenerator<string> {
+  if (format === "csv") yield csvLine(HEADINGS);
+  for await (const row of audit.rows()) {
+    if (row.columns.at < from || row.columns.at > to) continue;
+    const { digest } = entryOf(row).entry;
+    const request = digest === null ? null : await audit.textOf(digest);
+    yield format === "csv" ? csvRow(cells(row, request)) : jsonLine(row, request);
+  }
+}
+
+/** Holds all that a verifier of its own needs: `text` is what the link is taken of. */
+function jsonLine({ seq, link, origin, key, signature, text }: ChainedEntry, request: string | null): string {
+  const entry = JSON.parse(text) as unknown;
+  return `${plainJson({ seq, link, origin, key, signature, entry, text, request })}\n`;
+}
+
+const BASICS = ["number", "at", "what", "who", "run", "run key", "approval", "verdict", "reason"] as const;
+const WHYS = ["outcome", "step", "refusal", "about entry", "policy", "rule"] as const;
+const MOMENTS = ["asked", "shown", "clicked", "submitted", "sent", "confirmed"] as const;
+const HEADINGS = [...BASICS, ...WHYS, ...MOMENTS, "digest", "request", "link"] as const;
+
+const csvRow = (row: Cells): string => csvLine(HEADINGS.map((name) => row[name]));
+
+type Cells = Readonly<Record<(typeof HEADINGS)[number], string | number | null | undefined>>;
+
+function cells(row: ChainedEntry, request: string | null): Cells {
+  const { entry } = entryOf(row);
+  const { at, by, refers, policy } = entry;
+  const moment = (ms: number | undefined): string | null => (ms === undefined ? null : momentWords(ms));
+  const basics = {
+    ...entry,
+    number: row.seq,
+    at: moment(at),
+    who: by === null ? null : `${by.team}:${by.user}`,
+  };
+  return {
+    ...basics,
+    step: entry.step,
+    refusal: entry.refusal,
+    run: entry.runId,
+    "run key": entry.run,
+    "about entry": refers,
+    policy: policy?.version,
+    rule: policy?.rule,
+    asked: moment(entry.moments?.asked),
+    shown: moment(entry.moments?.shown),
+    clicked: moment(entry.moments?.clicked),
+    submitted: moment(entry.moments?.submitted),
+    sent: moment(entry.moments?.sent),
+    confirmed: moment(entry.moments?.confirmed),
+    request,
+    link: row.link,
+  };
+}

@@ -1,0 +1,143 @@
+// The policy as a value: which rule an approval falls under. What a rule lets whom do is asked of decide.ts alone.
+
+import type { ChannelId, GroupId, UserId } from "./ids.ts";
+import { isList, isRecord, type Json } from "./json.ts";
+import { fits, folded } from "./text-pattern.ts";
+
+export type Policy = {
+  /** Names the file that was in force; null without a file. */
+  readonly version: string | null;
+  /** The first that matches counts; where none does, nobody may decide. */
+  readonly rules: readonly Rule[];
+  /** Null: everybody who may use Countersign may start runs, in every channel. */
+  readonly starters: readonly Starters[] | null;
+  /** Who may be given the audit of a run, besides the admins of the configuration. Null: nobody. */
+  readonly auditors: Circle | null;
+};
+
+/** People. `anyone`: every full member who can see the card. The lists add up; a channel stands for its members. */
+export type Circle =
+  | "anyone"
+  | {
+      readonly users: readonly UserId[];
+      readonly groups: readonly GroupId[];
+      readonly channels: readonly ChannelId[];
+    };
+
+/** Every id that the policy names, some more than once. */
+export function namedIn({ rules, starters, auditors }: Policy): readonly string[] {
+  const circles = [
+    ...rules.map(({ approvers }) => approvers),
+    ...(starters ?? []).map(({ who }) => who),
+    ...(auditors === null ? [] : [auditors]),
+  ];
+  const people = circles.flatMap((each) => (each === "anyone" ? [] : [...each.users, ...setsOf(each)]));
+  const conditions = rules.flatMap(({ when }) => [...(when.channels ?? []), ...(when.requesters ?? [])]);
+  return [...people, ...conditions, ...(starters ?? []).flatMap(({ channels }) => channels ?? [])];
+}
+
+/** What has to be asked of Slack to know who is in the circle. */
+export function setsOf(circle: Circle): readonly (GroupId | ChannelId)[] {
+  return circle === "anyone" ? [] : [...circle.groups, ...circle.channels];
+}
+
+export type Rule = {
+  readonly name: string;
+  readonly when: When;
+  readonly approvers: Circle;
+  readonly selfApproval: boolean;
+  /** The fewest characters of a reason; 0: it may be left out. */
+  readonly reason: { readonly approve: number; readonly deny: number };
+};
+
+/** All that is given must hold; of a list, one. Texts are folded patterns. */
+export type When = {
+  readonly channels: readonly ChannelId[] | null;
+  readonly requesters: readonly UserId[] | null;
+  readonly action: readonly string[] | null;
+  readonly input: readonly string[] | null;
+  /** By the field's name, or its path with dots, in what the service sent about the approval. */
+  readonly fields: { readonly [path: string]: readonly string[] };
+};
+
+/** Null channels: all. */
+export type Starters = { readonly channels: readonly ChannelId[] | null; readonly who: Circle };
+
+/** What a rule is chosen by. */
+export type Facts = {
+  readonly channel: ChannelId;
+  readonly requester: UserId;
+  readonly input: string;
+  readonly action: string | null;
+  readonly content: Json;
+};
+
+/** Which rule of which policy; null where there was no policy file. */
+export type PolicyMark = { readonly version: string; readonly rule: string } | null;
+
+/** The rule that an approval stands under, and of which policy. */
+export type Ruling = { readonly version: string | null; readonly rule: Rule };
+
+const ALWAYS: When = { channels: null, requesters: null, action: null, input: null, fields: {} };
+
+/** DESIGN.md, «Contract»: without a policy file any full member who can see the card may decide, except the requester. */
+export const BUILT_IN_RULE: Rule = {
+  name: "built-in",
+  when: ALWAYS,
+  approvers: "anyone",
+  selfApproval: false,
+  reason: { approve: 0, deny: 1 },
+};
+
+export const BUILT_IN: Policy = { version: null, rules: [BUILT_IN_RULE], starters: null, auditors: null };
+
+const NO_RULE: Rule = {
+  ...BUILT_IN_RULE,
+  name: "(no rule fits)",
+  approvers: { users: [], groups: [], channels: [] },
+};
+
+export function ruleFor(policy: Policy, facts: Facts): Rule {
+  return policy.rules.find(({ when }) => holds(when, facts)) ?? NO_RULE;
+}
+
+export function holds(when: When, facts: Facts): boolean {
+  const named = <Id>(ids: readonly Id[] | null, id: Id): boolean => ids === null || ids.includes(id);
+  return (
+    named(when.channels, facts.channel) &&
+    named(when.requesters, facts.requester) &&
+    (when.action === null || (facts.action !== null && fitsAny(when.action, facts.action))) &&
+    (when.input === null || fitsAny(when.input, facts.input)) &&
+    Object.entries(when.fields).every(([path, patterns]) => fieldFits(patterns, facts.content, path))
+  );
+}
+
+function fitsAny(patterns: readonly string[], text: string): boolean {
+  const asRead = folded(text);
+  return patterns.some((pattern) => fits(pattern, asRead));
+}
+
+function fieldFits(patterns: readonly string[], content: Json, path: string): boolean {
+  return valuesAt(content, path).some((value) => {
+    const values = isList(value) ? value : [value];
+    return values.some((each) => scalar(each) !== null && fitsAny(patterns, scalar(each) ?? ""));
+  });
+}
+
+/** A field may have dots in its own name: both readings count. */
+function valuesAt(content: Json, path: string): Json[] {
+  if (!isRecord(content)) return [];
+  const own = Object.hasOwn(content, path) ? [content[path] ?? null] : [];
+  const steps = path.split(".");
+  const inner = steps.slice(0, -1).flatMap((_step, index) => {
+    const head = steps.slice(0, index + 1).join(".");
+    const rest = steps.slice(index + 1).join(".");
+    return Object.hasOwn(content, head) ? valuesAt(content[head] ?? null, rest) : [];
+  });
+  return [...own, ...inner];
+}
+
+function scalar(value: Json): string | null {
+  if (typeof value === "string") return value;
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : null;
+}

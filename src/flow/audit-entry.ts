@@ -1,0 +1,104 @@
+// One entry of the audit: who did what to which approval, when, why, under which policy, and what came of it.
+
+import type { Approval, Decision, Request, Verdict } from "../core/approval.ts";
+import type { AuditMark } from "../core/audit-chain.ts";
+import type { ApprovalId, RunId, RunKey, TeamId, UserId } from "../core/ids.ts";
+import type { PolicyMark } from "../core/policy.ts";
+import { digestedText } from "../core/observe.ts";
+import { cardSlot, type Run, runId } from "../core/run.ts";
+
+export type AuditEntry = {
+  readonly at: number;
+  readonly what:
+    | "opened" // a form to decide was opened by a click
+    | "decided"
+    | "refused" // somebody tried and was not allowed to
+    | "sent" // a decision is about to leave us
+    | "settled" // what became of it
+    | "closed" // nobody decided it here
+    | "disputed" // «This was not me»
+    | "started"
+    | "watched"
+    | "unwatched"
+    | "audit-read" // somebody was given the audit of a run
+    | "key-changed"; // from here on another key signs
+  readonly run: RunKey | null;
+  /** The service's, once it has named one. */
+  readonly runId: RunId | null;
+  readonly approval: ApprovalId | null;
+  readonly by: { readonly team: TeamId; readonly user: UserId } | null;
+  readonly verdict: Verdict | null;
+  readonly reason: string | null;
+  /** Of the request as it was shown. */
+  readonly digest: string | null;
+  /** What `digest` was taken of, in full. The store keeps it apart, once for each digest. */
+  readonly text?: string;
+  /** The policy's version, and the rule of it that was asked. Null: there is no policy, or none was asked. */
+  readonly policy: PolicyMark;
+  readonly moments?: Moments;
+  readonly outcome: string;
+  /** At which step it was refused. */
+  readonly step?:
+    "click" | "read" | "submit" | "start" | "watch" | "unwatch" | "command" | "status" | "audit" | "receipt";
+  readonly refusal?: string;
+  /** The number of the entry that this one is about. */
+  readonly refers?: number;
+};
+
+/** Of the decision that the entry is about (ms), as far as they are known. */
+export type Moments = {
+  /** First seen pending. */
+  readonly asked?: number;
+  /** When Slack took the card, by its own clock. */
+  readonly shown?: number;
+  readonly clicked?: number;
+  readonly submitted?: number;
+  readonly sent?: number;
+  readonly confirmed?: number;
+};
+
+/** An entry as it stands in the chain. `text` is left out; `auditText` has it. */
+export type KeptEntry = AuditMark & { readonly entry: Omit<AuditEntry, "text"> };
+
+type Facts = Pick<AuditEntry, "at" | "what" | "outcome"> & Partial<AuditEntry>;
+
+/** What is not said is null; without a run it is about none. */
+export function auditEntry(run: Run | null, facts: Facts): AuditEntry {
+  return {
+    run: run?.key ?? null,
+    runId: run === null ? null : runId(run),
+    approval: null,
+    by: null,
+    verdict: null,
+    reason: null,
+    digest: null,
+    policy: null,
+    ...facts,
+  };
+}
+
+/** The fields of an entry about this request, as somebody saw it. */
+export function aboutRequest(
+  run: Run,
+  approval: ApprovalId,
+  { digest, content }: Request,
+): Pick<AuditEntry, "approval" | "digest" | "text"> {
+  const id = runId(run);
+  return { approval, digest, ...(id === null ? {} : { text: digestedText(id, approval, content) }) };
+}
+
+/** The fields of an entry about this decision. */
+export function aboutDecision(
+  approval: ApprovalId,
+  { by, verdict, reason, digest, policy = null }: Decision,
+): Pick<AuditEntry, "approval" | "by" | "verdict" | "reason" | "digest" | "policy"> {
+  return { approval, by, verdict, reason, digest, policy };
+}
+
+export function momentsOf(run: Run, { id, seenAt, state }: Approval, later: Moments = {}): Moments {
+  const post = run.posts[cardSlot(id)];
+  // A message's name begins with the second at which Slack took it.
+  const shown = post?.is === "up" ? { shown: Math.floor(Number(post.ts) * 1_000) } : {};
+  const submitted = state.is === "decided" ? { submitted: state.decision.at } : {};
+  return { asked: seenAt, ...shown, ...submitted, ...later };
+}

@@ -1,0 +1,40 @@
+// `npm run policy -- lint FILE`: can this policy be used, and does it say what is meant?
+
+import { checkIds } from "./policy-command/check-ids.ts";
+import { findingLine, lintPolicy, loadPolicy } from "./policy/policy-file.ts";
+import { policySchema } from "./policy/policy-shape.ts";
+
+const USAGE = `Usage:
+  npm run policy -- lint FILE     is the policy right? With SLACK_BOT_TOKEN set, Slack is asked about its ids too
+  npm run policy -- schema        the JSON Schema of a policy file`;
+
+const [command, ...given] = process.argv.slice(2);
+process.exitCode = await run();
+
+async function run(): Promise<number> {
+  const [file] = given;
+  if (command === "lint" && file !== undefined) return lint(file);
+  if (command === "schema") {
+    console.log(JSON.stringify(policySchema(), null, 2));
+    return 0;
+  }
+  console.error(USAGE);
+  return 2;
+}
+
+/** 0: fine. 1: something is hardly meant. 2: it can't be used. */
+async function lint(file: string): Promise<number> {
+  const loaded = await loadPolicy(file);
+  if (!loaded.ok) {
+    for (const each of loaded.error) console.log(findingLine(file, each));
+    return 2;
+  }
+  const doubts = await lintPolicy(file);
+  const ids = await checkIds(loaded.value, process.env);
+  const lines = [...doubts.map((each) => findingLine(file, each)), ...ids.map((says) => `${file}: ${says}`)];
+  for (const each of lines) console.log(each);
+  const { version, rules } = loaded.value;
+  if (lines.length === 0)
+    console.log(`${file}: version ${version ?? ""}, rules: ${rules.length}. Nothing is wrong with it.`);
+  return lines.length === 0 ? 0 : 1;
+}

@@ -1,0 +1,104 @@
+// A policy file's text as the policy that the core knows, or everything that is wrong with it.
+
+import type { z } from "zod";
+import { ChannelId, GroupId, UserId } from "../core/ids.ts";
+import type { Circle, Policy, Rule, When } from "../core/policy.ts";
+import { err, ok, type Result } from "../core/result.ts";
+import { folded } from "../core/text-pattern.ts";
+import { findFaults } from "./find-faults.ts";
+import { type Finding, type Lined, readLines, written } from "./policy-lines.ts";
+import { PolicyShape, type PolicyText } from "./policy-shape.ts";
+
+/** `version` names the text. */
+export function readPolicy(text: string, version: string): Result<Policy, readonly Finding[]> {
+  const lined = readLines(text);
+  if (lined.faults.length > 0) return err(lined.faults);
+  const parsed = PolicyShape.safeParse(lined.value);
+  if (!parsed.success) return err(byLine(parsed.error.issues.flatMap((issue) => told(issue, lined))));
+  const policy = policyOf(parsed.data, version);
+  const faults = findFaults(policy).map(({ path, says }) => finding(lined, path, says));
+  return faults.length > 0 ? err(byLine(faults)) : ok(policy);
+}
+
+export function finding({ lineOf }: Lined, path: readonly PropertyKey[], says: string): Finding {
+  return { line: lineOf(path), where: written(path), says };
+}
+
+function told(issue: z.core.$ZodIssue, lined: Lined): Finding[] {
+  if (issue.code === "unrecognized_keys")
+    return issue.keys.map((key) => finding(lined, [...issue.path, key], "is nothing that a policy knows"));
+  if (lined.value === null) return [finding(lined, [], "the file is empty")];
+  if (isMissing(lined.value, issue.path)) return [finding(lined, issue.path, "is missing")];
+  return [finding(lined, issue.path, issue.message)];
+}
+
+function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
+  const found = path.reduce<unknown>(
+    (inner, step) => (typeof inner === "object" && inner !== null ? Reflect.get(inner, step) : undefined),
+    value,
+  );
+  return found === undefined;
+}
+
+const byLine = (findings: readonly Finding[]): Finding[] => findings.toSorted((a, b) => a.line - b.line);
+
+function policyOf({ rules, starters, auditors }: PolicyText, version: string): Policy {
+  return {
+    version,
+    rules: rules.map(ruleOf),
+    starters:
+      starters?.map(({ channels, who }) => ({
+        channels: channels?.map(ChannelId) ?? null,
+        who: circleOf(who),
+      })) ?? null,
+    auditors: auditors === undefined ? null : circleOf(auditors),
+  };
+}
+
+function ruleOf(rule: PolicyText["rules"][number]): Rule {
+  const { name, approvers, reason } = rule;
+  return {
+    name,
+    when: whenOf(rule.when ?? {}),
+    approvers: circleOf(approvers),
+    selfApproval: rule["self-approval"],
+    reason,
+  };
+}
+
+function whenOf({
+  channel,
+  requester,
+  action,
+  input,
+  field = {},
+}: NonNullable<PolicyText["rules"][number]["when"]>): When {
+  const patterns = (given: string | string[] | undefined) => many(given)?.map(folded) ?? null;
+  return {
+    channels: many(channel)?.map(ChannelId) ?? null,
+    requesters: many(requester)?.map(UserId) ?? null,
+    action: patterns(action),
+    input: patterns(input),
+    fields: Object.fromEntries(
+      Object.entries(field).map(([path, value]) => [
+        path,
+        (many(value) ?? []).map((each) => folded(String(each))),
+      ]),
+    ),
+  };
+}
+
+function many<Item>(given: Item | readonly Item[] | undefined): readonly Item[] | null {
+  if (given === undefined) return null;
+  return isMany(given) ? given : [given];
+}
+
+function isMany<Item>(given: Item | readonly Item[]): given is readonly Item[] {
+  return Array.isArray(given);
+}
+
+function circleOf(who: PolicyText["rules"][number]["approvers"]): Circle {
+  if (who === "anyone") return who;
+  const { users = [], groups = [], channels = [] } = who;
+  return { users: users.map(UserId), groups: groups.map(GroupId), channels: channels.map(ChannelId) };
+}

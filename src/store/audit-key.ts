@@ -1,0 +1,107 @@
+// The key that signs the audit: Ed25519, so that whoever checks the audit needs only the public half and could not forge it.
+
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  type KeyObject,
+  randomBytes,
+  sign,
+  verify,
+} from "node:crypto";
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+
+export type AuditKey = {
+  /** The first half of the SHA-256 of the public key, in hex. */
+  readonly id: string;
+  /** Base64, 32 bytes: for whoever verifies elsewhere. */
+  readonly publicKey: string;
+  readonly sign: (text: string) => string;
+};
+
+/** Where the key of a database is when the environment names none. */
+export const auditKeyFile = (database: string): string => `${database}.audit-key`;
+
+const SEED_BYTES = 32;
+/** A private key in PKCS #8 is these bytes (RFC 8410) and the seed. */
+const PKCS8 = Buffer.from("302e020100300506032b657004220420", "hex");
+
+/** From a seed of 32 bytes in base64. Throws where it is none. */
+export function auditKeyOf(seed: string): AuditKey {
+  const bytes = Buffer.from(seed, "base64");
+  if (bytes.length !== SEED_BYTES) throw new Error("the audit's key is not 32 bytes in base64");
+  const secret = createPrivateKey({ key: Buffer.concat([PKCS8, bytes]), format: "der", type: "pkcs8" });
+  const publicKey = rawOf(createPublicKey(secret));
+  return {
+    id: idOf(publicKey),
+    publicKey: publicKey.toString("base64"),
+    sign: (text) => sign(null, Buffer.from(text, "utf8"), secret).toString("base64"),
+  };
+}
+
+/** The key beside the database file, made on first use, readable for its owner only. */
+export function auditKeyBeside(database: string): { readonly key: AuditKey; readonly made: string | null } {
+  if (database === ":memory:") return { key: auditKeyOf(newSeed()), made: null };
+  const file = auditKeyFile(database);
+  const there = readSeed(file);
+  if (there !== null) return { key: auditKeyOf(there), made: null };
+  const seed = newSeed();
+  keepSeed(file, seed);
+  return { key: auditKeyOf(seed), made: file };
+}
+
+/** Whole or not at all: nobody finds half a key after a crash. */
+function keepSeed(file: string, seed: string): void {
+  const unfinished = `${file}.new`;
+  rmSync(unfinished, { force: true });
+  const opened = openSync(unfinished, "wx", 0o600);
+  try {
+    writeSync(opened, `${seed}\n`);
+    fsyncSync(opened);
+  } finally {
+    closeSync(opened);
+  }
+  renameSync(unfinished, file);
+}
+
+/** The key beside the database, if there is one. */
+export function readAuditKey(database: string): AuditKey | null {
+  const seed = readSeed(auditKeyFile(database));
+  return seed === null ? null : auditKeyOf(seed);
+}
+
+/** Checks signatures of these keys (public halves, base64). */
+export function auditSignatures(publicKeys: readonly string[]) {
+  const known = new Map(publicKeys.map((text) => publicOf(text)));
+  return (key: string, text: string, signature: string): "good" | "bad" | "unknown-key" => {
+    const object = known.get(key);
+    if (object === undefined) return "unknown-key";
+    const bytes = Buffer.from(signature, "base64");
+    // Base64 leaves bits unused at the end: other characters would stand for the same signature.
+    const canonical = bytes.toString("base64") === signature;
+    return canonical && verify(null, Buffer.from(text, "utf8"), object, bytes) ? "good" : "bad";
+  };
+}
+
+/** Throws where the text is no public key. */
+function publicOf(text: string): readonly [id: string, key: KeyObject] {
+  const bytes = Buffer.from(text, "base64");
+  if (bytes.length !== SEED_BYTES) throw new Error("a public key of the audit is 32 bytes in base64");
+  const jwk = { kty: "OKP", crv: "Ed25519", x: bytes.toString("base64url") };
+  return [idOf(bytes), createPublicKey({ key: jwk, format: "jwk" })];
+}
+
+const newSeed = (): string => randomBytes(SEED_BYTES).toString("base64");
+
+const rawOf = (key: KeyObject): Buffer => Buffer.from(key.export({ format: "jwk" }).x ?? "", "base64url");
+
+const idOf = (publicKey: Buffer): string => createHash("sha256").update(publicKey).digest("hex").slice(0, 32);
+
+function readSeed(file: string): string | null {
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    throw error;
+  }
+}

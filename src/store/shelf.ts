@@ -1,0 +1,136 @@
+// Reading the audit, and the letters that follow from it.
+
+import { RunId } from "../core/ids.ts";
+import type { AuditEntry } from "../flow/audit-entry.ts";
+import type { AuditShelf, Letter } from "../flow/letter.ts";
+import { appendAudit, keptEntry } from "./audit.ts";
+import type { AuditKey } from "./audit-key.ts";
+import { parsedJson } from "./run-row.ts";
+import type { Database, LetterRow } from "./tables.ts";
+import { inBatches, read, type Trx, Undo, write } from "./transaction.ts";
+
+/** More entries than this of one run are not handed out at once; no run has so many. */
+const MOST_OF_A_RUN = 100_000;
+
+export function createShelf(db: Database, key: AuditKey): AuditShelf {
+  return { ...createReading(db), ...createLetters(db, key) };
+}
+
+type Reading = Pick<
+  AuditShelf,
+  "auditAfter" | "auditEntry" | "auditOfRun" | "auditHead" | "auditText" | "auditProof"
+>;
+
+function createReading(db: Database): Reading {
+  const entries = () => db.selectFrom("audit").select(["seq", "link", "entry"]);
+  return {
+    async auditAfter(seq, what, limit) {
+      const query = entries().where("seq", ">", seq).where("what", "in", what).orderBy("seq").limit(limit);
+      return (await read(() => query.execute())).map(keptEntry);
+    },
+    async auditEntry(seq) {
+      const row = await read(() => entries().where("seq", "=", seq).executeTakeFirst());
+      return row === undefined ? null : keptEntry(row);
+    },
+    auditOfRun: async (id) => (await read(() => ofRun(db, id))).map(keptEntry),
+    async auditHead() {
+      const row = await read(() => entries().orderBy("seq", "desc").limit(1).executeTakeFirst());
+      return row === undefined ? null : keptEntry(row);
+    },
+    async auditText(digest) {
+      const query = db.selectFrom("audit_texts").select("text").where("digest", "=", digest);
+      return (await read(() => query.executeTakeFirst()))?.text ?? null;
+    },
+    async auditProof(seq) {
+      const query = db.selectFrom("audit").select(["entry", "origin", "key", "signature"]);
+      const row = await read(() => query.where("seq", "=", seq).executeTakeFirst());
+      if (row === undefined) return null;
+      const { entry: text, ...proof } = row;
+      return { text, ...proof };
+    },
+  };
+}
+
+/** The key of a run that is known by the service's id leads to what was written before it had one. */
+function ofRun(db: Database, id: string) {
+  const keys = db
+    .selectFrom("audit")
+    .select("run")
+    .where("run_id", "=", RunId(id))
+    .where("run", "is not", null);
+  return db
+    .selectFrom("audit")
+    .select(["seq", "link", "entry"])
+    .where((eb) =>
+      eb.or([eb("run", "=", id as never), eb("run_id", "=", id as never), eb("run", "in", keys)]),
+    )
+    .orderBy("seq")
+    .limit(MOST_OF_A_RUN)
+    .execute();
+}
+
+type Letters = Pick<AuditShelf, "addLetters" | "letters" | "saveLetter" | "letter" | "dispute">;
+
+function createLetters(db: Database, key: AuditKey): Letters {
+  return {
+    async addLetters(letters) {
+      if (letters.length === 0) return;
+      await write(db, async (trx) => {
+        for (const batch of inBatches(letters.map(toRow)))
+          await trx
+            .insertInto("letters")
+            .values(batch)
+            .onConflict((conflict) => conflict.doNothing())
+            .execute();
+      });
+    },
+    async letters(limit) {
+      const query = db
+        .selectFrom("letters")
+        .selectAll()
+        .where("to_do", "=", 1)
+        .orderBy("made_at")
+        .limit(limit);
+      return (await read(() => query.execute())).map(fromRow);
+    },
+    async saveLetter({ id, post }, toDo) {
+      const change = { post: JSON.stringify(post), to_do: toDo ? (1 as const) : (0 as const) };
+      await write(
+        db,
+        async (trx) => void (await trx.updateTable("letters").set(change).where("id", "=", id).execute()),
+      );
+    },
+    async letter(id) {
+      const query = db.selectFrom("letters").selectAll().where("id", "=", id);
+      const row = await read(() => query.executeTakeFirst());
+      return row === undefined ? null : fromRow(row);
+    },
+    dispute: (id, entry) => write(db, (trx) => dispute(trx, key, id, entry)),
+  };
+}
+
+async function dispute(
+  trx: Trx,
+  key: AuditKey,
+  id: Letter["id"],
+  entry: AuditEntry,
+): Promise<"disputed" | Undo<"known">> {
+  const marked = await trx
+    .updateTable("letters")
+    .set({ disputed: 1 })
+    .where("id", "=", id)
+    .where("disputed", "=", 0)
+    .executeTakeFirst();
+  if (marked.numUpdatedRows === 0n) return new Undo("known");
+  await appendAudit(trx, [entry], key);
+  return "disputed";
+}
+
+function toRow({ id, kind, entry, to, madeAt, post }: Letter): LetterRow {
+  return { id, kind, entry, to_id: to, made_at: madeAt, to_do: 1, disputed: 0, post: JSON.stringify(post) };
+}
+
+function fromRow({ id, kind, entry, to_id, made_at, post }: LetterRow): Letter {
+  const facts = { id, kind, entry, to: to_id, madeAt: made_at, post: parsedJson(`letter ${id}`, post) };
+  return facts as unknown as Letter;
+}

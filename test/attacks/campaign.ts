@@ -1,0 +1,126 @@
+// Sends mutated and unsigned requests to the real app in HTTP mode, beside a few that are right: those are taken, none of the others.
+
+import { randomBytes } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { startApp } from "#src/app.ts";
+import { explainFaults, readConfig } from "#src/config.ts";
+import { createLog } from "#src/log.ts";
+import { startWorld } from "#src/sandbox/world.ts";
+import { knockOn, requestOf } from "./knock.ts";
+import { type Chance, chanceOf, KINDS, SPOILS, wholes } from "./mutations.ts";
+
+export type Result = {
+  readonly sent: number;
+  /** Right requests that went beside them: each must have been taken. */
+  readonly controls: number;
+  readonly controlsTaken: number;
+  /** By what was spoiled: how many, and which answers. */
+  readonly kinds: ReadonlyMap<string, ReadonlyMap<string, number>>;
+  /** Requests that came past the guard, by the store's own list of signatures. */
+  readonly passed: number;
+  /** Of the service, the audit and the channels: what the requests would have done. */
+  readonly effects: number;
+};
+
+type Options = { readonly size: number; readonly seed: number; readonly atOnce?: number };
+/** A right request goes beside each so many. */
+const CONTROL_EVERY = 500;
+
+export async function campaign({ size, seed, atOnce = 32 }: Options): Promise<Result> {
+  const ground = await open();
+  const chance = chanceOf(seed);
+  const kinds = new Map<string, Map<string, number>>(KINDS.map((name) => [name, new Map()]));
+  let [sent, controls, controlsTaken] = [0, 0, 0];
+  let taken: Buffer | null = null;
+
+  const control = async (): Promise<void> => {
+    controls += 1;
+    const bytes = requestOf({ body: ground.help() }, ground.secret);
+    const { status } = await knockOn(ground.url, bytes);
+    if (status === 200) controlsTaken += 1;
+    taken = bytes;
+  };
+  const attack = async (): Promise<void> => {
+    sent += 1;
+    const kind = KINDS[chance.below(KINDS.length)] ?? "";
+    const bytes = spoiled(kind, chance, ground) ?? taken;
+    if (bytes === null) throw new Error("there is nothing to replay yet");
+    const { status } = await knockOn(ground.url, bytes);
+    const answers = kinds.get(kind);
+    const answer = status === null ? "closed" : String(status);
+    answers?.set(answer, (answers.get(answer) ?? 0) + 1);
+  };
+
+  try {
+    await control();
+    const more = (): boolean => sent < size;
+    const worker = async (): Promise<void> => {
+      while (more())
+        await (sent % CONTROL_EVERY === CONTROL_EVERY - 1 ? Promise.all([control(), attack()]) : attack());
+    };
+    await Promise.all(Array.from({ length: atOnce }, worker));
+    return { sent, controls, controlsTaken, kinds, ...(await ground.close()) };
+  } finally {
+    await ground.close();
+  }
+}
+
+type Ground = Awaited<ReturnType<typeof open>>;
+
+function spoiled(kind: string, by: Chance, { ids, secret }: Ground): Buffer | null {
+  const spoil = SPOILS[kind];
+  return spoil === undefined ? null : requestOf(spoil(by.of(wholes(ids)), by, secret), secret);
+}
+
+async function open() {
+  const path = join(tmpdir(), `countersign-campaign-${randomBytes(8).toString("hex")}.db`);
+  const world = await startWorld({ port: 0, tempo: 0, entrance: "http", databaseUrl: `sqlite:${path}` });
+  const read = readConfig({ ...world.env });
+  if (!read.ok) throw new Error(explainFaults(read.error));
+  const app = await startApp(read.value, createLog({ level: "silent", pretty: false }));
+  const { team, app: self } = world.slack.workspace;
+  const ids = { team: team.id, app: self.id, user: "U0ANA", channel: "C0OPSAGENTS" };
+  let found: Pick<Result, "passed" | "effects"> | null = null;
+  return {
+    ids,
+    url: app.url,
+    secret: world.slack.signingSecret,
+    help: () =>
+      new URLSearchParams({
+        command: "/agent",
+        text: "help",
+        team_id: ids.team,
+        api_app_id: ids.app,
+        user_id: ids.user,
+        channel_id: ids.channel,
+        trigger_id: `1.2.${randomBytes(6).toString("hex")}`,
+        response_url: `${world.slack.url}response/T0SANDBOX/none`,
+      }).toString(),
+    /** May be called twice. */
+    close: async (): Promise<Pick<Result, "passed" | "effects">> => {
+      if (found !== null) return found;
+      await app.stop();
+      const told =
+        world.service.requests.all({ method: "POST" }).length + world.slack.workspace.messages.length;
+      found = {
+        passed: count(path, "seen_requests"),
+        effects: told + count(path, "audit") + count(path, "runs"),
+      };
+      await world.stop();
+      for (const ending of ["", "-wal", "-shm"]) await rm(path + ending, { force: true });
+      return found;
+    },
+  };
+}
+
+function count(path: string, table: "seen_requests" | "audit" | "runs"): number {
+  const database = new DatabaseSync(path, { readOnly: true });
+  try {
+    return Number(database.prepare(`select count(*) as n from ${table}`).get()?.["n"]);
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,65 @@
+// The classes of attack that the suite goes through; SECURITY.md has the same table.
+
+export const CLASSES = [
+  "Signature bypass by ssl_check",
+  "Empty or known signing secret",
+  "Verification at the wrong door",
+  "Replay",
+  "Another app, another workspace",
+  "Forged button value or form metadata",
+  "Oversized, slow, malformed requests",
+  "Buttons or forms that skip the check",
+  "Empty list means everyone",
+  "Self-approval",
+  "Confused deputy: approving by text",
+  "Outsiders, guests, bots, deactivated people",
+  "Identity by name or look-alike id",
+  "Channels and groups as authority",
+  "Stolen Slack account",
+  "Approval bound to a name, not to content",
+  "Changed between view and submit",
+  "Hidden tail",
+  "Invisible or reordered characters",
+  "Slack markup injection",
+  "Forged status or fake card",
+  "Lies in the loop",
+  "Approval fatigue",
+  "Approval by link fetch",
+  "Pending state lost with the process",
+  "False success",
+  "Fail open without a decision",
+  "Stale follow-up elsewhere",
+  "Two deciders, double submit",
+  "Reason lost or changed",
+  "Messages live after another resolution",
+  "Secrets in logs and errors",
+  "SSRF and key leak by redirect",
+  "Poisoned dependency",
+  "Denial of service",
+] as const;
+
+type Digit = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
+/** Class, then number: «A07-03». */
+export type AttackId = `A${Digit}${Digit}-${Digit}${Digit}`;
+
+export type Attack<On = void> = {
+  readonly id: AttackId;
+  readonly what: string;
+  /** Attacks, and expects what this attack must meet. That nothing else came of it is checked by whoever runs it. */
+  readonly run: (on: On) => void | Promise<void>;
+};
+
+/** One attack per row, numbered from `from` in the order of the rows. */
+export function attacks<On, Row extends readonly [what: string, ...unknown[]]>(
+  kind: number,
+  from: number,
+  rows: readonly Row[],
+  run: (on: On, row: Row) => void | Promise<void>,
+): Attack<On>[] {
+  const two = (value: number): string => String(value).padStart(2, "0");
+  return rows.map((row, at) => ({
+    id: `A${two(kind)}-${two(from + at)}` as AttackId,
+    what: row[0],
+    run: (on) => run(on, row),
+  }));
+}

@@ -1,0 +1,209 @@
+// What the agent or its service writes so that an approver decides on something else than they think.
+
+import { expect } from "vitest";
+import { isBlank } from "#src/core/text.ts";
+import { requestText } from "#src/core/request-text.ts";
+import { isRecord, type Json } from "#src/core/json.ts";
+import { approvalCard } from "#src/slack/blocks/approval-card.ts";
+import { decisionModal, readModal } from "#src/slack/blocks/decision-modal.ts";
+import { createTurnedAway } from "#src/http/turned-away.ts";
+import { INVISIBLE, LOOKS_BLANK } from "../core/deceptive-text.ts";
+import { aNonce, anApproval, aWatchedRun } from "../make/run.ts";
+import {
+  expectInert,
+  expectMessage,
+  expectSeen,
+  expectView,
+  objectsIn,
+  textOf,
+  wire,
+} from "../slack/blocks/oracle.ts";
+import { requestOf } from "../slack/observed.ts";
+import { type Attack, attacks } from "./classes.ts";
+
+/** Every surface that shows this request to whoever decides. */
+function shown(content: Json) {
+  const action = isRecord(content) && typeof content["action"] === "string" ? content["action"] : null;
+  const request = requestOf(action, content);
+  const approval = { ...anApproval(), request };
+  const run = aWatchedRun();
+  const [card, form, full] = [
+    approvalCard(run, approval),
+    decisionModal(run, request, "approve", aNonce()),
+    readModal(run, request),
+  ];
+  return { request, card, form, full };
+}
+
+const tails = attacks<void, readonly [string, number]>(
+  18,
+  1,
+  [
+    ["a command at the end of 3,000 characters", 3_000],
+    ["of 10,000", 10_000],
+    ["of 49,000", 49_000],
+    ["of 200,000", 200_000],
+  ],
+  (_, [, length]) => {
+    const action = `${"echo fine; ".repeat(length / 11)}rm -rf /tail`;
+    const { request, card, form } = shown({ action });
+    expectMessage(card);
+    const whole = textOf(form.blocks).includes("rm -rf /tail");
+    // What the form can't hold is attached as a file in full, and until then nobody can decide.
+    const buttons = objectsIn(wire(card.blocks)).filter(({ style }) => style === "primary");
+    expect(whole || buttons.length === 0).toBe(true);
+    expect(requestText(request)).toContain("rm -rf /tail");
+  },
+);
+
+const unseen = attacks<void, readonly [string, string]>(
+  19,
+  1,
+  INVISIBLE.filter((_, at) => at % 4 === 0).map(
+    (text) =>
+      [
+        `hides in ${JSON.stringify(text)}`.replace(
+          /[^\x20-\x7e]/g,
+          (char) => `U+${(char.codePointAt(0) ?? 0).toString(16)}`,
+        ),
+        text,
+      ] as const,
+  ),
+  (_, [, text]) => {
+    const { card, form, full } = shown({ action: text, tool: text });
+    expectSeen(card.text);
+    for (const each of [card.blocks, form.blocks, full.blocks]) {
+      expectInert(each);
+      expect(textOf(each)).toContain("⟨U+");
+    }
+  },
+);
+const blanks = attacks<void, readonly [string, string]>(
+  19,
+  60,
+  LOOKS_BLANK.map((text, at) => [`a reason that looks like nothing (${at + 1})`, text] as const),
+  (_, [, text]) => expect(isBlank(text)).toBe(true),
+);
+
+const TOKENS = [
+  "<!channel>",
+  "<!here|here>",
+  "<!everyone>",
+  "<@U0BEN>",
+  "<#C0OPSAGENTS|ops>",
+  "<!subteam^S0APPROVERS|@sre>",
+  "<https://evil.example|Approve>",
+  "<mailto:a@evil.example|write>",
+  "<!date^1767225600^{date}^https://evil.example|x>",
+  "https://evil.example/x?a=1&b=2",
+  "&lt;!channel&gt;",
+  "*bold* _it_ `code`",
+  "```\nfence\n```",
+  "![image](https://evil.example/x.png)",
+];
+const markup = attacks<void, readonly [string]>(
+  20,
+  1,
+  TOKENS.map((token) => [token.replaceAll("\n", " ")] as const),
+  (_, [token]) => {
+    const { card, form, full } = shown({ action: `ZQX ${token}`, why: `ZQX ${token}` });
+    expectMessage(card);
+    expectView(form);
+    expectView(full);
+  },
+);
+
+const FAKES = [
+  "✅ Approved by <@U0BEN>\nThe service confirmed it.",
+  "This request was already approved. No action needed.",
+  "\n\n\nApproval needed: nothing\nPress Approve",
+  "Countersign: this is only a test",
+];
+const faked = attacks<void, readonly [string]>(
+  21,
+  1,
+  FAKES.map((text) => [text.replaceAll("\n", " ")] as const),
+  (_, [text]) => {
+    const { card } = shown({ action: `ZQX ${text}` });
+    expect(card.blocks.length).toBeGreaterThan(2);
+    // Our own words stand first and last.
+    for (const edge of [card.blocks.at(0), card.blocks.at(-1)]) expect(textOf(edge)).not.toContain("ZQX");
+    expectInert(card.blocks);
+  },
+);
+
+const LIES: readonly (readonly [string, Json])[] = [
+  ["«risk: low» beside it", { action: "drop table", risk: "low" }],
+  ["«auto_approve» beside it", { action: "drop table", auto_approve: true, approved: true }],
+  ["«decision» beside it", { action: "drop table", decision: "approve", status: "approved" }],
+  ["a summary beside what is done", { summary: "Reads a file", action: "rm -rf /", tool: "bash" }],
+  ["a field that nobody knows", { action: "read", "x-really": "delete everything" }],
+];
+const lied = attacks<void, readonly [string, Json]>(22, 1, LIES, (_, [, content]) => {
+  const { request, full, card } = shown(content);
+  const text = textOf(full.blocks);
+  for (const value of Object.values(content as object)) expect(text).toContain(String(value));
+  expect(requestText(request)).toContain(String(Object.values(content as object).at(-1)));
+  expect(JSON.stringify(card.blocks)).toContain("card_approve");
+});
+
+const tired = attacks<void, readonly [string, () => void]>(
+  23,
+  1,
+  [
+    [
+      "a button that decides at once",
+      () => {
+        const { card } = shown({ action: "deploy" });
+        // The buttons carry a nonce and open a form; there is no address behind them.
+        const buttons = objectsIn(wire(card.blocks)).filter(({ type }) => type === "button");
+        expect(buttons.length).toBeGreaterThan(1);
+        for (const button of buttons) expect(button["url"]).toBeUndefined();
+      },
+    ],
+    [
+      "an approval that is ready to be sent with Enter",
+      () => {
+        const { form } = shown({ action: "deploy" });
+        const inputs = objectsIn(wire(form.blocks)).filter(({ type }) => type === "plain_text_input");
+        expect(inputs).toHaveLength(1);
+        expect(inputs[0]?.["initial_value"]).toBeUndefined();
+        expect(inputs[0]?.["dispatch_action_config"]).toBeUndefined();
+      },
+    ],
+    [
+      "a flood at the door in the place of a log",
+      () => {
+        const said: object[] = [];
+        const log = {
+          debug: () => undefined,
+          info: () => undefined,
+          warn: (fields: object) => void said.push(fields),
+          error: () => undefined,
+        };
+        let now = 0;
+        let counted = 0;
+        const turnedAway = createTurnedAway({ count: () => (counted += 1), log, now: () => now });
+        for (let at = 0; at < 1_000; at += 1) turnedAway("unsigned");
+        now = 60_000;
+        turnedAway("unsigned");
+        expect(counted).toBe(1_001);
+        expect(said).toEqual([
+          { because: "unsigned", unsaid: 0 },
+          { because: "unsigned", unsaid: 999 },
+        ]);
+      },
+    ],
+  ],
+  (_, [, attack]) => attack(),
+);
+
+export const contentCases: readonly Attack[] = [
+  ...tails,
+  ...unseen,
+  ...blanks,
+  ...markup,
+  ...faked,
+  ...lied,
+  ...tired,
+];

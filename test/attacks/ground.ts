@@ -1,0 +1,42 @@
+// The ground that attacks are made on, and what must be the same after each: nothing more was sent to the service, and nothing
+// that people see in channels has changed.
+
+import { DatabaseSync } from "node:sqlite";
+import { expect } from "vitest";
+import type { Stage } from "../make/world.ts";
+
+/** All that an attack could have done for others to notice. */
+export function stateOf(world: Stage): unknown {
+  const sent = world.service.requests.all({ method: "POST" }).map(({ path, body }) => ({ path, body }));
+  const channels = world.slack.workspace.messages
+    .filter(({ author }) => author === world.slack.workspace.app.person)
+    .filter(({ ephemeralFor, channel }) => ephemeralFor === null && !channel.startsWith("D"))
+    .map(({ channel, ts, text, blocks }) => ({ channel, ts, text, blocks }));
+  return structuredClone({ sent, channels });
+}
+
+export type Row = { readonly [column: string]: unknown };
+
+/** What the stopped app has left in its database. */
+export function rowsOf(world: Stage, query: string): readonly Row[] {
+  const path = (world.world.env["DATABASE_URL"] ?? "").replace("sqlite:", "");
+  const database = new DatabaseSync(path, { readOnly: true });
+  try {
+    return database.prepare(query).all();
+  } finally {
+    database.close();
+  }
+}
+
+/** The runs as they are stored, without what a look at the service changes. */
+export function storedRuns(world: Stage): unknown {
+  const runs = rowsOf(world, "select doc from runs order by key").map(
+    ({ doc }) => JSON.parse(String(doc)) as { approvals: unknown; creation: unknown; requester: unknown },
+  );
+  return runs.map(({ approvals, creation, requester }) => ({ approvals, creation, requester }));
+}
+
+export function expectNoWords(world: Stage, words: readonly string[]): void {
+  const log = world.logged.join("\n");
+  for (const each of words) expect(log).not.toContain(each);
+}

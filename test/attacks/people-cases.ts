@@ -1,0 +1,281 @@
+// What comes from Slack, rightly signed, in the name of somebody who may not, or made up where Slack's own client would not.
+
+import type { Message, OpenView } from "#src/sandbox/slack/model.ts";
+import { ana, ben, bot, cat, guest, outsider, type Stage } from "../make/world.ts";
+import { type Attack, attacks } from "./classes.ts";
+
+/** `because`: the refusal that the audit must hold afterwards; null: the payload was no person's act. */
+export type Expected = { readonly user: string; readonly because: string | null; readonly words: string };
+
+export type People = {
+  readonly world: Stage;
+  /** Ana's run in #ops-agents, its card, and another run's card. */
+  readonly card: Message;
+  readonly other: Message;
+  /** Ana's run in a private channel that Cat is not in. */
+  readonly hidden: Message;
+  readonly ids: { readonly run: string; readonly hidden: string; readonly approval: string };
+  /** A form that Ben has opened on the card. */
+  readonly form: OpenView;
+  /** A fresh click of Ben's as Slack sends it, its form closed again. */
+  click(on?: Message): Promise<Body>;
+  /** Delivers it, and waits for the answer. */
+  refused(deliver: () => Promise<unknown>, expected: Expected): Promise<void>;
+};
+
+export type Body = { readonly [field: string]: unknown };
+type Row = readonly [what: string, change: (on: People, click: Body) => Body, expected?: Partial<Expected>];
+
+const GONE: Expected = { user: ben, because: "unknown", words: "not the current one" };
+
+const action = (click: Body, change: object): Body => {
+  const [first] = click["actions"] as [object];
+  return { ...click, actions: [{ ...first, ...change }] };
+};
+const valued = (what: string, value: (on: People) => string): Row => [
+  what,
+  (on, click) => action(click, { value: value(on) }),
+];
+
+async function clicked(on: People, [, change, expected]: Row): Promise<void> {
+  const click = await on.click();
+  await on.refused(() => on.world.deliver(change(on, click)), { ...GONE, ...expected });
+}
+
+const buttonOf = (card: Message): string =>
+  /"value":"([\w-]{22})"/.exec(JSON.stringify(card.blocks))?.[1] ?? "";
+
+const forgedClicks = attacks<People, Row>(
+  6,
+  1,
+  [
+    valued("a nonce that is nobody's", () => "A".repeat(22)),
+    valued("a value that is no nonce", () => "../../etc/passwd"),
+    valued("an empty value", () => ""),
+    valued("the approval's id as value", ({ ids }) => ids.approval),
+    valued("the run's id as value", ({ ids }) => ids.run),
+    valued("the form's nonce as value", ({ form }) => String(form.view["private_metadata"])),
+    valued("the name of a prototype", () => "__proto__"),
+    valued("a value of 2,000 characters", () => "x".repeat(2_000)),
+    valued("SQL in the value", () => "' or 1=1 --"),
+    valued("the button of another run", ({ other }) => buttonOf(other)),
+    ["under another message", ({ other }, click) => ({ ...click, message: { ts: other.ts } })],
+    ["in another channel", (_, click) => ({ ...click, channel: { id: "C0RELEASES" } })],
+    [
+      "the button of a private channel, under a public card",
+      ({ hidden }, click) => action(click, { value: buttonOf(hidden) }),
+    ],
+    [
+      "a request to read, with a made-up value",
+      (_, click) => action(click, { action_id: "card_read", value: "B".repeat(22) }),
+    ],
+    [
+      "the question after a lost start, with a made-up key",
+      (_, click) => action(click, { action_id: "unknown_start_again", value: "abcdefgh" }),
+      { because: "unknown-run", words: "Only the person who asked" },
+    ],
+    [
+      "that question, with no key",
+      (_, click) => action(click, { action_id: "unknown_leave", value: "NO KEY" }),
+    ],
+  ],
+  clicked,
+);
+
+type FormRow = readonly [
+  what: string,
+  view: (on: People) => Body,
+  person?: string,
+  expected?: Partial<Expected>,
+];
+const carrying = (what: string, metadata: (on: People) => string): FormRow => [
+  what,
+  (on) => ({ private_metadata: metadata(on) }),
+];
+
+async function submitted(on: People, [, change, person = ben, expected]: FormRow): Promise<void> {
+  const { form, world } = on;
+  const forged = { ...form, view: { ...form.view, ...change(on) } };
+  await on.refused(() => world.forgeSubmit(person, forged, "let it through"), {
+    ...GONE,
+    user: person,
+    ...expected,
+  });
+}
+
+const startForm = (channel: string): Body => ({
+  callback_id: "run_form",
+  private_metadata: `${"C".repeat(22)} ${channel}`,
+  blocks: [
+    { type: "input", block_id: "task", element: { type: "plain_text_input", action_id: "task_text" } },
+  ],
+});
+
+const forgedForms = attacks<People, FormRow>(
+  6,
+  17,
+  [
+    carrying("a form with a made-up nonce", () => "B".repeat(22)),
+    carrying("a form without one", () => ""),
+    carrying("a form with JSON in its place", () => '{"run":"x","verdict":"approve"}'),
+    carrying("a form with a button's nonce", ({ card }) => buttonOf(card)),
+    carrying("a form with the run's id", ({ ids }) => ids.run),
+    carrying(
+      "a form with the right nonce and something behind it",
+      ({ form }) => `${String(form.view["private_metadata"])} x`,
+    ),
+    ["the form of another approver", () => ({}), cat],
+    [
+      "a start form with a decision's nonce",
+      () => ({ callback_id: "run_form" }),
+      ben,
+      { words: "not one of ours" },
+    ],
+    [
+      "a start form with a made-up channel",
+      () => startForm("C0NOWHERE"),
+      ben,
+      { because: "hidden-channel", words: "can't see this channel" },
+    ],
+  ],
+  submitted,
+);
+
+type Who = readonly [what: string, person: string, because: string, words: string];
+const CLASSES: readonly Who[] = [
+  ["the requester", ana, "requester", "someone else must decide"],
+  ["a guest", guest, "guest", "Guests can't decide"],
+  ["someone of another workspace", outsider, "outsider", "Only members of this workspace"],
+  ["a bot", bot, "bot", "Apps and bots can't decide"],
+  ["a deactivated person", "U0DEE", "deactivated", "deactivated"],
+  ["Slack's own helper", "USLACKBOT", "bot", "Apps and bots can't decide"],
+  ["this app itself", "U0COUNTERSIGN", "bot", "Apps and bots can't decide"],
+  ["nobody that Slack knows", "U0NOBODY", "unverified", "could not verify"],
+];
+
+const asPerson = (click: Body, person: string): Body => ({ ...click, user: { id: person } });
+
+const atTheButton = attacks<People, Who>(8, 1, CLASSES, async (on, [, user, because, words]) => {
+  const click = await on.click();
+  await on.refused(() => on.world.deliver(asPerson(click, user)), { user, because, words });
+});
+const atTheForm = attacks<People, Who>(8, 9, CLASSES, async (on, [, person]) => {
+  await submitted(on, ["", () => ({}), person]);
+});
+
+const oneself = attacks<People, readonly [string, (on: People, click: Body) => Promise<void>]>(
+  10,
+  1,
+  [
+    [
+      "the requester presses Deny",
+      (on, click) =>
+        on.refused(() => on.world.deliver(asPerson(action(click, { action_id: "card_deny" }), ana)), {
+          user: ana,
+          because: "requester",
+          words: "someone else must decide",
+        }),
+    ],
+    [
+      "the requester, as somebody of a partner's workspace",
+      (on, click) =>
+        on.refused(
+          () =>
+            on.world.deliver({
+              ...click,
+              user: { id: ana, team_id: "T0PARTNER" },
+              team: { id: "T0PARTNER" },
+            }),
+          { user: ana, because: null, words: "another workspace" },
+        ),
+    ],
+    ["the requester submits an approver's form", (on) => submitted(on, ["", () => ({}), ana])],
+    [
+      "the requester answers in a private channel's card",
+      async (on) => {
+        const click = await on.click(on.hidden);
+        await on.refused(() => on.world.deliver(asPerson(click, ana)), {
+          user: ana,
+          because: "requester",
+          words: "someone else must decide",
+        });
+      },
+    ],
+  ],
+  async (on, [, attack]) => attack(on, await on.click()),
+);
+
+const forgedPeople = attacks<People, readonly [string, string, string, string]>(
+  13,
+  1,
+  [
+    ["somebody with an approver's name", "U0FAKE", "guest", "Guests can't decide"],
+    ["an id of the other kind", "W0BEN", "unverified", "could not verify"],
+    ["an id with a look-alike", "U0BENN", "unverified", "could not verify"],
+  ],
+  async (on, [, user, because, words]) => {
+    const click = await on.click();
+    await on.refused(() => on.world.deliver(asPerson(click, user)), { user, because, words });
+  },
+);
+const noIds = attacks<People, readonly [string, string]>(
+  13,
+  4,
+  [
+    ["an id in small letters", "u0ben"],
+    ["an id with a blank", "U0BEN "],
+    ["a name in the id's place", "Ben Okafor"],
+    ["an address in the id's place", "ben@example.com"],
+    ["a mention in the id's place", "<@U0BEN>"],
+  ],
+  async (on, [, user]) => {
+    const { form, world } = on;
+    // As a click it is nobody's act; as a form it is kept open by an answer.
+    await world.deliver(asPerson(await on.click(), user));
+    await on.refused(() => world.forgeSubmit(user, form, "x"), {
+      user,
+      because: null,
+      words: "Nothing was done",
+    });
+  },
+);
+
+const startsElsewhere = attacks<People, readonly [string, string, string, string]>(
+  14,
+  8,
+  [
+    ["a start in a private channel one is not in", cat, "not-in-channel", "not in this channel"],
+    ["a guest's start in it", guest, "guest", "Guests can't start"],
+  ],
+  (on, [, user, because, words]) =>
+    submitted(on, ["", () => startForm("C0PAYMENTS"), user, { because, words }]),
+);
+const hiddenCards = attacks<People, readonly [string, string]>(
+  14,
+  5,
+  [
+    ["a click on a card of a channel one is not in", "card_approve"],
+    ["a denial there", "card_deny"],
+    ["a request to read there", "card_read"],
+  ],
+  async (on, [, action_id]) => {
+    const click = await on.click(on.hidden);
+    await on.refused(() => on.world.deliver(asPerson(action(click, { action_id }), cat)), {
+      user: cat,
+      because: "not-in-channel",
+      words: "Only people who are in this channel",
+    });
+  },
+);
+
+export const peopleCases: readonly Attack<People>[] = [
+  ...forgedClicks,
+  ...forgedForms,
+  ...atTheButton,
+  ...atTheForm,
+  ...oneself,
+  ...forgedPeople,
+  ...noIds,
+  ...hiddenCards,
+  ...startsElsewhere,
+];

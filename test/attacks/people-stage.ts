@@ -1,0 +1,130 @@
+// Runs attacks one after the other on one world: each must be answered, and change nothing; at the end the stored state is as it
+// was, and the audit has an entry for each refusal of a person.
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Message } from "#src/sandbox/slack/model.ts";
+import { modalText, textOf } from "../make/journey-sight.ts";
+import { ana, aSharedWorld, ben, type Choices, opsAgents, payments, type Stage } from "../make/world.ts";
+import type { Attack } from "./classes.ts";
+import { rowsOf, stateOf, storedRuns } from "./ground.ts";
+import type { Body, Expected, People } from "./people-cases.ts";
+
+const TASK = "deploy billing-api to production";
+type Noted = Expected & { readonly id: string; readonly from: number; readonly to: number };
+
+export function attackedByPeople(cases: readonly Attack<People>[], choices: Choices = {}): void {
+  const stage = aSharedWorld({ troubled: true, ...choices });
+  const noted: Noted[] = [];
+  let ground: Ground | null = null;
+  let running = "";
+
+  beforeAll(async () => {
+    addStrangers(stage());
+    ground = await settle(stage(), (expected) => void noted.push({ ...expected, id: running }));
+  });
+
+  test.for(cases.map((each) => [each.id, each.what, each] as const))("%s %s", async ([id, , attack]) => {
+    if (ground === null) throw new Error("there is no ground to attack");
+    running = id;
+    const before = stateOf(stage());
+    await attack.run(ground.people);
+    expect(stateOf(stage())).toEqual(before);
+    const forms = stage().slack.workspace.views.filter((view) => view.view["submit"] !== undefined);
+    expect(forms).toEqual([]);
+  });
+
+  afterAll(async () => {
+    const world = stage();
+    const before = stateOf(world);
+    await world.command(ana, opsAgents, "help");
+    await world.stopApp();
+    expect(stateOf(world)).toEqual(before);
+    expect(storedRuns(world)).toEqual(ground?.runs);
+    expect(rowsOf(world, "select * from audit where what not in ('refused', 'started', 'opened')")).toEqual(
+      [],
+    );
+    expect(unaudited(world, noted), "refusals without an audit entry").toEqual([]);
+  });
+}
+
+type Ground = { readonly people: People; readonly runs: unknown };
+type Note = (noted: Omit<Noted, "id">) => void;
+
+function addStrangers(world: Stage): void {
+  const solo = { id: "U0SOLO", team: "T0SANDBOX", name: "Solo", handle: "solo", kind: "member" as const };
+  const fake = { ...solo, id: "U0FAKE", name: "Ben Okafor", handle: "ben", kind: "guest" as const };
+  for (const each of [solo, fake]) world.slack.workspace.people.set(each.id, { ...each, deactivated: false });
+}
+
+async function settle(world: Stage, note: Note): Promise<Ground> {
+  const { card } = await world.asking(ana, opsAgents, `${TASK} 1`);
+  const { card: other } = await world.asking(ana, opsAgents, `${TASK} 2`);
+  const { card: hidden } = await world.asking(ana, payments, `${TASK} 3`);
+  const [first, third] = await Promise.all([1, 3].map((at) => world.runAt(`${TASK} ${at}`)));
+  const form = await world.openModal(ben, card, "Approve");
+  await world.slack.acts.close(ben, form.id);
+  await world.openModal(ben, hidden, "Approve");
+  await closeAll(world, ben);
+  // Only what is stored tells an attack that nobody sees; it must be as it is now.
+  await world.stopApp();
+  const runs = storedRuns(world);
+  await world.startApp();
+  const ids = { run: first?.id ?? "", hidden: third?.id ?? "", approval: first?.approvals[0]?.id ?? "" };
+  const on = { world, card, other, hidden, ids, form };
+  const people: People = {
+    ...on,
+    click: (at = card) => freshClick(world, at),
+    refused: async (deliver, expected) => {
+      const from = Date.now();
+      await answered(world, deliver, expected);
+      note({ ...expected, from, to: Date.now() });
+    },
+  };
+  return { people, runs };
+}
+
+async function closeAll(world: Stage, person: string): Promise<void> {
+  for (const view of world.slack.workspace.viewsOf(person).toReversed())
+    await world.slack.acts.close(person, view.id);
+}
+
+async function freshClick(world: Stage, card: Message): Promise<Body> {
+  await world.openModal(ben, card, "Approve");
+  const click = world.lastPayload("block_actions");
+  await closeAll(world, ben);
+  return click;
+}
+
+/** Delivers, and waits until somebody is privately told: in the acknowledgement, a form or a message. */
+async function answered(world: Stage, deliver: () => Promise<unknown>, expected: Expected): Promise<void> {
+  const { workspace } = world.slack;
+  const messages = new Set(workspace.messages);
+  const views = new Set(workspace.views);
+  const outcome = JSON.stringify(await deliver());
+  await world.until(
+    () =>
+      outcome.includes(expected.words) ||
+      workspace.messages.some(
+        (each) => !messages.has(each) && each.ephemeralFor !== null && textOf(each).includes(expected.words),
+      ) ||
+      workspace.views.some((each) => !views.has(each) && modalText(each).includes(expected.words)),
+    () =>
+      `told: ${outcome}\n${workspace.messages
+        .filter((each) => !messages.has(each))
+        .map((each) => textOf(each))
+        .join("\n")}`,
+  );
+  for (const { id, person } of workspace.views.slice()) await world.slack.acts.close(person, id);
+}
+
+function unaudited(world: Stage, noted: readonly Noted[]): readonly Noted[] {
+  const audit = rowsOf(world, "select at, entry from audit where what = 'refused'").map(({ at, entry }) => ({
+    at: Number(at),
+    ...(JSON.parse(String(entry)) as { by: { user: string }; refusal: string }),
+  }));
+  return noted.filter(
+    ({ user, because, from, to }) =>
+      because !== null &&
+      !audit.some((row) => row.by.user === user && row.refusal === because && row.at >= from && row.at <= to),
+  );
+}

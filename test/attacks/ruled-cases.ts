@@ -1,0 +1,115 @@
+// Under a policy file: those whom no rule names, those whom it named until a moment ago, and rules that fit nothing.
+
+import { modalText } from "../make/journey-sight.ts";
+import { ana, ben, cat, payments } from "../make/world.ts";
+import { type Attack, attacks } from "./classes.ts";
+import type { Story } from "./story-cases.ts";
+
+/** `rules` writes the policy file anew; it counts after a reload. */
+export type Ruled = Story & { rules(text: string): void };
+
+export const RULES = `rules:
+  - name: by the group
+    approvers: { groups: [S0APPROVERS] }
+`;
+
+type Row = readonly [what: string, attack: (on: Ruled) => Promise<void>];
+const ruled = (kind: number, from: number, rows: readonly Row[]): readonly Attack<Ruled>[] =>
+  attacks<Ruled, Row>(kind, from, rows, (on, [, attack]) => attack(on));
+
+const NOT_YOU = "lets others decide this";
+/** An answer of Slack's to who is in a group may be shared for so long (ms). */
+const SHARED_MS = 5_000;
+
+/** Ben opens the form while he may, something happens, and his submit is told no. */
+const meanwhile =
+  (happens: (on: Ruled) => void | Promise<void>, because: string, words: string) =>
+  async (on: Ruled): Promise<void> => {
+    const form = await on.world.openModal(ben, on.card, "Approve");
+    await on.world.lateBy(SHARED_MS);
+    await happens(on);
+    on.refused(because);
+    await on.world.fillModal(ben, "as I was allowed");
+    await on.world.until(
+      () => modalText(form).includes(words),
+      () => modalText(form),
+    );
+    await on.world.slack.acts.close(ben, form.id);
+  };
+
+const newRules =
+  (text: string) =>
+  async (on: Ruled): Promise<void> => {
+    on.rules(text);
+    await on.world.reload();
+  };
+
+/** Under these rules this person's click is told no. */
+const under =
+  (rules: string, person: string, because = "not-approver", words = NOT_YOU) =>
+  async (on: Ruled): Promise<void> => {
+    await newRules(rules)(on);
+    on.refused(because, person);
+    await on.world.isRefused(person, on.card, "Approve", words);
+  };
+
+const elsewhere = `rules:\n  - { name: other, when: { channel: C0RELEASES }, approvers: anyone }\n`;
+const byName = (name: string): string => `rules:\n  - { name: ${name}, approvers: { users: [${cat}] } }\n`;
+
+export const ruledCases: readonly Attack<Ruled>[] = [
+  ...ruled(8, 17, [
+    ["a member whom no rule names", under(byName("others"), ben)],
+    [
+      "a member of a channel, where another channel's members decide",
+      under(`rules:\n  - { name: payers, approvers: { channels: [${payments}] } }\n`, cat),
+    ],
+    [
+      "a form opened before the policy changed",
+      meanwhile(newRules(byName("others")), "not-approver", NOT_YOU),
+    ],
+  ]),
+  ...ruled(9, 13, [["no rule fits: nobody may decide", under(elsewhere, ben)]]),
+  ...ruled(10, 6, [
+    [
+      "the requester, whom the rule names",
+      under(
+        `rules:\n  - { name: own, approvers: { users: [${ana}] } }\n`,
+        ana,
+        "requester",
+        "someone else must decide",
+      ),
+    ],
+  ]),
+  ...ruled(14, 10, [
+    [
+      "a member of the group who leaves it with the form open",
+      meanwhile(
+        ({ world }) => {
+          const group = world.slack.workspace.usergroups.get("S0APPROVERS");
+          if (group !== undefined) group.users = [cat];
+        },
+        "not-approver",
+        NOT_YOU,
+      ),
+    ],
+    [
+      "a member of a group that is disabled meanwhile",
+      meanwhile(
+        ({ world }) => {
+          const group = world.slack.workspace.usergroups.get("S0APPROVERS");
+          if (group !== undefined) group.disabled = true;
+        },
+        "unverified",
+        "could not verify",
+      ),
+    ],
+    [
+      "a member of a group that Slack can't list",
+      meanwhile(
+        ({ world }) => world.slack.faults.next("usergroups.users.list", { http: 500 }),
+        "unverified",
+        "could not verify",
+      ),
+    ],
+  ]),
+];

@@ -1,0 +1,284 @@
+// Secrets that might leak, addresses that might lead elsewhere, a start without protection, and what we are built of.
+
+import { readFileSync } from "node:fs";
+import { expect } from "vitest";
+import { createGateway } from "#src/agents/health.ts";
+import { createAgentService } from "#src/agents/client.ts";
+import { readConfig, explainFaults } from "#src/config.ts";
+import { ApprovalId, RunId } from "#src/core/ids.ts";
+import { readPolicy } from "#src/policy/read-policy.ts";
+import { createLog, slackLogger } from "#src/log.ts";
+import { createAnswerAt } from "#src/slack/answer-url.ts";
+import { createClients } from "#src/slack/clients.ts";
+import { ANSWER_HOSTS, isSlacks, UPLOAD_HOSTS } from "#src/slack/slack-address.ts";
+import { failureOf } from "../slack/failing.ts";
+import { listening } from "../slack/listening.ts";
+import { type Attack, attacks } from "./classes.ts";
+
+const FINE = {
+  SLACK_BOT_TOKEN: "xoxb-1",
+  AGENT_BASE_URL: "http://127.0.0.1:1",
+  AGENT_API_KEY: "key-of-agents",
+};
+
+const unprotected = attacks<void, readonly [string, string | undefined]>(
+  2,
+  7,
+  [
+    ["a start without a secret", undefined],
+    ["with an empty one", ""],
+    ["with a blank", "   "],
+    ["with a short one", "0123456789abcde"],
+    ["with a placeholder", "your-signing-secret-here"],
+    ["with another placeholder", "<slack_signing_secret>"],
+    ["with «changeme»", "changemechangeme"],
+    ["with one character over and over", "x".repeat(32)],
+    ["with the secret of Slack's documentation", "8f742231b10e8888abcd99yyyzzz85a5"],
+    ["with a blank inside", "0123456789 abcdef0123"],
+  ],
+  (_, [, secret]) => {
+    const read = readConfig({ ...FINE, SLACK_SIGNING_SECRET: secret });
+    expect(read.ok).toBe(false);
+    const told = read.ok ? "" : explainFaults(read.error);
+    expect(told).toMatch(/SLACK_SIGNING_SECRET|SLACK_APP_TOKEN/);
+    if (secret !== undefined && secret.trim() !== "" && !secret.startsWith("8f74"))
+      expect(told).not.toContain(secret);
+  },
+);
+
+const nobody = attacks<void, readonly [string, string]>(
+  9,
+  3,
+  [
+    ["a policy with no rules", "rules: []"],
+    ["a policy with nothing in it", ""],
+    ["a rule without approvers", "rules: [{ name: a }]"],
+    ["a rule whose approvers are an empty list", "rules: [{ name: a, approvers: [] }]"],
+    ["an empty record", "rules: [{ name: a, approvers: {} }]"],
+    ["null", "rules: [{ name: a, approvers: null }]"],
+    ["an empty list of people", "rules: [{ name: a, approvers: { users: [] } }]"],
+    ["an empty list of groups", "rules: [{ name: a, approvers: { groups: [] } }]"],
+    ["an empty list of channels", "rules: [{ name: a, approvers: { channels: [] } }]"],
+    ["a list of one blank", 'rules: [{ name: a, approvers: { users: [""] } }]'],
+  ],
+  (_, [, text]) => expect(readPolicy(text, "v").ok).toBe(false),
+);
+
+const CANARY = "canary0123456789abcdef";
+const logged = attacks<void, readonly [string, (log: ReturnType<typeof createLog>) => void]>(
+  32,
+  1,
+  [
+    ["a bot token in a message", (log) => log.error({}, `failed with xoxb-1-${CANARY}`)],
+    ["an app token in a message", (log) => log.error({}, `failed with xapp-1-${CANARY}`)],
+    ["a bearer in a header", (log) => log.warn({ headers: { authorization: `Bearer ${CANARY}` } }, "x")],
+    ["a field named token", (log) => log.warn({ refresh_token: CANARY }, "x")],
+    ["a field named secret", (log) => log.warn({ signing_secret: CANARY }, "x")],
+    ["the key in an error", (log) => log.error({ error: new Error(`401 for ${CANARY}`) }, "x")],
+    [
+      "the key in the cause of an error",
+      (log) => log.error({ error: new Error("no", { cause: new Error(CANARY) }) }, "x"),
+    ],
+    ["the key in an address", (log) => log.warn({ url: `http://x/?key=${CANARY}` }, "x")],
+    ["the key deep in a record", (log) => log.warn({ a: { b: [{ c: CANARY }] } }, "x")],
+    ["a payload through the SDK's logger", (log) => slackLogger(log).debug("body", { payload: CANARY })],
+    [
+      "a record through the SDK's logger",
+      (log) => slackLogger(log).error("failed", { headers: { authorization: CANARY } }),
+    ],
+    ["the key in a child's fields", (log) => log.child({ key: CANARY }).warn({}, "x")],
+  ],
+  (_, [, write]) => {
+    let text = "";
+    const destination = { write: (line: string) => void (text += line) };
+    write(createLog({ level: "debug", pretty: false, secrets: [CANARY], destination }));
+    expect(text).not.toContain(CANARY);
+  },
+);
+
+const ADDRESSES = [
+  "http://169.254.169.254/latest/meta-data",
+  "http://127.0.0.1:3000/metrics",
+  "http://[::1]:3000/",
+  "https://hooks.slack.com.evil.example/x",
+  "https://hooks.slack.com@evil.example/x",
+  "https://user:pass@hooks.slack.com/x",
+  "http://hooks.slack.com/x",
+  "https://hooks.slack.com:8443/x",
+  "https://slack.com/x",
+  "//hooks.slack.com/x",
+  "file:///etc/passwd",
+  "gopher://127.0.0.1:6379/_FLUSHALL",
+];
+const foreign = attacks<void, readonly [string]>(
+  33,
+  1,
+  ADDRESSES.map((address) => [address] as const),
+  async (_, [address]) => {
+    expect(isSlacks(address, ANSWER_HOSTS, null)).toBe(false);
+    expect(isSlacks(address, UPLOAD_HOSTS, null)).toBe(false);
+    const failed = await failureOf(createAnswerAt(null)(address, { text: "x" }));
+    expect(failed).toMatchObject({ code: "foreign_response_url", applied: "no" });
+  },
+);
+
+const QUIET = {
+  debug: () => {},
+  info: () => {},
+  warn: () => {},
+  error: () => {},
+  setLevel: () => {},
+  setName: () => {},
+  getLevel: () => "error" as never,
+};
+
+type Redirected = readonly [string, (url: string) => Promise<unknown>];
+const service = (baseUrl: string) =>
+  createAgentService({ baseUrl, apiKey: CANARY, denyWord: "deny", now: Date.now });
+const redirects = attacks<void, Redirected>(
+  33,
+  13,
+  [
+    [
+      "a look at a run is sent elsewhere",
+      (url) =>
+        service(url)
+          .look(RunId("run_1"))
+          .catch(() => null),
+    ],
+    [
+      "a new run is sent elsewhere",
+      (url) =>
+        service(url)
+          .create("x", "k")
+          .catch(() => null),
+    ],
+    [
+      "a decision is sent elsewhere",
+      (url) => service(url).resolve(RunId("r"), ApprovalId("a"), { verdict: "approve", reason: "" }),
+    ],
+    ["the health of the service is sent elsewhere", (url) => service(url).health()],
+    ["the gateway is sent elsewhere", (url) => createGateway({ baseUrl: url, now: Date.now }).health()],
+    [
+      "a call to Slack is sent elsewhere",
+      (url) =>
+        createClients(`xoxb-${CANARY}`, `${url}api/`, QUIET)
+          .quick("auth.test", {})
+          .catch(() => null),
+    ],
+    [
+      "a post to Slack is sent elsewhere",
+      (url) =>
+        createClients(`xoxb-${CANARY}`, `${url}api/`, QUIET)
+          .background("chat.postMessage", { channel: "C1", text: "x" })
+          .catch(() => null),
+    ],
+    [
+      "a private answer is sent elsewhere",
+      (url) => createAnswerAt(`${url}api`)(`${url}response/1`, { text: "x" }).catch(() => null),
+    ],
+  ],
+  async (_, [, call]) => {
+    const stranger = await listening();
+    const first = await listening((_request, response) =>
+      response.writeHead(307, { location: `${stranger.url}stolen` }).end(),
+    );
+    await call(first.url);
+    expect(first.heard.length).toBe(1);
+    expect(stranger.heard).toEqual([]);
+  },
+);
+const keyless = attacks<void, readonly [string, (url: string) => Promise<unknown>]>(
+  33,
+  21,
+  [
+    ["the key at the service's open health page", (url) => service(url).health()],
+    ["the key at the gateway", (url) => createGateway({ baseUrl: url, now: Date.now }).health()],
+  ],
+  async (_, [, call]) => {
+    const seen: string[] = [];
+    const server = await listening((request, response) => {
+      seen.push(JSON.stringify(request.headers));
+      response.end("{}");
+    });
+    await call(server.url);
+    expect(seen).toHaveLength(1);
+    expect(seen.join()).not.toContain(CANARY);
+  },
+);
+
+const read = (name: string): string => readFileSync(new URL(`../../${name}`, import.meta.url), "utf8");
+type Package = {
+  readonly resolved?: string;
+  readonly integrity?: string;
+  readonly hasInstallScript?: boolean;
+  readonly link?: boolean;
+};
+const packages = (): [string, Package][] =>
+  Object.entries(
+    (JSON.parse(read("package-lock.json")) as { packages: Record<string, Package> }).packages,
+  ).filter(([name]) => name !== "");
+const manifest = (): {
+  dependencies: Record<string, string>;
+  devDependencies: Record<string, string>;
+  scripts: Record<string, string>;
+} => JSON.parse(read("package.json")) as never;
+
+const supplied = attacks<void, readonly [string, () => void]>(
+  34,
+  1,
+  [
+    [
+      "a package without a checksum",
+      () => expect(packages().filter(([, { integrity }]) => integrity === undefined)).toEqual([]),
+    ],
+    [
+      "a package from git, a link or a bare address",
+      () =>
+        expect(
+          packages().filter(
+            ([, { resolved = "", link }]) =>
+              link === true ||
+              /^(git|file|github)/.test(resolved) ||
+              (resolved !== "" && !resolved.endsWith(".tgz")),
+          ),
+        ).toEqual([]),
+    ],
+    [
+      "a version that may change by itself",
+      () => {
+        const { dependencies, devDependencies } = manifest();
+        const loose = Object.entries({ ...dependencies, ...devDependencies }).filter(
+          ([, version]) => !/^\d+\.\d+\.\d+$/.test(version),
+        );
+        expect(loose).toEqual([]);
+      },
+    ],
+    [
+      "a script of our own that runs at install",
+      () =>
+        expect(
+          Object.keys(manifest().scripts).filter((name) => /^(pre|post)?install$|^prepare$/.test(name)),
+        ).toEqual([]),
+    ],
+    [
+      "a package with a script of its own that runs at install",
+      () => expect(packages().filter(([, { hasInstallScript }]) => hasInstallScript === true)).toEqual([]),
+    ],
+    [
+      "a runtime dependency that nobody asked for",
+      () => expect(Object.keys(manifest().dependencies).length).toBeLessThanOrEqual(14),
+    ],
+  ],
+  (_, [, attack]) => attack(),
+);
+
+export const secretCases: readonly Attack[] = [
+  ...unprotected,
+  ...nobody,
+  ...logged,
+  ...foreign,
+  ...redirects,
+  ...keyless,
+  ...supplied,
+];

@@ -1,0 +1,324 @@
+// Attacks on a decision while it is made: what is decided changes, two decide, the process dies, the service or Slack fails.
+
+import { expect } from "vitest";
+import type { Message } from "#src/sandbox/slack/model.ts";
+import { buttonsOf, modalText, textOf } from "../make/journey-sight.ts";
+import { ana, ben, cat, opsAgents, type Stage } from "../make/world.ts";
+import { type Attack, attacks } from "./classes.ts";
+
+/** A run of this attack's own, at its approval. */
+export type Story = {
+  readonly world: Stage;
+  readonly opening: Message;
+  readonly card: Message;
+  readonly run: string;
+  readonly approval: string;
+  /** An act of this person's (Ben's) is refused; when the attack is over, the audit must say so. */
+  refused(because: string, user?: string): void;
+  /** What the service was sent about this run. */
+  decisions(): readonly { decision: string; reason: string }[];
+};
+
+type Row = readonly [what: string, attack: (on: Story) => Promise<void>];
+const stories = (kind: number, from: number, rows: readonly Row[]): readonly Attack<Story>[] =>
+  attacks<Story, Row>(kind, from, rows, (on, [, attack]) => attack(on));
+
+type Because = "changed" | "closed";
+const WORDS: Readonly<Record<Because, string>> = { changed: "The request changed", closed: "closed" };
+
+/** Something happens while Ben has the form open; then he submits it and is told, and nothing leaves. */
+async function overtaken(
+  on: Story,
+  happens: (on: Story) => void | Promise<void>,
+  because: Because,
+): Promise<void> {
+  const words = WORDS[because];
+  on.refused(because);
+  const form = await on.world.openModal(ben, on.card, "Approve");
+  await happens(on);
+  await on.world.fillModal(ben, "as I saw it");
+  await on.world.until(
+    () => modalText(form).includes(words),
+    () => modalText(form),
+  );
+  await on.world.slack.acts.close(ben, form.id);
+  expect(on.decisions()).toEqual([]);
+}
+
+const meanwhile =
+  (happens: (on: Story) => void | Promise<void>, because: Because) =>
+  (on: Story): Promise<void> =>
+    overtaken(on, happens, because);
+
+const stolen = stories(15, 1, [
+  [
+    "the same person approves twice, in two windows",
+    async (on) => {
+      const first = await on.world.openModal(ben, on.card, "Approve");
+      await on.world.openModal(ben, on.card, "Approve");
+      await on.world.fillModal(ben, "once");
+      on.refused("already-decided");
+      expect(JSON.stringify(await on.world.forgeSubmit(ben, first, "twice"))).toContain("already");
+      await on.world.reads(on.card, "confirmed");
+      expect(on.decisions()).toEqual([{ decision: "approve", reason: "once" }]);
+    },
+  ],
+  [
+    "a second verdict of the same person in another window",
+    async (on) => {
+      const first = await on.world.openModal(ben, on.card, "Approve");
+      await on.world.openModal(ben, on.card, "Deny");
+      await on.world.fillModal(ben, "no");
+      on.refused("already-decided");
+      expect(JSON.stringify(await on.world.forgeSubmit(ben, first, "yes"))).toContain("already");
+      await on.world.reads(on.card, "confirmed");
+      expect(on.decisions()).toEqual([{ decision: "deny", reason: "no" }]);
+    },
+  ],
+]);
+
+const change = (to: object) => (on: Story) =>
+  on.world.service.control.changeApproval(on.run, on.approval, to);
+const content = stories(16, 1, [
+  ["the same id with another action", meanwhile(change({ action: "Drop the billing database" }), "changed")],
+  [
+    "the same id with a longer action",
+    meanwhile(change({ action: "Deploy billing-api to production; rm -rf /" }), "changed"),
+  ],
+  ["the same action with a detail more", meanwhile(change({ details: { force: true } }), "changed")],
+  [
+    "the same words with a space more",
+    meanwhile(change({ action: "Deploy  billing-api to production" }), "changed"),
+  ],
+  ["a look-alike letter", meanwhile(change({ action: "Deploy billing-аpi to production" }), "changed")],
+]);
+
+const between = stories(17, 1, [
+  [
+    "the approval is withdrawn",
+    meanwhile((on) => on.world.service.control.withdrawApproval(on.run, on.approval), "closed"),
+  ],
+  [
+    "the run is cancelled",
+    meanwhile((on) => on.world.service.control.cancel(on.run, "not needed"), "closed"),
+  ],
+  ["the run fails", meanwhile((on) => on.world.service.control.fail(on.run, "broken"), "closed")],
+  [
+    "the request changes and changes back: what is decided is what was shown",
+    async (on) => {
+      on.refused("changed");
+      const form = await on.world.openModal(ben, on.card, "Approve");
+      change({ action: "Drop the billing database" })(on);
+      await on.world.reads(on.card, "version 2");
+      change({ action: "Deploy billing-api to production" })(on);
+      await on.world.reads(on.card, "version 3");
+      await on.world.fillModal(ben, "as I saw it");
+      expect(modalText(form)).toMatch(/changed|Nothing was sent/);
+      await on.world.slack.acts.close(ben, form.id);
+      expect(on.decisions()).toEqual([]);
+    },
+  ],
+]);
+
+const restarted = stories(25, 1, [
+  [
+    "the process dies while a form is open: its answer counts, once",
+    async (on) => {
+      await on.world.openModal(ben, on.card, "Approve");
+      await on.world.stopApp();
+      await on.world.startApp();
+      await on.world.fillModal(ben, "after all");
+      await on.world.reads(on.card, "confirmed");
+      expect(on.decisions()).toEqual([{ decision: "approve", reason: "after all" }]);
+    },
+  ],
+  [
+    "a submit from before the restart comes again",
+    async (on) => {
+      await on.world.decide(ben, on.card, "Deny", "no");
+      await on.world.reads(on.card, "confirmed");
+      const submit = on.world.lastPayload("view_submission");
+      await on.world.stopApp();
+      await on.world.startApp();
+      await on.world.deliver(submit);
+      expect(on.decisions()).toEqual([{ decision: "deny", reason: "no" }]);
+    },
+  ],
+]);
+
+const claims = /Approved|✅/;
+const unconfirmed = stories(26, 1, [
+  [
+    "the service fails: no card claims what is not confirmed",
+    async (on) => {
+      const fault = on.world.service.control.fault(
+        { method: "POST", route: "decide" },
+        { kind: "answer", status: 503 },
+        1,
+      );
+      const said = on.world.followed(on.card);
+      await on.world.decide(ben, on.card, "Approve", "go");
+      await on.world.until(() => fault.hits() > 0);
+      await on.world.reads(on.card, "✅ Approved", "The service confirmed it.");
+      const answered = on.world.decisionPosts().filter(({ path }) => path.includes(on.run)).length;
+      expect(answered).toBeGreaterThan(0);
+      expect(said.filter((each) => claims.test(each)).every((each) => each.includes("confirmed"))).toBe(true);
+    },
+  ],
+]);
+
+const silence = stories(27, 1, [
+  [
+    "a form that is opened and closed sends nothing",
+    async (on) => {
+      const { id } = await on.world.openModal(ben, on.card, "Approve");
+      await on.world.slack.acts.close(ben, id);
+      await on.world.command(ana, opsAgents, "help");
+      expect(on.decisions()).toEqual([]);
+    },
+  ],
+  [
+    "a restart with a pending approval sends nothing",
+    async (on) => {
+      await on.world.stopApp();
+      await on.world.startApp();
+      await on.world.openModal(ben, on.card, "Deny").then(({ id }) => on.world.slack.acts.close(ben, id));
+      expect(on.decisions()).toEqual([]);
+    },
+  ],
+  [
+    "a denial without a reason sends nothing",
+    async (on) => {
+      const form = await on.world.openModal(ben, on.card, "Deny");
+      await on.world.fillModal(ben, "\u200B \u00AD");
+      expect(modalText(form)).toContain("a denial needs a reason");
+      await on.world.slack.acts.close(ben, form.id);
+      expect(on.decisions()).toEqual([]);
+    },
+  ],
+]);
+
+const elsewhere = stories(28, 1, [
+  [
+    "two runs with the same words: the card that is clicked decides",
+    async (on) => {
+      const twin = await on.world.asking(ana, opsAgents, "deploy billing-api to production twin");
+      const { id } = await on.world.runAt("deploy billing-api to production twin");
+      await on.world.decide(ben, on.card, "Approve", "this one");
+      await on.world.reads(on.card, "confirmed");
+      expect(on.decisions()).toEqual([{ decision: "approve", reason: "this one" }]);
+      expect(on.world.decisionPosts().filter(({ path }) => path.includes(id))).toEqual([]);
+      expect(buttonsOf(twin.card)).toEqual(["Approve", "Deny"]);
+    },
+  ],
+]);
+
+const twice = stories(29, 1, [
+  [
+    "one submit ten times at once",
+    async (on) => {
+      const form = await on.world.openModal(ben, on.card, "Approve");
+      await Promise.all(Array.from({ length: 10 }, () => on.world.forgeSubmit(ben, form, "one")));
+      await on.world.reads(on.card, "confirmed");
+      expect(on.decisions()).toEqual([{ decision: "approve", reason: "one" }]);
+      await on.world.slack.acts.close(ben, form.id);
+    },
+  ],
+  [
+    "ten submits with ten reasons at once",
+    async (on) => {
+      const form = await on.world.openModal(ben, on.card, "Approve");
+      on.refused("already-decided");
+      await Promise.all(
+        Array.from({ length: 10 }, (_, at) => on.world.forgeSubmit(ben, form, `reason ${at}`)),
+      );
+      await on.world.reads(on.card, "confirmed");
+      expect(on.decisions()).toHaveLength(1);
+      await on.world.slack.acts.close(ben, form.id);
+    },
+  ],
+  [
+    "two people, two verdicts, at once",
+    async (on) => {
+      const forms = [
+        await on.world.openModal(ben, on.card, "Approve"),
+        await on.world.openModal(cat, on.card, "Deny"),
+      ];
+      await Promise.all([on.world.fillModal(ben, "yes"), on.world.fillModal(cat, "no")]);
+      await on.world.reads(on.card, "confirmed");
+      expect(on.decisions()).toHaveLength(1);
+      for (const { id, person } of forms) await on.world.slack.acts.close(person, id);
+    },
+  ],
+]);
+
+const REASONS = [
+  " spaces kept \n",
+  '«quotes» "and" \\backslash\\',
+  "<!channel> & <b>",
+  "зачем? 👩‍💻 e\u0301",
+  "a\u202Eb",
+];
+const reasons = stories(
+  30,
+  1,
+  REASONS.map((reason): Row => [
+    `a reason like ${JSON.stringify(reason)} arrives byte for byte`,
+    async (on) => {
+      await on.world.decide(ben, on.card, "Approve", reason);
+      await on.world.reads(on.card, "confirmed");
+      expect(on.decisions()).toEqual([{ decision: "approve", reason }]);
+    },
+  ]),
+);
+
+const late = stories(31, 1, [
+  [
+    "an old click after the approval was resolved elsewhere",
+    async (on) => {
+      const { id } = await on.world.openModal(ben, on.card, "Approve");
+      const click = on.world.lastPayload("block_actions");
+      await on.world.slack.acts.close(ben, id);
+      on.world.service.control.resolveElsewhere(on.run, on.approval, { verdict: "deny", reason: "by hand" });
+      await on.world.until(
+        () => buttonsOf(on.card).length === 0,
+        () => textOf(on.card),
+      );
+      on.refused("closed");
+      await on.world.deliver(click);
+      await on.world.told(ben, "closed");
+      expect(on.world.hasForm(ben)).toBe(false);
+      expect(on.decisions()).toEqual([]);
+    },
+  ],
+  [
+    "an old click after the run was cancelled",
+    async (on) => {
+      const { id } = await on.world.openModal(ben, on.card, "Approve");
+      const click = on.world.lastPayload("block_actions");
+      await on.world.slack.acts.close(ben, id);
+      on.world.service.control.cancel(on.run, "not needed");
+      await on.world.until(
+        () => buttonsOf(on.card).length === 0,
+        () => textOf(on.card),
+      );
+      on.refused("closed");
+      await on.world.deliver(click);
+      await on.world.told(ben, "closed");
+      expect(on.decisions()).toEqual([]);
+    },
+  ],
+]);
+
+export const storyCases: readonly Attack<Story>[] = [
+  ...stolen,
+  ...content,
+  ...between,
+  ...restarted,
+  ...unconfirmed,
+  ...silence,
+  ...elsewhere,
+  ...twice,
+  ...reasons,
+  ...late,
+];

@@ -1,0 +1,63 @@
+import { describe, expect, test } from "vitest";
+import { ana, aWorld, ben, opsAgents, type Stage } from "../make/world.ts";
+import { policyFile } from "../make/policy.ts";
+import { rowsOf } from "./ground.ts";
+import { ruledCases, RULES } from "./ruled-cases.ts";
+import { type Story, storyCases } from "./story-cases.ts";
+
+// Worlds of their own: what is decided is paced, as Slack wants it, and some attacks restart the app.
+describe.concurrent("while a decision is made", () => {
+  test.for(storyCases.map((each) => [each.id, each.what, each] as const))(
+    "%s %s",
+    async ([, , attack], context) => {
+      const world = await aWorld(context, { troubled: true });
+      const due: string[] = [];
+      await attack.run(await storyOf(world, due));
+      await world.stopApp();
+      expect(refusalsOf(world)).toEqual(expect.arrayContaining(due));
+    },
+  );
+});
+
+describe.concurrent("under a policy", () => {
+  test.for(ruledCases.map((each) => [each.id, each.what, each] as const))(
+    "%s %s",
+    async ([, , attack], context) => {
+      const file = policyFile(RULES, context);
+      const world = await aWorld(context, { troubled: true, env: { POLICY_FILE: file.path } });
+      const due: string[] = [];
+      const story = await storyOf(world, due);
+      await attack.run({ ...story, rules: (text) => file.write(text) });
+      expect(story.decisions()).toEqual([]);
+      await world.stopApp();
+      expect(refusalsOf(world)).toEqual(expect.arrayContaining(due));
+    },
+  );
+});
+
+const TASK = "deploy billing-api to production";
+
+async function storyOf(world: Stage, due: string[]): Promise<Story> {
+  const { opening, card } = await world.asking(ana, opsAgents, TASK);
+  const { id: run, approvals } = await world.runAt(TASK, ({ phase }) => phase === "awaiting_approval");
+  return {
+    world,
+    opening,
+    card,
+    run,
+    approval: approvals[0]?.id ?? "",
+    refused: (because, user = ben) => void due.push(`${user} ${because}`),
+    decisions: () =>
+      world
+        .decisionPosts()
+        .filter(({ path }) => path.includes(run))
+        .map(({ body }) => JSON.parse(body) as { decision: string; reason: string }),
+  };
+}
+
+/** Why somebody was refused, as the audit has it. */
+function refusalsOf(world: Stage): string[] {
+  return rowsOf(world, "select entry from audit where what = 'refused'")
+    .map(({ entry }) => JSON.parse(String(entry)) as { by: { user: string }; refusal: string })
+    .map(({ by, refusal }) => `${by.user} ${refusal}`);
+}

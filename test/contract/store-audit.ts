@@ -1,0 +1,202 @@
+// What every store keeps of the audit: the chain, the full texts, and the letters that follow from it.
+
+import { createHash } from "node:crypto";
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { NO_LINK, linkText } from "#src/core/audit-chain.ts";
+import { type ApprovalId, RunId, UserId } from "#src/core/ids.ts";
+import { PLANNED } from "#src/core/post.ts";
+import type { Run } from "#src/core/run.ts";
+import type { Letter } from "#src/flow/letter.ts";
+import type { AuditEntry } from "#src/flow/ports.ts";
+import { auditSignatures } from "#src/store/audit-key.ts";
+import { signedText } from "#src/core/audit-chain.ts";
+import {
+  aNonce,
+  anApproval,
+  anAuditEntry,
+  aRun,
+  aRunId,
+  aTicket,
+  aWatchedRun,
+  withApprovals,
+} from "../make/run.ts";
+import { type MakeStore, storeBench } from "./store-bench.ts";
+
+const ALL: readonly AuditEntry["what"][] = ["opened", "decided", "refused", "started"];
+const sha256 = (text: string): string => createHash("sha256").update(text, "utf8").digest("hex");
+
+export function auditContract(name: string, makeStore: MakeStore): void {
+  describe(`${name} keeps the contract of an audit`, () => {
+    const bench = storeBench(makeStore);
+    const kept = () => bench.store.auditAfter(0, ALL, 10_000);
+    const aReceipt = (facts: Partial<Letter> = {}): Letter => ({
+      id: aNonce(),
+      kind: "receipt",
+      entry: 1,
+      to: UserId("U0APPROVER"),
+      madeAt: bench.now,
+      post: PLANNED,
+      ...facts,
+    });
+
+    /** Each link follows from the one before, each signature from its link. */
+    async function expectWhole(): Promise<number> {
+      const good = auditSignatures([bench.store.auditPublicKey()]);
+      let previous = NO_LINK;
+      const entries = await kept();
+      for (const [index, { seq, link }] of entries.entries()) {
+        expect(seq).toBe(index + 1);
+        const proof = await bench.store.auditProof(seq);
+        if (proof === null) throw new Error(`no proof of ${seq}`);
+        const { text, key, signature } = proof;
+        expect(link).toBe(sha256(linkText(previous, { seq, origin: "written", key, text })));
+        expect(good(key, signedText({ seq, link }), signature)).toBe("good");
+        previous = link;
+      }
+      return entries.length;
+    }
+
+    test("entries are numbered from one, chained and signed, whatever wrote them", async () => {
+      expect(await bench.store.auditHead()).toBeNull();
+      const run = withApprovals(aRun(), anApproval());
+      await bench.store.insert(run, { audit: [anAuditEntry(run)] });
+      await bench.store.save({ run, revision: 1 }, run, { audit: [anAuditEntry(run, { what: "decided" })] });
+      const [approval = anApproval()] = run.approvals;
+      await bench.store.openModal(aTicket(run, approval), [anAuditEntry(run, { what: "opened" })]);
+      await bench.store.audit([
+        anAuditEntry(run),
+        anAuditEntry(run, { what: "refused", reason: "no \u202e ü" }),
+      ]);
+      expect(await expectWhole()).toBe(5);
+      expect((await bench.store.auditHead())?.entry.reason).toBe("no \u202e ü");
+    });
+
+    test("of writers side by side each entry has a place of its own, and the chain holds", async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(fc.nat(3), { minLength: 2, maxLength: 20 }), async (sizes) => {
+          const before = (await bench.store.auditHead())?.seq ?? 0;
+          await Promise.all(
+            sizes.map(async (size) => {
+              const run = aRun();
+              const audit = Array.from({ length: size }, () => anAuditEntry(run));
+              await bench.store.insert(run, { audit });
+              await bench.store.save({ run, revision: 1 }, run, { audit });
+            }),
+          );
+          const written = 2 * sizes.reduce((sum, size) => sum + size, 0);
+          expect(await expectWhole()).toBe(before + written);
+        }),
+        { numRuns: 10 },
+      );
+    });
+
+    test("what was not written leaves no entry and no gap", async () => {
+      const run = aRun();
+      await bench.store.insert(run, { audit: [anAuditEntry(run)] });
+      await bench.store.insert(run, { audit: [anAuditEntry(run)] });
+      expect(await bench.store.save({ run, revision: 9 }, run, { audit: [anAuditEntry(run)] })).toBe("lost");
+      await bench.store.audit([]);
+      await bench.store.audit([anAuditEntry(run, { what: "refused" })]);
+      expect(await expectWhole()).toBe(2);
+    });
+
+    test("a save can store where its entries stand", async () => {
+      const run = aRun();
+      await bench.store.insert(run, { audit: [anAuditEntry(run)] });
+      const noted = (saved: Run, marks: readonly { seq: number; link: string }[]): Run => ({
+        ...saved,
+        input: marks.map(({ seq, link }) => `${seq} ${link}`).join(),
+      });
+      const audit = [anAuditEntry(run), anAuditEntry(run)];
+      expect(await bench.store.save({ run, revision: 1 }, run, { audit, noted })).toBe("saved");
+      const entries = await kept();
+      const { input } = (await bench.loaded(run.key)).run;
+      expect(input).toBe(
+        entries
+          .slice(1)
+          .map(({ seq, link }) => `${seq} ${link}`)
+          .join(),
+      );
+    });
+
+    test("an entry is read as it was written; its full text is kept once for each digest", async () => {
+      const run = aRun();
+      const digest = sha256("the whole request");
+      const asked = anAuditEntry(run, { what: "decided", digest, text: "the whole request" });
+      await bench.store.audit([asked, asked, anAuditEntry(run, { what: "refused", digest: "unknown" })]);
+      const { text, ...entry } = asked;
+      const [first] = await kept();
+      expect(first?.entry).toEqual({ ...entry, textKept: true });
+      expect(await bench.store.auditText(digest)).toBe(text);
+      expect(await bench.store.auditText("unknown")).toBeNull();
+      expect((await bench.store.auditEntry(1))?.entry).toEqual(first?.entry);
+      expect(await bench.store.auditEntry(99)).toBeNull();
+      expect(await bench.store.auditProof(99)).toBeNull();
+    });
+
+    test("entries are found after a number, of the kinds asked for, no more than asked for", async () => {
+      const run = aRun();
+      await bench.store.audit(
+        (["opened", "decided", "refused", "decided"] as const).map((what) => anAuditEntry(run, { what })),
+      );
+      const seqs = async (...asked: Parameters<typeof bench.store.auditAfter>): Promise<number[]> =>
+        (await bench.store.auditAfter(...asked)).map(({ seq }) => seq);
+      expect(await seqs(0, ["decided"], 9)).toEqual([2, 4]);
+      expect(await seqs(2, ["decided", "refused"], 9)).toEqual([3, 4]);
+      expect(await seqs(0, ALL, 2)).toEqual([1, 2]);
+      expect(await seqs(4, ALL, 9)).toEqual([]);
+    });
+
+    test("a run's entries are found by our key and by the service's id, those of before it had one too", async () => {
+      const id = aRunId();
+      const run = aWatchedRun(id);
+      const runId = RunId(id);
+      await bench.store.audit([
+        anAuditEntry(run),
+        anAuditEntry(aRun()),
+        anAuditEntry(run, { runId, what: "decided" }),
+        anAuditEntry(aRun(), { run: null, runId, what: "refused" }),
+      ]);
+      const seqs = async (asked: string): Promise<number[]> =>
+        (await bench.store.auditOfRun(asked)).map(({ seq }) => seq);
+      expect(await seqs(id)).toEqual([1, 3, 4]);
+      expect(await seqs(run.key)).toEqual([1, 3]);
+      expect(await seqs("run_unknown")).toEqual([]);
+    });
+
+    test("a letter is added once for its kind, entry and addressee, and stays to be done until it is said to be", async () => {
+      const letter = aReceipt();
+      await bench.store.addLetters([
+        letter,
+        aReceipt(),
+        aReceipt({ kind: "dispute" }),
+        aReceipt({ entry: 2 }),
+      ]);
+      await bench.store.addLetters([aReceipt()]);
+      await bench.store.addLetters([]);
+      const open = await bench.store.letters(9);
+      expect(open).toHaveLength(3);
+      expect(open).toContainEqual(letter);
+      const sending = { ...letter, post: { is: "sending", at: bench.now, tries: 1 } } as const;
+      await bench.store.saveLetter(sending, true);
+      expect(await bench.store.letter(letter.id)).toEqual(sending);
+      await bench.store.saveLetter(sending, false);
+      expect(await bench.store.letters(9)).toHaveLength(2);
+      expect(await bench.store.letters(1)).toHaveLength(1);
+      expect(await bench.store.letter(aNonce())).toBeNull();
+    });
+
+    test("of disputes of one letter at once, one leaves an entry", async () => {
+      const letter = aReceipt();
+      await bench.store.addLetters([letter]);
+      const entry = anAuditEntry(aRun(), { what: "refused", refers: 1, approval: "apr_1" as ApprovalId });
+      const answers = await Promise.all(
+        Array.from({ length: 5 }, () => bench.store.dispute(letter.id, entry)),
+      );
+      expect(answers.filter((answer) => answer === "disputed")).toHaveLength(1);
+      expect(await expectWhole()).toBe(1);
+      expect(await bench.store.dispute(aNonce(), entry)).toBe("known");
+    });
+  });
+}

@@ -1,0 +1,230 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { decide, mayDecide, type Person, type Submission } from "#src/core/decide.ts";
+import { ChannelId, GroupId, UserId } from "#src/core/ids.ts";
+import { observe } from "#src/core/observe.ts";
+import {
+  BUILT_IN,
+  type Circle,
+  type Facts,
+  holds,
+  type Policy,
+  ruleFor,
+  type When,
+} from "#src/core/policy.ts";
+import { fits, folded } from "#src/core/text-pattern.ts";
+import { aSnapshot, contextAt, listedRun } from "../make/history.ts";
+import { aPolicy, aRule, these } from "../make/policy.ts";
+import {
+  anApproval,
+  APPROVER,
+  aWatchedRun,
+  CHANNEL,
+  NOON,
+  REQUESTER,
+  TEAM,
+  withApprovals,
+} from "../make/run.ts";
+
+const ALWAYS: When = { channels: null, requesters: null, action: null, input: null, fields: {} };
+const facts: Facts = {
+  channel: CHANNEL,
+  requester: REQUESTER,
+  input: "Release billing-api",
+  action: "Deploy billing-api to Production",
+  content: {
+    risk: "high",
+    target: { env: "prod", zones: ["a", "b"] },
+    "dotted.name": 7,
+    replicas: 4,
+    none: null,
+  },
+};
+
+describe("a condition", () => {
+  test.for<[string, Partial<When>, boolean]>([
+    ["nothing is asked", {}, true],
+    ["the channel", { channels: [CHANNEL] }, true],
+    ["another channel", { channels: [ChannelId("C0OTHER")] }, false],
+    ["one of two requesters", { requesters: [APPROVER, REQUESTER] }, true],
+    ["another requester", { requesters: [APPROVER] }, false],
+    ["the action, in other case", { action: ["deploy billing-api to production"] }, true],
+    ["a part of the action", { action: ["deploy"] }, false],
+    ["the beginning of the action", { action: ["deploy *"] }, true],
+    ["one of two actions", { action: ["drop *", "* production"] }, true],
+    ["the task", { input: ["release *"] }, true],
+    ["a field", { fields: { risk: ["high"] } }, true],
+    ["a field that is not there", { fields: { owner: ["*"] } }, false],
+    ["a field that is null", { fields: { none: ["*"] } }, false],
+    ["a field within a field", { fields: { "target.env": ["prod*"] } }, true],
+    ["a field with a dot in its name", { fields: { "dotted.name": ["7"] } }, true],
+    ["a member of a list", { fields: { "target.zones": ["b"] } }, true],
+    ["a record where a text is asked", { fields: { target: ["*"] } }, false],
+    ["two fields, of which one differs", { fields: { risk: ["high"], replicas: ["5"] } }, false],
+    ["what every object inherits", { fields: { constructor: ["*"], "target.toString": ["*"] } }, false],
+  ])("%s: %o holds: %s", ([, when, answer]) => {
+    const foldedWhen = { ...ALWAYS, ...when };
+    expect(holds(foldedWhen, facts)).toBe(answer);
+  });
+
+  test("on the action does not hold where the service did not say what the action is", () => {
+    expect(holds({ ...ALWAYS, action: ["*"] }, { ...facts, action: null })).toBe(false);
+  });
+
+  test.each([
+    ["an invisible character", "deploy billing-api to pro\u200Bduction"],
+    ["wide letters", "deploy billing-api to ｐｒｏｄｕｃｔｉｏｎ"],
+    ["more white space", "  deploy\n billing-api \tto production "],
+  ])("is not escaped with %s", (_what, action) => {
+    expect(holds({ ...ALWAYS, action: ["* production"] }, { ...facts, action })).toBe(true);
+  });
+});
+
+describe("a pattern", () => {
+  test("fits as the same pattern read as a regular expression does", () => {
+    const letters = fc.string({ unit: fc.constantFrom("a", "b", "*"), maxLength: 8 });
+    fc.assert(
+      fc.property(letters, fc.string({ unit: fc.constantFrom("a", "b"), maxLength: 10 }), (pattern, text) => {
+        const expected = new RegExp(`^${pattern.replaceAll("*", ".*")}$`).test(text);
+        expect(fits(pattern, text)).toBe(expected);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("takes no long time on a long text that fits almost", () => {
+    expect(fits(folded("*a*a*a*a*a*a*b"), "a".repeat(50_000))).toBe(false);
+  });
+});
+
+describe("the rule of an approval", () => {
+  const [first, second] = [
+    aRule({ name: "first", when: { ...ALWAYS, action: ["drop *"] } }),
+    aRule({ name: "second" }),
+  ];
+
+  test("is the first that fits", () => {
+    const policy: Policy = { ...BUILT_IN, rules: [first, second] };
+    expect(ruleFor(policy, facts).name).toBe("second");
+    expect(ruleFor(policy, { ...facts, action: "drop it" }).name).toBe("first");
+  });
+
+  test("lets nobody decide where none fits", () => {
+    const rule = ruleFor({ ...BUILT_IN, rules: [first] }, facts);
+    const person: Person = { team: TEAM, user: APPROVER, kind: "member", seesChannel: true };
+    expect(mayDecide(person, aWatchedRun(), rule)).toMatchObject({ because: "not-approver" });
+  });
+
+  test("stands on the approval from the first look on, and follows a changed policy and a changed request", () => {
+    const run = listedRun("apr_1");
+    expect(run.approvals[0]?.ruling).toMatchObject({ version: null, rule: { name: "built-in" } });
+    const policy = aPolicy({ name: "big", when: { ...ALWAYS, fields: { big: ["true"] } } }, { name: "rest" });
+    const next = observe(run, aSnapshot(run, ["apr_1"]), contextAt(0, policy));
+    expect(next.approvals[0]?.ruling.rule.name).toBe("rest");
+    const bigger = aSnapshot(run, [{ id: "apr_1", content: { action: "delete it", big: true } }]);
+    const last = observe(next, bigger, contextAt(0, policy));
+    expect(last.approvals[0]).toMatchObject({ version: 2, ruling: { rule: { name: "big" } } });
+    expect(observe(last, bigger, contextAt(0, policy))).toBe(last);
+  });
+});
+
+const GROUP = GroupId("S0GROUP");
+const ROOM = ChannelId("C0ROOM");
+const run = aWatchedRun();
+const member = (more: Partial<Person> = {}): Person => ({
+  team: TEAM,
+  user: APPROVER,
+  kind: "member",
+  seesChannel: true,
+  ...more,
+});
+const inside = (set: GroupId | ChannelId, is: boolean): Partial<Person> => ({
+  memberOf: new Map([[set, is]]),
+});
+const room = (...channels: ChannelId[]): Circle => ({ users: [], groups: [], channels });
+
+describe("whom a rule lets decide", () => {
+  test.for<[string, Circle, Partial<Person>, string | null]>([
+    ["anyone", "anyone", {}, null],
+    ["a person who is named", these([APPROVER]), {}, null],
+    ["a person who is not named", these([UserId("U0OTHER")]), {}, "not-approver"],
+    ["a person whose id only begins like a named one", these([UserId("U0APPROVERS")]), {}, "not-approver"],
+    ["a member of the group", these([], [GROUP]), inside(GROUP, true), null],
+    ["no member of the group", these([], [GROUP]), inside(GROUP, false), "not-approver"],
+    ["somebody of whom the group was not asked", these([], [GROUP]), {}, "unverified"],
+    ["a named person of whom the group was not asked", these([APPROVER], [GROUP]), {}, null],
+    ["a member of the channel", room(ROOM), inside(ROOM, true), null],
+    ["no member of a public channel", room(ROOM), inside(ROOM, false), "not-approver"],
+    ["a named guest", these([APPROVER]), { kind: "guest" }, "guest"],
+    ["a named person who does not see the card", these([APPROVER]), { seesChannel: false }, "not-in-channel"],
+    ["a named person of another team", these([APPROVER]), { kind: "outsider" }, "outsider"],
+    ["the requester, named", these([REQUESTER]), { user: REQUESTER }, "requester"],
+    ["nobody", these([]), {}, "not-approver"],
+  ])("%s", ([, approvers, facts, because]) => {
+    expect(mayDecide(member(facts), run, aRule({ approvers }))?.because ?? null).toBe(because);
+  });
+
+  test("is the requester too where the rule allows that, and only if it names them", () => {
+    const asked = member({ user: REQUESTER });
+    const rule = (approvers: Circle) => aRule({ selfApproval: true, approvers });
+    expect(mayDecide(asked, run, rule("anyone"))).toBeNull();
+    expect(mayDecide(asked, run, rule(these([REQUESTER])))).toBeNull();
+    expect(mayDecide(asked, run, rule(these([APPROVER])))).toMatchObject({ because: "not-approver" });
+  });
+});
+
+describe("a submitted decision under a policy", () => {
+  const approval = anApproval();
+  const open = withApprovals(run, approval);
+  const submission: Submission = {
+    approval: approval.id,
+    version: 1,
+    digest: approval.request.digest,
+    was: approval.request,
+    verdict: "approve",
+    reason: "it is time",
+    by: member(),
+  };
+  const submit = (policy: Policy, more: Partial<Submission> = {}) =>
+    decide(open, { ...submission, ...more }, contextAt(0, policy));
+
+  test("carries the version of the policy and the name of the rule", () => {
+    const result = submit(aPolicy({ name: "ops" }));
+    expect(result.ok && result.value.approvals[0]?.state).toMatchObject({
+      is: "decided",
+      decision: { at: NOON, policy: { version: "0123456789ab", rule: "ops" } },
+    });
+  });
+
+  test("is held to the rule of now, whatever the card says", () => {
+    expect(open.approvals[0]?.ruling.rule.approvers).toBe("anyone");
+    expect(submit(aPolicy({ approvers: these([UserId("U0OTHER")]) }))).toMatchObject({
+      ok: false,
+      error: { because: "not-approver" },
+    });
+  });
+
+  test.for<[string, Partial<Submission>, object | null]>([
+    ["an approval without a reason", { reason: " \u200B" }, { because: "reason-needed", verdict: "approve" }],
+    [
+      "a reason that is too short",
+      { reason: "123456789" },
+      { because: "reason-too-short", chars: 9, fewest: 10 },
+    ],
+    [
+      "a reason made longer with what nobody sees",
+      { reason: `123456789${"\u200B".repeat(9)}   ` },
+      { because: "reason-too-short" },
+    ],
+    ["a reason that is long enough", { reason: "1234567890" }, null],
+    ["a denial, which needs less", { verdict: "deny", reason: "no!" }, null],
+    [
+      "a denial that is too short",
+      { verdict: "deny", reason: "no" },
+      { because: "reason-too-short", fewest: 3 },
+    ],
+  ])("%s", ([, more, refusal]) => {
+    const result = submit(aPolicy({ reason: { approve: 10, deny: 3 } }), more);
+    expect(result).toMatchObject(refusal === null ? { ok: true } : { ok: false, error: refusal });
+  });
+});

@@ -1,0 +1,130 @@
+import { describe, expect, test } from "vitest";
+import { modalText } from "../make/journey-sight.ts";
+import { policyFile } from "../make/policy.ts";
+import { ana, aWorld, ben, cat, opsAgents, payments, releases } from "../make/world.ts";
+
+const TASK = "deploy billing-api to production";
+const SHARED_MS = 5_000;
+
+const PEOPLE = `rules:
+  - name: production
+    when: { action: "deploy * to production*" }
+    approvers: { users: [${ben}] }
+    reason: { approve: 10, deny: 3 }
+  - name: rest
+    approvers: anyone
+`;
+const GROUPS = `rules:
+  - name: by the group
+    approvers: { groups: [S0APPROVERS] }
+`;
+
+describe.concurrent("a policy's approvers", () => {
+  test("are told by id: who is not named is refused at the click, and the other decides", async (context) => {
+    const world = await aWorld(context, { env: { POLICY_FILE: policyFile(PEOPLE, context).path } });
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    await world.isRefused(cat, card, "Approve", "The rule `production` lets others decide this");
+    const modal = await world.openModal(ben, card, "Approve");
+    expect(modalText(modal)).toContain("Needed to approve, at least 10 characters");
+    await world.fillModal(ben, "too short");
+    expect(modalText(modal)).toContain("9 characters. The rule of this approval wants at least 10");
+    expect(world.decisions()).toEqual([]);
+    await world.fillModal(ben, "long enough");
+    await world.reads(card, "Approved", "long enough", "confirmed");
+  });
+
+  test("are a user group's members, and whoever leaves it before the submit is refused", async (context) => {
+    const world = await aWorld(context, { env: { POLICY_FILE: policyFile(GROUPS, context).path } });
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    const modal = await world.openModal(ben, card, "Approve");
+    await world.lateBy(SHARED_MS);
+    const group = world.slack.workspace.usergroups.get("S0APPROVERS");
+    if (group === undefined) throw new Error("the sandbox has no group of approvers");
+    group.users = [cat];
+    await world.fillModal(ben, "as before");
+    expect(modalText(modal)).toContain("The rule `by the group` lets others decide this");
+    expect(world.decisions()).toEqual([]);
+    await world.decide(cat, card, "Approve", "mine");
+    await world.reads(card, "Approved", "mine", "confirmed");
+  });
+
+  test("of a group that Slack can't list may not decide: could not verify", async (context) => {
+    const world = await aWorld(context, {
+      env: { POLICY_FILE: policyFile(GROUPS, context).path },
+      troubled: true,
+    });
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    world.slack.faults.next("usergroups.users.list", { http: 500 });
+    await world.isRefused(ben, card, "Approve", "could not verify");
+    await world.decide(ben, card, "Approve", "now");
+    await world.reads(card, "Approved", "now", "confirmed");
+  });
+
+  test("are a channel's members, though anyone sees the card", async (context) => {
+    const file = policyFile(
+      `rules:\n  - name: payers\n    approvers: { channels: [${payments}] }\n`,
+      context,
+    );
+    const world = await aWorld(context, { env: { POLICY_FILE: file.path } });
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    await world.isRefused(cat, card, "Approve", "The rule `payers` lets others decide this");
+    await world.decide(ben, card, "Deny", "not today");
+    await world.reads(card, "Denied", "confirmed");
+  });
+
+  test("include the requester only where the rule says so", async (context) => {
+    const file = policyFile(`rules:\n  - { name: own, approvers: anyone, self-approval: true }\n`, context);
+    const world = await aWorld(context, { env: { POLICY_FILE: file.path } });
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    await world.decide(ana, card, "Approve", "my own");
+    await world.reads(card, "Approved", "my own", "confirmed");
+  });
+});
+
+describe.concurrent("the policy at a reload", () => {
+  test("holds for a form that is open already", async (context) => {
+    const file = policyFile(PEOPLE, context);
+    const world = await aWorld(context, { env: { POLICY_FILE: file.path } });
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    const modal = await world.openModal(ben, card, "Approve");
+    file.write(PEOPLE.replace(ben, cat));
+    await world.reload();
+    await world.fillModal(ben, "I was allowed");
+    expect(modalText(modal)).toContain("lets others decide this");
+    expect(world.decisions()).toEqual([]);
+    await world.decide(cat, card, "Approve", "now it is me");
+    await world.reads(card, "Approved", "now it is me", "confirmed");
+  });
+
+  test("stays the old one when the file can't be used", async (context) => {
+    const file = policyFile(PEOPLE, context);
+    const world = await aWorld(context, { env: { POLICY_FILE: file.path }, troubled: true });
+    file.write("rules: [");
+    await world.reload();
+    expect(world.logged.join("\n")).toContain("the old policy stays in force");
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    await world.isRefused(cat, card, "Approve", "The rule `production` lets others decide this");
+  });
+});
+
+test("a policy that can't be used keeps Countersign from starting, and says where it is wrong", async (context) => {
+  const file = policyFile("rules:\n  - name: a\n    approvers: { users: [] }", context);
+  await expect(aWorld(context, { env: { POLICY_FILE: file.path } })).rejects.toThrow(
+    `${file.path}:3: rules[0].approvers.users is empty`,
+  );
+});
+
+test("who may start runs, and where, is the policy's word", async (context) => {
+  const file = policyFile(
+    `rules:\n  - { name: all, approvers: anyone }\nstarters:\n  - { channels: [${opsAgents}], who: { groups: [S0APPROVERS] } }\n`,
+    context,
+  );
+  const world = await aWorld(context, { env: { POLICY_FILE: file.path } });
+  expect(await world.command(ana, opsAgents, `run ${TASK}`)).toMatchObject({ ok: true });
+  await world.told(ana, "The policy lets others start and watch runs in this channel");
+  await world.command(ben, releases, `run ${TASK}`);
+  await world.told(ben, "The policy lets nobody start or watch runs in this channel");
+  expect(world.tasksSent()).toEqual([]);
+  await world.run(ben, opsAgents, TASK);
+  await world.runAt(TASK);
+});

@@ -1,0 +1,184 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { isList, isRecord, type Json } from "#src/core/json.ts";
+import { createPolicyHolder, findingLine, lintPolicy, loadPolicy } from "#src/policy/policy-file.ts";
+import { policySchema } from "#src/policy/policy-shape.ts";
+import { readPolicy } from "#src/policy/read-policy.ts";
+import { policyFile } from "../make/policy.ts";
+
+const at = (path: string): URL => new URL(`../../${path}`, import.meta.url);
+
+function faults(text: string): string[] {
+  const read = readPolicy(text, "v");
+  return read.ok ? [] : read.error.map((each) => findingLine("p", each));
+}
+
+async function doubts(text: string): Promise<string[]> {
+  return (await lintPolicy(policyFile(text).path)).map((each) => findingLine("p", each));
+}
+
+const REST = "\n  - name: rest\n    approvers: anyone";
+
+describe("a policy file is refused, each fault with its line, for", () => {
+  test.for<[string, string, string[]]>([
+    ["nothing in it", "", ["p:1: the file is empty"]],
+    ["no rules", "starters: [{ who: anyone }]", ["p:1: rules is missing"]],
+    ["an empty list of rules", "rules: []", ["p:1: rules is empty, so nobody could decide anything"]],
+    [
+      "no YAML",
+      "rules: [",
+      ["p:1: Flow sequence in block collection must be sufficiently indented and end with a ]"],
+    ],
+    ["a key twice", "rules: 7\nrules: 8", ["p:2: Map keys must be unique"]],
+    ["a rule without approvers", "rules:\n  - name: a", ["p:2: rules[0].approvers is missing"]],
+    [
+      "an empty list of approvers",
+      "rules:\n  - name: a\n    approvers:\n      groups: [S0GROUP]\n      users: []",
+      ["p:5: rules[0].approvers.users is empty, so nobody is in it"],
+    ],
+    [
+      "approvers who are nobody",
+      "rules:\n  - name: a\n    approvers: {}",
+      ["p:3: rules[0].approvers names nobody: give users, groups or channels, or the word anyone"],
+    ],
+    [
+      "a name where an id belongs",
+      "rules:\n  - name: a\n    when: { channel: '#ops' }\n    approvers: anyone",
+      ["p:3: rules[0].when.channel is not a channel's id such as C0123ABCD; names are not ids"],
+    ],
+    [
+      "a key that nobody knows, and a wrong value, both at once",
+      "rules:\n  - name: a\n    approvers: anyone\n    self-approval: maybe\n    quorum: 2",
+      [
+        "p:4: rules[0].self-approval is neither true nor false",
+        "p:5: rules[0].quorum is nothing that a policy knows",
+      ],
+    ],
+    [
+      "one name for two rules",
+      `rules:\n  - name: rest\n    when: { action: x }\n    approvers: anyone${REST}`,
+      ["p:5: rules[1].name names a second rule «rest»: the audit could not tell them apart"],
+    ],
+    [
+      "a denial without a reason",
+      "rules:\n  - name: a\n    approvers: anyone\n    reason: { deny: 0 }",
+      ["p:4: rules[0].reason.deny is less than 1: a denial needs a reason"],
+    ],
+    [
+      "an empty list of starters",
+      `rules:${REST}\nstarters: []`,
+      ["p:4: starters is empty, so nobody could start a run; leave it out to let everybody"],
+    ],
+  ])("%s", ([, text, told]) => expect(faults(text)).toEqual(told));
+});
+
+describe("the linter doubts", () => {
+  test("a rule that never comes into force, and says by which", async () => {
+    const text = `rules:
+  - name: deploys
+    when: { action: "deploy *", channel: [C0OPS, C0REL] }
+    approvers: anyone
+  - name: production
+    when: { action: ["deploy * to production", "deploy x"], channel: C0OPS, field: { risk: high } }
+    approvers: { users: [U0ANA] }${REST}`;
+    expect(await doubts(text)).toEqual([
+      "p:5: rules[1] «production» never comes into force: «deploys» stands before it and fits whatever it fits",
+    ]);
+  });
+
+  test("a policy in which no rule fits always", async () => {
+    const text = 'rules:\n  - name: a\n    when: { action: "*" }\n    approvers: anyone';
+    expect(await doubts(text)).toEqual([
+      "p:1: rules no rule fits always: what none of them fits, nobody may decide. A last rule without «when» mends that",
+    ]);
+  });
+
+  test("no rule that is only narrower, wider or beside another", async () => {
+    const text = `rules:
+  - name: production
+    when: { action: "deploy * to production" }
+    approvers: anyone
+  - name: deploys
+    when: { action: "deploy *" }
+    approvers: anyone
+  - name: here
+    when: { channel: C0OPS }
+    approvers: anyone${REST}`;
+    expect(await doubts(text)).toEqual([]);
+  });
+});
+
+describe("the policy in force", () => {
+  const log = (lines: string[]) => {
+    const write = (_fields: object, message: string): void => void lines.push(message);
+    return { debug: write, info: write, warn: write, error: write };
+  };
+
+  test("is the built-in one without a file, and asking to read again changes nothing", async () => {
+    const holder = await createPolicyHolder(null, log([]));
+    expect(holder.now()).toMatchObject({ version: null });
+    expect(await holder.reload()).toBe(false);
+  });
+
+  test("is read again on demand, with another version; a bad file keeps the old one and says so", async () => {
+    const lines: string[] = [];
+    const file = policyFile(`rules:${REST}`);
+    const holder = await createPolicyHolder(file.path, log(lines));
+    const first = holder.now();
+    expect(first.version).toMatch(/^[0-9a-f]{12}$/);
+    file.write("rules: []");
+    expect(await holder.reload()).toBe(false);
+    expect(holder.now()).toBe(first);
+    expect(lines.at(-1)).toContain("the old policy stays in force");
+    file.write(`rules:\n  - { name: other, approvers: { users: [U0ANA] } }`);
+    expect(await holder.reload()).toBe(true);
+    expect(holder.now().rules[0]?.name).toBe("other");
+    expect(holder.now().version).not.toBe(first.version);
+    expect(await holder.reload()).toBe(false);
+  });
+
+  test("is none at all when the file can't be read or used at the start", async () => {
+    await expect(createPolicyHolder("/nowhere/policy.yaml", log([]))).rejects.toThrow(
+      /can't be read: ENOENT/,
+    );
+    const { path } = policyFile("rules: []");
+    await expect(createPolicyHolder(path, log([]))).rejects.toThrow(`${path}:1: rules is empty`);
+  });
+});
+
+describe("docs/policy.md", () => {
+  const text = readFileSync(at("docs/policy.md"), "utf8");
+  const examples = [...text.matchAll(/```yaml\n([^]*?)```/g)].map(([, yaml]) => yaml ?? "");
+
+  test("has examples, and the linter finds nothing wrong with any", async () => {
+    expect(examples.length).toBeGreaterThan(0);
+    for (const each of examples) expect(await doubts(each)).toEqual([]);
+  });
+
+  test("names every key that a policy knows", () => {
+    const known = new Set(propertiesIn(JSON.parse(JSON.stringify(policySchema())) as Json));
+    expect(known.size).toBeGreaterThan(8);
+    for (const key of known) expect(text).toContain(key);
+  });
+
+  test("stands beside the schema that editors read", () => {
+    expect(JSON.parse(readFileSync(at("docs/policy.schema.json"), "utf8"))).toEqual(
+      JSON.parse(JSON.stringify(policySchema())),
+    );
+  });
+});
+
+function propertiesIn(schema: Json): string[] {
+  if (isList(schema)) return schema.flatMap(propertiesIn);
+  if (!isRecord(schema)) return [];
+  const own = isRecord(schema["properties"] ?? null) ? Object.keys(schema["properties"] ?? {}) : [];
+  return [...own, ...Object.values(schema).flatMap(propertiesIn)];
+}
+
+test("the version follows from the text alone", async () => {
+  const [a, b] = [
+    await loadPolicy(policyFile(`rules:${REST}`).path),
+    await loadPolicy(policyFile(`rules:${REST}`).path),
+  ];
+  expect(a).toEqual(b);
+});
