@@ -144,8 +144,8 @@ describe.concurrent("friction", () => {
     const rule = "    friction: { read-first: true, type: production }\n";
     const world = await aWorld(context, under(context, rule));
     const { card } = await world.asking(ana, opsAgents, TASK);
-    await world.isRefused(ben, card, "Approve", "Press Read in Full on the card");
-    await world.openModal(ben, card, "Read in Full");
+    await world.isRefused(ben, card, "Approve", "Press Read in full on the card");
+    await world.openModal(ben, card, "Read in full");
     const modal = await world.openModal(ben, card, "Approve");
     expect(modalText(modal)).toContain("Type production to approve");
     const typed = (word: string) => ({ reason: { reason_text: "ok" }, word: { word_text: word } });

@@ -83,7 +83,7 @@ function requestBlock(run: Run, approval: Approval): Block {
   if (fitsCard(request)) return wholeRequest(request);
   const where = needsFile(request)
     ? WHERE_IN_FILE[fileState(run, requestSlot(approval))]
-    : "Read in Full shows the whole request.";
+    : "«Read in full» shows the whole request.";
   return firstPart(request, 1_500, where);
 }
 
@@ -101,7 +101,7 @@ function buttons({ nonce, request, ruling }: Approval, { open, held }: CardState
   const stop = held === null ? [] : [button(CARD_UNDO, "Undo"), deny];
   const mustRead = open && ruling.rule.friction.readFirst;
   const whole = fitsCard(request) || needsFile(request);
-  const read = whole && !mustRead ? [] : [button(CARD_READ, "Read in Full")];
+  const read = whole && !mustRead ? [] : [button(CARD_READ, "Read in full")];
   const elements = [...(mustRead ? read : []), ...decide, ...stop, ...(mustRead ? [] : read)];
   // A block id of its own for each version: a click on a copy that Slack's client still shows is told apart.
   return elements.length === 0 ? [] : [{ type: "actions", block_id: `decide-${nonce}`, elements } as Block];

@@ -19,7 +19,7 @@ const ALWAYS = {
   deactivated: "This account is deactivated, so it can't decide approvals. Nothing was sent.",
   "not-in-channel": "Only people who are in this channel can decide its approvals. Nothing was sent.",
   "read-first":
-    "The rule of this approval wants you to have opened the request in full. Nothing was sent. Press Read in Full on the card, then Approve.",
+    "The rule of this approval wants you to have opened the request in full. Nothing was sent. Press Read in full on the card, then Approve.",
   undone:
     "Whoever approved this took it back after this was shown. Nothing was sent. Look at the card again.",
   "too-late":
