@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { enableCompileCache, flushCompileCache } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import type { World, WorldOptions } from "./world.ts";
@@ -45,13 +45,19 @@ try {
   process.exitCode = 2;
 }
 
+/** A policy can be tried here: people and groups are those of `slack/seed.ts`. */
+function policyEnv(): { POLICY_FILE?: string } {
+  const file = process.env["POLICY_FILE"]?.trim() ?? "";
+  return file === "" ? {} : { POLICY_FILE: resolve(file) };
+}
+
 async function run(port: number | null, tempo: number, verbose: boolean): Promise<void> {
   enableCompileCache(COMPILED);
   const { startWorld } = await import("./world.ts");
   const folder = await mkdtemp(join(tmpdir(), "countersign-"));
   const databaseUrl = `sqlite:${join(folder, "countersign.db")}`;
   const bot = {
-    env: { LOG_LEVEL: verbose ? "info" : "error", NODE_COMPILE_CACHE: COMPILED, ...AUDIT },
+    env: { LOG_LEVEL: verbose ? "info" : "error", NODE_COMPILE_CACHE: COMPILED, ...AUDIT, ...policyEnv() },
     echo: (text: string) => void process.stderr.write(text),
     say: (words: string) => console.error(words),
   };
