@@ -29,7 +29,7 @@ export function openingShows(run: Run): string {
     case "created":
       if (run.watch.is === "missing" && isMissing(run)) return "missing";
       if (run.watch.is === "given-up" || run.watch.is === "dropped") return run.watch.is;
-      return `run ${run.seen?.status ?? "not seen"}`;
+      return `run ${run.seen?.status ?? "not seen"}${deniedShows(run)}`;
   }
 }
 
@@ -38,7 +38,21 @@ export function outcomeShows(run: Run): string | null {
   if (run.creation.is === "refused") return "not started";
   if (run.creation.is === "unknown") return `unknown, ${run.creation.again}`;
   if (run.seen?.ended === undefined || run.seen.ended === null) return null;
-  return run.seen.ended.asFile ? `ended, file ${fileState(run, OUTPUT)}` : "ended";
+  const file = run.seen.ended.asFile ? `, file ${fileState(run, OUTPUT)}` : "";
+  return `ended${file}${deniedShows(run)}`;
+}
+
+/** How many of its requests were denied, as the service confirmed: «succeeded» alone would hide that something was not done. */
+export function denials({ approvals }: Pick<Run, "approvals">): number {
+  return approvals.filter(
+    ({ state }) =>
+      state.is === "decided" && state.decision.verdict === "deny" && state.delivery.is === "confirmed",
+  ).length;
+}
+
+function deniedShows(run: Run): string {
+  const denied = run.seen?.status === "succeeded" ? denials(run) : 0;
+  return denied === 0 ? "" : `, ${denied} denied`;
 }
 
 export function missingShows(run: Run): string | null {

@@ -76,7 +76,7 @@ function requestBlock(run: Run, approval: Approval): Block {
   if (fitsCard(request)) return wholeRequest(request);
   const where = needsFile(request)
     ? WHERE_IN_FILE[fileState(run, requestSlot(approval))]
-    : "Read in Full shows the whole request.";
+    : "«Read in full» shows the whole request.";
   return firstPart(request, 1_500, where);
 }
 
@@ -92,7 +92,7 @@ function buttons({ nonce, request }: Approval, open: boolean): Block[] {
   const decide = open
     ? [button(CARD_APPROVE, "Approve", { style: "primary" }), button(CARD_DENY, "Deny")]
     : [];
-  const read = fitsCard(request) || needsFile(request) ? [] : [button(CARD_READ, "Read in Full")];
+  const read = fitsCard(request) || needsFile(request) ? [] : [button(CARD_READ, "Read in full")];
   const elements = [...decide, ...read];
   // A block id of its own for each version: a click on a copy that Slack's client still shows is told apart.
   return elements.length === 0 ? [] : [{ type: "actions", block_id: `decide-${nonce}`, elements } as Block];
