@@ -18,7 +18,9 @@ export const MODAL_HOLDS_CHARS = 50_000;
 /** Said elsewhere on the card, so not repeated as a field. */
 const SHOWN_APART = new Set(["id", "action"]);
 
-export function requestParts({ action, content }: Pick<Request, "action" | "content">): RequestParts {
+type Told = Pick<Request, "action" | "content" | "volatile">;
+
+export function requestParts({ action, content, volatile = [] }: Told): RequestParts {
   const shown = action === null ? null : visible(action);
   if (!isRecord(content))
     return { action: shown, fields: typeof content === "string" ? [] : [field("sent", content)] };
@@ -28,7 +30,12 @@ export function requestParts({ action, content }: Pick<Request, "action" | "cont
     )
     .filter(([name, value]) => name !== "status" || value !== "pending")
     .map(([name, value]) => field(name, value));
-  return { action: shown, fields };
+  const may = volatile.map(visible).join(", ");
+  const remark = {
+    name: "May change without notice",
+    text: `${may} (as first seen; not part of what is decided)`,
+  };
+  return { action: shown, fields: volatile.length === 0 ? fields : [...fields, remark] };
 }
 
 function field(name: string, value: Json): { name: string; text: string } {
@@ -46,7 +53,7 @@ export function fieldsText(fields: RequestParts["fields"]): string {
   return lines.join("\n");
 }
 
-export function requestText(request: Pick<Request, "action" | "content">): string {
+export function requestText(request: Told): string {
   const { action, fields } = requestParts(request);
   const first = action ?? "(the service did not say what the action is)";
   return fields.length === 0 ? first : `${first}\n\n${fieldsText(fields)}`;

@@ -2,6 +2,7 @@
 // The card builders draw from the same state; a key must change whenever the drawing would.
 
 import type { Approval } from "./approval.ts";
+import { tooFew } from "./audience.ts";
 import { needsFile } from "./request-text.ts";
 import {
   cardSlot,
@@ -87,15 +88,23 @@ export function fileState(run: Run, slot: Slot): "coming" | "there" | "refused" 
   return is === "up" ? "there" : is === "refused" ? "refused" : "coming";
 }
 
-function stateShows({ state, past }: Approval, watched: boolean): string {
+function stateShows(approval: Approval, watched: boolean): string {
+  const { state, past, votes, ruling } = approval;
   switch (state.is) {
-    case "pending":
-      return `pending ${past.length}`;
+    case "pending": {
+      const rule = ruling.version === null ? "" : ` ${ruling.version} ${ruling.rule.name}`;
+      const voted = votes.map(({ by }) => ` vote ${by?.user}`).join("");
+      const few = tooFew(approval);
+      const able = few === null ? "" : ` only ${few.able}${few.grows ? " yet" : ""}`;
+      return `pending ${past.length}${voted}${able}${rule}`;
+    }
     case "closed":
       return `closed ${state.because}`;
     case "decided": {
       const { delivery } = state;
       switch (delivery.is) {
+        case "held":
+          return `held ${delivery.until}`;
         case "recorded":
         case "sending":
           return "recorded";

@@ -23,6 +23,7 @@ import { createRetention } from "./retention.ts";
 import { createRounds } from "./rounds.ts";
 import { createServiceGuard } from "./service-guard.ts";
 import { createStartRun, type StartRun } from "./start-run.ts";
+import { createUndoDecision, type UndoDecision } from "./undo-decision.ts";
 import { createWatch, type WatchLimits } from "./watch.ts";
 
 export type Flow = {
@@ -30,6 +31,7 @@ export type Flow = {
   readonly adoptRun: AdoptRun;
   readonly openModal: OpenModal;
   readonly recordDecision: RecordDecision;
+  readonly undoDecision: UndoDecision;
   readonly questions: Questions;
   readonly noteRefusal: NoteRefusal;
   readonly giveAudit: GiveAudit;
@@ -61,8 +63,8 @@ export type FlowDeps = {
 const OUTAGE_CHECK_MS = 5_000;
 
 export function createFlow(deps: FlowDeps, limits: WatchLimits): Flow {
-  const { agents, chat, clock, log, store } = deps;
-  const carry = createCarry({ ...deps, perform: createPerform(agents, chat) });
+  const { clock, log, store } = deps;
+  const carry = createCarry({ ...deps, perform: createPerform(deps) });
   const rounds = createRounds({ ...deps, carry });
   const guard = createServiceGuard(clock, limits.maxMs);
   const watch = createWatch({ ...deps, rounds, guard }, limits);
@@ -76,6 +78,7 @@ export function createFlow(deps: FlowDeps, limits: WatchLimits): Flow {
     adoptRun: createAdoptRun(use),
     openModal: createOpenModal(use),
     recordDecision: createRecordDecision(use),
+    undoDecision: createUndoDecision(use),
     noteRefusal: createNoteRefusal(use),
     giveAudit: createGiveAudit(use),
     dispute: createDispute(deps),

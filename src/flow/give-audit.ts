@@ -56,7 +56,6 @@ async function mayRead(deps: Deps, by: Asker, id: RunId): Promise<NoRun | null> 
 /** Did this person ask for the run, or decide something in it? */
 async function tookPart({ store }: Deps, user: UserId, id: RunId): Promise<boolean> {
   const did = ({ entry }: KeptEntry): boolean =>
-    entry.by?.user === user &&
-    (entry.what === "started" || entry.what === "watched" || entry.what === "decided");
+    entry.by?.user === user && ["started", "watched", "voted", "decided"].includes(entry.what);
   return (await store.auditOfRun(id)).some(did);
 }

@@ -9,6 +9,7 @@
 import type { AuditMark } from "../core/audit-chain.ts";
 import type { Context } from "../core/context.ts";
 import type { Effect } from "../core/effect.ts";
+import { expire } from "../core/expire.ts";
 import type { RunKey } from "../core/ids.ts";
 import { isFinished, type Plan, reconcile } from "../core/reconcile.ts";
 import type { Run } from "../core/run.ts";
@@ -58,7 +59,7 @@ export function createRounds({ store, context, clock, log, carry }: Deps): Round
   /** Looks after a run although nothing happened to it; when the store fails it is tried again. */
   async function touch(key: RunKey): Promise<void> {
     try {
-      await change(key, (run) => run);
+      await change(key, (run) => expire(run, context()));
     } catch (error) {
       log.error({ run: key, error }, "could not look after a run; trying again");
       again(key, AFTER_FAILURE_MS);

@@ -46,7 +46,7 @@ async function firstCursor({ store }: WriteDeps): Promise<number> {
 async function followUp({ store, audit, context }: WriteDeps, cursor: number): Promise<number> {
   const head = (await store.auditHead())?.seq ?? 0;
   if (head <= cursor) return cursor;
-  const entries = await store.auditAfter(cursor, ["decided", "disputed"], AT_ONCE);
+  const entries = await store.auditAfter(cursor, ["decided", "voted", "disputed"], AT_ONCE);
   const { now, nonce } = context();
   const letters = entries.flatMap((each) =>
     addressees(each, audit).map(({ kind, to }): Letter => {
@@ -62,7 +62,8 @@ async function followUp({ store, audit, context }: WriteDeps, cursor: number): P
 }
 
 function addressees({ entry }: KeptEntry, { admins, channel }: AuditReaders): Pick<Letter, "kind" | "to">[] {
-  if (entry.what === "decided") return entry.by === null ? [] : [{ kind: "receipt", to: entry.by.user }];
+  if (entry.what === "decided" || entry.what === "voted")
+    return entry.by === null ? [] : [{ kind: "receipt", to: entry.by.user }];
   const all: readonly (UserId | ChannelId)[] = channel === null ? admins : [...admins, channel];
   return all.map((to) => ({ kind: "dispute", to }));
 }

@@ -1,6 +1,6 @@
 // The `Chat` port over Slack's Web API: draws a run's messages and posts, changes and finds them.
 
-import type { MessageTs, UserId } from "../core/ids.ts";
+import { ChannelId, type MessageTs, parsed, type UserId } from "../core/ids.ts";
 import { OPENING, type Run, type Said, type Slot } from "../core/run.ts";
 import { BACK, DOWN } from "../core/shows.ts";
 import type { Chat, PacedEffect } from "../flow/ports.ts";
@@ -104,9 +104,18 @@ async function remove({ call }: Deps, run: Run, ts: MessageTs): Promise<void> {
   }
 }
 
-/** At the address of the command while Slack takes answers there, else in the channel, else in a direct message. */
-async function tell({ call, answerAt, now }: Deps, run: Run, to: UserId, says: Said): Promise<void> {
+/** In another channel; or, to a person, at the address of the command while Slack takes answers there, else in the channel, else in a direct message. */
+async function tell(
+  { call, answerAt, now }: Deps,
+  run: Run,
+  to: UserId | ChannelId,
+  says: Said,
+): Promise<void> {
   const message = privateWords(says, run);
+  if (parsed(ChannelId, to) !== null) {
+    await call("chat.postMessage", { channel: to, ...message, ...LITERAL });
+    return;
+  }
   if (run.answer !== null && to === run.requester && now() < run.answer.until) {
     const told = await answerAt(run.answer.url, message).then(
       () => true,

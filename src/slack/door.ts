@@ -40,6 +40,7 @@ export type UseCases = Pick<
   | "questions"
   | "openModal"
   | "recordDecision"
+  | "undoDecision"
   | "noteRefusal"
   | "giveAudit"
   | "dispute"

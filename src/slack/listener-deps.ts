@@ -9,6 +9,7 @@ import type { Questions } from "../flow/questions.ts";
 import type { RecordDecision } from "../flow/record-decision.ts";
 import type { NoteRefusal } from "../flow/refuse.ts";
 import type { StartRun } from "../flow/start-run.ts";
+import type { UndoDecision } from "../flow/undo-decision.ts";
 import type { AnswerAt } from "./answer-url.ts";
 import type { Call } from "./clients.ts";
 
@@ -21,6 +22,7 @@ export type ListenerDeps = {
   readonly questions: Questions;
   readonly openModal: OpenModal;
   readonly recordDecision: RecordDecision;
+  readonly undoDecision: UndoDecision;
   readonly noteRefusal: NoteRefusal;
   readonly giveAudit: GiveAudit;
   readonly dispute: Dispute;

@@ -2,7 +2,7 @@
 
 import type { App } from "@slack/bolt";
 import { refusedModal } from "./blocks/decision-modal.ts";
-import { onCardClick, onUnknownClick } from "./clicks.ts";
+import { onCardClick, onUndoClick, onUnknownClick } from "./clicks.ts";
 import { onCommand } from "./commands.ts";
 import { openFormFromHome, showHome } from "./home.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
@@ -10,6 +10,7 @@ import {
   CARD_APPROVE,
   CARD_DENY,
   CARD_READ,
+  CARD_UNDO,
   DECISION_MODAL,
   HOME_OPENED,
   HOME_REFRESH,
@@ -40,6 +41,7 @@ const CLICKS: readonly (readonly [string, OnClick])[] = [
   [CARD_APPROVE, onCardClick],
   [CARD_DENY, onCardClick],
   [CARD_READ, onCardClick],
+  [CARD_UNDO, onUndoClick],
   [RECEIPT_NOT_ME, onNotMe],
   [UNKNOWN_START_AGAIN, onUnknownClick],
   [UNKNOWN_LEAVE, onUnknownClick],

@@ -65,6 +65,13 @@ export function slackChannels(answer: unknown): { readonly ids: readonly string[
 
 const groupAnswer = z.object({ users: z.array(z.string()) });
 
+const membersAnswer = z.object({ members: z.array(z.string()), response_metadata: nextCursor });
+
+export function slackMembers(answer: unknown): { readonly ids: readonly string[]; readonly next: string } {
+  const { members, response_metadata } = read(membersAnswer, answer);
+  return { ids: members, next: response_metadata?.next_cursor ?? "" };
+}
+
 export function slackGroup(answer: unknown): readonly string[] {
   return read(groupAnswer, answer).users;
 }

@@ -16,7 +16,7 @@ import type { Json } from "#src/core/json.ts";
 import { cardSlot, findApproval, type Run, type Said, type Slot } from "#src/core/run.ts";
 import { createFlow, type Flow } from "#src/flow/flow.ts";
 import type { FlowLog, FlowMetrics } from "#src/flow/flow-log.ts";
-import type { Click } from "#src/flow/open-modal.ts";
+import type { Click } from "#src/flow/find-card.ts";
 import type { AgentService, Chat, DecisionAnswer, Gateway, Look, Store } from "#src/flow/ports.ts";
 import type { People } from "#src/flow/people.ts";
 import { PortError } from "#src/flow/ports.ts";
@@ -85,7 +85,7 @@ function handAgents(clock: HandClock): HandAgents {
 /** A Slack that obeys at once. */
 export type HandChat = Chat & {
   readonly posts: { readonly slot: Slot; readonly channel: ChannelId; readonly ts: MessageTs }[];
-  readonly told: { readonly to: UserId; readonly says: Said }[];
+  readonly told: { readonly to: UserId | ChannelId; readonly says: Said }[];
   turn: Chat["turn"];
 };
 
@@ -173,6 +173,8 @@ function handPeople(): HandPeople {
       await people.before(maxAgeMs);
       return people.channels;
     },
+    membersOf: () => Promise.resolve([REQUESTER_OF_BENCH, APPROVER]),
+    isPublic: () => Promise.resolve(true),
   };
   return people;
 }

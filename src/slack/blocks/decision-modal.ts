@@ -5,9 +5,9 @@ import type { Nonce } from "../../core/ids.ts";
 import { BUILT_IN_RULE, type Rule } from "../../core/policy.ts";
 import { requestText } from "../../core/request-text.ts";
 import { type Run, runId } from "../../core/run.ts";
-import { DECISION_MODAL, REASON_BLOCK, REASON_INPUT } from "../names.ts";
-import { firstPart, fitsModal, wholeRequest } from "./request-blocks.ts";
-import { count, line, person, rich, said, words } from "./rich.ts";
+import { DECISION_MODAL, REASON_BLOCK, REASON_INPUT, WORD_BLOCK, WORD_INPUT } from "../names.ts";
+import { firstPart, fitsModal, shortDigest, wholeRequest } from "./request-blocks.ts";
+import { count, duration, line, note, person, rich, said, words } from "./rich.ts";
 
 const FILE_PART_CHARS = 20_000;
 /** The request that is no longer valid is shown so far; the new one whole. */
@@ -27,8 +27,32 @@ export function decisionModal(run: Run, request: Request, verdict: Verdict, nonc
     title: plain(approves ? "Approve request" : "Deny request"),
     submit: plain(approves ? "Approve" : "Deny"),
     close: plain("Cancel"),
-    blocks: [rich(line(words(does))), ...asked(run), ...shown(request), reason(verdict, rule)],
+    blocks: [
+      rich(line(words(does), ...also(run, request, verdict))),
+      ...asked(run),
+      ...shown(request),
+      mark(request),
+      reason(verdict, rule),
+      ...word(verdict, rule),
+    ],
   };
+}
+
+/** What else is about to happen: not yet the last of several, or not at once. */
+function also(run: Run, { digest }: Request, verdict: Verdict) {
+  const approval = run.approvals.find(({ request }) => request.digest === digest);
+  if (approval === undefined || verdict === "deny") return [];
+  const { needs, holdMs } = approval.ruling.rule;
+  const left = needs - approval.votes.length - 1;
+  const others = left > 0 ? ` ${count(left)} more must approve it before anything is sent.` : "";
+  const held =
+    holdMs > 0 && left <= 0 ? ` It is held for ${duration(holdMs)}, and you can undo it until then.` : "";
+  return others + held === "" ? [] : [words(others + held)];
+}
+
+/** What is decided is this request and no other: the card says the same digest. */
+function mark(request: Request): Block {
+  return note(`Request ${shortDigest(request)}, as on the card`);
 }
 
 /** The request alone, for reading. */
@@ -37,7 +61,7 @@ export function readModal(run: Run, request: Request): View {
     type: "modal",
     title: plain("Request in full"),
     close: plain("Close"),
-    blocks: [...asked(run), ...shown(request)],
+    blocks: [...asked(run), ...shown(request), mark(request)],
   };
 }
 
@@ -65,6 +89,7 @@ export function changedModal(run: Run, was: Request | null, is: Request): View {
       ...difference(was, is),
       rich(line(words("What it is now:", { bold: true }))),
       ...shown(is),
+      mark(is),
       ...before,
     ],
   };
@@ -134,6 +159,17 @@ function reason(verdict: Verdict, rule: Rule): Block {
       max_length: MAX_REASON_CHARS,
     },
   } as Block;
+}
+
+function word(verdict: Verdict, { friction }: Rule): Block[] {
+  if (verdict === "deny" || friction.word === null) return [];
+  const block = {
+    type: "input",
+    block_id: WORD_BLOCK,
+    label: plain(`Type ${friction.word} to approve`),
+    element: { type: "plain_text_input", action_id: WORD_INPUT, max_length: 200 },
+  };
+  return [block];
 }
 
 function plain(text: string): { type: "plain_text"; text: string } {

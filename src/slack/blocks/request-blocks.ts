@@ -30,6 +30,11 @@ export function wholeRequest(request: Request): RichTextBlock {
   return rich(...head, ...rest);
 }
 
+/** As people compare it: on the card, in the form, in the audit. */
+export function shortDigest({ digest }: Request): string {
+  return digest.slice(0, 12);
+}
+
 export function fitsCard(request: Request): boolean {
   return request.chars <= CARD_HOLDS_CHARS;
 }
