@@ -3,9 +3,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { enableCompileCache, flushCompileCache } from "node:module";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { policyEnv } from "./bot-process.ts";
 import type { World, WorldOptions } from "./world.ts";
 
 /** Compiled code of sandbox and bot, so that the next start is twice as fast. It is valid for exactly these files. */
@@ -43,12 +44,6 @@ try {
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 2;
-}
-
-/** A policy can be tried here: people and groups are those of `slack/seed.ts`. */
-function policyEnv(): { POLICY_FILE?: string } {
-  const file = process.env["POLICY_FILE"]?.trim() ?? "";
-  return file === "" ? {} : { POLICY_FILE: resolve(file) };
 }
 
 async function run(port: number | null, tempo: number, verbose: boolean): Promise<void> {
