@@ -230,6 +230,7 @@ const mistakes: Record<Code, () => Promise<string>> = {
   thread_not_found: () => call("conversations.replies", { channel: opsAgents, ts: "1.000001" }),
   user_not_found: () => call("users.info", { user: "U0NOBODY" }),
   user_disabled: () => call("conversations.open", { users: "U0DEE" }),
+  cannot_dm_bot: () => call("conversations.open", { users: "U0ROTA" }),
   users_list_not_supplied: () => call("conversations.open"),
   method_not_supported_for_channel_type: () => call("conversations.open", { channel: opsAgents }),
   no_such_subteam: () => call("usergroups.users.list", { usergroup: "S0OLDCREW" }),
