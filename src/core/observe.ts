@@ -81,7 +81,13 @@ export const OUTPUT_IN_THREAD_CHARS = 8_000;
 export function requestOf(run: RunId, item: PendingApproval, ctx: Context): Request {
   const digest = ctx.digest(digestedText(run, item.id, item.content));
   const { action, content, requestedAt } = item;
-  return { action, content, requestedAt, digest, chars: countedChars(requestText({ action, content })) };
+  return {
+    action,
+    content,
+    requestedAt,
+    digest,
+    chars: countedChars(requestText({ action, content }, "open")),
+  };
 }
 
 /** What the digest is taken of. */

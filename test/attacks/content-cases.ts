@@ -52,7 +52,7 @@ const tails = attacks<void, readonly [string, number]>(
     // What the form can't hold is attached as a file in full, and until then nobody can decide.
     const buttons = objectsIn(wire(card.blocks)).filter(({ style }) => style === "primary");
     expect(whole || buttons.length === 0).toBe(true);
-    expect(requestText(request)).toContain("rm -rf /tail");
+    expect(requestText(request, "open")).toContain("rm -rf /tail");
   },
 );
 
@@ -143,7 +143,7 @@ const lied = attacks<void, readonly [string, Json]>(22, 1, LIES, (_, [, content]
   const { request, full, card } = shown(content);
   const text = textOf(full.blocks);
   for (const value of Object.values(content as object)) expect(text).toContain(String(value));
-  expect(requestText(request)).toContain(String(Object.values(content as object).at(-1)));
+  expect(requestText(request, "open")).toContain(String(Object.values(content as object).at(-1)));
   expect(JSON.stringify(card.blocks)).toContain("card_approve");
 });
 

@@ -64,7 +64,7 @@ const nobody = attacks<void, readonly [string, string]>(
   (_, [, text]) => expect(readPolicy(text, "v").ok).toBe(false),
 );
 
-const CANARY = "canary0123456789abcdef";
+const CANARY = "canary-0123456789abcdef";
 const logged = attacks<void, readonly [string, (log: ReturnType<typeof createLog>) => void]>(
   32,
   1,
