@@ -6,7 +6,7 @@ export default defineConfig({
     // No secret of any test may stand in what the run prints.
     globalSetup: ["test/make/canary-watch.ts"],
     // Journeys talk to real servers and kill real processes; a machine may be slow, but nothing may hang.
-    testTimeout: 30_000,
+    testTimeout: 120_000,
     hookTimeout: 60_000,
   },
 });

@@ -8,8 +8,9 @@ import { createAgentService } from "./agents/client.ts";
 import { createGateway } from "./agents/health.ts";
 import type { Config } from "./config.ts";
 import type { Context } from "./core/context.ts";
-import { Nonce } from "./core/ids.ts";
+import { ChannelId, Nonce, type TeamId, UserId } from "./core/ids.ts";
 import type { Clock } from "./flow/clock.ts";
+import type { AuditReaders } from "./flow/letter.ts";
 import type { Store } from "./flow/ports.ts";
 import { createFlow, type Flow } from "./flow/flow.ts";
 import { createMetrics, type Metrics } from "./http/metrics.ts";
@@ -87,6 +88,11 @@ function tellAuditKey(log: Log, news: AuditKeyNews): void {
   else log.warn({ from: news.from, to: news.to }, "another key signs the audit from here on");
 }
 
+function auditReaders({ audit }: Config, team: TeamId): AuditReaders {
+  const channel = audit.channel === null ? null : ChannelId(audit.channel);
+  return { team, channel, admins: audit.admins.map(UserId) };
+}
+
 async function build(config: Config, log: Log, closers: Closers): Promise<Omit<App, "stop">> {
   const policy = await createPolicyHolder(config.policyFile, log);
   const current: Current = { app: null };
@@ -105,7 +111,9 @@ async function build(config: Config, log: Log, closers: Closers): Promise<Omit<A
   const { slack } = doors;
   const context = (): Context => ({ now: realClock.now(), digest, nonce, policy: policy.now() });
   const limits = { ...config.poll, maxInFlight: MAX_POLLS_IN_FLIGHT };
-  const ports = { ...doors, store, chat: slack.chat, people: slack.people, clock: realClock, context };
+  const audit = auditReaders(config, slack.self.team);
+  const { chat, mail, people } = slack;
+  const ports = { ...doors, store, chat, mail, people, audit, clock: realClock, context };
   const flow = createFlow({ ...ports, newKey, random: Math.random, log, metrics }, limits);
   closers.push(() => flow.stop(EFFECTS_GRACE_MS));
   const app = slack.app(flow);

@@ -1,7 +1,7 @@
 // The environment, read once into a frozen object. All faults are told at once, and none repeats a value: it may be a secret.
 
 import { z } from "zod";
-import { auditKey, database, milliseconds, text, token, url } from "./config/fields.ts";
+import { auditKey, channel, database, milliseconds, people, text, token, url } from "./config/fields.ts";
 import { LOG_LEVELS, type LogLevel, variables } from "./config/variables.ts";
 
 export type Config = {
@@ -20,6 +20,8 @@ export type Config = {
 type AuditConfig = {
   /** A seed of 32 bytes in base64. Null: the key beside the database. */
   readonly key: string | null;
+  readonly channel: string | null;
+  readonly admins: readonly string[];
 };
 
 type SlackConfig = {
@@ -60,6 +62,8 @@ const Environment = z.object({
   DATABASE_URL: database(),
   POLICY_FILE: text().optional(),
   AUDIT_KEY: auditKey().optional(),
+  AUDIT_CHANNEL: channel().optional(),
+  ADMINS: people().optional(),
   SLACK_COMMAND: text().regex(/^\/[a-z0-9_-]{1,31}$/, "is not a slash and up to 31 of a-z, 0-9, _ and -"),
   HOST: text().regex(/^[A-Za-z0-9.:_-]+$/, "is not an address or host name"),
   PORT: text()
@@ -133,7 +137,7 @@ function configOf(env: z.output<typeof Environment>): Config {
     agents: { baseUrl: env.AGENT_BASE_URL, apiKey: env.AGENT_API_KEY, denyWord: env.AGENT_DENY_DECISION },
     gatewayUrl: env.GATEWAY_URL ?? env.AGENT_BASE_URL,
     database: { engine: "sqlite", path: env.DATABASE_URL },
-    audit: { key: env.AUDIT_KEY ?? null },
+    audit: { key: env.AUDIT_KEY ?? null, channel: env.AUDIT_CHANNEL ?? null, admins: env.ADMINS ?? [] },
     http: { host: env.HOST, port: env.PORT },
     poll: { minMs: env.POLL_MIN_MS, maxMs: env.POLL_MAX_MS },
     policyFile: env.POLICY_FILE ?? null,

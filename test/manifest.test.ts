@@ -8,17 +8,30 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
 import { readConfig } from "#src/config.ts";
+import type { Approval } from "#src/core/approval.ts";
+import { PLANNED } from "#src/core/post.ts";
 import { OPENING, OUTCOME, requestSlot, type Run } from "#src/core/run.ts";
 import { methods } from "#src/sandbox/slack/methods.ts";
 import { approvalCard } from "#src/slack/blocks/approval-card.ts";
 import { changedModal, decisionModal, readModal, refusedModal } from "#src/slack/blocks/decision-modal.ts";
 import { homeView } from "#src/slack/blocks/home.ts";
+import { drawnLetter } from "#src/slack/blocks/letter.ts";
 import { drawn } from "#src/slack/blocks/message.ts";
 import { runForm } from "#src/slack/blocks/run-form.ts";
 import type { ListenerDeps } from "#src/slack/listener-deps.ts";
 import { listen } from "#src/slack/listeners.ts";
 import * as names from "#src/slack/names.ts";
-import { aNonce, anApproval, aRequest, aRun, aWatchedRun, NOON } from "./make/run.ts";
+import { aRule } from "./make/policy.ts";
+import {
+  aNonce,
+  anApproval,
+  anAuditEntry,
+  aRequest,
+  aRun,
+  aWatchedRun,
+  NOON,
+  REQUESTER,
+} from "./make/run.ts";
 
 const at = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
@@ -85,19 +98,42 @@ function defaultCommand(): string {
   return read.value.slack.command;
 }
 
+function aReceipt() {
+  const entry = { seq: 1, link: "0".repeat(64), entry: anAuditEntry(aRun(), { what: "decided" }) };
+  const facts = { entry, about: null, action: null, channel: null };
+  const letter = {
+    id: aNonce(),
+    kind: "receipt",
+    entry: 1,
+    to: REQUESTER,
+    madeAt: NOON,
+    post: PLANNED,
+  } as const;
+  return drawnLetter(letter, facts);
+}
+
 /** All names of this kind that any of our messages and modals can carry. */
 function emitted(field: "action_id" | "callback_id"): Set<string> {
   const long = { ...aRequest(), chars: 5_000 };
   const run: Run = aWatchedRun();
   const [approval, longOne] = [anApproval(), { ...anApproval(), request: long }];
+  const decision = { verdict: "approve", reason: "", by: null, at: NOON, digest: "" } as const;
+  const held: Approval = {
+    ...approval,
+    state: { is: "decided", decision, delivery: { is: "held", until: NOON } },
+  };
+  const rule = aRule({ friction: { readFirst: true, word: "yes" } });
+  const wordy: Run = { ...run, approvals: [{ ...approval, ruling: { version: "1", rule } }] };
   const unknown: Run = { ...aRun(), creation: { is: "unknown", words: "", at: NOON, again: "asked" } };
   const everything = [
     approvalCard(run, approval),
     approvalCard(run, longOne),
+    approvalCard(run, held),
     approvalCard({ ...run, uploads: { [requestSlot(approval)]: { is: "up", file: "F0" } } }, approval),
     drawn(run, OPENING),
     drawn(unknown, OUTCOME),
     decisionModal(run, long, "approve", aNonce()),
+    decisionModal(wordy, approval.request, "approve", aNonce()),
     decisionModal(run, long, "deny", aNonce()),
     readModal(run, long),
     changedModal(run, long, long),
@@ -105,6 +141,7 @@ function emitted(field: "action_id" | "callback_id"): Set<string> {
     runForm("m", false),
     runForm("m", true),
     homeView(null, "/agent", NOON),
+    aReceipt(),
   ];
   const found = JSON.stringify(everything).matchAll(new RegExp(`"${field}":"([^"]+)"`, "g"));
   return new Set([...found].map(([, name]) => name ?? ""));
@@ -179,7 +216,12 @@ test("every method that is called is one that the sandbox knows", () => {
 });
 
 describe("a name shared with Slack", () => {
-  const inputs: readonly string[] = [names.REASON_INPUT, names.TASK_INPUT, names.CHANNEL_INPUT];
+  const inputs: readonly string[] = [
+    names.WORD_INPUT,
+    names.REASON_INPUT,
+    names.TASK_INPUT,
+    names.CHANNEL_INPUT,
+  ];
 
   test("on a button has a listener, and every listener a button", () => {
     const buttons = [...emitted("action_id")].filter((name) => !inputs.includes(name));

@@ -1,6 +1,7 @@
 // The audit as JSON lines or as a table.
 
 import type { ChainedEntry } from "../core/audit-chain.ts";
+import { plainJson } from "../core/json.ts";
 import { momentWords } from "../flow/audit-story.ts";
 import { type AuditFile, entryOf } from "../store/audit-file.ts";
 import type { Asked } from "./command-line.ts";
@@ -22,7 +23,7 @@ export async function* exported(audit: AuditFile, { from, to, format }: Wanted):
 /** Holds all that a verifier of its own needs: `text` is what the link is taken of. */
 function jsonLine({ seq, link, origin, key, signature, text }: ChainedEntry, request: string | null): string {
   const entry = JSON.parse(text) as unknown;
-  return `${JSON.stringify({ seq, link, origin, key, signature, entry, text, request })}\n`;
+  return `${plainJson({ seq, link, origin, key, signature, entry, text, request })}\n`;
 }
 
 const BASICS = ["number", "at", "what", "who", "run", "run key", "approval", "verdict", "reason"] as const;

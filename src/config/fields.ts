@@ -21,6 +21,12 @@ export const database = () => text().transform(databasePath);
 /** An Ed25519 key as PEM (newlines may be written as \n) or as its seed of 32 bytes in base64; the seed comes out. */
 export const auditKey = () => text().transform(seedOf);
 
+/** Slack's ids of people, with commas between them. */
+export const people = () => text().transform(ids);
+
+export const channel = () =>
+  text().regex(/^[CG][A-Z0-9]{1,30}$/, "is not the id of a channel, which is C or G and capitals and digits");
+
 /** Without the slashes at its end. A path in front of the service's own is kept. */
 function baseUrl(value: string, issues: z.RefinementCtx): string {
   const parsed = URL.parse(value);
@@ -62,6 +68,14 @@ function privateKey(pem: string): KeyObject | null {
   } catch {
     return null;
   }
+}
+
+function ids(value: string, issues: z.RefinementCtx): readonly string[] {
+  const all = value.split(",").map((each) => each.trim());
+  const good = all.every((each) => /^[UW][A-Z0-9]{1,30}$/.test(each));
+  return good
+    ? [...new Set(all)]
+    : refuse(issues, "is not a list of member ids (U… or W…) with commas between");
 }
 
 function refuse(issues: z.RefinementCtx, message: string): never {

@@ -42,6 +42,18 @@ export const variables = [
     null,
     "what `openssl rand -base64 32` prints",
   ),
+  variable(
+    "AUDIT_CHANNEL",
+    "the channel that hears the audit's head daily, and of disputed decisions; invite the app there",
+    null,
+    "C0123ABCD",
+  ),
+  variable(
+    "ADMINS",
+    "member ids, with commas between: they hear of disputed decisions, and may read the audit of a run",
+    null,
+    "U0123ABCD,U0456EFGH",
+  ),
   variable("SLACK_COMMAND", "the slash command", "/agent", "/agent"),
   variable("HOST", "address of health, metrics and, in HTTP mode, Slack", "127.0.0.1", "127.0.0.1"),
   variable("PORT", "its port", "3000", "3000"),

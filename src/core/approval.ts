@@ -1,11 +1,13 @@
-// One approval as we remember it. The moves between its states are the functions of this file, called by decide, fold and
-// settle alone; nothing else builds a next state.
+// One approval as we remember it. The moves between its states are the functions of approval-moves.ts, called by decide,
+// fold and settle alone; nothing else builds a next state.
 //
-//   pending ──decide──► decided ──(delivery)──► confirmed | elsewhere | unconfirmed
+//   pending ──decide──► decided ──(held, delivery)──► confirmed | elsewhere | unconfirmed
+//   (votes)                │ undone while it is held
 //      ▲                   │ void (never sent, request changed or gone) or refused (surely not applied) and listed again
 //      └──────reopen───────┘
-//   pending ──no longer listed, run over──► closed ──listed again──► pending (a new card version)
+//   pending ──no longer listed, run over, expired──► closed ──listed again──► pending (a new card version)
 
+import type { AuditMark } from "./audit-chain.ts";
 import type { ApprovalId, Nonce, TeamId, UserId } from "./ids.ts";
 import type { Json } from "./json.ts";
 import { BUILT_IN, BUILT_IN_RULE, type PolicyMark, type Ruling } from "./policy.ts";
@@ -17,10 +19,13 @@ export type Decision = {
   readonly verdict: Verdict;
   /** Byte for byte what the approver typed; empty where none was asked for and none given. */
   readonly reason: string;
-  readonly by: { readonly team: TeamId; readonly user: UserId };
+  /** Null: the policy itself, as its rule says what happens when nobody decides. */
+  readonly by: { readonly team: TeamId; readonly user: UserId } | null;
   readonly at: number;
   /** Of the request as the approver saw it. */
   readonly digest: string;
+  /** The earlier approvals of other people that this one rests on, where the rule wants several. */
+  readonly votes?: readonly Decision[];
   /** The rule that let them decide; left out where there was no policy file. */
   readonly policy?: PolicyMark;
 };
@@ -28,14 +33,18 @@ export type Decision = {
 export type Request = {
   readonly action: string | null;
   readonly content: Json;
+  /** Fields that the digest leaves out, by name or path; shown none the less. Left out: none. */
+  readonly volatile?: readonly string[];
   readonly requestedAt: string | null;
-  /** SHA-256 (hex) over run id, approval id and content. */
+  /** SHA-256 (hex) over run id, approval id and content without what is volatile. */
   readonly digest: string;
   /** Of the request written out, as Slack counts characters: decides where it is shown in full. */
   readonly chars: number;
 };
 
 export type Delivery =
+  /** Committed, and sent at `until` unless it is taken back or denied before. */
+  | { readonly is: "held"; readonly until: number }
   /** Committed, not one byte sent. */
   | { readonly is: "recorded" }
   /** A POST may be on its way. `lost`: the answer to an earlier one never came. */
@@ -71,7 +80,7 @@ export type Delivery =
       readonly because: "no-longer-listed" | "request-changed" | "run-missing" | "refused-after-lost-answer";
     };
 
-export type ClosedBecause = "no-longer-listed" | "run-over" | "run-missing" | "unwatched";
+export type ClosedBecause = "no-longer-listed" | "run-over" | "run-missing" | "unwatched" | "expired";
 
 export type ApprovalState =
   | { readonly is: "pending" }
@@ -81,7 +90,17 @@ export type ApprovalState =
 /** A decision that did not take effect and gave way; kept, and told on the card. */
 export type PastDecision = {
   readonly decision: Decision;
-  readonly because: "request-changed" | "no-longer-listed" | "refused" | "run-over";
+  readonly because:
+    | "request-changed"
+    | "no-longer-listed"
+    | "refused"
+    | "run-over"
+    /** An approval before it was sent: taken back, overruled by a denial, too late, or by somebody who may no longer decide. */
+    | "undone"
+    | "denied"
+    | "expired"
+    | "voter-may-not"
+    | "unwatched";
   readonly words: string;
 };
 
@@ -95,57 +114,32 @@ export type Approval = {
   readonly nonce: Nonce;
   readonly state: ApprovalState;
   readonly past: readonly PastDecision[];
+  /** When this request was first seen pending (ms): a changed one is another. */
+  readonly since: number;
+  /** Approvals while the rule wants more of them. */
+  readonly votes: readonly Decision[];
+  /** Who has opened this request in full, where the rule wants that. */
+  readonly readers: readonly UserId[];
+  /** How many can approve it; null until they were counted. */
+  readonly audience: Audience | null;
   /** As of the newest look: for showing. Whoever decides is held to the rule of that moment. */
   readonly ruling: Ruling;
+  /** Where the audit tells how it ended: a head that stands on the card, out of reach of whoever has the database. */
+  readonly audited?: AuditMark;
+};
+
+export type Audience = {
+  /** The ruling and card version that were counted for. */
+  readonly of: string;
+  readonly at: number;
+  /** As far as was counted: no further than the rule needs. Null: Slack did not say. */
+  readonly able: number | null;
+  /** Every member of the workspace could join them by opening the channel. */
+  readonly grows: boolean;
 };
 
 /** Of approvals that nobody has looked at yet, and of those from before there were policies. */
 export const FIRST_RULING: Ruling = { version: BUILT_IN.version, rule: BUILT_IN_RULE };
-
-export function newApproval(id: ApprovalId, request: Request, nonce: Nonce, now: number): Approval {
-  const opened = { version: 1, nonce, state: { is: "pending" }, past: [] } as const;
-  return { id, request, seenAt: now, ...opened, ruling: FIRST_RULING };
-}
-
-/** Pending again under a new card version, with the request as it now is. */
-export function reopen(
-  approval: Approval,
-  request: Request,
-  nonce: Nonce,
-  past: PastDecision | null,
-): Approval {
-  return {
-    ...approval,
-    request,
-    version: approval.version + 1,
-    nonce,
-    state: { is: "pending" },
-    past: past === null ? approval.past : [...approval.past, past],
-  };
-}
-
-export function close(approval: Approval, because: ClosedBecause, now: number): Approval {
-  return { ...approval, state: { is: "closed", because, at: now } };
-}
-
-/** Closes a decided approval whose decision never left us, and keeps that decision in its history. */
-export function voidAndClose(
-  approval: Approval,
-  decision: Decision,
-  because: ClosedBecause,
-  now: number,
-): Approval {
-  const why = because === "run-over" ? "run-over" : "no-longer-listed";
-  return close(
-    { ...approval, past: [...approval.past, { decision, because: why, words: "" }] },
-    because,
-    now,
-  );
-}
-
-export function withDelivery(approval: Approval, decision: Decision, delivery: Delivery): Approval {
-  return { ...approval, state: { is: "decided", decision, delivery } };
-}
 
 /** Nothing more will be sent or awaited for this approval. */
 export function isSettled(approval: Approval): boolean {

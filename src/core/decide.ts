@@ -1,14 +1,10 @@
-// Who may decide, and what a submitted decision makes of an approval. One function each; nothing else answers these questions.
+// Who may decide what, and when. One function each; nothing else answers these questions.
 
-import type { Approval, ClosedBecause, Decision, Delivery, Request, Verdict } from "./approval.ts";
+import type { Approval, ClosedBecause, Decision, Request, Verdict } from "./approval.ts";
 import { isSettled } from "./approval.ts";
-import type { Context } from "./context.ts";
 import type { ApprovalId, ChannelId, GroupId, Nonce, TeamId, UserId } from "./ids.ts";
 import { BUILT_IN_RULE, type Circle, type Rule } from "./policy.ts";
-import { err, ok, type Result } from "./result.ts";
-import { markOf, ruleOf } from "./ruling.ts";
-import { findApproval, replaceApproval, type Run } from "./run.ts";
-import { seenChars } from "./text.ts";
+import type { Run } from "./run.ts";
 
 /** What Slack says of a person, looked up by id, never taken from a payload or a display name. */
 export type Person = {
@@ -21,14 +17,23 @@ export type Person = {
   readonly memberOf?: ReadonlyMap<GroupId | ChannelId, boolean>;
 };
 
-/** An expected «no», with its evidence. `slack/blocks/refusal.ts` puts each into words. */
+/** An expected «no», with its evidence. `slack/blocks/refusal-words.ts` puts each into words. */
 export type Refusal =
   | { readonly because: "requester" }
   | { readonly because: "guest" | "outsider" | "bot" | "deactivated" | "not-in-channel" }
   /** The rule lets others decide. */
   | { readonly because: "not-approver"; readonly rule: Rule }
   /** The look-up failed, so nobody can say whether they may. */
-  | { readonly because: "unverified" }
+  /** `of`: the earlier voters of whom nobody can say whether they still may. */
+  | { readonly because: "unverified"; readonly of?: readonly UserId[] }
+  | { readonly because: "already-voted"; readonly decision: Decision }
+  /** It came back after this was shown: whoever approved took that back. */
+  | { readonly because: "undone" }
+  /** Both for an approval: the request was not opened in full, or the word was not typed. */
+  | { readonly because: "read-first" }
+  | { readonly because: "word-needed"; readonly word: string }
+  /** For an undo: it is not held any more, or somebody else gave it. */
+  | { readonly because: "too-late" | "not-yours" }
   | { readonly because: "already-decided"; readonly decision: Decision; readonly settled: boolean }
   | { readonly because: "closed"; readonly why: ClosedBecause }
   | { readonly because: "changed"; readonly was: Request | null; readonly is: Request }
@@ -66,75 +71,62 @@ export function isAmong(person: Person, circle: Circle): boolean | null {
   return known.includes(undefined) ? null : false;
 }
 
-/** Null: this version of the approval can be decided now. `was`: what the person saw, where that is still known. */
-export function isOpen(approval: Approval | null, version: number, was: Request | null): Refusal | null {
+/**
+ * Null: this version of the approval can be decided now. `was`: what the person saw, where that is still known. What is held can
+ * still be denied.
+ */
+export function isOpen(
+  approval: Approval | null,
+  version: number,
+  was: Request | null,
+  verdict: Verdict = "approve",
+): Refusal | null {
   if (approval === null) return { because: "unknown" };
   const { state } = approval;
   if (state.is === "closed") return { because: "closed", why: state.because };
-  if (state.is === "decided") {
+  const deniable = state.is === "decided" && state.delivery.is === "held" && verdict === "deny";
+  if (state.is === "decided" && !deniable) {
     return { because: "already-decided", decision: state.decision, settled: isSettled(approval) };
   }
-  if (approval.version !== version) return { because: "changed", was, is: approval.request };
-  return null;
+  if (approval.version === version) return null;
+  const same = was === null || was.digest === approval.request.digest;
+  if (same && approval.past.at(-1)?.because === "undone") return { because: "undone" };
+  return { because: "changed", was, is: approval.request };
 }
 
-export type Submission = {
-  readonly approval: ApprovalId;
-  readonly version: number;
-  /** Of the request that the modal showed. */
-  readonly digest: string;
-  readonly was: Request | null;
-  readonly verdict: Verdict;
-  readonly reason: string;
+/** Somebody who wants to decide, by the rule and at the moment in question. */
+export type Wish = {
+  readonly run: Run;
+  readonly rule: Rule;
   readonly by: Person;
+  readonly verdict: Verdict;
+  readonly now: number;
 };
 
-const counts = ({ is }: Delivery): boolean => is !== "refused" && is !== "elsewhere" && is !== "unconfirmed";
-
-/** The same person sends the very same thing again: their form's answer was lost, or they pressed twice. */
-function sameContent(decision: Decision, { verdict, reason, digest, by }: Submission): boolean {
-  const same = decision.verdict === verdict && decision.reason === reason && decision.digest === digest;
-  return same && decision.by.user === by.user && decision.by.team === by.team;
-}
-
-/**
- * The first decision on an open approval wins; everything else is refused and changes nothing. What is recorded already, sent
- * again by the same person, is ok and yields the very same run.
- */
-export function decide(run: Run, submission: Submission, ctx: Context): Result<Run, Refusal> {
-  const { by, verdict, reason } = submission;
-  const approval = findApproval(run, submission.approval);
-  if (
-    approval?.state.is === "decided" &&
-    counts(approval.state.delivery) &&
-    sameContent(approval.state.decision, submission)
-  )
-    return ok(run);
-  if (approval === null) return err({ because: "unknown" });
-  const rule = ruleOf(ctx.policy, run, approval.request);
-  const no =
+/** Null: they may fill in the form, and submit it. */
+export function mayOpen(
+  approval: Approval,
+  { run, rule, by, verdict, now }: Wish,
+  seen: { readonly version: number; readonly was: Request | null },
+): Refusal | null {
+  return (
     mayDecide(by, run, rule) ??
-    isOpen(approval, submission.version, submission.was) ??
-    fault(approval, submission, rule);
-  if (no !== null) return err(no);
-  const policy = markOf(ctx.policy, rule);
-  const who = { team: by.team, user: by.user };
-  const content = { verdict, reason, by: who, at: ctx.now, digest: submission.digest };
-  const decision: Decision = policy === null ? content : { ...content, policy };
-  return ok(
-    replaceApproval(run, { ...approval, state: { is: "decided", decision, delivery: { is: "recorded" } } }),
+    isOpen(approval, seen.version, seen.was, verdict) ??
+    isLate(approval, rule, now) ??
+    (verdict === "deny" ? null : mayApprove(approval, rule, by))
   );
 }
 
-/** What is wrong with the submission itself. */
-function fault(approval: Approval, submission: Submission, rule: Rule): Refusal | null {
-  const { verdict, reason, was, digest } = submission;
-  if (approval.request.digest !== digest) return { because: "changed", was, is: approval.request };
-  const [chars, fewest] = [seenChars(reason), rule.reason[verdict]];
-  if (chars === 0 && fewest > 0)
-    return verdict === "deny" ? { because: "reason-needed" } : { because: "reason-needed", verdict };
-  if (reason.length > MAX_REASON_CHARS) return { because: "reason-too-long", chars: reason.length };
-  return chars < fewest ? { because: "reason-too-short", chars, fewest } : null;
+/** By the rule of now, even before anybody has looked after the run. */
+function isLate({ since, state }: Approval, { expiry }: Rule, now: number): Refusal | null {
+  if (expiry === null || state.is !== "pending" || now < since + expiry.afterMs) return null;
+  return { because: "closed", why: "expired" };
+}
+
+function mayApprove({ votes, readers }: Approval, { friction }: Rule, { user }: Person): Refusal | null {
+  const mine = votes.find(({ by }) => by?.user === user);
+  if (mine !== undefined) return { because: "already-voted", decision: mine };
+  return friction.readFirst && !readers.includes(user) ? { because: "read-first" } : null;
 }
 
 /** What a button or a modal stands for. */

@@ -16,7 +16,9 @@ export type Effect =
   | { readonly do: "share"; readonly slot: Slot }
   | { readonly do: "find-file"; readonly slot: Slot }
   | { readonly do: "send-decision"; readonly approval: ApprovalId }
-  | { readonly do: "tell"; readonly tell: string };
+  | { readonly do: "tell"; readonly tell: string }
+  /** Can enough people approve it? */
+  | { readonly do: "count-approvers"; readonly approval: ApprovalId };
 
 /** The same work has the same key: it is never under way twice. */
 export function effectKey(effect: Effect): string {
@@ -24,6 +26,7 @@ export function effectKey(effect: Effect): string {
     case "create-run":
       return effect.do;
     case "send-decision":
+    case "count-approvers":
       return `${effect.do} ${effect.approval}`;
     case "tell":
       return `${effect.do} ${effect.tell}`;
@@ -53,6 +56,8 @@ export type Outcome =
   | { readonly is: "confirmed" }
   | { readonly is: "elsewhere"; readonly words: string }
   | { readonly is: "told" }
+  /** `of`: what was counted for. */
+  | { readonly is: "counted"; readonly of: string; readonly able: number | null; readonly grows: boolean }
   /** Surely not applied; may be tried again. */
   | { readonly is: "later"; readonly afterMs: number | null; readonly why: string }
   /** Surely not applied, and the same would be refused again. */

@@ -1,7 +1,7 @@
 // What one look at the service teaches about one approval. Called by `observe` alone.
 
 import type { Approval, ClosedBecause, Decision, Delivery, PastDecision, Request } from "./approval.ts";
-import { close, reopen, voidAndClose, withDelivery } from "./approval.ts";
+import { close, reopen, voidAndClose, withDelivery } from "./approval-moves.ts";
 import type { Context } from "./context.ts";
 import { backoffMs } from "./post.ts";
 import type { Said } from "./run.ts";
@@ -23,20 +23,40 @@ export type Folded = { readonly approval: Approval; readonly says: Said | null }
 export function foldApproval(approval: Approval, sight: Sight, ctx: Context): Folded {
   switch (approval.state.is) {
     case "pending":
-      return quiet(foldPending(approval, sight, ctx));
+      return foldPending(approval, sight, ctx);
     case "closed":
-      return quiet(sight.is === "listed" ? reopen(approval, sight.request, ctx.nonce(), null) : approval);
+      return quiet(foldClosed(approval, approval.state.because, sight, ctx));
     case "decided":
       return foldDecided(approval, approval.state.decision, approval.state.delivery, { sight, ctx });
   }
 }
 
+type VoidBecause = Extract<Said, { is: "decision-void" }>["because"];
+
 const quiet = (approval: Approval): Folded => ({ approval, says: null });
 
-function foldPending(approval: Approval, sight: Sight, ctx: Context): Approval {
-  if (sight.is === "absent") return close(approval, sight.because, ctx.now);
-  if (sight.request.digest === approval.request.digest) return approval;
-  return reopen(approval, sight.request, ctx.nonce(), null);
+/** Whoever has voted hears that it came to nothing. */
+function foldPending(approval: Approval, sight: Sight, ctx: Context): Folded {
+  const told = (because: VoidBecause): Said | null =>
+    approval.votes.length === 0 ? null : { is: "decision-void", approval: approval.id, because };
+  if (sight.is === "absent") {
+    const because = sight.because === "run-over" ? "run-over" : "no-longer-listed";
+    return { approval: close(approval, sight.because, ctx.now), says: told(because) };
+  }
+  if (sight.request.digest === approval.request.digest) return quiet(approval);
+  return { approval: reopenNew(approval, sight.request, null, ctx), says: told("request-changed") };
+}
+
+/** What has expired stays closed until another request comes under its id. */
+function foldClosed(approval: Approval, because: ClosedBecause, sight: Sight, ctx: Context): Approval {
+  if (sight.is === "absent") return approval;
+  if (because === "expired" && sight.request.digest === approval.request.digest) return approval;
+  return reopenNew(approval, sight.request, null, ctx);
+}
+
+/** As a request that is new: its time to be decided begins now. */
+function reopenNew(approval: Approval, request: Request, past: PastDecision | null, ctx: Context): Approval {
+  return { ...reopen(approval, request, ctx.nonce(), past), since: ctx.now };
 }
 
 type Look = { readonly sight: Sight; readonly ctx: Context };
@@ -44,6 +64,7 @@ type Look = { readonly sight: Sight; readonly ctx: Context };
 function foldDecided(approval: Approval, decision: Decision, delivery: Delivery, look: Look): Folded {
   const to = (next: Delivery): Folded => quiet(withDelivery(approval, decision, next));
   switch (delivery.is) {
+    case "held":
     case "recorded":
       return foldUnsent(approval, decision, look);
     case "retry":
@@ -68,7 +89,7 @@ function foldDecided(approval: Approval, decision: Decision, delivery: Delivery,
 
 /** Nothing of it was ever applied: it gives way to what the service now says. */
 function foldUnsent(approval: Approval, decision: Decision, { sight, ctx }: Look): Folded {
-  const says = (because: "request-changed" | "no-longer-listed" | "run-over"): Said => ({
+  const says = (because: VoidBecause): Said => ({
     is: "decision-void",
     approval: approval.id,
     because,
@@ -79,7 +100,7 @@ function foldUnsent(approval: Approval, decision: Decision, { sight, ctx }: Look
   }
   if (sight.request.digest === decision.digest) return quiet(approval);
   const past: PastDecision = { decision, because: "request-changed", words: "" };
-  return { approval: reopen(approval, sight.request, ctx.nonce(), past), says: says("request-changed") };
+  return { approval: reopenNew(approval, sight.request, past, ctx), says: says("request-changed") };
 }
 
 /** The answer to a POST was lost. What is listed after that tells whether the same content may go again. */
@@ -128,5 +149,5 @@ function foldRefused(
     );
   }
   const past: PastDecision = { decision, because: "refused", words: delivery.words };
-  return quiet(reopen(approval, sight.request, ctx.nonce(), past));
+  return quiet(reopenNew(approval, sight.request, past, ctx));
 }

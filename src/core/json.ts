@@ -18,3 +18,11 @@ export function isList(value: Json): value is readonly Json[] {
 export function isRecord(value: Json): value is { readonly [key: string]: Json } {
   return value !== null && typeof value === "object" && !isList(value);
 }
+
+/** JSON that reads the same and holds nothing invisible: whatever is not printable ASCII is written as \uXXXX. */
+export function plainJson(value: unknown): string {
+  return JSON.stringify(value).replace(
+    /[^\x20-\x7e]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}

@@ -2,16 +2,18 @@
 // that is how a quiet poll comes to write nothing.
 
 import type { Approval, Request } from "./approval.ts";
-import { close, newApproval, voidAndClose } from "./approval.ts";
+import { close, newApproval, voidAndClose } from "./approval-moves.ts";
 import type { Context } from "./context.ts";
 import { foldApproval, type Sight } from "./fold-approval.ts";
 import type { ApprovalId, RunId } from "./ids.ts";
-import { canonicalJson, type Json } from "./json.ts";
+import { canonicalJson } from "./json.ts";
 import { requestText } from "./request-text.ts";
+import { volatileIn, without } from "./volatile.ts";
 import { underPolicy } from "./ruling.ts";
 import type { Run, Said, Seen, Tell, Watch } from "./run.ts";
 import { isWatched, MISSING_AFTER_TIMES } from "./run.ts";
 import { ending, type PendingApproval, type Snapshot } from "./snapshot.ts";
+import { deciders } from "./vote.ts";
 import { countedChars, visible } from "./text.ts";
 
 /** How long a vanished run is still asked for (ms): DESIGN.md, «given up after a day». */
@@ -77,22 +79,25 @@ function giveUp(run: Run, ctx: Context): Run {
 /** Longer outputs (characters as Slack counts them) are attached as a file; the thread holds the first part. */
 export const OUTPUT_IN_THREAD_CHARS = 8_000;
 
-/** The digest that binds a decision to what was shown: everything the service sent, and for which run and approval. */
+/**
+ * The digest that binds a decision to what was shown: everything the service sent, and for which run and approval; without the
+ * fields that the operator lets change.
+ */
 export function requestOf(run: RunId, item: PendingApproval, ctx: Context): Request {
-  const digest = ctx.digest(digestedText(run, item.id, item.content));
   const { action, content, requestedAt } = item;
-  return {
-    action,
-    content,
-    requestedAt,
-    digest,
-    chars: countedChars(requestText({ action, content }, "open")),
-  };
+  const volatile = volatileIn(content, ctx.policy.volatile);
+  const request = volatile.length === 0 ? { action, content } : { action, content, volatile };
+  const digest = ctx.digest(digestedText(run, item.id, request));
+  return { ...request, requestedAt, digest, chars: countedChars(requestText(request, "open")) };
 }
 
 /** What the digest is taken of. */
-export function digestedText(run: RunId, approval: ApprovalId, content: Json): string {
-  return canonicalJson([run, approval, content]);
+export function digestedText(
+  run: RunId,
+  approval: ApprovalId,
+  { content, volatile = [] }: Pick<Request, "content" | "volatile">,
+): string {
+  return canonicalJson([run, approval, without(content, volatile)]);
 }
 
 function see(before: Seen | null, snapshot: Snapshot, now: number): Seen {
@@ -142,12 +147,10 @@ function told(folded: readonly { says: Said | null }[]): Said[] {
 /** Whoever decided is told privately what became of it. */
 function tell(run: Run, says: readonly Said[], ctx: Context): readonly Tell[] {
   const more = says.flatMap((said): Tell[] => {
-    if (said.is === "cannot-post") return [];
+    if (said.is === "cannot-post" || said.is === "nobody-can-approve") return [];
     const approval = run.approvals.find((each) => each.id === said.approval);
-    if (approval?.state.is !== "decided") return [];
-    return [
-      { id: ctx.nonce(), to: approval.state.decision.by.user, says: said, state: "planned", notBefore: 0 },
-    ];
+    const people = approval === undefined ? [] : deciders(approval);
+    return people.map((to) => ({ id: ctx.nonce(), to, says: said, state: "planned", notBefore: 0 }));
   });
   return more.length === 0 ? run.tells : [...run.tells, ...more];
 }

@@ -11,6 +11,12 @@ export type Policy = {
   readonly rules: readonly Rule[];
   /** Null: everybody who may use Countersign may start runs, in every channel. */
   readonly starters: readonly Starters[] | null;
+  /** Fields of a request that may change under a decision: by name or path with dots. Never `id` or `action`. */
+  readonly volatile: readonly string[];
+  /** Where it is said, too, that nobody can approve something. */
+  readonly fallback: ChannelId | null;
+  /** Who may be given the audit of a run, besides the admins of the configuration. Null: nobody. */
+  readonly auditors: Circle | null;
 };
 
 /** People. `anyone`: every full member who can see the card. The lists add up; a channel stands for its members. */
@@ -23,11 +29,17 @@ export type Circle =
     };
 
 /** Every id that the policy names, some more than once. */
-export function namedIn({ rules, starters }: Policy): readonly string[] {
-  const circles = [...rules.map(({ approvers }) => approvers), ...(starters ?? []).map(({ who }) => who)];
+export function namedIn({ rules, starters, auditors, fallback }: Policy): readonly string[] {
+  const circles = [
+    ...rules.map(({ approvers }) => approvers),
+    ...(starters ?? []).map(({ who }) => who),
+    ...(auditors === null ? [] : [auditors]),
+  ];
   const people = circles.flatMap((each) => (each === "anyone" ? [] : [...each.users, ...setsOf(each)]));
   const conditions = rules.flatMap(({ when }) => [...(when.channels ?? []), ...(when.requesters ?? [])]);
-  return [...people, ...conditions, ...(starters ?? []).flatMap(({ channels }) => channels ?? [])];
+  const called = rules.flatMap(({ mention }) => [...mention.users, ...mention.groups]);
+  const places = (starters ?? []).flatMap(({ channels }) => channels ?? []);
+  return [...people, ...called, ...conditions, ...places, ...(fallback === null ? [] : [fallback])];
 }
 
 /** What has to be asked of Slack to know who is in the circle. */
@@ -42,6 +54,15 @@ export type Rule = {
   readonly selfApproval: boolean;
   /** The fewest characters of a reason; 0: it may be left out. */
   readonly reason: { readonly approve: number; readonly deny: number };
+  /** How many different people must approve. One denial ends it. */
+  readonly needs: number;
+  /** An approval waits so long (ms) before it is sent, and can be taken back until then. */
+  readonly holdMs: number;
+  readonly expiry: { readonly afterMs: number; readonly outcome: "nothing" | "deny" } | null;
+  /** What an approval, but no denial, asks for: to have opened the request in full, and to type a word. */
+  readonly friction: { readonly readFirst: boolean; readonly word: string | null };
+  /** Whom the card calls. Others can decide without being called. */
+  readonly mention: { readonly users: readonly UserId[]; readonly groups: readonly GroupId[] };
 };
 
 /** All that is given must hold; of a list, one. Texts are folded patterns. */
@@ -81,9 +102,21 @@ export const BUILT_IN_RULE: Rule = {
   approvers: "anyone",
   selfApproval: false,
   reason: { approve: 0, deny: 1 },
+  needs: 1,
+  holdMs: 0,
+  expiry: null,
+  friction: { readFirst: false, word: null },
+  mention: { users: [], groups: [] },
 };
 
-export const BUILT_IN: Policy = { version: null, rules: [BUILT_IN_RULE], starters: null };
+export const BUILT_IN: Policy = {
+  version: null,
+  rules: [BUILT_IN_RULE],
+  starters: null,
+  volatile: [],
+  fallback: null,
+  auditors: null,
+};
 
 const NO_RULE: Rule = {
   ...BUILT_IN_RULE,

@@ -2,11 +2,13 @@
 // difference. It never does anything, and for a world that has obeyed it asks for nothing.
 
 import type { Approval } from "./approval.ts";
+import { countAt } from "./audience.ts";
 import type { Effect } from "./effect.ts";
 import { DECISION_LINGER_MS, STILL_LISTED_AFTER_MS } from "./fold-approval.ts";
 import { type Post, REFUSED_TRIES, type Upload } from "./post.ts";
 import { needsFile } from "./request-text.ts";
 import { cardSlot, isWatched, OPENING, OUTCOME, OUTPUT, requestSlot, type Run, type Slot } from "./run.ts";
+import { deadlineOf } from "./schedule.ts";
 import { cardShows, MISSING, missingShows, noticeSlots, openingShows, outcomeShows } from "./shows.ts";
 
 export type Plan = {
@@ -132,13 +134,20 @@ function workWishes(run: Run, now: number): Wish[] {
   const decisions = run.approvals.map(({ id, state }) => {
     if (state.is !== "decided") return NOTHING;
     const effect: Effect = { do: "send-decision", approval: id };
+    if (state.delivery.is === "held") return due(effect, state.delivery.until, now);
     if (state.delivery.is === "recorded") return due(effect, 0, now);
     return state.delivery.is === "retry" ? due(effect, state.delivery.notBefore, now) : NOTHING;
   });
   const tells = run.tells
     .filter((tell) => tell.state === "planned")
     .map((tell) => due({ do: "tell", tell: tell.id }, tell.notBefore, now));
-  return [create, ...decisions, ...tells];
+  // Nothing is sent when time is up: the run is looked after, and `expire` makes of it what the rule says.
+  const ends = run.approvals.map((approval): Wish => ({ effect: null, at: deadlineOf(approval) }));
+  const counts = run.approvals.map((approval): Wish => {
+    const at = countAt(approval);
+    return at === null ? NOTHING : due({ do: "count-approvers", approval: approval.id }, at, now);
+  });
+  return [create, ...decisions, ...tells, ...ends, ...counts];
 }
 
 /** A lost answer and a refusal are both settled by what the service lists afterwards. */

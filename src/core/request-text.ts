@@ -26,11 +26,9 @@ const SHOWN_APART = new Set(["id", "action"]);
  * characters and look-alikes are made visible either way.
  */
 export type Drawing = "open" | "masked";
+type Told = Pick<Request, "action" | "content" | "volatile">;
 
-export function requestParts(
-  { action, content }: Pick<Request, "action" | "content">,
-  as: Drawing,
-): RequestParts {
+export function requestParts({ action, content, volatile = [] }: Told, as: Drawing): RequestParts {
   const head = action === null ? null : drawn(action, as, masked);
   if (!isRecord(content)) {
     const fields = typeof content === "string" ? [] : [field("sent", content, as)];
@@ -42,7 +40,13 @@ export function requestParts(
     )
     .filter(([name, value]) => name !== "status" || value !== "pending")
     .map(([name, value]) => field(name, value, as));
-  return parts(head, fields);
+  const may = volatile.map(visible).join(", ");
+  const remark = {
+    name: "May change without notice",
+    text: `${may} (as first seen; not part of what is decided)`,
+    secrets: [],
+  };
+  return parts(head, volatile.length === 0 ? fields : [...fields, remark]);
 }
 
 type Drawn = { readonly text: string; readonly secrets: readonly string[] };
@@ -73,13 +77,13 @@ export function fieldsText(fields: RequestParts["fields"]): string {
   return lines.join("\n");
 }
 
-export function requestText(request: Pick<Request, "action" | "content">, as: Drawing): string {
+export function requestText(request: Told, as: Drawing): string {
   const { action, fields } = requestParts(request, as);
   const first = action ?? "(the service did not say what the action is)";
   return fields.length === 0 ? first : `${first}\n\n${fieldsText(fields)}`;
 }
 
-export function secretsIn(request: Pick<Request, "action" | "content">): readonly string[] {
+export function secretsIn(request: Told): readonly string[] {
   return requestParts(request, "masked").secrets;
 }
 

@@ -13,7 +13,7 @@ export function ruleOf(
   return ruleFor(policy, { channel, requester, input, action, content });
 }
 
-export function markOf({ version }: Policy, { name }: Rule): PolicyMark {
+export function markOf({ version }: Pick<Policy, "version">, { name }: Rule): PolicyMark {
   return version === null ? null : { version, rule: name };
 }
 

@@ -1,4 +1,5 @@
-import { type Approval, close, isFinal } from "./approval.ts";
+import { type Approval, isFinal } from "./approval.ts";
+import { close } from "./approval-moves.ts";
 import type { ApprovalId, ChannelId, RunId, RunKey, TeamId, UserId } from "./ids.ts";
 import type { Json } from "./json.ts";
 import type { Post, Upload } from "./post.ts";
@@ -78,10 +79,10 @@ export type Ended = {
   readonly extra: { readonly [field: string]: Json };
 };
 
-/** Something to say privately to one person, at most once. */
+/** Something to say at most once: privately to one person, or in another channel. */
 export type Tell = {
   readonly id: string;
-  readonly to: UserId;
+  readonly to: UserId | ChannelId;
   readonly says: Said;
   readonly state: "planned" | "sending";
   readonly notBefore: number;
@@ -93,6 +94,13 @@ export type Said =
       readonly is: "decision-void";
       readonly approval: ApprovalId;
       readonly because: "request-changed" | "no-longer-listed" | "run-over";
+    }
+  | {
+      readonly is: "nobody-can-approve";
+      readonly approval: ApprovalId;
+      readonly able: number;
+      readonly needs: number;
+      readonly grows: boolean;
     }
   | { readonly is: "decision-refused"; readonly approval: ApprovalId; readonly words: string }
   | { readonly is: "decision-elsewhere"; readonly approval: ApprovalId; readonly words: string };

@@ -1,3 +1,4 @@
+import type { Approval } from "./approval.ts";
 import type { Run } from "./run.ts";
 
 /** A run is asked for after a tenth of the time it has been quiet: soon after news, seldom after hours. */
@@ -6,6 +7,12 @@ const QUIET_SHARE = 10;
 const JITTER = 0.15;
 /** A run that the service no longer knows is asked for this seldom (ms). */
 const MISSING_EVERY_MS = 60_000;
+
+/** Until when (ms) the approval can be decided. Null: as long as it is pending, or it is not pending any more. */
+export function deadlineOf({ state, since, ruling }: Approval): number | null {
+  const { expiry } = ruling.rule;
+  return state.is === "pending" && expiry !== null ? since + expiry.afterMs : null;
+}
 
 /** When something about the run last changed, as far as we saw (ms). */
 export function lastNewsAt(run: Run): number {

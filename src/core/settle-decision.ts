@@ -2,23 +2,26 @@
 // was surely not applied, or when the approval is still listed well after a lost answer.
 
 import type { Approval, Decision, Delivery, PastDecision } from "./approval.ts";
-import { voidAndClose, withDelivery } from "./approval.ts";
+import { voidAndClose, withDelivery } from "./approval-moves.ts";
 import type { Context } from "./context.ts";
 import type { Outcome } from "./effect.ts";
 import type { ApprovalId } from "./ids.ts";
 import { backoffMs } from "./post.ts";
 import { findApproval, isWatched, replaceApproval, type Run, type Said } from "./run.ts";
+import { deciders } from "./vote.ts";
 
 /** A decision waits at most this long (ms) for its next attempt, unless the service asks for more. */
 const MAX_BACKOFF_MS = 15_000;
 
-type Sending = Extract<Delivery, { is: "sending" | "recorded" | "retry" }>;
+type Sending = Extract<Delivery, { is: "held" | "sending" | "recorded" | "retry" }>;
+const isSending = (delivery: Delivery): delivery is Sending =>
+  ["held", "sending", "recorded", "retry"].includes(delivery.is);
 
 export function settleDecision(run: Run, id: ApprovalId, outcome: Outcome, ctx: Context): Run {
   const approval = findApproval(run, id);
   if (approval?.state.is !== "decided") return run;
   const { decision, delivery } = approval.state;
-  if (delivery.is !== "sending" && delivery.is !== "recorded" && delivery.is !== "retry") return run;
+  if (!isSending(delivery)) return run;
   const next = nextDelivery(delivery, outcome, isWatched(run), ctx.now);
   if (next === null) return run;
   const settled =
@@ -34,8 +37,11 @@ function nextDelivery(
   watched: boolean,
   now: number,
 ): Delivery | "void" | null {
-  const tries = before.is === "recorded" ? 1 : before.is === "retry" ? before.tries + 1 : before.tries;
-  const lost = before.is === "recorded" ? false : before.lost;
+  // What an earlier look for a decision that was taken back says is no news of this one.
+  if (before.is === "held" && now < before.until) return null;
+  const unsent = before.is === "held" || before.is === "recorded";
+  const tries = unsent ? 1 : before.is === "retry" ? before.tries + 1 : before.tries;
+  const lost = unsent ? false : before.lost;
   switch (outcome.is) {
     case "confirmed":
       return { is: "confirmed", at: now, stillListed: null };
@@ -69,8 +75,9 @@ function unconfirmed(at: number): Delivery {
 function inform(run: Run, settled: Approval, decision: Decision, ctx: Context): Run {
   const says = said(settled, settled.past.at(-1));
   if (says === null) return run;
-  const tell = { id: ctx.nonce(), to: decision.by.user, says, state: "planned", notBefore: 0 } as const;
-  return { ...run, tells: [...run.tells, tell] };
+  const people = deciders({ ...settled, state: { is: "decided", decision, delivery: { is: "recorded" } } });
+  const tells = people.map((to) => ({ id: ctx.nonce(), to, says, state: "planned", notBefore: 0 }) as const);
+  return { ...run, tells: [...run.tells, ...tells] };
 }
 
 function said({ id, state }: Approval, past: PastDecision | undefined): Said | null {

@@ -1,6 +1,7 @@
 // What became of an effect. `begin` marks it before its first byte leaves, `settle` folds in what came of it.
 
-import { withDelivery } from "./approval.ts";
+import { withDelivery } from "./approval-moves.ts";
+import { settleCount } from "./audience.ts";
 import type { Context } from "./context.ts";
 import type { Effect, Outcome } from "./effect.ts";
 import { observe } from "./observe.ts";
@@ -56,6 +57,7 @@ export function begin(run: Run, effect: Effect, now: number): Run {
     case "sweep":
     case "upload":
     case "find-file":
+    case "count-approvers":
       return run;
   }
 }
@@ -86,6 +88,8 @@ export function settle(run: Run, effect: Effect, outcome: Outcome, ctx: Context)
     }
     case "send-decision":
       return settleDecision(run, effect.approval, outcome, ctx);
+    case "count-approvers":
+      return settleCount(run, effect.approval, outcome, ctx);
     case "tell":
       return settleTell(run, effect.tell, outcome, ctx.now);
   }

@@ -2,6 +2,7 @@
 // The card builders draw from the same state; a key must change whenever the drawing would.
 
 import type { Approval } from "./approval.ts";
+import { tooFew } from "./audience.ts";
 import { needsFile } from "./request-text.ts";
 import {
   cardSlot,
@@ -29,7 +30,7 @@ export function openingShows(run: Run): string {
     case "created":
       if (run.watch.is === "missing" && isMissing(run)) return "missing";
       if (run.watch.is === "given-up" || run.watch.is === "dropped") return run.watch.is;
-      return `run ${run.seen?.status ?? "not seen"}`;
+      return `run ${run.seen?.status ?? "not seen"}${deniedShows(run)}`;
   }
 }
 
@@ -38,7 +39,21 @@ export function outcomeShows(run: Run): string | null {
   if (run.creation.is === "refused") return "not started";
   if (run.creation.is === "unknown") return `unknown, ${run.creation.again}`;
   if (run.seen?.ended === undefined || run.seen.ended === null) return null;
-  return run.seen.ended.asFile ? `ended, file ${fileState(run, OUTPUT)}` : "ended";
+  const file = run.seen.ended.asFile ? `, file ${fileState(run, OUTPUT)}` : "";
+  return `ended${file}${deniedShows(run)}`;
+}
+
+/** How many of its requests were denied, as the service confirmed: «succeeded» alone would hide that something was not done. */
+export function denials({ approvals }: Pick<Run, "approvals">): number {
+  return approvals.filter(
+    ({ state }) =>
+      state.is === "decided" && state.decision.verdict === "deny" && state.delivery.is === "confirmed",
+  ).length;
+}
+
+function deniedShows(run: Run): string {
+  const denied = run.seen?.status === "succeeded" ? denials(run) : 0;
+  return denied === 0 ? "" : `, ${denied} denied`;
 }
 
 export function missingShows(run: Run): string | null {
@@ -63,7 +78,8 @@ export function cardShows(run: Run, approval: Approval): string | null {
   const never = post === undefined || post.is === "planned" || post.is === "refused";
   if (approval.state.is === "closed" && never) return null;
   const file = needsFile(approval.request) ? ` file ${fileState(run, requestSlot(approval))}` : "";
-  return `v${approval.version}${file} ${stateShows(approval, isWatched(run))}`;
+  const audited = approval.audited === undefined ? "" : ` audit ${approval.audited.seq}`;
+  return `v${approval.version}${file} ${stateShows(approval, isWatched(run))}${audited}`;
 }
 
 /** As people are told it: on its way, there, or impossible. */
@@ -72,15 +88,23 @@ export function fileState(run: Run, slot: Slot): "coming" | "there" | "refused" 
   return is === "up" ? "there" : is === "refused" ? "refused" : "coming";
 }
 
-function stateShows({ state, past }: Approval, watched: boolean): string {
+function stateShows(approval: Approval, watched: boolean): string {
+  const { state, past, votes, ruling } = approval;
   switch (state.is) {
-    case "pending":
-      return `pending ${past.length}`;
+    case "pending": {
+      const rule = ruling.version === null ? "" : ` ${ruling.version} ${ruling.rule.name}`;
+      const voted = votes.map(({ by }) => ` vote ${by?.user}`).join("");
+      const few = tooFew(approval);
+      const able = few === null ? "" : ` only ${few.able}${few.grows ? " yet" : ""}`;
+      return `pending ${past.length}${voted}${able}${rule}`;
+    }
     case "closed":
       return `closed ${state.because}`;
     case "decided": {
       const { delivery } = state;
       switch (delivery.is) {
+        case "held":
+          return `held ${delivery.until}`;
         case "recorded":
         case "sending":
           return "recorded";

@@ -6,7 +6,7 @@ import { masked } from "./secrets.ts";
 // Control, format, private-use, unassigned and lone-surrogate code points, line and paragraph separators, and the
 // letters that are drawn as nothing (Hangul fillers, Braille blank). Tab and newline stay.
 const UNSEEN =
-  /(?![\t\n])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}\u{115F}\u{1160}\u{3164}\u{FFA0}\u{2800}]|\u{034F}|\u{17B4}|\u{17B5}|[\u{180B}-\u{180F}]|[\u{FE00}-\u{FE0D}]|[\u{E0100}-\u{E01EF}]|\u{1D159}|(?<!\p{Extended_Pictographic})[\u{FE0E}\u{FE0F}](?!\u{20E3})/gu;
+  /(?![\t\n])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}\u{115F}\u{1160}\u{3164}\u{FFA0}\u{2800}]|\u{034F}|\u{17B4}|\u{17B5}|[\u{180B}-\u{180F}]|[\u{FE00}-\u{FE0E}]|[\u{E0100}-\u{E01EF}]|\u{1D159}|(?<!\p{Extended_Pictographic})\u{FE0F}(?!\u{20E3})/gu;
 
 // A joiner between two pictures makes one picture of them (👩‍💻): it is seen, so it stays.
 const PICTURE_JOINER =

@@ -11,6 +11,7 @@ export type AuditEntry = {
   readonly at: number;
   readonly what:
     | "opened" // a form to decide was opened by a click
+    | "voted" // one of several approvals that the rule wants
     | "decided"
     | "refused" // somebody tried and was not allowed to
     | "sent" // a decision is about to leave us
@@ -38,7 +39,18 @@ export type AuditEntry = {
   readonly moments?: Moments;
   readonly outcome: string;
   /** At which step it was refused. */
-  readonly step?: "click" | "read" | "submit" | "start" | "watch" | "unwatch" | "command" | "status";
+  readonly step?:
+    | "click"
+    | "read"
+    | "submit"
+    | "undo"
+    | "start"
+    | "watch"
+    | "unwatch"
+    | "command"
+    | "status"
+    | "audit"
+    | "receipt";
   readonly refusal?: string;
   /** The number of the entry that this one is about. */
   readonly refers?: number;
@@ -80,10 +92,11 @@ export function auditEntry(run: Run | null, facts: Facts): AuditEntry {
 export function aboutRequest(
   run: Run,
   approval: ApprovalId,
-  { digest, content }: Request,
+  request: Request,
 ): Pick<AuditEntry, "approval" | "digest" | "text"> {
   const id = runId(run);
-  return { approval, digest, ...(id === null ? {} : { text: digestedText(id, approval, content) }) };
+  const { digest } = request;
+  return { approval, digest, ...(id === null ? {} : { text: digestedText(id, approval, request) }) };
 }
 
 /** The fields of an entry about this decision. */

@@ -35,6 +35,8 @@ function didWords({ what, outcome, verdict, refusal, step }: Omit<AuditEntry, "t
   switch (what) {
     case "opened":
       return `opened the form${verb}`;
+    case "voted":
+      return "approved, as one of several";
     case "decided":
       return verdict === "approve" ? "approved" : "denied";
     case "refused":

@@ -4,6 +4,10 @@ import type { Context } from "../core/context.ts";
 import { type AdoptRun, createAdoptRun } from "./adopt-run.ts";
 import { createCarry } from "./carry-out.ts";
 import type { Clock } from "./clock.ts";
+import { createDispute, type Dispute } from "./dispute.ts";
+import { createGiveAudit, type GiveAudit } from "./give-audit.ts";
+import type { AuditReaders, Mail } from "./letter.ts";
+import { createPostOffice } from "./post-office.ts";
 import type { FlowLog, FlowMetrics } from "./flow-log.ts";
 import { createHold } from "./hold-runs.ts";
 import { createOpenModal, type OpenModal } from "./open-modal.ts";
@@ -19,6 +23,7 @@ import { createRetention } from "./retention.ts";
 import { createRounds } from "./rounds.ts";
 import { createServiceGuard } from "./service-guard.ts";
 import { createStartRun, type StartRun } from "./start-run.ts";
+import { createUndoDecision, type UndoDecision } from "./undo-decision.ts";
 import { createWatch, type WatchLimits } from "./watch.ts";
 
 export type Flow = {
@@ -26,8 +31,11 @@ export type Flow = {
   readonly adoptRun: AdoptRun;
   readonly openModal: OpenModal;
   readonly recordDecision: RecordDecision;
+  readonly undoDecision: UndoDecision;
   readonly questions: Questions;
   readonly noteRefusal: NoteRefusal;
+  readonly giveAudit: GiveAudit;
+  readonly dispute: Dispute;
   /** Takes up all unfinished runs; resolves to how many. Rejects when the store can't be read. */
   start(): Promise<number>;
   /** Brings what waits for a decision under the policy that is in force now. Rejects when the store fails. */
@@ -41,6 +49,8 @@ export type FlowDeps = {
   readonly agents: AgentService;
   readonly gateway: Gateway;
   readonly chat: Chat;
+  readonly mail: Mail;
+  readonly audit: AuditReaders;
   readonly people: People;
   readonly clock: Clock;
   readonly context: () => Context;
@@ -53,31 +63,36 @@ export type FlowDeps = {
 const OUTAGE_CHECK_MS = 5_000;
 
 export function createFlow(deps: FlowDeps, limits: WatchLimits): Flow {
-  const { agents, chat, clock, log, store } = deps;
-  const carry = createCarry({ ...deps, perform: createPerform(agents, chat) });
+  const { clock, log, store } = deps;
+  const carry = createCarry({ ...deps, perform: createPerform(deps) });
   const rounds = createRounds({ ...deps, carry });
   const guard = createServiceGuard(clock, limits.maxMs);
   const watch = createWatch({ ...deps, rounds, guard }, limits);
   const hold = createHold({ store, rounds, clock, log });
   const outage = createOutageWatch({ ...deps, guard, change: rounds.change }, OUTAGE_CHECK_MS);
   const retention = createRetention(store, clock, log);
+  const office = createPostOffice(deps);
   const use = { ...deps, rounds };
   return {
     startRun: createStartRun(use),
     adoptRun: createAdoptRun(use),
     openModal: createOpenModal(use),
     recordDecision: createRecordDecision(use),
+    undoDecision: createUndoDecision(use),
     noteRefusal: createNoteRefusal(use),
+    giveAudit: createGiveAudit(use),
+    dispute: createDispute(deps),
     questions: createQuestions({ ...deps, watch, guard }),
     start: () => {
       outage.start();
       retention.start();
+      office.start();
       return hold.start();
     },
     policyChanged: () => bringUnderPolicy(store, rounds.change, deps.context),
     stop: async (ms) => {
       for (const part of [hold, watch, outage, retention]) part.stop();
-      await rounds.stop(ms);
+      await Promise.all([rounds.stop(ms), office.stop(ms)]);
       await store.release();
     },
   };

@@ -1,7 +1,7 @@
 // Messages that follow from the audit and belong to no run's thread: a receipt to whoever decided, word to the admins when somebody
 // says «This was not me», and the daily head in the audit channel.
 
-import type { ChannelId, Nonce, UserId } from "../core/ids.ts";
+import type { ChannelId, MessageTs, Nonce, TeamId, UserId } from "../core/ids.ts";
 import type { Post } from "../core/post.ts";
 import type { AuditEntry, KeptEntry } from "./audit-entry.ts";
 
@@ -14,6 +14,30 @@ export type Letter = {
   readonly to: UserId | ChannelId;
   readonly madeAt: number;
   readonly post: Post;
+};
+
+/** What a letter is written from: the audit as it is. */
+export type LetterFacts = {
+  readonly entry: KeptEntry;
+  /** The entry that this one is about. */
+  readonly about: KeptEntry | null;
+  /** Of the request that was decided on; null where the service named none. */
+  readonly action: string | null;
+  /** Null: the run is forgotten. */
+  readonly channel: ChannelId | null;
+};
+
+/** Slack, as far as letters need it. Every call is one attempt; rejects with PortError. */
+export type Mail = {
+  /** Not idempotent. */
+  post(letter: Letter, facts: LetterFacts): Promise<MessageTs>;
+  /** Idempotent. Copies of the letter that are there; none where nobody can look: in direct messages. */
+  find(letter: Letter): Promise<readonly MessageTs[]>;
+  /** Not idempotent: a file in a direct message. */
+  file(
+    to: UserId,
+    file: { readonly name: string; readonly text: string; readonly says: string },
+  ): Promise<void>;
 };
 
 /** What the store keeps of the audit besides appending to it. Every method rejects with PortError when the database fails. */
@@ -44,4 +68,13 @@ export type AuditProof = {
   readonly origin: string;
   readonly key: string;
   readonly signature: string;
+};
+
+/** Who hears of the audit, from the configuration. */
+export type AuditReaders = {
+  readonly team: TeamId;
+  /** Where heads and disputes are told; null: only in the log. */
+  readonly channel: ChannelId | null;
+  /** They hear of disputes, and may be given the audit of a run. */
+  readonly admins: readonly UserId[];
 };

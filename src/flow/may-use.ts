@@ -51,18 +51,21 @@ export async function mayStart(deps: UseDeps, by: Asker): Promise<NoRun | null> 
   if (no !== null || starters === null) return no;
   const here = starters.filter(({ channels }) => channels === null || channels.includes(by.channel));
   if (here.length === 0) return { because: "no-runs-here" };
-  return isAmongAny(
-    deps,
-    by,
-    here.map(({ who }) => who),
-  );
+  const who = here.map((each) => each.who);
+  return isAmongAny(deps, by, who, "not-starter");
 }
 
-async function isAmongAny({ people }: UseDeps, by: Asker, circles: readonly Circle[]): Promise<NoRun | null> {
+/** Null: in one of the circles; `otherwise`: in none. */
+export async function isAmongAny(
+  { people }: UseDeps,
+  by: Asker,
+  circles: readonly Circle[],
+  otherwise: "not-starter" | "not-auditor",
+): Promise<NoRun | null> {
   try {
     const memberOf = await people.memberOf(by.user, circles.flatMap(setsOf), RELAXED_AGE_MS);
     const person: Person = { team: by.team, user: by.user, kind: "member", seesChannel: true, memberOf };
-    return circles.some((circle) => isAmong(person, circle) === true) ? null : { because: "not-starter" };
+    return circles.some((circle) => isAmong(person, circle) === true) ? null : { because: otherwise };
   } catch (error) {
     if (error instanceof PortError) return { because: "unverified" };
     throw error;

@@ -18,4 +18,8 @@ export type NoRun =
   | { readonly because: "already-watched"; readonly run: Run }
   | { readonly because: "not-watched"; readonly run: Run }
   | { readonly because: "deciding"; readonly run: Run }
-  | { readonly because: "answered" };
+  | { readonly because: "answered" }
+  /** The audit is for others to read; and here, for others than those who took part. */
+  | { readonly because: "not-auditor" | "own-audit" }
+  /** It was allowed, and Slack did not take it. */
+  | { readonly because: "not-sent" };

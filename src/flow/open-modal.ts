@@ -1,25 +1,18 @@
 // A click on a card: may this person open the modal? Nothing in the click is believed but who clicked what where.
 
 import type { Verdict } from "../core/approval.ts";
-import { isOpen, mayDecide, type Refusal } from "../core/decide.ts";
-import type { ChannelId, MessageTs, Nonce, TeamId, UserId } from "../core/ids.ts";
-import { err, ok, type Result } from "../core/result.ts";
+import { mayOpen, type Refusal } from "../core/decide.ts";
+import { hasRead } from "../core/read-request.ts";
+import { ok, type Result } from "../core/result.ts";
 import { markOf, ruleOf, underPolicy } from "../core/ruling.ts";
-import { cardSlot, findApproval, type Run } from "../core/run.ts";
+import type { Run } from "../core/run.ts";
 import { aboutRequest, auditEntry, momentsOf } from "./audit-entry.ts";
+import { type Click, findCard } from "./find-card.ts";
 import type { ModalTicket } from "./ports.ts";
 import { type DecideDeps, lookUp, type No, refused } from "./refuse.ts";
 
 /** A click may rely on facts this old (ms): it only opens a modal. */
 export const CLICK_AGE_MS = 60_000;
-export type Click = {
-  readonly team: TeamId;
-  readonly user: UserId;
-  readonly channel: ChannelId;
-  readonly ts: MessageTs;
-  /** Null: the button carried something that is none. */
-  readonly nonce: Nonce | null;
-};
 
 /** The run with its approvals under the rules of now. */
 export type Opened = { readonly run: Run; readonly ticket: ModalTicket };
@@ -38,27 +31,6 @@ export function createOpenModal(deps: DecideDeps): OpenModal {
   };
 }
 
-async function findCard({ store }: DecideDeps, click: Click) {
-  const button = click.nonce === null ? null : await store.byButton(click.nonce);
-  const run = button === null ? null : ((await store.load(button.run))?.run ?? null);
-  const approval = run === null || button === null ? null : findApproval(run, button.approval);
-  if (run === null || button === null || approval === null)
-    return err<No>({ refusal: { because: "unknown" }, run: null });
-  const post = run.posts[cardSlot(approval.id)];
-  if (
-    run.team === click.team &&
-    run.channel === click.channel &&
-    (post?.is === "sending" || post?.is === "unsure")
-  ) {
-    return err<No>({ refusal: { because: "being-posted" }, run });
-  }
-  // The nonce is bound to its message: the same value under another message, channel or team is nobody's button.
-  const mine =
-    run.team === click.team && run.channel === click.channel && post?.is === "up" && post.ts === click.ts;
-  if (!mine) return err<No>({ refusal: { because: "unknown" }, run: null });
-  return ok({ run, approval, version: button.version });
-}
-
 /** Whoever sees the channel sees the card, so they may read it in full; nobody else. */
 async function readRequest(
   deps: DecideDeps,
@@ -70,9 +42,13 @@ async function readRequest(
   const person = await lookUp(deps, run, { user: click.user, circle: "anyone", maxAgeMs: CLICK_AGE_MS });
   const no: Refusal | null =
     "because" in person ? person : person.seesChannel ? null : { because: "not-in-channel" };
-  const saw = approval.request;
-  if (no === null) return ok({ run, request: saw });
-  return refused(deps, { refusal: no, run }, click, { step: "read", approval: approval.id, saw });
+  const { request, id } = approval;
+  if (no !== null)
+    return refused(deps, { refusal: no, run }, click, { step: "read", approval: id, saw: request });
+  const read = (newest: Run): Run =>
+    hasRead(underPolicy(newest, deps.context()), id, request.digest, click.user);
+  if (read(run) !== run) await deps.rounds.change(run.key, read, { mustHold: false });
+  return ok({ run, request });
 }
 
 async function openModal(deps: DecideDeps, click: Click, verdict: Verdict): Promise<Result<Opened, No>> {
@@ -86,7 +62,10 @@ async function openModal(deps: DecideDeps, click: Click, verdict: Verdict): Prom
   const saw = approval.request;
   const mark = markOf(policy, rule);
   const tried = { verdict, moments: momentsOf(run, approval, { clicked: at }) };
-  const no = "because" in person ? person : (mayDecide(person, run, rule) ?? isOpen(approval, version, null));
+  const no =
+    "because" in person
+      ? person
+      : mayOpen(approval, { run, rule, by: person, verdict, now: at }, { version, was: null });
   if (no !== null) {
     const attempt = { ...tried, step: "click", approval: approval.id, saw } as const;
     return refused(deps, { refusal: no, run, policy: mark }, click, attempt);

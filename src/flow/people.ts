@@ -8,6 +8,10 @@ export type People = {
   lookUp(team: TeamId, user: UserId, channel: ChannelId, maxAgeMs: number): Promise<Person>;
   /** The channels, among those we are in, that this person is a member of. Rejects with PortError. */
   channelsOf(user: UserId, maxAgeMs: number): Promise<ReadonlySet<ChannelId>>;
+  /** All members of a user group or a channel. Rejects with PortError. */
+  membersOf(set: GroupId | ChannelId, maxAgeMs: number): Promise<readonly UserId[]>;
+  /** Can every full member open the channel? Rejects with PortError. */
+  isPublic(channel: ChannelId, maxAgeMs: number): Promise<boolean>;
   /** For each of these: is the person in it? Rejects with PortError when Slack does not say of one. */
   memberOf(
     user: UserId,

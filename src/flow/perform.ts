@@ -3,14 +3,19 @@
 import type { Effect, Outcome } from "../core/effect.ts";
 import { findApproval, OPENING, type Run, runId, type Slot } from "../core/run.ts";
 import { shows } from "../core/shows.ts";
+import { sentReason } from "../core/vote.ts";
+import { countApprovers } from "./count-approvers.ts";
+import type { People } from "./people.ts";
 import { type AgentService, type Chat, PortError } from "./ports.ts";
 
 export type Perform = (run: Run, effect: Effect) => Promise<Outcome>;
 
-export function createPerform(agents: AgentService, chat: Chat): Perform {
+type World = { readonly agents: AgentService; readonly chat: Chat; readonly people: People };
+
+export function createPerform(world: World): Perform {
   return async (run, effect) => {
     try {
-      return await attempt(run, effect, agents, chat);
+      return await attempt(run, effect, world);
     } catch (error) {
       if (error instanceof PortError) return outcomeOf(error);
       throw error;
@@ -24,7 +29,7 @@ export function outcomeOf(error: PortError): Outcome {
   return { is: "later", afterMs: error.retryAfterMs, why: error.message };
 }
 
-async function attempt(run: Run, effect: Effect, agents: AgentService, chat: Chat): Promise<Outcome> {
+async function attempt(run: Run, effect: Effect, { agents, chat, people }: World): Promise<Outcome> {
   switch (effect.do) {
     case "create-run":
       return { is: "created", snapshot: await agents.create(run.input, run.key) };
@@ -45,6 +50,8 @@ async function attempt(run: Run, effect: Effect, agents: AgentService, chat: Cha
       return file(run, effect, chat);
     case "tell":
       return tell(run, effect.tell, chat);
+    case "count-approvers":
+      return countApprovers(run, effect, people);
   }
 }
 
@@ -57,7 +64,8 @@ async function sendDecision(
   const approval = findApproval(run, effect.approval);
   if (id === null || approval?.state.is !== "decided")
     return { is: "later", afterMs: null, why: "nothing to send" };
-  return agents.resolve(id, approval.id, approval.state.decision);
+  const { decision } = approval.state;
+  return agents.resolve(id, approval.id, { verdict: decision.verdict, reason: sentReason(decision) });
 }
 
 async function update(run: Run, slot: Slot, chat: Chat): Promise<Outcome> {

@@ -97,12 +97,12 @@ export type Chat = {
   share(run: Run, file: string, slot: Slot): Promise<"shared" | "gone">;
   /** Idempotent. Is the file in the run's thread? */
   hasFile(run: Run, file: string): Promise<boolean>;
-  /** Privately to one person; where nothing else works, in a direct message. */
-  tell(run: Run, to: UserId, says: Said): Promise<void>;
+  /** Privately to one person, and where nothing else works in a direct message; or in another channel. */
+  tell(run: Run, to: UserId | ChannelId, says: Said): Promise<void>;
 };
 
 export type PacedEffect = {
-  readonly channel: ChannelId;
+  readonly channel: ChannelId | UserId;
   readonly kind: "post" | "update" | "read" | "other";
   /** 0 is the most urgent. */
   readonly urgency: 0 | 1 | 2 | 3;

@@ -1,7 +1,8 @@
 // A submitted modal: people are looked up afresh, the request is compared with what the modal showed, and the decision is
 // committed. Only then is the modal acknowledged.
 
-import { decide, type Person, type Refusal, type Submission } from "../core/decide.ts";
+import { type Person, type Refusal } from "../core/decide.ts";
+import { decide, type Submission } from "../core/take-decision.ts";
 import type { Nonce, TeamId, UserId } from "../core/ids.ts";
 import type { Circle, PolicyMark } from "../core/policy.ts";
 import { err, ok, type Result } from "../core/result.ts";
@@ -23,18 +24,23 @@ export type RecordDecision = (
   /** Null: the form carried something that is none. */
   nonce: Nonce | null,
   reason: string,
+  /** What the rule may want typed; left out where the form did not ask for it. */
+  word?: string,
 ) => Promise<Result<Run, No>>;
 
+type Typed = { readonly reason: string; readonly word: string };
+
 export function createRecordDecision(deps: DecideDeps): RecordDecision {
-  return (by, nonce, reason) => submit(deps, by, nonce, reason);
+  return (by, nonce, reason, word = "") => submit(deps, by, nonce, { reason, word });
 }
 
 async function submit(
   deps: DecideDeps,
   by: { team: TeamId; user: UserId },
   nonce: Nonce | null,
-  reason: string,
+  typed: Typed,
 ): Promise<Result<Run, No>> {
+  const { reason } = typed;
   const ticket = nonce === null ? null : await deps.store.modal(nonce);
   // The modal is bound to its person: a nonce in another hand is nobody's modal.
   if (ticket === null || ticket.team !== by.team || ticket.user !== by.user) {
@@ -45,13 +51,28 @@ async function submit(
   const attempt = { step: "submit", verdict, reason, moments: { clicked } } as const;
   if (run === undefined) return refused(deps, { refusal: { because: "unknown" }, run: null }, by, attempt);
   const { circle, policy } = standing(deps, run, ticket);
-  const [person, look] = await Promise.all([
-    lookUp(deps, run, { user: by.user, circle, maxAgeMs: SUBMIT_AGE_MS }),
+  const asked = { circle, maxAgeMs: SUBMIT_AGE_MS };
+  const [person, look, voters] = await Promise.all([
+    lookUp(deps, run, { ...asked, user: by.user }),
     lookBriefly(deps, run),
+    lookUpVoters(deps, run, ticket, asked),
   ]);
   if ("because" in person)
     return refused(deps, { refusal: person, run, policy }, by, { ...attempt, approval, saw });
-  return commit(deps, ticket, { person, reason, look });
+  return commit(deps, ticket, { person, ...typed, look, voters });
+}
+
+/** An earlier approval counts only while who gave it may still decide. Whom Slack says nothing of is left out. */
+async function lookUpVoters(
+  deps: DecideDeps,
+  run: Run,
+  { approval, verdict }: ModalTicket,
+  asked: { circle: Circle; maxAgeMs: number },
+): Promise<Person[]> {
+  const votes = verdict === "deny" ? [] : (findApproval(run, approval)?.votes ?? []);
+  const users = votes.flatMap(({ by }) => (by === null ? [] : [by.user]));
+  const found = await Promise.all(users.map((user) => lookUp(deps, run, { ...asked, user })));
+  return found.flatMap((each) => ("because" in each ? [] : [each]));
 }
 
 /** Whom the rule of now lets decide. Should it be another one at the commit, what it needs was not asked, and it says no. */
@@ -79,7 +100,11 @@ async function lookBriefly({ agents }: DecideDeps, run: Run): Promise<Look | nul
   }
 }
 
-type Submitted = { readonly person: Person; readonly reason: string; readonly look: Look | null };
+type Submitted = Typed & {
+  readonly person: Person;
+  readonly look: Look | null;
+  readonly voters: readonly Person[];
+};
 
 async function commit(deps: DecideDeps, ticket: ModalTicket, submitted: Submitted): Promise<Result<Run, No>> {
   const outcome: { result: Result<Run, Refusal> } = { result: err({ because: "unknown" }) };
@@ -106,9 +131,9 @@ async function commit(deps: DecideDeps, ticket: ModalTicket, submitted: Submitte
 
 function submissionOf(
   { approval, version, verdict, saw }: ModalTicket,
-  { person, reason }: Submitted,
+  { person, reason, word, voters }: Submitted,
 ): Submission {
-  return { approval, version, digest: saw.digest, was: saw, verdict, reason, by: person };
+  return { approval, version, digest: saw.digest, was: saw, verdict, reason, word, by: person, voters };
 }
 
 /** What a refused person typed is kept too: it tells what was tried. */
@@ -124,7 +149,10 @@ function entryOf(
   const times = { clicked: ticket.at, submitted: at };
   const moments = approval === null ? times : momentsOf(run, approval, times);
   const facts = { at, by, verdict, reason, moments, ...aboutRequest(run, id, saw) };
-  if (result.ok) return auditEntry(run, { ...facts, what: "decided", outcome: "recorded" });
+  if (result.ok) {
+    const waits = findApproval(result.value, id)?.state.is === "pending";
+    return auditEntry(run, { ...facts, what: waits ? "voted" : "decided", outcome: "recorded" });
+  }
   const refusal = result.error.because;
   return auditEntry(run, { ...facts, what: "refused", outcome: "refused", step: "submit", refusal });
 }

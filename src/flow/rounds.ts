@@ -6,13 +6,15 @@
 //
 // Changes of one run happen one after the other; its effects happen side by side, so a slow POST blocks nothing.
 
+import type { AuditMark } from "../core/audit-chain.ts";
 import type { Context } from "../core/context.ts";
 import type { Effect } from "../core/effect.ts";
+import { expire } from "../core/expire.ts";
 import type { RunKey } from "../core/ids.ts";
 import { isFinished, type Plan, reconcile } from "../core/reconcile.ts";
 import type { Run } from "../core/run.ts";
 import { recover } from "../core/recover.ts";
-import { auditOfChange } from "./audit-effect.ts";
+import { auditOfChange, withMarks } from "./audit-effect.ts";
 import { createAlarms } from "./alarms.ts";
 import type { Carry } from "./carry-out.ts";
 import type { Apply, Change } from "./change.ts";
@@ -57,7 +59,7 @@ export function createRounds({ store, context, clock, log, carry }: Deps): Round
   /** Looks after a run although nothing happened to it; when the store fails it is tried again. */
   async function touch(key: RunKey): Promise<void> {
     try {
-      await change(key, (run) => run);
+      await change(key, (run) => expire(run, context()));
     } catch (error) {
       log.error({ run: key, error }, "could not look after a run; trying again");
       again(key, AFTER_FAILURE_MS);
@@ -121,7 +123,10 @@ async function saveChange(
     const audit = [...(alongside.audit ?? []), ...auditOfChange(stored.run, run, clock.now())];
     if (run === stored.run && audit.length === 0) return run;
     const finished = isFinished(run, clock.now());
-    if ((await store.save(stored, run, { ...alongside, audit, mustHold, finished })) === "saved") return run;
+    let kept = run;
+    const noted = (next: Run, marks: readonly AuditMark[]): Run => (kept = withMarks(next, audit, marks));
+    const facts = { ...alongside, audit, noted, mustHold, finished };
+    if ((await store.save(stored, run, facts)) === "saved") return kept;
   }
   return null;
 }

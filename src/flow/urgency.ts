@@ -10,6 +10,7 @@ export function pace(run: Run, effect: Effect): PacedEffect | null {
   switch (effect.do) {
     case "create-run":
     case "send-decision":
+    case "count-approvers":
       return null;
     case "post":
       return { channel, kind: "post", urgency: isCard(run, effect.slot) ? 0 : 1 };

@@ -1,6 +1,7 @@
 // What a policy file may hold. Whatever is not named here is refused, not ignored.
 
 import { z } from "zod";
+import { NEVER_VOLATILE } from "../core/volatile.ts";
 
 const id = (letters: string, what: string, example: string) =>
   z.string(`is not ${what} such as ${example}`).regex(new RegExp(`^[${letters}][A-Z0-9]{1,30}$`), {
@@ -53,6 +54,33 @@ const chars = z
   .min(0, "is less than 0")
   .max(3_000, "is more than the 3000 characters that Slack's form takes");
 
+const UNITS: Readonly<Record<string, number>> = { s: 1_000, min: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A text such as «30 s», as milliseconds. */
+function time(longest: string) {
+  const says = `is not a time such as 30 s, 15 min, 4 h or 2 d, between 1 s and ${longest}`;
+  const ms = (text: string): number => {
+    const [, many = "", unit = ""] = /^([1-9][0-9]{0,5}) ?(s|min|h|d)$/.exec(text) ?? [];
+    return Number(many) * (UNITS[unit] ?? Number.NaN);
+  };
+  const most = ms(longest);
+  return z
+    .string(says)
+    .regex(/^[1-9][0-9]{0,5} ?(s|min|h|d)$/, says)
+    .refine((text) => ms(text) <= most, says)
+    .transform(ms);
+}
+
+const mention = z.union(
+  [
+    z.literal("nobody"),
+    z
+      .strictObject({ users: z.array(user).min(1).optional(), groups: z.array(group).min(1).optional() })
+      .refine(({ users, groups }) => users !== undefined || groups !== undefined),
+  ],
+  { error: "is neither the word nobody nor lists of users or groups, by their ids" },
+);
+
 const rule = z.strictObject({
   name: z
     .string("is not a text")
@@ -85,6 +113,37 @@ const rule = z.strictObject({
     })
     .default({ approve: 0, deny: 1 })
     .meta({ description: "the fewest characters of a reason" }),
+  quorum: z
+    .int("is not a whole number of people")
+    .min(1, "is less than 1")
+    .max(20, "is more than 20 people")
+    .default(1)
+    .meta({ description: "how many different people must approve; one denial ends it" }),
+  hold: time("10 min").optional().meta({
+    description: "how long an approval waits before it is sent, with Undo; a denial goes at once",
+  }),
+  expiry: z
+    .strictObject({
+      after: time("365 d").meta({ description: "counted from when this request was first seen" }),
+      outcome: z.enum(["nothing", "deny"], "is neither nothing nor deny").default("nothing"),
+    })
+    .optional()
+    .meta({ description: "what happens when nobody has decided in time; left out: it waits" }),
+  friction: z
+    .strictObject({
+      "read-first": z.boolean("is neither true nor false").default(false),
+      type: z
+        .string("is not a text")
+        .regex(/^[\p{L}\p{N}](?:[\p{L}\p{N} ._/-]{0,58}[\p{L}\p{N}])?$/u, {
+          error: "is not a word or a few (letters, digits, spaces, . _ / -; at most 60 characters)",
+        })
+        .optional(),
+    })
+    .optional()
+    .meta({ description: "before approving: open the request in full; type a given word" }),
+  mention: mention.optional().meta({
+    description: "whom the card calls, once; left out: the users and groups of approvers",
+  }),
 });
 
 const starter = z.strictObject({
@@ -107,6 +166,25 @@ export const PolicyShape = z
       .min(1, "is empty, so nobody could start a run; leave it out to let everybody")
       .optional()
       .meta({ description: "who may start and watch runs, and where; left out: everybody, everywhere" }),
+    volatile: z
+      .array(
+        z
+          .string("is not the name of a field")
+          .min(1, "is empty")
+          .refine((path) => !NEVER_VOLATILE.includes(path.split(".")[0] ?? ""), {
+            error: "can't be left out: what is asked for is always part of what is decided",
+          }),
+        "is not a list of fields",
+      )
+      .min(1, "is empty; leave it out")
+      .optional()
+      .meta({ description: "fields that may change under a decision, by name or path; shown none the less" }),
+    fallback: channel
+      .optional()
+      .meta({ description: "a channel that hears, too, when nobody can approve something" }),
+    auditors: circle
+      .optional()
+      .meta({ description: "who may be given the audit of a run, besides ADMINS; left out: nobody" }),
   })
   .meta({ title: "Countersign policy" });
 

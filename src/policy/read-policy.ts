@@ -42,7 +42,7 @@ function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
 
 const byLine = (findings: readonly Finding[]): Finding[] => findings.toSorted((a, b) => a.line - b.line);
 
-function policyOf({ rules, starters }: PolicyText, version: string): Policy {
+function policyOf({ rules, starters, volatile, fallback, auditors }: PolicyText, version: string): Policy {
   return {
     version,
     rules: rules.map(ruleOf),
@@ -51,18 +51,33 @@ function policyOf({ rules, starters }: PolicyText, version: string): Policy {
         channels: channels?.map(ChannelId) ?? null,
         who: circleOf(who),
       })) ?? null,
+    volatile: volatile ?? [],
+    fallback: fallback === undefined ? null : ChannelId(fallback),
+    auditors: auditors === undefined ? null : circleOf(auditors),
   };
 }
 
 function ruleOf(rule: PolicyText["rules"][number]): Rule {
-  const { name, approvers, reason } = rule;
+  const { name, approvers, reason, expiry, friction } = rule;
   return {
     name,
     when: whenOf(rule.when ?? {}),
     approvers: circleOf(approvers),
     selfApproval: rule["self-approval"],
     reason,
+    needs: rule.quorum,
+    holdMs: rule.hold ?? 0,
+    expiry: expiry === undefined ? null : { afterMs: expiry.after, outcome: expiry.outcome },
+    friction: { readFirst: friction?.["read-first"] ?? false, word: friction?.type ?? null },
+    mention: mentionOf(rule),
   };
+}
+
+/** Left out: the people and groups that may decide. Members of a whole channel are not called. */
+function mentionOf({ mention, approvers }: PolicyText["rules"][number]): Rule["mention"] {
+  const named = mention ?? (approvers === "anyone" ? "nobody" : approvers);
+  if (named === "nobody") return { users: [], groups: [] };
+  return { users: named.users?.map(UserId) ?? [], groups: named.groups?.map(GroupId) ?? [] };
 }
 
 function whenOf({

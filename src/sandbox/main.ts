@@ -19,6 +19,11 @@ const USAGE = `Runs Countersign with a local Slack and a local agent service. No
   --help         this text
 `;
 
+const USUAL_PORT = 4400;
+
+/** Cat is told of disputed decisions and may read the audit; its heads go to #releases. The key is made beside the database. */
+const AUDIT = { ADMINS: "U0CAT", AUDIT_CHANNEL: "C0RELEASES" };
+
 const options = {
   port: { type: "string" },
   tempo: { type: "string", default: "1" },
@@ -46,7 +51,7 @@ async function run(port: number | null, tempo: number, verbose: boolean): Promis
   const folder = await mkdtemp(join(tmpdir(), "countersign-"));
   const databaseUrl = `sqlite:${join(folder, "countersign.db")}`;
   const bot = {
-    env: { LOG_LEVEL: verbose ? "info" : "error", NODE_COMPILE_CACHE: COMPILED },
+    env: { LOG_LEVEL: verbose ? "info" : "error", NODE_COMPILE_CACHE: COMPILED, ...AUDIT },
     echo: (text: string) => void process.stderr.write(text),
     say: (words: string) => console.error(words),
   };
@@ -59,7 +64,11 @@ async function run(port: number | null, tempo: number, verbose: boolean): Promis
   });
   let stopping: Promise<void> | null = null;
   const stop = (): Promise<void> => (stopping ??= world.stop().then(tidyUp));
-  const leave = (): void => void stop().then(() => process.exit());
+  const leave = (): void =>
+    void stop().then(() => {
+      console.log("The sandbox has ended.");
+      process.exit();
+    });
   process.on("SIGINT", leave);
   process.on("SIGTERM", leave);
   try {
@@ -74,8 +83,6 @@ async function run(port: number | null, tempo: number, verbose: boolean): Promis
   );
   flushCompileCache();
 }
-
-const USUAL_PORT = 4400;
 
 /** The usual port may be taken by another sandbox, and then any will do; a port that somebody asked for is not exchanged. */
 async function onFreePort(port: number | null, start: (port: number) => Promise<World>): Promise<World> {

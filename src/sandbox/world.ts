@@ -10,6 +10,7 @@ import type { Mounted } from "./mounted.ts";
 import type { Scenes } from "./scenes/engine.ts";
 import { startGateway } from "./service/start-gateway.ts";
 import { startService } from "./service/start-service.ts";
+import { tellRequests } from "./service-traffic.ts";
 import { type Handler, type Slack, type SlackOptions, startSlack } from "./slack/server.ts";
 
 export type World = {
@@ -55,12 +56,14 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const requestUrl = `http://127.0.0.1:${botPort}/slack/events`;
   const delivery =
     entrance === "socket" ? { mode: "socket" as const } : { mode: "http" as const, requestUrl };
-  const [slack, service, gateway] = await Promise.all([
+  const [slack, service, gateway] = await allOrNone([
     startSlack({ port, manifestPath: MANIFEST, delivery, now: clock.now, ...options.slack }),
     startService({ tempo, clock, ...options.service }),
     startGateway({ clock }),
   ]);
-  service.requests.subscribe(createReporter(slack, service));
+  const told = { traffic: slack.traffic, now: clock.now };
+  tellRequests(told, service.requests);
+  tellRequests(told, gateway.requests, "gateway ");
   const env = () => environment({ slack, service, gateway, entrance }, options.databaseUrl, botPort);
   const first = env();
   const bot = options.bot === undefined ? null : keptBot(options.bot, env);
@@ -84,6 +87,18 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       await Promise.all([slack.stop(), service.stop(), gateway.stop()]);
     },
   };
+}
+
+type Stoppable = { stop(): Promise<unknown> };
+
+/** Rejects when one does not start, and then the others are stopped: a process that holds a server does not end. */
+async function allOrNone<T extends readonly Promise<Stoppable>[]>(
+  starting: readonly [...T],
+): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
+  const settled = await Promise.allSettled(starting);
+  if (settled.some(({ status }) => status === "rejected"))
+    for (const one of settled) if (one.status === "fulfilled") await one.value.stop();
+  return Promise.all(starting);
 }
 
 type Started = Pick<World, "slack" | "service" | "gateway"> & { readonly entrance: "socket" | "http" };
@@ -122,7 +137,7 @@ function keptBot(
 }
 
 /** Time to read: a little for the look, and a little for each letter (ms). */
-const captionMs = (words: string): number => Math.min(Math.max(1_500, words.length * 25), 3_000);
+const captionMs = (words: string): number => Math.min(Math.max(2_000, words.length * 40), 5_000);
 
 /** Whoever comes before all is loaded waits. */
 async function mount(slack: Slack, load: () => Promise<Mounted>): Promise<Mounted> {
@@ -141,25 +156,6 @@ async function mount(slack: Slack, load: () => Promise<Mounted>): Promise<Mounte
   const mounted = await loading;
   handlers = mounted.handlers;
   return mounted;
-}
-
-/** What the service was asked goes into the Traffic panel, each request once, when it is answered. Quiet looks would drown the rest. */
-function createReporter(slack: Slack, service: World["service"]): () => void {
-  let reported = 0;
-  return () => {
-    for (const entry of service.requests.all().filter(({ number, done }) => done && number > reported)) {
-      reported = Math.max(reported, entry.number);
-      if (entry.route === "read-run" && entry.status === 200) continue;
-      const { method, path, status, key, body, fault } = entry;
-      const failed = status === null || status >= 400 ? `HTTP ${status ?? "none"}` : null;
-      slack.traffic.add(
-        "service",
-        `${method} ${path} → ${status ?? "no answer"}`,
-        { key, body, fault },
-        failed,
-      );
-    }
-  };
 }
 
 /** Below the range that systems hand out by themselves, so that nobody else is given the port before the bot takes it. */

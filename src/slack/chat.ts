@@ -1,6 +1,6 @@
 // The `Chat` port over Slack's Web API: draws a run's messages and posts, changes and finds them.
 
-import type { MessageTs, UserId } from "../core/ids.ts";
+import { ChannelId, type MessageTs, parsed, type UserId } from "../core/ids.ts";
 import { OPENING, type Run, type Said, type Slot } from "../core/run.ts";
 import { BACK, DOWN } from "../core/shows.ts";
 import type { Chat, PacedEffect } from "../flow/ports.ts";
@@ -9,14 +9,14 @@ import type { AnswerAt } from "./answer-url.ts";
 import { drawn } from "./blocks/message.ts";
 import { privateWords } from "./blocks/private-words.ts";
 import type { Call } from "./clients.ts";
-import { createFiles } from "./files.ts";
+import type { Files } from "./files.ts";
 import { findMessages, hasFile, type Self } from "./find-messages.ts";
 import type { Lane } from "./lane.ts";
 import { METADATA_EVENT } from "./names.ts";
 import { postedTs } from "./wire.ts";
 
 /** Nothing in our messages becomes a link preview, a link or a mention by Slack's own reading of the text. */
-const LITERAL = { parse: "none", link_names: false, unfurl_links: false, unfurl_media: false };
+export const LITERAL = { parse: "none", link_names: false, unfurl_links: false, unfurl_media: false };
 
 const EPHEMERAL = { parse: "none", link_names: false };
 /** Slack lets nobody change the message any more: too old for the workspace's rules, or of another kind by now. */
@@ -24,16 +24,16 @@ const UNCHANGEABLE = new Set(["edit_window_closed", "cant_update_message", "bloc
 
 type Deps = {
   call: Call;
+  files: Files;
   lane: Lane;
   answerAt: AnswerAt;
   self: Self;
-  apiUrl: string | null;
   digest: (text: string) => string;
   now: () => number;
 };
 
 export function createChat(deps: Deps): Chat {
-  const files = createFiles(deps.call, deps.apiUrl);
+  const { files } = deps;
   const mark = (run: Run, slot: Slot): string => deps.digest(`${run.key} ${slot}`).slice(0, 32);
   return {
     turn: (effect) => deps.lane.turn(effect),
@@ -104,9 +104,18 @@ async function remove({ call }: Deps, run: Run, ts: MessageTs): Promise<void> {
   }
 }
 
-/** At the address of the command while Slack takes answers there, else in the channel, else in a direct message. */
-async function tell({ call, answerAt, now }: Deps, run: Run, to: UserId, says: Said): Promise<void> {
+/** In another channel; or, to a person, at the address of the command while Slack takes answers there, else in the channel, else in a direct message. */
+async function tell(
+  { call, answerAt, now }: Deps,
+  run: Run,
+  to: UserId | ChannelId,
+  says: Said,
+): Promise<void> {
   const message = privateWords(says, run);
+  if (parsed(ChannelId, to) !== null) {
+    await call("chat.postMessage", { channel: to, ...message, ...LITERAL });
+    return;
+  }
   if (run.answer !== null && to === run.requester && now() < run.answer.until) {
     const told = await answerAt(run.answer.url, message).then(
       () => true,

@@ -4,7 +4,7 @@ import { type Nonce, Nonce as toNonce, parsed, RunKey } from "../core/ids.ts";
 import type { Verdict } from "../core/approval.ts";
 import type { Refusal } from "../core/decide.ts";
 import { PortError } from "../flow/ports.ts";
-import type { Click } from "../flow/open-modal.ts";
+import type { Click } from "../flow/find-card.ts";
 import { decisionModal, readModal, refusedModal } from "./blocks/decision-modal.ts";
 import { noRunWords, refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
@@ -12,15 +12,8 @@ import { CARD_APPROVE, CARD_READ, UNKNOWN_START_AGAIN } from "./names.ts";
 import type { ClickPayload } from "./payloads.ts";
 
 export async function onCardClick(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
-  const [{ action_id, value }] = payload.actions;
-  const nonce = parsed<Nonce>(toNonce, value);
-  const click: Click = {
-    team: deps.team,
-    user: payload.user.id,
-    channel: payload.channel.id,
-    ts: payload.message.ts,
-    nonce,
-  };
+  const [{ action_id }] = payload.actions;
+  const click = clickOf(deps, payload);
   if (action_id === CARD_READ) return read(deps, payload, click);
   const verdict: Verdict = action_id === CARD_APPROVE ? "approve" : "deny";
   const opened = await deps.openModal.decide(click, verdict);
@@ -28,6 +21,26 @@ export async function onCardClick(deps: ListenerDeps, payload: ClickPayload): Pr
   const { run, ticket } = opened.value;
   await open(deps, payload, decisionModal(run, ticket.saw, verdict, ticket.nonce));
 }
+
+function clickOf({ team }: ListenerDeps, { user, channel, message, actions }: ClickPayload): Click {
+  const nonce = parsed<Nonce>(toNonce, actions[0].value);
+  return { team, user: user.id, channel: channel.id, ts: message.ts, nonce };
+}
+
+/** The card says what became of it. */
+export async function onUndoClick(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
+  try {
+    const undone = await deps.undoDecision(clickOf(deps, payload));
+    if (!undone.ok) await refuse(deps, payload, undone.error.refusal);
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    deps.log.error({ error }, "an approval could not be taken back");
+    await showAnswer(deps, payload, "Not taken back", NOT_UNDONE);
+  }
+}
+
+const NOT_UNDONE =
+  "Countersign could not write it down just now, so the approval is not taken back yet. Press Undo again while the card shows it.";
 
 async function read(deps: ListenerDeps, payload: ClickPayload, click: Click): Promise<void> {
   const found = await deps.openModal.read(click);
@@ -47,7 +60,7 @@ export async function onUnknownClick(deps: ListenerDeps, payload: ClickPayload):
     return refuse(deps, payload, { because: "unknown" });
   }
   if (done.error.because === "unknown-run") {
-    return answer(
+    return showAnswer(
       deps,
       payload,
       "Not yours to answer",
@@ -55,15 +68,15 @@ export async function onUnknownClick(deps: ListenerDeps, payload: ClickPayload):
     );
   }
   const heading = done.error.because === "answered" ? "Already answered" : "Nothing was started";
-  await answer(deps, payload, heading, noRunWords(done.error, deps.command));
+  await showAnswer(deps, payload, heading, noRunWords(done.error, deps.command));
 }
 
 async function refuse(deps: ListenerDeps, payload: ClickPayload, refusal: Refusal): Promise<void> {
-  await answer(deps, payload, refusalTitle(refusal), refusalWords(refusal, payload.user.id));
+  await showAnswer(deps, payload, refusalTitle(refusal), refusalWords(refusal, payload.user.id));
 }
 
 /** In a modal, because a person may have clicked in the channel, in the thread or on a phone: it is seen in all of them. */
-async function answer(
+export async function showAnswer(
   deps: ListenerDeps,
   payload: ClickPayload,
   heading: string,

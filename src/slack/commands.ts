@@ -11,7 +11,7 @@ import type { Tried } from "../flow/refuse.ts";
 import { help, oneRun, runList } from "./blocks/answers.ts";
 import { healthReport } from "./blocks/health-report.ts";
 import { noRunWords } from "./blocks/refusal-words.ts";
-import { escaped, type Message } from "./blocks/rich.ts";
+import { count, escaped, type Message } from "./blocks/rich.ts";
 import { runForm } from "./blocks/run-form.ts";
 import { parseCommandLine, pastedId } from "./command-line.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
@@ -103,6 +103,8 @@ async function answer(deps: ListenerDeps, by: Asker, asked: Asked): Promise<Mess
         await deps.questions.list(by.user, "pending", LIST_MOST + 1),
       );
     }
+    case "audit":
+      return audit(deps, by, asked.rest);
     case "status":
     case "watch":
     case "unwatch":
@@ -119,12 +121,21 @@ async function listed(
   return runList(says.title, says.none, shown, runs.length - shown.length);
 }
 
+async function audit(deps: ListenerDeps, by: Asker, rest: string): Promise<Message> {
+  const id = parsed(RunId, pastedId(rest));
+  if (id === null) return sayWhich(deps, "audit");
+  const given = await deps.giveAudit(by, id);
+  if (!given.ok) return plain(noRunWords(given.error, deps.command));
+  return plain(`The evidence is in your direct messages with Countersign: ${count(given.value)} entries.`);
+}
+
+function sayWhich({ command }: ListenerDeps, is: Subcommand): Message {
+  return plain(`Say which run: \`${command} ${is} <run id>\`. \`${command} list\` shows the ids.`);
+}
+
 async function aboutOne(deps: ListenerDeps, by: Asker, { is, rest }: Asked): Promise<Message> {
   const id = parsed(RunId, pastedId(rest));
-  if (id === null)
-    return plain(
-      `Say which run: \`${deps.command} ${is} <run id>\`. \`${deps.command} list\` shows the ids.`,
-    );
+  if (id === null) return sayWhich(deps, is);
   if (is === "status") {
     const found = await deps.questions.status(by.user, id);
     if (found === null) await noted(deps, by, "unknown-run", { step: "status", runId: id });

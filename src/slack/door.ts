@@ -3,6 +3,7 @@
 import type { Logger } from "@slack/logger";
 import type { Clock } from "../flow/clock.ts";
 import type { FlowLog } from "../flow/flow-log.ts";
+import type { Mail } from "../flow/letter.ts";
 import type { People } from "../flow/people.ts";
 import type { Chat } from "../flow/ports.ts";
 import { createAnswerAt } from "./answer-url.ts";
@@ -10,8 +11,10 @@ import { createSlackApp, type Entrance, type SlackApp } from "./bolt.ts";
 import { createChat } from "./chat.ts";
 import { createClients } from "./clients.ts";
 import { whichApp, whoAmI } from "./connect.ts";
+import { createFiles } from "./files.ts";
 import { createLane } from "./lane.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
+import { createMail } from "./mail.ts";
 import { createPeople } from "./people.ts";
 import type { SlackSelf } from "./wire.ts";
 
@@ -32,12 +35,21 @@ export type SlackOptions = {
 
 export type UseCases = Pick<
   ListenerDeps,
-  "startRun" | "adoptRun" | "questions" | "openModal" | "recordDecision" | "noteRefusal"
+  | "startRun"
+  | "adoptRun"
+  | "questions"
+  | "openModal"
+  | "recordDecision"
+  | "undoDecision"
+  | "noteRefusal"
+  | "giveAudit"
+  | "dispute"
 >;
 
 export type SlackDoor = {
   readonly self: SlackSelf;
   readonly chat: Chat;
+  readonly mail: Mail;
   readonly people: People;
   /** The listeners need the use cases, which need `chat` and `people`: so they come second. */
   app(useCases: UseCases): SlackApp;
@@ -51,11 +63,16 @@ export async function createSlack(options: SlackOptions): Promise<SlackDoor> {
   const now = (): number => clock.now();
   const self = await whoAmI(quick, log);
   const appId = await whichApp(quick, self, options.appId, log);
-  const chat = createChat({ call: background, lane: createLane(clock), answerAt, self, apiUrl, digest, now });
+  const call = background;
+  const lane = createLane(clock);
+  const files = createFiles(call, apiUrl);
+  const chat = createChat({ call, lane, files, answerAt, self, digest, now });
+  const mail = createMail({ call, lane, files, self, digest });
   const people = createPeople(quick, self, now);
   return {
     self,
     chat,
+    mail,
     people,
     app: (useCases) => {
       const { command, nonce } = options;

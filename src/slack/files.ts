@@ -11,15 +11,16 @@ import { uploadTarget } from "./wire.ts";
 
 export type Files = {
   upload(run: Run, slot: Slot): Promise<string>;
+  /** Bytes that nobody sees until the file is shared. Resolves to Slack's file id. */
+  put(filename: string, text: string): Promise<string>;
   share(run: Run, file: string, slot: Slot): Promise<"shared" | "gone">;
 };
 
 const TIMEOUT_MS = 9_000;
 
 export function createFiles(call: Call, apiUrl: string | null): Files {
-  async function upload(run: Run, slot: Slot): Promise<string> {
-    const bytes = Buffer.from(content(run, slot), "utf8");
-    const filename = fileName(run, slot);
+  async function put(filename: string, text: string): Promise<string> {
+    const bytes = Buffer.from(text, "utf8");
     const target = uploadTarget(await call("files.getUploadURLExternal", { filename, length: bytes.length }));
     await send(target.upload_url, bytes, apiUrl);
     return target.file_id;
@@ -38,7 +39,7 @@ export function createFiles(call: Call, apiUrl: string | null): Files {
     }
   }
 
-  return { upload, share };
+  return { upload: (run, slot) => put(fileName(run, slot), content(run, slot)), put, share };
 }
 
 function content(run: Run, slot: Slot): string {

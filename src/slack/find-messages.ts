@@ -47,7 +47,7 @@ export async function hasFile(deps: Deps, run: Run, file: string): Promise<boole
   );
 }
 
-function isOurs(message: SlackHistory["messages"][number], self: Self): boolean {
+export function isOurs(message: SlackHistory["messages"][number], self: Self): boolean {
   return message.user === self.user || message.bot_id === self.bot;
 }
 
@@ -78,7 +78,7 @@ function readChannel(call: Call, { channel }: Run, since: number): Promise<Messa
   return pages(call, "conversations.history", { channel, oldest: String((since - SKEW_MS) / 1_000) });
 }
 
-async function pages(call: Call, method: string, where: Where): Promise<Messages> {
+export async function pages(call: Call, method: string, where: Where): Promise<Messages> {
   const found: Messages = [];
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {

@@ -2,7 +2,6 @@
 // each with a burst; the most urgent first. What stays too fast all the same rests as long as Slack asks.
 
 import PQueue from "p-queue";
-import type { ChannelId } from "../core/ids.ts";
 import type { Clock } from "../flow/clock.ts";
 import type { PacedEffect } from "../flow/ports.ts";
 
@@ -10,7 +9,7 @@ export type Lane = {
   /** Resolves when the next call of this kind may go. */
   turn(effect: PacedEffect): Promise<void>;
   /** Slack said 429: nothing of this kind goes for `ms`. */
-  rest(kind: PacedEffect["kind"], channel: ChannelId, ms: number): void;
+  rest(kind: PacedEffect["kind"], channel: PacedEffect["channel"], ms: number): void;
 };
 
 /** docs.slack.dev, rate limits: chat.postMessage about 1 per second and channel, short bursts allowed. */
@@ -69,7 +68,7 @@ export function createLane(clock: Clock): Lane {
 type Named = readonly [name: string, limits: Limits];
 
 /** The lanes of a kind of call: the first is for cards, or for all. */
-function namesOf(kind: PacedEffect["kind"], channel: ChannelId): readonly [Named, ...Named[]] {
+function namesOf(kind: PacedEffect["kind"], channel: PacedEffect["channel"]): readonly [Named, ...Named[]] {
   switch (kind) {
     case "post":
       return [[`post ${channel}`, POSTS]];

@@ -1,12 +1,15 @@
 import type { TeamId } from "../core/ids.ts";
 import type { AdoptRun } from "../flow/adopt-run.ts";
 import type { Clock } from "../flow/clock.ts";
+import type { Dispute } from "../flow/dispute.ts";
 import type { FlowLog } from "../flow/flow-log.ts";
+import type { GiveAudit } from "../flow/give-audit.ts";
 import type { OpenModal } from "../flow/open-modal.ts";
 import type { Questions } from "../flow/questions.ts";
 import type { RecordDecision } from "../flow/record-decision.ts";
 import type { NoteRefusal } from "../flow/refuse.ts";
 import type { StartRun } from "../flow/start-run.ts";
+import type { UndoDecision } from "../flow/undo-decision.ts";
 import type { AnswerAt } from "./answer-url.ts";
 import type { Call } from "./clients.ts";
 
@@ -19,7 +22,10 @@ export type ListenerDeps = {
   readonly questions: Questions;
   readonly openModal: OpenModal;
   readonly recordDecision: RecordDecision;
+  readonly undoDecision: UndoDecision;
   readonly noteRefusal: NoteRefusal;
+  readonly giveAudit: GiveAudit;
+  readonly dispute: Dispute;
   /** For views and links: what a person is waiting for. */
   readonly quick: Call;
   readonly answerAt: AnswerAt;

@@ -2,7 +2,7 @@
 
 import type { App } from "@slack/bolt";
 import { refusedModal } from "./blocks/decision-modal.ts";
-import { onCardClick, onUnknownClick } from "./clicks.ts";
+import { onCardClick, onUndoClick, onUnknownClick } from "./clicks.ts";
 import { onCommand } from "./commands.ts";
 import { openFormFromHome, showHome } from "./home.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
@@ -10,10 +10,12 @@ import {
   CARD_APPROVE,
   CARD_DENY,
   CARD_READ,
+  CARD_UNDO,
   DECISION_MODAL,
   HOME_OPENED,
   HOME_REFRESH,
   HOME_START,
+  RECEIPT_NOT_ME,
   RUN_FORM,
   UNKNOWN_LEAVE,
   UNKNOWN_START_AGAIN,
@@ -29,6 +31,7 @@ import {
   type SubmitPayload,
   submitPayload,
 } from "./payloads.ts";
+import { onNotMe } from "./receipt-clicks.ts";
 import { decisionAnswer, formAnswer, type SubmitAnswer } from "./submits.ts";
 
 type OnClick = (deps: ListenerDeps, payload: ClickPayload) => Promise<void>;
@@ -38,6 +41,8 @@ const CLICKS: readonly (readonly [string, OnClick])[] = [
   [CARD_APPROVE, onCardClick],
   [CARD_DENY, onCardClick],
   [CARD_READ, onCardClick],
+  [CARD_UNDO, onUndoClick],
+  [RECEIPT_NOT_ME, onNotMe],
   [UNKNOWN_START_AGAIN, onUnknownClick],
   [UNKNOWN_LEAVE, onUnknownClick],
 ];

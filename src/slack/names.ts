@@ -3,12 +3,17 @@
 export const CARD_APPROVE = "card_approve";
 export const CARD_DENY = "card_deny";
 export const CARD_READ = "card_read";
+export const CARD_UNDO = "card_undo";
+export const RECEIPT_NOT_ME = "receipt_not_me";
+
 export const UNKNOWN_START_AGAIN = "unknown_start_again";
 export const UNKNOWN_LEAVE = "unknown_leave";
 
 export const DECISION_MODAL = "decision_modal";
 export const REASON_BLOCK = "reason";
 export const REASON_INPUT = "reason_text";
+export const WORD_BLOCK = "word";
+export const WORD_INPUT = "word_text";
 
 export const RUN_FORM = "run_form";
 export const TASK_BLOCK = "task";
@@ -30,6 +35,7 @@ export const SUBCOMMANDS = [
   "pending",
   "watch",
   "unwatch",
+  "audit",
   "health",
   "help",
 ] as const;

@@ -1,13 +1,14 @@
 // Who somebody is, asked of Slack by id. Display names and payloads are not evidence.
 
 import type { Person } from "../core/decide.ts";
-import { ChannelId, GroupId, parsed, type TeamId, UserId } from "../core/ids.ts";
+import { ChannelId, parsed, type TeamId, UserId } from "../core/ids.ts";
 import type { People } from "../flow/people.ts";
 import { PortError } from "../flow/ports.ts";
 import type { Call } from "./clients.ts";
 import type { TeamOf } from "./gate.ts";
+import { createSets } from "./people-sets.ts";
 import { createShared } from "./shared-answers.ts";
-import { type SlackUser, slackChannel, slackChannels, slackGroup, slackUser } from "./wire.ts";
+import { type SlackUser, slackChannel, slackChannels, slackUser } from "./wire.ts";
 
 /** Our own workspace, from auth.test. */
 export type Home = { readonly team: TeamId; readonly enterprise: string | null };
@@ -26,7 +27,6 @@ export function createPeople(call: Call, home: Home, now: () => number): People 
     slackChannel(await call("conversations.info", { channel })),
   );
   const memberships = createShared(now, (user: UserId) => channelsOf(call, user));
-  const groups = createShared(now, (group: GroupId) => membersOf(call, group));
 
   async function lookUp(team: TeamId, user: UserId, channel: ChannelId, maxAgeMs: number): Promise<Person> {
     const [facts, place] = await Promise.all([users(user, maxAgeMs), channels(channel, CHANNEL_AGE_MS)]);
@@ -41,17 +41,12 @@ export function createPeople(call: Call, home: Home, now: () => number): People 
     return { team, user, kind: kindOf(facts, home), seesChannel };
   }
 
-  async function isIn(user: UserId, set: GroupId | ChannelId, maxAgeMs: number): Promise<boolean> {
-    const group = parsed(GroupId, set);
-    if (group !== null) return (await groups(group, maxAgeMs)).has(user);
-    return (await memberships(user, maxAgeMs)).has(ChannelId(set));
-  }
-
-  const memberOf: People["memberOf"] = async (user, sets, maxAgeMs) =>
-    new Map(await Promise.all(sets.map(async (set) => [set, await isIn(user, set, maxAgeMs)] as const)));
+  const sets = createSets(call, now, memberships);
 
   return {
-    memberOf: (...asked) => inTime(memberOf(...asked)),
+    membersOf: sets.membersOf,
+    isPublic: async (channel, maxAgeMs) => (await channels(channel, maxAgeMs)).isPublic,
+    memberOf: (...asked) => inTime(sets.memberOf(...asked)),
     lookUp: (...asked) => inTime(lookUp(...asked)),
     channelsOf: (user, maxAgeMs) => memberships(user, maxAgeMs),
     teamOf: async (user) => {
@@ -85,12 +80,6 @@ export function kindOf(facts: SlackUser, home: Home): Person["kind"] {
   const sameOrg = home.enterprise !== null && facts.enterprise === home.enterprise;
   if (facts.team !== home.team && !sameOrg) return "outsider";
   return facts.isGuest ? "guest" : "member";
-}
-
-/** An id that is not of our shape is nobody who could decide here. */
-async function membersOf(call: Call, usergroup: GroupId): Promise<ReadonlySet<UserId>> {
-  const ids = slackGroup(await call("usergroups.users.list", { usergroup }));
-  return new Set(ids.map((id) => parsed(UserId, id)).filter((id) => id !== null));
 }
 
 async function channelsOf(call: Call, user: UserId): Promise<ReadonlySet<ChannelId>> {

@@ -11,7 +11,16 @@ import { changedModal, refusedModal } from "./blocks/decision-modal.ts";
 import { noRunWords, refusalPlain, refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { showHome } from "./home.ts";
-import { CHANNEL_BLOCK, CHANNEL_INPUT, REASON_BLOCK, REASON_INPUT, TASK_BLOCK, TASK_INPUT } from "./names.ts";
+import {
+  CHANNEL_BLOCK,
+  CHANNEL_INPUT,
+  REASON_BLOCK,
+  REASON_INPUT,
+  TASK_BLOCK,
+  TASK_INPUT,
+  WORD_BLOCK,
+  WORD_INPUT,
+} from "./names.ts";
 import { type SubmitPayload, typedInto } from "./payloads.ts";
 
 /** Nothing: the modal closes. */
@@ -31,8 +40,8 @@ export async function decisionAnswer(deps: ListenerDeps, payload: SubmitPayload)
   const reason = typedInto(payload, REASON_BLOCK, REASON_INPUT);
   try {
     const by = { team: deps.team, user: payload.user.id };
-    const recorded = await deps.recordDecision(by, nonce, reason);
-    return recorded.ok ? undefined : refusalAnswer(recorded.error, payload.user.id);
+    const recorded = await deps.recordDecision(by, nonce, reason, typedInto(payload, WORD_BLOCK, WORD_INPUT));
+    return recorded.ok ? undefined : refusalAnswer(recorded.error, payload);
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "a decision could not be recorded");
@@ -40,8 +49,14 @@ export async function decisionAnswer(deps: ListenerDeps, payload: SubmitPayload)
   }
 }
 
-function refusalAnswer({ refusal, run }: No, asker: UserId): SubmitAnswer {
+function refusalAnswer({ refusal, run }: No, { user, view }: SubmitPayload): SubmitAnswer {
+  const asker = user.id;
   switch (refusal.because) {
+    case "word-needed":
+      // A form from before the rule wanted a word has no field for it.
+      return WORD_BLOCK in view.state.values
+        ? inField(WORD_BLOCK, refusalPlain(refusal))
+        : refusedForm(refusal, asker);
     case "reason-needed":
     case "reason-too-short":
     case "reason-too-long":

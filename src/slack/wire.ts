@@ -65,6 +65,13 @@ export function slackChannels(answer: unknown): { readonly ids: readonly string[
 
 const groupAnswer = z.object({ users: z.array(z.string()) });
 
+const membersAnswer = z.object({ members: z.array(z.string()), response_metadata: nextCursor });
+
+export function slackMembers(answer: unknown): { readonly ids: readonly string[]; readonly next: string } {
+  const { members, response_metadata } = read(membersAnswer, answer);
+  return { ids: members, next: response_metadata?.next_cursor ?? "" };
+}
+
 export function slackGroup(answer: unknown): readonly string[] {
   return read(groupAnswer, answer).users;
 }
@@ -101,6 +108,11 @@ export function postedTs(answer: unknown): MessageTs {
     retry: "later",
     code: "garbled",
   });
+}
+
+/** Where a message that was sent to a person really went: to the direct messages with them. */
+export function postedChannel(answer: unknown): string {
+  return read(z.object({ channel: z.string() }), answer).channel;
 }
 
 const botAnswer = z.object({ bot: z.object({ app_id: z.string().min(1) }) });

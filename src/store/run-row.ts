@@ -8,7 +8,7 @@ import { type ModalTicket, PortError, type Stored } from "../flow/ports.ts";
 import type { RunRow, Tables } from "./tables.ts";
 
 /** Raised when the shape of a stored run or ticket changes; older versions are then read here too. */
-export const DOC_VERSION = 2;
+export const DOC_VERSION = 3;
 
 /** The columns that follow from the run itself. */
 export type DerivedRow = Pick<
@@ -36,14 +36,20 @@ export function fromRow(row: Pick<RunRow, "key" | "revision" | "doc_version" | "
   return { run: upgraded(doc, row.doc_version) as unknown as Run, revision: row.revision };
 }
 
-/** Version 1 is from before there were policies: its approvals stand under the built-in rule until they are looked at again. */
+const ADDED = { votes: [], readers: [], audience: null };
+
+/**
+ * Version 1 is from before there were policies, version 2 from when a rule knew only who decides: approvals stand under the
+ * built-in rule until they are looked at again.
+ */
 function upgraded(doc: { readonly [key: string]: Json }, version: number): object {
   const { approvals = [] } = doc;
-  if (version >= 2 || !isList(approvals)) return doc;
-  return {
-    ...doc,
-    approvals: approvals.map((each) => (isRecord(each) ? { ...each, ruling: FIRST_RULING } : each)),
-  };
+  if (version >= 3 || !isList(approvals)) return doc;
+  const whole = (approval: Json): object | Json =>
+    isRecord(approval)
+      ? { ...approval, ...ADDED, since: approval["seenAt"] ?? 0, ruling: FIRST_RULING }
+      : approval;
+  return { ...doc, approvals: approvals.map(whole) };
 }
 
 export function ticketRow(ticket: ModalTicket): Tables["modals"] {

@@ -35,8 +35,8 @@ afterEach(async () => {
 
 const channel = `/as/U0ANA/${OPS}`;
 const captions = [
-  { at: 1_000, text: "Ana asks for a deployment." },
-  { at: 3_500, text: "Ben looks at it and approves." },
+  { at: 1_000, text: "Ana asks for a deployment.", eyes: null },
+  { at: 3_500, text: "Ben looks at it and approves.", eyes: "U0BEN" },
 ];
 
 describe("axe finds nothing", () => {
@@ -175,6 +175,8 @@ describe("scenes", () => {
     await watching.getByText("Done").waitFor();
     await watching.getByRole("button", { name: "Hide the caption" }).click();
     expect(await watching.getByText("Ben looks at it and approves.").isVisible()).toBe(false);
+    const later = await look.tab("/as/U0CAT/C0RELEASES", window);
+    expect(await later.getByText("Ben looks at it and approves.").isVisible()).toBe(false);
   });
 
   test("a caption is seen above an open form too", async () => {
@@ -189,6 +191,16 @@ describe("scenes", () => {
       return document.querySelector("[data-caption-bar]").matches(":popover-open") && width > 0 && y + height < 150 && x >= 0;
     })()`;
     expect(await page.evaluate(onTop)).toBe(true);
+    const uncovered = `(() => {
+      const { top } = document.querySelector("dialog[open]").getBoundingClientRect();
+      return top >= document.querySelector("[data-caption-bar]").getBoundingClientRect().bottom;
+    })()`;
+    expect(await page.evaluate(uncovered)).toBe(true);
+    fake.play({ name: "four-eyes", captions, ended: "done" });
+    await page.locator("[data-caption=done]").waitFor({ state: "attached" });
+    expect(await page.evaluate(`document.querySelector("[data-caption-bar]").matches(":popover-open")`)).toBe(
+      false,
+    );
   });
 });
 

@@ -2,7 +2,8 @@
 
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Approval, reopen } from "#src/core/approval.ts";
+import { type Approval } from "#src/core/approval.ts";
+import { reopen } from "#src/core/approval-moves.ts";
 import { ChannelId, type RunKey, UserId } from "#src/core/ids.ts";
 import type { Run } from "#src/core/run.ts";
 import { PortError } from "#src/flow/ports.ts";

@@ -1,13 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { type Approval, close, withDelivery } from "#src/core/approval.ts";
-import {
-  decide,
-  isOpen,
-  MAX_REASON_CHARS,
-  mayDecide,
-  type Person,
-  type Submission,
-} from "#src/core/decide.ts";
+import { type Approval } from "#src/core/approval.ts";
+import { close, withDelivery } from "#src/core/approval-moves.ts";
+import { isOpen, MAX_REASON_CHARS, mayDecide, type Person } from "#src/core/decide.ts";
+import { decide, type Submission } from "#src/core/take-decision.ts";
 import { TeamId, UserId } from "#src/core/ids.ts";
 import { findApproval } from "#src/core/run.ts";
 import {

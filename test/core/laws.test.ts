@@ -9,6 +9,7 @@ import { DECISION_LINGER_MS } from "#src/core/fold-approval.ts";
 import { POST_LINGER_MS } from "#src/core/post.ts";
 import { MODAL_HOLDS_CHARS } from "#src/core/request-text.ts";
 import { lawsAtRest, watchLaws } from "./laws.ts";
+import { PEOPLE } from "./simulated-people.ts";
 import { type Fate, type LookFate, SimulatedWorld, type WorldOptions } from "./simulated-world.ts";
 
 const RUNS = 2_000;
@@ -48,12 +49,30 @@ const looks = fc.oneof(
   look.map((fate) => served(`look ${fate}`, (world) => world.look(fate))),
   fc.constant(served("slow look", (world) => world.slowLook())),
 );
-const submit = fc.tuple(fc.nat(1), fc.constantFrom<Verdict>("approve", "deny"), look);
+const verdict = fc.constantFrom<Verdict>("approve", "approve", "deny");
+const submit = fc.tuple(fc.nat(2), verdict, look);
+const who = fc.nat(PEOPLE.length - 1);
+const opens = fc
+  .tuple(approval, verdict, who)
+  .map(([id, verdict, who]) =>
+    step(`open ${id} to ${verdict} by ${who}`, ({ people }) => people.open(id, verdict, who)),
+  );
 const decides = fc.oneof(
-  approval.map((id) => step(`open ${id}`, (world) => world.openModal(id))),
-  submit.map(([back, verdict, look]) =>
-    step(`submit ${back} ${verdict}, look ${look}`, (world) => world.submit(back, verdict, look)),
-  ),
+  { weight: 2, arbitrary: opens },
+  {
+    weight: 2,
+    arbitrary: submit.map(([back, verdict, look]) =>
+      step(`submit ${back} ${verdict}, look ${look}`, (world) =>
+        world.people.submit(back, verdict, () => world.look(look)),
+      ),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(approval, who)
+      .map(([id, who]) => step(`undo ${id} by ${who}`, ({ people }) => people.undo(id, who))),
+  },
 );
 const raise = fc
   .tuple(approval, small)
@@ -79,6 +98,9 @@ const slack = fc.oneof(
   small.map((pick) => step(`delete message ${pick}`, (world) => world.slack.deleteOne(pick))),
 );
 const people = fc.constantFrom(
+  ...PEOPLE.map((user) => step(`${user} leaves`, (world) => world.people.gone.add(user))),
+  step("all are back", (world) => world.people.gone.clear()),
+  ...[0, 1, null].map((able) => step(`${able} can approve`, (world) => (world.able = able))),
   step("unwatch", (world) => world.unwatch()),
   step("watch again", (world) => world.watchAgain()),
 );
@@ -106,20 +128,27 @@ const history = fc.array(
 );
 
 /** Most histories begin where the interesting part does. */
-type Beginning = "nothing" | "cards" | "decided" | "confirmed";
-const beginning = fc.constantFrom<Beginning>("nothing", "cards", "decided", "confirmed");
+type Beginning = "nothing" | "cards" | "decided" | "last voice" | "confirmed";
+const beginning = fc.constantFrom<Beginning>("nothing", "cards", "decided", "last voice", "confirmed");
+
+/** What has a time limit must not run out before anything happens. */
+const AT_ONCE_MS = 1_000;
 
 function begin(world: SimulatedWorld, from: Beginning): void {
   if (from === "nothing") return;
-  world.drain();
+  world.drain(AT_ONCE_MS);
   for (const id of APPROVALS.slice(0, 2)) world.service.raise(id, content(0), world.now);
-  world.drain();
+  world.drain(AT_ONCE_MS);
   if (from === "cards") return;
-  for (const id of APPROVALS.slice(0, 2)) {
-    world.openModal(id);
-    world.submit(0, "approve", "lost");
-  }
+  for (const id of APPROVALS.slice(0, 2)) approve(world, id, 0);
   if (from === "confirmed") while (world.carried.size > 0) world.carry(0, "done");
+  if (from !== "last voice") return;
+  for (const id of APPROVALS.slice(0, 2)) approve(world, id, 1);
+}
+
+function approve({ people }: SimulatedWorld, id: ApprovalId, who: number): void {
+  people.open(id, "approve", who);
+  people.submit(0, "approve", () => undefined);
 }
 
 function live(world: SimulatedWorld, steps: readonly Step[], from: Beginning): void {
@@ -149,5 +178,16 @@ describe("quiet, once, final and crash hold", { timeout: 60_000 }, () => {
 
   test("where calls take effect later than anybody waits, and Slack refuses everything now and then", () => {
     holds({ lateMs: 20_000, lagMs: 15_000, refusesAll: true }, "a few");
+  });
+
+  test("where two must approve, approvals are held, and time runs out", () => {
+    const lagMs = DECISION_LINGER_MS - 1_000;
+    const rule = { needs: 2, holdMs: 5_000, expiry: { afterMs: 60_000, outcome: "deny" } } as const;
+    holds({ lateMs: POST_LINGER_MS - 500, lagMs, refusesAll: false, rule }, 1);
+  });
+
+  test("where approvals are held, and what nobody decides in time closes", () => {
+    const rule = { holdMs: 30_000, expiry: { afterMs: 120_000, outcome: "nothing" } } as const;
+    holds({ lateMs: 20_000, lagMs: 15_000, refusesAll: true, rule }, "a few");
   });
 });

@@ -5,6 +5,7 @@ import { isFinal } from "#src/core/approval.ts";
 import { needsFile } from "#src/core/request-text.ts";
 import { cardSlot, findApproval, OPENING, requestSlot, type Run } from "#src/core/run.ts";
 import { shows } from "#src/core/shows.ts";
+import { alone, earlier } from "#src/core/vote.ts";
 import { drawn } from "./simulated-slack.ts";
 import type { SimulatedWorld } from "./simulated-world.ts";
 
@@ -13,6 +14,7 @@ export function watchLaws(world: SimulatedWorld, copies: 1 | "a few"): void {
   world.onSave((before, after) => {
     final(before, after);
     once(world);
+    authorised(world);
     if (copies === 1) oneMessageEach(world);
     if (copies === 1) oneAtATime(world);
   });
@@ -22,6 +24,7 @@ export function watchLaws(world: SimulatedWorld, copies: 1 | "a few"): void {
 export function lawsAtRest(world: SimulatedWorld): void {
   quiet(world);
   once(world);
+  authorised(world);
   oneMessageEach(world);
   nothingLost(world);
   nothingDoubled(world);
@@ -60,6 +63,35 @@ function once(world: SimulatedWorld): void {
   must("once", new Set(resolved).size === resolved.length, "an approval was resolved twice");
 }
 
+/** What leaves is what enough different people have submitted, or what the rule itself says; and not before its time. */
+function authorised({ sent, people, ctx }: SimulatedWorld): void {
+  const [rule] = ctx.policy.rules;
+  if (rule === undefined) throw new Error("a world without a rule");
+  for (const { approval, decision, at } of sent) {
+    const given = [...earlier(decision), alone(decision)];
+    if (decision.by === null) {
+      must("forged", decision.verdict === "deny" && rule.expiry?.outcome === "deny", "nobody decided that");
+      must("forged", earlier(decision).length === 0, "the policy counts votes");
+      continue;
+    }
+    const by = new Set(given.map((each) => each.by?.user));
+    const enough = decision.verdict === "deny" || by.size >= rule.needs;
+    must("forged", enough && by.size === given.length, `${approval} left, and too few had approved it`);
+    for (const each of given) {
+      must("forged", each.verdict === decision.verdict, "a denial was counted as an approval");
+      must("forged", isIn(people.committed, approval, each), `nobody submitted what left for ${approval}`);
+      must("undo", !isIn(people.undone, approval, each), `${approval} left, and it was taken back`);
+    }
+    if (decision.verdict === "approve") must("hold", at >= decision.at + rule.holdMs, "it left too early");
+  }
+}
+
+type Given = { readonly approval: Approval["id"]; readonly decision: Decision };
+
+function isIn(all: readonly Given[], id: Approval["id"], decision: Decision): boolean {
+  return all.some((each) => each.approval === id && sameDecision(each.decision, decision));
+}
+
 /** The same content goes again only when the earlier one can no longer arrive. */
 function oneAtATime({ sent }: SimulatedWorld): void {
   const last = sent.at(-1);
@@ -85,20 +117,36 @@ function final(before: Run, after: Run): void {
   }
 }
 
-function finalApproval({ state, past, version, id }: Approval, next: Approval): void {
+function finalApproval({ state, past, version, id, votes }: Approval, next: Approval): void {
   const kept = past.every((each, index) => next.past[index] === each);
   must("final", kept && next.version >= version, `the history of ${id} was rewritten`);
+  for (const vote of votes) must("final", standsIn(next, vote), `an approval of ${id} among several is gone`);
   if (state.is !== "decided") return;
+  if (state.delivery.is === "held") {
+    for (const each of [...earlier(state.decision), alone(state.decision)])
+      must("final", standsIn(next, each), `a held approval of ${id} is gone`);
+    return;
+  }
   if (next.state.is === "decided") {
     const same = sameDecision(state.decision, next.state.decision);
     must("final", same, `the decision of ${id} became another`);
   } else {
-    const told = next.past.length === past.length + 1 && next.past.at(-1)?.decision === state.decision;
-    must("final", told, `a decision of ${id} is gone and nobody is told`);
+    const given = [...earlier(state.decision), alone(state.decision)];
+    const told = next.past.slice(past.length).map(({ decision }) => decision);
+    const all =
+      told.length === given.length && given.every((each) => told.some((past) => sameDecision(past, each)));
+    must("final", all, `a decision of ${id} is gone and nobody is told`);
   }
   if (!isFinal(state.delivery)) return;
   const settled = next.state.is === "decided" ? next.state.delivery : null;
   must("final", settled?.is === state.delivery.is, `${id} was ${state.delivery.is}, and is no longer`);
+}
+
+/** As the decision or a part of it, as a vote, or among what gave way. */
+function standsIn({ state, votes, past }: Approval, decision: Decision): boolean {
+  const decided = state.is === "decided" ? [...earlier(state.decision), state.decision] : [];
+  const all = [...decided, ...votes, ...past.map((each) => each.decision)];
+  return all.filter((each) => sameDecision(each, decision)).length === 1;
 }
 
 function nothingLost(world: SimulatedWorld): void {
@@ -109,7 +157,8 @@ function nothingLost(world: SimulatedWorld): void {
       const approval = findApproval(run, id);
       must("crash", approval !== null, `nobody sees ${id}`);
       if (approval?.state.is === "decided") must("crash", isSettledNow(approval), `${id} hangs`);
-      else must("crash", approval?.state.is === "pending", `${id} is pending, and its card is closed`);
+      else if (approval?.state.is === "closed")
+        must("crash", approval.state.because === "expired", `${id} is pending, and its card is closed`);
       const current =
         approval?.state.is !== "pending" ||
         JSON.stringify(approval.request.content) === JSON.stringify(content);
@@ -117,7 +166,7 @@ function nothingLost(world: SimulatedWorld): void {
     }
   }
   for (const approval of run.approvals) cardIsTrue(world, approval);
-  for (const { approval, decision } of world.committed) decisionIsTold(world, approval, decision);
+  for (const { approval, decision } of world.people.committed) decisionIsTold(world, approval, decision);
 }
 
 function isSettledNow({ state }: Approval): boolean {
@@ -152,17 +201,24 @@ function cardIsTrue({ run, slack }: SimulatedWorld, approval: Approval): void {
 /** Nothing is claimed of a decision that the service would deny. */
 function decisionIsTold({ run, service }: SimulatedWorld, id: Approval["id"], decision: Decision): void {
   const approval = findApproval(run, id);
-  const applied = service.applied.filter((each) => sameDecision(each.decision, decision)).length;
+  const applied = service.applied.filter((each) => holds(each.decision, decision)).length;
   const past = approval?.past.some((each) => sameDecision(each.decision, decision)) === true;
   const state = approval?.state.is === "decided" ? approval.state : null;
-  const now = state !== null && sameDecision(state.decision, decision) ? state.delivery : null;
-  must("crash", past !== (now !== null), `a decision of ${id} is lost or told twice`);
+  const now = state !== null && holds(state.decision, decision) ? state.delivery : null;
+  const votes = approval?.votes.some((each) => sameDecision(each, decision)) === true;
+  const told = [past, now !== null, votes].filter(Boolean).length;
+  must("crash", told === 1, `a decision of ${id} is lost or told twice`);
+  if (votes) return must("crash", applied === 0, `${id} waits for more, but it was applied`);
   if (past) return must("crash", applied === 0, `${id} says that nothing was applied, but it was`);
   must("crash", now !== null && isOver(now), `a decision of ${id} never comes to an end`);
   if (now?.is === "confirmed") must("crash", applied === 1, `${id} says confirmed, but it was not applied`);
   if (now?.is === "refused") must("crash", applied === 0, `${id} says refused, but it was applied`);
   if (now?.is === "elsewhere") must("crash", applied === 0, `${id} says elsewhere, but it was ours`);
 }
+
+/** It is the decision, or one of those that it rests on. */
+const holds = (whole: Decision, decision: Decision): boolean =>
+  [...earlier(whole), whole].some((each) => sameDecision(each, decision));
 
 function nothingDoubled({ run, service, slack }: SimulatedWorld): void {
   must("crash", service.created.length <= 1, "one intention made two runs");

@@ -1,7 +1,8 @@
 // What a look at the service makes of a run: each transition of the tables in approval.ts that comes from a look.
 
 import { describe, expect, test } from "vitest";
-import { type Approval, close, type Delivery } from "#src/core/approval.ts";
+import { type Approval, type Delivery } from "#src/core/approval.ts";
+import { close } from "#src/core/approval-moves.ts";
 import { DECISION_LINGER_MS, STILL_LISTED_AFTER_MS } from "#src/core/fold-approval.ts";
 import { GIVE_UP_AFTER_MS, observe, observeMissing } from "#src/core/observe.ts";
 import { reconcile } from "#src/core/reconcile.ts";

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decide, mayDecide, type Person, type Submission } from "#src/core/decide.ts";
+import { mayDecide, type Person } from "#src/core/decide.ts";
+import { decide, type Submission } from "#src/core/take-decision.ts";
 import { ChannelId, GroupId, UserId } from "#src/core/ids.ts";
 import { observe } from "#src/core/observe.ts";
 import {

@@ -60,9 +60,9 @@ function story(choose: Choose): SimulatedWorld {
   carryAll(world, choose);
   turn(() => world.service.raise(APPROVAL, { action: "delete the old certificate" }, world.now));
   turn(() => world.look(one(choose, LOOKS)));
-  turn(() => world.openModal(APPROVAL));
+  turn(() => world.people.open(APPROVAL, "approve", 0));
   turn(() => one(choose, TWISTS)(world));
-  turn(() => world.submit(0, "approve", one(choose, LOOKS)));
+  turn(() => world.people.submit(0, "approve", () => world.look(one(choose, LOOKS))));
   turn(() => world.wait(6_000));
   turn(() => world.look(one(choose, LOOKS)));
   turn(() => world.service.end("succeeded", "done", world.now));

@@ -2,19 +2,22 @@
 // in separate steps (as flow/carry-out.ts does), so that anything may happen between any two of them.
 // Not imagined here: a chat.update that arrives after a newer one (an accepted risk, healed by the next change).
 
-import type { Decision, Request, Verdict } from "#src/core/approval.ts";
+import type { Decision } from "#src/core/approval.ts";
+import { audienceFor } from "#src/core/audience.ts";
 import type { Context } from "#src/core/context.ts";
-import { decide, isOpen } from "#src/core/decide.ts";
 import { type Effect, effectKey, type Outcome } from "#src/core/effect.ts";
+import { expire } from "#src/core/expire.ts";
 import { type ApprovalId, Nonce, RunId } from "#src/core/ids.ts";
 import { observe, observeMissing, requestOf } from "#src/core/observe.ts";
-import { BUILT_IN } from "#src/core/policy.ts";
+import { BUILT_IN, type Rule } from "#src/core/policy.ts";
 import { type Plan, reconcile } from "#src/core/reconcile.ts";
 import { decidesNow, drop, findApproval, isWatched, type Run } from "#src/core/run.ts";
 import { begin, settle } from "#src/core/settle.ts";
 import { recover } from "#src/core/recover.ts";
 import { shows } from "#src/core/shows.ts";
-import { APPROVER, aRun, NOON, REQUESTER, TEAM } from "../make/run.ts";
+import { aPolicy } from "../make/policy.ts";
+import { aRun, NOON, REQUESTER } from "../make/run.ts";
+import { SimulatedPeople } from "./simulated-people.ts";
 import { type Look, SimulatedService } from "./simulated-service.ts";
 import { drawn, SimulatedSlack } from "./simulated-slack.ts";
 
@@ -29,6 +32,8 @@ export type WorldOptions = {
   readonly lagMs: number;
   /** Slack also refuses to change and to read back what it has once taken. */
   readonly refusesAll: boolean;
+  /** Of the one rule; left out: there is no policy file. */
+  readonly rule?: Partial<Rule>;
 };
 
 type Stage = "waiting" | "looked" | "marked" | "answered";
@@ -53,7 +58,6 @@ export type Sent = {
   /** Until when it may still take effect (ms). */
   arrivesBy: number;
 };
-type Modal = { readonly approval: ApprovalId; readonly version: number; readonly saw: Request };
 
 export class SimulatedWorld {
   now = NOON;
@@ -62,10 +66,11 @@ export class SimulatedWorld {
   readonly slack = new SimulatedSlack();
   readonly carried = new Map<string, Carried>();
   readonly sent: Sent[] = [];
-  readonly committed: { readonly approval: ApprovalId; readonly decision: Decision }[] = [];
+  readonly people = new SimulatedPeople(this);
+  /** So many people can approve, as Slack says; null: it does not say. */
+  able: number | null = 20;
   readonly #options: WorldOptions;
   readonly #onSave: ((before: Run, after: Run) => void)[] = [];
-  readonly #modals: Modal[] = [];
   #slowLook: Look | null = null;
   #asked: ReadonlyMap<ApprovalId, string> = new Map();
   #arrivals: { readonly at: number; readonly happens: () => void }[] = [];
@@ -82,7 +87,9 @@ export class SimulatedWorld {
 
   /** The digest is the text itself: two texts never share one. */
   get ctx(): Context {
-    return { now: this.now, digest: (text) => text, nonce: () => this.#nonce(), policy: BUILT_IN };
+    const { rule } = this.#options;
+    const policy = rule === undefined ? BUILT_IN : aPolicy(rule);
+    return { now: this.now, digest: (text) => text, nonce: () => this.#nonce(), policy };
   }
 
   get plan(): Plan {
@@ -130,7 +137,7 @@ export class SimulatedWorld {
 
   look(fate: LookFate): void {
     if (!isWatched(this.run) || fate === "lost") return;
-    if (fate === "missing") return this.#save(observeMissing(this.run, this.now, this.ctx));
+    if (fate === "missing") return this.keep(observeMissing(this.run, this.now, this.ctx));
     this.takeIn(this.#read(fate));
   }
 
@@ -147,40 +154,17 @@ export class SimulatedWorld {
       const { id, pending } = look.snapshot;
       this.#asked = new Map((pending ?? []).map((item) => [item.id, requestOf(id, item, ctx).digest]));
     }
-    this.#save(
+    this.keep(
       look.is === "missing" ? observeMissing(run, look.askedAt, ctx) : observe(run, look.snapshot, ctx),
     );
   }
 
-  openModal(id: ApprovalId): void {
-    const approval = findApproval(this.run, id);
-    if (approval === null || isOpen(approval, approval.version, null) !== null) return;
-    this.#modals.push({ approval: id, version: approval.version, saw: approval.request });
-  }
-
-  /** Somebody submits a modal that is open, `back` of them ago, after a best-effort look. */
-  submit(back: number, verdict: Verdict, look: LookFate): void {
-    const modal = this.#modals.at(-1 - back);
-    if (modal === undefined) return;
-    this.look(look);
-    const by = { team: TEAM, user: APPROVER, kind: "member", seesChannel: true } as const;
-    const reason = `because ${this.#nonce()}`;
-    const { approval, version, saw } = modal;
-    const submission = { approval, version, digest: saw.digest, was: saw, verdict, reason, by };
-    const result = decide(this.run, submission, this.ctx);
-    if (!result.ok) return;
-    const state = findApproval(result.value, approval)?.state;
-    if (state?.is !== "decided") throw new Error("a decision was taken in, and nothing is decided");
-    this.committed.push({ approval, decision: state.decision });
-    this.#save(result.value);
-  }
-
   unwatch(): void {
-    if (isWatched(this.run) && !decidesNow(this.run)) this.#save(drop(this.run, REQUESTER, this.now));
+    if (isWatched(this.run) && !decidesNow(this.run)) this.keep(drop(this.run, REQUESTER, this.now));
   }
 
   watchAgain(): void {
-    if (this.run.watch.is === "dropped") this.#save({ ...this.run, watch: { is: "on" } });
+    if (this.run.watch.is === "dropped") this.keep({ ...this.run, watch: { is: "on" } });
   }
 
   /** The process dies: what was under way is forgotten, what had left us goes on. Another one takes up the run. */
@@ -190,7 +174,7 @@ export class SimulatedWorld {
       if (effect.do === "update" && stage === "answered") this.slack.torn.add(effect.slot);
     this.carried.clear();
     this.#slowLook = null;
-    this.#save(recover(this.run, this.ctx));
+    this.keep(recover(this.run, this.ctx));
   }
 
   wait(ms: number): void {
@@ -202,13 +186,14 @@ export class SimulatedWorld {
       happens();
     }
     this.now = until;
-    this.#pump();
+    this.keep(expire(this.run, this.ctx));
   }
 
-  /** From here on everything obeys, until nothing is left to be done. Throws when that never comes. */
-  drain(): void {
+  /** From here on everything obeys, until nothing is left to be done, or only after `patience` (ms). Throws when that never comes. */
+  drain(patience = Number.POSITIVE_INFINITY): void {
     this.slack.closed = false;
     this.service.known = true;
+    this.able = 20;
     for (let step = 0; step < 2_000; step += 1) {
       if (this.carried.size > 0) {
         this.carry(0, "done");
@@ -218,7 +203,7 @@ export class SimulatedWorld {
       this.look("fresh");
       if (this.run !== before || this.carried.size > 0) continue;
       const next = this.#nextTime();
-      if (next === null) return;
+      if (next === null || next - this.now > patience) return;
       this.wait(Math.max(next - this.now, 0));
     }
     throw new Error("an obedient world finds no rest");
@@ -243,7 +228,8 @@ export class SimulatedWorld {
     return [...this.carried.values()].includes(carried);
   }
 
-  #save(next: Run): void {
+  /** Stored, as one transaction. */
+  keep(next: Run): void {
     const before = this.run;
     this.run = next;
     if (before !== next) for (const hears of this.#onSave) hears(before, next);
@@ -273,7 +259,7 @@ export class SimulatedWorld {
     }
     this.carried.delete(key);
     const outcome: Outcome = { is: "later", afterMs: null, why: "the look before failed" };
-    this.#save(settle(this.run, carried.effect, outcome, this.ctx));
+    this.keep(settle(this.run, carried.effect, outcome, this.ctx));
   }
 
   #mark(key: string, carried: Carried): void {
@@ -285,7 +271,7 @@ export class SimulatedWorld {
     if (carried.effect.do === "send-decision")
       carried.asked = this.#asked.get(carried.effect.approval) ?? null;
     carried.marked = begin(this.run, carried.effect, this.now);
-    this.#save(carried.marked);
+    this.keep(carried.marked);
   }
 
   #settle(key: string, carried: Carried): void {
@@ -293,13 +279,14 @@ export class SimulatedWorld {
     const { outcome, sent } = carried;
     if (outcome === null) throw new Error("settled before it was answered");
     if (sent !== null) sent.disproved = outcome.is === "later" || outcome.is === "refused";
-    this.#save(settle(this.run, carried.effect, outcome, this.ctx));
+    this.keep(settle(this.run, carried.effect, outcome, this.ctx));
   }
 
   #perform(carried: Carried, fate: Fate): Outcome {
     const { effect, marked } = carried;
     if (marked === null) throw new Error("performed before it was marked");
     if (effect.do === "send-decision") carried.sent = this.#leaves(marked, effect.approval, carried.asked);
+    if (effect.do === "count-approvers") return this.#counted(marked, effect.approval);
     const no = this.#refusal(effect, fate);
     if (no !== null) return no;
     const act = (): Outcome => this.#act(marked, effect);
@@ -327,7 +314,7 @@ export class SimulatedWorld {
   }
 
   #refusal(effect: Effect, fate: Fate): Outcome | null {
-    const toSlack = effect.do !== "create-run" && effect.do !== "send-decision";
+    const toSlack = !["create-run", "send-decision", "count-approvers"].includes(effect.do);
     const adds = effect.do === "post" || effect.do === "share" || effect.do === "upload";
     const refuses = (toSlack && this.slack.closed) || fate === "refused";
     if (fate === "later" || (refuses && toSlack && !adds && !this.#options.refusesAll))
@@ -364,6 +351,8 @@ export class SimulatedWorld {
       }
       case "find":
         return { is: "found", copies: slack.copies(effect.slot) };
+      case "count-approvers":
+        throw new Error("only counted");
       case "tell":
         slack.told.push(effect.tell);
         return { is: "told" };
@@ -380,6 +369,12 @@ export class SimulatedWorld {
         return { is: "file-found", there: (slack.files.get(file)?.shared ?? 0) > 0 };
       }
     }
+  }
+
+  #counted(run: Run, id: ApprovalId): Outcome {
+    const approval = findApproval(run, id);
+    if (approval === null) return { is: "gone" };
+    return { is: "counted", of: audienceFor(approval), able: this.able, grows: false };
   }
 
   #change(run: Run, { do: kind, slot }: { do: "update" | "sweep"; slot: string }): Outcome {

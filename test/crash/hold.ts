@@ -13,6 +13,8 @@ export type Place = {
    * effect, and its answer reaches nobody.
    */
   readonly cut: "lost" | "late" | "answered";
+  /** Only messages to people count; left out: all but those. */
+  readonly letters?: boolean;
 };
 
 export type Hold = { readonly reached: Promise<void>; release(): void };
@@ -23,19 +25,23 @@ export function hold(world: World, place: Place): Hold {
   return ROUTES.has(place.call) ? holdService(world, place) : holdSlack(world, place);
 }
 
-function holdSlack({ slack }: World, { call, nth, cut }: Place): Hold {
+function holdSlack({ slack }: World, { call, nth, cut, letters = false }: Place): Hold {
   const reached = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();
-  slack.faults.next(call, { until: Promise.resolve() }, nth - 1);
-  slack.faults.next(call, {
+  const toPerson = (channel: unknown): boolean => typeof channel === "string" && channel.startsWith("U");
+  // The letters of a life come when they come, also in the middle of the next life.
+  const fits = ({ channel }: { readonly [field: string]: unknown }): boolean => toPerson(channel) === letters;
+  slack.faults.next(call, { until: Promise.resolve() }, nth - 1, fits);
+  const fault = {
     // Read at the moment the call is held, and at no other.
     get until() {
       reached.resolve();
       return gate.promise;
     },
-    when: cut === "answered" ? "after" : "before",
-    ...(cut === "lost" && { drop: "before" }),
-  });
+    when: cut === "answered" ? ("after" as const) : ("before" as const),
+    ...(cut === "lost" && { drop: "before" as const }),
+  };
+  slack.faults.next(call, fault, 1, fits);
   return { reached: reached.promise, release: () => gate.resolve() };
 }
 

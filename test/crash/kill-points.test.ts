@@ -1,13 +1,18 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { type Lane, startLane } from "./lane.ts";
-import { live, newLife } from "./life.ts";
+import { type Life, live, newLife, receiptsOf } from "./life.ts";
 import { points } from "./points.ts";
 import { planStrike } from "./strike.ts";
 import { watch, type Witness } from "./verdict.ts";
 
 const all: Lane[] = [];
 const free: Lane[] = [];
-const lives: { readonly name: string; readonly witness: Witness }[] = [];
+const lives: {
+  readonly name: string;
+  readonly witness: Witness;
+  readonly lane: Lane;
+  readonly life: Life;
+}[] = [];
 
 async function takeLane(): Promise<Lane> {
   const lane = free.pop();
@@ -27,12 +32,13 @@ describe(
       const lane = await takeLane();
       const life = newLife(lane.world, name, point.task ?? "deploy billing", point.verdict ?? "approve");
       const witness = watch(lane.world, life);
-      lives.push({ name, witness });
+      lives.push({ name, witness, lane, life });
       const strike = planStrike(lane, life, point);
       await Promise.all([live(lane, life, strike.before), strike.done]);
       // A lane whose test failed may be in any state: the next test gets another.
       free.push(lane);
       expect(witness.verdict().broken).toEqual([]);
+      expect(await lane.audit()).toMatchObject({ ok: true });
     });
   },
 );
@@ -43,6 +49,13 @@ test("nothing is doubled later either", { timeout: 30_000 }, async () => {
     witness.verdict().broken.map((each) => `${name}: ${each}`),
   );
   expect(broken).toEqual([]);
+  const silent = lives.filter(
+    ({ lane, life }) => life.attempts.some(({ kept }) => kept) && receiptsOf(lane.world, life).length === 0,
+  );
+  expect(
+    silent.map(({ name }) => name),
+    "decided without a receipt",
+  ).toEqual([]);
 });
 
 test("more than thirty points are tried, each with a name of its own", () => {

@@ -74,7 +74,9 @@ async function oneLife(lane: Lane, index: number): Promise<Lived> {
     (error: unknown) => String(error),
   );
   await killed;
-  return { index, life, witness, stuck };
+  const audit = await lane.audit();
+  const torn = audit.ok ? null : `the audit is torn at entry ${audit.seq}: ${audit.fault}`;
+  return { index, life, witness, stuck: stuck ?? torn };
 }
 
 /** After each pause (ms) a kill. `early`: the next kill comes while the bot is still starting. */

@@ -3,6 +3,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openAuditFile, publicKeysFor } from "#src/audit/open.ts";
+import { verdictOn } from "#src/audit/verify.ts";
+import type { AuditVerdict } from "#src/core/audit-verify.ts";
 import { startBot } from "#src/sandbox/bot-process.ts";
 import { startWorld, type World } from "#src/sandbox/world.ts";
 
@@ -14,6 +17,8 @@ export type Lane = {
   kill(): Promise<void>;
   /** Another process on the same database; resolves when it can be reached. */
   restart(): Promise<void>;
+  /** As `npm run audit -- verify` says, whatever the bot does. */
+  audit(): Promise<AuditVerdict>;
   /** Resolves when the bot has asked nothing of Slack for longer than it waits for any lost answer. */
   quiet(): Promise<void>;
   stop(): Promise<void>;
@@ -27,7 +32,8 @@ const FAST = { POLL_MIN_MS: "40", POLL_MAX_MS: "200", LOG_LEVEL: "warn" };
 
 export async function startLane(): Promise<Lane> {
   const folder = await mkdtemp(join(tmpdir(), "countersign-crash-"));
-  const databaseUrl = `sqlite:${join(folder, "countersign.db")}`;
+  const database = join(folder, "countersign.db");
+  const databaseUrl = `sqlite:${database}`;
   const world = await startWorld({ databaseUrl, tempo: 0, slack: { rateLimits: false } });
   const begin = () => startBot({ ...world.env, ...FAST });
   let bot = begin();
@@ -50,6 +56,14 @@ export async function startLane(): Promise<Lane> {
     restart: () => {
       bot = begin();
       return ready();
+    },
+    audit: async () => {
+      const audit = await openAuditFile(database);
+      try {
+        return await verdictOn(audit, publicKeysFor({ database, key: null }, []), []);
+      } finally {
+        await audit.close();
+      }
     },
     quiet: () => quiet(world),
     stop: async () => {

@@ -203,3 +203,15 @@ function told({ world }: Lane, { channel }: Life): string {
     .map(({ ts, thread, text, ephemeralFor }) => `${thread ?? ""} ${ts} ${ephemeralFor ?? ""} ${text}`)
     .join("\n");
 }
+
+/** What the approver was told in direct messages about what they decided. One whose answer was lost may be there twice. */
+export function receiptsOf({ slack: { workspace } }: World, life: Life): Message[] {
+  const direct = new Set(
+    [...workspace.channels.values()]
+      .filter(({ kind, members }) => kind === "dm" && members.includes(life.approver))
+      .map(({ id }) => id),
+  );
+  return workspace.messages.filter(
+    ({ channel, text }) => direct.has(channel) && /^You (?:approved|denied)/.test(text),
+  );
+}

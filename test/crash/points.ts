@@ -16,6 +16,10 @@ function at(
   return { before, place: { call, nth, cut }, ...rest };
 }
 
+function atReceipt(cut: Place["cut"]): Point {
+  return { before: "submit", place: { call: "chat.postMessage", nth: 1, cut, letters: true } };
+}
+
 export const points: { readonly [name: string]: Point } = {
   // /agent run → committed
   "before the command": { before: "command", place: null },
@@ -84,6 +88,11 @@ export const points: { readonly [name: string]: Point } = {
   "taking the buttons off is not answered": at("submit", "chat.update", "answered"),
   "the confirmation on the card is lost": at("submit", "chat.update", "lost", { nth: 2 }),
   "the confirmation on the card is not answered": at("submit", "chat.update", "answered", { nth: 2 }),
+
+  // the receipt
+  "the receipt is sent and never arrives": atReceipt("lost"),
+  "the receipt is sent and arrives after the death": atReceipt("late"),
+  "the receipt is posted, its answer is not heard": atReceipt("answered"),
 
   // the end
   "the decision is confirmed and the end was not seen": { before: "end", place: null },

@@ -1,10 +1,12 @@
 // One entry for each attempt, allowed or refused: who, what, when, why, and what came of it.
 
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { headWords } from "#src/core/audit-chain.ts";
 import { UserId } from "#src/core/ids.ts";
+import { approvalCard } from "#src/slack/blocks/approval-card.ts";
 import type { AuditEntry, KeptEntry } from "#src/flow/audit-entry.ts";
 import { type Bench, createBench, failure } from "../make/flow.ts";
-import { aNonce, aRunId, APPROVER, CHANNEL, NOON, REQUESTER, TEAM } from "../make/run.ts";
+import { anApproval, aNonce, aRunId, APPROVER, CHANNEL, NOON, REQUESTER, TEAM } from "../make/run.ts";
 
 const BY = { team: TEAM, user: APPROVER };
 const SECOND = UserId("U0SECOND");
@@ -126,4 +128,39 @@ test("who may not start, watch or let go of a run leaves an entry", async () => 
     ["unwatch", "guest", id],
     ["watch", "unknown-run", id],
   ]);
+});
+
+describe("the head on a card", () => {
+  test("names the entry that tells how the approval ended, and is gone when it opens again", async () => {
+    const bench = await createBench();
+    const { id } = await decided(bench);
+    const ended = (await bench.run(id)).approvals[0];
+    const told = await bench.store.auditEntry(ended?.audited?.seq ?? 0);
+    expect(told?.entry).toMatchObject({ what: "settled", outcome: "confirmed", approval: "apr_1" });
+    expect(ended?.audited?.link).toBe(told?.link);
+    expect(JSON.stringify(approvalCard(await bench.run(id), ended ?? anApproval()))).toContain(
+      headWords(told ?? { seq: 0, link: "" }),
+    );
+  });
+
+  test("stands on a card that nobody decided, until the approval is listed again", async () => {
+    const bench = await createBench();
+    const { id } = await bench.withCard();
+    bench.agents.pending.set(id, []);
+    await bench.clock.pass(20_000);
+    const closed = (await bench.run(id)).approvals[0];
+    expect((await bench.store.auditEntry(closed?.audited?.seq ?? 0))?.entry.what).toBe("closed");
+    bench.agents.pending.set(id, ["apr_1"]);
+    await bench.clock.pass(40_000);
+    const open = (await bench.run(id)).approvals[0];
+    expect(open).toMatchObject({ version: 2, state: { is: "pending" } });
+    expect(open).not.toHaveProperty("audited");
+  });
+
+  test("is not there while nothing has ended", async () => {
+    const bench = await createBench();
+    bench.agents.answer = () => Promise.resolve({ is: "later", afterMs: null, why: "busy" });
+    const { id } = await decided(bench);
+    expect((await bench.run(id)).approvals[0]).not.toHaveProperty("audited");
+  });
 });

@@ -5,19 +5,22 @@ import type { Person } from "#src/core/decide.ts";
 import {
   type ApprovalId,
   type ChannelId,
+  ChannelId as toChannelId,
   type GroupId,
   MessageTs,
   type RunId,
   type UserId,
+  UserId as toUserId,
 } from "#src/core/ids.ts";
 import type { Json } from "#src/core/json.ts";
 import { cardSlot, findApproval, type Run, type Said, type Slot } from "#src/core/run.ts";
 import { createFlow, type Flow } from "#src/flow/flow.ts";
 import type { FlowLog, FlowMetrics } from "#src/flow/flow-log.ts";
-import type { Click } from "#src/flow/open-modal.ts";
+import type { Click } from "#src/flow/find-card.ts";
 import type { AgentService, Chat, DecisionAnswer, Gateway, Look, Store } from "#src/flow/ports.ts";
 import type { People } from "#src/flow/people.ts";
 import { PortError } from "#src/flow/ports.ts";
+import type { Letter, LetterFacts, Mail } from "#src/flow/letter.ts";
 import { openStore } from "#src/store/open.ts";
 import { createHandClock, type HandClock } from "./clock.ts";
 import { aSnapshot, contextAt } from "./history.ts";
@@ -82,7 +85,7 @@ function handAgents(clock: HandClock): HandAgents {
 /** A Slack that obeys at once. */
 export type HandChat = Chat & {
   readonly posts: { readonly slot: Slot; readonly channel: ChannelId; readonly ts: MessageTs }[];
-  readonly told: { readonly to: UserId; readonly says: Said }[];
+  readonly told: { readonly to: UserId | ChannelId; readonly says: Said }[];
   turn: Chat["turn"];
 };
 
@@ -113,6 +116,36 @@ function handChat(): HandChat {
   return chat;
 }
 
+/** Direct messages and an audit channel that obey at once. */
+export type HandMail = Mail & {
+  readonly posted: { readonly letter: Letter; readonly facts: LetterFacts }[];
+  readonly given: { readonly to: UserId; readonly name: string; readonly text: string }[];
+  post: Mail["post"];
+  file: Mail["file"];
+};
+
+function handMail(): HandMail {
+  const mail: HandMail = {
+    posted: [],
+    given: [],
+    post(letter, facts) {
+      mail.posted.push({ letter, facts });
+      return Promise.resolve(MessageTs(`1700000001.${String(mail.posted.length).padStart(6, "0")}`));
+    },
+    find: ({ id, to }) =>
+      Promise.resolve(
+        to.startsWith("C") && mail.posted.some(({ letter }) => letter.id === id)
+          ? [MessageTs("1700000001.000009")]
+          : [],
+      ),
+    file(to, { name, text }) {
+      mail.given.push({ to, name, text });
+      return Promise.resolve();
+    },
+  };
+  return mail;
+}
+
 export type HandPeople = People & {
   /** Of everybody who is asked about. */
   facts: Partial<Person>;
@@ -140,6 +173,8 @@ function handPeople(): HandPeople {
       await people.before(maxAgeMs);
       return people.channels;
     },
+    membersOf: () => Promise.resolve([REQUESTER_OF_BENCH, APPROVER]),
+    isPublic: () => Promise.resolve(true),
   };
   return people;
 }
@@ -150,6 +185,7 @@ export type Bench = {
   readonly agents: HandAgents;
   readonly chat: HandChat;
   readonly people: HandPeople;
+  readonly mail: HandMail;
   readonly refusals: string[];
   readonly errors: string[];
   flow: Flow;
@@ -160,6 +196,9 @@ export type Bench = {
   /** A watched run with its card up; resolves to the click that its approver makes on it. */
   withCard(): Promise<{ id: RunId; approval: ApprovalId; click: Click }>;
 };
+
+export const ADMIN = toUserId("U0ADMIN");
+export const AUDIT_CHANNEL = toChannelId("C0AUDIT");
 
 const open: Bench[] = [];
 afterEach(async () => {
@@ -174,14 +213,15 @@ afterEach(async () => {
 export async function createBench(limits: Partial<typeof LIMITS> = {}, random = 0.5): Promise<Bench> {
   const clock = createHandClock();
   const store = await openStore({ url: "sqlite::memory:", owner: "test", now: () => clock.now() });
-  const [agents, chat, people] = [handAgents(clock), handChat(), handPeople()];
+  const [agents, chat, people, mail] = [handAgents(clock), handChat(), handPeople(), handMail()];
+  const audit = { team: TEAM, channel: AUDIT_CHANNEL, admins: [ADMIN] };
   const refusals: string[] = [];
   const errors: string[] = [];
   const gateway: Gateway = { health: () => Promise.resolve(FINE) };
   const context = () => contextAt(clock.now() - NOON);
   const log = quietLog(errors);
   const metrics = quietMetrics(refusals);
-  const ports = { store, agents, gateway, chat, people, clock, context, log, metrics };
+  const ports = { store, agents, gateway, chat, mail, audit, people, clock, context, log, metrics };
   const start = (): Flow =>
     createFlow({ ...ports, newKey: () => aRunKey(), random: () => random }, { ...LIMITS, ...limits });
   const bench: Bench = {
@@ -190,6 +230,7 @@ export async function createBench(limits: Partial<typeof LIMITS> = {}, random = 
     agents,
     chat,
     people,
+    mail,
     refusals,
     errors,
     flow: start(),

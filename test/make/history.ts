@@ -1,9 +1,9 @@
 // Runs with a past, made by the core's own functions.
 
 import type { Delivery, Verdict } from "#src/core/approval.ts";
-import { withDelivery } from "#src/core/approval.ts";
+import { withDelivery } from "#src/core/approval-moves.ts";
 import type { Context } from "#src/core/context.ts";
-import { decide } from "#src/core/decide.ts";
+import { decide } from "#src/core/take-decision.ts";
 import { ApprovalId, Nonce } from "#src/core/ids.ts";
 import type { Json } from "#src/core/json.ts";
 import { observe } from "#src/core/observe.ts";

@@ -55,7 +55,7 @@ export function createActing(world: World, sight: Sight) {
   async function openModal(
     person: string,
     card: Message,
-    label: "Approve" | "Deny" | "Read in Full",
+    label: "Approve" | "Deny" | "Read in full",
   ): Promise<OpenView> {
     const before = sight.viewOf(person)?.id;
     accepted(await click(person, card, label));

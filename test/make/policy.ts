@@ -5,14 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { GroupId, UserId } from "#src/core/ids.ts";
-import { BUILT_IN_RULE, type Policy, type Rule } from "#src/core/policy.ts";
+import { BUILT_IN, BUILT_IN_RULE, type Policy, type Rule } from "#src/core/policy.ts";
 
 export function aRule(facts: Partial<Rule> = {}): Rule {
   return { ...BUILT_IN_RULE, name: "a rule", ...facts };
 }
 
 export function aPolicy(...rules: readonly Partial<Rule>[]): Policy {
-  return { version: "0123456789ab", rules: rules.map((facts) => aRule(facts)), starters: null };
+  return { ...BUILT_IN, version: "0123456789ab", rules: rules.map((facts) => aRule(facts)) };
 }
 
 export const these = (users: readonly UserId[], groups: readonly GroupId[] = []) => ({

@@ -1,7 +1,8 @@
 // Builders of what the core remembers, through the core's own functions. Each call makes ids of its own unless told otherwise.
 
 import { createHash, randomUUID } from "node:crypto";
-import { type Approval, newApproval, type Request } from "#src/core/approval.ts";
+import { type Approval, type Request } from "#src/core/approval.ts";
+import { newApproval } from "#src/core/approval-moves.ts";
 import { ApprovalId, ChannelId, Nonce, RunId, RunKey, TeamId, UserId } from "#src/core/ids.ts";
 import { canonicalJson, type Json } from "#src/core/json.ts";
 import { requestText } from "#src/core/request-text.ts";

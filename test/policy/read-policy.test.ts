@@ -48,10 +48,10 @@ describe("a policy file is refused, each fault with its line, for", () => {
     ],
     [
       "a key that nobody knows, and a wrong value, both at once",
-      "rules:\n  - name: a\n    approvers: anyone\n    self-approval: maybe\n    quorum: 2",
+      "rules:\n  - name: a\n    approvers: anyone\n    self-approval: maybe\n    colour: 2",
       [
         "p:4: rules[0].self-approval is neither true nor false",
-        "p:5: rules[0].quorum is nothing that a policy knows",
+        "p:5: rules[0].colour is nothing that a policy knows",
       ],
     ],
     [

@@ -10,6 +10,7 @@ import { PortError } from "#src/flow/ports.ts";
 import { startSlack } from "#src/sandbox/slack/server.ts";
 import { createAnswerAt } from "#src/slack/answer-url.ts";
 import { createChat } from "#src/slack/chat.ts";
+import { createFiles } from "#src/slack/files.ts";
 import { type Call, createClients } from "#src/slack/clients.ts";
 import { createLane } from "#src/slack/lane.ts";
 import { slackSelf } from "#src/slack/wire.ts";
@@ -46,9 +47,9 @@ async function chatOn(token: string, apiUrl: string | null) {
   const chat = createChat({
     call: background,
     lane,
+    files: createFiles(background, apiUrl),
     answerAt: createAnswerAt(apiUrl),
     self,
-    apiUrl,
     digest,
     now: Date.now,
   });
@@ -171,10 +172,10 @@ describe("what goes to Slack", () => {
     };
     const chat = createChat({
       call,
+      files: createFiles(call, null),
       lane: { turn: async () => undefined, rest: (...facts) => void rested.push(facts) },
       answerAt: async (_url, message) => void answered.push(message),
       self: { user: UserId("U0COUNTERSIGN"), bot: "B0COUNTERSIGN" },
-      apiUrl: null,
       digest,
       now: () => NOON,
     });

@@ -2,19 +2,23 @@
 
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Store } from "#src/flow/ports.ts";
-import { auditKeyBeside } from "#src/store/audit-key.ts";
+import { verifyAudit } from "#src/core/audit-verify.ts";
+import { chainedEntry } from "#src/store/audit.ts";
+import { digestOf } from "#src/store/digest.ts";
+import { auditKeyBeside, auditSignatures } from "#src/store/audit-key.ts";
 import { createKeepRuns } from "#src/store/keep-runs.ts";
 import { createLeases } from "#src/store/leases.ts";
 import { migrate } from "#src/store/migrate.ts";
 import { openSqlite, SQLITE } from "#src/store/sqlite.ts";
 import type { Database } from "#src/store/tables.ts";
-import { aRun, NOON } from "../make/run.ts";
+import { anAuditEntry, aRun, NOON } from "../make/run.ts";
 
 type Replica = Pick<Store, "insert" | "save" | "claim" | "renew">;
 
 const LEASE_MS = 1_000;
 let db: Database;
 let now = NOON;
+let publicKey = "";
 let ann: Replica;
 let ben: Replica;
 
@@ -22,6 +26,7 @@ beforeEach(async () => {
   now = NOON;
   db = openSqlite(":memory:");
   const { key } = auditKeyBeside(":memory:");
+  ({ publicKey } = key);
   await migrate(db, SQLITE, key);
   const replica = (owner: string): Replica => ({
     ...createKeepRuns({ db, owner, now: () => now, key }),
@@ -53,4 +58,28 @@ test("a lapsed lease passes on, and the former holder can write nothing, renewed
   expect(await ann.save({ run, revision: 2 }, run, { mustHold: true })).toBe("lost");
   expect(await ann.claim(now, LEASE_MS, 10)).toEqual([]);
   expect(await ben.save({ run, revision: 2 }, run, { mustHold: true })).toBe("saved");
+});
+
+test("however they write by turns and at once, there is one chain: nobody forks it", async () => {
+  const runs = Array.from({ length: 40 }, () => aRun());
+  await Promise.all(
+    runs.map((run, nth) =>
+      (nth % 2 === 0 ? ann : ben).insert(run, { audit: [anAuditEntry(run), anAuditEntry(run)] }),
+    ),
+  );
+  await Promise.all(
+    runs.map((run, nth) =>
+      (nth % 2 === 0 ? ben : ann).save({ run, revision: 1 }, run, { audit: [anAuditEntry(run)] }),
+    ),
+  );
+  const rows = await db.selectFrom("audit").selectAll().orderBy("seq").execute();
+  async function* chain() {
+    yield* rows.map(chainedEntry);
+  }
+  const tools = {
+    hash: digestOf,
+    signature: auditSignatures([publicKey]),
+    textOf: () => Promise.resolve(null),
+  };
+  expect(await verifyAudit(chain(), tools)).toMatchObject({ ok: true, entries: 120 });
 });

@@ -14,8 +14,6 @@ export type Servers = {
 export type ServiceGround = Servers & {
   readonly serviceHand: ServerHand;
   readonly gatewayHand: ServerHand;
-  /** The ids of runs that answer 404. */
-  readonly vanished: Set<string>;
   /** Called after an act has changed what is not told otherwise. */
   readonly changed: () => void;
 };
@@ -25,7 +23,6 @@ export function createServiceGround(servers: Servers, changed: () => void): Serv
     ...servers,
     serviceHand: createServerHand(servers.service.control, changed),
     gatewayHand: createServerHand(servers.gateway.control, changed),
-    vanished: new Set(),
     changed,
   };
 }

@@ -127,23 +127,17 @@ function endingActs({ control, runs }: Service): readonly ControlAct[] {
   ];
 }
 
-function vanishingActs({
-  service: { control, runs },
-  vanished,
-  changed,
-}: ServiceGround): readonly ControlAct[] {
+function vanishingActs({ service: { control, runs }, changed }: ServiceGround): readonly ControlAct[] {
   const args = z.strictObject({ run });
   return [
     controlAct({ name: "service.vanish", what: "a run answers 404", args }, ({ run }) => {
       const { id } = runCalled(runs, run);
       control.vanish(id);
-      vanished.add(id);
       changed();
     }),
     controlAct({ name: "service.reappear", what: "a run that vanished is there again", args }, ({ run }) => {
       const { id } = runCalled(runs, run);
       control.reappear(id);
-      vanished.delete(id);
       changed();
     }),
   ];

@@ -94,14 +94,22 @@ function standingWords(all: readonly Standing[], but: Fault | undefined): string
 
 type Standing = { readonly match: RequestMatch; readonly fault: Fault; readonly left: number };
 
+const ROUTE_WORDS: Readonly<Record<string, string>> = {
+  "": "request",
+  "create-run": "start of a run",
+  "read-run": "look at a run",
+  decide: "decision",
+  health: "look at the health",
+};
+
 function faultWords({ match, fault, left }: Standing): string {
-  const which = match.route ?? match.method ?? "anything";
+  const which = ROUTE_WORDS[match.route ?? ""] ?? match.route ?? match.method ?? "request";
   const whom =
     left === Infinity
-      ? `every request for ${which}`
+      ? `every ${which}`
       : left === 1
-        ? `the next request for ${which}`
-        : `the next ${left} requests for ${which}`;
+        ? `the next ${which}`
+        : `each of the next ${left} (${which})`;
   const effect = "effect" in fault && fault.effect ? ", after it took effect" : "";
   return `${whom}: ${kindWords(fault)}${effect}`;
 }

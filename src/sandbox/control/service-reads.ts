@@ -7,7 +7,7 @@ import type { ServiceGround } from "./ground.ts";
 import { type ControlRead, listRead, plainRead } from "./read.ts";
 
 /** How the servers stand: the same on the page. */
-export function serverState({ service, gateway, clock, serviceHand, gatewayHand, vanished }: ServiceGround) {
+export function serverState({ service, gateway, clock, serviceHand, gatewayHand }: ServiceGround) {
   return {
     url: service.url,
     gatewayUrl: gateway.url,
@@ -17,7 +17,7 @@ export function serverState({ service, gateway, clock, serviceHand, gatewayHand,
     clockAheadMs: clock.aheadMs(),
     faults: [...serviceHand.faults(), ...gatewayHand.faults().map((words) => `gateway, ${words}`)],
     profile: service.control.profile(),
-    vanished: [...vanished],
+    vanished: service.control.vanished(),
   };
 }
 
@@ -30,6 +30,15 @@ export function serviceReads(ground: ServiceGround): readonly ControlRead[] {
     runsRead(ground),
     requestsRead("/control/requests", "every request that reached the service", service.requests),
     requestsRead("/control/gateway/requests", "every request that reached the gateway", gateway.requests),
+    listRead(
+      {
+        path: "/control/gateway/usage",
+        what: "the tokens that each key used, hour by hour; keys by their names only",
+        query: z.strictObject({}),
+      },
+      "usage",
+      () => gateway.usage(),
+    ),
   ];
 }
 

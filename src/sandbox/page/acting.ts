@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import { z } from "zod";
 import type { ActResult, Block } from "../slack/model.ts";
-import { chosenAt, valuesOf } from "./choices.ts";
+import { chosenAt, valuesOf } from "./drawing/choices.ts";
 import type { PageParts } from "./parts.ts";
 import { bodyOf } from "./post-body.ts";
 

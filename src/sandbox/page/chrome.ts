@@ -48,7 +48,8 @@ export function peopleBar(parts: PageParts, place: Place): Html {
 /** As many people as there are keys 1 … 9. */
 const SHORTCUTS = 9;
 
-function hrefAs(parts: PageParts, place: Place, person: Person): string {
+/** The same place for another person, or the first channel that they may see. */
+export function hrefAs(parts: PageParts, place: Place, person: Person): string {
   const seen = channelsSeenBy(parts.workspace, person.id);
   const here = place.where === "home" || seen.some((one) => one.id === place.where);
   const to = { ...place, person: person.id };

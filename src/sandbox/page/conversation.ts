@@ -3,14 +3,14 @@ import type { Channel, Message } from "../slack/model.ts";
 import { composer } from "./composer.ts";
 import { html } from "./html.ts";
 import type { Html } from "./html.ts";
-import type { Stamp } from "./memory.ts";
-import { drawMessage } from "./message.ts";
+import type { Stamp } from "./live/memory.ts";
+import { drawMessage } from "./drawing/message.ts";
 import { hrefOf } from "./place.ts";
 import type { Place } from "./place.ts";
 import type { PageParts } from "./parts.ts";
 import type { Reader } from "./reader.ts";
-import type { Item, Slot } from "./regions.ts";
-import type { Sight } from "./sight.ts";
+import type { Item, Slot } from "./live/regions.ts";
+import type { Sight } from "./live/sight.ts";
 
 export type Messages = { readonly channel: Item[]; readonly thread: Item[] };
 

@@ -2,20 +2,20 @@
 import { firstChannel, peopleBar, playable, sidebar, status } from "./chrome.ts";
 import { channelPane, channelTitle, conversation, threadPane } from "./conversation.ts";
 import { hint } from "./hint.ts";
-import { home, homePane } from "./home.ts";
+import { home, homePane } from "./drawing/home.ts";
 import { attr, html } from "./html.ts";
 import type { Html } from "./html.ts";
 import { keyboardHelp } from "./keyboard-help.ts";
-import { modal } from "./modal.ts";
-import { panelLists, panelPane } from "./panel.ts";
+import { modal } from "./drawing/modal.ts";
+import { panelLists, panelPane } from "./panels/panel.ts";
 import { hrefOf } from "./place.ts";
 import type { Place } from "./place.ts";
 import type { PageParts } from "./parts.ts";
 import { channelsSeenBy, createReader } from "./reader.ts";
-import { slots } from "./regions.ts";
-import type { Item, Lists } from "./regions.ts";
-import { captionBar } from "./scenes-panel.ts";
-import type { Sight } from "./sight.ts";
+import { slots } from "./live/regions.ts";
+import type { Item, Lists } from "./live/regions.ts";
+import { captionBar } from "./panels/scenes-panel.ts";
+import type { Sight } from "./live/sight.ts";
 
 export const STYLES = [
   "base",

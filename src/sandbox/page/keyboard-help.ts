@@ -8,6 +8,7 @@ const KEYS: readonly (readonly [keys: readonly string[], does: string])[] = [
   [["F6"], "the next part of the page; with Shift the one before"],
   [["/"], "in an empty message: the commands; ↑ ↓ choose, Tab or Enter takes one"],
   [["Enter"], "send; with Shift a new line"],
+  [["Ctrl", "Enter"], "submit the form"],
   [["Esc"], "close the list, the menu or the form"],
   [["Ctrl", "/"], "this help; outside of a text also ?"],
 ];

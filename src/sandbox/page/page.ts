@@ -6,12 +6,12 @@ import { playable } from "./chrome.ts";
 import { drawDocument, drawMissing, exists, firstPlace } from "./document.ts";
 import { refused } from "./guard.ts";
 import type { Html } from "./html.ts";
-import { createLive } from "./live.ts";
-import type { Live } from "./live.ts";
+import { createLive } from "./live/live.ts";
+import type { Live } from "./live/live.ts";
 import { hrefOf, parsePermalink, parsePlace } from "./place.ts";
 import type { PageParts } from "./parts.ts";
-import { createSights } from "./sight.ts";
-import { jsonLines } from "./traffic-line.ts";
+import { createSights } from "./live/sight.ts";
+import { jsonLines } from "./panels/traffic-line.ts";
 
 /** Says whether the request was the page's; it has answered, or will, when it was. */
 export type PageHandler = (req: IncomingMessage, res: ServerResponse) => boolean;

@@ -56,12 +56,15 @@ export type ServiceState = {
   readonly vanished: readonly string[];
 };
 
+/** `eyes`: whoever has before them what the caption speaks of, such as an open form. */
+export type Caption = { readonly at: number; readonly text: string; readonly eyes: PersonId | null };
+
 export type SceneState = {
   readonly scenes: readonly { readonly name: string; readonly title: string; readonly what: string }[];
   /** The scene that plays, or played last. */
   readonly playing: {
     readonly name: string;
-    readonly captions: readonly { readonly at: number; readonly text: string }[];
+    readonly captions: readonly Caption[];
     /** Null while it plays. */
     readonly ended: "done" | "failed" | "stopped" | null;
   } | null;

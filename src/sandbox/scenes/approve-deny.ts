@@ -14,7 +14,7 @@ export const approve: Story = {
     const card = await stage.cardOf(asked);
     await stage.say("Now it asks. The card with Approve and Deny stands in the thread and in the channel.");
     const form = await stage.open(ben, card, "Approve");
-    await stage.say("Ben presses Approve. His form repeats the whole request and asks for a reason.");
+    await stage.say("Ben presses Approve. His form repeats the whole request and asks for a reason.", ben);
     stage.check((await stage.submit(ben, reason, form)) === null, "Ben's form closes");
     await stage.reads(card, "✅ Approved", reason, "The service confirmed it.");
     await stage.say(
@@ -44,7 +44,7 @@ export const deny: Story = {
     await stage.say("The run asks to deploy. Cat presses Deny.");
     const form = await stage.open(cat, card, "Deny");
     const refused = await stage.submit(cat, " ", form);
-    await stage.say("Cat submits a blank reason. The form stays open: a denial needs a reason.");
+    await stage.say("Cat submits a blank reason. The form stays open: a denial needs a reason.", cat);
     const words = refused === null ? "nothing: it closed" : viewWords(refused);
     stage.check(words.includes("needs a reason"), `the form asks for a reason (it says ${words})`);
     stage.check(stage.sent(asked).length === 0, "nothing was sent so far");

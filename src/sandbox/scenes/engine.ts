@@ -2,8 +2,10 @@
 
 import type { SceneState } from "../page/parts.ts";
 import { createChanges } from "../service/changes.ts";
+import type { PersonId } from "../slack/model.ts";
 import type { Stage } from "./stage.ts";
 import type { Story } from "./story.ts";
+import type { Say } from "./watch.ts";
 
 export type Scenes = {
   readonly state: () => SceneState;
@@ -22,7 +24,7 @@ export type SceneParts = {
   readonly now: () => number;
   /** How long a caption stands before the story goes on (ms). */
   readonly paceMs: (words: string) => number;
-  readonly stageFor: (signal: AbortSignal, say: (words: string) => Promise<void>) => Played;
+  readonly stageFor: (signal: AbortSignal, say: Say) => Played;
 };
 
 type Playing = NonNullable<SceneState["playing"]>;
@@ -67,18 +69,18 @@ async function playOnce(
   tell: (playing: Playing) => void,
 ): Promise<void> {
   let told: Playing = { name: story.name, captions: [], ended: null };
-  const caption = (text: string, ended: Playing["ended"] = null): void => {
-    told = { ...told, ended, captions: [...told.captions, { at: parts.now(), text }] };
+  const caption = (text: string, eyes: PersonId | null, ended: Playing["ended"] = null): void => {
+    told = { ...told, ended, captions: [...told.captions, { at: parts.now(), text, eyes }] };
     tell(told);
   };
-  const say = async (words: string): Promise<void> => {
+  const say: Say = async (words, eyes) => {
     signal.throwIfAborted();
-    caption(words);
+    caption(words, eyes ?? null);
     await pause(parts.paceMs(words), signal);
   };
   tell(told);
   const { ended, words } = await perform(story, parts.stageFor(signal, say), signal);
-  caption(words, ended);
+  caption(words, null, ended);
 }
 
 type End = { readonly ended: "done" | "failed" | "stopped"; readonly words: string };

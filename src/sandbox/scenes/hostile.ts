@@ -24,6 +24,7 @@ export const hostile: Story = {
     const form = await stage.open(cat, card, "Deny");
     await stage.say(
       "Cat opens the form: what was hidden is made visible, such as ⟨U+202E⟩, which turns the text around.",
+      cat,
     );
     for (const mark of ["⟨U+202E⟩", "⟨U+200B⟩", "⟨U+0000⟩"])
       stage.check(viewWords(form).includes(mark), `the form shows ${mark}`);

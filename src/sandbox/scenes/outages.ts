@@ -14,6 +14,7 @@ export const serviceDies: Story = {
     const form = await stage.open(ben, card, "Approve");
     await stage.say(
       "Ben has the form open. The service is going to take his decision, and die before it answers.",
+      ben,
     );
     stage.hand.fault({ route: "decide" }, { kind: "drop", effect: true });
     stage.check((await stage.submit(ben, reason, form)) === null, "Ben's form closes");
@@ -23,7 +24,7 @@ export const serviceDies: Story = {
     await stage.hand.down();
     await stage.reads(card, "Approval sent, being checked");
     await stage.say(
-      "It is dead. Look at the card: sent, but the answer was lost. It does not say «approved».",
+      "It is dead. Look at the card: «Approval sent, being checked». Nobody claims that it took effect.",
     );
     await stage.hand.up();
     await stage.say("The service is up again. The bot looks there before it does anything else.");
@@ -52,6 +53,7 @@ export const botKilled: Story = {
     const form = await stage.open(ben, card, "Approve");
     await stage.say(
       "Ben has the form open. The service is made to hesitate, so that there is time to pull the plug.",
+      ben,
     );
     const gate = stage.hand.fault({ route: "read-run" }, { kind: "gate" }, "all");
     stage.check((await stage.submit(ben, reason, form)) === null, "Ben's form closes");

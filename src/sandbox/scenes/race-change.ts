@@ -14,6 +14,7 @@ export const race: Story = {
     const cats = await stage.open(cat, card, "Deny");
     await stage.say(
       "Ben has the form to approve open, and Cat the form to deny. Neither knows of the other.",
+      cat,
     );
     const [ofBen, ofCat] = await Promise.all([
       stage.submit(ben, "Ben says yes", bens),
@@ -27,7 +28,8 @@ export const race: Story = {
     stage.check(/already (approved|denied) this/.test(words), `${told} is told that ${winner} was first`);
     stage.check(words.includes("yours was not sent"), `${told} is told that nothing of theirs was sent`);
     await stage.say(
-      `${winner} was first. Act as ${told} in the top bar: the window names ${winner}, and says that nothing more was sent.`,
+      `${winner} was first. ${told}'s window names ${winner}, and says that nothing more was sent.`,
+      ofBen === null ? cat : ben,
     );
     await stage.reads(card, winner === "Ben" ? "✅ Approved" : "⛔ Denied", "The service confirmed it.");
     await stage.untilRun(asked, "the run to end", ({ ending }) => ending !== null);
@@ -48,18 +50,16 @@ export const change: Story = {
     const asked = await stage.ask(ana, "deploy the mobile API to staging");
     const card = await stage.cardOf(asked);
     const form = await stage.open(ben, card, "Approve");
-    await stage.say("Ben presses Approve and reads: a deployment to staging. That is harmless.");
+    await stage.say("Ben presses Approve and reads: a deployment to staging. That is harmless.", ben);
     const approval = stage.runOf(asked)?.approvals[0]?.id ?? "";
     stage.control.changeApproval(asked.run, approval, { action: now });
-    await stage.say(`While he types, the same request becomes another: «${now}».`);
+    await stage.say(`While he types, the same request becomes another: «${now}».`, ben);
     const left = await stage.submit(ben, "Staging is fine", form);
     const words = left === null ? "" : viewWords(left);
     stage.check(words.includes("The request changed"), "Ben is told that the request changed");
     stage.check(words.includes(`+ ${now}`), "Ben is shown what it is now");
     stage.check(stage.sent(asked).length === 0, "nothing was sent");
-    await stage.say(
-      "Ben submits, and nothing is sent. Act as Ben: his window shows what changed, line by line.",
-    );
+    await stage.say("Ben submits, and nothing is sent. His window shows what changed, line by line.", ben);
     await stage.reads(card, "changed", now, "version 2");
     if (left !== null) await stage.close(ben, left);
     await stage.say("The card shows the new request. Cat reads it, and denies.");

@@ -3,7 +3,11 @@
 import type { BotKeeper } from "../bot-keeper.ts";
 import type { ServiceGround } from "../control/ground.ts";
 import type { Hands } from "../control/hands.ts";
+import type { PersonId } from "../slack/model.ts";
 import type { Slack } from "../slack/server.ts";
+
+/** A caption; resolves when the watcher has had time for it. `eyes`: whose window it speaks of. */
+export type Say = (words: string, eyes?: PersonId) => Promise<void>;
 
 export type StageParts = {
   readonly slack: Slack;
@@ -13,8 +17,7 @@ export type StageParts = {
   /** Calls the listener after anything has changed anywhere. */
   readonly onChange: (listener: () => void) => () => void;
   readonly signal: AbortSignal;
-  /** A caption; resolves when the watcher has had time for it. */
-  readonly say: (words: string) => Promise<void>;
+  readonly say: Say;
 };
 
 /** The first truthy answer, asked now and after every change. Rejects when that takes too long, or when the scene is stopped. */

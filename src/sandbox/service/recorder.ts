@@ -31,6 +31,8 @@ export type RequestMatch = { readonly method?: string; readonly route?: string }
 
 export type Requests = {
   readonly all: (match?: RequestMatch) => readonly Recorded[];
+  /** Those with a higher number, in the order in which they began. */
+  readonly after: (number: number) => readonly Recorded[];
   readonly until: (
     predicate: (requests: readonly Recorded[]) => boolean,
     wait?: Wait,
@@ -60,6 +62,7 @@ export function createRecorder(now: () => number, keep = 100_000): Recorder {
   return {
     requests: {
       all: (match = {}) => entries.filter((entry) => matches(entry, match)),
+      after: (number) => entries.slice(Math.max(0, number + 1 - (entries[0]?.number ?? 0))),
       until: (predicate, wait) =>
         changes.until(
           () => (predicate(entries) ? [...entries] : undefined),

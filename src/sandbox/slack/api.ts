@@ -23,7 +23,7 @@ export const createApi = (call: Call) => ({
     const asked = await ask(name, req);
     const ms = (): number => Math.round(performance.now() - began);
     const { fields } = asked;
-    const fault = call.faults.take(name);
+    const fault = call.faults.take(name, fields);
     if (await spoiled(fault, "before", res))
       return void call.traffic.add("app", name, fields, "spoiled by a test", { ms: ms() });
     const answer = planned(fault) ?? answerTo(asked, req, call);

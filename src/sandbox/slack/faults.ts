@@ -12,17 +12,21 @@ export type Fault =
   | { readonly hang: "before" | "after" }
   | { readonly until: Promise<unknown>; readonly when?: "before" | "after" };
 
+/** What the call was given. */
+type Asked = { readonly [field: string]: unknown };
+type Fits = (asked: Asked) => boolean;
+
 export type Faults = ReturnType<typeof createFaults>;
 
 export const createFaults = ({ workspace, scopes }: { workspace: Workspace; scopes: Set<string> }) => {
-  const waiting: { method: string; fault: Fault }[] = [];
+  const waiting: { method: string; fault: Fault; fits: Fits }[] = [];
   return {
-    /** The next `times` calls of the method meet this fault, after those asked for earlier. */
-    next: (method: string, fault: Fault, times = 1): void => {
-      for (let count = 0; count < times; count++) waiting.push({ method, fault });
+    /** The next `times` calls of the method (that fit) meet this fault, after those asked for earlier. */
+    next: (method: string, fault: Fault, times = 1, fits: Fits = () => true): void => {
+      for (let count = 0; count < times; count++) waiting.push({ method, fault, fits });
     },
-    take: (method: string): Fault | undefined => {
-      const index = waiting.findIndex((one) => one.method === method);
+    take: (method: string, asked: Asked): Fault | undefined => {
+      const index = waiting.findIndex((one) => one.method === method && one.fits(asked));
       return index < 0 ? undefined : waiting.splice(index, 1)[0]?.fault;
     },
     clear: (): void => {

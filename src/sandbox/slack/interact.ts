@@ -5,13 +5,19 @@ import { createCommand } from "./act-command.ts";
 import { createSay } from "./act-say.ts";
 import { createClose, createSubmit } from "./act-view.ts";
 import type { Acting } from "./acting.ts";
-import type { ActResult, Acts } from "./model.ts";
+import type { ActResult, Acts, PersonId } from "./model.ts";
 
 export const createActs = (acting: Acting): Acts => {
-  /** A line of traffic for what the person did, and for what Slack told them about it. */
-  const seen = async (what: string, detail: unknown, act: Promise<ActResult>): Promise<ActResult> => {
-    const result = await act;
-    acting.traffic.add("person", what, detail, result.ok ? null : result.told);
+  /** A line of traffic for what the person does, and one for what Slack itself tells them of it. */
+  const seen = async (
+    person: PersonId,
+    { does, detail }: { does: string; detail: unknown },
+    act: () => Promise<ActResult>,
+  ): Promise<ActResult> => {
+    const { traffic } = acting;
+    const answers = traffic.add("person", `${person} ${does}`, detail);
+    const result = await act();
+    if (!result.ok) traffic.add("slack", `tells ${person}`, {}, result.told, { answers });
     return result;
   };
   const [command, click, submit, close] = [
@@ -23,9 +29,13 @@ export const createActs = (acting: Acting): Acts => {
   return {
     say: createSay(acting),
     command: (...act) =>
-      seen(`${act[0]} types ${act[2]}`, { channel: act[1], text: act[3] }, command(...act)),
-    click: (...act) => seen(`${act[0]} uses ${act[3]}`, { at: act[1], chosen: act[4] }, click(...act)),
-    submit: (...act) => seen(`${act[0]} submits`, { view: act[1], values: act[2] }, submit(...act)),
-    close: (...act) => seen(`${act[0]} closes`, { view: act[1] }, close(...act)),
+      seen(act[0], { does: `types ${act[2]}`, detail: { channel: act[1], text: act[3] } }, () =>
+        command(...act),
+      ),
+    click: (...act) =>
+      seen(act[0], { does: `uses ${act[3]}`, detail: { at: act[1], chosen: act[4] } }, () => click(...act)),
+    submit: (...act) =>
+      seen(act[0], { does: "submits", detail: { view: act[1], values: act[2] } }, () => submit(...act)),
+    close: (...act) => seen(act[0], { does: "closes", detail: { view: act[1] } }, () => close(...act)),
   };
 };

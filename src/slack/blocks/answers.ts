@@ -5,7 +5,7 @@ import type { Run } from "../../core/run.ts";
 import { OPENING, runId } from "../../core/run.ts";
 import { oneLine } from "../../core/text.ts";
 import { count, escaped, line, type Message, moment, person, quote, rich, said, words } from "./rich.ts";
-import { runStatus } from "./run-status.ts";
+import { runStatus, stays } from "./run-status.ts";
 
 /** Most approvals that a row of a list names. */
 const WAITS_MOST = 3;
@@ -21,6 +21,7 @@ export function help(command: string): Message {
     ["pending", "what waits for a decision in your channels"],
     ["watch <run id>", "follow a run that was started elsewhere, in this channel"],
     ["unwatch <run id>", "stop following a run"],
+    ["audit <run id>", "all that is known of a run, as a file, for those who may read the audit"],
     ["health", "are the agent service and its gateway well?"],
     ["help", "this list"],
   ];
@@ -33,7 +34,7 @@ export function help(command: string): Message {
     ),
   );
   return {
-    text: `${command}: run, status, list, pending, watch, unwatch, health, help`,
+    text: `${command}: run, status, list, pending, watch, unwatch, audit, health, help`,
     blocks: [rich(...lines, ends)],
   };
 }
@@ -42,7 +43,10 @@ export function help(command: string): Message {
 export function runList(title: string, none: string, runs: readonly Linked[], more: number): Message {
   if (runs.length === 0) return { text: none, blocks: [rich(line(words(none)))] };
   const blocks: Block[] = [rich(line(words(title, { bold: true }))), ...runs.map((each) => runRow(each))];
-  if (more > 0) blocks.push(rich(line(words(`${count(more)} more are not shown; these are the newest.`))));
+  if (more > 0)
+    blocks.push(
+      rich(line(words(`${count(more)} more ${more === 1 ? "is" : "are"} not shown; these are the newest.`))),
+    );
   return { text: `${title} ${runs.length}`, blocks };
 }
 
@@ -53,7 +57,7 @@ export function runRow({ run, link, linkWords = "open the thread" }: Linked): Bl
   const thread = link === null ? [] : [words(" · "), { type: "link" as const, url: link, text: linkWords }];
   const head = line(
     words(`${icon} ${text}`, { bold: true }),
-    words(run.seen?.ended ? " at " : " since "),
+    words(stays(run) ? " since " : " "),
     moment(run.seen?.since ?? run.askedAt),
     words(", asked by "),
     person(run.requester),

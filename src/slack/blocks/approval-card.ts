@@ -1,16 +1,28 @@
 // The card of one approval, in every state. One function and one body for all of them, so that a decided card is visibly the
 // same card with its buttons exchanged for the outcome.
 
-import type { Block } from "@slack/types";
-import type { Approval, Decision } from "../../core/approval.ts";
+import type { Block, RichTextElement } from "@slack/types";
+import type { Approval, Decision, PastDecision } from "../../core/approval.ts";
+import { headWords } from "../../core/audit-chain.ts";
 import { needsFile } from "../../core/request-text.ts";
+import { markOf } from "../../core/ruling.ts";
 import { requestSlot, type Run, runId } from "../../core/run.ts";
 import { fileState } from "../../core/shows.ts";
 import { oneLine } from "../../core/text.ts";
-import { CARD_APPROVE, CARD_DENY, CARD_READ } from "../names.ts";
+import { earlier } from "../../core/vote.ts";
+import { CARD_APPROVE, CARD_DENY, CARD_READ, CARD_UNDO } from "../names.ts";
+import { ruleBlocks, voteLines } from "./card-rule.ts";
 import { cardState, type CardState } from "./card-state.ts";
-import { firstPart, fitsCard, maskedRemark, WHO_SEES_MASKED, wholeRequest } from "./request-blocks.ts";
 import {
+  firstPart,
+  fitsCard,
+  maskedRemark,
+  shortDigest,
+  WHO_SEES_MASKED,
+  wholeRequest,
+} from "./request-blocks.ts";
+import {
+  clock,
   escaped,
   header,
   line,
@@ -35,15 +47,24 @@ export function approvalCard(run: Run, approval: Approval): Message {
   const blocks: Block[] = [header(state.title), whoAsks(run, approval), requestBlock(run, approval)];
   blocks.push(...maskedRemark(approval.request, state.open ? WHO_SEES_MASKED : ""));
   for (const past of approval.past.slice(-PAST_ON_CARD))
-    blocks.push(rich(line(...pastLine(past.decision), words(pastWords(past.because, past.words)))));
+    blocks.push(rich(line(...pastLine(past), words(pastWords(past.because, past.words)))));
+  blocks.push(...ruleBlocks(approval));
   blocks.push(...outcomeBlocks(state));
-  blocks.push(...buttons(approval, state.open));
-  blocks.push(
-    note(
-      `The request is the agent's own text, as the service sent it · request ${approval.request.digest.slice(0, 12)} · version ${approval.version}`,
-    ),
-  );
+  blocks.push(...buttons(approval, state));
+  blocks.push(note(smallPrint(approval)));
   return { text: escaped(`${state.title}: ${asks}`), blocks };
+}
+
+function smallPrint({ request, version, ruling, state, audited }: Approval): string {
+  const mark = (state.is === "decided" ? state.decision.policy : markOf(ruling, ruling.rule)) ?? null;
+  const parts = [
+    "The request is the agent's own text, as the service sent it",
+    `request ${shortDigest(request)}`,
+    `version ${version}`,
+    ...(mark === null ? [] : [`rule ${oneLine(mark.rule, 80)}`, `policy ${mark.version}`]),
+    ...(audited === undefined ? [] : [headWords(audited)]),
+  ];
+  return parts.join(" · ");
 }
 
 function whoAsks(run: Run, approval: Approval): Block {
@@ -70,12 +91,12 @@ function requestBlock(run: Run, approval: Approval): Block {
   if (fitsCard(request)) return wholeRequest(request, "masked");
   const where = needsFile(request)
     ? WHERE_IN_FILE[fileState(run, requestSlot(approval))]
-    : "Read in Full shows the whole request.";
+    : "«Read in full» shows the whole request.";
   return firstPart(request, 1_500, where, "masked");
 }
 
 /** Approve and Deny while it can be decided; what does not fit the card can be read as long as the card is there. */
-function buttons({ nonce, request }: Approval, open: boolean): Block[] {
+function buttons({ nonce, request, ruling }: Approval, { open, held }: CardState): Block[] {
   const button = (action_id: string, text: string, style: { style?: "primary" } = {}): object => ({
     type: "button",
     action_id,
@@ -83,42 +104,52 @@ function buttons({ nonce, request }: Approval, open: boolean): Block[] {
     text: { type: "plain_text", text, emoji: false },
     ...style,
   });
-  const decide = open
-    ? [button(CARD_APPROVE, "Approve", { style: "primary" }), button(CARD_DENY, "Deny")]
-    : [];
-  const read = fitsCard(request) || needsFile(request) ? [] : [button(CARD_READ, "Read in Full")];
-  const elements = [...decide, ...read];
+  const deny = button(CARD_DENY, "Deny");
+  const decide = open ? [button(CARD_APPROVE, "Approve", { style: "primary" }), deny] : [];
+  const stop = held === null ? [] : [button(CARD_UNDO, "Undo"), deny];
+  const mustRead = open && ruling.rule.friction.readFirst;
+  const whole = fitsCard(request) || needsFile(request);
+  const read = whole && !mustRead ? [] : [button(CARD_READ, "Read in full")];
+  const elements = [...(mustRead ? read : []), ...decide, ...stop, ...(mustRead ? [] : read)];
   // A block id of its own for each version: a click on a copy that Slack's client still shows is told apart.
   return elements.length === 0 ? [] : [{ type: "actions", block_id: `decide-${nonce}`, elements } as Block];
 }
 
-function outcomeBlocks({ decision, says }: CardState): Block[] {
+function outcomeBlocks({ decision, says, held }: CardState): Block[] {
   if (decision === null) return says === "" ? [] : [rich(line(words(says)))];
   const reason = decision.reason === "" ? [] : [quote(said(decision.reason, REASON_ON_CARD_CHARS))];
+  const until = held === null ? [] : [line(words("It is sent at "), clock(held), words("."))];
   return [
     rich(
+      ...earlier(decision).flatMap(voteLines),
       line(
-        person(decision.by.user),
+        who(decision),
         words(` ${verb(decision)} `),
         moment(decision.at),
         words(decision.reason === "" ? " and gave no reason." : ":"),
       ),
       ...reason,
       line(words(says)),
+      ...until,
     ),
   ];
 }
 
 const verb = ({ verdict }: Decision): string => (verdict === "approve" ? "approved" : "denied");
+const who = ({ by }: Decision): RichTextElement => (by === null ? words("The policy") : person(by.user));
 
-function pastLine(decision: Decision) {
-  return [
-    person(decision.by.user),
-    words(` ${verb(decision)} an earlier state of this, `),
-    moment(decision.at),
-    words(". "),
-  ];
+function pastLine({ decision, because }: PastDecision) {
+  const what = UNSENT.has(because) ? "this" : "an earlier state of this";
+  return [who(decision), words(` ${verb(decision)} ${what}, `), moment(decision.at), words(". ")];
 }
+
+/** The request was the same all the while. */
+const UNSENT: ReadonlySet<PastDecision["because"]> = new Set([
+  "undone",
+  "denied",
+  "expired",
+  "voter-may-not",
+]);
 
 function pastWords(because: Approval["past"][number]["because"], serviceWords: string): string {
   switch (because) {
@@ -130,5 +161,15 @@ function pastWords(because: Approval["past"][number]["because"], serviceWords: s
       return "Nothing was sent: the run ended first.";
     case "refused":
       return `The service refused it: ${oneLine(serviceWords, 300)}`;
+    case "undone":
+      return "It was taken back before it was sent.";
+    case "denied":
+      return "Nothing of it was sent: somebody denied it.";
+    case "expired":
+      return "Nothing of it was sent: too few approved it in time.";
+    case "voter-may-not":
+      return "It does not count any more: this person may not decide it now.";
+    case "unwatched":
+      return "Nothing of it was sent: the run is no longer watched from here.";
   }
 }

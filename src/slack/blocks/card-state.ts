@@ -10,6 +10,8 @@ export type CardState = {
   /** The buttons are there. */
   readonly open: boolean;
   readonly decision: Decision | null;
+  /** Until when (ms) it can be taken back. */
+  readonly held: number | null;
   readonly says: string;
 };
 
@@ -23,6 +25,7 @@ export function cardState(run: Run, approval: Approval): CardState {
         title: "⚪ Closed",
         open: false,
         decision: null,
+        held: null,
         says: closedWords(state.because),
       };
     case "decided": {
@@ -31,6 +34,7 @@ export function cardState(run: Run, approval: Approval): CardState {
         title: title(decision, delivery),
         open: false,
         decision,
+        held: delivery.is === "held" ? delivery.until : null,
         says: deliveryWords(delivery, decision, isWatched(run)),
       };
     }
@@ -38,20 +42,27 @@ export function cardState(run: Run, approval: Approval): CardState {
 }
 
 function pendingState(run: Run, approval: Approval): CardState {
-  const title = approval.version === 1 ? "🟡 Approval needed" : "🟡 Approval needed (changed)";
+  const { votes, ruling, version, past } = approval;
+  const changed = version > 1 && past.at(-1)?.because !== "undone" ? " (changed)" : "";
+  const title =
+    votes.length === 0
+      ? `🟡 Approval needed${changed}`
+      : `🟡 Approval needed: ${votes.length} of ${ruling.rule.needs}`;
   const upload = run.uploads[requestSlot(approval)];
   if (!needsFile(approval.request) || upload?.is === "up")
-    return { title, open: true, decision: null, says: "" };
+    return { title, open: true, decision: null, held: null, says: "" };
   const says =
     upload?.is === "refused"
       ? `The whole request could not be attached (${upload.words}), so it can't be decided here. Decide it at the service.`
       : "The whole request is being attached. The buttons appear when it can be read.";
-  return { title, open: false, decision: null, says };
+  return { title, open: false, decision: null, held: null, says };
 }
 
 function title({ verdict }: Decision, delivery: Delivery): string {
   const approves = verdict === "approve";
   switch (delivery.is) {
+    case "held":
+      return "🟠 Approved, not sent yet";
     case "recorded":
     case "sending":
     case "retry":
@@ -72,6 +83,8 @@ function title({ verdict }: Decision, delivery: Delivery): string {
 
 function deliveryWords(delivery: Delivery, decision: Decision, watched: boolean): string {
   switch (delivery.is) {
+    case "held":
+      return "It is held for a while and then sent to the service. Until then whoever approved it can undo it, and anybody who may decide can deny it.";
     case "recorded":
     case "sending":
       return "Recorded. It is being sent to the service.";
@@ -130,6 +143,8 @@ export function closedWords(because: ClosedBecause): string {
       return "The run has ended. Nobody decided it here; the service does not tell whether somebody did elsewhere.";
     case "run-missing":
       return "The service no longer knows the run.";
+    case "expired":
+      return "Nobody decided it in time, so by the policy it can't be decided here any more. It may still be pending at the service.";
     case "unwatched":
       return "The run is no longer watched from here. It may still be pending at the service.";
   }

@@ -6,16 +6,17 @@ import { BUILT_IN_RULE, type Rule } from "../../core/policy.ts";
 import { type Drawing, requestText } from "../../core/request-text.ts";
 import { visible } from "../../core/text.ts";
 import { type Run, runId } from "../../core/run.ts";
-import { DECISION_MODAL, REASON_BLOCK, REASON_INPUT } from "../names.ts";
+import { DECISION_MODAL, REASON_BLOCK, REASON_INPUT, WORD_BLOCK, WORD_INPUT } from "../names.ts";
 import {
   firstPart,
   fitsModal,
   maskedInFile,
   maskedRemark,
+  shortDigest,
   WHO_SEES_MASKED,
   wholeRequest,
 } from "./request-blocks.ts";
-import { count, cut, line, person, rich, said, words } from "./rich.ts";
+import { count, cut, duration, line, note, person, rich, said, words } from "./rich.ts";
 
 const FILE_PART_CHARS = 20_000;
 /** The request that is no longer valid is shown so far; the new one whole. */
@@ -38,13 +39,32 @@ export function decisionModal(run: Run, request: Request, verdict: Verdict, nonc
     submit: plain(approves ? "Approve" : "Deny"),
     close: plain("Cancel"),
     blocks: [
-      rich(line(words(does))),
+      rich(line(words(does), ...also(run, request, verdict))),
       ...asked(run),
       ...shown(request, "open"),
       ...maskedInFile(request),
+      mark(request),
       reason(verdict, rule),
+      ...word(verdict, rule),
     ],
   };
+}
+
+/** What else is about to happen: not yet the last of several, or not at once. */
+function also(run: Run, { digest }: Request, verdict: Verdict) {
+  const approval = run.approvals.find(({ request }) => request.digest === digest);
+  if (approval === undefined || verdict === "deny") return [];
+  const { needs, holdMs } = approval.ruling.rule;
+  const left = needs - approval.votes.length - 1;
+  const others = left > 0 ? ` ${count(left)} more must approve it before anything is sent.` : "";
+  const held =
+    holdMs > 0 && left <= 0 ? ` It is held for ${duration(holdMs)}, and you can undo it until then.` : "";
+  return others + held === "" ? [] : [words(others + held)];
+}
+
+/** What is decided is this request and no other: the card says the same digest. */
+function mark(request: Request): Block {
+  return note(`Request ${shortDigest(request)}, as on the card`);
 }
 
 /** The request alone, for reading. Whoever sees the channel may open it, so it shows no more than the channel does. */
@@ -53,7 +73,12 @@ export function readModal(run: Run, request: Request): View {
     type: "modal",
     title: plain("Request in full"),
     close: plain("Close"),
-    blocks: [...asked(run), ...shown(request, "masked"), ...maskedRemark(request, WHO_SEES_MASKED)],
+    blocks: [
+      ...asked(run),
+      ...shown(request, "masked"),
+      ...maskedRemark(request, WHO_SEES_MASKED),
+      mark(request),
+    ],
   };
 }
 
@@ -81,6 +106,7 @@ export function changedModal(run: Run, was: Request | null, is: Request): View {
       ...difference(was, is),
       rich(line(words("What it is now:", { bold: true }))),
       ...shown(is, "open"),
+      mark(is),
       ...before,
     ],
   };
@@ -148,6 +174,17 @@ function reason(verdict: Verdict, rule: Rule): Block {
       max_length: MAX_REASON_CHARS,
     },
   } as Block;
+}
+
+function word(verdict: Verdict, { friction }: Rule): Block[] {
+  if (verdict === "deny" || friction.word === null) return [];
+  const block = {
+    type: "input",
+    block_id: WORD_BLOCK,
+    label: plain(`Type ${friction.word} to approve`),
+    element: { type: "plain_text_input", action_id: WORD_INPUT, max_length: 200 },
+  };
+  return [block];
 }
 
 function plain(text: string): { type: "plain_text"; text: string } {

@@ -1,7 +1,8 @@
 // What a person hears privately about something they did: our words, and the service's as text that Slack reads no markup in.
 
-import type { Run, Said } from "../../core/run.ts";
-import { line, type Message, quote, rich, said, words } from "./rich.ts";
+import { type Run, runId, type Said } from "../../core/run.ts";
+import { line, type Message, person, quote, rich, said, words } from "./rich.ts";
+import { tooFewTitle, tooFewWords } from "./too-few.ts";
 
 const SERVICE_WORDS_CHARS = 500;
 
@@ -9,6 +10,8 @@ export function privateWords(says: Said, run: Run): Message {
   switch (says.is) {
     case "cannot-post":
       return cannotPost(says.words, run);
+    case "nobody-can-approve":
+      return nobodyCan(says, run);
     case "decision-void":
       return message("Your decision was not sent", [
         line(words("Your decision was not sent: ", { bold: true }), words(voidWords(says.because))),
@@ -47,6 +50,25 @@ function cannotPost(why: string, run: Run): Message {
       words("Invite it with "),
       words("/invite @countersign", { code: true }),
       words(" and try again."),
+    ),
+  ]);
+}
+
+function nobodyCan(few: Extract<Said, { is: "nobody-can-approve" }>, run: Run): Message {
+  const rule = run.approvals.find(({ id }) => id === few.approval)?.ruling.rule.name ?? "";
+  const place = { type: "channel" as const, channel_id: run.channel };
+  return message(tooFewTitle(few), [
+    line(words(`${tooFewTitle(few)}. `, { bold: true }), words(tooFewWords(few))),
+    line(
+      words("It is an approval of the run "),
+      said(runId(run) ?? "", 120, { code: true }),
+      words(" that "),
+      person(run.requester),
+      words(" asked for in "),
+      place,
+      words(", under the rule "),
+      said(rule, 80, { code: true }),
+      words("."),
     ),
   ]);
 }

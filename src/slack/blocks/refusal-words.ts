@@ -1,5 +1,6 @@
 // Every «no» in plain words: what happened, what it means, what to do. One exhaustive function for each kind.
 
+import type { Decision } from "../../core/approval.ts";
 import type { Refusal } from "../../core/decide.ts";
 import type { UserId } from "../../core/ids.ts";
 import type { Rule } from "../../core/policy.ts";
@@ -8,35 +9,54 @@ import type { NoRun } from "../../flow/no-run.ts";
 import { closedWords } from "./card-state.ts";
 import { count, escaped } from "./rich.ts";
 
+/** The refusals that are always told in the same words. */
+const ALWAYS = {
+  requester: "You asked for this run, so someone else must decide what it may do. Nothing was sent.",
+  guest: "Guests can't decide approvals. Nothing was sent. Ask a full member of this workspace.",
+  outsider:
+    "Only members of this workspace can decide this approval, and your account belongs to another one. Nothing was sent.",
+  bot: "Apps and bots can't decide approvals. Nothing was sent.",
+  deactivated: "This account is deactivated, so it can't decide approvals. Nothing was sent.",
+  "not-in-channel": "Only people who are in this channel can decide its approvals. Nothing was sent.",
+  "read-first":
+    "The rule of this approval wants you to have opened the request in full. Nothing was sent. Press Read in full on the card, then Approve.",
+  undone:
+    "Whoever approved this took it back after this was shown. Nothing was sent. Look at the card again.",
+  "too-late":
+    "There is nothing to take back any more: it is not being held. The card says what became of it.",
+  "not-yours": "Only who gave an approval can take it back. While it is held, Deny stops it.",
+  changed:
+    "The request changed after this was shown. Nothing was sent. Look at the card again; it shows the new request.",
+  "being-posted":
+    "Slack has not confirmed this card to Countersign yet. Nothing was sent. Click again in a few seconds.",
+  unknown:
+    "This card or form is not the current one, or it was replaced. Nothing was sent. Look for the newest card of the run, or use `pending`.",
+} as const satisfies Partial<Record<Refusal["because"], string>>;
+
+type Plain = Extract<Refusal, { because: keyof typeof ALWAYS }>;
+
+function isPlain(refusal: Refusal): refusal is Plain {
+  return Object.hasOwn(ALWAYS, refusal.because);
+}
+
 /** In Slack's markup, for a private answer: our own words, user mentions, and service words that are escaped. */
 export function refusalWords(refusal: Refusal, asker: UserId | null = null): string {
+  if (isPlain(refusal)) return ALWAYS[refusal.because];
   switch (refusal.because) {
-    case "requester":
-      return "You asked for this run, so someone else must decide what it may do. Nothing was sent.";
-    case "guest":
-      return "Guests can't decide approvals. Nothing was sent. Ask a full member of this workspace.";
-    case "outsider":
-      return "Only members of this workspace can decide this approval, and your account belongs to another one. Nothing was sent.";
-    case "bot":
-      return "Apps and bots can't decide approvals. Nothing was sent.";
-    case "deactivated":
-      return "This account is deactivated, so it can't decide approvals. Nothing was sent.";
-    case "not-in-channel":
-      return "Only people who are in this channel can decide its approvals. Nothing was sent.";
     case "not-approver":
       return `The rule \`${ruleName(refusal.rule)}\` lets others decide this, and you are not one of them. Nothing was sent.`;
     case "unverified":
+      if (refusal.of !== undefined)
+        return `Slack did not say just now whether ${mentions(refusal.of)}, who approved before, may still do so: Countersign could not verify it. Nothing was sent. Try again in a moment.`;
       return "Slack did not say who you are just now, so Countersign could not verify that you may decide this. Nothing was sent. Try again in a moment.";
+    case "already-voted":
+      return `You approved this already, ${when(refusal.decision)}. It needs others to approve it too. Nothing was sent. You can still deny it.`;
+    case "word-needed":
+      return `Type ${plainName(refusal.word)} to approve this. Nothing was sent.`;
     case "already-decided":
       return alreadyDecided(refusal, asker);
     case "closed":
       return `This approval is closed. ${closedWords(refusal.why)} Nothing was sent.`;
-    case "changed":
-      return "The request changed after this was shown. Nothing was sent. Look at the card again; it shows the new request.";
-    case "being-posted":
-      return "Slack has not confirmed this card to Countersign yet. Nothing was sent. Click again in a few seconds.";
-    case "unknown":
-      return "This card or form is not the current one, or it was replaced. Nothing was sent. Look for the newest card of the run, or use `pending`.";
     case "reason-needed":
       if (refusal.verdict === "approve")
         return "Say why: this approval needs a reason. The agent gets it, and everybody in the channel sees it.";
@@ -50,13 +70,22 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
 
 /** An operator's words, but no markup all the same. */
 const ruleName = ({ name }: Rule): string => escaped(oneLine(name, 80)).replaceAll("`", "'");
+/** A policy's word has no markup in it: `policy-shape.ts` sees to that. */
+const plainName = (word: string): string => `«${word}»`;
+
+const mentions = (people: readonly UserId[]): string => people.map((user) => `<@${user}>`).join(", ");
+
+const when = ({ at }: Decision): string =>
+  `<!date^${Math.floor(at / 1_000)}^{date_short_pretty} at {time}|${new Date(at).toISOString()}>`;
 
 function alreadyDecided(
   { decision }: Extract<Refusal, { because: "already-decided" }>,
   asker: UserId | null,
 ): string {
   const what = decision.verdict === "approve" ? "approved" : "denied";
-  const at = `<!date^${Math.floor(decision.at / 1_000)}^{date_short_pretty} at {time}|${new Date(decision.at).toISOString()}>`;
+  const at = when(decision);
+  if (decision.by === null)
+    return `The policy ${what} this, ${at}, because nobody decided it in time. Nothing more was sent.`;
   if (decision.by.user === asker)
     return `You already ${what} this, ${at}. Nothing more was sent; the card says what became of it.`;
   return `<@${decision.by.user}> already ${what} this, ${at}. The first decision counts; yours was not sent.`;
@@ -64,7 +93,8 @@ function alreadyDecided(
 
 /** The title of the form that says it. */
 export function refusalTitle(refusal: Refusal): string {
-  return refusal.because === "already-decided" ? "Already decided" : "Nothing was sent";
+  if (refusal.because === "already-decided") return "Already decided";
+  return refusal.because === "too-late" ? "Not taken back" : "Nothing was sent";
 }
 
 /** The same for a field error in a modal, where Slack draws no markup. `nameOf` is not known there, so nobody is named. */
@@ -73,6 +103,8 @@ export function refusalPlain(refusal: Refusal): string {
     const what = refusal.decision.verdict === "approve" ? "approved" : "denied";
     return `Somebody already ${what} this. The first decision counts; yours was not sent.`;
   }
+  if (refusal.because === "unverified" && refusal.of !== undefined)
+    return "Slack did not say just now whether those who approved before may still do so: Countersign could not verify it. Nothing was sent. Try again in a moment.";
   return refusalWords(refusal);
 }
 
@@ -112,5 +144,18 @@ export function noRunWords(no: NoRun, command: string): string {
       return "A decision on this run is under way. Wait until it is settled, then try again.";
     case "answered":
       return "This was answered already.";
+    default:
+      return auditWords(no.because);
+  }
+}
+
+function auditWords(because: "not-auditor" | "own-audit" | "not-sent"): string {
+  switch (because) {
+    case "not-auditor":
+      return "You can't read the audit. The admins of Countersign can, and whomever its policy names as auditors.";
+    case "own-audit":
+      return "You took part in this run, and that gives no right to its audit: the admins of Countersign can read it, and whomever its policy names as auditors. Ask one of them.";
+    case "not-sent":
+      return "Slack did not take the file, so nothing was sent. Try again in a moment.";
   }
 }

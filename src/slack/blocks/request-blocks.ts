@@ -33,6 +33,11 @@ export function wholeRequest(request: Request, as: Drawing): RichTextBlock {
   return rich(...head, ...rest);
 }
 
+/** As people compare it: on the card, in the form, in the audit. */
+export function shortDigest({ digest }: Request): string {
+  return digest.slice(0, 12);
+}
+
 export function fitsCard(request: Request): boolean {
   if (request.chars > CARD_HOLDS_CHARS) return false;
   return countedChars(requestText(request, "masked")) <= CARD_HOLDS_CHARS;

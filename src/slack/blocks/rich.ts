@@ -52,6 +52,12 @@ export function moment(at: number): RichTextElement {
   };
 }
 
+/** The same, to the second: for what is near. */
+export function clock(at: number): RichTextElement {
+  const fallback = `${new Date(at).toISOString().slice(11, 19)} UTC`;
+  return { type: "date", timestamp: Math.ceil(at / 1_000), format: "{time_secs}", fallback };
+}
+
 export function line(...elements: RichTextElement[]): RichTextSection {
   return { type: "rich_text_section", elements };
 }

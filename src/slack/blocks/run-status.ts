@@ -1,4 +1,5 @@
 import type { Run } from "../../core/run.ts";
+import { denials } from "../../core/shows.ts";
 import { oneLine } from "../../core/text.ts";
 
 export type RunStatus = { readonly icon: string; readonly text: string };
@@ -19,6 +20,17 @@ export function runStatus(run: Run): RunStatus {
     case "created":
       return watched(run);
   }
+}
+
+/** Is it a state that lasts, and not something that happened once? */
+export function stays({ seen, creation }: Run): boolean {
+  return (seen?.ended ?? null) === null && creation.is !== "refused";
+}
+
+/** «, 1 request denied»; nothing when none was. */
+export function deniedWords(run: Run): string {
+  const denied = denials(run);
+  return denied === 0 ? "" : `, ${denied} ${denied === 1 ? "request" : "requests"} denied`;
 }
 
 function watched(run: Run): RunStatus {
@@ -47,7 +59,7 @@ function atService(run: Run): RunStatus {
     case "awaiting_approval":
       return { icon: "🟡", text: "Waiting for approval" };
     case "succeeded":
-      return { icon: "✅", text: "Succeeded" };
+      return { icon: "✅", text: `Succeeded${deniedWords(run)}` };
     case "failed":
       return { icon: "❌", text: "Failed" };
     case "canceled":

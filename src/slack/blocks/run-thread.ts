@@ -23,7 +23,7 @@ import {
   said,
   words,
 } from "./rich.ts";
-import { runStatus } from "./run-status.ts";
+import { deniedWords, runStatus, stays } from "./run-status.ts";
 
 const TASK_IN_OPENING_CHARS = 2_500;
 const FIRST_PART_CHARS = 3_000;
@@ -49,7 +49,7 @@ function opening(run: Run): Message {
     rich(
       line(
         words(`${icon} ${text}`, { bold: true }),
-        words(run.seen?.ended ? " at " : " since "),
+        words(stays(run) ? " since " : " "),
         moment(since),
         ...(id === null ? [] : [words(" · "), said(id, 120, { code: true })]),
       ),
@@ -66,9 +66,10 @@ function outcome(run: Run): Message {
     return { text: "The run ended.", blocks: [rich(line(words("The run ended.")))] };
   const took = tookWords(run, ended);
   const title = { succeeded: "✅ Succeeded", failed: "❌ Failed", canceled: "⏹️ Canceled" }[ended.how];
-  const first = line(person(run.requester), words(" "), words(title, { bold: true }), words(`${took}.`));
+  const after = `${took}${ended.how === "succeeded" ? deniedWords(run) : ""}`;
+  const first = line(person(run.requester), words(" "), words(title, { bold: true }), words(`${after}.`));
   return {
-    text: escaped(`${title}${took}: ${oneLine(run.input, 150)}`),
+    text: escaped(`${title}${after}: ${oneLine(run.input, 150)}`),
     blocks: [rich(first), ...details(ended), ...output(run, ended)],
   };
 }

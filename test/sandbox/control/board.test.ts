@@ -58,8 +58,8 @@ test("the panels show the servers, the bot's key and the runs as they are, and h
   ground.gatewayHand.fault({}, { kind: "answer", status: 500 }, "all");
   expect(board.service()).toMatchObject({ gatewayUp: false, slowMs: 2_000, key: "rotated" });
   expect(board.service().faults).toEqual([
-    "the next 2 requests for decide: no answer, ever, after it took effect",
-    "gateway, every request for anything: HTTP 500",
+    "each of the next 2 (decision): no answer, ever, after it took effect",
+    "gateway, every request: HTTP 500",
   ]);
   expect(heard).toBe(4);
 });

@@ -75,9 +75,9 @@ test("requests meet faults before they take effect, or after", async () => {
   await act("service.loseNextAnswer", { route: "create-run" });
   expect(await state()).toMatchObject({
     faults: [
-      "the next request for create-run: HTTP 500",
-      "the next request for create-run: the connection is cut",
-      "the next request for create-run: the connection is cut, after it took effect",
+      "the next start of a run: HTTP 500",
+      "the next start of a run: the connection is cut",
+      "the next start of a run: the connection is cut, after it took effect",
     ],
   });
   expect((await create("a")).status).toBe(500);
@@ -190,4 +190,20 @@ test("the clock goes ahead for Slack and the service, and tells how far", async 
   const [first, second] = await read("/control/runs");
   expect(Number(second?.["createdAt"]) - Number(first?.["createdAt"])).toBeGreaterThanOrEqual(3_600_000);
   expect(await state()).toMatchObject({ clockAheadMs: 3_600_000 });
+});
+
+test("the tokens that the gateway's keys used are told by the keys' names, never by the keys", async () => {
+  const { world, read } = sandbox;
+  const [key = ""] = world.gateway.keys;
+  expect(await read("/control/gateway/usage")).toEqual([]);
+  const answer = await fetch(`${world.gateway.url}/v1/embeddings`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: "text-embedding-3-small", input: "two words" }),
+  });
+  expect(answer.status).toBe(200);
+  const used = await read("/control/gateway/usage");
+  expect(used).toMatchObject([{ endpoint: "embeddings", requests: 1, refused: 0 }]);
+  expect(used[0]?.["input_tokens"]).toBeGreaterThan(0);
+  expect(JSON.stringify(used)).not.toContain(key);
 });

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { Message } from "#src/sandbox/slack/model.ts";
 import { avatar } from "#src/sandbox/page/avatar.ts";
-import { fileCard } from "#src/sandbox/page/file-card.ts";
-import { drawMessage } from "#src/sandbox/page/message.ts";
-import type { Shown } from "#src/sandbox/page/message.ts";
+import { fileCard } from "#src/sandbox/page/drawing/file-card.ts";
+import { drawMessage } from "#src/sandbox/page/drawing/message.ts";
+import type { Shown } from "#src/sandbox/page/drawing/message.ts";
 import { createReader } from "#src/sandbox/page/reader.ts";
 import { createStage, OPS } from "./stage.ts";
 

@@ -5,7 +5,7 @@ import type { Fields, Json, Rule } from "#src/sandbox/slack/rules-check.ts";
 import { asAccessory, inActions, inContextActions, inInput } from "#src/sandbox/slack/rules-elements.ts";
 import { richText as richTextRules } from "#src/sandbox/slack/rules-rich-text.ts";
 import type { Block } from "#src/sandbox/slack/model.ts";
-import { drawBlocks } from "#src/sandbox/page/blocks.ts";
+import { drawBlocks } from "#src/sandbox/page/drawing/blocks.ts";
 import { createReader } from "#src/sandbox/page/reader.ts";
 import { admittedBy, blocksWith, ELEMENTS, PARTS, PIECES, plain, richText } from "./admitted.ts";
 import { createStage, OPS } from "./stage.ts";

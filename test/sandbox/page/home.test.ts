@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { home } from "#src/sandbox/page/home.ts";
+import { home } from "#src/sandbox/page/drawing/home.ts";
 import { createReader } from "#src/sandbox/page/reader.ts";
 import type { HomeView } from "#src/sandbox/slack/model.ts";
 import { ELEMENTS, plain } from "./admitted.ts";

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { OpenView } from "#src/sandbox/slack/model.ts";
-import { valuesOf } from "#src/sandbox/page/choices.ts";
-import { modal } from "#src/sandbox/page/modal.ts";
+import { valuesOf } from "#src/sandbox/page/drawing/choices.ts";
+import { modal } from "#src/sandbox/page/drawing/modal.ts";
 import { createReader } from "#src/sandbox/page/reader.ts";
-import { fieldName } from "#src/sandbox/page/slot.ts";
-import { asTyped, typedRichText } from "#src/sandbox/page/typed-rich-text.ts";
+import { fieldName } from "#src/sandbox/page/drawing/slot.ts";
+import { asTyped, typedRichText } from "#src/sandbox/page/drawing/typed-rich-text.ts";
 import { ELEMENTS, plain } from "./admitted.ts";
 import { createStage, OPS, reasonModal } from "./stage.ts";
 

@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createDiffer } from "#src/sandbox/page/regions.ts";
+import { createDiffer } from "#src/sandbox/page/live/regions.ts";
 import { html } from "#src/sandbox/page/html.ts";
 import { createStage, fillTraffic, fillWorkspace, HOSTILE, OPS, reasonModal, servePage } from "./stage.ts";
 

@@ -78,14 +78,14 @@ describe("the service panel", () => {
       "Stopped, and stays so",
       "1 h 30 min ahead",
       "the next request for decide: HTTP 500",
-      "Forget all that waits",
+      "Clear these",
     ]) {
       expect(body).toContain(words);
     }
   });
 
   test("what cannot be done now is not offered", async () => {
-    expect(await service()).not.toContain("Forget all that waits");
+    expect(await service()).not.toContain("Clear these");
     expect(await service()).not.toContain("bot.start");
     fake.service({ bot: "stopped", up: false });
     expect(await service()).not.toContain("bot.kill");
@@ -166,8 +166,8 @@ test("every button of the panels asks for an act that there is, with arguments t
 });
 
 describe("scenes", () => {
-  const first = { at: 1_000, text: "Ana asks." };
-  const second = { at: 3_500, text: "Ben decides." };
+  const first = { at: 1_000, text: "Ana asks.", eyes: null };
+  const second = { at: 3_500, text: "Ben decides.", eyes: "U0BEN" };
 
   test("are listed with what they show", async () => {
     const body = await scenes();
@@ -184,6 +184,15 @@ describe("scenes", () => {
     const elsewhere = await at("/as/U0BEN/home");
     expect(elsewhere).toContain("<p data-words>Ben decides.</p>");
     expect(elsewhere).toContain("scene.stop");
+  });
+
+  test("a caption that speaks of somebody's window leads others to it", async () => {
+    fake.play({ name: "four-eyes", captions: [first, second], ended: null });
+    expect(await scenes()).toContain(
+      `<p data-words>Ben decides. <a href="/as/U0BEN/C0OPSAGENTS?panel=scenes">See it as Ben Okafor</a></p>`,
+    );
+    fake.play({ name: "four-eyes", captions: [first], ended: null });
+    expect(await scenes()).not.toContain("See it as");
   });
 
   test("while one plays no other can be begun", async () => {

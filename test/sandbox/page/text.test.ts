@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import * as fc from "fast-check";
 import { attr, html } from "#src/sandbox/page/html.ts";
-import { markdown } from "#src/sandbox/page/markdown.ts";
-import { drawText, mrkdwn } from "#src/sandbox/page/mrkdwn.ts";
+import { markdown } from "#src/sandbox/page/drawing/markdown.ts";
+import { drawText, mrkdwn } from "#src/sandbox/page/drawing/mrkdwn.ts";
 import { createReader } from "#src/sandbox/page/reader.ts";
-import { richText } from "#src/sandbox/page/rich-text.ts";
+import { richText } from "#src/sandbox/page/drawing/rich-text.ts";
 import { createStage, HOSTILE, OPS } from "./stage.ts";
 
 const { parts } = createStage();

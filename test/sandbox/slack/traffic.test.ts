@@ -41,12 +41,21 @@ describe("a line of traffic", () => {
     await slack.acts.command(ana, opsAgents, "/agent", "x");
     const later = slack.traffic.after(seen);
     expect(later.map(({ what }) => what)).toEqual([
+      `${ana} types /agent`,
       "slash_commands",
       "acknowledges slash_commands",
-      `${ana} types /agent`,
     ]);
     expect(later.map(({ number }) => number)).toEqual([seen + 1, seen + 2, seen + 3]);
     expect(slack.traffic.after(0)).toEqual(slack.traffic.lines());
+  });
+
+  test("of what Slack itself tells a person answers what that person did, and counts as refused", async () => {
+    const slack = await start((app) => app.command("/agent", ({ ack }) => ack("Hi")));
+    await slack.acts.command(ana, opsAgents, "/unheard-of", "x");
+    const [act, told] = [line(slack, `${ana} types /unheard-of`), line(slack, `tells ${ana}`)];
+    expect(act.refused).toBeNull();
+    expect(told).toMatchObject({ from: "slack", answers: act.number });
+    expect(told.refused).toContain("/unheard-of");
   });
 
   test("of an acknowledgement says which envelope it answers, with what, and after how long", async () => {

@@ -107,7 +107,7 @@ describe("a request too long for the card", () => {
   const withUpload = (upload: Upload): Run => ({ ...run, uploads: { [requestSlot(tooLong)]: upload } });
 
   test("can be read in full", () =>
-    expect(buttonsOf(run, long)).toEqual(["Approve", "Deny", "Read in Full"]));
+    expect(buttonsOf(run, long)).toEqual(["Approve", "Deny", "Read in full"]));
 
   test.each<[string, Upload, string[]]>([
     ["planned", { is: "planned", notBefore: 0, tries: 0 }, []],

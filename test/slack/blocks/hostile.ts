@@ -6,10 +6,10 @@ import {
   type ApprovalState,
   type Decision,
   type Delivery,
-  newApproval,
   type PastDecision,
   type Request,
 } from "#src/core/approval.ts";
+import { newApproval } from "#src/core/approval-moves.ts";
 import { ApprovalId, RunId } from "#src/core/ids.ts";
 import { isRecord, type Json } from "#src/core/json.ts";
 import type { Upload } from "#src/core/post.ts";

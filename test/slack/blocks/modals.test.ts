@@ -93,12 +93,14 @@ function expectWhole(shown: string, request: Request): void {
 }
 
 test("the modals read", () => {
-  const request = requestOf("Deploy billing-api 2026.11.3 to production", {
+  const sent = requestOf("Deploy billing-api 2026.11.3 to production", {
     action: "Deploy billing-api 2026.11.3 to production",
     risk: "high",
     diff: "- replicas: 2\n+ replicas: 4",
   });
-  const changed = requestOf("Deploy billing-api 2026.11.3 to production", { risk: "low" });
+  const request = { ...sent, digest: "1".repeat(64) };
+  const low = requestOf("Deploy billing-api 2026.11.3 to production", { risk: "low" });
+  const changed = { ...low, digest: "2".repeat(64) };
   const known = { ...run, creation: { ...run.creation, id: "run_7" } } as typeof run;
   expect(printedView(decisionModal(known, request, "approve", nonce))).toMatchSnapshot("approve");
   expect(printedView(decisionModal(known, request, "deny", nonce))).toMatchSnapshot("deny");

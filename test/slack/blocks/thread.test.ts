@@ -1,12 +1,22 @@
 import { describe, expect, test } from "vitest";
+import type { Approval, Delivery, Verdict } from "#src/core/approval.ts";
 import { ApprovalId, RunId } from "#src/core/ids.ts";
 import type { Json } from "#src/core/json.ts";
 import { cardSlot, OPENING, OUTCOME, OUTPUT, type Run } from "#src/core/run.ts";
-import { BACK, DOWN, MISSING } from "#src/core/shows.ts";
+import { BACK, DOWN, MISSING, shows } from "#src/core/shows.ts";
 import { oneRun, runList } from "#src/slack/blocks/answers.ts";
 import { healthReport } from "#src/slack/blocks/health-report.ts";
 import { drawn } from "#src/slack/blocks/message.ts";
-import { anApproval, aRun, aWatchedRun, NOON, REQUESTER, withApprovals } from "../../make/run.ts";
+import {
+  anApproval,
+  APPROVER,
+  aRun,
+  aWatchedRun,
+  NOON,
+  REQUESTER,
+  TEAM,
+  withApprovals,
+} from "../../make/run.ts";
 import type { Ending } from "#src/core/snapshot.ts";
 import { endedRun } from "../observed.ts";
 import { printedMessage } from "./printed.ts";
@@ -23,6 +33,22 @@ const seen = (status: string): Run => ({
 const ended = (how: Ending, output: string | null, extra: { [field: string]: Json } = {}): Run =>
   endedRun(created, { how, output, extra, completedAt: "2026-11-20T12:04:20Z" });
 
+const decided = (verdict: Verdict, delivery: Delivery): Approval => ({
+  ...anApproval("apr_1"),
+  state: {
+    is: "decided",
+    decision: { verdict, reason: "No", by: { team: TEAM, user: APPROVER }, at: NOON, digest: "d" },
+    delivery,
+  },
+});
+const confirmed: Delivery = { is: "confirmed", at: NOON, stillListed: null };
+const halfDone = withApprovals(
+  ended("succeeded", null),
+  decided("deny", confirmed),
+  decided("deny", { is: "unconfirmed", at: NOON, because: "run-missing" }),
+  decided("approve", confirmed),
+);
+
 const openings: readonly (readonly [string, Run])[] = [
   ["starting", aRun({ input })],
   [
@@ -37,6 +63,7 @@ const openings: readonly (readonly [string, Run])[] = [
   ["in an unknown state", seen("thinking hard")],
   ["awaiting approval", seen("awaiting_approval")],
   ["over", ended("succeeded", null)],
+  ["over, and a denial was confirmed", halfDone],
   ["missing", { ...seen("running"), watch: { is: "missing", since: NOON, times: 3 } }],
   ["given up", { ...seen("running"), watch: { is: "given-up", at: NOON } }],
   ["dropped", { ...seen("running"), watch: { is: "dropped", at: NOON, by: REQUESTER } }],
@@ -47,6 +74,11 @@ describe("the opening reads, when the run is", () => {
   test.each(openings)("%s", (_state, run) => expect(printedMessage(drawn(run, OPENING))).toMatchSnapshot());
 });
 
+test("a confirmed denial gives opening and outcome another key, so that both are drawn anew", () => {
+  for (const slot of [OPENING, OUTCOME])
+    expect(shows(halfDone, slot)).not.toBe(shows(ended("succeeded", null), slot));
+});
+
 const outcomes: readonly (readonly [string, Run])[] = [
   ["refused", { ...aRun({ input }), creation: { is: "refused", words: "HTTP 422: no", at: NOON } }],
   ["unknown", { ...aRun({ input }), creation: { is: "unknown", words: "reset", at: NOON, again: "asked" } }],
@@ -55,6 +87,7 @@ const outcomes: readonly (readonly [string, Run])[] = [
     { ...aRun({ input }), creation: { is: "unknown", words: "", at: NOON, again: "started" } },
   ],
   ["unknown, left", { ...aRun({ input }), creation: { is: "unknown", words: "", at: NOON, again: "left" } }],
+  ["succeeded, and a denial was confirmed", halfDone],
   [
     "succeeded",
     ended("succeeded", "# Done\n\n- **3** hosts\n- [log](https://ci.example/1)\n\n```sh\nmake\n```"),

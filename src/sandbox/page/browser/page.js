@@ -19,6 +19,15 @@ document.addEventListener("click", (event) => {
   }
 });
 
+document.addEventListener(
+  "toggle",
+  ({ target }) => {
+    if (!(target instanceof HTMLDetailsElement) || !target.matches("[data-overflow]")) return;
+    target.closest("li[data-key]")?.toggleAttribute("data-reaches-out", target.open);
+  },
+  true,
+);
+
 document.addEventListener("keydown", (event) => {
   const menu = document.querySelector("details[data-overflow][open]");
   if (event.key !== "Escape" || menu === null) return;

@@ -104,20 +104,31 @@ const HIDDEN = "caption hidden";
 
 function hideCaption() {
   const of = document.querySelector("[data-caption]")?.getAttribute("data-of") ?? "";
-  sessionStorage.setItem(HIDDEN, of);
+  localStorage.setItem(HIDDEN, of);
   showCaption();
 }
 
-/** The captions stand above an open form too, which everything else on the page lies beneath. */
+/** While a scene plays its captions stand above an open form too, which everything else on the page lies beneath. */
 export function showCaption() {
   const bar = document.querySelector("[data-caption-bar]");
   if (!(bar instanceof HTMLElement)) return;
   const caption = bar.querySelector("[data-caption]");
-  const shown = caption !== null && caption.getAttribute("data-of") !== sessionStorage.getItem(HIDDEN);
+  const shown = caption !== null && caption.getAttribute("data-of") !== localStorage.getItem(HIDDEN);
   bar.toggleAttribute("data-shown", shown);
   const dialog = document.querySelector("dialog[open]");
-  const above = shown && dialog !== null ? (dialog.getAttribute("data-view") ?? "") : null;
-  if (bar.getAttribute("data-above") === above) return;
+  const plays = shown && caption.getAttribute("data-caption") === "playing";
+  const above = plays && dialog !== null ? (dialog.getAttribute("data-view") ?? "") : null;
+  if (bar.getAttribute("data-above") !== above) raise(bar, above);
+  const over = above === null ? 0 : bar.getBoundingClientRect().bottom;
+  document.documentElement.style.setProperty("--over", `${over}px`);
+}
+
+/**
+ * What was shown last lies above what was shown before.
+ * @param {HTMLElement} bar
+ * @param {string | null} above
+ */
+function raise(bar, above) {
   if (bar.matches(":popover-open")) bar.hidePopover();
   if (above === null) bar.removeAttribute("data-above");
   else {

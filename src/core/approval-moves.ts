@@ -1,0 +1,77 @@
+// The moves between the states of an approval: approval.ts draws them.
+
+import type { Approval, ClosedBecause, Decision, Delivery, PastDecision, Request } from "./approval.ts";
+import { FIRST_RULING } from "./approval.ts";
+import type { ApprovalId, Nonce } from "./ids.ts";
+
+export function newApproval(id: ApprovalId, request: Request, nonce: Nonce, now: number): Approval {
+  const opened = { version: 1, nonce, state: { is: "pending" }, past: [] } as const;
+  return {
+    id,
+    request,
+    seenAt: now,
+    since: now,
+    ...opened,
+    votes: [],
+    readers: [],
+    audience: null,
+    ruling: FIRST_RULING,
+  };
+}
+
+/** Pending again under a new card version, with the request as it now is. What was voted on an earlier one gives way. */
+export function reopen(
+  approval: Approval,
+  request: Request,
+  nonce: Nonce,
+  past: PastDecision | null,
+): Approval {
+  const given = approval.votes.map((vote): PastDecision => ({
+    decision: vote,
+    because: "request-changed",
+    words: "",
+  }));
+  const { audited: _ofItsEarlierEnd, ...rest } = approval;
+  return {
+    ...rest,
+    request,
+    version: approval.version + 1,
+    nonce,
+    state: { is: "pending" },
+    votes: [],
+    readers: request.digest === approval.request.digest ? approval.readers : [],
+    past: [...approval.past, ...given, ...(past === null ? [] : voices(past))],
+  };
+}
+
+/** A decision that rests on several approvals gives way as all of them, the last one last. */
+function voices({ decision, ...why }: PastDecision): PastDecision[] {
+  const { votes = [], ...last } = decision;
+  return [...votes, last].map((each) => ({ ...why, decision: each }));
+}
+
+export function close(approval: Approval, because: ClosedBecause, now: number): Approval {
+  const why = because === "run-missing" ? "no-longer-listed" : because;
+  const given = approval.votes.map((vote): PastDecision => ({ decision: vote, because: why, words: "" }));
+  const past = given.length === 0 ? approval.past : [...approval.past, ...given];
+  return { ...approval, votes: [], past, state: { is: "closed", because, at: now } };
+}
+
+/** Closes a decided approval whose decision never left us, and keeps that decision in its history. */
+export function voidAndClose(
+  approval: Approval,
+  decision: Decision,
+  because: ClosedBecause,
+  now: number,
+): Approval {
+  const why = because === "run-over" ? "run-over" : "no-longer-listed";
+  return close(
+    { ...approval, past: [...approval.past, ...voices({ decision, because: why, words: "" })] },
+    because,
+    now,
+  );
+}
+
+export function withDelivery(approval: Approval, decision: Decision, delivery: Delivery): Approval {
+  return { ...approval, state: { is: "decided", decision, delivery } };
+}

@@ -1,0 +1,71 @@
+// What a decision makes of an open approval: the last one that was needed is sent, perhaps after a while; an earlier one is kept.
+
+import type { Approval, Decision, Delivery, PastDecision } from "./approval.ts";
+import type { UserId } from "./ids.ts";
+import type { Rule } from "./policy.ts";
+import { err, ok, type Result } from "./result.ts";
+
+/** May whoever gave this vote still decide, by the rule and the facts of now? Null: nobody can say. */
+export type Stands = (vote: Decision) => boolean | null;
+
+export type Unfit = { readonly because: "unverified"; readonly of: readonly UserId[] };
+
+/** One denial ends it, also while an approval is held. */
+export function withDenial(approval: Approval, decision: Decision): Approval {
+  const { state, votes, past } = approval;
+  const held = state.is === "decided" ? [...earlier(state.decision), alone(state.decision)] : [];
+  const gone = [...votes, ...held].map((each) => gaveWay(each, "denied"));
+  return {
+    ...approval,
+    votes: [],
+    past: [...past, ...gone],
+    state: { is: "decided", decision, delivery: { is: "recorded" } },
+  };
+}
+
+export function withApproval(
+  approval: Approval,
+  decision: Decision,
+  rule: Rule,
+  stands: Stands,
+): Result<Approval, Unfit> {
+  const { votes } = approval;
+  if (votes.length + 1 < rule.needs) return ok({ ...approval, votes: [...votes, decision] });
+  const asked = votes.map((vote) => ({ vote, stands: stands(vote) }));
+  const unsure = asked.flatMap(({ vote, stands }) =>
+    stands === null && vote.by !== null ? [vote.by.user] : [],
+  );
+  if (unsure.length > 0) return err({ because: "unverified", of: unsure });
+  const good = asked.filter(({ stands }) => stands === true).map(({ vote }) => vote);
+  const gone = votes.filter((vote) => !good.includes(vote)).map((vote) => gaveWay(vote, "voter-may-not"));
+  const counted = { ...approval, past: [...approval.past, ...gone] };
+  if (good.length + 1 < rule.needs) return ok({ ...counted, votes: [...good, decision] });
+  const whole: Decision = good.length === 0 ? decision : { ...decision, votes: good };
+  const delivery: Delivery =
+    rule.holdMs > 0 ? { is: "held", until: decision.at + rule.holdMs } : { is: "recorded" };
+  return ok({ ...counted, votes: [], state: { is: "decided", decision: whole, delivery } });
+}
+
+/** The approvals that the decision rests on, beside its own. */
+export const earlier = ({ votes = [] }: Decision): readonly Decision[] => votes;
+
+/** As a vote among others. */
+export function alone({ votes: _votes, ...decision }: Decision): Decision {
+  return decision;
+}
+
+export function gaveWay(decision: Decision, because: PastDecision["because"]): PastDecision {
+  return { decision, because, words: "" };
+}
+
+/** What the service is told: every reason that was given, byte for byte, the first one first. */
+export function sentReason(decision: Decision): string {
+  const reasons = [...earlier(decision), decision].map(({ reason }) => reason);
+  return reasons.filter((reason) => reason !== "").join("\n\n");
+}
+
+/** Everybody whose word it was, once each. Nobody where the policy itself decided. */
+export function deciders({ state, votes }: Approval): readonly UserId[] {
+  const decisions = state.is === "decided" ? [...earlier(state.decision), state.decision] : votes;
+  return [...new Set(decisions.flatMap(({ by }) => (by === null ? [] : [by.user])))];
+}

@@ -1,0 +1,138 @@
+// Sends the letters, each as surely as Slack lets us: marked before it goes, looked for when its answer was lost. In a direct
+// message nobody can look without a further scope, so a letter whose answer was lost there goes again: two receipts tell the
+// same and do the same, while a missing one would be silent.
+
+import { type Post, POST_LINGER_MS, REFUSED_TRIES } from "../core/post.ts";
+import { settlePost, triesOf } from "../core/settle-post.ts";
+import type { Outcome } from "../core/effect.ts";
+import type { Clock } from "./clock.ts";
+import type { Letter, Mail } from "./letter.ts";
+import { outcomeOf } from "./perform.ts";
+import { type Chat, PortError } from "./ports.ts";
+import { createLetterWriter, factsOf, type WriteDeps } from "./write-letters.ts";
+
+export type PostOffice = {
+  start(): void;
+  /** Starts nothing more and waits for what is under way, at most `ms`. */
+  stop(ms: number): Promise<void>;
+};
+
+type Deps = WriteDeps & { readonly mail: Mail; readonly chat: Pick<Chat, "turn">; readonly clock: Clock };
+
+const ROUND_EVERY_MS = 1_000;
+/** So many letters that wait for something are looked at in one round. */
+const AT_ONCE = 500;
+
+export function createPostOffice(deps: Deps): PostOffice {
+  const { clock, log, store } = deps;
+  const writer = createLetterWriter(deps);
+  const postmen = createPostmen(deps);
+  let stopped = false;
+  let cancel = (): void => undefined;
+
+  async function again(): Promise<void> {
+    try {
+      await writer.write();
+      for (const letter of await store.letters(AT_ONCE)) postmen.send(letter);
+    } catch (error) {
+      log.error({ error }, "could not look after the letters of the audit");
+    }
+    if (!stopped) cancel = clock.after(ROUND_EVERY_MS, () => void again());
+  }
+
+  async function stop(ms: number): Promise<void> {
+    stopped = true;
+    cancel();
+    await postmen.stop(ms);
+  }
+
+  return { start: () => void again(), stop };
+}
+
+type Postmen = { send(letter: Letter): void; stop(ms: number): Promise<void> };
+
+/** The same letter is never under way twice. */
+function createPostmen(deps: Deps): Postmen {
+  const { clock, log } = deps;
+  const underWay = new Map<Letter["id"], Promise<void>>();
+  let stopped = false;
+
+  function send(letter: Letter): void {
+    const { id, kind, entry } = letter;
+    const act = nextAct(letter.post, clock.now());
+    if (stopped || underWay.has(id) || act === null) return;
+    const sending = carry(deps, letter, act, () => stopped)
+      .catch((error: unknown) => log.error({ letter: kind, entry, error }, "not sent yet"))
+      .finally(() => underWay.delete(id));
+    underWay.set(id, sending);
+  }
+
+  async function stop(ms: number): Promise<void> {
+    stopped = true;
+    const late = new Promise<void>((resolve) => void clock.after(ms, resolve));
+    await Promise.race([Promise.allSettled(underWay.values()), late]);
+  }
+
+  return { send, stop };
+}
+
+type Act = "post" | "find";
+
+/** A mark that this process did not make is a dead one's: its answer is lost. */
+function nextAct(post: Post, now: number): Act | null {
+  switch (post.is) {
+    case "planned":
+      return post.notBefore <= now ? "post" : null;
+    case "sending":
+      return post.at + POST_LINGER_MS <= now ? "find" : null;
+    case "unsure":
+      return post.lookAt <= now ? "find" : null;
+    case "refused":
+      return post.retryAt <= now && post.tries < REFUSED_TRIES ? "post" : null;
+    case "up":
+      return null;
+  }
+}
+
+async function carry(deps: Deps, read: Letter, due: Act, stopping: () => boolean): Promise<void> {
+  const { store, chat, clock } = deps;
+  const kind = due === "find" ? "read" : "post";
+  await chat.turn({ channel: read.to, kind, urgency: read.kind === "dispute" ? 0 : 2 });
+  // It may have been sent between the reading and now.
+  const letter = stopping() ? null : await store.letter(read.id);
+  const act = letter === null ? null : nextAct(letter.post, clock.now());
+  if (letter === null || act === null) return;
+  const marked = { ...letter, post: begun(letter.post, act, clock.now()) };
+  await store.saveLetter(marked, true);
+  const outcome = await performed(deps, marked, act);
+  const post = settlePost(act, marked.post, outcome, clock.now());
+  const over = post.is === "up" || (post.is === "refused" && post.tries >= REFUSED_TRIES);
+  await store.saveLetter({ ...letter, post }, !over);
+  tellLog(deps, letter, post);
+}
+
+function begun(post: Post, act: Act, now: number): Post {
+  const tries = triesOf(post);
+  return act === "post"
+    ? { is: "sending", at: now, tries: tries + 1 }
+    : { is: "unsure", lookAt: now, tries: Math.max(tries, 1) };
+}
+
+async function performed({ store, mail }: Deps, letter: Letter, act: Act): Promise<Outcome> {
+  try {
+    if (act === "find") return { is: "found", copies: await mail.find(letter) };
+    const facts = await factsOf(store, letter);
+    if (facts === null) return { is: "refused", words: "the audit has no such entry" };
+    return { is: "posted", ts: await mail.post(letter, facts), shows: letter.kind };
+  } catch (error) {
+    if (error instanceof PortError) return outcomeOf(error);
+    throw error;
+  }
+}
+
+function tellLog({ log }: Deps, { kind, entry, to }: Letter, post: Post): void {
+  const facts = { letter: kind, entry, to, is: post.is };
+  if (post.is === "refused")
+    log.error({ ...facts, words: post.words }, "Slack refuses a letter of the audit");
+  else log.info(facts, "a letter of the audit");
+}

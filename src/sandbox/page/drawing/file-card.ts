@@ -1,0 +1,57 @@
+// A file of the workspace: what it is, a way to have it, and for a text a look inside.
+import type { File } from "../../slack/model.ts";
+import { html } from "../html.ts";
+import type { Html } from "../html.ts";
+
+/** What a message shows of a file; the rest is in the download. */
+const PREVIEW_CHARACTERS = 20_000;
+
+export function fileCard(file: File | undefined, id: string): Html {
+  if (file === undefined) return html`<p data-undrawn>A file that is not here any more (${id}).</p>`;
+  const name = file.title || file.name;
+  const text = plainText(file.bytes);
+  const about = [name === file.name ? "" : file.name, kindOf(file.name, text), sizeOf(file.bytes.length)];
+  return html`<section data-file aria-label="File ${name}">
+    <div data-about>
+      <span data-sign aria-hidden="true">${text === undefined ? "📦" : "📄"}</span>
+      <p>
+        <strong>${name}</strong>
+        <span data-note>${about.filter((one) => one !== "").join(" · ")}</span>
+      </p>
+      <a href="/page/file/${file.id}" download="${file.name}" data-look="plain" aria-label="Download ${name}"
+        >Download</a
+      >
+    </div>
+    ${text === undefined || text === "" ? null : preview(text)}
+  </section>`;
+}
+
+function preview(text: string): Html {
+  const shown = text.slice(0, PREVIEW_CHARACTERS);
+  const rest = text.length - shown.length;
+  return html`<details>
+    <summary>Preview</summary>
+    <pre tabindex="0">${shown}</pre>
+    ${rest > 0 ? html`<p data-note>${rest.toLocaleString("en-US")} more characters are in the download.</p>` : null}
+  </details>`;
+}
+
+function kindOf(name: string, text: string | undefined): string {
+  const extension = /\.([a-z0-9]{1,8})$/i.exec(name)?.[1];
+  if (extension !== undefined) return extension.toUpperCase();
+  return text === undefined ? "Binary" : "Plain text";
+}
+
+function sizeOf(bytes: number): string {
+  if (bytes < 1000) return bytes === 1 ? "1 byte" : `${bytes} bytes`;
+  return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+function plainText(bytes: Uint8Array): string | undefined {
+  if (bytes.includes(0)) return undefined;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

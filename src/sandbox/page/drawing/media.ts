@@ -1,0 +1,61 @@
+// Pictures, videos and files of elsewhere: told of, never fetched, for a page that fetches them tells their host who looks, and when.
+import { html } from "../html.ts";
+import type { Html } from "../html.ts";
+import { record, string, textOf } from "../json.ts";
+import type { Json } from "../json.ts";
+import { link } from "./mention.ts";
+import { drawText } from "./mrkdwn.ts";
+import type { Reader } from "../reader.ts";
+
+/** An image block. */
+export function picture(block: Json, reader: Reader): Html {
+  const title =
+    block["title"] === undefined ? null : html`<strong>${drawText(record(block["title"]), reader)}</strong>`;
+  return html`<figure data-picture="image">
+    <span data-sign aria-hidden="true">🖼</span>
+    <figcaption>${title}<span data-alt>${altOf(block)}</span><small>${addressOf(block)}</small></figcaption>
+  </figure>`;
+}
+
+/** An image beside other things: small, in words, its address at hand. */
+export function thumbnail(element: Json): Html {
+  return html`<span data-thumbnail title="${addressOf(element)}"
+    ><span aria-hidden="true">🖼</span> ${altOf(element)}</span
+  >`;
+}
+
+function altOf(element: Json): string {
+  return string(element["alt_text"]) || "A picture without a description";
+}
+
+function addressOf(element: Json): string {
+  const file = record(element["slack_file"]);
+  return string(element["image_url"]) || string(file["url"]) || string(file["id"]);
+}
+
+export function video(block: Json, reader: Reader): Html {
+  const title = textOf(block["title"]) || "A video without a title";
+  const from = [string(block["author_name"]), string(block["provider_name"])].filter((one) => one !== "");
+  const address = string(block["title_url"]) || string(block["video_url"]);
+  return html`<figure data-picture="video">
+    <span data-sign aria-hidden="true">▶</span>
+    <figcaption>
+      <strong>${link(reader, address, title)}</strong>
+      ${from.length > 0 ? html`<small>${from.join(" · ")}</small>` : null}
+      <span>${drawText(record(block["description"]), reader)}</span>
+      <span data-alt>${altOf(block)}</span>
+      <small>A video, not played here: ${string(block["video_url"])}</small>
+    </figcaption>
+  </figure>`;
+}
+
+/** A file that lives at another service. */
+export function remoteFile(block: Json): Html {
+  return html`<figure data-picture="file">
+    <span data-sign aria-hidden="true">📄</span>
+    <figcaption>
+      <strong>A ${string(block["source"]) || "remote"} file</strong>
+      <small>${string(block["external_id"])}</small>
+    </figcaption>
+  </figure>`;
+}

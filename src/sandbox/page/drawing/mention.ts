@@ -1,0 +1,36 @@
+// People, channels, broadcasts and links inside text: one look, whether mrkdwn or rich text asks for them.
+import { hrefOf } from "../place.ts";
+import { html } from "../html.ts";
+import type { Html } from "../html.ts";
+import type { Reader } from "../reader.ts";
+
+export function personMention(reader: Reader, id: string): Html {
+  const name = reader.nameOf(id);
+  if (name === undefined) return html`<span data-mention="unknown">@${id}</span>`;
+  const me = id === reader.place.person ? "me" : "person";
+  return html`<span data-mention="${me}" title="${id}">@${name}</span>`;
+}
+
+export function channelMention(reader: Reader, id: string): Html {
+  const name = reader.channelName(id);
+  if (name === undefined) return html`<span data-mention="unknown">#a channel you cannot see</span>`;
+  const href = hrefOf({ ...reader.place, where: id, thread: null });
+  return html`<a data-mention="channel" href="${href}">#${name}</a>`;
+}
+
+/** The sandbox's groups have ids only. */
+export function groupMention(id: string, label = ""): Html {
+  return html`<span data-mention="group" title="${id}">${label || `@${id}`}</span>`;
+}
+
+/** Loud on purpose: an app that lets this through from untrusted text has a fault. */
+export function broadcastMention(range: string): Html {
+  return html`<span data-mention="broadcast">@${range}</span>`;
+}
+
+export function link(reader: Reader, address: string, label: Html | string): Html {
+  const href = reader.linkTo(address);
+  if (href === null) return html`${label}`;
+  if (href.startsWith("/")) return html`<a href="${href}">${label}</a>`;
+  return html`<a href="${href}" target="_blank" rel="noopener noreferrer" title="${href}">${label}</a>`;
+}

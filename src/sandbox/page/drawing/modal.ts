@@ -1,0 +1,45 @@
+import type { OpenView } from "../../slack/model.ts";
+import type { Workspace } from "../../slack/workspace.ts";
+import { avatar } from "../avatar.ts";
+import { drawBlocks } from "./blocks.ts";
+import { attr, html } from "../html.ts";
+import type { Html } from "../html.ts";
+import { textOf } from "../json.ts";
+import type { Reader } from "../reader.ts";
+
+/** The errors are in the markup, so a second, different error counts as a change and is drawn. */
+export function modal(open: OpenView, reader: Reader, workspace?: Workspace): Html {
+  const { view } = open;
+  const id = `v-${open.id}`;
+  const submit = textOf(view["submit"]);
+  const surface = { reader, id, view: open, ...(workspace === undefined ? {} : { workspace }) };
+  return html`<dialog data-modal data-view="${open.id}" aria-labelledby="${id}-title">
+    <form data-modal-form novalidate>
+      ${heading(open, workspace)}
+      <div data-blocks tabindex="0" role="group" aria-labelledby="${id}-title">
+        <p data-told role="alert" ${open.trouble ? null : html`hidden`}>${open.trouble}</p>
+        ${drawBlocks(view.blocks, surface)}
+      </div>
+      <footer>
+        <button type="button" data-dismiss data-look="plain">
+          ${textOf(view["close"]) || (submit === "" ? "Close" : "Cancel")}
+        </button>
+        ${submit === "" ? null : html`<button type="submit" id="${id}-submit" data-look="primary" ${attr("data-waits", view["submit_disabled"] === true)}>${submit}</button>`}
+      </footer>
+    </form>
+  </dialog>`;
+}
+
+/** A view that was pushed onto others has a way back; ✕ leaves them all. */
+function heading(open: OpenView, workspace: Workspace | undefined): Html {
+  const stack = workspace?.viewsOf(open.person).map((one) => one.id) ?? [open.id];
+  const app = workspace?.people.get(workspace.app.person);
+  return html`<header>
+    ${stack.length < 2 ? null : html`<button type="button" data-dismiss data-look="bare" aria-label="Back">←</button>`}
+    ${app === undefined ? null : avatar(app, app.id)}
+    <h2 id="v-${open.id}-title">${textOf(open.view["title"])}</h2>
+    <button type="button" data-dismiss="${stack.toReversed().join(" ")}" data-look="bare" aria-label="Close">
+      ✕
+    </button>
+  </header>`;
+}

@@ -1,0 +1,95 @@
+// Blocks of rows and columns; a chart is told by the numbers it would be drawn from.
+import { attr, html } from "../html.ts";
+import type { Html, Part } from "../html.ts";
+import { number, record, records, string } from "../json.ts";
+import type { Json } from "../json.ts";
+import type { Reader } from "../reader.ts";
+import { richText } from "./rich-text.ts";
+
+type Row = readonly Part[];
+type Table = { readonly caption: string; readonly head: Row; readonly rows: readonly Row[] };
+type Look = { readonly align?: readonly string[]; readonly rowHead?: number | undefined };
+
+/** `table`: the first row is the head. */
+export function table(block: Json, reader: Reader): Html {
+  const settings = records(block["column_settings"]);
+  const align = settings.map((one) => string(one["align"]));
+  return draw({ ...cellsOf(block, reader), caption: "" }, { align });
+}
+
+/** `data_table`: Slack shows a page of it at a time, here all of it stands. */
+export function dataTable(block: Json, reader: Reader): Html {
+  const rowHead = number(block["row_header_column_index"]);
+  return draw({ ...cellsOf(block, reader), caption: string(block["caption"]) }, { rowHead });
+}
+
+function cellsOf(block: Json, reader: Reader): { head: Row; rows: Row[] } {
+  const all = Array.isArray(block["rows"]) ? (block["rows"] as unknown[]) : [];
+  const [head = [], ...rows] = all.map((row) => records(row).map((cell) => cellOf(cell, reader)));
+  return { head, rows };
+}
+
+function cellOf(cell: Json, reader: Reader): Part {
+  if (cell["type"] === "rich_text") return richText(cell["elements"], reader);
+  return string(cell["text"]) || (number(cell["value"]) ?? string(cell["value"]));
+}
+
+const KINDS: Record<string, string> = {
+  pie: "Pie chart",
+  bar: "Bar chart",
+  area: "Area chart",
+  line: "Line chart",
+};
+
+/** `data_visualization`, docs.slack.dev: a pie has segments, the others series over one axis. */
+export function chart(block: Json): Html {
+  const held = record(block["chart"]);
+  const axis = record(held["axis_config"]);
+  const kind = KINDS[string(held["type"])] ?? "Chart";
+  const segments = records(held["segments"]);
+  const series = segments.length > 0 ? [{ name: "Value", data: segments } as Json] : records(held["series"]);
+  const labels = [
+    ...new Set(series.flatMap((one) => records(one["data"]).map((point) => string(point["label"])))),
+  ];
+  const at = (one: Json, label: string): Part =>
+    number(records(one["data"]).find((point) => point["label"] === label)?.["value"]) ?? "–";
+  const unit = string(axis["y_label"]);
+  return draw(
+    {
+      caption: `${kind}: ${string(block["title"])}${unit === "" ? "" : ` (${unit})`}`,
+      head: [string(axis["x_label"]), ...series.map((one) => string(one["name"]))],
+      rows: labels.map((label) => [label, ...series.map((one) => at(one, label))]),
+    },
+    { rowHead: 0 },
+  );
+}
+
+function draw({ caption, head, rows }: Table, { align = [], rowHead }: Look): Html {
+  const cell = (inner: Part, at: number): Html => {
+    const side = attr("data-align", align[at] || null);
+    return at === rowHead ? html`<th scope="row" ${side}>${inner}</th>` : html`<td${side}>${inner}</td>`;
+  };
+  const heads = head.map((inner, at) => {
+    const side = attr("data-align", align[at] || null);
+    return inner === "" ? html`<td></td>` : html`<th scope="col" ${side}>${inner}</th>`;
+  });
+  const title = caption === "" ? null : html`<p data-table-title>${caption}</p>`;
+  return html`${title}
+    <div data-wide tabindex="0" role="group" aria-label="${caption || "Table"}">
+      <table>
+        <thead>
+          <tr>
+            ${heads}
+          </tr>
+        </thead>
+        <tbody>
+          ${rows.map(
+            (row) =>
+              html`<tr>
+                ${row.map(cell)}
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>`;
+}

@@ -1,0 +1,41 @@
+// What one tab was drawn last time, so that a look at five hundred messages draws only those that are different now.
+import type { Html } from "../html.ts";
+import type { Item } from "./regions.ts";
+
+/** All that a piece is drawn from; it is the same as long as each of these is. */
+export type Stamp = readonly unknown[];
+
+export type Memory = {
+  /** Begins another look; what it does not ask for is forgotten at the next. */
+  readonly look: () => void;
+  readonly item: (
+    at: { readonly list: string; readonly key: string },
+    stamp: Stamp,
+    draw: () => Html,
+  ) => Item;
+};
+
+type Kept = { readonly stamp: Stamp; readonly item: Item };
+
+export function createMemory(): Memory {
+  let before = new Map<string, Kept>();
+  let now = new Map<string, Kept>();
+  return {
+    look() {
+      before = now;
+      now = new Map();
+    },
+    item({ list, key }, stamp, draw) {
+      const place = `${list} ${key}`;
+      const kept = before.get(place);
+      const fits =
+        kept !== undefined && same(kept.stamp, stamp) ? kept : { stamp, item: { key, inner: draw() } };
+      now.set(place, fits);
+      return fits.item;
+    },
+  };
+}
+
+function same(a: Stamp, b: Stamp): boolean {
+  return a.length === b.length && a.every((one, i) => one === b[i]);
+}

@@ -1,0 +1,98 @@
+// People who open forms, submit them, take approvals back and leave, on a simulated world.
+
+import type { Decision, Request, Verdict } from "#src/core/approval.ts";
+import { mayOpen, type Person } from "#src/core/decide.ts";
+import { decide } from "#src/core/take-decision.ts";
+import type { Context } from "#src/core/context.ts";
+import { type ApprovalId, UserId } from "#src/core/ids.ts";
+import { ruleOf } from "#src/core/ruling.ts";
+import { findApproval, type Run } from "#src/core/run.ts";
+import { undo } from "#src/core/undo.ts";
+import { APPROVER, TEAM } from "../make/run.ts";
+
+type World = { readonly run: Run; readonly ctx: Context; keep(next: Run): void };
+
+export const PEOPLE = [APPROVER, UserId("U0SECOND"), UserId("U0THIRD")] as const;
+
+type Modal = {
+  readonly approval: ApprovalId;
+  readonly version: number;
+  readonly saw: Request;
+  readonly by: UserId;
+};
+/** A decision, or one approval among several, that a form's answer said is taken in. */
+type Committed = { readonly approval: ApprovalId; readonly decision: Decision };
+
+export class SimulatedPeople {
+  readonly committed: Committed[] = [];
+  readonly undone: Committed[] = [];
+  /** They may decide nothing any more. */
+  readonly gone = new Set<UserId>();
+  readonly #world: World;
+  readonly #modals: Modal[] = [];
+  #said = 0;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  person(user: UserId): Person {
+    const kind = this.gone.has(user) ? "deactivated" : "member";
+    return { team: TEAM, user, kind, seesChannel: true };
+  }
+
+  open(id: ApprovalId, verdict: Verdict, who: number): void {
+    const { run, ctx } = this.#world;
+    const approval = findApproval(run, id);
+    const by = PEOPLE[who] ?? APPROVER;
+    if (approval === null) return;
+    const { version, request } = approval;
+    const rule = ruleOf(ctx.policy, run, request);
+    const wish = { run, rule, by: this.person(by), verdict, now: ctx.now };
+    if (mayOpen(approval, wish, { version, was: null }) !== null) return;
+    this.#modals.push({ approval: id, version, saw: request, by });
+  }
+
+  /** The form that was opened `back` forms ago, after a best-effort look. */
+  submit(back: number, verdict: Verdict, look: () => void): void {
+    const modal = this.#modals.at(-1 - back);
+    if (modal === undefined) return;
+    look();
+    this.#said += 1;
+    const { approval, version, saw, by: user } = modal;
+    const { run, ctx } = this.#world;
+    const voters = (findApproval(run, approval)?.votes ?? []).flatMap(({ by }) =>
+      by === null ? [] : [this.person(by.user)],
+    );
+    const reason = `because ${this.#said}`;
+    const seen = { approval, version, digest: saw.digest, was: saw };
+    const result = decide(run, { ...seen, verdict, reason, by: this.person(user), voters }, ctx);
+    if (!result.ok) return;
+    const decision = taken(result.value, approval, reason);
+    if (decision === undefined) throw new Error("a decision was taken in, and nothing holds it");
+    this.committed.push({ approval, decision });
+    const counted = (decision.votes ?? []).flatMap(({ by }) => (by === null ? [] : [by.user]));
+    if (counted.some((each) => this.gone.has(each)))
+      throw new Error("the approval of somebody who may not decide any more was counted");
+    this.#world.keep(result.value);
+  }
+
+  undo(id: ApprovalId, who: number): void {
+    const { run, ctx } = this.#world;
+    const approval = findApproval(run, id);
+    if (approval === null) return;
+    const by = { team: TEAM, user: PEOPLE[who] ?? APPROVER };
+    const result = undo(run, { approval: id, version: approval.version, by }, ctx);
+    if (!result.ok || result.value === run) return;
+    const given = findApproval(result.value, id)?.past.at(-1);
+    if (given === undefined) throw new Error("taken back, and nothing tells of it");
+    this.undone.push({ approval: id, decision: given.decision });
+    this.#world.keep(result.value);
+  }
+}
+
+function taken(run: Run, id: ApprovalId, reason: string): Decision | undefined {
+  const approval = findApproval(run, id);
+  const decided = approval?.state.is === "decided" ? [approval.state.decision] : [];
+  return [...decided, ...(approval?.votes ?? [])].find((each) => each.reason === reason);
+}

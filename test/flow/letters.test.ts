@@ -1,0 +1,196 @@
+// What follows from the audit outside of it: receipts, «This was not me», and the daily head.
+
+import { describe, expect, test } from "vitest";
+import { UserId } from "#src/core/ids.ts";
+import { REFUSED_TRIES } from "#src/core/post.ts";
+import { ADMIN, AUDIT_CHANNEL, type Bench, createBench, failure } from "../make/flow.ts";
+import { aNonce, APPROVER, CHANNEL, TEAM } from "../make/run.ts";
+
+const BY = { team: TEAM, user: APPROVER };
+
+async function decided(bench: Bench, verdict: "approve" | "deny" = "approve") {
+  const card = await bench.withCard();
+  const opened = await bench.flow.openModal.decide(card.click, verdict);
+  if (!opened.ok) throw new Error(opened.error.refusal.because);
+  const done = await bench.flow.recordDecision(BY, opened.value.ticket.nonce, "go");
+  if (!done.ok) throw new Error(done.error.refusal.because);
+  return card;
+}
+
+const sent = ({ mail }: Bench, kind: string) =>
+  mail.posted.filter(({ letter }) => letter.kind === kind).map(({ letter, facts }) => ({ ...letter, facts }));
+
+async function receiptOf(bench: Bench) {
+  await bench.clock.pass(2_000);
+  const [receipt] = sent(bench, "receipt");
+  if (receipt === undefined) throw new Error("no receipt");
+  return receipt;
+}
+
+const disputes = async ({ store }: Bench) => store.auditAfter(0, ["disputed"], 100);
+
+describe("a receipt", () => {
+  test("goes to whoever decided, once, and tells of their entry", async () => {
+    const bench = await createBench();
+    const { id } = await decided(bench);
+    const receipt = await receiptOf(bench);
+    expect(receipt.to).toBe(APPROVER);
+    expect(receipt.facts).toMatchObject({ action: "delete it", channel: CHANNEL });
+    expect(receipt.facts.entry.entry).toMatchObject({
+      what: "decided",
+      verdict: "approve",
+      runId: id,
+      by: BY,
+    });
+    await bench.clock.pass(60_000);
+    expect(sent(bench, "receipt")).toHaveLength(1);
+  });
+
+  test("does not go to who was refused", async () => {
+    const bench = await createBench();
+    const { click } = await bench.withCard();
+    bench.people.facts = { kind: "guest" };
+    await bench.flow.openModal.decide(click, "approve");
+    await bench.clock.pass(5_000);
+    expect(sent(bench, "receipt")).toEqual([]);
+  });
+
+  test("is written after a restart when the process died with the decision", async () => {
+    const bench = await createBench();
+    await decided(bench);
+    expect(sent(bench, "receipt")).toEqual([]);
+    await bench.restart();
+    await receiptOf(bench);
+    await bench.restart();
+    await bench.clock.pass(20_000);
+    expect(sent(bench, "receipt")).toHaveLength(1);
+  });
+
+  test("goes again when its answer was lost: a missing one would be silent", async () => {
+    const bench = await createBench();
+    const post = bench.mail.post.bind(bench.mail);
+    bench.mail.post = () => Promise.reject(failure("timeout", { applied: "maybe" }));
+    await decided(bench);
+    await bench.clock.pass(2_000);
+    bench.mail.post = post;
+    expect(sent(bench, "receipt")).toEqual([]);
+    const receipt = await bench.clock.pass(20_000).then(() => receiptOf(bench));
+    expect(await bench.store.letter(receipt.id)).toMatchObject({ post: { is: "up" } });
+  });
+
+  test("that Slack refuses is given up after a while, and the log says so", async () => {
+    const bench = await createBench();
+    const post = bench.mail.post.bind(bench.mail);
+    const gone = failure("user_disabled", { retry: "never" });
+    bench.mail.post = (letter, facts) =>
+      letter.kind === "receipt" ? Promise.reject(gone) : post(letter, facts);
+    await decided(bench);
+    await bench.clock.pass((REFUSED_TRIES + 2) * 5 * 60_000);
+    expect(await bench.store.letters(100)).toEqual([]);
+    expect(bench.errors.filter((each) => each.includes("refuses a letter"))).toHaveLength(REFUSED_TRIES);
+  });
+
+  test("of decisions that are older than the first start with letters is not written", async () => {
+    const bench = await createBench();
+    await decided(bench);
+    await bench.store.putDocument("audit letters", (await bench.store.auditHead())?.seq ?? 0);
+    await bench.restart();
+    await bench.clock.pass(20_000);
+    expect(sent(bench, "receipt")).toEqual([]);
+  });
+});
+
+describe("«This was not me»", () => {
+  test("marks the entry with a further one and alerts the admins and the audit channel, once", async () => {
+    const bench = await createBench();
+    const { id, approval } = await decided(bench);
+    const receipt = await receiptOf(bench);
+    expect(await bench.flow.dispute(BY, receipt.id)).toEqual({ ok: true, value: { again: false, told: 2 } });
+    expect(await bench.flow.dispute(BY, receipt.id)).toEqual({ ok: true, value: { again: true, told: 2 } });
+    const [marked, ...more] = await disputes(bench);
+    expect(more).toEqual([]);
+    expect(marked?.entry).toMatchObject({
+      by: BY,
+      refers: receipt.entry,
+      runId: id,
+      approval,
+      verdict: "approve",
+    });
+    expect((await bench.store.auditEntry(receipt.entry))?.entry.what).toBe("decided");
+    await bench.clock.pass(60_000);
+    const alerts = sent(bench, "dispute");
+    expect(alerts.map(({ to }) => to).sort()).toEqual([AUDIT_CHANNEL, ADMIN].sort());
+    for (const { facts } of alerts)
+      expect(facts).toMatchObject({ action: "delete it", about: { seq: receipt.entry } });
+  });
+
+  test("takes nothing back: what was decided stays decided", async () => {
+    const bench = await createBench();
+    const { id } = await decided(bench);
+    const receipt = await receiptOf(bench);
+    const before = bench.agents.resolved.length;
+    await bench.flow.dispute(BY, receipt.id);
+    await bench.clock.pass(10_000);
+    expect(bench.agents.resolved).toHaveLength(before);
+    expect((await bench.run(id)).approvals[0]?.state).toMatchObject({ delivery: { is: "confirmed" } });
+  });
+
+  test.for([
+    ["somebody else", { ...BY, user: UserId("U0SECOND") }, "theirs"],
+    ["a person of another workspace", { ...BY, team: "T0OTHER" as typeof TEAM }, "theirs"],
+    ["who made up a button", BY, "made up"],
+    ["whose button carries nothing", BY, "none"],
+  ] as const)("is not heard from %s, and the attempt is an entry", async ([, by, which]) => {
+    const bench = await createBench();
+    await decided(bench);
+    const receipt = await receiptOf(bench);
+    const nonce = which === "theirs" ? receipt.id : which === "made up" ? aNonce() : null;
+    expect(await bench.flow.dispute(by, nonce)).toEqual({ ok: false, error: "unknown" });
+    expect(await disputes(bench)).toEqual([]);
+    const [last] = (await bench.store.auditAfter(0, ["refused"], 100)).slice(-1);
+    expect(last?.entry).toMatchObject({ by, step: "receipt", refusal: "unknown" });
+    await bench.clock.pass(5_000);
+    expect(sent(bench, "dispute")).toEqual([]);
+  });
+
+  test("is not heard from the alert about it, which carries no button of its reader's", async () => {
+    const bench = await createBench();
+    await decided(bench);
+    await bench.flow.dispute(BY, (await receiptOf(bench)).id);
+    await bench.clock.pass(5_000);
+    const alert = sent(bench, "dispute").find(({ to }) => to === ADMIN);
+    const admin = { ...BY, user: ADMIN };
+    expect(await bench.flow.dispute(admin, alert?.id ?? aNonce())).toMatchObject({ ok: false });
+  });
+});
+
+describe("the audit's head", () => {
+  test("is told once a day in the audit channel, and not while there is nothing to tell", async () => {
+    const bench = await createBench();
+    await bench.clock.pass(5_000);
+    expect(sent(bench, "head")).toEqual([]);
+    await bench.withCard();
+    await bench.clock.pass(5_000);
+    const [first] = sent(bench, "head");
+    expect(first).toMatchObject({ to: AUDIT_CHANNEL });
+    await bench.restart();
+    await bench.clock.pass(60_000);
+    expect(sent(bench, "head")).toHaveLength(1);
+    await bench.clock.pass(24 * 60 * 60_000);
+    const [, second] = sent(bench, "head");
+    expect(second?.facts.entry.link).toBe((await bench.store.auditEntry(second?.entry ?? 0))?.link);
+  });
+
+  test("whose answer was lost is looked for in the channel, and not posted again", async () => {
+    const bench = await createBench();
+    const post = bench.mail.post.bind(bench.mail);
+    bench.mail.post = async (letter, facts) => {
+      await post(letter, facts);
+      throw failure("timeout", { applied: "maybe" });
+    };
+    await bench.withCard();
+    await bench.clock.pass(30_000);
+    expect(sent(bench, "head")).toHaveLength(1);
+    expect((await bench.store.letters(100)).filter(({ kind }) => kind === "head")).toEqual([]);
+  });
+});

@@ -1,0 +1,96 @@
+// What people see of the audit: the head on the card, the receipt, «This was not me», and the evidence of a run.
+
+import { expect, test } from "vitest";
+import { readWitness } from "#src/core/audit-chain.ts";
+import { verdictOn } from "#src/audit/verify.ts";
+import { openAuditFile, publicKeysFor } from "#src/audit/open.ts";
+import type { Message } from "#src/sandbox/slack/model.ts";
+import { modalText, textOf } from "../make/journey-sight.ts";
+import { ana, aWorld, ben, cat, opsAgents, releases, type Stage } from "../make/world.ts";
+
+const TASK = "deploy billing-api to production";
+const env = { ADMINS: cat, AUDIT_CHANNEL: releases };
+
+const databaseOf = ({ world }: Stage): string => (world.env["DATABASE_URL"] ?? "").replace(/^sqlite:/, "");
+
+/** As the shell command does it, beside the running app. */
+async function verified(stage: Stage, ...heads: readonly string[]) {
+  const database = databaseOf(stage);
+  const audit = await openAuditFile(database);
+  const witnesses = heads.map((each) => readWitness(each)).filter((each) => each !== null);
+  expect(witnesses).toHaveLength(heads.length);
+  try {
+    return await verdictOn(audit, publicKeysFor({ database, key: null }, []), witnesses);
+  } finally {
+    await audit.close();
+  }
+}
+
+const headIn = (text: string): string => /audit \d+ · [0-9a-f]{16}/.exec(text)?.[0] ?? "none";
+
+const direct = ({ slack, until, posted }: Stage, person: string, words: string): Promise<Message> =>
+  until(() =>
+    posted().find((each) => {
+      const channel = slack.workspace.channels.get(each.channel);
+      return channel?.kind === "dm" && channel.members.includes(person) && textOf(each).includes(words);
+    }),
+  );
+
+async function approved(stage: Stage) {
+  const { card } = await stage.asking(ana, opsAgents, TASK);
+  await stage.decide(ben, card, "Approve", "looked at it");
+  await stage.reads(card, "Approved", "confirmed", "audit ");
+  const { id } = await stage.runAt(TASK);
+  return { card, id };
+}
+
+test("the heads on the card, on the receipt and in the audit channel are found in the audit", async (context) => {
+  const stage = await aWorld(context, { env });
+  const { card } = await approved(stage);
+  const receipt = await direct(stage, ben, "You approved this");
+  expect(textOf(receipt)).toContain("looked at it");
+  const daily = await stage.until(() =>
+    stage.posted(releases).find((each) => textOf(each).includes("The audit's head")),
+  );
+  const heads = [card, receipt, daily].map((each) => headIn(textOf(each)));
+  expect(heads).not.toContain("none");
+  expect(await verified(stage, ...heads)).toMatchObject({ ok: true });
+  const [first = ""] = heads;
+  const forged = first.replace(/[0-9a-f]$/, (digit) => (digit === "0" ? "1" : "0"));
+  expect(await verified(stage, forged)).toMatchObject({ ok: false, fault: "rewritten" });
+});
+
+test("«This was not me» is taken from whoever decided, alerts the admins and the channel, and marks the entry", async (context) => {
+  const stage = await aWorld(context, { env, troubled: true });
+  await approved(stage);
+  const receipt = await direct(stage, ben, "You approved this");
+  await stage.click(ben, receipt, "This was not me");
+  expect(modalText(await stage.modalOf(ben, "Reported"))).toContain("The admins have been told");
+  const alert = await direct(stage, cat, "says that a decision in their name was not theirs");
+  expect(textOf(alert)).toContain(`@${ben}`);
+  expect(textOf(alert)).toContain("looked at it");
+  await stage.until(() => stage.posted(releases).some((each) => textOf(each).includes("not theirs")));
+  await stage.click(ben, receipt, "This was not me");
+  await stage.modalOf(ben, "Reported already");
+  expect(stage.decisions()).toHaveLength(1);
+  expect(await verified(stage)).toMatchObject({ ok: true });
+});
+
+test("an admin is sent the evidence of a run as a file; the requester is told why not", async (context) => {
+  const stage = await aWorld(context, { env });
+  const { id } = await approved(stage);
+  await stage.command(cat, opsAgents, `audit ${id}`);
+  await stage.told(cat, "The evidence is in your direct messages");
+  const [file, ...more] = await stage.until(() => {
+    const files = [...stage.slack.workspace.files.values()].filter(({ name }) =>
+      name.startsWith("evidence-"),
+    );
+    return files.length > 0 && files;
+  });
+  expect(more).toEqual([]);
+  const text = String(file?.bytes ?? "");
+  for (const words of [`Evidence of run ${id}`, "looked at it", `T0SANDBOX:${ben} approved`, '"signature"'])
+    expect(text).toContain(words);
+  await stage.command(ana, opsAgents, `audit ${id}`);
+  await stage.told(ana, "You took part in this run, and that gives no right to its audit");
+});

@@ -1,0 +1,195 @@
+// Rules that want more than one person, some time, or some trouble.
+
+import { describe, expect, test } from "vitest";
+import { accepted } from "../make/journey-acts.ts";
+import { buttonsOf, modalText, textOf } from "../make/journey-sight.ts";
+import { policyFile } from "../make/policy.ts";
+import { ana, aWorld, ben, type Choices, cat, guest, opsAgents, payments, releases } from "../make/world.ts";
+
+const TASK = "deploy billing-api to production";
+
+type Context = Parameters<typeof aWorld>[0];
+
+function under(context: Context, rule: string, more = ""): Choices {
+  const text = `rules:\n  - name: strict\n    approvers: anyone\n${rule}${more}`;
+  return { env: { POLICY_FILE: policyFile(text, context).path } };
+}
+
+describe.concurrent("a quorum of two", () => {
+  const TWO = "    quorum: 2\n";
+
+  test("waits for the second person, shows how far it is, and sends all reasons at once", async (context) => {
+    const world = await aWorld(context, under(context, TWO));
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    await world.reads(card, "2 different people must approve it");
+    await world.decide(ben, card, "Approve", "looks right");
+    await world.reads(card, "Approval needed: 1 of 2", `@${ben} approved`, "looks right");
+    expect(world.decisions()).toEqual([]);
+    await world.isRefused(ben, card, "Approve", "You approved this already");
+    await world.decide(cat, card, "Approve", "to me too");
+    await world.reads(card, "✅ Approved", `@${ben} approved`, `@${cat} approved`, "confirmed");
+    expect(world.decisions()).toEqual([{ decision: "approve", reason: "looks right\n\nto me too" }]);
+  });
+
+  test("is ended by one denial, whoever approved before", async (context) => {
+    const world = await aWorld(context, under(context, TWO));
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    await world.decide(ben, card, "Approve", "fine");
+    await world.decide(cat, card, "Deny", "not fine");
+    await world.reads(card, "⛔ Denied", "not fine", "somebody denied it");
+    expect(world.decisions()).toEqual([{ decision: "deny", reason: "not fine" }]);
+  });
+
+  test("survives a restart between the two", async (context) => {
+    const world = await aWorld(context, under(context, TWO));
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    await world.decide(ben, card, "Approve", "first");
+    await world.reads(card, "1 of 2");
+    await world.stopApp();
+    await world.startApp();
+    await world.decide(cat, card, "Approve", "second");
+    await world.reads(card, "✅ Approved", "confirmed");
+    expect(world.decisions()).toEqual([{ decision: "approve", reason: "first\n\nsecond" }]);
+  });
+
+  test("does not count somebody who was deactivated meanwhile", async (context) => {
+    const world = await aWorld(context, under(context, TWO));
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    await world.decide(ben, card, "Approve", "before I left");
+    await world.lateBy(5_000);
+    const person = world.slack.workspace.people.get(ben);
+    if (person === undefined) throw new Error("Ben is not there");
+    person.deactivated = true;
+    await world.decide(cat, card, "Approve", "me too");
+    await world.reads(card, "1 of 2", `@${cat} approved`, "this person may not decide it now");
+    expect(world.decisions()).toEqual([]);
+  });
+
+  test("begins anew when the request changes, and who approved is told", async (context) => {
+    const world = await aWorld(context, under(context, TWO));
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    await world.decide(ben, card, "Approve", "the old one");
+    const { id, approvals } = await world.runAt(TASK);
+    world.service.control.changeApproval(id, approvals[0]?.id ?? "", { action: "deploy everything" });
+    await world.reads(card, "deploy everything", "the request changed first");
+    await world.told(ben, "the request changed before it could go out");
+    await world.decide(cat, card, "Approve", "the new one");
+    await world.reads(card, "1 of 2");
+    expect(world.decisions()).toEqual([]);
+  });
+});
+
+describe.concurrent("a hold", () => {
+  test("can be undone by who approved, and by nobody else; then it is open again", async (context) => {
+    const world = await aWorld(context, under(context, "    hold: 10 min\n"));
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    await world.decide(ben, card, "Approve", "too quick");
+    await world.reads(card, "🟠 Approved, not sent yet", "It is sent at");
+    expect(buttonsOf(card)).toEqual(["Undo", "Deny"]);
+    accepted(await world.click(cat, card, "Undo"));
+    await world.told(cat, "Only who gave an approval can take it back");
+    accepted(await world.click(ben, card, "Undo"));
+    await world.reads(card, "🟡 Approval needed", "It was taken back before it was sent");
+    expect(world.decisions()).toEqual([]);
+    await world.decide(cat, card, "Deny", "better not");
+    await world.reads(card, "⛔ Denied", "confirmed");
+    expect(world.decisions()).toEqual([{ decision: "deny", reason: "better not" }]);
+  });
+
+  test("is ended by a denial, which goes at once", async (context) => {
+    const world = await aWorld(context, under(context, "    hold: 10 min\n"));
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    await world.decide(ben, card, "Approve", "yes");
+    await world.reads(card, "not sent yet");
+    await world.decide(cat, card, "Deny", "no");
+    await world.reads(card, "⛔ Denied", "confirmed");
+    expect(world.decisions()).toEqual([{ decision: "deny", reason: "no" }]);
+  });
+
+  test("ends by itself, also over a restart, and the approval is sent once", async (context) => {
+    const world = await aWorld(context, under(context, "    hold: 2 s\n"));
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    await world.decide(ben, card, "Approve", "yes");
+    await world.stopApp();
+    expect(world.decisions()).toEqual([]);
+    await world.startApp();
+    await world.reads(card, "✅ Approved", "confirmed");
+    expect(world.decisions()).toEqual([{ decision: "approve", reason: "yes" }]);
+  });
+});
+
+describe.concurrent("an expiry", () => {
+  test("denies in the policy's name where the rule says so", async (context) => {
+    const world = await aWorld(context, under(context, "    expiry: { after: 2 s, outcome: deny }\n"));
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    await world.reads(card, "⛔ Denied", "The policy denied", "nobody decided it within 2 s");
+    expect(world.decisions()).toEqual([
+      { decision: "deny", reason: "Denied by policy: nobody decided it within 2 s." },
+    ]);
+  });
+
+  test("closes the card where it says so, and a form that is open decides nothing", async (context) => {
+    const world = await aWorld(context, under(context, "    expiry: { after: 3 s }\n"));
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    const modal = await world.openModal(ben, card, "Approve");
+    await world.reads(card, "⚪ Closed", "Nobody decided it in time");
+    await world.fillModal(ben, "too late");
+    expect(modalText(modal)).toContain("Nobody decided it in time");
+    expect(world.decisions()).toEqual([]);
+  });
+});
+
+describe.concurrent("friction", () => {
+  test("wants the request read in full and a word typed before an approval, not before a denial", async (context) => {
+    const rule = "    friction: { read-first: true, type: production }\n";
+    const world = await aWorld(context, under(context, rule));
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    await world.isRefused(ben, card, "Approve", "Press Read in full on the card");
+    await world.openModal(ben, card, "Read in full");
+    const modal = await world.openModal(ben, card, "Approve");
+    expect(modalText(modal)).toContain("Type production to approve");
+    const typed = (word: string) => ({ reason: { reason_text: "ok" }, word: { word_text: word } });
+    await world.slack.acts.submit(ben, modal.id, typed("produktion"));
+    expect(modalText(modal)).toContain("Type «production» to approve this");
+    expect(world.decisions()).toEqual([]);
+    await world.slack.acts.submit(ben, modal.id, typed(" production "));
+    await world.reads(card, "✅ Approved", "confirmed");
+  });
+});
+
+describe.concurrent("nobody can approve this", () => {
+  test("is said on the card, to the requester and in the fallback channel, and mended when somebody can", async (context) => {
+    const text = `rules:\n  - { name: lonely, approvers: { users: [${ana}, ${guest}] } }\nfallback: ${releases}\n`;
+    const file = policyFile(text, context);
+    const world = await aWorld(context, { env: { POLICY_FILE: file.path } });
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    await world.reads(card, "Nobody can approve this");
+    await world.told(ana, "Nobody can approve this");
+    await world.until(() => world.posted(releases).find(({ text }) => text === "Nobody can approve this"));
+    file.write(text.replace(guest, ben));
+    await world.reload();
+    await world.until(() => !textOf(card).includes("Nobody can approve this"));
+    await world.decide(ben, card, "Approve", "here I am");
+    await world.reads(card, "✅ Approved", "confirmed");
+  });
+
+  test("counts a quorum: one of two is too few", async (context) => {
+    const world = await aWorld(context, under(context, "    quorum: 2\n"));
+    const { card } = await world.asking(ana, payments, TASK);
+    await world.reads(card, "Only 1 person can approve this, and 2 must");
+    await world.told(ana, "Only 1 person can approve this");
+  });
+});
+
+test("the card calls the rule's approvers, or whom the rule names instead", async (context) => {
+  const text = `rules:
+  - { name: quiet, when: { action: "*billing*" }, approvers: { users: [${ben}, ${cat}] }, mention: { users: [${cat}] } }
+  - { name: loud, approvers: { groups: [S0APPROVERS] } }\n`;
+  const world = await aWorld(context, { env: { POLICY_FILE: policyFile(text, context).path } });
+  const { card } = await world.asking(ana, opsAgents, TASK);
+  await world.reads(card, `For @${cat}`);
+  expect(textOf(card)).not.toContain(`@${ben}`);
+  await world.decide(ben, card, "Approve", "quietly");
+  const loud = await world.asking(cat, opsAgents, "deploy web to staging");
+  expect(JSON.stringify(loud.card.blocks)).toContain('"usergroup_id":"S0APPROVERS"');
+});

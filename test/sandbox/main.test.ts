@@ -1,0 +1,85 @@
+// `npm run sandbox` as it is typed: a process of its own, with the options that people give or leave out.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+
+const MAIN = fileURLToPath(new URL("../../src/sandbox/main.ts", import.meta.url));
+const READY = /Countersign's sandbox is ready: open (http:\/\/127\.0\.0\.1:\d+\/)/;
+
+type Sandbox = {
+  /** All that is said until the sandbox is ready, or has ended. */
+  readonly begun: () => Promise<string>;
+  readonly end: (signal: NodeJS.Signals) => Promise<unknown>;
+  readonly ended: Promise<unknown>;
+  readonly said: () => string;
+  /** What it has left in the folder for temporary things. */
+  readonly left: () => Promise<string[]>;
+};
+
+async function sandbox(...args: string[]): Promise<Sandbox> {
+  const folder = await mkdtemp(join(tmpdir(), "countersign-main-"));
+  const child = spawn(process.execPath, [MAIN, ...args], { env: { ...process.env, TMPDIR: folder } });
+  let said = "";
+  const { promise: ready, resolve } = Promise.withResolvers<string>();
+  const hear = (text: string): void => {
+    said += text;
+    if (READY.test(said)) resolve(said);
+  };
+  child.stdout.setEncoding("utf8").on("data", hear);
+  child.stderr.setEncoding("utf8").on("data", hear);
+  const ended = once(child, "close").then(([code]: unknown[]) => code);
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    await ended;
+    await rm(folder, { recursive: true, force: true });
+  });
+  return {
+    begun: () => Promise.race([ready, ended.then(() => said)]),
+    end: (signal) => (child.kill(signal), ended),
+    ended,
+    said: () => said,
+    left: () => readdir(folder),
+  };
+}
+
+test("without an option it tells where it is, also beside another one, and leaves nothing behind", async () => {
+  const [one, another] = [await sandbox(), await sandbox()];
+  const urls = [one, another].map(async (each) => READY.exec(await each.begun())?.[1] ?? each.said());
+  const [first = "", second = ""] = await Promise.all(urls);
+  expect(first).toMatch(/^http:/);
+  expect(second).toMatch(/^http:/);
+  expect(second).not.toBe(first);
+  for (const url of [first, second]) expect((await fetch(url)).status).toBe(200);
+  expect(await one.end("SIGINT")).toBe(0);
+  expect(await another.end("SIGTERM")).toBe(0);
+  expect(one.said()).toContain("has ended");
+  expect([...(await one.left()), ...(await another.left())]).toEqual([]);
+}, 30_000);
+
+test("a port that somebody asked for and another has is named, and the sandbox ends with 2", async () => {
+  const other = createServer().listen(0, "127.0.0.1");
+  await once(other, "listening");
+  onTestFinished(() => void other.close());
+  const address = other.address();
+  const port = typeof address === "object" ? String(address?.port) : "";
+  const asked = await sandbox("--port", port);
+  expect(await asked.ended).toBe(2);
+  expect(asked.said()).toBe(`Port ${port} is in use. Name another with --port, or leave it out.\n`);
+  expect(await asked.left()).toEqual([]);
+}, 30_000);
+
+test.for([
+  [["--prot", "1"], "Unknown option '--prot'"],
+  [["--port", "soon"], "--port takes a number, not «soon»."],
+  [["--tempo", "-1"], "--tempo"],
+] as const)("%j is refused in words", async ([args, words]) => {
+  const asked = await sandbox(...args);
+  expect(await asked.ended).toBe(2);
+  expect(asked.said()).toContain(words);
+});

@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import { createRecorder } from "#src/sandbox/service/recorder.ts";
+import { createTraffic } from "#src/sandbox/slack/traffic.ts";
+import { tellRequests } from "#src/sandbox/service-traffic.ts";
+
+function watched(by?: string) {
+  const clock = { ms: 1_000 };
+  const now = (): number => clock.ms;
+  const { requests, begin } = createRecorder(now);
+  const traffic = createTraffic({ now, secrets: [] });
+  tellRequests({ traffic, now }, requests, by);
+  const ask = (path: string) => begin({ method: "GET", path, route: "read-run", key: "right" }, {});
+  const told = () => traffic.lines().map(({ what, refused, ms }) => [what, refused, ms]);
+  return { clock, requests, ask, told };
+}
+
+test("each request is told once, when it is over, with what it took", () => {
+  const { clock, ask, told } = watched();
+  const update = ask("/v1/agent/runs/a");
+  update({ body: "" });
+  expect(told()).toEqual([]);
+  clock.ms += 12;
+  update({ status: 200 });
+  update({ done: true });
+  update({ done: true });
+  expect(told()).toEqual([["GET /v1/agent/runs/a → 200", null, 12]]);
+});
+
+test("one that is overtaken by later ones is told too, when its turn comes", () => {
+  const { ask, told } = watched();
+  const [slow, quick, later] = [ask("/slow"), ask("/quick"), ask("/later")];
+  quick({ status: 200, done: true });
+  later({ status: 404, done: true });
+  slow({ status: 200, done: true });
+  ask("/last")({ status: 200, done: true });
+  expect(told().map(([what]) => what)).toEqual([
+    "GET /quick → 200",
+    "GET /later → 404",
+    "GET /slow → 200",
+    "GET /last → 200",
+  ]);
+});
+
+test.each([
+  [{ status: 503 }, "GET /x → 503", "HTTP 503"],
+  [{}, "GET /x → no answer", "no answer came"],
+  [{ status: 200, lost: true }, "GET /x → 200, lost", "the answer was lost"],
+])("what went wrong is told as refused: %j", (change, what, refused) => {
+  const { ask, told } = watched();
+  ask("/x")({ ...change, done: true });
+  expect(told()).toEqual([[what, refused, 0]]);
+});
+
+test("what the recorder has forgotten holds up nothing", () => {
+  const { requests, ask, told } = watched("gateway ");
+  ask("/forgotten");
+  requests.clear();
+  ask("/kept")({ status: 200, done: true });
+  ask("/next")({ status: 200, done: true });
+  expect(told().map(([what]) => what)).toEqual(["gateway GET /kept → 200", "gateway GET /next → 200"]);
+});
