@@ -5,6 +5,7 @@
 import { type Post, POST_LINGER_MS, REFUSED_TRIES } from "../core/post.ts";
 import { settlePost, triesOf } from "../core/settle-post.ts";
 import type { Outcome } from "../core/effect.ts";
+import { ChannelId, parsed } from "../core/ids.ts";
 import type { Clock } from "./clock.ts";
 import type { Letter, Mail } from "./letter.ts";
 import { outcomeOf } from "./perform.ts";
@@ -33,7 +34,7 @@ export function createPostOffice(deps: Deps): PostOffice {
   async function again(): Promise<void> {
     try {
       await writer.write();
-      for (const letter of await store.letters(AT_ONCE)) postmen.send(letter);
+      postmen.send(await store.letters(AT_ONCE));
     } catch (error) {
       log.error({ error }, "could not look after the letters of the audit");
     }
@@ -49,7 +50,10 @@ export function createPostOffice(deps: Deps): PostOffice {
   return { start: () => void again(), stop };
 }
 
-type Postmen = { send(letter: Letter): void; stop(ms: number): Promise<void> };
+/** So many at once: each letter is two commits to the disk, and a burst of receipts must not hold up decisions. */
+const POSTMEN = 2;
+
+type Postmen = { send(letters: readonly Letter[]): void; stop(ms: number): Promise<void> };
 
 /** The same letter is never under way twice. */
 function createPostmen(deps: Deps): Postmen {
@@ -57,13 +61,31 @@ function createPostmen(deps: Deps): Postmen {
   const underWay = new Map<Letter["id"], Promise<void>>();
   let stopped = false;
 
-  function send(letter: Letter): void {
+  let waiting: Letter[] = [];
+
+  function send(letters: readonly Letter[]): void {
+    const isAlert = ({ kind }: Letter): boolean => kind === "dispute";
+    waiting = [...letters.filter(isAlert), ...letters.filter((each) => !isAlert(each))];
+    next();
+  }
+
+  function next(): void {
+    while (underWay.size < POSTMEN) {
+      const letter = stopped ? undefined : waiting.shift();
+      if (letter === undefined) return;
+      const act = nextAct(letter.post, clock.now());
+      if (act !== null && !underWay.has(letter.id)) begin(letter, act);
+    }
+  }
+
+  function begin(letter: Letter, act: Act): void {
     const { id, kind, entry } = letter;
-    const act = nextAct(letter.post, clock.now());
-    if (stopped || underWay.has(id) || act === null) return;
     const sending = carry(deps, letter, act, () => stopped)
       .catch((error: unknown) => log.error({ letter: kind, entry, error }, "not sent yet"))
-      .finally(() => underWay.delete(id));
+      .finally(() => {
+        underWay.delete(id);
+        next();
+      });
     underWay.set(id, sending);
   }
 
@@ -103,7 +125,8 @@ async function carry(deps: Deps, read: Letter, due: Act, stopping: () => boolean
   const act = letter === null ? null : nextAct(letter.post, clock.now());
   if (letter === null || act === null) return;
   const marked = { ...letter, post: begun(letter.post, act, clock.now()) };
-  await store.saveLetter(marked, true);
+  // Where nobody can look it goes again without its answer, marked or not: so a commit is saved.
+  if (parsed(ChannelId, letter.to) !== null) await store.saveLetter(marked, true);
   const outcome = await performed(deps, marked, act);
   const post = settlePost(act, marked.post, outcome, clock.now());
   const over = post.is === "up" || (post.is === "refused" && post.tries >= REFUSED_TRIES);
