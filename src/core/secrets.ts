@@ -33,9 +33,9 @@ const SHAPES: readonly RegExp[] = [
   /\bAuthorization["']?:\s{0,4}["']?Basic\s{1,4}([\w+/]{8,4096}=*)/gi,
   // In an address: user:password@host
   /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@?#<>|"'⟨⟩]{0,100}:([^\s:/@?#<>|"'⟨⟩]{3,200})@/gi,
-  // A name that says so, and what is set to it.
-  /\b[\w-]{0,40}(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|signing[_-]?key|auth[_-]?key)["']?\s{0,4}=\s{0,4}["']?(?![^\s"'&;,]{0,512}⟨)([^\s"'⟨⟩&;,]{6,512})/gi,
-  /["'][\w-]{0,40}(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)["']\s{0,4}:\s{0,4}["']([^"'⟨⟩\\]{6,512})["']/gi,
+  // A name that says so, and what is set to it; in a text inside JSON the quotes stand behind strokes.
+  /\b[\w-]{0,40}(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|signing[_-]?key|auth[_-]?key)\\?["']?\s{0,4}=\s{0,4}\\?["']?(?![^\s"'&;,]{0,512}⟨)([^\s"'⟨⟩&;,\\]{6,512})/gi,
+  /["'][\w-]{0,40}(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)\\?["']\s{0,4}:\s{0,4}\\?["']([^"'⟨⟩\\]{6,512})\\?["']/gi,
 ];
 
 /** A field of this name holds nothing else. */

@@ -66,6 +66,7 @@ export function maskedRemark(request: Request, where: string): RichTextBlock[] {
 
 /** What the attached file masks, for whoever decides. */
 export function maskedInFile(request: Request): RichTextBlock[] {
+  if (fitsModal(request)) return [];
   const secrets = secretsIn(request);
   if (secrets.length === 0 || fileText(request) === requestText(request, "open")) return [];
   const head = "Masked in the file, in its order of fields:";
