@@ -1,18 +1,27 @@
-// `npm run policy -- lint FILE`: can this policy be used, and does it say what is meant?
+// `npm run policy`: can a policy be used, does it say what is meant, what does it make of a run?
 
 import { checkIds } from "./policy-command/check-ids.ts";
+import { explain } from "./policy-command/explain.ts";
 import { findingLine, lintPolicy, loadPolicy } from "./policy/policy-file.ts";
 import { policySchema } from "./policy/policy-shape.ts";
 
 const USAGE = `Usage:
   npm run policy -- lint FILE     is the policy right? With SLACK_BOT_TOKEN set, Slack is asked about its ids too
+  npm run policy -- explain FILE  the policy in sentences
+  npm run policy -- explain RUN [FILE]
+                                  which rule the run's approvals stand under, by POLICY_FILE or FILE
   npm run policy -- schema        the JSON Schema of a policy file`;
 
 const [command, ...given] = process.argv.slice(2);
 process.exitCode = await run();
 
 async function run(): Promise<number> {
-  const [file] = given;
+  const [file, other] = given;
+  if (command === "explain" && file !== undefined) {
+    const { well, lines } = await explain(file, other, process.env);
+    for (const each of lines) (well ? console.log : console.error)(each);
+    return well ? 0 : 2;
+  }
   if (command === "lint" && file !== undefined) return lint(file);
   if (command === "schema") {
     console.log(JSON.stringify(policySchema(), null, 2));

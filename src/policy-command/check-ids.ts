@@ -1,10 +1,10 @@
 // Does Slack know the people, user groups and channels that a policy names?
 
-import { namedIn, type Policy } from "../core/policy.ts";
+import { namedIn, type Policy, type Rule, setsOf } from "../core/policy.ts";
 import { PortError } from "../flow/ports.ts";
 import { createLog, slackLogger } from "../log.ts";
 import { type Call, createClients } from "../slack/clients.ts";
-import { slackChannel, slackUser } from "../slack/wire.ts";
+import { slackChannel, slackGroup, slackMembers, slackUser } from "../slack/wire.ts";
 
 /** One line for each doubt; none without a token. */
 export async function checkIds(
@@ -17,7 +17,33 @@ export async function checkIds(
   const { quick } = createClients(token, env["SLACK_API_URL"]?.trim() || null, slackLogger(log));
   const ids = [...new Set(namedIn(policy))];
   const says = await Promise.all(ids.map((id) => doubt(quick, id)));
-  return says.filter((each) => each !== null);
+  const lacks = await Promise.all(policy.rules.map((rule) => lackOf(quick, rule)));
+  return [...says, ...lacks].filter((each) => each !== null);
+}
+
+/** Null: enough people can satisfy the rule, or it is told already that Slack does not know an id. */
+async function lackOf(call: Call, { name, approvers, needs }: Rule): Promise<string | null> {
+  if (approvers === "anyone") return null;
+  try {
+    const sets = await Promise.all(setsOf(approvers).map((set) => membersOf(call, set)));
+    const people = [...new Set([...approvers.users, ...sets.flat()])];
+    if (people.length > ASKED_AT_MOST) return null;
+    const doubts = await Promise.all(people.map((user) => asked(call, user)));
+    const able = doubts.filter((each) => each === null).length;
+    return able >= needs ? null : `«${name}» can't be satisfied: it needs ${needs}, and ${able} can approve`;
+  } catch (error) {
+    if (error instanceof PortError) return null;
+    throw error;
+  }
+}
+
+/** In a larger circle there are enough. */
+const ASKED_AT_MOST = 100;
+
+async function membersOf(call: Call, set: string): Promise<readonly string[]> {
+  return set.startsWith("S")
+    ? slackGroup(await call("usergroups.users.list", { usergroup: set }))
+    : slackMembers(await call("conversations.members", { channel: set, limit: 200 })).ids;
 }
 
 async function doubt(call: Call, id: string): Promise<string | null> {

@@ -22,7 +22,10 @@ function sameName(rules: readonly Rule[], { name }: Rule, index: number): Fault[
 }
 
 export function findDoubts({ rules }: Policy): Fault[] {
-  return [...rules.flatMap((rule, index) => shadowed(rules, rule, index)), ...noLastRule(rules)];
+  return [
+    ...rules.flatMap((rule, index) => [...shadowed(rules, rule, index), ...unsatisfiable(rule, index)]),
+    ...noLastRule(rules),
+  ];
 }
 
 function shadowed(rules: readonly Rule[], { name, when }: Rule, index: number): Fault[] {
@@ -34,6 +37,19 @@ function shadowed(rules: readonly Rule[], { name, when }: Rule, index: number): 
       says: `«${name}» never comes into force: «${by.name}» stands before it and fits whatever it fits`,
     },
   ];
+}
+
+/** As far as it can be seen without asking Slack: who is in groups and channels is not known here. */
+function unsatisfiable({ name, approvers, needs, selfApproval, when }: Rule, index: number): Fault[] {
+  if (approvers === "anyone" || approvers.groups.length + approvers.channels.length > 0) return [];
+  const people = new Set(approvers.users);
+  const requesters = when.requesters ?? [];
+  const [only] = requesters;
+  if (!selfApproval && requesters.length === 1 && only !== undefined) people.delete(only);
+  const lack = `needs ${needs} and names ${people.size} who can approve`;
+  return people.size >= needs
+    ? []
+    : [{ path: ["rules", index], says: `«${name}» can't be satisfied by anybody: it ${lack}` }];
 }
 
 function noLastRule(rules: readonly Rule[]): Fault[] {

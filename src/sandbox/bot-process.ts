@@ -1,6 +1,7 @@
 // The real bot, as a process of its own: it gets an environment and nothing else, so it can't know where it runs.
 
 import { type ChildProcess, spawn } from "node:child_process";
+import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export type BotProcess = {
@@ -69,4 +70,10 @@ async function untilReady(
     await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS));
   }
   throw new Error(`the bot was not ready within ${timeoutMs} ms:\n${says()}`);
+}
+
+/** A policy can be tried here: people and groups are those of `slack/seed.ts`. */
+export function policyEnv(): { POLICY_FILE?: string } {
+  const file = process.env["POLICY_FILE"]?.trim() ?? "";
+  return file === "" ? {} : { POLICY_FILE: resolve(file) };
 }

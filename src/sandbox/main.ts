@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { policyEnv } from "./bot-process.ts";
 import type { World, WorldOptions } from "./world.ts";
 
 /** Compiled code of sandbox and bot, so that the next start is twice as fast. It is valid for exactly these files. */
@@ -51,7 +52,7 @@ async function run(port: number | null, tempo: number, verbose: boolean): Promis
   const folder = await mkdtemp(join(tmpdir(), "countersign-"));
   const databaseUrl = `sqlite:${join(folder, "countersign.db")}`;
   const bot = {
-    env: { LOG_LEVEL: verbose ? "info" : "error", NODE_COMPILE_CACHE: COMPILED, ...AUDIT },
+    env: { LOG_LEVEL: verbose ? "info" : "error", NODE_COMPILE_CACHE: COMPILED, ...AUDIT, ...policyEnv() },
     echo: (text: string) => void process.stderr.write(text),
     say: (words: string) => console.error(words),
   };

@@ -193,3 +193,24 @@ test("the card calls the rule's approvers, or whom the rule names instead", asyn
   const loud = await world.asking(cat, opsAgents, "deploy web to staging");
   expect(JSON.stringify(loud.card.blocks)).toContain('"usergroup_id":"S0APPROVERS"');
 });
+
+test("a field that may change does not keep a decision from going out, and every other one does", async (context) => {
+  const world = await aWorld(context, under(context, "", "volatile: [load]\n"));
+  const { card } = await world.asking(ana, opsAgents, TASK);
+  const { id, approvals } = await world.runAt(TASK);
+  const change = (details: Record<string, number>) =>
+    world.service.control.changeApproval(id, approvals[0]?.id ?? "", { details });
+  change({ load: 1, replicas: 1 });
+  await world.reads(card, "replicas", "May change without notice");
+  const modal = await world.openModal(ben, card, "Approve");
+  change({ load: 1, replicas: 2 });
+  await world.fillModal(ben, "two?");
+  expect(modalText(modal)).toContain("The request changed");
+  expect(world.decisions()).toEqual([]);
+  await world.reads(card, "version 3");
+  await world.openModal(ben, card, "Approve");
+  change({ load: 2, replicas: 2 });
+  await world.fillModal(ben, "as I saw it");
+  await world.reads(card, "✅ Approved", "confirmed");
+  expect(world.decisions()).toEqual([{ decision: "approve", reason: "as I saw it" }]);
+});

@@ -108,6 +108,22 @@ describe("the linter doubts", () => {
   });
 });
 
+describe("a rule that nobody can satisfy", () => {
+  const rule = (text: string) => doubts(`rules:\n  - { name: a, ${text} }${REST}`);
+
+  test("is doubted: too few are named, or they alone ask", async () => {
+    const says = "p:2: rules[0] «a» can't be satisfied by anybody";
+    expect((await rule("approvers: { users: [U0BEN] }, quorum: 2"))[0]).toContain(says);
+    expect((await rule("when: { requester: U0BEN }, approvers: { users: [U0BEN] }"))[0]).toContain(says);
+  });
+
+  test("is not doubted where a group may have enough people, or enough are named", async () => {
+    const here = "when: { channel: C0OPS }, quorum: 2";
+    expect(await rule(`${here}, approvers: { users: [U0BEN], groups: [S0SOME] }`)).toEqual([]);
+    expect(await rule(`${here}, approvers: { users: [U0BEN, U0CAT] }`)).toEqual([]);
+  });
+});
+
 describe("the policy in force", () => {
   const log = (lines: string[]) => {
     const write = (_fields: object, message: string): void => void lines.push(message);

@@ -48,7 +48,7 @@ export function approvalCard(run: Run, approval: Approval): Message {
   blocks.push(...maskedRemark(approval.request, state.open ? WHO_SEES_MASKED : ""));
   for (const past of approval.past.slice(-PAST_ON_CARD))
     blocks.push(rich(line(...pastLine(past), words(pastWords(past.because, past.words)))));
-  blocks.push(...ruleBlocks(approval));
+  blocks.push(...ruleBlocks(run, approval));
   blocks.push(...outcomeBlocks(state));
   blocks.push(...buttons(approval, state));
   blocks.push(note(smallPrint(approval)));

@@ -3,7 +3,9 @@
 import type { Block, RichTextElement } from "@slack/types";
 import type { Approval, Decision } from "../../core/approval.ts";
 import { tooFew } from "../../core/audience.ts";
+import type { UserId } from "../../core/ids.ts";
 import type { Rule } from "../../core/policy.ts";
+import type { Run } from "../../core/run.ts";
 import { deadlineOf } from "../../core/schedule.ts";
 import { count, line, moment, person, quote, rich, said, words } from "./rich.ts";
 import { tooFewTitle, tooFewWords } from "./too-few.ts";
@@ -12,22 +14,23 @@ import { tooFewTitle, tooFewWords } from "./too-few.ts";
 const CALLED_AT_MOST = 20;
 const REASON_OF_VOTE_CHARS = 1_000;
 
-export function ruleBlocks(approval: Approval): Block[] {
+export function ruleBlocks({ requester }: Run, approval: Approval): Block[] {
   if (approval.state.is !== "pending") return [];
   const { rule } = approval.ruling;
   const few = tooFew(approval);
   const warning =
     few === null ? [] : [line(words(`⚠️ ${tooFewTitle(few)}. `, { bold: true }), words(tooFewWords(few)))];
-  const lines = [...warning, ...calledLine(rule), ...needsLine(approval), ...untilLine(approval)];
+  const lines = [...warning, ...calledLine(rule, requester), ...needsLine(approval), ...untilLine(approval)];
   const votes = approval.votes.flatMap(voteLines);
   return lines.length + votes.length === 0 ? [] : [rich(...lines, ...votes)];
 }
 
 /** A mention calls people when the card is posted, and not again when it is drawn anew. */
-function calledLine({ mention }: Rule) {
+function calledLine({ mention, selfApproval }: Rule, requester: UserId) {
+  const users = mention.users.filter((user) => selfApproval || user !== requester);
   const called: RichTextElement[] = [
     ...mention.groups.map((usergroup_id): RichTextElement => ({ type: "usergroup", usergroup_id })),
-    ...mention.users.map(person),
+    ...users.map(person),
   ];
   if (called.length === 0) return [];
   const shown = called.slice(0, CALLED_AT_MOST).flatMap((each) => [each, words(" ")]);

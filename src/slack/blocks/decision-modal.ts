@@ -29,7 +29,7 @@ export function decisionModal(run: Run, request: Request, verdict: Verdict, nonc
   const approves = verdict === "approve";
   const rule = ruleOver(run, request);
   const does = approves
-    ? "You are about to approve what follows. The agent then does it."
+    ? `You are about to approve what follows. ${afterwards(run, request)}`
     : "You are about to deny what follows. The agent is told your reason.";
   return {
     type: "modal",
@@ -39,7 +39,7 @@ export function decisionModal(run: Run, request: Request, verdict: Verdict, nonc
     submit: plain(approves ? "Approve" : "Deny"),
     close: plain("Cancel"),
     blocks: [
-      rich(line(words(does), ...also(run, request, verdict))),
+      rich(line(words(does))),
       ...asked(run),
       ...shown(request, "open"),
       ...maskedInFile(request),
@@ -50,16 +50,16 @@ export function decisionModal(run: Run, request: Request, verdict: Verdict, nonc
   };
 }
 
-/** What else is about to happen: not yet the last of several, or not at once. */
-function also(run: Run, { digest }: Request, verdict: Verdict) {
+/** What an approval leads to: not yet the last of several, or not at once. */
+function afterwards(run: Run, { digest }: Request): string {
   const approval = run.approvals.find(({ request }) => request.digest === digest);
-  if (approval === undefined || verdict === "deny") return [];
-  const { needs, holdMs } = approval.ruling.rule;
-  const left = needs - approval.votes.length - 1;
-  const others = left > 0 ? ` ${count(left)} more must approve it before anything is sent.` : "";
-  const held =
-    holdMs > 0 && left <= 0 ? ` It is held for ${duration(holdMs)}, and you can undo it until then.` : "";
-  return others + held === "" ? [] : [words(others + held)];
+  const { needs, holdMs } = approval?.ruling.rule ?? BUILT_IN_RULE;
+  const left = needs - (approval?.votes.length ?? 0) - 1;
+  if (left > 0)
+    return `${count(left)} more ${left === 1 ? "person" : "people"} must approve it before anything is sent.`;
+  if (holdMs > 0)
+    return `It is held for ${duration(holdMs)}, and you can undo it until then. Then the agent does it.`;
+  return "The agent then does it.";
 }
 
 /** What is decided is this request and no other: the card says the same digest. */
