@@ -3,6 +3,8 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
+    // No secret of any test may stand in what the run prints.
+    globalSetup: ["test/make/canary-watch.ts"],
     // Journeys talk to real servers and kill real processes; a machine may be slow, but nothing may hang.
     testTimeout: 120_000,
     hookTimeout: 60_000,

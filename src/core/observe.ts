@@ -88,7 +88,7 @@ export function requestOf(run: RunId, item: PendingApproval, ctx: Context): Requ
   const volatile = volatileIn(content, ctx.policy.volatile);
   const request = volatile.length === 0 ? { action, content } : { action, content, volatile };
   const digest = ctx.digest(digestedText(run, item.id, request));
-  return { ...request, requestedAt, digest, chars: countedChars(requestText(request)) };
+  return { ...request, requestedAt, digest, chars: countedChars(requestText(request, "open")) };
 }
 
 /** What the digest is taken of. */

@@ -2,12 +2,15 @@
 
 import type { Request } from "./approval.ts";
 import { isRecord, type Json } from "./json.ts";
-import { visible } from "./text.ts";
+import { type Masked, masked, maskedField } from "./secrets.ts";
+import { channelText, visible } from "./text.ts";
 
 export type RequestParts = {
   /** Null: the service did not say what is asked. */
   readonly action: string | null;
   readonly fields: readonly { readonly name: string; readonly text: string }[];
+  /** What is masked in it. */
+  readonly secrets: readonly string[];
 };
 
 /** Up to here the card itself holds the whole request (characters, made visible). */
@@ -18,31 +21,52 @@ export const MODAL_HOLDS_CHARS = 50_000;
 /** Said elsewhere on the card, so not repeated as a field. */
 const SHOWN_APART = new Set(["id", "action"]);
 
+/**
+ * How it is written: `open` as it is, for whoever decides; `masked` for a channel, with secrets of well-known shapes masked. Invisible
+ * characters and look-alikes are made visible either way.
+ */
+export type Drawing = "open" | "masked";
 type Told = Pick<Request, "action" | "content" | "volatile">;
 
-export function requestParts({ action, content, volatile = [] }: Told): RequestParts {
-  const shown = action === null ? null : visible(action);
-  if (!isRecord(content))
-    return { action: shown, fields: typeof content === "string" ? [] : [field("sent", content)] };
+export function requestParts({ action, content, volatile = [] }: Told, as: Drawing): RequestParts {
+  const head = action === null ? null : drawn(action, as, masked);
+  if (!isRecord(content)) {
+    const fields = typeof content === "string" ? [] : [field("sent", content, as)];
+    return parts(head, fields);
+  }
   const fields = Object.entries(content)
     .filter(
       ([name, value]) => !SHOWN_APART.has(name) || (name === "action" && action === null && value !== null),
     )
     .filter(([name, value]) => name !== "status" || value !== "pending")
-    .map(([name, value]) => field(name, value));
+    .map(([name, value]) => field(name, value, as));
   const may = volatile.map(visible).join(", ");
   const remark = {
     name: "May change without notice",
     text: `${may} (as first seen; not part of what is decided)`,
+    secrets: [],
   };
-  return { action: shown, fields: volatile.length === 0 ? fields : [...fields, remark] };
+  return parts(head, volatile.length === 0 ? fields : [...fields, remark]);
 }
 
-function field(name: string, value: Json): { name: string; text: string } {
-  return {
-    name: visible(name),
-    text: visible(typeof value === "string" ? value : JSON.stringify(value, null, 2)),
-  };
+type Drawn = { readonly text: string; readonly secrets: readonly string[] };
+type Field = Drawn & { readonly name: string };
+
+function parts(head: Drawn | null, fields: readonly Field[]): RequestParts {
+  const secrets = [...(head?.secrets ?? []), ...fields.flatMap((each) => each.secrets)];
+  return { action: head?.text ?? null, fields: fields.map(({ name, text }) => ({ name, text })), secrets };
+}
+
+function drawn(whole: string, as: Drawing, mask: (text: string) => Masked): Drawn {
+  if (as === "open") return { text: visible(whole), secrets: [] };
+  const { text, secrets } = mask(whole);
+  return { text: visible(text), secrets };
+}
+
+function field(name: string, value: Json, as: Drawing): Field {
+  const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  const label = as === "open" ? visible(name) : channelText(name);
+  return { name: label, ...drawn(text, as, (whole) => maskedField(name, whole)) };
 }
 
 /** One below the other. */
@@ -53,10 +77,23 @@ export function fieldsText(fields: RequestParts["fields"]): string {
   return lines.join("\n");
 }
 
-export function requestText(request: Told): string {
-  const { action, fields } = requestParts(request);
+export function requestText(request: Told, as: Drawing): string {
+  const { action, fields } = requestParts(request, as);
   const first = action ?? "(the service did not say what the action is)";
   return fields.length === 0 ? first : `${first}\n\n${fieldsText(fields)}`;
+}
+
+export function secretsIn(request: Told): readonly string[] {
+  return requestParts(request, "masked").secrets;
+}
+
+/** Beyond so much (characters) the form could not repeat what the file masks, so nothing is masked in it. */
+export const MASKED_IN_FILE_CHARS = 15_000;
+
+/** What the file in the thread holds. Whatever is masked in it stands in the form of whoever decides. */
+export function fileText(request: Request): string {
+  const masks = visible(secretsIn(request).join("\n")).length <= MASKED_IN_FILE_CHARS;
+  return requestText(request, masks ? "masked" : "open");
 }
 
 /** Too long even for a modal: it is attached to the thread as a file before anybody can decide. */

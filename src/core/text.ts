@@ -1,25 +1,32 @@
 // Untrusted text, made honest: what cannot be seen is shown by its number, and what does not fit is said to be missing.
 
+import { lookAlikesMarked, numbered } from "./look-alike.ts";
+import { masked } from "./secrets.ts";
+
 // Control, format, private-use, unassigned and lone-surrogate code points, line and paragraph separators, and the
 // letters that are drawn as nothing (Hangul fillers, Braille blank). Tab and newline stay.
 const UNSEEN =
-  /(?![\t\n])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}\u{115F}\u{1160}\u{3164}\u{FFA0}\u{2800}]|\u{034F}|\u{17B4}|\u{17B5}|[\u{180B}-\u{180F}]|[\u{FE00}-\u{FE0D}]|[\u{E0100}-\u{E01EF}]|\u{1D159}|(?<!\p{Extended_Pictographic})[\u{FE0E}\u{FE0F}](?!\u{20E3})/gu;
+  /(?![\t\n])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}\u{115F}\u{1160}\u{3164}\u{FFA0}\u{2800}]|\u{034F}|\u{17B4}|\u{17B5}|[\u{180B}-\u{180F}]|[\u{FE00}-\u{FE0E}]|[\u{E0100}-\u{E01EF}]|\u{1D159}|(?<!\p{Extended_Pictographic})\u{FE0F}(?!\u{20E3})/gu;
 
 // A joiner between two pictures makes one picture of them (👩‍💻): it is seen, so it stays.
 const PICTURE_JOINER =
   /(\p{Extended_Pictographic}(?:[\u{1F3FB}-\u{1F3FF}]|\u{FE0F})*)\u{200D}(?=\p{Extended_Pictographic})/gu;
 const KEPT_JOINER = "\u{200D}";
 
-/** The text with every unseen code point written as ⟨U+XXXX⟩. Carriage returns before a newline are dropped. */
+/**
+ * The text with every unseen code point written as ⟨U+XXXX⟩, and look-alikes followed by theirs. Carriage returns before a
+ * newline are dropped. Doing it twice changes nothing more.
+ */
 export function visible(text: string): string {
-  const pieces = text.replaceAll("\r\n", "\n").split(PICTURE_JOINER);
+  const pieces = lookAlikesMarked(text.replaceAll("\r\n", "\n")).split(PICTURE_JOINER);
   return pieces
     .map((piece, index) => (index % 2 === 1 ? piece + KEPT_JOINER : piece.replace(UNSEEN, numbered)))
     .join("");
 }
 
-function numbered(char: string): string {
-  return `⟨U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
+/** For places that more people read than decide: visible, and secrets of well-known shapes masked. */
+export function channelText(text: string): string {
+  return visible(masked(text).text);
 }
 
 export function unseenRemoved(text: string): string {
@@ -62,11 +69,17 @@ export function clipCounted(text: string, max: number): { shown: string; hidden:
   return clip(text, end);
 }
 
-/** One line for a title or a notification; cut with an ellipsis, because the whole stands elsewhere. */
+/** In less (characters) a remark would leave nothing to read. */
+const ROOM_TO_COUNT = 30;
+
+/** One line for a title, a notification or a list, fit for a channel; what is cut is counted, because the whole stands elsewhere. */
 export function oneLine(text: string, max: number): string {
-  const line = visible(text).replace(/\s+/g, " ").trim();
-  const { shown, hidden } = clip(line, max);
-  return hidden === 0 ? line : `${clip(shown, max - 1).shown}…`;
+  const line = channelText(text).replace(/\s+/g, " ").trim();
+  if (line.length <= max) return line;
+  const remark = (hidden: number): string =>
+    max < ROOM_TO_COUNT ? "…" : `… (${hidden.toLocaleString("en-US")} more)`;
+  const { shown, hidden } = clip(line, max - remark(line.length).length);
+  return shown + remark(hidden);
 }
 
 /** Pieces of at most `max` characters that put together are the text again; cut at a newline where one is near. */

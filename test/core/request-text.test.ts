@@ -77,7 +77,7 @@ describe("a request written out", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string({ unit: "binary" }), json), fc.string(), (fields, action) => {
         const apart = ["id", "action", "requested_at", "status"];
-        const text = requestText({ action, content: { ...fields, action } });
+        const text = requestText({ action, content: { ...fields, action } }, "open");
         expect(text).toContain(visible(action));
         for (const [name, value] of Object.entries(fields).filter(([name]) => !apart.includes(name))) {
           expect(text).toContain(visible(name));
@@ -113,10 +113,10 @@ describe("a request written out", () => {
       { action: "a⟨U+202E⟩b", fields: [{ name: "n⟨U+200B⟩", text: "v⟨U+2028⟩" }] },
     ],
   ])("%s", ([, action, content, parts]) => {
-    expect(requestParts({ action, content })).toMatchObject(parts);
+    expect(requestParts({ action, content }, "open")).toMatchObject(parts);
   });
 
   test("says so when the service did not say what the action is", () => {
-    expect(requestText({ action: null, content: "apr_1" })).toMatch(/did not say/);
+    expect(requestText({ action: null, content: "apr_1" }, "masked")).toMatch(/did not say/);
   });
 });

@@ -89,7 +89,7 @@ describe("pieces", () => {
 describe("oneLine", () => {
   test("is one line that fits, with nothing unseen in it", () => {
     fc.assert(
-      fc.property(anyText, fc.integer({ min: 2, max: 40 }), (text, max) => {
+      fc.property(anyText, fc.integer({ min: 2, max: 60 }), (text, max) => {
         const line = oneLine(text, max);
         expect(line.length).toBeLessThanOrEqual(max);
         expect(line).not.toMatch(/[\r\n\t\u2028\u2029]/);
@@ -98,6 +98,7 @@ describe("oneLine", () => {
   });
   test("says when it is cut", () => {
     expect(oneLine("delete everything", 10)).toBe("delete ev…");
+    expect(oneLine(`delete ${"x".repeat(2_000)}`, 40)).toBe(`delete ${"x".repeat(19)}… (1,981 more)`);
     expect(oneLine(" two\n\nlines ", 10)).toBe("two lines");
   });
 });

@@ -49,7 +49,13 @@ export function aWatchedRun(id: RunId = aRunId(), facts: RunFacts = {}): Run {
 export function aRequest(content: Json = { action: "delete the old certificate" }): Request {
   const action = "delete the old certificate";
   const digest = createHash("sha256").update(canonicalJson(content)).digest("hex");
-  return { action, content, requestedAt: null, digest, chars: requestText({ action, content }).length };
+  return {
+    action,
+    content,
+    requestedAt: null,
+    digest,
+    chars: requestText({ action, content }, "open").length,
+  };
 }
 
 /** Pending, its card at version 1. */

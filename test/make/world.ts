@@ -2,15 +2,18 @@
 // Tests act as people and look at what people and the service see. Waiting is always for a state, never for a time.
 
 import { randomBytes } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { request } from "undici";
 import { afterAll, beforeAll, type TestContext, vi } from "vitest";
 import { type App, startApp } from "#src/app.ts";
 import { explainFaults, readConfig } from "#src/config.ts";
 import { createLog } from "#src/log.ts";
 import { startWorld, type World, type WorldOptions } from "#src/sandbox/world.ts";
 import { type Acting, createActing } from "./journey-acts.ts";
+import { expectNoCanary } from "./canary.ts";
 import { createSight, type Sight } from "./journey-sight.ts";
 
 // A journey is many round trips, and some wait for a linger of several seconds on purpose. They wait side by side.
@@ -110,10 +113,13 @@ async function open(choices: Choices): Promise<Opened> {
   const end = async (well: boolean): Promise<void> => {
     world.service.control.clearFaults();
     world.slack.faults.clear();
+    const metrics = well ? await metricsOf(starter.url()) : "";
     await starter.stop();
     const lines = [...logged];
+    const stored = well ? storedIn(path) : "";
     await world.stop();
     for (const ending of ["", "-wal", "-shm", ".audit-key"]) await rm(path + ending, { force: true });
+    if (well) expectSecretsKept(stage, { metrics, stored, log: lines.join("\n") });
     if (well) checkAfterwards(stage, lines, choices);
   };
   try {
@@ -145,6 +151,29 @@ function createStarter(world: World, { env = {}, entrance = "socket" }: Choices,
       app = null;
     },
   };
+}
+
+async function metricsOf(url: string): Promise<string> {
+  if (url === "") return "";
+  const { body } = await request(new URL("/metrics", url));
+  return body.text();
+}
+
+function storedIn(path: string): string {
+  return ["", "-wal", "-shm"]
+    .map((ending) => path + ending)
+    .filter((each) => existsSync(each))
+    .map((each) => readFileSync(each, "latin1"))
+    .join("");
+}
+
+/** Tokens, the signing secret and the service's key stand nowhere but where they are used. */
+function expectSecretsKept({ slack, service }: Stage, told: { readonly [where: string]: string }): void {
+  for (const [where, text] of Object.entries(told)) expectNoCanary(`in the ${where}`, text);
+  const { messages, views } = slack.workspace;
+  expectNoCanary("in Slack", JSON.stringify([messages, views]));
+  const asked = service.requests.all({}).map(({ path, body }) => ({ path, body }));
+  expectNoCanary("in what the service was sent", JSON.stringify(asked));
 }
 
 /** What holds in every story, whatever it is about. */

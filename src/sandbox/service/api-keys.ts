@@ -3,7 +3,8 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 
-export const mintKey = (): string => `local-${randomBytes(24).toString("base64url")}`;
+/** «canary»: wherever one should turn up, it is seen that it is one. */
+export const mintKey = (): string => `local-canary-${randomBytes(24).toString("base64url")}`;
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 

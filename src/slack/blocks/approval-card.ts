@@ -13,7 +13,14 @@ import { earlier } from "../../core/vote.ts";
 import { CARD_APPROVE, CARD_DENY, CARD_READ, CARD_UNDO } from "../names.ts";
 import { ruleBlocks, voteLines } from "./card-rule.ts";
 import { cardState, type CardState } from "./card-state.ts";
-import { firstPart, fitsCard, shortDigest, wholeRequest } from "./request-blocks.ts";
+import {
+  firstPart,
+  fitsCard,
+  maskedRemark,
+  shortDigest,
+  WHO_SEES_MASKED,
+  wholeRequest,
+} from "./request-blocks.ts";
 import {
   clock,
   escaped,
@@ -38,6 +45,7 @@ export function approvalCard(run: Run, approval: Approval): Message {
   const state = cardState(run, approval);
   const asks = oneLine(approval.request.action ?? "(the service did not say what)", 200);
   const blocks: Block[] = [header(state.title), whoAsks(run, approval), requestBlock(run, approval)];
+  blocks.push(...maskedRemark(approval.request, state.open ? WHO_SEES_MASKED : ""));
   for (const past of approval.past.slice(-PAST_ON_CARD))
     blocks.push(rich(line(...pastLine(past), words(pastWords(past.because, past.words)))));
   blocks.push(...ruleBlocks(run, approval));
@@ -80,11 +88,11 @@ const WHERE_IN_FILE = {
 
 function requestBlock(run: Run, approval: Approval): Block {
   const { request } = approval;
-  if (fitsCard(request)) return wholeRequest(request);
+  if (fitsCard(request)) return wholeRequest(request, "masked");
   const where = needsFile(request)
     ? WHERE_IN_FILE[fileState(run, requestSlot(approval))]
     : "«Read in full» shows the whole request.";
-  return firstPart(request, 1_500, where);
+  return firstPart(request, 1_500, where, "masked");
 }
 
 /** Approve and Deny while it can be decided; what does not fit the card can be read as long as the card is there. */

@@ -3,15 +3,26 @@ import type { Request, Verdict } from "../../core/approval.ts";
 import { MAX_REASON_CHARS } from "../../core/decide.ts";
 import type { Nonce } from "../../core/ids.ts";
 import { BUILT_IN_RULE, type Rule } from "../../core/policy.ts";
-import { requestText } from "../../core/request-text.ts";
+import { type Drawing, requestText } from "../../core/request-text.ts";
+import { visible } from "../../core/text.ts";
 import { type Run, runId } from "../../core/run.ts";
 import { DECISION_MODAL, REASON_BLOCK, REASON_INPUT, WORD_BLOCK, WORD_INPUT } from "../names.ts";
-import { firstPart, fitsModal, shortDigest, wholeRequest } from "./request-blocks.ts";
-import { count, duration, line, note, person, rich, said, words } from "./rich.ts";
+import {
+  firstPart,
+  fitsModal,
+  maskedInFile,
+  maskedRemark,
+  shortDigest,
+  WHO_SEES_MASKED,
+  wholeRequest,
+} from "./request-blocks.ts";
+import { count, cut, duration, line, note, person, rich, said, words } from "./rich.ts";
 
 const FILE_PART_CHARS = 20_000;
 /** The request that is no longer valid is shown so far; the new one whole. */
 const WAS_CHARS = 5_000;
+
+const IN_FILE = "The whole request is attached to the run's thread as a file.";
 
 /** Asks for the reason, under the whole request. It carries nothing but its nonce. */
 export function decisionModal(run: Run, request: Request, verdict: Verdict, nonce: Nonce): View {
@@ -30,7 +41,8 @@ export function decisionModal(run: Run, request: Request, verdict: Verdict, nonc
     blocks: [
       rich(line(words(does))),
       ...asked(run),
-      ...shown(request),
+      ...shown(request, "open"),
+      ...maskedInFile(request),
       mark(request),
       reason(verdict, rule),
       ...word(verdict, rule),
@@ -55,13 +67,18 @@ function mark(request: Request): Block {
   return note(`Request ${shortDigest(request)}, as on the card`);
 }
 
-/** The request alone, for reading. */
+/** The request alone, for reading. Whoever sees the channel may open it, so it shows no more than the channel does. */
 export function readModal(run: Run, request: Request): View {
   return {
     type: "modal",
     title: plain("Request in full"),
     close: plain("Close"),
-    blocks: [...asked(run), ...shown(request), mark(request)],
+    blocks: [
+      ...asked(run),
+      ...shown(request, "masked"),
+      ...maskedRemark(request, WHO_SEES_MASKED),
+      mark(request),
+    ],
   };
 }
 
@@ -72,7 +89,7 @@ export function changedModal(run: Run, was: Request | null, is: Request): View {
       ? []
       : [
           rich(line(words("What you were shown:", { bold: true }))),
-          firstPart(was, WAS_CHARS, "It is not valid any more."),
+          firstPart(was, WAS_CHARS, "It is not valid any more.", "open"),
         ];
   return {
     type: "modal",
@@ -88,7 +105,7 @@ export function changedModal(run: Run, was: Request | null, is: Request): View {
       ...asked(run),
       ...difference(was, is),
       rich(line(words("What it is now:", { bold: true }))),
-      ...shown(is),
+      ...shown(is, "open"),
       mark(is),
       ...before,
     ],
@@ -97,15 +114,15 @@ export function changedModal(run: Run, was: Request | null, is: Request): View {
 
 function difference(was: Request | null, is: Request): Block[] {
   if (was === null) return [];
-  const before = new Set(requestText(was).split("\n"));
-  const after = new Set(requestText(is).split("\n"));
+  const before = new Set(requestText(was, "open").split("\n"));
+  const after = new Set(requestText(is, "open").split("\n"));
   const gone = [...before].filter((each) => !after.has(each)).map((each) => `− ${each}`);
   const fresh = [...after].filter((each) => !before.has(each)).map((each) => `+ ${each}`);
   const lines = [...gone, ...fresh].join("\n");
   return [
     rich(line(words("What changed:", { bold: true })), {
       type: "rich_text_preformatted",
-      elements: [said(lines, 5_000)],
+      elements: [words(cut(visible(lines), 5_000))],
     }),
   ];
 }
@@ -130,11 +147,9 @@ function asked(run: Run): Block[] {
   ];
 }
 
-function shown(request: Request): Block[] {
-  if (fitsModal(request)) return [wholeRequest(request)];
-  return [
-    firstPart(request, FILE_PART_CHARS, "The whole request is attached to the run's thread as a file."),
-  ];
+function shown(request: Request, as: Drawing): Block[] {
+  if (fitsModal(request)) return [wholeRequest(request, as)];
+  return [firstPart(request, FILE_PART_CHARS, IN_FILE, as)];
 }
 
 function ruleOver(run: Run, { digest }: Request): Rule {

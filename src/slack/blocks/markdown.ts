@@ -9,7 +9,7 @@ import type {
   RichTextSection,
 } from "@slack/types";
 import { lexer, type Token, type Tokens } from "marked";
-import { visible } from "../../core/text.ts";
+import { channelText } from "../../core/text.ts";
 import { boxes, line, type Style, words } from "./rich.ts";
 
 type Part = RichTextSection | RichTextList | RichTextPreformatted | RichTextQuote;
@@ -19,7 +19,7 @@ const MAX_DEPTH = 6;
 
 /** Text that the parser can't take, or that nests too deep for it, is shown as it was written. */
 export function markdown(text: string): Part[] {
-  const shown = visible(text);
+  const shown = channelText(text);
   if (NESTED.test(shown)) return boxes(shown);
   try {
     const parts = lexer(shown, { gfm: true }).flatMap((token) => block(token, 0));

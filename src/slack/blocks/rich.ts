@@ -1,5 +1,5 @@
 // Building bricks for messages. Untrusted text goes into `rich_text` text elements only: Slack reads no markup, mention or
-// link in them. `said` makes invisible characters visible; words of our own need it not.
+// link in them. `said` makes them honest and fit for a channel; words of our own need it not.
 
 import type {
   Block,
@@ -12,7 +12,7 @@ import type {
   RichTextText,
 } from "@slack/types";
 import type { UserId } from "../../core/ids.ts";
-import { clipCounted, pieces, visible } from "../../core/text.ts";
+import { channelText, clipCounted, pieces, visible } from "../../core/text.ts";
 import { PIECE_CHARS } from "./limits.ts";
 
 export type Message = { readonly text: string; readonly blocks: Block[] };
@@ -24,9 +24,9 @@ export function words(text: string, style?: Style): RichTextText {
   return style === undefined ? { type: "text", text } : { type: "text", text, style };
 }
 
-/** Somebody else's words, made visible and, beyond `max` characters, cut with a remark of how much is missing. */
+/** Somebody else's words, made visible, secrets masked, and beyond `max` characters cut with a remark of how much is missing. */
 export function said(text: string, max: number, style?: Style): RichTextText {
-  return words(cut(visible(text), max), style);
+  return words(cut(channelText(text), max), style);
 }
 
 export function cut(text: string, max: number): string {
@@ -66,7 +66,7 @@ export function quote(...elements: RichTextElement[]): RichTextQuote {
   return { type: "rich_text_quote", elements };
 }
 
-/** Untrusted text in boxes of its own, whole, in as many pieces as it needs. */
+/** Untrusted text in boxes of its own, made visible, whole, in as many pieces as it needs. Secrets are the caller's care. */
 export function boxes(text: string): RichTextPreformatted[] {
   return pieces(visible(text), PIECE_CHARS).map((piece) => ({
     type: "rich_text_preformatted",
@@ -87,9 +87,13 @@ export function note(text: string): Block {
   return { type: "context", elements: [{ type: "plain_text", text, emoji: false }] } as Block;
 }
 
-/** For `text`, the one place where Slack reads markup: its three special characters are written as entities. */
+/**
+ * For `text`, the one place where Slack reads markup: its three special characters are written as entities, and the name of an
+ * emoji stands apart from its colons.
+ */
 export function escaped(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  const inert = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  return inert.replace(/:(?=[\p{L}\p{N}_'+-]{1,100}:)/gu, ": ");
 }
 
 export function count(n: number): string {

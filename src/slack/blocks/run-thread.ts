@@ -3,7 +3,8 @@
 import type { Block } from "@slack/types";
 import { type Ended, OPENING, OUTCOME, OUTPUT, type Run, runId } from "../../core/run.ts";
 import { BACK, DOWN, fileState, MISSING } from "../../core/shows.ts";
-import { clipCounted, oneLine, visible } from "../../core/text.ts";
+import { masked } from "../../core/secrets.ts";
+import { channelText, clipCounted, oneLine } from "../../core/text.ts";
 import { UNKNOWN_LEAVE, UNKNOWN_START_AGAIN } from "../names.ts";
 import { markdown } from "./markdown.ts";
 import {
@@ -88,7 +89,7 @@ function details({ extra, how }: Ended): Block[] {
   const text = entries.map(
     ([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value, null, 2)}`,
   );
-  return [rich(line(words("The service says:")), ...boxes(cut(visible(text.join("\n")), DETAILS_CHARS)))];
+  return [rich(line(words("The service says:")), ...boxes(cut(channelText(text.join("\n")), DETAILS_CHARS)))];
 }
 
 function output(run: Run, ended: Ended): Block[] {
@@ -96,7 +97,10 @@ function output(run: Run, ended: Ended): Block[] {
     return ended.how === "succeeded" ? [rich(line(words("It has no output.")))] : [];
   }
   const label = rich(line(words("The agent's output:", { bold: true })));
-  if (!ended.asFile) return [label, rich(...markdown(ended.output)), note("End of the agent's output.")];
+  const many = masked(ended.output).secrets.length;
+  const hides = many === 0 ? "" : ` ${count(many)} secrets in it are masked; the service has it as it is.`;
+  if (!ended.asFile)
+    return [label, rich(...markdown(ended.output)), note(`End of the agent's output.${hides}`)];
   const whole = `The whole output (${count(ended.outputChars)} characters)`;
   const upload = run.uploads[OUTPUT];
   const rest = {
@@ -105,8 +109,8 @@ function output(run: Run, ended: Ended): Block[] {
     refused: `This is the first part. ${whole} could not be attached: ${upload?.is === "refused" ? upload.words : ""}. The service still has it.`,
   }[fileState(run, OUTPUT)];
   return [
-    rich(...markdown(clipCounted(visible(ended.output), FIRST_PART_CHARS).shown)),
-    note(oneLine(rest, 600)),
+    rich(...markdown(clipCounted(channelText(ended.output), FIRST_PART_CHARS).shown)),
+    note(oneLine(`${rest}${hides}`, 600)),
   ];
 }
 
@@ -120,7 +124,7 @@ function notStarted(run: Run, why: string): Message {
         words("Not started. ", { bold: true }),
         words("This is what was said:"),
       ),
-      ...boxes(cut(visible(why), 1_000)),
+      ...boxes(cut(channelText(why), 1_000)),
     ),
   ];
   return { text: escaped(says), blocks };

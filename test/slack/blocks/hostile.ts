@@ -39,7 +39,7 @@ export function always<T>(any: fc.Arbitrary<T>, holds: (value: T) => void): void
 /** Stands in every hostile text, so that its way into a message can be followed. No word of ours contains it. */
 export const MARK = "ZQX";
 
-const ATOMS = [
+export const ATOMS = [
   MARK,
   "<!channel>",
   "<!here|here>",

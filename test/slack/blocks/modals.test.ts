@@ -84,7 +84,7 @@ describe("an approver reads", () => {
 });
 
 function expectWhole(shown: string, request: Request): void {
-  const { action, fields } = requestParts(request);
+  const { action, fields } = requestParts(request, "open");
   expect(shown).toContain(action ?? "The service did not say what the action is");
   for (const { name, text } of fields) {
     expect(shown).toContain(name);

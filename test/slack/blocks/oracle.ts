@@ -70,6 +70,41 @@ function expectOwnElement(item: Item, ownLinks: readonly string[]): void {
   if (type === "mrkdwn") expect(item["verbatim"]).toBe(true);
 }
 
+/** The first thing that must not be on a surface; null: there is none. As `expectMessage`, but quick, for very many. */
+export function faultIn({
+  text,
+  blocks,
+}: {
+  readonly text?: string;
+  readonly blocks: unknown;
+}): string | null {
+  const bare = (text ?? "").replace(/&(amp|lt|gt);/g, " ");
+  if (/[<>&]/.test(bare)) return `markup in the text: ${bare}`;
+  if (/:[\w+'-]+:/.test(bare)) return `an emoji's name in the text: ${bare}`;
+  if (unseenIn(bare) !== null) return `an invisible code point in the text: ${unseenIn(bare)}`;
+  for (const item of objectsIn(wire(blocks))) {
+    const fault = faultOf(item);
+    if (fault !== null) return `${fault}: ${JSON.stringify(item)}`;
+  }
+  return null;
+}
+
+function faultOf(item: Item): string | null {
+  const type = typeof item["type"] === "string" ? item["type"] : "";
+  if (FOREIGN.includes(type)) return `a ${type}`;
+  if (type === "user" && item["user_id"] !== REQUESTER && item["user_id"] !== APPROVER) return "a stranger";
+  if (type === "channel" && item["channel_id"] !== CHANNEL) return "another channel";
+  if (type === "link") return "a link";
+  if (type === "mrkdwn" && item["verbatim"] !== true) return "markup that Slack reads";
+  for (const [field, held] of Object.entries(item)) {
+    if (typeof held !== "string") continue;
+    if (field !== "text" || !LITERAL.has(type)) {
+      if (held.includes(MARK)) return `strangers' words in ${field}`;
+    } else if (unseenIn(held) !== null) return `an invisible code point, ${unseenIn(held)}`;
+  }
+  return null;
+}
+
 const DRESSED = String.raw`\p{Extended_Pictographic}(?:[\u{1F3FB}-\u{1F3FF}]|\u{FE0F})*`;
 const PICTURES = new RegExp(`${DRESSED}(?:\\u{200D}${DRESSED})*(?:\\u{200D}(?=…|$))?`, "gu");
 const KEYCAPS = /[0-9#*]\u{FE0F}\u{20E3}?/gu;
@@ -78,6 +113,10 @@ const UNSEEN =
 
 /** Every code point is seen: what has no picture of its own is written as ⟨U+XXXX⟩. */
 export function expectSeen(text: string): void {
+  expect(unseenIn(text) ?? "none", "an invisible code point").toBe("none");
+}
+
+function unseenIn(text: string): string | null {
   // A long text stands in several pieces, and a picture of several code points may be at the seam.
   const found = UNSEEN.exec(
     text
@@ -86,7 +125,7 @@ export function expectSeen(text: string): void {
       .replace(KEYCAPS, ""),
   );
   const code = found?.[0].codePointAt(0)?.toString(16);
-  expect(code === undefined ? "none" : `U+${code}`, "an invisible code point").toBe("none");
+  return code === undefined ? null : `U+${code}`;
 }
 
 const REMARK = /^([\d,]+) more characters are not shown here|… \(([\d,]+) more characters\)$/;
