@@ -56,10 +56,12 @@ export const points: { readonly [name: string]: Point } = {
     task: TWO,
   }),
 
+  // who can approve; a click relies on what was told then
+  "asking who can approve": at("command", "users.info", "lost", { fresh: true, nth: 2 }),
+  "told who can approve": at("command", "users.info", "answered", { fresh: true, nth: 2 }),
+
   // click → modal
   "the card is up and nobody has clicked": { before: "click", place: null },
-  "asking who clicked": at("click", "users.info", "lost"),
-  "told who clicked": at("click", "users.info", "answered"),
   "the modal is sent and never opens": at("click", "views.open", "lost"),
   "the modal is open, its answer is not heard": at("click", "views.open", "answered"),
   "the modal is open and the reason is being typed": { before: "submit", place: null },
