@@ -15,13 +15,15 @@ export type BotKeeper = {
   readonly ready: () => Promise<void>;
   /** May be called twice. Resolves when it is ready. */
   readonly start: () => Promise<void>;
-  /** SIGKILL; resolves when the process is gone. It comes back by itself. */
+  /** SIGKILL; resolves when the process is gone. It comes back by itself. Rejects, in words, when there is none. */
   readonly kill: () => Promise<void>;
-  /** SIGTERM; resolves when the process is gone. It stays away. */
-  readonly stop: () => Promise<void>;
+  /** SIGTERM, if nothing else is said; resolves when the process is gone. It stays away. */
+  readonly stop: (signal?: Signal) => Promise<void>;
   readonly restart: () => Promise<void>;
   readonly onChange: (listener: () => void) => () => void;
 };
+
+type Signal = "SIGTERM" | "SIGKILL";
 
 type Environment = { readonly [name: string]: string };
 
@@ -76,7 +78,7 @@ export function createBotKeeper(options: BotKeeperOptions): BotKeeper {
     ready: () => ready(kept),
     start,
     kill: () => kill(kept),
-    stop: () => stop(kept),
+    stop: (signal) => stop(kept, signal),
     restart: async () => {
       await stop(kept);
       await start();
@@ -85,19 +87,19 @@ export function createBotKeeper(options: BotKeeperOptions): BotKeeper {
   };
 }
 
-async function stop(kept: Kept): Promise<void> {
+async function stop(kept: Kept, signal: Signal = "SIGTERM"): Promise<void> {
   forget(kept);
   const { current } = kept;
   // From here on its exit is no news.
   kept.current = null;
-  if (current !== null) kept.leaving = current.bot.end("SIGTERM");
+  if (current !== null) kept.leaving = current.bot.end(signal);
   change(kept, "stopped");
   await kept.leaving;
 }
 
 async function kill(kept: Kept): Promise<void> {
   const killed = kept.current;
-  if (killed === null) return;
+  if (killed === null) throw new Error("Countersign is not running.");
   await killed.bot.end("SIGKILL");
   // Its end is told a moment later.
   for (; kept.current === killed;) await next(kept);
@@ -106,7 +108,7 @@ async function kill(kept: Kept): Promise<void> {
 function launch(kept: Kept): void {
   forget(kept);
   kept.given = kept.options.env();
-  const bot = startBot(kept.given, kept.options.echo);
+  const bot = startBot(kept.given, { echo: kept.options.echo, tied: true });
   const up = bot.ready(READY_MS);
   const launched = { bot, up };
   kept.current = launched;

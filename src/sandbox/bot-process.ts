@@ -1,4 +1,4 @@
-// The real bot, as a process of its own: it gets an environment and nothing else, so it can't know where it runs.
+// The real bot, as a process of its own: its code gets an environment and nothing else, so it can't know where it runs.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { resolve } from "node:path";
@@ -19,25 +19,26 @@ export type BotProcess = {
 const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
 /** As `npm start` and the image start it: short-lived answers die young in a small nursery, which keeps ten thousand runs below 200 MB. */
 const FLAGS = ["--max-semi-space-size=8"];
+const LIFELINE = ["--import", new URL("lifeline.ts", import.meta.url).href];
 const KEPT_CHARS = 2_000_000;
 
-/** `echo` hears every piece that the bot prints. */
-export function startBot(
-  env: { readonly [name: string]: string },
-  echo: (text: string) => void = () => undefined,
-): BotProcess {
-  const child = spawn(process.execPath, [...FLAGS, MAIN], {
-    env: { PATH: process.env["PATH"] ?? "", ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+export type BotEars = {
+  /** Hears every piece that the bot prints. */
+  readonly echo?: ((text: string) => void) | undefined;
+  /** The bot dies with this process, even one that is killed. */
+  readonly tied?: boolean;
+};
+
+export function startBot(env: { readonly [name: string]: string }, ears: BotEars = {}): BotProcess {
+  const { echo = () => undefined, tied = false } = ears;
+  const child = spawnBot(env, tied);
   let printed = "";
   const hear = (chunk: Buffer): void => {
     const text = chunk.toString("utf8");
     printed = (printed + text).slice(-KEPT_CHARS);
     echo(text);
   };
-  child.stdout.on("data", hear);
-  child.stderr.on("data", hear);
+  for (const spoken of [child.stdout, child.stderr]) spoken?.on("data", hear);
   const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
   const url = `http://${env["HOST"] ?? "127.0.0.1"}:${env["PORT"] ?? "3000"}`;
   const says = (): string => printed.trim() || "(it printed nothing)";
@@ -51,6 +52,15 @@ export function startBot(
     printed: () => printed,
     exited,
   };
+}
+
+function spawnBot(env: { readonly [name: string]: string }, tied: boolean): ChildProcess {
+  // Nothing is written into the lifeline: it closes when this process ends.
+  const [flags, line] = tied ? [[...FLAGS, ...LIFELINE], ["pipe" as const]] : [FLAGS, []];
+  return spawn(process.execPath, [...flags, MAIN], {
+    env: { PATH: process.env["PATH"] ?? "", ...env },
+    stdio: ["ignore", "pipe", "pipe", ...line],
+  });
 }
 
 /** How often a bot that is starting is asked whether it is ready (ms). */

@@ -51,27 +51,27 @@ async function run(port: number | null, tempo: number, verbose: boolean): Promis
   const { startWorld } = await import("./world.ts");
   const folder = await mkdtemp(join(tmpdir(), "countersign-"));
   const databaseUrl = `sqlite:${join(folder, "countersign.db")}`;
-  const bot = {
+  const kept = {
     env: { LOG_LEVEL: verbose ? "info" : "error", NODE_COMPILE_CACHE: COMPILED, ...AUDIT, ...policyEnv() },
     echo: (text: string) => void process.stderr.write(text),
     say: (words: string) => console.error(words),
   };
   const start = (free: number): Promise<World> =>
-    startWorld({ port: free, tempo, databaseUrl, bot } satisfies WorldOptions);
-  const tidyUp = (): Promise<void> => rm(folder, { recursive: true, force: true });
+    startWorld({ port: free, tempo, databaseUrl, bot: kept } satisfies WorldOptions);
+  const tidyUp = (): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  let bot: World["bot"] = null;
+  endOnFault(async () => {
+    await bot?.stop("SIGKILL");
+    await tidyUp();
+  });
   const world = await onFreePort(port, start).catch(async (error: unknown) => {
     await tidyUp();
     throw error;
   });
+  bot = world.bot;
   let stopping: Promise<void> | null = null;
   const stop = (): Promise<void> => (stopping ??= world.stop().then(tidyUp));
-  const leave = (): void =>
-    void stop().then(() => {
-      console.log("The sandbox has ended.");
-      process.exit();
-    });
-  process.on("SIGINT", leave);
-  process.on("SIGTERM", leave);
+  endOnSignals(stop);
   try {
     await world.bot?.ready();
   } catch (error) {
@@ -83,6 +83,31 @@ async function run(port: number | null, tempo: number, verbose: boolean): Promis
     `Countersign's sandbox is ready: open ${world.slack.url} and type  /agent run deploy billing-api to production  (Ctrl-C ends it)`,
   );
   flushCompileCache();
+}
+
+/** Called again, `stop` changes nothing. */
+function endOnSignals(stop: () => Promise<void>): void {
+  const leave = (): void =>
+    void stop().then(() => {
+      console.log("The sandbox has ended.");
+      process.exit();
+    });
+  process.on("SIGINT", leave);
+  process.on("SIGTERM", leave);
+}
+
+/** Whatever nobody has caught ends the sandbox: what it would do from there on nobody knows. A bot without it ends by itself. */
+function endOnFault(tidyUp: () => Promise<void>): void {
+  const end = async (why: string): Promise<void> => {
+    await tidyUp().catch(() => undefined);
+    console.error(`The sandbox failed and has ended: ${why}`);
+    process.exit(1);
+  };
+  process.once("uncaughtException", (error: unknown) => {
+    // A second fault, while this one is tidied up, changes nothing.
+    process.on("uncaughtException", () => undefined);
+    void end((error instanceof Error ? error.message : String(error)).replace(/\s+/g, " "));
+  });
 }
 
 /** The usual port may be taken by another sandbox, and then any will do; a port that somebody asked for is not exchanged. */

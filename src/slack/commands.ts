@@ -27,7 +27,7 @@ const LIST_MOST = 10;
 
 export async function onCommand(deps: ListenerDeps, payload: CommandPayload, ack: CommandAck): Promise<void> {
   const by: Asker = { team: deps.team, user: payload.user_id, channel: payload.channel_id };
-  const typed = parseCommandLine(payload.text);
+  const typed = parseCommandLine(asTyped(payload.text));
   switch (typed.is) {
     case "run":
       return run(deps, by, payload, { task: typed.rest, ack });
@@ -48,6 +48,12 @@ export async function onCommand(deps: ListenerDeps, payload: CommandPayload, ack
     }
   }
 }
+
+const CHARACTERS: Readonly<Record<string, string>> = { "&amp;": "&", "&lt;": "<", "&gt;": ">" };
+
+/** Slack writes & < > of what a person types as entities, with should_escape or without; other apps undo that too. */
+const asTyped = (text: string): string =>
+  text.replace(/&(?:amp|lt|gt);/g, (entity) => CHARACTERS[entity] ?? entity);
 
 type Running = { readonly task: string; readonly ack: CommandAck };
 

@@ -178,30 +178,6 @@ describe("scenes", () => {
     const later = await look.tab("/as/U0CAT/C0RELEASES", window);
     expect(await later.getByText("Ben looks at it and approves.").isVisible()).toBe(false);
   });
-
-  test("a caption is seen above an open form too", async () => {
-    const page = await look.tab(channel);
-    stage.workspace.pushView("U0ANA", reasonModal());
-    await page.getByRole("dialog", { name: "Deny request" }).waitFor();
-    fake.play({ name: "four-eyes", captions, ended: null });
-    const words = page.getByText("Ben looks at it and approves.");
-    await words.waitFor();
-    const onTop = `(() => {
-      const { x, y, width, height } = document.querySelector("[data-words]").getBoundingClientRect();
-      return document.querySelector("[data-caption-bar]").matches(":popover-open") && width > 0 && y + height < 150 && x >= 0;
-    })()`;
-    expect(await page.evaluate(onTop)).toBe(true);
-    const uncovered = `(() => {
-      const { top } = document.querySelector("dialog[open]").getBoundingClientRect();
-      return top >= document.querySelector("[data-caption-bar]").getBoundingClientRect().bottom;
-    })()`;
-    expect(await page.evaluate(uncovered)).toBe(true);
-    fake.play({ name: "four-eyes", captions, ended: "done" });
-    await page.locator("[data-caption=done]").waitFor({ state: "attached" });
-    expect(await page.evaluate(`document.querySelector("[data-caption-bar]").matches(":popover-open")`)).toBe(
-      false,
-    );
-  });
 });
 
 describe("the traffic", () => {

@@ -88,6 +88,35 @@ const whoCalls: readonly Probe[] = [
 
 const posts: readonly Probe[] = [
   { asks: "to post nothing", ask: posting({}), due: { error: "no_text" } },
+  { asks: "to post blanks", ask: posting({ text: " " }), due: { error: "no_text" } },
+  {
+    asks: "to change a message to nothing",
+    ask: async ({ call, channel, post }) => call("chat.update", { channel, ts: await post({ text: "x" }) }),
+    due: { error: "no_text" },
+  },
+  {
+    asks: "to change a message with blocks to a text without",
+    ask: (asking) => changed(asking, { text: "changed" }),
+    due: {
+      answer: { messages: [{ text: "changed", edited: { user: /^[BUW]/, ts: /^\d+\.\d{6}$/ } }] },
+      without: "blocks",
+    },
+  },
+  {
+    asks: "to change the blocks of a message and not its text",
+    ask: (asking) => changed(asking, { blocks: [header(1)] }),
+    due: {
+      answer: { messages: [{ text: "probe", blocks: [{ type: "header" }], edited: { user: /^[BUW]/ } }] },
+    },
+  },
+  {
+    asks: "to post bare & < >",
+    ask: async ({ call, channel, post }) => {
+      const oldest = await post({ text: "a & b <c> &amp; 1 > 0" });
+      return call("conversations.history", { channel, oldest, inclusive: true, limit: 1 });
+    },
+    due: { answer: { messages: [{ text: "a &amp; b &lt;c&gt; &amp; 1 &gt; 0" }] } },
+  },
   {
     asks: "to post in no channel",
     ask: calling("chat.postMessage", { channel: never, text: "probe" }),
@@ -131,7 +160,25 @@ const posts: readonly Probe[] = [
   },
 ];
 
+/** A message with a button, as it is read back after an update. */
+const changed = async ({ call, channel, post }: Asking, update: object): Promise<Answer> => {
+  const ts = await post(blocks(actions(button({}))));
+  await call("chat.update", { channel, ts, ...update });
+  return call("conversations.history", { channel, oldest: ts, inclusive: true, limit: 1 });
+};
+
 const rules: readonly Probe[] = [
+  {
+    asks: "for a button that leads to a script",
+    ask: posting(blocks(actions(button({ url: "javascript:alert(1)" })))),
+    due: { error: "invalid_blocks", pointer: "/blocks/0/elements/0/url" },
+  },
+  {
+    asks: "for a date that is in no calendar",
+    ask: posting(blocks(actions({ type: "datepicker", initial_date: "2026-99-99" }))),
+    due: { error: "invalid_blocks", pointer: "/blocks/0/elements/0/initial_date" },
+  },
+
   {
     asks: "for a header of 151 characters",
     ask: posting(blocks(header(151))),
@@ -253,6 +300,12 @@ const others: readonly Probe[] = [
     ask: calling("conversations.open"),
     due: { error: "users_list_not_supplied" },
   },
+  {
+    asks: "to open a conversation with itself",
+    ask: async ({ call }) =>
+      call("conversations.open", { users: String((await call("auth.test"))["user_id"]) }),
+    due: { error: "cannot_dm_bot" },
+  },
 ];
 
 const everything: readonly Probe[] = [...whoCalls, ...posts, ...rules, ...reading, ...others];
@@ -333,10 +386,7 @@ export const slackProbes = (
     );
 
     test("for a socket with the app's token, if there is one, gives an address", async () => {
-      const answer =
-        probed.appToken === null
-          ? await as(probed.botToken)("apps.connections.open")
-          : await as(probed.appToken)("apps.connections.open");
+      const answer = await as(probed.appToken ?? probed.botToken)("apps.connections.open");
       const due: Due =
         probed.appToken === null ? { error: "not_allowed_token_type" } : { answer: { url: /^wss?:/ } };
       judge(answer, due);

@@ -41,6 +41,7 @@ describe.concurrent("/agent run", () => {
   test("starts nothing in a direct message, and says to use a channel", async (context) => {
     const world = await aWorld(context);
     const { id } = world.slack.workspace.dmOf(ana);
+    world.slack.workspace.app.takesMessages = true; // the manifest says no; whoever installs it may say yes
     await world.command(ana, id, "run deploy it");
     await world.told(ana, "Use a channel");
     await world.command(ana, id, "");

@@ -22,9 +22,14 @@ type Sandbox = {
   readonly left: () => Promise<string[]>;
 };
 
-async function sandbox(...args: string[]): Promise<Sandbox> {
+const sandbox = (...args: string[]): Promise<Sandbox> => sandboxWith({}, args);
+
+async function sandboxWith(
+  env: { readonly [name: string]: string },
+  args: readonly string[],
+): Promise<Sandbox> {
   const folder = await mkdtemp(join(tmpdir(), "countersign-main-"));
-  const child = spawn(process.execPath, [MAIN, ...args], { env: { ...process.env, TMPDIR: folder } });
+  const child = spawn(process.execPath, [MAIN, ...args], { env: { ...process.env, TMPDIR: folder, ...env } });
   let said = "";
   const { promise: ready, resolve } = Promise.withResolvers<string>();
   const hear = (text: string): void => {
@@ -83,3 +88,37 @@ test.for([
   expect(await asked.ended).toBe(2);
   expect(asked.said()).toContain(words);
 });
+
+/** Where the bot serves its health, which only the bot itself tells. */
+async function botOf({ begun, said }: Sandbox): Promise<string> {
+  await begun();
+  const told = (): string => /"url":"(http:[^"]+)"[^\n]*Countersign is ready/.exec(said())?.[1] ?? "";
+  await expect.poll(told).toMatch(/^http:/);
+  expect((await fetch(`${told()}/readyz`)).status).toBe(200);
+  return told();
+}
+
+const isGone = (url: string): Promise<boolean> =>
+  fetch(url).then(
+    () => false,
+    () => true,
+  );
+
+test("a sandbox that is killed takes its bot with it", async () => {
+  const killed = await sandbox("--port", "0", "--verbose");
+  const bot = await botOf(killed);
+  await killed.end("SIGKILL");
+  await expect.poll(() => isGone(bot), { timeout: 5_000 }).toBe(true);
+}, 30_000);
+
+test("a sandbox that fails ends with its bot, its folder and one line that says why", async () => {
+  const fails = 'process.on("SIGUSR2",()=>{throw(new(Error)("the\\nroof"))})';
+  const env = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(fails)}` };
+  const failed = await sandboxWith(env, ["--port", "0", "--verbose"]);
+  const bot = await botOf(failed);
+  const before = failed.said().length;
+  expect(await failed.end("SIGUSR2")).toBe(1);
+  expect(await isGone(bot)).toBe(true);
+  expect(failed.said().slice(before)).toBe("The sandbox failed and has ended: the roof\n");
+  expect(await failed.left()).toEqual([]);
+}, 30_000);

@@ -89,3 +89,23 @@ test("no command decides anything", async () => {
   for (const text of ["approve apr_1 yes", "deny apr_1 no", "APPROVE", "decide apr_1"])
     expect((await typed(text, {})).acks[0]).toContain("does not know");
 });
+
+describe("what was typed after the command", () => {
+  test.each([
+    ["run a &amp;&amp; b &lt;c&gt;", "a && b <c>"],
+    ["run &amp;lt; &amp;amp;lt; &quot; & <", "&lt; &amp;lt; &quot; & <"],
+  ])("«%s» is read without the entities that Slack writes for & < >", async (text, input) => {
+    const started: unknown[] = [];
+    const start = async (_by: unknown, asked: { input: string }) => {
+      started.push(asked.input);
+      return { ok: true };
+    };
+    await typed(text, { startRun: { start } as unknown as ListenerDeps["startRun"] });
+    expect(started).toEqual([input]);
+  });
+
+  test("is quoted once escaped, not twice", async () => {
+    const { acks } = await typed("&lt;b&gt;&amp;", {});
+    expect(acks[0]).toContain("does not know `&lt;b&gt;&amp;`");
+  });
+});

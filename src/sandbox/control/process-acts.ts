@@ -22,9 +22,15 @@ export function botActs(bot: BotKeeper): readonly ControlAct[] {
     ),
     controlAct(
       { name: "bot.stop", what: "SIGTERM; the bot stays away until it is started", args: nothing },
-      bot.stop,
+      () => {
+        if (bot.state() === "stopped") throw new Error("Countersign is stopped already.");
+        return bot.stop();
+      },
     ),
-    controlAct({ name: "bot.start", what: "answers when the bot is ready", args: nothing }, bot.start),
+    controlAct(
+      { name: "bot.start", what: "answers when the bot is ready, at once if it is already", args: nothing },
+      bot.start,
+    ),
     controlAct(
       {
         name: "bot.restart",

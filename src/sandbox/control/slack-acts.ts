@@ -2,7 +2,9 @@
 
 import { z } from "zod";
 import { methods } from "../slack/methods.ts";
+import type { Channel } from "../slack/model.ts";
 import type { Slack } from "../slack/server.ts";
+import type { Workspace } from "../slack/workspace.ts";
 import { type ControlAct, controlAct } from "./act.ts";
 import { slackFault } from "./fault-args.ts";
 import { channelCalled, personCalled } from "./names.ts";
@@ -78,7 +80,6 @@ const person = z.string().min(1).describe("id, handle or name");
 const channel = z.string().min(1).describe("id or name");
 
 function accountActs({ workspace, faults }: Slack): readonly ControlAct[] {
-  const who = (given: string) => personCalled(workspace, given);
   return [
     controlAct(
       {
@@ -86,18 +87,31 @@ function accountActs({ workspace, faults }: Slack): readonly ControlAct[] {
         what: "an account is switched off",
         args: z.strictObject({ person }),
       },
-      ({ person }) => faults.deactivate(who(person).id),
+      ({ person }) => {
+        const { id, name, kind, deactivated } = personCalled(workspace, person);
+        if (kind === "bot") throw new Error(`${name} is an app: it has no account that is switched off.`);
+        if (deactivated) throw new Error(`${name} is deactivated already.`);
+        faults.deactivate(id);
+      },
     ),
     controlAct(
       { name: "slack.makeGuest", what: "a member becomes a guest", args: z.strictObject({ person }) },
-      ({ person }) => faults.makeGuest(who(person).id),
+      ({ person }) => {
+        const { id, name, kind } = personCalled(workspace, person);
+        if (kind === "guest") throw new Error(`${name} is a guest already.`);
+        if (kind !== "member")
+          throw new Error(`${name} is ${NO_MEMBER[kind]}: only a member can become a guest.`);
+        faults.makeGuest(id);
+      },
     ),
   ];
 }
 
+const NO_MEMBER = { bot: "an app", outsider: "from another company" } as const;
+
 function channelActs({ workspace, faults }: Slack): readonly ControlAct[] {
   const who = (given: string) => personCalled(workspace, given);
-  const where = (given: string) => channelCalled(workspace, given);
+  const where = (given: string) => openChannel(workspace, given);
   return [
     controlAct(
       {
@@ -126,7 +140,17 @@ function channelActs({ workspace, faults }: Slack): readonly ControlAct[] {
     ),
     controlAct(
       { name: "slack.archive", what: "a channel is archived", args: z.strictObject({ channel }) },
-      ({ channel }) => faults.archive(where(channel).id),
+      ({ channel }) => {
+        const { id, name, archived } = where(channel);
+        if (archived) throw new Error(`#${name} is archived already.`);
+        faults.archive(id);
+      },
     ),
   ];
+}
+
+function openChannel(workspace: Workspace, given: string): Channel {
+  const found = channelCalled(workspace, given);
+  if (found.kind === "dm") throw new Error("These are direct messages, and not a channel.");
+  return found;
 }

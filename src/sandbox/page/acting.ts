@@ -59,7 +59,7 @@ function say(parts: PageParts, asked: Extract<Act, { do: "say" }>): Promise<ActR
   const { person, channel, thread, text } = asked;
   if (text.trim() === "") return told("There is nothing to send.");
   const [, command, rest = ""] = /^(\/\S+)(?:\s([\s\S]*))?$/.exec(text) ?? [];
-  if (command === undefined) return parts.acts.say(person, channel, wire(parts, text), thread || undefined);
+  if (command === undefined) return parts.acts.say(person, channel, text, thread || undefined);
   if (thread !== "") return told("Slack has no slash commands in threads. Type it in the channel.");
   if (parts.commands.some((one) => one.command === command)) {
     return parts.acts.command(person, channel, command, rest);
@@ -82,16 +82,6 @@ function invite({ workspace }: PageParts, asked: Extract<Act, { do: "say" }>, re
   channel.members.push(invited.id);
   workspace.changed({ kind: "channel", channel: channel.id });
   return { ok: true };
-}
-
-/** What Slack's own client makes of typed text before it goes on the wire. */
-function wire({ workspace }: PageParts, text: string): string {
-  const escaped = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-  const people = [...workspace.people.values()];
-  return escaped.replace(/(?<![\w@])@([\w.-]+)/g, (typed, handle: string) => {
-    const person = people.find((one) => one.handle === handle);
-    return person === undefined ? typed : `<@${person.id}>`;
-  });
 }
 
 function click(parts: PageParts, asked: Extract<Act, { do: "click" }>): Promise<ActResult> | ActResult {

@@ -1,3 +1,4 @@
+import { turnedOff } from "../slack/acting.ts";
 import { html } from "./html.ts";
 import type { Html } from "./html.ts";
 import type { Place } from "./place.ts";
@@ -15,11 +16,14 @@ function usesOf({ command, description, usage_hint: hint }: SlashCommand): Use[]
   });
 }
 
-export function composer({ commands }: PageParts, { place, to }: { place: Place; to: string }): Html {
+export function composer(parts: PageParts, { place, to }: { place: Place; to: string }): Html {
+  const { channels, app } = parts.workspace;
+  if (channels.get(place.where)?.kind === "dm" && !app.takesMessages)
+    return html`<p data-empty>${turnedOff}</p>`;
   const id = place.thread === null ? "composer" : "reply";
   const label = place.thread === null ? `Message ${to}` : "Reply";
   // Slack has no slash commands in threads.
-  const uses = place.thread === null ? commands.flatMap(usesOf) : [];
+  const uses = place.thread === null ? parts.commands.flatMap(usesOf) : [];
   return html`<form data-composer data-channel="${place.where}" data-thread="${place.thread ?? ""}">
     <p data-told role="alert" hidden></p>
     <ul id="${id}-uses" role="listbox" aria-label="Commands" data-uses hidden>

@@ -4,7 +4,7 @@ import { composer } from "./composer.ts";
 import { html } from "./html.ts";
 import type { Html } from "./html.ts";
 import type { Stamp } from "./live/memory.ts";
-import { drawMessage } from "./drawing/message.ts";
+import { drawMessage, goesOn } from "./drawing/message.ts";
 import { hrefOf } from "./place.ts";
 import type { Place } from "./place.ts";
 import type { PageParts } from "./parts.ts";
@@ -26,12 +26,14 @@ export function conversation(parts: PageParts, reader: Reader, { memory, epoch }
     (one) => one.thread,
   );
   const now = epoch();
-  const item = (message: Message, pane: Place): Item => {
-    const shown = { message, replies: replies.get(message.ts) ?? [], pane };
+  const item = (message: Message, pane: Place, after?: Message): Item => {
+    const day = dayAbove(message, { after, pane }, reader.times);
+    const shown = { message, replies: replies.get(message.ts) ?? [], pane, after, day };
     const parent = message.thread === null ? null : workspace.messageAt(place.where, message.thread)?.text;
     const files = message.files.map((id) => workspace.files.get(id));
     const minute = tellsDistance(message) ? Math.floor(workspace.now() / 60_000) : null;
-    const seen = [now, minute, parent, shown.replies.map((one) => one.ts).join(), ...files];
+    const above = [day, goesOn(shown)];
+    const seen = [now, minute, parent, shown.replies.map((one) => one.ts).join(), ...above, ...files];
     const stamp = [...seen, ...contentOf(message)];
     const at = { list: pane.thread === null ? "messages" : "replies", key: message.ts };
     return memory.item(at, stamp, () => drawMessage(shown, workspace, reader));
@@ -40,9 +42,24 @@ export function conversation(parts: PageParts, reader: Reader, { memory, epoch }
   const first = seen.filter((one) => one.ts === place.thread);
   const inThread = place.thread === null ? [] : [...first, ...(replies.get(place.thread) ?? [])];
   return {
-    channel: inChannel.map((one) => item(one, { ...place, thread: null })),
-    thread: inThread.map((one) => item(one, place)),
+    channel: inChannel.map((one, i) => item(one, { ...place, thread: null }, inChannel[i - 1])),
+    thread: inThread.map((one, i) => item(one, place, inThread[i - 1])),
   };
+}
+
+/** Every zone's days begin with one of these (ms); looking at dates takes longer than all else in a look. */
+const QUARTER_MS = 15 * 60_000;
+
+type Neighbours = { readonly after: Message | undefined; readonly pane: Place };
+
+/** «Today», «Yesterday» or the date, above the first message of a day; null above the others. A thread begins without. */
+function dayAbove({ at }: Message, { after, pane }: Neighbours, times: Reader["times"]): string | null {
+  const quarter = (ms: number): number => Math.floor(ms / QUARTER_MS);
+  const date = (ms: number): string => times.tokens("{date_num}", ms);
+  if (after === undefined && pane.thread !== null) return null;
+  if (after !== undefined && (quarter(after.at) === quarter(at) || date(after.at) === date(at))) return null;
+  const day = times.tokens("{day_divider_pretty}", at);
+  return day.charAt(0).toUpperCase() + day.slice(1);
 }
 
 /** The workspace replaces blocks and metadata as a whole; what it changes in place is small. */

@@ -95,7 +95,7 @@ export function drawDocument(parts: PageParts, place: Place, { drawn, now }: Dra
       ${attr("data-has-thread", place.thread !== null)}${attr("data-has-panel", place.panel)}
     >
       <nav data-people aria-label="Who you are">${slot("people")}</nav>
-      <aside data-caption-bar popover="manual" aria-label="The scene that plays">
+      <aside data-caption-bar aria-label="The scene that plays">
         <div role="status">${slot("caption")}</div>
       </aside>
       <nav id="sidebar" data-sidebar popover aria-label="Channels">

@@ -28,14 +28,17 @@ export const hostile: Story = {
     );
     for (const mark of ["⟨U+202E⟩", "⟨U+200B⟩", "⟨U+0000⟩"])
       stage.check(viewWords(form).includes(mark), `the form shows ${mark}`);
+    const inForm = tricksIn({ text: "", blocks: form.view.blocks }, stage.people);
+    stage.check(inForm.length === 0, `the form is not tricked, but has ${inForm.join(" and ")}`);
     stage.check((await stage.submit(cat, reason, form)) === null, "Cat's form closes");
     await stage.reads(card, "⛔ Denied", reason);
     const end = await stage.saidIn(asked, "not done");
     await stage.say("Cat denies, with marks of her own in the reason. They stay plain text too.");
-    const tricks = [asked.opening, ...stage.threadOf(asked)].flatMap((each) => tricksIn(each, stage.people));
+    const messages = [asked.opening, ...stage.threadOf(asked)];
+    const tricks = messages.flatMap((each) => tricksIn(each, stage.people));
     stage.check(tricks.length === 0, `no message is tricked, but one has ${tricks.join(" and ")}`);
     stage.check(stage.sent(asked)[0]?.reason === reason, "the reason reached the service letter for letter");
     stage.check(wordsOf(end.blocks).includes("<!channel>"), "the run's output shows the text, too");
-    return "The text stands there as it came, hidden letters are shown, and none of it mentioned, linked or pretended anything.";
+    return `Looked at: the form and all ${messages.length} messages of the thread. No link, image, emoji, mention or Slack markup came of the text, and no unseen character is left in them. Cat's reason reached the service letter for letter.`;
   },
 };

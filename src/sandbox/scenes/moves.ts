@@ -11,6 +11,8 @@ const CHANNEL = "C0OPSAGENTS";
 /** A run that somebody asked for, as the service and the channel have it. */
 export type Asked = { readonly run: string; readonly opening: Message };
 
+export type Opened = { readonly form: OpenView; readonly ms: number };
+
 /** A command that was taken leads to a run in less than this (ms). */
 const START_MS = 20_000;
 const NEVER = new AbortController().signal;
@@ -38,6 +40,13 @@ export function createMoves(parts: StageParts, until: Until) {
     /** Presses a card's button until its form is there, and resolves to it. */
     open: (person: PersonId, card: Message, button: string): Promise<OpenView> =>
       open(moving, person, card, button),
+    /** As `open`, but whoever would have to press again ends the story. Also how long the form took to come (ms). */
+    openAtOnce: async (person: PersonId, card: Message, button: string): Promise<Opened> => {
+      const begun = performance.now();
+      const form = await pressOnce(moving, person, card, button);
+      if (form === null) throw new Error(`«${button}» needed a second press.`);
+      return { form, ms: performance.now() - begun };
+    },
     submit,
     /** The whole way: the button, the reason, the window closes. */
     decide: async (person: PersonId, card: Message, button: "Approve" | "Deny", reason: string) => {
@@ -78,25 +87,36 @@ async function ask(moving: Moving, person: PersonId, task: string): Promise<Aske
 }
 
 async function open(moving: Moving, person: PersonId, card: Message, button: string): Promise<OpenView> {
-  const { slack, hands, signal, until, begun } = moving;
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const form = await pressOnce(moving, person, card, button);
+    if (form !== null) return form;
+  }
+  throw new Error(`«${button}» opened no window that could be used, ${TRIES} times.`);
+}
+
+/** Null: the person was told to press again, in a window that is closed by now, or privately. */
+async function pressOnce(
+  { slack, hands, signal, until, begun }: Moving,
+  person: PersonId,
+  card: Message,
+  button: string,
+): Promise<OpenView | null> {
   const { workspace } = slack;
   const topmost = (): OpenView | undefined => workspace.viewsOf(person).at(-1);
   /** How often the person was privately told something. */
   const privately = (): number => workspace.messages.filter((each) => each.ephemeralFor === person).length;
-  for (let tries = 0; tries < TRIES; tries += 1) {
-    signal.throwIfAborted();
-    const before = topmost()?.id;
-    const told = privately();
-    await hands.press(person, card, button);
-    const opened = await until(`the window after «${button}»`, () => {
-      const view = topmost();
-      return view !== undefined && view.id !== before ? view : privately() > told && "told";
-    });
-    if (opened === "told") continue;
-    begun.views.add(opened.id);
-    if (opened.view["submit"] !== undefined) return opened;
-    if (!AGAIN.test(viewWords(opened))) throw new Error(`«${button}» was refused: ${viewWords(opened)}`);
-    await hands.close(person, opened.id);
-  }
-  throw new Error(`«${button}» opened no window that could be used, ${TRIES} times.`);
+  signal.throwIfAborted();
+  const before = topmost()?.id;
+  const told = privately();
+  await hands.press(person, card, button);
+  const opened = await until(`the window after «${button}»`, () => {
+    const view = topmost();
+    return view !== undefined && view.id !== before ? view : privately() > told && "told";
+  });
+  if (opened === "told") return null;
+  begun.views.add(opened.id);
+  if (opened.view["submit"] !== undefined) return opened;
+  if (!AGAIN.test(viewWords(opened))) throw new Error(`«${button}» was refused: ${viewWords(opened)}`);
+  await hands.close(person, opened.id);
+  return null;
 }

@@ -4,7 +4,7 @@ import { wordsOf } from "../control/surface.ts";
 import type { Run } from "../service/run.ts";
 import type { Message } from "../slack/model.ts";
 import { type Asked, createMoves } from "./moves.ts";
-import { createUntil, type StageParts, type Until } from "./watch.ts";
+import { countRefused, createUntil, type StageParts, type Until } from "./watch.ts";
 
 export const ana = "U0ANA";
 export const ben = "U0BEN";
@@ -52,6 +52,8 @@ function createSight({ slack, service: { service } }: StageParts, until: Until) 
       until(`«${words}» in the thread`, () =>
         threadOf(asked).find(({ blocks }) => wordsOf(blocks).includes(words)),
       ),
+    /** All that the message says from now until `end`, each version once it is there. */
+    versionsOf: (message: Message) => versionsOf(slack.workspace, message),
     runOf: ({ run }: Asked): Run | undefined => runs.get(run),
     /** The run, as soon as it fits. */
     untilRun: ({ run }: Asked, what: string, fits: (run: Run) => boolean): Promise<Run> =>
@@ -64,9 +66,17 @@ function createSight({ slack, service: { service } }: StageParts, until: Until) 
         .all({ route: "decide" })
         .filter(({ path, body }) => body !== null && path.includes(`/${encodeURIComponent(run)}/`))
         .map(({ path, body }) => ({ path, ...(JSON.parse(body ?? "") as Omit<Sent, "path">) })),
-    /** How many calls Slack has refused for coming too fast. */
-    tooFast: (): number => slack.traffic.lines().filter(({ refused }) => refused === "ratelimited").length,
+    /** How many calls Slack refuses for coming too fast, from now until `end`. */
+    countTooFast: () => countRefused(slack.traffic, "ratelimited"),
   };
+}
+
+function versionsOf({ onChange }: StageParts["slack"]["workspace"], message: Message) {
+  const seen = [wordsOf(message.blocks)];
+  const end = onChange((change) => {
+    if (change.message?.now === message) seen.push(wordsOf(message.blocks));
+  });
+  return { seen: (): readonly string[] => seen, end };
 }
 
 /** The story ends here when it is not so. */

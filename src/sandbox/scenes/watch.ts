@@ -51,3 +51,12 @@ export function createUntil({ onChange, signal }: Pick<StageParts, "onChange" | 
     });
   };
 }
+
+/** How often Slack refuses a call with this word from now on; what the log forgets meanwhile counts too. */
+export function countRefused({ onLine }: Pick<Slack["traffic"], "onLine">, word: string) {
+  let count = 0;
+  const end = onLine(({ refused }) => {
+    if (refused === word) count += 1;
+  });
+  return { count: (): number => count, end };
+}

@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { mintKey } from "./api-keys.ts";
 import { createStateFile, damaged, loadState } from "./state-file.ts";
+import { owning } from "./state-lock.ts";
 import { createLedger, usageRow } from "./usage.ts";
 import type { Ledger } from "./usage.ts";
 
@@ -19,8 +20,14 @@ export type GatewayMemory = {
   readonly close: () => Promise<void>;
 };
 
-/** `given` null: the keys that were minted before, or one minted now. */
-export async function openGatewayMemory(
+/** `given` null: the keys that were minted before, or one minted now. Rejects, in words, when another process has the file. */
+export const openGatewayMemory = (
+  path: string | null,
+  now: () => number,
+  given: readonly string[] | null,
+): Promise<GatewayMemory> => owning(path, () => readGatewayMemory(path, now, given));
+
+async function readGatewayMemory(
   path: string | null,
   now: () => number,
   given: readonly string[] | null,

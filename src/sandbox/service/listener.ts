@@ -38,6 +38,20 @@ export async function startListener(address: Address, serve: Serve): Promise<Lis
   };
 }
 
+/** Where the port cannot be had, what was opened for the server is let go of. */
+export async function startListenerFor(
+  letGo: () => Promise<void>,
+  address: Address,
+  serve: Serve,
+): Promise<Listener> {
+  try {
+    return await startListener(address, serve);
+  } catch (error) {
+    await letGo();
+    throw error;
+  }
+}
+
 function listen({ host, port }: Address, serve: Serve): Promise<Server> {
   /** The last request that came through each connection, and its answer. */
   const last = new WeakMap<Duplex, readonly [IncomingMessage, ServerResponse]>();

@@ -10,6 +10,7 @@ import type { Run } from "./run.ts";
 import { emptyState, readState } from "./service-state.ts";
 import type { ServiceState } from "./service-state.ts";
 import { createStateFile, loadState } from "./state-file.ts";
+import { owning } from "./state-lock.ts";
 
 export type Memory = {
   readonly runs: Map<string, Run>;
@@ -36,7 +37,11 @@ export type Wishes = {
   readonly profile: Partial<Profile>;
 };
 
-export async function openMemory({ statePath, apiKey, profile }: Wishes): Promise<Memory> {
+/** Rejects, in words, when another process has the file. */
+export const openMemory = (wishes: Wishes): Promise<Memory> =>
+  owning(wishes.statePath, () => readMemory(wishes));
+
+async function readMemory({ statePath, apiKey, profile }: Wishes): Promise<Memory> {
   const before = statePath === null ? emptyState : readState(statePath, await loadState(statePath));
   const given = apiKey === undefined ? null : nameOfKey(apiKey);
   const settings = {

@@ -11,7 +11,7 @@ import type { FaultHandle, Faults } from "./faults.ts";
 import { createGatewayApi, gatewayRoutes } from "./gateway-api.ts";
 import type { GatewayStatus } from "./gateway-api.ts";
 import { openGatewayMemory } from "./gateway-memory.ts";
-import { startListener } from "./listener.ts";
+import { startListenerFor } from "./listener.ts";
 import type { Listener } from "./listener.ts";
 import { createRateLimit } from "./rate-limit.ts";
 import { createRecorder } from "./recorder.ts";
@@ -88,7 +88,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     keyShown: reader.keyShown,
     handle,
   });
-  const listener = await startListener({ host, port }, exchange);
+  const listener = await startListenerFor(memory.close, { host, port }, exchange);
 
   return {
     url: listener.url,

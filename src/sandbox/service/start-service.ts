@@ -10,7 +10,7 @@ import { createControl } from "./control.ts";
 import type { Control } from "./control.ts";
 import { createExchange } from "./exchange.ts";
 import { createFaults } from "./faults.ts";
-import { startListener } from "./listener.ts";
+import { startListenerFor } from "./listener.ts";
 import { openMemory } from "./memory.ts";
 import type { Profile } from "./profile.ts";
 import { createRecorder } from "./recorder.ts";
@@ -60,7 +60,11 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     bodyLimit: () => settings.profile.bodyLimit,
     keyShown: (headers) => keyShown(headers, settings.key),
   });
-  const listener = await startListener({ host, port }, exchange);
+  const letGo = async (): Promise<void> => {
+    world.stop();
+    await memory.close();
+  };
+  const listener = await startListenerFor(letGo, { host, port }, exchange);
 
   return {
     url: listener.url,
@@ -72,8 +76,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     control: createControl({ world, faults, listener, clock, memory }),
     async stop() {
       await listener.down();
-      world.stop();
-      await memory.close();
+      await letGo();
     },
   };
 }

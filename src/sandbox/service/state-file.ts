@@ -16,6 +16,11 @@ export function damaged(path: string, because: string, cause?: unknown): Error {
   return new Error(words, { cause });
 }
 
+export function unwritable(path: string, cause: unknown): Error {
+  const because = cause instanceof Error ? cause.message : String(cause);
+  return new Error(`The state file ${path} cannot be written: ${because}`, { cause });
+}
+
 /** Undefined where there is no file yet. */
 export async function loadState(path: string): Promise<unknown> {
   const text = await readFile(path, "utf8").catch((error: unknown) => {
@@ -42,8 +47,7 @@ export function createStateFile(path: string, state: () => unknown): StateFile {
       .then(() => {
         next = null;
         writing = replace(path, JSON.stringify(state())).catch((error: unknown) => {
-          const because = error instanceof Error ? error.message : String(error);
-          throw new Error(`The state file ${path} cannot be written: ${because}`, { cause: error });
+          throw unwritable(path, error);
         });
         return writing;
       });

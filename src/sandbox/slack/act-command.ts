@@ -1,8 +1,9 @@
 // A person types a slash command. Slack does not offer an app's commands to people of other workspaces; here they may
 // try, since no app should rely on it.
 
-import { actorIn, channelName, done, failureCode, tell, told } from "./acting.ts";
+import { channelName, done, failureCode, tell, told, writerIn } from "./acting.ts";
 import type { Acting } from "./acting.ts";
+import { entities } from "./marks.ts";
 import type { ActResult, Acts, Channel, Person } from "./model.ts";
 import { Refused } from "./refused.ts";
 import { respond } from "./response-url.ts";
@@ -11,12 +12,14 @@ import type { Json } from "./rules-check.ts";
 export const createCommand =
   (acting: Acting): Acts["command"] =>
   async (personId, channelId, command, text) => {
-    const found = actorIn(acting, personId, channelId);
+    const found = writerIn(acting, personId, channelId);
     if (typeof found === "string") return told(found);
     const known = acting.manifest.commands.get(command);
     if (!known) return tell(acting, personId, channelId, `${command} is not a valid command.`);
-    const typed = known.escape ? escaped(acting, text) : text;
-    const body = { ...bodyOf(acting, found.person, found.channel), command, text: typed };
+    // Third party: bots undo the entities, with should_escape or without (the HTCondor Slack bot among others).
+    const typed = entities(text);
+    const sent = known.escape ? named(acting, typed) : typed;
+    const body = { ...bodyOf(acting, found.person, found.channel), command, text: sent };
     const outcome = await acting.deliver({ kind: "slash_commands", body });
     if (!outcome.ok) return tell(acting, personId, channelId, failed(command, failureCode(outcome)));
     return answer(acting, { person: personId, channel: channelId, command }, outcome.ack);
@@ -39,7 +42,7 @@ const bodyOf = (acting: Acting, person: Person, channel: Channel): Json => ({
 });
 
 /** docs.slack.dev, should_escape: names of people, user groups and channels arrive as ids. */
-const escaped = ({ workspace }: Acting, text: string): string =>
+const named = ({ workspace }: Acting, text: string): string =>
   text
     .replace(/@([\w.-]+)/g, (typed, handle: string) => {
       const person = [...workspace.people.values()].find((one) => one.handle === handle);

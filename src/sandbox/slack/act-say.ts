@@ -1,14 +1,15 @@
 // A person writes a message, or opens the app's Home tab.
 
-import { actor, actorIn, done, told } from "./acting.ts";
+import { actor, done, told, writerIn } from "./acting.ts";
 import type { Acting } from "./acting.ts";
+import { typed } from "./marks.ts";
 import type { ActResult, Acts, PersonId } from "./model.ts";
 import { viewJson } from "./wire.ts";
 
 export const createSay =
   (acting: Acting): Acts["say"] =>
   async (personId, channelId, text, thread) => {
-    const found = actorIn(acting, personId, channelId);
+    const found = writerIn(acting, personId, channelId);
     if (typeof found === "string") return told(found);
     if (text.trim() === "") return told("There is nothing to send.");
     const { workspace } = acting;
@@ -16,7 +17,7 @@ export const createSay =
     if (parent === undefined) return told("This thread is gone.");
     const root = parent?.thread ?? parent?.ts ?? null;
     acting.traffic.add("person", `says as ${personId}`, { channel: channelId, text });
-    workspace.post({ channel: channelId, author: personId, text, thread: root });
+    workspace.post({ channel: channelId, author: personId, text: typed(workspace, text), thread: root });
     return done;
   };
 

@@ -46,6 +46,17 @@ export const actorIn = (
   return channel.archived ? "This channel is archived." : { person, channel };
 };
 
+/** Slack's words in place of a composer, for an app that takes no messages. */
+export const turnedOff = "Sending messages to this app has been turned off.";
+
+/** As `actorIn`, of somewhere the person may also write. */
+export const writerIn = (...where: Parameters<typeof actorIn>): ReturnType<typeof actorIn> => {
+  const found = actorIn(...where);
+  const [{ workspace }] = where;
+  const closed = typeof found !== "string" && found.channel.kind === "dm" && !workspace.app.takesMessages;
+  return closed ? turnedOff : found;
+};
+
 /** docs.slack.dev: the name of a private channel is not told to apps. */
 export const channelName = ({ kind, name }: Channel): string =>
   kind === "public" ? name : kind === "private" ? "privategroup" : "directmessage";

@@ -1,5 +1,6 @@
 // What a message may say: text, blocks, Markdown and metadata, checked before it is kept.
 
+import { kept } from "./marks.ts";
 import type { Block, Message } from "./model.ts";
 import { Refused } from "./refused.ts";
 import { isJson } from "./rules-check.ts";
@@ -23,11 +24,11 @@ export const acceptContent = (given: Given): Content => {
   if (markdown !== undefined && (given.text !== undefined || given.blocks !== undefined))
     throw new Refused("markdown_text_conflict");
   if (markdown !== undefined && markdown.length > maxMarkdownText) throw new Refused("msg_too_long");
-  const blocks = markdown ? [{ type: "markdown", text: markdown }] : (given.blocks ?? []);
+  const blocks = markdown?.trim() ? [{ type: "markdown", text: markdown }] : (given.blocks ?? []);
   const accepted = acceptBlocks(blocks);
-  if (text === "" && accepted.length === 0) throw new Refused("no_text");
+  if (text.trim() === "" && accepted.length === 0) throw new Refused("no_text");
   const shown = text === "" ? (markdown ?? "") : text;
-  return { text: shown.slice(0, maxText), blocks: accepted, truncated: shown.length > maxText };
+  return { text: kept(shown.slice(0, maxText)), blocks: accepted, truncated: shown.length > maxText };
 };
 
 export const acceptMetadata = (metadata: Json | undefined): Message["metadata"] => {

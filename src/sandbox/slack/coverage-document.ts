@@ -7,7 +7,7 @@ import type { Row } from "./coverage-row.ts";
 const head = `# What the sandbox imitates of Slack
 
 This page is made from \`src/sandbox/slack/coverage.ts\` and held to the code by \`test/sandbox/slack/coverage.test.ts\`:
-every method, payload, refusal, limit, block and element has a row, and every row names a test that exists. After a change:
+every method, payload, refusal, limit, block and element has a row, and every row names tests that exist. After a change:
 \`npx vitest run test/sandbox/slack/coverage.test.ts -u\`.
 
 **How faithfully.** *exact*: as the source says. *close*: lesser details are left out. *simplified*: the idea, not the detail.
@@ -32,8 +32,11 @@ The probes post in that channel only, and delete what they posted. Where an answ
 
 const cell = (text: string): string => text.replaceAll("|", "\\|");
 
-const line = ({ subject, how, what, source, proof }: Row): string => {
-  const shown = proof ? `${proof[0]}: ${proof[1].replace("%s", subject)}` : "";
+const line = ({ subject, how, what, source, proof, also = [] }: Row): string => {
+  const named = (proof === null ? [] : [proof, ...also]).map(
+    ([file, title]) => `${file}: ${title.replace("%s", subject)}`,
+  );
+  const shown = named.join("; ");
   return `| ${[`\`${subject}\``, how, what, source, shown].map(cell).join(" | ")} |`;
 };
 

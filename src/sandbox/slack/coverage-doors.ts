@@ -4,14 +4,81 @@ import type { Row } from "./coverage-row.ts";
 
 const judge = "judge-interactions.test.ts";
 const sockets = "sockets.test.ts";
+const answers = "response-url.test.ts";
+const dms = "direct-messages.test.ts";
+const typing = "typing.test.ts";
 
 export const doorRows: readonly Row[] = [
   {
     subject: "response_url and respond()",
-    what: "to the person or the channel, instead of the original, or deleting it; also where the app is no member",
+    what: "to the person or the channel, instead of the original, or deleting it; also where the app is no member; JSON only, and unknown fields are refused, which is a guess",
     how: "close",
-    source: "docs.slack.dev, handling user interaction",
+    source: "docs.slack.dev, handling user interaction; @slack/bolt, RespondArguments",
     proof: [judge, "respond() to a click replaces the message, adds one, and deletes it"],
+    also: [
+      [
+        answers,
+        "an answer is for the person alone unless it is meant for the channel, also where the app is no member",
+      ],
+      [answers, "with fields: unknown ones and those that the sandbox cannot show are refused by name"],
+      [answers, "with bodies: only JSON is read, as the documentation shows it"],
+    ],
+  },
+  {
+    subject: "who may open a socket",
+    what: "loopback's own Host, no foreign Origin, and a ticket; addresses that are none are bad requests",
+    how: "simplified",
+    source: "the sandbox",
+    proof: [
+      "address.test.ts",
+      "a socket is opened for no foreign Host and for no foreign page, and its ticket stays good",
+    ],
+    also: [
+      [
+        "address.test.ts",
+        "an address that is none is a bad request, whether it asks for an answer or for a socket",
+      ],
+      ["address.test.ts", "whoever hangs up on a refused upgrade harms nobody, and keeps nothing open"],
+    ],
+  },
+  {
+    subject: "messages_tab_read_only_enabled",
+    what: "people write and command nothing in their direct messages with the app, which still writes there",
+    how: "close",
+    source: "docs.slack.dev, app manifests; third party: the words in place of the composer",
+    proof: [
+      dms,
+      "where the manifest makes them read-only, people write nothing there, and the app still does",
+    ],
+    also: [[dms, "where the manifest turns the messages tab off, nobody writes there"]],
+  },
+  {
+    subject: "& < > in what people write",
+    what: "entities, in messages and after commands; @names of people become mentions; #names and links stay words",
+    how: "close",
+    source: "docs.slack.dev, formatting; after commands third party: bots that undo them",
+    proof: [typing, "a person's & < > are entities, and so no mark that they type comes alive"],
+    also: [
+      [typing, "a person's @name is a mention of whoever has that name, and of nobody otherwise"],
+      [
+        typing,
+        "what follows a command arrives with entities for & < >, and with ids for names only where it is asked for",
+      ],
+    ],
+  },
+  {
+    subject: "& < > in what apps write",
+    what: "in the text come back as entities unless they are marks; in blocks they come back as they were sent, where Slack writes entities too",
+    how: "simplified",
+    source: "third party: slackapi/bolt-python#513",
+    proof: ["updates.test.ts", "bare & < > come back as entities, and Slack's own marks as they were sent"],
+  },
+  {
+    subject: "(edited)",
+    what: "shown of messages without blocks; the answers name the editor of every changed message",
+    how: "close",
+    source: "slack_kit, chat.update; third party: messages that bots have read back",
+    proof: ["updates.test.ts", "a changed message names its bot and the second of the change"],
   },
   {
     subject: "HTTP delivery",

@@ -1,13 +1,18 @@
 // How faithfully Slack's limits of time, number and size are imitated. Every limit in the code has a row here.
 
-import type { Row } from "./coverage-row.ts";
+import type { Proof, Row } from "./coverage-row.ts";
 import type { Timing } from "./ground.ts";
 import type { Tier } from "./limits.ts";
 
 /** By the name the limit has in the code, where it is one of those that have names. */
 type Limits = Record<keyof Timing | Tier, Row>;
 
-const pacing: Row["proof"] = [
+const pacing: Proof = [
+  "listings.test.ts",
+  "a method of %s is refused one call beyond its limit, until the minute is over",
+];
+
+const answered: Proof = [
   "refusals.test.ts",
   "a method of tier 3 is refused at its fifty-first call in a minute, with the seconds to wait",
 ];
@@ -18,6 +23,7 @@ const tier = (subject: string, calls: number): Row => ({
   how: "close",
   source: "docs.slack.dev, rate limits",
   proof: pacing,
+  also: [answered],
 });
 
 export const namedLimits: Limits = {
@@ -44,6 +50,7 @@ export const namedLimits: Limits = {
     how: "exact",
     source: "docs.slack.dev, handling user interaction",
     proof: ["response-url.test.ts", "five answers are taken, the sixth is not"],
+    also: [["response-url.test.ts", "after half an hour none is taken"]],
   },
   retryDelaysMs: {
     subject: "events again after",
@@ -122,6 +129,7 @@ export const limitRows: readonly Row[] = [
     how: "exact",
     source: "docs.slack.dev, modals",
     proof: [rules, "a modal holds what a modal may, and no more"],
+    also: [["refusals.test.ts", "too large, too wide and without a submit button are refused"]],
   },
   {
     subject: "unknown fields and arguments",
@@ -129,6 +137,12 @@ export const limitRows: readonly Row[] = [
     how: "simplified",
     source: "guess",
     proof: ["refusals.test.ts", "unknown, missing and mistyped ones are refused in words"],
+    also: [
+      [
+        "response-url.test.ts",
+        "with fields: unknown ones and those that the sandbox cannot show are refused by name",
+      ],
+    ],
   },
   {
     subject: "characters",

@@ -8,10 +8,16 @@ const elements = "judge-elements.test.ts";
 export const payloadRows: readonly Row[] = [
   {
     subject: "slash_commands",
-    what: "a command of the manifest; acknowledged with nothing, a text or an answer; with ids for names on should_escape",
+    what: "a command of the manifest; acknowledged with nothing, a text or an answer; with entities for & < >; with ids for names on should_escape, links stay bare",
     how: "close",
     source: "docs.slack.dev, slash commands",
     proof: [judge, "a slash command is acknowledged with nothing, a text, or an answer for the channel"],
+    also: [
+      [
+        "typing.test.ts",
+        "what follows a command arrives with entities for & < >, and with ids for names only where it is asked for",
+      ],
+    ],
   },
   {
     subject: "block_actions",

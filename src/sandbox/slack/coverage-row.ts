@@ -12,6 +12,8 @@ export type Row = {
   readonly source: Source;
   /** The test that shows it: its file in test/sandbox/slack, and its title. None for what is not there. */
   readonly proof: Proof | null;
+  /** What else the row says, where one test does not show all of it. */
+  readonly also?: readonly Proof[];
 };
 
 export type Proof = readonly [file: string, title: string];

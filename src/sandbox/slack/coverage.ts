@@ -5,7 +5,7 @@ import { limitRows } from "./coverage-limits.ts";
 import { eventRows, payloadRows } from "./coverage-meetings.ts";
 import { methodRows } from "./coverage-methods.ts";
 import { proofs } from "./coverage-row.ts";
-import type { Row } from "./coverage-row.ts";
+import type { Proof, Row } from "./coverage-row.ts";
 import { errors } from "./errors.ts";
 import { blockRows } from "./rules-blocks.ts";
 import { elementRows } from "./rules-elements.ts";
@@ -22,6 +22,27 @@ const refusals: readonly Row[] = Object.entries(errors).map(([subject, [what, so
   proof: proofs.refusals,
 }));
 
+const values = "rules-values.test.ts";
+const address: Proof = [values, "«%s» is none, wherever one is due"];
+const shapes: Proof = [values, "an id has the shape of its kind"];
+
+const schemes: Partial<Row> = {
+  how: "close",
+  what: "fields, limits and surfaces; an address is http, https or mailto: what else Slack lets pass is not known",
+  also: [[values, "may be http or https, and mailto where a person follows it"]],
+};
+
+/** Menus of people and channels. */
+const byId = (kind: string): [string, Partial<Row>][] =>
+  [`${kind}_select`, `multi_${kind}_select`].map((type) => [
+    type,
+    {
+      how: "close",
+      what: "fields, limits and surfaces; of an id only the shape counts, not whether anybody has it",
+      also: [shapes],
+    },
+  ]);
+
 /** What differs from the rules of the others. */
 const exceptions: Record<string, Partial<Row>> = {
   data_visualization: { how: "simplified", what: "only its name is known", proof: proofs.namedOnly },
@@ -30,6 +51,19 @@ const exceptions: Record<string, Partial<Row>> = {
   plan: { how: "close", what: "fields and limits; that a task_id stands once is not checked" },
   table: { how: "close", what: "fields and limits; not the 10,000 characters in all, nor one a message" },
   data_table: { how: "close", what: "fields and limits; not the 20,000 characters in all" },
+  button: schemes,
+  overflow: schemes,
+  rich_text: {
+    how: "close",
+    what: "fields, limits and surfaces; addresses as in a button; of an id only the shape counts",
+    also: [address, shapes],
+  },
+  rich_text_input: { how: "close", what: "fields and limits; its first value as rich_text" },
+  image: { also: [address] },
+  datepicker: { also: [[values, "a date is one of the calendar, and a zone one of the world"]] },
+  timepicker: { also: [[values, "a date is one of the calendar, and a zone one of the world"]] },
+  number_input: { also: [[values, "a number is whole where decimals are not allowed"]] },
+  ...Object.fromEntries(["users", "channels", "conversations"].flatMap((kind) => byId(kind))),
   workflow_button: {
     how: "close",
     what: "fields and limits; pressing it is refused, there are no workflows",

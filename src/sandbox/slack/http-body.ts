@@ -28,6 +28,14 @@ export const parseJson = (text: string): unknown => {
   }
 };
 
+/** The fields of a JSON object, or a refusal of everything else. */
+export const readJson = async (req: IncomingMessage, maxBytes: number): Promise<Json> => {
+  const body = await readBody(req, maxBytes);
+  if (!/^application\/json\s*(;|$)/i.test(req.headers["content-type"] ?? ""))
+    throw new Refused("invalid_payload");
+  return jsonFields(body.toString("utf8"));
+};
+
 /** The fields of a form or of a JSON object, or a refusal: Slack reads four kinds of body (docs.slack.dev, Web API). */
 export const readFields = async (req: IncomingMessage, maxBytes: number): Promise<Json> => {
   const body = await readBody(req, maxBytes);

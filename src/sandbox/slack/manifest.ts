@@ -24,6 +24,7 @@ const manifest = z.object({
           home_tab_enabled: z.boolean().default(false),
           // What Slack takes for a manifest that does not say is not documented.
           messages_tab_enabled: z.boolean().default(true),
+          messages_tab_read_only_enabled: z.boolean().default(false),
         })
         .prefault({}),
       shortcuts: z.array(shortcut).default([]),
@@ -53,6 +54,8 @@ export type Manifest = {
   readonly interactive: boolean;
   readonly homeTab: boolean;
   readonly messagesTab: boolean;
+  /** People only read what the app writes there. */
+  readonly messagesReadOnly: boolean;
   /** By callback_id. */
   readonly shortcuts: ReadonlyMap<string, "global" | "message">;
 };
@@ -71,6 +74,7 @@ export const readManifest = (path: string): Manifest => {
     interactive: settings.interactivity.is_enabled,
     homeTab: features.app_home.home_tab_enabled,
     messagesTab: features.app_home.messages_tab_enabled,
+    messagesReadOnly: features.app_home.messages_tab_read_only_enabled,
     shortcuts: new Map(features.shortcuts.map(({ callback_id, type }) => [callback_id, type])),
   };
 };

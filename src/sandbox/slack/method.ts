@@ -49,12 +49,13 @@ export const method = <S extends Schema>(
 ): Method => ({ ...described, schema, run: (raw, call, token) => run(readArgs(schema, raw), call, token) });
 
 /** Slack takes these with every method. */
-const everywhere = new Set(["token", "team_id"]);
+const everywhere: ReadonlySet<string> = new Set(["token", "team_id"]);
 
-const readArgs = <S extends Schema>(schema: S, raw: Json): Args<S> => {
+/** The arguments, or a refusal that names every one that is wrong. `besides` are let pass unread. */
+export const readArgs = <S extends Schema>(schema: S, raw: Json, besides = everywhere): Args<S> => {
   const args: Json = {};
   const wrong = Object.keys(raw).flatMap((name) =>
-    strange(Object.hasOwn(schema, name) ? schema[name] : undefined, name),
+    besides.has(name) ? [] : strange(Object.hasOwn(schema, name) ? schema[name] : undefined, name),
   );
   for (const [name, kind] of Object.entries(schema)) {
     const given = raw[name];
@@ -73,7 +74,7 @@ const readArgs = <S extends Schema>(schema: S, raw: Json): Args<S> => {
 
 const strange = (kind: Schema[string] | undefined, name: string): string[] => {
   if (kind === "not imitated") return [`the sandbox does not imitate the argument: ${name}`];
-  return kind === undefined && !everywhere.has(name) ? [`unknown argument: ${name}`] : [];
+  return kind === undefined ? [`unknown argument: ${name}`] : [];
 };
 
 const complain = (name: string, kind: string, wrong: string[]): void => {

@@ -97,17 +97,14 @@ const updateArgs = {
 
 const update = method({ ...write, tier: "tier3" }, updateArgs, (args, call) => {
   const message = ownMessage(call, args, "cant_update_message");
-  const { text, blocks } = args;
-  if ((text ?? "").length > maxUpdatedText) throw new Refused("msg_too_long");
-  // What is not given stays as it was: so the reference says of blocks and metadata.
-  const said =
-    args.markdown_text === undefined
-      ? acceptContent({ text: text ?? message.text, blocks: blocks ?? message.blocks })
-      : acceptContent(args);
+  if ((args.text ?? "").length > maxUpdatedText) throw new Refused("msg_too_long");
+  const said = acceptContent(args);
+  // slack_kit: a text without blocks takes the blocks away. That blocks without a text keep it is a guess.
+  const text = args.text === undefined && args.markdown_text === undefined ? message.text : said.text;
   const removes = args.metadata !== undefined && Object.keys(args.metadata).length === 0;
   const metadata =
     args.metadata === undefined ? message.metadata : removes ? null : acceptMetadata(args.metadata);
-  call.workspace.edit(message, { text: said.text, blocks: said.blocks, metadata });
+  call.workspace.edit(message, { text, blocks: said.blocks, metadata });
   const { channel, ts } = message;
   return { channel, ts, text: message.text, message: messageJson(message, call) };
 });

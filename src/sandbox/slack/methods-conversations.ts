@@ -59,6 +59,7 @@ const dmWith = ({ users, prevent_creation: only }: Args<typeof openArgs>, call: 
   const person = people.get(users);
   if (!person) throw new Refused("user_not_found");
   if (person.deactivated) throw new Refused("user_disabled");
+  if (person.kind === "bot") throw new Refused("cannot_dm_bot");
   const known = [...channels.values()].some((one) => one.kind === "dm" && one.members.includes(users));
   if (only === true && !known) throw new Refused("channel_not_found");
   return dmOf(person.id);

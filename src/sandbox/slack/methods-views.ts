@@ -71,7 +71,8 @@ const publishArgs = {
 const publish = method(described, publishArgs, (args, call) => {
   const { workspace } = call;
   if (!call.manifest.homeTab) throw new Refused("not_enabled");
-  if (!workspace.people.has(args.user_id)) throw refusedWith("invalid_arguments", ["invalid `user_id`"]);
+  const person = workspace.people.get(args.user_id);
+  if (!person || person.kind === "bot") throw refusedWith("invalid_arguments", ["invalid `user_id`"]);
   refuseStale(args.hash, workspace.homes.get(args.user_id)?.hash);
   return { view: viewJson(publishHome(call, args.user_id, args.view), workspace) };
 });

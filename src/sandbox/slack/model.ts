@@ -44,7 +44,8 @@ export type Message = {
   text: string;
   blocks: Block[];
   metadata: { event_type: string; event_payload: Record<string, unknown> } | null;
-  edited: boolean;
+  /** Who changed it last, and in which second. It is said to people only of a message without blocks. */
+  edited: { readonly user: string; readonly ts: string } | null;
   files: string[];
   /** Only this person sees it; it is gone when the sandbox restarts. */
   readonly ephemeralFor: PersonId | null;

@@ -54,7 +54,11 @@ export const writableChannel = (call: Call, given: string): Channel => {
  * The thread a message goes to. Where the parent is gone, Slack posts into the channel and does not say so, but for
  * the missing thread_ts in its answer (third party: slack-go/slack#1571).
  */
-export const threadAt = (call: Call, channel: Channel, ts: string | undefined): string | null => {
+export const threadAt = (
+  call: Pick<Call, "workspace">,
+  channel: Pick<Channel, "id">,
+  ts: string | undefined,
+): string | null => {
   if (ts === undefined) return null;
   if (!/^\d{1,10}\.\d{6}$/.test(ts))
     throw refusedWith("invalid_thread_ts", [`${ts} is not a valid thread_ts`]);

@@ -3,10 +3,14 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-import { acceptContent } from "./content.ts";
+import { acceptContent, acceptMetadata } from "./content.ts";
+import { forgetBefore } from "./forgetting.ts";
 import type { Ground } from "./ground.ts";
-import { readFields, sendJson } from "./http-body.ts";
+import { readJson, sendJson } from "./http-body.ts";
+import { readArgs } from "./method.ts";
+import type { Schema } from "./method.ts";
 import type { ChannelId, Message, PersonId } from "./model.ts";
+import { threadAt } from "./places.ts";
 import { Refused } from "./refused.ts";
 import type { Json } from "./rules-check.ts";
 
@@ -22,6 +26,8 @@ export type Origin = {
 };
 
 type Issued = Origin & { readonly at: number; uses: number };
+
+type Workspace = Ground["workspace"];
 
 type Needs = Pick<Ground, "workspace" | "url" | "now" | "timing" | "traffic">;
 
@@ -39,13 +45,15 @@ export const createResponseUrls = (needs: Needs) => {
   };
   return {
     issue: (origin: Origin): string => {
+      // A second life long it is told from one that never was.
+      forgetBefore(issued, needs.now() - 2 * needs.timing.responseUrlMs);
       const key = randomBytes(18).toString("base64url");
       issued.set(key, { ...origin, at: needs.now(), uses: 0 });
       return `${needs.url()}response/${needs.workspace.team.id}/${key}`;
     },
     /** How Slack words these failures is not documented; the 404 is what its clients report. */
     handle: async (key: string, req: IncomingMessage, res: ServerResponse): Promise<void> => {
-      const fields = await readFields(req, maxBody).catch(unread);
+      const fields = await readJson(req, maxBody).catch(unread);
       const use = (issued.get(key)?.uses ?? 0) + 1;
       const detail = { use: `${use} of ${maxUses}`, answer: fields };
       try {
@@ -70,25 +78,46 @@ const unread = (error: unknown): null => {
   throw error;
 };
 
+/** @slack/bolt, RespondArguments; what of them is shown nowhere is taken without effect, as with chat.postMessage. */
+const answerFields = {
+  text: "string",
+  blocks: "array",
+  response_type: "string",
+  replace_original: "boolean",
+  delete_original: "boolean",
+  thread_ts: "string",
+  metadata: "object",
+  parse: "string",
+  link_names: "boolean",
+  mrkdwn: "boolean",
+  unfurl_links: "boolean",
+  unfurl_media: "boolean",
+  attachments: "not imitated",
+} satisfies Schema;
+
 /** An answer: to one person unless it says «in_channel», instead of the original when it asks for that. */
-export const respond = (workspace: Needs["workspace"], origin: Origin, fields: Json): void => {
-  const original = origin.message;
-  if (fields["delete_original"] === true) {
+export const respond = (workspace: Workspace, { message, ...origin }: Origin, fields: Json): void => {
+  const args = readArgs(answerFields, fields, nowhere);
+  const original = (): Message => {
+    if (!message || !workspace.messages.includes(message)) throw new Refused("message_not_found");
+    return message;
+  };
+  if (args.delete_original === true) {
     if (Object.keys(fields).length > 1) throw new Refused("invalid_payload");
-    if (!original || !workspace.messages.includes(original)) throw new Refused("message_not_found");
-    return workspace.remove(original);
+    return workspace.remove(original());
   }
-  const text = typeof fields["text"] === "string" ? fields["text"] : undefined;
-  const said = acceptContent({ text, blocks: fields["blocks"] });
-  const { text: shown, blocks } = said;
-  if (fields["replace_original"] === true && original) {
-    if (!workspace.messages.includes(original)) throw new Refused("message_not_found");
-    return workspace.edit(original, { text: shown, blocks });
-  }
-  const type = fields["response_type"] ?? "ephemeral";
+  const { text, blocks } = acceptContent({ text: args.text, blocks: args.blocks });
+  const metadata = args.metadata && { metadata: acceptMetadata(args.metadata) };
+  if (args.replace_original === true && message)
+    return workspace.edit(original(), { text, blocks, ...metadata });
+  const type = args.response_type ?? "ephemeral";
   if (type !== "ephemeral" && type !== "in_channel") throw new Refused("invalid_response_type");
   const ephemeralFor = type === "ephemeral" ? origin.person : null;
   const { channel } = origin;
-  const thread = original?.thread ?? null;
-  workspace.post({ channel, author: workspace.app.person, text: shown, blocks, thread, ephemeralFor });
+  const thread = threadAt({ workspace }, { id: channel }, args.thread_ts) ?? message?.thread ?? null;
+  const author = workspace.app.person;
+  workspace.post({ channel, author, text, blocks, thread, ephemeralFor, ...metadata });
 };
+
+/** No field is taken besides. */
+const nowhere: ReadonlySet<string> = new Set();

@@ -22,12 +22,6 @@ export const both =
     for (const rule of rules) rule(value, at, report);
   };
 
-/** A number written as text, as number inputs have it. */
-export const numeric: Rule = (value, at, report) => {
-  if (typeof value !== "string" || value.trim() === "" || Number.isNaN(Number(value)))
-    report("must provide a number as a string", at);
-};
-
 export const matching =
   (pattern: RegExp, what: string): Rule =>
   (value, at, report) => {

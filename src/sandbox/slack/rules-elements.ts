@@ -6,6 +6,7 @@ import { actionable, exactlyOne } from "./rules-fields.ts";
 import { inputs } from "./rules-inputs.ts";
 import { menus } from "./rules-menus.ts";
 import { confirmation, plainText } from "./rules-text.ts";
+import { link, webAddress } from "./rules-values.ts";
 
 const style = string(1, 20, ["primary", "danger"]);
 const label = string(1, 75);
@@ -16,15 +17,15 @@ const feedback: Rule = shape({ text: plainText(75), value: string(1, 2000) }, { 
 /** @slack/types WorkflowButton. */
 const workflow: Rule = shape({
   trigger: shape(
-    { url: string(1, 3000) },
+    { url: webAddress },
     { customizable_input_parameters: list(shape({ name: string(1, 255), value: anything }), 1, 100) },
   ),
 });
 
 /** A URL or a Slack file, by its id or address. */
 export const pictured: Fields = {
-  image_url: string(1, 3000),
-  slack_file: shape({}, { id: string(1, 255), url: string(1, 3000) }, exactlyOne("id", "url")),
+  image_url: webAddress,
+  slack_file: shape({}, { id: string(1, 255), url: webAddress }, exactlyOne("id", "url")),
 };
 
 const buttons: Rows = {
@@ -35,7 +36,7 @@ const buttons: Rows = {
       {
         ...actionable,
         value: string(0, 2000),
-        url: string(1, 3000),
+        url: link,
         style,
         confirm: confirmation,
         accessibility_label: label,

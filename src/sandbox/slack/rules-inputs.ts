@@ -1,10 +1,11 @@
 // Elements that take text, numbers, dates and files.
 
-import { flag, integer, list, matching, numeric, oneOf, row, shape, string } from "./rules-check.ts";
+import { flag, integer, isJson, list, oneOf, row, shape, string } from "./rules-check.ts";
 import type { Fields, Rows, Rule } from "./rules-check.ts";
 import { actionable, menu, notAbove, picking } from "./rules-fields.ts";
 import { richText } from "./rules-rich-text.ts";
 import { plainText } from "./rules-text.ts";
+import { date, decimal, time, whole, zone } from "./rules-values.ts";
 
 /** @slack/types DispatchActionConfig. */
 const dispatching: Rule = shape({
@@ -30,11 +31,15 @@ const longInput = shape(
   notAbove("min_length", "max_length"),
 );
 
-const numberInput = shape(
-  { is_decimal_allowed: flag },
-  { ...typing, initial_value: numeric, min_value: numeric, max_value: numeric },
-  notAbove("min_value", "max_value"),
-);
+const numbers = (kind: Rule): Rule =>
+  shape(
+    { is_decimal_allowed: flag },
+    { ...typing, initial_value: kind, min_value: kind, max_value: kind },
+    notAbove("min_value", "max_value"),
+  );
+
+const numberInput: Rule = (value, at, report) =>
+  numbers(isJson(value) && value["is_decimal_allowed"] === false ? whole : decimal)(value, at, report);
 
 const richTextInput = shape(
   {},
@@ -46,8 +51,6 @@ const richTextInput = shape(
   },
 );
 
-const date = matching(/^\d{4}-\d{2}-\d{2}$/, "a date as YYYY-MM-DD");
-const time = matching(/^([01]\d|2[0-3]):[0-5]\d$/, "a time as HH:mm");
 /** Ten digits: seconds. */
 const moment = integer(1_000_000_000, 9_999_999_999);
 
@@ -65,10 +68,7 @@ export const inputs: Rows = {
     shape({}, { ...actionable, filetypes: list(string(1, 50), 1, 100), max_files: integer(1, 10) }),
   ),
   datepicker: row("@slack/types 3.2, Datepicker", shape({}, { ...menu, initial_date: date })),
-  timepicker: row(
-    "@slack/types 3.2, Timepicker",
-    shape({}, { ...menu, initial_time: time, timezone: string(1, 100) }),
-  ),
+  timepicker: row("@slack/types 3.2, Timepicker", shape({}, { ...menu, initial_time: time, timezone: zone })),
   datetimepicker: row(
     "@slack/types 3.2, DateTimepicker",
     shape({}, { ...picking, initial_date_time: moment }),

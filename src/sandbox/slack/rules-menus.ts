@@ -4,9 +4,10 @@ import { both, flag, integer, list, row, shape, string } from "./rules-check.ts"
 import type { Fields, Rows, Rule } from "./rules-check.ts";
 import { actionable, exactlyOne, initialIsOffered, menu, picking } from "./rules-fields.ts";
 import { choiceOption, confirmation, menuOption, optionGroup } from "./rules-text.ts";
+import { channelId, userId } from "./rules-values.ts";
 
-const id = string(1, 255);
-const ids = list(id, 1, 100);
+const users = list(userId, 1, 100);
+const channels = list(channelId, 1, 100);
 
 /** @slack/types MaxItemsSelectable: at least 1. */
 const several: Fields = { ...menu, max_selected_items: integer(1, 1000) };
@@ -47,20 +48,20 @@ export const menus: Rows = {
     "@slack/types 3.2, MultiExternalSelect",
     many({ ...query, initial_options: list(menuOption, 1, 100) }),
   ),
-  users_select: row("@slack/types 3.2, UsersSelect", one({ initial_user: id })),
-  multi_users_select: row("@slack/types 3.2, MultiUsersSelect", many({ initial_users: ids })),
+  users_select: row("@slack/types 3.2, UsersSelect", one({ initial_user: userId })),
+  multi_users_select: row("@slack/types 3.2, MultiUsersSelect", many({ initial_users: users })),
   channels_select: row(
     "@slack/types 3.2, ChannelsSelect",
-    one({ initial_channel: id, response_url_enabled: flag }),
+    one({ initial_channel: channelId, response_url_enabled: flag }),
   ),
-  multi_channels_select: row("@slack/types 3.2, MultiChannelsSelect", many({ initial_channels: ids })),
+  multi_channels_select: row("@slack/types 3.2, MultiChannelsSelect", many({ initial_channels: channels })),
   conversations_select: row(
     "@slack/types 3.2, ConversationsSelect",
-    one({ ...conversations, initial_conversation: id, response_url_enabled: flag }),
+    one({ ...conversations, initial_conversation: channelId, response_url_enabled: flag }),
   ),
   multi_conversations_select: row(
     "@slack/types 3.2, MultiConversationsSelect",
-    many({ ...conversations, initial_conversations: ids }),
+    many({ ...conversations, initial_conversations: channels }),
   ),
   radio_buttons: row("@slack/types 3.2, RadioButtons", choices({ initial_option: choiceOption })),
   checkboxes: row("@slack/types 3.2, Checkboxes", choices({ initial_options: list(choiceOption, 1, 10) })),

@@ -2,6 +2,7 @@
 
 import { anything, flag, integer, list, oneOf, pick, shape, string } from "./rules-check.ts";
 import type { Fields, Rule } from "./rules-check.ts";
+import { channelId, link, usergroupId, userId, webAddress } from "./rules-values.ts";
 
 /** @slack/types RichTextStyleable; user and channel mentions know two styles more, which are let pass. */
 const style: Rule = shape(
@@ -24,17 +25,17 @@ const anyLength = 100_000;
 /** @slack/types RichTextElement and its kin. */
 const pieces: Fields = {
   text: shape({ text: string(1, anyLength) }, { style }),
-  link: shape({ url: string(1, 3000) }, { text: string(0, anyLength), unsafe: flag, style }),
-  emoji: shape({ name: string(1, 255) }, { unicode: string(1, 255), url: string(1, 3000), style }),
-  user: shape({ user_id: string(1, 255) }, { style }),
-  usergroup: shape({ usergroup_id: string(1, 255) }, { style }),
-  channel: shape({ channel_id: string(1, 255) }, { style }),
+  link: shape({ url: link }, { text: string(0, anyLength), unsafe: flag, style }),
+  emoji: shape({ name: string(1, 255) }, { unicode: string(1, 255), url: webAddress, style }),
+  user: shape({ user_id: userId }, { style }),
+  usergroup: shape({ usergroup_id: usergroupId }, { style }),
+  channel: shape({ channel_id: channelId }, { style }),
   team: shape({ team_id: string(1, 255) }, { style }),
   broadcast: shape({ range: string(1, 255, ["here", "channel", "everyone"]) }, { style }),
   color: shape({ value: string(1, 255) }, { style }),
   date: shape(
     { timestamp: integer(0, Number.MAX_SAFE_INTEGER), format: string(1, 3000) },
-    { url: string(1, 3000), fallback: string(1, 3000), style },
+    { url: link, fallback: string(1, 3000), style },
   ),
 };
 

@@ -5,6 +5,7 @@ import type { Fields, Rows, Rule } from "./rules-check.ts";
 import { elements } from "./rules-elements.ts";
 import { richText } from "./rules-rich-text.ts";
 import { anyText, mrkdwnText, plainText } from "./rules-text.ts";
+import { https, webAddress } from "./rules-values.ts";
 
 /** @slack/types Block: block_id 255. */
 export const block = (required: Fields, optional: Fields = {}, also?: Rule): Rule =>
@@ -53,21 +54,17 @@ const task: Rule = block(
     status: string(1, 20, ["pending", "in_progress", "complete", "error"]),
     details: rich,
     output: rich,
-    sources: list(oneOf({ url: shape({ url: string(1, 3000), text: string(1, 3000) }) }), 0, 100),
+    sources: list(oneOf({ url: shape({ url: webAddress, text: string(1, 3000) }) }), 0, 100),
   },
 );
 
-const https: Rule = (value, at, report) => {
-  if (typeof value !== "string" || !value.startsWith("https://")) report("must be an HTTPS URL", at);
-};
-
 const video: Rule = block(
-  { video_url: https, thumbnail_url: string(1, 3000), alt_text: string(1, 2000), title: plainText(199) },
+  { video_url: https, thumbnail_url: webAddress, alt_text: string(1, 2000), title: plainText(199) },
   {
     title_url: https,
     author_name: string(1, 49),
     provider_name: string(1, 255),
-    provider_icon_url: string(1, 3000),
+    provider_icon_url: webAddress,
     description: plainText(3000),
   },
 );

@@ -2,6 +2,7 @@
 
 import { flag, list, oneOf, shape, string } from "./rules-check.ts";
 import type { Rule } from "./rules-check.ts";
+import { link } from "./rules-values.ts";
 
 /** @slack/types PlainTextElement and MrkdwnElement: 1–3000 characters unless the field says less. */
 const plainRow = (max: number): Rule => shape({ text: string(1, max) }, { emoji: flag });
@@ -13,7 +14,7 @@ export const anyText = (max: number): Rule => oneOf({ plain_text: plainRow(max),
 
 /** @slack/types Option: text, value and description 75 each; the description is plain text. */
 const optionWith = (text: Rule): Rule =>
-  shape({ text, value: string(1, 75) }, { description: plainText(75), url: string(1, 3000) });
+  shape({ text, value: string(1, 75) }, { description: plainText(75), url: link });
 
 /** @slack/types: a menu's options are plain text; radio buttons and checkboxes take mrkdwn too. */
 export const menuOption: Rule = optionWith(plainText(75));

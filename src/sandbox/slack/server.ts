@@ -5,6 +5,7 @@ import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
+import { addressOf, isOurs } from "./address.ts";
 import { createOpenHome } from "./act-say.ts";
 import { createShortcut } from "./act-shortcut.ts";
 import { createSuggest } from "./act-suggest.ts";
@@ -63,7 +64,7 @@ export const startSlack = async (options: SlackOptions) => {
   const uploads = createUploads(ground);
   const api = createApi({ ...ground, openSocket: sockets.open, uploads });
   const handlers: Handler[] = [];
-  server.on("request", createRoutes({ host, handlers, api, responseUrls, uploads }));
+  server.on("request", createRoutes({ handlers, api, responseUrls, uploads }));
   server.on("upgrade", sockets.upgrade);
   await listen(server, port, host);
   return {
@@ -113,6 +114,7 @@ const createGround = (options: SlackOptions, url: () => string): Ground => {
   const manifest = readManifest(options.manifestPath);
   const timing = { ...slackTiming, ...options.timing };
   const workspace = seedWorkspace({ now });
+  workspace.app.takesMessages = manifest.messagesTab && !manifest.messagesReadOnly;
   const scopes = new Set(manifest.scopes);
   return {
     workspace,
@@ -137,19 +139,18 @@ const deliveryOf = (delivery: Delivery, ground: Ground, bySocket: Deliver): Deli
 };
 
 type Routes = {
-  readonly host: string;
   readonly handlers: readonly Handler[];
   readonly api: ReturnType<typeof createApi>;
   readonly responseUrls: ReturnType<typeof createResponseUrls>;
   readonly uploads: ReturnType<typeof createUploads>;
 };
 
-const createRoutes = ({ host, handlers, api, responseUrls, uploads }: Routes) => {
-  const own = new Set([host, "127.0.0.1", "localhost", "[::1]"]);
+const createRoutes = ({ handlers, api, responseUrls, uploads }: Routes) => {
   const route = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
-    // A foreign name in Host means that a web page made the browser come here.
-    if (!own.has((req.headers.host ?? "").replace(/:\d+$/, ""))) return void res.writeHead(421).end();
-    const [, first, ...rest] = new URL(req.url ?? "/", "http://sandbox").pathname.split("/");
+    if (!isOurs(req)) return void res.writeHead(421).end();
+    const address = addressOf(req);
+    if (!address) return void res.writeHead(400).end();
+    const [, first, ...rest] = address.pathname.split("/");
     if (first === "api") return api.handle(rest.join("/"), req, res);
     if (first === "response" && req.method === "POST") return responseUrls.handle(rest[1] ?? "", req, res);
     if (first === "upload" && req.method === "POST") return uploads.receive(rest[0] ?? "", req, res);

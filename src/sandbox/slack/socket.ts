@@ -7,6 +7,7 @@ import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import type { RawData, WebSocket } from "ws";
 
+import { addressOf, fromElsewhere, isOurs } from "./address.ts";
 import type { Deliver, Outcome, Payload } from "./delivery.ts";
 import type { Ground } from "./ground.ts";
 import { parseJson } from "./http-body.ts";
@@ -40,9 +41,8 @@ export const createSockets = (needs: Needs) => {
     },
     /** Each ticket admits one socket, once. */
     upgrade: (req: IncomingMessage, stream: Duplex, head: Buffer): void => {
-      const { pathname, searchParams } = new URL(req.url ?? "/", "http://sandbox");
-      if (pathname !== "/socket" || !hub.tickets.delete(searchParams.get("ticket") ?? ""))
-        return void stream.end("HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n");
+      const no = refusal(hub, req);
+      if (no !== null) return turnAway(stream, no);
       acceptor.handleUpgrade(req, stream, head, (socket) => welcome(hub, socket));
     },
     deliver: ((payload) => send(hub, payload)) satisfies Deliver,
@@ -61,6 +61,24 @@ export const createSockets = (needs: Needs) => {
       acceptor.close();
     },
   };
+};
+
+/** Null: it may come in, and its ticket is spent. */
+const refusal = (hub: Hub, req: IncomingMessage): string | null => {
+  if (!isOurs(req)) return "421 Misdirected Request";
+  const address = addressOf(req);
+  if (!address) return "400 Bad Request";
+  const { pathname, searchParams } = address;
+  // Apps have no Origin, and a page has no ticket unless somebody gave it one.
+  if (fromElsewhere(req) || pathname !== "/socket") return "403 Forbidden";
+  return hub.tickets.delete(searchParams.get("ticket") ?? "") ? null : "403 Forbidden";
+};
+
+/** The server has let go of the stream: nobody else hears of its errors or ends it. */
+const turnAway = (stream: Duplex, status: string): void => {
+  stream.on("error", () => stream.destroy());
+  stream.once("finish", () => stream.destroy());
+  stream.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
 };
 
 const usable = (hub: Hub): Connection[] => hub.connections.filter(({ retiring }) => !retiring);
@@ -85,7 +103,7 @@ const welcome = (hub: Hub, socket: WebSocket): void => {
   socket.send(JSON.stringify(hello));
   const old = setTimeout(() => retire(hub, connection, "warning"), hub.timing.connectionMs);
   hub.timers.add(old);
-  socket.on("close", () => clearTimeout(old));
+  socket.on("close", () => forget(hub, old));
 };
 
 const retire = (hub: Hub, connection: Connection, reason: DisconnectReason): void => {
@@ -95,7 +113,12 @@ const retire = (hub: Hub, connection: Connection, reason: DisconnectReason): voi
   connection.socket.send(JSON.stringify({ type: "disconnect", reason, debug_info: { host: "sandbox" } }));
   const timer = setTimeout(() => connection.socket.close(), hub.timing.disconnectNoticeMs);
   hub.timers.add(timer);
-  connection.socket.on("close", () => clearTimeout(timer));
+  connection.socket.on("close", () => forget(hub, timer));
+};
+
+const forget = (hub: Hub, timer: NodeJS.Timeout): void => {
+  clearTimeout(timer);
+  hub.timers.delete(timer);
 };
 
 const acknowledge = (hub: Hub, data: RawData): void => {

@@ -2,6 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 
+import { forgetBefore } from "./forgetting.ts";
 import type { PersonId } from "./model.ts";
 import { Refused } from "./refused.ts";
 
@@ -13,13 +14,18 @@ type Trigger = {
   used: boolean;
 };
 
+/** For so long an expired trigger is told from one that never was (ms). */
+const memoryMs = 10 * 60_000;
+
 export type Triggers = ReturnType<typeof createTriggers>;
 
 export const createTriggers = ({ now, lifeMs }: { now: () => number; lifeMs: number }) => {
   const issued = new Map<string, Trigger>();
+  let count = 0;
   return {
     issue: (person: PersonId, view: string | null = null): string => {
-      const id = `${Math.floor(now())}.${issued.size + 1}.${randomBytes(8).toString("hex")}`;
+      forgetBefore(issued, now() - memoryMs);
+      const id = `${Math.floor(now())}.${++count}.${randomBytes(8).toString("hex")}`;
       issued.set(id, { person, view, at: now(), used: false });
       return id;
     },

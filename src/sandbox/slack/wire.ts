@@ -104,7 +104,7 @@ export const messageJson = (message: Message, place: Place, { metadata = true } 
     text: message.text,
     ...(message.blocks.length > 0 && { blocks: message.blocks }),
     ...threadJson(message, workspace),
-    ...(message.edited && { edited: { user: message.author, ts: message.ts } }),
+    ...(message.edited && { edited: message.edited }),
     ...(files.length > 0 && { files: files.map((file) => fileJson(file, place)) }),
     ...(metadata && message.metadata && { metadata: message.metadata }),
     ...(message.reactions && { reactions: reactionsJson(message.reactions) }),

@@ -1,6 +1,7 @@
 // The one truth of the sandbox's Slack. It keeps what it is told and says when it changed; what is allowed is
 // decided before it is asked.
 
+import { createChanges } from "./changes.ts";
 import type {
   Change,
   Channel,
@@ -15,7 +16,13 @@ import type {
 } from "./model.ts";
 
 /** The app as installed: its id, its bot's own id (`B…`) and the person (`U…`) it acts as. */
-type InstalledApp = { readonly id: string; readonly botId: string; readonly person: PersonId };
+type InstalledApp = {
+  readonly id: string;
+  readonly botId: string;
+  readonly person: PersonId;
+  /** Whether people may write to it in their direct messages; its manifest says so. */
+  takesMessages: boolean;
+};
 
 export type Workspace = ReturnType<typeof createWorkspace>;
 
@@ -39,7 +46,12 @@ export const createWorkspace = ({ now }: { now: () => number }) => {
   const { changed, onChange, until } = createChanges();
   const { nextId, nextTs } = createIds(now);
   const team = { id: "T0SANDBOX", name: "Sandbox", domain: "sandbox" };
-  const app: InstalledApp = { id: "A0COUNTERSIGN", botId: "B0COUNTERSIGN", person: "U0COUNTERSIGN" };
+  const app: InstalledApp = {
+    id: "A0COUNTERSIGN",
+    botId: "B0COUNTERSIGN",
+    person: "U0COUNTERSIGN",
+    takesMessages: true,
+  };
   const of = { ...state, team, app, now, nextId, nextTs, changed, onChange, until };
   return { ...of, ...createMessages(of), ...createViews(of), dmOf: (person: PersonId) => dmOf(of, person) };
 };
@@ -61,7 +73,7 @@ const createMessages = (of: Ground) => ({
       text: "",
       blocks: [],
       metadata: null,
-      edited: false,
+      edited: null,
       files: [],
       ephemeralFor: null,
       ...draft,
@@ -75,7 +87,7 @@ const createMessages = (of: Ground) => ({
   },
   edit: (message: Message, patch: Partial<Pick<Message, "text" | "blocks" | "metadata">>): void => {
     const before = { ...message };
-    Object.assign(message, patch, { edited: true });
+    Object.assign(message, patch, { edited: editOf(of, message) });
     tell(of, { is: "edited", now: message, before });
   },
   remove: (message: Message): void => {
@@ -83,6 +95,12 @@ const createMessages = (of: Ground) => ({
     of.byPlace.delete(`${message.channel} ${message.ts}`);
     tell(of, { is: "removed", now: message, before: message });
   },
+});
+
+/** Bots are named by their own id, and the second is a whole one (third party: messages that bots have read back). */
+const editOf = ({ app, now }: Ground, { author }: Message): Message["edited"] => ({
+  user: author === app.person ? app.botId : author,
+  ts: `${Math.floor(now() / 1000)}.000000`,
 });
 
 const tell = (of: Ground, message: NonNullable<Change["message"]>): void =>
@@ -122,9 +140,11 @@ const hashOf = (of: Ground): string => `${Math.floor(of.now() / 1000)}.${of.next
 
 /** The direct-message channel of a person and the app, made when first needed. */
 const dmOf = (of: Ground, person: PersonId): Channel => {
-  const known = [...of.channels.values()].find((one) => one.kind === "dm" && one.members.includes(person));
-  if (known) return known;
   const members = [person, of.app.person];
+  const known = [...of.channels.values()].find(
+    (one) => one.kind === "dm" && members.every((member) => one.members.includes(member)),
+  );
+  if (known) return known;
   const dm: Channel = { id: of.nextId("D"), name: "directmessage", kind: "dm", members, archived: false };
   of.channels.set(dm.id, dm);
   of.changed({ kind: "channel", channel: dm.id });
@@ -142,42 +162,4 @@ const createIds = (now: () => number) => {
       return `${Math.floor(lastMicros / 1e6)}.${String(lastMicros % 1e6).padStart(6, "0")}`;
     },
   };
-};
-
-const createChanges = () => {
-  const listeners = new Set<(change: Change) => void>();
-  const onChange = (listener: (change: Change) => void): (() => void) => {
-    listeners.add(listener);
-    return () => listeners.delete(listener);
-  };
-  const changed = (change: Change): void => {
-    for (const listener of listeners) listener(change);
-  };
-  /** The first truthy value of `predicate`, looked at now and after every change. */
-  const until = <T>(
-    predicate: () => T | undefined | null | false,
-    { timeoutMs = 2000, what = "the expected state" }: { timeoutMs?: number; what?: string } = {},
-  ): Promise<T> => {
-    const { promise, resolve, reject } = Promise.withResolvers<T>();
-    const look = (): void => {
-      try {
-        const value = predicate();
-        if (value) settle(() => resolve(value));
-      } catch (error) {
-        settle(() => reject(error));
-      }
-    };
-    const settle = (end: () => void): void => {
-      clearTimeout(timer);
-      stop();
-      end();
-    };
-    const stop = onChange(look);
-    const late = (): void =>
-      settle(() => reject(new Error(`the workspace did not reach ${what} within ${timeoutMs} ms`)));
-    const timer = setTimeout(late, timeoutMs);
-    look();
-    return promise;
-  };
-  return { onChange, changed, until };
 };

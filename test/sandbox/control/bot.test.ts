@@ -24,18 +24,31 @@ test("a bot that is killed comes back by itself, and says so", async () => {
 });
 
 test("a bot that is stopped stays away until it is started", async () => {
-  const { act, world } = sandbox;
+  const { act, refusal, world } = sandbox;
   const before = told.length;
   await act("bot.stop");
   expect(await state()).toBe("stopped");
   expect(connections()).toBe(0);
   await expect(world.bot?.ready()).rejects.toThrow("The bot is stopped");
-  await act("bot.kill");
+  expect(await refusal("bot.kill")).toBe("409 Countersign is not running.");
+  expect(await refusal("bot.stop")).toBe("409 Countersign is stopped already.");
   expect(await state()).toBe("stopped");
   await Promise.all([act("bot.start"), act("bot.start")]);
   expect(await state()).toBe("running");
   expect(connections()).toBe(1);
   expect(told).toHaveLength(before);
+});
+
+test("a bot that was killed cannot be killed again before it is back, but stopped", async () => {
+  const { act, refusal } = sandbox;
+  await act("bot.kill");
+  expect(await state()).toBe("starting");
+  expect(await refusal("bot.kill")).toBe("409 Countersign is not running.");
+  await act("bot.stop");
+  expect(await state()).toBe("stopped");
+  await act("bot.start");
+  await act("bot.start");
+  expect(await state()).toBe("running");
 });
 
 test("a bot that is started while it is still stopping waits for its end", async () => {

@@ -62,18 +62,23 @@ test("what one person is privately told is seen as that person and as nobody els
 
 test("a message is said, in a thread too, and those after it are asked for by its ts", async (context) => {
   const { slack } = await aWorld(context);
-  const { act, read } = controlOf(slack.url);
-  await act("person.say", { person: "@ben", channel: "dm:ben", text: "hello" });
-  const [first] = await read("/control/messages", { channel: "dm:ben" });
+  const { act, read, refusal } = controlOf(slack.url);
+  await act("person.say", { person: "@ben", channel: "#random", text: "hello" });
+  const [first] = await read("/control/messages", { channel: "random" });
   const ts = String(first?.["ts"]);
-  await act("person.say", { person: ben, channel: "dm:ben", text: "again", thread: ts });
-  expect(await read("/control/messages", { channel: "dm:ben", after: ts })).toMatchObject([
+  await act("person.say", { person: ben, channel: "#random", text: "again", thread: ts });
+  expect(await read("/control/messages", { channel: "random", after: ts })).toMatchObject([
     { text: "again", thread: ts },
   ]);
   expect(await read("/control/messages", { thread: ts })).toHaveLength(2);
-  expect(await read("/control/messages", { channel: "dm:ben", limit: "1" })).toMatchObject([
+  expect(await read("/control/messages", { channel: "random", limit: "1" })).toMatchObject([
     { text: "again" },
   ]);
+  // The manifest lets people only read there.
+  expect(await refusal("person.say", { person: "ben", channel: "dm:ben", text: "hello" })).toContain(
+    "409 Sending messages to this app has been turned off.",
+  );
+  expect(await read("/control/messages", { channel: "dm:ben" })).toEqual([]);
 });
 
 test("the app hears that its Home tab is opened, and what it publishes there is read", async (context) => {

@@ -81,6 +81,42 @@ test("people and channels change behind the app's back", async () => {
   );
 });
 
+test.for([
+  ["slack.makeGuest", { person: "countersign" }, "Countersign is an app: only a member can become a guest."],
+  [
+    "slack.makeGuest",
+    { person: "oda" },
+    "Oda Petersen is from another company: only a member can become a guest.",
+  ],
+  ["slack.makeGuest", { person: "gil" }, "Gil Marsh is a guest already."],
+  [
+    "slack.deactivate",
+    { person: "countersign" },
+    "Countersign is an app: it has no account that is switched off.",
+  ],
+  ["slack.archive", { channel: "dm:ben" }, "These are direct messages, and not a channel."],
+  [
+    "slack.addToChannel",
+    { channel: "dm:ben", person: "cat" },
+    "These are direct messages, and not a channel.",
+  ],
+] as const)("%s with %j changes nothing, and says why", async ([act, args, words]) => {
+  const world = async () => JSON.stringify({ ...(await sandbox.send("/control/world")).body, now: 0 });
+  sandbox.world.slack.workspace.dmOf("U0BEN");
+  const before = await world();
+  expect(await sandbox.refusal(act, args)).toBe(`409 ${words}`);
+  expect(await world()).toBe(before);
+});
+
+test.for([
+  ["slack.makeGuest", { person: "cat" }, "is a guest already."],
+  ["slack.deactivate", { person: "ben" }, "is deactivated already."],
+  ["slack.archive", { channel: "random" }, "#random is archived already."],
+] as const)("%s a second time is told to be so already", async ([act, args, words]) => {
+  await sandbox.act(act, args);
+  expect(await sandbox.refusal(act, args)).toMatch(new RegExp(`^409 .*${words}$`));
+});
+
 test("the wire is read from where one has read so far, and its secrets are masked", async () => {
   const { read, world } = sandbox;
   await post("first");

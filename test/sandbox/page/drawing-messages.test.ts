@@ -24,11 +24,13 @@ describe("a message", () => {
     expect(draw(post())).not.toContain("data-dismiss-message");
   });
 
-  test("that was changed says so", () => {
+  test("that was changed says so at the end of its text, and one of blocks does not", () => {
     const message = post();
     expect(draw(message)).not.toContain("(edited)");
     workspace.edit(message, { text: "other words" });
-    expect(draw(message)).toContain("(edited)");
+    expect(draw(message)).toMatch(/other words<\/span> <span data-edited>\(edited\)<\/span>\s*<\/div>/);
+    workspace.edit(message, { blocks: [{ type: "divider" }] });
+    expect(draw(message)).not.toContain("(edited)");
   });
 
   test("in the channel that answers a deleted one says so", () => {

@@ -126,12 +126,31 @@ describe("messages", () => {
   });
 });
 
+describe("direct messages", () => {
+  const composers = async (): Promise<number> => {
+    const { id } = stage.workspace.dmOf("U0ANA");
+    const { body } = await ask(`/as/U0ANA/${id}`);
+    expect(body.includes("Sending messages to this app has been turned off.")).toBe(
+      !stage.workspace.app.takesMessages,
+    );
+    return body.split("<form data-composer").length - 1;
+  };
+
+  test("have a composer only when the app takes messages, and channels always", async () => {
+    expect(await composers()).toBe(1);
+    stage.workspace.app.takesMessages = false;
+    expect(await composers()).toBe(0);
+    expect((await ask(`/as/U0ANA/${OPS}`)).body).toContain("<form data-composer");
+  });
+});
+
 describe("acts", () => {
   const say = { do: "say", person: "U0ANA", channel: OPS, thread: "" };
 
-  test("text goes on the wire as Slack's client writes it", async () => {
+  test("text goes to Slack's client as it was typed", async () => {
     await act({ ...say, text: "a < b & @ben" });
-    expect(stage.done).toEqual([{ act: "say", with: ["U0ANA", OPS, "a &lt; b &amp; <@U0BEN>", undefined] }]);
+    expect(stage.done).toEqual([{ act: "say", with: ["U0ANA", OPS, "a < b & @ben", undefined] }]);
+    expect((await ask(`/as/U0BEN/${OPS}`)).body).toContain("a &lt; b &amp; ");
   });
 
   test("a slash command is told apart, and what follows it stays as typed", async () => {

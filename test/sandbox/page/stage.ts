@@ -2,6 +2,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ActResult, Acts, Block, Message } from "#src/sandbox/slack/model.ts";
+import { typed } from "#src/sandbox/slack/marks.ts";
 import { seedWorkspace } from "#src/sandbox/slack/seed.ts";
 import { createTraffic } from "#src/sandbox/slack/traffic.ts";
 import type { Workspace } from "#src/sandbox/slack/workspace.ts";
@@ -32,7 +33,7 @@ export function createStage(answers: Partial<Record<keyof Acts, () => Promise<Ac
     };
   const acts: Acts = {
     say: (person, channel, text, thread) => {
-      workspace.post({ author: person, channel, text, thread: thread ?? null });
+      workspace.post({ author: person, channel, text: typed(workspace, text), thread: thread ?? null });
       return log("say")(person, channel, text, thread);
     },
     command: log("command"),
@@ -255,7 +256,8 @@ export type Scene = { readonly run: Message; readonly card: Message };
 export function fillWorkspace(workspace: Workspace): Scene {
   const at = (author: string, text: string, more: Partial<Message> = {}): Message =>
     workspace.post({ channel: OPS, author, text, ...more });
-  at("U0BEN", "hello *team* &amp; &lt;b&gt;everyone&lt;/b&gt; :wave: see https://example.com/a?b=1");
+  const hello = at("U0BEN", "hello *team* &amp; &lt;b&gt;everyone&lt;/b&gt; :wave: see https://example.com/");
+  workspace.edit(hello, { text: hello.text.replace("example.com/", "example.com/a?b=1") });
   at("U0ANA", HOSTILE);
   const run = at(APP, "Run run_7Qk2: roll out billing-api", { blocks: timeline() });
   const decided = at(APP, "Denied", { thread: run.ts, blocks: decidedCard() });

@@ -52,7 +52,7 @@ test("a scene tells its captions as it goes, and ends with what it saw", async (
   scenes.play("short");
   expect(scenes.state().playing).toMatchObject({ name: "short", ended: null });
   expect(await ended(scenes)).toEqual(["done", ["one", "two"]]);
-  expect(scenes.state().playing?.captions[0]).toEqual({ at: 7, text: "one" });
+  expect(scenes.state().playing?.captions[0]).toEqual({ at: 7, text: "one", eyes: null });
 });
 
 test("a scene of which something is not so has failed, and says what", async () => {

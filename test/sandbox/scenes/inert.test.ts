@@ -21,7 +21,7 @@ const message = (text: string, ...elements: object[]): Message => ({
   text,
   blocks: [{ type: "rich_text", elements: [{ type: "rich_text_section", elements }] }],
   metadata: null,
-  edited: false,
+  edited: null,
   files: [],
   ephemeralFor: null,
   at: 0,
@@ -42,9 +42,84 @@ test.for([
   ["an element of type broadcast", message("x", { type: "broadcast", range: "channel" })],
   ["a mention of nobody", message("x", { type: "user", user_id: "U0000001" })],
   ["a control sequence", message("x", { type: "mrkdwn", text: "<!here>" })],
+  ["a character nobody sees in its notification", message("safe\u202eelif")],
   ["a character nobody sees", message("x", plain("safe\u202eelif"))],
   ["a character nobody sees", message("x", plain("zero\u200bwidth"))],
   ["a character nobody sees", message("x", plain("tag\u{e0061}"))],
 ] as const)("%s is found", ([what, tricked]) => {
   expect(tricksIn(tricked, people)).toEqual([what]);
+});
+
+test.for([
+  "@here",
+  "ask @channel now",
+  "(@everyone)",
+  "see https://evil.example",
+  "HTTP://evil.example",
+  "www.evil.example",
+])("«%s» in markup is what Slack makes something of, unless it is told not to", (text) => {
+  const words = ["a text that Slack makes a link or a mention of"];
+  expect(tricksIn(message("x", { type: "mrkdwn", text }), people)).toEqual(words);
+  expect(tricksIn(message("x", { type: "mrkdwn", text, verbatim: false }), people)).toEqual(words);
+  expect(tricksIn(message("x", { type: "mrkdwn", text, verbatim: true }), people)).toEqual([]);
+  expect(tricksIn(message("x", plain(text)), people)).toEqual([]);
+});
+
+test.for(["ana@here.example", "@hereafter", "*bold* and `code`", "a wwwide http"])(
+  "«%s» is nothing to Slack",
+  (text) => {
+    expect(tricksIn(message("x", { type: "mrkdwn", text }), people)).toEqual([]);
+  },
+);
+
+/** Written down by hand, from the code charts; a range stands for all that is in it. */
+const UNSEEN: readonly (readonly [from: number, to?: number])[] = [
+  [0x00, 0x08],
+  [0x0b, 0x1f],
+  [0x7f, 0x9f],
+  [0xad],
+  [0x34f],
+  [0x61c],
+  [0x115f, 0x1160],
+  [0x17b4, 0x17b5],
+  [0x180b, 0x180f],
+  [0x200b, 0x200f],
+  [0x2028, 0x202e],
+  [0x2060, 0x206f],
+  [0x2800],
+  [0x3164],
+  [0xd800],
+  [0xdfff],
+  [0xe000],
+  [0xfe00, 0xfe0f],
+  [0xfeff],
+  [0xffa0],
+  [0xfff0, 0xfffb],
+  [0x1d173, 0x1d17a],
+  [0xe0000, 0xe007f],
+  [0xe0100, 0xe01ef],
+  [0xf0000],
+  [0x10ffff],
+];
+
+test.for(UNSEEN)("each of %j is found between letters", ([from, to = from]) => {
+  const missed: string[] = [];
+  for (let code = from; code <= to; code += 1) {
+    const [found] = tricksIn(message("x", plain(`a${String.fromCodePoint(code)}b`)), people);
+    if (found !== "a character nobody sees") missed.push(code.toString(16));
+  }
+  expect(missed).toEqual([]);
+});
+
+test.for([
+  "👩‍💻",
+  "❤️‍🔥",
+  "👍🏽",
+  "1️⃣",
+  "⚠️ careful",
+  "tab\tand\nnewline",
+  "Zoë, Ω, 漢字, שלום",
+  "a combining e\u0301",
+])("all of «%s» is seen", (text) => {
+  expect(tricksIn(message(text, plain(text)), people)).toEqual([]);
 });

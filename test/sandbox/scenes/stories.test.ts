@@ -47,6 +47,27 @@ test("whatever stood against the service before is cleared, and a bot that is aw
   expect(await play("race")).toMatchObject({ ended: "done" });
 });
 
+test("a card that claims too much, if only for a moment, fails the scene in which the service dies", async () => {
+  const { workspace } = sandbox.world.slack;
+  const stop = workspace.onChange(({ message }) => {
+    const { now: card } = message ?? {};
+    const isChecked = card?.broadcast === true && JSON.stringify(card.blocks).includes("being checked");
+    if (card === undefined || !isChecked) return;
+    stop();
+    const { blocks } = card;
+    const lie = {
+      type: "section",
+      block_id: "lie",
+      text: { type: "plain_text", text: "The service confirmed it." },
+    };
+    workspace.edit(card, { blocks: [lie] });
+    workspace.edit(card, { blocks });
+  });
+  const played = await play("service-dies");
+  expect(played).toMatchObject({ ended: "failed" });
+  expect(last(played)).toContain("never claims more than is known, but it said «confirmed it»");
+});
+
 test("a scene does not begin while another plays, and an unknown one never", async () => {
   await sandbox.act("scene.play", { name: "approve" });
   expect(await sandbox.refusal("scene.play", { name: "deny" })).toContain("«approve» is playing");

@@ -38,7 +38,7 @@ test("a signed command and a signed click reach the app, and their acknowledgeme
     });
   });
   expect(await slack.acts.command(ana, opsAgents, "/agent", "hi & bye")).toEqual({ ok: true });
-  expect(slack.workspace.messages.at(-1)).toMatchObject({ text: "You said hi & bye", ephemeralFor: ana });
+  expect(slack.workspace.messages.at(-1)).toMatchObject({ text: "You said hi &amp; bye", ephemeralFor: ana });
   const blocks = [button("approve", "v7")];
   const card = slack.workspace.post({ channel: opsAgents, author: slack.workspace.app.person, blocks });
   await slack.acts.click(ana, card, "buttons", "approve");

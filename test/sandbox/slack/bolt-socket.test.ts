@@ -45,7 +45,7 @@ describe("commands", () => {
     expect(await slack.acts.command(ana, opsAgents, "/agent", "run  <b> & @ben ")).toEqual({ ok: true });
     expect(seen).toMatchObject({
       command: "/agent",
-      text: "run  <b> & @ben ",
+      text: "run  &lt;b&gt; &amp; @ben ",
       user_id: ana,
       user_name: "ana",
       team_id: slack.workspace.team.id,
@@ -286,9 +286,9 @@ describe("the rest of a day", () => {
       app.event("app_mention", async ({ event }) => void heard.push(`mention ${event.text}`));
     });
     const mention = `<@${slack.workspace.app.person}> hi`;
-    await slack.acts.say(ana, "C0RANDOM", mention);
-    await slack.acts.say(ana, payments, mention);
-    await slack.acts.say(ana, opsAgents, mention);
+    await slack.acts.say(ana, "C0RANDOM", "@countersign hi");
+    await slack.acts.say(ana, payments, "@countersign hi");
+    await slack.acts.say(ana, opsAgents, "@countersign hi");
     const acknowledged = () =>
       slack.traffic.lines().filter(({ what }) => what === "acknowledges events_api").length === 3;
     await new Promise<void>((resolve) => {

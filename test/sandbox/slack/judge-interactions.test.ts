@@ -202,7 +202,7 @@ describe.each<Mode>(["socket", "http"])("over %s", (mode) => {
       app.event("message", async ({ event }) => void heard.push(event.subtype ?? "new"));
       app.event("app_mention", async ({ event }) => void heard.push(`mention by ${event.user}`));
     });
-    await slack.acts.say(ana, ops, `<@${slack.workspace.app.person}> hello`);
+    await slack.acts.say(ana, ops, "@countersign hello");
     const message = slack.workspace.messages[0];
     if (!message) throw new Error("nothing was said");
     slack.workspace.edit(message, { text: "changed" });
@@ -250,7 +250,7 @@ describe.each<Mode>(["socket", "http"])("over %s", (mode) => {
     const manifestPath = new URL("manifest-quiet.yml", import.meta.url).pathname;
     const slack = await start(mode, () => {}, { manifestPath });
     expect(await slack.openHome(ana)).toMatchObject({ told: "This app has no Home tab." });
-    await slack.acts.say(ana, ops, `<@${slack.workspace.app.person}> hello`);
+    await slack.acts.say(ana, ops, "@countersign hello");
     expect(slack.traffic.lines().filter(({ what }) => what === "events_api")).toEqual([]);
   });
 });

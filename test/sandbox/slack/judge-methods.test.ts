@@ -114,7 +114,7 @@ const shapes: Record<string, object> = {
   "apps.connections.open": { url: expect.stringMatching(/^ws:/) as string },
   "chat.postMessage": { channel: ops, message: { text: "hello", bot_id: "B0COUNTERSIGN" } },
   "chat.postEphemeral": { message_ts: expect.stringMatching(/^\d+\.\d{6}$/) as string },
-  "chat.update": { channel: ops, text: "changed", message: { edited: { user: "U0COUNTERSIGN" } } },
+  "chat.update": { channel: ops, text: "changed", message: { edited: { user: "B0COUNTERSIGN" } } },
   "chat.delete": { channel: ops },
   "chat.getPermalink": { permalink: expect.stringContaining(`/archives/${ops}/p`) as string },
   "views.open": { view: { type: "modal", previous_view_id: null, state: { values: {} } } },

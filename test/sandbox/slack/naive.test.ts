@@ -231,6 +231,7 @@ const mistakes: Record<Code, () => Promise<string>> = {
   bot_not_found: () => call("bots.info", { bot: "B0NOBODY" }),
   user_not_found: () => call("users.info", { user: "U0NOBODY" }),
   user_disabled: () => call("conversations.open", { users: "U0DEE" }),
+  cannot_dm_bot: () => call("conversations.open", { users: "U0ROTA" }),
   users_list_not_supplied: () => call("conversations.open"),
   method_not_supported_for_channel_type: () => call("conversations.open", { channel: opsAgents }),
   no_such_subteam: () => call("usergroups.users.list", { usergroup: "S0OLDCREW" }),

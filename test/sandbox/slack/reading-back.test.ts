@@ -4,7 +4,7 @@ import type { ChatPostMessageResponse, WebClient } from "@slack/web-api";
 
 import type { Slack } from "#src/sandbox/slack/server.ts";
 
-import { ana, button, clientOf, opsAgents, outsider, payments, startFull } from "./bolt-app.ts";
+import { ana, clientOf, opsAgents, outsider, payments, startFull } from "./bolt-app.ts";
 
 let slack: Slack;
 let client: WebClient;
@@ -62,16 +62,6 @@ describe("what the app reads back", () => {
     const thread = await client.conversations.replies({ channel: opsAgents, ts: root });
     expect(channel.messages?.[0]).toMatchObject({ ts, text: "changed", subtype: "thread_broadcast" });
     expect(thread.messages?.[1]).toMatchObject({ ts, text: "changed", thread_ts: root });
-  });
-
-  test("keeps blocks and metadata through an update that does not give them", async () => {
-    const metadata = { event_type: "card", event_payload: {} };
-    const ts = await post({ text: "x", blocks: [button("approve")], metadata });
-    await client.chat.update({ channel: opsAgents, ts, text: "y" });
-    const message = slack.workspace.messageAt(opsAgents, ts);
-    expect(message).toMatchObject({ text: "y", blocks: [{ type: "actions" }], metadata, edited: true });
-    await client.chat.update({ channel: opsAgents, ts, text: "z", blocks: [] });
-    expect(message?.blocks).toEqual([]);
   });
 
   test("tells who is in a channel and whether strangers share it", async () => {

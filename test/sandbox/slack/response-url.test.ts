@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 import type { Slack } from "#src/sandbox/slack/server.ts";
 
@@ -74,4 +74,57 @@ test("an answer that Slack would not show is refused", async () => {
   expect(await answer({})).toBe(400);
   expect(await answer({ text: "x", blocks: [{ type: "nonsense" }] })).toBe(400);
   expect(slack.traffic.lines().at(-1)).toMatchObject({ what: "response_url", refused: "invalid_blocks" });
+});
+
+describe("an answer is strict", () => {
+  const refusedFor = async (body: object): Promise<unknown> => {
+    expect(await answer(body)).toBe(400);
+    return slack.traffic.lines().at(-1)?.refused;
+  };
+
+  test("with fields: unknown ones and those that the sandbox cannot show are refused by name", async () => {
+    await slack.acts.command(ana, opsAgents, "/agent", "");
+    expect(await refusedFor({ text: "x", bogus: 1 })).toBe("invalid_arguments");
+    expect(await refusedFor({ text: "x", attachments: [{ text: "y" }] })).toBe("invalid_arguments");
+    expect(await refusedFor({ text: 7 })).toBe("invalid_arguments");
+    expect(await refusedFor({ text: "x", blocks: "{not json" })).toBe("invalid_blocks_format");
+    await slack.acts.command(ana, opsAgents, "/agent", "");
+    expect(await refusedFor({ text: "x", replace_original: "maybe" })).toBe("invalid_arguments");
+    expect(await refusedFor({ text: "x", response_type: 1 })).toBe("invalid_arguments");
+    expect(slack.workspace.messages).toEqual([]);
+  });
+
+  test("with bodies: only JSON is read, as the documentation shows it", async () => {
+    await slack.acts.command(ana, opsAgents, "/agent", "");
+    const send = async (type: string, body: string): Promise<number> =>
+      (await fetch(url, { method: "POST", headers: { "content-type": type }, body })).status;
+    expect(await send("application/x-www-form-urlencoded", "text=x")).toBe(400);
+    expect(await send("text/plain", "text=x")).toBe(400);
+    expect(await send("application/json", "{")).toBe(400);
+    expect(await send("application/json", "[]")).toBe(400);
+    expect(slack.workspace.messages).toEqual([]);
+    expect(await send("application/json; charset=utf-8", '{"text":"x"}')).toBe(200);
+  });
+
+  test("an acknowledgement that answers a command is held to the same", async () => {
+    await stop();
+    const { stop: off } = await connect(slack, (app) =>
+      app.command("/agent", (args) => args.ack({ text: "x", bogus: true } as never)),
+    );
+    stop = off;
+    expect(await slack.acts.command(ana, opsAgents, "/agent", "")).toMatchObject({
+      told: '/agent failed with the error "invalid_arguments"',
+    });
+  });
+});
+
+test("what a click replaces may be said in a thread, and stays where it was", async () => {
+  const { app } = slack.workspace;
+  const parent = slack.workspace.post({ channel: opsAgents, author: app.person, text: "parent" });
+  const blocks = [button("approve")];
+  const at = { channel: opsAgents, author: app.person, text: "card", blocks, thread: parent.ts };
+  const card = slack.workspace.post(at);
+  await slack.acts.click(ana, card, "buttons", "approve");
+  expect(await answer({ text: "more", thread_ts: parent.ts, response_type: "in_channel" })).toBe(200);
+  expect(newest()).toMatchObject({ text: "more", thread: parent.ts });
 });

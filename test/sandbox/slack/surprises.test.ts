@@ -126,7 +126,7 @@ describe("direct messages", () => {
 
 test("of a private channel's events an app hears only with the scope to read it", async () => {
   const hears = async (): Promise<number> => {
-    await slack.acts.say(ana, payments, `<@${slack.workspace.app.person}> hello`);
+    await slack.acts.say(ana, payments, "@countersign hello");
     return slack.traffic.lines().filter(({ what }) => what === "events_api").length;
   };
   expect(await hears()).toBe(1);

@@ -8,7 +8,12 @@ import { keepingScroll } from "./scroll.js";
 export { pathTo } from "./redraw.js";
 
 /** @typedef {import("./wire.js").Patch} Patch */
-/** @typedef {{ replaced: (before: HTMLElement, after: HTMLElement) => void, applied: () => void }} Hooks */
+/**
+ * @typedef {object} Hooks
+ * @property {(before: HTMLElement, after: HTMLElement) => void} replaced  A piece is about to be drawn anew.
+ * @property {(piece: Element) => void} removed  A piece is about to go.
+ * @property {() => void} applied  All that came is in the page.
+ */
 
 /** Frames are not drawn in tabs that nobody sees; changes must not pile up there (ms). */
 const FRAME_MS = 100;
@@ -52,7 +57,7 @@ function gather(patches, hooks) {
     const now = gathered;
     gathered = [];
     keepingScroll(() => {
-      for (const patch of now) take(patch, hooks.replaced);
+      for (const patch of now) take(patch, hooks);
       hooks.applied();
     });
   };
@@ -85,19 +90,19 @@ export function waiting(list) {
 
 /**
  * @param {Patch} patch
- * @param {Hooks["replaced"]} replaced
+ * @param {Hooks} hooks
  */
-function take(patch, replaced) {
+function take(patch, hooks) {
   const still = held.get(patch.list);
-  if (still === undefined) apply(patch, replaced);
+  if (still === undefined) apply(patch, hooks);
   else still.push(patch);
 }
 
 /**
  * @param {Patch} patch
- * @param {Hooks["replaced"]} replaced
+ * @param {Hooks} hooks
  */
-function apply(patch, replaced) {
+function apply(patch, { replaced, removed }) {
   const list = document.querySelector(`[data-list="${patch.list}"]`);
   if (list === null) return;
   const nodes = new Map([...list.children].map((node) => [node.getAttribute("data-key") ?? "", node]));
@@ -110,7 +115,9 @@ function apply(patch, replaced) {
     else nodes.set(piece.key, fresh.appendChild(after));
   }
   list.append(fresh);
-  if (patch.keys !== undefined) order(list, nodes, patch.keys);
+  if (patch.keys === undefined) return;
+  for (const [key, node] of nodes) if (!patch.keys.includes(key)) removed(node);
+  order(list, nodes, patch.keys);
 }
 
 /**

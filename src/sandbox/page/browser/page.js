@@ -1,12 +1,13 @@
 // @ts-check
 // The page's one script: presses and choices go to the sandbox, changes come from it.
 import { act, tell, whileBusy } from "./acts.js";
+import { saveCaption, showCaption, startCaption } from "./caption.js";
 import { startComposers } from "./composer.js";
 import { carryOver, markBusy, openModal, rememberOpener, startDialogs } from "./dialogs.js";
 import { forgetClosed, startFormDrafts } from "./drafts.js";
 import { startKeyboard } from "./keyboard.js";
 import { goLive, release } from "./live.js";
-import { keepTyped, showCaption, startPanels } from "./panel.js";
+import { keepTyped, startPanels } from "./panel.js";
 import { startAtEnd } from "./scroll.js";
 import { filterTraffic, startTraffic } from "./traffic.js";
 
@@ -105,6 +106,7 @@ const hooks = {
     carryOver(before, after);
     keepTyped(before, after);
   },
+  removed: saveCaption,
   applied: () => {
     openModal();
     markBusy();
@@ -119,6 +121,7 @@ startAtEnd();
 startComposers();
 startFormDrafts();
 startDialogs();
+startCaption();
 startKeyboard();
 startTraffic(() => release("traffic", hooks));
 forgetClosed();

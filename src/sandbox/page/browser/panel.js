@@ -1,5 +1,5 @@
 // @ts-check
-// The panels' buttons and forms: each names an act on the sandbox's world, and its arguments. And the captions of a scene.
+// The panels' buttons and forms: each names an act on the sandbox's world, and its arguments.
 import { control, tell, whileBusy } from "./acts.js";
 
 export function startPanels() {
@@ -7,7 +7,6 @@ export function startPanels() {
     if (!(event.target instanceof Element)) return;
     const button = event.target.closest('button[type="button"][data-control]');
     if (button instanceof HTMLElement) void send(button, button.dataset["control"] ?? "", argsOf(button));
-    if (event.target.closest("[data-caption-close]") !== null) hideCaption();
   });
   document.addEventListener("submit", (event) => {
     const form = event.target;
@@ -19,7 +18,6 @@ export function startPanels() {
     if (form.hasAttribute("data-only-changes") && Object.keys(filled).length === 0) return;
     void send(pressed, act, { ...argsOf(form), ...filled });
   });
-  showCaption();
 }
 
 /**
@@ -97,42 +95,5 @@ export function keepTyped(before, after) {
       const untouched = field.selectedOptions[0]?.defaultSelected ?? true;
       if (!untouched) twin.value = field.value;
     }
-  }
-}
-
-const HIDDEN = "caption hidden";
-
-function hideCaption() {
-  const of = document.querySelector("[data-caption]")?.getAttribute("data-of") ?? "";
-  localStorage.setItem(HIDDEN, of);
-  showCaption();
-}
-
-/** While a scene plays its captions stand above an open form too, which everything else on the page lies beneath. */
-export function showCaption() {
-  const bar = document.querySelector("[data-caption-bar]");
-  if (!(bar instanceof HTMLElement)) return;
-  const caption = bar.querySelector("[data-caption]");
-  const shown = caption !== null && caption.getAttribute("data-of") !== localStorage.getItem(HIDDEN);
-  bar.toggleAttribute("data-shown", shown);
-  const dialog = document.querySelector("dialog[open]");
-  const plays = shown && caption.getAttribute("data-caption") === "playing";
-  const above = plays && dialog !== null ? (dialog.getAttribute("data-view") ?? "") : null;
-  if (bar.getAttribute("data-above") !== above) raise(bar, above);
-  const over = above === null ? 0 : bar.getBoundingClientRect().bottom;
-  document.documentElement.style.setProperty("--over", `${over}px`);
-}
-
-/**
- * What was shown last lies above what was shown before.
- * @param {HTMLElement} bar
- * @param {string | null} above
- */
-function raise(bar, above) {
-  if (bar.matches(":popover-open")) bar.hidePopover();
-  if (above === null) bar.removeAttribute("data-above");
-  else {
-    bar.setAttribute("data-above", above);
-    bar.showPopover();
   }
 }

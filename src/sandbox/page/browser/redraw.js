@@ -44,7 +44,7 @@ function namedDetails(within) {
 }
 
 /**
- * An open modal gets new contents and stays open: a new dialog would flicker.
+ * An open modal gets new contents and stays open: a new dialog would flicker. What is no part of the view stays in it.
  * @param {HTMLElement} before
  * @param {HTMLElement} after
  */
@@ -55,7 +55,9 @@ function swap(before, after) {
     before.replaceWith(after);
     return after;
   }
-  open.replaceChildren(...drawn.childNodes);
+  const above = open.querySelector(":scope > [data-caption-bar]");
+  while (open.lastChild !== above) open.lastChild?.remove();
+  open.append(...drawn.childNodes);
   before.setAttribute("data-mark", after.getAttribute("data-mark") ?? "");
   return before;
 }

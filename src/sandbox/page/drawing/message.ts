@@ -23,36 +23,40 @@ export type Shown = {
   readonly replies: readonly Message[];
   readonly pane: Place;
   readonly after?: Message | undefined;
+  /** What stands above the first message of a day; null for every other. */
+  readonly day?: string | null;
 };
 
 export function drawMessage(shown: Shown, workspace: Workspace, reader: Reader): Html {
-  const { message, pane } = shown;
+  const { message, pane, day = null } = shown;
   const author = workspace.people.get(message.author);
   const id = anchorOf(message.ts, pane);
   const joins = goesOn(shown);
-  return html`<article
-    id="${id}"
-    tabindex="-1"
-    data-message
-    data-channel="${message.channel}"
-    data-ts="${message.ts}"
-    aria-label="${author?.name ?? message.author}, ${reader.times.clock(message.at)}"
-    ${attr("data-ephemeral", message.ephemeralFor !== null)}${attr("data-joins", joins)}
-  >
-    ${message.ephemeralFor === null ? null : privately()}
-    ${joins ? html`<span data-gutter>${when(shown, reader)}</span>` : avatar(author, workspace.app.person)}
-    <div data-content>
-      ${joins ? null : heading(shown, workspace, reader)} ${repliedTo(shown, workspace)}
-      ${body(message, id, { reader, workspace })}
-      ${message.files.map((file) => fileCard(workspace.files.get(file), file))} ${reactions(message, reader)}
-      ${summary(shown, workspace, reader)}
-    </div>
-  </article>`;
+  return html`${day === null ? null : html`<h3 data-day><span>${day}</span></h3>`}
+    <article
+      id="${id}"
+      tabindex="-1"
+      data-message
+      data-channel="${message.channel}"
+      data-ts="${message.ts}"
+      aria-label="${author?.name ?? message.author}, ${reader.times.clock(message.at)}"
+      ${attr("data-ephemeral", message.ephemeralFor !== null)}${attr("data-joins", joins)}
+    >
+      ${message.ephemeralFor === null ? null : privately()}
+      ${joins ? html`<span data-gutter>${when(shown, reader)}</span>` : avatar(author, workspace.app.person)}
+      <div data-content>
+        ${joins ? null : heading(shown, workspace, reader)} ${repliedTo(shown, workspace)}
+        ${body(message, id, { reader, workspace })}
+        ${message.files.map((file) => fileCard(workspace.files.get(file), file))}
+        ${reactions(message, reader)} ${summary(shown, workspace, reader)}
+      </div>
+    </article>`;
 }
 
 /** The same author right after, with nothing around either that needs a heading of its own. */
-function goesOn({ message, after, replies, pane }: Shown): boolean {
-  if (after === undefined || after.author !== message.author) return false;
+export function goesOn({ message, after, replies, pane, day = null }: Shown): boolean {
+  if (after === undefined || after.author !== message.author || day !== null) return false;
+  if (message.broadcast || after.broadcast) return false;
   if (message.at - after.at > SAME_BREATH_MS || after.ephemeralFor !== message.ephemeralFor) return false;
   if (message.ephemeralFor !== null || replies.length > 0) return false;
   return pane.thread === null ? message.thread === null && after.thread === null : after.ts !== pane.thread;
@@ -103,11 +107,12 @@ function shorten(text: string): string {
 }
 
 function body(message: Message, id: string, at: { reader: Reader; workspace: Workspace }): Part {
-  const edited = message.edited ? html`<span data-note>(edited)</span>` : null;
-  if (message.blocks.length > 0) return html`${drawBlocks(message.blocks, { ...at, id })}${edited}`;
-  if (message.text === "") return edited;
+  if (message.blocks.length > 0) return drawBlocks(message.blocks, { ...at, id });
+  if (message.text === "") return null;
+  // Of a message with blocks Slack does not say that it was changed.
+  const edited = message.edited === null ? null : html` <span data-edited>(edited)</span>`;
   return html`<div data-kind="text">
-    ${mrkdwn(message.text, at.reader, { links: true, mentions: false })} ${edited}
+    ${mrkdwn(message.text, at.reader, { links: true, mentions: false })}${edited}
   </div>`;
 }
 

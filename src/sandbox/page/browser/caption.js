@@ -1,0 +1,44 @@
+// @ts-check
+// The newest caption of a scene. While a form is open everything beside it is out of reach, so the caption stands in the form.
+
+const HIDDEN = "caption hidden";
+
+/** It is never drawn anew as a whole, only what is in it. @type {HTMLElement | null} */
+const bar = document.querySelector("[data-caption-bar]");
+/** What it stands behind while no form is open. */
+const before = bar?.previousElementSibling ?? null;
+
+export function startCaption() {
+  document.addEventListener("click", ({ target }) => {
+    if (!(target instanceof Element) || target.closest("[data-caption-close]") === null) return;
+    localStorage.setItem(HIDDEN, captionIn()?.getAttribute("data-of") ?? "");
+    showCaption();
+  });
+  // A browser may close a form by itself; the event does not bubble.
+  document.addEventListener("close", showCaption, true);
+  showCaption();
+}
+
+const captionIn = () => bar?.querySelector("[data-caption]") ?? null;
+
+export function showCaption() {
+  const caption = captionIn();
+  const shown = caption !== null && caption.getAttribute("data-of") !== localStorage.getItem(HIDDEN);
+  bar?.toggleAttribute("data-shown", shown);
+  const plays = shown && caption.getAttribute("data-caption") === "playing";
+  move(plays ? document.querySelector("dialog[data-modal][open]") : null);
+}
+
+/** What comes for it while its form goes must find it. @param {Element} going */
+export function saveCaption(going) {
+  if (going.contains(bar)) move(null);
+}
+
+/** @param {Element | null} form  Null: back to the page. */
+function move(form) {
+  if (bar === null || bar.parentElement === (form ?? before?.parentElement)) return;
+  const focused = bar.contains(document.activeElement) ? document.activeElement : null;
+  if (form === null) before?.after(bar);
+  else form.prepend(bar);
+  if (focused instanceof HTMLElement) focused.focus({ preventScroll: true });
+}

@@ -1,0 +1,54 @@
+// Values with a meaning of their own: addresses, dates, numbers and ids. Which of them Slack looks at is told by its refusals; the
+// shapes are those of the documentation.
+
+import { matching } from "./rules-check.ts";
+import type { Rule } from "./rules-check.ts";
+
+/** docs.slack.dev: 3,000 characters of every address. */
+const maxAddress = 3000;
+
+const address =
+  (protocols: readonly string[], what: string): Rule =>
+  (value, at, report) => {
+    const read = typeof value === "string" && !/\s/.test(value) ? URL.parse(value) : null;
+    if (!read || !protocols.includes(read.protocol)) return report(`must be ${what}`, at);
+    if (String(value).length > maxAddress) report(`must be less than ${maxAddress + 1} characters`, at);
+  };
+
+/** Where a person is led to. Other schemes are refused: which of them Slack lets pass is not documented. */
+export const link: Rule = address(["http:", "https:", "mailto:"], "a valid URL");
+/** What Slack fetches. */
+export const webAddress: Rule = address(["http:", "https:"], "a valid URL");
+export const https: Rule = address(["https:"], "an HTTPS URL");
+
+/** One of the calendar. */
+export const date: Rule = (value, at, report) => {
+  const read = typeof value === "string" && /^\d{4}-\d{2}-\d{2}$/.test(value) ? Date.parse(value) : NaN;
+  // What is past a month's end is read as a day of the next one.
+  if (Number.isNaN(read) || new Date(read).toISOString().slice(0, 10) !== value)
+    report("must be a date as YYYY-MM-DD", at);
+};
+
+export const time: Rule = matching(/^([01]\d|2[0-3]):[0-5]\d$/, "a time as HH:mm");
+
+/** An IANA name, such as «Europe/Oslo». */
+export const zone: Rule = (value, at, report) => {
+  if (typeof value !== "string" || !isZone(value)) report("must be a time zone", at);
+};
+
+const isZone = (name: string): boolean => {
+  try {
+    return name !== "" && new Intl.DateTimeFormat("en", { timeZone: name }) instanceof Intl.DateTimeFormat;
+  } catch {
+    return false;
+  }
+};
+
+/** Numbers are written as text, as number inputs have them. */
+export const decimal: Rule = matching(/^-?\d+(\.\d+)?$/, "a number as a string");
+export const whole: Rule = matching(/^-?\d+$/, "a whole number as a string");
+
+/** Whether there is such a person or channel is not looked at. */
+export const userId: Rule = matching(/^[UW][A-Z0-9]{1,254}$/, "the id of a user");
+export const channelId: Rule = matching(/^[CGD][A-Z0-9]{1,254}$/, "the id of a conversation");
+export const usergroupId: Rule = matching(/^S[A-Z0-9]{1,254}$/, "the id of a user group");

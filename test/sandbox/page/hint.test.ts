@@ -1,0 +1,72 @@
+// What a newcomer is told under the conversation, step by step.
+import { expect, test } from "vitest";
+import { hint } from "#src/sandbox/page/hint.ts";
+import type { Message } from "#src/sandbox/slack/model.ts";
+import { createBoard } from "./board.ts";
+import { approvalCard, createStage, decidedCard, OPS } from "./stage.ts";
+
+const APP = "U0COUNTERSIGN";
+const askedBy = (user_id: string) => ({
+  type: "rich_text",
+  elements: [{ type: "rich_text_section", elements: [{ type: "user", user_id }] }],
+});
+
+function newChannel() {
+  const { parts, workspace } = createStage();
+  const fake = createBoard();
+  const said = (person = "U0ANA", where = OPS): string => {
+    const drawn = hint({ ...parts, board: fake.board }, { person, where, thread: null, panel: null });
+    return (drawn?.toString() ?? "")
+      .replace(/<[^>]*>/g, "")
+      .replace(/\s+/g, " ")
+      .trim();
+  };
+  const ask = (channel = OPS): Message => {
+    const { ts } = workspace.post({ channel, author: APP, text: "asked for", blocks: [askedBy("U0ANA")] });
+    const blocks = [askedBy("U0ANA"), ...approvalCard()];
+    return workspace.post({ channel, author: APP, thread: ts, broadcast: true, text: "card", blocks });
+  };
+  return { workspace, fake, said, ask };
+}
+
+const BECOME =
+  "Now become Ben or Cat in the bar at the top and press a button: whoever asked can't decide. A second tab can be a second person.";
+
+test("while the first request waits, whoever asked is told to become somebody else, and they to press a button", () => {
+  const { said, ask } = newChannel();
+  expect(said()).toContain("Start here.");
+  ask();
+  expect(said()).toBe(BECOME);
+  expect(said("U0BEN")).toBe("Now press a button. Ana asked, so somebody else decides.");
+  expect(said("U0GIL")).toBe(BECOME);
+});
+
+test("after the first decision nobody is told anything any more, also when another request comes", () => {
+  const { workspace, said, ask } = newChannel();
+  const card = ask();
+  const other = ask();
+  expect(said()).toBe(BECOME);
+  workspace.edit(card, { blocks: decidedCard() });
+  expect([said(), said("U0BEN")]).toEqual(["", ""]);
+  workspace.edit(other, { blocks: decidedCard() });
+  ask();
+  expect(said()).toBe("");
+});
+
+test("it is about this channel, and about requests: not about a run that has not asked yet, or a button elsewhere", () => {
+  const { workspace, said, ask } = newChannel();
+  workspace.post({ channel: OPS, author: APP, text: "asked for", blocks: approvalCard() });
+  expect(said()).toBe("");
+  ask("C0RELEASES");
+  expect(said()).toBe("");
+  expect(said("U0ANA", "C0RELEASES")).toBe(BECOME);
+});
+
+test("a scene that plays is not talked into", () => {
+  const { fake, said, ask } = newChannel();
+  ask();
+  fake.play({ name: "four-eyes", captions: [], ended: null });
+  expect(said()).toBe("");
+  fake.play({ name: "four-eyes", captions: [], ended: "stopped" });
+  expect(said()).toBe(BECOME);
+});

@@ -1,0 +1,82 @@
+// Requests as no client of ours writes them, byte for byte: the sandbox refuses them and lives on.
+
+import { once } from "node:events";
+import { connect } from "node:net";
+
+import { afterEach, beforeEach, expect, test } from "vitest";
+
+import type { Slack } from "#src/sandbox/slack/server.ts";
+
+import { clientOf, startFull } from "./bolt-app.ts";
+
+let slack: Slack;
+
+beforeEach(async () => {
+  slack = await startFull();
+});
+
+afterEach(() => slack.stop());
+
+const own = (): string => new URL(slack.url).host;
+
+const lines = (path: string, headers: Record<string, string>): string =>
+  [
+    `GET ${path} HTTP/1.1`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    "",
+    "",
+  ].join("\r\n");
+
+const dial = () => connect(Number(new URL(slack.url).port), "127.0.0.1");
+
+/** The status that a request of these very bytes is answered with. */
+const status = async (path: string, headers: Record<string, string> = {}): Promise<number> => {
+  const socket = dial();
+  socket.write(lines(path, { host: own(), ...headers }));
+  const [first] = (await once(socket, "data")) as [Buffer];
+  socket.destroy();
+  return Number(first.toString("latin1").split(" ")[1]);
+};
+
+const upgrading = {
+  connection: "Upgrade",
+  upgrade: "websocket",
+  "sec-websocket-version": "13",
+  "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+};
+const upgrade = (path: string, headers: Record<string, string> = {}) =>
+  status(path, { ...upgrading, ...headers });
+
+const ticket = async (): Promise<string> => {
+  const { url = "" } = await clientOf(slack, slack.appToken).apps.connections.open({});
+  const { pathname, search } = new URL(url);
+  return `${pathname}${search}`;
+};
+
+test("an address that is none is a bad request, whether it asks for an answer or for a socket", async () => {
+  for (const path of ["//", "http://", "//:/"]) {
+    expect(await status(path)).toBe(400);
+    expect(await upgrade(path)).toBe(400);
+  }
+  expect(await upgrade(await ticket())).toBe(101);
+});
+
+test("a socket is opened for no foreign Host and for no foreign page, and its ticket stays good", async () => {
+  const path = await ticket();
+  expect(await upgrade(path, { host: "evil.example" })).toBe(421);
+  expect(await upgrade("//", { host: "evil.example" })).toBe(421);
+  expect(await upgrade(path, { origin: "https://evil.example" })).toBe(403);
+  expect(await upgrade(path, { origin: "null" })).toBe(403);
+  expect(await upgrade(path, { origin: `http://${own()}` })).toBe(101);
+});
+
+test("whoever hangs up on a refused upgrade harms nobody, and keeps nothing open", async () => {
+  const rude = dial();
+  await once(rude, "connect");
+  rude.write(lines("/nowhere", { host: own(), ...upgrading }));
+  rude.resetAndDestroy();
+  const lazy = dial();
+  lazy.write(lines("/nowhere", { host: own(), ...upgrading }));
+  await once(lazy.resume(), "end");
+  expect(await upgrade(await ticket())).toBe(101);
+});

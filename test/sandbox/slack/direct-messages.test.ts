@@ -1,0 +1,63 @@
+// The conversation of one person and the app.
+
+import type { WebClient } from "@slack/web-api";
+import { afterEach, expect, test } from "vitest";
+
+import type { Slack, SlackOptions } from "#src/sandbox/slack/server.ts";
+
+import { ana, clientOf, refusal, startFull } from "./bolt-app.ts";
+
+let slack: Slack;
+let client: WebClient;
+
+const start = async (options: Partial<SlackOptions> = {}): Promise<void> => {
+  slack = await startFull(options);
+  client = clientOf(slack);
+};
+
+afterEach(() => slack.stop());
+
+const codeOf = async (method: string, args: Record<string, unknown>): Promise<unknown> =>
+  (await refusal(client.apiCall(method, args)))["error"];
+
+const dms = () => [...slack.workspace.channels.values()].filter(({ kind }) => kind === "dm");
+
+test("a bot has none with a bot, nor with itself, and one with a person is theirs alone", async () => {
+  await start();
+  for (const users of ["U0ROTA", slack.workspace.app.person, "USLACKBOT"])
+    expect(await codeOf("conversations.open", { users })).toBe("cannot_dm_bot");
+  expect(dms()).toEqual([]);
+  await client.conversations.open({ users: ana });
+  expect(dms().map(({ members }) => members)).toEqual([[ana, slack.workspace.app.person]]);
+  expect(slack.workspace.dmOf("U0BEN").id).not.toBe(slack.workspace.dmOf(ana).id);
+});
+
+test("a Home tab is published to people, not to bots", async () => {
+  await start();
+  const view = { type: "home", blocks: [] };
+  for (const user_id of ["U0ROTA", slack.workspace.app.person])
+    expect(await codeOf("views.publish", { user_id, view })).toBe("invalid_arguments");
+  expect(slack.workspace.homes.size).toBe(0);
+});
+
+const ours = new URL("../../../manifest.yml", import.meta.url).pathname;
+const off = { ok: false, told: "Sending messages to this app has been turned off." };
+
+test("where the manifest makes them read-only, people write nothing there, and the app still does", async () => {
+  await start({ manifestPath: ours });
+  const { id: channel } = slack.workspace.dmOf(ana);
+  expect(await slack.acts.say(ana, channel, "hello")).toEqual(off);
+  expect(await slack.acts.command(ana, channel, "/agent", "help")).toEqual(off);
+  expect(slack.workspace.messages).toEqual([]);
+  expect(await client.chat.postMessage({ channel: ana, text: "from the app" })).toMatchObject({ channel });
+});
+
+test("where the manifest turns the messages tab off, nobody writes there", async () => {
+  await start({ manifestPath: new URL("manifest-quiet.yml", import.meta.url).pathname });
+  expect(await slack.acts.say(ana, slack.workspace.dmOf(ana).id, "hello")).toEqual(off);
+});
+
+test("where the manifest says nothing of it, people write to the app", async () => {
+  await start();
+  expect(await slack.acts.say(ana, slack.workspace.dmOf(ana).id, "hello")).toEqual({ ok: true });
+});

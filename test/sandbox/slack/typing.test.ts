@@ -1,0 +1,70 @@
+// What becomes of what a person types, wherever it is typed: on the page, by a script, by a test.
+
+import { afterEach, beforeEach, expect, test } from "vitest";
+
+import type { Slack } from "#src/sandbox/slack/server.ts";
+
+import { aWorld } from "../../make/world.ts";
+import { ana, connect, opsAgents, startFull } from "./bolt-app.ts";
+
+let slack: Slack;
+
+beforeEach(async () => {
+  slack = await startFull();
+});
+
+afterEach(() => slack.stop());
+
+const said = async (text: string): Promise<string | undefined> => {
+  expect(await slack.acts.say(ana, opsAgents, text)).toEqual({ ok: true });
+  return slack.workspace.messages.at(-1)?.text;
+};
+
+test("a person's & < > are entities, and so no mark that they type comes alive", async () => {
+  expect(await said("a & b <c>")).toBe("a &amp; b &lt;c&gt;");
+  expect(await said("<!here> <https://x.example|l> <@U0BEN> &amp;")).toBe(
+    "&lt;!here&gt; &lt;https://x.example|l&gt; &lt;@U0BEN&gt; &amp;amp;",
+  );
+});
+
+test("a person's @name is a mention of whoever has that name, and of nobody otherwise", async () => {
+  expect(await said("@countersign and @nobody, mail a@ben.example")).toBe(
+    `<@${slack.workspace.app.person}> and @nobody, mail a@ben.example`,
+  );
+});
+
+test("the app hears a mention that a person typed", async () => {
+  const heard: unknown[] = [];
+  const { stop } = await connect(slack, (app) =>
+    app.event("app_mention", async ({ event }) => void heard.push(event.text)),
+  );
+  await said("@countersign look");
+  await slack.workspace.until(() => true);
+  await new Promise<void>((resolve) => {
+    const off = slack.traffic.onLine(() => heard.length > 0 && (off(), resolve()));
+    if (heard.length > 0) resolve();
+  });
+  await stop();
+  expect(heard).toEqual([`<@${slack.workspace.app.person}> look`]);
+});
+
+test("what follows a command arrives with entities for & < >, and with ids for names only where it is asked for", async () => {
+  const arrived = async (command: string, text: string): Promise<unknown> => {
+    await slack.acts.command(ana, opsAgents, command, text);
+    const line = slack.traffic.lines().findLast(({ what }) => what === "slash_commands");
+    const { payload } = (line?.detail ?? {}) as { payload?: { body: Record<string, unknown> } };
+    return payload?.body["text"];
+  };
+  const text = "run a && b <c> &lt; @ben #releases";
+  const escaped = "run a &amp;&amp; b &lt;c&gt; &amp;lt; ";
+  expect(await arrived("/agent", text)).toBe(`${escaped}@ben #releases`);
+  expect(await arrived("/who", text)).toBe(`${escaped}<@U0BEN|ben> <#C0RELEASES|releases>`);
+});
+
+test("a task typed with & < > reaches the service as it was typed", async (context) => {
+  const world = await aWorld(context);
+  const task = "a && b <c> &lt;d&gt; &amp;amp; <!channel>";
+  await world.command(ana, opsAgents, `run ${task}`);
+  await world.until(() => world.tasksSent().length > 0);
+  expect(world.tasksSent()).toEqual([task]);
+});
