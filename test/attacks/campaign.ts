@@ -111,7 +111,7 @@ async function open() {
         effects: told + count(path, "audit") + count(path, "runs"),
       };
       await world.stop();
-      for (const ending of ["", "-wal", "-shm"]) await rm(path + ending, { force: true });
+      for (const ending of ["", "-wal", "-shm", ".audit-key"]) await rm(path + ending, { force: true });
       return found;
     },
   };

@@ -102,6 +102,27 @@ const unseen = attacks<void, readonly [string, string]>(
     }
   },
 );
+const alike = attacks<void, readonly [string, string]>(
+  19,
+  40,
+  [
+    ["a Cyrillic letter in a Latin word", "deploy p\u0430yroll"],
+    ["a Greek letter in a Latin word", "deploy b\u03BFt"],
+    ["a word all of Cyrillic look-alikes", "deploy \u0441\u043E\u0441\u043E"],
+    ["a Cherokee letter", "deploy \u13AApi"],
+    ["a fullwidth letter", "deploy \uFF41pi"],
+    ["a mathematical letter", "deploy \u{1D41A}pi"],
+    ["a stroke that is no slash", "rm /srv\u2215old"],
+    ["a space that parts no arguments", "rm /srv\u00A0/"],
+    ["letters struck through", "d\u0336o\u0336 not"],
+  ],
+  (_, [, text]) => {
+    const { card, form, full } = shown({ action: text, tool: text });
+    for (const each of [card.blocks, form.blocks, full.blocks])
+      expect(textOf(each).match(/⟨U\+/g)?.length).toBeGreaterThanOrEqual(2);
+    expect(card.text).toContain("⟨U+");
+  },
+);
 const blanks = attacks<void, readonly [string, string]>(
   19,
   60,
@@ -226,6 +247,7 @@ export const contentCases: readonly Attack[] = [
   ...tails,
   ...behindMasks,
   ...unseen,
+  ...alike,
   ...blanks,
   ...markup,
   ...faked,

@@ -268,9 +268,32 @@ const hiddenCards = attacks<People, readonly [string, string]>(
   },
 );
 
+const takingBack = attacks<People, Row>(
+  6,
+  26,
+  [
+    [
+      "an Undo with a made-up value",
+      (_, click) => action(click, { action_id: "card_undo", value: "A".repeat(22) }),
+    ],
+    [
+      "an Undo of what is not held",
+      (_, click) => action(click, { action_id: "card_undo" }),
+      { because: "too-late", words: "nothing to take back" },
+    ],
+    [
+      "«This was not me» with the value of a card's button",
+      (_, click) => action(click, { action_id: "receipt_not_me" }),
+      { words: "belongs to somebody else's receipt" },
+    ],
+  ],
+  clicked,
+);
+
 export const peopleCases: readonly Attack<People>[] = [
   ...forgedClicks,
   ...forgedForms,
+  ...takingBack,
   ...atTheButton,
   ...atTheForm,
   ...oneself,

@@ -94,10 +94,12 @@ const logged = attacks<void, readonly [string, (log: ReturnType<typeof createLog
     ],
     ["the key in a child's fields", (log) => log.child({ key: CANARY }).warn({}, "x")],
   ],
-  (_, [, write]) => {
+  (_, [what, write]) => {
     let text = "";
     const destination = { write: (line: string) => void (text += line) };
-    write(createLog({ level: "debug", pretty: false, secrets: [CANARY], destination }));
+    // A token is known by its shape, or by the name of its field, even where nobody has named it a secret.
+    const secrets = /token|bearer|named/.test(what) ? [] : [CANARY];
+    write(createLog({ level: "debug", pretty: false, secrets, destination }));
     expect(text).not.toContain(CANARY);
   },
 );

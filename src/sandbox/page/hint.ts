@@ -56,7 +56,7 @@ function decide(parts: PageParts, place: Place): Html | null {
         press a button: whoever asked can't decide. A second tab can be a second person.`,
     );
   const name = workspace.people.get(asker)?.name.split(" ")[0] ?? "Somebody else";
-  return small(html`<strong>Now press a button.</strong> ${name} asked and can't decide; you can.`);
+  return small(html`<strong>Now press a button.</strong> ${name} asked, so somebody else decides.`);
 }
 
 const small = (words: Html): Html =>

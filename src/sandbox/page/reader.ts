@@ -13,6 +13,8 @@ export type Reader = {
   /** Undefined for a channel this person cannot see: its name would give it away. */
   channelName(channel: ChannelId): string | undefined;
   channelCalled(name: string): ChannelId | undefined;
+  /** A user group's handle. */
+  groupName(group: string): string | undefined;
   people(): readonly { id: PersonId; name: string }[];
   /** Where a link leads: one to a message stays with the person who reads; null when it is no web address. */
   linkTo(address: string): string | null;
@@ -35,6 +37,7 @@ export function createReader({ workspace, timeZone }: PageParts, place: Place): 
     nameOf: (person) => workspace.people.get(person)?.name,
     channelName: (channel) => channels.get(channel)?.name,
     channelCalled: (name) => visible.find((one) => one.name === name && one.kind !== "dm")?.id,
+    groupName: (group) => workspace.usergroups.get(group)?.handle,
     people: () => [...workspace.people.values()].filter((one) => one.kind !== "bot" && !one.deactivated),
     linkTo: (address) => linkTo(address, place, channels),
   };

@@ -55,10 +55,11 @@ export function approvalCard(run: Run, approval: Approval): Message {
   return { text: escaped(`${state.title}: ${asks}`), blocks };
 }
 
-function smallPrint({ request, version, ruling, state, audited }: Approval): string {
+function smallPrint({ id, request, version, ruling, state, audited }: Approval): string {
   const mark = (state.is === "decided" ? state.decision.policy : markOf(ruling, ruling.rule)) ?? null;
   const parts = [
     "The request is the agent's own text, as the service sent it",
+    `approval ${oneLine(id, 120)}`,
     `request ${shortDigest(request)}`,
     `version ${version}`,
     ...(mark === null ? [] : [`rule ${oneLine(mark.rule, 80)}`, `policy ${mark.version}`]),

@@ -40,7 +40,7 @@ export function decisionModal(run: Run, request: Request, verdict: Verdict, nonc
     close: plain("Cancel"),
     blocks: [
       rich(line(words(does))),
-      ...asked(run),
+      ...asked(run, request),
       ...shown(request, "open"),
       ...maskedInFile(request),
       mark(request),
@@ -74,7 +74,7 @@ export function readModal(run: Run, request: Request): View {
     title: plain("Request in full"),
     close: plain("Close"),
     blocks: [
-      ...asked(run),
+      ...asked(run, request),
       ...shown(request, "masked"),
       ...maskedRemark(request, WHO_SEES_MASKED),
       mark(request),
@@ -102,7 +102,7 @@ export function changedModal(run: Run, was: Request | null, is: Request): View {
           words("The request changed after you opened it. Its card shows it as it is now; decide there."),
         ),
       ),
-      ...asked(run),
+      ...asked(run, is),
       ...difference(was, is),
       rich(line(words("What it is now:", { bold: true }))),
       ...shown(is, "open"),
@@ -138,11 +138,17 @@ export function refusedModal(heading: string, says: string): View {
   } as View;
 }
 
-function asked(run: Run): Block[] {
-  const id = runId(run);
+function asked(run: Run, { digest }: Request): Block[] {
+  const approval = run.approvals.find(({ request }) => request.digest === digest);
   return [
     rich(
-      line(words("Asked by "), person(run.requester), words(", run "), said(id ?? "", 120, { code: true })),
+      line(
+        words("Asked by "),
+        person(run.requester),
+        words(", run "),
+        said(runId(run) ?? "", 120, { code: true }),
+        ...(approval === undefined ? [] : [words(", approval "), said(approval.id, 120, { code: true })]),
+      ),
     ),
   ];
 }

@@ -76,7 +76,10 @@ function dispute(facts: LetterFacts): Message {
       quote(said(oneLine(actionOf(facts), ACTION_CHARS), ACTION_CHARS)),
       ...reasonOf(about),
       line(
-        words("Countersign takes no decision back, and it may be with the service already. ", { bold: true }),
+        words("Countersign takes no decision back by itself, and it may be with the service already. ", {
+          bold: true,
+        }),
+        words("An approval whose card still offers Deny is stopped by denying it there. "),
         words("Stop or undo there what followed from it. End this person's Slack sessions. "),
         words(`npm run audit -- show ${oneLine(entry.runId ?? entry.run ?? "", 120)}`, { code: true }),
         words(" tells all about this run, and "),

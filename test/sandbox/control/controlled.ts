@@ -74,7 +74,7 @@ export async function startControlled(options: Partial<WorldOptions> = {}): Prom
     ask: (path, body) => fetch(`${world.service.url}${path}`, json(apiKey, body)),
     stop: async () => {
       await world.stop();
-      for (const ending of ["", "-wal", "-shm"]) await rm(path + ending, { force: true });
+      for (const ending of ["", "-wal", "-shm", ".audit-key"]) await rm(path + ending, { force: true });
     },
   };
 }

@@ -85,7 +85,7 @@ export const PIECES: Readonly<Record<string, readonly [sample: Json, shows: stri
   link: [{ url: "https://example.com/x", text: "a link" }, 'href="https://example.com/x"'],
   emoji: [{ name: "made_up", unicode: "1f468-200d-1f4bb" }, "👨‍💻"],
   user: [{ user_id: "U0BEN" }, "@Ben Okafor"],
-  usergroup: [{ usergroup_id: "S0APPROVERS" }, "@"],
+  usergroup: [{ usergroup_id: "S0APPROVERS" }, "@approvers"],
   channel: [{ channel_id: "C0RELEASES" }, "#releases"],
   team: [{ team_id: "T0SANDBOX" }, "T0SANDBOX"],
   broadcast: [{ range: "here" }, "@here"],

@@ -37,7 +37,7 @@ test("while the first request waits, whoever asked is told to become somebody el
   expect(said()).toContain("Start here.");
   ask();
   expect(said()).toBe(BECOME);
-  expect(said("U0BEN")).toBe("Now press a button. Ana asked and can't decide; you can.");
+  expect(said("U0BEN")).toBe("Now press a button. Ana asked, so somebody else decides.");
   expect(said("U0GIL")).toBe(BECOME);
 });
 

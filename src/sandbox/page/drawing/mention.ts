@@ -18,9 +18,8 @@ export function channelMention(reader: Reader, id: string): Html {
   return html`<a data-mention="channel" href="${href}">#${name}</a>`;
 }
 
-/** The sandbox's groups have ids only. */
-export function groupMention(id: string, label = ""): Html {
-  return html`<span data-mention="group" title="${id}">${label || `@${id}`}</span>`;
+export function groupMention(reader: Reader, id: string, label = ""): Html {
+  return html`<span data-mention="group" title="${id}">${label || `@${reader.groupName(id) ?? id}`}</span>`;
 }
 
 /** Loud on purpose: an app that lets this through from untrusted text has a fault. */

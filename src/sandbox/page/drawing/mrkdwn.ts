@@ -111,7 +111,7 @@ function token(source: string, reader: Reader): Part {
   }
   if (["here", "channel", "everyone"].includes(body)) return broadcastMention(body);
   if (body.startsWith("date^")) return date(body, label, reader);
-  if (body.startsWith("subteam^")) return groupMention(body.slice(8), label);
+  if (body.startsWith("subteam^")) return groupMention(reader, body.slice(8), label);
   return label || `<${literal(source)}>`;
 }
 

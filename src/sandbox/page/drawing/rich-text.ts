@@ -66,7 +66,7 @@ function bare(element: Json, reader: Reader): Part {
     case "channel":
       return channelMention(reader, string(element["channel_id"]));
     case "usergroup":
-      return groupMention(string(element["usergroup_id"]));
+      return groupMention(reader, string(element["usergroup_id"]));
     case "team":
       return html`<span data-mention="group">${string(element["team_id"])}</span>`;
     case "broadcast":
