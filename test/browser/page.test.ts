@@ -181,6 +181,26 @@ describe("live", () => {
     expect(await page.locator("main [data-first-new]").textContent()).toContain("further down");
   });
 
+  test("a message far taller than most is seen to its last line by whoever is at the end, and stays so when it grows", async () => {
+    await go(channel);
+    const bottom = `(() => {
+      const scroller = document.querySelector("main [data-scroll]");
+      return scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight;
+    })()`;
+    const tall = (lines: number) => [{ type: "markdown", text: "a line\n\n".repeat(lines) }];
+    const message = stage.workspace.post({
+      author: "U0COUNTERSIGN",
+      channel: OPS,
+      text: "tall",
+      blocks: tall(40),
+    });
+    await page.locator(`[id="m-${message.ts}"]`).waitFor();
+    await expect.poll(() => page.evaluate(bottom)).toBeLessThan(2);
+    stage.workspace.edit(message, { blocks: tall(80) });
+    await page.getByText("a line").nth(79).waitFor({ state: "attached" });
+    await expect.poll(() => page.evaluate(bottom)).toBeLessThan(2);
+  });
+
   test("the traffic is filtered as it comes in", async () => {
     fillTraffic(stage.traffic);
     await go(`${channel}?traffic`);

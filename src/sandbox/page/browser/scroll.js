@@ -106,11 +106,19 @@ export function startAtEnd() {
   }
 }
 
-/** Whoever reads the newest still does when the space for it changes, as for a caption or a long text being typed. @param {Element} node */
+/**
+ * Whoever reads the newest still does when the space for it changes, as for a caption or a long text being typed, and when what
+ * comes into sight turns out to be taller than was reckoned. Opening something to read it is no wish to see its end.
+ * @param {Element} node
+ */
 function stickToEnd(node) {
   let atEnd = isAtEnd(node);
   node.addEventListener("scroll", () => (atEnd = isAtEnd(node)), { passive: true });
-  new ResizeObserver(() => {
+  node.addEventListener("click", ({ target }) => {
+    if (target instanceof Element && target.closest("summary") !== null) atEnd = false;
+  });
+  const resized = new ResizeObserver(() => {
     if (atEnd) node.scrollTop = node.scrollHeight;
-  }).observe(node);
+  });
+  for (const each of [node, ...node.children]) resized.observe(each);
 }
