@@ -55,11 +55,10 @@ export function approvalCard(run: Run, approval: Approval): Message {
   return { text: escaped(`${state.title}: ${asks}`), blocks };
 }
 
-function smallPrint({ id, request, version, ruling, state, audited }: Approval): string {
+function smallPrint({ request, version, ruling, state, audited }: Approval): string {
   const mark = (state.is === "decided" ? state.decision.policy : markOf(ruling, ruling.rule)) ?? null;
   const parts = [
     "The request is the agent's own text, as the service sent it",
-    `approval ${oneLine(id, 120)}`,
     `request ${shortDigest(request)}`,
     `version ${version}`,
     ...(mark === null ? [] : [`rule ${oneLine(mark.rule, 80)}`, `policy ${mark.version}`]),
@@ -77,6 +76,8 @@ function whoAsks(run: Run, approval: Approval): Block {
       moment(approval.seenAt),
       words(" · "),
       said(runId(run) ?? "", 120, { code: true }),
+      words(", approval "),
+      said(approval.id, 120, { code: true }),
     ),
   );
 }
