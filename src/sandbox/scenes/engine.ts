@@ -5,7 +5,7 @@ import { createChanges } from "../service/changes.ts";
 import type { PersonId } from "../slack/model.ts";
 import type { Stage } from "./stage.ts";
 import type { Story } from "./story.ts";
-import type { Say } from "./watch.ts";
+import { pause, type Say } from "./watch.ts";
 
 export type Scenes = {
   readonly state: () => SceneState;
@@ -108,16 +108,3 @@ async function played(story: Story, { stage, tidy }: Played, signal: AbortSignal
 
 const failed = (why: string): End => ({ ended: "failed", words: `This scene failed: ${why}` });
 const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
-/** Rejects as soon as the scene is stopped. */
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  if (ms === 0) return;
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  const stopped = (): void => reject(new Error("stopped"));
-  signal.addEventListener("abort", stopped, { once: true });
-  await promise.finally(() => {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", stopped);
-  });
-}

@@ -4,7 +4,7 @@ import { wordsOf } from "../control/surface.ts";
 import type { Run } from "../service/run.ts";
 import type { Message } from "../slack/model.ts";
 import { type Asked, createMoves } from "./moves.ts";
-import { countRefused, createUntil, type StageParts, type Until } from "./watch.ts";
+import { countRefused, pause, createUntil, type StageParts, type Until } from "./watch.ts";
 
 export const ana = "U0ANA";
 export const ben = "U0BEN";
@@ -21,6 +21,8 @@ export function createStage(parts: StageParts) {
   return {
     say,
     until,
+    /** As somebody takes who reads before they press (ms). */
+    pause: (ms: number): Promise<void> => pause(ms, parts.signal),
     check,
     ...createMoves(parts, until),
     ...createSight(parts, until),

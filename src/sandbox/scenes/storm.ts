@@ -10,6 +10,9 @@ const EVERY = 10;
 /** Slack lets an app change about fifty messages a minute, so the last cards are drawn minutes later (ms). */
 const DRAWN_MS = 300_000;
 
+/** How long somebody looks at a card at the least (ms). */
+const LOOK_MS = 500;
+
 /** A button's press can open a form for so long (ms); later, Slack refuses it. */
 const FORM_MS = 3_000;
 
@@ -91,6 +94,8 @@ async function decideOne(
   person: PersonId,
   { card, verdict, reason }: Omit<Decided, "formMs">,
 ): Promise<number> {
+  // Nobody presses before the app has heard that its card was posted.
+  await stage.pause(LOOK_MS);
   const { form, ms } = await stage.openAtOnce(person, card, verdict === "deny" ? "Deny" : "Approve");
   stage.check(ms < FORM_MS, `a form comes within ${FORM_MS} ms (one took ${Math.round(ms)} ms)`);
   stage.check((await stage.submit(person, reason, form)) === null, "the form closes");

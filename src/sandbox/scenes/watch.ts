@@ -60,3 +60,17 @@ export function countRefused({ onLine }: Pick<Slack["traffic"], "onLine">, word:
   });
   return { count: (): number => count, end };
 }
+
+/** Rejects as soon as the scene is stopped. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  if (ms === 0) return;
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  const stopped = (): void => reject(new Error("stopped"));
+  signal.addEventListener("abort", stopped, { once: true });
+  await promise.finally(() => {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", stopped);
+  });
+}
