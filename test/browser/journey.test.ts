@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,7 +16,9 @@ let browser: Browser;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "countersign-browser-"));
   world = await startWorld({ tempo: 0.1, databaseUrl: `sqlite:${join(folder, "countersign.db")}` });
-  bot = startBot({ ...world.env, POLL_MIN_MS: "50", POLL_MAX_MS: "500", LOG_LEVEL: "warn" });
+  // A key that is made is warned of; whoever sets one hears nothing.
+  const AUDIT_KEY = randomBytes(32).toString("base64");
+  bot = startBot({ ...world.env, AUDIT_KEY, POLL_MIN_MS: "50", POLL_MAX_MS: "500", LOG_LEVEL: "warn" });
   browser = await launchChromium();
   await bot.ready();
 }, 60_000);
