@@ -130,7 +130,7 @@ describe.concurrent("after a restart on the same database", () => {
     gate.release();
     await world.startApp();
     const question = await world.saidIn(opening, "not known whether a run was started");
-    expect(buttonsOf(question)).toEqual(["Start Again", "Leave It"]);
+    expect(buttonsOf(question)).toEqual(["Start again", "Leave it"]);
     expect(world.tasksSent()).toEqual([TASK]);
   });
 

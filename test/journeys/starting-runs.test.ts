@@ -10,7 +10,7 @@ async function unknown(world: Stage, effect: boolean): Promise<{ opening: Messag
   world.service.control.fault({ route: "create-run" }, { kind: "drop", effect });
   const opening = await world.run(ana, opsAgents, TASK);
   const question = await world.saidIn(opening, "not known whether a run was started");
-  expect(buttonsOf(question)).toEqual(["Start Again", "Leave It"]);
+  expect(buttonsOf(question)).toEqual(["Start again", "Leave it"]);
   return { opening, question };
 }
 
@@ -61,16 +61,16 @@ describe.concurrent("a start whose answer is lost", () => {
   test("is answered by its requester alone", async (context) => {
     const world = await aWorld(context);
     const { question } = await unknown(world, true);
-    await world.click(ben, question, "Start Again");
+    await world.click(ben, question, "Start again");
     await world.told(ben, "Only the person who asked");
     expect(world.tasksSent()).toEqual([TASK]);
-    expect(buttonsOf(question)).toEqual(["Start Again", "Leave It"]);
+    expect(buttonsOf(question)).toEqual(["Start again", "Leave it"]);
   });
 
-  test("starts exactly one more run, however often Start Again is clicked", async (context) => {
+  test("starts exactly one more run, however often Start again is clicked", async (context) => {
     const world = await aWorld(context);
     const { question } = await unknown(world, true);
-    await Promise.all([world.click(ana, question, "Start Again"), world.click(ana, question, "Start Again")]);
+    await Promise.all([world.click(ana, question, "Start again"), world.click(ana, question, "Start again")]);
     await world.reads(question, "You chose to start again");
     expect(buttonsOf(question)).toEqual([]);
     await world.deliver(world.lastPayload("block_actions"));
@@ -84,7 +84,7 @@ describe.concurrent("a start whose answer is lost", () => {
   test("is left alone when its requester says so", async (context) => {
     const world = await aWorld(context);
     const { question } = await unknown(world, true);
-    await world.click(ana, question, "Leave It");
+    await world.click(ana, question, "Leave it");
     await world.reads(question, "You chose to leave it");
     await world.deliver(world.lastPayload("block_actions"));
     await world.told(ana, "answered already");
@@ -101,7 +101,7 @@ describe.concurrent("a start whose answer is lost", () => {
     world.service.control.fault({ route: "create-run" }, fault);
     const opening = await world.run(ana, opsAgents, TASK);
     const question = await world.saidIn(opening, "not known whether a run was started");
-    expect(buttonsOf(question)).toEqual(["Start Again", "Leave It"]);
+    expect(buttonsOf(question)).toEqual(["Start again", "Leave it"]);
     expect(world.tasksSent()).toHaveLength(1);
   });
 });

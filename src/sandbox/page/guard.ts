@@ -1,7 +1,6 @@
 // The page is on loopback, which is no protection by itself: any web page can send requests here through its visitor's browser.
 import type { IncomingMessage, ServerResponse } from "node:http";
-
-const LOOPBACK = new Set(["127.0.0.1", "localhost", "[::1]"]);
+import { fromElsewhere, isOurs } from "../slack/address.ts";
 
 const HEADERS = {
   "content-security-policy":
@@ -16,17 +15,14 @@ const HEADERS = {
 
 /** Answers a request that must not go further, and says whether it did. */
 export function refused(req: IncomingMessage, res: ServerResponse): boolean {
-  const host = req.headers.host ?? "";
   for (const [name, value] of Object.entries(HEADERS)) res.setHeader(name, value);
-  // A foreign name that resolves to this machine (DNS rebinding) would make the page part of that site.
-  if (!LOOPBACK.has(host.replace(/:\d+$/, ""))) return answer(res, 421, "This address is not the sandbox's.");
+  if (!isOurs(req)) return answer(res, 421, "This address is not the sandbox's.");
   if (req.method === "GET" || req.method === "HEAD") return false;
   if (req.method !== "POST") return answer(res, 405, "Only GET and POST.");
   // A custom header cannot be sent across origins without a preflight, which nobody here answers.
   if (req.headers["x-sandbox-page"] !== "1")
     return answer(res, 403, "Only the sandbox's own page may do this.");
-  const origin = req.headers.origin;
-  if (origin !== undefined && origin !== `http://${host}`) return answer(res, 403, "A foreign origin.");
+  if (fromElsewhere(req)) return answer(res, 403, "A foreign origin.");
   return false;
 }
 

@@ -4,7 +4,7 @@ import type { IncomingMessage } from "node:http";
 
 const loopback = new Set(["127.0.0.1", "localhost", "[::1]"]);
 
-/** A foreign name in Host that resolves to this machine means that a web page made the browser come here. */
+/** A foreign name in Host that resolves to this machine (DNS rebinding) would make the answers part of that site. */
 export const isOurs = ({ headers }: IncomingMessage): boolean =>
   loopback.has((headers.host ?? "").replace(/:\d+$/, ""));
 

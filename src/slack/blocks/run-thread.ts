@@ -155,10 +155,10 @@ function choices(run: Run): Block {
   const confirm = {
     title: { type: "plain_text", text: "Start again?" },
     text: { type: "plain_text", text: "If the first task did arrive, this starts a second run of it." },
-    confirm: { type: "plain_text", text: "Start Again" },
+    confirm: { type: "plain_text", text: "Start again" },
     deny: { type: "plain_text", text: "Cancel" },
   };
-  const elements = [button(UNKNOWN_START_AGAIN, "Start Again", confirm), button(UNKNOWN_LEAVE, "Leave It")];
+  const elements = [button(UNKNOWN_START_AGAIN, "Start again", confirm), button(UNKNOWN_LEAVE, "Leave it")];
   return { type: "actions", block_id: `unknown-${run.key}`, elements } as Block;
 }
 
