@@ -56,6 +56,7 @@ async function startOurs(baseUrl: string, runs: number): Promise<Poller> {
   const log = createLog({ level: "warn", pretty: false });
   const clock: Clock = {
     now: () => Date.now(),
+    monotonic: () => performance.now(),
     after: (ms, what) => {
       const timer = setTimeout(what, ms);
       return () => clearTimeout(timer);

@@ -11,6 +11,7 @@ import { openingShows } from "#src/core/shows.ts";
 /** As `app.ts` makes it. */
 export const context = (now = Date.now()): Context => ({
   now,
+  monotonic: now,
   digest: (text) => createHash("sha256").update(text, "utf8").digest("hex"),
   nonce: () => Nonce(randomBytes(16).toString("base64url")),
   policy: BUILT_IN,

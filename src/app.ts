@@ -44,6 +44,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 const realClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   after: (ms, what) => {
     const timer = setTimeout(what, Math.min(ms, LONGEST_TIMER_MS));
     return () => clearTimeout(timer);
@@ -109,7 +110,13 @@ async function build(config: Config, log: Log, closers: Closers): Promise<Omit<A
   const url = await startDoors({ config, metrics, store, current, turnedAway }, closers);
   const doors = await openDoors({ config, store, turnedAway, log }, closers);
   const { slack } = doors;
-  const context = (): Context => ({ now: realClock.now(), digest, nonce, policy: policy.now() });
+  const context = (): Context => ({
+    now: realClock.now(),
+    monotonic: realClock.monotonic(),
+    digest,
+    nonce,
+    policy: policy.now(),
+  });
   const limits = { ...config.poll, maxInFlight: MAX_POLLS_IN_FLIGHT };
   const audit = auditReaders(config, slack.self.team);
   const { chat, mail, people } = slack;

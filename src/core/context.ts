@@ -3,8 +3,10 @@ import type { Policy } from "./policy.ts";
 
 /** What the pure functions need of the world, handed in by whoever calls them. */
 export type Context = {
-  /** Milliseconds since 1970. */
+  /** Wall time (ms since 1970), for what people and auditors read. It can jump either way. */
   readonly now: number;
+  /** For intervals (ms): never goes back, and means nothing in another process. */
+  readonly monotonic: number;
   /** SHA-256 of the UTF-8 text, in hex. */
   readonly digest: (text: string) => string;
   /** 128 fresh random bits each time. */

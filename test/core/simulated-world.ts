@@ -89,7 +89,7 @@ export class SimulatedWorld {
   get ctx(): Context {
     const { rule } = this.#options;
     const policy = rule === undefined ? BUILT_IN : aPolicy(rule);
-    return { now: this.now, digest: (text) => text, nonce: () => this.#nonce(), policy };
+    return { now: this.now, monotonic: this.now, digest: (text) => text, nonce: () => this.#nonce(), policy };
   }
 
   get plan(): Plan {

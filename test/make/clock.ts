@@ -33,6 +33,7 @@ export function createHandClock(): HandClock {
 
   return {
     now: () => now,
+    monotonic: () => now,
     after(ms, what) {
       const id = count;
       count += 1;

@@ -19,6 +19,7 @@ export function contextAt(ms = 0, policy: Policy = BUILT_IN): Context {
   return {
     policy,
     now: NOON + ms,
+    monotonic: NOON + ms,
     digest: (text) => text,
     nonce: () => {
       nonces += 1;

@@ -32,6 +32,7 @@ const logger = {
 
 const clock: Clock = {
   now: Date.now,
+  monotonic: () => performance.now(),
   after: (ms, what) => {
     const timer = setTimeout(what, ms);
     return () => clearTimeout(timer);

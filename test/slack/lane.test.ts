@@ -13,6 +13,7 @@ function stage(early = 0) {
   let timers: { at: number; what: () => void }[] = [];
   const lane = createLane({
     now: () => now,
+    monotonic: () => now,
     after: (ms, what) => {
       const timer = { at: now + Math.max(ms - early, 0), what };
       timers.push(timer);

@@ -13,6 +13,7 @@ import { aNonce, NOON } from "../make/run.ts";
 
 const ctx: Context = {
   now: NOON,
+  monotonic: NOON,
   digest: (text) => createHash("sha256").update(text).digest("hex"),
   nonce: aNonce,
   policy: BUILT_IN,
