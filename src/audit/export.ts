@@ -21,9 +21,9 @@ export async function* exported(audit: AuditFile, { from, to, format }: Wanted):
 }
 
 /** Holds all that a verifier of its own needs: `text` is what the link is taken of. */
-function jsonLine({ seq, link, origin, key, signature, text }: ChainedEntry, request: string | null): string {
+function jsonLine({ seq, link, key, signature, text }: ChainedEntry, request: string | null): string {
   const entry = JSON.parse(text) as unknown;
-  return `${plainJson({ seq, link, origin, key, signature, entry, text, request })}\n`;
+  return `${plainJson({ seq, link, key, signature, entry, text, request })}\n`;
 }
 
 const BASICS = ["number", "at", "what", "who", "run", "run key", "approval", "verdict", "reason"] as const;

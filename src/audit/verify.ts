@@ -20,16 +20,12 @@ export function verdictWords(verdict: AuditVerdict, heads: number): string {
     const { seq, fault } = verdict;
     return `TAMPERED at entry ${seq}: ${FAULTS[fault]}\nKeep this file as it is, and look at a backup and at the heads that were kept elsewhere.`;
   }
-  const { entries, migrated, head } = verdict;
+  const { entries, head } = verdict;
   if (head === null || head.seq === null)
     return "The audit is empty. If it should not be, everything was removed.";
   const lines = [
     `Whole: ${count(entries)} entries, each in its place and signed. Head: ${headWords({ ...head, seq: head.seq })}`,
   ];
-  if (migrated > 0)
-    lines.push(
-      `${count(migrated)} of them are older than the chain: what happened to those before it came is not proven.`,
-    );
   lines.push(
     heads > 0
       ? `${count(heads)} witnessed ${heads === 1 ? "head was" : "heads were"} found in it: up to there nothing was cut off or written anew.`

@@ -6,10 +6,8 @@ export type AuditMark = { readonly seq: number; readonly link: string };
 
 /** One entry as it lies in the store. */
 export type ChainedEntry = AuditMark & {
-  /** The entry as JSON, canonical unless it is older than the chain. The link is taken of these very characters. */
+  /** The entry as canonical JSON. The link is taken of these very characters. */
   readonly text: string;
-  /** «migrated»: it was there before the chain was, and was chained as it was found. */
-  readonly origin: "written" | "migrated";
   /** Names the key that signed. */
   readonly key: string;
   readonly signature: string;
@@ -29,11 +27,11 @@ export type AuditColumns = {
 /** Before the first entry. */
 export const NO_LINK = "0".repeat(64);
 
-type Linked = Pick<ChainedEntry, "seq" | "origin" | "key" | "text">;
+type Linked = Pick<ChainedEntry, "seq" | "key" | "text">;
 
 /** What the link of an entry is the SHA-256 of. No field before the text holds a newline, so two entries never write the same. */
-export function linkText(previous: string, { seq, origin, key, text }: Linked): string {
-  return ["countersign audit 1", previous, seq, origin, key, text].join("\n");
+export function linkText(previous: string, { seq, key, text }: Linked): string {
+  return ["countersign audit 1", previous, seq, key, text].join("\n");
 }
 
 /** What is signed of an entry. */

@@ -37,13 +37,12 @@ export type AuditFault =
   | "rewritten";
 
 export type AuditVerdict =
-  | { readonly ok: true; readonly entries: number; readonly migrated: number; readonly head: Witness | null }
+  | { readonly ok: true; readonly entries: number; readonly head: Witness | null }
   | { readonly ok: false; readonly fault: AuditFault; readonly seq: number };
 
 type Progress = {
   previous: ChainedEntry | null;
   entries: number;
-  migrated: number;
   readonly knownTexts: Set<string>;
   readonly unseen: Set<Witness>;
 };
@@ -57,7 +56,6 @@ export async function verifyAudit(
   const progress: Progress = {
     previous: null,
     entries: 0,
-    migrated: 0,
     knownTexts: new Set(),
     unseen: new Set(witnesses),
   };
@@ -66,11 +64,10 @@ export async function verifyAudit(
     if (fault !== null) return { ok: false, fault, seq: row.seq };
     progress.previous = row;
     progress.entries += 1;
-    if (row.origin === "migrated") progress.migrated += 1;
   }
-  const { entries, migrated, previous, unseen } = progress;
+  const { entries, previous, unseen } = progress;
   const [missing] = unseen;
-  if (missing === undefined) return { ok: true, entries, migrated, head: previous };
+  if (missing === undefined) return { ok: true, entries, head: previous };
   const last = previous?.seq ?? 0;
   // A link without a number that is nowhere: either it was cut off or everything was written anew.
   const fault = (missing.seq ?? last + 1) > last ? "cut-short" : "rewritten";
@@ -84,8 +81,7 @@ async function rowFault(
 ): Promise<AuditFault | null> {
   const { previous } = progress;
   const expected = (previous?.seq ?? 0) + 1;
-  // Older than the chain, numbers may have been left out; the links hold all the same.
-  if (row.seq !== expected && row.origin === "written") return "gap";
+  if (row.seq !== expected) return "gap";
   if (row.link !== tools.hash(linkText(previous?.link ?? NO_LINK, row))) return "altered";
   const signed = tools.signature(row.key, signedText(row), row.signature);
   if (signed !== "good") return signed === "bad" ? "forged" : "unknown-key";

@@ -65,7 +65,6 @@ export type AuditShelf = {
 
 export type AuditProof = {
   readonly text: string;
-  readonly origin: string;
   readonly key: string;
   readonly signature: string;
 };

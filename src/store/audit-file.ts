@@ -4,6 +4,7 @@ import type { ChainedEntry } from "../core/audit-chain.ts";
 import { chainedEntry, keptEntry } from "./audit.ts";
 import type { KeptEntry } from "../flow/audit-entry.ts";
 import { unusable } from "./failure.ts";
+import { refuseOtherSchema } from "./migrate.ts";
 import { takeSnapshot } from "./snapshot.ts";
 import { openCopy } from "./sqlite.ts";
 import type { Database } from "./tables.ts";
@@ -16,8 +17,6 @@ export type AuditFile = {
 };
 
 const AT_ONCE = 1_000;
-/** The schema that brought the chain. */
-const CHAINED_SINCE = 2;
 
 /** Rejects with one line for people. */
 export async function openAuditFile(database: string): Promise<AuditFile> {
@@ -40,10 +39,11 @@ export async function openAuditFile(database: string): Promise<AuditFile> {
 }
 
 async function readable(db: Database, close: () => Promise<void>): Promise<AuditFile> {
-  const schema = await db.selectFrom("schema_version").select("version").executeTakeFirst();
-  if ((schema?.version ?? 0) < CHAINED_SINCE) {
+  try {
+    await refuseOtherSchema(db);
+  } catch (error) {
     await db.destroy();
-    throw new Error("its audit has no chain yet; start the bot once, which brings it");
+    throw error;
   }
   return {
     rows: () => chain(db),

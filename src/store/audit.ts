@@ -38,10 +38,9 @@ export async function newest(
 
 function chained(entry: AuditEntry, previous: AuditMark, key: AuditKey): AuditRow {
   const plain = withoutText(entry);
-  const origin = "written" as const;
   const seq = previous.seq + 1;
   const text = canonicalJson(plain);
-  const link = digestOf(linkText(previous.link, { seq, origin, key: key.id, text }));
+  const link = digestOf(linkText(previous.link, { seq, key: key.id, text }));
   const { at, what } = columnsOf(plain);
   const { run, runId: run_id, approval, by } = entry;
   const found = { at, what, run, run_id, approval, by_user: by?.user ?? null };
@@ -49,7 +48,6 @@ function chained(entry: AuditEntry, previous: AuditMark, key: AuditKey): AuditRo
     seq,
     ...found,
     entry: text,
-    origin,
     link,
     key: key.id,
     signature: key.sign(signedText({ seq, link })),
@@ -75,12 +73,11 @@ async function keepTexts(trx: Trx, entries: readonly AuditEntry[]): Promise<void
 
 /** The row as the chain is verified by. */
 export function chainedEntry(row: AuditRow): ChainedEntry {
-  const { seq, link, entry: text, origin, key, signature, at, what, run, run_id, approval, by_user } = row;
+  const { seq, link, entry: text, key, signature, at, what, run, run_id, approval, by_user } = row;
   return {
     seq,
     link,
     text,
-    origin,
     key,
     signature,
     columns: { at, what, run, runId: run_id, approval, by: by_user },

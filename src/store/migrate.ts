@@ -1,28 +1,46 @@
 import { sql } from "kysely";
-import { type Engine, MIGRATIONS } from "./schema.ts";
-import type { AuditKey } from "./audit-key.ts";
+import { type Engine, MIGRATIONS, type Step } from "./schema.ts";
 import type { Database } from "./tables.ts";
 
 /** Brings the schema to the newest version, all steps or none. Rejects when a newer program has written the database. */
-export async function migrate(db: Database, engine: Engine, key: AuditKey): Promise<void> {
+export async function migrate(
+  db: Database,
+  engine: Engine,
+  steps: readonly Step[] = MIGRATIONS,
+): Promise<void> {
   await db.transaction().execute(async (trx) => {
     await sql`create table if not exists schema_version (
       version integer not null  -- one row: how many steps of the schema have been taken
     )`.execute(trx);
     const row = await trx.selectFrom("schema_version").select("version").executeTakeFirst();
     const version = row?.version ?? 0;
-    if (version > MIGRATIONS.length) throw newerSchema(version);
-    if (version === MIGRATIONS.length) return;
-    for (const step of MIGRATIONS.slice(version)) {
-      for (const work of step(engine))
-        await (typeof work === "string" ? sql.raw(work).execute(trx) : work(trx, key));
-    }
+    if (version > steps.length) throw newerSchema(version, steps.length);
+    if (version === steps.length) return;
+    for (const step of steps.slice(version))
+      for (const statement of step(engine)) await sql.raw(statement).execute(trx);
     await trx.deleteFrom("schema_version").execute();
-    await trx.insertInto("schema_version").values({ version: MIGRATIONS.length }).execute();
+    await trx.insertInto("schema_version").values({ version: steps.length }).execute();
   });
 }
 
-function newerSchema(version: number): Error {
-  const schemas = `schema ${version}; this one knows ${MIGRATIONS.length}`;
-  return new Error(`a newer Countersign has written it (${schemas}): start that version`);
+/** For a reader, which changes nothing. Rejects when the schema is not the one that this program knows. */
+export async function refuseOtherSchema(db: Database): Promise<void> {
+  const table = sql<{ name: string }>`select name from sqlite_schema where name = 'schema_version'`;
+  const { rows } = await table.execute(db);
+  const row =
+    rows.length === 0
+      ? undefined
+      : await db.selectFrom("schema_version").select("version").executeTakeFirst();
+  const version = row?.version ?? 0;
+  if (version > MIGRATIONS.length) throw newerSchema(version, MIGRATIONS.length);
+  if (version < MIGRATIONS.length)
+    throw new Error(
+      `its schema is ${version}, and this program reads schema ${MIGRATIONS.length}; start the bot once, which brings it up to date`,
+    );
+}
+
+function newerSchema(version: number, known: number): Error {
+  return new Error(
+    `a newer Countersign has written it (schema ${version}; this one knows ${known}): start that version`,
+  );
 }

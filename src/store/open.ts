@@ -49,7 +49,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const onCorrupt = options.onCorrupt ?? (() => undefined);
   const { db, key } = await prepared(path, async (opened) => {
     const key = auditKey(path, options);
-    await migrate(opened, SQLITE, key);
+    await migrate(opened, SQLITE);
     await tellNewKey(opened, key, now(), options.onAuditKey);
     await startAlone(opened, owner, now() + (options.leaseMs ?? FIRST_LEASE_MS));
     return key;

@@ -1,14 +1,13 @@
 // A run and a modal's ticket as rows, and back.
 
 import type { RunKey } from "../core/ids.ts";
-import { FIRST_RULING } from "../core/approval.ts";
-import { isList, isRecord, type Json } from "../core/json.ts";
+import { isRecord, type Json } from "../core/json.ts";
 import { type Run, runId } from "../core/run.ts";
 import { type ModalTicket, PortError, type Stored } from "../flow/ports.ts";
 import type { RunRow, Tables } from "./tables.ts";
 
-/** Raised when the shape of a stored run or ticket changes; older versions are then read here too. */
-export const DOC_VERSION = 3;
+/** Raised when the shape of a released run or ticket changes; older versions are then read here too. */
+export const DOC_VERSION = 1;
 
 /** The columns that follow from the run itself. */
 export type DerivedRow = Pick<
@@ -33,23 +32,7 @@ export function fromRow(row: Pick<RunRow, "key" | "revision" | "doc_version" | "
   const what = `run ${row.key}`;
   const doc = understood(what, row);
   if (doc["key"] !== row.key) throw unreadable(what, "it names another run");
-  return { run: upgraded(doc, row.doc_version) as unknown as Run, revision: row.revision };
-}
-
-const ADDED = { votes: [], readers: [], audience: null };
-
-/**
- * Version 1 is from before there were policies, version 2 from when a rule knew only who decides: approvals stand under the
- * built-in rule until they are looked at again.
- */
-function upgraded(doc: { readonly [key: string]: Json }, version: number): object {
-  const { approvals = [] } = doc;
-  if (version >= 3 || !isList(approvals)) return doc;
-  const whole = (approval: Json): object | Json =>
-    isRecord(approval)
-      ? { ...approval, ...ADDED, since: approval["seenAt"] ?? 0, ruling: FIRST_RULING }
-      : approval;
-  return { ...doc, approvals: approvals.map(whole) };
+  return { run: doc as unknown as Run, revision: row.revision };
 }
 
 export function ticketRow(ticket: ModalTicket): Tables["modals"] {
@@ -65,11 +48,8 @@ function understood(
   what: string,
   row: { doc_version: number; doc: string },
 ): { readonly [key: string]: Json } {
-  if (row.doc_version < 1 || row.doc_version > DOC_VERSION) {
-    throw unreadable(
-      what,
-      `it is written in version ${row.doc_version}, this program reads 1 to ${DOC_VERSION}`,
-    );
+  if (row.doc_version !== DOC_VERSION) {
+    throw unreadable(what, `it is written in version ${row.doc_version}, this program reads ${DOC_VERSION}`);
   }
   const doc = parsedJson(what, row.doc);
   if (!isRecord(doc)) throw unreadable(what, "it is no record");

@@ -1,46 +1,24 @@
 // The schema, told as the steps that lead to it. A step that has been released is never edited: a change is a new step.
+// The first release is 0.2.0; until then the first step is edited in place.
 // Both engines read the same text, so: text keys, moments as bigint (ms since 1970), documents as JSON in text.
-
-import { chainEarlierEntries } from "./chain-earlier.ts";
-import type { AuditKey } from "./audit-key.ts";
-import type { Trx } from "./transaction.ts";
 
 /** What the engines write differently. */
 export type Engine = {
-  /** Type and constraint of a column that counts up and never gives a number twice. */
-  readonly sequence: string;
   /** Statements that make the engine itself refuse to change or remove rows of the table. */
   readonly appendOnly: (table: string) => readonly string[];
 };
 
-/** What a step has to do that SQL alone cannot. */
-export type StepWork = (trx: Trx, key: AuditKey) => Promise<void>;
+/** The SQL statements of one step. */
+export type Step = (engine: Engine) => readonly string[];
 
 /** The n-th step leads to schema version n. */
-export const MIGRATIONS: readonly ((engine: Engine) => readonly (string | StepWork)[])[] = [
-  runsAndTheirPapers,
-  chainedAudit,
-  seenRequests,
-];
+export const MIGRATIONS: readonly Step[] = [firstSchema];
 
-function runsAndTheirPapers(engine: Engine): readonly string[] {
-  return [RUNS, ...RUN_INDEXES, OWNERS, ...PAPERS, audit(engine), ...engine.appendOnly("audit"), DOCUMENTS];
-}
-
-function chainedAudit(engine: Engine): readonly (string | StepWork)[] {
-  return [
-    CHAIN,
-    chainEarlierEntries,
-    "drop table audit",
-    "alter table audit_chained rename to audit",
-    ...engine.appendOnly("audit"),
-    "create index audit_by_run on audit (run)",
-    "create index audit_by_run_id on audit (run_id)",
-    AUDIT_TEXTS,
-    ...engine.appendOnly("audit_texts"),
-    LETTERS,
-    "create index letters_to_do on letters (made_at) where to_do = 1",
-  ];
+function firstSchema(engine: Engine): readonly string[] {
+  const runs = [RUNS, ...RUN_INDEXES, OWNERS, ...PAPERS, DOCUMENTS];
+  const audit = [AUDIT, ...engine.appendOnly("audit"), ...AUDIT_INDEXES];
+  const texts = [AUDIT_TEXTS, ...engine.appendOnly("audit_texts")];
+  return [...runs, ...audit, ...texts, ...LETTERS, ...SEEN_REQUESTS];
 }
 
 const RUNS = `create table runs (
@@ -95,17 +73,7 @@ const PAPERS = [
 ];
 
 /** Refers to no other table: it stays when the run is forgotten. */
-const audit = ({ sequence }: Engine): string => `create table audit (
-  seq ${sequence},          -- order of writing
-  at bigint not null,       -- when it happened
-  what text not null,       -- decided, refused, sent, settled, started, watched, unwatched
-  run text,                 -- key of the run,
-  approval text,            --   the service's approval id
-  by_user text,             --   and the person, where the entry is about one
-  entry text not null       -- the whole entry (flow/ports.ts) as JSON; the columns above are derived from it
-)`;
-
-const CHAIN = `create table audit_chained (
+const AUDIT = `create table audit (
   seq bigint primary key not null,  -- order of writing, without gaps; given by us, as the link is taken of it
   at bigint not null,               -- when it happened
   what text not null,               -- flow/audit-entry.ts names the kinds
@@ -114,11 +82,15 @@ const CHAIN = `create table audit_chained (
   approval text,                    --   the service's approval id
   by_user text,                     --   and the person, where the entry is about one
   entry text not null,              -- the whole entry as canonical JSON; the columns above are derived from it
-  origin text not null,             -- written, or migrated: older than the chain
   link text not null,               -- core/audit-chain.ts: SHA-256 over the link before and this entry
   key text not null,                -- names the key that signed,
   signature text not null           --   and its signature of the link
 )`;
+
+const AUDIT_INDEXES = [
+  "create index audit_by_run on audit (run)",
+  "create index audit_by_run_id on audit (run_id)",
+];
 
 /** Once for each digest, however many entries are about it. Stays as the audit does. */
 const AUDIT_TEXTS = `create table audit_texts (
@@ -127,7 +99,8 @@ const AUDIT_TEXTS = `create table audit_texts (
 )`;
 
 /** Messages that follow from the audit and belong to no run's thread. */
-const LETTERS = `create table letters (
+const LETTERS = [
+  `create table letters (
   id text primary key not null,  -- a nonce; the value of the letter's button
   kind text not null,            -- receipt, dispute, head
   entry bigint not null,         -- number of the audit entry that it tells of
@@ -137,7 +110,9 @@ const LETTERS = `create table letters (
   disputed integer not null,     -- 1: its person has said «This was not me»
   post text not null,            -- core/post.ts as JSON: how far it got
   unique (kind, entry, to_id)
-)`;
+)`,
+  "create index letters_to_do on letters (made_at) where to_do = 1",
+];
 
 const DOCUMENTS = `create table documents (
   name text primary key not null,  -- small things that are loaded and saved whole
@@ -145,12 +120,10 @@ const DOCUMENTS = `create table documents (
 )`;
 
 /** What Slack has signed and we have taken, for as long as its signature is good. */
-function seenRequests(): readonly string[] {
-  return [
-    `create table seen_requests (
+const SEEN_REQUESTS = [
+  `create table seen_requests (
     mark text primary key not null,  -- SHA-256 of the signature: it says which request, and is worth nothing to a thief
     at bigint not null               -- when it came
   )`,
-    "create index seen_requests_by_age on seen_requests (at)",
-  ];
-}
+  "create index seen_requests_by_age on seen_requests (at)",
+];

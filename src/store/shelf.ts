@@ -42,7 +42,7 @@ function createReading(db: Database): Reading {
       return (await read(() => query.executeTakeFirst()))?.text ?? null;
     },
     async auditProof(seq) {
-      const query = db.selectFrom("audit").select(["entry", "origin", "key", "signature"]);
+      const query = db.selectFrom("audit").select(["entry", "key", "signature"]);
       const row = await read(() => query.where("seq", "=", seq).executeTakeFirst());
       if (row === undefined) return null;
       const { entry: text, ...proof } = row;

@@ -8,7 +8,6 @@ import type { Engine } from "./schema.ts";
 import type { Database, Tables } from "./tables.ts";
 
 export const SQLITE: Engine = {
-  sequence: "integer primary key autoincrement",
   appendOnly: (table) =>
     ["update", "delete"].map(
       (change) =>

@@ -44,7 +44,6 @@ export type AuditRow = {
   approval: ApprovalId | null;
   by_user: UserId | null;
   entry: string;
-  origin: "written" | "migrated";
   link: string;
   key: string;
   signature: string;

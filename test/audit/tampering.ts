@@ -91,7 +91,7 @@ export async function verify({ file, key }: Original, witnesses: readonly Witnes
   }
 }
 
-type Row = { seq: number; entry: string; origin: string; key: string; link: string; signature: string };
+type Row = { seq: number; entry: string; key: string; link: string; signature: string };
 
 export type Tampering = {
   readonly name: string;
@@ -101,11 +101,11 @@ export type Tampering = {
 };
 
 const rowsOf = (db: DatabaseSync): Row[] =>
-  db.prepare("select seq, entry, origin, key, link, signature from audit order by seq").all() as Row[];
+  db.prepare("select seq, entry, key, link, signature from audit order by seq").all() as Row[];
 
-function put(db: DatabaseSync, { seq, entry, origin, key, link, signature }: Row): void {
+function put(db: DatabaseSync, { seq, entry, key, link, signature }: Row): void {
   const { at, what, run, runId, approval, by } = columnsOf(JSON.parse(entry) as { [field: string]: Json });
-  db.prepare("insert or replace into audit values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)").run(
+  db.prepare("insert or replace into audit values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)").run(
     seq,
     at,
     what,
@@ -114,7 +114,6 @@ function put(db: DatabaseSync, { seq, entry, origin, key, link, signature }: Row
     approval,
     by,
     entry,
-    origin,
     link,
     key,
     signature,
@@ -137,7 +136,7 @@ function relink(db: DatabaseSync, from: number, key: AuditKey | null): void {
   let previous = rows.find(({ seq }) => seq === from - 1)?.link ?? NO_LINK;
   for (const row of rows.filter(({ seq }) => seq >= from)) {
     const named = key === null ? row : { ...row, key: key.id };
-    const link = sha256(linkText(previous, { ...named, origin: "written", text: row.entry }));
+    const link = sha256(linkText(previous, { ...named, text: row.entry }));
     const signature = key === null ? row.signature : key.sign(signedText({ seq: row.seq, link }));
     put(db, { ...named, link, signature });
     previous = link;
@@ -154,7 +153,7 @@ function renumber(db: DatabaseSync): void {
 const thiefs = (random: Chance): AuditKey =>
   auditKeyOf(Buffer.from(Array.from({ length: 32 }, () => upTo(random, 256))).toString("base64"));
 
-const COLUMNS = ["at", "what", "run", "run_id", "approval", "by_user", "link", "signature", "key", "origin"];
+const COLUMNS = ["at", "what", "run", "run_id", "approval", "by_user", "link", "signature", "key"];
 
 export const TAMPERINGS: readonly Tampering[] = [
   {
@@ -179,7 +178,7 @@ export const TAMPERINGS: readonly Tampering[] = [
     needsWitness: false,
     act: (db, random) => {
       const column = oneOf(random, COLUMNS);
-      const value = column === "at" ? 1 : column === "origin" ? "migrated" : `0${upTo(random, 1e9)}`;
+      const value = column === "at" ? 1 : `0${upTo(random, 1e9)}`;
       const { seq } = oneOf(random, rowsOf(db));
       db.prepare(`update audit set ${column} = ? where seq = ?`).run(value, seq);
     },

@@ -27,7 +27,7 @@ beforeEach(async () => {
   db = openSqlite(":memory:");
   const { key } = auditKeyBeside(":memory:");
   ({ publicKey } = key);
-  await migrate(db, SQLITE, key);
+  await migrate(db, SQLITE);
   const replica = (owner: string): Replica => ({
     ...createKeepRuns({ db, owner, now: () => now, key }),
     ...createLeases({ db, owner, onCorrupt: () => undefined }),
