@@ -68,7 +68,7 @@ export async function createSlack(options: SlackOptions): Promise<SlackDoor> {
   const files = createFiles(call, apiUrl);
   const chat = createChat({ call, lane, files, answerAt, self, digest, now });
   const mail = createMail({ call, lane, files, self, digest });
-  const people = createPeople(quick, self, now);
+  const people = createPeople(quick, self, clock);
   return {
     self,
     chat,

@@ -1,6 +1,7 @@
 // Who is in a user group or a channel, asked of Slack by id.
 
 import { ChannelId, GroupId, parsed, UserId } from "../core/ids.ts";
+import type { Clock } from "../flow/clock.ts";
 import type { People } from "../flow/people.ts";
 import type { Call } from "./clients.ts";
 import { createShared } from "./shared-answers.ts";
@@ -13,11 +14,11 @@ type Memberships = (user: UserId, maxAgeMs: number) => Promise<ReadonlySet<Chann
 
 export function createSets(
   call: Call,
-  now: () => number,
+  clock: Pick<Clock, "monotonic">,
   memberships: Memberships,
 ): Pick<People, "memberOf" | "membersOf"> {
-  const groups = createShared(now, (group: GroupId) => inGroup(call, group));
-  const inChannel = createShared(now, (channel: ChannelId) => membersOfChannel(call, channel));
+  const groups = createShared(clock, (group: GroupId) => inGroup(call, group));
+  const inChannel = createShared(clock, (channel: ChannelId) => membersOfChannel(call, channel));
 
   async function isIn(user: UserId, set: GroupId | ChannelId, maxAgeMs: number): Promise<boolean> {
     const group = parsed(GroupId, set);

@@ -2,6 +2,7 @@
 
 import type { Person } from "../core/decide.ts";
 import { ChannelId, parsed, type TeamId, UserId } from "../core/ids.ts";
+import type { Clock } from "../flow/clock.ts";
 import type { People } from "../flow/people.ts";
 import { PortError } from "../flow/ports.ts";
 import type { Call } from "./clients.ts";
@@ -13,23 +14,25 @@ import { type SlackUser, slackChannel, slackChannels, slackUser } from "./wire.t
 /** Our own workspace, from auth.test. */
 export type Home = { readonly team: TeamId; readonly enterprise: string | null };
 
-/** What kind of channel it is changes seldom (ms). */
-const CHANNEL_AGE_MS = 60_000;
 /** users.conversations pages; nobody is in more channels with one app than this. */
 const MAX_PAGES = 10;
 
 /** What a click may rely on to know whose workspace this is (ms). */
 const TEAM_AGE_MS = 60_000;
 
-export function createPeople(call: Call, home: Home, now: () => number): People & { teamOf: TeamOf } {
-  const users = createShared(now, async (user: UserId) => slackUser(await call("users.info", { user })));
-  const channels = createShared(now, async (channel: ChannelId) =>
+export function createPeople(
+  call: Call,
+  home: Home,
+  clock: Pick<Clock, "monotonic">,
+): People & { teamOf: TeamOf } {
+  const users = createShared(clock, async (user: UserId) => slackUser(await call("users.info", { user })));
+  const channels = createShared(clock, async (channel: ChannelId) =>
     slackChannel(await call("conversations.info", { channel })),
   );
-  const memberships = createShared(now, (user: UserId) => channelsOf(call, user));
+  const memberships = createShared(clock, (user: UserId) => channelsOf(call, user));
 
   async function lookUp(team: TeamId, user: UserId, channel: ChannelId, maxAgeMs: number): Promise<Person> {
-    const [facts, place] = await Promise.all([users(user, maxAgeMs), channels(channel, CHANNEL_AGE_MS)]);
+    const [facts, place] = await Promise.all([users(user, maxAgeMs), channels(channel, maxAgeMs)]);
     if (facts.id !== user)
       throw new PortError("Slack answered for someone else", {
         applied: "no",
@@ -41,7 +44,7 @@ export function createPeople(call: Call, home: Home, now: () => number): People 
     return { team, user, kind: kindOf(facts, home), seesChannel };
   }
 
-  const sets = createSets(call, now, memberships);
+  const sets = createSets(call, clock, memberships);
 
   return {
     membersOf: sets.membersOf,
@@ -73,12 +76,16 @@ async function inTime<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
-/** The first that applies. An outsider's own workspace says whether they are a guest there, which is nobody's business here. */
+/**
+ * The first that applies. An outsider's own workspace says whether they are a guest there, which is nobody's business here. On
+ * Enterprise Grid Slack names one workspace of a person and lists all: a member of a sibling workspace alone is an outsider.
+ */
 export function kindOf(facts: SlackUser, home: Home): Person["kind"] {
   if (facts.deleted) return "deactivated";
   if (facts.isBot) return "bot";
   const sameOrg = home.enterprise !== null && facts.enterprise === home.enterprise;
-  if (facts.team !== home.team && !sameOrg) return "outsider";
+  const isHere = facts.team === home.team || (sameOrg && facts.teams.includes(home.team));
+  if (!isHere) return "outsider";
   return facts.isGuest ? "guest" : "member";
 }
 

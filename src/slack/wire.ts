@@ -16,7 +16,9 @@ const userAnswer = z.object({
     is_connector_bot: flag,
     is_restricted: flag,
     is_ultra_restricted: flag,
-    enterprise_user: z.object({ enterprise_id: z.string().optional() }).optional(),
+    enterprise_user: z
+      .object({ enterprise_id: z.string().optional(), teams: z.array(z.string()).optional() })
+      .optional(),
   }),
 });
 
@@ -24,6 +26,8 @@ export type SlackUser = {
   readonly id: string;
   readonly team: string;
   readonly enterprise: string | null;
+  /** On Enterprise Grid: every workspace that the person belongs to. Elsewhere empty. */
+  readonly teams: readonly string[];
   readonly deleted: boolean;
   readonly isBot: boolean;
   readonly isGuest: boolean;
@@ -38,6 +42,7 @@ export function slackUser(answer: unknown): SlackUser {
     id: user.id,
     team: user.team_id,
     enterprise: user.enterprise_user?.enterprise_id ?? null,
+    teams: user.enterprise_user?.teams ?? [],
     deleted: user.deleted,
     isBot: user.is_bot || user.is_workflow_bot || user.is_connector_bot || user.id === SLACKBOT,
     isGuest: user.is_restricted || user.is_ultra_restricted,

@@ -17,10 +17,13 @@ const member: SlackUser = {
   id: BEN,
   team: TEAM,
   enterprise: null,
+  teams: [],
   deleted: false,
   isBot: false,
   isGuest: false,
 };
+
+const sibling = { team: OTHER, enterprise: "E0ORG" };
 
 describe("who somebody is", () => {
   test.each<[string, Partial<SlackUser>, typeof home | typeof inOrg, string]>([
@@ -33,13 +36,21 @@ describe("who somebody is", () => {
     ["a bot of another workspace", { team: OTHER, isBot: true }, home, "bot"],
     ["a deactivated guest", { deleted: true, isGuest: true }, home, "deactivated"],
     ["a deactivated bot", { deleted: true, isBot: true }, home, "deactivated"],
-    ["of another workspace of the same organisation", { team: OTHER, enterprise: "E0ORG" }, inOrg, "member"],
+    ["of a sibling workspace of our organisation", { ...sibling }, inOrg, "outsider"],
     [
-      "a guest in another workspace of it",
-      { team: OTHER, enterprise: "E0ORG", isGuest: true },
+      "a member here whose first workspace is a sibling",
+      { ...sibling, teams: [OTHER, TEAM] },
       inOrg,
-      "guest",
+      "member",
     ],
+    ["a guest here, likewise", { ...sibling, teams: [OTHER, TEAM], isGuest: true }, inOrg, "guest"],
+    [
+      "of another organisation that claims our workspace",
+      { team: OTHER, enterprise: "E0ELSE", teams: [TEAM] },
+      inOrg,
+      "outsider",
+    ],
+    ["of our organisation, in no workspace", { team: "E0ORG", enterprise: "E0ORG" }, inOrg, "outsider"],
     ["of another organisation", { team: OTHER, enterprise: "E0ELSE" }, inOrg, "outsider"],
     ["of no organisation", { team: OTHER }, inOrg, "outsider"],
     ["of an organisation, where we have none", { team: OTHER, enterprise: "E0ORG" }, home, "outsider"],
@@ -54,7 +65,16 @@ describe("who somebody is", () => {
     ["Slackbot", { id: "USLACKBOT" }, { isBot: true }],
     ["a multi-channel guest", { is_restricted: true }, { isGuest: true }],
     ["a single-channel guest", { is_ultra_restricted: true }, { isGuest: true }],
-    ["of an organisation", { enterprise_user: { enterprise_id: "E0ORG" } }, { enterprise: "E0ORG" }],
+    [
+      "of an organisation",
+      { enterprise_user: { enterprise_id: "E0ORG" } },
+      { enterprise: "E0ORG", teams: [] },
+    ],
+    [
+      "of workspaces of an organisation",
+      { enterprise_user: { enterprise_id: "E0ORG", teams: [TEAM, OTHER] } },
+      { teams: [TEAM, OTHER] },
+    ],
     [
       "a name like an admin's",
       { is_admin: true, name: "ana", real_name: "Ana" },
@@ -74,7 +94,7 @@ function world(
   over: { readonly [method: string]: (args: { readonly [name: string]: unknown }) => Answer } = {},
 ) {
   const asked: string[] = [];
-  let now = 0;
+  let monotonic = 0;
   const answers: typeof over = {
     "users.info": ({ user }) => ({ user: { id: user, team_id: TEAM } }),
     "conversations.info": ({ channel }) => ({ channel: { id: channel, is_private: true } }),
@@ -85,7 +105,9 @@ function world(
     asked.push(method);
     return answers[method]?.(args) ?? {};
   };
-  return { people: createPeople(call, home, () => now), asked, later: (ms: number) => (now += ms) };
+  // Wall time is set back all the while.
+  const clock = { now: () => -monotonic, monotonic: () => monotonic };
+  return { people: createPeople(call, home, clock), asked, later: (ms: number) => (monotonic += ms) };
 }
 
 const refuse = (code: string) => (): never => {
@@ -136,6 +158,18 @@ describe("a look-up", () => {
     later(1);
     await people.lookUp(TEAM, BEN, OPS, 5_000);
     expect(asks()).toBe(2);
+  });
+
+  test("knows a channel that became private as fast as it knows people", async () => {
+    let is_private = false;
+    const { people, later } = world({
+      "conversations.info": ({ channel }) => ({ channel: { id: channel, is_private } }),
+      "users.conversations": () => ({ channels: [] }),
+    });
+    expect(await people.lookUp(TEAM, BEN, OPS, 5_000)).toMatchObject({ seesChannel: true });
+    is_private = true;
+    later(5_001);
+    expect(await people.lookUp(TEAM, BEN, OPS, 5_000)).toMatchObject({ seesChannel: false });
   });
 
   test.each(["users.info", "conversations.info", "users.conversations"])(

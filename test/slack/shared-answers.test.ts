@@ -5,10 +5,7 @@ import { failureOf } from "./failing.ts";
 function asking(answer: (count: number) => Promise<string> = (count) => Promise.resolve(`answer ${count}`)) {
   const asked: string[] = [];
   let now = 0;
-  const shared = createShared(
-    () => now,
-    (key: string) => answer(asked.push(key)),
-  );
+  const shared = createShared({ monotonic: () => now }, (key: string) => answer(asked.push(key)));
   return { shared, asked, later: (ms: number) => (now += ms) };
 }
 
