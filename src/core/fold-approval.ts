@@ -54,9 +54,10 @@ function foldClosed(approval: Approval, because: ClosedBecause, sight: Sight, ct
   return reopenNew(approval, sight.request, null, ctx);
 }
 
-/** As a request that is new: its time to be decided begins now. */
+/** A new request has its own time to be decided; the same one, however often it comes back, has no more than it had. */
 function reopenNew(approval: Approval, request: Request, past: PastDecision | null, ctx: Context): Approval {
-  return { ...reopen(approval, request, ctx.nonce(), past), since: ctx.now };
+  const since = request.digest === approval.request.digest ? approval.since : ctx.now;
+  return { ...reopen(approval, request, ctx.nonce(), past), since };
 }
 
 type Look = { readonly sight: Sight; readonly ctx: Context };

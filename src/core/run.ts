@@ -138,11 +138,17 @@ export function replaceApproval(run: Run, next: Approval): Run {
   return { ...run, approvals: run.approvals.map((approval) => (approval.id === next.id ? next : approval)) };
 }
 
-/** A decision that is neither settled nor given up: the run must not be let go. */
-export function decidesNow(run: Run): boolean {
-  const open = (state: Approval["state"]): boolean =>
+/**
+ * Why the run must not be let go: a decision that is neither settled nor given up, an approval among several that would be lost,
+ * or a denial that the policy owes when nobody decides. Null: it can be.
+ */
+export function boundBy({ approvals }: Run): "deciding" | "voted" | "denial-due" | null {
+  const open = ({ state }: Approval): boolean =>
     state.is === "decided" && !isFinal(state.delivery) && state.delivery.is !== "refused";
-  return run.approvals.some(({ state }) => open(state));
+  if (approvals.some(open)) return "deciding";
+  const pending = approvals.filter(({ state }) => state.is === "pending");
+  if (pending.some(({ votes }) => votes.length > 0)) return "voted";
+  return pending.some(({ ruling }) => ruling.rule.expiry?.outcome === "deny") ? "denial-due" : null;
 }
 
 /** Somebody chose to stop watching. Its open cards close. */

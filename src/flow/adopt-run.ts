@@ -2,8 +2,9 @@
 
 import { type RunId, RunKey } from "../core/ids.ts";
 import { observe } from "../core/observe.ts";
+import { underPolicy } from "../core/ruling.ts";
 import { err, ok, type Result } from "../core/result.ts";
-import { adoptedRun, decidesNow, drop, isWatched, MISSING_AFTER_TIMES, type Run } from "../core/run.ts";
+import { adoptedRun, boundBy, drop, isWatched, MISSING_AFTER_TIMES, type Run } from "../core/run.ts";
 import { answered, type Asker, entry, keep, mayKnow, mayStart, mayUse, type UseDeps } from "./may-use.ts";
 import type { NoRun } from "./no-run.ts";
 import { type Look, PortError } from "./ports.ts";
@@ -11,7 +12,7 @@ import { type Look, PortError } from "./ports.ts";
 export type AdoptRun = {
   /** Who adopts a run counts as its requester. */
   adopt(by: Asker, id: RunId): Promise<Result<Run, NoRun>>;
-  /** Refused while a decision is under way. */
+  /** Refused while a decision is under way, or one that the policy makes itself is still to come. */
   unwatch(by: Asker, id: RunId): Promise<Result<Run, NoRun>>;
 };
 
@@ -90,12 +91,10 @@ async function unwatch(deps: UseDeps, by: Asker, id: RunId): Promise<Result<Run,
   if (no !== null) return err(no);
   let refusal: NoRun | null = null;
   const after = await deps.rounds.change(key, (run) => {
-    refusal = decidesNow(run)
-      ? { because: "deciding", run }
-      : isWatched(run)
-        ? null
-        : { because: "not-watched", run };
-    if (refusal !== null) return run;
+    const bound = boundBy(underPolicy(run, deps.context()));
+    const because = bound ?? (isWatched(run) ? null : "not-watched");
+    refusal = because === null ? null : { because, run };
+    if (because !== null) return run;
     return {
       run: drop(run, by.user, deps.context().now),
       alongside: { audit: [entry(run, by, "unwatched", deps.context().now)] },

@@ -17,7 +17,7 @@ export type NoRun =
   | { readonly because: "service-silent"; readonly words: string }
   | { readonly because: "already-watched"; readonly run: Run }
   | { readonly because: "not-watched"; readonly run: Run }
-  | { readonly because: "deciding"; readonly run: Run }
+  | { readonly because: "deciding" | "voted" | "denial-due"; readonly run: Run }
   | { readonly because: "answered" }
   /** The audit is for others to read; and here, for others than those who took part. */
   | { readonly because: "not-auditor" | "own-audit" }

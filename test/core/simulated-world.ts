@@ -11,7 +11,7 @@ import { type ApprovalId, Nonce, RunId } from "#src/core/ids.ts";
 import { observe, observeMissing, requestOf } from "#src/core/observe.ts";
 import { BUILT_IN, type Rule } from "#src/core/policy.ts";
 import { type Plan, reconcile } from "#src/core/reconcile.ts";
-import { decidesNow, drop, findApproval, isWatched, type Run } from "#src/core/run.ts";
+import { boundBy, drop, findApproval, isWatched, type Run } from "#src/core/run.ts";
 import { begin, settle } from "#src/core/settle.ts";
 import { recover } from "#src/core/recover.ts";
 import { shows } from "#src/core/shows.ts";
@@ -160,7 +160,7 @@ export class SimulatedWorld {
   }
 
   unwatch(): void {
-    if (isWatched(this.run) && !decidesNow(this.run)) this.keep(drop(this.run, REQUESTER, this.now));
+    if (isWatched(this.run) && boundBy(this.run) === null) this.keep(drop(this.run, REQUESTER, this.now));
   }
 
   watchAgain(): void {

@@ -7,6 +7,7 @@ import type { Asker } from "#src/flow/may-use.ts";
 import { LOOKS_BLANK } from "../core/deceptive-text.ts";
 import { type Bench, clickOn, createBench, failure } from "../make/flow.ts";
 import { APPROVER, aRunId, aRunKey, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
+import { aPolicy } from "../make/policy.ts";
 
 const BY: Asker = { team: TEAM, user: REQUESTER, channel: CHANNEL };
 const SECOND: Asker = { ...BY, user: UserId("U0SECOND") };
@@ -243,6 +244,61 @@ describe("a run that is let go", () => {
       error: { because: "deciding" },
     });
   });
+});
+
+describe("a run whose rule has an expiry", () => {
+  const afterMs = 60_000;
+  const under = async (outcome: "nothing" | "deny") => {
+    const bench = await createBench();
+    bench.policy = aPolicy({ expiry: { afterMs, outcome } });
+    return { bench, ...(await bench.withCard()) };
+  };
+
+  test("is let go and watched again, and the time goes on", async () => {
+    const { bench, id } = await under("nothing");
+    const since = (await bench.run(id)).approvals[0]?.since;
+    await bench.clock.pass(40_000);
+    expect(await bench.flow.adoptRun.unwatch(BY, id)).toMatchObject({ ok: true });
+    expect(await bench.flow.adoptRun.adopt(BY, id)).toMatchObject({ ok: true });
+    await bench.clock.pass(15_000);
+    expect((await bench.run(id)).approvals[0]).toMatchObject({ state: { is: "pending" }, since });
+    await bench.clock.pass(5_000);
+    expect((await bench.run(id)).approvals[0]?.state).toMatchObject({ is: "closed", because: "expired" });
+  });
+
+  test("is watched again after its time, and nobody can decide it", async () => {
+    const { bench, id } = await under("nothing");
+    await bench.flow.adoptRun.unwatch(BY, id);
+    await bench.clock.pass(2 * afterMs);
+    await bench.flow.adoptRun.adopt(BY, id);
+    await bench.clock.pass(20_000);
+    expect((await bench.run(id)).approvals[0]?.state).toMatchObject({ is: "closed", because: "expired" });
+  });
+
+  test("is not let go while the policy is to deny what nobody decides", async () => {
+    const { bench, id } = await under("deny");
+    expect(await bench.flow.adoptRun.unwatch(BY, id)).toMatchObject({ error: { because: "denial-due" } });
+    await bench.clock.pass(afterMs);
+    expect(bench.agents.resolved).toMatchObject([{ verdict: "deny" }]);
+    await bench.clock.pass(1_000);
+    expect(await bench.flow.adoptRun.unwatch(BY, id)).toMatchObject({ ok: true });
+  });
+
+  test("is not let go by the rule of now, whatever the card was drawn under", async () => {
+    const { bench, id } = await under("nothing");
+    bench.policy = { ...aPolicy({ expiry: { afterMs, outcome: "deny" } }), version: "ba9876543210" };
+    expect(await bench.flow.adoptRun.unwatch(BY, id)).toMatchObject({ error: { because: "denial-due" } });
+  });
+});
+
+test("a run is not let go while somebody has approved and others must", async () => {
+  const bench = await createBench();
+  bench.policy = aPolicy({ needs: 2 });
+  const { id, click } = await bench.withCard();
+  const opened = await bench.flow.openModal.decide(click, "approve");
+  if (!opened.ok) throw new Error("no modal");
+  await bench.flow.recordDecision({ team: TEAM, user: APPROVER }, opened.value.ticket.nonce, "");
+  expect(await bench.flow.adoptRun.unwatch(BY, id)).toMatchObject({ error: { because: "voted" } });
 });
 
 describe("of a run hear", () => {

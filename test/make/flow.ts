@@ -23,6 +23,7 @@ import { PortError } from "#src/flow/ports.ts";
 import type { Letter, LetterFacts, Mail } from "#src/flow/letter.ts";
 import { openStore } from "#src/store/open.ts";
 import { createHandClock, type HandClock } from "./clock.ts";
+import { BUILT_IN, type Policy } from "#src/core/policy.ts";
 import { aSnapshot, contextAt } from "./history.ts";
 import { APPROVER, aRunId, aRunKey, aWatchedRun, CHANNEL, NOON, TEAM } from "./run.ts";
 
@@ -187,6 +188,8 @@ export type Bench = {
   readonly people: HandPeople;
   readonly mail: HandMail;
   readonly refusals: string[];
+  /** In force from the next moment on. */
+  policy: Policy;
   readonly errors: string[];
   flow: Flow;
   /** The process stops and another takes its place, on the same store. */
@@ -218,7 +221,7 @@ export async function createBench(limits: Partial<typeof LIMITS> = {}, random = 
   const refusals: string[] = [];
   const errors: string[] = [];
   const gateway: Gateway = { health: () => Promise.resolve(FINE) };
-  const context = () => contextAt(clock.now() - NOON);
+  const context = () => contextAt(clock.now() - NOON, bench.policy);
   const log = quietLog(errors);
   const metrics = quietMetrics(refusals);
   const ports = { store, agents, gateway, chat, mail, audit, people, clock, context, log, metrics };
@@ -233,6 +236,7 @@ export async function createBench(limits: Partial<typeof LIMITS> = {}, random = 
     mail,
     refusals,
     errors,
+    policy: BUILT_IN,
     flow: start(),
     ...acts(() => bench, start),
   };

@@ -142,6 +142,10 @@ export function noRunWords(no: NoRun, command: string): string {
       return "This run is not being watched any more, so there is nothing to let go.";
     case "deciding":
       return "A decision on this run is under way. Wait until it is settled, then try again.";
+    case "voted":
+      return "Somebody has approved a request of this run, and others must approve it too. Let them decide, or deny it; then try again.";
+    case "denial-due":
+      return "By the policy, a request of this run is denied if nobody decides it in time, so the run is watched until then. Deny it yourself, have it decided, or wait.";
     case "answered":
       return "This was answered already.";
     default:
