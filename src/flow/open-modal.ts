@@ -21,7 +21,14 @@ export type OpenModal = {
   /** The ticket is stored when this resolves to ok; its nonce is all that the modal carries. */
   decide(click: Click, verdict: Verdict): Promise<Result<Opened, No>>;
   /** To read a request in full; decides nothing. */
-  read(click: Click): Promise<Result<{ run: Run; request: ModalTicket["saw"] }, No>>;
+  read(click: Click): Promise<Result<Reading, No>>;
+};
+
+export type Reading = {
+  readonly run: Run;
+  readonly request: ModalTicket["saw"];
+  /** To be called once the person has the window before them: only then they have read it. Rejects with PortError. */
+  readonly isOpen: () => Promise<void>;
 };
 
 export function createOpenModal(deps: DecideDeps): OpenModal {
@@ -32,10 +39,7 @@ export function createOpenModal(deps: DecideDeps): OpenModal {
 }
 
 /** Whoever sees the channel sees the card, so they may read it in full; nobody else. */
-async function readRequest(
-  deps: DecideDeps,
-  click: Click,
-): Promise<Result<{ run: Run; request: ModalTicket["saw"] }, No>> {
+async function readRequest(deps: DecideDeps, click: Click): Promise<Result<Reading, No>> {
   const found = await findCard(deps, click);
   if (!found.ok) return refused(deps, found.error, click, { step: "read" });
   const { run, approval } = found.value;
@@ -47,8 +51,10 @@ async function readRequest(
     return refused(deps, { refusal: no, run }, click, { step: "read", approval: id, saw: request });
   const read = (newest: Run): Run =>
     hasRead(underPolicy(newest, deps.context()), id, request.digest, click.user);
-  if (read(run) !== run) await deps.rounds.change(run.key, read, { mustHold: false });
-  return ok({ run, request });
+  const isOpen = async (): Promise<void> => {
+    if (read(run) !== run) await deps.rounds.change(run.key, read, { mustHold: false });
+  };
+  return ok({ run, request, isOpen });
 }
 
 async function openModal(deps: DecideDeps, click: Click, verdict: Verdict): Promise<Result<Opened, No>> {

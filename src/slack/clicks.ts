@@ -45,7 +45,17 @@ const NOT_UNDONE =
 async function read(deps: ListenerDeps, payload: ClickPayload, click: Click): Promise<void> {
   const found = await deps.openModal.read(click);
   if (!found.ok) return refuse(deps, payload, found.error.refusal);
-  await open(deps, payload, readModal(found.value.run, found.value.request));
+  const { run, request, isOpen } = found.value;
+  if (!(await open(deps, payload, readModal(run, request)))) return;
+  try {
+    await isOpen();
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    deps.log.error(
+      { error },
+      "it could not be written down that a request was read; its reader is told to open it again",
+    );
+  }
 }
 
 export async function onUnknownClick(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
@@ -90,14 +100,16 @@ export async function showAnswer(
   }
 }
 
-/** Slack lets a modal open within 3 s of the click; after that the person must click again. */
-async function open(deps: ListenerDeps, payload: ClickPayload, view: object): Promise<void> {
+/** Slack lets a modal open within 3 s of the click; after that the person must click again. False: they were told to. */
+async function open(deps: ListenerDeps, payload: ClickPayload, view: object): Promise<boolean> {
   try {
     await deps.quick("views.open", { trigger_id: payload.trigger_id, view });
+    return true;
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.warn({ code: error.code }, "a modal could not be opened");
     const text = "Slack did not open the form in time. Nothing was sent. Click again.";
     await deps.answerAt(payload.response_url, { text });
+    return false;
   }
 }

@@ -157,6 +157,23 @@ describe.concurrent("friction", () => {
   });
 });
 
+test("a request counts as read only when Slack has opened its window", async (context) => {
+  const world = await aWorld(context, {
+    ...under(context, "    friction: { read-first: true }\n"),
+    troubled: true,
+  });
+  const { card } = await world.asking(ana, opsAgents, TASK);
+  await world.isRefused(ben, card, "Approve", "Press Read in full");
+  await world.slack.acts.close(ben, (await world.modalOf(ben)).id);
+  world.slack.faults.next("views.open", { http: 500 });
+  accepted(await world.click(ben, card, "Read in full"));
+  await world.told(ben, "Slack did not open the form");
+  await world.isRefused(ben, card, "Approve", "Press Read in full");
+  await world.openModal(ben, card, "Read in full");
+  await world.decide(ben, card, "Approve", "read this time");
+  await world.reads(card, "✅ Approved", "confirmed");
+});
+
 describe.concurrent("nobody can approve this", () => {
   test("is said on the card, to the requester and in the fallback channel, and mended when somebody can", async (context) => {
     const text = `rules:\n  - { name: lonely, approvers: { users: [${ana}, ${guest}] } }\nfallback: ${releases}\n`;

@@ -108,29 +108,41 @@ export function refusalPlain(refusal: Refusal): string {
   return refusalWords(refusal);
 }
 
+/** What is told in the same words to everybody who may not start, watch, let go of or read about a run. */
+const NO_RUN = {
+  guest: "Guests can't start or watch runs. Ask a full member of this workspace.",
+  outsider:
+    "Only members of this workspace can start or watch runs, and your account belongs to another one.",
+  bot: "This account can't start or watch runs.",
+  deactivated: "This account can't start or watch runs.",
+  "not-in-channel": "You are not in this channel, so you can't start or watch runs here.",
+  unverified: "Slack did not say who you are just now, so nothing was done. Try again in a moment.",
+  "no-runs-here":
+    "The policy lets nobody start or watch runs in this channel. Use a channel that it names, or ask whoever runs Countersign.",
+  "not-starter":
+    "The policy lets others start and watch runs in this channel, and you are not one of them. Ask one of them, or whoever runs Countersign.",
+  "hidden-channel":
+    "Countersign can't see this channel. Invite it with `/invite @countersign` and try again.",
+  "not-a-channel":
+    "Use a channel: runs and their approvals are shown to the members of a channel, and this is a direct message.",
+  "not-watched": "This run is not being watched any more, so there is nothing to let go.",
+  deciding: "A decision on this run is under way. Wait until it is settled, then try again.",
+  voted:
+    "Somebody has approved a request of this run, and others must approve it too. Let them decide, or deny it; then try again.",
+  "denial-due":
+    "By the policy, a request of this run is denied if nobody decides it in time, so the run is watched until then. Deny it yourself, have it decided, or wait.",
+  answered: "This was answered already.",
+  "not-auditor":
+    "You can't read the audit. The admins of Countersign can, and whomever its policy names as auditors.",
+  "own-audit":
+    "You took part in this run, and that gives no right to its audit: the admins of Countersign can read it, and whomever its policy names as auditors. Ask one of them.",
+  "not-sent": "Slack did not take the file, so nothing was sent. Try again in a moment.",
+} as const satisfies Partial<Record<NoRun["because"], string>>;
+
 export function noRunWords(no: NoRun, command: string): string {
   switch (no.because) {
     case "empty-task":
       return `There is no task. Type \`${command} run\` and what the agent should do, for example \`${command} run deploy billing-api to production\`.`;
-    case "guest":
-      return "Guests can't start or watch runs. Ask a full member of this workspace.";
-    case "outsider":
-      return "Only members of this workspace can start or watch runs, and your account belongs to another one.";
-    case "bot":
-    case "deactivated":
-      return "This account can't start or watch runs.";
-    case "not-in-channel":
-      return "You are not in this channel, so you can't start or watch runs here.";
-    case "unverified":
-      return "Slack did not say who you are just now, so nothing was done. Try again in a moment.";
-    case "no-runs-here":
-      return "The policy lets nobody start or watch runs in this channel. Use a channel that it names, or ask whoever runs Countersign.";
-    case "not-starter":
-      return "The policy lets others start and watch runs in this channel, and you are not one of them. Ask one of them, or whoever runs Countersign.";
-    case "hidden-channel":
-      return "Countersign can't see this channel. Invite it with `/invite @countersign` and try again.";
-    case "not-a-channel":
-      return "Use a channel: runs and their approvals are shown to the members of a channel, and this is a direct message.";
     case "unknown-run":
       return `There is no such run for you: the service does not know it, or it belongs to a channel you are not in. \`${command} list\` shows the runs of your channels.`;
     case "service-silent":
@@ -138,28 +150,7 @@ export function noRunWords(no: NoRun, command: string): string {
     case "already-watched":
       if (no.run.watch.is === "over") return `This run has ended. Its thread is in <#${no.run.channel}>.`;
       return `This run is watched already, in <#${no.run.channel}>. Its requester and its channel stay as they are.`;
-    case "not-watched":
-      return "This run is not being watched any more, so there is nothing to let go.";
-    case "deciding":
-      return "A decision on this run is under way. Wait until it is settled, then try again.";
-    case "voted":
-      return "Somebody has approved a request of this run, and others must approve it too. Let them decide, or deny it; then try again.";
-    case "denial-due":
-      return "By the policy, a request of this run is denied if nobody decides it in time, so the run is watched until then. Deny it yourself, have it decided, or wait.";
-    case "answered":
-      return "This was answered already.";
     default:
-      return auditWords(no.because);
-  }
-}
-
-function auditWords(because: "not-auditor" | "own-audit" | "not-sent"): string {
-  switch (because) {
-    case "not-auditor":
-      return "You can't read the audit. The admins of Countersign can, and whomever its policy names as auditors.";
-    case "own-audit":
-      return "You took part in this run, and that gives no right to its audit: the admins of Countersign can read it, and whomever its policy names as auditors. Ask one of them.";
-    case "not-sent":
-      return "Slack did not take the file, so nothing was sent. Try again in a moment.";
+      return NO_RUN[no.because];
   }
 }
