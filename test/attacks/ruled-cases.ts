@@ -1,7 +1,8 @@
 // Under a policy file: those whom no rule names, those whom it named until a moment ago, and rules that fit nothing.
 
-import { modalText } from "../make/journey-sight.ts";
-import { ana, ben, cat, payments } from "../make/world.ts";
+import { expect } from "vitest";
+import { buttonsOf, modalText } from "../make/journey-sight.ts";
+import { ana, ben, cat, opsAgents, payments } from "../make/world.ts";
 import { type Attack, attacks } from "./classes.ts";
 import type { Story } from "./story-cases.ts";
 
@@ -54,6 +55,7 @@ const under =
   };
 
 const elsewhere = `rules:\n  - { name: other, when: { channel: C0RELEASES }, approvers: anyone }\n`;
+const denies = `rules:\n  - { name: late, approvers: anyone, expiry: { after: 1 h, outcome: deny } }\n`;
 const byName = (name: string): string => `rules:\n  - { name: ${name}, approvers: { users: [${cat}] } }\n`;
 
 export const ruledCases: readonly Attack<Ruled>[] = [
@@ -78,6 +80,19 @@ export const ruledCases: readonly Attack<Ruled>[] = [
         "requester",
         "someone else must decide",
       ),
+    ],
+  ]),
+  ...ruled(27, 4, [
+    [
+      "the requester lets the run go before the policy denies it",
+      async (on) => {
+        await newRules(denies)(on);
+        await on.world.reads(on.card, "Then it is denied");
+        on.refused("denial-due", ana);
+        await on.world.command(ana, opsAgents, `unwatch ${on.run}`);
+        await on.world.told(ana, "is denied if nobody decides it in time");
+        expect(buttonsOf(on.card)).toEqual(["Approve", "Deny"]);
+      },
     ],
   ]),
   ...ruled(14, 10, [
