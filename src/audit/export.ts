@@ -2,6 +2,7 @@
 
 import type { ChainedEntry } from "../core/audit-chain.ts";
 import { plainJson } from "../core/json.ts";
+import type { KeptEntry } from "../flow/audit-entry.ts";
 import { momentWords } from "../flow/audit-story.ts";
 import { type AuditFile, entryOf } from "../store/audit-file.ts";
 import type { Asked } from "./command-line.ts";
@@ -15,35 +16,42 @@ export async function* exported(audit: AuditFile, { from, to, format }: Wanted):
   for await (const row of audit.rows()) {
     if (row.columns.at < from || row.columns.at > to) continue;
     const { digest } = entryOf(row).entry;
-    const request = digest === null ? null : await audit.textOf(digest);
-    yield format === "csv" ? csvRow(cells(row, request)) : jsonLine(row, request);
+    const content = digest === null ? null : await audit.textOf(digest);
+    yield format === "csv" ? csvRow(cells(row, content)) : jsonLine(row, content);
   }
 }
 
 /** Holds all that a verifier of its own needs: `text` is what the link is taken of. */
-function jsonLine({ seq, link, key, signature, text }: ChainedEntry, request: string | null): string {
+function jsonLine({ seq, link, key, signature, text }: ChainedEntry, content: string | null): string {
   const entry = JSON.parse(text) as unknown;
-  return `${plainJson({ seq, link, key, signature, entry, text, request })}\n`;
+  return `${plainJson({ seq, link, key, signature, entry, text, content })}\n`;
 }
 
-const BASICS = ["number", "at", "what", "who", "run", "run key", "approval", "verdict", "reason"] as const;
+const BASICS = ["number", "at", "what", "who", "run", "run key", "channel", "requester"] as const;
+const DECISION = ["approval", "verdict", "reason", "earlier approvals", "sent reason"] as const;
 const WHYS = ["outcome", "step", "refusal", "about entry", "policy", "rule"] as const;
 const MOMENTS = ["asked", "shown", "clicked", "submitted", "sent", "confirmed"] as const;
-const HEADINGS = [...BASICS, ...WHYS, ...MOMENTS, "digest", "request", "link"] as const;
+const HEADINGS = [...BASICS, ...DECISION, ...WHYS, ...MOMENTS, "digest", "content", "link"] as const;
 
 const csvRow = (row: Cells): string => csvLine(HEADINGS.map((name) => row[name]));
 
+const person = (by: KeptEntry["entry"]["by"]): string | null =>
+  by === null ? null : `${by.team}:${by.user}`;
+
 type Cells = Readonly<Record<(typeof HEADINGS)[number], string | number | null | undefined>>;
 
-function cells(row: ChainedEntry, request: string | null): Cells {
+function cells(row: ChainedEntry, content: string | null): Cells {
   const { entry } = entryOf(row);
-  const { at, by, refers, policy } = entry;
+  const { at, refers, policy, votes } = entry;
   const moment = (ms: number | undefined): string | null => (ms === undefined ? null : momentWords(ms));
   const basics = {
     ...entry,
     number: row.seq,
     at: moment(at),
-    who: by === null ? null : `${by.team}:${by.user}`,
+    who: person(entry.by),
+    requester: person(entry.requester),
+    "earlier approvals": votes === undefined ? null : plainJson(votes),
+    "sent reason": entry.sentReason,
   };
   return {
     ...basics,
@@ -60,7 +68,7 @@ function cells(row: ChainedEntry, request: string | null): Cells {
     submitted: moment(entry.moments?.submitted),
     sent: moment(entry.moments?.sent),
     confirmed: moment(entry.moments?.confirmed),
-    request,
+    content,
     link: row.link,
   };
 }

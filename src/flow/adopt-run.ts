@@ -44,7 +44,7 @@ async function adopt(deps: UseDeps, by: Asker, id: RunId): Promise<Result<Run, N
     answer: null,
   };
   const run = observe(adoptedRun(id, facts), look.value.snapshot, ctx);
-  const kept = await keep(deps, run, { audit: [entry(run, by, "watched", ctx.now)] });
+  const kept = await keep(deps, run, { audit: [entry(run, by, "watched", ctx)] });
   // Somebody else was quicker with the same run.
   return kept === run.key ? ok(run) : watchAgain(deps, by, kept);
 }
@@ -70,7 +70,7 @@ async function watchAgain(deps: UseDeps, by: Asker, key: RunKey): Promise<Result
     key,
     (newest) => ({
       run: { ...newest, watch: watchedAgain(newest, deps.context().now) },
-      alongside: { audit: [entry(newest, by, "watched", deps.context().now)] },
+      alongside: { audit: [entry(newest, by, "watched", deps.context())] },
     }),
     { mustHold: false },
   );
@@ -97,7 +97,7 @@ async function unwatch(deps: UseDeps, by: Asker, id: RunId): Promise<Result<Run,
     if (because !== null) return run;
     return {
       run: drop(run, by.user, deps.context().now),
-      alongside: { audit: [entry(run, by, "unwatched", deps.context().now)] },
+      alongside: { audit: [entry(run, by, "unwatched", deps.context())] },
     };
   });
   if (refusal !== null) return err(refusal);

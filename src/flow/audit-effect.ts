@@ -3,13 +3,15 @@
 
 import { type Approval, type Decision, isFinal, isSettled, type PastDecision } from "../core/approval.ts";
 import type { AuditMark } from "../core/audit-chain.ts";
+import type { Context } from "../core/context.ts";
 import type { ApprovalId } from "../core/ids.ts";
 import type { Effect } from "../core/effect.ts";
 import { findApproval, type Run } from "../core/run.ts";
-import { sentReason } from "../core/vote.ts";
+import { earlier, sentReason } from "../core/vote.ts";
 import {
   aboutDecision,
   aboutRequest,
+  aboutTask,
   type AuditEntry,
   auditEntry,
   momentsOf,
@@ -23,12 +25,29 @@ export function auditOfSending(run: Run, effect: Effect, at: number): AuditEntry
   if (approval?.state.is !== "decided") return [];
   const { decision } = approval.state;
   const moments = momentsOf(run, approval, { sent: at });
-  const about = aboutDecision(approval.id, { ...decision, reason: sentReason(decision) });
+  const about = { ...aboutDecision(approval.id, decision), ...restsOn(decision) };
   return [auditEntry(run, { at, what: "sent", outcome: "sending", moments, ...about })];
 }
 
+/** Everybody's words under their own name, and those that leave us. */
+function restsOn(decision: Decision): Pick<AuditEntry, "votes" | "sentReason"> {
+  const votes = earlier(decision).map(({ by, reason, at }) => ({ by, reason, at }));
+  return votes.length === 0 ? {} : { votes, sentReason: sentReason(decision) };
+}
+
 /** For every decision that was settled, refused or gave way between two states of a run, and every approval that closed. */
-export function auditOfChange(before: Run, after: Run, at: number): AuditEntry[] {
+export function auditOfChange(before: Run, after: Run, ctx: Context): AuditEntry[] {
+  return [...taskTold(before, after, ctx), ...approvalsChanged(before, after, ctx.now)];
+}
+
+/** The task of a run that was started elsewhere is what the service says it is. */
+function taskTold(before: Run, after: Run, ctx: Context): AuditEntry[] {
+  if (before.input !== "" || after.input === "") return [];
+  const about = aboutTask(after.input, ctx);
+  return [auditEntry(after, { at: ctx.now, what: "task-told", outcome: "told by the service", ...about })];
+}
+
+function approvalsChanged(before: Run, after: Run, at: number): AuditEntry[] {
   if (before.approvals === after.approvals) return [];
   return before.approvals.flatMap((was): AuditEntry[] => {
     const is = findApproval(after, was.id);

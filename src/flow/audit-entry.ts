@@ -2,7 +2,8 @@
 
 import type { Approval, Decision, Request, Verdict } from "../core/approval.ts";
 import type { AuditMark } from "../core/audit-chain.ts";
-import type { ApprovalId, RunId, RunKey, TeamId, UserId } from "../core/ids.ts";
+import type { Context } from "../core/context.ts";
+import type { ApprovalId, ChannelId, RunId, RunKey, TeamId, UserId } from "../core/ids.ts";
 import type { PolicyMark } from "../core/policy.ts";
 import { digestedText } from "../core/observe.ts";
 import { cardSlot, type Run, runId } from "../core/run.ts";
@@ -20,20 +21,27 @@ export type AuditEntry = {
     | "disputed" // «This was not me»
     | "started"
     | "watched"
+    | "task-told" // the service named the task of a run that was started elsewhere
     | "unwatched"
     | "audit-read" // somebody was given the audit of a run
     | "key-changed"; // from here on another key signs
   readonly run: RunKey | null;
   /** The service's, once it has named one. */
   readonly runId: RunId | null;
+  /** Of the run; where there is none, the channel in which the person acted. */
+  readonly channel: ChannelId | null;
+  /** Who asked for the run. */
+  readonly requester: { readonly team: TeamId; readonly user: UserId } | null;
   readonly approval: ApprovalId | null;
   readonly by: { readonly team: TeamId; readonly user: UserId } | null;
   readonly verdict: Verdict | null;
   readonly reason: string | null;
-  /** Of the request as it was shown. */
+  /** Of the request as it was shown; of the task, where a run was asked for. */
   readonly digest: string | null;
   /** What `digest` was taken of, in full. The store keeps it apart, once for each digest. */
   readonly text?: string;
+  /** The text is kept. Written by the store. */
+  readonly textKept?: true;
   /** The policy's version, and the rule of it that was asked. Null: there is no policy, or none was asked. */
   readonly policy: PolicyMark;
   readonly moments?: Moments;
@@ -52,9 +60,15 @@ export type AuditEntry = {
     | "audit"
     | "receipt";
   readonly refusal?: string;
+  /** The earlier approvals that a decision rests on, each with its person's own words. */
+  readonly votes?: readonly VoteFacts[];
+  /** The reason as it leaves us, where it is not the decider's alone. */
+  readonly sentReason?: string;
   /** The number of the entry that this one is about. */
   readonly refers?: number;
 };
+
+export type VoteFacts = Pick<AuditEntry, "by" | "reason" | "at">;
 
 /** Of the decision that the entry is about (ms), as far as they are known. */
 export type Moments = {
@@ -78,6 +92,8 @@ export function auditEntry(run: Run | null, facts: Facts): AuditEntry {
   return {
     run: run?.key ?? null,
     runId: run === null ? null : runId(run),
+    channel: run?.channel ?? null,
+    requester: run === null ? null : { team: run.team, user: run.requester },
     approval: null,
     by: null,
     verdict: null,
@@ -97,6 +113,24 @@ export function aboutRequest(
   const id = runId(run);
   const { digest } = request;
   return { approval, digest, ...(id === null ? {} : { text: digestedText(id, approval, request) }) };
+}
+
+/** The fields of an entry that asks for this task. */
+export function aboutTask(
+  input: string,
+  { digest }: Pick<Context, "digest">,
+): Pick<AuditEntry, "digest" | "text"> {
+  return input === "" ? { digest: null } : { digest: digest(input), text: input };
+}
+
+/** The fields of an entry that is about the same run as this one. */
+export function aboutSameRun({
+  run,
+  runId,
+  channel,
+  requester,
+}: KeptEntry["entry"]): Pick<AuditEntry, "run" | "runId" | "channel" | "requester"> {
+  return { run, runId, channel, requester };
 }
 
 /** The fields of an entry about this decision. */

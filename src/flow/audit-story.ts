@@ -3,7 +3,7 @@
 
 import { headWords } from "../core/audit-chain.ts";
 import { oneLine, visible } from "../core/text.ts";
-import type { AuditEntry, KeptEntry, Moments } from "./audit-entry.ts";
+import type { AuditEntry, KeptEntry, Moments, VoteFacts } from "./audit-entry.ts";
 
 /** Reasons and ids are told in full up to this length; the entry itself has them whole. */
 const WORDS_CHARS = 4_000;
@@ -15,19 +15,42 @@ export function momentWords(at: number): string {
 
 /** One entry on one line, and its moments on a second where there are any. */
 export function entryStory({ seq, link, entry }: KeptEntry): string {
-  const { at, by, approval, reason, digest, policy, refers, moments } = entry;
-  const who = by === null ? "Countersign" : `${by.team}:${by.user}`;
+  const { at, by, approval, reason, digest, policy, refers, moments, votes = [], sentReason } = entry;
+  const who = by === null ? "Countersign" : personWords(by);
   const parts = [
     `${headWords({ seq, link })} · ${momentWords(at)} · ${who} ${didWords(entry)}`,
     approval === null ? null : `approval ${oneLine(approval, WORDS_CHARS)}`,
-    digest === null ? null : `request ${oneLine(digest, DIGEST_CHARS)}`,
+    digest === null ? null : `${contentName(entry)} ${oneLine(digest, DIGEST_CHARS)}`,
     policy === null ? null : policyWords(policy),
     refers === undefined ? null : `about entry ${refers}`,
     reason === null || reason === "" ? null : `reason: ${oneLine(reason, WORDS_CHARS)}`,
+    ...votes.map(voteWords),
+    sentReason === undefined ? null : `sent to the service: ${oneLine(sentReason, WORDS_CHARS)}`,
   ];
   const line = parts.filter((part) => part !== null).join(" · ");
   const times = moments === undefined ? "" : timesWords(moments);
   return times === "" ? line : `${line}\n    ${times}`;
+}
+
+const personWords = ({ team, user }: NonNullable<AuditEntry["by"]>): string => `${team}:${user}`;
+
+function voteWords({ by, reason, at }: VoteFacts): string {
+  const said =
+    reason === null || reason === "" ? "without a reason" : `reason: ${oneLine(reason, WORDS_CHARS)}`;
+  return `approved before by ${by === null ? "Countersign" : personWords(by)} at ${momentWords(at)}, ${said}`;
+}
+
+/** What the digest of an entry was taken of. */
+export function contentName({ what, approval }: Pick<AuditEntry, "what" | "approval">): string {
+  switch (what) {
+    case "started":
+    case "watched":
+    case "unwatched":
+    case "task-told":
+      return "task";
+    default:
+      return approval === null ? "task" : "request";
+  }
 }
 
 function didWords({ what, outcome, verdict, refusal, step }: Omit<AuditEntry, "text">): string {
@@ -53,6 +76,8 @@ function didWords({ what, outcome, verdict, refusal, step }: Omit<AuditEntry, "t
       return "asked for the run";
     case "watched":
       return "had the run watched";
+    case "task-told":
+      return "learned the task of the run from the service";
     case "unwatched":
       return "let the run go";
     case "audit-read":
@@ -77,16 +102,32 @@ function timesWords(moments: Moments): string {
   }).join(" · ");
 }
 
-/** All entries of a run, and each full request once. */
+/** All entries of a run, and each text once. */
 export async function runStory(
   entries: readonly KeptEntry[],
   textOf: (digest: string) => Promise<string | null>,
 ): Promise<string> {
-  const lines = entries.map(entryStory);
-  const digests = new Set(entries.flatMap(({ entry }) => entry.digest ?? []));
-  for (const digest of digests) {
+  const lines = [...runHeading(entries), ...entries.map(entryStory)];
+  const names = new Map(
+    entries.flatMap(({ entry }) => (entry.digest === null ? [] : [[entry.digest, contentName(entry)]])),
+  );
+  for (const [digest, name] of names) {
     const text = await textOf(digest);
-    if (text !== null) lines.push("", `request ${digest}:`, visible(text));
+    if (text !== null) lines.push("", `${name} ${digest}:`, visible(text));
   }
   return lines.join("\n");
+}
+
+/** What the entries have in common: the run, where it belongs and who asked for it. */
+function runHeading(entries: readonly KeptEntry[]): string[] {
+  const found = entries.find(({ entry }) => entry.requester !== null)?.entry;
+  if (found === undefined) return [];
+  const id = entries.find(({ entry }) => entry.runId !== null)?.entry.runId ?? null;
+  const parts = [
+    id === null ? "Run without an id of the service" : `Run ${oneLine(id, WORDS_CHARS)}`,
+    `key ${oneLine(found.run ?? "(none)", WORDS_CHARS)}`,
+    `channel ${found.channel ?? "(none)"}`,
+    `asked for by ${found.requester === null ? "nobody" : personWords(found.requester)}`,
+  ];
+  return [parts.join(" · "), ""];
 }

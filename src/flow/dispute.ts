@@ -3,7 +3,7 @@
 
 import type { Nonce, TeamId, UserId } from "../core/ids.ts";
 import { err, ok, type Result } from "../core/result.ts";
-import { auditEntry } from "./audit-entry.ts";
+import { aboutSameRun, auditEntry } from "./audit-entry.ts";
 import type { FlowMetrics } from "./flow-log.ts";
 import { createNoteRefusal } from "./refuse.ts";
 import type { WriteDeps } from "./write-letters.ts";
@@ -33,7 +33,8 @@ export function createDispute(deps: WriteDeps & { readonly metrics: FlowMetrics 
       return err("unknown");
     }
     const { run, runId, approval, verdict, digest, policy } = told.entry;
-    const about = { run, runId, approval, verdict, digest, policy, refers: told.seq };
+    const decision = { approval, verdict, digest, policy, refers: told.seq };
+    const about = { ...aboutSameRun(told.entry), ...decision };
     const facts = { at: context().now, what: "disputed", outcome: "disputed", by } as const;
     const marked = await store.dispute(letter.id, auditEntry(null, { ...facts, ...about }));
     log.error({ ...by, run, runId, entry: told.seq }, "somebody says that a decision was not theirs");

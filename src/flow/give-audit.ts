@@ -2,7 +2,7 @@
 
 import type { RunId, UserId } from "../core/ids.ts";
 import { err, ok, type Result } from "../core/result.ts";
-import { auditEntry, type KeptEntry } from "./audit-entry.ts";
+import { aboutSameRun, auditEntry, type KeptEntry } from "./audit-entry.ts";
 import { evidenceOf } from "./evidence.ts";
 import type { AuditReaders, Mail } from "./letter.ts";
 import { answered, type Asker, isAmongAny, mayUse, type UseDeps } from "./may-use.ts";
@@ -25,9 +25,9 @@ async function give(deps: Deps, by: Asker, id: RunId): Promise<Result<number, No
   const [first] = await store.auditOfRun(id);
   if (first === undefined) return err({ because: "unknown-run" });
   const { team, user } = by;
-  const { run, runId } = first.entry;
+  const about = aboutSameRun(first.entry);
   const facts = { at: context().now, what: "audit-read", outcome: "given", by: { team, user } } as const;
-  await store.audit([auditEntry(null, { ...facts, run, runId: runId ?? id })]);
+  await store.audit([auditEntry(null, { ...facts, ...about, runId: about.runId ?? id })]);
   const entries = await store.auditOfRun(id);
   try {
     await mail.file(user, await evidenceOf(store, entries, { id, user, at: facts.at }));

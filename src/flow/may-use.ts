@@ -6,7 +6,7 @@ import type { ChannelId, RunKey, TeamId, UserId } from "../core/ids.ts";
 import { type Circle, setsOf } from "../core/policy.ts";
 import type { Result } from "../core/result.ts";
 import type { Run } from "../core/run.ts";
-import { auditEntry } from "./audit-entry.ts";
+import { aboutTask, auditEntry } from "./audit-entry.ts";
 import type { FlowMetrics } from "./flow-log.ts";
 import type { NoRun } from "./no-run.ts";
 import type { People } from "./people.ts";
@@ -98,7 +98,7 @@ export async function keep(
 /** A «no» leaves a count and an audit entry; everything else passes as it is. `tried`: what is known of it. */
 export async function answered<Value>(
   deps: Pick<UseDeps, "store" | "metrics" | "context">,
-  by: Pick<Asker, "team" | "user">,
+  by: Asker,
   result: Result<Value, NoRun>,
   tried: Tried,
 ): Promise<Result<Value, NoRun>> {
@@ -112,8 +112,9 @@ export function entry(
   run: Run,
   by: Asker,
   what: "started" | "watched" | "unwatched",
-  at: number,
+  ctx: Context,
 ): AuditEntry {
   const { team, user } = by;
-  return auditEntry(run, { at, what, by: { team, user }, outcome: what });
+  const about = aboutTask(run.input, ctx);
+  return auditEntry(run, { at: ctx.now, what, by: { team, user }, outcome: what, ...about });
 }

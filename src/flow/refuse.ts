@@ -3,7 +3,7 @@
 import type { Request } from "../core/approval.ts";
 import type { Context } from "../core/context.ts";
 import type { Person, Refusal } from "../core/decide.ts";
-import type { ApprovalId, TeamId, UserId } from "../core/ids.ts";
+import type { ApprovalId, ChannelId, TeamId, UserId } from "../core/ids.ts";
 import { type Circle, type PolicyMark, setsOf } from "../core/policy.ts";
 import { err, type Result } from "../core/result.ts";
 import type { Run } from "../core/run.ts";
@@ -32,11 +32,14 @@ export type Attempt = Pick<AuditEntry, "step"> &
     readonly saw?: Request;
   };
 
+/** Who tried, and where, as far as that is known. */
+export type Actor = { readonly team: TeamId; readonly user: UserId; readonly channel?: ChannelId | null };
+
 /** Says no, leaves an audit entry, and has the card repaired if it was stale. */
 export async function refused(
   deps: DecideDeps,
   no: No,
-  by: { team: TeamId; user: UserId },
+  by: Actor,
   attempt: Attempt,
 ): Promise<Result<never, No>> {
   deps.metrics.refusal(no.refusal.because);
@@ -51,14 +54,15 @@ export async function refused(
 function refusalEntry(
   deps: DecideDeps,
   { refusal, run, policy = null }: No,
-  { team, user }: { team: TeamId; user: UserId },
+  { team, user, channel = null }: Actor,
   { approval, saw, ...tried }: Attempt,
 ): AuditEntry {
   const { because } = refusal;
   const facts = { at: deps.context().now, what: "refused", outcome: "refused", refusal: because } as const;
   const about =
     run === null || approval === undefined || saw === undefined ? {} : aboutRequest(run, approval, saw);
-  return auditEntry(run, { ...facts, by: { team, user }, policy, ...tried, ...about });
+  const place = run === null ? { channel } : {};
+  return auditEntry(run, { ...facts, by: { team, user }, policy, ...place, ...tried, ...about });
 }
 
 export type Asked = { readonly user: UserId; readonly circle: Circle; readonly maxAgeMs: number };
@@ -83,22 +87,31 @@ export async function lookUp(
 
 /** For what is refused before any use case is asked: leaves a count and an audit entry. Rejects with PortError. */
 export type NoteRefusal = (
-  by: { team: TeamId; user: UserId },
+  by: Actor,
   because: NonNullable<AuditEntry["refusal"]>,
   tried: Tried,
 ) => Promise<void>;
 
 /** `runId`, `run`: as they were given, so there may be no such run. */
-export type Tried = Pick<AuditEntry, "step"> & Partial<Pick<AuditEntry, "run" | "runId" | "outcome">>;
+export type Tried = Pick<AuditEntry, "step"> &
+  Partial<Pick<AuditEntry, "run" | "runId" | "outcome" | "digest" | "text">>;
 
 export function createNoteRefusal({
   store,
   metrics,
   context,
 }: Pick<DecideDeps, "store" | "metrics" | "context">): NoteRefusal {
-  return async ({ team, user }, refusal, tried) => {
+  return async ({ team, user, channel = null }, refusal, tried) => {
     metrics.refusal(refusal);
+    const run = await runNamed(store, tried);
     const facts = { at: context().now, what: "refused", outcome: "refused", ...tried, refusal } as const;
-    await store.audit([auditEntry(null, { ...facts, by: { team, user } })]);
+    const place = run === null ? { channel } : {};
+    await store.audit([auditEntry(run, { ...facts, by: { team, user }, ...place })]);
   };
+}
+
+/** The run that somebody named, if it is one of ours. */
+async function runNamed(store: Store, { run = null, runId = null }: Tried): Promise<Run | null> {
+  const key = run ?? (runId === null ? null : await store.byRunId(runId));
+  return key === null ? null : ((await store.load(key))?.run ?? null);
 }

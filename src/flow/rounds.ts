@@ -68,7 +68,7 @@ export function createRounds({ store, context, clock, log, carry }: Deps): Round
 
   const change: Change = async (key, apply, { mustHold = true } = {}) => {
     const whole = debts.paidBy(key, apply);
-    const changed = await inTurn(key, () => saveChange(store, key, { apply: whole, mustHold, clock }));
+    const changed = await inTurn(key, () => saveChange(store, key, { apply: whole, mustHold, context }));
     if (changed === null) return null;
     debts.paid(key);
     compare(changed);
@@ -108,21 +108,21 @@ function createDebts(carry: Carry, context: () => Context): Debts {
   };
 }
 
-type Changing = { apply: Apply; mustHold: boolean; clock: Clock };
+type Changing = { apply: Apply; mustHold: boolean; context: () => Context };
 
 async function saveChange(
   store: Store,
   key: RunKey,
-  { apply, mustHold, clock }: Changing,
+  { apply, mustHold, context }: Changing,
 ): Promise<Run | null> {
   for (let clash = 0; clash < MAX_CLASHES; clash += 1) {
     const stored = await store.load(key);
     if (stored === null) return null;
     const applied = apply(stored.run);
     const { run, alongside } = "alongside" in applied ? applied : { run: applied, alongside: {} };
-    const audit = [...(alongside.audit ?? []), ...auditOfChange(stored.run, run, clock.now())];
+    const audit = [...(alongside.audit ?? []), ...auditOfChange(stored.run, run, context())];
     if (run === stored.run && audit.length === 0) return run;
-    const finished = isFinished(run, clock.now());
+    const finished = isFinished(run, context().now);
     let kept = run;
     const noted = (next: Run, marks: readonly AuditMark[]): Run => (kept = withMarks(next, audit, marks));
     const facts = { ...alongside, audit, noted, mustHold, finished };

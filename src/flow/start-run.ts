@@ -6,6 +6,7 @@ import { newRun } from "../core/run.ts";
 import { answerUnknown } from "../core/settle.ts";
 import { isBlank } from "../core/text.ts";
 import { answered, type Asker, entry, keep, mayStart, type UseDeps } from "./may-use.ts";
+import { aboutTask } from "./audit-entry.ts";
 import type { NoRun } from "./no-run.ts";
 
 export type StartRun = {
@@ -23,7 +24,10 @@ const ANSWER_URL_LIFE_MS = 25 * 60_000;
 
 export function createStartRun(deps: UseDeps): StartRun {
   return {
-    start: async (by, task) => answered(deps, by, await start(deps, by, task), { step: "start" }),
+    start: async (by, task) => {
+      const tried = { step: "start", ...aboutTask(task.input, deps.context()) } as const;
+      return answered(deps, by, await start(deps, by, task), tried);
+    },
     answerUnknown: async (by, key, again) =>
       answered(deps, by, await answer(deps, by, key, again), { step: "start", run: key }),
   };
@@ -37,7 +41,8 @@ async function start(
   if (isBlank(task.input)) return err({ because: "empty-task" });
   const no = await mayStart(deps, by);
   if (no !== null) return err(no);
-  const askedAt = deps.context().now;
+  const ctx = deps.context();
+  const askedAt = ctx.now;
   const answer =
     task.answerUrl === null ? null : { url: task.answerUrl, until: askedAt + ANSWER_URL_LIFE_MS };
   const { team, channel, user: requester } = by;
@@ -50,9 +55,7 @@ async function start(
     askedAt,
     answer,
   });
-  return ok(
-    await keep(deps, run, { intention: task.intention, audit: [entry(run, by, "started", askedAt)] }),
-  );
+  return ok(await keep(deps, run, { intention: task.intention, audit: [entry(run, by, "started", ctx)] }));
 }
 
 async function answer(

@@ -88,8 +88,9 @@ export async function factsOf(store: Store, letter: Letter): Promise<LetterFacts
   if (entry === null) return null;
   const { refers } = entry.entry;
   const about = refers === undefined ? null : await store.auditEntry(refers);
-  const { run, digest } = (about ?? entry).entry;
-  const text = digest === null ? null : await store.auditText(digest);
+  const { run, digest, approval } = (about ?? entry).entry;
+  // Of entries about no approval, the digest is of something else than a request.
+  const text = digest === null || approval === null ? null : await store.auditText(digest);
   const stored = run === null ? null : await store.load(run);
   return { entry, about, action: actionIn(text), channel: stored?.run.channel ?? null };
 }

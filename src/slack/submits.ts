@@ -87,7 +87,7 @@ export async function formAnswer(deps: ListenerDeps, payload: SubmitPayload): Pr
   const input = typedInto(payload, TASK_BLOCK, TASK_INPUT);
   try {
     if (channel === null || intention === null) {
-      await deps.noteRefusal(who, "unknown", { step: "start" });
+      await deps.noteRefusal({ ...who, channel }, "unknown", { step: "start" });
       return inField(TASK_BLOCK, "This form is not one of ours. Open it again with the command.");
     }
     const by = { ...who, channel };

@@ -140,7 +140,7 @@ describe("export", () => {
       .split("\n")
       .map((line) => (JSON.parse(line) as { seq: number }).seq);
 
-  test("gives the entries of these days, the last one included, with the full request", async () => {
+  test("gives the entries of these days, the last one included, with the full text", async () => {
     await write();
     const all = await audit("export");
     expect(all).toMatchObject({ code: 0, err: "" });
@@ -149,14 +149,14 @@ describe("export", () => {
     expect(seqs(some)).toEqual([2, 3, 4]);
     const moment = await audit("export", "--from", "2026-11-03T12:00:00Z", "--to", "2026-11-04T11:59:59Z");
     expect(seqs(moment)).toEqual([2]);
-    expect(JSON.parse(some.out.split("\n")[1] ?? "")).toMatchObject({ request: TEXT });
+    expect(JSON.parse(some.out.split("\n")[1] ?? "")).toMatchObject({ content: TEXT });
   });
 
   test("gives a table in which nothing is a formula", async () => {
     await write();
     const { out, code } = await audit("export", "--format", "csv");
     expect(code).toBe(0);
-    expect(out.split("\r\n")[0]).toMatch(/^"number","at","what","who"/);
+    expect(out.split("\r\n")[0]).toMatch(/^"number","at","what","who","run","run key","channel","requester"/);
     expect(out).toContain(`"'=HYPERLINK(""x"")\nI may"`);
     expect(out.trim().split("\r\n")).toHaveLength(7);
   });

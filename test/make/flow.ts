@@ -39,6 +39,8 @@ export const failure = (
 export type HandAgents = AgentService & {
   readonly pending: Map<RunId, readonly (string | { id: string; content: Json })[]>;
   readonly statuses: Map<RunId, string>;
+  /** What the service says the task is, where that is not «task». */
+  readonly inputs: Map<RunId, string | null>;
   readonly looks: { readonly id: RunId; readonly at: number; readonly timeoutMs: number | undefined }[];
   readonly resolved: { readonly approval: ApprovalId; readonly verdict: string; readonly reason: string }[];
   readonly created: string[];
@@ -51,12 +53,15 @@ function handAgents(clock: HandClock): HandAgents {
     const status = agents.statuses.get(id);
     const pending = agents.pending.get(id) ?? [];
     if (status === "missing") return { is: "missing", askedAt };
-    const facts = status === undefined ? { askedAt } : { askedAt, status };
+    const input = agents.inputs.get(id);
+    const told = input === undefined ? { askedAt } : { askedAt, input };
+    const facts = status === undefined ? told : { ...told, status };
     return { is: "snapshot", snapshot: aSnapshot(aWatchedRun(id), pending, facts) };
   };
   const agents: HandAgents = {
     pending: new Map(),
     statuses: new Map(),
+    inputs: new Map(),
     looks: [],
     resolved: [],
     created: [],

@@ -87,6 +87,8 @@ export function anAuditEntry(run: Run, facts: Partial<AuditEntry> = {}): AuditEn
     what: "started",
     run: run.key,
     runId: null,
+    channel: run.channel,
+    requester: { team: run.team, user: run.requester },
     approval: null,
     by: { team: run.team, user: run.requester },
     verdict: null,
