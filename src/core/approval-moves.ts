@@ -5,7 +5,7 @@ import { FIRST_RULING } from "./approval.ts";
 import type { ApprovalId, Nonce } from "./ids.ts";
 
 export function newApproval(id: ApprovalId, request: Request, nonce: Nonce, now: number): Approval {
-  const opened = { version: 1, nonce, state: { is: "pending" }, past: [] } as const;
+  const opened = { version: 1, requestVersion: 1, nonce, state: { is: "pending" }, past: [] } as const;
   return {
     id,
     request,
@@ -32,14 +32,17 @@ export function reopen(
     words: "",
   }));
   const { audited: _ofItsEarlierEnd, ...rest } = approval;
+  const same = request.digest === approval.request.digest;
+  const version = approval.version + 1;
   return {
     ...rest,
     request,
-    version: approval.version + 1,
+    version,
+    requestVersion: same ? approval.requestVersion : version,
     nonce,
     state: { is: "pending" },
     votes: [],
-    readers: request.digest === approval.request.digest ? approval.readers : [],
+    readers: same ? approval.readers : [],
     past: [...approval.past, ...given, ...(past === null ? [] : voices(past))],
   };
 }

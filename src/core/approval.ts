@@ -112,6 +112,8 @@ export type Approval = {
   /** Of the card. A click on an older version decides nothing. */
   readonly version: number;
   readonly nonce: Nonce;
+  /** The first version of the card that shows this request. */
+  readonly requestVersion: number;
   readonly state: ApprovalState;
   readonly past: readonly PastDecision[];
   /** When this request was first seen pending (ms): a changed one is another. */

@@ -29,6 +29,8 @@ export type Refusal =
   | { readonly because: "already-voted"; readonly decision: Decision }
   /** It came back after this was shown: whoever approved took that back. */
   | { readonly because: "undone" }
+  /** It opened again after this was shown, with the same request. */
+  | { readonly because: "reopened" }
   /** Both for an approval: the request was not opened in full, or the word was not typed. */
   | { readonly because: "read-first" }
   | { readonly because: "word-needed"; readonly word: string }
@@ -89,9 +91,9 @@ export function isOpen(
     return { because: "already-decided", decision: state.decision, settled: isSettled(approval) };
   }
   if (approval.version === version) return null;
-  const same = was === null || was.digest === approval.request.digest;
-  if (same && approval.past.at(-1)?.because === "undone") return { because: "undone" };
-  return { because: "changed", was, is: approval.request };
+  const same = version >= approval.requestVersion && version < approval.version;
+  if (!same) return { because: "changed", was, is: approval.request };
+  return { because: approval.past.at(-1)?.because === "undone" ? "undone" : "reopened" };
 }
 
 /** Somebody who wants to decide, by the rule and at the moment in question. */

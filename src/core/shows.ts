@@ -89,14 +89,15 @@ export function fileState(run: Run, slot: Slot): "coming" | "there" | "refused" 
 }
 
 function stateShows(approval: Approval, watched: boolean): string {
-  const { state, past, votes, ruling } = approval;
+  const { state, past, votes, ruling, version, requestVersion } = approval;
   switch (state.is) {
     case "pending": {
       const rule = ruling.version === null ? "" : ` ${ruling.version} ${ruling.rule.name}`;
       const voted = votes.map(({ by }) => ` vote ${by?.user}`).join("");
       const few = tooFew(approval);
       const able = few === null ? "" : ` only ${few.able}${few.grows ? " yet" : ""}`;
-      return `pending ${past.length}${voted}${able}${rule}`;
+      const changed = version > 1 && version === requestVersion ? " changed" : "";
+      return `pending ${past.length}${changed}${voted}${able}${rule}`;
     }
     case "closed":
       return `closed ${state.because}`;

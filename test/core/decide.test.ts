@@ -58,7 +58,20 @@ describe("which approval is open", () => {
 
   test.for<[string, Approval | null, number, object | null]>([
     ["pending, in the version that was seen", pending, 1, null],
-    ["pending, in a later version", { ...pending, version: 2 }, 1, changed],
+    ["pending, with a later request", { ...pending, version: 2, requestVersion: 2 }, 1, changed],
+    ["pending again with the request that was seen", { ...pending, version: 2 }, 1, { because: "reopened" }],
+    [
+      "pending again with the request that was seen, after it was taken back",
+      { ...pending, version: 2, past: [{ decision, because: "undone", words: "" }] },
+      1,
+      { because: "undone" },
+    ],
+    [
+      "pending again with the later request",
+      { ...pending, version: 3, requestVersion: 2 },
+      2,
+      { because: "reopened" },
+    ],
     ["pending, and a version claimed that never was", pending, 2, changed],
     ["none at all", null, 1, { because: "unknown" }],
     ["decided and on its way", sending, 1, { because: "already-decided", decision, settled: false }],

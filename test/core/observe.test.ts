@@ -189,6 +189,10 @@ describe("a decision that the service refused", () => {
       past: [{ because: "refused", words: "409" }],
     });
   });
+  test("opens a new version of the card with the same request, or with the changed one", () => {
+    expect(only(after(run, ["apr_1"], 5))).toMatchObject({ version: 2, requestVersion: 1 });
+    expect(only(after(run, [CHANGED], 5))).toMatchObject({ version: 2, requestVersion: 2 });
+  });
   test("stays refused when the approval is gone, gives way when it returns, and is asked about no more", () => {
     const gone = after(run, [], 5);
     expect(only(gone).state).toMatchObject({ delivery: { is: "refused", words: "409", absent: true } });

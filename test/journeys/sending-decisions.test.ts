@@ -97,6 +97,7 @@ describe.concurrent("a decision that the service refuses", () => {
       await world.told(ben, "Not while the moon is full.");
       await world.reads(card, "Approval needed", "The service refused it", "Not while the moon is full.");
       expect(buttonsOf(card)).toEqual(["Approve", "Deny"]);
+      expect(textOf(card)).not.toMatch(/changed|earlier state/);
       expect(claimsTooMuch(said)).toBe(false);
       expect(world.decisions()).toEqual([ONCE]);
 

@@ -47,7 +47,7 @@ export function approvalCard(run: Run, approval: Approval): Message {
   const blocks: Block[] = [header(state.title), whoAsks(run, approval), requestBlock(run, approval)];
   blocks.push(...maskedRemark(approval.request, state.open ? WHO_SEES_MASKED : ""));
   for (const past of approval.past.slice(-PAST_ON_CARD))
-    blocks.push(rich(line(...pastLine(past), words(pastWords(past.because, past.words)))));
+    blocks.push(rich(line(...pastLine(approval, past), words(pastWords(past.because, past.words)))));
   blocks.push(...ruleBlocks(run, approval));
   blocks.push(...outcomeBlocks(state));
   blocks.push(...buttons(approval, state));
@@ -140,18 +140,10 @@ function outcomeBlocks({ decision, says, held }: CardState): Block[] {
 const verb = ({ verdict }: Decision): string => (verdict === "approve" ? "approved" : "denied");
 const who = ({ by }: Decision): RichTextElement => (by === null ? words("The policy") : person(by.user));
 
-function pastLine({ decision, because }: PastDecision) {
-  const what = UNSENT.has(because) ? "this" : "an earlier state of this";
+function pastLine({ request }: Approval, { decision }: PastDecision) {
+  const what = decision.digest === request.digest ? "this" : "an earlier state of this";
   return [who(decision), words(` ${verb(decision)} ${what}, `), moment(decision.at), words(". ")];
 }
-
-/** The request was the same all the while. */
-const UNSENT: ReadonlySet<PastDecision["because"]> = new Set([
-  "undone",
-  "denied",
-  "expired",
-  "voter-may-not",
-]);
 
 function pastWords(because: Approval["past"][number]["because"], serviceWords: string): string {
   switch (because) {

@@ -42,8 +42,8 @@ export function cardState(run: Run, approval: Approval): CardState {
 }
 
 function pendingState(run: Run, approval: Approval): CardState {
-  const { votes, ruling, version, past } = approval;
-  const changed = version > 1 && past.at(-1)?.because !== "undone" ? " (changed)" : "";
+  const { votes, ruling, version, requestVersion } = approval;
+  const changed = version > 1 && version === requestVersion ? " (changed)" : "";
   const title =
     votes.length === 0
       ? `🟡 Approval needed${changed}`

@@ -22,6 +22,8 @@ const ALWAYS = {
     "The rule of this approval wants you to have opened the request in full. Nothing was sent. Press Read in full on the card, then Approve.",
   undone:
     "Whoever approved this took it back after this was shown. Nothing was sent. Look at the card again.",
+  reopened:
+    "This approval was opened again after this was shown; the request is the same. Nothing was sent. Decide it on the card as it is now.",
   "too-late":
     "There is nothing to take back any more: it is not being held. The card says what became of it.",
   "not-yours": "Only who gave an approval can take it back. While it is held, Deny stops it.",

@@ -50,7 +50,17 @@ const SERVICE_SAYS = "The agent service answered HTTP 409 (invalid_request): alr
 
 const states: readonly (readonly [string, Approval])[] = [
   ["pending", pending],
-  ["pending again, changed", { ...pending, version: 2, past: [past("request-changed")] }],
+  [
+    "pending again, changed",
+    {
+      ...pending,
+      version: 2,
+      requestVersion: 2,
+      past: [
+        { ...past("request-changed"), decision: { ...decision("approve", "Looks right"), digest: "0" } },
+      ],
+    },
+  ],
   ["pending again, refused before", { ...pending, version: 2, past: [past("refused", SERVICE_SAYS)] }],
   ["recorded", decided({ is: "recorded" })],
   [

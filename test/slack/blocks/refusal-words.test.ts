@@ -33,6 +33,8 @@ const refusals: readonly Refusal[] = [
   { because: "closed", why: "run-missing" },
   { because: "closed", why: "unwatched" },
   { because: "changed", was: null, is: aRequest() },
+  { because: "undone" },
+  { because: "reopened" },
   { because: "unknown" },
   { because: "reason-needed" },
   { because: "reason-too-long", chars: 3_001 },
