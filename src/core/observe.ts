@@ -19,8 +19,13 @@ import { countedChars, visible } from "./text.ts";
 /** How long a vanished run is still asked for (ms): DESIGN.md, «given up after a day». */
 export const GIVE_UP_AFTER_MS = 24 * 60 * 60_000;
 
+/** A newer look was taken in already, so this one teaches nothing. */
+export function isOutdated({ seen }: Run, askedAt: number): boolean {
+  return seen !== null && askedAt < seen.askedAt;
+}
+
 export function observe(run: Run, snapshot: Snapshot, ctx: Context): Run {
-  if (!isWatched(run) || (run.seen !== null && snapshot.askedAt < run.seen.askedAt)) return run;
+  if (!isWatched(run) || isOutdated(run, snapshot.askedAt)) return run;
   const over = ending(snapshot.status);
   const folded = foldAll(run, snapshot, ctx);
   const seen = see(run.seen, snapshot, ctx.now);
@@ -45,7 +50,7 @@ export function observe(run: Run, snapshot: Snapshot, ctx: Context): Run {
 
 /** The service answered 404 for a run it once knew. */
 export function observeMissing(run: Run, askedAt: number, ctx: Context): Run {
-  if (!isWatched(run) || (run.seen !== null && askedAt < run.seen.askedAt)) return run;
+  if (!isWatched(run) || isOutdated(run, askedAt)) return run;
   const before = run.watch.is === "missing" ? run.watch : { since: ctx.now, times: 0 };
   const seen = run.seen === null ? null : { ...run.seen, askedAt };
   if (before.times >= MISSING_AFTER_TIMES) {

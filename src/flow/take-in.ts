@@ -7,3 +7,7 @@ import type { Look } from "./ports.ts";
 export function takeIn(run: Run, look: Look, ctx: Context): Run {
   return look.is === "missing" ? observeMissing(run, look.askedAt, ctx) : observe(run, look.snapshot, ctx);
 }
+
+/** When the look began. */
+export const askedAtOf = (look: Look): number =>
+  look.is === "missing" ? look.askedAt : look.snapshot.askedAt;

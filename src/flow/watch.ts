@@ -3,6 +3,7 @@
 
 import type { Context } from "../core/context.ts";
 import type { RunId, RunKey } from "../core/ids.ts";
+import { isOutdated } from "../core/observe.ts";
 import type { Plan } from "../core/reconcile.ts";
 import { isMissing, isWatched, type Run, runId } from "../core/run.ts";
 import { lastNewsAt, nextPollMs } from "../core/schedule.ts";
@@ -12,7 +13,7 @@ import type { FlowLog, FlowMetrics } from "./flow-log.ts";
 import { type AgentService, type Look, PortError } from "./ports.ts";
 import type { Rounds } from "./rounds.ts";
 import { Resting, type ServiceGuard } from "./service-guard.ts";
-import { takeIn } from "./take-in.ts";
+import { askedAtOf, takeIn } from "./take-in.ts";
 
 export type Watch = {
   /** How many runs are watched, and how many are being asked for right now. */
@@ -44,8 +45,10 @@ type Entry = {
   lookedAt: number;
   fails: number;
   missing: boolean;
-  /** What the newest answer said, as `fingerprint` has it. */
+  /** What the newest answer that was taken in said, as `fingerprint` has it. Null: compare the next one. */
   said: string | null;
+  /** How often the run was compared with the world. */
+  compared: number;
 };
 
 export function createWatch(deps: Deps, limits: WatchLimits): Watch {
@@ -87,6 +90,7 @@ function noteNews(entries: Map<RunKey, Entry>, run: Run, plan: Plan): Entry | nu
     fails: 0,
     missing: false,
     said: null,
+    compared: 0,
   };
   const entry = entries.get(run.key) ?? fresh;
   entry.quietSince = lastNewsAt(run);
@@ -94,6 +98,7 @@ function noteNews(entries: Map<RunKey, Entry>, run: Run, plan: Plan): Entry | nu
   entry.missing = isMissing(run);
   // Something else than this watch may have taken in another answer: the next one is compared with what we remember.
   entry.said = null;
+  entry.compared += 1;
   entries.set(run.key, entry);
   return entry;
 }
@@ -126,12 +131,20 @@ async function ask(deps: Deps, entry: Entry, stopped: () => boolean): Promise<vo
 
 async function learn({ rounds, context }: Deps, entry: Entry, look: Look): Promise<void> {
   const said = fingerprint(look);
-  const askedAt = look.is === "snapshot" ? look.snapshot.askedAt : look.askedAt;
+  const askedAt = askedAtOf(look);
   const asked = entry.lookAt !== null && askedAt >= entry.lookAt;
   if (asked) entry.lookedAt = askedAt;
   if (said !== null && said === entry.said && !asked) return;
-  const run = await rounds.change(entry.key, (newest) => takeIn(newest, look, context()));
-  entry.said = run === null ? null : said;
+  let known = false;
+  let compared = 0;
+  await rounds.change(entry.key, (newest) => {
+    // An outdated answer is thrown away: what it said is not known, and the next look that says so is news.
+    known = !isOutdated(newest, askedAt);
+    compared = entry.compared + 1;
+    return takeIn(newest, look, context());
+  });
+  // Another look may have been taken in right after this one.
+  if (known && entry.compared === compared) entry.said = said;
 }
 
 /** Two answers with one fingerprint teach the same. Null: always worth a comparison. */

@@ -148,6 +148,43 @@ describe("a watched run", () => {
   });
 });
 
+describe("an approval that every poll lists", () => {
+  const BY = { team: TEAM, user: APPROVER };
+  const listed = async (bench: Bench, id: RunId) => (await bench.run(id)).approvals.map((each) => each.id);
+
+  /** A poll is under way and hangs; what is returned lets it be answered with what the service then says. */
+  async function hangingPoll(bench: Bench): Promise<() => void> {
+    const held: { release: (() => void) | null } = { release: null };
+    bench.agents.beforeLook = (_id, timeoutMs) =>
+      timeoutMs === undefined && held.release === null
+        ? new Promise((resolve) => void (held.release = resolve))
+        : Promise.resolve();
+    for (let waits = 0; held.release === null && waits < 40; waits += 1) await bench.clock.pass(500);
+    if (held.release === null) throw new Error("no poll has begun");
+    return held.release;
+  }
+
+  test("gets its card although a slow answer that listed it first was overtaken by a newer look", async () => {
+    const bench = await createBench();
+    const { id, click } = await bench.withCard();
+    const opened = await bench.flow.openModal.decide(click, "deny");
+    if (!opened.ok) throw new Error("no modal");
+    await bench.clock.pass(60_000);
+    const release = await hangingPoll(bench);
+    await bench.clock.pass(4_000);
+    bench.agents.pending.set(id, ["apr_1", "apr_2"]);
+    // A denial without a reason is refused; the look that it came with is taken in all the same.
+    await bench.flow.recordDecision(BY, opened.value.ticket.nonce, "");
+    expect(await listed(bench, id)).toEqual(["apr_1", "apr_2"]);
+    await bench.clock.pass(4_500);
+    bench.agents.pending.set(id, ["apr_1", "apr_2", "apr_3"]);
+    release();
+    await bench.clock.pass(LIMITS.maxMs + 1_000);
+    expect(await listed(bench, id)).toEqual(["apr_1", "apr_2", "apr_3"]);
+    expect(bench.chat.posts.map(({ slot }) => slot)).toContain("card apr_3");
+  });
+});
+
 describe("a service that fails", () => {
   test("is asked nothing, for any run, before the time it named in Retry-After", async () => {
     const bench = await createBench();
