@@ -14,6 +14,7 @@ export const context = (now = Date.now()): Context => ({
   monotonic: now,
   digest: (text) => createHash("sha256").update(text, "utf8").digest("hex"),
   nonce: () => Nonce(randomBytes(16).toString("base64url")),
+  slowestRetryMs: 15_000,
   policy: BUILT_IN,
 });
 

@@ -13,6 +13,7 @@ import type { Clock } from "./flow/clock.ts";
 import type { AuditReaders } from "./flow/letter.ts";
 import type { Store } from "./flow/ports.ts";
 import { createFlow, type Flow } from "./flow/flow.ts";
+import { slowestProbeMs } from "./flow/service-guard.ts";
 import { createMetrics, type Metrics } from "./http/metrics.ts";
 import { startHttp } from "./http/server.ts";
 import { createTurnedAway, type TurnedAway } from "./http/turned-away.ts";
@@ -115,6 +116,7 @@ async function build(config: Config, log: Log, closers: Closers): Promise<Omit<A
     monotonic: realClock.monotonic(),
     digest,
     nonce,
+    slowestRetryMs: slowestProbeMs(config.poll.maxMs),
     policy: policy.now(),
   });
   const limits = { ...config.poll, maxInFlight: MAX_POLLS_IN_FLIGHT };

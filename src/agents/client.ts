@@ -5,7 +5,8 @@ import type { RunId } from "../core/ids.ts";
 import type { Snapshot } from "../core/snapshot.ts";
 import { PortError, type AgentService, type Look } from "../flow/ports.ts";
 import { approvalPath, fitsAddress, runPath, RUNS_PATH } from "./address.ts";
-import { readDecisionAnswer, saysLater, surelyNotApplied, type SentDecision } from "./decision-answer.ts";
+import { readDecisionAnswer, saysLater, surelyNotApplied } from "./decision-answer.ts";
+import type { SentDecision } from "./decision-record.ts";
 import { askHealth, HEALTH_TIMEOUT_MS, MAX_HEALTH_BYTES } from "./health.ts";
 import { createLine, type Answer, type Line } from "./line.ts";
 import { readCreated, readRun } from "./wire.ts";
@@ -57,7 +58,7 @@ export function createAgentService(options: AgentServiceOptions): AgentService &
     create: (input, key) => create(client, input, key),
     look: (id, timeoutMs) => look(client, id, timeoutMs),
     resolve: (run, approval, { verdict, reason }) =>
-      resolve(client, { run, approval, verdict, denyWord: options.denyWord }, reason),
+      resolve(client, { run, approval, verdict, reason, denyWord: options.denyWord }),
     health: () =>
       askHealth(client.health, {
         who: WHO,
@@ -135,11 +136,7 @@ function createRefused(answer: Answer, { apiKey, now }: AgentServiceOptions): Po
   });
 }
 
-async function resolve(
-  client: Client,
-  sent: SentDecision,
-  reason: string,
-): ReturnType<AgentService["resolve"]> {
+async function resolve(client: Client, sent: SentDecision): ReturnType<AgentService["resolve"]> {
   if (!fitsAddress(sent.run) || !fitsAddress(sent.approval))
     return { is: "refused", words: unaddressable().message };
   const { authorization, options } = client;
@@ -149,7 +146,7 @@ async function resolve(
       method: "POST",
       path: approvalPath(sent.run, sent.approval),
       headers: { authorization, "content-type": "application/json" },
-      body: JSON.stringify({ decision, reason }),
+      body: JSON.stringify({ decision, reason: sent.reason }),
       timeoutMs: client.timeoutMs,
     });
     return readDecisionAnswer(answer, sent, { who: WHO, apiKey: options.apiKey, now: options.now });

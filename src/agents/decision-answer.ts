@@ -1,21 +1,13 @@
 // What an answer to the POST of a decision proves (DESIGN.md, «Answers to a decision» and «When a decision gives way»).
 // Only what cannot mean anything else confirms, and only what cannot have been applied is refused.
 
-import { z } from "zod";
-import type { Verdict } from "../core/approval.ts";
-import type { ApprovalId, RunId } from "../core/ids.ts";
+import { STATUS_CODES } from "node:http";
+import { isRecord } from "../core/json.ts";
 import type { DecisionAnswer } from "../flow/ports.ts";
-import { ServiceId } from "./address.ts";
+import { readRecord, type SentDecision } from "./decision-record.ts";
 import { readJson } from "./json-body.ts";
 import type { Answer } from "./line.ts";
 import { answerInWords, clean, retryAfterMs } from "./words.ts";
-
-export type SentDecision = {
-  readonly run: RunId;
-  readonly approval: ApprovalId;
-  readonly verdict: Verdict;
-  readonly denyWord: string;
-};
 
 export type Reader = { readonly who: string; readonly apiKey: string; readonly now: () => number };
 
@@ -40,55 +32,42 @@ export function readDecisionAnswer(answer: Answer, sent: SentDecision, reader: R
   if (saysLater(status))
     return { is: "later", afterMs: retryAfterMs(answer.retryAfter, reader.now()), why: words };
   if (status === 409 || NOT_APPLIED.has(status)) return { is: "refused", words };
-  return { is: "unsure", why: words };
+  return { is: "unsure", why: words, afterMs: retryAfterMs(answer.retryAfter, reader.now()) };
 }
 
-const Word = z
-  .string()
-  .transform((word) => word.trim().toLowerCase())
-  .catch("");
+/** The service took the call in, and says that more is to come or that its parts ended differently. */
+const UNFINISHED = new Set([202, 206, 207, 208]);
 
-const Record = z.object({
-  id: ServiceId.optional(),
-  run_id: ServiceId.optional(),
-  status: Word,
-  decision: Word,
-  error: z.unknown().optional(),
-});
-
-const APPROVED = ["approve", "approved", "accepted", "allowed", "granted"];
-const DENIED = ["deny", "denied", "reject", "rejected", "decline", "declined"];
-/** Neither approved nor denied. «Canceled» may be a service's word for denied. */
-const LAPSED = ["expired", "withdrawn"];
-const CANCELED = ["canceled", "cancelled"];
-const UNDECIDED = ["pending", "error", "failed"];
-
-function readSuccess({ status, body }: Answer, sent: SentDecision, reader: Reader): DecisionAnswer {
-  if (body.trim() === "") return { is: "confirmed" };
-  const unsure = (what: string): DecisionAnswer => ({
+function readSuccess(answer: Answer, sent: SentDecision, reader: Reader): DecisionAnswer {
+  const { status, body } = answer;
+  const unclear = (what: string): DecisionAnswer => ({
     is: "unsure",
     why: `${reader.who} answered HTTP ${status}, but ${what}.`,
+    afterMs: retryAfterMs(answer.retryAfter, reader.now()),
+    answered: inItsWords(answer, reader),
   });
+  if (UNFINISHED.has(status)) return unclear("that says neither yes nor no");
+  if (body.trim() === "") return { is: "confirmed" };
   const json = readJson(body);
-  const parsed = Record.safeParse(json.ok ? json.value : undefined);
-  if (!parsed.success) return unsure("not with a record of the approval");
-  const { id, run_id, error } = parsed.data;
+  if (!json.ok || !isRecord(json.value)) return unclear("not with a record of the approval");
+  const id = json.value["id"] ?? null;
   // Some services answer with the run in the place of the approval.
-  if (id !== undefined && id !== sent.approval && id !== sent.run) return unsure("told of another approval");
-  if (run_id !== undefined && run_id !== sent.run) return unsure("told of another run");
-  if (error !== undefined && error !== null) return unsure("told of an error");
-  const words = [parsed.data.status, parsed.data.decision];
-  const against = contrary(sent);
-  const contradicts = words.find((word) => against.includes(word));
-  if (contradicts !== undefined) {
-    const said = clean(contradicts, reader.apiKey, 60);
+  if (id !== null && ![sent.approval, sent.run].includes(String(id)))
+    return unclear("it tells of another approval");
+  const { error, contrary, doubt } = readRecord(json.value, sent);
+  if (error !== null) return unclear(`it ${error}`);
+  if (contrary !== null) {
+    const said = clean(contrary, reader.apiKey, 60);
     return { is: "elsewhere", words: `${reader.who} says of this approval: ${said}.` };
   }
-  const undecided = words.find((word) => UNDECIDED.includes(word));
-  return undecided === undefined ? { is: "confirmed" } : unsure(`called the approval ${undecided}`);
+  return doubt === null ? { is: "confirmed" } : unclear(`it ${doubt}`);
 }
 
-function contrary({ verdict, denyWord }: SentDecision): readonly string[] {
-  if (verdict === "deny") return [...APPROVED, ...LAPSED];
-  return [...DENIED, denyWord.toLowerCase(), ...LAPSED, ...CANCELED];
+/** Of an answer that stands on the card (characters). */
+const QUOTED_CHARS = 300;
+
+function inItsWords({ status, body }: Answer, { apiKey }: Reader): string {
+  const said = clean(body, apiKey, QUOTED_CHARS);
+  if (said === "") return `HTTP ${status} ${STATUS_CODES[status] ?? ""}`.trim();
+  return status === 200 ? said : `HTTP ${status}: ${said}`;
 }

@@ -42,30 +42,38 @@ export type Request = {
   readonly chars: number;
 };
 
+/** What a 2xx said that means neither yes nor no, in the service's words (untrusted). Left out: the answer was lost. */
+type Answered = { readonly answered?: string };
+
 export type Delivery =
   /** Committed, and sent at `until` unless it is taken back or denied before. */
   | { readonly is: "held"; readonly until: number }
   /** Committed, not one byte sent. */
   | { readonly is: "recorded" }
-  /** A POST may be on its way. `lost`: the answer to an earlier one never came. */
-  | { readonly is: "sending"; readonly at: number; readonly tries: number; readonly lost: boolean }
-  /** Not applied, or known to be still pending after a lost answer: the same content goes again, not before `notBefore`. */
-  | {
+  /** A POST may be on its way. `lost`: an earlier one had no clear answer. */
+  | ({
+      readonly is: "sending";
+      readonly at: number;
+      readonly tries: number;
+      readonly lost: boolean;
+    } & Answered)
+  /** Not applied, or still pending after an unclear answer: the same content goes again, not before `notBefore`. */
+  | ({
       readonly is: "retry";
       readonly notBefore: number;
       readonly tries: number;
       readonly lost: boolean;
       readonly why: string;
-    }
-  /** The answer was lost at `since`; the service is asked whether the approval is still pending. */
-  | {
+    } & Answered)
+  /** No clear answer came, known at `since`; the service is asked whether the approval is still pending. */
+  | ({
       readonly is: "unsure";
       readonly since: number;
       /** The service asked for no call before this (ms). */
       readonly notBefore: number;
       readonly tries: number;
       readonly why: string;
-    }
+    } & Answered)
   /** `stillListed`: does the service, a minute later, still call it pending? Null until it was asked. Said on the card;
    * never a reason to send again. */
   | { readonly is: "confirmed"; readonly at: number; readonly stillListed: boolean | null }
@@ -74,11 +82,11 @@ export type Delivery =
   /** Resolved by someone else; ours was not applied. */
   | { readonly is: "elsewhere"; readonly at: number; readonly words: string }
   /** Ours was sent and never confirmed; it is resolved, or must not be sent again. The service does not tell more. */
-  | {
+  | ({
       readonly is: "unconfirmed";
       readonly at: number;
       readonly because: "no-longer-listed" | "request-changed" | "run-missing" | "refused-after-lost-answer";
-    };
+    } & Answered);
 
 export type ClosedBecause = "no-longer-listed" | "run-over" | "run-missing" | "unwatched" | "expired";
 
@@ -153,6 +161,11 @@ export function isSettled(approval: Approval): boolean {
     case "decided":
       return isFinal(approval.state.delivery);
   }
+}
+
+/** For the next delivery of the same decision. */
+export function answeredBefore(delivery: Delivery): Answered {
+  return "answered" in delivery && delivery.answered !== undefined ? { answered: delivery.answered } : {};
 }
 
 /** Nothing more will come of it. */

@@ -11,6 +11,8 @@ export type Context = {
   readonly digest: (text: string) => string;
   /** 128 fresh random bits each time. */
   readonly nonce: () => Nonce;
+  /** The longest wait (ms) before a decision is looked after again, unless the service asks for more. */
+  readonly slowestRetryMs: number;
   /** The one in force now. */
   readonly policy: Policy;
 };

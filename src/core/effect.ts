@@ -62,5 +62,11 @@ export type Outcome =
   | { readonly is: "later"; readonly afterMs: number | null; readonly why: string }
   /** Surely not applied, and the same would be refused again. */
   | { readonly is: "refused"; readonly words: string }
-  /** It may have been applied: the answer was lost. */
-  | { readonly is: "unsure"; readonly why: string; readonly afterMs?: number | null };
+  /** It may have been applied: the answer was lost, or it is `answered` and says neither yes nor no. */
+  | {
+      readonly is: "unsure";
+      readonly why: string;
+      readonly afterMs?: number | null;
+      /** In the service's own words. Untrusted text, for people only. */
+      readonly answered?: string;
+    };

@@ -1,6 +1,14 @@
 // What one look at the service teaches about one approval. Called by `observe` alone.
 
-import type { Approval, ClosedBecause, Decision, Delivery, PastDecision, Request } from "./approval.ts";
+import {
+  answeredBefore,
+  type Approval,
+  type ClosedBecause,
+  type Decision,
+  type Delivery,
+  type PastDecision,
+  type Request,
+} from "./approval.ts";
 import { close, reopen, voidAndClose, withDelivery } from "./approval-moves.ts";
 import type { Context } from "./context.ts";
 import { backoffMs } from "./post.ts";
@@ -104,15 +112,16 @@ function foldUnsent(approval: Approval, decision: Decision, { sight, ctx }: Look
   return { approval: reopenNew(approval, sight.request, past, ctx), says: says("request-changed") };
 }
 
-/** The answer to a POST was lost. What is listed after that tells whether the same content may go again. */
+/** A POST had no clear answer. What is listed after that tells whether the same content may go again. */
 function foldLost(
   approval: Approval,
   decision: Decision,
   delivery: Extract<Delivery, { is: "unsure" | "retry" }>,
   { sight, ctx }: Look,
 ): Folded {
+  const answered = answeredBefore(delivery);
   const final = (because: "no-longer-listed" | "request-changed"): Folded =>
-    quiet(withDelivery(approval, decision, { is: "unconfirmed", at: ctx.now, because }));
+    quiet(withDelivery(approval, decision, { is: "unconfirmed", at: ctx.now, because, ...answered }));
   if (delivery.is === "unsure" && sight.askedAt < delivery.since) return quiet(approval);
   // A replica that lags behind may list too much for a moment, or too little.
   const early = delivery.is === "unsure" && sight.askedAt < delivery.since + DECISION_LINGER_MS;
@@ -123,16 +132,13 @@ function foldLost(
   if (early) return quiet(approval);
   if (sight.request.digest !== decision.digest) return final("request-changed");
   if (delivery.is === "retry") return quiet(approval);
-  // The first time at once; what is lost again and again goes more and more seldom.
-  const wait = delivery.tries > 1 ? backoffMs(delivery.tries, null) : 0;
-  const again: Delivery = {
-    is: "retry",
-    notBefore: Math.max(ctx.now + wait, delivery.notBefore),
-    tries: delivery.tries,
-    lost: true,
-    why: delivery.why,
-  };
-  return quiet(withDelivery(approval, decision, again));
+  const { since, tries, why } = delivery;
+  // The first time at once; what is unclear again and again goes more seldom, counted from the answer that was missed.
+  const wait = tries > 1 ? Math.min(backoffMs(tries, null), ctx.slowestRetryMs) : 0;
+  const notBefore = Math.max(ctx.now, since + wait, delivery.notBefore);
+  return quiet(
+    withDelivery(approval, decision, { is: "retry", notBefore, tries, lost: true, why, ...answered }),
+  );
 }
 
 /** The service refused a first, clean POST: reopened only when it lists the approval after that. */

@@ -1,7 +1,13 @@
 // What became of one POST of a decision. The rule (DESIGN.md, «POST decision»): the one content is sent again only when it
 // was surely not applied, or when the approval is still listed well after a lost answer.
 
-import type { Approval, Decision, Delivery, PastDecision } from "./approval.ts";
+import {
+  answeredBefore,
+  type Approval,
+  type Decision,
+  type Delivery,
+  type PastDecision,
+} from "./approval.ts";
 import { voidAndClose, withDelivery } from "./approval-moves.ts";
 import type { Context } from "./context.ts";
 import type { Outcome } from "./effect.ts";
@@ -9,9 +15,6 @@ import type { ApprovalId } from "./ids.ts";
 import { backoffMs } from "./post.ts";
 import { findApproval, isWatched, replaceApproval, type Run, type Said } from "./run.ts";
 import { deciders } from "./vote.ts";
-
-/** A decision waits at most this long (ms) for its next attempt, unless the service asks for more. */
-const MAX_BACKOFF_MS = 15_000;
 
 type Sending = Extract<Delivery, { is: "held" | "sending" | "recorded" | "retry" }>;
 const isSending = (delivery: Delivery): delivery is Sending =>
@@ -22,7 +25,7 @@ export function settleDecision(run: Run, id: ApprovalId, outcome: Outcome, ctx: 
   if (approval?.state.is !== "decided") return run;
   const { decision, delivery } = approval.state;
   if (!isSending(delivery)) return run;
-  const next = nextDelivery(delivery, outcome, isWatched(run), ctx.now);
+  const next = nextDelivery(delivery, outcome, isWatched(run), ctx);
   if (next === null) return run;
   const settled =
     next === "void"
@@ -35,40 +38,48 @@ function nextDelivery(
   before: Sending,
   outcome: Outcome,
   watched: boolean,
-  now: number,
+  { now, slowestRetryMs }: Context,
 ): Delivery | "void" | null {
   // What an earlier look for a decision that was taken back says is no news of this one.
   if (before.is === "held" && now < before.until) return null;
   const unsent = before.is === "held" || before.is === "recorded";
   const tries = unsent ? 1 : before.is === "retry" ? before.tries + 1 : before.tries;
   const lost = unsent ? false : before.lost;
+  const answered = answeredBefore(before);
+  const unconfirmed = (because: Because): Delivery => ({ is: "unconfirmed", at: now, because, ...answered });
   switch (outcome.is) {
     case "confirmed":
       return { is: "confirmed", at: now, stillListed: null };
     case "elsewhere":
       // After a lost answer of ours, «already resolved» may be our own doing.
-      return lost ? unconfirmed(now) : { is: "elsewhere", at: now, words: outcome.words };
+      return lost ? unconfirmed("no-longer-listed") : { is: "elsewhere", at: now, words: outcome.words };
     case "later": {
-      if (!watched) return lost ? unconfirmed(now) : "void";
-      const notBefore =
-        now + Math.max(Math.min(backoffMs(tries, null), MAX_BACKOFF_MS), outcome.afterMs ?? 0);
-      return { is: "retry", notBefore, tries, lost, why: outcome.why };
+      if (!watched) return lost ? unconfirmed("no-longer-listed") : "void";
+      const wait = Math.max(Math.min(backoffMs(tries, null), slowestRetryMs), outcome.afterMs ?? 0);
+      return { is: "retry", notBefore: now + wait, tries, lost, why: outcome.why, ...answered };
     }
     case "refused":
-      if (lost) return { is: "unconfirmed", at: now, because: "refused-after-lost-answer" };
+      if (lost) return unconfirmed("refused-after-lost-answer");
       return { is: "refused", at: now, words: outcome.words, absent: false };
     case "unsure":
       // Only what was on its way can have arrived.
-      if (before.is !== "sending") return null;
-      if (!watched) return unconfirmed(now);
-      return { is: "unsure", since: now, notBefore: now + (outcome.afterMs ?? 0), tries, why: outcome.why };
+      return before.is === "sending" ? unclear(outcome, watched, { now, tries }) : null;
     default:
       return null;
   }
 }
 
-function unconfirmed(at: number): Delivery {
-  return { is: "unconfirmed", at, because: "no-longer-listed" };
+type Because = Extract<Delivery, { is: "unconfirmed" }>["because"];
+
+/** No answer came, or one that says neither yes nor no: the service is asked what it lists, while its run is watched. */
+function unclear(
+  { why, afterMs, answered }: Extract<Outcome, { is: "unsure" }>,
+  watched: boolean,
+  { now, tries }: { now: number; tries: number },
+): Delivery {
+  const said = answered === undefined ? {} : { answered };
+  if (!watched) return { is: "unconfirmed", at: now, because: "no-longer-listed", ...said };
+  return { is: "unsure", since: now, notBefore: now + (afterMs ?? 0), tries, why, ...said };
 }
 
 /** The approver hears privately of a decision that did not take effect; everybody else sees it on the card. */

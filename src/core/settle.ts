@@ -1,5 +1,6 @@
 // What became of an effect. `begin` marks it before its first byte leaves, `settle` folds in what came of it.
 
+import { answeredBefore } from "./approval.ts";
 import { withDelivery } from "./approval-moves.ts";
 import { settleCount } from "./audience.ts";
 import type { Context } from "./context.ts";
@@ -67,7 +68,8 @@ function changeDelivery(run: Run, effect: Extract<Effect, { do: "send-decision" 
   if (approval?.state.is !== "decided") return run;
   const { decision, delivery } = approval.state;
   const before = delivery.is === "retry" ? delivery : { tries: 0, lost: false };
-  const sending = { is: "sending", at: now, tries: before.tries + 1, lost: before.lost } as const;
+  const { tries, lost } = before;
+  const sending = { is: "sending", at: now, tries: tries + 1, lost, ...answeredBefore(delivery) } as const;
   return replaceApproval(run, withDelivery(approval, decision, sending));
 }
 

@@ -1,7 +1,7 @@
 // What each message of a run should say now, as a short key. A message whose key differs is stale and is drawn anew.
 // The card builders draw from the same state; a key must change whenever the drawing would.
 
-import type { Approval } from "./approval.ts";
+import { answeredBefore, type Approval } from "./approval.ts";
 import { tooFew } from "./audience.ts";
 import { needsFile } from "./request-text.ts";
 import {
@@ -103,21 +103,25 @@ function stateShows(approval: Approval, watched: boolean): string {
       return `closed ${state.because}`;
     case "decided": {
       const { delivery } = state;
+      const { answered } = answeredBefore(delivery);
+      const answer = answered === undefined ? "" : `, answered ${answered}`;
       switch (delivery.is) {
         case "held":
           return `held ${delivery.until}`;
         case "recorded":
-        case "sending":
           return "recorded";
+        case "sending":
+          return delivery.lost ? `sending again${answer}` : "recorded";
         case "retry":
-          return delivery.lost ? "sending again" : `waiting ${delivery.why}`;
+          return delivery.lost ? `sending again${answer}` : `waiting ${delivery.why}`;
         case "confirmed":
           return delivery.stillListed ? "confirmed, still listed" : "confirmed";
         case "unconfirmed":
-          return `unconfirmed ${delivery.because}`;
+          return `unconfirmed ${delivery.because}${answer}`;
         case "refused":
           return `refused ${delivery.absent ? "absent" : ""} ${watched ? "" : "over"}`;
         case "unsure":
+          return `unsure${answer}`;
         case "elsewhere":
           return delivery.is;
       }

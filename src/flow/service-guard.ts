@@ -16,6 +16,11 @@ const OPEN_AFTER_FAILURES = 5;
 /** DESIGN.md: probes come again within max(POLL_MAX_MS, 5 s). */
 const SLOWEST_PROBE_MS = 5_000;
 
+/** How long at most (ms) a service that was away stays unasked, for a slowest poll of `maxMs`. */
+export function slowestProbeMs(maxMs: number): number {
+  return Math.max(maxMs, SLOWEST_PROBE_MS);
+}
+
 export type ServiceGuard = {
   /** Asks, unless the service is resting; then rejects with `Resting`. Rejects with what `ask` rejects with. */
   through<T>(ask: () => Promise<T>): Promise<T>;
@@ -36,7 +41,7 @@ export class Resting extends Error {
 }
 
 export function createServiceGuard(clock: Clock, maxMs: number): ServiceGuard {
-  const probe = new ExponentialBackoff({ initialDelay: 1_000, maxDelay: Math.max(maxMs, SLOWEST_PROBE_MS) });
+  const probe = new ExponentialBackoff({ initialDelay: 1_000, maxDelay: slowestProbeMs(maxMs) });
   const breaker = circuitBreaker(handleWhen(isOutage), {
     halfOpenAfter: probe,
     breaker: new ConsecutiveBreaker(OPEN_AFTER_FAILURES),

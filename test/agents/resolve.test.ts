@@ -18,7 +18,7 @@ function answers(
   headers: Record<string, string> = {},
 ) {
   nock(BASE).post(PATH).reply(status, body, headers);
-  return serviceAt(BASE, { denyWord: "Block" }).resolve(run, approval, { verdict, reason: "" });
+  return serviceAt(BASE, { denyWord: "Block" }).resolve(run, approval, { verdict, reason: "Looks fine." });
 }
 
 describe("a decision", () => {
@@ -55,10 +55,42 @@ describe("a decision", () => {
       { id: approval, action: "rm", status: "approved", requested_at: "t", resolved_at: "t" },
     ],
     ["a record of its run", 200, { id: approval, run_id: run }],
-    ["the run", 202, { id: run, status: "running" }],
+    ["the run", 200, { id: run, status: "running" }],
     ["an empty record", 201, {}],
-    ["a status that nobody has heard of", 200, { status: "recorded" }],
-    ["a status that is no text", 200, { status: 1 }],
+    [
+      "a record with other fields only",
+      200,
+      { id: approval, action: "rm", risk: "high", target: { state: "CA" } },
+    ],
+    ["a plain yes", 200, { ok: true }],
+    ["a yes beside a text", 200, { success: true, message: "Approval recorded." }],
+    [
+      "the record in an envelope",
+      200,
+      { data: { approval: { id: approval, status: "approved" } }, errors: [] },
+    ],
+    [
+      "the record in the run",
+      200,
+      { id: run, status: "running", approvals: [{ id: approval, status: "approved" }] },
+    ],
+    [
+      "the record among others",
+      200,
+      {
+        results: [
+          { id: "apr_2", status: "denied" },
+          { id: approval, status: "approved" },
+        ],
+      },
+    ],
+    [
+      "the run, which waits for another approval",
+      200,
+      { id: run, pending_approvals: [{ id: "apr_2" }, "apr_3"] },
+    ],
+    ["flags that say so", 200, { id: approval, isApproved: true, denied: false, resolved_at: "t" }],
+    ["the reason that was sent", 200, { id: approval, reason: "Looks fine." }],
   ])("is confirmed by %s", async (_what, status, body) => {
     await expect(answers(status, body)).resolves.toEqual({ is: "confirmed" });
   });
@@ -86,6 +118,16 @@ describe("a decision", () => {
       await expect(answers(200, { status }, "deny")).resolves.toEqual({ is: "confirmed" });
   });
 
+  test.each([
+    ["in an envelope", { data: { approval: { id: approval, status: "denied" } } }],
+    ["beside a yes", { ok: true, approval: { id: approval, status: "denied" } }],
+    ["as its state", { id: approval, state: "denied" }],
+    ["as a flag", { id: approval, denied: true }],
+    ["as the moment of it", { id: approval, denied_at: "2026-11-20T10:00:00Z" }],
+  ])("to approve was taken elsewhere when the answer says denied %s", async (_where, body) => {
+    await expect(answers(200, body)).resolves.toMatchObject({ is: "elsewhere" });
+  });
+
   test("that the record spells otherwise was taken elsewhere", async () => {
     await expect(answers(200, { decision: "deny" })).resolves.toMatchObject({ is: "elsewhere" });
   });
@@ -104,6 +146,76 @@ describe("a decision", () => {
     ["nested too deeply", "[".repeat(9_000) + "]".repeat(9_000)],
   ])("is not known to have arrived when a 2xx brings a record that is %s", async (_what, body) => {
     await expect(answers(200, body)).resolves.toMatchObject({ is: "unsure" });
+  });
+
+  test.each<readonly [string, number, string | object]>([
+    ["ok: false", 200, { ok: false }],
+    ["success: false", 200, { success: false, message: "you may not" }],
+    ["a text alone", 200, { message: "you may not" }],
+    ["a code alone", 200, { code: "forbidden" }],
+    ["another reason than was sent", 200, { reason: "you may not" }],
+    ["errors", 200, { errors: [{ message: "no" }] }],
+    ["an error beside a yes", 200, { status: "approved", error: "no quorum" }],
+    ["not approved", 200, { approved: false }],
+    ["not approved, spelled otherwise", 200, { not_approved: true }],
+    ["an unset time of it", 200, { id: approval, resolved_at: "0001-01-01T00:00:00Z" }],
+    ["a list of words", 200, { status: ["denied"] }],
+    ["a number", 200, { status: 403 }],
+    ["a nested refusal", 200, { data: { result: { status: "denied_by_policy" } } }],
+    ["a nested no", 200, { status: "approved", result: { ok: false } }],
+    ["another one's denial", 200, { decision: { id: "dec_1", verdict: "denied" } }],
+    ["the approval, still pending", 200, { approval: { id: approval, status: "pending" } }],
+    ["the run, which still lists it", 200, { id: run, status: "running", pending_approvals: [approval] }],
+    ["the run, canceled", 200, { id: run, status: "canceled" }],
+    ["accepted for later", 202, { id: approval, status: "approved" }],
+    ["accepted for later without a word", 202, ""],
+    ["several statuses", 207, { results: [{ id: approval, status: 403 }] }],
+    ["very many values", 200, { list: Array.from({ length: 50_000 }, () => 1) }],
+    ...[
+      "refused",
+      "blocked",
+      "disapproved",
+      "not_approved",
+      "denied_by_policy",
+      "auto-denied",
+      "invalid",
+      "queued",
+      "recorded",
+      "accepted",
+      "awaiting_second_approval",
+    ].map((status) => [status, 200, { id: approval, status }] as [string, number, object]),
+  ])("is not confirmed by an answer that says %s, which is quoted", async (_what, status, body) => {
+    const answer = await answers(status, body);
+    expect(answer).toMatchObject({ is: "unsure" });
+    const quoted = answer.is === "unsure" ? (answer.answered ?? "") : "";
+    expect(quoted).not.toBe("");
+    expect(quoted.length).toBeLessThanOrEqual(320);
+    if (body !== "") expect(quoted).toContain(JSON.stringify(body).slice(0, 40));
+  });
+
+  test.each([{ approved: true }, { status: "approved" }])(
+    "to deny was taken elsewhere when the answer is %j",
+    async (body) => {
+      await expect(answers(200, body, "deny")).resolves.toMatchObject({ is: "elsewhere" });
+    },
+  );
+
+  test.each(["executed", "running", "completed", "accepted", "confirmed"])(
+    "to deny is not confirmed by %s",
+    async (status) => {
+      await expect(answers(200, { status }, "deny")).resolves.toMatchObject({ is: "unsure" });
+    },
+  );
+
+  test("is quoted without the key", async () => {
+    const answer = await answers(200, { ok: false, message: `Bearer ${KEY}` });
+    expect(JSON.stringify(answer)).not.toContain(KEY);
+  });
+
+  test.each([500, 502, 503, 504])("waits as long as HTTP %i says", async (status) => {
+    const answer = await answers(status, "", "approve", { "retry-after": "20" });
+    expect(answer).toMatchObject({ is: "unsure", afterMs: 20_000 });
+    expect(answer).not.toHaveProperty("answered");
   });
 
   test("goes again after 401 and, when told, after 429", async () => {

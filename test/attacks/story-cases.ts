@@ -147,15 +147,13 @@ const restarted = stories(25, 1, [
 ]);
 
 const claims = /Approved|✅/;
+const DECIDE = { method: "POST", route: "decide" } as const;
+const NO_WITH_200 = [{ ok: false }, { data: { approval: { status: "denied_by_policy" } } }];
 const unconfirmed = stories(26, 1, [
   [
     "the service fails: no card claims what is not confirmed",
     async (on) => {
-      const fault = on.world.service.control.fault(
-        { method: "POST", route: "decide" },
-        { kind: "answer", status: 503 },
-        1,
-      );
+      const fault = on.world.service.control.fault(DECIDE, { kind: "answer", status: 503 }, 1);
       const said = on.world.followed(on.card);
       await on.world.decide(ben, on.card, "Approve", "go");
       await on.world.until(() => fault.hits() > 0);
@@ -163,6 +161,31 @@ const unconfirmed = stories(26, 1, [
       const answered = on.world.decisionPosts().filter(({ path }) => path.includes(on.run)).length;
       expect(answered).toBeGreaterThan(0);
       expect(said.filter((each) => claims.test(each)).every((each) => each.includes("confirmed"))).toBe(true);
+    },
+  ],
+  ...NO_WITH_200.map((body): Row => [
+    `the service says no with HTTP 200: ${JSON.stringify(body)}`,
+    async (on) => {
+      on.world.service.control.fault(DECIDE, { kind: "answer", status: 200, body }, 1);
+      const said = on.world.followed(on.card);
+      await on.world.decide(ben, on.card, "Approve", "go");
+      await on.world.reads(on.card, 'The service answered: "', "checking whether the decision took effect");
+      expect(textOf(on.card)).toContain(JSON.stringify(body));
+      expect(said.filter((each) => claims.test(each))).toEqual([]);
+      await on.world.reads(on.card, "✅ Approved", "The service confirmed it.");
+      expect(on.decisions()).toEqual(Array(2).fill({ decision: "approve", reason: "go" }));
+    },
+  ]),
+  [
+    "the service only takes the decision in (HTTP 202), and lists the approval no more",
+    async (on) => {
+      const body = { id: on.approval, status: "approved" };
+      on.world.service.control.fault(DECIDE, { kind: "answer", status: 202, body, effect: true }, 1);
+      const said = on.world.followed(on.card);
+      await on.world.decide(ben, on.card, "Approve", "go");
+      await on.world.reads(on.card, "❔ Approval sent, not confirmed", "HTTP 202", "no longer lists");
+      expect(said.filter((each) => claims.test(each))).toEqual([]);
+      expect(on.decisions()).toEqual([{ decision: "approve", reason: "go" }]);
     },
   ],
 ]);

@@ -172,6 +172,21 @@ describe("a decision whose answer was lost", () => {
     expect(only(after(run, pending, ms)).state).toMatchObject({ is: "decided", delivery });
   });
 
+  test.each([2, 6, 30])("lost %i times, goes again within the slowest retry", (tries) => {
+    const again = deliveredRun({ is: "unsure", since: NOON, notBefore: NOON, tries, why: "" });
+    const { state } = only(after(again, ["apr_1"], DECISION_LINGER_MS));
+    const notBefore =
+      state.is === "decided" && state.delivery.is === "retry" ? state.delivery.notBefore : NaN;
+    expect(notBefore).toBeLessThanOrEqual(NOON + contextAt().slowestRetryMs);
+  });
+
+  test("keeps what the service asked for, and what it answered", () => {
+    const facts = { notBefore: NOON + 40_000, tries: 1, why: "", answered: "{}" };
+    const asked = deliveredRun({ is: "unsure", since: NOON, ...facts });
+    const delivery = { is: "retry", notBefore: NOON + 40_000, answered: "{}" };
+    expect(only(after(asked, ["apr_1"], DECISION_LINGER_MS)).state).toMatchObject({ delivery });
+  });
+
   test("learns nothing from a look that began before the answer was lost", () => {
     expect(after(run, [], -1)).toMatchObject({ approvals: [{ state: { delivery: { is: "unsure" } } }] });
   });

@@ -22,6 +22,7 @@ import { APPROVER, aRun, aWatchedRun, NOON, REQUESTER } from "../make/run.ts";
 
 const TS = MessageTs("1700000000.000100");
 const OTHER = MessageTs("1700000000.000200");
+const ANSWERED: Outcome = { is: "unsure", why: "", afterMs: 7_000, answered: "ok: no" };
 const LOST: Outcome = { is: "unsure", why: "no answer" };
 const LATER: Outcome = { is: "later", afterMs: null, why: "429" };
 const REFUSED: Outcome = { is: "refused", words: "no" };
@@ -60,6 +61,9 @@ describe("a decision", () => {
     ],
     ["lost", clean, LOST, { is: "unsure", since: NOON, tries: 1 }],
     ["lost again", again, LOST, { is: "unsure", since: NOON, tries: 2 }],
+    ["answered unclearly", clean, ANSWERED, { is: "unsure", notBefore: NOON + 7_000, answered: "ok: no" }],
+    ["refused after an unclear answer", { ...again, answered: "ok: no" }, REFUSED, { answered: "ok: no" }],
+    ["later, many times", { ...again, tries: 12 }, LATER, { is: "retry", notBefore: NOON + 15_000 }],
   ])("%s", ([, delivery, outcome, next]) => {
     const run = deliveredRun(delivery);
     expect(settle(run, SEND(run), outcome, contextAt()).approvals[0]?.state).toMatchObject({

@@ -89,7 +89,8 @@ export class SimulatedWorld {
   get ctx(): Context {
     const { rule } = this.#options;
     const policy = rule === undefined ? BUILT_IN : aPolicy(rule);
-    return { now: this.now, monotonic: this.now, digest: (text) => text, nonce: () => this.#nonce(), policy };
+    const clock = { now: this.now, monotonic: this.now, slowestRetryMs: 15_000 };
+    return { ...clock, digest: (text) => text, nonce: () => this.#nonce(), policy };
   }
 
   get plan(): Plan {

@@ -18,6 +18,7 @@ let nonces = 0;
 export function contextAt(ms = 0, policy: Policy = BUILT_IN): Context {
   return {
     policy,
+    slowestRetryMs: 15_000,
     now: NOON + ms,
     monotonic: NOON + ms,
     digest: (text) => text,

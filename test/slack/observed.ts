@@ -16,6 +16,7 @@ const ctx: Context = {
   monotonic: NOON,
   digest: (text) => createHash("sha256").update(text).digest("hex"),
   nonce: aNonce,
+  slowestRetryMs: 15_000,
   policy: BUILT_IN,
 };
 

@@ -38,6 +38,8 @@ import {
 
 /** How much of a reason a card shows; Slack lets people type 3,000 characters. */
 const REASON_ON_CARD_CHARS = 3_000;
+/** Of the service's answer, which the adapter has cut to this length or less. */
+const ANSWER_ON_CARD_CHARS = 400;
 /** Earlier decisions that gave way; the audit has them all. */
 const PAST_ON_CARD = 3;
 
@@ -117,9 +119,10 @@ function buttons({ nonce, request, ruling }: Approval, { open, held }: CardState
   return elements.length === 0 ? [] : [{ type: "actions", block_id: `decide-${nonce}`, elements } as Block];
 }
 
-function outcomeBlocks({ decision, says, held }: CardState): Block[] {
+function outcomeBlocks({ decision, answered, says, held }: CardState): Block[] {
   if (decision === null) return says === "" ? [] : [rich(line(words(says)))];
   const reason = decision.reason === "" ? [] : [quote(said(decision.reason, REASON_ON_CARD_CHARS))];
+  const quoted = answered === null ? [] : [answerLine(answered)];
   const until = held === null ? [] : [line(words("It is sent at "), clock(held), words("."))];
   return [
     rich(
@@ -131,10 +134,20 @@ function outcomeBlocks({ decision, says, held }: CardState): Block[] {
         words(decision.reason === "" ? " and gave no reason." : ":"),
       ),
       ...reason,
+      ...quoted,
       line(words(says)),
       ...until,
     ),
   ];
+}
+
+/** In a box of its own, so that no quotation mark in the text can end the quotation. */
+function answerLine(answered: string): ReturnType<typeof line> {
+  return line(
+    words('The service answered: "'),
+    said(answered, ANSWER_ON_CARD_CHARS, { code: true }),
+    words('"'),
+  );
 }
 
 const verb = ({ verdict }: Decision): string => (verdict === "approve" ? "approved" : "denied");

@@ -1,6 +1,12 @@
 // What a card says of its approval's state, and who says so: «confirmed» is the service's word, all before it are ours.
 
-import type { Approval, ClosedBecause, Decision, Delivery } from "../../core/approval.ts";
+import {
+  answeredBefore,
+  type Approval,
+  type ClosedBecause,
+  type Decision,
+  type Delivery,
+} from "../../core/approval.ts";
 import { needsFile } from "../../core/request-text.ts";
 import { isWatched, requestSlot, type Run } from "../../core/run.ts";
 import { oneLine } from "../../core/text.ts";
@@ -12,8 +18,12 @@ export type CardState = {
   readonly decision: Decision | null;
   /** Until when (ms) it can be taken back. */
   readonly held: number | null;
+  /** The service's answer to the decision, where it said neither yes nor no. Untrusted text. */
+  readonly answered: string | null;
   readonly says: string;
 };
+
+const UNDECIDED = { decision: null, held: null, answered: null };
 
 export function cardState(run: Run, approval: Approval): CardState {
   const { state } = approval;
@@ -21,13 +31,7 @@ export function cardState(run: Run, approval: Approval): CardState {
     case "pending":
       return pendingState(run, approval);
     case "closed":
-      return {
-        title: "⚪ Closed",
-        open: false,
-        decision: null,
-        held: null,
-        says: closedWords(state.because),
-      };
+      return { ...UNDECIDED, title: "⚪ Closed", open: false, says: closedWords(state.because) };
     case "decided": {
       const { decision, delivery } = state;
       return {
@@ -35,6 +39,7 @@ export function cardState(run: Run, approval: Approval): CardState {
         open: false,
         decision,
         held: delivery.is === "held" ? delivery.until : null,
+        answered: answeredBefore(delivery).answered ?? null,
         says: deliveryWords(delivery, decision, isWatched(run)),
       };
     }
@@ -50,12 +55,12 @@ function pendingState(run: Run, approval: Approval): CardState {
       : `🟡 Approval needed: ${votes.length} of ${ruling.rule.needs}`;
   const upload = run.uploads[requestSlot(approval)];
   if (!needsFile(approval.request) || upload?.is === "up")
-    return { title, open: true, decision: null, held: null, says: "" };
+    return { ...UNDECIDED, title, open: true, says: "" };
   const says =
     upload?.is === "refused"
       ? `The whole request could not be attached (${upload.words}), so it can't be decided here. Decide it at the service.`
       : "The whole request is being attached. The buttons appear when it can be read.";
-  return { title, open: false, decision: null, held: null, says };
+  return { ...UNDECIDED, title, open: false, says };
 }
 
 function title({ verdict }: Decision, delivery: Delivery): string {
@@ -86,14 +91,16 @@ function deliveryWords(delivery: Delivery, decision: Decision, watched: boolean)
     case "held":
       return "It is held for a while and then sent to the service. Until then whoever approved it can undo it, and anybody who may decide can deny it.";
     case "recorded":
-    case "sending":
       return "Recorded. It is being sent to the service.";
+    case "sending":
+      return delivery.lost ? sentAgain(delivery) : "Recorded. It is being sent to the service.";
     case "retry":
-      if (delivery.lost)
-        return "An answer was lost and the approval is still pending. The same decision is being sent again.";
+      if (delivery.lost) return sentAgain(delivery);
       return `Recorded, but not with the service yet: ${oneLine(delivery.why, 300)} It has not taken effect; the same decision is being tried again.`;
     case "unsure":
-      return "It was sent, but the answer was lost. Checking with the service; there is nothing to do.";
+      return delivery.answered === undefined
+        ? "It was sent, but the answer was lost. Checking with the service; there is nothing to do."
+        : "Countersign is checking whether the decision took effect.";
     case "confirmed":
       return delivery.stillListed === true
         ? "The service confirmed it, yet still lists it as pending. Countersign decides each approval once; look at the service."
@@ -103,8 +110,14 @@ function deliveryWords(delivery: Delivery, decision: Decision, watched: boolean)
     case "elsewhere":
       return `It was resolved outside Countersign; this ${word(decision)} was not applied. The service said: ${oneLine(delivery.words, 500)}`;
     case "unconfirmed":
-      return unconfirmedWords(delivery.because, decision);
+      return unconfirmedWords(delivery, decision);
   }
+}
+
+function sentAgain(delivery: Delivery): string {
+  return answeredBefore(delivery).answered === undefined
+    ? "An answer was lost and the approval is still pending. The same decision is being sent again."
+    : "After that answer the approval was still pending. The same decision is being sent again.";
 }
 
 function refusedWords({ words, absent }: Extract<Delivery, { is: "refused" }>, watched: boolean): string {
@@ -119,13 +132,17 @@ function refusedWords({ words, absent }: Extract<Delivery, { is: "refused" }>, w
 const word = ({ verdict }: Decision): string => (verdict === "approve" ? "approval" : "denial");
 
 function unconfirmedWords(
-  because: Extract<Delivery, { is: "unconfirmed" }>["because"],
+  { because, answered }: Extract<Delivery, { is: "unconfirmed" }>,
   decision: Decision,
 ): string {
-  const sent = `This ${word(decision)} was sent, but its answer was lost.`;
+  const what = word(decision);
+  const sent =
+    answered === undefined
+      ? `This ${what} was sent, but its answer was lost.`
+      : `That does not say whether this ${what} took effect.`;
   switch (because) {
     case "no-longer-listed":
-      return `${sent} The approval is no longer pending; the service does not tell which decision it holds. Check there if it matters.`;
+      return `${sent} The service no longer lists the approval, and does not say which decision it holds. Check there if it matters.`;
     case "request-changed":
       return `${sent} The request has changed since, so nothing more is sent. Resolve it at the service.`;
     case "run-missing":

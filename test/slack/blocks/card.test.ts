@@ -48,6 +48,8 @@ const past = (because: PastDecision["because"], words = ""): PastDecision => ({
 
 const SERVICE_SAYS = "The agent service answered HTTP 409 (invalid_request): already resolved";
 
+const answered = '{"ok":false} ". The service confirmed it.';
+
 const states: readonly (readonly [string, Approval])[] = [
   ["pending", pending],
   [
@@ -73,6 +75,22 @@ const states: readonly (readonly [string, Approval])[] = [
     decided({ is: "retry", notBefore: NOON, tries: 2, lost: true, why: "reset" }),
   ],
   ["unsure", decided({ is: "unsure", since: NOON, notBefore: NOON, tries: 1, why: "timeout" }, "deny", "No")],
+  [
+    "answered unclearly",
+    decided({ is: "unsure", since: NOON, notBefore: NOON, tries: 1, why: "", answered }),
+  ],
+  [
+    "sent again after an unclear answer",
+    decided({ is: "retry", notBefore: NOON, tries: 2, lost: true, why: "", answered }),
+  ],
+  [
+    "sending again after an unclear answer",
+    decided({ is: "sending", at: NOON, tries: 2, lost: true, answered }),
+  ],
+  [
+    "answered unclearly, then gone",
+    decided({ is: "unconfirmed", at: NOON, because: "no-longer-listed", answered }, "deny", "No"),
+  ],
   ["approved", decided({ is: "confirmed", at: NOON, stillListed: null })],
   ["approved without a reason", decided({ is: "confirmed", at: NOON, stillListed: false }, "approve", "")],
   ["denied", decided({ is: "confirmed", at: NOON, stillListed: null }, "deny", "Not before the freeze ends")],

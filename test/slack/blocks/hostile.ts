@@ -172,6 +172,8 @@ const anyDelivery: fc.Arbitrary<Delivery> = anyText.chain((words) =>
     { is: "retry", notBefore: NOON, tries: 1, lost: false, why: words },
     { is: "retry", notBefore: NOON, tries: 1, lost: true, why: words },
     { is: "unsure", since: NOON, notBefore: NOON, tries: 1, why: words },
+    { is: "unsure", since: NOON, notBefore: NOON, tries: 1, why: words, answered: words },
+    { is: "unconfirmed", at: NOON, because: "no-longer-listed", answered: words },
     { is: "confirmed", at: NOON, stillListed: null },
     { is: "confirmed", at: NOON, stillListed: true },
     { is: "refused", at: NOON, words, absent: false },
