@@ -4,7 +4,7 @@
 import { STATUS_CODES } from "node:http";
 import { isRecord } from "../core/json.ts";
 import type { DecisionAnswer } from "../flow/ports.ts";
-import { readRecord, type SentDecision } from "./decision-record.ts";
+import { idOf, readRecord, type SentDecision } from "./decision-record.ts";
 import { readJson } from "./json-body.ts";
 import type { Answer } from "./line.ts";
 import { answerInWords, clean, retryAfterMs } from "./words.ts";
@@ -50,9 +50,9 @@ function readSuccess(answer: Answer, sent: SentDecision, reader: Reader): Decisi
   if (body.trim() === "") return { is: "confirmed" };
   const json = readJson(body);
   if (!json.ok || !isRecord(json.value)) return unclear("not with a record of the approval");
-  const id = json.value["id"] ?? null;
+  const { id = null } = json.value;
   // Some services answer with the run in the place of the approval.
-  if (id !== null && ![sent.approval, sent.run].includes(String(id)))
+  if (id !== null && ![sent.approval, sent.run].some((ours) => ours === idOf(id)))
     return unclear("it tells of another approval");
   const { error, contrary, doubt } = readRecord(json.value, sent);
   if (error !== null) return unclear(`it ${error}`);

@@ -1,9 +1,19 @@
-// What the body of an answer to a decision says about its outcome, in whichever field and however deeply nested. INTERFACE.md
+// What the body of an answer to a decision says about its outcome, in any field and however deeply nested. INTERFACE.md
 // documents neither the words of an approval's status nor an envelope, so a word that is not known to mean yes is a doubt.
 
 import type { Verdict } from "../core/approval.ts";
 import type { Json } from "../core/json.ts";
 import { isList, isRecord } from "../core/json.ts";
+import {
+  CONTEXT_NAMES,
+  ERROR_NAMES,
+  FLAGS,
+  OUTCOME_NAMES,
+  RUN_GOES_ON,
+  TEXT_NAMES,
+  WORD_NAMES,
+  wordsFor,
+} from "./decision-words.ts";
 
 export type SentDecision = {
   readonly run: string;
@@ -22,94 +32,6 @@ export type RecordSays = {
   readonly doubt: string | null;
 };
 
-const APPROVED = ["approve", "approved", "allow", "allowed", "grant", "granted", "permitted", "authorized"];
-const DENIED = ["deny", "denied", "reject", "rejected", "decline", "declined"];
-/** Resolved, but neither approved nor denied. */
-const LAPSED = ["expired", "withdrawn"];
-/** May be a service's word for denied. */
-const CANCELED = ["canceled", "cancelled"];
-/** The decision was taken in, and the word does not say which one it was. */
-const TAKEN = ["ok", "okay", "success", "successful", "resolved", "processed", "decided"];
-/** What becomes of an approved action; of a denied one it would be bad news. */
-const CARRIED_OUT = ["confirmed", "applied", "executed", "completed", "done", "succeeded"];
-/** True is no good news. */
-const TROUBLE = ["pending", "failed", "blocked", "refused", "invalid", "forbidden", "disapproved", ...LAPSED];
-
-/** States of a run that goes on, or has gone on, after its approval was resolved. */
-const RUN_GOES_ON = new Set([
-  "queued",
-  "running",
-  "in_progress",
-  "working",
-  "resumed",
-  "awaiting_approval",
-  "succeeded",
-  "completed",
-]);
-
-const OUTCOME_NAMES = new Set([
-  "status",
-  "state",
-  "decision",
-  "outcome",
-  "result",
-  "verdict",
-  "resolution",
-  "answer",
-]);
-/** What a record under one of those names calls its word. */
-const WORD_NAMES = new Set(["name", "value", "code"]);
-const ERROR_NAMES = new Set([
-  "error",
-  "errors",
-  "failure",
-  "failures",
-  "exception",
-  "fault",
-  "problem",
-  "violations",
-]);
-/** Free text may say yes or no; it is never read for its meaning. */
-const TEXT_NAMES = new Set([
-  "message",
-  "msg",
-  "detail",
-  "details",
-  "info",
-  "note",
-  "warning",
-  "warnings",
-  "code",
-  "reason",
-]);
-/** They describe the request or the run, not the outcome. */
-const CONTEXT_NAMES = new Set([
-  "action",
-  "input",
-  "output",
-  "arguments",
-  "args",
-  "params",
-  "parameters",
-  "target",
-  "metadata",
-  "context",
-  "plan",
-  "environment",
-  "agent",
-  "tool",
-  "user",
-  "requester",
-]);
-const FLAGS = new Set([
-  ...APPROVED,
-  ...DENIED,
-  ...CANCELED,
-  ...TAKEN,
-  ...CARRIED_OUT,
-  ...TROUBLE,
-  "accepted",
-]);
 /** Far more values than an honest answer has. */
 const MAX_VALUES = 20_000;
 /** What Go writes for a time that was never set. */
@@ -130,7 +52,8 @@ function aboutOf(record: { readonly [name: string]: Json }, sent: SentDecision, 
   return id === sent.approval ? "approval" : id === sent.run ? "run" : "other";
 }
 
-function idOf(value: Json | undefined): string | null {
+/** Ids may be numbers (`address.ts`). Null: no id. */
+export function idOf(value: Json | undefined): string | null {
   return typeof value === "string" ? value : typeof value === "number" ? String(value) : null;
 }
 
@@ -147,12 +70,9 @@ class RecordReader {
 
   constructor(sent: SentDecision) {
     this.#sent = sent;
-    const denied = [...DENIED, sent.denyWord.toLowerCase()];
-    const approves = sent.verdict === "approve";
-    this.#yes = new Set(
-      approves ? [...APPROVED, ...TAKEN, ...CARRIED_OUT] : [...denied, ...CANCELED, ...TAKEN],
-    );
-    this.#no = new Set(approves ? [...denied, ...LAPSED, ...CANCELED] : [...APPROVED, ...LAPSED]);
+    const { yes, no } = wordsFor(sent.verdict, sent.denyWord.toLowerCase());
+    this.#yes = yes;
+    this.#no = no;
   }
 
   says(): RecordSays {
@@ -238,16 +158,16 @@ class RecordReader {
     if (isRecord(value) || isList(value)) return this.#inside(value, about);
     const text = String(value).trim().toLowerCase();
     if (text === "true" || text === "1") return this.#word(name, about);
-    if (text !== "false" && text !== "0") return this.#doubts(`gives an unknown value for "${name}"`);
-    if (this.#yes.has(name) || name === "accepted") this.#doubts(`says "${name}": false`);
+    if (text !== "false" && text !== "0") return this.#doubts("answers yes or no with another word");
+    if (this.#yes.has(name) || name === "accepted") this.#doubts("says that something was not done");
   }
 
   #word(value: string, about: About): void {
     const word = value.trim().toLowerCase();
     if (about === "run") {
       if (!RUN_GOES_ON.has(word)) this.#doubts("gives a state of the run that may mean anything");
-    } else if (this.#yes.has(word)) this.#saysYes ||= about === "approval";
-    else if (this.#no.has(word) && about === "approval") this.#contrary ??= word;
+    } else if (about === "approval" && this.#yes.has(word)) this.#saysYes = true;
+    else if (about === "approval" && this.#no.has(word)) this.#contrary ??= word;
     else this.#doubts("does not say clearly what became of it");
   }
 

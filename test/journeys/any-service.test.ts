@@ -12,7 +12,6 @@ describe.concurrent("a service of another shape", () => {
     ["approvals that lack the action", { pendingShape: "lacking" }, "did not say what"],
     ["approvals that are bare ids", { pendingShape: "bare id" }, "did not say what"],
     ["answers without a body", { createStatus: 200, decideStatus: 204 }, "Deploy billing-api"],
-    ["202 for everything", { createStatus: 202, decideStatus: 202, readStatus: 202 }, "Deploy billing-api"],
     [
       "a working state of its own",
       { runningState: "sleeping on it", resumedState: "thinking hard" },
@@ -36,6 +35,19 @@ describe.concurrent("a service of another shape", () => {
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "any service will do" }]);
     expect(world.cardsOf(opening)).toEqual([card]);
     expect(buttonsOf(card)).toEqual([]);
+  });
+
+  test("that only takes decisions in (202 for everything) is quoted, and what it lists is said", async (context) => {
+    const world = await aWorld(context, {
+      profile: { createStatus: 202, decideStatus: 202, readStatus: 202 },
+    });
+    const { opening, card } = await world.asking(ana, opsAgents, TASK);
+    const said = world.followed(card);
+    await world.decide(ben, card, "Approve", "any service will do");
+    await world.saidIn(opening, "Succeeded");
+    await world.reads(card, "❔ Approval sent, not confirmed", 'The service answered: "HTTP 202: {');
+    expect(said.some((each) => each.includes("✅ Approved"))).toBe(false);
+    expect(world.decisions()).toEqual([{ decision: "approve", reason: "any service will do" }]);
   });
 
   test("is denied with its own word", async (context) => {

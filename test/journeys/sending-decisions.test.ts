@@ -25,7 +25,7 @@ describe.concurrent("a decision whose answer is lost", () => {
     const world = await aWorld(context);
     const { opening, card, said } = await asked(world, decide, { kind: "drop", effect: true });
     await world.decide(ben, card, "Approve", REASON);
-    await world.reads(card, "sent, not confirmed", "does not tell which decision it holds");
+    await world.reads(card, "sent, not confirmed", "does not say which decision it holds");
     await world.saidIn(opening, "Succeeded");
     expect(said.some((each) => each.includes("Checking with the service"))).toBe(true);
     expect(claimsTooMuch(said)).toBe(false);
