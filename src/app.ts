@@ -6,9 +6,10 @@ import { hostname } from "node:os";
 import timers from "node:timers/promises";
 import { createAgentService } from "./agents/client.ts";
 import { createGateway } from "./agents/health.ts";
-import type { Config } from "./config.ts";
+import { type Config, programVersion } from "./config.ts";
 import type { Context } from "./core/context.ts";
 import { ChannelId, Nonce, type TeamId, UserId } from "./core/ids.ts";
+import { auditOfPolicy, auditOfStart, type Program } from "./flow/audit-start.ts";
 import type { Clock } from "./flow/clock.ts";
 import type { AuditReaders } from "./flow/letter.ts";
 import type { Store } from "./flow/ports.ts";
@@ -107,6 +108,7 @@ async function build(config: Config, log: Log, closers: Closers): Promise<Omit<A
     onCorrupt: (run, error) => log.error({ run, error }, "a stored run can't be read; it is left alone"),
   });
   closers.push(() => store.close());
+  await store.audit([auditOfStart(program(config), now()), auditOfPolicy(policy.loaded(), now())]);
   const turnedAway = turningAway(metrics, log);
   const url = await startDoors({ config, metrics, store, current, turnedAway }, closers);
   const doors = await openDoors({ config, store, turnedAway, log }, closers);
@@ -132,12 +134,28 @@ async function build(config: Config, log: Log, closers: Closers): Promise<Omit<A
   closers.push(() => app.stop(LISTENERS_GRACE_MS));
   const started = { url, team: slack.self.team, mode: config.slack.mode, runs, policy: policy.now().version };
   log.info(started, "Countersign is ready");
-  return { url, reload: () => reloadPolicy(policy, flow, log) };
+  return { url, reload: () => reloadPolicy({ policy, store, flow, log }) };
 }
 
-async function reloadPolicy(policy: PolicyHolder, flow: Flow, log: Log): Promise<void> {
+const now = () => ({ now: realClock.now(), digest });
+
+const program = (config: Config): Program => ({
+  version: programVersion(),
+  node: process.versions.node,
+  config: config.told,
+});
+
+type Reloading = {
+  readonly policy: PolicyHolder;
+  readonly store: Store;
+  readonly flow: Flow;
+  readonly log: Log;
+};
+
+async function reloadPolicy({ policy, store, flow, log }: Reloading): Promise<void> {
   try {
-    if (await policy.reload()) await flow.policyChanged();
+    const changed = await policy.reload((loaded) => store.audit([auditOfPolicy(loaded, now())]));
+    if (changed) await flow.policyChanged();
   } catch (error) {
     log.error({ error }, "the cards could not be brought under the new policy; their next look does it");
   }

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { auditKey, channel, database, milliseconds, people, text, token, url } from "./config/fields.ts";
+import { type ToldConfig, toldConfig } from "./config/told.ts";
 import { LOG_LEVELS, type LogLevel, variables } from "./config/variables.ts";
 
 export type Config = {
@@ -15,6 +16,8 @@ export type Config = {
   /** Null: no policy file, so the built-in policy. */
   readonly policyFile: string | null;
   readonly logLevel: LogLevel;
+  /** As the audit keeps it: without secrets. */
+  readonly told: ToldConfig;
 };
 
 type AuditConfig = {
@@ -39,6 +42,7 @@ type SlackConfig = {
 export type ConfigFault = { readonly variable: string; readonly wrong: string; readonly example: string };
 
 export { variables } from "./config/variables.ts";
+export { programVersion } from "./config/version.ts";
 
 /** Slack's are 32 hexadecimal digits at random; the last is its documentation's. */
 const PLACEHOLDER = /secret|change|example|placeholder|your|(.)\1{7}|^8f742231b10e8888abcd99yyyzzz85a5$/i;
@@ -89,7 +93,7 @@ export function readConfig(env: { readonly [name: string]: string | undefined })
   const parsed = Environment.safeParse(given);
   const faults = [...(parsed.success ? [] : faultsOf(parsed.error)), ...faultsBetween(given)];
   if (!parsed.success || faults.length > 0) return { ok: false, error: faults };
-  const config = configOf(parsed.data);
+  const config = { ...configOf(parsed.data), told: toldConfig(given) };
   for (const part of Object.values(config)) Object.freeze(part);
   return { ok: true, value: Object.freeze(config) };
 }
@@ -125,7 +129,7 @@ function faultsBetween(given: { readonly [name: string]: string | undefined }): 
   return faults;
 }
 
-function configOf(env: z.output<typeof Environment>): Config {
+function configOf(env: z.output<typeof Environment>): Omit<Config, "told"> {
   const { SLACK_APP_TOKEN: appToken, SLACK_SIGNING_SECRET: signingSecret } = env;
   const { SLACK_BOT_TOKEN: botToken, SLACK_APP_ID: appId = null, SLACK_API_URL: apiUrl = null } = env;
   const slack = { botToken, appId, apiUrl, command: env.SLACK_COMMAND };

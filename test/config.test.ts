@@ -42,6 +42,32 @@ describe("the configuration", () => {
       poll: { minMs: 1_000, maxMs: 15_000 },
       policyFile: null,
       logLevel: "info",
+      told: expect.objectContaining({ POLL_MIN_MS: "1000", AUDIT_KEY: null }) as unknown,
+    });
+  });
+
+  test("is told without its secrets", () => {
+    const secrets = {
+      ...HTTP,
+      SLACK_BOT_TOKEN: "xoxb-canary",
+      SLACK_SIGNING_SECRET: "canary0123456789",
+      AGENT_API_KEY: "canary",
+      AUDIT_KEY: SEED,
+    };
+    const { told } = config({ ...secrets, ADMINS: "U0ANN" });
+    expect(Object.keys(told)).toEqual(variables.map(({ name }) => name));
+    expect(JSON.stringify(told)).not.toMatch(new RegExp(`canary|${SEED}`));
+    const set = Object.entries(told).filter(([, value]) => value === "(set)");
+    expect(set.map(([name]) => name)).toEqual([
+      "SLACK_BOT_TOKEN",
+      "SLACK_SIGNING_SECRET",
+      "AGENT_API_KEY",
+      "AUDIT_KEY",
+    ]);
+    expect(told).toMatchObject({
+      ADMINS: "U0ANN",
+      SLACK_APP_TOKEN: null,
+      AGENT_BASE_URL: "http://127.0.0.1:4010",
     });
   });
 
@@ -81,6 +107,7 @@ describe("the configuration", () => {
       poll: { minMs: 50, maxMs: 50 },
       policyFile: "./policy.yaml",
       logLevel: "silent",
+      told: expect.objectContaining({ SLACK_COMMAND: "/robot-2", AUDIT_KEY: "(set)" }) as unknown,
     });
   });
 

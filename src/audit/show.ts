@@ -8,7 +8,10 @@ export async function shown(audit: AuditFile, run: string): Promise<string | nul
   for await (const { columns } of audit.rows())
     if (columns.runId === run && columns.run !== null) keys.add(columns.run);
   const found: KeptEntry[] = [];
-  for await (const row of audit.rows())
+  const loaded: KeptEntry[] = [];
+  for await (const row of audit.rows()) {
     if (row.columns.runId === run || keys.has(row.columns.run ?? "")) found.push(entryOf(row));
-  return found.length === 0 ? null : runStory(found, audit.textOf);
+    if (row.columns.what === "policy-loaded") loaded.push(entryOf(row));
+  }
+  return found.length === 0 ? null : runStory(found, audit.textOf, loaded);
 }

@@ -24,6 +24,8 @@ export type AuditEntry = {
     | "task-told" // the service named the task of a run that was started elsewhere
     | "unwatched"
     | "audit-read" // somebody was given the audit of a run
+    | "program-started"
+    | "policy-loaded" // it is in force from here on
     | "key-changed"; // from here on another key signs
   readonly run: RunKey | null;
   /** The service's, once it has named one. */
@@ -36,7 +38,7 @@ export type AuditEntry = {
   readonly by: { readonly team: TeamId; readonly user: UserId } | null;
   readonly verdict: Verdict | null;
   readonly reason: string | null;
-  /** Of the request as it was shown; of the task, where a run was asked for. */
+  /** Of the request as it was shown; of the task, where a run was asked for; of the configuration or the policy. */
   readonly digest: string | null;
   /** What `digest` was taken of, in full. The store keeps it apart, once for each digest. */
   readonly text?: string;

@@ -48,6 +48,10 @@ export function contentName({ what, approval }: Pick<AuditEntry, "what" | "appro
     case "unwatched":
     case "task-told":
       return "task";
+    case "program-started":
+      return "configuration";
+    case "policy-loaded":
+      return "policy";
     default:
       return approval === null ? "task" : "request";
   }
@@ -82,6 +86,10 @@ function didWords({ what, outcome, verdict, refusal, step }: Omit<AuditEntry, "t
       return "let the run go";
     case "audit-read":
       return "was given the audit of the run";
+    case "program-started":
+      return `started: ${oneLine(outcome, WORDS_CHARS)}`;
+    case "policy-loaded":
+      return `put a policy into force: ${oneLine(outcome, WORDS_CHARS)}`;
     case "key-changed":
       return `signs with another key: ${oneLine(outcome, WORDS_CHARS)}`;
   }
@@ -102,20 +110,37 @@ function timesWords(moments: Moments): string {
   }).join(" · ");
 }
 
-/** All entries of a run, and each text once. */
+/**
+ * All entries of a run, the policies that they name, and each text once. `loaded`: the entries that tell of a policy, oldest first.
+ */
 export async function runStory(
   entries: readonly KeptEntry[],
   textOf: (digest: string) => Promise<string | null>,
+  loaded: readonly KeptEntry[],
 ): Promise<string> {
-  const lines = [...runHeading(entries), ...entries.map(entryStory)];
+  const told = [...policiesNamed(entries, loaded), ...entries].toSorted((a, b) => a.seq - b.seq);
+  const lines = [...runHeading(entries), ...told.map(entryStory)];
   const names = new Map(
-    entries.flatMap(({ entry }) => (entry.digest === null ? [] : [[entry.digest, contentName(entry)]])),
+    told.flatMap(({ entry }) => (entry.digest === null ? [] : [[entry.digest, contentName(entry)]])),
   );
   for (const [digest, name] of names) {
     const text = await textOf(digest);
     if (text !== null) lines.push("", `${name} ${digest}:`, visible(text));
   }
   return lines.join("\n");
+}
+
+/** For each version that the entries name, where it came into force before its first use. */
+function policiesNamed(entries: readonly KeptEntry[], loaded: readonly KeptEntry[]): KeptEntry[] {
+  const firstUse = new Map<string, number>();
+  for (const { seq, entry } of entries) {
+    const version = entry.policy?.version;
+    if (version !== undefined && !firstUse.has(version)) firstUse.set(version, seq);
+  }
+  return [...firstUse].flatMap(
+    ([version, use]) =>
+      loaded.findLast(({ seq, entry }) => seq < use && entry.digest?.startsWith(version) === true) ?? [],
+  );
 }
 
 /** What the entries have in common: the run, where it belongs and who asked for it. */

@@ -11,6 +11,8 @@ import type { Store } from "./ports.ts";
 export type Evidence = { readonly name: string; readonly text: string; readonly says: string };
 
 const ID_CHARS = 512;
+/** A policy is loaded at each start and each change; nobody starts a bot so often. */
+const MOST_POLICIES = 1_000_000;
 
 export async function evidenceOf(
   store: Store,
@@ -19,7 +21,8 @@ export async function evidenceOf(
 ): Promise<Evidence> {
   const shown = oneLine(id, ID_CHARS);
   const last = entries.at(-1);
-  const story = await runStory(entries, (digest) => store.auditText(digest));
+  const loaded = await store.auditAfter(0, ["policy-loaded"], MOST_POLICIES);
+  const story = await runStory(entries, (digest) => store.auditText(digest), loaded);
   const proofs = await Promise.all(entries.map((each) => proofLine(store, each)));
   const head = last === undefined ? "(none)" : headWords(last);
   const text = [

@@ -3,7 +3,8 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { BUILT_IN, type Policy } from "../core/policy.ts";
-import { err, type Result } from "../core/result.ts";
+import { err, ok, type Result } from "../core/result.ts";
+import type { LoadedPolicy } from "../flow/audit-start.ts";
 import type { FlowLog } from "../flow/flow-log.ts";
 import { findDoubts } from "./find-faults.ts";
 import { type Finding, readLines } from "./policy-lines.ts";
@@ -11,41 +12,63 @@ import { finding, readPolicy } from "./read-policy.ts";
 
 export type PolicyHolder = {
   now(): Policy;
-  /** True: another policy is in force. A file that can't be used leaves the old one in force, and the log says so. */
-  reload(): Promise<boolean>;
+  /** The policy in force, with its text. */
+  loaded(): LoadedPolicy;
+  /**
+   * True: another policy is in force. A file that can't be used leaves the old one in force, and the log says so; so does
+   * `beforeUse` when it rejects. It is called with another policy before anything is decided by it.
+   */
+  reload(beforeUse?: (loaded: LoadedPolicy) => Promise<void>): Promise<boolean>;
 };
+
+/** Of the digest of its text. */
+const VERSION_CHARS = 12;
 
 /** Rejects with one message for people when the file can't be used. */
 export async function createPolicyHolder(path: string | null, log: FlowLog): Promise<PolicyHolder> {
-  let policy = BUILT_IN;
+  let inForce: LoadedPolicy = { policy: BUILT_IN, text: null };
   if (path !== null) {
-    const loaded = await loadPolicy(path);
-    if (!loaded.ok) throw new Error(explain(path, loaded.error));
-    policy = loaded.value;
+    const read = await readPolicyFile(path);
+    if (!read.ok) throw new Error(explain(path, read.error));
+    inForce = read.value;
     warn(log, path, await lintPolicy(path));
   }
 
-  async function reload(): Promise<boolean> {
+  const reload: PolicyHolder["reload"] = async (beforeUse = () => Promise.resolve()) => {
     if (path === null) {
       log.info({}, "there is no policy file to read again");
       return false;
     }
-    const loaded = await loadPolicy(path);
-    if (!loaded.ok) {
-      log.error(
-        { policy: policy.version, faults: loaded.error },
-        "the policy file can't be used; the old policy stays in force",
-      );
+    const { version } = inForce.policy;
+    const read = await readPolicyFile(path);
+    if (!read.ok) {
+      const facts = { policy: version, faults: read.error };
+      log.error(facts, "the policy file can't be used; the old policy stays in force");
       return false;
     }
-    const changed = loaded.value.version !== policy.version;
-    policy = loaded.value;
-    log.info({ policy: policy.version, changed }, "the policy file was read again");
+    const changed = read.value.policy.version !== version;
+    if (changed && !(await noted(beforeUse, read.value, log))) return false;
+    inForce = read.value;
+    log.info({ policy: inForce.policy.version, changed }, "the policy file was read again");
     warn(log, path, await lintPolicy(path));
     return changed;
-  }
+  };
 
-  return { now: () => policy, reload };
+  return { now: () => inForce.policy, loaded: () => inForce, reload };
+}
+
+async function noted(
+  beforeUse: (loaded: LoadedPolicy) => Promise<void>,
+  loaded: LoadedPolicy,
+  log: FlowLog,
+): Promise<boolean> {
+  try {
+    await beforeUse(loaded);
+    return true;
+  } catch (error) {
+    log.error({ error }, "the new policy could not be written down; the old policy stays in force");
+    return false;
+  }
 }
 
 function warn(log: FlowLog, path: string, findings: readonly Finding[]): void {
@@ -53,9 +76,16 @@ function warn(log: FlowLog, path: string, findings: readonly Finding[]): void {
 }
 
 export async function loadPolicy(path: string): Promise<Result<Policy, readonly Finding[]>> {
+  const read = await readPolicyFile(path);
+  return read.ok ? ok(read.value.policy) : read;
+}
+
+async function readPolicyFile(path: string): Promise<Result<LoadedPolicy, readonly Finding[]>> {
   try {
     const text = await readFile(path, "utf8");
-    return readPolicy(text, createHash("sha256").update(text, "utf8").digest("hex").slice(0, 12));
+    const version = createHash("sha256").update(text, "utf8").digest("hex").slice(0, VERSION_CHARS);
+    const policy = readPolicy(text, version);
+    return policy.ok ? ok({ policy: policy.value, text }) : policy;
   } catch (error) {
     const says = error instanceof Error ? error.message : String(error);
     return err([{ line: 0, where: "", says: `can't be read: ${says}` }]);

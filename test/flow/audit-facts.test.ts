@@ -4,12 +4,15 @@ import { expect, test } from "vitest";
 import type { Decision } from "#src/core/approval.ts";
 import { ChannelId, UserId } from "#src/core/ids.ts";
 import { auditOfSending } from "#src/flow/audit-effect.ts";
-import { entryStory } from "#src/flow/audit-story.ts";
+import { auditOfPolicy } from "#src/flow/audit-start.ts";
+import { BUILT_IN } from "#src/core/policy.ts";
+import { entryStory, runStory } from "#src/flow/audit-story.ts";
 import type { KeptEntry } from "#src/flow/audit-entry.ts";
 import { ADMIN, type Bench, createBench } from "../make/flow.ts";
 import {
   anApproval,
   aNonce,
+  anAuditEntry,
   aRunId,
   APPROVER,
   aWatchedRun,
@@ -124,6 +127,30 @@ test("a decision that rests on several people keeps each one's words under their
   const told = entryStory({ seq: 1, link: "0".repeat(64), entry });
   expect(told).toContain("approved before by T0ACME:U0BEN at 2026-11-20T12:00:00.000Z");
   expect(told).toContain("reason: I checked the backup · sent to the service: I checked the backup");
+});
+
+test("the evidence of a run holds the policy that its entries name, as it was before they used it", async () => {
+  const [old, other] = ["rules: [old]", "rules: [other]"];
+  const loaded = [old, other, old].map((text, index) => {
+    const { text: _, ...entry } = auditOfPolicy(
+      { policy: BUILT_IN, text },
+      { now: NOON, digest: (each) => each },
+    );
+    return { seq: index * 2 + 1, link: "0".repeat(64), entry };
+  });
+  const use = (seq: number, version: string) => {
+    const policy = { version, rule: "all" };
+    const { text: _, ...entry } = anAuditEntry(aWatchedRun(), { what: "decided", policy });
+    return { seq, link: "0".repeat(64), entry };
+  };
+  const story = await runStory(
+    [use(4, "rules: [ot"), use(6, "rules: [ol")],
+    (text) => Promise.resolve(text),
+    loaded,
+  );
+  const lines = story.split("\n").filter((line) => line.startsWith("audit "));
+  expect(lines.map((line) => /^audit (\d+)/.exec(line)?.[1])).toEqual(["3", "4", "5", "6"]);
+  expect(story).toContain(`policy ${other}:\n${other}`);
 });
 
 test("the evidence of a run begins with whose run it is, and ends with its task", async () => {

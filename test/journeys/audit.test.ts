@@ -4,8 +4,11 @@ import { expect, test } from "vitest";
 import { readWitness } from "#src/core/audit-chain.ts";
 import { verdictOn } from "#src/audit/verify.ts";
 import { openAuditFile, publicKeysFor } from "#src/audit/open.ts";
+import type { KeptEntry } from "#src/flow/audit-entry.ts";
+import { entryOf } from "#src/store/audit-file.ts";
 import type { Message } from "#src/sandbox/slack/model.ts";
 import { modalText, textOf } from "../make/journey-sight.ts";
+import { policyFile } from "../make/policy.ts";
 import { ana, aWorld, ben, cat, opsAgents, releases, type Stage } from "../make/world.ts";
 
 const TASK = "deploy billing-api to production";
@@ -74,6 +77,29 @@ test("«This was not me» is taken from whoever decided, alerts the admins and t
   await stage.modalOf(ben, "Reported already");
   expect(stage.decisions()).toHaveLength(1);
   expect(await verified(stage)).toMatchObject({ ok: true });
+});
+
+test("each start and each policy is an entry, with the configuration and the policy's text by digest", async (context) => {
+  const text = `rules:\n  - { name: all, approvers: anyone }\n`;
+  const file = policyFile(text, context);
+  const stage = await aWorld(context, { env: { ...env, POLICY_FILE: file.path } });
+  file.write(`${text}volatile: [cost]\n`);
+  await stage.reload();
+  await stage.reload();
+  await stage.stopApp();
+  await stage.startApp();
+  const audit = await openAuditFile(databaseOf(stage));
+  const entries: KeptEntry["entry"][] = [];
+  for await (const row of audit.rows()) entries.push(entryOf(row).entry);
+  const told = entries.filter(({ what }) => what === "program-started" || what === "policy-loaded");
+  const starts = ["program-started", "policy-loaded"];
+  expect(told.map(({ what }) => what)).toEqual([...starts, "policy-loaded", ...starts]);
+  const texts = await Promise.all(told.map(({ digest }) => audit.textOf(digest ?? "")));
+  await audit.close();
+  expect(texts[1]).toBe(text);
+  expect(texts.slice(2)).toEqual([`${text}volatile: [cost]\n`, texts[0], `${text}volatile: [cost]\n`]);
+  expect(JSON.parse(texts[0] ?? "")).toMatchObject({ ADMINS: cat, SLACK_BOT_TOKEN: "(set)" });
+  expect(told[0]?.outcome).toMatch(/^Countersign \d+\.\d+\.\d+ on Node \d+/);
 });
 
 test("an admin is sent the evidence of a run as a file; the requester is told why not", async (context) => {

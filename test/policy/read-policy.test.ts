@@ -153,6 +153,29 @@ describe("the policy in force", () => {
     expect(await holder.reload()).toBe(false);
   });
 
+  test("changes only after the new one was noted with its text; when that fails the old one stays", async () => {
+    const lines: string[] = [];
+    const text = `rules:${REST}`;
+    const file = policyFile(text);
+    const holder = await createPolicyHolder(file.path, log(lines));
+    expect(holder.loaded()).toEqual({ policy: holder.now(), text });
+    const first = holder.now();
+    const other = `rules:\n  - { name: other, approvers: { users: [U0ANA] } }`;
+    file.write(other);
+    expect(await holder.reload(() => Promise.reject(new Error("disk full")))).toBe(false);
+    expect(holder.now()).toBe(first);
+    expect(lines.at(-1)).toContain("the old policy stays in force");
+    const seen: unknown[] = [];
+    const changed = await holder.reload((loaded) => {
+      expect(holder.now()).toBe(first);
+      return Promise.resolve(void seen.push(loaded.text));
+    });
+    expect(changed).toBe(true);
+    expect(seen).toEqual([other]);
+    await holder.reload(() => Promise.reject(new Error("it is the same policy")));
+    expect(holder.now().rules[0]?.name).toBe("other");
+  });
+
   test("is none at all when the file can't be read or used at the start", async () => {
     await expect(createPolicyHolder("/nowhere/policy.yaml", log([]))).rejects.toThrow(
       /can't be read: ENOENT/,
