@@ -1,14 +1,20 @@
 import { spawn } from "node:child_process";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { parse } from "yaml";
 import { NEEDED_SCOPES } from "#src/doctor/scopes.ts";
 import { startBot } from "#src/sandbox/bot-process.ts";
 import { MANIFEST, startWorld, type World } from "#src/sandbox/world.ts";
+import { openStore } from "#src/store/open.ts";
+import { anAuditEntry, aRun } from "./make/run.ts";
 
+const OTHER_PROCESS = fileURLToPath(new URL("store/other-process.ts", import.meta.url));
 const DOCTOR = fileURLToPath(new URL("../src/doctor.ts", import.meta.url));
 
 let world: World;
@@ -103,6 +109,99 @@ test("a database that cannot be opened is told", async () => {
   const seen = await doctor({ DATABASE_URL: "sqlite:/dev/null/bot.db" });
   expect(seen.code).toBe(1);
   expect(wrong(seen)).toEqual(["Database"]);
+});
+
+const database = (): string => join(folder, "bot.db");
+
+/** Everything that is in the folder: names, modes, times of change, and bytes. */
+async function everything(): Promise<unknown[]> {
+  const names = (await readdir(folder, { recursive: true })).toSorted();
+  return Promise.all(
+    names.map(async (name) => {
+      const path = join(folder, name);
+      const { mode, mtimeMs } = await stat(path);
+      return [name, mode, mtimeMs, (await stat(path)).isFile() ? (await readFile(path)).toString("hex") : ""];
+    }),
+  );
+}
+
+async function written(auditKey: string | null = null): Promise<void> {
+  const store = await openStore({ url: `sqlite:${database()}`, owner: "test", auditKey });
+  await store.audit([anAuditEntry(aRun())]);
+  await store.close();
+}
+
+function inDatabase(sql: string): void {
+  const raw = new DatabaseSync(database());
+  raw.exec(sql);
+  raw.close();
+}
+
+const OTHER_KEY = Buffer.alloc(32, 9).toString("base64");
+
+test.for<[string, () => unknown, RegExp]>([
+  ["missing", () => undefined, /ok {5}Database .*is not there yet/],
+  ["empty", () => writeFile(database(), ""), /ok {5}Database .*is not there yet/],
+  ["new", () => written(), /ok {5}Database .*can be read and written to$/m],
+  ["signed by another key", () => written(OTHER_KEY), /ok {5}Database .*can be read and written to$/m],
+  [
+    "of an older schema",
+    async () => {
+      await written();
+      inDatabase("update schema_version set version = 0");
+    },
+    /ok {5}Database .*the next start brings its schema up to date/,
+  ],
+  [
+    "of a newer schema",
+    async () => {
+      await written();
+      inDatabase("update schema_version set version = 99");
+    },
+    /WRONG {2}Database .*a newer Countersign has written it/,
+  ],
+  [
+    "another program's",
+    () => inDatabase("create table songs (title text)"),
+    /WRONG {2}Database .*another program/,
+  ],
+  [
+    "no database",
+    () => writeFile(database(), "not a database ".repeat(99)),
+    /WRONG {2}Database .*not a database/,
+  ],
+  [
+    "killed with its log behind",
+    async () => {
+      const bot = startBot({ ...world.env, LOG_LEVEL: "warn" });
+      await bot.ready();
+      await bot.end("SIGKILL");
+    },
+    /ok {5}Database .*can be read and written to$/m,
+  ],
+])(
+  "a database that is %s is looked at, and not a byte of the folder is changed",
+  async ([, prepare, says]) => {
+    await prepare();
+    const before = await everything();
+    const seen = await doctor();
+    expect(seen.printed).toMatch(says);
+    expect(await everything()).toEqual(before);
+  },
+);
+
+test("a database that another process has locked is told, and not a byte of the folder is changed", async () => {
+  // A process of its own: whoever closes a file gives up every lock that the process has on it.
+  const other = spawn(process.execPath, [OTHER_PROCESS, "hold", `sqlite:${database()}`]);
+  await once(other.stdout, "data");
+  const before = await everything();
+  const seen = await doctor();
+  expect(await everything()).toEqual(before);
+  other.kill("SIGKILL");
+  await once(other, "close");
+  // Only Linux tells who has a lock.
+  const locked = existsSync("/proc/locks");
+  expect(seen.printed).toMatch(locked ? /WRONG {2}Database .*is locked by process \d+/ : /ok {5}Database/);
 });
 
 test("a database that the running bot holds is well", async () => {

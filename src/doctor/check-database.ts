@@ -1,10 +1,10 @@
-// Can the database be opened and written to? A bot that runs here and now holds it: then the bot is asked.
+// Can the database be used? It is only looked at. A bot that runs here and now holds it: then the bot is asked.
 
 import { z } from "zod";
 import { createLine } from "../agents/line.ts";
 import type { Config } from "../config.ts";
 import { PortError } from "../flow/ports.ts";
-import { openStore } from "../store/open.ts";
+import { type DatabaseState, examineDatabase } from "../store/examine.ts";
 import { bad, type Finding, good } from "./finding.ts";
 
 const WHAT = "Database";
@@ -13,22 +13,39 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 
 const Ready = z.object({ checks: z.object({ store: z.literal("ok") }) });
 
-export async function checkDatabase({ database, audit, http }: Config): Promise<Finding> {
+const TODO = "See that DATABASE_URL names a file in a folder that this user may write to.";
+
+/** Changes nothing: no file is made, no schema is brought up to date, no entry is written. */
+export async function checkDatabase({ database: { path }, http }: Config): Promise<Finding> {
   try {
-    // Opening it brings its tables up to date and writes a lease, so it has been written to.
-    const store = await openStore({
-      url: `sqlite:${database.path}`,
-      owner: `doctor ${process.pid}`,
-      auditKey: audit.key,
-    });
-    await store.release();
-    await store.close();
-    return good(WHAT, `${database.path} opens and can be written to`);
+    const state = await examineDatabase(path);
+    const bot = state.is === "missing" ? null : await runningBot(http);
+    return bot === null ? findingOf(path, state) : inUse(bot);
   } catch (error) {
     const bot = await runningBot(http);
-    if (bot !== null) return good(WHAT, `is in use by the bot at ${bot}, which says that it is well`);
-    const says = error instanceof Error ? error.message : String(error);
-    return bad(WHAT, says, "See that DATABASE_URL names a file in a folder that this user may write to.");
+    return bot === null
+      ? bad(WHAT, error instanceof Error ? error.message : String(error), TODO)
+      : inUse(bot);
+  }
+}
+
+const inUse = (bot: string): Finding =>
+  good(WHAT, `is in use by the bot at ${bot}, which says that it is well`);
+
+function findingOf(path: string, { is, holder }: DatabaseState): Finding {
+  if (holder !== null) {
+    const who = holder === 0 ? "another process" : `process ${holder}`;
+    const todo =
+      "If that is the bot, see that it is well, and that HOST and PORT are its own. If not, stop it.";
+    return bad(WHAT, `${path} is locked by ${who}, and no bot answers at HOST and PORT`, todo);
+  }
+  switch (is) {
+    case "missing":
+      return good(WHAT, `${path} is not there yet; the first start makes it, and may write there`);
+    case "older":
+      return good(WHAT, `${path} can be read and written to; the next start brings its schema up to date`);
+    case "current":
+      return good(WHAT, `${path} can be read and written to`);
   }
 }
 

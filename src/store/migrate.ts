@@ -23,20 +23,27 @@ export async function migrate(
   });
 }
 
+/** Without changing anything. Rejects when a newer program has written the database. */
+export async function schemaState(db: Database): Promise<"older" | "current"> {
+  const version = await schemaVersion(db);
+  if (version > MIGRATIONS.length) throw newerSchema(version, MIGRATIONS.length);
+  return version < MIGRATIONS.length ? "older" : "current";
+}
+
 /** For a reader, which changes nothing. Rejects when the schema is not the one that this program knows. */
 export async function refuseOtherSchema(db: Database): Promise<void> {
-  const table = sql<{ name: string }>`select name from sqlite_schema where name = 'schema_version'`;
-  const { rows } = await table.execute(db);
-  const row =
-    rows.length === 0
-      ? undefined
-      : await db.selectFrom("schema_version").select("version").executeTakeFirst();
-  const version = row?.version ?? 0;
-  if (version > MIGRATIONS.length) throw newerSchema(version, MIGRATIONS.length);
-  if (version < MIGRATIONS.length)
-    throw new Error(
-      `its schema is ${version}, and this program reads schema ${MIGRATIONS.length}; start the bot once, which brings it up to date`,
-    );
+  if ((await schemaState(db)) === "current") return;
+  const schemas = `schema ${await schemaVersion(db)}; this program reads ${MIGRATIONS.length}`;
+  throw new Error(
+    `an older Countersign has written it (${schemas}): start the bot once, which brings it up to date`,
+  );
+}
+
+/** 0: no step has been taken. */
+async function schemaVersion(db: Database): Promise<number> {
+  const { rows } = await sql`select 1 from sqlite_schema where name = 'schema_version'`.execute(db);
+  if (rows.length === 0) return 0;
+  return (await db.selectFrom("schema_version").select("version").executeTakeFirst())?.version ?? 0;
 }
 
 function newerSchema(version: number, known: number): Error {

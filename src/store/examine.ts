@@ -1,0 +1,73 @@
+// What a start would find in the database, seen without changing a byte of it: no file is made, no lock is taken, no schema is
+// brought up to date. What is inside is read from a copy in the temporary folder.
+
+import { accessSync, constants, existsSync, readFileSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { sql } from "kysely";
+import { unusable } from "./failure.ts";
+import { schemaState } from "./migrate.ts";
+import { takeSnapshot } from "./snapshot.ts";
+import { openCopy } from "./sqlite.ts";
+
+export type DatabaseState = {
+  /** `missing`: the first start makes it. `older`: the next start brings its schema up to date. */
+  readonly is: "missing" | "older" | "current";
+  /** The process that has it open, where the system tells (Linux); 0: one whose number is not visible from here. */
+  readonly holder: number | null;
+};
+
+/** Rejects with one line for people when a start could not use the database. */
+export async function examineDatabase(path: string): Promise<DatabaseState> {
+  const file = resolve(path);
+  try {
+    if (!existsSync(file) || statSync(file).size === 0) {
+      accessSync(existsSync(file) ? file : nearestFolder(file), constants.R_OK | constants.W_OK);
+      return { is: "missing", holder: null };
+    }
+    accessSync(file, constants.R_OK | constants.W_OK);
+    // The write-ahead log is made beside it.
+    accessSync(dirname(file), constants.W_OK | constants.X_OK);
+    return { is: await contentState(file), holder: holderOf(file) };
+  } catch (error) {
+    throw unusable(path, error);
+  }
+}
+
+async function contentState(file: string): Promise<"older" | "current"> {
+  const snapshot = await takeSnapshot(file);
+  try {
+    const db = openCopy(snapshot.file);
+    try {
+      const state = await schemaState(db);
+      const { rows } = await sql<{ quick_check: string }>`pragma quick_check(1)`.execute(db);
+      if (rows[0]?.quick_check !== "ok") throw new Error("it is damaged");
+      return state;
+    } finally {
+      await db.destroy();
+    }
+  } finally {
+    snapshot.remove();
+  }
+}
+
+/** Throws where a part of the path is not a folder. */
+function nearestFolder(file: string): string {
+  const folder = dirname(file);
+  const found = statSync(folder, { throwIfNoEntry: false });
+  if (found === undefined) return nearestFolder(folder);
+  if (!found.isDirectory()) throw Object.assign(new Error(`${folder} is not a folder`), { code: "ENOTDIR" });
+  return folder;
+}
+
+const LOCKS = "/proc/locks";
+
+/** The kernel's list of file locks (proc_locks(5)): SQLite's are POSIX locks, found by the file's inode. */
+function holderOf(file: string): number | null {
+  if (!existsSync(LOCKS)) return null;
+  const { ino } = statSync(file);
+  for (const line of readFileSync(LOCKS, "utf8").split("\n")) {
+    const [, pid, inode] = /\sPOSIX\s+\S+\s+\S+\s+(-?\d+)\s+[0-9a-f]+:[0-9a-f]+:(\d+)\s/.exec(line) ?? [];
+    if (inode === String(ino)) return Math.max(Number(pid), 0);
+  }
+  return null;
+}
