@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { Agent, request } from "undici";
 import { createAgentService } from "#src/agents/client.ts";
 import { RunId } from "#src/core/ids.ts";
-import type { Clock } from "#src/flow/clock.ts";
+import { createClock } from "#src/flow/clock.ts";
 import { createRounds } from "#src/flow/rounds.ts";
 import { createServiceGuard } from "#src/flow/service-guard.ts";
 import { createWatch } from "#src/flow/watch.ts";
@@ -54,16 +54,9 @@ type Poller = { rate(ms: number): Promise<number>; counted(): number; stop(): Pr
 async function startOurs(baseUrl: string, runs: number): Promise<Poller> {
   const valve = createValve();
   const log = createLog({ level: "warn", pretty: false });
-  const clock: Clock = {
-    now: () => Date.now(),
-    monotonic: () => performance.now(),
-    after: (ms, what) => {
-      const timer = setTimeout(what, ms);
-      return () => clearTimeout(timer);
-    },
-  };
+  const clock = createClock();
   const store = await openStore({ url: "sqlite::memory:", owner: "bench" });
-  const options = { baseUrl, apiKey: KEY, denyWord: "deny", now: Date.now, connections: IN_FLIGHT };
+  const options = { baseUrl, apiKey: KEY, denyWord: "deny", ...clock, connections: IN_FLIGHT };
   const agents = createAgentService(options);
   const counter = createMetrics();
   const metrics = {

@@ -10,7 +10,7 @@ import { type Config, programVersion } from "./config.ts";
 import type { Context } from "./core/context.ts";
 import { ChannelId, Nonce, type TeamId, UserId } from "./core/ids.ts";
 import { auditOfPolicy, auditOfStart, type Program } from "./flow/audit-start.ts";
-import type { Clock } from "./flow/clock.ts";
+import { type Clock, createClock, type MachineClock } from "./flow/clock.ts";
 import type { AuditReaders } from "./flow/letter.ts";
 import type { Store } from "./flow/ports.ts";
 import { createFlow, type Flow } from "./flow/flow.ts";
@@ -41,17 +41,6 @@ const LISTENERS_GRACE_MS = 2_000;
 const EFFECTS_GRACE_MS = 5_000;
 /** A look at the service that still hangs then teaches nothing any more (ms). */
 const CALLS_GRACE_MS = 500;
-/** setTimeout takes no more (ms). */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
-const realClock: Clock = {
-  now: () => Date.now(),
-  monotonic: () => performance.now(),
-  after: (ms, what) => {
-    const timer = setTimeout(what, Math.min(ms, LONGEST_TIMER_MS));
-    return () => clearTimeout(timer);
-  },
-};
 const digest = (text: string): string => createHash("sha256").update(text, "utf8").digest("hex");
 const nonce = (): Nonce => Nonce(randomBytes(16).toString("base64url"));
 const newKey = (): string => randomBytes(10).toString("hex");
@@ -77,11 +66,11 @@ type Closers = (() => Promise<void>)[];
 /** The Slack app, as soon as there is one: health is answered before Slack does. */
 type Current = { app: SlackApp | null };
 
-function turningAway(metrics: Metrics, log: Log): TurnedAway {
+function turningAway(metrics: Metrics, log: Log, { monotonic }: Clock): TurnedAway {
   return createTurnedAway({
     count: (because) => metrics.turnedAway(because),
     log,
-    now: () => realClock.now(),
+    monotonic,
   });
 }
 
@@ -96,26 +85,33 @@ function auditReaders({ audit }: Config, team: TeamId): AuditReaders {
   return { team, channel, admins: audit.admins.map(UserId) };
 }
 
-async function build(config: Config, log: Log, closers: Closers): Promise<Omit<App, "stop">> {
-  const policy = await createPolicyHolder(config.policyFile, log);
-  const current: Current = { app: null };
-  const metrics = createMetrics();
-  const store = await openStore({
+function openOurStore(config: Config, clock: MachineClock, log: Log): Promise<Store> {
+  return openStore({
     url: `sqlite:${config.database.path}`,
     owner: `${hostname()} ${process.pid}`,
+    now: clock.monotonic,
+    onNewestTime: clock.continueAfter,
     auditKey: config.audit.key,
     onAuditKey: (news) => tellAuditKey(log, news),
     onCorrupt: (run, error) => log.error({ run, error }, "a stored run can't be read; it is left alone"),
   });
+}
+
+async function build(config: Config, log: Log, closers: Closers): Promise<Omit<App, "stop">> {
+  const policy = await createPolicyHolder(config.policyFile, log);
+  const current: Current = { app: null };
+  const metrics = createMetrics();
+  const clock = createClock();
+  const store = await openOurStore(config, clock, log);
   closers.push(() => store.close());
   await store.audit([auditOfStart(program(config), now()), auditOfPolicy(policy.loaded(), now())]);
-  const turnedAway = turningAway(metrics, log);
+  const turnedAway = turningAway(metrics, log, clock);
   const url = await startDoors({ config, metrics, store, current, turnedAway }, closers);
-  const doors = await openDoors({ config, store, turnedAway, log }, closers);
+  const doors = await openDoors({ config, store, turnedAway, log, clock }, closers);
   const { slack } = doors;
   const context = (): Context => ({
-    now: realClock.now(),
-    monotonic: realClock.monotonic(),
+    now: clock.now(),
+    monotonic: clock.monotonic(),
     digest,
     nonce,
     slowestRetryMs: slowestProbeMs(config.poll.maxMs),
@@ -124,7 +120,7 @@ async function build(config: Config, log: Log, closers: Closers): Promise<Omit<A
   const limits = { ...config.poll, maxInFlight: MAX_POLLS_IN_FLIGHT };
   const audit = auditReaders(config, slack.self.team);
   const { chat, mail, people } = slack;
-  const ports = { ...doors, store, chat, mail, people, audit, clock: realClock, context };
+  const ports = { ...doors, store, chat, mail, people, audit, clock, context };
   const flow = createFlow({ ...ports, newKey, random: Math.random, log, metrics }, limits);
   closers.push(() => flow.stop(EFFECTS_GRACE_MS));
   const app = slack.app(flow);
@@ -137,7 +133,7 @@ async function build(config: Config, log: Log, closers: Closers): Promise<Omit<A
   return { url, reload: () => reloadPolicy({ policy, store, flow, log }) };
 }
 
-const now = () => ({ now: realClock.now(), digest });
+const now = () => ({ now: Date.now(), digest });
 
 const program = (config: Config): Program => ({
   version: programVersion(),
@@ -166,15 +162,15 @@ type Outside = {
   readonly store: Store;
   readonly turnedAway: TurnedAway;
   readonly log: Log;
+  readonly clock: Clock;
 };
 
-async function openDoors({ config, store, turnedAway, log }: Outside, closers: Closers) {
-  const now = (): number => realClock.now();
-  const agents = createAgentService({ ...config.agents, now, connections: MAX_POLLS_IN_FLIGHT });
+async function openDoors({ config, store, turnedAway, log, clock }: Outside, closers: Closers) {
+  const agents = createAgentService({ ...config.agents, ...clock, connections: MAX_POLLS_IN_FLIGHT });
   closers.push(() =>
     Promise.race([agents.close(), timers.setTimeout(CALLS_GRACE_MS, undefined, { ref: false })]),
   );
-  const gateway = createGateway({ baseUrl: config.gatewayUrl, now });
+  const gateway = createGateway({ baseUrl: config.gatewayUrl, monotonic: clock.monotonic });
   closers.push(() => gateway.close());
   const { botToken, apiUrl, command, appId } = config.slack;
   const names = { entrance: { ...config.slack, seen: store }, botToken, apiUrl, command, appId };
@@ -183,7 +179,7 @@ async function openDoors({ config, store, turnedAway, log }: Outside, closers: C
     turnedAway,
     logger: slackLogger(log),
     log,
-    clock: realClock,
+    clock,
     digest,
     nonce,
   });

@@ -20,7 +20,7 @@ const ROOMS: readonly {
   { room: "config.ts", own: ["config/"], packages: null },
   { room: "config/", own: NONE, packages: null },
   { room: "log.ts", own: NONE, packages: null },
-  { room: "flow/", own: ["core/"], packages: ["p-retry", "cockatiel", "tinyqueue"] },
+  { room: "flow/", own: ["core/"], packages: ["p-retry", "tinyqueue"] },
   { room: "slack/", own: ["flow/", "core/"], packages: null },
   { room: "agents/", own: ["flow/", "core/"], packages: null },
   { room: "store/", own: ["flow/", "core/"], packages: null },

@@ -120,7 +120,7 @@ function emitted(field: "action_id" | "callback_id"): Set<string> {
   const decision = { verdict: "approve", reason: "", by: null, at: NOON, digest: "" } as const;
   const held: Approval = {
     ...approval,
-    state: { is: "decided", decision, delivery: { is: "held", until: NOON } },
+    state: { is: "decided", decision, delivery: { is: "held", until: NOON, sendAt: NOON } },
   };
   const rule = aRule({ friction: { readFirst: true, word: "yes" } });
   const wordy: Run = { ...run, approvals: [{ ...approval, ruling: { version: "1", rule } }] };

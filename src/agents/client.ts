@@ -17,7 +17,9 @@ export type AgentServiceOptions = {
   readonly apiKey: string;
   /** The service's word for deny. */
   readonly denyWord: string;
+  /** Wall time, for a `Retry-After` that names a date. */
   readonly now: () => number;
+  readonly monotonic: () => number;
   /** Of one call, from connecting to the last byte of its answer. */
   readonly timeoutMs?: number;
   /** How many polls can be under way at once. */
@@ -64,7 +66,7 @@ export function createAgentService(options: AgentServiceOptions): AgentService &
         who: WHO,
         path: "/v1/health",
         timeoutMs: HEALTH_TIMEOUT_MS,
-        now: options.now,
+        monotonic: options.monotonic,
       }),
     async close() {
       await Promise.all([client.polls.close(), client.posts.close(), client.health.close()]);
@@ -75,7 +77,7 @@ export function createAgentService(options: AgentServiceOptions): AgentService &
 async function look(client: Client, id: RunId, timeoutMs = client.timeoutMs): Promise<Look> {
   if (!fitsAddress(id)) throw unaddressable();
   const { authorization, options } = client;
-  const askedAt = options.now();
+  const askedAt = options.monotonic();
   const answer = await client.polls.call({
     method: "GET",
     path: runPath(id),
@@ -107,7 +109,7 @@ function lookRefused(answer: Answer, { apiKey, now }: AgentServiceOptions): Port
 
 async function create(client: Client, input: string, key: string): Promise<Snapshot> {
   const { authorization, options } = client;
-  const askedAt = options.now();
+  const askedAt = options.monotonic();
   const answer = await client.posts.call({
     method: "POST",
     path: RUNS_PATH,

@@ -18,18 +18,18 @@ type Question = {
   readonly who: string;
   readonly path: string;
   readonly timeoutMs: number;
-  readonly now: () => number;
+  readonly monotonic: () => number;
 };
 
 export type GatewayOptions = {
   readonly baseUrl: string;
-  readonly now: () => number;
+  readonly monotonic: () => number;
   readonly timeoutMs?: number;
   readonly dispatcher?: Dispatcher;
 };
 
 export function createGateway(options: GatewayOptions): Gateway & { close(): Promise<void> } {
-  const { baseUrl, now, timeoutMs = HEALTH_TIMEOUT_MS, dispatcher } = options;
+  const { baseUrl, monotonic, timeoutMs = HEALTH_TIMEOUT_MS, dispatcher } = options;
   const who = "The token gateway";
   const line = createLine({
     who,
@@ -40,13 +40,16 @@ export function createGateway(options: GatewayOptions): Gateway & { close(): Pro
     maxBodyBytes: MAX_HEALTH_BYTES,
   });
   return {
-    health: () => askHealth(line, { who, path: "/healthz", timeoutMs, now }),
+    health: () => askHealth(line, { who, path: "/healthz", timeoutMs, monotonic }),
     close: () => line.close(),
   };
 }
 
-export async function askHealth(line: Line, { who, path, timeoutMs, now }: Question): Promise<HealthReport> {
-  const askedAt = now();
+export async function askHealth(
+  line: Line,
+  { who, path, timeoutMs, monotonic }: Question,
+): Promise<HealthReport> {
+  const askedAt = monotonic();
   const { says, fault } = await line.call({ method: "GET", path, timeoutMs }).then(
     (answer) => read(who, answer),
     (error: unknown) => {
@@ -54,7 +57,7 @@ export async function askHealth(line: Line, { who, path, timeoutMs, now }: Quest
       throw error;
     },
   );
-  return { ok: fault === null, latencyMs: Math.max(0, now() - askedAt), fault, says };
+  return { ok: fault === null, latencyMs: Math.max(0, monotonic() - askedAt), fault, says };
 }
 
 function read(who: string, answer: Answer): Pick<HealthReport, "says" | "fault"> {

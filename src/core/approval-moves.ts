@@ -2,15 +2,22 @@
 
 import type { Approval, ClosedBecause, Decision, Delivery, PastDecision, Request } from "./approval.ts";
 import { FIRST_RULING } from "./approval.ts";
+import type { Context } from "./context.ts";
 import type { ApprovalId, Nonce } from "./ids.ts";
 
-export function newApproval(id: ApprovalId, request: Request, nonce: Nonce, now: number): Approval {
+export function newApproval(
+  id: ApprovalId,
+  request: Request,
+  nonce: Nonce,
+  { now, monotonic }: Pick<Context, "now" | "monotonic">,
+): Approval {
   const opened = { version: 1, requestVersion: 1, nonce, state: { is: "pending" }, past: [] } as const;
   return {
     id,
     request,
     seenAt: now,
     since: now,
+    waitsSince: monotonic,
     ...opened,
     votes: [],
     readers: [],

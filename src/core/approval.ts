@@ -46,8 +46,8 @@ export type Request = {
 type Answered = { readonly answered?: string };
 
 export type Delivery =
-  /** Committed, and sent at `until` unless it is taken back or denied before. */
-  | { readonly is: "held"; readonly until: number }
+  /** Committed, and sent at `sendAt` (monotonic) unless it is taken back or denied before. People read `until` (wall time). */
+  | { readonly is: "held"; readonly until: number; readonly sendAt: number }
   /** Committed, not one byte sent. */
   | { readonly is: "recorded" }
   /** A POST may be on its way. `lost`: an earlier one had no clear answer. */
@@ -57,7 +57,8 @@ export type Delivery =
       readonly tries: number;
       readonly lost: boolean;
     } & Answered)
-  /** Not applied, or still pending after an unclear answer: the same content goes again, not before `notBefore`. */
+  /** Not applied, or still pending after an unclear answer: the same content goes again, not before `notBefore`
+   * (monotonic). */
   | ({
       readonly is: "retry";
       readonly notBefore: number;
@@ -65,19 +66,20 @@ export type Delivery =
       readonly lost: boolean;
       readonly why: string;
     } & Answered)
-  /** No clear answer came, known at `since`; the service is asked whether the approval is still pending. */
+  /** No clear answer came, known at `since` (monotonic); the service is asked whether the approval is still pending. */
   | ({
       readonly is: "unsure";
       readonly since: number;
-      /** The service asked for no call before this (ms). */
+      /** The service asked for no call before this (monotonic). */
       readonly notBefore: number;
       readonly tries: number;
       readonly why: string;
     } & Answered)
   /** `stillListed`: does the service, a minute later, still call it pending? Null until it was asked. Said on the card;
-   * never a reason to send again. */
+   * never a reason to send again. `at`: monotonic, as the look a minute later is counted from it. */
   | { readonly is: "confirmed"; readonly at: number; readonly stillListed: boolean | null }
-  /** Refused with the service's words, surely not applied. `absent`: the service does not list the approval any more. */
+  /** Refused with the service's words, surely not applied. `absent`: the service does not list the approval any more.
+   * `at`: monotonic; only a look that began after it counts. */
   | { readonly is: "refused"; readonly at: number; readonly words: string; readonly absent: boolean }
   /** Resolved by someone else; ours was not applied. */
   | { readonly is: "elsewhere"; readonly at: number; readonly words: string }
@@ -124,8 +126,10 @@ export type Approval = {
   readonly requestVersion: number;
   readonly state: ApprovalState;
   readonly past: readonly PastDecision[];
-  /** When this request was first seen pending (ms): a changed one is another. */
+  /** When this request was first seen pending (wall time): a changed one is another. */
   readonly since: number;
+  /** The same moment on the monotonic clock. What expires is counted from here: no step of the clock shortens or lengthens it. */
+  readonly waitsSince: number;
   /** Approvals while the rule wants more of them. */
   readonly votes: readonly Decision[];
   /** Who has opened this request in full, where the rule wants that. */
@@ -141,6 +145,7 @@ export type Approval = {
 export type Audience = {
   /** The ruling and card version that were counted for. */
   readonly of: string;
+  /** Monotonic. */
   readonly at: number;
   /** As far as was counted: no further than the rule needs. Null: Slack did not say. */
   readonly able: number | null;

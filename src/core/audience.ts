@@ -14,7 +14,7 @@ export function audienceFor({ ruling, version }: Approval): string {
 /** Somebody may join a group or come back: too few are counted again after this long (ms), and so is what Slack did not say. */
 const AGAIN_AFTER_MS = 5 * 60_000;
 
-/** When to count (ms). Null: not, or not any more. */
+/** When to count (monotonic). Null: not, or not any more. */
 export function countAt(approval: Approval): number | null {
   const { state, audience } = approval;
   if (state.is !== "pending") return null;
@@ -46,7 +46,7 @@ export function settleCount(run: Run, id: ApprovalId, outcome: Outcome, ctx: Con
   const approval = findApproval(run, id);
   if (outcome.is !== "counted" || approval === null || outcome.of !== audienceFor(approval)) return run;
   const { of, able, grows } = outcome;
-  const counted: Approval = { ...approval, audience: { of, at: ctx.now, able, grows } };
+  const counted: Approval = { ...approval, audience: { of, at: ctx.monotonic, able, grows } };
   const next = replaceApproval(run, counted);
   const few = tooFew(counted);
   const known = approval.audience !== null && isTooFew(approval, approval.audience);

@@ -5,7 +5,7 @@ import type { Policy } from "./policy.ts";
 export type Context = {
   /** Wall time (ms since 1970), for what people and auditors read. It can jump either way. */
   readonly now: number;
-  /** For intervals (ms): never goes back, and means nothing in another process. */
+  /** For intervals and waits (ms), stored ones included: never steps, and goes on where the last process stopped. */
   readonly monotonic: number;
   /** SHA-256 of the UTF-8 text, in hex. */
   readonly digest: (text: string) => string;

@@ -102,26 +102,26 @@ export type Wish = {
   readonly rule: Rule;
   readonly by: Person;
   readonly verdict: Verdict;
-  readonly now: number;
+  readonly monotonic: number;
 };
 
 /** Null: they may fill in the form, and submit it. */
 export function mayOpen(
   approval: Approval,
-  { run, rule, by, verdict, now }: Wish,
+  { run, rule, by, verdict, monotonic }: Wish,
   seen: { readonly version: number; readonly was: Request | null },
 ): Refusal | null {
   return (
     mayDecide(by, run, rule) ??
     isOpen(approval, seen.version, seen.was, verdict) ??
-    isLate(approval, rule, now) ??
+    isLate(approval, rule, monotonic) ??
     (verdict === "deny" ? null : mayApprove(approval, rule, by))
   );
 }
 
 /** By the rule of now, even before anybody has looked after the run. */
-function isLate({ since, state }: Approval, { expiry }: Rule, now: number): Refusal | null {
-  if (expiry === null || state.is !== "pending" || now < since + expiry.afterMs) return null;
+function isLate({ waitsSince, state }: Approval, { expiry }: Rule, monotonic: number): Refusal | null {
+  if (expiry === null || state.is !== "pending" || monotonic < waitsSince + expiry.afterMs) return null;
   return { because: "closed", why: "expired" };
 }
 

@@ -5,7 +5,7 @@ import { close } from "./approval-moves.ts";
 import type { Context } from "./context.ts";
 import type { Rule } from "./policy.ts";
 import type { Run } from "./run.ts";
-import { deadlineOf } from "./schedule.ts";
+import { endsAt } from "./schedule.ts";
 import { gaveWay } from "./vote.ts";
 
 /** The same object when nothing has expired. */
@@ -15,9 +15,9 @@ export function expire(run: Run, ctx: Context): Run {
 }
 
 function expired(approval: Approval, ctx: Context): Approval {
-  const deadline = deadlineOf(approval);
+  const deadline = endsAt(approval);
   const { rule, version } = approval.ruling;
-  if (deadline === null || ctx.now < deadline || rule.expiry === null) return approval;
+  if (deadline === null || ctx.monotonic < deadline || rule.expiry === null) return approval;
   if (rule.expiry.outcome === "nothing" || wasRefused(approval)) return close(approval, "expired", ctx.now);
   const decision: Decision = {
     verdict: "deny",

@@ -64,8 +64,10 @@ function foldClosed(approval: Approval, because: ClosedBecause, sight: Sight, ct
 
 /** A new request has its own time to be decided; the same one, however often it comes back, has no more than it had. */
 function reopenNew(approval: Approval, request: Request, past: PastDecision | null, ctx: Context): Approval {
-  const since = request.digest === approval.request.digest ? approval.since : ctx.now;
-  return { ...reopen(approval, request, ctx.nonce(), past), since };
+  const same = request.digest === approval.request.digest;
+  const since = same ? approval.since : ctx.now;
+  const waitsSince = same ? approval.waitsSince : ctx.monotonic;
+  return { ...reopen(approval, request, ctx.nonce(), past), since, waitsSince };
 }
 
 type Look = { readonly sight: Sight; readonly ctx: Context };
@@ -135,7 +137,7 @@ function foldLost(
   const { since, tries, why } = delivery;
   // The first time at once; what is unclear again and again goes more seldom, counted from the answer that was missed.
   const wait = tries > 1 ? Math.min(backoffMs(tries, null), ctx.slowestRetryMs) : 0;
-  const notBefore = Math.max(ctx.now, since + wait, delivery.notBefore);
+  const notBefore = Math.max(ctx.monotonic, since + wait, delivery.notBefore);
   return quiet(
     withDelivery(approval, decision, { is: "retry", notBefore, tries, lost: true, why, ...answered }),
   );

@@ -30,7 +30,7 @@ export function observe(run: Run, snapshot: Snapshot, ctx: Context): Run {
   const folded = foldAll(run, snapshot, ctx);
   const seen = see(run.seen, snapshot, ctx.now);
   const watch: Watch =
-    over !== null ? { is: "over", at: ctx.now } : run.watch.is === "on" ? run.watch : { is: "on" };
+    over !== null ? { is: "over", at: ctx.monotonic } : run.watch.is === "on" ? run.watch : { is: "on" };
   const input =
     run.origin === "adopted" && run.input === "" && snapshot.input !== null ? snapshot.input : run.input;
   const { approvals } = underPolicy({ ...run, input, approvals: folded.approvals }, ctx);
@@ -51,10 +51,10 @@ export function observe(run: Run, snapshot: Snapshot, ctx: Context): Run {
 /** The service answered 404 for a run it once knew. */
 export function observeMissing(run: Run, askedAt: number, ctx: Context): Run {
   if (!isWatched(run) || isOutdated(run, askedAt)) return run;
-  const before = run.watch.is === "missing" ? run.watch : { since: ctx.now, times: 0 };
+  const before = run.watch.is === "missing" ? run.watch : { since: ctx.monotonic, times: 0 };
   const seen = run.seen === null ? null : { ...run.seen, askedAt };
   if (before.times >= MISSING_AFTER_TIMES) {
-    return ctx.now - before.since >= GIVE_UP_AFTER_MS ? giveUp({ ...run, seen }, ctx) : run;
+    return ctx.monotonic - before.since >= GIVE_UP_AFTER_MS ? giveUp({ ...run, seen }, ctx) : run;
   }
   const watch: Watch = { is: "missing", since: before.since, times: before.times + 1 };
   if (watch.times < MISSING_AFTER_TIMES) return { ...run, seen, watch };
@@ -78,7 +78,7 @@ function giveUp(run: Run, ctx: Context): Run {
       state: { ...state, delivery: { is: "unconfirmed", at: ctx.now, because: "run-missing" } },
     };
   });
-  return { ...run, watch: { is: "given-up", at: ctx.now }, approvals };
+  return { ...run, watch: { is: "given-up", at: ctx.monotonic }, approvals };
 }
 
 /** Longer outputs (characters as Slack counts them) are attached as a file; the thread holds the first part. */
@@ -126,7 +126,7 @@ function foldAll(
     over ? [] : (snapshot.pending ?? []).map((item) => [item.id, item]),
   );
   // A terminal state is final, whenever the look began.
-  const askedAt = over ? ctx.now : snapshot.askedAt;
+  const askedAt = over ? ctx.monotonic : snapshot.askedAt;
   const folded = run.approvals.map((approval) => {
     const item = listed.get(approval.id);
     listed.delete(approval.id);
@@ -137,7 +137,7 @@ function foldAll(
     return foldApproval(approval, sight, ctx);
   });
   const fresh = [...listed.values()].map((item) =>
-    newApproval(item.id, requestOf(snapshot.id, item, ctx), ctx.nonce(), ctx.now),
+    newApproval(item.id, requestOf(snapshot.id, item, ctx), ctx.nonce(), ctx),
   );
   const unchanged =
     fresh.length === 0 && folded.every((each, index) => each.approval === run.approvals[index]);

@@ -8,6 +8,8 @@
 
 import type { MessageTs } from "./ids.ts";
 
+// All moments here are monotonic, but for the mark `sending`.
+
 export type Post =
   | { readonly is: "planned"; readonly notBefore: number; readonly tries: number }
   | { readonly is: "sending"; readonly at: number; readonly tries: number }

@@ -8,20 +8,21 @@ import { DECISION_LINGER_MS, STILL_LISTED_AFTER_MS } from "./fold-approval.ts";
 import { type Post, REFUSED_TRIES, type Upload } from "./post.ts";
 import { needsFile } from "./request-text.ts";
 import { cardSlot, isWatched, OPENING, OUTCOME, OUTPUT, requestSlot, type Run, type Slot } from "./run.ts";
-import { deadlineOf } from "./schedule.ts";
+import { endsAt } from "./schedule.ts";
 import { cardShows, MISSING, missingShows, noticeSlots, openingShows, outcomeShows } from "./shows.ts";
 
 export type Plan = {
   readonly effects: readonly Effect[];
-  /** When the run must be reconciled again although nothing happens (ms), if ever. */
+  /** When the run must be reconciled again although nothing happens (monotonic), if ever. */
   readonly wakeAt: number | null;
-  /** When a decision needs a look at the service (ms), if one does. */
+  /** When a decision needs a look at the service (monotonic), if one does. */
   readonly lookAt: number | null;
 };
 
 type Wish = { readonly effect: Effect | null; readonly at: number | null };
 const NOTHING: Wish = { effect: null, at: null };
 
+/** `now`: monotonic, as all waits of a run. */
 export function reconcile(run: Run, now: number): Plan {
   const wishes = [...messageWishes(run, now), ...fileWishes(run, now), ...workWishes(run, now)];
   const effects = wishes.flatMap((wish) => (wish.effect === null ? [] : [wish.effect]));
@@ -134,7 +135,7 @@ function workWishes(run: Run, now: number): Wish[] {
   const decisions = run.approvals.map(({ id, state }) => {
     if (state.is !== "decided") return NOTHING;
     const effect: Effect = { do: "send-decision", approval: id };
-    if (state.delivery.is === "held") return due(effect, state.delivery.until, now);
+    if (state.delivery.is === "held") return due(effect, state.delivery.sendAt, now);
     if (state.delivery.is === "recorded") return due(effect, 0, now);
     return state.delivery.is === "retry" ? due(effect, state.delivery.notBefore, now) : NOTHING;
   });
@@ -142,7 +143,7 @@ function workWishes(run: Run, now: number): Wish[] {
     .filter((tell) => tell.state === "planned")
     .map((tell) => due({ do: "tell", tell: tell.id }, tell.notBefore, now));
   // Nothing is sent when time is up: the run is looked after, and `expire` makes of it what the rule says.
-  const ends = run.approvals.map((approval): Wish => ({ effect: null, at: deadlineOf(approval) }));
+  const ends = run.approvals.map((approval): Wish => ({ effect: null, at: endsAt(approval) }));
   const counts = run.approvals.map((approval): Wish => {
     const at = countAt(approval);
     return at === null ? NOTHING : due({ do: "count-approvers", approval: approval.id }, at, now);

@@ -13,7 +13,7 @@ export function recover(run: Run, ctx: Context, mine: (effect: Effect) => boolea
   const settled = underWay(run)
     .filter((effect) => !mine(effect))
     .reduce((next, effect) => settle(next, effect, LOST, ctx), run);
-  return redrawLater(settled, ctx.now);
+  return redrawLater(settled, ctx.monotonic);
 }
 
 /** The effects whose marks stand in the run. */

@@ -1,5 +1,6 @@
 import { type Approval, isFinal } from "./approval.ts";
 import { close } from "./approval-moves.ts";
+import type { Context } from "./context.ts";
 import type { ApprovalId, ChannelId, RunId, RunKey, TeamId, UserId } from "./ids.ts";
 import type { Json } from "./json.ts";
 import type { Post, Upload } from "./post.ts";
@@ -15,7 +16,7 @@ export type Run = {
   /** The task as typed; for an adopted run what the service says it is, once it has said so. */
   readonly input: string;
   readonly askedAt: number;
-  /** Where the requester can be answered privately even when the channel is closed to us (ms: until when). */
+  /** Where the requester can be answered privately even when the channel is closed to us (monotonic: until when). */
   readonly answer: { readonly url: string; readonly until: number } | null;
   readonly creation: Creation;
   readonly watch: Watch;
@@ -37,7 +38,7 @@ export const OUTPUT: Slot = "output";
 export const cardSlot = (id: ApprovalId): Slot => `card ${id}`;
 export const requestSlot = (approval: Approval): Slot => `request ${approval.id} ${approval.version}`;
 
-/** The POST that creates the run is sent at most once per intention. */
+/** The POST that creates the run is sent at most once per intention. `notBefore`, and when it was refused or lost: monotonic. */
 export type Creation =
   | { readonly is: "planned"; readonly notBefore: number; readonly tries: number; readonly why: string }
   | { readonly is: "sending"; readonly at: number; readonly tries: number }
@@ -51,6 +52,7 @@ export type Creation =
       readonly again: "asked" | "started" | "left";
     };
 
+/** Moments: monotonic. */
 export type Watch =
   | { readonly is: "on" }
   /** The service says 404. Tried slowly until a day has passed. */
@@ -64,7 +66,7 @@ export type Seen = {
   /** When we first saw this status (ms). */
   readonly since: number;
   readonly ended: Ended | null;
-  /** Begin of the newest look taken in; an older answer that comes later is ignored. */
+  /** Begin of the newest look taken in (monotonic); an older answer that comes later is ignored. */
   readonly askedAt: number;
 };
 
@@ -85,6 +87,7 @@ export type Tell = {
   readonly to: UserId | ChannelId;
   readonly says: Said;
   readonly state: "planned" | "sending";
+  /** Monotonic. */
   readonly notBefore: number;
 };
 
@@ -152,11 +155,11 @@ export function boundBy({ approvals }: Run): "deciding" | "voted" | "denial-due"
 }
 
 /** Somebody chose to stop watching. Its open cards close. */
-export function drop(run: Run, by: UserId, now: number): Run {
+export function drop(run: Run, by: UserId, { now, monotonic }: Pick<Context, "now" | "monotonic">): Run {
   const approvals = run.approvals.map((each) =>
     each.state.is === "pending" ? close(each, "unwatched", now) : each,
   );
-  return { ...run, watch: { is: "dropped", at: now, by }, approvals };
+  return { ...run, watch: { is: "dropped", at: monotonic, by }, approvals };
 }
 
 /** The service has said 404 often enough to be believed; one may be a hiccup of a replica. */

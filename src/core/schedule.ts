@@ -8,18 +8,41 @@ const JITTER = 0.15;
 /** A run that the service no longer knows is asked for this seldom (ms). */
 const MISSING_EVERY_MS = 60_000;
 
-/** Until when (ms) the approval can be decided. Null: as long as it is pending, or it is not pending any more. */
-export function deadlineOf({ state, since, ruling }: Approval): number | null {
-  const { expiry } = ruling.rule;
-  return state.is === "pending" && expiry !== null ? since + expiry.afterMs : null;
+/** Until when (wall time, for people) the approval can be decided. Null: as long as it is pending, or it is not pending any more. */
+export function deadlineOf(approval: Approval): number | null {
+  const afterMs = timeToDecide(approval);
+  return afterMs === null ? null : approval.since + afterMs;
 }
 
-/** When something about the run last changed, as far as we saw (ms). */
+/**
+ * The moment (monotonic) that counts: the policy promises so much time, whatever the wall clock does meanwhile. While the machine
+ * is suspended nobody can decide, and that time does not count; while the program is stopped it does.
+ */
+export function endsAt(approval: Approval): number | null {
+  const afterMs = timeToDecide(approval);
+  return afterMs === null ? null : approval.waitsSince + afterMs;
+}
+
+function timeToDecide({ state, ruling }: Approval): number | null {
+  const { expiry } = ruling.rule;
+  return state.is === "pending" && expiry !== null ? expiry.afterMs : null;
+}
+
+/** When something about the run last changed, as far as we saw (wall time). */
 export function lastNewsAt(run: Run): number {
+  return Math.max(...newsTimes(run));
+}
+
+/** Another number whenever something about the run changes, also after the clock was set back. */
+export function newsMark(run: Run): number {
+  return newsTimes(run).reduce((sum, time) => sum + time, 0);
+}
+
+function newsTimes(run: Run): number[] {
   const times = run.approvals.map(({ seenAt, state }) =>
     state.is === "decided" ? state.decision.at : seenAt,
   );
-  return Math.max(run.askedAt, run.seen?.since ?? 0, ...times);
+  return [run.askedAt, run.seen?.since ?? 0, ...times];
 }
 
 /** `random` is in [0, 1). Failures double the wait. */

@@ -38,10 +38,10 @@ function nextDelivery(
   before: Sending,
   outcome: Outcome,
   watched: boolean,
-  { now, slowestRetryMs }: Context,
+  { now, monotonic, slowestRetryMs }: Context,
 ): Delivery | "void" | null {
   // What an earlier look for a decision that was taken back says is no news of this one.
-  if (before.is === "held" && now < before.until) return null;
+  if (before.is === "held" && monotonic < before.sendAt) return null;
   const unsent = before.is === "held" || before.is === "recorded";
   const tries = unsent ? 1 : before.is === "retry" ? before.tries + 1 : before.tries;
   const lost = unsent ? false : before.lost;
@@ -49,21 +49,21 @@ function nextDelivery(
   const unconfirmed = (because: Because): Delivery => ({ is: "unconfirmed", at: now, because, ...answered });
   switch (outcome.is) {
     case "confirmed":
-      return { is: "confirmed", at: now, stillListed: null };
+      return { is: "confirmed", at: monotonic, stillListed: null };
     case "elsewhere":
       // After a lost answer of ours, «already resolved» may be our own doing.
       return lost ? unconfirmed("no-longer-listed") : { is: "elsewhere", at: now, words: outcome.words };
     case "later": {
       if (!watched) return lost ? unconfirmed("no-longer-listed") : "void";
       const wait = Math.max(Math.min(backoffMs(tries, null), slowestRetryMs), outcome.afterMs ?? 0);
-      return { is: "retry", notBefore: now + wait, tries, lost, why: outcome.why, ...answered };
+      return { is: "retry", notBefore: monotonic + wait, tries, lost, why: outcome.why, ...answered };
     }
     case "refused":
       if (lost) return unconfirmed("refused-after-lost-answer");
-      return { is: "refused", at: now, words: outcome.words, absent: false };
+      return { is: "refused", at: monotonic, words: outcome.words, absent: false };
     case "unsure":
       // Only what was on its way can have arrived.
-      return before.is === "sending" ? unclear(outcome, watched, { now, tries }) : null;
+      return before.is === "sending" ? unclear(outcome, watched, { now, monotonic, tries }) : null;
     default:
       return null;
   }
@@ -75,11 +75,11 @@ type Because = Extract<Delivery, { is: "unconfirmed" }>["because"];
 function unclear(
   { why, afterMs, answered }: Extract<Outcome, { is: "unsure" }>,
   watched: boolean,
-  { now, tries }: { now: number; tries: number },
+  { now, monotonic, tries }: { now: number; monotonic: number; tries: number },
 ): Delivery {
   const said = answered === undefined ? {} : { answered };
   if (!watched) return { is: "unconfirmed", at: now, because: "no-longer-listed", ...said };
-  return { is: "unsure", since: now, notBefore: now + (afterMs ?? 0), tries, why, ...said };
+  return { is: "unsure", since: monotonic, notBefore: monotonic + (afterMs ?? 0), tries, why, ...said };
 }
 
 /** The approver hears privately of a decision that did not take effect; everybody else sees it on the card. */

@@ -6,6 +6,7 @@ import { backoffMs, PLANNED, type Post, POST_LINGER_MS, REFUSED_RETRY_MS, SWEEP_
 
 export type PostAct = "post" | "find" | "update" | "sweep";
 
+/** `now`: monotonic, as all moments of a post. */
 export function settlePost(act: PostAct, post: Post | undefined, outcome: Outcome, now: number): Post {
   const before: Post = post ?? PLANNED;
   switch (act) {

@@ -3,7 +3,7 @@ import { backoffMs, PLANNED, POST_LINGER_MS, REFUSED_RETRY_MS, type Upload } fro
 
 export type UploadAct = "upload" | "share" | "find-file";
 
-/** What becomes of a file when an attempt to upload it, to share it or to find it in the thread ended so. */
+/** What becomes of a file when an attempt to upload it, to share it or to find it in the thread ended so. `now`: monotonic. */
 export function settleUpload(
   act: UploadAct,
   upload: Upload | undefined,

@@ -22,7 +22,7 @@ import { type PostAct, settlePost, triesOf } from "./settle-post.ts";
 import { settleUpload } from "./settle-upload.ts";
 import { fileState, outcomeShows } from "./shows.ts";
 
-/** Marks the effect as under way. Reading and uploading need no mark. */
+/** Marks the effect as under way at `now` (wall time, for the audit). Reading and uploading need no mark. */
 export function begin(run: Run, effect: Effect, now: number): Run {
   switch (effect.do) {
     case "create-run":
@@ -85,7 +85,7 @@ export function settle(run: Run, effect: Effect, outcome: Outcome, ctx: Context)
     case "upload":
     case "share":
     case "find-file": {
-      const upload = settleUpload(effect.do, run.uploads[effect.slot], outcome, ctx.now);
+      const upload = settleUpload(effect.do, run.uploads[effect.slot], outcome, ctx.monotonic);
       return dropOutput(withUpload(run, effect.slot, upload));
     }
     case "send-decision":
@@ -93,7 +93,7 @@ export function settle(run: Run, effect: Effect, outcome: Outcome, ctx: Context)
     case "count-approvers":
       return settleCount(run, effect.approval, outcome, ctx);
     case "tell":
-      return settleTell(run, effect.tell, outcome, ctx.now);
+      return settleTell(run, effect.tell, outcome, ctx.monotonic);
   }
 }
 
@@ -108,29 +108,28 @@ function settleTell(run: Run, id: string, outcome: Outcome, now: number): Run {
 function settleCreation(run: Run, outcome: Outcome, ctx: Context): Run {
   if (run.creation.is !== "sending") return run;
   const { tries } = run.creation;
-  const at = ctx.now;
   switch (outcome.is) {
     case "created":
       return observe(
-        { ...run, creation: { is: "created", id: outcome.snapshot.id, at } },
+        { ...run, creation: { is: "created", id: outcome.snapshot.id, at: ctx.now } },
         outcome.snapshot,
         ctx,
       );
     case "later": {
-      const notBefore = at + backoffMs(tries, outcome.afterMs);
+      const notBefore = ctx.monotonic + backoffMs(tries, outcome.afterMs);
       return { ...run, creation: { is: "planned", notBefore, tries, why: outcome.why } };
     }
     case "refused":
-      return { ...run, creation: { is: "refused", words: outcome.words, at } };
+      return { ...run, creation: { is: "refused", words: outcome.words, at: ctx.monotonic } };
     case "unsure":
-      return { ...run, creation: { is: "unknown", words: outcome.why, at, again: "asked" } };
+      return { ...run, creation: { is: "unknown", words: outcome.why, at: ctx.monotonic, again: "asked" } };
     default:
       return run;
   }
 }
 
 function settleMessage(run: Run, effect: { do: PostAct; slot: Slot }, outcome: Outcome, ctx: Context): Run {
-  const post = settlePost(effect.do, run.posts[effect.slot], outcome, ctx.now);
+  const post = settlePost(effect.do, run.posts[effect.slot], outcome, ctx.monotonic);
   const next = withPost(run, effect.slot, post);
   const firstNo = post.is === "refused" && run.posts[effect.slot]?.is === "sending" && post.tries === 1;
   if (effect.slot !== OPENING || run.creation.is !== "planned") {
@@ -140,7 +139,7 @@ function settleMessage(run: Run, effect: { do: PostAct; slot: Slot }, outcome: O
   if (opening?.is === "up") return next.answer === null ? next : { ...next, answer: null };
   if (opening?.is !== "refused" || run.creation.is !== "planned") return next;
   // No thread, no run: a task whose approvals nobody could see is not started.
-  const creation = { is: "refused", words: opening.words, at: ctx.now } as const;
+  const creation = { is: "refused", words: opening.words, at: ctx.monotonic } as const;
   return cannotPost({ ...next, creation }, opening.words, ctx);
 }
 

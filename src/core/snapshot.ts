@@ -13,7 +13,7 @@ export type Snapshot = {
   readonly pending: readonly PendingApproval[] | null;
   /** All other fields, as sent. */
   readonly extra: { readonly [field: string]: Json };
-  /** When we began to ask (ms): an answer says nothing about what happened after this. */
+  /** When we began to ask (monotonic): an answer says nothing about what happened after this. */
   readonly askedAt: number;
 };
 

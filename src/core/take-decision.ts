@@ -51,7 +51,7 @@ export function decide(run: Run, submission: Submission, ctx: Context): Result<R
   if (isKnown(approval, submission)) return ok(run);
   const rule = ruleOf(ctx.policy, run, approval.request);
   const no =
-    mayOpen(approval, { run, rule, by, verdict, now: ctx.now }, submission) ??
+    mayOpen(approval, { run, rule, by, verdict, monotonic: ctx.monotonic }, submission) ??
     fault(approval, submission, rule);
   if (no !== null) return err(no);
   const policy = markOf(ctx.policy, rule);
@@ -59,7 +59,7 @@ export function decide(run: Run, submission: Submission, ctx: Context): Result<R
   const content = { verdict, reason, by: who, at: ctx.now, digest: submission.digest };
   const decision: Decision = policy === null ? content : { ...content, policy };
   if (verdict === "deny") return ok(replaceApproval(run, withDenial(approval, decision)));
-  const approved = withApproval(approval, decision, rule, (vote) =>
+  const approved = withApproval(approval, decision, { rule, monotonic: ctx.monotonic }, (vote) =>
     stands(vote, approval, { run, rule, submission }),
   );
   return approved.ok ? ok(replaceApproval(run, approved.value)) : approved;

@@ -26,7 +26,7 @@ export function withDenial(approval: Approval, decision: Decision): Approval {
 export function withApproval(
   approval: Approval,
   decision: Decision,
-  rule: Rule,
+  { rule, monotonic }: { readonly rule: Rule; readonly monotonic: number },
   stands: Stands,
 ): Result<Approval, Unfit> {
   const { votes } = approval;
@@ -42,7 +42,9 @@ export function withApproval(
   if (good.length + 1 < rule.needs) return ok({ ...counted, votes: [...good, decision] });
   const whole: Decision = good.length === 0 ? decision : { ...decision, votes: good };
   const delivery: Delivery =
-    rule.holdMs > 0 ? { is: "held", until: decision.at + rule.holdMs } : { is: "recorded" };
+    rule.holdMs > 0
+      ? { is: "held", until: decision.at + rule.holdMs, sendAt: monotonic + rule.holdMs }
+      : { is: "recorded" };
   return ok({ ...counted, votes: [], state: { is: "decided", decision: whole, delivery } });
 }
 

@@ -9,12 +9,14 @@ import { oneLine } from "../core/text.ts";
 import { type AgentService, type HealthReport, PortError } from "../flow/ports.ts";
 import { bad, type Finding, good } from "./finding.ts";
 
+const monotonic = (): number => performance.now();
+
 const SERVICE = "Agent service";
 const KEY = "Agent service key";
 const GATEWAY = "Token gateway";
 
 export async function checkService({ agents: { baseUrl, apiKey, denyWord } }: Config): Promise<Finding[]> {
-  const agents = createAgentService({ baseUrl, apiKey, denyWord, now: Date.now, connections: 1 });
+  const agents = createAgentService({ baseUrl, apiKey, denyWord, now: Date.now, monotonic, connections: 1 });
   try {
     const [health, key] = await Promise.all([agents.health(), checkKey(agents)]);
     return [healthFinding(SERVICE, health, "Is AGENT_BASE_URL right, and is the service up?"), key];
@@ -24,7 +26,7 @@ export async function checkService({ agents: { baseUrl, apiKey, denyWord } }: Co
 }
 
 export async function checkGateway({ gatewayUrl }: Config): Promise<Finding> {
-  const gateway = createGateway({ baseUrl: gatewayUrl, now: Date.now });
+  const gateway = createGateway({ baseUrl: gatewayUrl, monotonic });
   try {
     const todo = "Is GATEWAY_URL right? Left out, it is AGENT_BASE_URL. Only /agent health needs it.";
     return healthFinding(GATEWAY, await gateway.health(), todo);

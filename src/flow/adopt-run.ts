@@ -69,7 +69,7 @@ async function watchAgain(deps: UseDeps, by: Asker, key: RunKey): Promise<Result
   const again = await deps.rounds.change(
     key,
     (newest) => ({
-      run: { ...newest, watch: watchedAgain(newest, deps.context().now) },
+      run: { ...newest, watch: watchedAgain(newest, deps.context().monotonic) },
       alongside: { audit: [entry(newest, by, "watched", deps.context())] },
     }),
     { mustHold: false },
@@ -96,7 +96,7 @@ async function unwatch(deps: UseDeps, by: Asker, id: RunId): Promise<Result<Run,
     refusal = because === null ? null : { because, run };
     if (because !== null) return run;
     return {
-      run: drop(run, by.user, deps.context().now),
+      run: drop(run, by.user, deps.context()),
       alongside: { audit: [entry(run, by, "unwatched", deps.context())] },
     };
   });

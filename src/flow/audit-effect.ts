@@ -77,7 +77,8 @@ function settled(run: Run, was: Approval, is: Approval, at: number): AuditEntry[
   if (was.state.is !== "decided" || is.state.is !== "decided") return [];
   const { delivery, decision } = is.state;
   if (delivery.is === was.state.delivery.is || !isTold(delivery.is, isFinal(delivery))) return [];
-  const times = { submitted: decision.at, ...deliveryMoments(was), ...deliveryMoments(is) };
+  const confirmed = delivery.is === "confirmed" ? { confirmed: at } : {};
+  const times = { submitted: decision.at, ...deliveryMoments(was), ...confirmed };
   const moments = momentsOf(run, is, times);
   return [
     auditEntry(run, {
@@ -111,7 +112,7 @@ function closed(run: Run, was: Approval, is: Approval, at: number): AuditEntry[]
 function deliveryMoments({ state }: Approval): Moments {
   if (state.is !== "decided") return {};
   if (state.delivery.is === "sending") return { sent: state.delivery.at };
-  return state.delivery.is === "confirmed" ? { confirmed: state.delivery.at } : {};
+  return {};
 }
 
 /** Each approval that came to an end keeps where the audit tells of it. `marks`: where the entries stand. */

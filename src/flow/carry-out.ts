@@ -94,7 +94,7 @@ async function performed(deps: CarryDeps, run: Run, effect: Effect): Promise<Out
 /** Marks the effect in the store before its first byte leaves. */
 async function mark(key: RunKey, effect: Effect, clock: Clock, way: Way): Promise<Run | "unwanted" | "lost"> {
   const wanted = (run: Run): boolean =>
-    reconcile(run, clock.now()).effects.some((each) => effectKey(each) === effectKey(effect));
+    reconcile(run, clock.monotonic()).effects.some((each) => effectKey(each) === effectKey(effect));
   let begun: Run | "unwanted" = "unwanted";
   const saved = await way.change(key, (run) => {
     begun = wanted(run) ? begin(run, effect, clock.now()) : "unwanted";

@@ -28,7 +28,7 @@ export class DueQueue<Key> {
     return this.#busy.size;
   }
 
-  /** `key` is due at `at` (ms); replaces what was said before. During its own act it takes effect when the act ends. */
+  /** `key` is due at `at` (monotonic); replaces what was said before. During its own act it takes effect when the act ends. */
   put(key: Key, at: number): void {
     this.#due.set(key, at);
     if (this.#busy.has(key)) return;
@@ -49,7 +49,7 @@ export class DueQueue<Key> {
 
   #pump(): void {
     if (this.#stopped) return;
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     for (let next = this.#order.peek(); next !== undefined; next = this.#order.peek()) {
       const stale = this.#busy.has(next.key) || this.#due.get(next.key) !== next.at;
       if (!stale && (next.at > now || this.#busy.size >= this.#maxAtOnce)) break;

@@ -25,7 +25,7 @@ export function createHold({ store, rounds, clock, log }: Deps): Hold {
 
   async function claimAll(): Promise<number> {
     for (let taken = 0; ;) {
-      const batch = await store.claim(clock.now(), LEASE_MS, CLAIM_BATCH);
+      const batch = await store.claim(clock.monotonic(), LEASE_MS, CLAIM_BATCH);
       // A batch may be short because a row of it can't be read; only an empty one is the last.
       if (batch.length === 0) return taken;
       for (const stored of batch) await rounds.take(stored);
@@ -35,7 +35,7 @@ export function createHold({ store, rounds, clock, log }: Deps): Hold {
 
   async function again(): Promise<void> {
     try {
-      await store.renew(clock.now(), LEASE_MS);
+      await store.renew(clock.monotonic(), LEASE_MS);
       const taken = await claimAll();
       if (taken > 0) log.info({ runs: taken }, "took up runs that nobody held");
     } catch (error) {

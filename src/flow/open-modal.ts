@@ -61,7 +61,7 @@ async function openModal(deps: DecideDeps, click: Click, verdict: Verdict): Prom
   const found = await findCard(deps, click);
   if (!found.ok) return refused(deps, found.error, click, { step: "click", verdict });
   const { run, approval, version } = found.value;
-  const { policy, now: at, nonce } = deps.context();
+  const { policy, now: at, monotonic, nonce } = deps.context();
   const rule = ruleOf(policy, run, approval.request);
   const asked = { user: click.user, circle: rule.approvers, maxAgeMs: CLICK_AGE_MS };
   const person = await lookUp(deps, run, asked);
@@ -71,7 +71,7 @@ async function openModal(deps: DecideDeps, click: Click, verdict: Verdict): Prom
   const no =
     "because" in person
       ? person
-      : mayOpen(approval, { run, rule, by: person, verdict, now: at }, { version, was: null });
+      : mayOpen(approval, { run, rule, by: person, verdict, monotonic }, { version, was: null });
   if (no !== null) {
     const attempt = { ...tried, step: "click", approval: approval.id, saw } as const;
     return refused(deps, { refusal: no, run, policy: mark }, click, attempt);

@@ -32,7 +32,7 @@ export function createOutageWatch(deps: Deps, checkEveryMs: number): OutageWatch
   async function check(): Promise<void> {
     const state = deps.guard.state();
     if (state.is === "unknown") return;
-    const long = state.is === "away" && deps.clock.now() - state.at >= LONG_OUTAGE_MS;
+    const long = state.is === "away" && deps.clock.monotonic() - state.since >= LONG_OUTAGE_MS;
     deps.metrics.outage(long);
     if (state.is === "answers" && told !== false) {
       told = null;

@@ -73,7 +73,7 @@ function createPostmen(deps: Deps): Postmen {
     while (underWay.size < POSTMEN) {
       const letter = stopped ? undefined : waiting.shift();
       if (letter === undefined) return;
-      const act = nextAct(letter.post, clock.now());
+      const act = nextAct(letter.post, clock.monotonic());
       if (act !== null && !underWay.has(letter.id)) begin(letter, act);
     }
   }
@@ -122,13 +122,13 @@ async function carry(deps: Deps, read: Letter, due: Act, stopping: () => boolean
   await chat.turn({ channel: read.to, kind, urgency: read.kind === "dispute" ? 0 : 2 });
   // It may have been sent between the reading and now.
   const letter = stopping() ? null : await store.letter(read.id);
-  const act = letter === null ? null : nextAct(letter.post, clock.now());
+  const act = letter === null ? null : nextAct(letter.post, clock.monotonic());
   if (letter === null || act === null) return;
-  const marked = { ...letter, post: begun(letter.post, act, clock.now()) };
+  const marked = { ...letter, post: begun(letter.post, act, clock.monotonic()) };
   // Where nobody can look it goes again without its answer, marked or not: so a commit is saved.
   if (parsed(ChannelId, letter.to) !== null) await store.saveLetter(marked, true);
   const outcome = await performed(deps, marked, act);
-  const post = settlePost(act, marked.post, outcome, clock.now());
+  const post = settlePost(act, marked.post, outcome, clock.monotonic());
   const over = post.is === "up" || (post.is === "refused" && post.tries >= REFUSED_TRIES);
   await store.saveLetter({ ...letter, post }, !over);
   tellLog(deps, letter, post);

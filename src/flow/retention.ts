@@ -16,7 +16,7 @@ export function createRetention(
   let cancel = (): void => undefined;
   async function sweep(): Promise<void> {
     try {
-      const runs = await store.forget(clock.now() - KEEP_FINISHED_MS);
+      const runs = await store.forget(clock.monotonic() - KEEP_FINISHED_MS);
       if (runs > 0) log.info({ runs }, "forgot finished runs; the audit stays");
     } catch (error) {
       log.error({ error }, "could not forget finished runs; trying again in an hour");

@@ -48,9 +48,9 @@ export function createRounds({ store, context, clock, log, carry }: Deps): Round
 
   function compare(run: Run): void {
     alarms.clear(run.key);
-    const plan = reconcile(run, clock.now());
+    const plan = reconcile(run, clock.monotonic());
     for (const effect of plan.effects) carry.start(run, effect, { change, again });
-    if (plan.wakeAt !== null) again(run.key, plan.wakeAt - clock.now());
+    if (plan.wakeAt !== null) again(run.key, plan.wakeAt - clock.monotonic());
     for (const listener of listeners) listener(run, plan);
   }
 
@@ -122,7 +122,7 @@ async function saveChange(
     const { run, alongside } = "alongside" in applied ? applied : { run: applied, alongside: {} };
     const audit = [...(alongside.audit ?? []), ...auditOfChange(stored.run, run, context())];
     if (run === stored.run && audit.length === 0) return run;
-    const finished = isFinished(run, context().now);
+    const finished = isFinished(run, context().monotonic);
     let kept = run;
     const noted = (next: Run, marks: readonly AuditMark[]): Run => (kept = withMarks(next, audit, marks));
     const facts = { ...alongside, audit, noted, mustHold, finished };

@@ -1,13 +1,6 @@
 // Stands between us and a service that fails: stops asking when it does not answer, probes now and then, obeys Retry-After,
 // and knows since when it has been away.
 
-import {
-  BrokenCircuitError,
-  circuitBreaker,
-  ConsecutiveBreaker,
-  ExponentialBackoff,
-  handleWhen,
-} from "cockatiel";
 import type { Clock } from "./clock.ts";
 import { PortError } from "./ports.ts";
 
@@ -15,6 +8,7 @@ import { PortError } from "./ports.ts";
 const OPEN_AFTER_FAILURES = 5;
 /** DESIGN.md: probes come again within max(POLL_MAX_MS, 5 s). */
 const SLOWEST_PROBE_MS = 5_000;
+const FIRST_PROBE_MS = 1_000;
 
 /** How long at most (ms) a service that was away stays unasked, for a slowest poll of `maxMs`. */
 export function slowestProbeMs(maxMs: number): number {
@@ -33,49 +27,77 @@ export type ServiceState =
   /** Nothing was asked yet. */
   | { readonly is: "unknown" }
   | { readonly is: "answers" }
-  /** Every call has failed since `at` (ms); `why` is the newest failure. */
-  | { readonly is: "away"; readonly at: number; readonly why: string };
+  /** Every call has failed since `at` (wall time) or `since` (monotonic); `why` is the newest failure. */
+  | { readonly is: "away"; readonly at: number; readonly since: number; readonly why: string };
 
 export class Resting extends Error {
   override readonly name = "Resting";
 }
 
 export function createServiceGuard(clock: Clock, maxMs: number): ServiceGuard {
-  const probe = new ExponentialBackoff({ initialDelay: 1_000, maxDelay: slowestProbeMs(maxMs) });
-  const breaker = circuitBreaker(handleWhen(isOutage), {
-    halfOpenAfter: probe,
-    breaker: new ConsecutiveBreaker(OPEN_AFTER_FAILURES),
-  });
+  const breaker = createBreaker(clock, slowestProbeMs(maxMs));
   let restUntil = 0;
   let state: ServiceState = { is: "unknown" };
 
   function failed(error: unknown): void {
     if (!(error instanceof PortError)) return;
-    if (!isOutage(error)) state = { is: "answers" };
-    if (error.retryAfterMs !== null) restUntil = Math.max(restUntil, clock.now() + error.retryAfterMs);
-    if (isOutage(error))
-      state = { is: "away", at: state.is === "away" ? state.at : clock.now(), why: error.message };
+    if (error.retryAfterMs !== null) restUntil = Math.max(restUntil, clock.monotonic() + error.retryAfterMs);
+    state = isOutage(error) ? awayNow(error.message) : { is: "answers" };
+  }
+
+  function awayNow(why: string): ServiceState {
+    const since = state.is === "away" ? state : { at: clock.now(), since: clock.monotonic() };
+    return { is: "away", at: since.at, since: since.since, why };
   }
 
   async function through<T>(ask: () => Promise<T>): Promise<T> {
+    if (!breaker.letsThrough()) throw new Resting("the agent service does not answer");
     try {
-      const answer = await breaker.execute(ask);
+      const answer = await ask();
+      breaker.heard(true);
       state = { is: "answers" };
       return answer;
     } catch (error) {
-      if (error instanceof BrokenCircuitError)
-        throw new Resting("the agent service does not answer", { cause: error });
+      breaker.heard(!isOutage(error));
       failed(error);
       throw error;
     }
   }
 
-  function restsFor(): number {
-    // An open breaker is left to itself: it answers at once, and only by being asked does it come to probe.
-    return Math.max(restUntil - clock.now(), 0);
-  }
+  // An open breaker is left to itself: it answers at once, and only by being asked does it come to probe.
+  return { through, restsFor: () => Math.max(restUntil - clock.monotonic(), 0), state: () => state };
+}
 
-  return { through, restsFor, state: () => state };
+type Breaker = { letsThrough(): boolean; heard(well: boolean): void };
+
+/**
+ * Opens after some failures in a row, then lets one call at a time through as a probe, each after twice the wait. Ours, since
+ * cockatiel's counts by the wall clock: set back by an hour, it would stay open for an hour.
+ */
+function createBreaker(clock: Clock, slowestMs: number): Breaker {
+  let failures = 0;
+  let waitMs = 0;
+  let probeAt = 0;
+  let probing = false;
+  return {
+    letsThrough() {
+      if (failures < OPEN_AFTER_FAILURES) return true;
+      if (clock.monotonic() < probeAt) return false;
+      probing = true;
+      // Should this probe never come to an end, another one goes all the same.
+      probeAt = clock.monotonic() + slowestMs;
+      return true;
+    },
+    heard(well) {
+      failures = well ? 0 : failures + 1;
+      const opens = failures === OPEN_AFTER_FAILURES;
+      // What was asked before it opened, and fails late, puts off no probe.
+      if (failures < OPEN_AFTER_FAILURES || !(opens || probing)) return;
+      waitMs = opens ? FIRST_PROBE_MS : Math.min(waitMs * 2, slowestMs);
+      probeAt = clock.monotonic() + waitMs;
+      probing = false;
+    },
+  };
 }
 
 /** The service does not answer, fails, or refuses our key. A garbled or refused answer about one run says nothing about others. */

@@ -43,8 +43,8 @@ export function createSettling(deps: CarryDeps, key: RunKey, effect: Effect, way
 
   function worthIt(error: Error): boolean {
     if (!(error instanceof PortError) || error.retry === "never" || way.stopping()) return false;
-    lostSince = error.code === "lease_lost" ? (lostSince ?? clock.now()) : null;
-    return lostSince === null || clock.now() - lostSince < LEASE_PATIENCE_MS;
+    lostSince = error.code === "lease_lost" ? (lostSince ?? clock.monotonic()) : null;
+    return lostSince === null || clock.monotonic() - lostSince < LEASE_PATIENCE_MS;
   }
 
   async function untilSaved(outcome: Outcome): Promise<number> {

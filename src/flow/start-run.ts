@@ -44,7 +44,7 @@ async function start(
   const ctx = deps.context();
   const askedAt = ctx.now;
   const answer =
-    task.answerUrl === null ? null : { url: task.answerUrl, until: askedAt + ANSWER_URL_LIFE_MS };
+    task.answerUrl === null ? null : { url: task.answerUrl, until: ctx.monotonic + ANSWER_URL_LIFE_MS };
   const { team, channel, user: requester } = by;
   const run = newRun({
     key: RunKey(deps.newKey()),

@@ -6,7 +6,7 @@ import type { RunId, RunKey } from "../core/ids.ts";
 import { isOutdated } from "../core/observe.ts";
 import type { Plan } from "../core/reconcile.ts";
 import { isMissing, isWatched, type Run, runId } from "../core/run.ts";
-import { lastNewsAt, nextPollMs } from "../core/schedule.ts";
+import { lastNewsAt, newsMark, nextPollMs } from "../core/schedule.ts";
 import type { Clock } from "./clock.ts";
 import { DueQueue } from "./due-queue.ts";
 import type { FlowLog, FlowMetrics } from "./flow-log.ts";
@@ -39,7 +39,9 @@ type Deps = {
 type Entry = {
   readonly key: RunKey;
   readonly id: RunId;
+  /** Since when nothing happened (monotonic), and of which news that was: `newsMark`. */
   quietSince: number;
+  newest: number;
   /** When a decision wants a look, and which look was the newest one taken in for that. */
   lookAt: number | null;
   lookedAt: number;
@@ -58,14 +60,17 @@ export function createWatch(deps: Deps, limits: WatchLimits): Watch {
     if (entries.get(entry.key) !== entry || stopped) return;
     const restMs = deps.guard.restsFor();
     if (restMs > 0)
-      return queue.put(entry, deps.clock.now() + restMs + deps.random() * Math.min(restMs, limits.maxMs));
+      return queue.put(
+        entry,
+        deps.clock.monotonic() + restMs + deps.random() * Math.min(restMs, limits.maxMs),
+      );
     await ask(deps, entry, () => stopped);
     deps.metrics.pollsInFlight(queue.busy);
     if (entries.get(entry.key) === entry) queue.put(entry, nextAt(deps, entry, limits));
   });
 
   deps.rounds.onPlan((run, plan) => {
-    const entry = isWatched(run) ? noteNews(entries, run, plan) : null;
+    const entry = isWatched(run) ? noteNews(entries, run, plan, deps.clock) : null;
     if (entry === null) entries.delete(run.key);
     else queue.advance(entry, nextAt(deps, entry, limits));
     deps.metrics.runsWatched(entries.size);
@@ -78,13 +83,14 @@ export function createWatch(deps: Deps, limits: WatchLimits): Watch {
   return { counts: () => ({ watched: entries.size, inFlight: queue.busy }), stop };
 }
 
-function noteNews(entries: Map<RunKey, Entry>, run: Run, plan: Plan): Entry | null {
+function noteNews(entries: Map<RunKey, Entry>, run: Run, plan: Plan, clock: Clock): Entry | null {
   const id = runId(run);
   if (id === null) return null;
   const fresh = {
     key: run.key,
     id,
     quietSince: 0,
+    newest: NaN,
     lookAt: null,
     lookedAt: 0,
     fails: 0,
@@ -93,7 +99,11 @@ function noteNews(entries: Map<RunKey, Entry>, run: Run, plan: Plan): Entry | nu
     compared: 0,
   };
   const entry = entries.get(run.key) ?? fresh;
-  entry.quietSince = lastNewsAt(run);
+  const newest = newsMark(run);
+  // How old the news is when a run is taken up only the wall clock can say. From then on it is counted here.
+  const age = Number.isNaN(entry.newest) ? Math.max(clock.now() - lastNewsAt(run), 0) : 0;
+  if (newest !== entry.newest) entry.quietSince = clock.monotonic() - age;
+  entry.newest = newest;
   entry.lookAt = plan.lookAt !== null && plan.lookAt > entry.lookedAt ? plan.lookAt : null;
   entry.missing = isMissing(run);
   // Something else than this watch may have taken in another answer: the next one is compared with what we remember.
@@ -104,7 +114,7 @@ function noteNews(entries: Map<RunKey, Entry>, run: Run, plan: Plan): Entry | nu
 }
 
 function nextAt({ clock, random }: Deps, entry: Entry, limits: WatchLimits): number {
-  const now = clock.now();
+  const now = clock.monotonic();
   const facts = { quietMs: now - entry.quietSince, fails: entry.fails, missing: entry.missing };
   const usual = now + nextPollMs(facts, limits, random());
   if (entry.lookAt === null || entry.fails > 0) return usual;
@@ -113,8 +123,8 @@ function nextAt({ clock, random }: Deps, entry: Entry, limits: WatchLimits): num
 
 async function ask(deps: Deps, entry: Entry, stopped: () => boolean): Promise<void> {
   const { clock, guard, log, metrics } = deps;
-  const startedAt = clock.now();
-  const seconds = (): number => (clock.now() - startedAt) / 1_000;
+  const startedAt = clock.monotonic();
+  const seconds = (): number => (clock.monotonic() - startedAt) / 1_000;
   try {
     const look = await guard.through(() => deps.agents.look(entry.id));
     entry.fails = 0;

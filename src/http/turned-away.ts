@@ -5,20 +5,24 @@ import type { FlowLog } from "../flow/flow-log.ts";
 /** `because` is a word of ours. Nothing that a stranger sent is told. */
 export type TurnedAway = (because: string) => void;
 
-type Deps = { readonly count: (because: string) => void; readonly log: FlowLog; readonly now: () => number };
+type Deps = {
+  readonly count: (because: string) => void;
+  readonly log: FlowLog;
+  readonly monotonic: () => number;
+};
 
 const QUIET_MS = 60_000;
 
-export function createTurnedAway({ count, log, now }: Deps): TurnedAway {
+export function createTurnedAway({ count, log, monotonic }: Deps): TurnedAway {
   const kinds = new Map<string, { readonly at: number; unsaid: number }>();
   return (because) => {
     count(because);
     const last = kinds.get(because);
-    if (last !== undefined && now() - last.at < QUIET_MS) {
+    if (last !== undefined && monotonic() - last.at < QUIET_MS) {
       last.unsaid += 1;
       return;
     }
     log.warn({ because, unsaid: last?.unsaid ?? 0 }, "turned away at the door");
-    kinds.set(because, { at: now(), unsaid: 0 });
+    kinds.set(because, { at: monotonic(), unsaid: 0 });
   };
 }

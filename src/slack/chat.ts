@@ -29,7 +29,7 @@ type Deps = {
   answerAt: AnswerAt;
   self: Self;
   digest: (text: string) => string;
-  now: () => number;
+  monotonic: () => number;
 };
 
 export function createChat(deps: Deps): Chat {
@@ -106,7 +106,7 @@ async function remove({ call }: Deps, run: Run, ts: MessageTs): Promise<void> {
 
 /** In another channel; or, to a person, at the address of the command while Slack takes answers there, else in the channel, else in a direct message. */
 async function tell(
-  { call, answerAt, now }: Deps,
+  { call, answerAt, monotonic }: Deps,
   run: Run,
   to: UserId | ChannelId,
   says: Said,
@@ -116,7 +116,7 @@ async function tell(
     await call("chat.postMessage", { channel: to, ...message, ...LITERAL });
     return;
   }
-  if (run.answer !== null && to === run.requester && now() < run.answer.until) {
+  if (run.answer !== null && to === run.requester && monotonic() < run.answer.until) {
     const told = await answerAt(run.answer.url, message).then(
       () => true,
       () => false,

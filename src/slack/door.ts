@@ -61,12 +61,13 @@ export async function createSlack(options: SlackOptions): Promise<SlackDoor> {
   const { quick, background } = createClients(options.botToken, apiUrl, options.logger);
   const answerAt = createAnswerAt(apiUrl);
   const now = (): number => clock.now();
+  const monotonic = (): number => clock.monotonic();
   const self = await whoAmI(quick, log);
   const appId = await whichApp(quick, self, options.appId, log);
   const call = background;
   const lane = createLane(clock);
   const files = createFiles(call, apiUrl);
-  const chat = createChat({ call, lane, files, answerAt, self, digest, now });
+  const chat = createChat({ call, lane, files, answerAt, self, digest, monotonic });
   const mail = createMail({ call, lane, files, self, digest });
   const people = createPeople(quick, self, clock);
   return {

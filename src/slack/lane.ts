@@ -1,9 +1,9 @@
 // Paces what goes to Slack before Slack says 429: about one message a second per channel, about fifty updates a minute in all,
 // each with a burst; the most urgent first. What stays too fast all the same rests as long as Slack asks.
 
-import PQueue from "p-queue";
 import type { Clock } from "../flow/clock.ts";
 import type { PacedEffect } from "../flow/ports.ts";
+import { type Limits, Pacer } from "./pacer.ts";
 
 export type Lane = {
   /** Resolves when the next call of this kind may go. */
@@ -25,42 +25,22 @@ const READS = { intervalCap: 10, interval: 12_000 };
 /** files.* and chat.postEphemeral are Tier 4, 100 and more a minute. */
 const OTHERS = { intervalCap: 20, interval: 12_000 };
 
-type Limits = { readonly intervalCap: number; readonly interval: number };
-
 export function createLane(clock: Clock): Lane {
-  const lanes = new Map<string, PQueue>();
-  const rests = new Map<PQueue, number>();
+  const pacers = new Map<string, Pacer>();
 
-  function lane(name: string, limits: Limits): PQueue {
-    const existing = lanes.get(name);
-    if (existing !== undefined) return existing;
-    // A sliding window: two bursts can't meet at the border of two intervals.
-    const created = new PQueue({ ...limits, strict: true });
-    lanes.set(name, created);
-    return created;
-  }
-
-  function rest(queue: PQueue, ms: number): void {
-    rests.set(queue, Math.max(rests.get(queue) ?? 0, clock.now() + ms));
-    queue.pause();
-    clock.after(ms, () => goOn(queue));
-  }
-
-  /** A timer may ring a moment before its time, and another rest may have been longer: then it waits for what is left. */
-  function goOn(queue: PQueue): void {
-    const left = (rests.get(queue) ?? 0) - clock.now();
-    if (left <= 0) queue.start();
-    else clock.after(left, () => goOn(queue));
+  function pacer([name, limits]: Named): Pacer {
+    const known = pacers.get(name) ?? new Pacer(clock, limits);
+    pacers.set(name, known);
+    return known;
   }
 
   return {
-    turn: async ({ kind, channel, urgency }) => {
+    turn: ({ kind, channel, urgency }) => {
       const [card, other] = namesOf(kind, channel);
-      const [name, limits] = urgency === 0 ? card : (other ?? card);
-      await lane(name, limits).add(() => undefined, { priority: -urgency });
+      return pacer(urgency === 0 ? card : (other ?? card)).turn(urgency);
     },
     rest: (kind, channel, ms) => {
-      for (const [name, limits] of namesOf(kind, channel)) rest(lane(name, limits), ms);
+      for (const named of namesOf(kind, channel)) pacer(named).rest(ms);
     },
   };
 }

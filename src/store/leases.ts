@@ -4,6 +4,7 @@
 import { type ExpressionBuilder, sql } from "kysely";
 import type { PortError, Store } from "../flow/ports.ts";
 import type { RunKey } from "../core/ids.ts";
+import { keepTime } from "./newest-time.ts";
 import { readable } from "./run-row.ts";
 import type { Database, Tables } from "./tables.ts";
 import { type Trx, write } from "./transaction.ts";
@@ -58,6 +59,7 @@ export async function startAlone(db: Database, owner: string, until: number): Pr
 }
 
 async function extend(trx: Trx, owner: string, now: number, leaseMs: number): Promise<void> {
+  await keepTime(trx, now);
   const until = now + leaseMs;
   const renewed = await trx
     .updateTable("owners")

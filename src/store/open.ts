@@ -11,6 +11,7 @@ import { createFindRuns } from "./find-runs.ts";
 import { createKeepRuns } from "./keep-runs.ts";
 import { createLeases, startAlone } from "./leases.ts";
 import { migrate } from "./migrate.ts";
+import { newestTime } from "./newest-time.ts";
 import { createPapers } from "./papers.ts";
 import { createShelf } from "./shelf.ts";
 import { createSeenRequests } from "./seen-requests.ts";
@@ -23,8 +24,10 @@ export type StoreOptions = {
   readonly url: string;
   /** Names this process to whoever reads the database; made unique here. */
   readonly owner: string;
-  /** The clock that `claim` and `renew` are called with. */
+  /** The monotonic clock that `claim` and `renew` are called with. */
   readonly now?: () => number;
+  /** Hears of the newest monotonic time in the store, before `now` is asked. */
+  readonly onNewestTime?: (at: number) => void;
   /** The first lease (ms), until `claim` or `renew` gives another. */
   readonly leaseMs?: number;
   /** Hears of each run that cannot be read and is therefore left out of `claim` or `list`. */
@@ -50,7 +53,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const { db, key } = await prepared(path, async (opened) => {
     const key = auditKey(path, options);
     await migrate(opened, SQLITE);
-    await tellNewKey(opened, key, now(), options.onAuditKey);
+    options.onNewestTime?.(await newestTime(opened));
+    await tellNewKey(opened, key, Date.now(), options.onAuditKey);
     await startAlone(opened, owner, now() + (options.leaseMs ?? FIRST_LEASE_MS));
     return key;
   });

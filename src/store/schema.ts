@@ -31,8 +31,8 @@ const RUNS = `create table runs (
   finished integer not null,      -- 1: nothing is to be done, awaited or asked for any more
   pending integer not null,       -- how many approvals wait for a decision
   holder text,                    -- the owner that looks after the run, while that owner's lease lasts
-  created_at bigint not null,     -- when it was stored first
-  changed_at bigint not null,     -- when it was saved last
+  created_at bigint not null,     -- when it was stored first (monotonic clock, as flow/clock.ts has it)
+  changed_at bigint not null,     -- when it was saved last (the same)
   doc_version integer not null,   -- how doc is written
   doc text not null               -- the whole run (core/run.ts) as JSON; the columns above are derived from it
 )`;

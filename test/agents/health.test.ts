@@ -11,7 +11,7 @@ const BODY = {
 
 function gatewayAt(baseUrl: string, options: Partial<GatewayOptions> = {}) {
   let now = 0;
-  const gateway = createGateway({ baseUrl, now: () => (now += 5), ...options });
+  const gateway = createGateway({ baseUrl, monotonic: () => (now += 5), ...options });
   onTestFinished(() => gateway.close());
   return gateway;
 }

@@ -13,7 +13,14 @@ export const approval = ApprovalId("apr_1");
 
 /** Closed when the test is over. */
 export function serviceAt(baseUrl: string, options: Partial<AgentServiceOptions> = {}) {
-  const service = createAgentService({ baseUrl, apiKey: KEY, denyWord: "deny", now: () => NOW, ...options });
+  const service = createAgentService({
+    baseUrl,
+    apiKey: KEY,
+    denyWord: "deny",
+    now: () => NOW,
+    monotonic: () => NOW,
+    ...options,
+  });
   onTestFinished(() => service.close());
   return service;
 }

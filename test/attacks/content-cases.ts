@@ -228,7 +228,7 @@ const tired = attacks<void, readonly [string, () => void]>(
         };
         let now = 0;
         let counted = 0;
-        const turnedAway = createTurnedAway({ count: () => (counted += 1), log, now: () => now });
+        const turnedAway = createTurnedAway({ count: () => (counted += 1), log, monotonic: () => now });
         for (let at = 0; at < 1_000; at += 1) turnedAway("unsigned");
         now = 60_000;
         turnedAway("unsigned");

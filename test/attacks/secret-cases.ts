@@ -163,7 +163,7 @@ const QUIET = {
 
 type Redirected = readonly [string, (url: string) => Promise<unknown>];
 const service = (baseUrl: string) =>
-  createAgentService({ baseUrl, apiKey: CANARY, denyWord: "deny", now: Date.now });
+  createAgentService({ baseUrl, apiKey: CANARY, denyWord: "deny", now: Date.now, monotonic: Date.now });
 const redirects = attacks<void, Redirected>(
   33,
   13,
@@ -187,7 +187,7 @@ const redirects = attacks<void, Redirected>(
       (url) => service(url).resolve(RunId("r"), ApprovalId("a"), { verdict: "approve", reason: "" }),
     ],
     ["the health of the service is sent elsewhere", (url) => service(url).health()],
-    ["the gateway is sent elsewhere", (url) => createGateway({ baseUrl: url, now: Date.now }).health()],
+    ["the gateway is sent elsewhere", (url) => createGateway({ baseUrl: url, monotonic: Date.now }).health()],
     [
       "a call to Slack is sent elsewhere",
       (url) =>
@@ -222,7 +222,7 @@ const keyless = attacks<void, readonly [string, (url: string) => Promise<unknown
   21,
   [
     ["the key at the service's open health page", (url) => service(url).health()],
-    ["the key at the gateway", (url) => createGateway({ baseUrl: url, now: Date.now }).health()],
+    ["the key at the gateway", (url) => createGateway({ baseUrl: url, monotonic: Date.now }).health()],
   ],
   async (_, [, call]) => {
     const seen: string[] = [];

@@ -48,7 +48,7 @@ export class SimulatedPeople {
     if (approval === null) return;
     const { version, request } = approval;
     const rule = ruleOf(ctx.policy, run, request);
-    const wish = { run, rule, by: this.person(by), verdict, now: ctx.now };
+    const wish = { run, rule, by: this.person(by), verdict, monotonic: ctx.monotonic };
     if (mayOpen(approval, wish, { version, was: null }) !== null) return;
     this.#modals.push({ approval: id, version, saw: request, by });
   }

@@ -161,7 +161,7 @@ export class SimulatedWorld {
   }
 
   unwatch(): void {
-    if (isWatched(this.run) && boundBy(this.run) === null) this.keep(drop(this.run, REQUESTER, this.now));
+    if (isWatched(this.run) && boundBy(this.run) === null) this.keep(drop(this.run, REQUESTER, this.ctx));
   }
 
   watchAgain(): void {

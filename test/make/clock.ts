@@ -6,6 +6,12 @@ export type HandClock = Clock & {
   pass(ms: number): Promise<void>;
   /** Lets everything happen that needs no time. */
   rest(): Promise<void>;
+  /** Sets the wall clock forward or back. Time itself goes on as before. */
+  step(ms: number): void;
+  /** As the machine starts anew: monotonic time begins at the wall clock. */
+  reboot(): void;
+  /** As `createClock` has it. */
+  readonly continueAfter: (stored: number) => void;
   /** How many alarms are set. */
   waiting(): number;
 };
@@ -16,6 +22,8 @@ const ROUNDS = 6;
 /** A clock that stands still until it is turned. Starts at noon. */
 export function createHandClock(): HandClock {
   let now = NOON;
+  let wall = 0;
+  let start = 0;
   let count = 0;
   const alarms = new Map<number, { at: number; what: () => void }>();
 
@@ -32,8 +40,11 @@ export function createHandClock(): HandClock {
   }
 
   return {
-    now: () => now,
-    monotonic: () => now,
+    now: () => now + wall,
+    monotonic: () => now + start,
+    step: (ms) => void (wall += ms),
+    reboot: () => void (start = wall),
+    continueAfter: (stored) => void (start += Math.max(stored - (now + start), 0)),
     after(ms, what) {
       const id = count;
       count += 1;

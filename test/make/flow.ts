@@ -69,12 +69,12 @@ function handAgents(clock: HandClock): HandAgents {
     answer: () => Promise.resolve({ is: "confirmed" }),
     async create(input) {
       agents.created.push(input);
-      const look = says(aRunId(), clock.now());
+      const look = says(aRunId(), clock.monotonic());
       if (look.is === "missing") throw new Error("a new run is missing");
       return look.snapshot;
     },
     async look(id, timeoutMs) {
-      const at = clock.now();
+      const at = clock.monotonic();
       agents.looks.push({ id, at, timeoutMs });
       await agents.beforeLook(id, timeoutMs);
       return says(id, at);
@@ -187,7 +187,7 @@ function handPeople(): HandPeople {
 
 export type Bench = {
   readonly clock: HandClock;
-  readonly store: Store;
+  store: Store;
   readonly agents: HandAgents;
   readonly chat: HandChat;
   readonly people: HandPeople;
@@ -197,8 +197,8 @@ export type Bench = {
   policy: Policy;
   readonly errors: string[];
   flow: Flow;
-  /** The process stops and another takes its place, on the same store. */
-  restart(): Promise<void>;
+  /** The process stops and another takes its place, on the same store; the machine's clock is set forward or back meanwhile. */
+  restart(stepMs?: number): Promise<void>;
   run(id: RunId): Promise<Run>;
   revision(id: RunId): Promise<number>;
   /** A watched run with its card up; resolves to the click that its approver makes on it. */
@@ -218,20 +218,33 @@ afterEach(async () => {
   }
 });
 
-export async function createBench(limits: Partial<typeof LIMITS> = {}, random = 0.5): Promise<Bench> {
+/** `database`: a file, so that a restart opens it anew. */
+export async function createBench(
+  limits: Partial<typeof LIMITS> = {},
+  random = 0.5,
+  database = ":memory:",
+): Promise<Bench> {
   const clock = createHandClock();
-  const store = await openStore({ url: "sqlite::memory:", owner: "test", now: () => clock.now() });
+  const times = { now: clock.monotonic, onNewestTime: clock.continueAfter };
+  const openIt = (): Promise<Store> => openStore({ url: `sqlite:${database}`, owner: "test", ...times });
+  const store = await openIt();
   const [agents, chat, people, mail] = [handAgents(clock), handChat(), handPeople(), handMail()];
   const audit = { team: TEAM, channel: AUDIT_CHANNEL, admins: [ADMIN] };
   const refusals: string[] = [];
   const errors: string[] = [];
   const gateway: Gateway = { health: () => Promise.resolve(FINE) };
-  const context = () => contextAt(clock.now() - NOON, bench.policy);
+  const context = () => ({
+    ...contextAt(clock.now() - NOON, bench.policy),
+    monotonic: clock.monotonic(),
+  });
   const log = quietLog(errors);
   const metrics = quietMetrics(refusals);
   const ports = { store, agents, gateway, chat, mail, audit, people, clock, context, log, metrics };
   const start = (): Flow =>
-    createFlow({ ...ports, newKey: () => aRunKey(), random: () => random }, { ...LIMITS, ...limits });
+    createFlow(
+      { ...ports, store: bench.store, newKey: () => aRunKey(), random: () => random },
+      { ...LIMITS, ...limits },
+    );
   const bench: Bench = {
     clock,
     store,
@@ -242,9 +255,9 @@ export async function createBench(limits: Partial<typeof LIMITS> = {}, random = 
     refusals,
     errors,
     policy: BUILT_IN,
-    flow: start(),
-    ...acts(() => bench, start),
-  };
+    ...acts(() => bench, start, database === ":memory:" ? null : openIt),
+  } as Bench;
+  bench.flow = start();
   await bench.flow.start();
   open.push(bench);
   return bench;
@@ -253,6 +266,7 @@ export async function createBench(limits: Partial<typeof LIMITS> = {}, random = 
 function acts(
   bench: () => Bench,
   start: () => Flow,
+  reopen: (() => Promise<Store>) | null,
 ): Pick<Bench, "restart" | "run" | "revision" | "withCard"> {
   async function stored(id: RunId) {
     const key = await bench().store.byRunId(id);
@@ -263,10 +277,16 @@ function acts(
   return {
     run: async (id) => (await stored(id)).run,
     revision: async (id) => (await stored(id)).revision,
-    async restart() {
+    async restart(stepMs = 0) {
       const stopped = bench().flow.stop(0);
       await bench().clock.pass(1);
       await stopped;
+      bench().clock.step(stepMs);
+      if (reopen !== null) {
+        await bench().store.close();
+        bench().clock.reboot();
+        bench().store = await reopen();
+      }
       bench().flow = start();
       await bench().flow.start();
       await bench().clock.rest();

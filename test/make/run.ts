@@ -60,7 +60,7 @@ export function aRequest(content: Json = { action: "delete the old certificate" 
 
 /** Pending, its card at version 1. */
 export function anApproval(id = `apr_${fresh()}`): Approval {
-  return newApproval(ApprovalId(id), aRequest(), aNonce(), NOON);
+  return newApproval(ApprovalId(id), aRequest(), aNonce(), { now: NOON, monotonic: NOON });
 }
 
 export function withApprovals(run: Run, ...approvals: readonly Approval[]): Run {

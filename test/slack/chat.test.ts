@@ -52,7 +52,7 @@ async function chatOn(token: string, apiUrl: string | null) {
     answerAt: createAnswerAt(apiUrl),
     self,
     digest,
-    now: Date.now,
+    monotonic: Date.now,
   });
   return { chat, self };
 }
@@ -178,7 +178,7 @@ describe("what goes to Slack", () => {
       answerAt: async (_url, message) => void answered.push(message),
       self: { user: UserId("U0COUNTERSIGN"), bot: "B0COUNTERSIGN" },
       digest,
-      now: () => NOON,
+      monotonic: () => NOON,
     });
     return { chat, asked, answered, rested };
   }

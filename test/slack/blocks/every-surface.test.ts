@@ -73,7 +73,11 @@ function channelSurfaces(text: Texts): readonly Surface[] {
     fault: text(18),
     says: { status: text(19), endpoints: [text(19)] },
   };
-  const poller = { watched: 1, inFlight: 0, service: { is: "away" as const, at: NOON, why: text(18) } };
+  const poller = {
+    watched: 1,
+    inFlight: 0,
+    service: { is: "away" as const, at: NOON, since: NOON, why: text(18) },
+  };
   const health = { service: report, gateway: report, poller, store: { ok: true, latencyMs: 1 } };
   const rows = { waiting: [linked], own: [linked], moreWaiting: false, moreOwn: false };
   return [

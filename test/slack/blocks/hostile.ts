@@ -209,7 +209,10 @@ export const anyApproval: fc.Arbitrary<Approval> = fc
     past: fc.array(anyPast, { maxLength: 12, size: "small" }),
     version: fc.constantFrom(1, 2, 37),
   })
-  .map((facts) => ({ ...newApproval(facts.id, facts.request, aNonce(), NOON), ...facts }));
+  .map((facts) => ({
+    ...newApproval(facts.id, facts.request, aNonce(), { now: NOON, monotonic: NOON }),
+    ...facts,
+  }));
 
 const anyEnded: fc.Arbitrary<Ended | null> = fc
   .record({

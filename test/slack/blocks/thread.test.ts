@@ -150,7 +150,7 @@ test("the health report reads, when all is well and when it is not", () => {
   expect(printedMessage(healthReport({ service, gateway, poller, store }, NOON))).toMatchSnapshot("well");
   const away = {
     ...poller,
-    service: { is: "away" as const, at: NOON - 95_000, why: "The agent service refused." },
+    service: { is: "away" as const, at: NOON - 95_000, since: NOON, why: "The agent service refused." },
   };
   const dead = { ok: false, latencyMs: 3, fault: "The agent service refused the connection.", says: {} };
   expect(
