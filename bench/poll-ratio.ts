@@ -10,6 +10,7 @@ import { RunId } from "#src/core/ids.ts";
 import { createClock } from "#src/flow/clock.ts";
 import { createRounds } from "#src/flow/rounds.ts";
 import { createServiceGuard } from "#src/flow/service-guard.ts";
+import { createUnreadableRuns } from "#src/flow/unreadable-runs.ts";
 import { createWatch } from "#src/flow/watch.ts";
 import { createMetrics } from "#src/http/metrics.ts";
 import { createLog } from "#src/log.ts";
@@ -73,8 +74,9 @@ async function startOurs(baseUrl: string, runs: number): Promise<Poller> {
   const rounds = createRounds({ store, context, clock, log, carry });
   const gated = { look: (id: RunId) => valve.through(() => agents.look(id)) };
   const guard = createServiceGuard(clock, PACE.maxMs);
+  const unreadable = createUnreadableRuns({ rounds, clock, log, metrics });
   const watch = createWatch(
-    { agents: gated, rounds, guard, context, clock, random: Math.random, log, metrics },
+    { agents: gated, rounds, guard, unreadable, context, clock, random: Math.random, log, metrics },
     PACE,
   );
   for (let index = 0; index < runs; index += 1) await store.insert(aQuietRun(idOf(index), index, 60_000), {});

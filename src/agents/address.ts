@@ -1,7 +1,7 @@
 // The service's ids, and our addresses that are made of them.
 
-import { z } from "zod";
 import { MAX_SERVICE_ID_CHARS } from "../core/ids.ts";
+import { type Json, numberText } from "../core/json.ts";
 
 /** An id may be any text, but "." and ".." name another path to most servers however encoded, and half a character has
  * no encoding. */
@@ -9,8 +9,12 @@ export function fitsAddress(id: string): boolean {
   return id.length > 0 && id.length <= MAX_SERVICE_ID_CHARS && id !== "." && id !== ".." && id.isWellFormed();
 }
 
-/** As text. Numbers are taken where JSON carries them exactly. */
-export const ServiceId = z.union([z.string().refine(fitsAddress), z.int().transform(String)]);
+/** As text; of a whole number its digits as they were sent. Null: no id that can stand in an address. */
+export function serviceId(value: unknown): string | null {
+  const digits = numberText(value as Json);
+  const id = digits !== null && /^-?\d+$/.test(digits) ? digits : value;
+  return typeof id === "string" && fitsAddress(id) ? id : null;
+}
 
 export const RUNS_PATH = "/v1/agent/runs";
 

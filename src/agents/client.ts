@@ -86,7 +86,7 @@ async function look(client: Client, id: RunId, timeoutMs = client.timeoutMs): Pr
   });
   if (answer.status === 404) return { is: "missing", askedAt };
   if (!isSuccess(answer)) throw lookRefused(answer, options);
-  const read = readRun(answer.body, id, askedAt);
+  const read = readRun(answer, id, askedAt);
   if (read.ok) return { is: "snapshot", snapshot: read.value };
   throw new PortError(`${WHO} sent an answer that cannot be used: ${read.error}.`, {
     applied: "no",
@@ -119,7 +119,7 @@ async function create(client: Client, input: string, key: string): Promise<Snaps
     timeoutMs: client.timeoutMs,
   });
   if (!isSuccess(answer)) throw createRefused(answer, options);
-  const read = readCreated(answer.body, askedAt);
+  const read = readCreated(answer, askedAt);
   if (read.ok) return read.value;
   throw new PortError(`${WHO} took the task, but its answer cannot be used: ${read.error}.`, {
     applied: "maybe",

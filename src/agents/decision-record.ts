@@ -3,7 +3,7 @@
 
 import type { Verdict } from "../core/approval.ts";
 import type { Json } from "../core/json.ts";
-import { isList, isRecord } from "../core/json.ts";
+import { isList, isRawNumber, isRecord, numberText } from "../core/json.ts";
 import {
   CONTEXT_NAMES,
   ERROR_NAMES,
@@ -54,7 +54,7 @@ function aboutOf(record: { readonly [name: string]: Json }, sent: SentDecision, 
 
 /** Ids may be numbers (`address.ts`). Null: no id. */
 export function idOf(value: Json | undefined): string | null {
-  return typeof value === "string" ? value : typeof value === "number" ? String(value) : null;
+  return typeof value === "string" ? value : numberText(value ?? null);
 }
 
 class RecordReader {
@@ -156,7 +156,7 @@ class RecordReader {
   #flag(name: string, value: Json, about: About): void {
     if (value === null) return;
     if (isRecord(value) || isList(value)) return this.#inside(value, about);
-    const text = String(value).trim().toLowerCase();
+    const text = (isRawNumber(value) ? value.rawJSON : String(value)).trim().toLowerCase();
     if (text === "true" || text === "1") return this.#word(name, about);
     if (text !== "false" && text !== "0") return this.#doubts("answers yes or no with another word");
     if (this.#yes.has(name) || name === "accepted") this.#doubts("says that something was not done");

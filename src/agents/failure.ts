@@ -70,13 +70,23 @@ function tell(
         words: `${who} cannot be reached: ${base.host} did not take the connection.`,
       };
     case "UND_ERR_RES_EXCEEDED_MAX_SIZE":
-      return { code: "too_large", words: `${who} sent an answer of more than ${maxBodyBytes} bytes.` };
+      return {
+        code: "too_large",
+        words: `${who} sent an answer that is larger than ${sizeWords(maxBodyBytes)}.`,
+      };
     case "UND_ERR_CLOSED":
     case "UND_ERR_DESTROYED":
       return { code: "closed", words: `${who} was not asked: Countersign is stopping.` };
     default:
       return neverSent ? notConnected(who, base, fault) : broken(who, fault);
   }
+}
+
+const KiB = 1024;
+
+function sizeWords(bytes: number): string {
+  if (bytes >= KiB * KiB) return `${Math.floor(bytes / KiB / KiB)} MiB`;
+  return bytes >= KiB ? `${Math.floor(bytes / KiB)} KiB` : `${bytes} bytes`;
 }
 
 function notConnected(who: string, base: URL, fault: string): Told {

@@ -1,24 +1,41 @@
-import type { Json } from "../core/json.ts";
-import { err, ok, type Result } from "../core/result.ts";
+// JSON as it was sent: every number as it is written, and a fault where parsers would differ in what they read.
 
-/** Lists and records inside each other: more than any honest answer needs, and far less than what exhausts the stack of
- * those who walk through it. */
-const MAX_DEPTH = 64;
+import { type Json, parseJson } from "../core/json.ts";
+import { err, ok, type Result } from "../core/result.ts";
+import { type Fault, scan } from "./json-scan.ts";
 
 /** The JSON value of an answer's body; the error says why there is none. */
 export function readJson(body: string): Result<Json, string> {
-  let json: Json;
-  try {
-    json = JSON.parse(body) as Json;
-  } catch {
-    return err("it is not JSON");
-  }
-  return isDeeper(json, MAX_DEPTH) ? err("its lists and records are nested too deeply") : ok(json);
+  const read = readExactly(body);
+  return read.ok ? read : err(faultWords(read.error));
 }
 
-function isDeeper(value: Json, levels: number): boolean {
-  if (value === null || typeof value !== "object") return false;
-  if (levels === 0) return true;
-  for (const member of Object.values(value)) if (isDeeper(member, levels - 1)) return true;
-  return false;
+export function readExactly(text: string): Result<Json, Fault> {
+  const { fault, exact } = scan(text);
+  if (fault !== null) return err(fault);
+  try {
+    return ok(exact ? (JSON.parse(text) as Json) : parseJson(text));
+  } catch {
+    return err({ is: "not-json" });
+  }
+}
+
+const MAX_NAME_CHARS = 80;
+
+/** As the end of a sentence about «it». */
+export function faultWords(fault: Fault): string {
+  switch (fault.is) {
+    case "name-twice":
+      return `the name ${JSON.stringify(fault.name.slice(0, MAX_NAME_CHARS))} stands twice in one of its records`;
+    case "not-json":
+      return "it is not JSON";
+    case "not-utf8":
+      return "it is not valid UTF-8";
+    case "half-character":
+      return "it holds half of a character (a lone surrogate)";
+    case "too-deep":
+      return "its lists and records are nested too deeply";
+    case "too-many-values":
+      return "it holds too many values";
+  }
 }

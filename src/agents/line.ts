@@ -7,6 +7,8 @@ import { failureOf } from "./failure.ts";
 export type Answer = {
   readonly status: number;
   readonly body: string;
+  /** Null: the body is valid UTF-8. Otherwise its bytes, a character each, and `body` has U+FFFD where it is not. */
+  readonly spoiled: string | null;
   readonly retryAfter: string | null;
 };
 
@@ -37,7 +39,8 @@ export type LineOptions = {
 /** Below the limit of a whole call, so that a dead address is told from a lost answer: nothing was sent to it. */
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Leaves out a byte order mark, which JSON.parse would choke on. */
-const utf8 = new TextDecoder();
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+const anyBytes = new TextDecoder();
 
 export function createLine(options: LineOptions): Line {
   const base = new URL(options.baseUrl);
@@ -114,8 +117,16 @@ function collect(
       retryAfter = typeof given === "string" ? given : null;
     },
     onResponseData: (_, piece) => void pieces.push(piece),
-    onResponseEnd: () => done({ status, body: utf8.decode(Buffer.concat(pieces)), retryAfter }),
+    onResponseEnd: () => done({ status, ...decoded(Buffer.concat(pieces)), retryAfter }),
   };
+}
+
+function decoded(bytes: Buffer): Pick<Answer, "body" | "spoiled"> {
+  try {
+    return { body: utf8.decode(bytes), spoiled: null };
+  } catch {
+    return { body: anyBytes.decode(bytes), spoiled: bytes.toString("latin1") };
+  }
 }
 
 function connections(options: LineOptions, unsent: WeakSet<object>): Agent {

@@ -74,7 +74,7 @@ export function voidAndClose(
   because: ClosedBecause,
   now: number,
 ): Approval {
-  const why = because === "run-over" ? "run-over" : "no-longer-listed";
+  const why = because === "run-over" || because === "unreadable" ? because : "no-longer-listed";
   return close(
     { ...approval, past: [...approval.past, ...voices({ decision, because: why, words: "" })] },
     because,

@@ -90,7 +90,9 @@ export type Delivery =
       readonly because: "no-longer-listed" | "request-changed" | "run-missing" | "refused-after-lost-answer";
     } & Answered);
 
-export type ClosedBecause = "no-longer-listed" | "run-over" | "run-missing" | "unwatched" | "expired";
+/** `unreadable`: the service lists it still, in a form that nobody can read. */
+export type ClosedBecause =
+  "no-longer-listed" | "unreadable" | "run-over" | "run-missing" | "unwatched" | "expired";
 
 export type ApprovalState =
   | { readonly is: "pending" }
@@ -103,6 +105,7 @@ export type PastDecision = {
   readonly because:
     | "request-changed"
     | "no-longer-listed"
+    | "unreadable"
     | "refused"
     | "run-over"
     /** An approval before it was sent: taken back, overruled by a denial, too late, or by somebody who may no longer decide. */

@@ -23,12 +23,15 @@ export const STILL_LISTED_AFTER_MS = 60_000;
 /** One look, as it concerns one approval. */
 export type Sight =
   | { readonly is: "listed"; readonly request: Request; readonly askedAt: number }
-  | { readonly is: "absent"; readonly because: ClosedBecause; readonly askedAt: number };
+  | { readonly is: "absent"; readonly because: ClosedBecause; readonly askedAt: number }
+  /** An item of this id is listed, and nobody can read it. */
+  | { readonly is: "unreadable"; readonly askedAt: number };
 
 /** The approval after the look, and what its approver must be told, if anything. */
 export type Folded = { readonly approval: Approval; readonly says: Said | null };
 
 export function foldApproval(approval: Approval, sight: Sight, ctx: Context): Folded {
+  if (sight.is === "unreadable") return foldUnreadable(approval, ctx);
   switch (approval.state.is) {
     case "pending":
       return foldPending(approval, sight, ctx);
@@ -43,8 +46,24 @@ type VoidBecause = Extract<Said, { is: "decision-void" }>["because"];
 
 const quiet = (approval: Approval): Folded => ({ approval, says: null });
 
+/** What is asked now, nobody knows: it cannot be decided, and what has not left does not leave. What has is not touched. */
+function foldUnreadable(approval: Approval, ctx: Context): Folded {
+  const { id, state, votes } = approval;
+  const says: Said = { is: "decision-void", approval: id, because: "unreadable" };
+  if (state.is === "pending") {
+    return { approval: close(approval, "unreadable", ctx.now), says: votes.length === 0 ? null : says };
+  }
+  if (state.is !== "decided" || !isUnsent(state.delivery)) return quiet(approval);
+  return { approval: voidAndClose(approval, state.decision, "unreadable", ctx.now), says };
+}
+
+const isUnsent = (delivery: Delivery): boolean =>
+  delivery.is === "held" || delivery.is === "recorded" || (delivery.is === "retry" && !delivery.lost);
+
+type ReadableSight = Exclude<Sight, { is: "unreadable" }>;
+
 /** Whoever has voted hears that it came to nothing. */
-function foldPending(approval: Approval, sight: Sight, ctx: Context): Folded {
+function foldPending(approval: Approval, sight: ReadableSight, ctx: Context): Folded {
   const told = (because: VoidBecause): Said | null =>
     approval.votes.length === 0 ? null : { is: "decision-void", approval: approval.id, because };
   if (sight.is === "absent") {
@@ -56,7 +75,12 @@ function foldPending(approval: Approval, sight: Sight, ctx: Context): Folded {
 }
 
 /** What has expired stays closed until another request comes under its id. */
-function foldClosed(approval: Approval, because: ClosedBecause, sight: Sight, ctx: Context): Approval {
+function foldClosed(
+  approval: Approval,
+  because: ClosedBecause,
+  sight: ReadableSight,
+  ctx: Context,
+): Approval {
   if (sight.is === "absent") return approval;
   if (because === "expired" && sight.request.digest === approval.request.digest) return approval;
   return reopenNew(approval, sight.request, null, ctx);
@@ -70,7 +94,7 @@ function reopenNew(approval: Approval, request: Request, past: PastDecision | nu
   return { ...reopen(approval, request, ctx.nonce(), past), since, waitsSince };
 }
 
-type Look = { readonly sight: Sight; readonly ctx: Context };
+type Look = { readonly sight: ReadableSight; readonly ctx: Context };
 
 function foldDecided(approval: Approval, decision: Decision, delivery: Delivery, look: Look): Folded {
   const to = (next: Delivery): Folded => quiet(withDelivery(approval, decision, next));

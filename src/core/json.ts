@@ -1,8 +1,51 @@
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+declare global {
+  // ECMAScript 2026 («JSON.parse source text access»); TypeScript's library does not have it yet.
+  interface JSON {
+    rawJSON(text: string): RawNumber;
+    isRawJSON(value: unknown): value is RawNumber;
+    parse(
+      text: string,
+      reviver: (key: string, value: unknown, context: { readonly source?: string }) => unknown,
+    ): unknown;
+  }
+}
 
-/** One text for one value, whatever the order of its keys was; what the digest is taken of (in the spirit of RFC 8785). */
+/** A number that is not what JavaScript writes for it (`1234567890123456789`, `1e400`, `1.0`), kept as it was sent.
+ * `JSON.stringify` writes it out again as it was. */
+export interface RawNumber {
+  readonly rawJSON: string;
+}
+
+export type Json =
+  null | boolean | number | RawNumber | string | readonly Json[] | { readonly [key: string]: Json };
+
+/** The JSON value of a text, with every number as it was written. Throws a SyntaxError. */
+export function parseJson(text: string): Json {
+  return JSON.parse(text, asWritten) as Json;
+}
+
+function asWritten(_key: string, value: unknown, { source }: { readonly source?: string }): unknown {
+  return typeof value === "number" && source !== undefined && String(value) !== source
+    ? JSON.rawJSON(source)
+    : value;
+}
+
+/** The number as it was sent; null where the value is none. */
+export function numberText(value: Json): string | null {
+  if (typeof value === "number") return String(value);
+  return isRawNumber(value) ? value.rawJSON : null;
+}
+
+export function isRawNumber(value: unknown): value is RawNumber {
+  return JSON.isRawJSON(value);
+}
+
+/**
+ * One text for one value: without white space, the keys in order, numbers as they were sent. What the digest is taken of (in the
+ * spirit of RFC 8785, which would write numbers anew).
+ */
 export function canonicalJson(value: Json): string {
-  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  if (value === null || typeof value !== "object" || isRawNumber(value)) return JSON.stringify(value);
   if (isList(value)) return `[${value.map(canonicalJson).join(",")}]`;
   const members = Object.keys(value)
     .sort()
@@ -16,7 +59,7 @@ export function isList(value: Json): value is readonly Json[] {
 }
 
 export function isRecord(value: Json): value is { readonly [key: string]: Json } {
-  return value !== null && typeof value === "object" && !isList(value);
+  return value !== null && typeof value === "object" && !isList(value) && !isRawNumber(value);
 }
 
 /** JSON that reads the same and holds nothing invisible: whatever is not printable ASCII is written as \uXXXX. */

@@ -13,6 +13,7 @@ import { underPolicy } from "./ruling.ts";
 import type { Run, Said, Seen, Tell, Watch } from "./run.ts";
 import { isWatched, MISSING_AFTER_TIMES } from "./run.ts";
 import { ending, type PendingApproval, type Snapshot } from "./snapshot.ts";
+import { itemsUnreadable } from "./unreadable.ts";
 import { deciders } from "./vote.ts";
 import { countedChars, visible } from "./text.ts";
 
@@ -34,8 +35,9 @@ export function observe(run: Run, snapshot: Snapshot, ctx: Context): Run {
   const input =
     run.origin === "adopted" && run.input === "" && snapshot.input !== null ? snapshot.input : run.input;
   const { approvals } = underPolicy({ ...run, input, approvals: folded.approvals }, ctx);
+  const unreadable = over === null ? itemsUnreadable(run.unreadable, snapshot, ctx.now) : null;
   const same = seen === run.seen && watch === run.watch && input === run.input && approvals === run.approvals;
-  if (same) return run;
+  if (same && unreadable === run.unreadable) return run;
   // Whatever was learnt, an older answer that comes later must not unlearn it.
   const newest = { ...seen, askedAt: snapshot.askedAt };
   return {
@@ -44,6 +46,7 @@ export function observe(run: Run, snapshot: Snapshot, ctx: Context): Run {
     watch,
     input,
     approvals,
+    unreadable,
     tells: tell(run, folded.says, ctx),
   };
 }
@@ -130,11 +133,14 @@ function foldAll(
   const folded = run.approvals.map((approval) => {
     const item = listed.get(approval.id);
     listed.delete(approval.id);
-    const sight: Sight =
-      item === undefined
-        ? { is: "absent", because: over ? "run-over" : "no-longer-listed", askedAt }
-        : { is: "listed", request: requestOf(snapshot.id, item, ctx), askedAt };
-    return foldApproval(approval, sight, ctx);
+    if (item !== undefined)
+      return foldApproval(
+        approval,
+        { is: "listed", request: requestOf(snapshot.id, item, ctx), askedAt },
+        ctx,
+      );
+    const sight = unlisted(approval.id, snapshot, askedAt);
+    return sight === null ? { approval, says: null } : foldApproval(approval, sight, ctx);
   });
   const fresh = [...listed.values()].map((item) =>
     newApproval(item.id, requestOf(snapshot.id, item, ctx), ctx.nonce(), ctx),
@@ -143,6 +149,15 @@ function foldAll(
     fresh.length === 0 && folded.every((each, index) => each.approval === run.approvals[index]);
   const approvals = unchanged ? run.approvals : [...folded.map((each) => each.approval), ...fresh];
   return { approvals, says: told(folded) };
+}
+
+/** Null: it may be one of the items that cannot be read, so the look says nothing of it. */
+function unlisted(id: ApprovalId, { status, unreadable }: Snapshot, askedAt: number): Sight | null {
+  if (ending(status) !== null) return { is: "absent", because: "run-over", askedAt };
+  if (unreadable.some(({ ids }) => ids.includes(id))) return { is: "unreadable", askedAt };
+  return unreadable.some(({ ids }) => ids.length === 0)
+    ? null
+    : { is: "absent", because: "no-longer-listed", askedAt };
 }
 
 function told(folded: readonly { says: Said | null }[]): Said[] {

@@ -1,7 +1,7 @@
 // The policy as a value: which rule an approval falls under. What a rule lets whom do is asked of decide.ts alone.
 
 import type { ChannelId, GroupId, UserId } from "./ids.ts";
-import { isList, isRecord, type Json } from "./json.ts";
+import { isList, isRecord, type Json, numberText } from "./json.ts";
 import { fits, folded } from "./text-pattern.ts";
 
 export type Policy = {
@@ -166,5 +166,5 @@ function valuesAt(content: Json, path: string): Json[] {
 
 function scalar(value: Json): string | null {
   if (typeof value === "string") return value;
-  return typeof value === "number" || typeof value === "boolean" ? String(value) : null;
+  return typeof value === "boolean" ? String(value) : numberText(value);
 }

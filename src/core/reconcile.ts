@@ -7,9 +7,27 @@ import type { Effect } from "./effect.ts";
 import { DECISION_LINGER_MS, STILL_LISTED_AFTER_MS } from "./fold-approval.ts";
 import { type Post, REFUSED_TRIES, type Upload } from "./post.ts";
 import { needsFile } from "./request-text.ts";
-import { cardSlot, isWatched, OPENING, OUTCOME, OUTPUT, requestSlot, type Run, type Slot } from "./run.ts";
+import {
+  cardSlot,
+  isWatched,
+  OPENING,
+  OUTCOME,
+  OUTPUT,
+  requestSlot,
+  type Run,
+  type Slot,
+  UNREADABLE,
+} from "./run.ts";
 import { endsAt } from "./schedule.ts";
-import { cardShows, MISSING, missingShows, noticeSlots, openingShows, outcomeShows } from "./shows.ts";
+import {
+  cardShows,
+  MISSING,
+  missingShows,
+  noticeSlots,
+  openingShows,
+  outcomeShows,
+  unreadableShows,
+} from "./shows.ts";
 
 export type Plan = {
   readonly effects: readonly Effect[];
@@ -60,6 +78,7 @@ function messageWishes(run: Run, now: number): Wish[] {
   const cards = run.approvals.map((approval) => wish(cardSlot(approval.id), cardShows(run, approval)));
   const rest = [
     ...cards,
+    wish(UNREADABLE, unreadableShows(run)),
     wish(OUTCOME, outcomeShows(run)),
     opening,
     wish(MISSING, missingShows(run)),

@@ -5,6 +5,7 @@ import type { ApprovalId, ChannelId, RunId, RunKey, TeamId, UserId } from "./ids
 import type { Json } from "./json.ts";
 import type { Post, Upload } from "./post.ts";
 import type { Ending } from "./snapshot.ts";
+import type { Unreadable } from "./unreadable.ts";
 
 /** What we remember of a run: one value, loaded and saved whole. */
 export type Run = {
@@ -22,6 +23,8 @@ export type Run = {
   readonly watch: Watch;
   readonly seen: Seen | null;
   readonly approvals: readonly Approval[];
+  /** What the service lists so that nobody can read it; null while all of it is readable. See `unreadableNow`. */
+  readonly unreadable: Unreadable | null;
   readonly posts: { readonly [slot: Slot]: Post };
   readonly uploads: { readonly [slot: Slot]: Upload };
   readonly tells: readonly Tell[];
@@ -35,6 +38,8 @@ export type Slot = string;
 export const OPENING: Slot = "opening";
 export const OUTCOME: Slot = "outcome";
 export const OUTPUT: Slot = "output";
+/** Approvals that cannot be read; one message for all of them. */
+export const UNREADABLE: Slot = "unreadable";
 export const cardSlot = (id: ApprovalId): Slot => `card ${id}`;
 export const requestSlot = (approval: Approval): Slot => `request ${approval.id} ${approval.version}`;
 
@@ -96,7 +101,7 @@ export type Said =
   | {
       readonly is: "decision-void";
       readonly approval: ApprovalId;
-      readonly because: "request-changed" | "no-longer-listed" | "run-over";
+      readonly because: "request-changed" | "no-longer-listed" | "unreadable" | "run-over";
     }
   | {
       readonly is: "nobody-can-approve";
@@ -118,6 +123,7 @@ export function newRun(
     watch: { is: "on" },
     seen: null,
     approvals: [],
+    unreadable: null,
     posts: {},
     uploads: {},
     tells: [],
@@ -168,6 +174,11 @@ export function isMissing(run: Run): boolean {
 }
 
 export const MISSING_AFTER_TIMES = 3;
+
+/** What waits for a decision and cannot be read. Nothing waits for a run that is over or let go. */
+export function unreadableNow(run: Run): Unreadable | null {
+  return isWatched(run) ? run.unreadable : null;
+}
 
 /** The run is still asked for at the service. */
 export function isWatched(run: Run): boolean {

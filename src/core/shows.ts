@@ -14,7 +14,10 @@ import {
   requestSlot,
   type Run,
   type Slot,
+  UNREADABLE,
+  unreadableNow,
 } from "./run.ts";
+import { meaning } from "./unreadable.ts";
 
 export const MISSING: Slot = "missing";
 
@@ -29,6 +32,7 @@ export function openingShows(run: Run): string {
       return run.creation.is;
     case "created":
       if (run.watch.is === "missing" && isMissing(run)) return "missing";
+      if (unreadableNow(run)?.what === "answer") return "unreadable";
       if (run.watch.is === "given-up" || run.watch.is === "dropped") return run.watch.is;
       return `run ${run.seen?.status ?? "not seen"}${deniedShows(run)}`;
   }
@@ -61,6 +65,13 @@ export function missingShows(run: Run): string | null {
   if (isMissing(run)) return "missing";
   if (run.watch.is === "dropped") return null;
   return run.posts[MISSING] === undefined ? null : "back";
+}
+
+export function unreadableShows(run: Run): string | null {
+  const unreadable = unreadableNow(run);
+  if (unreadable !== null) return `unreadable ${meaning(unreadable)}`;
+  if (run.posts[UNREADABLE] === undefined) return null;
+  return isWatched(run) ? "readable" : "over";
 }
 
 /** The notices about the service being away go to the channel itself: one when it is, one when it is back. */
@@ -134,6 +145,7 @@ export function shows(run: Run, slot: Slot): string | null {
   if (slot === OPENING) return openingShows(run);
   if (slot === OUTCOME) return outcomeShows(run);
   if (slot === MISSING) return missingShows(run);
+  if (slot === UNREADABLE) return unreadableShows(run);
   if (noticeSlots(run).includes(slot)) return slot;
   const approval = run.approvals.find((each) => cardSlot(each.id) === slot);
   return approval === undefined ? null : cardShows(run, approval);

@@ -11,6 +11,8 @@ export type Snapshot = {
   readonly completedAt: string | null;
   /** Null: the service does not tell which approvals are pending. An empty list: it tells that none is. */
   readonly pending: readonly PendingApproval[] | null;
+  /** Items of that list that cannot be read. An approval that is not in `pending` may be one of them. */
+  readonly unreadable: readonly UnreadableItem[];
   /** All other fields, as sent. */
   readonly extra: { readonly [field: string]: Json };
   /** When we began to ask (monotonic): an answer says nothing about what happened after this. */
@@ -23,6 +25,19 @@ export type PendingApproval = {
   readonly requestedAt: string | null;
   /** All that the service sent about it, unknown fields included: what an approver decides on. */
   readonly content: Json;
+};
+
+/** An item of the pending approvals that cannot be read. */
+export type UnreadableItem = {
+  /** Every id that it may bear; none where it has no id that can be used. */
+  readonly ids: readonly ApprovalId[];
+  /** A stable word for logs. */
+  readonly code: string;
+  /** As the end of a sentence about «it». May quote the service. */
+  readonly why: string;
+  /** The first part of what was sent, and how much more there is (characters). */
+  readonly source: string;
+  readonly hidden: number;
 };
 
 export type Ending = "succeeded" | "failed" | "canceled";

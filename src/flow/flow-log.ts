@@ -15,4 +15,6 @@ export type FlowMetrics = {
   decision(verdict: string, outcome: string): void;
   refusal(because: string): void;
   outage(on: boolean): void;
+  /** How many approvals the service lists that cannot be read. */
+  unreadable(approvals: number): void;
 };

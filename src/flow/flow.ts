@@ -24,6 +24,7 @@ import { createRounds } from "./rounds.ts";
 import { createServiceGuard } from "./service-guard.ts";
 import { createStartRun, type StartRun } from "./start-run.ts";
 import { createUndoDecision, type UndoDecision } from "./undo-decision.ts";
+import { createUnreadableRuns } from "./unreadable-runs.ts";
 import { createWatch, type WatchLimits } from "./watch.ts";
 
 export type Flow = {
@@ -67,7 +68,8 @@ export function createFlow(deps: FlowDeps, limits: WatchLimits): Flow {
   const carry = createCarry({ ...deps, perform: createPerform(deps) });
   const rounds = createRounds({ ...deps, carry });
   const guard = createServiceGuard(clock, limits.maxMs);
-  const watch = createWatch({ ...deps, rounds, guard }, limits);
+  const unreadable = createUnreadableRuns({ ...deps, rounds });
+  const watch = createWatch({ ...deps, rounds, guard, unreadable }, limits);
   const hold = createHold({ store, rounds, clock, log });
   const outage = createOutageWatch({ ...deps, guard, change: rounds.change }, OUTAGE_CHECK_MS);
   const retention = createRetention(store, clock, log);
@@ -82,7 +84,7 @@ export function createFlow(deps: FlowDeps, limits: WatchLimits): Flow {
     noteRefusal: createNoteRefusal(use),
     giveAudit: createGiveAudit(use),
     dispute: createDispute(deps),
-    questions: createQuestions({ ...deps, watch, guard }),
+    questions: createQuestions({ ...deps, watch, guard, unreadable }),
     start: () => {
       outage.start();
       retention.start();

@@ -31,8 +31,12 @@ function unfit(run: Run, effect: Extract<Effect, { do: "send-decision" }>, look:
   if (look.is === "missing")
     return { is: "later", afterMs: null, why: "the service does not know the run just now" };
   const state = findApproval(run, effect.approval)?.state;
+  const { pending, unreadable } = look.snapshot;
+  const listed = pending?.some(({ id }) => id === effect.approval) ?? false;
+  if (unreadable.length > 0 && !listed)
+    return { is: "later", afterMs: null, why: "the service lists an approval that cannot be read" };
   const lost = state?.is === "decided" && state.delivery.is === "retry" && state.delivery.lost;
-  if (!lost || look.snapshot.pending !== null) return null;
+  if (!lost || pending !== null) return null;
   return {
     is: "later",
     afterMs: null,

@@ -6,6 +6,7 @@ import type { Clock } from "./clock.ts";
 import type { AgentService, Gateway, HealthReport, Store } from "./ports.ts";
 import type { People } from "./people.ts";
 import type { ServiceGuard, ServiceState } from "./service-guard.ts";
+import type { UnreadableCounts, UnreadableRuns } from "./unreadable-runs.ts";
 import type { Watch } from "./watch.ts";
 
 export type Questions = {
@@ -29,6 +30,7 @@ export type Health = {
   readonly service: HealthReport;
   readonly gateway: HealthReport;
   readonly poller: { readonly watched: number; readonly inFlight: number; readonly service: ServiceState };
+  readonly unreadable: UnreadableCounts;
   readonly store: { readonly ok: boolean; readonly latencyMs: number };
 };
 
@@ -39,6 +41,7 @@ type Deps = {
   gateway: Gateway;
   watch: Pick<Watch, "counts">;
   guard: Pick<ServiceGuard, "state">;
+  unreadable: Pick<UnreadableRuns, "counts">;
   clock: Clock;
 };
 
@@ -79,7 +82,15 @@ function createLists({ store, people }: Deps): Omit<Questions, "health"> {
   return { status, list, home };
 }
 
-function createHealth({ store, agents, gateway, watch, guard, clock }: Deps): Questions["health"] {
+function createHealth({
+  store,
+  agents,
+  gateway,
+  watch,
+  guard,
+  unreadable,
+  clock,
+}: Deps): Questions["health"] {
   async function pingStore(): Promise<Health["store"]> {
     const startedAt = clock.monotonic();
     const answered = await store.ping().then(
@@ -98,6 +109,7 @@ function createHealth({ store, agents, gateway, watch, guard, clock }: Deps): Qu
     return {
       service,
       gateway: gatewayReport,
+      unreadable: unreadable.counts(),
       poller: { ...watch.counts(), service: guard.state() },
       store: stored,
     };

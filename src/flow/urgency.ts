@@ -1,7 +1,7 @@
 // Slack takes about one message a second per channel and fifty updates a minute: what must not wait goes first.
 
 import type { Effect } from "../core/effect.ts";
-import { cardSlot, type Run } from "../core/run.ts";
+import { cardSlot, type Run, UNREADABLE } from "../core/run.ts";
 import type { PacedEffect } from "./ports.ts";
 
 /** Null: the effect does not go to Slack. 0: buttons off and new cards; 1: outcomes and private words; 2: the rest. */
@@ -29,5 +29,5 @@ export function pace(run: Run, effect: Effect): PacedEffect | null {
 }
 
 function isCard(run: Run, slot: string): boolean {
-  return run.approvals.some((approval) => cardSlot(approval.id) === slot);
+  return slot === UNREADABLE || run.approvals.some((approval) => cardSlot(approval.id) === slot);
 }

@@ -14,6 +14,7 @@ import { type AgentService, type Look, PortError } from "./ports.ts";
 import type { Rounds } from "./rounds.ts";
 import { Resting, type ServiceGuard } from "./service-guard.ts";
 import { askedAtOf, takeIn } from "./take-in.ts";
+import type { UnreadableRuns } from "./unreadable-runs.ts";
 
 export type Watch = {
   /** How many runs are watched, and how many are being asked for right now. */
@@ -28,6 +29,7 @@ type Deps = {
   agents: Pick<AgentService, "look">;
   rounds: Pick<Rounds, "change" | "onPlan">;
   guard: ServiceGuard;
+  unreadable: Pick<UnreadableRuns, "looked">;
   context: () => Context;
   clock: Clock;
   random: () => number;
@@ -129,13 +131,24 @@ async function ask(deps: Deps, entry: Entry, stopped: () => boolean): Promise<vo
     const look = await guard.through(() => deps.agents.look(entry.id));
     entry.fails = 0;
     metrics.poll(look.is, seconds());
-    if (!stopped()) await learn(deps, entry, look);
+    if (stopped()) return;
+    await learn(deps, entry, look);
+    await deps.unreadable.looked(entry.key, look);
   } catch (error) {
     if (error instanceof Resting) return;
     entry.fails += 1;
     if (!(error instanceof PortError)) return log.error({ run: entry.key, error }, "a look at a run failed");
     metrics.poll(error.code, seconds());
     log.debug({ run: entry.key, runId: entry.id, code: error.code }, "the service did not answer a look");
+    await noteUnreadable(deps, entry, error);
+  }
+}
+
+async function noteUnreadable({ unreadable, log }: Deps, entry: Entry, failure: PortError): Promise<void> {
+  try {
+    await unreadable.looked(entry.key, failure);
+  } catch (error) {
+    log.error({ run: entry.key, error }, "could not remember that a run cannot be read; the next look does");
   }
 }
 
@@ -160,7 +173,9 @@ async function learn({ rounds, context }: Deps, entry: Entry, look: Look): Promi
 /** Two answers with one fingerprint teach the same. Null: always worth a comparison. */
 function fingerprint(look: Look): string | null {
   if (look.is === "missing") return null;
-  const { status, pending } = look.snapshot;
+  const { status, pending, unreadable } = look.snapshot;
+  if (unreadable.length > 0)
+    return `${status} ${JSON.stringify([pending, unreadable.map(({ ids, why }) => [ids, why])])}`;
   if (pending === null || pending.length === 0) return pending === null ? `${status}?` : status;
   return `${status} ${JSON.stringify(pending.map(({ id, content }) => [id, content]))}`;
 }

@@ -12,6 +12,15 @@ export type Metrics = FlowMetrics & {
 /** From one machine (1 ms) to the time limit of a call (10 s). */
 const POLL_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
+function pollHistogram(registry: Registry): Histogram {
+  const name = "countersign_poll_seconds";
+  const help = "How long one look at a run took.";
+  return new Histogram({ name, help, buckets: POLL_SECONDS, registers: [registry] });
+}
+
+const UNREADABLE =
+  "Approvals that the service lists and that cannot be read; 1 for a run whose answers cannot be.";
+
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -21,12 +30,7 @@ export function createMetrics(): Metrics {
     new Gauge({ name: `countersign_${name}`, help, registers: [registry] });
 
   const polls = counter("polls_total", "Looks at runs, by outcome.", ["outcome"]);
-  const pollSeconds = new Histogram({
-    name: "countersign_poll_seconds",
-    help: "How long one look at a run took.",
-    buckets: POLL_SECONDS,
-    registers: [registry],
-  });
+  const pollSeconds = pollHistogram(registry);
   const inFlight = gauge("polls_in_flight", "Looks at runs under way.");
   const watched = gauge("runs_watched", "Runs that this process watches.");
   const effects = counter("effects_total", "Effects performed, by kind and outcome.", ["do", "outcome"]);
@@ -38,6 +42,7 @@ export function createMetrics(): Metrics {
   const turnedAway = counter("turned_away_total", "What was refused at the door, by reason.", ["because"]);
   const outage = gauge("outage", "1 while the agent service is down for long.");
 
+  const unreadable = gauge("unreadable_approvals", UNREADABLE);
   return {
     poll(outcome, seconds) {
       polls.inc({ outcome });
@@ -50,6 +55,7 @@ export function createMetrics(): Metrics {
     refusal: (because) => refusals.inc({ because }),
     turnedAway: (because) => turnedAway.inc({ because }),
     outage: (on) => outage.set(on ? 1 : 0),
+    unreadable: (approvals) => unreadable.set(approvals),
     expose: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
   };
 }

@@ -1,7 +1,7 @@
 // The `Chat` port over Slack's Web API: draws a run's messages and posts, changes and finds them.
 
 import { ChannelId, type MessageTs, parsed, type UserId } from "../core/ids.ts";
-import { OPENING, type Run, type Said, type Slot } from "../core/run.ts";
+import { OPENING, type Run, type Said, type Slot, UNREADABLE } from "../core/run.ts";
 import { BACK, DOWN } from "../core/shows.ts";
 import type { Chat, PacedEffect } from "../flow/ports.ts";
 import { PortError } from "../flow/ports.ts";
@@ -73,7 +73,7 @@ async function post({ call }: Deps, run: Run, slot: Slot, mark: string): Promise
   const opening = run.posts[OPENING];
   const thread = inChannel(slot) || opening?.is !== "up" ? {} : { thread_ts: opening.ts };
   // A card is a reply that is shown in the channel too: one message in both places, so one set of buttons.
-  const broadcast = slot.startsWith("card ") ? { reply_broadcast: true } : {};
+  const broadcast = slot.startsWith("card ") || slot === UNREADABLE ? { reply_broadcast: true } : {};
   const metadata = { event_type: METADATA_EVENT, event_payload: { mark } };
   const args = { channel: run.channel, ...drawn(run, slot), ...thread, ...broadcast, ...LITERAL, metadata };
   return postedTs(await call("chat.postMessage", args));

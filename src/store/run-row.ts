@@ -1,8 +1,8 @@
 // A run and a modal's ticket as rows, and back.
 
 import type { RunKey } from "../core/ids.ts";
-import { isRecord, type Json } from "../core/json.ts";
-import { type Run, runId } from "../core/run.ts";
+import { isRecord, type Json, parseJson } from "../core/json.ts";
+import { type Run, runId, unreadableNow } from "../core/run.ts";
 import { type ModalTicket, PortError, type Stored } from "../flow/ports.ts";
 import type { RunRow, Tables } from "./tables.ts";
 
@@ -21,7 +21,8 @@ export function toRow(run: Run): DerivedRow {
     team: run.team,
     channel: run.channel,
     requester: run.requester,
-    pending: run.approvals.filter(({ state }) => state.is === "pending").length,
+    pending:
+      run.approvals.filter(({ state }) => state.is === "pending").length + (unreadableNow(run)?.count ?? 0),
     doc_version: DOC_VERSION,
     doc: JSON.stringify(run),
   };
@@ -58,7 +59,7 @@ function understood(
 
 export function parsedJson(what: string, text: string): Json {
   try {
-    return JSON.parse(text) as Json;
+    return parseJson(text);
   } catch (error) {
     throw unreadable(what, "it is not JSON", error);
   }

@@ -68,7 +68,7 @@ describe("the gateway's health", () => {
       302,
       "The token gateway answered HTTP 302 (Found), a redirect, which is not followed.",
     ],
-    ["x".repeat(70_000), 200, "The token gateway sent an answer of more than 65536 bytes."],
+    ["x".repeat(70_000), 200, "The token gateway sent an answer that is larger than 64 KiB."],
   ])("is at fault when it says %.20j with HTTP %i", async (body, status, fault) => {
     await expect(faultOf(body, status)).resolves.toBe(fault);
   });

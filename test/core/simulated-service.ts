@@ -105,6 +105,7 @@ export class SimulatedService {
       output: this.#output,
       completedAt: null,
       pending,
+      unreadable: [],
       extra: {},
     };
   }

@@ -21,6 +21,7 @@ import type { AgentService, Chat, DecisionAnswer, Gateway, Look, Store } from "#
 import type { People } from "#src/flow/people.ts";
 import { PortError } from "#src/flow/ports.ts";
 import type { Letter, LetterFacts, Mail } from "#src/flow/letter.ts";
+import type { UnreadableItem } from "#src/core/snapshot.ts";
 import { openStore } from "#src/store/open.ts";
 import { createHandClock, type HandClock } from "./clock.ts";
 import { BUILT_IN, type Policy } from "#src/core/policy.ts";
@@ -38,6 +39,7 @@ export const failure = (
 /** A service whose runs are set by hand. `before` may wait or reject. */
 export type HandAgents = AgentService & {
   readonly pending: Map<RunId, readonly (string | { id: string; content: Json })[]>;
+  readonly unreadable: Map<RunId, readonly UnreadableItem[]>;
   readonly statuses: Map<RunId, string>;
   /** What the service says the task is, where that is not «task». */
   readonly inputs: Map<RunId, string | null>;
@@ -54,12 +56,14 @@ function handAgents(clock: HandClock): HandAgents {
     const pending = agents.pending.get(id) ?? [];
     if (status === "missing") return { is: "missing", askedAt };
     const input = agents.inputs.get(id);
-    const told = input === undefined ? { askedAt } : { askedAt, input };
+    const unreadable = agents.unreadable.get(id) ?? [];
+    const told = input === undefined ? { askedAt, unreadable } : { askedAt, unreadable, input };
     const facts = status === undefined ? told : { ...told, status };
     return { is: "snapshot", snapshot: aSnapshot(aWatchedRun(id), pending, facts) };
   };
   const agents: HandAgents = {
     pending: new Map(),
+    unreadable: new Map(),
     statuses: new Map(),
     inputs: new Map(),
     looks: [],
@@ -195,6 +199,7 @@ export type Bench = {
   readonly refusals: string[];
   /** In force from the next moment on. */
   policy: Policy;
+  readonly warnings: string[];
   readonly errors: string[];
   flow: Flow;
   /** The process stops and another takes its place, on the same store; the machine's clock is set forward or back meanwhile. */
@@ -231,13 +236,14 @@ export async function createBench(
   const [agents, chat, people, mail] = [handAgents(clock), handChat(), handPeople(), handMail()];
   const audit = { team: TEAM, channel: AUDIT_CHANNEL, admins: [ADMIN] };
   const refusals: string[] = [];
+  const warnings: string[] = [];
   const errors: string[] = [];
   const gateway: Gateway = { health: () => Promise.resolve(FINE) };
   const context = () => ({
     ...contextAt(clock.now() - NOON, bench.policy),
     monotonic: clock.monotonic(),
   });
-  const log = quietLog(errors);
+  const log = quietLog(warnings, errors);
   const metrics = quietMetrics(refusals);
   const ports = { store, agents, gateway, chat, mail, audit, people, clock, context, log, metrics };
   const start = (): Flow =>
@@ -253,6 +259,7 @@ export async function createBench(
     people,
     mail,
     refusals,
+    warnings,
     errors,
     policy: BUILT_IN,
     ...acts(() => bench, start, database === ":memory:" ? null : openIt),
@@ -318,12 +325,12 @@ export function clickOn(run: Run): { approval: ApprovalId; click: Click } {
   };
 }
 
-function quietLog(errors: string[]): FlowLog {
+function quietLog(warnings: string[], errors: string[]): FlowLog {
   const nothing = (): void => undefined;
   return {
     debug: nothing,
     info: nothing,
-    warn: nothing,
+    warn: (_fields, message) => void warnings.push(message),
     error: (_fields, message) => void errors.push(message),
   };
 }
@@ -338,5 +345,6 @@ function quietMetrics(refusals: string[]): FlowMetrics {
     decision: nothing,
     refusal: (because) => void refusals.push(because),
     outage: nothing,
+    unreadable: nothing,
   };
 }

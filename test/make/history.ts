@@ -50,6 +50,7 @@ export function aSnapshot(
     output: null,
     completedAt: null,
     pending: items ?? null,
+    unreadable: [],
     extra: {},
     askedAt: NOON,
     ...facts,

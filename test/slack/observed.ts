@@ -39,6 +39,7 @@ type Told = {
 export function endedRun(run: Run, { how, output = null, extra = {}, completedAt = null }: Told): Run {
   const id = runId(run);
   if (id === null) throw new TypeError("the service does not know this run");
-  const snapshot = { id, status: how, input: null, output, completedAt, pending: null, extra, askedAt: NOON };
+  const facts = { id, status: how, input: null, output, completedAt, extra, askedAt: NOON };
+  const snapshot = { ...facts, pending: null, unreadable: [] };
   return observe(run, snapshot, ctx);
 }

@@ -2,10 +2,11 @@
 
 import type { Block } from "@slack/types";
 import type { Run } from "../../core/run.ts";
-import { OPENING, runId } from "../../core/run.ts";
+import { OPENING, runId, unreadableNow } from "../../core/run.ts";
 import { oneLine } from "../../core/text.ts";
 import { count, escaped, line, type Message, moment, person, quote, rich, said, words } from "./rich.ts";
 import { runStatus, stays } from "./run-status.ts";
+import { unreadableTitle } from "./unreadable-card.ts";
 
 /** Most approvals that a row of a list names. */
 const WAITS_MOST = 3;
@@ -67,6 +68,8 @@ export function runRow({ run, link, linkWords = "open the thread" }: Linked): Bl
   const asks = waits
     .slice(0, WAITS_MOST)
     .map((each) => line(words("Waits for: "), said(oneLine(each.request.action ?? "(not said)", 160), 160)));
+  const unreadable = unreadableNow(run);
+  if (unreadable !== null) asks.push(line(words(`⚠️ ${unreadableTitle(unreadable)}.`)));
   if (waits.length > WAITS_MOST)
     asks.push(line(words(`… and for ${count(waits.length - WAITS_MOST)} more decisions`)));
   return rich(head, ...(run.input === "" ? [] : [quote(said(oneLine(run.input, 200), 200))]), ...asks);

@@ -156,6 +156,8 @@ export function closedWords(because: ClosedBecause): string {
   switch (because) {
     case "no-longer-listed":
       return "The service no longer lists it: it was withdrawn, or resolved outside Countersign.";
+    case "unreadable":
+      return "The service now lists it in a form that cannot be read, so it cannot be decided here. Another message of this thread says why.";
     case "run-over":
       return "The run has ended. Nobody decided it here; the service does not tell whether somebody did elsewhere.";
     case "run-missing":

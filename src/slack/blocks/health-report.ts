@@ -9,8 +9,10 @@ const SAYS_CHARS = 300;
 const ENDPOINTS_MOST = 20;
 
 /** Everything Countersign depends on, side by side, with what is wrong in plain words. */
-export function healthReport({ service, gateway, poller, store }: Health, now: number): Message {
-  const well = service.ok && gateway.ok && store.ok && poller.service.is !== "away";
+export function healthReport(health: Health, now: number): Message {
+  const { service, gateway, poller, store, unreadable } = health;
+  const read = unreadable.runs === 0;
+  const well = service.ok && gateway.ok && store.ok && poller.service.is !== "away" && read;
   const title = well ? "Everything answers" : "Something is wrong";
   const blocks: Block[] = [
     rich(line(words(`${well ? "✅" : "⚠️"} ${title}`, { bold: true }))),
@@ -22,6 +24,7 @@ export function healthReport({ service, gateway, poller, store }: Health, now: n
         ...pollerWords({ poller }, now),
       ),
     ),
+    ...(read ? [] : [unreadableBlock(unreadable)]),
     rich(
       line(
         words(`${store.ok ? "✅" : "❌"} Store`, { bold: true }),
@@ -34,6 +37,12 @@ export function healthReport({ service, gateway, poller, store }: Health, now: n
     ),
   ];
   return { text: title, blocks };
+}
+
+function unreadableBlock({ runs, approvals }: Health["unreadable"]): Block {
+  const what = `${count(approvals)} ${approvals === 1 ? "approval" : "approvals"} of ${count(runs)} ${runs === 1 ? "run" : "runs"}`;
+  const rest = " cannot be read, so nobody can decide them here. The messages in their threads say why.";
+  return rich(line(words("❌ Approvals: ", { bold: true }), words(`${what}${rest}`)));
 }
 
 function part(name: string, report: HealthReport, fields: readonly string[]): Block {

@@ -83,6 +83,8 @@ function voidWords(because: Extract<Said, { is: "decision-void" }>["because"]): 
       return "the request changed before it could go out. Look at the card again; it shows the new request.";
     case "no-longer-listed":
       return "the service no longer lists the approval. It was withdrawn, or resolved elsewhere.";
+    case "unreadable":
+      return "the service then listed the approval in a form that cannot be read. Look at the run's thread; it says why.";
     case "run-over":
       return "the run ended first.";
   }

@@ -1,4 +1,4 @@
-import type { Run } from "../../core/run.ts";
+import { type Run, unreadableNow } from "../../core/run.ts";
 import { denials } from "../../core/shows.ts";
 import { oneLine } from "../../core/text.ts";
 
@@ -45,7 +45,9 @@ function watched(run: Run): RunStatus {
       return { icon: "⚪", text: "No longer watched" };
     case "on":
     case "over":
-      return atService(run);
+      return unreadableNow(run)?.what === "answer"
+        ? { icon: "⚠️", text: "The service's answers cannot be read" }
+        : atService(run);
   }
 }
 

@@ -150,6 +150,7 @@ function tellPrivately(workspace: Workspace): void {
     service: report,
     gateway: { ok: false, latencyMs: 0, fault: "It does not answer (ECONNREFUSED).", says: {} },
     poller: { watched: 3, inFlight: 0, service: { is: "answers" as const } },
+    unreadable: { runs: 0, approvals: 0 },
     store: { ok: true, latencyMs: 2 },
   };
   const only = { ephemeralFor: "U0ANA" };

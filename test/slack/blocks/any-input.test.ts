@@ -202,6 +202,7 @@ test("whatever the service and its gateway say of their health, Slack takes it a
     service: report,
     gateway: report,
     poller,
+    unreadable: fc.record({ runs: fc.nat(), approvals: fc.nat() }),
     store: fc.record({ ok: fc.boolean(), latencyMs: fc.nat() }),
   });
   always(health, (each) => expectMessage(healthReport(each as Parameters<typeof healthReport>[0], NOON)));
@@ -211,7 +212,13 @@ test("of endpoints that are not shown it is said how many there are", () => {
   const endpoints = Array.from({ length: 45 }, (_, at) => `/v1/path/${at}`);
   const report = { ok: true, latencyMs: 1, fault: null, says: { endpoints } };
   const poller = { watched: 0, inFlight: 0, service: { is: "unknown" as const } };
-  const health = { service: report, gateway: report, poller, store: { ok: true, latencyMs: 1 } };
+  const health = {
+    service: report,
+    gateway: report,
+    poller,
+    unreadable: { runs: 0, approvals: 0 },
+    store: { ok: true, latencyMs: 1 },
+  };
   const shown = textOf(healthReport(health, NOON).blocks);
   expect(endpoints.every((each) => shown.includes(each)) || /\d+ more/.test(shown)).toBe(true);
 });

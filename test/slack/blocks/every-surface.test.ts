@@ -4,9 +4,9 @@
 import { expect, test } from "vitest";
 import { isRecord } from "#src/core/json.ts";
 import { fileText } from "#src/core/request-text.ts";
-import { RunId } from "#src/core/ids.ts";
+import { ApprovalId, RunId } from "#src/core/ids.ts";
 import { BACK, DOWN } from "#src/core/shows.ts";
-import { cardSlot, OPENING, OUTCOME, type Run } from "#src/core/run.ts";
+import { cardSlot, OPENING, OUTCOME, type Run, UNREADABLE } from "#src/core/run.ts";
 import { visible } from "#src/core/text.ts";
 import { oneRun, runList } from "#src/slack/blocks/answers.ts";
 import { changedModal, decisionModal, readModal } from "#src/slack/blocks/decision-modal.ts";
@@ -59,6 +59,8 @@ function channelSurfaces(text: Texts): readonly Surface[] {
     { ...anApproval("apr_2"), request, state: { is: "decided", decision, delivery: refused } as const },
   ];
   const held = withApprovals(run, ...approvals);
+  const item = { ids: [ApprovalId("apr_3")], code: "no-id", why: text(4), source: text(5), hidden: 1 };
+  const unread: Run = { ...run, unreadable: { since: NOON, what: "items", count: 1, items: [item] } };
   const linked = { run: held, link: null };
   const succeeded = endedRun(run, { how: "succeeded", output: text(13) });
   const failed = endedRun(run, { how: "failed", extra: { [text(14)]: text(15), detail: text(16) } });
@@ -78,11 +80,18 @@ function channelSurfaces(text: Texts): readonly Surface[] {
     inFlight: 0,
     service: { is: "away" as const, at: NOON, since: NOON, why: text(18) },
   };
-  const health = { service: report, gateway: report, poller, store: { ok: true, latencyMs: 1 } };
+  const health = {
+    service: report,
+    gateway: report,
+    poller,
+    unreadable: { runs: 0, approvals: 0 },
+    store: { ok: true, latencyMs: 1 },
+  };
   const rows = { waiting: [linked], own: [linked], moreWaiting: false, moreOwn: false };
   return [
     ...approvals.map(({ id }) => drawn(held, cardSlot(id))),
     drawn(held, OPENING),
+    drawn(unread, UNREADABLE),
     drawn(waits, OPENING),
     drawn(succeeded, OUTCOME),
     drawn(failed, OUTCOME),

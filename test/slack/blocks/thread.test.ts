@@ -147,7 +147,11 @@ test("the health report reads, when all is well and when it is not", () => {
     says: { service: "gateway", status: "healthy", message: "fine", endpoints: ["/healthz", "/v1/models"] },
   };
   const store = { ok: true, latencyMs: 1 };
-  expect(printedMessage(healthReport({ service, gateway, poller, store }, NOON))).toMatchSnapshot("well");
+  const unreadable = { runs: 0, approvals: 0 };
+  const well = { service, gateway, poller, unreadable, store };
+  expect(printedMessage(healthReport(well, NOON))).toMatchSnapshot("well");
+  const unread = { ...well, unreadable: { runs: 1, approvals: 2 } };
+  expect(printedMessage(healthReport(unread, NOON))).toMatchSnapshot("some approvals cannot be read");
   const away = {
     ...poller,
     service: { is: "away" as const, at: NOON - 95_000, since: NOON, why: "The agent service refused." },
@@ -155,7 +159,16 @@ test("the health report reads, when all is well and when it is not", () => {
   const dead = { ok: false, latencyMs: 3, fault: "The agent service refused the connection.", says: {} };
   expect(
     printedMessage(
-      healthReport({ service: dead, gateway, poller: away, store: { ok: false, latencyMs: 0 } }, NOON),
+      healthReport(
+        {
+          service: dead,
+          gateway,
+          poller: away,
+          unreadable: { runs: 0, approvals: 0 },
+          store: { ok: false, latencyMs: 0 },
+        },
+        NOON,
+      ),
     ),
   ).toMatchSnapshot("ill");
 });
