@@ -29,7 +29,7 @@ function jsonLine({ seq, link, key, signature, text }: ChainedEntry, content: st
 
 const BASICS = ["number", "at", "what", "who", "run", "run key", "channel", "requester"] as const;
 const DECISION = ["approval", "verdict", "reason", "earlier approvals", "sent reason"] as const;
-const WHYS = ["outcome", "step", "refusal", "about entry", "policy", "rule"] as const;
+const WHYS = ["outcome", "times", "since", "step", "refusal", "about entry", "policy", "rule"] as const;
 const MOMENTS = ["asked", "shown", "clicked", "submitted", "sent", "confirmed"] as const;
 const HEADINGS = [...BASICS, ...DECISION, ...WHYS, ...MOMENTS, "digest", "content", "link"] as const;
 
@@ -59,6 +59,8 @@ function cells(row: ChainedEntry, content: string | null): Cells {
     refusal: entry.refusal,
     run: entry.runId,
     "run key": entry.run,
+    times: entry.times,
+    since: moment(entry.since),
     "about entry": refers,
     policy: policy?.version,
     rule: policy?.rule,

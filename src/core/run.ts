@@ -30,6 +30,19 @@ export type Run = {
   readonly tells: readonly Tell[];
   /** This run carries its channel's notice that the service was away from `since` on. */
   readonly outage: { readonly since: number; readonly why: string; readonly until: number | null } | null;
+  /** Left out: nothing was closed without a person of late. */
+  readonly untouched?: Untouched;
+};
+
+/** Approvals that closed without a person, as the audit has told of them since `since` (ms). */
+export type Untouched = {
+  readonly since: number;
+  /** Entries by approval. */
+  readonly told: { readonly [approval: string]: number };
+  /** Of the texts that were kept with them. */
+  readonly chars: number;
+  /** Counted, and not yet told. */
+  readonly omitted: number;
 };
 
 /** Names a message of the run: `opening`, `card <approval>`, `outcome`; or a file: `output`, `request <approval> <version>`. */

@@ -18,6 +18,7 @@ export type AuditEntry = {
     | "sent" // a decision is about to leave us
     | "settled" // what became of it
     | "closed" // nobody decided it here
+    | "coalesced" // so many approvals closed undecided, besides those that are told one by one
     | "disputed" // «This was not me»
     | "started"
     | "watched"
@@ -68,6 +69,9 @@ export type AuditEntry = {
   readonly sentReason?: string;
   /** The number of the entry that this one is about. */
   readonly refers?: number;
+  /** Of «coalesced»: how many, and from when on (ms). */
+  readonly times?: number;
+  readonly since?: number;
 };
 
 export type VoteFacts = Pick<AuditEntry, "by" | "reason" | "at">;

@@ -57,44 +57,40 @@ export function contentName({ what, approval }: Pick<AuditEntry, "what" | "appro
   }
 }
 
-function didWords({ what, outcome, verdict, refusal, step }: Omit<AuditEntry, "text">): string {
-  const verb = verdict === null ? "" : verdict === "approve" ? " to approve" : " to deny";
-  switch (what) {
-    case "opened":
-      return `opened the form${verb}`;
-    case "voted":
-      return "approved, as one of several";
-    case "decided":
-      return verdict === "approve" ? "approved" : "denied";
-    case "refused":
-      return `was refused at the ${step ?? "attempt"}${verb}: ${oneLine(refusal ?? outcome, WORDS_CHARS)}`;
-    case "sent":
-      return `decided; it is about to be sent`;
-    case "settled":
-      return `decided; what came of it: ${oneLine(outcome, WORDS_CHARS)}`;
-    case "closed":
-      return `closed it undecided: ${oneLine(outcome, WORDS_CHARS)}`;
-    case "disputed":
-      return "says «This was not me»";
-    case "started":
-      return "asked for the run";
-    case "watched":
-      return "had the run watched";
-    case "task-told":
-      return "learned the task of the run from the service";
-    case "unwatched":
-      return "let the run go";
-    case "audit-read":
-      return "was given the audit of the run";
-    case "program-started":
-      return `started: ${oneLine(outcome, WORDS_CHARS)}`;
-    case "policy-loaded":
-      return `put a policy into force: ${oneLine(outcome, WORDS_CHARS)}`;
-    case "key-changed":
-      return `signs with another key: ${oneLine(outcome, WORDS_CHARS)}`;
-  }
-  // Of a newer program.
-  return oneLine(String(what), WORDS_CHARS);
+type Told = Omit<AuditEntry, "text">;
+
+/** What the person of an entry, or Countersign, did. */
+const DID: Readonly<Record<AuditEntry["what"], (entry: Told) => string>> = {
+  opened: (entry) => `opened the form${verbOf(entry)}`,
+  voted: () => "approved, as one of several",
+  decided: ({ verdict }) => (verdict === "approve" ? "approved" : "denied"),
+  refused: (entry) =>
+    `was refused at the ${entry.step ?? "attempt"}${verbOf(entry)}: ${shortened(entry.refusal ?? entry.outcome)}`,
+  sent: () => "decided; it is about to be sent",
+  settled: ({ outcome }) => `decided; what came of it: ${shortened(outcome)}`,
+  closed: ({ outcome }) => `closed it undecided: ${shortened(outcome)}`,
+  coalesced: ({ times = 0, since = 0, outcome }) =>
+    `saw ${times === 1 ? "1 approval" : `${times} approvals`} closed undecided since ${momentWords(since)}: ${shortened(outcome)}`,
+  disputed: () => "says «This was not me»",
+  started: () => "asked for the run",
+  watched: () => "had the run watched",
+  "task-told": () => "learned the task of the run from the service",
+  unwatched: () => "let the run go",
+  "audit-read": () => "was given the audit of the run",
+  "program-started": ({ outcome }) => `started: ${shortened(outcome)}`,
+  "policy-loaded": ({ outcome }) => `put a policy into force: ${shortened(outcome)}`,
+  "key-changed": ({ outcome }) => `signs with another key: ${shortened(outcome)}`,
+};
+
+/** A newer program may have written other kinds. */
+function didWords(entry: Told): string {
+  return Object.hasOwn(DID, entry.what) ? DID[entry.what](entry) : shortened(String(entry.what));
+}
+
+const shortened = (text: string): string => oneLine(text, WORDS_CHARS);
+
+function verbOf({ verdict }: Told): string {
+  return verdict === null ? "" : verdict === "approve" ? " to approve" : " to deny";
 }
 
 export function policyWords({ version, rule }: NonNullable<AuditEntry["policy"]>): string {
