@@ -84,7 +84,7 @@ const DID: Readonly<Record<AuditEntry["what"], (entry: Told) => string>> = {
 
 /** A newer program may have written other kinds. */
 function didWords(entry: Told): string {
-  return Object.hasOwn(DID, entry.what) ? DID[entry.what](entry) : shortened(String(entry.what));
+  return Object.hasOwn(DID, entry.what) ? DID[entry.what](entry) : shortened(entry.what);
 }
 
 const shortened = (text: string): string => oneLine(text, WORDS_CHARS);
