@@ -26,6 +26,8 @@ export type Decision = {
   readonly digest: string;
   /** The earlier approvals of other people that this one rests on, where the rule wants several. */
   readonly votes?: readonly Decision[];
+  /** What they typed where the rule wanted a word. */
+  readonly word?: string;
   /** The rule that let them decide; left out where there was no policy file. */
   readonly policy?: PolicyMark;
 };
@@ -87,7 +89,13 @@ export type Delivery =
   | ({
       readonly is: "unconfirmed";
       readonly at: number;
-      readonly because: "no-longer-listed" | "request-changed" | "run-missing" | "refused-after-lost-answer";
+      readonly because:
+        | "no-longer-listed"
+        | "request-changed"
+        | "run-missing"
+        | "refused-after-lost-answer"
+        /** Its answer was not clear, and whoever gave it may not give it any more. */
+        | "no-longer-authorised";
     } & Answered);
 
 /** `unreadable`: the service lists it still, in a form that nobody can read. */
@@ -113,6 +121,8 @@ export type PastDecision = {
     | "denied"
     | "expired"
     | "voter-may-not"
+    /** The rule of now asks for more than was given. */
+    | "rule-changed"
     | "unwatched";
   readonly words: string;
 };

@@ -114,8 +114,18 @@ export type Said =
   | {
       readonly is: "decision-void";
       readonly approval: ApprovalId;
-      readonly because: "request-changed" | "no-longer-listed" | "unreadable" | "run-over";
+      /** «others-needed»: the approval of whoever hears it still counts, and is not enough any more. */
+      readonly because:
+        | "request-changed"
+        | "no-longer-listed"
+        | "unreadable"
+        | "run-over"
+        | "voter-may-not"
+        | "rule-changed"
+        | "others-needed";
     }
+  /** An approval whose answer was lost is not sent again, since it would not count any more. */
+  | { readonly is: "decision-stopped"; readonly approval: ApprovalId }
   | {
       readonly is: "nobody-can-approve";
       readonly approval: ApprovalId;

@@ -2,14 +2,16 @@
 
 import type { Approval, Decision, Delivery, Request, Verdict } from "./approval.ts";
 import type { Context } from "./context.ts";
-import { MAX_REASON_CHARS, mayDecide, mayOpen, type Person, type Refusal } from "./decide.ts";
+import { MAX_REASON_CHARS, mayOpen, type Person, type Refusal } from "./decide.ts";
 import type { ApprovalId } from "./ids.ts";
 import type { Rule } from "./policy.ts";
 import { err, ok, type Result } from "./result.ts";
 import { markOf, ruleOf } from "./ruling.ts";
 import { findApproval, replaceApproval, type Run } from "./run.ts";
+import { tellGiver } from "./tell-giver.ts";
 import { seenChars } from "./text.ts";
 import { earlier, withApproval, withDenial } from "./vote.ts";
+import { worthOf } from "./worth.ts";
 
 export type Submission = {
   readonly approval: ApprovalId;
@@ -45,7 +47,7 @@ function isKnown({ state, votes }: Approval, submission: Submission): boolean {
  * again by the same person, is ok and yields the very same run.
  */
 export function decide(run: Run, submission: Submission, ctx: Context): Result<Run, Refusal> {
-  const { by, verdict, reason } = submission;
+  const { by, verdict } = submission;
   const approval = findApproval(run, submission.approval);
   if (approval === null) return err({ because: "unknown" });
   if (isKnown(approval, submission)) return ok(run);
@@ -54,26 +56,38 @@ export function decide(run: Run, submission: Submission, ctx: Context): Result<R
     mayOpen(approval, { run, rule, by, verdict, monotonic: ctx.monotonic }, submission) ??
     fault(approval, submission, rule);
   if (no !== null) return err(no);
-  const policy = markOf(ctx.policy, rule);
-  const who = { team: by.team, user: by.user };
-  const content = { verdict, reason, by: who, at: ctx.now, digest: submission.digest };
-  const decision: Decision = policy === null ? content : { ...content, policy };
+  const decision = decisionOf(submission, rule, ctx);
   if (verdict === "deny") return ok(replaceApproval(run, withDenial(approval, decision)));
+  const { voters: people = [] } = submission;
   const approved = withApproval(approval, decision, { rule, monotonic: ctx.monotonic }, (vote) =>
-    stands(vote, approval, { run, rule, submission }),
+    worthOf(vote, approval, { run, rule, people }),
   );
-  return approved.ok ? ok(replaceApproval(run, approved.value)) : approved;
+  return approved.ok
+    ? ok(told(replaceApproval(run, approved.value), approval, approved.value, ctx))
+    : approved;
 }
 
-type Standing = { readonly run: Run; readonly rule: Rule; readonly submission: Submission };
+function decisionOf({ verdict, reason, digest, by }: Submission, rule: Rule, ctx: Context): Decision {
+  const policy = markOf(ctx.policy, rule);
+  const { word } = rule.friction;
+  return {
+    verdict,
+    reason,
+    by: { team: by.team, user: by.user },
+    at: ctx.now,
+    digest,
+    ...(verdict === "deny" || word === null ? {} : { word }),
+    ...(policy === null ? {} : { policy }),
+  };
+}
 
-/** An earlier vote counts only while who gave it may decide, and only for the request that is decided now. */
-function stands(vote: Decision, { request }: Approval, { run, rule, submission }: Standing): boolean | null {
-  if (vote.digest !== request.digest) return false;
-  const { voters = [] } = submission;
-  const person = voters.find(({ team, user }) => team === vote.by?.team && user === vote.by.user);
-  const no = person === undefined ? { because: "unverified" } : mayDecide(person, run, rule);
-  return no === null ? true : no.because === "unverified" ? null : false;
+/** Whose earlier approval did not count any more hears it. */
+function told(run: Run, was: Approval, { past }: Approval, ctx: Context): Run {
+  const tells = past.slice(was.past.length).flatMap(({ decision, because }) => {
+    if (because !== "voter-may-not" && because !== "rule-changed") return [];
+    return tellGiver(decision, { is: "decision-void", approval: was.id, because }, ctx);
+  });
+  return tells.length === 0 ? run : { ...run, tells: [...run.tells, ...tells] };
 }
 
 /** What is wrong with the submission itself. */

@@ -4,16 +4,14 @@ import type { Approval, Decision, Delivery, PastDecision } from "./approval.ts";
 import type { UserId } from "./ids.ts";
 import type { Rule } from "./policy.ts";
 import { err, ok, type Result } from "./result.ts";
-
-/** May whoever gave this vote still decide, by the rule and the facts of now? Null: nobody can say. */
-export type Stands = (vote: Decision) => boolean | null;
+import type { Worth } from "./worth.ts";
 
 export type Unfit = { readonly because: "unverified"; readonly of: readonly UserId[] };
 
 /** One denial ends it, also while an approval is held. */
 export function withDenial(approval: Approval, decision: Decision): Approval {
   const { state, votes, past } = approval;
-  const held = state.is === "decided" ? [...earlier(state.decision), alone(state.decision)] : [];
+  const held = state.is === "decided" ? voices(state.decision) : [];
   const gone = [...votes, ...held].map((each) => gaveWay(each, "denied"));
   return {
     ...approval,
@@ -27,17 +25,19 @@ export function withApproval(
   approval: Approval,
   decision: Decision,
   { rule, monotonic }: { readonly rule: Rule; readonly monotonic: number },
-  stands: Stands,
+  worthOf: (vote: Decision) => Worth,
 ): Result<Approval, Unfit> {
   const { votes } = approval;
   if (votes.length + 1 < rule.needs) return ok({ ...approval, votes: [...votes, decision] });
-  const asked = votes.map((vote) => ({ vote, stands: stands(vote) }));
-  const unsure = asked.flatMap(({ vote, stands }) =>
-    stands === null && vote.by !== null ? [vote.by.user] : [],
+  const asked = votes.map((vote) => ({ vote, worth: worthOf(vote) }));
+  const unsure = asked.flatMap(({ vote, worth }) =>
+    worth === "unverified" && vote.by !== null ? [vote.by.user] : [],
   );
   if (unsure.length > 0) return err({ because: "unverified", of: unsure });
-  const good = asked.filter(({ stands }) => stands === true).map(({ vote }) => vote);
-  const gone = votes.filter((vote) => !good.includes(vote)).map((vote) => gaveWay(vote, "voter-may-not"));
+  const good = asked.filter(({ worth }) => worth === "counts").map(({ vote }) => vote);
+  const gone = asked.flatMap(({ vote, worth }) =>
+    worth === "counts" || worth === "unverified" ? [] : [gaveWay(vote, worth)],
+  );
   const counted = { ...approval, past: [...approval.past, ...gone] };
   if (good.length + 1 < rule.needs) return ok({ ...counted, votes: [...good, decision] });
   const whole: Decision = good.length === 0 ? decision : { ...decision, votes: good };
@@ -50,6 +50,9 @@ export function withApproval(
 
 /** The approvals that the decision rests on, beside its own. */
 export const earlier = ({ votes = [] }: Decision): readonly Decision[] => votes;
+
+/** Everybody's, each as a vote among others, the last one last. */
+export const voices = (decision: Decision): readonly Decision[] => [...earlier(decision), alone(decision)];
 
 /** As a vote among others. */
 export function alone({ votes: _votes, ...decision }: Decision): Decision {

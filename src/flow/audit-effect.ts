@@ -55,6 +55,7 @@ function approvalsChanged(before: Run, after: Run, at: number): AuditEntry[] {
     const gone = is.past.slice(was.past.length).map((past) => gaveWay(after, was, is, { past, at }));
     return [
       ...gone,
+      ...waiting(after, was, is, at),
       ...settled(after, was, is, at),
       ...byPolicy(after, was, is, at),
       ...closed(after, was, is, at),
@@ -71,6 +72,16 @@ function gaveWay(
   const moments = momentsOf(run, is, { submitted: decision.at, ...deliveryMoments(was) });
   const outcome = `void: ${because}`;
   return auditEntry(run, { at, what: "settled", outcome, moments, ...aboutDecision(is.id, decision) });
+}
+
+/** Of a decision that does not stand any more: those of its approvals that still count. Nothing of them is void. */
+function waiting(run: Run, was: Approval, is: Approval, at: number): AuditEntry[] {
+  if (was.state.is !== "decided" || is.state.is !== "pending") return [];
+  const moments = momentsOf(run, is, deliveryMoments(was));
+  return is.votes.map((vote) => {
+    const outcome = "waits: others must approve";
+    return auditEntry(run, { at, what: "settled", outcome, moments, ...aboutDecision(is.id, vote) });
+  });
 }
 
 function settled(run: Run, was: Approval, is: Approval, at: number): AuditEntry[] {

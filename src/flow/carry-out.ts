@@ -1,13 +1,15 @@
 // Carries out effects: waits for an effect's turn, makes sure it is still wanted, marks it, performs it, settles it.
 // The same effect is never under way twice.
 
+import type { Person } from "../core/decide.ts";
 import { type Effect, effectKey, type Outcome } from "../core/effect.ts";
 import type { RunKey } from "../core/ids.ts";
+import { judge, STANDS } from "../core/judge.ts";
 import { reconcile } from "../core/reconcile.ts";
 import { findApproval, type Run, runId } from "../core/run.ts";
 import { begin } from "../core/settle.ts";
+import { askVoices } from "./ask-voices.ts";
 import { auditOfSending } from "./audit-effect.ts";
-import type { Clock } from "./clock.ts";
 import { lookBefore } from "./look-before.ts";
 import { createSettling } from "./settling.ts";
 import { pace } from "./urgency.ts";
@@ -64,15 +66,18 @@ async function carryOut(deps: CarryDeps, run: Run, effect: Effect, way: Way): Pr
     const turn = pace(run, effect);
     if (turn !== null) await deps.chat.turn(turn);
     if (way.stopping()) return 0;
+    let people: readonly Person[] = [];
     if (effect.do === "send-decision") {
       const notNow = await lookBefore(deps, run, effect, way);
       if (notNow !== null) return await settling.once(notNow);
+      people = await askVoices(deps, run, effect, way);
     }
-    const marked = await mark(run.key, effect, deps.clock, way);
-    if (marked === "lost") return AFTER_FAILURE_MS;
-    if (marked === "unwanted") return 0;
-    const outcome = await performed(deps, marked, effect);
-    tellLog(deps, marked, effect, outcome);
+    const marked = await mark(deps, run.key, effect, { ...way, people });
+    if (marked.is === "lost") return AFTER_FAILURE_MS;
+    if (marked.is === "unwanted") return 0;
+    if (marked.is === "unverified") return await settling.once(UNVERIFIED);
+    const outcome = await performed(deps, marked.run, effect);
+    tellLog(deps, marked.run, effect, outcome);
     return await settling.untilSaved(outcome);
   } catch (error) {
     deps.log.error({ run: run.key, effect: effectKey(effect), error }, "an effect could not be carried out");
@@ -91,18 +96,47 @@ async function performed(deps: CarryDeps, run: Run, effect: Effect): Promise<Out
   }
 }
 
-/** Marks the effect in the store before its first byte leaves. */
-async function mark(key: RunKey, effect: Effect, clock: Clock, way: Way): Promise<Run | "unwanted" | "lost"> {
+type Marked =
+  | { readonly is: "begun"; readonly run: Run }
+  /** Nobody can say just now whether whoever decided may still do so. */
+  | { readonly is: "unverified" }
+  | { readonly is: "unwanted" }
+  | { readonly is: "lost" };
+
+/** Marks the effect in the store before its first byte leaves. A decision that does not stand any more is void instead. */
+async function mark(
+  { clock, context }: Pick<CarryDeps, "clock" | "context">,
+  key: RunKey,
+  effect: Effect,
+  way: Way & { readonly people: readonly Person[] },
+): Promise<Marked> {
   const wanted = (run: Run): boolean =>
     reconcile(run, clock.monotonic()).effects.some((each) => effectKey(each) === effectKey(effect));
-  let begun: Run | "unwanted" = "unwanted";
+  let marked = UNWANTED;
   const saved = await way.change(key, (run) => {
-    begun = wanted(run) ? begin(run, effect, clock.now()) : "unwanted";
-    if (begun === "unwanted") return run;
+    marked = UNWANTED;
+    if (!wanted(run)) return run;
+    const judged =
+      effect.do === "send-decision" ? judge(run, effect.approval, way.people, context()) : STANDS;
+    if (judged.is === "void") return judged.run;
+    if (judged.is === "unverified") {
+      marked = { is: "unverified" };
+      return run;
+    }
+    const begun = begin(run, effect, clock.now());
+    marked = { is: "begun", run: begun };
     return { run: begun, alongside: { audit: auditOfSending(begun, effect, clock.now()) } };
   });
-  return saved === null ? "lost" : begun;
+  return saved === null ? { is: "lost" } : marked;
 }
+
+const UNWANTED: Marked = { is: "unwanted" };
+
+const UNVERIFIED: Outcome = {
+  is: "later",
+  afterMs: null,
+  why: "Countersign could not verify with Slack that whoever approved may still do so.",
+};
 
 function tellLog({ log, metrics }: CarryDeps, run: Run, effect: Effect, outcome: Outcome): void {
   const ids = { run: run.key, runId: runId(run), effect: effectKey(effect), outcome: outcome.is };

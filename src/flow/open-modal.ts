@@ -9,7 +9,8 @@ import type { Run } from "../core/run.ts";
 import { aboutRequest, auditEntry, momentsOf } from "./audit-entry.ts";
 import { type Click, findCard } from "./find-card.ts";
 import type { ModalTicket } from "./ports.ts";
-import { type DecideDeps, lookUp, type No, refused } from "./refuse.ts";
+import { lookUp } from "./look-up.ts";
+import { type DecideDeps, type No, refused } from "./refuse.ts";
 
 /** A click may rely on facts this old (ms): it only opens a modal. */
 export const CLICK_AGE_MS = 60_000;

@@ -10,11 +10,10 @@ import { markOf, ruleOf, underPolicy } from "../core/ruling.ts";
 import { findApproval, type Run, runId } from "../core/run.ts";
 import { aboutRequest, auditEntry, momentsOf } from "./audit-entry.ts";
 import { type AuditEntry, type Look, type ModalTicket, PortError } from "./ports.ts";
-import { type DecideDeps, lookUp, type No, refused } from "./refuse.ts";
+import { lookUp, SUBMIT_AGE_MS } from "./look-up.ts";
+import { type DecideDeps, type No, refused } from "./refuse.ts";
 import { takeIn } from "./take-in.ts";
 
-/** A submit may share an answer this old (ms) with others of the same burst. */
-export const SUBMIT_AGE_MS = 5_000;
 /** The submit is answered within 2 s, so the best-effort look gets this long (ms). */
 export const SUBMIT_LOOK_MS = 1_500;
 

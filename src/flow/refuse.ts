@@ -2,14 +2,14 @@
 
 import type { Request } from "../core/approval.ts";
 import type { Context } from "../core/context.ts";
-import type { Person, Refusal } from "../core/decide.ts";
+import type { Refusal } from "../core/decide.ts";
 import type { ApprovalId, ChannelId, TeamId, UserId } from "../core/ids.ts";
-import { type Circle, type PolicyMark, setsOf } from "../core/policy.ts";
+import type { PolicyMark } from "../core/policy.ts";
 import { err, type Result } from "../core/result.ts";
 import type { Run } from "../core/run.ts";
 import { aboutRequest, auditEntry } from "./audit-entry.ts";
 import type { FlowMetrics } from "./flow-log.ts";
-import { type AgentService, type AuditEntry, PortError, type Store } from "./ports.ts";
+import { type AgentService, type AuditEntry, type Store } from "./ports.ts";
 import type { People } from "./people.ts";
 import type { Rounds } from "./rounds.ts";
 
@@ -63,26 +63,6 @@ function refusalEntry(
     run === null || approval === undefined || saw === undefined ? {} : aboutRequest(run, approval, saw);
   const place = run === null ? { channel } : {};
   return auditEntry(run, { ...facts, by: { team, user }, policy, ...place, ...tried, ...about });
-}
-
-export type Asked = { readonly user: UserId; readonly circle: Circle; readonly maxAgeMs: number };
-
-/** Facts about the person, or the refusal that nobody can say who they are. */
-export async function lookUp(
-  { people }: Pick<DecideDeps, "people">,
-  run: Run,
-  { user, circle, maxAgeMs }: Asked,
-): Promise<Person | Refusal> {
-  try {
-    const [person, memberOf] = await Promise.all([
-      people.lookUp(run.team, user, run.channel, maxAgeMs),
-      people.memberOf(user, setsOf(circle), maxAgeMs),
-    ]);
-    return { ...person, memberOf };
-  } catch (error) {
-    if (error instanceof PortError) return { because: "unverified" };
-    throw error;
-  }
 }
 
 /** For what is refused before any use case is asked: leaves a count and an audit entry. Rejects with PortError. */

@@ -3,6 +3,7 @@ import type { RunKey } from "../core/ids.ts";
 import type { Change } from "./change.ts";
 import type { Clock } from "./clock.ts";
 import type { FlowLog, FlowMetrics } from "./flow-log.ts";
+import type { People } from "./people.ts";
 import type { Perform } from "./perform.ts";
 import type { AgentService, Chat } from "./ports.ts";
 
@@ -10,6 +11,7 @@ import type { AgentService, Chat } from "./ports.ts";
 export type CarryDeps = {
   readonly agents: Pick<AgentService, "look">;
   readonly chat: Pick<Chat, "turn">;
+  readonly people: Pick<People, "lookUp" | "memberOf">;
   readonly perform: Perform;
   readonly context: () => Context;
   readonly clock: Clock;

@@ -55,7 +55,25 @@ const under =
 
 const elsewhere = `rules:\n  - { name: other, when: { channel: C0RELEASES }, approvers: anyone }\n`;
 const denies = `rules:\n  - { name: late, approvers: anyone, expiry: { after: 1 h, outcome: deny } }\n`;
+const held = `rules:\n  - { name: by the group, approvers: { groups: [S0APPROVERS] }, hold: 7 s }\n`;
 const byName = (name: string): string => `rules:\n  - { name: ${name}, approvers: { users: [${cat}] } }\n`;
+
+const leaves = ({ world }: Ruled): void => {
+  const group = world.slack.workspace.usergroups.get("S0APPROVERS");
+  if (group !== undefined) group.users = [cat];
+};
+
+/** Ben approves while he may, something happens while it is held, and it is not sent: the card says why. */
+const stopped =
+  (happens: (on: Ruled) => void | Promise<void>, says: string) =>
+  async (on: Ruled): Promise<void> => {
+    await newRules(held)(on);
+    await on.world.decide(ben, on.card, "Approve", "while I may");
+    await on.world.reads(on.card, "not sent yet");
+    await on.world.lateBy(SHARED_MS);
+    await happens(on);
+    await on.world.reads(on.card, says);
+  };
 
 export const ruledCases: readonly Attack<Ruled>[] = [
   ...ruled(8, 17, [
@@ -81,6 +99,24 @@ export const ruledCases: readonly Attack<Ruled>[] = [
       ),
     ],
   ]),
+  ...ruled(15, 3, [
+    [
+      "an approval that is held when its giver's account is closed",
+      stopped(({ world }) => world.slack.faults.deactivate(ben), "does not count any more"),
+    ],
+    ["an approval that is held when its giver leaves the group", stopped(leaves, "does not count any more")],
+    [
+      "an approval that is held when the policy lets others decide",
+      stopped(newRules(byName("others")), "does not count any more"),
+    ],
+    [
+      "an approval that is held while Slack does not say who its giver is",
+      stopped(
+        ({ world }) => world.slack.faults.next("users.info", { http: 500 }, 50),
+        "could not verify with Slack",
+      ),
+    ],
+  ]),
   ...ruled(27, 4, [
     [
       "the requester lets the run go before the policy denies it",
@@ -95,17 +131,7 @@ export const ruledCases: readonly Attack<Ruled>[] = [
     ],
   ]),
   ...ruled(14, 10, [
-    [
-      "a member of the group who leaves it with the form open",
-      meanwhile(
-        ({ world }) => {
-          const group = world.slack.workspace.usergroups.get("S0APPROVERS");
-          if (group !== undefined) group.users = [cat];
-        },
-        "not-approver",
-        NOT_YOU,
-      ),
-    ],
+    ["a member of the group who leaves it with the form open", meanwhile(leaves, "not-approver", NOT_YOU)],
     [
       "a member of a group that is disabled meanwhile",
       meanwhile(

@@ -100,6 +100,9 @@ const slack = fc.oneof(
 const people = fc.constantFrom(
   ...PEOPLE.map((user) => step(`${user} leaves`, (world) => world.people.gone.add(user))),
   step("all are back", (world) => world.people.gone.clear()),
+  ...[true, false].map((silent) =>
+    step(`Slack is silent: ${silent}`, ({ people }) => (people.silent = silent)),
+  ),
   ...[0, 1, null].map((able) => step(`${able} can approve`, (world) => (world.able = able))),
   step("unwatch", (world) => world.unwatch()),
   step("watch again", (world) => world.watchAgain()),

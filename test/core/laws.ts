@@ -131,8 +131,9 @@ function finalApproval({ state, past, version, id, votes }: Approval, next: Appr
     const same = sameDecision(state.decision, next.state.decision);
     must("final", same, `the decision of ${id} became another`);
   } else {
+    // Told as what gave way, or kept as an approval among several.
     const given = [...earlier(state.decision), alone(state.decision)];
-    const told = next.past.slice(past.length).map(({ decision }) => decision);
+    const told = [...next.past.slice(past.length).map(({ decision }) => decision), ...next.votes];
     const all =
       told.length === given.length && given.every((each) => told.some((past) => sameDecision(past, each)));
     must("final", all, `a decision of ${id} is gone and nobody is told`);

@@ -5,9 +5,13 @@ import { mayOpen, type Person } from "#src/core/decide.ts";
 import { decide } from "#src/core/take-decision.ts";
 import type { Context } from "#src/core/context.ts";
 import { type ApprovalId, UserId } from "#src/core/ids.ts";
+import type { Effect } from "#src/core/effect.ts";
+import { judge } from "#src/core/judge.ts";
+import { settle } from "#src/core/settle.ts";
 import { ruleOf } from "#src/core/ruling.ts";
 import { findApproval, type Run } from "#src/core/run.ts";
 import { undo } from "#src/core/undo.ts";
+import { voices } from "#src/core/vote.ts";
 import { APPROVER, TEAM } from "../make/run.ts";
 
 type World = { readonly run: Run; readonly ctx: Context; keep(next: Run): void };
@@ -28,6 +32,8 @@ export class SimulatedPeople {
   readonly undone: Committed[] = [];
   /** They may decide nothing any more. */
   readonly gone = new Set<UserId>();
+  /** Slack does not say who anybody is. */
+  silent = false;
   readonly #world: World;
   readonly #modals: Modal[] = [];
   #said = 0;
@@ -39,6 +45,22 @@ export class SimulatedPeople {
   person(user: UserId): Person {
     const kind = this.gone.has(user) ? "deactivated" : "member";
     return { team: TEAM, user, kind, seesChannel: true };
+  }
+
+  /** What becomes of a decision that is not its givers' to give any more, by what Slack says of them. Null: it may leave. */
+  fallen(effect: Effect): Run | null {
+    if (effect.do !== "send-decision") return null;
+    const { run, ctx } = this.#world;
+    const facts = this.silent ? [] : PEOPLE.map((user) => this.person(user));
+    const judged = judge(run, effect.approval, facts, ctx);
+    if (judged.is === "void") return judged.run;
+    if (judged.is === "unverified")
+      return settle(run, effect, { is: "later", afterMs: null, why: "nobody can say who may" }, ctx);
+    const state = findApproval(run, effect.approval)?.state;
+    const approves = state?.is === "decided" && state.decision.verdict === "approve";
+    if (approves && voices(state.decision).some(({ by }) => by === null || this.gone.has(by.user)))
+      throw new Error("the approval of somebody who may not give it any more leaves");
+    return null;
   }
 
   open(id: ApprovalId, verdict: Verdict, who: number): void {

@@ -194,6 +194,7 @@ export class SimulatedWorld {
   drain(patience = Number.POSITIVE_INFINITY): void {
     this.slack.closed = false;
     this.service.known = true;
+    this.people.silent = false;
     this.able = 20;
     for (let step = 0; step < 2_000; step += 1) {
       if (this.carried.size > 0) {
@@ -267,6 +268,11 @@ export class SimulatedWorld {
     if (!this.plan.effects.some((each) => effectKey(each) === key)) {
       this.carried.delete(key);
       return this.#pump();
+    }
+    const fallen = this.people.fallen(carried.effect);
+    if (fallen !== null) {
+      this.carried.delete(key);
+      return this.keep(fallen);
     }
     carried.stage = "marked";
     if (carried.effect.do === "send-decision")
@@ -390,6 +396,5 @@ export class SimulatedWorld {
   }
 }
 
-function isIdempotent(effect: Effect): boolean {
-  return ["find", "update", "sweep", "find-file", "upload"].includes(effect.do);
-}
+const isIdempotent = (effect: Effect): boolean =>
+  ["find", "update", "sweep", "find-file", "upload"].includes(effect.do);

@@ -4,7 +4,8 @@ import { describe, expect, test } from "vitest";
 import type { Person } from "#src/core/decide.ts";
 import { ChannelId, MessageTs, TeamId, UserId } from "#src/core/ids.ts";
 import type { Click } from "#src/flow/find-card.ts";
-import { SUBMIT_AGE_MS, SUBMIT_LOOK_MS } from "#src/flow/record-decision.ts";
+import { SUBMIT_AGE_MS } from "#src/flow/look-up.ts";
+import { SUBMIT_LOOK_MS } from "#src/flow/record-decision.ts";
 import { type Bench, clickOn, createBench, failure } from "../make/flow.ts";
 import { aNonce, APPROVER, REQUESTER, TEAM } from "../make/run.ts";
 

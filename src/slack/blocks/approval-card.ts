@@ -178,6 +178,8 @@ function pastWords(because: Approval["past"][number]["because"], serviceWords: s
       return "Nothing of it was sent: too few approved it in time.";
     case "voter-may-not":
       return "It does not count any more: this person may not decide it now.";
+    case "rule-changed":
+      return "It does not count any more: the rule now asks for more.";
     case "unwatched":
       return "Nothing of it was sent: the run is no longer watched from here.";
   }

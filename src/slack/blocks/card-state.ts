@@ -147,6 +147,8 @@ function unconfirmedWords(
       return `${sent} The request has changed since, so nothing more is sent. Resolve it at the service.`;
     case "run-missing":
       return `${sent} The service no longer knows the run.`;
+    case "no-longer-authorised":
+      return `${sent} Whoever gave it may not give it any more, so nothing more is sent. Check at the service, and resolve it there.`;
     case "refused-after-lost-answer":
       return `${sent} The service refused the same decision when it was sent again, which may mean that the first one arrived. Check there if it matters.`;
   }

@@ -16,6 +16,15 @@ export function privateWords(says: Said, run: Run): Message {
       return message("Your decision was not sent", [
         line(words("Your decision was not sent: ", { bold: true }), words(voidWords(says.because))),
       ]);
+    case "decision-stopped":
+      return message("Your decision is not sent again", [
+        line(
+          words("Your decision is not sent again. ", { bold: true }),
+          words(
+            "It was sent once and its answer was lost. By the policy it would not count any more now, so nothing more is sent. Whether it took effect, only the service can tell.",
+          ),
+        ),
+      ]);
     case "decision-refused":
       return message("The service refused your decision", [
         line(
@@ -87,5 +96,11 @@ function voidWords(because: Extract<Said, { is: "decision-void" }>["because"]): 
       return "the service then listed the approval in a form that cannot be read. Look at the run's thread; it says why.";
     case "run-over":
       return "the run ended first.";
+    case "voter-may-not":
+      return "you may not decide this any more. Others can, on its card.";
+    case "rule-changed":
+      return "the policy has changed, and the rule of this approval now asks for more than you gave. Approve it again on its card.";
+    case "others-needed":
+      return "it rests on more people's approval than it has now. Yours still counts; the card waits for others.";
   }
 }

@@ -99,6 +99,10 @@ const states: readonly (readonly [string, Approval])[] = [
   ["refused, not listed any more", decided({ is: "refused", at: NOON, words: SERVICE_SAYS, absent: true })],
   ["resolved elsewhere", decided({ is: "elsewhere", at: NOON, words: SERVICE_SAYS }, "deny", "No")],
   ["unconfirmed, gone", decided({ is: "unconfirmed", at: NOON, because: "no-longer-listed" })],
+  [
+    "unconfirmed, no longer authorised",
+    decided({ is: "unconfirmed", at: NOON, because: "no-longer-authorised" }),
+  ],
   ["unconfirmed, changed", decided({ is: "unconfirmed", at: NOON, because: "request-changed" })],
   [
     "unconfirmed, run missing",

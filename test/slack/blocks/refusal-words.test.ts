@@ -64,6 +64,10 @@ const approval = ApprovalId("apr_1");
 const says = (words: string): Said[] => [
   { is: "cannot-post", words },
   { is: "decision-void", approval, because: "request-changed" },
+  { is: "decision-void", approval, because: "voter-may-not" },
+  { is: "decision-void", approval, because: "rule-changed" },
+  { is: "decision-void", approval, because: "others-needed" },
+  { is: "decision-stopped", approval },
   { is: "decision-void", approval, because: "no-longer-listed" },
   { is: "decision-void", approval, because: "run-over" },
   { is: "decision-refused", approval, words },

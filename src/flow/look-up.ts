@@ -1,0 +1,31 @@
+// Who somebody is, and in which of a rule's circles, as Slack says it.
+
+import type { Person, Refusal } from "../core/decide.ts";
+import type { UserId } from "../core/ids.ts";
+import { type Circle, setsOf } from "../core/policy.ts";
+import type { Run } from "../core/run.ts";
+import type { People } from "./people.ts";
+import { PortError } from "./ports.ts";
+
+/** What decides something may rest on an answer this old (ms), shared with others of the same burst. */
+export const SUBMIT_AGE_MS = 5_000;
+
+export type Asked = { readonly user: UserId; readonly circle: Circle; readonly maxAgeMs: number };
+
+/** Facts about the person, or the refusal that nobody can say who they are. */
+export async function lookUp(
+  { people }: { readonly people: Pick<People, "lookUp" | "memberOf"> },
+  run: Run,
+  { user, circle, maxAgeMs }: Asked,
+): Promise<Person | Refusal> {
+  try {
+    const [person, memberOf] = await Promise.all([
+      people.lookUp(run.team, user, run.channel, maxAgeMs),
+      people.memberOf(user, setsOf(circle), maxAgeMs),
+    ]);
+    return { ...person, memberOf };
+  } catch (error) {
+    if (error instanceof PortError) return { because: "unverified" };
+    throw error;
+  }
+}
