@@ -1,7 +1,18 @@
 // The environment, read once into a frozen object. All faults are told at once, and none repeats a value: it may be a secret.
 
 import { z } from "zod";
-import { auditKey, channel, database, milliseconds, people, text, token, url } from "./config/fields.ts";
+import {
+  auditKey,
+  channel,
+  database,
+  milliseconds,
+  people,
+  text,
+  token,
+  url,
+  hosts,
+  isOpenToOthers,
+} from "./config/fields.ts";
 import { type ToldConfig, toldConfig } from "./config/told.ts";
 import { LOG_LEVELS, type LogLevel, variables } from "./config/variables.ts";
 
@@ -63,6 +74,7 @@ const Environment = z.object({
     .regex(/^[\x21-\x7e]{1,64}$/, "is not one word of at most 64 ASCII characters")
     .refine((word) => !/^approved?$/i.test(word), "says approve, so every denial would approve"),
   GATEWAY_URL: url().optional(),
+  PLAIN_HTTP_HOSTS: hosts().optional(),
   DATABASE_URL: database(),
   POLICY_FILE: text().optional(),
   AUDIT_KEY: auditKey().optional(),
@@ -120,10 +132,16 @@ function fault(name: string, wrong: string): ConfigFault {
   return { variable: name, wrong, example: variables.find((each) => each.name === name)?.example ?? "" };
 }
 
+const OPEN_TO_OTHERS =
+  "is http:// to another machine, so that keys could be read on their way: use https://, or name the host in PLAIN_HTTP_HOSTS";
+
 function faultsBetween(given: { readonly [name: string]: string | undefined }): ConfigFault[] {
   const faults: ConfigFault[] = [];
   if (given["SLACK_APP_TOKEN"] === undefined && given["SLACK_SIGNING_SECRET"] === undefined)
     faults.push(fault("SLACK_APP_TOKEN", "is not set, nor is SLACK_SIGNING_SECRET: one of them is needed"));
+  for (const name of ["SLACK_API_URL", "AGENT_BASE_URL", "GATEWAY_URL"])
+    if (isOpenToOthers(given[name] ?? "", given["PLAIN_HTTP_HOSTS"] ?? ""))
+      faults.push(fault(name, OPEN_TO_OTHERS));
   if (Number(given["POLL_MIN_MS"]) > Number(given["POLL_MAX_MS"]))
     faults.push(fault("POLL_MIN_MS", "is greater than POLL_MAX_MS"));
   return faults;

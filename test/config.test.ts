@@ -77,7 +77,8 @@ describe("the configuration", () => {
       SLACK_API_URL: "http://127.0.0.1:4000/api/",
       AGENT_BASE_URL: "https://agents.example.com/team/a/",
       AGENT_DENY_DECISION: "reject",
-      GATEWAY_URL: "https://gateway.example.com",
+      GATEWAY_URL: "http://gateway.example.com:8080",
+      PLAIN_HTTP_HOSTS: "GATEWAY.example.com, 10.0.0.7",
       DATABASE_URL: "sqlite:/var/lib/countersign.db",
       AUDIT_KEY: SEED,
       AUDIT_CHANNEL: "C0AUDIT",
@@ -100,7 +101,7 @@ describe("the configuration", () => {
         command: "/robot-2",
       },
       agents: { baseUrl: "https://agents.example.com/team/a", apiKey: "key", denyWord: "reject" },
-      gatewayUrl: "https://gateway.example.com",
+      gatewayUrl: "http://gateway.example.com:8080",
       database: { engine: "sqlite", path: "/var/lib/countersign.db" },
       audit: { key: SEED, channel: "C0AUDIT", admins: ["U0ANN", "W0BEN"] },
       http: { host: "::1", port: 0 },
@@ -152,6 +153,33 @@ describe("a fault of the configuration", () => {
   });
 
   test.each([
+    "http://127.0.0.1:1",
+    "http://127.9.9.9/",
+    "http://[::1]:1",
+    "http://localhost:1",
+    "http://a.localhost",
+  ])("is not that %s has no TLS: it is this machine", (url) =>
+    expect(faults({ ...SOCKET, AGENT_BASE_URL: url, SLACK_API_URL: url })).toEqual([]),
+  );
+
+  test("is http:// to another machine than the ones that are named", () => {
+    const far = "http://agents.internal:8080";
+    const env = {
+      ...SOCKET,
+      AGENT_BASE_URL: far,
+      GATEWAY_URL: "http://10.0.0.7",
+      SLACK_API_URL: "HTTP://[fd00::1]/api",
+    };
+    const all = ["SLACK_API_URL", "AGENT_BASE_URL", "GATEWAY_URL"];
+    expect(faults(env).map((each) => each.split(" ")[0])).toEqual(all);
+    expect(faults(env)[0]).toContain("or name the host in PLAIN_HTTP_HOSTS");
+    const named = { ...env, PLAIN_HTTP_HOSTS: "agents.internal, [fd00::1]" };
+    expect(faults(named).map((each) => each.split(" ")[0])).toEqual(["GATEWAY_URL"]);
+    expect(faults({ ...env, PLAIN_HTTP_HOSTS: "internal" })).toHaveLength(3);
+    expect(faults({ ...env, AGENT_BASE_URL: "http://127.0.0.1.evil.example" })).toHaveLength(3);
+  });
+
+  test.each([
     ["SLACK_BOT_TOKEN", "xapp-1"],
     ["SLACK_BOT_TOKEN", "xoxb-"],
     ["SLACK_BOT_TOKEN", "xoxb-a b"],
@@ -172,6 +200,8 @@ describe("a fault of the configuration", () => {
     ["AGENT_BASE_URL", "https://agents.example.com/?key=1"],
     ["AGENT_BASE_URL", "https://agents.example.com/#top"],
     ["GATEWAY_URL", "file:///etc/passwd"],
+    ["PLAIN_HTTP_HOSTS", "http://agents.internal"],
+    ["PLAIN_HTTP_HOSTS", "a b"],
     ["AGENT_API_KEY", "two words"],
     ["AGENT_API_KEY", "käy"],
     ["AGENT_DENY_DECISION", "Approve"],
@@ -236,6 +266,7 @@ test("the list of variables has an entry for each that the contract names, and v
     "AGENT_API_KEY",
     "AGENT_DENY_DECISION",
     "GATEWAY_URL",
+    "PLAIN_HTTP_HOSTS",
     "DATABASE_URL",
     "POLICY_FILE",
     "AUDIT_KEY",

@@ -94,8 +94,9 @@ const production = Object.entries(lock.packages).filter(
 
 describe("the image", () => {
   test("is built on a Node that package.json allows", () => {
-    const [from] = all("FROM");
-    expect(Number(/^node:(\d+)/.exec(from ?? "")?.[1])).toBeGreaterThanOrEqual(26);
+    expect(all("FROM")).toEqual(["${NODE_IMAGE}"]);
+    const [image] = all("ARG");
+    expect(Number(/^NODE_IMAGE=node:(\d+)/.exec(image ?? "")?.[1])).toBeGreaterThanOrEqual(26);
   });
 
   test("runs as someone who is not root", () => {

@@ -1,6 +1,7 @@
 // The bot as a process while Slack does not answer yet: it says how it is, and it can be stopped.
 
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
@@ -63,4 +64,20 @@ test("a SIGTERM ends it at once, with 0", async () => {
   const { bot, asked } = await starting();
   await asked;
   expect(await bot.end("SIGTERM")).toBe(0);
+});
+
+test("a SIGUSR1 opens no debugger and ends nothing", async () => {
+  const { bot, asked } = await starting();
+  await asked;
+  bot.signal("SIGUSR1");
+  for (let time = 0; time < 20; time += 1) expect((await fetch(`${bot.url}/livez`)).status).toBe(200);
+  expect(bot.printed()).not.toMatch(/debugger/i);
+});
+
+test("npm start, the image and the README start it as the tests do", () => {
+  const said = /--max-semi-space-size=8 --disable-sigusr1 src\/main\.ts/;
+  const read = (name: string): string => readFileSync(new URL(`../${name}`, import.meta.url), "utf8");
+  expect(read("package.json")).toMatch(said);
+  expect(read("README.md").replaceAll("\n", " ")).toMatch(said);
+  expect(read("Dockerfile").replaceAll('", "', " ")).toMatch(said);
 });

@@ -16,6 +16,24 @@ export const milliseconds = () =>
 
 export const url = () => text().transform(baseUrl);
 
+/** Names or addresses of machines, with commas between. */
+export const hosts = () =>
+  text().regex(
+    /^[A-Za-z0-9.:_[\]-]+( *, *[A-Za-z0-9.:_[\]-]+)*$/,
+    "is not a list of hosts with commas between",
+  );
+
+/** Over `http://` to another machine a key could be read on its way. Of these `allowed` names some. */
+export function isOpenToOthers(address: string, allowed: string): boolean {
+  const parsed = URL.parse(address);
+  if (parsed?.protocol !== "http:") return false;
+  const { hostname } = parsed;
+  const here = hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]";
+  if (here || /^127(\.\d+){3}$/.test(hostname)) return false;
+  const named = allowed.split(",").map((each) => URL.parse(`http://${each.trim()}`)?.hostname);
+  return !named.includes(hostname);
+}
+
 export const database = () => text().transform(databasePath);
 
 /** An Ed25519 key as PEM (newlines may be written as \n) or as its seed of 32 bytes in base64; the seed comes out. */

@@ -34,6 +34,12 @@ export const variables = [
     null,
     "https://gateway.example.com",
   ),
+  variable(
+    "PLAIN_HTTP_HOSTS",
+    "other machines that may be asked over `http://`, with commas between; keys and tokens travel to them in the open",
+    null,
+    "agents.internal,10.0.0.7",
+  ),
   variable("DATABASE_URL", "`sqlite:PATH`", "sqlite:./data/countersign.db", "sqlite:./data/bot.db"),
   variable("POLICY_FILE", "the approval policy, YAML: `docs/policy.md`", null, "./policy.yaml"),
   variable(

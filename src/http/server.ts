@@ -4,6 +4,7 @@ import { once } from "node:events";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
+import { CONNECTION_LIMITS, type ConnectionLimits, limitConnections } from "./connection-limits.ts";
 
 export type HttpOptions = {
   readonly host: string;
@@ -17,6 +18,7 @@ export type HttpOptions = {
   readonly slack?: { readonly path: string; readonly listener: http.RequestListener };
   /** Hears of what is no HTTP, is too slow, or is too much. */
   readonly turnedAway?: (because: string) => void;
+  readonly connections?: ConnectionLimits;
 };
 
 export type HttpServer = { readonly url: string; readonly port: number; close(): Promise<void> };
@@ -28,8 +30,8 @@ const HEADERS_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 10_000;
 /** Of all headers of one request (bytes); Node's own default, said. */
 const MAX_HEADER_BYTES = 16_384;
-/** Slack opens a few; whoever opens hundreds is not Slack. */
-const MAX_CONNECTIONS = 512;
+/** How long a connection that was refused may take to read why (ms). Whoever does not close it by then has it closed. */
+const REFUSED_LINGER_MS = 1_000;
 /** What is still being answered when we stop has this long (ms). */
 const CLOSE_GRACE_MS = 5_000;
 const TEXT = "text/plain; charset=utf-8";
@@ -48,7 +50,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     if (slack !== undefined && path === slack.path) slack.listener(request, response);
     else void answer(options, path, request, response);
   });
-  server.maxConnections = MAX_CONNECTIONS;
+  limitConnections(server, options.connections ?? CONNECTION_LIMITS, () => options.turnedAway?.("too-many"));
   server.on("clientError", (error, socket) => turnAway(options, error, socket));
   await listen(server, host, port);
   const { port: bound } = server.address() as AddressInfo;
@@ -63,6 +65,8 @@ function turnAway({ turnedAway }: HttpOptions, error: Error, socket: Duplex): vo
   const [status, because] = BROKEN.get(code) ?? ["400 Bad Request", "no-http"];
   turnedAway?.(because);
   socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+  // Ended from our side alone it would keep its place for as long as the other side likes.
+  setTimeout(() => socket.destroy(), REFUSED_LINGER_MS).unref();
 }
 
 const BROKEN = new Map<unknown, readonly [status: string, because: string]>([

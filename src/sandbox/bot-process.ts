@@ -9,6 +9,8 @@ export type BotProcess = {
   ready(timeoutMs?: number): Promise<void>;
   /** Ends it with the signal and resolves to its exit code (null when the signal ended it). */
   end(signal: "SIGTERM" | "SIGKILL"): Promise<number | null>;
+  /** Sends the signal and leaves the bot alone. */
+  signal(signal: NodeJS.Signals): void;
   /** Where its health is served. */
   readonly url: string;
   /** Everything it has printed so far. */
@@ -18,7 +20,7 @@ export type BotProcess = {
 
 const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
 /** As `npm start` and the image start it: short-lived answers die young in a small nursery, which keeps ten thousand runs below 200 MB. */
-const FLAGS = ["--max-semi-space-size=8"];
+const FLAGS = ["--max-semi-space-size=8", "--disable-sigusr1"];
 const LIFELINE = ["--import", new URL("lifeline.ts", import.meta.url).href];
 const KEPT_CHARS = 2_000_000;
 
@@ -48,6 +50,7 @@ export function startBot(env: { readonly [name: string]: string }, ears: BotEars
       child.kill(signal);
       return exited;
     },
+    signal: (signal) => void child.kill(signal),
     url,
     printed: () => printed,
     exited,

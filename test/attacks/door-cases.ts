@@ -16,6 +16,8 @@ export type Door = {
   readonly raw: (...pieces: readonly (Buffer | string)[]) => Promise<Met>;
   /** The whole request, to be sent or spoiled. */
   readonly bytes: (knock: Knock) => Buffer;
+  /** How long (ms) a connection that is refused, and never closed by the other side, keeps its place; at most so long is waited. */
+  shutOutAfter(atMostMs: number): Promise<number>;
   restart(): Promise<void>;
   get(path: string): Promise<{ status: number; body: string }>;
   /** How often this was turned away since the app started. */

@@ -156,6 +156,13 @@ const floods: readonly Attack<Door>[] = attacks<Door, readonly [string, (on: Doo
         expect(new Set((await storm).map(({ status }) => status))).toEqual(new Set([408]));
       },
     ],
+    [
+      "connections that are refused and kept half open: they do not keep their places",
+      async (on) => {
+        const kept = await Promise.all(Array.from({ length: 20 }, () => on.shutOutAfter(10_000)));
+        expect(Math.max(...kept)).toBeLessThan(5_000);
+      },
+    ],
   ],
   (on, [, attack]) => attack(on),
 );

@@ -1,6 +1,7 @@
 // Requests as an attacker writes them: bytes on a socket, with or without a right signature.
 
 import { createHmac } from "node:crypto";
+import { once } from "node:events";
 import net from "node:net";
 
 export type Knock = {
@@ -69,4 +70,22 @@ export async function knockOn(url: string, ...pieces: readonly (Buffer | string)
   await promise;
   const status = /^HTTP\/1\.1 (\d{3})/.exec(all)?.[1];
   return { status: status === undefined ? null : Number(status), all };
+}
+
+/** Sends what is no HTTP, keeps its own side open for ever, and resolves to how long (ms) after the refusal it was shut out. */
+export async function shutOutAfter(url: string, atMostMs: number): Promise<number> {
+  const { hostname, port } = new URL(url);
+  const socket = net.connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+  const { promise: shut, resolve } = Promise.withResolvers<void>();
+  socket.on("error", () => undefined).on("close", () => resolve());
+  socket.resume().write("no http at all\r\n\r\n");
+  await once(socket, "end");
+  const refusedAt = performance.now();
+  const poke = setInterval(() => socket.write("x"), 50);
+  const late = setTimeout(() => resolve(), atMostMs);
+  await shut;
+  clearInterval(poke);
+  clearTimeout(late);
+  socket.destroy();
+  return performance.now() - refusedAt;
 }

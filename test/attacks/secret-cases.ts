@@ -236,6 +236,22 @@ const keyless = attacks<void, readonly [string, (url: string) => Promise<unknown
   },
 );
 
+const open = attacks<void, readonly [string, Record<string, string>]>(
+  33,
+  23,
+  [
+    ["the service's key over http:// to another machine", { AGENT_BASE_URL: "http://agents.example.com" }],
+    ["the bot's token over http:// to another machine", { SLACK_API_URL: "http://slack.example.com/api" }],
+    ["an address that only looks like this machine's", { AGENT_BASE_URL: "http://127.0.0.1.example.com" }],
+  ],
+  (_, [, env]) => {
+    const well = { AGENT_BASE_URL: "https://agents.example.com", AGENT_API_KEY: "key" };
+    const slack = { SLACK_BOT_TOKEN: "xoxb-1", SLACK_APP_TOKEN: "xapp-1" };
+    expect(readConfig({ ...slack, ...well }).ok).toBe(true);
+    expect(readConfig({ ...slack, ...well, ...env }).ok).toBe(false);
+  },
+);
+
 const read = (name: string): string => readFileSync(new URL(`../../${name}`, import.meta.url), "utf8");
 type Package = {
   readonly resolved?: string;
@@ -310,5 +326,6 @@ export const secretCases: readonly Attack[] = [
   ...foreign,
   ...redirects,
   ...keyless,
+  ...open,
   ...supplied,
 ];

@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import type http from "node:http";
 import net from "node:net";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { blockOf } from "#src/http/connection-limits.ts";
 import { startHttp, type HttpOptions } from "#src/http/server.ts";
 
 async function start(options: Partial<HttpOptions> = {}) {
@@ -112,4 +113,52 @@ test("closing ends idle connections, lets an answer under way finish, and may be
   await closing;
   await server.close();
   await expect(get("/livez")).rejects.toThrow("fetch failed");
+});
+
+describe("connections", () => {
+  /** Sends what is no HTTP, hears the refusal, and never closes its own side. */
+  async function stubborn(port: number): Promise<net.Socket> {
+    const socket = net.connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+    socket.on("error", () => undefined);
+    onTestFinished(() => void socket.destroy());
+    await once(socket, "connect");
+    socket.resume().write("no http at all\r\n\r\n");
+    await once(socket, "end");
+    return socket;
+  }
+
+  test("that were refused and are kept half open give their places back", async () => {
+    const { server, get } = await start({ connections: { inAll: 4, perAddress: 4 } });
+    await Promise.all(Array.from({ length: 4 }, () => stubborn(server.port)));
+    await vi.waitFor(() => expect(get("/livez")).resolves.toMatchObject({ status: 200 }), 5_000);
+  });
+
+  test("beyond what one address may have are closed at once and counted, and places come back", async () => {
+    const turnedAway: string[] = [];
+    const { server, get } = await start({
+      connections: { inAll: 100, perAddress: 3 },
+      turnedAway: (because) => void turnedAway.push(because),
+    });
+    const held = await Promise.all(
+      Array.from({ length: 3 }, async () => {
+        const socket = net.connect(server.port, "127.0.0.1");
+        await once(socket, "connect");
+        return socket;
+      }),
+    );
+    await expect(get("/livez")).rejects.toThrow("fetch failed");
+    expect(turnedAway).toEqual(["too-many"]);
+    for (const socket of held) socket.destroy();
+    await vi.waitFor(() => expect(get("/livez")).resolves.toMatchObject({ status: 200 }), 5_000);
+  });
+
+  test.each([
+    ["192.0.2.7", "192.0.2.7"],
+    ["::ffff:192.0.2.7", "192.0.2.7"],
+    ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
+    ["2001:db8:1:2::9", "2001:db8:1:2::/64"],
+    ["2001:db8::9", "2001:db8:0:0::/64"],
+    ["fe80::1%eth0", "fe80:0:0:0::/64"],
+    ["::1", "0:0:0:0::/64"],
+  ])("from %s count as from %s", (address, block) => expect(blockOf(address)).toBe(block));
 });
