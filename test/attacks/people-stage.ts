@@ -40,9 +40,8 @@ export function attackedByPeople(cases: readonly Attack<People>[], choices: Choi
     await world.stopApp();
     expect(stateOf(world)).toEqual(before);
     expect(storedRuns(world)).toEqual(ground?.runs);
-    expect(rowsOf(world, "select * from audit where what not in ('refused', 'started', 'opened')")).toEqual(
-      [],
-    );
+    const harmless = "'refused', 'started', 'opened', 'program-started', 'policy-loaded'";
+    expect(rowsOf(world, `select * from audit where what not in (${harmless})`)).toEqual([]);
     expect(unaudited(world, noted), "refusals without an audit entry").toEqual([]);
   });
 }
