@@ -12,7 +12,7 @@ import { ChannelId, Nonce, type TeamId, UserId } from "./core/ids.ts";
 import { auditOfPolicy, auditOfStart, type Program } from "./flow/audit-start.ts";
 import { type Clock, createClock, type MachineClock } from "./flow/clock.ts";
 import type { AuditReaders } from "./flow/letter.ts";
-import type { Store } from "./flow/ports.ts";
+import { PortError, type Store } from "./flow/ports.ts";
 import { createFlow, type Flow } from "./flow/flow.ts";
 import { slowestProbeMs } from "./flow/service-guard.ts";
 import { createMetrics, type Metrics } from "./http/metrics.ts";
@@ -199,7 +199,7 @@ async function startDoors(served: Served, closers: Closers): Promise<string> {
   const ready = async () => {
     const stored = await store.ping().then(
       () => "ok",
-      () => "does not answer",
+      (error: unknown) => (error instanceof PortError ? error.message : "does not answer"),
     );
     const slack = current.app === null ? "not reached yet" : current.app.connected() ? "ok" : "not connected";
     return { ok: stored === "ok" && slack === "ok", checks: { store: stored, slack } };

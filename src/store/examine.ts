@@ -1,10 +1,11 @@
 // What a start would find in the database, seen without changing a byte of it: no file is made, no lock is taken, no schema is
 // brought up to date. What is inside is read from a copy in the temporary folder.
 
-import { accessSync, constants, existsSync, readFileSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { sql } from "kysely";
 import { unusable } from "./failure.ts";
+import { lockHolder } from "./lock-holder.ts";
 import { schemaState } from "./migrate.ts";
 import { takeSnapshot } from "./snapshot.ts";
 import { openCopy } from "./sqlite.ts";
@@ -27,7 +28,7 @@ export async function examineDatabase(path: string): Promise<DatabaseState> {
     accessSync(file, constants.R_OK | constants.W_OK);
     // The write-ahead log is made beside it.
     accessSync(dirname(file), constants.W_OK | constants.X_OK);
-    return { is: await contentState(file), holder: holderOf(file) };
+    return { is: await contentState(file), holder: lockHolder(file) };
   } catch (error) {
     throw unusable(path, error);
   }
@@ -57,17 +58,4 @@ function nearestFolder(file: string): string {
   if (found === undefined) return nearestFolder(folder);
   if (!found.isDirectory()) throw Object.assign(new Error(`${folder} is not a folder`), { code: "ENOTDIR" });
   return folder;
-}
-
-const LOCKS = "/proc/locks";
-
-/** The kernel's list of file locks (proc_locks(5)): SQLite's are POSIX locks, found by the file's inode. */
-function holderOf(file: string): number | null {
-  if (!existsSync(LOCKS)) return null;
-  const { ino } = statSync(file);
-  for (const line of readFileSync(LOCKS, "utf8").split("\n")) {
-    const [, pid, inode] = /\sPOSIX\s+\S+\s+\S+\s+(-?\d+)\s+[0-9a-f]+:[0-9a-f]+:(\d+)\s/.exec(line) ?? [];
-    if (inode === String(ino)) return Math.max(Number(pid), 0);
-  }
-  return null;
 }

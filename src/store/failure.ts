@@ -6,7 +6,7 @@ type Fault = { readonly code: string; readonly words: string };
 
 // SQLite's primary result codes (sqlite.org/rescode.html); the extended ones carry them in their low byte.
 const SQLITE_FAULTS = new Map<number, Fault>([
-  [5, { code: "store_busy", words: "another Countersign is using it" }],
+  [5, { code: "store_busy", words: "another process is using it" }],
   [8, { code: "store_readonly", words: "it cannot be written to" }],
   [10, { code: "store_io", words: "the disk failed" }],
   [11, { code: "store_damaged", words: "it is damaged" }],
@@ -33,9 +33,11 @@ export function failed(error: unknown, applied: "no" | "maybe"): Error {
 }
 
 /** One line for whoever starts the program. */
-export function unusable(where: string, error: unknown): Error {
-  return new Error(`cannot use the database ${where}: ${faultOf(error).words}`, { cause: error });
+export function unusable(where: string, error: unknown, words = faultOf(error).words): Error {
+  return new Error(`cannot use the database ${where}: ${words}`, { cause: error });
 }
+
+export const isBusy = (error: unknown): boolean => faultOf(error).code === "store_busy";
 
 function faultOf(error: unknown): Fault {
   const message = error instanceof Error ? error.message : String(error);

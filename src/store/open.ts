@@ -1,15 +1,17 @@
 // From a database URL to the store that the use cases know.
 
 import { randomUUID } from "node:crypto";
+import { resolve } from "node:path";
 import type { RunKey } from "../core/ids.ts";
 import type { PortError, Store } from "../flow/ports.ts";
 import { auditEntry } from "../flow/audit-entry.ts";
 import { appendAudit, newest } from "./audit.ts";
 import { type AuditKey, auditKeyBeside, auditKeyOf } from "./audit-key.ts";
-import { unusable } from "./failure.ts";
+import { isBusy, unusable } from "./failure.ts";
 import { createFindRuns } from "./find-runs.ts";
 import { createKeepRuns } from "./keep-runs.ts";
 import { createLeases, startAlone } from "./leases.ts";
+import { usedBy } from "./lock-holder.ts";
 import { migrate } from "./migrate.ts";
 import { newestTime } from "./newest-time.ts";
 import { createPapers } from "./papers.ts";
@@ -17,7 +19,7 @@ import { createShelf } from "./shelf.ts";
 import { createSeenRequests } from "./seen-requests.ts";
 import { openSqlite, SQLITE } from "./sqlite.ts";
 import type { Database } from "./tables.ts";
-import { read, write } from "./transaction.ts";
+import { write } from "./transaction.ts";
 
 export type StoreOptions = {
   /** `sqlite:PATH` or `sqlite::memory:`. */
@@ -66,7 +68,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     ...createShelf(db, key),
     ...createSeenRequests(db),
     auditPublicKey: () => key.publicKey,
-    ping: async () => void (await read(() => db.selectFrom("schema_version").selectAll().execute())),
+    // As a transaction, since that is what finds out that the file is another one.
+    ping: () => write(db, async (trx) => void (await trx.selectFrom("schema_version").selectAll().execute())),
     close: () => db.destroy(),
   };
 }
@@ -116,6 +119,6 @@ async function prepared<Found>(
     return { db, key: await prepare(db) };
   } catch (error) {
     await db?.destroy();
-    throw unusable(path, error);
+    throw unusable(path, error, isBusy(error) ? await usedBy(resolve(path)) : undefined);
   }
 }

@@ -4,6 +4,7 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { Kysely, SqliteDialect, type SqliteDatabase, type SqliteStatement } from "kysely";
+import { type SameFile, watchFile } from "./same-file.ts";
 import type { Engine } from "./schema.ts";
 import type { Database, Tables } from "./tables.ts";
 
@@ -30,7 +31,8 @@ export function openSqlite(path: string): Database {
   try {
     prepareFile(raw);
     if (file !== ":memory:") closeToOthers(file);
-    return new Kysely<Tables>({ dialect: new SqliteDialect({ database: adapted(raw) }) });
+    const sameFile = file === ":memory:" ? () => undefined : watchFile(file);
+    return new Kysely<Tables>({ dialect: new SqliteDialect({ database: adapted(raw, sameFile) }) });
   } catch (error) {
     raw.close();
     throw error;
@@ -75,7 +77,7 @@ function prepareFile(raw: DatabaseSync): void {
   raw.exec(`begin immediate; pragma application_id = ${APPLICATION_ID}; commit`);
 }
 
-function adapted(raw: DatabaseSync): SqliteDatabase {
+function adapted(raw: DatabaseSync, sameFile: SameFile = () => undefined): SqliteDatabase {
   const ready = new Map<string, SqliteStatement>();
   return {
     close: () => raw.close(),
@@ -83,11 +85,24 @@ function adapted(raw: DatabaseSync): SqliteDatabase {
       const known = ready.get(sql);
       if (known !== undefined) return known;
       if (ready.size >= MAX_STATEMENTS) ready.clear();
-      const statement = adaptedStatement(raw, sql);
+      const statement = guarded(adaptedStatement(raw, sql), sql, sameFile);
       ready.set(sql, statement);
       return statement;
     },
   };
+}
+
+/** Asked before and after a commit, so that nothing is acknowledged that went into a file which nobody finds. */
+function guarded(statement: SqliteStatement, sql: string, sameFile: SameFile): SqliteStatement {
+  const [begins, commits] = [/^begin\b/i.test(sql), /^commit\b/i.test(sql)];
+  if (!begins && !commits) return statement;
+  const run: SqliteStatement["run"] = (parameters) => {
+    sameFile("no");
+    const done = statement.run(parameters);
+    if (commits) sameFile("maybe");
+    return done;
+  };
+  return { ...statement, run };
 }
 
 function adaptedStatement(raw: DatabaseSync, sql: string): SqliteStatement {

@@ -1,3 +1,4 @@
+import { renameSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { ana, ben, opsAgents, type Stage, aWorld } from "../make/world.ts";
 
@@ -52,6 +53,22 @@ describe.concurrent("the app's own pages", () => {
     await world.decide(ben, card, "Approve", "after the network came back");
     await world.saidIn(opening, "Succeeded");
     expect((await page(world, "/readyz")).status).toBe(200);
+  });
+
+  test("say that the database file is gone; a decision is not acknowledged, and nothing is sent", async (context) => {
+    const world = await aWorld(context, { troubled: true });
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    const { id } = await world.openModal(ben, card, "Approve");
+    const path = (world.world.env["DATABASE_URL"] ?? "").replace("sqlite:", "");
+    renameSync(path, `${path}.gone`);
+    const { status, text } = await page(world, "/readyz");
+    expect([status, text]).toEqual([503, expect.stringContaining("its file was deleted or replaced")]);
+    await world.fillModal(ben, "fine");
+    expect(JSON.stringify(world.slack.workspace.viewById(id)?.errors)).toContain("Not recorded");
+    expect(world.decisionPosts()).toEqual([]);
+    renameSync(`${path}.gone`, path);
+    await world.fillModal(ben, "fine");
+    await world.until(() => world.decisionPosts().length === 1);
   });
 
   test("log no secret, no task and no reason", async (context) => {

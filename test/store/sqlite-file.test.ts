@@ -2,13 +2,13 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface, type Interface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { RunKey } from "#src/core/ids.ts";
 import type { PortError, Store } from "#src/flow/ports.ts";
 import { openStore } from "#src/store/open.ts";
@@ -103,14 +103,59 @@ test("a restart finds everything, and the leases of the process before are void"
 test("a second process is refused while the first lives, and let in after it was killed", async () => {
   const { child, lines } = otherProcess("hold");
   await once(lines, "line");
-  await expect(open()).rejects.toThrow(`cannot use the database ${file}: another Countersign is using it`);
+  await expect(open()).rejects.toThrow(
+    `cannot use the database ${file}: process ${child.pid} (node) is using it`,
+  );
   await kill(child);
   await expect(open()).resolves.toBeDefined();
 });
 
 test("a second opening inside the same process is refused too", async () => {
   await open();
-  await expect(open()).rejects.toThrow("another Countersign is using it");
+  await expect(open()).rejects.toThrow(`process ${process.pid}`);
+});
+
+test("a program that only reads the file is not called a Countersign", async () => {
+  await (await open()).close();
+  const reader = new DatabaseSync(file);
+  closers.push(() => reader.close());
+  reader.exec("begin; select * from runs");
+  await expect(open()).rejects.toThrow(/cannot use the database .*: process \d+ \(.+\) is using it$/);
+});
+
+describe("while it is open, a file that is", () => {
+  const gone = { code: "store_gone", applied: "no" };
+  const change: Record<string, () => void> = {
+    deleted: () => rmSync(file),
+    "deleted with its log": () => [file, `${file}-wal`].forEach((each) => rmSync(each)),
+    "robbed of its log": () => rmSync(`${file}-wal`),
+    replaced: () => {
+      writeFileSync(`${file}.other`, "");
+      renameSync(`${file}.other`, file);
+    },
+    "moved away with its folder": () => renameSync(join(folder, "data"), join(folder, "elsewhere")),
+  };
+
+  test.each(Object.keys(change))("%s takes no more writes, and is not well", async (how) => {
+    const store = await open();
+    await store.insert(aRun(), {});
+    await store.ping();
+    change[how]?.();
+    await expect(store.insert(aRun(), {})).rejects.toMatchObject(gone);
+    await expect(store.ping()).rejects.toThrow("its file was deleted or replaced");
+  });
+
+  test("moved away and back takes writes again", async () => {
+    const store = await open();
+    await store.insert(aRun(), {});
+    renameSync(file, `${file}.kept`);
+    await expect(store.audit([anAuditEntry(aRun())])).rejects.toMatchObject(gone);
+    renameSync(`${file}.kept`, file);
+    const run = aRun();
+    expect(await store.insert(run, {})).toBe("stored");
+    await store.close();
+    expect(await (await open()).load(run.key)).toMatchObject({ run });
+  });
 });
 
 test("kill -9 at any moment loses nothing that was acknowledged", { timeout: 60_000 }, async () => {
