@@ -1,10 +1,10 @@
 import { describe, test } from "vitest";
 import { contentCases } from "./content-cases.ts";
+import { growthCases } from "./growth-cases.ts";
 import { secretCases } from "./secret-cases.ts";
 
 describe("what is shown, logged, fetched and built in", () => {
-  test.for([...contentCases, ...secretCases].map((each) => [each.id, each.what, each] as const))(
-    "%s %s",
-    ([, , attack]) => attack.run(),
-  );
+  test.for(
+    [...contentCases, ...growthCases, ...secretCases].map((each) => [each.id, each.what, each] as const),
+  )("%s %s", ([, , attack]) => attack.run());
 });

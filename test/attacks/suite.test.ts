@@ -4,6 +4,7 @@ import { type Attack, CLASSES } from "./classes.ts";
 import { contentCases } from "./content-cases.ts";
 import { doorCases } from "./door-cases.ts";
 import { floodCases } from "./flood-cases.ts";
+import { growthCases } from "./growth-cases.ts";
 import { originCases } from "./origin-cases.ts";
 import { peopleCases } from "./people-cases.ts";
 import { ruledCases } from "./ruled-cases.ts";
@@ -16,7 +17,7 @@ const FILES: Readonly<Record<string, readonly Named[]>> = {
   door: [...doorCases, ...floodCases],
   people: [...originCases(1), ...originCases(17), ...peopleCases, ...wordCases],
   story: [...storyCases, ...ruledCases],
-  alone: [...contentCases, ...secretCases],
+  alone: [...contentCases, ...growthCases, ...secretCases],
 };
 const suite = Object.values(FILES).flat();
 const kindOf = ({ id }: Named): number => Number(id.slice(1, 3));

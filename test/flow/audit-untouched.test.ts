@@ -4,49 +4,13 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { AuditEntry } from "#src/flow/audit-entry.ts";
-import { auditOfChange } from "#src/flow/audit-effect.ts";
 import { entryStory } from "#src/flow/audit-story.ts";
 import { capUntouched, TOLD_PER_APPROVAL, TOLD_PER_RUN } from "#src/flow/audit-untouched.ts";
-import { observe } from "#src/core/observe.ts";
-import type { Run } from "#src/core/run.ts";
 import { createBench } from "../make/flow.ts";
-import { aSnapshot, contextAt } from "../make/history.ts";
-import { aRunId, aWatchedRun, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
+import { aFlickering, flicker } from "../make/flicker.ts";
+import { aRunId, CHANNEL, NOON, REQUESTER, TEAM } from "../make/run.ts";
 
 const HOUR_MS = 60 * 60_000;
-
-type Listed = { readonly id: string; readonly content: { action: string } };
-
-/** One look at the service, `ms` after noon. */
-function look(run: Run, pending: readonly Listed[], ms: number, status?: string) {
-  const ctx = contextAt(ms);
-  const facts = { askedAt: ctx.now, ...(status === undefined ? {} : { status }) };
-  const next = observe(run, aSnapshot(run, pending, facts), ctx);
-  return capUntouched(run, next, auditOfChange(run, next, ctx), ctx.now);
-}
-
-/** The agent asks and takes back as `steps` say; then the run ends. Returns all that the audit is told. */
-function flicker(
-  steps: readonly { readonly after: number; readonly of: number; readonly chars: number }[],
-): AuditEntry[] {
-  const told: AuditEntry[] = [];
-  let run = aWatchedRun(aRunId(), { input: "task" });
-  let at = 0;
-  const see = (pending: readonly Listed[], status?: string): void => {
-    const { run: next, audit } = look(run, pending, at, status);
-    run = next;
-    told.push(...audit);
-  };
-  for (const [index, { after, of, chars }] of steps.entries()) {
-    at += after;
-    see([{ id: `apr_${of}`, content: { action: `${index} ${"x".repeat(chars)}` } }]);
-    at += 1;
-    see([]);
-  }
-  at += 1;
-  see([], "succeeded");
-  return told;
-}
 
 const closed = (told: readonly AuditEntry[]): AuditEntry[] => told.filter(({ what }) => what === "closed");
 const counted = (told: readonly AuditEntry[]): number =>
@@ -55,7 +19,7 @@ const counted = (told: readonly AuditEntry[]): number =>
 test("every closing is told or counted, and an hour tells no more than its share", () => {
   const step = fc.record({
     after: fc.integer({ min: 1, max: HOUR_MS / 4 }),
-    of: fc.integer({ min: 1, max: 30 }),
+    id: fc.integer({ min: 1, max: 30 }).map((of) => `apr_${of}`),
     chars: fc.constant(0),
   });
   fc.assert(
@@ -77,8 +41,8 @@ test("every closing is told or counted, and an hour tells no more than its share
 });
 
 test("the first closings of an hour are told in full, the rest as one number when the hour is over", () => {
-  const quick = Array.from({ length: 20 }, () => ({ after: 1_000, of: 1, chars: 0 }));
-  const told = flicker([...quick, { after: HOUR_MS, of: 1, chars: 0 }]);
+  const quick = Array.from({ length: 20 }, () => ({ after: 1_000, id: "apr_1", chars: 0 }));
+  const told = flicker([...quick, { after: HOUR_MS, id: "apr_1", chars: 0 }]);
   expect(told.map(({ what }) => what)).toEqual([
     ...Array<string>(TOLD_PER_APPROVAL).fill("closed"),
     "coalesced",
@@ -92,36 +56,35 @@ test("the first closings of an hour are told in full, the rest as one number whe
 });
 
 test("requests under ever new ids are bounded too", () => {
-  const told = flicker(Array.from({ length: 200 }, (_, of) => ({ after: 1_000, of, chars: 0 })));
+  const told = flicker(Array.from({ length: 200 }, (_, of) => ({ after: 1_000, id: `apr_${of}`, chars: 0 })));
   expect(closed(told)).toHaveLength(TOLD_PER_RUN);
   expect(counted(told)).toBe(200 - TOLD_PER_RUN);
 });
 
 test.for(["__proto__", "constructor"])("an approval named %s is counted as any other", (id) => {
-  let run = aWatchedRun(aRunId(), { input: "task" });
-  const told: AuditEntry[] = [];
-  for (let at = 0; at < 20; at += 1) {
-    const seen = look(run, at % 2 === 0 ? [{ id, content: { action: String(at) } }] : [], at);
-    run = JSON.parse(JSON.stringify(seen.run)) as Run;
-    told.push(...seen.audit);
-  }
-  expect(closed(told)).toHaveLength(TOLD_PER_APPROVAL);
-  expect(run.untouched?.omitted).toBe(10 - TOLD_PER_APPROVAL);
+  const agent = aFlickering();
+  for (let round = 0; round < 10; round += 1) agent.ask({ after: 1, id, chars: 0 });
+  expect(closed(agent.told)).toHaveLength(TOLD_PER_APPROVAL);
+  expect(agent.run().untouched?.omitted).toBe(10 - TOLD_PER_APPROVAL);
 });
 
 test("long texts are kept up to a limit; after that the digest alone stands for them", () => {
-  const told = flicker(Array.from({ length: 10 }, (_, of) => ({ after: 1_000, of, chars: 400_000 })));
+  const told = flicker(
+    Array.from({ length: 10 }, (_, of) => ({ after: 1_000, id: `apr_${of}`, chars: 400_000 })),
+  );
   expect(closed(told)).toHaveLength(10);
   const kept = closed(told).filter(({ text }) => text !== undefined);
   expect(kept).toHaveLength(3);
   for (const { digest } of closed(told)) expect(digest).not.toBeNull();
 });
 
-test("a poll that learns nothing new still writes nothing", () => {
-  const run = aWatchedRun(aRunId(), { input: "task" });
-  const first = look(run, [], 0).run;
-  expect(look(first, [], 2 * HOUR_MS)).toEqual({ run: first, audit: [] });
-  expect(look(first, [], 2 * HOUR_MS).run).toBe(first);
+test("a change that is not about them leaves the run as it is, though an hour has passed", () => {
+  const agent = aFlickering();
+  for (let round = 0; round < 10; round += 1) agent.ask({ after: 1, id: "apr_1", chars: 0 });
+  const run = agent.run();
+  const later = capUntouched(run, run, [], NOON + 2 * HOUR_MS);
+  expect(later).toEqual({ run, audit: [] });
+  expect(later.run).toBe(run);
 });
 
 test("what a person ends is told every time", async () => {

@@ -1,0 +1,34 @@
+// What the agent does again and again so that the disk fills, without a person who touches anything.
+
+import { expect } from "vitest";
+import type { AuditEntry } from "#src/flow/audit-entry.ts";
+import { TOLD_PER_APPROVAL, TOLD_PER_RUN } from "#src/flow/audit-untouched.ts";
+import { flicker, type Step } from "../make/flicker.ts";
+import { type Attack, attacks } from "./classes.ts";
+
+const MEGABYTE = 1024 * 1024;
+const charsOf = (told: readonly AuditEntry[]): number =>
+  told.reduce((sum, { text = "" }) => sum + text.length, 0);
+
+export const growthCases: readonly Attack[] = attacks<void, readonly [string, (at: number) => Step, number]>(
+  35,
+  4,
+  [
+    [
+      "an approval that comes and goes with another long text each time",
+      () => ({ after: 1, id: "apr_1", chars: 100_000 }),
+      TOLD_PER_APPROVAL,
+    ],
+    [
+      "approvals of ever new names that come and go with long texts",
+      (at) => ({ after: 1, id: `apr_${at}`, chars: 100_000 }),
+      TOLD_PER_RUN,
+    ],
+  ],
+  (_, [, step, most]) => {
+    const told = flicker(Array.from({ length: 150 }, (_each, at) => step(at)));
+    expect(told.filter(({ what }) => what === "closed")).toHaveLength(most);
+    expect(told.at(-1)).toMatchObject({ what: "coalesced", times: 150 - most });
+    expect(charsOf(told)).toBeLessThan(2 * MEGABYTE);
+  },
+);
