@@ -12,9 +12,6 @@ export type Step = { readonly after: number; readonly id: string; readonly chars
 
 /** Looks at the service before an approval that is gone is taken for gone (ms after it went). */
 const LOOKS_MS = [1, 6_000, 12_000];
-/** How long one asking and taking back lasts (ms). */
-export const STEP_MS = 12_000;
-
 export type Flickering = {
   readonly told: readonly AuditEntry[];
   ask(step: Step): void;
