@@ -1,8 +1,8 @@
-// The policy as a value: which rule an approval falls under. What a rule lets whom do is asked of decide.ts alone.
+// The policy as a value. Which rule a request falls under is asked of choose-rule.ts, what a rule lets whom do of decide.ts alone.
 
 import type { ChannelId, GroupId, UserId } from "./ids.ts";
-import { isList, isRecord, type Json, numberText } from "./json.ts";
-import { fits, folded } from "./text-pattern.ts";
+import type { Json } from "./json.ts";
+import type { Pattern } from "./text-pattern.ts";
 
 export type Policy = {
   /** Names the file that was in force; null without a file. */
@@ -65,14 +65,14 @@ export type Rule = {
   readonly mention: { readonly users: readonly UserId[]; readonly groups: readonly GroupId[] };
 };
 
-/** All that is given must hold; of a list, one. Texts are folded patterns. */
+/** All that is given must hold; of a list, one. Texts are patterns, as they are written in the file. */
 export type When = {
   readonly channels: readonly ChannelId[] | null;
   readonly requesters: readonly UserId[] | null;
   readonly action: readonly string[] | null;
   readonly input: readonly string[] | null;
-  /** By the field's name, or its path with dots, in what the service sent about the approval. */
-  readonly fields: { readonly [path: string]: readonly string[] };
+  /** By the field's name, or its path with dots, in what the service sent about the approval. A dot of a name is written `\\.`. */
+  readonly fields: { readonly [path: string]: readonly Pattern[] };
 };
 
 /** Null channels: all. */
@@ -118,53 +118,8 @@ export const BUILT_IN: Policy = {
   auditors: null,
 };
 
-const NO_RULE: Rule = {
+export const NO_RULE: Rule = {
   ...BUILT_IN_RULE,
   name: "(no rule fits)",
   approvers: { users: [], groups: [], channels: [] },
 };
-
-export function ruleFor(policy: Policy, facts: Facts): Rule {
-  return policy.rules.find(({ when }) => holds(when, facts)) ?? NO_RULE;
-}
-
-export function holds(when: When, facts: Facts): boolean {
-  const named = <Id>(ids: readonly Id[] | null, id: Id): boolean => ids === null || ids.includes(id);
-  return (
-    named(when.channels, facts.channel) &&
-    named(when.requesters, facts.requester) &&
-    (when.action === null || (facts.action !== null && fitsAny(when.action, facts.action))) &&
-    (when.input === null || fitsAny(when.input, facts.input)) &&
-    Object.entries(when.fields).every(([path, patterns]) => fieldFits(patterns, facts.content, path))
-  );
-}
-
-function fitsAny(patterns: readonly string[], text: string): boolean {
-  const asRead = folded(text);
-  return patterns.some((pattern) => fits(pattern, asRead));
-}
-
-function fieldFits(patterns: readonly string[], content: Json, path: string): boolean {
-  return valuesAt(content, path).some((value) => {
-    const values = isList(value) ? value : [value];
-    return values.some((each) => scalar(each) !== null && fitsAny(patterns, scalar(each) ?? ""));
-  });
-}
-
-/** A field may have dots in its own name: both readings count. */
-function valuesAt(content: Json, path: string): Json[] {
-  if (!isRecord(content)) return [];
-  const own = Object.hasOwn(content, path) ? [content[path] ?? null] : [];
-  const steps = path.split(".");
-  const inner = steps.slice(0, -1).flatMap((_step, index) => {
-    const head = steps.slice(0, index + 1).join(".");
-    const rest = steps.slice(index + 1).join(".");
-    return Object.hasOwn(content, head) ? valuesAt(content[head] ?? null, rest) : [];
-  });
-  return [...own, ...inner];
-}
-
-function scalar(value: Json): string | null {
-  if (typeof value === "string") return value;
-  return typeof value === "boolean" ? String(value) : numberText(value);
-}

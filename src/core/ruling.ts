@@ -2,7 +2,8 @@
 
 import type { Approval, Request } from "./approval.ts";
 import type { Context } from "./context.ts";
-import { type Policy, type PolicyMark, type Rule, ruleFor } from "./policy.ts";
+import { ruleFor } from "./choose-rule.ts";
+import type { Policy, PolicyMark, Rule } from "./policy.ts";
 import type { Run } from "./run.ts";
 
 export function ruleOf(

@@ -1,5 +1,6 @@
 // A policy in sentences, for whoever has to be sure that it says what is meant.
 
+import type { Pattern } from "../core/text-pattern.ts";
 import type { Circle, Policy, Rule, When } from "../core/policy.ts";
 
 /** One paragraph for each rule, then what holds for all. */
@@ -43,7 +44,7 @@ function everywhere({ starters, volatile, fallback, auditors }: Policy): string[
 }
 
 function conditions({ channels, requesters, action, input, fields }: When): string {
-  const texts = (name: string, patterns: readonly string[] | null): string[] =>
+  const texts = (name: string, patterns: readonly Pattern[] | null): string[] =>
     patterns === null ? [] : [`${name} ${patterns.map((each) => `«${each}»`).join(" or ")}`];
   const parts = [
     ...(channels === null ? [] : [`channel ${channels.join(" or ")}`]),

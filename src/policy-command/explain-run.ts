@@ -1,7 +1,9 @@
 // Which rule the approvals of a run stand under, and what kept the rules before it from fitting.
 
 import type { Approval } from "../core/approval.ts";
-import { type Facts, holds, type Policy, type Rule, ruleFor, type When } from "../core/policy.ts";
+import { ruleFor } from "../core/choose-rule.ts";
+import { BUILT_IN_RULE, type Facts, type Policy, type Rule, type When } from "../core/policy.ts";
+import { type Match, matcher } from "../core/policy-match.ts";
 import { type Run, runId } from "../core/run.ts";
 import { oneLine } from "../core/text.ts";
 import { people } from "./explain-policy.ts";
@@ -16,21 +18,26 @@ function explained({ channel, requester, input }: Run, approval: Approval, polic
   const { action, content } = approval.request;
   const facts = { channel, requester, input, action, content };
   const chosen = ruleFor(policy, facts);
-  const before = policy.rules.slice(0, Math.max(policy.rules.indexOf(chosen), 0));
-  const passed = policy.rules.includes(chosen) ? before : policy.rules;
+  const match = matcher(facts);
+  const first = policy.rules.findIndex(({ when }) => match(when) === "every");
+  const before = first < 0 ? policy.rules : policy.rules.slice(0, first);
   const decided = approval.state.is === "decided" ? (approval.state.decision.policy ?? null) : null;
   return [
     `${approval.id} (${approval.state.is}): ${oneLine(action ?? "(no action)", 120)}`,
-    ...passed.map((rule) => `   not ${rule.name}: ${misfits(rule, facts).join(", ")} does not fit`),
+    ...before.map((rule) =>
+      match(rule.when) === "none"
+        ? `   not ${rule.name}: ${conditions(rule, facts, "none")} does not fit`
+        : `   perhaps ${rule.name}: ${conditions(rule, facts, "some")} can be read in several ways, and not all fit`,
+    ),
     `   stands under ${chosen.name}: ${people(chosen.approvers)} may decide`,
     ...(decided === null ? [] : [`   was decided under ${decided.rule} of policy ${decided.version}`]),
   ];
 }
 
-const ALWAYS: When = { channels: null, requesters: null, action: null, input: null, fields: {} };
+const { when: ALWAYS } = BUILT_IN_RULE;
 
-/** The conditions that keep the rule from fitting, by their keys. */
-function misfits({ when }: Rule, facts: Facts): string[] {
+/** The rule's conditions that match so, by their keys. */
+function conditions({ when }: Rule, facts: Facts, so: Match): string {
   const alone: readonly (readonly [string, When])[] = [
     ["channel", { ...ALWAYS, channels: when.channels }],
     ["requester", { ...ALWAYS, requesters: when.requesters }],
@@ -40,5 +47,6 @@ function misfits({ when }: Rule, facts: Facts): string[] {
       ([path, patterns]) => [`field ${path}`, { ...ALWAYS, fields: { [path]: patterns } }] as const,
     ),
   ];
-  return alone.filter(([, condition]) => !holds(condition, facts)).map(([name]) => name);
+  const match = matcher(facts);
+  return alone.flatMap(([name, condition]) => (match(condition) === so ? [name] : [])).join(", ");
 }

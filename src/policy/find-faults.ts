@@ -1,7 +1,7 @@
 // What a well-formed policy can still have wrong. Faults keep it from being used; doubts are told by the linter alone.
 
 import type { Policy, Rule, When } from "../core/policy.ts";
-import { fits } from "../core/text-pattern.ts";
+import { isExactly, type Pattern } from "../core/text-pattern.ts";
 
 export type Fault = { readonly path: readonly (string | number)[]; readonly says: string };
 
@@ -80,6 +80,8 @@ function covers(outer: When, inner: When): boolean {
 }
 
 /** A pattern that fits another one, read as a text, fits all that the other fits: only * fits its stars. */
-function patterns(outer: readonly string[] | null, inner: readonly string[] | null): boolean {
-  return outer === null || (inner !== null && inner.every((each) => outer.some((all) => fits(all, each))));
+function patterns(outer: readonly Pattern[] | null, inner: readonly Pattern[] | null): boolean {
+  return (
+    outer === null || (inner !== null && inner.every((each) => outer.some((all) => isExactly(all, each))))
+  );
 }

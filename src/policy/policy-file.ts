@@ -6,6 +6,7 @@ import { BUILT_IN, type Policy } from "../core/policy.ts";
 import { err, ok, type Result } from "../core/result.ts";
 import type { LoadedPolicy } from "../flow/audit-start.ts";
 import type { FlowLog } from "../flow/flow-log.ts";
+import { findEvasions } from "./find-evasions.ts";
 import { findDoubts } from "./find-faults.ts";
 import { type Finding, readLines } from "./policy-lines.ts";
 import { finding, readPolicy } from "./read-policy.ts";
@@ -98,7 +99,9 @@ export async function lintPolicy(path: string): Promise<readonly Finding[]> {
   const read = readPolicy(text, "");
   if (!read.ok) return read.error;
   const lined = readLines(text);
-  return findDoubts(read.value).map(({ path, says }) => finding(lined, path, says));
+  return [...findDoubts(read.value), ...findEvasions(read.value)].map(({ path, says }) =>
+    finding(lined, path, says),
+  );
 }
 
 /** One line per finding, for the terminal. */

@@ -22,7 +22,11 @@ function oneOrMore<Item extends z.ZodType<string>>(item: Item, what: string) {
 
 const pattern = z.string("is not a text").min(1, "is empty").max(500, "is longer than 500 characters");
 const patterns = oneOrMore(pattern, "a text (with * for any text)");
-const value = z.union([pattern, z.number(), z.boolean()]);
+/** A longer one would not be the number that was written. */
+const number = z.number().refine((each) => !Number.isInteger(each) || Number.isSafeInteger(each), {
+  error: "has more digits than a number can keep; write it as a text",
+});
+const value = z.union([pattern, number, z.boolean()]);
 const values = z.union([value, z.array(value).min(1)], {
   error: "is neither a value (a text with * for any text, a number, true or false) nor a list of them",
 });
@@ -92,13 +96,16 @@ const rule = z.strictObject({
       channel: oneOrMore(channel, "a channel's id").optional(),
       requester: oneOrMore(user, "a person's id").optional(),
       action: patterns.optional().meta({
-        description: "the whole action, with * for any text; case and invisible characters do not count",
+        description: "the whole action as it is written, with * for any text",
       }),
       input: patterns.optional().meta({ description: "the run's task, likewise" }),
       field: z
         .record(z.string().min(1), values)
         .optional()
-        .meta({ description: "fields of the request by name, or by path with dots" }),
+        .meta({
+          description:
+            "fields of the request by name, or by path with dots (a dot in a name: \\.); types count",
+        }),
     })
     .optional()
     .meta({ description: "all that is given must hold; left out: always" }),

@@ -4,7 +4,6 @@ import type { z } from "zod";
 import { ChannelId, GroupId, UserId } from "../core/ids.ts";
 import type { Circle, Policy, Rule, When } from "../core/policy.ts";
 import { err, ok, type Result } from "../core/result.ts";
-import { folded } from "../core/text-pattern.ts";
 import { findFaults } from "./find-faults.ts";
 import { type Finding, type Lined, readLines, written } from "./policy-lines.ts";
 import { PolicyShape, type PolicyText } from "./policy-shape.ts";
@@ -87,18 +86,12 @@ function whenOf({
   input,
   field = {},
 }: NonNullable<PolicyText["rules"][number]["when"]>): When {
-  const patterns = (given: string | string[] | undefined) => many(given)?.map(folded) ?? null;
   return {
     channels: many(channel)?.map(ChannelId) ?? null,
     requesters: many(requester)?.map(UserId) ?? null,
-    action: patterns(action),
-    input: patterns(input),
-    fields: Object.fromEntries(
-      Object.entries(field).map(([path, value]) => [
-        path,
-        (many(value) ?? []).map((each) => folded(String(each))),
-      ]),
-    ),
+    action: many(action),
+    input: many(input),
+    fields: Object.fromEntries(Object.entries(field).map(([path, value]) => [path, many(value) ?? []])),
   };
 }
 

@@ -3,8 +3,10 @@ import { describe, expect, test } from "vitest";
 import { isList, isRecord, type Json } from "#src/core/json.ts";
 import { createPolicyHolder, findingLine, lintPolicy, loadPolicy } from "#src/policy/policy-file.ts";
 import { policySchema } from "#src/policy/policy-shape.ts";
+import { ruleFor } from "#src/core/choose-rule.ts";
 import { readPolicy } from "#src/policy/read-policy.ts";
 import { policyFile } from "../make/policy.ts";
+import { CHANNEL, REQUESTER } from "../make/run.ts";
 
 const at = (path: string): URL => new URL(`../../${path}`, import.meta.url);
 
@@ -80,7 +82,7 @@ describe("the linter doubts", () => {
     approvers: anyone
   - name: production
     when: { action: ["deploy * to production", "deploy x"], channel: C0OPS, field: { risk: high } }
-    approvers: { users: [U0ANA] }${REST}`;
+    approvers: anyone${REST}`;
     expect(await doubts(text)).toEqual([
       "p:5: rules[1] «production» never comes into force: «deploys» stands before it and fits whatever it fits",
     ]);
@@ -109,7 +111,8 @@ describe("the linter doubts", () => {
 });
 
 describe("a rule that nobody can satisfy", () => {
-  const rule = (text: string) => doubts(`rules:\n  - { name: a, ${text} }${REST}`);
+  const rule = async (text: string) =>
+    (await doubts(`rules:\n  - { name: a, ${text} }${REST}`)).filter((each) => each.includes("satisfied"));
 
   test("is doubted: too few are named, or they alone ask", async () => {
     const says = "p:2: rules[0] «a» can't be satisfied by anybody";
@@ -121,6 +124,57 @@ describe("a rule that nobody can satisfy", () => {
     const here = "when: { channel: C0OPS }, quorum: 2";
     expect(await rule(`${here}, approvers: { users: [U0BEN], groups: [S0SOME] }`)).toEqual([]);
     expect(await rule(`${here}, approvers: { users: [U0BEN, U0CAT] }`)).toEqual([]);
+  });
+});
+
+describe("a rule that can be evaded", () => {
+  const strict = "approvers: { users: [U0ANA] }, quorum: 1";
+  const named = async (...rules: string[]) => {
+    const text = `rules:\n${rules.map((each, at) => `  - { name: r${at}, ${each} }`).join("\n")}\n`;
+    return (await doubts(text)).map((each) => each.replace(/^p:\d+: rules\[(\d)\] /, "$1 "));
+  };
+  const lax = "approvers: anyone";
+
+  test("is doubted when other words fall to a laxer rule, and it is said what to do", async () => {
+    expect(await named(`when: { action: "deploy * to production" }, ${strict}`, lax)).toEqual([
+      "0 «r0» can be evaded: other words for the same do not fit it, and what does not fit it may fall under «r1», which is laxer (who may approve). Let the last rule be the strictest, and name before it, by exact values, what is harmless",
+    ]);
+  });
+
+  test("is doubted when a run can be started elsewhere", async () => {
+    const [says] = await named(`when: { channel: C0PAY }, ${strict}`, lax);
+    expect(says).toContain("a run can be started elsewhere, or by somebody else");
+  });
+
+  test.each([
+    ["any text fits its *", 'when: { action: "restart *" }'],
+    ["any text fits its *", "when: { field: { target.env: [staging, 'test*'] } }"],
+    ["whoever starts a run chooses its task", "when: { input: restart }"],
+    ["whoever starts a run chooses its channel", "when: { channel: C0OPS }"],
+  ])("is doubted when it is lax and %s", async (why, when) => {
+    const [says] = await named(`${when}, ${lax}`, strict);
+    expect(says).toContain("is laxer than «r1» after it (who may approve)");
+    expect(says).toContain(why);
+  });
+
+  test.each([
+    ["exact values of a field", "when: { action: 'restart *', field: { target.env: [staging, 4] } }"],
+    ["an exact action", "when: { action: restart billing-api }"],
+    ["its requester", "when: { requester: U0BEN }"],
+  ])("is not doubted when %s hold a request there", async (_what, when) => {
+    expect(await named(`${when}, ${lax}`, strict)).toEqual([]);
+  });
+
+  test("is not doubted when the policy names who may start runs in its channel", async () => {
+    const rules = `rules:\n  - { name: a, when: { channel: C0OPS }, ${lax} }\n  - { name: b, ${strict} }\n`;
+    expect(await doubts(`${rules}starters: [{ channels: [C0OPS], who: { users: [U0BEN] } }]`)).toEqual([]);
+    expect(await doubts(`${rules}starters: [{ channels: [C0OPS], who: anyone }]`)).toHaveLength(1);
+  });
+
+  test("is not doubted when it is neither stricter nor laxer than what comes after it", async () => {
+    const other = "approvers: { users: [U0BEN] }";
+    expect(await named(`when: { action: "deploy *" }, ${strict}`, other)).toEqual([]);
+    expect(await named(`when: { action: "deploy *" }, ${lax}, quorum: 3`, strict)).toEqual([]);
   });
 });
 
@@ -192,6 +246,22 @@ describe("docs/policy.md", () => {
   test("has examples, and the linter finds nothing wrong with any", async () => {
     expect(examples.length).toBeGreaterThan(0);
     for (const each of examples) expect(await doubts(each)).toEqual([]);
+  });
+
+  test("teaches a shape that other words do not evade", () => {
+    const read = readPolicy(examples[0] ?? "", "v");
+    if (!read.ok) throw new Error("the example can't be used");
+    const asks = (action: string, more: object = {}) => {
+      const place = { channel: CHANNEL, requester: REQUESTER, input: "task" };
+      return ruleFor(read.value, { ...place, action, content: { action, ...more } }).name;
+    };
+    for (const action of ["Roll out billing to the production cluster", "Please deploy billing", "drop it"])
+      expect(asks(action)).toBe("everything else");
+    expect(asks("deploy billing", { target: { env: "staging" } })).toBe("harmless");
+    expect(asks("deploy billing", { target: { env: ["staging", "production"] } })).toBe("everything else");
+    expect(asks("deploy billing", { target: { env: "production" }, "target.env": "staging" })).toBe(
+      "everything else",
+    );
   });
 
   test("names every key that a policy knows", () => {
