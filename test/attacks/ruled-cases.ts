@@ -1,5 +1,6 @@
 // Under a policy file: those whom no rule names, those whom it named until a moment ago, and rules that fit nothing.
 
+import type { Json } from "#src/core/json.ts";
 import { buttonsOf, modalText } from "../make/journey-sight.ts";
 import { ana, ben, cat, opsAgents, payments } from "../make/world.ts";
 import { type Attack, attacks } from "./classes.ts";
@@ -56,6 +57,10 @@ const under =
 const elsewhere = `rules:\n  - { name: other, when: { channel: C0RELEASES }, approvers: anyone }\n`;
 const denies = `rules:\n  - { name: late, approvers: anyone, expiry: { after: 1 h, outcome: deny } }\n`;
 const held = `rules:\n  - { name: by the group, approvers: { groups: [S0APPROVERS] }, hold: 7 s }\n`;
+const harmlessFirst = `rules:
+  - { name: harmless, when: { field: { "target.env": staging } }, approvers: anyone }
+  - { name: strict, approvers: { users: [${cat}] } }
+`;
 const byName = (name: string): string => `rules:\n  - { name: ${name}, approvers: { users: [${cat}] } }\n`;
 
 const leaves = ({ world }: Ruled): void => {
@@ -74,6 +79,17 @@ const stopped =
     await happens(on);
     await on.world.reads(on.card, says);
   };
+
+/** The request poses as a harmless one: it falls under the strict rule all the same, and Ben is told no. */
+const posing = (details: Record<string, Json>) => changed({ details });
+
+const changed = (to: object) => async (on: Ruled) => {
+  await newRules(harmlessFirst)(on);
+  on.world.service.control.changeApproval(on.run, on.approval, to);
+  await on.world.reads(on.card, "version 2");
+  on.refused("not-approver");
+  await on.world.isRefused(ben, on.card, "Approve", NOT_YOU);
+};
 
 export const ruledCases: readonly Attack<Ruled>[] = [
   ...ruled(8, 17, [
@@ -116,6 +132,23 @@ export const ruledCases: readonly Attack<Ruled>[] = [
         "could not verify with Slack",
       ),
     ],
+  ]),
+  ...ruled(22, 6, [
+    ["a list of which one element is harmless", posing({ target: { env: ["staging", "production"] } })],
+    [
+      "a decoy that is named like the path",
+      posing({ target: { env: "production" }, "target.env": "staging" }),
+    ],
+    ["a decoy alone", posing({ "target.env": "staging" })],
+    [
+      "a harmless record beside the real one",
+      posing({ target: [{ env: "staging" }, { env: "production" }] }),
+    ],
+    ["a harmless record inside the request", posing({ request: { target: { env: "staging" } } })],
+    ["an invisible character", posing({ target: { env: "stag\u200Bing" } })],
+    ["wide letters", posing({ target: { env: "ｓｔａｇｉｎｇ" } })],
+    ["another case", posing({ target: { env: "STAGING" } })],
+    ["other words than the strict rule's", changed({ action: "Roll out billing to the production cluster" })],
   ]),
   ...ruled(27, 4, [
     [
