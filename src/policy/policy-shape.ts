@@ -99,13 +99,10 @@ const rule = z.strictObject({
         description: "the whole action as it is written, with * for any text",
       }),
       input: patterns.optional().meta({ description: "the run's task, likewise" }),
-      field: z
-        .record(z.string().min(1), values)
-        .optional()
-        .meta({
-          description:
-            "fields of the request by name, or by path with dots (a dot in a name: \\.); types count",
-        }),
+      field: z.record(z.string().min(1), values).optional().meta({
+        description:
+          "fields of the request by name, or by path with dots (a dot in a name: \\.); types count",
+      }),
     })
     .optional()
     .meta({ description: "all that is given must hold; left out: always" }),

@@ -45,7 +45,7 @@ const policy: fc.Arbitrary<Policy> = fc
   .array(rule, { minLength: 1, maxLength: 5 })
   .map((rules) => aPolicy(...rules.map((each, at) => ({ ...each, name: `r${at}` }))));
 
-type Plain = { readonly action: string; readonly env: Json };
+type Plain = { readonly action: string; readonly env: string | number | boolean };
 const plain: fc.Arbitrary<Plain> = fc.record({
   action: fc.constantFrom(...ACTIONS),
   env: fc.constantFrom(...ENVS),
@@ -94,7 +94,8 @@ const DISGUISES: readonly ((plain: Plain) => Facts)[] = [
   ({ action, env }) => factsOf({ data: { action, target: { env } } }, action),
   ({ action, env }) => factsOf({ action: wide(action), target: { env: wide(String(env)) } }, wide(action)),
 ];
-const shouted = (value: Json): Json => (typeof value === "string" ? value.toUpperCase() : String(value));
+const shouted = (value: Plain["env"]): Json =>
+  typeof value === "string" ? value.toUpperCase() : String(value);
 const wide = (text: string): string =>
   text.replace(/[a-z0-9]/g, (each) => String.fromCodePoint((each.codePointAt(0) ?? 0) + 0xfee0));
 
