@@ -12,6 +12,7 @@ import { openingShows } from "#src/core/shows.ts";
 export const context = (now = Date.now()): Context => ({
   now,
   monotonic: now,
+  process: "bench",
   digest: (text) => createHash("sha256").update(text, "utf8").digest("hex"),
   nonce: () => Nonce(randomBytes(16).toString("base64url")),
   slowestRetryMs: 15_000,
@@ -30,7 +31,7 @@ export function aQuietRun(id: RunId, index: number, quietMs: number): Run {
     askedAt: since,
     answer: null,
   });
-  const seen = { ...run, seen: { status: "running", since, ended: null, askedAt: since } };
+  const seen = { ...run, seen: { status: "running", since, ended: null, lists: true, askedAt: since } };
   const post = { do: "post", slot: OPENING } as const;
   const ts = MessageTs(`1763640000.${String(index).padStart(6, "0")}`);
   const posted = { is: "posted", ts, shows: openingShows(seen) } as const;

@@ -43,6 +43,7 @@ const EFFECTS_GRACE_MS = 5_000;
 const CALLS_GRACE_MS = 500;
 const digest = (text: string): string => createHash("sha256").update(text, "utf8").digest("hex");
 const nonce = (): Nonce => Nonce(randomBytes(16).toString("base64url"));
+const thisProcess = randomBytes(16).toString("base64url");
 const newKey = (): string => randomBytes(10).toString("hex");
 
 /** Rejects with one line for people when a part can't be used: a refused token, an unusable database, a port in use. */
@@ -112,6 +113,7 @@ async function build(config: Config, log: Log, closers: Closers): Promise<Omit<A
   const context = (): Context => ({
     now: clock.now(),
     monotonic: clock.monotonic(),
+    process: thisProcess,
     digest,
     nonce,
     slowestRetryMs: slowestProbeMs(config.poll.maxMs),

@@ -19,6 +19,7 @@ export function newApproval(
     since: now,
     waitsSince: monotonic,
     ...opened,
+    unlisted: null,
     votes: [],
     readers: [],
     audience: null,
@@ -48,6 +49,7 @@ export function reopen(
     requestVersion: same ? approval.requestVersion : version,
     nonce,
     state: { is: "pending" },
+    unlisted: null,
     votes: [],
     readers: same ? approval.readers : [],
     past: [...approval.past, ...given, ...(past === null ? [] : voices(past))],
@@ -61,10 +63,9 @@ function voices({ decision, ...why }: PastDecision): PastDecision[] {
 }
 
 export function close(approval: Approval, because: ClosedBecause, now: number): Approval {
-  const why = because === "run-missing" ? "no-longer-listed" : because;
-  const given = approval.votes.map((vote): PastDecision => ({ decision: vote, because: why, words: "" }));
+  const given = approval.votes.map((vote): PastDecision => ({ decision: vote, because, words: "" }));
   const past = given.length === 0 ? approval.past : [...approval.past, ...given];
-  return { ...approval, votes: [], past, state: { is: "closed", because, at: now } };
+  return { ...approval, unlisted: null, votes: [], past, state: { is: "closed", because, at: now } };
 }
 
 /** Closes a decided approval whose decision never left us, and keeps that decision in its history. */
@@ -74,12 +75,8 @@ export function voidAndClose(
   because: ClosedBecause,
   now: number,
 ): Approval {
-  const why = because === "run-over" || because === "unreadable" ? because : "no-longer-listed";
-  return close(
-    { ...approval, past: [...approval.past, ...voices({ decision, because: why, words: "" })] },
-    because,
-    now,
-  );
+  const past = [...approval.past, ...voices({ decision, because, words: "" })];
+  return close({ ...approval, past }, because, now);
 }
 
 export function withDelivery(approval: Approval, decision: Decision, delivery: Delivery): Approval {

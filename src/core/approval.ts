@@ -5,8 +5,9 @@
 //   (votes)                │ undone while it is held
 //      ▲                   │ void (never sent, request changed or gone) or refused (surely not applied) and listed again
 //      └──────reopen───────┘
-//   pending ──no longer listed, run over, expired──► closed ──listed again──► pending (a new card version)
+//   pending ──gone, run over, expired──► closed ──listed again──► pending (a new card version)
 
+import type { Absence } from "./absence.ts";
 import type { AuditMark } from "./audit-chain.ts";
 import type { ApprovalId, Nonce, TeamId, UserId } from "./ids.ts";
 import type { Json } from "./json.ts";
@@ -114,6 +115,7 @@ export type PastDecision = {
     | "request-changed"
     | "no-longer-listed"
     | "unreadable"
+    | "run-missing"
     | "refused"
     | "run-over"
     /** An approval before it was sent: taken back, overruled by a denial, too late, or by somebody who may no longer decide. */
@@ -139,6 +141,8 @@ export type Approval = {
   readonly requestVersion: number;
   readonly state: ApprovalState;
   readonly past: readonly PastDecision[];
+  /** The newest look at the service did not list it; «in-doubt»: or as something that cannot be read. Null: it did, or it is settled. */
+  readonly unlisted: Absence | "in-doubt" | null;
   /** When this request was first seen pending (wall time): a changed one is another. */
   readonly since: number;
   /** The same moment on the monotonic clock. What expires is counted from here: no step of the clock shortens or lengthens it. */

@@ -7,6 +7,8 @@ export type Context = {
   readonly now: number;
   /** For intervals and waits (ms), stored ones included: never steps, and goes on where the last process stopped. */
   readonly monotonic: number;
+  /** Names this process among those that store something. */
+  readonly process: string;
   /** SHA-256 of the UTF-8 text, in hex. */
   readonly digest: (text: string) => string;
   /** 128 fresh random bits each time. */

@@ -1,5 +1,6 @@
 // What one look at the service teaches about one approval. Called by `observe` alone.
 
+import { isGone, missedOnceMore } from "./absence.ts";
 import {
   answeredBefore,
   type Approval,
@@ -23,15 +24,44 @@ export const STILL_LISTED_AFTER_MS = 60_000;
 /** One look, as it concerns one approval. */
 export type Sight =
   | { readonly is: "listed"; readonly request: Request; readonly askedAt: number }
-  | { readonly is: "absent"; readonly because: ClosedBecause; readonly askedAt: number }
+  | {
+      readonly is: "absent";
+      readonly because: Extract<ClosedBecause, "no-longer-listed" | "run-missing" | "run-over">;
+      readonly askedAt: number;
+    }
   /** An item of this id is listed, and nobody can read it. */
-  | { readonly is: "unreadable"; readonly askedAt: number };
+  | { readonly is: "unreadable"; readonly askedAt: number }
+  /** It may be one of the items that cannot be read, so the look says nothing of it. */
+  | { readonly is: "in-doubt"; readonly askedAt: number };
 
 /** The approval after the look, and what its approver must be told, if anything. */
 export type Folded = { readonly approval: Approval; readonly says: Said | null };
 
 export function foldApproval(approval: Approval, sight: Sight, ctx: Context): Folded {
   if (sight.is === "unreadable") return foldUnreadable(approval, ctx);
+  const awaited = isAwaited(approval, sight);
+  if (sight.is === "in-doubt") return quiet(awaited ? withUnlisted(approval, "in-doubt") : approval);
+  if (sight.is === "absent" && sight.because === "no-longer-listed" && awaited) {
+    const unlisted = missedOnceMore(approval.unlisted, ctx);
+    if (!isGone(unlisted, sight.askedAt)) return quiet(withUnlisted(approval, unlisted));
+  }
+  return foldState(withUnlisted(approval, null), sight, ctx);
+}
+
+function withUnlisted(approval: Approval, unlisted: Approval["unlisted"]): Approval {
+  return approval.unlisted === unlisted ? approval : { ...approval, unlisted };
+}
+
+/** Its absence would settle something. */
+function isAwaited({ state }: Approval, { askedAt }: Sight): boolean {
+  if (state.is !== "decided") return state.is === "pending";
+  const { delivery } = state;
+  if (delivery.is === "unsure") return askedAt >= delivery.since;
+  if (delivery.is === "refused") return !delivery.absent && askedAt >= delivery.at;
+  return delivery.is === "held" || delivery.is === "recorded" || delivery.is === "retry";
+}
+
+function foldState(approval: Approval, sight: PlainSight, ctx: Context): Folded {
   switch (approval.state.is) {
     case "pending":
       return foldPending(approval, sight, ctx);
@@ -60,27 +90,20 @@ function foldUnreadable(approval: Approval, ctx: Context): Folded {
 const isUnsent = (delivery: Delivery): boolean =>
   delivery.is === "held" || delivery.is === "recorded" || (delivery.is === "retry" && !delivery.lost);
 
-type ReadableSight = Exclude<Sight, { is: "unreadable" }>;
+type PlainSight = Exclude<Sight, { is: "unreadable" | "in-doubt" }>;
 
 /** Whoever has voted hears that it came to nothing. */
-function foldPending(approval: Approval, sight: ReadableSight, ctx: Context): Folded {
+function foldPending(approval: Approval, sight: PlainSight, ctx: Context): Folded {
   const told = (because: VoidBecause): Said | null =>
     approval.votes.length === 0 ? null : { is: "decision-void", approval: approval.id, because };
-  if (sight.is === "absent") {
-    const because = sight.because === "run-over" ? "run-over" : "no-longer-listed";
-    return { approval: close(approval, sight.because, ctx.now), says: told(because) };
-  }
+  if (sight.is === "absent")
+    return { approval: close(approval, sight.because, ctx.now), says: told(sight.because) };
   if (sight.request.digest === approval.request.digest) return quiet(approval);
   return { approval: reopenNew(approval, sight.request, null, ctx), says: told("request-changed") };
 }
 
 /** What has expired stays closed until another request comes under its id. */
-function foldClosed(
-  approval: Approval,
-  because: ClosedBecause,
-  sight: ReadableSight,
-  ctx: Context,
-): Approval {
+function foldClosed(approval: Approval, because: ClosedBecause, sight: PlainSight, ctx: Context): Approval {
   if (sight.is === "absent") return approval;
   if (because === "expired" && sight.request.digest === approval.request.digest) return approval;
   return reopenNew(approval, sight.request, null, ctx);
@@ -94,7 +117,7 @@ function reopenNew(approval: Approval, request: Request, past: PastDecision | nu
   return { ...reopen(approval, request, ctx.nonce(), past), since, waitsSince };
 }
 
-type Look = { readonly sight: ReadableSight; readonly ctx: Context };
+type Look = { readonly sight: PlainSight; readonly ctx: Context };
 
 function foldDecided(approval: Approval, decision: Decision, delivery: Delivery, look: Look): Folded {
   const to = (next: Delivery): Folded => quiet(withDelivery(approval, decision, next));
@@ -129,10 +152,8 @@ function foldUnsent(approval: Approval, decision: Decision, { sight, ctx }: Look
     approval: approval.id,
     because,
   });
-  if (sight.is === "absent") {
-    const because = sight.because === "run-over" ? "run-over" : "no-longer-listed";
-    return { approval: voidAndClose(approval, decision, sight.because, ctx.now), says: says(because) };
-  }
+  if (sight.is === "absent")
+    return { approval: voidAndClose(approval, decision, sight.because, ctx.now), says: says(sight.because) };
   if (sight.request.digest === decision.digest) return quiet(approval);
   const past: PastDecision = { decision, because: "request-changed", words: "" };
   return { approval: reopenNew(approval, sight.request, past, ctx), says: says("request-changed") };
@@ -149,13 +170,10 @@ function foldLost(
   const final = (because: "no-longer-listed" | "request-changed"): Folded =>
     quiet(withDelivery(approval, decision, { is: "unconfirmed", at: ctx.now, because, ...answered }));
   if (delivery.is === "unsure" && sight.askedAt < delivery.since) return quiet(approval);
-  // A replica that lags behind may list too much for a moment, or too little.
-  const early = delivery.is === "unsure" && sight.askedAt < delivery.since + DECISION_LINGER_MS;
-  if (sight.is === "absent") {
-    if (sight.because === "run-missing" || (early && sight.because !== "run-over")) return quiet(approval);
-    return final("no-longer-listed");
-  }
-  if (early) return quiet(approval);
+  if (sight.is === "absent")
+    return sight.because === "run-missing" ? quiet(approval) : final("no-longer-listed");
+  // A replica that lags behind may list it for a moment although it is resolved.
+  if (delivery.is === "unsure" && sight.askedAt < delivery.since + DECISION_LINGER_MS) return quiet(approval);
   if (sight.request.digest !== decision.digest) return final("request-changed");
   if (delivery.is === "retry") return quiet(approval);
   const { since, tries, why } = delivery;

@@ -1,6 +1,7 @@
 // Folds what the service says of a run into what we remember. Returns the very same object when nothing new was learnt:
 // that is how a quiet poll comes to write nothing.
 
+import { isGone, missedOnceMore } from "./absence.ts";
 import type { Approval, Request } from "./approval.ts";
 import { close, newApproval, voidAndClose } from "./approval-moves.ts";
 import type { Context } from "./context.ts";
@@ -11,7 +12,7 @@ import { requestText } from "./request-text.ts";
 import { volatileIn, without } from "./volatile.ts";
 import { underPolicy } from "./ruling.ts";
 import type { Run, Said, Seen, Tell, Watch } from "./run.ts";
-import { isWatched, MISSING_AFTER_TIMES } from "./run.ts";
+import { isMissing, isWatched } from "./run.ts";
 import { ending, type PendingApproval, type Snapshot } from "./snapshot.ts";
 import { itemsUnreadable } from "./unreadable.ts";
 import { deciders } from "./vote.ts";
@@ -54,17 +55,23 @@ export function observe(run: Run, snapshot: Snapshot, ctx: Context): Run {
 /** The service answered 404 for a run it once knew. */
 export function observeMissing(run: Run, askedAt: number, ctx: Context): Run {
   if (!isWatched(run) || isOutdated(run, askedAt)) return run;
-  const before = run.watch.is === "missing" ? run.watch : { since: ctx.monotonic, times: 0 };
   const seen = run.seen === null ? null : { ...run.seen, askedAt };
-  if (before.times >= MISSING_AFTER_TIMES) {
-    return ctx.monotonic - before.since >= GIVE_UP_AFTER_MS ? giveUp({ ...run, seen }, ctx) : run;
+  if (isMissing(run)) return isLongMissing(run, ctx) ? giveUp({ ...run, seen }, ctx) : run;
+  const before = run.watch.is === "missing" ? run.watch : { since: ctx.monotonic, absence: null };
+  const absence = missedOnceMore(before.absence, ctx);
+  if (!isGone(absence, askedAt)) {
+    if (absence === before.absence) return run;
+    return { ...run, seen, watch: { is: "missing", since: before.since, absence } };
   }
-  const watch: Watch = { is: "missing", since: before.since, times: before.times + 1 };
-  if (watch.times < MISSING_AFTER_TIMES) return { ...run, seen, watch };
   const absent: Sight = { is: "absent", because: "run-missing", askedAt };
   const folded = run.approvals.map((approval) => foldApproval(approval, absent, ctx));
   const approvals = folded.map((each) => each.approval);
+  const watch: Watch = { is: "missing", since: before.since, absence: null };
   return { ...run, seen, watch, approvals, tells: tell(run, told(folded), ctx) };
+}
+
+function isLongMissing({ watch }: Run, { monotonic }: Context): boolean {
+  return watch.is === "missing" && monotonic - watch.since >= GIVE_UP_AFTER_MS;
 }
 
 function giveUp(run: Run, ctx: Context): Run {
@@ -109,13 +116,15 @@ export function digestedText(
 }
 
 function see(before: Seen | null, snapshot: Snapshot, now: number): Seen {
-  if (before !== null && before.status === snapshot.status) return before;
+  const lists = snapshot.pending !== null;
+  if (before !== null && before.status === snapshot.status)
+    return before.lists === lists ? before : { ...before, lists };
   const how = ending(snapshot.status);
   const { output, completedAt, extra, askedAt } = snapshot;
   const shown = output === null ? "" : visible(output);
   const asFile = countedChars(shown) > OUTPUT_IN_THREAD_CHARS;
   const ended = how === null ? null : { how, completedAt, output, outputChars: shown.length, asFile, extra };
-  return { status: snapshot.status, since: now, ended, askedAt };
+  return { status: snapshot.status, since: now, ended, lists, askedAt };
 }
 
 function foldAll(
@@ -133,14 +142,11 @@ function foldAll(
   const folded = run.approvals.map((approval) => {
     const item = listed.get(approval.id);
     listed.delete(approval.id);
-    if (item !== undefined)
-      return foldApproval(
-        approval,
-        { is: "listed", request: requestOf(snapshot.id, item, ctx), askedAt },
-        ctx,
-      );
-    const sight = unlisted(approval.id, snapshot, askedAt);
-    return sight === null ? { approval, says: null } : foldApproval(approval, sight, ctx);
+    const sight: Sight =
+      item === undefined
+        ? unlisted(approval.id, snapshot, askedAt)
+        : { is: "listed", request: requestOf(snapshot.id, item, ctx), askedAt };
+    return foldApproval(approval, sight, ctx);
   });
   const fresh = [...listed.values()].map((item) =>
     newApproval(item.id, requestOf(snapshot.id, item, ctx), ctx.nonce(), ctx),
@@ -151,12 +157,11 @@ function foldAll(
   return { approvals, says: told(folded) };
 }
 
-/** Null: it may be one of the items that cannot be read, so the look says nothing of it. */
-function unlisted(id: ApprovalId, { status, unreadable }: Snapshot, askedAt: number): Sight | null {
+function unlisted(id: ApprovalId, { status, unreadable }: Snapshot, askedAt: number): Sight {
   if (ending(status) !== null) return { is: "absent", because: "run-over", askedAt };
   if (unreadable.some(({ ids }) => ids.includes(id))) return { is: "unreadable", askedAt };
   return unreadable.some(({ ids }) => ids.length === 0)
-    ? null
+    ? { is: "in-doubt", askedAt }
     : { is: "absent", because: "no-longer-listed", askedAt };
 }
 

@@ -1,10 +1,12 @@
 // The one place that says what is to be done next: compares what we remember with what is shown and sent, and asks for the
 // difference. It never does anything, and for a world that has obeyed it asks for nothing.
 
+import { nextLookAt } from "./absence.ts";
 import type { Approval } from "./approval.ts";
 import { countAt } from "./audience.ts";
 import type { Effect } from "./effect.ts";
 import { DECISION_LINGER_MS, STILL_LISTED_AFTER_MS } from "./fold-approval.ts";
+import { heldBack } from "./hold-back.ts";
 import { type Post, REFUSED_TRIES, type Upload } from "./post.ts";
 import { needsFile } from "./request-text.ts";
 import {
@@ -33,7 +35,7 @@ export type Plan = {
   readonly effects: readonly Effect[];
   /** When the run must be reconciled again although nothing happens (monotonic), if ever. */
   readonly wakeAt: number | null;
-  /** When a decision needs a look at the service (monotonic), if one does. */
+  /** When a look at the service would settle something (monotonic), if one would. */
   readonly lookAt: number | null;
 };
 
@@ -44,7 +46,7 @@ const NOTHING: Wish = { effect: null, at: null };
 export function reconcile(run: Run, now: number): Plan {
   const wishes = [...messageWishes(run, now), ...fileWishes(run, now), ...workWishes(run, now)];
   const effects = wishes.flatMap((wish) => (wish.effect === null ? [] : [wish.effect]));
-  const looks = run.approvals.flatMap((approval) => lookWanted(run, approval));
+  const looks = [...runLookWanted(run), ...run.approvals.flatMap((each) => lookWanted(run, each))];
   return { effects, wakeAt: earliest(wishes.map((wish) => wish.at)), lookAt: earliest(looks) };
 }
 
@@ -151,8 +153,9 @@ function workWishes(run: Run, now: number): Wish[] {
     run.creation.is === "planned" && run.posts[OPENING]?.is === "up"
       ? due({ do: "create-run" }, run.creation.notBefore, now)
       : NOTHING;
-  const decisions = run.approvals.map(({ id, state }) => {
-    if (state.is !== "decided") return NOTHING;
+  const decisions = run.approvals.map((approval) => {
+    const { id, state } = approval;
+    if (state.is !== "decided" || heldBack(run, approval) !== null) return NOTHING;
     const effect: Effect = { do: "send-decision", approval: id };
     if (state.delivery.is === "held") return due(effect, state.delivery.sendAt, now);
     if (state.delivery.is === "recorded") return due(effect, 0, now);
@@ -170,13 +173,18 @@ function workWishes(run: Run, now: number): Wish[] {
   return [create, ...decisions, ...tells, ...ends, ...counts];
 }
 
-/** A lost answer and a refusal are both settled by what the service lists afterwards. */
-function lookWanted(run: Run, { state }: Approval): number[] {
-  if (run.watch.is !== "on" || !isWatched(run) || state.is !== "decided") return [];
-  if (state.delivery.is === "unsure") {
-    return [Math.max(state.delivery.since + DECISION_LINGER_MS, state.delivery.notBefore)];
-  }
+/** A 404 is soon asked about again. */
+function runLookWanted({ watch }: Run): number[] {
+  return watch.is === "missing" && watch.absence !== null ? [nextLookAt(watch.absence)] : [];
+}
+
+/** An absence, a lost answer and a refusal are settled by what the service lists afterwards. */
+function lookWanted(run: Run, { state, unlisted }: Approval): number[] {
+  if (run.watch.is !== "on" || !isWatched(run)) return [];
+  if (unlisted !== null) return unlisted === "in-doubt" ? [] : [nextLookAt(unlisted)];
+  if (state.is !== "decided") return [];
   const { delivery } = state;
+  if (delivery.is === "unsure") return [Math.max(delivery.since + DECISION_LINGER_MS, delivery.notBefore)];
   if (delivery.is === "confirmed" && delivery.stillListed === null)
     return [delivery.at + STILL_LISTED_AFTER_MS];
   return delivery.is === "refused" && !delivery.absent ? [delivery.at] : [];

@@ -1,3 +1,4 @@
+import type { Absence } from "./absence.ts";
 import { type Approval, isFinal } from "./approval.ts";
 import { close } from "./approval-moves.ts";
 import type { Context } from "./context.ts";
@@ -73,8 +74,8 @@ export type Creation =
 /** Moments: monotonic. */
 export type Watch =
   | { readonly is: "on" }
-  /** The service says 404. Tried slowly until a day has passed. */
-  | { readonly is: "missing"; readonly since: number; readonly times: number }
+  /** The service says 404. `absence`: while that is not believed yet; after that, asked more and more slowly for a day. */
+  | { readonly is: "missing"; readonly since: number; readonly absence: Absence | null }
   | { readonly is: "over"; readonly at: number }
   | { readonly is: "given-up"; readonly at: number }
   | { readonly is: "dropped"; readonly at: number; readonly by: UserId };
@@ -84,6 +85,8 @@ export type Seen = {
   /** When we first saw this status (ms). */
   readonly since: number;
   readonly ended: Ended | null;
+  /** False: the newest look did not tell which approvals are pending. */
+  readonly lists: boolean;
   /** Begin of the newest look taken in (monotonic); an older answer that comes later is ignored. */
   readonly askedAt: number;
 };
@@ -118,6 +121,7 @@ export type Said =
       readonly because:
         | "request-changed"
         | "no-longer-listed"
+        | "run-missing"
         | "unreadable"
         | "run-over"
         | "voter-may-not"
@@ -191,12 +195,10 @@ export function drop(run: Run, by: UserId, { now, monotonic }: Pick<Context, "no
   return { ...run, watch: { is: "dropped", at: monotonic, by }, approvals };
 }
 
-/** The service has said 404 often enough to be believed; one may be a hiccup of a replica. */
+/** The service has said 404 often and long enough to be believed. */
 export function isMissing(run: Run): boolean {
-  return run.watch.is === "missing" && run.watch.times >= MISSING_AFTER_TIMES;
+  return run.watch.is === "missing" && run.watch.absence === null;
 }
-
-export const MISSING_AFTER_TIMES = 3;
 
 /** What waits for a decision and cannot be read. Nothing waits for a run that is over or let go. */
 export function unreadableNow(run: Run): Unreadable | null {

@@ -5,7 +5,7 @@ import type { Run } from "./run.ts";
 const QUIET_SHARE = 10;
 /** Each wait is stretched or shortened by up to this share, so that runs started together drift apart. */
 const JITTER = 0.15;
-/** A run that the service no longer knows is asked for this seldom (ms). */
+/** A run that the service no longer knows is asked for more and more seldom, down to this (ms). */
 const MISSING_EVERY_MS = 60_000;
 
 /** Until when (wall time, for people) the approval can be decided. Null: as long as it is pending, or it is not pending any more. */
@@ -35,7 +35,8 @@ export function lastNewsAt(run: Run): number {
 
 /** Another number whenever something about the run changes, also after the clock was set back. */
 export function newsMark(run: Run): number {
-  return newsTimes(run).reduce((sum, time) => sum + time, 0);
+  const missing = run.watch.is === "missing" ? run.watch.since : 0;
+  return newsTimes(run).reduce((sum, time) => sum + time, missing);
 }
 
 function newsTimes(run: Run): number[] {
@@ -52,9 +53,9 @@ export function nextPollMs(
   random: number,
 ): number {
   const { minMs, maxMs } = limits;
-  const calm = Math.min(Math.max(facts.quietMs / QUIET_SHARE, minMs), maxMs);
+  const slowest = facts.missing ? Math.max(maxMs, MISSING_EVERY_MS) : maxMs;
+  const calm = Math.min(Math.max(facts.quietMs / QUIET_SHARE, minMs), slowest);
   const failed =
     facts.fails === 0 ? calm : Math.max(calm, Math.min(minMs * 2 ** facts.fails, Math.max(maxMs, 5_000)));
-  const wait = facts.missing ? Math.max(failed, MISSING_EVERY_MS) : failed;
-  return wait * (1 + JITTER * (2 * random - 1));
+  return failed * (1 + JITTER * (2 * random - 1));
 }

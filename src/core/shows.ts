@@ -3,6 +3,7 @@
 
 import { answeredBefore, type Approval } from "./approval.ts";
 import { tooFew } from "./audience.ts";
+import { heldBack } from "./hold-back.ts";
 import { needsFile } from "./request-text.ts";
 import {
   cardSlot,
@@ -90,7 +91,7 @@ export function cardShows(run: Run, approval: Approval): string | null {
   if (approval.state.is === "closed" && never) return null;
   const file = needsFile(approval.request) ? ` file ${fileState(run, requestSlot(approval))}` : "";
   const audited = approval.audited === undefined ? "" : ` audit ${approval.audited.seq}`;
-  return `v${approval.version}${file} ${stateShows(approval, isWatched(run))}${audited}`;
+  return `v${approval.version}${file} ${stateShows(run, approval)}${audited}`;
 }
 
 /** As people are told it: on its way, there, or impossible. */
@@ -99,7 +100,7 @@ export function fileState(run: Run, slot: Slot): "coming" | "there" | "refused" 
   return is === "up" ? "there" : is === "refused" ? "refused" : "coming";
 }
 
-function stateShows(approval: Approval, watched: boolean): string {
+function stateShows(run: Run, approval: Approval): string {
   const { state, past, votes, ruling, version, requestVersion } = approval;
   switch (state.is) {
     case "pending": {
@@ -116,21 +117,23 @@ function stateShows(approval: Approval, watched: boolean): string {
       const { delivery } = state;
       const { answered } = answeredBefore(delivery);
       const answer = answered === undefined ? "" : `, answered ${answered}`;
+      const back = heldBack(run, approval);
+      const waits = back === null ? "" : ` ${back}`;
       switch (delivery.is) {
         case "held":
-          return `held ${delivery.until}`;
+          return `held ${delivery.until}${waits}`;
         case "recorded":
-          return "recorded";
+          return `recorded${waits}`;
         case "sending":
           return delivery.lost ? `sending again${answer}` : "recorded";
         case "retry":
-          return delivery.lost ? `sending again${answer}` : `waiting ${delivery.why}`;
+          return delivery.lost ? `sending again${waits}${answer}` : `waiting ${back ?? delivery.why}`;
         case "confirmed":
           return delivery.stillListed ? "confirmed, still listed" : "confirmed";
         case "unconfirmed":
           return `unconfirmed ${delivery.because}${answer}`;
         case "refused":
-          return `refused ${delivery.absent ? "absent" : ""} ${watched ? "" : "over"}`;
+          return `refused ${delivery.absent ? "absent" : ""} ${isWatched(run) ? "" : "over"}`;
         case "unsure":
           return `unsure${answer}`;
         case "elsewhere":

@@ -4,7 +4,7 @@ import { type RunId, RunKey } from "../core/ids.ts";
 import { observe } from "../core/observe.ts";
 import { underPolicy } from "../core/ruling.ts";
 import { err, ok, type Result } from "../core/result.ts";
-import { adoptedRun, boundBy, drop, isWatched, MISSING_AFTER_TIMES, type Run } from "../core/run.ts";
+import { adoptedRun, boundBy, drop, isWatched, type Run } from "../core/run.ts";
 import { answered, type Asker, entry, keep, mayKnow, mayStart, mayUse, type UseDeps } from "./may-use.ts";
 import type { NoRun } from "./no-run.ts";
 import { type Look, PortError } from "./ports.ts";
@@ -79,7 +79,7 @@ async function watchAgain(deps: UseDeps, by: Asker, key: RunKey): Promise<Result
 
 /** A run that the service had forgotten stays missing until the service knows it again. */
 function watchedAgain({ watch }: Run, now: number): Run["watch"] {
-  return watch.is === "given-up" ? { is: "missing", since: now, times: MISSING_AFTER_TIMES } : { is: "on" };
+  return watch.is === "given-up" ? { is: "missing", since: now, absence: null } : { is: "on" };
 }
 
 async function unwatch(deps: UseDeps, by: Asker, id: RunId): Promise<Result<Run, NoRun>> {

@@ -68,7 +68,7 @@ async function carryOut(deps: CarryDeps, run: Run, effect: Effect, way: Way): Pr
     if (way.stopping()) return 0;
     let people: readonly Person[] = [];
     if (effect.do === "send-decision") {
-      const notNow = await lookBefore(deps, run, effect, way);
+      const notNow = await lookBefore(deps, run, way);
       if (notNow !== null) return await settling.once(notNow);
       people = await askVoices(deps, run, effect, way);
     }

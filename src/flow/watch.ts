@@ -44,7 +44,7 @@ type Entry = {
   /** Since when nothing happened (monotonic), and of which news that was: `newsMark`. */
   quietSince: number;
   newest: number;
-  /** When a decision wants a look, and which look was the newest one taken in for that. */
+  /** When a look would settle something, and which look was the newest one taken in for that. */
   lookAt: number | null;
   lookedAt: number;
   fails: number;
@@ -106,7 +106,7 @@ function noteNews(entries: Map<RunKey, Entry>, run: Run, plan: Plan, clock: Cloc
   const age = Number.isNaN(entry.newest) ? Math.max(clock.now() - lastNewsAt(run), 0) : 0;
   if (newest !== entry.newest) entry.quietSince = clock.monotonic() - age;
   entry.newest = newest;
-  entry.lookAt = plan.lookAt !== null && plan.lookAt > entry.lookedAt ? plan.lookAt : null;
+  entry.lookAt = plan.lookAt;
   entry.missing = isMissing(run);
   // Something else than this watch may have taken in another answer: the next one is compared with what we remember.
   entry.said = null;
@@ -119,7 +119,7 @@ function nextAt({ clock, random }: Deps, entry: Entry, limits: WatchLimits): num
   const now = clock.monotonic();
   const facts = { quietMs: now - entry.quietSince, fails: entry.fails, missing: entry.missing };
   const usual = now + nextPollMs(facts, limits, random());
-  if (entry.lookAt === null || entry.fails > 0) return usual;
+  if (entry.lookAt === null || entry.lookAt <= entry.lookedAt || entry.fails > 0) return usual;
   return Math.min(usual, Math.max(entry.lookAt, now + limits.minMs / 2));
 }
 
@@ -155,9 +155,8 @@ async function noteUnreadable({ unreadable, log }: Deps, entry: Entry, failure: 
 async function learn({ rounds, context }: Deps, entry: Entry, look: Look): Promise<void> {
   const said = fingerprint(look);
   const askedAt = askedAtOf(look);
-  const asked = entry.lookAt !== null && askedAt >= entry.lookAt;
-  if (asked) entry.lookedAt = askedAt;
-  if (said !== null && said === entry.said && !asked) return;
+  if (entry.lookAt !== null && askedAt >= entry.lookAt) entry.lookedAt = askedAt;
+  if (said !== null && said === entry.said && entry.lookAt === null) return;
   let known = false;
   let compared = 0;
   await rounds.change(entry.key, (newest) => {

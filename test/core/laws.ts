@@ -3,16 +3,17 @@
 import type { Approval, Decision, Delivery } from "#src/core/approval.ts";
 import { isFinal } from "#src/core/approval.ts";
 import { needsFile } from "#src/core/request-text.ts";
-import { cardSlot, findApproval, OPENING, requestSlot, type Run } from "#src/core/run.ts";
+import { cardSlot, findApproval, isMissing, OPENING, requestSlot, type Run } from "#src/core/run.ts";
 import { shows } from "#src/core/shows.ts";
 import { alone, earlier } from "#src/core/vote.ts";
 import { drawn } from "./simulated-slack.ts";
-import type { SimulatedWorld } from "./simulated-world.ts";
+import type { SimulatedWorld, Taken } from "./simulated-world.ts";
 
 /** `copies`: how many messages of one slot there may be at a time; a late arrival may add one until it is swept. */
 export function watchLaws(world: SimulatedWorld, copies: 1 | "a few"): void {
   world.onSave((before, after) => {
     final(before, after);
+    patient(world, before, after);
     once(world);
     authorised(world);
     if (copies === 1) oneMessageEach(world);
@@ -61,6 +62,44 @@ function once(world: SimulatedWorld): void {
     must("once", asked === decision.digest, `what left for ${approval} is not what was asked for`);
   const resolved = world.service.applied.map(({ approval }) => approval);
   must("once", new Set(resolved).size === resolved.length, "an approval was resolved twice");
+}
+
+/** Nothing is taken for gone on a hiccup: several looks in a row missed it, over ten seconds, all of them of one process. */
+function patient({ taken }: SimulatedWorld, before: Run, after: Run): void {
+  if (isMissing(after) && !isMissing(before))
+    must(
+      "patient",
+      isGoneFrom(taken, ({ missing }) => missing),
+      "the run is taken for gone too early",
+    );
+  if (isMissing(after)) return;
+  for (const approval of before.approvals) {
+    const next = findApproval(after, approval.id);
+    if (next === null || after.watch.is !== "on" || !isTakenForGone(approval, next)) continue;
+    const told = taken.filter(({ listed }) => listed !== null);
+    const gone = isGoneFrom(told, ({ listed }) => listed?.has(approval.id) !== true);
+    must("patient", gone, `${approval.id} is taken for gone too early`);
+  }
+}
+
+function isGoneFrom(looks: readonly Taken[], misses: (look: Taken) => boolean): boolean {
+  const row = looks.slice(looks.findLastIndex((look) => !misses(look)) + 1);
+  const [first, last] = [row[0], row.at(-1)];
+  if (first === undefined || last === undefined) return false;
+  return row.length >= 3 && last.askedAt - first.answeredAt >= 10_000;
+}
+
+/** For no other reason than that the service does not list it. */
+function isTakenForGone(before: Approval, { state, past }: Approval): boolean {
+  const closes =
+    before.state.is !== "closed" && state.is === "closed" && state.because === "no-longer-listed";
+  const voids = past.slice(before.past.length).some(({ because }) => because === "no-longer-listed");
+  if (before.state.is !== "decided" || state.is !== "decided") return closes || voids;
+  const [was, is] = [before.state.delivery, state.delivery];
+  const leaves = is.is === "refused" && is.absent && !(was.is === "refused" && was.absent);
+  const unresolved = was.is === "unsure" || was.is === "retry";
+  const ends = unresolved && is.is === "unconfirmed" && is.because === "no-longer-listed";
+  return closes || voids || leaves || ends;
 }
 
 /** What leaves is what enough different people have submitted, or what the rule itself says; and not before its time. */

@@ -1,6 +1,7 @@
 // What a look at the service makes of a run: each transition of the tables in approval.ts that comes from a look.
 
 import { describe, expect, test } from "vitest";
+import { ABSENT_AFTER_MS } from "#src/core/absence.ts";
 import { type Approval, type Delivery } from "#src/core/approval.ts";
 import { close } from "#src/core/approval-moves.ts";
 import { DECISION_LINGER_MS, STILL_LISTED_AFTER_MS } from "#src/core/fold-approval.ts";
@@ -11,6 +12,7 @@ import type { Snapshot } from "#src/core/snapshot.ts";
 import { aSnapshot, contextAt, decidedRun, deliveredRun, listedRun } from "../make/history.ts";
 import { APPROVER, aWatchedRun, NOON, REQUESTER } from "../make/run.ts";
 
+const SEND = { do: "send-decision", approval: "apr_1" };
 const CHANGED = { id: "apr_1", content: { action: "delete it", also: "everything" } };
 
 /** The one approval after a look that began `ms` after noon. */
@@ -22,10 +24,16 @@ function only({ approvals }: Run): Approval {
   if (approval === undefined || others.length > 0) throw new Error("not one approval");
   return approval;
 }
-function missed(run: Run, times: number): Run {
-  let next = run;
-  for (let look = 1; look <= times; look += 1) next = observeMissing(next, NOON + look, contextAt(look));
-  return next;
+/** The same is listed in looks of these moments after noon (ms). */
+function afterAll(run: Run, pending: Parameters<typeof aSnapshot>[1], times: readonly number[]): Run {
+  return times.reduce((next, ms) => after(next, pending, ms), run);
+}
+/** So many looks, five seconds apart, from which an absence is believed at the third. */
+const looksFrom = (first: number, count = 3): number[] =>
+  Array.from({ length: count }, (_, at) => first + (at * ABSENT_AFTER_MS) / 2);
+
+function missed(run: Run, times: readonly number[]): Run {
+  return times.reduce((next, ms) => observeMissing(next, NOON + ms, contextAt(ms)), run);
 }
 
 describe("a look", () => {
@@ -80,10 +88,10 @@ describe("a pending approval", () => {
   const run = listedRun("apr_1");
 
   test("closes when it is no longer listed, and opens under a new nonce when it is listed again", () => {
-    const gone = after(run, []);
+    const gone = afterAll(run, [], looksFrom(1));
     expect(only(gone).state).toMatchObject({ is: "closed", because: "no-longer-listed" });
-    const back = only(after(gone, ["apr_1"], 2));
-    expect(back).toMatchObject({ state: { is: "pending" }, version: 2 });
+    const back = only(after(gone, ["apr_1"], 11_000));
+    expect(back).toMatchObject({ state: { is: "pending" }, version: 2, requestVersion: 1 });
     expect(back.nonce).not.toBe(only(run).nonce);
   });
 
@@ -140,9 +148,40 @@ describe("a decision of which nothing has left", () => {
   });
 
   test("is void when the approval is gone, and open again when it comes back", () => {
-    const gone = after(decidedRun(), []);
+    const gone = afterAll(decidedRun(), [], looksFrom(1));
     expect(only(gone)).toMatchObject({ state: { is: "closed" }, past: [{ because: "no-longer-listed" }] });
-    expect(only(after(gone, ["apr_1"], 2)).state.is).toBe("pending");
+    expect(gone.tells).toMatchObject([{ says: { is: "decision-void", because: "no-longer-listed" } }]);
+    expect(only(after(gone, ["apr_1"], 11_000)).state.is).toBe("pending");
+  });
+
+  test.for<[string, readonly number[]]>([
+    ["one look", [1]],
+    ["two looks, however far apart", [1, 60_000]],
+    ["many looks in less than ten seconds", [1, 100, 200, 3_000, 6_000, 10_000]],
+  ])("waits while it is missed by %s, and goes when it is listed again", ([, times]) => {
+    const unlisted = afterAll(decidedRun(), [], times);
+    expect(only(unlisted).state).toMatchObject({ is: "decided", delivery: { is: "recorded" } });
+    const now = NOON + 70_000;
+    expect(reconcile(unlisted, now).effects).not.toContainEqual(SEND);
+    const back = after(unlisted, ["apr_1"], 70_000);
+    expect(only(back)).toMatchObject({ version: 1, unlisted: null, past: [] });
+    expect(reconcile(back, now).effects).toContainEqual(SEND);
+  });
+
+  test("waits while the run is unknown, or it is not said what is pending, for a moment", () => {
+    const unknown = missed(decidedRun(), [1, 2, 3]);
+    const untold = after(decidedRun(), null);
+    for (const run of [unknown, untold]) {
+      expect(reconcile(run, NOON + 9).effects).not.toContainEqual(SEND);
+      expect(reconcile(after(run, ["apr_1"], 9), NOON + 9).effects).toContainEqual(SEND);
+    }
+  });
+
+  test("is missed anew from the start by another process", () => {
+    const before = afterAll(decidedRun(), [], [1, 5_001]);
+    const other = { ...contextAt(20_000), process: "another" };
+    const next = observe(before, aSnapshot(before, [], { askedAt: NOON + 20_000 }), other);
+    expect(only(next)).toMatchObject({ state: { is: "decided" }, unlisted: { looks: 1 } });
   });
 
   test("is void when the run ends, and its approver is told so", () => {
@@ -159,13 +198,8 @@ describe("a decision whose answer was lost", () => {
   test.for<[string, Parameters<typeof aSnapshot>[1], number, object]>([
     ["listed just after", ["apr_1"], DECISION_LINGER_MS - 1, { is: "unsure" }],
     ["listed when the linger is over", ["apr_1"], DECISION_LINGER_MS, { is: "retry", lost: true, tries: 1 }],
-    ["gone just after", [], DECISION_LINGER_MS - 1, { is: "unsure" }],
-    [
-      "gone when the linger is over",
-      [],
-      DECISION_LINGER_MS,
-      { is: "unconfirmed", because: "no-longer-listed" },
-    ],
+    ["not listed just after", [], DECISION_LINGER_MS - 1, { is: "unsure" }],
+    ["not listed by one look later", [], DECISION_LINGER_MS, { is: "unsure" }],
     ["changed", [CHANGED], DECISION_LINGER_MS, { is: "unconfirmed", because: "request-changed" }],
     ["not told of", null, 9_000, { is: "unsure" }],
   ])("%s", ([, pending, ms, delivery]) => {
@@ -185,6 +219,13 @@ describe("a decision whose answer was lost", () => {
     const asked = deliveredRun({ is: "unsure", since: NOON, ...facts });
     const delivery = { is: "retry", notBefore: NOON + 40_000, answered: "{}" };
     expect(only(after(asked, ["apr_1"], DECISION_LINGER_MS)).state).toMatchObject({ delivery });
+  });
+
+  test("is unconfirmed when the approval is gone", () => {
+    const gone = afterAll(run, [], looksFrom(1));
+    expect(only(gone).state).toMatchObject({
+      delivery: { is: "unconfirmed", because: "no-longer-listed" },
+    });
   });
 
   test("learns nothing from a look that began before the answer was lost", () => {
@@ -209,10 +250,11 @@ describe("a decision that the service refused", () => {
     expect(only(after(run, [CHANGED], 5))).toMatchObject({ version: 2, requestVersion: 2 });
   });
   test("stays refused when the approval is gone, gives way when it returns, and is asked about no more", () => {
-    const gone = after(run, [], 5);
+    expect(only(after(run, [], 5)).state).toMatchObject({ delivery: { is: "refused", absent: false } });
+    const gone = afterAll(run, [], looksFrom(5));
     expect(only(gone).state).toMatchObject({ delivery: { is: "refused", words: "409", absent: true } });
-    expect(reconcile(gone, NOON + 6).lookAt).toBeNull();
-    expect(only(after(gone, ["apr_1"], 7)).state.is).toBe("pending");
+    expect(reconcile(gone, NOON + 11_000).lookAt).toBeNull();
+    expect(only(after(gone, ["apr_1"], 12_000)).state.is).toBe("pending");
   });
 });
 
@@ -244,25 +286,40 @@ describe("a decision that is on its way or settled", () => {
 });
 
 describe("a run that the service no longer knows", () => {
-  test("is believed gone at the third 404 in a row, and its open cards close", () => {
-    const run = listedRun("apr_1");
-    expect(only(missed(run, 2)).state.is).toBe("pending");
-    const gone = missed(run, 3);
-    expect(gone.watch).toEqual({ is: "missing", since: NOON + 1, times: 3 });
+  const GONE = looksFrom(1);
+
+  test.for<[string, readonly number[]]>([
+    ["three 404s within a second", [1, 300, 600]],
+    ["two, however far apart", [1, 60_000]],
+    ["many within ten seconds", [1, 1_000, 2_000, 9_000, 10_000]],
+  ])("is not believed gone after %s, and is asked for again soon", ([, times]) => {
+    const run = missed(listedRun("apr_1"), times);
+    expect(only(run).state.is).toBe("pending");
+    expect(reconcile(run, NOON).lookAt).toBeLessThanOrEqual(NOON + 1 + ABSENT_AFTER_MS);
+  });
+
+  test("is believed gone after several 404s over ten seconds, and its open cards close", () => {
+    const gone = missed(listedRun("apr_1"), GONE);
+    expect(gone.watch).toEqual({ is: "missing", since: NOON + 1, absence: null });
     expect(only(gone).state).toMatchObject({ is: "closed", because: "run-missing" });
-    expect(missed(gone, 3)).toBe(gone);
+    expect(missed(gone, [11_000])).toBe(gone);
+  });
+
+  test("makes a recorded decision void when it is believed gone, in words of its own", () => {
+    const gone = missed(decidedRun(), GONE);
+    expect(only(gone)).toMatchObject({ state: { is: "closed" }, past: [{ because: "run-missing" }] });
+    expect(gone.tells).toMatchObject([{ says: { is: "decision-void", because: "run-missing" } }]);
   });
 
   test("is as before when it is found again, its approvals open under a new version", () => {
-    const back = after(missed(listedRun("apr_1"), 3), ["apr_1"], 9);
+    const back = after(missed(listedRun("apr_1"), GONE), ["apr_1"], 11_000);
     expect(back.watch).toEqual({ is: "on" });
     expect(only(back)).toMatchObject({ state: { is: "pending" }, version: 2 });
   });
 
   test("is given up after a day, and a lost answer stays unconfirmed for ever", () => {
-    const gone = missed(deliveredRun({ is: "unsure", since: NOON, notBefore: NOON, tries: 1, why: "" }), 3);
-    const late = GIVE_UP_AFTER_MS + 1;
-    const given = observeMissing(gone, NOON + late, contextAt(late));
+    const run = deliveredRun({ is: "unsure", since: NOON, notBefore: NOON, tries: 1, why: "" });
+    const given = missed(run, [...GONE, GIVE_UP_AFTER_MS + 1]);
     expect(given.watch.is).toBe("given-up");
     expect(only(given).state).toMatchObject({ delivery: { is: "unconfirmed", because: "run-missing" } });
   });
@@ -270,7 +327,7 @@ describe("a run that the service no longer knows", () => {
   test("does not lose a closed approval", () => {
     const run = listedRun("apr_1");
     const closed = replaceApproval(run, close(only(run), "no-longer-listed", NOON));
-    expect(only(missed(closed, 3)).state).toMatchObject({ because: "no-longer-listed" });
+    expect(only(missed(closed, GONE)).state).toMatchObject({ because: "no-longer-listed" });
   });
 });
 

@@ -48,7 +48,9 @@ describe("the next poll", () => {
     [{ fails: 1 }, 2_000],
     [{ fails: 3 }, 8_000],
     [{ fails: 20 }, 15_000],
-    [{ missing: true }, 60_000],
+    [{ missing: true }, 1_000],
+    [{ missing: true, quietMs: 300_000 }, 30_000],
+    [{ missing: true, quietMs: 3_600_000 }, 60_000],
   ])("for %o is due after %d ms, without jitter", ([facts, wait]) => {
     expect(nextPollMs({ ...CALM, ...facts }, LIMITS, 0.5)).toBe(wait);
   });
@@ -56,7 +58,7 @@ describe("the next poll", () => {
   test("counts quiet from the last news: the start, a state, an approval or a decision", () => {
     const run = aWatchedRun();
     expect(lastNewsAt(run)).toBe(NOON);
-    const seen = { status: "running", since: NOON + 5, ended: null, askedAt: NOON };
+    const seen = { status: "running", since: NOON + 5, ended: null, lists: true, askedAt: NOON };
     expect(lastNewsAt({ ...run, seen })).toBe(NOON + 5);
     expect(lastNewsAt({ ...decidedRun(), askedAt: NOON - 9 })).toBe(NOON);
   });

@@ -20,7 +20,7 @@ const WAYS: readonly { fate: Fate; dies?: "before" | "after" }[] = [
   { fate: "done", dies: "before" },
   { fate: "done", dies: "after" },
 ];
-const LOOKS: readonly LookFate[] = ["fresh", "stale", "lost", "missing"];
+const LOOKS: readonly LookFate[] = ["fresh", "stale", "lost", "missing", "untold"];
 
 /** What others may do to the approval meanwhile. */
 const TWISTS: readonly ((world: SimulatedWorld) => void)[] = [

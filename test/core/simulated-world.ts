@@ -8,7 +8,7 @@ import type { Context } from "#src/core/context.ts";
 import { type Effect, effectKey, type Outcome } from "#src/core/effect.ts";
 import { expire } from "#src/core/expire.ts";
 import { type ApprovalId, Nonce, RunId } from "#src/core/ids.ts";
-import { observe, observeMissing, requestOf } from "#src/core/observe.ts";
+import { isOutdated, observe, observeMissing, requestOf } from "#src/core/observe.ts";
 import { BUILT_IN, type Rule } from "#src/core/policy.ts";
 import { type Plan, reconcile } from "#src/core/reconcile.ts";
 import { boundBy, drop, findApproval, isWatched, type Run } from "#src/core/run.ts";
@@ -23,7 +23,8 @@ import { drawn, SimulatedSlack } from "./simulated-slack.ts";
 
 /** What becomes of one call: done; its answer lost before or after it took effect; it takes effect late; 429 or 401; 4xx. */
 export type Fate = "done" | "lost-before" | "lost-after" | "late" | "later" | "refused";
-export type LookFate = "fresh" | "stale" | "lost" | "missing";
+/** «missing»: 404, though the service knows the run; «untold»: it says that approval is awaited, and not of what. */
+export type LookFate = "fresh" | "stale" | "lost" | "missing" | "untold";
 
 export type WorldOptions = {
   /** How late a call whose answer was lost may still take effect (ms). */
@@ -36,6 +37,16 @@ export type WorldOptions = {
   readonly rule?: Partial<Rule>;
 };
 
+/** What the look before a decision finds, where its call goes so. */
+const LOOK_BEFORE = {
+  done: "fresh",
+  late: "stale",
+  "lost-before": "missing",
+  "lost-after": "untold",
+  later: "lost",
+  refused: "lost",
+} as const satisfies Record<Fate, LookFate>;
+
 type Stage = "waiting" | "looked" | "marked" | "answered";
 export type Carried = {
   readonly effect: Effect;
@@ -45,6 +56,14 @@ export type Carried = {
   /** For a decision: the digest of the request in the newest look before the mark. */
   asked: string | null;
   sent: Sent | null;
+};
+
+/** One answer that was taken in by the process that lives now. `listed`: null where it did not tell. */
+export type Taken = {
+  readonly askedAt: number;
+  readonly answeredAt: number;
+  readonly missing: boolean;
+  readonly listed: ReadonlySet<ApprovalId> | null;
 };
 
 /** One POST of a decision that left us. `disproved`: we were told, for sure, that it was not applied. */
@@ -67,6 +86,8 @@ export class SimulatedWorld {
   readonly carried = new Map<string, Carried>();
   readonly sent: Sent[] = [];
   readonly people = new SimulatedPeople(this);
+  /** What this process has learnt from the service, in order. */
+  readonly taken: Taken[] = [];
   /** So many people can approve, as Slack says; null: it does not say. */
   able: number | null = 20;
   readonly #options: WorldOptions;
@@ -75,6 +96,7 @@ export class SimulatedWorld {
   #asked: ReadonlyMap<ApprovalId, string> = new Map();
   #arrivals: { readonly at: number; readonly happens: () => void }[] = [];
   #nonces = 0;
+  #lives = 0;
 
   constructor(options: WorldOptions) {
     this.#options = options;
@@ -89,8 +111,13 @@ export class SimulatedWorld {
   get ctx(): Context {
     const { rule } = this.#options;
     const policy = rule === undefined ? BUILT_IN : aPolicy(rule);
-    const clock = { now: this.now, monotonic: this.now, slowestRetryMs: 15_000 };
-    return { ...clock, digest: (text) => text, nonce: () => this.#nonce(), policy };
+    const times = {
+      now: this.now,
+      monotonic: this.now,
+      slowestRetryMs: 15_000,
+      process: `life ${this.#lives}`,
+    };
+    return { ...times, digest: (text) => text, nonce: () => this.#nonce(), policy };
   }
 
   get plan(): Plan {
@@ -138,7 +165,6 @@ export class SimulatedWorld {
 
   look(fate: LookFate): void {
     if (!isWatched(this.run) || fate === "lost") return;
-    if (fate === "missing") return this.keep(observeMissing(this.run, this.now, this.ctx));
     this.takeIn(this.#read(fate));
   }
 
@@ -151,13 +177,23 @@ export class SimulatedWorld {
 
   takeIn(look: Look): void {
     const { run, ctx } = this;
-    if (look.is === "snapshot" && (run.seen?.askedAt ?? 0) <= look.snapshot.askedAt) {
-      const { id, pending } = look.snapshot;
-      this.#asked = new Map((pending ?? []).map((item) => [item.id, requestOf(id, item, ctx).digest]));
-    }
-    this.keep(
-      look.is === "missing" ? observeMissing(run, look.askedAt, ctx) : observe(run, look.snapshot, ctx),
-    );
+    const missing = look.is === "missing";
+    const askedAt = missing ? look.askedAt : look.snapshot.askedAt;
+    if (isWatched(run) && !isOutdated(run, askedAt)) this.#noteTaken(look, askedAt);
+    this.keep(missing ? observeMissing(run, askedAt, ctx) : observe(run, look.snapshot, ctx));
+  }
+
+  #noteTaken(look: Look, askedAt: number): void {
+    const { ctx } = this;
+    const pending = look.is === "missing" ? null : look.snapshot.pending;
+    const id = look.is === "missing" ? null : look.snapshot.id;
+    const requests = (pending ?? []).map((item) => {
+      if (id === null) throw new Error("a run that is missing lists approvals");
+      return [item.id, requestOf(id, item, ctx).digest] as const;
+    });
+    this.#asked = new Map(requests);
+    const listed = pending === null ? null : new Set(pending.map((item) => item.id));
+    this.taken.push({ askedAt, answeredAt: this.now, missing: look.is === "missing", listed });
   }
 
   unwatch(): void {
@@ -175,6 +211,8 @@ export class SimulatedWorld {
       if (effect.do === "update" && stage === "answered") this.slack.torn.add(effect.slot);
     this.carried.clear();
     this.#slowLook = null;
+    this.taken.length = 0;
+    this.#lives += 1;
     this.keep(recover(this.run, this.ctx));
   }
 
@@ -222,8 +260,13 @@ export class SimulatedWorld {
     return Nonce(`nonce-${String(this.#nonces).padStart(12, "0")}`);
   }
 
-  #read(fate: "fresh" | "stale"): Look {
-    return this.service.look(this.now, fate === "stale" ? this.#options.lagMs : 0);
+  #read(fate: Exclude<LookFate, "lost">): Look {
+    const { now, service } = this;
+    if (fate === "missing") return { is: "missing", askedAt: now };
+    const look = service.look(now, fate === "stale" ? this.#options.lagMs : 0);
+    const untold =
+      fate === "untold" && look.is === "snapshot" && look.snapshot.status === "awaiting_approval";
+    return untold ? { is: "snapshot", snapshot: { ...look.snapshot, pending: null } } : look;
   }
 
   #holds(carried: Carried): boolean {
@@ -254,10 +297,11 @@ export class SimulatedWorld {
   }
 
   #lookBefore(key: string, carried: Carried, fate: Fate): void {
-    if (fate === "done" || fate === "late") {
-      this.look(fate === "done" ? "fresh" : "stale");
+    const found = LOOK_BEFORE[fate];
+    if (found !== "lost") {
+      this.look(found);
       carried.stage = "looked";
-      if (this.service.known) return;
+      return;
     }
     this.carried.delete(key);
     const outcome: Outcome = { is: "later", afterMs: null, why: "the look before failed" };

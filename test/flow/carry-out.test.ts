@@ -32,7 +32,7 @@ describe("a message", () => {
     bench.agents.pending.set(id, ["apr_1"]);
     await bench.clock.pass(2_000);
     bench.agents.pending.set(id, []);
-    await bench.clock.pass(2_000);
+    await bench.clock.pass(15_000);
     for (const turn of turns) turn();
     bench.chat.turn = () => Promise.resolve();
     await bench.clock.pass(5_000);

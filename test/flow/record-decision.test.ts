@@ -171,12 +171,36 @@ describe("a submitted modal", () => {
     expect(clickOn(await bench.run(id)).click.nonce).not.toBe(nonce);
   });
 
-  test("of an approval that was resolved elsewhere meanwhile is refused", async () => {
+  test("of an approval that is gone is refused", async () => {
     const bench = await createBench();
     const { id, nonce } = await opened(bench);
     bench.agents.pending.set(id, []);
+    await bench.clock.pass(15_000);
     const result = await bench.flow.recordDecision(BY, nonce, "");
     expect(result).toMatchObject({ ok: false, error: { refusal: { because: "closed" } } });
+  });
+
+  test("of an approval that is not listed just now waits, and leaves when it is listed again", async () => {
+    const bench = await createBench();
+    const { id, nonce } = await opened(bench);
+    bench.agents.pending.set(id, []);
+    expect(await bench.flow.recordDecision(BY, nonce, "")).toMatchObject({ ok: true });
+    await bench.clock.pass(4_000);
+    expect(bench.agents.resolved).toEqual([]);
+    bench.agents.pending.set(id, ["apr_1"]);
+    await bench.clock.pass(4_000);
+    expect(bench.agents.resolved).toHaveLength(1);
+    expect(bench.chat.told).toEqual([]);
+  });
+
+  test("of an approval that was resolved elsewhere meanwhile is void, and its approver is told", async () => {
+    const bench = await createBench();
+    const { id, nonce } = await opened(bench);
+    bench.agents.pending.set(id, []);
+    expect(await bench.flow.recordDecision(BY, nonce, "")).toMatchObject({ ok: true });
+    await bench.clock.pass(20_000);
+    expect(bench.agents.resolved).toEqual([]);
+    expect(bench.chat.told).toMatchObject([{ says: { is: "decision-void", because: "no-longer-listed" } }]);
   });
 
   test.for(["rejects", "says 404", "lists nothing it tells of"])(

@@ -21,6 +21,7 @@ export function contextAt(ms = 0, policy: Policy = BUILT_IN): Context {
     slowestRetryMs: 15_000,
     now: NOON + ms,
     monotonic: NOON + ms,
+    process: "this one",
     digest: (text) => text,
     nonce: () => {
       nonces += 1;

@@ -166,6 +166,8 @@ function pastWords(because: Approval["past"][number]["because"], serviceWords: s
       return "Nothing was sent: the service no longer listed the approval.";
     case "unreadable":
       return "Nothing was sent: the service then listed it in a form that cannot be read.";
+    case "run-missing":
+      return "Nothing was sent: the service no longer knew the run.";
     case "run-over":
       return "Nothing was sent: the run ended first.";
     case "refused":

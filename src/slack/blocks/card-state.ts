@@ -7,6 +7,7 @@ import {
   type Decision,
   type Delivery,
 } from "../../core/approval.ts";
+import { heldBack } from "../../core/hold-back.ts";
 import { needsFile } from "../../core/request-text.ts";
 import { isWatched, requestSlot, type Run } from "../../core/run.ts";
 import { oneLine } from "../../core/text.ts";
@@ -40,7 +41,7 @@ export function cardState(run: Run, approval: Approval): CardState {
         decision,
         held: delivery.is === "held" ? delivery.until : null,
         answered: answeredBefore(delivery).answered ?? null,
-        says: deliveryWords(delivery, decision, isWatched(run)),
+        says: waitingWords(run, approval, delivery) ?? deliveryWords(delivery, decision, isWatched(run)),
       };
     }
   }
@@ -86,6 +87,29 @@ function title({ verdict }: Decision, delivery: Delivery): string {
   }
 }
 
+/** Null: it does not wait to be listed. */
+function waitingWords(run: Run, approval: Approval, delivery: Delivery): string | null {
+  const back = heldBack(run, approval);
+  if (back === null || !["held", "recorded", "retry"].includes(delivery.is)) return null;
+  const lost = delivery.is === "retry" && delivery.lost;
+  const kept =
+    delivery.is === "held"
+      ? "It is held"
+      : lost
+        ? "It was sent, and not confirmed"
+        : "It is recorded and waits";
+  switch (back) {
+    case "not-listed":
+      return `${kept}: just now the service does not list the approval as pending. It is sent only if the service lists it again.`;
+    case "not-told":
+      return `${kept}: just now the service does not say which approvals are pending. It is sent only when the service lists this one.`;
+    case "unreadable":
+      return `${kept}: just now the service lists something that cannot be read, which may be this approval.`;
+    case "run-missing":
+      return `${kept}: just now the service does not know the run. It is sent only when the service lists the approval again.`;
+  }
+}
+
 function deliveryWords(delivery: Delivery, decision: Decision, watched: boolean): string {
   switch (delivery.is) {
     case "held":
@@ -123,7 +147,7 @@ function sentAgain(delivery: Delivery): string {
 function refusedWords({ words, absent }: Extract<Delivery, { is: "refused" }>, watched: boolean): string {
   const refused = `The service refused it: ${oneLine(words, 500)} It did not take effect.`;
   if (absent)
-    return `${refused} The approval is no longer listed: it was resolved outside Countersign, or withdrawn.`;
+    return `${refused} The service no longer lists the approval: it may have been resolved outside Countersign, or withdrawn.`;
   return watched
     ? `${refused} If it is still pending, this card opens again.`
     : `${refused} The run is not followed any more.`;
@@ -157,7 +181,7 @@ function unconfirmedWords(
 export function closedWords(because: ClosedBecause): string {
   switch (because) {
     case "no-longer-listed":
-      return "The service no longer lists it: it was withdrawn, or resolved outside Countersign.";
+      return "The service no longer lists it. It may have been withdrawn, or resolved outside Countersign.";
     case "unreadable":
       return "The service now lists it in a form that cannot be read, so it cannot be decided here. Another message of this thread says why.";
     case "run-over":

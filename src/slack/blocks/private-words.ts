@@ -91,7 +91,9 @@ function voidWords(because: Extract<Said, { is: "decision-void" }>["because"]): 
     case "request-changed":
       return "the request changed before it could go out. Look at the card again; it shows the new request.";
     case "no-longer-listed":
-      return "the service no longer lists the approval. It was withdrawn, or resolved elsewhere.";
+      return "the service no longer lists the approval. It may have been withdrawn, or resolved elsewhere. If it is listed again, its card opens again.";
+    case "run-missing":
+      return "the service no longer knows the run. If it knows the run again, the card opens again.";
     case "unreadable":
       return "the service then listed the approval in a form that cannot be read. Look at the run's thread; it says why.";
     case "run-over":

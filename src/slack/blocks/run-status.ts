@@ -1,4 +1,4 @@
-import { type Run, unreadableNow } from "../../core/run.ts";
+import { isMissing, type Run, unreadableNow } from "../../core/run.ts";
 import { denials } from "../../core/shows.ts";
 import { oneLine } from "../../core/text.ts";
 
@@ -36,9 +36,7 @@ export function deniedWords(run: Run): string {
 function watched(run: Run): RunStatus {
   switch (run.watch.is) {
     case "missing":
-      return run.watch.times >= 3
-        ? { icon: "❔", text: "Not known to the service any more" }
-        : atService(run);
+      return isMissing(run) ? { icon: "❔", text: "Not known to the service any more" } : atService(run);
     case "given-up":
       return { icon: "❔", text: "Given up: the service does not know it" };
     case "dropped":

@@ -39,7 +39,7 @@ const input = "deploy billing-api 2026.11.3\nthen tell the on-call";
 export const RUN: Run = {
   ...aRun({ input, requester: BEN, channel: ChannelId(OPS) }),
   creation: { is: "created", id: RunId("run_7Qk2"), at: NOON },
-  seen: { status: "awaiting_approval", since: NOON, ended: null, askedAt: NOON },
+  seen: { status: "awaiting_approval", since: NOON, ended: null, lists: true, askedAt: NOON },
 };
 export const PENDING: Approval = { ...anApproval("apr_1"), request: DEPLOY };
 

@@ -49,7 +49,7 @@ function channelSurfaces(text: Texts): readonly Surface[] {
   const decision = { verdict: "deny", reason: text(6), by, at: NOON, digest: request.digest } as const;
   const run: Run = {
     ...aWatchedRun(RunId(text(7).slice(0, 500)), { input: text(8) }),
-    seen: { status: text(9), since: NOON, ended: null, askedAt: NOON },
+    seen: { status: text(9), since: NOON, ended: null, lists: true, askedAt: NOON },
     outage: { since: NOON, why: text(10), until: NOON + 1 },
   };
   const refused = { is: "refused", at: NOON, words: text(11), absent: false } as const;

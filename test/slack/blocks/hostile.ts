@@ -250,8 +250,8 @@ const anyUpload: fc.Arbitrary<Upload> = anyText.chain((words) =>
 
 const anyWatch = fc.constantFrom<Watch>(
   { is: "on" },
-  { is: "missing", since: NOON, times: 1 },
-  { is: "missing", since: NOON, times: 3 },
+  { is: "missing", since: NOON, absence: { process: "this one", since: NOON, looks: 1 } },
+  { is: "missing", since: NOON, absence: null },
   { is: "over", at: NOON },
   { is: "given-up", at: NOON },
   { is: "dropped", at: NOON, by: REQUESTER },
@@ -274,7 +274,7 @@ export const anyRun = (approvals = 3): fc.Arbitrary<Run> =>
     .map(({ status, ended, upload, away, ...facts }) => ({
       ...aRun(),
       ...facts,
-      seen: { status: ended === null ? status : ended.how, since: NOON, ended, askedAt: NOON },
+      seen: { status: ended === null ? status : ended.how, since: NOON, ended, lists: true, askedAt: NOON },
       uploads: Object.fromEntries(
         [OUTPUT, ...facts.approvals.map(requestSlot)].map((slot) => [slot, upload]),
       ),

@@ -28,7 +28,7 @@ const created: Run = {
 };
 const seen = (status: string): Run => ({
   ...created,
-  seen: { status, since: NOON, ended: null, askedAt: NOON },
+  seen: { status, since: NOON, ended: null, lists: true, askedAt: NOON },
 });
 const ended = (how: Ending, output: string | null, extra: { [field: string]: Json } = {}): Run =>
   endedRun(created, { how, output, extra, completedAt: "2026-11-20T12:04:20Z" });
@@ -64,7 +64,7 @@ const openings: readonly (readonly [string, Run])[] = [
   ["awaiting approval", seen("awaiting_approval")],
   ["over", ended("succeeded", null)],
   ["over, and a denial was confirmed", halfDone],
-  ["missing", { ...seen("running"), watch: { is: "missing", since: NOON, times: 3 } }],
+  ["missing", { ...seen("running"), watch: { is: "missing", since: NOON, absence: null } }],
   ["given up", { ...seen("running"), watch: { is: "given-up", at: NOON } }],
   ["dropped", { ...seen("running"), watch: { is: "dropped", at: NOON, by: REQUESTER } }],
   ["adopted", { ...aWatchedRun(RunId("run_8")), input: "" }],
@@ -119,9 +119,9 @@ test("the notices read", () => {
   expect(printedMessage(drawn(away, `${DOWN} ${NOON}`))).toMatchSnapshot("down");
   expect(printedMessage(drawn(away, `${BACK} ${NOON}`))).toMatchSnapshot("back");
   expect(
-    ([{ is: "missing", since: NOON, times: 3 }, { is: "given-up", at: NOON }, { is: "on" }] as const).map(
-      (watch) => printedMessage(drawn({ ...created, watch }, MISSING)),
-    ),
+    (
+      [{ is: "missing", since: NOON, absence: null }, { is: "given-up", at: NOON }, { is: "on" }] as const
+    ).map((watch) => printedMessage(drawn({ ...created, watch }, MISSING))),
   ).toMatchSnapshot("missing");
 });
 
