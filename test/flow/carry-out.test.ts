@@ -133,6 +133,36 @@ describe("a decision", () => {
     expect(await delivery(bench, id)).toBe("confirmed");
   });
 
+  test("waits while the run is unknown for 2.5 s and is sent once; nobody is told otherwise", async () => {
+    const bench = await createBench();
+    const { click, id } = await bench.withCard();
+    const opened = await bench.flow.openModal.decide(click, "approve");
+    if (!opened.ok) throw new Error("no modal");
+    bench.agents.statuses.set(id, "missing");
+    expect(await bench.flow.recordDecision(BY, opened.value.ticket.nonce, "go")).toMatchObject({ ok: true });
+    await bench.clock.pass(2_500);
+    expect(bench.agents.resolved).toEqual([]);
+    bench.agents.statuses.delete(id);
+    await bench.clock.pass(6_000);
+    expect(bench.agents.resolved).toHaveLength(1);
+    expect(await delivery(bench, id)).toBe("confirmed");
+    expect(bench.chat.told).toEqual([]);
+  });
+
+  test("does not leave while the service says that approval is awaited and not of what", async () => {
+    const bench = await createBench();
+    const { click, id } = await bench.withCard();
+    const opened = await bench.flow.openModal.decide(click, "approve");
+    if (!opened.ok) throw new Error("no modal");
+    bench.agents.untold.add(id);
+    expect(await bench.flow.recordDecision(BY, opened.value.ticket.nonce, "go")).toMatchObject({ ok: true });
+    await bench.clock.pass(60_000);
+    expect(bench.agents.resolved).toEqual([]);
+    bench.agents.untold.delete(id);
+    await bench.clock.pass(20_000);
+    expect(bench.agents.resolved).toHaveLength(1);
+  });
+
   test("whose answer was lost goes again, the same, only while it is listed well after", async () => {
     const bench = await createBench();
     const answers: DecisionAnswer[] = [{ is: "unsure", why: "timeout" }];

@@ -41,6 +41,8 @@ export type HandAgents = AgentService & {
   readonly pending: Map<RunId, readonly (string | { id: string; content: Json })[]>;
   readonly unreadable: Map<RunId, readonly UnreadableItem[]>;
   readonly statuses: Map<RunId, string>;
+  /** Of these it says that approval is awaited, and not of what. */
+  readonly untold: Set<RunId>;
   /** What the service says the task is, where that is not «task». */
   readonly inputs: Map<RunId, string | null>;
   readonly looks: { readonly id: RunId; readonly at: number; readonly timeoutMs: number | undefined }[];
@@ -59,12 +61,16 @@ function handAgents(clock: HandClock): HandAgents {
     const unreadable = agents.unreadable.get(id) ?? [];
     const told = input === undefined ? { askedAt, unreadable } : { askedAt, unreadable, input };
     const facts = status === undefined ? told : { ...told, status };
-    return { is: "snapshot", snapshot: aSnapshot(aWatchedRun(id), pending, facts) };
+    const said = agents.untold.has(id)
+      ? aSnapshot(aWatchedRun(id), null, { ...facts, status: "awaiting_approval" })
+      : aSnapshot(aWatchedRun(id), pending, facts);
+    return { is: "snapshot", snapshot: said };
   };
   const agents: HandAgents = {
     pending: new Map(),
     unreadable: new Map(),
     statuses: new Map(),
+    untold: new Set(),
     inputs: new Map(),
     looks: [],
     resolved: [],

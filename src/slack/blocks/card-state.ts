@@ -7,7 +7,7 @@ import {
   type Decision,
   type Delivery,
 } from "../../core/approval.ts";
-import { heldBack } from "../../core/hold-back.ts";
+import { type HeldBack, heldBack } from "../../core/hold-back.ts";
 import { needsFile } from "../../core/request-text.ts";
 import { isWatched, requestSlot, type Run } from "../../core/run.ts";
 import { oneLine } from "../../core/text.ts";
@@ -35,13 +35,15 @@ export function cardState(run: Run, approval: Approval): CardState {
       return { ...UNDECIDED, title: "⚪ Closed", open: false, says: closedWords(state.because) };
     case "decided": {
       const { decision, delivery } = state;
+      const waiting = waitingWords(run, approval, delivery);
       return {
-        title: title(decision, delivery),
+        title:
+          waiting === null || delivery.is === "held" ? title(decision, delivery) : waitingTitle(decision),
         open: false,
         decision,
         held: delivery.is === "held" ? delivery.until : null,
         answered: answeredBefore(delivery).answered ?? null,
-        says: waitingWords(run, approval, delivery) ?? deliveryWords(delivery, decision, isWatched(run)),
+        says: waiting ?? deliveryWords(delivery, decision, isWatched(run)),
       };
     }
   }
@@ -87,28 +89,29 @@ function title({ verdict }: Decision, delivery: Delivery): string {
   }
 }
 
+const waitingTitle = ({ verdict }: Decision): string =>
+  verdict === "approve" ? "🔵 Approval recorded, waiting" : "🔵 Denial recorded, waiting";
+
 /** Null: it does not wait to be listed. */
 function waitingWords(run: Run, approval: Approval, delivery: Delivery): string | null {
   const back = heldBack(run, approval);
   if (back === null || !["held", "recorded", "retry"].includes(delivery.is)) return null;
   const lost = delivery.is === "retry" && delivery.lost;
-  const kept =
-    delivery.is === "held"
-      ? "It is held"
-      : lost
-        ? "It was sent, and not confirmed"
-        : "It is recorded and waits";
-  switch (back) {
-    case "not-listed":
-      return `${kept}: just now the service does not list the approval as pending. It is sent only if the service lists it again.`;
-    case "not-told":
-      return `${kept}: just now the service does not say which approvals are pending. It is sent only when the service lists this one.`;
-    case "unreadable":
-      return `${kept}: just now the service lists something that cannot be read, which may be this approval.`;
-    case "run-missing":
-      return `${kept}: just now the service does not know the run. It is sent only when the service lists the approval again.`;
-  }
+  const kept = {
+    held: "It is held",
+    lost: "It was sent, and not confirmed",
+    waits: "It is recorded and waits",
+  };
+  const is = kept[delivery.is === "held" ? "held" : lost ? "lost" : "waits"];
+  return `${is}: just now the service ${UNTOLD[back]}. It is sent${lost ? " again" : ""} only when the service lists it.`;
 }
+
+const UNTOLD = {
+  "not-listed": "does not list the approval as pending",
+  "not-told": "does not say which approvals are pending",
+  "run-missing": "does not know the run",
+  unreadable: "lists something that cannot be read, which may be this approval",
+} as const satisfies Record<HeldBack, string>;
 
 function deliveryWords(delivery: Delivery, decision: Decision, watched: boolean): string {
   switch (delivery.is) {

@@ -46,6 +46,7 @@ const past = (because: PastDecision["because"], words = ""): PastDecision => ({
   words,
 });
 
+const UNLISTED = { process: "this one", since: NOON, looks: 1 };
 const SERVICE_SAYS = "The agent service answered HTTP 409 (invalid_request): already resolved";
 
 const answered = '{"ok":false} ". The service confirmed it.';
@@ -68,6 +69,14 @@ const states: readonly (readonly [string, Approval])[] = [
   [
     "sending",
     decided({ is: "sending", at: NOON, tries: 1, lost: false }, "deny", "Not before the freeze ends"),
+  ],
+  ["recorded, not listed just now", { ...decided({ is: "recorded" }), unlisted: UNLISTED }],
+  [
+    "tried again, not listed just now",
+    {
+      ...decided({ is: "retry", notBefore: NOON, tries: 2, lost: false, why: "HTTP 429" }),
+      unlisted: UNLISTED,
+    },
   ],
   ["tried again", decided({ is: "retry", notBefore: NOON, tries: 2, lost: false, why: "HTTP 429" })],
   [

@@ -69,6 +69,7 @@ const says = (words: string): Said[] => [
   { is: "decision-void", approval, because: "others-needed" },
   { is: "decision-stopped", approval },
   { is: "decision-void", approval, because: "no-longer-listed" },
+  { is: "decision-void", approval, because: "run-missing" },
   { is: "decision-void", approval, because: "run-over" },
   { is: "decision-refused", approval, words },
   { is: "decision-elsewhere", approval, words },
