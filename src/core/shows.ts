@@ -1,7 +1,7 @@
 // What each message of a run should say now, as a short key. A message whose key differs is stale and is drawn anew.
 // The card builders draw from the same state; a key must change whenever the drawing would.
 
-import { answeredBefore, type Approval } from "./approval.ts";
+import { answeredBefore, type Approval, type Delivery } from "./approval.ts";
 import { tooFew } from "./audience.ts";
 import { heldBack } from "./hold-back.ts";
 import { needsFile } from "./request-text.ts";
@@ -113,33 +113,35 @@ function stateShows(run: Run, approval: Approval): string {
     }
     case "closed":
       return `closed ${state.because}`;
-    case "decided": {
-      const { delivery } = state;
-      const { answered } = answeredBefore(delivery);
-      const answer = answered === undefined ? "" : `, answered ${answered}`;
-      const back = heldBack(run, approval);
-      const waits = back === null ? "" : ` ${back}`;
-      switch (delivery.is) {
-        case "held":
-          return `held ${delivery.until}${waits}`;
-        case "recorded":
-          return `recorded${waits}`;
-        case "sending":
-          return delivery.lost ? `sending again${answer}` : "recorded";
-        case "retry":
-          return delivery.lost ? `sending again${waits}${answer}` : `waiting ${back ?? delivery.why}`;
-        case "confirmed":
-          return delivery.stillListed ? "confirmed, still listed" : "confirmed";
-        case "unconfirmed":
-          return `unconfirmed ${delivery.because}${answer}`;
-        case "refused":
-          return `refused ${delivery.absent ? "absent" : ""} ${isWatched(run) ? "" : "over"}`;
-        case "unsure":
-          return `unsure${answer}`;
-        case "elsewhere":
-          return delivery.is;
-      }
-    }
+    case "decided":
+      return deliveryShows(run, approval, state.delivery);
+  }
+}
+
+function deliveryShows(run: Run, approval: Approval, delivery: Delivery): string {
+  const { answered } = answeredBefore(delivery);
+  const answer = answered === undefined ? "" : `, answered ${answered}`;
+  const back = heldBack(run, approval);
+  const waits = back === null ? "" : ` ${back}`;
+  switch (delivery.is) {
+    case "held":
+      return `held ${delivery.until}${waits}`;
+    case "recorded":
+      return `recorded${waits}`;
+    case "sending":
+      return delivery.lost ? `sending again${answer}` : "recorded";
+    case "retry":
+      return delivery.lost ? `sending again${waits}${answer}` : `waiting ${back ?? delivery.why}`;
+    case "confirmed":
+      return delivery.stillListed ? "confirmed, still listed" : "confirmed";
+    case "unconfirmed":
+      return `unconfirmed ${delivery.because}${answer}`;
+    case "refused":
+      return `refused ${delivery.absent ? "absent" : ""} ${isWatched(run) ? "" : "over"}`;
+    case "unsure":
+      return `unsure${answer}`;
+    case "elsewhere":
+      return delivery.is;
   }
 }
 

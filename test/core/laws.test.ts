@@ -8,16 +8,17 @@ import type { Json } from "#src/core/json.ts";
 import { DECISION_LINGER_MS } from "#src/core/fold-approval.ts";
 import { POST_LINGER_MS } from "#src/core/post.ts";
 import { MODAL_HOLDS_CHARS } from "#src/core/request-text.ts";
+import type { Fate, LookFate, WorldOptions } from "./fates.ts";
 import { lawsAtRest, watchLaws } from "./laws.ts";
 import { PEOPLE } from "./simulated-people.ts";
-import { type Fate, type LookFate, SimulatedWorld, type WorldOptions } from "./simulated-world.ts";
+import { SimulatedWorld } from "./simulated-world.ts";
 
 const RUNS = 2_000;
 const APPROVALS = [ApprovalId("apr_1"), ApprovalId("apr_2"), ApprovalId("../3?")];
 const HUGE = "x".repeat(MODAL_HOLDS_CHARS + 1);
 const WAITS = [100, 1_000, 4_000, 6_000, 31_000, 61_000, 5 * 60_000, 25 * 60 * 60_000];
 const FATES: Fate[] = ["done", "done", "done", "lost-before", "lost-after", "late", "later", "refused"];
-const LOOKS: LookFate[] = ["fresh", "fresh", "stale", "lost", "missing", "untold"];
+const LOOKS: LookFate[] = ["fresh", "fresh", "stale", "lost", "missing", "untold", "spoiled"];
 
 const fate = fc.constantFrom(...FATES);
 const look = fc.constantFrom(...LOOKS);

@@ -6,8 +6,9 @@ import { needsFile } from "#src/core/request-text.ts";
 import { cardSlot, findApproval, isMissing, OPENING, requestSlot, type Run } from "#src/core/run.ts";
 import { shows } from "#src/core/shows.ts";
 import { alone, earlier } from "#src/core/vote.ts";
+import type { Taken } from "./learnt.ts";
 import { drawn } from "./simulated-slack.ts";
-import type { SimulatedWorld, Taken } from "./simulated-world.ts";
+import type { SimulatedWorld } from "./simulated-world.ts";
 
 /** `copies`: how many messages of one slot there may be at a time; a late arrival may add one until it is swept. */
 export function watchLaws(world: SimulatedWorld, copies: 1 | "a few"): void {
@@ -65,7 +66,7 @@ function once(world: SimulatedWorld): void {
 }
 
 /** Nothing is taken for gone on a hiccup: several looks in a row missed it, over ten seconds, all of them of one process. */
-function patient({ taken }: SimulatedWorld, before: Run, after: Run): void {
+function patient({ learnt: { taken } }: SimulatedWorld, before: Run, after: Run): void {
   if (isMissing(after) && !isMissing(before))
     must(
       "patient",

@@ -3,8 +3,9 @@
 import { describe, expect, test } from "vitest";
 import { ApprovalId } from "#src/core/ids.ts";
 import { everySchedule, type Choose } from "./every-schedule.ts";
+import type { Fate, LookFate } from "./fates.ts";
 import { lawsAtRest, watchLaws } from "./laws.ts";
-import { type Fate, type LookFate, SimulatedWorld } from "./simulated-world.ts";
+import { SimulatedWorld } from "./simulated-world.ts";
 
 const APPROVAL = ApprovalId("apr_1");
 const TIMES = { lateMs: 3_500, lagMs: 4_000, refusesAll: false };
@@ -20,7 +21,7 @@ const WAYS: readonly { fate: Fate; dies?: "before" | "after" }[] = [
   { fate: "done", dies: "before" },
   { fate: "done", dies: "after" },
 ];
-const LOOKS: readonly LookFate[] = ["fresh", "stale", "lost", "missing", "untold"];
+const LOOKS: readonly LookFate[] = ["fresh", "stale", "lost", "missing", "untold", "spoiled"];
 
 /** What others may do to the approval meanwhile. */
 const TWISTS: readonly ((world: SimulatedWorld) => void)[] = [

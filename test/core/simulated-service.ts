@@ -12,6 +12,14 @@ export type Look =
   | { readonly is: "snapshot"; readonly snapshot: Snapshot }
   | { readonly is: "missing"; readonly askedAt: number };
 
+/**
+ * How a look may be answered: «stale»: by a replica that lags behind; «missing»: 404, though the run is known; «untold»: approval is
+ * awaited, and it is not said of what; «spoiled»: the first item of the list cannot be read, its id included.
+ */
+export type Answer = "fresh" | "stale" | "missing" | "untold" | "spoiled";
+
+const SPOILED = { ids: [], code: "no-id", why: "it has no id", source: "{}", hidden: 0 };
+
 export class SimulatedService {
   /** False: every question about the run is answered 404. */
   known = true;
@@ -74,6 +82,20 @@ export class SimulatedService {
 
   get ended(): boolean {
     return ["succeeded", "failed", "canceled"].includes(this.#status);
+  }
+
+  answer(how: Answer, now: number, lagMs: number): Look {
+    if (how === "missing") return { is: "missing", askedAt: now };
+    const look = this.look(now, how === "stale" ? lagMs : 0);
+    if (look.is === "missing") return look;
+    const { status, pending } = look.snapshot;
+    if (how === "untold" && status === "awaiting_approval")
+      return { is: "snapshot", snapshot: { ...look.snapshot, pending: null } };
+    if (how !== "spoiled" || pending === null || pending.length === 0) return look;
+    return {
+      is: "snapshot",
+      snapshot: { ...look.snapshot, pending: pending.slice(1), unreadable: [SPOILED] },
+    };
   }
 
   look(now: number, lagMs: number): Look {

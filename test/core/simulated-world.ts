@@ -8,8 +8,8 @@ import type { Context } from "#src/core/context.ts";
 import { type Effect, effectKey, type Outcome } from "#src/core/effect.ts";
 import { expire } from "#src/core/expire.ts";
 import { type ApprovalId, Nonce, RunId } from "#src/core/ids.ts";
-import { isOutdated, observe, observeMissing, requestOf } from "#src/core/observe.ts";
-import { BUILT_IN, type Rule } from "#src/core/policy.ts";
+import { isOutdated, observe, observeMissing } from "#src/core/observe.ts";
+import { BUILT_IN } from "#src/core/policy.ts";
 import { type Plan, reconcile } from "#src/core/reconcile.ts";
 import { boundBy, drop, findApproval, isWatched, type Run } from "#src/core/run.ts";
 import { begin, settle } from "#src/core/settle.ts";
@@ -17,35 +17,11 @@ import { recover } from "#src/core/recover.ts";
 import { shows } from "#src/core/shows.ts";
 import { aPolicy } from "../make/policy.ts";
 import { aRun, NOON, REQUESTER } from "../make/run.ts";
+import { type Fate, LOOK_BEFORE, type LookFate, type WorldOptions } from "./fates.ts";
+import { Learnt } from "./learnt.ts";
 import { SimulatedPeople } from "./simulated-people.ts";
-import { type Look, SimulatedService } from "./simulated-service.ts";
+import { type Answer, type Look, SimulatedService } from "./simulated-service.ts";
 import { drawn, SimulatedSlack } from "./simulated-slack.ts";
-
-/** What becomes of one call: done; its answer lost before or after it took effect; it takes effect late; 429 or 401; 4xx. */
-export type Fate = "done" | "lost-before" | "lost-after" | "late" | "later" | "refused";
-/** «missing»: 404, though the service knows the run; «untold»: it says that approval is awaited, and not of what. */
-export type LookFate = "fresh" | "stale" | "lost" | "missing" | "untold";
-
-export type WorldOptions = {
-  /** How late a call whose answer was lost may still take effect (ms). */
-  readonly lateMs: number;
-  /** How far behind a lagging read may be (ms). */
-  readonly lagMs: number;
-  /** Slack also refuses to change and to read back what it has once taken. */
-  readonly refusesAll: boolean;
-  /** Of the one rule; left out: there is no policy file. */
-  readonly rule?: Partial<Rule>;
-};
-
-/** What the look before a decision finds, where its call goes so. */
-const LOOK_BEFORE = {
-  done: "fresh",
-  late: "stale",
-  "lost-before": "missing",
-  "lost-after": "untold",
-  later: "lost",
-  refused: "lost",
-} as const satisfies Record<Fate, LookFate>;
 
 type Stage = "waiting" | "looked" | "marked" | "answered";
 export type Carried = {
@@ -56,14 +32,6 @@ export type Carried = {
   /** For a decision: the digest of the request in the newest look before the mark. */
   asked: string | null;
   sent: Sent | null;
-};
-
-/** One answer that was taken in by the process that lives now. `listed`: null where it did not tell. */
-export type Taken = {
-  readonly askedAt: number;
-  readonly answeredAt: number;
-  readonly missing: boolean;
-  readonly listed: ReadonlySet<ApprovalId> | null;
 };
 
 /** One POST of a decision that left us. `disproved`: we were told, for sure, that it was not applied. */
@@ -86,14 +54,12 @@ export class SimulatedWorld {
   readonly carried = new Map<string, Carried>();
   readonly sent: Sent[] = [];
   readonly people = new SimulatedPeople(this);
-  /** What this process has learnt from the service, in order. */
-  readonly taken: Taken[] = [];
+  readonly learnt = new Learnt();
   /** So many people can approve, as Slack says; null: it does not say. */
   able: number | null = 20;
   readonly #options: WorldOptions;
   readonly #onSave: ((before: Run, after: Run) => void)[] = [];
   #slowLook: Look | null = null;
-  #asked: ReadonlyMap<ApprovalId, string> = new Map();
   #arrivals: { readonly at: number; readonly happens: () => void }[] = [];
   #nonces = 0;
   #lives = 0;
@@ -179,21 +145,8 @@ export class SimulatedWorld {
     const { run, ctx } = this;
     const missing = look.is === "missing";
     const askedAt = missing ? look.askedAt : look.snapshot.askedAt;
-    if (isWatched(run) && !isOutdated(run, askedAt)) this.#noteTaken(look, askedAt);
+    if (isWatched(run) && !isOutdated(run, askedAt)) this.learnt.note(look, ctx);
     this.keep(missing ? observeMissing(run, askedAt, ctx) : observe(run, look.snapshot, ctx));
-  }
-
-  #noteTaken(look: Look, askedAt: number): void {
-    const { ctx } = this;
-    const pending = look.is === "missing" ? null : look.snapshot.pending;
-    const id = look.is === "missing" ? null : look.snapshot.id;
-    const requests = (pending ?? []).map((item) => {
-      if (id === null) throw new Error("a run that is missing lists approvals");
-      return [item.id, requestOf(id, item, ctx).digest] as const;
-    });
-    this.#asked = new Map(requests);
-    const listed = pending === null ? null : new Set(pending.map((item) => item.id));
-    this.taken.push({ askedAt, answeredAt: this.now, missing: look.is === "missing", listed });
   }
 
   unwatch(): void {
@@ -211,7 +164,7 @@ export class SimulatedWorld {
       if (effect.do === "update" && stage === "answered") this.slack.torn.add(effect.slot);
     this.carried.clear();
     this.#slowLook = null;
-    this.taken.length = 0;
+    this.learnt.taken.length = 0;
     this.#lives += 1;
     this.keep(recover(this.run, this.ctx));
   }
@@ -260,13 +213,8 @@ export class SimulatedWorld {
     return Nonce(`nonce-${String(this.#nonces).padStart(12, "0")}`);
   }
 
-  #read(fate: Exclude<LookFate, "lost">): Look {
-    const { now, service } = this;
-    if (fate === "missing") return { is: "missing", askedAt: now };
-    const look = service.look(now, fate === "stale" ? this.#options.lagMs : 0);
-    const untold =
-      fate === "untold" && look.is === "snapshot" && look.snapshot.status === "awaiting_approval";
-    return untold ? { is: "snapshot", snapshot: { ...look.snapshot, pending: null } } : look;
+  #read(fate: Answer): Look {
+    return this.service.answer(fate, this.now, this.#options.lagMs);
   }
 
   #holds(carried: Carried): boolean {
@@ -320,7 +268,7 @@ export class SimulatedWorld {
     }
     carried.stage = "marked";
     if (carried.effect.do === "send-decision")
-      carried.asked = this.#asked.get(carried.effect.approval) ?? null;
+      carried.asked = this.learnt.asked.get(carried.effect.approval) ?? null;
     carried.marked = begin(this.run, carried.effect, this.now);
     this.keep(carried.marked);
   }

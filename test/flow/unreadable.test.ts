@@ -104,8 +104,9 @@ describe("an item that cannot be read", () => {
     );
     await pass(bench, 20_000);
     expect(bench.agents.resolved).toEqual([]);
-    expect(findApproval(await bench.run(id), approval)?.state).toMatchObject({
-      delivery: { is: "retry", why: "the service lists an approval that cannot be read" },
+    expect(findApproval(await bench.run(id), approval)).toMatchObject({
+      state: { delivery: { is: "recorded" } },
+      unlisted: "in-doubt",
     });
     bench.agents.pending.set(id, [approval]);
     await pass(bench, 20_000);
