@@ -60,8 +60,8 @@ export type Outcome =
   | { readonly is: "counted"; readonly of: string; readonly able: number | null; readonly grows: boolean }
   /** Surely not applied; may be tried again. */
   | { readonly is: "later"; readonly afterMs: number | null; readonly why: string }
-  /** Surely not applied, and the same would be refused again. */
-  | { readonly is: "refused"; readonly words: string }
+  /** Surely not applied, and the same would be refused again. `code`: a stable word for the reason. */
+  | { readonly is: "refused"; readonly words: string; readonly code?: string }
   /** It may have been applied: the answer was lost, or it is `answered` and says neither yes nor no. */
   | {
       readonly is: "unsure";

@@ -113,7 +113,7 @@ export type Tell = {
 };
 
 export type Said =
-  | { readonly is: "cannot-post"; readonly words: string }
+  | { readonly is: "cannot-post"; readonly words: string; readonly code?: string }
   | {
       readonly is: "decision-void";
       readonly approval: ApprovalId;

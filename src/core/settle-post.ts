@@ -71,8 +71,8 @@ function afterUpdating(before: Of<"up">, outcome: Outcome, now: number): Post {
     case "updated":
       return { ...before, shows: outcome.shows, notBefore: 0, tries: 0 };
     case "gone":
-      // A sweep that is still due stays due for the new message.
-      return { ...PLANNED, tries: before.sweepAt === null ? 0 : 1 };
+      // The new message is swept, as after a lost answer: an earlier one may still arrive, or be there after all.
+      return { ...PLANNED, tries: 1 };
     case "refused":
       return { ...before, notBefore: now + REFUSED_RETRY_MS, tries };
     case "unsure":

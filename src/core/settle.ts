@@ -131,26 +131,23 @@ function settleCreation(run: Run, outcome: Outcome, ctx: Context): Run {
 function settleMessage(run: Run, effect: { do: PostAct; slot: Slot }, outcome: Outcome, ctx: Context): Run {
   const post = settlePost(effect.do, run.posts[effect.slot], outcome, ctx.monotonic);
   const next = withPost(run, effect.slot, post);
+  const code = outcome.is === "refused" ? outcome.code : undefined;
   const firstNo = post.is === "refused" && run.posts[effect.slot]?.is === "sending" && post.tries === 1;
   if (effect.slot !== OPENING || run.creation.is !== "planned") {
-    return firstNo ? cannotPost(next, post.words, ctx) : next;
+    return firstNo ? cannotPost(next, { words: post.words, code }, ctx) : next;
   }
   const opening = next.posts[OPENING];
   if (opening?.is === "up") return next.answer === null ? next : { ...next, answer: null };
   if (opening?.is !== "refused" || run.creation.is !== "planned") return next;
   // No thread, no run: a task whose approvals nobody could see is not started.
   const creation = { is: "refused", words: opening.words, at: ctx.monotonic } as const;
-  return cannotPost({ ...next, creation }, opening.words, ctx);
+  return cannotPost({ ...next, creation }, { words: opening.words, code }, ctx);
 }
 
-function cannotPost(run: Run, words: string, ctx: Context): Run {
-  const tell = {
-    id: ctx.nonce(),
-    to: run.requester,
-    says: { is: "cannot-post", words },
-    state: "planned",
-    notBefore: 0,
-  } as const;
+function cannotPost(run: Run, why: { words: string; code: string | undefined }, ctx: Context): Run {
+  const { words, code } = why;
+  const says = { is: "cannot-post", words, ...(code === undefined ? {} : { code }) } as const;
+  const tell = { id: ctx.nonce(), to: run.requester, says, state: "planned", notBefore: 0 } as const;
   return { ...run, tells: [...run.tells, tell] };
 }
 

@@ -22,6 +22,7 @@ import { createNoteRefusal, type NoteRefusal } from "./refuse.ts";
 import { createRetention } from "./retention.ts";
 import { createRounds } from "./rounds.ts";
 import { createServiceGuard } from "./service-guard.ts";
+import { createServicePause } from "./service-pause.ts";
 import { createStartRun, type StartRun } from "./start-run.ts";
 import { createUndoDecision, type UndoDecision } from "./undo-decision.ts";
 import { createUnreadableRuns } from "./unreadable-runs.ts";
@@ -63,11 +64,13 @@ export type FlowDeps = {
 
 const OUTAGE_CHECK_MS = 5_000;
 
-export function createFlow(deps: FlowDeps, limits: WatchLimits): Flow {
-  const { clock, log, store } = deps;
+export function createFlow(ports: FlowDeps, limits: WatchLimits): Flow {
+  const { clock, log, store } = ports;
+  const { agents, leftMs } = createServicePause(ports.agents, clock);
+  const deps = { ...ports, agents };
   const carry = createCarry({ ...deps, perform: createPerform(deps) });
   const rounds = createRounds({ ...deps, carry });
-  const guard = createServiceGuard(clock, limits.maxMs);
+  const guard = createServiceGuard(clock, limits.maxMs, leftMs);
   const unreadable = createUnreadableRuns({ ...deps, rounds });
   const watch = createWatch({ ...deps, rounds, guard, unreadable }, limits);
   const hold = createHold({ store, rounds, clock, log });

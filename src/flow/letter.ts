@@ -33,6 +33,8 @@ export type Mail = {
   post(letter: Letter, facts: LetterFacts): Promise<MessageTs>;
   /** Idempotent. Copies of the letter that are there; none where nobody can look: in direct messages. */
   find(letter: Letter): Promise<readonly MessageTs[]>;
+  /** Idempotent. Of a letter in a channel. */
+  remove(letter: Letter, ts: MessageTs): Promise<void>;
   /** Not idempotent: a file in a direct message. */
   file(
     to: UserId,

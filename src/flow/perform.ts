@@ -25,7 +25,7 @@ export function createPerform(world: World): Perform {
 
 export function outcomeOf(error: PortError): Outcome {
   if (error.applied === "maybe") return { is: "unsure", why: error.message };
-  if (error.retry === "never") return { is: "refused", words: error.message };
+  if (error.retry === "never") return { is: "refused", words: error.message, code: error.code };
   return { is: "later", afterMs: error.retryAfterMs, why: error.message };
 }
 

@@ -1,4 +1,5 @@
-// Sends the letters, each as surely as Slack lets us: marked before it goes, looked for when its answer was lost. In a direct
+// Sends the letters, each as surely as Slack lets us: marked before it goes, looked for when its answer was lost, and its late
+// copies removed. In a direct
 // message nobody can look without a further scope, so a letter whose answer was lost there goes again: two receipts tell the
 // same and do the same, while a missing one would be silent.
 
@@ -98,7 +99,7 @@ function createPostmen(deps: Deps): Postmen {
   return { send, stop };
 }
 
-type Act = "post" | "find";
+type Act = "post" | "find" | "sweep";
 
 /** A mark that this process did not make is a dead one's: its answer is lost. */
 function nextAct(post: Post, now: number): Act | null {
@@ -112,13 +113,13 @@ function nextAct(post: Post, now: number): Act | null {
     case "refused":
       return post.retryAt <= now && post.tries < REFUSED_TRIES ? "post" : null;
     case "up":
-      return null;
+      return post.sweepAt !== null && post.sweepAt <= now ? "sweep" : null;
   }
 }
 
 async function carry(deps: Deps, read: Letter, due: Act, stopping: () => boolean): Promise<void> {
   const { store, chat, clock } = deps;
-  const kind = due === "find" ? "read" : "post";
+  const kind = due === "post" ? "post" : "read";
   await chat.turn({ channel: read.to, kind, urgency: read.kind === "dispute" ? 0 : 2 });
   // It may have been sent between the reading and now.
   const letter = stopping() ? null : await store.letter(read.id);
@@ -129,12 +130,19 @@ async function carry(deps: Deps, read: Letter, due: Act, stopping: () => boolean
   if (parsed(ChannelId, letter.to) !== null) await store.saveLetter(marked, true);
   const outcome = await performed(deps, marked, act);
   const post = settlePost(act, marked.post, outcome, clock.monotonic());
-  const over = post.is === "up" || (post.is === "refused" && post.tries >= REFUSED_TRIES);
+  const over =
+    (post.is === "up" && !sweeps(letter, post)) || (post.is === "refused" && post.tries >= REFUSED_TRIES);
   await store.saveLetter({ ...letter, post }, !over);
-  tellLog(deps, letter, post);
+  if (act !== "sweep") tellLog(deps, letter, post);
+}
+
+/** A copy that arrives late stays in a channel unless it is looked for; in a direct message nobody can look. */
+function sweeps({ to }: Letter, post: Extract<Post, { is: "up" }>): boolean {
+  return post.sweepAt !== null && parsed(ChannelId, to) !== null;
 }
 
 function begun(post: Post, act: Act, now: number): Post {
+  if (act === "sweep") return post;
   const tries = triesOf(post);
   return act === "post"
     ? { is: "sending", at: now, tries: tries + 1 }
@@ -144,6 +152,7 @@ function begun(post: Post, act: Act, now: number): Post {
 async function performed({ store, mail }: Deps, letter: Letter, act: Act): Promise<Outcome> {
   try {
     if (act === "find") return { is: "found", copies: await mail.find(letter) };
+    if (act === "sweep") return await sweep(mail, letter);
     const facts = await factsOf(store, letter);
     if (facts === null) return { is: "refused", words: "the audit has no such entry" };
     return { is: "posted", ts: await mail.post(letter, facts), shows: letter.kind };
@@ -151,6 +160,13 @@ async function performed({ store, mail }: Deps, letter: Letter, act: Act): Promi
     if (error instanceof PortError) return outcomeOf(error);
     throw error;
   }
+}
+
+async function sweep(mail: Mail, letter: Letter): Promise<Outcome> {
+  const { post } = letter;
+  for (const copy of post.is === "up" ? await mail.find(letter) : [])
+    if (post.is === "up" && copy !== post.ts) await mail.remove(letter, copy);
+  return { is: "swept" };
 }
 
 function tellLog({ log }: Deps, { kind, entry, to }: Letter, post: Post): void {

@@ -1,8 +1,9 @@
-// Stands between us and a service that fails: stops asking when it does not answer, probes now and then, obeys Retry-After,
-// and knows since when it has been away.
+// Stands between us and a service that fails: stops asking when it does not answer, probes now and then, and knows since when
+// it has been away.
 
 import type { Clock } from "./clock.ts";
 import { PortError } from "./ports.ts";
+import { PAUSED } from "./service-pause.ts";
 
 /** So many failures in a row, whichever runs they concern, and we stop asking for all of them. */
 const OPEN_AFTER_FAILURES = 5;
@@ -34,14 +35,16 @@ export class Resting extends Error {
   override readonly name = "Resting";
 }
 
-export function createServiceGuard(clock: Clock, maxMs: number): ServiceGuard {
+export function createServiceGuard(
+  clock: Clock,
+  maxMs: number,
+  pausedMs: () => number = () => 0,
+): ServiceGuard {
   const breaker = createBreaker(clock, slowestProbeMs(maxMs));
-  let restUntil = 0;
   let state: ServiceState = { is: "unknown" };
 
   function failed(error: unknown): void {
     if (!(error instanceof PortError)) return;
-    if (error.retryAfterMs !== null) restUntil = Math.max(restUntil, clock.monotonic() + error.retryAfterMs);
     state = isOutage(error) ? awayNow(error.message) : { is: "answers" };
   }
 
@@ -58,6 +61,7 @@ export function createServiceGuard(clock: Clock, maxMs: number): ServiceGuard {
       state = { is: "answers" };
       return answer;
     } catch (error) {
+      if (error instanceof PortError && error.code === PAUSED) throw error;
       breaker.heard(!isOutage(error));
       failed(error);
       throw error;
@@ -65,7 +69,7 @@ export function createServiceGuard(clock: Clock, maxMs: number): ServiceGuard {
   }
 
   // An open breaker is left to itself: it answers at once, and only by being asked does it come to probe.
-  return { through, restsFor: () => Math.max(restUntil - clock.monotonic(), 0), state: () => state };
+  return { through, restsFor: pausedMs, state: () => state };
 }
 
 type Breaker = { letsThrough(): boolean; heard(well: boolean): void };

@@ -4,8 +4,6 @@
 import type { RequestListener } from "node:http";
 import { App, HTTPReceiver, type Receiver, SocketModeReceiver } from "@slack/bolt";
 import type { Logger } from "@slack/logger";
-import type { FlowLog } from "../flow/flow-log.ts";
-import type { AnswerAt } from "./answer-url.ts";
 import { createGate, type TeamOf } from "./gate.ts";
 import { createGuard, EVENTS_PATH, type Seen } from "./guard.ts";
 import { listen } from "./listeners.ts";
@@ -71,9 +69,7 @@ export function createSlackApp(options: BoltOptions, deps: ListenerDeps): SlackA
   const self = { ...options.self, app: options.appId };
   app.use(createGate({ ...options, self, answerAt: deps.answerAt, log: deps.log }));
   listen(app, deps);
-  app.error(({ error, body }: { error: Error; body: object }) =>
-    tellOfFailure(error, body, deps.log, deps.answerAt),
-  );
+  app.error(({ error, body }: { error: Error; body: object }) => tellOfFailure(error, body, deps));
   return {
     ...door,
     stop: async (ms) => {
@@ -160,13 +156,16 @@ function countUnderWay(app: App): () => Promise<void> {
   return () => (count === 0 ? Promise.resolve() : new Promise((resolve) => (idle = resolve)));
 }
 
-/** The one place for what went wrong in a listener: logged, and the person is told that it failed. */
-async function tellOfFailure(error: Error, body: object, log: FlowLog, answerAt: AnswerAt): Promise<void> {
+/** The one place for what went wrong in a listener: logged, and the person is told. How far it came is not known here. */
+async function tellOfFailure(
+  error: Error,
+  body: object,
+  { log, answerAt, command }: Pick<ListenerDeps, "log" | "answerAt" | "command">,
+): Promise<void> {
   log.error({ error }, "a request from Slack could not be handled");
   const url = "response_url" in body ? body.response_url : null;
   if (typeof url !== "string") return;
-  const text =
-    "Something went wrong in Countersign, so this was not done. It is in the log. Try again in a moment.";
+  const text = `Something went wrong in Countersign. It may be done or not: look at the card, or at \`${command} list\`, before you try again. The log says more.`;
   try {
     await answerAt(url, { text });
   } catch (failed) {

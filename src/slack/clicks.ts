@@ -100,16 +100,23 @@ export async function showAnswer(
   }
 }
 
-/** Slack lets a modal open within 3 s of the click; after that the person must click again. False: they were told to. */
+const AGAIN = "Slack delivered this click twice. The form that it opened is the one to use.";
+/** It may be open: the answer to `views.open` can be lost, and an earlier process may have opened it for the same click. */
+const NO_FORM =
+  "Slack did not say that it opened a form for this click. If you see none, click again. The click alone has sent nothing.";
+
+/** Slack lets a modal open within 3 s of the click; after that the person must click again. False: this
+ * delivery opened none, and they were told. */
 async function open(deps: ListenerDeps, payload: ClickPayload, view: object): Promise<boolean> {
   try {
-    await deps.quick("views.open", { trigger_id: payload.trigger_id, view });
-    return true;
+    const { trigger_id } = payload;
+    const opened = await deps.forms.open(trigger_id, () => deps.quick("views.open", { trigger_id, view }));
+    if (opened === "again") await deps.answerAt(payload.response_url, { text: AGAIN });
+    return opened === "opened";
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.warn({ code: error.code }, "a modal could not be opened");
-    const text = "Slack did not open the form in time. Nothing was sent. Click again.";
-    await deps.answerAt(payload.response_url, { text });
+    await deps.answerAt(payload.response_url, { text: NO_FORM });
     return false;
   }
 }

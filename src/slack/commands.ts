@@ -19,8 +19,8 @@ import type { Subcommand } from "./names.ts";
 import type { CommandPayload } from "./payloads.ts";
 import { linked } from "./permalinks.ts";
 
-/** What goes back in the acknowledgement: a private answer, or nothing. */
-export type CommandAck = (text?: string) => Promise<void>;
+/** What goes back in the acknowledgement: a private answer, or nothing. False: Slack did not hear it. Never rejects. */
+export type CommandAck = (text?: string) => Promise<boolean>;
 
 /** Most runs that one answer lists. */
 const LIST_MOST = 10;
@@ -37,7 +37,10 @@ export async function onCommand(deps: ListenerDeps, payload: CommandPayload, ack
       const word = /^[a-z-]{1,20}$/i.test(typed.word) ? typed.word : "";
       await noted(deps, by, "unknown-command", { step: "command", outcome: `refused: ${word}` });
       const shown = escaped(oneLine(typed.word, 60));
-      return ack(
+      return say(
+        deps,
+        payload,
+        ack,
         `Countersign does not know \`${shown.replaceAll("`", "'")}\`. \`${deps.command} help\` lists what it knows; to start a run, type \`${deps.command} run\` before the task.`,
       );
     }
@@ -55,6 +58,16 @@ const CHARACTERS: Readonly<Record<string, string>> = { "&amp;": "&", "&lt;": "<"
 const asTyped = (text: string): string =>
   text.replace(/&(?:amp|lt|gt);/g, (entity) => CHARACTERS[entity] ?? entity);
 
+/** In the acknowledgement, or where that did not reach Slack at the command's own address. */
+async function say(
+  deps: ListenerDeps,
+  payload: CommandPayload,
+  ack: CommandAck,
+  text: string,
+): Promise<void> {
+  if (!(await ack(text))) await deps.answerAt(payload.response_url, { text });
+}
+
 type Running = { readonly task: string; readonly ack: CommandAck };
 
 async function run(
@@ -63,23 +76,38 @@ async function run(
   payload: CommandPayload,
   { task, ack }: Running,
 ): Promise<void> {
+  const says = await start(deps, by, payload, task);
+  if (says !== null) return say(deps, payload, ack, says);
+  if (!(await ack())) await deps.answerAt(payload.response_url, { text: RECORDED });
+}
+
+/** Null: the run is recorded. Otherwise why it is not. */
+async function start(
+  deps: ListenerDeps,
+  by: Asker,
+  payload: CommandPayload,
+  input: string,
+): Promise<string | null> {
   const intention = `command ${payload.trigger_id}`;
   try {
-    const started = await deps.startRun.start(by, {
-      input: task,
-      intention,
-      answerUrl: payload.response_url,
-    });
-    await ack(started.ok ? undefined : noRunWords(started.error, deps.command));
+    const started = await deps.startRun.start(by, { input, intention, answerUrl: payload.response_url });
+    return started.ok ? null : noRunWords(started.error, deps.command);
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "a run could not be recorded");
-    await ack("Not started: Countersign could not write it down just now. Try again.");
+    return error.applied === "maybe" ? maybeStarted(deps.command) : NOT_STARTED;
   }
 }
 
+const NOT_STARTED = "Not started: Countersign could not write it down just now. Try again.";
+const maybeStarted = (command: string): string =>
+  `Countersign could not make sure that this is written down. Before you try again, see with \`${command} list\` whether the run is there.`;
+const RECORDED =
+  "Your task is recorded, although Slack may have shown you an error. Its thread opens in this channel; do not start it again.";
+
 async function form(deps: ListenerDeps, by: Asker, payload: CommandPayload, ack: CommandAck): Promise<void> {
-  if (by.channel.startsWith("D")) return ack(noRunWords({ because: "not-a-channel" }, deps.command));
+  if (by.channel.startsWith("D"))
+    return say(deps, payload, ack, noRunWords({ because: "not-a-channel" }, deps.command));
   await ack();
   const view = runForm(`${deps.nonce()} ${by.channel}`, false);
   await deps.quick("views.open", { trigger_id: payload.trigger_id, view });

@@ -15,6 +15,7 @@ import { createFiles } from "./files.ts";
 import { createLane } from "./lane.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { createMail } from "./mail.ts";
+import { createOpenedForms } from "./opened-forms.ts";
 import { createPeople } from "./people.ts";
 import type { SlackSelf } from "./wire.ts";
 
@@ -83,6 +84,7 @@ export async function createSlack(options: SlackOptions): Promise<SlackDoor> {
         command,
         quick,
         answerAt,
+        forms: createOpenedForms(),
         nonce,
         clock,
         log,

@@ -12,6 +12,7 @@ import type { StartRun } from "../flow/start-run.ts";
 import type { UndoDecision } from "../flow/undo-decision.ts";
 import type { AnswerAt } from "./answer-url.ts";
 import type { Call } from "./clients.ts";
+import type { OpenedForms } from "./opened-forms.ts";
 
 /** What the listeners may use: the use cases, and two ways to answer a person. */
 export type ListenerDeps = {
@@ -29,6 +30,7 @@ export type ListenerDeps = {
   /** For views and links: what a person is waiting for. */
   readonly quick: Call;
   readonly answerAt: AnswerAt;
+  readonly forms: OpenedForms;
   readonly nonce: () => string;
   readonly clock: Clock;
   readonly log: FlowLog;

@@ -1,6 +1,7 @@
 // Which payload goes to which function. Each listener reads the payload, acknowledges, and calls one function.
 
 import type { App } from "@slack/bolt";
+import { acknowledged } from "./acknowledge.ts";
 import { refusedModal } from "./blocks/decision-modal.ts";
 import { onCardClick, onUndoClick, onUnknownClick } from "./clicks.ts";
 import { onCommand } from "./commands.ts";
@@ -70,20 +71,21 @@ export function listen(app: App, deps: ListenerDeps): void {
   app.command(deps.command, async ({ body, ack }) => {
     const payload = readPayload(commandPayload, body, deps.log);
     if (payload === null) return ack({ response_type: "ephemeral", text: UNREAD });
-    return onCommand(deps, payload, async (text) => {
-      await (text === undefined ? ack() : ack({ response_type: "ephemeral", text }));
+    return onCommand(deps, payload, (text) => {
+      const answer = text === undefined ? ack : () => ack({ response_type: "ephemeral", text });
+      return acknowledged(() => answer(), deps.log);
     });
   });
   for (const [name, onClick] of CLICKS) {
     app.action(name, async ({ body, ack }) => {
-      await ack();
+      await acknowledged(ack, deps.log);
       const payload = readPayload(clickPayload, body, deps.log);
       if (payload !== null) await onClick(deps, payload);
     });
   }
   for (const [name, onHomeClick] of HOME_CLICKS) {
     app.action(name, async ({ body, ack }) => {
-      await ack();
+      await acknowledged(ack, deps.log);
       const payload = readPayload(homeClickPayload, body, deps.log);
       if (payload !== null) await onHomeClick(deps, payload);
     });
@@ -97,7 +99,8 @@ export function listen(app: App, deps: ListenerDeps): void {
       const payload = readPayload(submitPayload, body, deps.log);
       // Without an answer the form would close as if all were well.
       const answer = payload === null ? unreadForm : await onSubmit(deps, payload);
-      await (answer === undefined ? ack() : ack({ ...answer }));
+      // Unheard, the form stays open and Slack says so: the same form submitted again counts once.
+      await acknowledged(() => (answer === undefined ? ack() : ack({ ...answer })), deps.log);
     });
   }
 }

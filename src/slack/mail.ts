@@ -50,6 +50,14 @@ export function createMail(deps: Deps): Mail {
         .sort();
     },
 
+    async remove({ to }, ts) {
+      try {
+        await call("chat.delete", { channel: to, ts });
+      } catch (error) {
+        if (!(error instanceof PortError) || error.code !== "message_not_found") throw error;
+      }
+    },
+
     async file(to, { name, text, says }) {
       const file = await files.put(name, text);
       const args = { channel: to, text: escaped(says), ...LITERAL };

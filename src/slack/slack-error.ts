@@ -42,7 +42,13 @@ const WORDS: { readonly [code: string]: string } = {
 };
 
 export function toPortError(error: unknown): PortError {
-  if (error instanceof WebAPIPlatformError) return platform(error.data.error, error);
+  if (error instanceof WebAPIPlatformError) {
+    const { ok, error: code } = error.data;
+    // The SDK calls any 200 that is not `ok: true` an error of Slack's: a proxy's page of HTML, a list, an empty object.
+    return ok === false && typeof code === "string" && ERROR_CODE.test(code)
+      ? platform(code, error)
+      : unreadable(error);
+  }
   if (error instanceof WebAPIRateLimitedError) {
     const retryAfterMs = error.retryAfter * 1_000;
     return new PortError("Slack asks us to slow down", {
@@ -71,6 +77,15 @@ export function toPortError(error: unknown): PortError {
     code: causes[0] ?? "no_answer",
     cause: error,
   });
+}
+
+/** docs.slack.dev: the codes of errors are single lower-case words. */
+const ERROR_CODE = /^[a-z][a-z0-9_]{1,80}$/;
+
+function unreadable(cause: Error): PortError {
+  const facts = { applied: "maybe", retry: "later", code: "garbled" } as const;
+  // The cause would carry the whole page into the log.
+  return new PortError("Slack's answer cannot be read", { ...facts, cause: cause.name });
 }
 
 function platform(code: string, cause: Error): PortError {

@@ -33,6 +33,8 @@ const NOT_RECORDED =
   "Not recorded: Countersign could not write it down just now. Nothing was sent. Try again.";
 const MAYBE_RECORDED =
   "Countersign could not make sure that this is written down. Press the button again: the same decision counts once.";
+const MAYBE_STARTED =
+  "Countersign could not make sure that this is written down. Press the button again: the same form starts one run.";
 const NOT_STARTED = "Not started: Countersign could not write it down just now. Try again.";
 
 export async function decisionAnswer(deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> {
@@ -101,7 +103,7 @@ export async function formAnswer(deps: ListenerDeps, payload: SubmitPayload): Pr
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "a run could not be recorded");
-    return inField(TASK_BLOCK, NOT_STARTED);
+    return inField(TASK_BLOCK, error.applied === "maybe" ? MAYBE_STARTED : NOT_STARTED);
   }
 }
 

@@ -188,6 +188,13 @@ describe("a message", () => {
     const next = settle(run, { do: "post", slot: OPENING }, REFUSED, contextAt());
     expect(next.creation).toMatchObject({ is: "refused", words: "no" });
     expect(next.tells).toMatchObject([{ to: REQUESTER, says: { is: "cannot-post", words: "no" } }]);
+    const coded = settle(
+      run,
+      { do: "post", slot: OPENING },
+      { ...REFUSED, code: "is_archived" },
+      contextAt(),
+    );
+    expect(coded.tells).toMatchObject([{ says: { is: "cannot-post", code: "is_archived" } }]);
   });
 
   test.for([1, 2, 5, 50])("waits at most a minute after try %d, or as long as Slack asks", (tries) => {

@@ -1,7 +1,7 @@
 // What follows from the audit outside of it: receipts, «This was not me», and the daily head.
 
 import { describe, expect, test } from "vitest";
-import { UserId } from "#src/core/ids.ts";
+import { MessageTs, UserId } from "#src/core/ids.ts";
 import { REFUSED_TRIES } from "#src/core/post.ts";
 import { ADMIN, AUDIT_CHANNEL, type Bench, createBench, failure } from "../make/flow.ts";
 import { aNonce, APPROVER, CHANNEL, TEAM } from "../make/run.ts";
@@ -191,6 +191,32 @@ describe("the audit's head", () => {
     await bench.withCard();
     await bench.clock.pass(30_000);
     expect(sent(bench, "head")).toHaveLength(1);
+    expect((await bench.store.letters(100)).filter(({ kind }) => kind === "head")).toEqual([]);
+  });
+
+  test("that arrives late, after it was posted again, is removed from the channel", async () => {
+    const bench = await createBench();
+    const [late, second] = [MessageTs("1700000001.000001"), MessageTs("1700000001.000002")];
+    const there = new Set<MessageTs>();
+    let posts = 0;
+    bench.mail.post = () => {
+      posts += 1;
+      if (posts === 1) {
+        bench.clock.after(20_000, () => void there.add(late));
+        return Promise.reject(failure("timeout", { applied: "maybe" }));
+      }
+      there.add(second);
+      return Promise.resolve(second);
+    };
+    bench.mail.find = () => Promise.resolve([...there].sort());
+    bench.mail.remove = (_letter, ts) => Promise.resolve(void there.delete(ts));
+    await bench.withCard();
+    await bench.clock.pass(15_000);
+    expect([...there]).toEqual([second]);
+    await bench.restart();
+    await bench.clock.pass(60_000);
+    expect([...there]).toEqual([second]);
+    expect(posts).toBe(2);
     expect((await bench.store.letters(100)).filter(({ kind }) => kind === "head")).toEqual([]);
   });
 });

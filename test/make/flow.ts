@@ -137,6 +137,8 @@ export type HandMail = Mail & {
   readonly posted: { readonly letter: Letter; readonly facts: LetterFacts }[];
   readonly given: { readonly to: UserId; readonly name: string; readonly text: string }[];
   post: Mail["post"];
+  find: Mail["find"];
+  remove: Mail["remove"];
   file: Mail["file"];
 };
 
@@ -154,6 +156,7 @@ function handMail(): HandMail {
           ? [MessageTs("1700000001.000009")]
           : [],
       ),
+    remove: () => Promise.resolve(),
     file(to, { name, text }) {
       mail.given.push({ to, name, text });
       return Promise.resolve();

@@ -38,6 +38,23 @@ describe("Slack's own word", () => {
   });
 });
 
+describe("a 200 that is not an answer of Slack's", () => {
+  test.each<[string, object]>([
+    ["a page of HTML, as the SDK hands it on", { ok: false, error: "<html><title>Busy</title></html>" }],
+    ["a sentence", { ok: false, error: "Upstream is gone" }],
+    ["nothing", { ok: false, error: "" }],
+    ["a list", []],
+    ["an empty object", {}],
+    ["a word without ok", { error: "not_in_channel" }],
+    ["a no without a word", { ok: false }],
+    ["a no in text", { ok: "false", error: "not_in_channel" }],
+  ])("may have been applied: %s", (_what, data) => {
+    const error = toPortError(new WebAPIPlatformError(data as { ok: false; error: string }));
+    expect(error).toMatchObject({ applied: "maybe", retry: "later", code: "garbled" });
+    expect(error.message).not.toContain("<");
+  });
+});
+
 test("a rate limit says how long to wait, in milliseconds", () => {
   expect(toPortError(new WebAPIRateLimitedError(30))).toMatchObject({
     applied: "no",

@@ -9,7 +9,7 @@ const SERVICE_WORDS_CHARS = 500;
 export function privateWords(says: Said, run: Run): Message {
   switch (says.is) {
     case "cannot-post":
-      return cannotPost(says.words, run);
+      return cannotPost(says, run);
     case "nobody-can-approve":
       return nobodyCan(says, run);
     case "decision-void":
@@ -45,23 +45,50 @@ export function privateWords(says: Said, run: Run): Message {
   }
 }
 
-function cannotPost(why: string, run: Run): Message {
-  const unstarted = run.creation.is === "refused";
+type CannotPost = Extract<Said, { is: "cannot-post" }>;
+
+/** What the requester can do about it, by Slack's code. */
+const CURES: { readonly [code: string]: Parameters<typeof line> } = {
+  not_in_channel: invite(),
+  channel_not_found: invite(),
+  is_archived: [words("Unarchive the channel, or use another one.")],
+  restricted_action: [
+    words("Ask an admin of the workspace to let Countersign post there, or use another channel."),
+  ],
+};
+
+function invite(): Parameters<typeof line> {
+  return [words("Invite it with "), words("/invite @countersign", { code: true }), words(" and try again.")];
+}
+
+function cannotPost({ words: why, code = "" }: CannotPost, run: Run): Message {
+  const cure = Object.hasOwn(CURES, code) ? CURES[code] : undefined;
   const place = { type: "channel" as const, channel_id: run.channel };
-  const means = unstarted
-    ? "Your run was not started: without a thread nobody could see its approvals. "
-    : "Its messages, and approvals that wait for a decision, are not shown there. ";
-  return message(unstarted ? "Your run was not started" : "Countersign can't post in a channel", [
-    line(words("Countersign can't post in "), place, words(":")),
-    quote(said(why, SERVICE_WORDS_CHARS)),
+  const { title, means } =
+    run.creation.is === "refused" ? UNSTARTED : cure === undefined ? ONE_MISSING : ALL_MISSING;
+  return message(title, [
     line(
-      words(means),
-      words("Invite it with "),
-      words("/invite @countersign", { code: true }),
-      words(" and try again."),
+      words(cure === undefined ? "Slack refused a message in " : "Countersign can't post in "),
+      place,
+      words(":"),
     ),
+    quote(said(why, SERVICE_WORDS_CHARS)),
+    line(words(means), ...(cure ?? [words("Tell whoever runs Countersign: its log says more.")])),
   ]);
 }
+
+const UNSTARTED = {
+  title: "Your run was not started",
+  means: "Your run was not started: without a thread nobody could see its approvals. ",
+};
+const ONE_MISSING = {
+  title: "Slack refused a message of your run",
+  means: "The message is not shown there, and it may be an approval that waits for a decision. ",
+};
+const ALL_MISSING = {
+  title: "Countersign can't post in a channel",
+  means: "Its messages, and approvals that wait for a decision, are not shown there. ",
+};
 
 function nobodyCan(few: Extract<Said, { is: "nobody-can-approve" }>, run: Run): Message {
   const rule = run.approvals.find(({ id }) => id === few.approval)?.ruling.rule.name ?? "";

@@ -62,7 +62,9 @@ const noRuns: readonly NoRun[] = [
 
 const approval = ApprovalId("apr_1");
 const says = (words: string): Said[] => [
-  { is: "cannot-post", words },
+  { is: "cannot-post", words, code: "not_in_channel" },
+  { is: "cannot-post", words, code: "is_archived" },
+  { is: "cannot-post", words, code: "msg_too_long" },
   { is: "decision-void", approval, because: "request-changed" },
   { is: "decision-void", approval, because: "voter-may-not" },
   { is: "decision-void", approval, because: "rule-changed" },
