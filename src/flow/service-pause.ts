@@ -8,7 +8,7 @@ export type ServicePause = {
   /** The service, left alone for as long as it asks for. Calls meanwhile fail at once, as «not applied, later». */
   readonly agents: AgentService;
   /** How long nothing should be asked (ms); 0: go ahead. */
-  leftMs(): number;
+  readonly leftMs: () => number;
 };
 
 /** The code of a call that was not made. */

@@ -41,7 +41,7 @@ export function createChat(deps: Deps): Chat {
     update: (run, slot, ts) => paced(deps, run, "update", () => update(deps, run, slot, ts)),
     find: (run, slot) =>
       paced(deps, run, "read", () => findMessages(deps, run, inChannel(slot), mark(run, slot))),
-    remove: (run, ts) => paced(deps, run, "other", () => remove(deps, run, ts)),
+    remove: (run, ts) => paced(deps, run, "other", () => removeMessage(deps.call, run.channel, ts)),
     upload: (run, slot) => paced(deps, run, "other", () => files.upload(run, slot)),
     share: (run, file, slot) => paced(deps, run, "post", () => files.share(run, file, slot)),
     hasFile: (run, file) => paced(deps, run, "read", () => hasFile(deps, run, file)),
@@ -96,9 +96,10 @@ async function update(
   }
 }
 
-async function remove({ call }: Deps, run: Run, ts: MessageTs): Promise<void> {
+/** Idempotent. */
+export async function removeMessage(call: Call, channel: string, ts: MessageTs): Promise<void> {
   try {
-    await call("chat.delete", { channel: run.channel, ts });
+    await call("chat.delete", { channel, ts });
   } catch (error) {
     if (!(error instanceof PortError) || error.code !== "message_not_found") throw error;
   }

@@ -5,7 +5,7 @@ import type { Letter, Mail } from "../flow/letter.ts";
 import { PortError } from "../flow/ports.ts";
 import { drawnLetter } from "./blocks/letter.ts";
 import { escaped } from "./blocks/rich.ts";
-import { LITERAL } from "./chat.ts";
+import { LITERAL, removeMessage } from "./chat.ts";
 import type { Call } from "./clients.ts";
 import type { Files } from "./files.ts";
 import { isOurs, pages, type Self } from "./find-messages.ts";
@@ -50,13 +50,7 @@ export function createMail(deps: Deps): Mail {
         .sort();
     },
 
-    async remove({ to }, ts) {
-      try {
-        await call("chat.delete", { channel: to, ts });
-      } catch (error) {
-        if (!(error instanceof PortError) || error.code !== "message_not_found") throw error;
-      }
-    },
+    remove: ({ to }, ts) => removeMessage(call, to, ts),
 
     async file(to, { name, text, says }) {
       const file = await files.put(name, text);

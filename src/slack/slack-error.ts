@@ -43,7 +43,7 @@ const WORDS: { readonly [code: string]: string } = {
 
 export function toPortError(error: unknown): PortError {
   if (error instanceof WebAPIPlatformError) {
-    const { ok, error: code } = error.data;
+    const { ok, error: code }: { ok: unknown; error: unknown } = error.data;
     // The SDK calls any 200 that is not `ok: true` an error of Slack's: a proxy's page of HTML, a list, an empty object.
     return ok === false && typeof code === "string" && ERROR_CODE.test(code)
       ? platform(code, error)

@@ -183,6 +183,13 @@ describe("a message", () => {
     expect(settlePost("post", again, { is: "posted", ts: TS, shows: "" }, NOON)).toMatchObject({ sweepAt });
   });
 
+  test("that Slack calls deleted is posted anew and swept, in case the old one is there after all", () => {
+    const planned = settlePost("update", { ...up, sweepAt: null }, { is: "gone" }, NOON);
+    const again: Post = { is: "sending", at: NOON, tries: ("tries" in planned ? planned.tries : 0) + 1 };
+    const posted = settlePost("post", again, { is: "posted", ts: TS, shows: "" }, NOON);
+    expect(posted).toMatchObject({ is: "up", sweepAt: NOON + SWEEP_AFTER_MS });
+  });
+
   test("that opens the thread is needed: refused, nothing is started and the requester is told", () => {
     const run = begin(aRun(), { do: "post", slot: OPENING }, NOON);
     const next = settle(run, { do: "post", slot: OPENING }, REFUSED, contextAt());

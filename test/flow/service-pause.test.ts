@@ -55,7 +55,7 @@ describe.each(answers)("a decision that is answered %s", (_how, answer) => {
 test("a new run that is answered «not now» holds back decisions", async () => {
   const bench = await createBench();
   const card = await bench.withCard();
-  const { create } = bench.agents;
+  const create = bench.agents.create.bind(bench.agents);
   bench.agents.create = () => Promise.reject(failure("http_429", { retryAfterMs: WAIT_MS }));
   await bench.restart();
   await startRun(bench);

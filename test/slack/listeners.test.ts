@@ -86,7 +86,7 @@ test("a start that may be written down is not called «not started»", async () 
   for (const applied of ["no", "maybe"] as const) {
     const { call } = heardBy(starting(failing(applied)));
     const ack = (answer?: { text?: string }): Promise<void> => Promise.resolve(void acks.push(answer?.text));
-    await call("/agent", command("run deploy"), ack as () => Promise<void>);
+    await call("/agent", command("run deploy"), ack);
   }
   expect(acks).toEqual([
     expect.stringContaining("Not started"),
