@@ -79,11 +79,23 @@ function readInPieces({ body, spoiled }: Body): Told | string {
       const nothing = read.ok && isNothing(read.value);
       listed = nothing ? null : (listedInSource(source) ?? sourceText(source));
     } else if (read.ok) define(fields, name, read.value);
+    else if (name === "output") define(fields, name, anyText(source));
     else if (NEEDED.has(name)) return `its ${name} cannot be read: ${faultWords(read.error)}`;
     // What cannot be read as JSON is shown as it was sent, under a name that says so.
     else define(fields, `${name} (${faultWords(read.error)}; as sent)`, sourceText(source));
   }
   return { fields, listed };
+}
+
+/** An output is shown, and nobody decides on it: whatever text it is. */
+function anyText(source: Source): string {
+  const text = sourceText(source);
+  try {
+    const value = JSON.parse(text) as Json;
+    return typeof value === "string" ? value : text;
+  } catch {
+    return text;
+  }
 }
 
 const isNothing = (value: Json): boolean => [null, false, 0, ""].some((each) => each === value);

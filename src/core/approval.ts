@@ -33,13 +33,30 @@ export type Decision = {
   readonly policy?: PolicyMark;
 };
 
+/** The run's own fields as a request stood in them. */
+export type RunContext = {
+  readonly fields: { readonly [name: string]: Json };
+  /** Fields that the digest leaves out because the policy says so; shown as first seen. */
+  readonly volatile: readonly string[];
+  /** SHA-256 (hex) over the fields without those. */
+  readonly digest: string;
+  /** Of the fields written out, as Slack counts characters. */
+  readonly chars: number;
+};
+
 export type Request = {
   readonly action: string | null;
   readonly content: Json;
   /** Fields that the digest leaves out, by name or path; shown none the less. Left out: none. */
   readonly volatile?: readonly string[];
   readonly requestedAt: string | null;
-  /** SHA-256 (hex) over run id, approval id and content without what is volatile. */
+  /** Of the run's own fields, see `run-context.ts`. The run holds them, once for all its approvals. Left out: it has none. */
+  readonly context?: string;
+  /** Of these written out, as Slack counts characters. */
+  readonly contextChars?: number;
+  /** On what somebody was shown: those fields as they were then. */
+  readonly shownContext?: RunContext | null;
+  /** SHA-256 (hex) over run id, approval id, content without what is volatile, and the digest of the context. */
   readonly digest: string;
   /** Of the request written out, as Slack counts characters: decides where it is shown in full. */
   readonly chars: number;

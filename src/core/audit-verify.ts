@@ -95,12 +95,17 @@ async function textFault(
   { knownTexts }: Progress,
   { textOf, hash }: AuditTools,
 ): Promise<AuditFault | null> {
-  const digest = entry["digest"];
-  if (entry["textKept"] !== true || typeof digest !== "string" || knownTexts.has(digest)) return null;
-  const text = await textOf(digest);
-  if (text === null) return "text-missing";
-  if (hash(text) !== digest) return "text-altered";
-  knownTexts.add(digest);
+  const { digest, context } = entry;
+  const kept = [entry["textKept"] === true ? digest : null, context].filter(
+    (each) => typeof each === "string",
+  );
+  for (const each of kept) {
+    if (knownTexts.has(each)) continue;
+    const text = await textOf(each);
+    if (text === null) return "text-missing";
+    if (hash(text) !== each) return "text-altered";
+    knownTexts.add(each);
+  }
   return null;
 }
 

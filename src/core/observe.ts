@@ -2,13 +2,14 @@
 // that is how a quiet poll comes to write nothing.
 
 import { isGone, missedOnceMore } from "./absence.ts";
-import type { Approval, Request } from "./approval.ts";
+import type { Approval, Request, RunContext } from "./approval.ts";
 import { close, newApproval, voidAndClose } from "./approval-moves.ts";
 import type { Context } from "./context.ts";
 import { foldApproval, type Sight } from "./fold-approval.ts";
 import type { ApprovalId, RunId } from "./ids.ts";
 import { canonicalJson } from "./json.ts";
 import { requestText } from "./request-text.ts";
+import { contextOf, ofRequests } from "./run-context.ts";
 import { volatileIn, without } from "./volatile.ts";
 import { underPolicy } from "./ruling.ts";
 import type { Run, Said, Seen, Tell, Watch } from "./run.ts";
@@ -37,8 +38,9 @@ export function observe(run: Run, snapshot: Snapshot, ctx: Context): Run {
     run.origin === "adopted" && run.input === "" && snapshot.input !== null ? snapshot.input : run.input;
   const { approvals } = underPolicy({ ...run, input, approvals: folded.approvals }, ctx);
   const unreadable = over === null ? itemsUnreadable(run.unreadable, snapshot, ctx.now) : null;
+  const { context } = folded;
   const same = seen === run.seen && watch === run.watch && input === run.input && approvals === run.approvals;
-  if (same && unreadable === run.unreadable) return run;
+  if (same && unreadable === run.unreadable && context === run.context) return run;
   // Whatever was learnt, an older answer that comes later must not unlearn it.
   const newest = { ...seen, askedAt: snapshot.askedAt };
   return {
@@ -47,6 +49,7 @@ export function observe(run: Run, snapshot: Snapshot, ctx: Context): Run {
     watch,
     input,
     approvals,
+    context,
     unreadable,
     tells: tell(run, folded.says, ctx),
   };
@@ -95,13 +98,19 @@ function giveUp(run: Run, ctx: Context): Run {
 export const OUTPUT_IN_THREAD_CHARS = 8_000;
 
 /**
- * The digest that binds a decision to what was shown: everything the service sent, and for which run and approval; without the
- * fields that the operator lets change.
+ * The digest that binds a decision to what was shown: everything the service sent, and for which run and approval, and by its
+ * own digest what it said of the run; without the fields that the operator lets change.
  */
-export function requestOf(run: RunId, item: PendingApproval, ctx: Context): Request {
+export function requestOf(
+  run: RunId,
+  item: PendingApproval,
+  ctx: Context,
+  context: RunContext | null = null,
+): Request {
   const { action, content, requestedAt } = item;
-  const volatile = volatileIn(content, ctx.policy.volatile);
-  const request = volatile.length === 0 ? { action, content } : { action, content, volatile };
+  const volatile = volatileIn(content, ofRequests(ctx.policy.volatile));
+  const around = context === null ? {} : { context: context.digest, contextChars: context.chars };
+  const request = { action, content, ...(volatile.length === 0 ? {} : { volatile }), ...around };
   const digest = ctx.digest(digestedText(run, item.id, request));
   return { ...request, requestedAt, digest, chars: countedChars(requestText(request, "open")) };
 }
@@ -110,9 +119,10 @@ export function requestOf(run: RunId, item: PendingApproval, ctx: Context): Requ
 export function digestedText(
   run: RunId,
   approval: ApprovalId,
-  { content, volatile = [] }: Pick<Request, "content" | "volatile">,
+  { content, volatile = [], context }: Pick<Request, "content" | "volatile" | "context">,
 ): string {
-  return canonicalJson([run, approval, without(content, volatile)]);
+  const decided = [run, approval, without(content, volatile)];
+  return canonicalJson(context === undefined ? decided : [...decided, context]);
 }
 
 function see(before: Seen | null, snapshot: Snapshot, now: number): Seen {
@@ -131,30 +141,30 @@ function foldAll(
   run: Run,
   snapshot: Snapshot,
   ctx: Context,
-): { approvals: readonly Approval[]; says: Said[] } {
+): { approvals: readonly Approval[]; says: Said[]; context: RunContext | null } {
   const over = ending(snapshot.status) !== null;
-  if (snapshot.pending === null && !over) return { approvals: run.approvals, says: [] };
+  if (snapshot.pending === null && !over) return { approvals: run.approvals, says: [], context: run.context };
   const listed = new Map<ApprovalId, PendingApproval>(
     over ? [] : (snapshot.pending ?? []).map((item) => [item.id, item]),
   );
   // A terminal state is final, whenever the look began.
   const askedAt = over ? ctx.monotonic : snapshot.askedAt;
+  const context = listed.size === 0 ? run.context : contextOf(run.context, snapshot, ctx);
+  const asked = (item: PendingApproval): Request => requestOf(snapshot.id, item, ctx, context);
   const folded = run.approvals.map((approval) => {
     const item = listed.get(approval.id);
     listed.delete(approval.id);
     const sight: Sight =
       item === undefined
         ? unlisted(approval.id, snapshot, askedAt)
-        : { is: "listed", request: requestOf(snapshot.id, item, ctx), askedAt };
+        : { is: "listed", request: asked(item), askedAt };
     return foldApproval(approval, sight, ctx);
   });
-  const fresh = [...listed.values()].map((item) =>
-    newApproval(item.id, requestOf(snapshot.id, item, ctx), ctx.nonce(), ctx),
-  );
+  const fresh = [...listed.values()].map((item) => newApproval(item.id, asked(item), ctx.nonce(), ctx));
   const unchanged =
     fresh.length === 0 && folded.every((each, index) => each.approval === run.approvals[index]);
   const approvals = unchanged ? run.approvals : [...folded.map((each) => each.approval), ...fresh];
-  return { approvals, says: told(folded) };
+  return { approvals, says: told(folded), context };
 }
 
 function unlisted(id: ApprovalId, { status, unreadable }: Snapshot, askedAt: number): Sight {

@@ -87,16 +87,12 @@ export function secretsIn(request: Told): readonly string[] {
   return requestParts(request, "masked").secrets;
 }
 
-/** Beyond so much (characters) the form could not repeat what the file masks, so nothing is masked in it. */
-export const MASKED_IN_FILE_CHARS = 15_000;
-
-/** What the file in the thread holds. Whatever is masked in it stands in the form of whoever decides. */
-export function fileText(request: Request): string {
-  const masks = visible(secretsIn(request).join("\n")).length <= MASKED_IN_FILE_CHARS;
-  return requestText(request, masks ? "masked" : "open");
+/** Of all that is decided on: the request, and the run's own fields. */
+export function shownChars({ chars, contextChars = 0 }: Pick<Request, "chars" | "contextChars">): number {
+  return chars + contextChars;
 }
 
 /** Too long even for a modal: it is attached to the thread as a file before anybody can decide. */
 export function needsFile(request: Request): boolean {
-  return request.chars > MODAL_HOLDS_CHARS;
+  return shownChars(request) > MODAL_HOLDS_CHARS;
 }

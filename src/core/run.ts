@@ -1,5 +1,5 @@
 import type { Absence } from "./absence.ts";
-import { type Approval, isFinal } from "./approval.ts";
+import { type Approval, isFinal, type RunContext } from "./approval.ts";
 import { close } from "./approval-moves.ts";
 import type { Context } from "./context.ts";
 import type { ApprovalId, ChannelId, RunId, RunKey, TeamId, UserId } from "./ids.ts";
@@ -24,6 +24,8 @@ export type Run = {
   readonly watch: Watch;
   readonly seen: Seen | null;
   readonly approvals: readonly Approval[];
+  /** Its own fields, as of the newest look that listed an approval. */
+  readonly context: RunContext | null;
   /** What the service lists so that nobody can read it; null while all of it is readable. See `unreadableNow`. */
   readonly unreadable: Unreadable | null;
   readonly posts: { readonly [slot: Slot]: Post };
@@ -150,6 +152,7 @@ export function newRun(
     watch: { is: "on" },
     seen: null,
     approvals: [],
+    context: null,
     unreadable: null,
     posts: {},
     uploads: {},

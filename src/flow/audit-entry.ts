@@ -6,6 +6,7 @@ import type { Context } from "../core/context.ts";
 import type { ApprovalId, ChannelId, RunId, RunKey, TeamId, UserId } from "../core/ids.ts";
 import type { PolicyMark } from "../core/policy.ts";
 import { digestedText } from "../core/observe.ts";
+import { contextBehind, contextText } from "../core/run-context.ts";
 import { cardSlot, type Run, runId } from "../core/run.ts";
 
 export type AuditEntry = {
@@ -43,6 +44,10 @@ export type AuditEntry = {
   readonly digest: string | null;
   /** What `digest` was taken of, in full. The store keeps it apart, once for each digest. */
   readonly text?: string;
+  /** Of the run's own fields, as they were shown beside the request. */
+  readonly context?: string;
+  /** What `context` was taken of. Kept as `text` is. */
+  readonly contextText?: string;
   /** The text is kept. Written by the store. */
   readonly textKept?: true;
   /** The policy's version, and the rule of it that was asked. Null: there is no policy, or none was asked. */
@@ -89,7 +94,7 @@ export type Moments = {
 };
 
 /** An entry as it stands in the chain. `text` is left out; `auditText` has it. */
-export type KeptEntry = AuditMark & { readonly entry: Omit<AuditEntry, "text"> };
+export type KeptEntry = AuditMark & { readonly entry: Omit<AuditEntry, "text" | "contextText"> };
 
 type Facts = Pick<AuditEntry, "at" | "what" | "outcome"> & Partial<AuditEntry>;
 
@@ -115,10 +120,13 @@ export function aboutRequest(
   run: Run,
   approval: ApprovalId,
   request: Request,
-): Pick<AuditEntry, "approval" | "digest" | "text"> {
+): Pick<AuditEntry, "approval" | "digest" | "text" | "context" | "contextText"> {
   const id = runId(run);
   const { digest } = request;
-  return { approval, digest, ...(id === null ? {} : { text: digestedText(id, approval, request) }) };
+  const context = contextBehind(run.context, request);
+  const around = context === null ? {} : { context: context.digest, contextText: contextText(context) };
+  const text = id === null ? {} : { text: digestedText(id, approval, request), ...around };
+  return { approval, digest, ...text };
 }
 
 /** The fields of an entry that asks for this task. */

@@ -117,7 +117,10 @@ export async function runStory(
   const told = [...policiesNamed(entries, loaded), ...entries].toSorted((a, b) => a.seq - b.seq);
   const lines = [...runHeading(entries), ...told.map(entryStory)];
   const names = new Map(
-    told.flatMap(({ entry }) => (entry.digest === null ? [] : [[entry.digest, contentName(entry)]])),
+    told.flatMap(({ entry }) => [
+      ...(entry.digest === null ? [] : [[entry.digest, contentName(entry)] as const]),
+      ...(entry.context === undefined ? [] : [[entry.context, "the run's own fields"] as const]),
+    ]),
   );
   for (const [digest, name] of names) {
     const text = await textOf(digest);

@@ -2,6 +2,7 @@
 
 import type { Verdict } from "../core/approval.ts";
 import { mayOpen, type Refusal } from "../core/decide.ts";
+import { contextBehind } from "../core/run-context.ts";
 import { hasRead } from "../core/read-request.ts";
 import { ok, type Result } from "../core/result.ts";
 import { markOf, ruleOf, underPolicy } from "../core/ruling.ts";
@@ -66,7 +67,7 @@ async function openModal(deps: DecideDeps, click: Click, verdict: Verdict): Prom
   const rule = ruleOf(policy, run, approval.request);
   const asked = { user: click.user, circle: rule.approvers, maxAgeMs: CLICK_AGE_MS };
   const person = await lookUp(deps, run, asked);
-  const saw = approval.request;
+  const saw = { ...approval.request, shownContext: contextBehind(run.context, approval.request) };
   const mark = markOf(policy, rule);
   const tried = { verdict, moments: momentsOf(run, approval, { clicked: at }) };
   const no =

@@ -4,6 +4,7 @@
 import type { Context } from "../core/context.ts";
 import type { RunId, RunKey } from "../core/ids.ts";
 import { isOutdated } from "../core/observe.ts";
+import { contextFields } from "../core/run-context.ts";
 import type { Plan } from "../core/reconcile.ts";
 import { isMissing, isWatched, type Run, runId } from "../core/run.ts";
 import { lastNewsAt, newsMark, nextPollMs } from "../core/schedule.ts";
@@ -172,9 +173,10 @@ async function learn({ rounds, context }: Deps, entry: Entry, look: Look): Promi
 /** Two answers with one fingerprint teach the same. Null: always worth a comparison. */
 function fingerprint(look: Look): string | null {
   if (look.is === "missing") return null;
-  const { status, pending, unreadable } = look.snapshot;
+  const { snapshot } = look;
+  const { status, pending, unreadable } = snapshot;
   if (unreadable.length > 0)
-    return `${status} ${JSON.stringify([pending, unreadable.map(({ ids, why }) => [ids, why])])}`;
+    return `${status} ${JSON.stringify([pending, unreadable.map(({ ids, why }) => [ids, why]), contextFields(snapshot)])}`;
   if (pending === null || pending.length === 0) return pending === null ? `${status}?` : status;
-  return `${status} ${JSON.stringify(pending.map(({ id, content }) => [id, content]))}`;
+  return `${status} ${JSON.stringify([pending.map(({ id, content }) => [id, content]), contextFields(snapshot)])}`;
 }

@@ -175,14 +175,17 @@ export const PolicyShape = z
         z
           .string("is not the name of a field")
           .min(1, "is empty")
-          .refine((path) => !NEVER_VOLATILE.includes(path.split(".")[0] ?? ""), {
+          .refine((path) => !NEVER_VOLATILE.includes(path.replace(/^run\./, "").split(".")[0] ?? ""), {
             error: "can't be left out: what is asked for is always part of what is decided",
           }),
         "is not a list of fields",
       )
       .min(1, "is empty; leave it out")
       .optional()
-      .meta({ description: "fields that may change under a decision, by name or path; shown none the less" }),
+      .meta({
+        description:
+          "fields that may change under a decision, by name or path, those of the run as run.NAME; shown none the less",
+      }),
     fallback: channel
       .optional()
       .meta({ description: "a channel that hears, too, when nobody can approve something" }),

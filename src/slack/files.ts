@@ -1,7 +1,8 @@
 // Texts too long for a message, as files in the run's thread: an address, the bytes, then the file is shared.
 
 import { request } from "undici";
-import { fileText } from "../core/request-text.ts";
+import { fileText } from "../core/request-file.ts";
+import { contextBehind } from "../core/run-context.ts";
 import { OPENING, OUTPUT, requestSlot, type Run, runId, type Slot } from "../core/run.ts";
 import { masked } from "../core/secrets.ts";
 import { PortError } from "../flow/ports.ts";
@@ -45,7 +46,9 @@ export function createFiles(call: Call, apiUrl: string | null): Files {
 function content(run: Run, slot: Slot): string {
   if (slot === OUTPUT) return masked(run.seen?.ended?.output ?? "").text;
   const approval = run.approvals.find((each) => requestSlot(each) === slot);
-  return approval === undefined ? "" : fileText(approval.request);
+  return approval === undefined
+    ? ""
+    : fileText(approval.request, contextBehind(run.context, approval.request));
 }
 
 /** Names are ours; of the service's id only letters that are harmless in a file name are kept. */

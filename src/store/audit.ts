@@ -55,20 +55,21 @@ function chained(entry: AuditEntry, previous: AuditMark, key: AuditKey): AuditRo
 }
 
 /** As JSON has it: what is undefined is not there. */
-function withoutText({ text, ...entry }: AuditEntry): { readonly [field: string]: Json } {
+function withoutText({ text, contextText: _kept, ...entry }: AuditEntry): { readonly [field: string]: Json } {
   const kept = text === undefined ? {} : { textKept: true };
   return JSON.parse(JSON.stringify({ ...entry, ...kept })) as { [field: string]: Json };
 }
 
 async function keepTexts(trx: Trx, entries: readonly AuditEntry[]): Promise<void> {
-  for (const { digest, text } of entries) {
-    if (text === undefined || digest === null) continue;
-    await trx
-      .insertInto("audit_texts")
-      .values({ digest, text })
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
+  for (const { digest, text, context, contextText } of entries) {
+    if (text !== undefined && digest !== null) await keepText(trx, digest, text);
+    if (contextText !== undefined && context !== undefined) await keepText(trx, context, contextText);
   }
+}
+
+async function keepText(trx: Trx, digest: string, text: string): Promise<void> {
+  const insert = trx.insertInto("audit_texts").values({ digest, text });
+  await insert.onConflict((conflict) => conflict.doNothing()).execute();
 }
 
 /** The row as the chain is verified by. */

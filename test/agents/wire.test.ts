@@ -200,6 +200,14 @@ describe("a field of the run that cannot be read", () => {
     expect(extra).toEqual({ [`${name} (${why}; as sent)`]: value });
   });
 
+  test.each([
+    ['"half \\ud83d"', "half \ud83d"],
+    ['{"a":1,"a":2}', '{"a":1,"a":2}'],
+  ])("is shown all the same where it is the output: %s", (output, shown) => {
+    const body = `{"id":"run_1","status":"succeeded","output":${output}}`;
+    expect(readRun(text(body), id, 7)).toMatchObject({ value: { output: shown, extra: {} } });
+  });
+
   test("makes the whole answer useless where it stands twice", () => {
     const body =
       '{"id":"run_1","status":"awaiting_approval","pending_approvals":["a"],"pending_approvals":[]}';

@@ -1,5 +1,8 @@
 // The classes of attack that the suite goes through; SECURITY.md has the same table.
 
+import type { Message } from "#src/sandbox/slack/model.ts";
+import type { Stage } from "../make/world.ts";
+
 export const CLASSES = [
   "Signature bypass by ssl_check",
   "Empty or known signing secret",
@@ -47,6 +50,19 @@ export type Attack<On = void> = {
   readonly what: string;
   /** Attacks, and expects what this attack must meet. That nothing else came of it is checked by whoever runs it. */
   readonly run: (on: On) => void | Promise<void>;
+};
+
+/** A run of this attack's own, at its approval. */
+export type Story = {
+  readonly world: Stage;
+  readonly opening: Message;
+  readonly card: Message;
+  readonly run: string;
+  readonly approval: string;
+  /** An act of this person's (Ben's) is refused; when the attack is over, the audit must say so. */
+  refused(because: string, user?: string): void;
+  /** What the service was sent about this run. */
+  decisions(): readonly { decision: string; reason: string }[];
 };
 
 /** One attack per row, numbered from `from` in the order of the rows. */

@@ -2,7 +2,8 @@
 
 import { expect } from "vitest";
 import { isBlank } from "#src/core/text.ts";
-import { fileText, requestText } from "#src/core/request-text.ts";
+import { fileText } from "#src/core/request-file.ts";
+import { requestText } from "#src/core/request-text.ts";
 import { isRecord, type Json } from "#src/core/json.ts";
 import { approvalCard } from "#src/slack/blocks/approval-card.ts";
 import { decisionModal, readModal } from "#src/slack/blocks/decision-modal.ts";
@@ -20,6 +21,7 @@ import {
 } from "../slack/blocks/oracle.ts";
 import { requestOf } from "../slack/observed.ts";
 import { type Attack, attacks } from "./classes.ts";
+import { rawContent } from "./raw-cases.ts";
 
 /** Every surface that shows this request to whoever decides. */
 function shown(content: Json) {
@@ -252,5 +254,6 @@ export const contentCases: readonly Attack[] = [
   ...markup,
   ...faked,
   ...lied,
+  ...rawContent,
   ...tired,
 ];

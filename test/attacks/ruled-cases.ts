@@ -3,8 +3,7 @@
 import type { Json } from "#src/core/json.ts";
 import { buttonsOf, modalText } from "../make/journey-sight.ts";
 import { ana, ben, cat, opsAgents, payments } from "../make/world.ts";
-import { type Attack, attacks } from "./classes.ts";
-import type { Story } from "./story-cases.ts";
+import { type Attack, attacks, type Story } from "./classes.ts";
 
 /** `rules` writes the policy file anew; it counts after a reload. */
 export type Ruled = Story & { rules(text: string): void };

@@ -1,23 +1,10 @@
 // Attacks on a decision while it is made: what is decided changes, two decide, the process dies, the service or Slack fails.
 
 import { expect } from "vitest";
-import type { Message } from "#src/sandbox/slack/model.ts";
 import { buttonsOf, modalText, textOf } from "../make/journey-sight.ts";
-import { ana, ben, cat, opsAgents, type Stage } from "../make/world.ts";
-import { type Attack, attacks } from "./classes.ts";
-
-/** A run of this attack's own, at its approval. */
-export type Story = {
-  readonly world: Stage;
-  readonly opening: Message;
-  readonly card: Message;
-  readonly run: string;
-  readonly approval: string;
-  /** An act of this person's (Ben's) is refused; when the attack is over, the audit must say so. */
-  refused(because: string, user?: string): void;
-  /** What the service was sent about this run. */
-  decisions(): readonly { decision: string; reason: string }[];
-};
+import { ana, ben, cat, opsAgents } from "../make/world.ts";
+import { type Attack, attacks, type Story } from "./classes.ts";
+import { rawStories } from "./raw-cases.ts";
 
 type Row = readonly [what: string, attack: (on: Story) => Promise<void>];
 const stories = (kind: number, from: number, rows: readonly Row[]): readonly Attack<Story>[] =>
@@ -342,6 +329,7 @@ export const storyCases: readonly Attack<Story>[] = [
   ...stolen,
   ...content,
   ...between,
+  ...rawStories(meanwhile),
   ...restarted,
   ...unconfirmed,
   ...silence,

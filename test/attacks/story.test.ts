@@ -3,7 +3,8 @@ import { ana, aWorld, ben, opsAgents, type Stage } from "../make/world.ts";
 import { policyFile } from "../make/policy.ts";
 import { rowsOf } from "./ground.ts";
 import { ruledCases, RULES } from "./ruled-cases.ts";
-import { type Story, storyCases } from "./story-cases.ts";
+import type { Story } from "./classes.ts";
+import { storyCases } from "./story-cases.ts";
 
 // Worlds of their own: what is decided is paced, as Slack wants it, and some attacks restart the app.
 describe.concurrent("while a decision is made", () => {

@@ -56,7 +56,8 @@ test("the full text of what was decided on is kept under its digest", async () =
   const { id } = await decided(bench);
   const recorded = (await entries(bench)).find(({ what }) => what === "decided");
   const text = await bench.store.auditText(recorded?.digest ?? "");
-  expect(JSON.parse(text ?? "null")).toEqual([id, "apr_1", { action: "delete it" }]);
+  expect(JSON.parse(text ?? "null")).toEqual([id, "apr_1", { action: "delete it" }, recorded?.context]);
+  expect(await bench.store.auditText(recorded?.context ?? "")).toBe('["run",{"input":"task"}]');
   expect(text).toBe((await bench.run(id)).approvals[0]?.request.digest);
 });
 

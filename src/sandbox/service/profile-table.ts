@@ -3,6 +3,7 @@
 import { z } from "zod";
 import {
   errorBodies,
+  pendingLists,
   pendingShapes,
   plainProfile,
   successStatuses,
@@ -75,6 +76,7 @@ const rows: { readonly [Name in keyof Profile]: Kind<Profile[Name]> & { readonly
   runningState: row("the state after queued; null: it stays queued until the run asks or ends", stateName),
   resumedState: row("the state after the last decision; null: the same as before the request", stateName),
   pendingShape: row("what an item of pending_approvals is", among(...pendingShapes)),
+  pendingList: row("what holds the items of pending_approvals", among(...pendingLists)),
   approvedStatus: row("status of an approved approval", resolvedWord),
   deniedStatus: row("status of a denied approval", resolvedWord),
   reasonRequired: row("when a decision needs a reason", among(...whenReasonIsRequired)),

@@ -6,9 +6,19 @@ export type SuccessStatus = (typeof successStatuses)[number];
 
 /**
  * An item of `pending_approvals`: the Approval record, the record with the tool's details, `{ id, action }`, the
- * record without action and status, or the id alone.
+ * record without action and status, the id alone, the record in a record, or one whose id is called `approval_id`.
  */
-export const pendingShapes = ["full", "extra", "id and action", "lacking", "bare id"] as const;
+export const pendingShapes = [
+  "full",
+  "extra",
+  "id and action",
+  "lacking",
+  "bare id",
+  "nested",
+  "approval_id",
+] as const;
+/** What holds the items: a list, a list among empty items, a record around the list, or a record by id. */
+export const pendingLists = ["list", "list with nulls", "items", "by id"] as const;
 export const whenReasonIsRequired = ["never", "to deny", "always"] as const;
 export const errorBodies = ["record", "other json", "text", "empty"] as const;
 export const timestampStyles = ["milliseconds", "seconds", "offset"] as const;
@@ -26,6 +36,7 @@ export type Profile = {
   /** The state after the last decision; null: the same as before the request. */
   resumedState: string | null;
   pendingShape: (typeof pendingShapes)[number];
+  pendingList: (typeof pendingLists)[number];
   /** What a resolved approval's `status` says. */
   approvedStatus: string;
   deniedStatus: string;
@@ -65,6 +76,7 @@ export const plainProfile: Readonly<Profile> = {
   runningState: "running",
   resumedState: null,
   pendingShape: "extra",
+  pendingList: "list",
   approvedStatus: "approved",
   deniedStatus: "denied",
   reasonRequired: "never",

@@ -42,7 +42,7 @@ export function numberedLines(length: number): string {
 
 /**
  * Everything that has fooled a reader of chat messages: Slack's control sequences, Markdown links that lie, forged
- * status lines, direction overrides, zero-width and control characters, look-alikes, halves of characters.
+ * status lines, direction overrides, zero-width and control characters, look-alikes.
  */
 export const hostileText = [
   "Deploy <!channel> <!here> <!everyone> <@U0000001> <#C0000001|general> <!subteam^S0000001>",
@@ -53,6 +53,6 @@ export const hostileText = [
   "zero\u200bwidth\u200cjoi\u200dners\ufeff and soft\u00adhyphens \u2060and tags \u{e0061}\u{e0070}\u{e0070}",
   "bell\u0007 back\b\b\bspace escape\u001b[31mred\u001b[0m nul\u0000 delete\u007f next\u0085line separator\u2028here",
   "\u0430\u0440\u0440rove the d\u0435ployment to pr\u03bfduction",
-  `stacked ${"Z\u0351\u036b\u0343".repeat(12)} and half a character \ud83d alone`,
+  `stacked ${"Z\u0351\u036b\u0343".repeat(12)}`,
   `one word of ${"wide".repeat(200)}`,
 ].join("\n");

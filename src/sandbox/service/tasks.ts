@@ -131,6 +131,19 @@ const table: readonly Task[] = [
     ],
   },
   {
+    words: ["unreadable"],
+    what: "asks for two approvals, one of them with half of a character, which no two programs read alike",
+    steps: (input) => {
+      const { action, details } = notice(12_400);
+      return [
+        littleWork,
+        asking(deployment(input), { action: `${action} \ud83d`, details }),
+        littleWork,
+        tell,
+      ];
+    },
+  },
+  {
     words: ["slow"],
     what: "works for a minute before and after its approval",
     steps: (input) => [

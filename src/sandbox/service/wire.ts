@@ -34,7 +34,7 @@ export function runRecord(run: Run, profile: Profile): object {
     status: statusOf(run, profile),
     ...(profile.readEchoesInput ? { input: run.input, created_at: timestamp(run.createdAt, profile) } : {}),
     ...(run.phase === "awaiting_approval"
-      ? { pending_approvals: pendingOf(run).map((approval) => pendingItem(approval, profile)) }
+      ? { pending_approvals: pendingField(pendingOf(run), profile) }
       : {}),
     ...endingFields(run, profile),
   };
@@ -56,6 +56,20 @@ function endingFields({ ending, completedAt }: Run, profile: Profile): object {
     : { reason: ending.reason, completed_at };
 }
 
+function pendingField(approvals: readonly Approval[], profile: Profile): unknown {
+  const items = approvals.map((approval) => pendingItem(approval, profile));
+  switch (profile.pendingList) {
+    case "list":
+      return items;
+    case "list with nulls":
+      return [null, ...items, null];
+    case "items":
+      return { count: items.length, items };
+    case "by id":
+      return Object.fromEntries(approvals.map(({ id }, at) => [id, items[at]]));
+  }
+}
+
 function pendingItem(approval: Approval, profile: Profile): unknown {
   const { id, action, requestedAt, details } = approval;
   switch (profile.pendingShape) {
@@ -69,6 +83,10 @@ function pendingItem(approval: Approval, profile: Profile): unknown {
       return { id, requested_at: timestamp(requestedAt, profile) };
     case "bare id":
       return id;
+    case "nested":
+      return { approval: approvalRecord(approval, profile) };
+    case "approval_id":
+      return { approval_id: id, action, status: "pending" };
   }
 }
 

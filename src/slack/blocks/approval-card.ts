@@ -21,6 +21,7 @@ import {
   WHO_SEES_MASKED,
   wholeRequest,
 } from "./request-blocks.ts";
+import { hasDetails } from "./run-details.ts";
 import {
   clock,
   escaped,
@@ -52,7 +53,7 @@ export function approvalCard(run: Run, approval: Approval): Message {
     blocks.push(rich(line(...pastLine(approval, past), words(pastWords(past.because, past.words)))));
   blocks.push(...ruleBlocks(run, approval));
   blocks.push(...outcomeBlocks(state));
-  blocks.push(...buttons(approval, state));
+  blocks.push(...buttons(run, approval, state));
   blocks.push(note(smallPrint(approval)));
   return { text: escaped(`${state.title}: ${asks}`), blocks };
 }
@@ -100,7 +101,7 @@ function requestBlock(run: Run, approval: Approval): Block {
 }
 
 /** Approve and Deny while it can be decided; what does not fit the card can be read as long as the card is there. */
-function buttons({ nonce, request, ruling }: Approval, { open, held }: CardState): Block[] {
+function buttons(run: Run, { nonce, request, ruling }: Approval, { open, held }: CardState): Block[] {
   const button = (action_id: string, text: string, style: { style?: "primary" } = {}): object => ({
     type: "button",
     action_id,
@@ -113,7 +114,9 @@ function buttons({ nonce, request, ruling }: Approval, { open, held }: CardState
   const stop = held === null ? [] : [button(CARD_UNDO, "Undo"), deny];
   const mustRead = open && ruling.rule.friction.readFirst;
   const whole = fitsCard(request) || needsFile(request);
-  const read = whole && !mustRead ? [] : [button(CARD_READ, "Read in full")];
+  const inFull = !whole || mustRead;
+  const read =
+    inFull || hasDetails(run, request) ? [button(CARD_READ, inFull ? "Read in full" : "Details")] : [];
   const elements = [...(mustRead ? read : []), ...decide, ...stop, ...(mustRead ? [] : read)];
   // A block id of its own for each version: a click on a copy that Slack's client still shows is told apart.
   return elements.length === 0 ? [] : [{ type: "actions", block_id: `decide-${nonce}`, elements } as Block];

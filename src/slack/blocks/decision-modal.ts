@@ -4,6 +4,7 @@ import { MAX_REASON_CHARS } from "../../core/decide.ts";
 import type { Nonce } from "../../core/ids.ts";
 import { BUILT_IN_RULE, type Rule } from "../../core/policy.ts";
 import { type Drawing, requestText } from "../../core/request-text.ts";
+import { contextBehind } from "../../core/run-context.ts";
 import { visible } from "../../core/text.ts";
 import { type Run, runId } from "../../core/run.ts";
 import { DECISION_MODAL, REASON_BLOCK, REASON_INPUT, WORD_BLOCK, WORD_INPUT } from "../names.ts";
@@ -16,6 +17,7 @@ import {
   WHO_SEES_MASKED,
   wholeRequest,
 } from "./request-blocks.ts";
+import { detailLines, runDetails } from "./run-details.ts";
 import { count, cut, duration, line, note, person, rich, said, words } from "./rich.ts";
 
 const FILE_PART_CHARS = 20_000;
@@ -42,7 +44,8 @@ export function decisionModal(run: Run, request: Request, verdict: Verdict, nonc
       rich(line(words(does))),
       ...asked(run, request),
       ...shown(request, "open"),
-      ...maskedInFile(request),
+      ...runDetails(run, request, "open"),
+      ...maskedInFile(run, request),
       mark(request),
       reason(verdict, rule),
       ...word(verdict, rule),
@@ -76,6 +79,7 @@ export function readModal(run: Run, request: Request): View {
     blocks: [
       ...asked(run, request),
       ...shown(request, "masked"),
+      ...runDetails(run, request, "masked"),
       ...maskedRemark(request, WHO_SEES_MASKED),
       mark(request),
     ],
@@ -103,19 +107,24 @@ export function changedModal(run: Run, was: Request | null, is: Request): View {
         ),
       ),
       ...asked(run, is),
-      ...difference(was, is),
+      ...difference(run, was, is),
       rich(line(words("What it is now:", { bold: true }))),
       ...shown(is, "open"),
+      ...runDetails(run, is, "open"),
       mark(is),
       ...before,
     ],
   };
 }
 
-function difference(was: Request | null, is: Request): Block[] {
+function difference(run: Run, was: Request | null, is: Request): Block[] {
   if (was === null) return [];
-  const before = new Set(requestText(was, "open").split("\n"));
-  const after = new Set(requestText(is, "open").split("\n"));
+  const lines_ = (request: Request): Set<string> =>
+    new Set([
+      ...requestText(request, "open").split("\n"),
+      ...detailLines(contextBehind(run.context, request)),
+    ]);
+  const [before, after] = [lines_(was), lines_(is)];
   const gone = [...before].filter((each) => !after.has(each)).map((each) => `− ${each}`);
   const fresh = [...after].filter((each) => !before.has(each)).map((each) => `+ ${each}`);
   const lines = [...gone, ...fresh].join("\n");

@@ -6,12 +6,14 @@ import {
   CARD_HOLDS_CHARS,
   type Drawing,
   fieldsText,
-  fileText,
-  MODAL_HOLDS_CHARS,
+  needsFile,
   requestParts,
   requestText,
   secretsIn,
 } from "../../core/request-text.ts";
+import { maskedByFile } from "../../core/request-file.ts";
+import type { Run } from "../../core/run.ts";
+import { contextBehind } from "../../core/run-context.ts";
 import { clipCounted, countedChars } from "../../core/text.ts";
 import { boxes, count, line, rich, words } from "./rich.ts";
 
@@ -44,7 +46,7 @@ export function fitsCard(request: Request): boolean {
 }
 
 export function fitsModal(request: Request): boolean {
-  return request.chars <= MODAL_HOLDS_CHARS;
+  return !needsFile(request);
 }
 
 /** The first part, and in plain words how much is missing and where the whole stands. */
@@ -65,10 +67,10 @@ export function maskedRemark(request: Request, where: string): RichTextBlock[] {
 }
 
 /** What the attached file masks, for whoever decides. */
-export function maskedInFile(request: Request): RichTextBlock[] {
+export function maskedInFile(run: Run, request: Request): RichTextBlock[] {
   if (fitsModal(request)) return [];
-  const secrets = secretsIn(request);
-  if (secrets.length === 0 || fileText(request) === requestText(request, "open")) return [];
+  const secrets = maskedByFile(request, contextBehind(run.context, request));
+  if (secrets === null || secrets.length === 0) return [];
   const head = "Masked in the file, in its order of fields:";
   return [rich(line(words(head, { bold: true })), ...boxes(secrets.join("\n")))];
 }

@@ -3,7 +3,7 @@
 
 import { expect, test } from "vitest";
 import { isRecord } from "#src/core/json.ts";
-import { fileText } from "#src/core/request-text.ts";
+import { fileText } from "#src/core/request-file.ts";
 import { ApprovalId, RunId } from "#src/core/ids.ts";
 import { BACK, DOWN } from "#src/core/shows.ts";
 import { cardSlot, OPENING, OUTCOME, type Run, UNREADABLE } from "#src/core/run.ts";

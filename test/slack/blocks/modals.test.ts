@@ -16,6 +16,18 @@ const nonce = aNonce();
 
 const fitting = anyRequest.filter(({ chars }) => chars <= MODAL_HOLDS_CHARS);
 
+test("what changed in the run's own fields is said line by line", () => {
+  const context = (plan: string) => ({ fields: { plan }, volatile: [], digest: plan, chars: plan.length });
+  const request = { ...requestOf("deploy", { action: "deploy" }), context: "destroy", contextChars: 8 };
+  const was = { ...request, context: "harmless", shownContext: context("harmless") };
+  const run = { ...aWatchedRun(), context: context("destroy") };
+  const text = textOf(changedModal(run, was, request).blocks);
+  expect(text).toContain("− run: plan: harmless");
+  expect(text).toContain("+ run: plan: destroy");
+  expect(textOf(decisionModal(run, request, "approve", aNonce()).blocks)).toContain("plan: destroy");
+  expect(textOf(readModal(run, request).blocks)).toContain("plan: destroy");
+});
+
 describe("whatever is asked, Slack takes the modal and nobody is called,", () => {
   test("when it is to be decided", () => {
     always(fc.tuple(anyRun(0), anyRequest), ([each, request]) => {

@@ -1,0 +1,116 @@
+// What the service sends byte by byte: changes that a careless reader of JSON does not see, and items that nobody can read.
+
+import { expect } from "vitest";
+import { readRun } from "#src/agents/wire.ts";
+import { RunId } from "#src/core/ids.ts";
+import { observe } from "#src/core/observe.ts";
+import { UNREADABLE } from "#src/core/run.ts";
+import { drawn } from "#src/slack/blocks/message.ts";
+import { approvalCard } from "#src/slack/blocks/approval-card.ts";
+import { contextAt } from "../make/history.ts";
+import { aWatchedRun, NOON } from "../make/run.ts";
+import { textOf } from "../slack/blocks/oracle.ts";
+import { type Attack, attacks, type Story } from "./classes.ts";
+
+type Meanwhile = (
+  happens: (on: Story) => void,
+  because: "changed" | "closed",
+) => (on: Story) => Promise<void>;
+type Change = readonly [what: string, before: string, after: string, shown: string];
+
+/** The service's answer to each look from now on, as it is written here. */
+function says(on: Story, fields: string): void {
+  const id = JSON.stringify(on.run);
+  on.world.service.control.clearFaults();
+  const body = `{"id":${id},"status":"awaiting_approval",${fields}}`;
+  on.world.service.control.fault({ route: "read-run" }, { kind: "answer", status: 200, body }, "all");
+}
+
+const item = (fields: string) => (on: Story) =>
+  `"pending_approvals":[{"id":${JSON.stringify(on.approval)},"action":"Deploy billing-api",${fields}}]`;
+const around = (fields: string) => (on: Story) => `${fields},${item('"risk":"low"')(on)}`;
+
+const NUMBERS: readonly Change[] = [
+  [
+    "the last digits of a long number",
+    '"user_id":1234567890123456789',
+    '"user_id":1234567890123456700',
+    "6789",
+  ],
+  ["a number of 25 digits", '"to":1000000000000000000000001', '"to":1000000000000000000099999', "000001"],
+  ["a number too great for a computer's own", '"limit":1e400', '"limit":null', "1e400"],
+  ["the way a number is written", '"version":1.10', '"version":1.1', "1.10"],
+];
+const FIELDS: readonly Change[] = [
+  ["the run's plan", '"plan":"harmless"', '"plan":"destroy everything"', "Details"],
+  [
+    "the run's environment",
+    '"environment":{"name":"staging"}',
+    '"environment":{"name":"production"}',
+    "Details",
+  ],
+  ["the task that the run is said to have", '"input":"tidy up"', '"input":"drop all"', "Details"],
+];
+
+export function rawStories(meanwhile: Meanwhile): readonly Attack<Story>[] {
+  const changes =
+    (fields: (text: string) => (on: Story) => string) =>
+    async (on: Story, [, before, after, shown]: Change): Promise<void> => {
+      says(on, fields(before)(on));
+      await on.world.reads(on.card, shown);
+      await meanwhile((story) => says(story, fields(after)(story)), "changed")(on);
+      on.world.service.control.clearFaults();
+    };
+  return [
+    ...attacks<Story, Change>(16, 6, NUMBERS, changes(item)),
+    ...attacks<Story, Change>(16, 10, FIELDS, changes(around)),
+    ...attacks<Story, readonly [string, string]>(
+      17,
+      5,
+      [
+        ["a second action under the same name", '"action":"drop production","x":1'],
+        ["depth that nobody follows", `"x":${"[".repeat(70)}${"]".repeat(70)}`],
+        ["half of a character", '"note":"\\ud83d"'],
+      ],
+      async (on, [, fields]) => {
+        await meanwhile((story) => says(story, item(fields)(story)), "closed")(on);
+        await on.world.saidIn(on.opening, "cannot be read");
+        on.world.service.control.clearFaults();
+      },
+    ),
+  ];
+}
+
+const GOOD = '{"id":"apr_good","action":"read logs"}';
+type Hidden = readonly [what: string, item: string | Buffer];
+
+/** An agent that wants its request to be seen by nobody, or to hide others'. */
+export const rawContent: readonly Attack[] = attacks<void, Hidden>(
+  22,
+  20,
+  [
+    ["a name twice", '{"id":"a","action":"drop production","action":"read logs"}'],
+    ["bytes that are no text", Buffer.from('{"id":"a","action":"J\xe4rg"}', "latin1")],
+    ["half of a character", '{"id":"a","action":"\\udc00"}'],
+    ["great depth", `{"id":"a","x":${"[".repeat(65)}${"]".repeat(65)}}`],
+    ["no id", '{"action":"drop production"}'],
+    ["an id that leads elsewhere", '{"id":".."}'],
+  ],
+  (_, [, bad]) => {
+    const whole = Buffer.concat([
+      Buffer.from(`{"id":"run_1","status":"awaiting_approval","pending_approvals":[${GOOD},`),
+      Buffer.from(bad),
+      Buffer.from("]}"),
+    ]);
+    const spoiled = typeof bad === "string" ? null : whole.toString("latin1");
+    const read = readRun({ body: whole.toString(), spoiled }, RunId("run_1"), NOON);
+    if (!read.ok) throw new Error(read.error);
+    const run = observe(aWatchedRun(RunId("run_1")), read.value, contextAt());
+    expect(run.approvals.map(({ id }) => id)).toEqual(["apr_good"]);
+    for (const each of run.approvals)
+      expect(JSON.stringify(approvalCard(run, each))).toContain("card_approve");
+    const card = drawn(run, UNREADABLE);
+    expect(textOf(card.blocks)).toContain("cannot be read");
+    expect(JSON.stringify(card)).not.toMatch(/"(?:button|actions)"/);
+  },
+);
