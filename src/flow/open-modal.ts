@@ -22,26 +22,36 @@ export type Opened = { readonly run: Run; readonly ticket: ModalTicket };
 export type OpenModal = {
   /** The ticket is stored when this resolves to ok; its nonce is all that the modal carries. */
   decide(click: Click, verdict: Verdict): Promise<Result<Opened, No>>;
-  /** To read a request in full; decides nothing. */
-  read(click: Click): Promise<Result<Reading, No>>;
+  /** Has `show` open a request in full; decides nothing. Rejects with PortError when it is not written down that it was read. */
+  read(click: Click, show: Show): Promise<Result<null, No>>;
 };
 
-export type Reading = {
-  readonly run: Run;
-  readonly request: ModalTicket["saw"];
-  /** To be called once the person has the window before them: only then they have read it. Rejects with PortError. */
-  readonly isOpen: () => Promise<void>;
-};
+/** True: the person has the window before them. Only then they have read it. */
+export type Show = (run: Run, request: ModalTicket["saw"]) => Promise<boolean>;
 
 export function createOpenModal(deps: DecideDeps): OpenModal {
+  const reading = new Map<string, Promise<unknown>>();
+  const keyOf = ({ user, nonce }: Click): string => `${user} ${nonce}`;
   return {
-    decide: (click, verdict) => openModal(deps, click, verdict),
-    read: (click) => readRequest(deps, click),
+    async decide(click, verdict) {
+      // The window is seen a moment before we know that it is open.
+      await Promise.allSettled([reading.get(keyOf(click))]);
+      return openModal(deps, click, verdict);
+    },
+    async read(click, show) {
+      const read = readRequest(deps, click, show);
+      reading.set(keyOf(click), read);
+      try {
+        return await read;
+      } finally {
+        if (reading.get(keyOf(click)) === read) reading.delete(keyOf(click));
+      }
+    },
   };
 }
 
 /** Whoever sees the channel sees the card, so they may read it in full; nobody else. */
-async function readRequest(deps: DecideDeps, click: Click): Promise<Result<Reading, No>> {
+async function readRequest(deps: DecideDeps, click: Click, show: Show): Promise<Result<null, No>> {
   const found = await findCard(deps, click);
   if (!found.ok) return refused(deps, found.error, click, { step: "read" });
   const { run, approval } = found.value;
@@ -53,10 +63,9 @@ async function readRequest(deps: DecideDeps, click: Click): Promise<Result<Readi
     return refused(deps, { refusal: no, run }, click, { step: "read", approval: id, saw: request });
   const read = (newest: Run): Run =>
     hasRead(underPolicy(newest, deps.context()), id, request.digest, click.user);
-  const isOpen = async (): Promise<void> => {
-    if (read(run) !== run) await deps.rounds.change(run.key, read, { mustHold: false });
-  };
-  return ok({ run, request, isOpen });
+  const isOpen = await show(run, request);
+  if (isOpen && read(run) !== run) await deps.rounds.change(run.key, read, { mustHold: false });
+  return ok(null);
 }
 
 async function openModal(deps: DecideDeps, click: Click, verdict: Verdict): Promise<Result<Opened, No>> {

@@ -43,17 +43,18 @@ const NOT_UNDONE =
   "Countersign could not write it down just now, so the approval is not taken back yet. Press Undo again while the card shows it.";
 
 async function read(deps: ListenerDeps, payload: ClickPayload, click: Click): Promise<void> {
-  const found = await deps.openModal.read(click);
-  if (!found.ok) return refuse(deps, payload, found.error.refusal);
-  const { run, request, isOpen } = found.value;
-  if (!(await open(deps, payload, readModal(run, request)))) return;
+  let isOpen = false;
   try {
-    await isOpen();
+    const read = await deps.openModal.read(click, async (run, request) => {
+      isOpen = await open(deps, payload, readModal(run, request));
+      return isOpen;
+    });
+    if (!read.ok) await refuse(deps, payload, read.error.refusal);
   } catch (error) {
-    if (!(error instanceof PortError)) throw error;
+    if (!isOpen || !(error instanceof PortError)) throw error;
     deps.log.error(
       { error },
-      "it could not be written down that a request was read; its reader is told to open it again",
+      "it could not be marked that a request was read; its reader is told so at Approve",
     );
   }
 }

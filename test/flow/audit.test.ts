@@ -8,6 +8,7 @@ import type { AuditEntry, KeptEntry } from "#src/flow/audit-entry.ts";
 import { type Bench, createBench, failure } from "../make/flow.ts";
 import { anApproval, aNonce, aRunId, APPROVER, CHANNEL, NOON, REQUESTER, TEAM } from "../make/run.ts";
 
+const shown = (): Promise<boolean> => Promise.resolve(true);
 const BY = { team: TEAM, user: APPROVER };
 const SECOND = UserId("U0SECOND");
 const ALL: readonly AuditEntry["what"][] = [
@@ -67,7 +68,7 @@ test("each refused click and submit is an entry, with what was tried and why it 
   const before = (await entries(bench)).length;
   await bench.flow.openModal.decide({ ...click, user: REQUESTER }, "approve");
   await bench.flow.openModal.decide({ ...click, nonce: aNonce() }, "deny");
-  await bench.flow.openModal.read({ ...click, nonce: aNonce() });
+  await bench.flow.openModal.read({ ...click, nonce: aNonce() }, shown);
   await bench.flow.recordDecision(BY, null, "");
   await bench.flow.recordDecision({ ...BY, user: SECOND }, nonce, "not mine");
   await bench.flow.recordDecision(BY, nonce, "another reason");

@@ -9,6 +9,7 @@ import { SUBMIT_LOOK_MS } from "#src/flow/record-decision.ts";
 import { type Bench, clickOn, createBench, failure } from "../make/flow.ts";
 import { aNonce, APPROVER, REQUESTER, TEAM } from "../make/run.ts";
 
+const shown = (): Promise<boolean> => Promise.resolve(true);
 const BY = { team: TEAM, user: APPROVER };
 const SECOND = UserId("U0SECOND");
 
@@ -65,7 +66,7 @@ describe("a click on a card", () => {
     const { click } = await bench.withCard();
     const unknown = { ok: false, error: { refusal: { because: "unknown" }, run: null } };
     expect(await bench.flow.openModal.decide({ ...click, ...facts }, "approve")).toMatchObject(unknown);
-    expect(await bench.flow.openModal.read({ ...click, ...facts })).toMatchObject(unknown);
+    expect(await bench.flow.openModal.read({ ...click, ...facts }, shown)).toMatchObject(unknown);
   });
 
   test("on a version that was replaced is told that the request changed", async () => {
