@@ -30,7 +30,7 @@ export function healthReport(health: Health, now: number): Message {
         words(`${store.ok ? "✅" : "❌"} Store`, { bold: true }),
         words(
           store.ok
-            ? ` answered in ${store.latencyMs} ms`
+            ? ` answered in ${Math.round(store.latencyMs)} ms`
             : " does not answer: nothing can be recorded until it does",
         ),
       ),
@@ -39,16 +39,17 @@ export function healthReport(health: Health, now: number): Message {
   return { text: title, blocks };
 }
 
-function unreadableBlock({ runs, approvals }: Health["unreadable"]): Block {
-  const what = `${count(approvals)} ${approvals === 1 ? "approval" : "approvals"} of ${count(runs)} ${runs === 1 ? "run" : "runs"}`;
-  const rest = " cannot be read, so nobody can decide them here. The messages in their threads say why.";
-  return rich(line(words("❌ Approvals: ", { bold: true }), words(`${what}${rest}`)));
+function unreadableBlock({ runs }: Health["unreadable"]): Block {
+  const rest =
+    "approvals that cannot be read, so nobody can decide them here. A message in the run's thread says why.";
+  const says = `${count(runs)} ${runs === 1 ? "run has" : "runs have"} ${rest}`;
+  return rich(line(words("❌ Approvals: ", { bold: true }), words(says)));
 }
 
 function part(name: string, report: HealthReport, fields: readonly string[]): Block {
   const head = line(
     words(`${report.ok ? "✅" : "❌"} ${name}`, { bold: true }),
-    words(report.fault === null ? ` answered in ${report.latencyMs} ms` : `: `),
+    words(report.fault === null ? ` answered in ${Math.round(report.latencyMs)} ms` : `: `),
     ...(report.fault === null ? [] : [said(report.fault, SAYS_CHARS)]),
   );
   const told = fields.flatMap((field) => {

@@ -30,7 +30,7 @@ export function unreadableCard(run: Run): Message {
       ...unreadable.items.map((item) => itemBlock(unreadable, item)),
       ...(more > 0 ? [rich(line(words(`${count(more)} more cannot be read either.`)))] : []),
       rich(line(words("What to do: ", { bold: true }), words(adviceWords(unreadable)))),
-      note("What stands in the boxes is the service's own text, as first seen"),
+      ...(unreadable.what === "items" ? [note("The boxes hold the service's own text, as first seen")] : []),
     ],
   };
 }
@@ -51,7 +51,12 @@ export function unreadableTitle({ what, count: many }: Unreadable): string {
 
 function itemBlock({ what }: Unreadable, { ids, why, source, hidden }: UnreadableItem): Block {
   const named = ids.flatMap((id) => [words(", approval "), said(id, 120, { code: true })]);
-  const reason = line(words("Why", { bold: true }), ...named, words(": "), said(`${why}.`, WHY_CHARS));
+  const reason = line(
+    words("Why", { bold: true }),
+    ...named,
+    words(": "),
+    said(why.endsWith(".") ? why : `${why}.`, WHY_CHARS),
+  );
   if (what !== "items") return rich(reason);
   const rest = `${count(hidden)} more characters are not shown here. The service has them.`;
   const missing = hidden === 0 ? [] : [line(words(rest, { bold: true }))];
@@ -65,7 +70,7 @@ function adviceWords({ what }: Unreadable): string {
     case "list":
       return "Look at the service. Countersign keeps asking, and shows each approval when the service lists it.";
     case "items":
-      return "It cannot be decided here. Decide it at the service, or ask whoever runs the agent to have it sent again. When it can be read, its own card appears.";
+      return "It cannot be decided here. Decide it at the service, or have the agent ask again. Its own card appears when it can be read.";
   }
 }
 
