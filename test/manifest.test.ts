@@ -165,8 +165,11 @@ describe("the manifest", () => {
   });
 
   test("subscribes to the events that the code hears", () => {
-    expect(heard().others).toEqual([names.HOME_OPENED]);
-    expect(manifest.settings.event_subscriptions.bot_events).toEqual(heard().others);
+    // Bolt hears one event where the manifest has one for each kind of channel.
+    const asSubscribed = (name: string): string[] =>
+      name === names.MESSAGE ? ["message.channels", "message.groups"] : [name];
+    expect(heard().others).toEqual([names.HOME_OPENED, names.MESSAGE, names.MEMBER_JOINED]);
+    expect(manifest.settings.event_subscriptions.bot_events).toEqual(heard().others.flatMap(asSubscribed));
   });
 
   test("has a Home tab, and a Messages tab that is only read: commands are typed in channels", () => {

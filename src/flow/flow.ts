@@ -10,6 +10,7 @@ import type { AuditReaders, Mail } from "./letter.ts";
 import { createPostOffice } from "./post-office.ts";
 import type { FlowLog, FlowMetrics } from "./flow-log.ts";
 import { createHold } from "./hold-runs.ts";
+import { createKeepCards, type KeepCards } from "./keep-cards.ts";
 import { createOpenModal, type OpenModal } from "./open-modal.ts";
 import { createOutageWatch } from "./outage.ts";
 import { createPerform } from "./perform.ts";
@@ -38,6 +39,7 @@ export type Flow = {
   readonly noteRefusal: NoteRefusal;
   readonly giveAudit: GiveAudit;
   readonly dispute: Dispute;
+  readonly cards: Pick<KeepCards, "deleted" | "letIn" | "lookNow">;
   /** Takes up all unfinished runs; resolves to how many. Rejects when the store can't be read. */
   start(): Promise<number>;
   /** Brings what waits for a decision under the policy that is in force now. Rejects when the store fails. */
@@ -77,6 +79,7 @@ export function createFlow(ports: FlowDeps, limits: WatchLimits): Flow {
   const outage = createOutageWatch({ ...deps, guard, change: rounds.change }, OUTAGE_CHECK_MS);
   const retention = createRetention(store, clock, log);
   const office = createPostOffice(deps);
+  const cards = createKeepCards({ ...deps, rounds });
   const use = { ...deps, rounds };
   return {
     startRun: createStartRun(use),
@@ -87,6 +90,7 @@ export function createFlow(ports: FlowDeps, limits: WatchLimits): Flow {
     noteRefusal: createNoteRefusal(use),
     giveAudit: createGiveAudit(use),
     dispute: createDispute(deps),
+    cards,
     questions: createQuestions({ ...deps, watch, guard, unreadable }),
     start: () => {
       outage.start();
@@ -96,7 +100,7 @@ export function createFlow(ports: FlowDeps, limits: WatchLimits): Flow {
     },
     policyChanged: () => bringUnderPolicy(store, rounds.change, deps.context),
     stop: async (ms) => {
-      for (const part of [hold, watch, outage, retention]) part.stop();
+      for (const part of [hold, watch, outage, retention, cards]) part.stop();
       await Promise.all([rounds.stop(ms), office.stop(ms)]);
       await store.release();
     },

@@ -9,7 +9,7 @@ import type { Run } from "../core/run.ts";
 import { aboutTask, auditEntry } from "./audit-entry.ts";
 import type { FlowMetrics } from "./flow-log.ts";
 import type { NoRun } from "./no-run.ts";
-import type { People } from "./people.ts";
+import { channelsOf, JOINED_AGE_MS, type People } from "./people.ts";
 import { type AgentService, type AuditEntry, PortError, type Store } from "./ports.ts";
 import { createNoteRefusal, type Tried } from "./refuse.ts";
 import type { Rounds } from "./rounds.ts";
@@ -34,7 +34,7 @@ export async function mayUse({ people }: UseDeps, by: Asker): Promise<NoRun | nu
   if (by.channel.startsWith("D")) return { because: "not-a-channel" };
   let person: Person;
   try {
-    person = await people.lookUp(by.team, by.user, by.channel, RELAXED_AGE_MS);
+    person = await lookUpHere(people, by);
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     if (error.code === "channel_not_found") return { because: "hidden-channel" };
@@ -42,6 +42,12 @@ export async function mayUse({ people }: UseDeps, by: Asker): Promise<NoRun | nu
   }
   if (person.kind !== "member") return { because: person.kind };
   return person.seesChannel ? null : { because: "not-in-channel" };
+}
+
+/** Somebody may have joined the channel a moment ago, so that they do not see it is never told from an old answer. */
+async function lookUpHere(people: People, { team, user, channel }: Asker): Promise<Person> {
+  const person = await people.lookUp(team, user, channel, RELAXED_AGE_MS);
+  return person.seesChannel ? person : people.lookUp(team, user, channel, JOINED_AGE_MS);
 }
 
 /** Null: they may start or adopt runs here. */
@@ -75,7 +81,7 @@ export async function isAmongAny(
 /** Only members of its channel hear of a run; to others it is an unknown one. */
 export async function mayKnow({ people }: UseDeps, by: Asker, run: Run): Promise<NoRun | null> {
   try {
-    const channels = await people.channelsOf(by.user, RELAXED_AGE_MS);
+    const channels = await channelsOf(people, by.user, run.channel);
     return channels.has(run.channel) ? null : { because: "unknown-run" };
   } catch (error) {
     if (error instanceof PortError) return { because: "unverified" };

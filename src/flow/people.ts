@@ -3,6 +3,21 @@
 import type { Person } from "../core/decide.ts";
 import type { ChannelId, GroupId, TeamId, UserId } from "../core/ids.ts";
 
+/** Membership may be this old (ms) for reading, where it lets somebody read. */
+export const MEMBERSHIP_AGE_MS = 60_000;
+/** A «no» is asked again: somebody may have joined a moment ago (ms). Not for each question: whoever keeps asking uses up nobody's look-ups. */
+export const JOINED_AGE_MS = 2_000;
+
+/** The channels of a person for reading; that they are not in `channel` is never told from an old answer. */
+export async function channelsOf(
+  people: Pick<People, "channelsOf">,
+  user: UserId,
+  channel: ChannelId,
+): Promise<ReadonlySet<ChannelId>> {
+  const known = await people.channelsOf(user, MEMBERSHIP_AGE_MS);
+  return known.has(channel) ? known : people.channelsOf(user, JOINED_AGE_MS);
+}
+
 export type People = {
   /** Facts read now; one answer up to `maxAgeMs` old may be shared. Rejects with PortError when Slack does not say. */
   lookUp(team: TeamId, user: UserId, channel: ChannelId, maxAgeMs: number): Promise<Person>;

@@ -89,6 +89,8 @@ export type Chat = {
   update(run: Run, slot: Slot, ts: MessageTs): Promise<"updated" | "gone" | "unchangeable">;
   /** Idempotent. All copies of the slot's message that are there, oldest first. */
   find(run: Run, slot: Slot): Promise<readonly MessageTs[]>;
+  /** Idempotent. Is this message still in its channel? A reply that is not shown in the channel is not seen by this. */
+  isThere(channel: ChannelId, ts: MessageTs): Promise<boolean>;
   /** Idempotent. */
   remove(run: Run, ts: MessageTs): Promise<void>;
   /** An upload that is never shared is seen by nobody, so this may be repeated. Resolves to Slack's file id. */
@@ -103,7 +105,8 @@ export type Chat = {
 
 export type PacedEffect = {
   readonly channel: ChannelId | UserId;
-  readonly kind: "post" | "update" | "read" | "other";
+  /** `sweep`: reads that nobody waits for. */
+  readonly kind: "post" | "update" | "read" | "sweep" | "other";
   /** 0 is the most urgent. */
   readonly urgency: 0 | 1 | 2 | 3;
 };

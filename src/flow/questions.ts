@@ -1,10 +1,10 @@
 // What people may know: of a run only those hear who are members of its channel; to others it is an unknown run.
 
-import type { RunId, UserId } from "../core/ids.ts";
+import type { ChannelId, RunId, UserId } from "../core/ids.ts";
 import type { Run } from "../core/run.ts";
 import type { Clock } from "./clock.ts";
 import type { AgentService, Gateway, HealthReport, Store } from "./ports.ts";
-import type { People } from "./people.ts";
+import { channelsOf, MEMBERSHIP_AGE_MS, type People } from "./people.ts";
 import type { ServiceGuard, ServiceState } from "./service-guard.ts";
 import type { UnreadableCounts, UnreadableRuns } from "./unreadable-runs.ts";
 import type { Watch } from "./watch.ts";
@@ -12,8 +12,12 @@ import type { Watch } from "./watch.ts";
 export type Questions = {
   /** Null: no such run, or not for this person. Rejects with PortError when Slack or the store does not answer. */
   status(user: UserId, id: RunId): Promise<Run | null>;
-  /** Newest first, at most `limit`. */
-  list(user: UserId, only: "unfinished" | "pending" | "all", limit: number): Promise<readonly Run[]>;
+  /** Newest first, at most `limit`; asked in `channel`, of all channels of the person. */
+  list(
+    by: { readonly user: UserId; readonly channel: ChannelId },
+    only: "unfinished" | "pending" | "all",
+    limit: number,
+  ): Promise<readonly Run[]>;
   /** What waits for others' decision and what this person asked for themselves, each newest first, at most `limit`. */
   home(user: UserId, limit: number): Promise<HomeRuns>;
   /** Never rejects. */
@@ -45,9 +49,6 @@ type Deps = {
   clock: Clock;
 };
 
-/** Membership may be this old (ms) for reading. */
-const MEMBERSHIP_AGE_MS = 60_000;
-
 export function createQuestions(deps: Deps): Questions {
   return { ...createLists(deps), health: createHealth(deps) };
 }
@@ -57,15 +58,15 @@ function createLists({ store, people }: Deps): Omit<Questions, "health"> {
     const key = await store.byRunId(id);
     const run = key === null ? null : ((await store.load(key))?.run ?? null);
     if (run === null) return null;
-    return (await people.channelsOf(user, MEMBERSHIP_AGE_MS)).has(run.channel) ? run : null;
+    return (await channelsOf(people, user, run.channel)).has(run.channel) ? run : null;
   }
 
   async function list(
-    user: UserId,
+    { user, channel }: { user: UserId; channel: ChannelId },
     only: "unfinished" | "pending" | "all",
     limit: number,
   ): Promise<readonly Run[]> {
-    const mine = await people.channelsOf(user, MEMBERSHIP_AGE_MS);
+    const mine = await channelsOf(people, user, channel);
     return mine.size === 0 ? [] : store.list({ channels: [...mine], only, limit });
   }
 

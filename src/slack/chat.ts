@@ -10,7 +10,7 @@ import { drawn } from "./blocks/message.ts";
 import { privateWords } from "./blocks/private-words.ts";
 import type { Call } from "./clients.ts";
 import type { Files } from "./files.ts";
-import { findMessages, hasFile, type Self } from "./find-messages.ts";
+import { findMessages, hasFile, isThere, type Self } from "./find-messages.ts";
 import type { Lane } from "./lane.ts";
 import { METADATA_EVENT } from "./names.ts";
 import { postedTs } from "./wire.ts";
@@ -33,7 +33,7 @@ type Deps = {
 };
 
 export function createChat(deps: Deps): Chat {
-  const { files } = deps;
+  const { files, call } = deps;
   const mark = (run: Run, slot: Slot): string => deps.digest(`${run.key} ${slot}`).slice(0, 32);
   return {
     turn: (effect) => deps.lane.turn(effect),
@@ -41,6 +41,7 @@ export function createChat(deps: Deps): Chat {
     update: (run, slot, ts) => paced(deps, run, "update", () => update(deps, run, slot, ts)),
     find: (run, slot) =>
       paced(deps, run, "read", () => findMessages(deps, run, inChannel(slot), mark(run, slot))),
+    isThere: (channel, ts) => paced(deps, { channel }, "sweep", () => isThere(call, channel, ts)),
     remove: (run, ts) => paced(deps, run, "other", () => removeMessage(deps.call, run.channel, ts)),
     upload: (run, slot) => paced(deps, run, "other", () => files.upload(run, slot)),
     share: (run, file, slot) => paced(deps, run, "post", () => files.share(run, file, slot)),
@@ -56,7 +57,7 @@ function inChannel(slot: Slot): boolean {
 
 async function paced<T>(
   { lane }: Deps,
-  run: Run,
+  { channel }: Pick<Run, "channel">,
   kind: PacedEffect["kind"],
   act: () => Promise<T>,
 ): Promise<T> {
@@ -64,7 +65,7 @@ async function paced<T>(
     return await act();
   } catch (error) {
     if (error instanceof PortError && error.retryAfterMs !== null)
-      lane.rest(kind, run.channel, error.retryAfterMs);
+      lane.rest(kind, channel, error.retryAfterMs);
     throw error;
   }
 }

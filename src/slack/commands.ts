@@ -126,16 +126,14 @@ async function answer(deps: ListenerDeps, by: Asker, asked: Asked): Promise<Mess
       return listed(
         deps,
         { title: "Runs of your channels", none },
-        await deps.questions.list(by.user, "all", LIST_MOST + 1),
+        await deps.questions.list(by, "all", LIST_MOST + 1),
       );
     }
     case "pending": {
       const none = "Nothing waits for a decision in your channels.";
-      return listed(
-        deps,
-        { title: "Waiting for a decision", none },
-        await deps.questions.list(by.user, "pending", LIST_MOST + 1),
-      );
+      const runs = await deps.questions.list(by, "pending", LIST_MOST + 1);
+      deps.cards.lookNow(runs);
+      return listed(deps, { title: "Waiting for a decision", none }, runs);
     }
     case "audit":
       return audit(deps, by, asked.rest);
@@ -178,6 +176,7 @@ async function aboutOne(deps: ListenerDeps, by: Asker, { is, rest }: Asked): Pro
       : oneRun(await linked(deps, found));
   }
   const done = is === "watch" ? await deps.adoptRun.adopt(by, id) : await deps.adoptRun.unwatch(by, id);
+  if (!done.ok && done.error.because === "already-watched") deps.cards.lookNow([done.error.run]);
   if (!done.ok) return plain(noRunWords(done.error, deps.command));
   return plain(
     is === "watch"

@@ -45,6 +45,7 @@ export type UseCases = Pick<
   | "noteRefusal"
   | "giveAudit"
   | "dispute"
+  | "cards"
 >;
 
 export type SlackDoor = {
@@ -81,6 +82,7 @@ export async function createSlack(options: SlackOptions): Promise<SlackDoor> {
       const deps: ListenerDeps = {
         ...useCases,
         team: self.team,
+        self: self.user,
         command,
         quick,
         answerAt,

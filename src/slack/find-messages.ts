@@ -1,7 +1,7 @@
 // Reading back: is the message there whose answer was lost? Found by the metadata we put on it, and only among our own, since
 // any app may copy metadata.
 
-import { type MessageTs, parsed, MessageTs as toTs, type UserId } from "../core/ids.ts";
+import { type ChannelId, type MessageTs, parsed, MessageTs as toTs, type UserId } from "../core/ids.ts";
 import { OPENING, type Run } from "../core/run.ts";
 import { PortError } from "../flow/ports.ts";
 import type { Call } from "./clients.ts";
@@ -45,6 +45,12 @@ export async function hasFile(deps: Deps, run: Run, file: string): Promise<boole
   return messages.some(
     (message) => isOurs(message, deps.self) && message.files.some(({ id }) => id === file),
   );
+}
+
+/** In the channel itself; a reply is there when it is shown in the channel too, as cards are. Rejects with PortError. */
+export async function isThere(call: Call, channel: ChannelId, ts: MessageTs): Promise<boolean> {
+  const where = { channel, oldest: ts, latest: ts, inclusive: true, limit: 1 };
+  return slackHistory(await call("conversations.history", where)).messages.some((each) => each.ts === ts);
 }
 
 export function isOurs(message: SlackHistory["messages"][number], self: Self): boolean {

@@ -20,8 +20,9 @@ const POSTS = { intervalCap: 4, interval: 4_000 };
  */
 const CARD_UPDATES = { intervalCap: 6, interval: 14_400 };
 const OTHER_UPDATES = { intervalCap: 10, interval: 24_000 };
-/** conversations.history and .replies are Tier 3 as well. */
-const READS = { intervalCap: 10, interval: 12_000 };
+/** conversations.history and .replies are Tier 3 as well: 50 a minute, of which cards are looked for with fifteen. */
+const READS = { intervalCap: 7, interval: 12_000 };
+const SWEEPS = { intervalCap: 3, interval: 12_000 };
 /** files.* and chat.postEphemeral are Tier 4, 100 and more a minute. */
 const OTHERS = { intervalCap: 20, interval: 12_000 };
 
@@ -59,6 +60,8 @@ function namesOf(kind: PacedEffect["kind"], channel: PacedEffect["channel"]): re
       ];
     case "read":
       return [["read", READS]];
+    case "sweep":
+      return [["sweep", SWEEPS]];
     case "other":
       return [["other", OTHERS]];
   }

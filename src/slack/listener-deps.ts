@@ -1,8 +1,9 @@
-import type { TeamId } from "../core/ids.ts";
+import type { TeamId, UserId } from "../core/ids.ts";
 import type { AdoptRun } from "../flow/adopt-run.ts";
 import type { Clock } from "../flow/clock.ts";
 import type { Dispute } from "../flow/dispute.ts";
 import type { FlowLog } from "../flow/flow-log.ts";
+import type { KeepCards } from "../flow/keep-cards.ts";
 import type { GiveAudit } from "../flow/give-audit.ts";
 import type { OpenModal } from "../flow/open-modal.ts";
 import type { Questions } from "../flow/questions.ts";
@@ -17,6 +18,8 @@ import type { OpenedForms } from "./opened-forms.ts";
 /** What the listeners may use: the use cases, and two ways to answer a person. */
 export type ListenerDeps = {
   readonly team: TeamId;
+  /** Our own bot. */
+  readonly self: UserId;
   readonly command: string;
   readonly startRun: StartRun;
   readonly adoptRun: AdoptRun;
@@ -27,6 +30,7 @@ export type ListenerDeps = {
   readonly noteRefusal: NoteRefusal;
   readonly giveAudit: GiveAudit;
   readonly dispute: Dispute;
+  readonly cards: Pick<KeepCards, "deleted" | "letIn" | "lookNow">;
   /** For views and links: what a person is waiting for. */
   readonly quick: Call;
   readonly answerAt: AnswerAt;

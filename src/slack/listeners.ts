@@ -16,6 +16,8 @@ import {
   HOME_OPENED,
   HOME_REFRESH,
   HOME_START,
+  MEMBER_JOINED,
+  MESSAGE,
   RECEIPT_NOT_ME,
   RUN_FORM,
   UNKNOWN_LEAVE,
@@ -28,6 +30,8 @@ import {
   type HomeClickPayload,
   homeClickPayload,
   homeOpenedEvent,
+  memberJoinedEvent,
+  messageDeletedEvent,
   readPayload,
   type SubmitPayload,
   submitPayload,
@@ -90,10 +94,7 @@ export function listen(app: App, deps: ListenerDeps): void {
       if (payload !== null) await onHomeClick(deps, payload);
     });
   }
-  app.event(HOME_OPENED, async ({ event }) => {
-    const opened = readPayload(homeOpenedEvent, event, deps.log);
-    if (opened?.tab === "home") await showHome(deps, opened.user);
-  });
+  listenToEvents(app, deps);
   for (const [name, onSubmit] of SUBMITS) {
     app.view(name, async ({ body, ack }) => {
       const payload = readPayload(submitPayload, body, deps.log);
@@ -103,4 +104,19 @@ export function listen(app: App, deps: ListenerDeps): void {
       await acknowledged(() => (answer === undefined ? ack() : ack({ ...answer })), deps.log);
     });
   }
+}
+
+function listenToEvents(app: App, deps: ListenerDeps): void {
+  app.event(HOME_OPENED, async ({ event }) => {
+    const opened = readPayload(homeOpenedEvent, event, deps.log);
+    if (opened?.tab === "home") await showHome(deps, opened.user);
+  });
+  app.event(MESSAGE, async ({ event }) => {
+    const deletion = messageDeletedEvent.safeParse(event);
+    if (deletion.success) await deps.cards.deleted(deletion.data.channel, deletion.data.deleted_ts);
+  });
+  app.event(MEMBER_JOINED, async ({ event }) => {
+    const joined = readPayload(memberJoinedEvent, event, deps.log);
+    if (joined?.user === deps.self) await deps.cards.letIn(joined.channel);
+  });
 }

@@ -22,6 +22,9 @@ export const CHANNEL_BLOCK = "channel";
 export const CHANNEL_INPUT = "channel_chosen";
 
 export const HOME_OPENED = "app_home_opened";
+/** As Bolt names it; the manifest has one for public channels and one for private ones. */
+export const MESSAGE = "message";
+export const MEMBER_JOINED = "member_joined_channel";
 export const HOME_START = "home_start";
 export const HOME_REFRESH = "home_refresh";
 

@@ -46,6 +46,15 @@ export type HomeClickPayload = z.infer<typeof homeClickPayload>;
 
 export const homeOpenedEvent = z.object({ user: id(UserId), tab: z.enum(["home", "messages", "about"]) });
 
+/** Of everything that is said in its channels the app reads only that a message was deleted. */
+export const messageDeletedEvent = z.object({
+  subtype: z.literal("message_deleted"),
+  channel: id(ChannelId),
+  deleted_ts: id(MessageTs),
+});
+
+export const memberJoinedEvent = z.object({ user: z.string(), channel: id(ChannelId) });
+
 const input = z.object({ value: z.string().nullish(), selected_conversation: z.string().nullish() });
 const typed = z.record(z.string(), z.record(z.string(), input));
 

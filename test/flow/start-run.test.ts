@@ -301,6 +301,8 @@ test("a run is not let go while somebody has approved and others must", async ()
   expect(await bench.flow.adoptRun.unwatch(BY, id)).toMatchObject({ error: { because: "voted" } });
 });
 
+const ASKER = { user: APPROVER, channel: CHANNEL };
+
 describe("of a run hear", () => {
   const unheard = { ok: false, error: { because: "unknown-run" } };
 
@@ -310,7 +312,7 @@ describe("of a run hear", () => {
     const { questions } = bench.flow;
     expect(await questions.status(APPROVER, id)).toMatchObject({ creation: { id } });
     for (const only of ["unfinished", "pending", "all"] as const)
-      expect(await questions.list(APPROVER, only, 9)).toHaveLength(1);
+      expect(await questions.list(ASKER, only, 9)).toHaveLength(1);
     expect(await questions.status(APPROVER, RunId("run_other"))).toBeNull();
   });
 
@@ -325,11 +327,34 @@ describe("of a run hear", () => {
     const { questions } = bench.flow;
     expect(await questions.status(APPROVER, id)).toBeNull();
     for (const only of ["unfinished", "pending", "all"] as const)
-      expect(await questions.list(APPROVER, only, 9)).toEqual([]);
+      expect(await questions.list(ASKER, only, 9)).toEqual([]);
     expect(await bench.flow.adoptRun.unwatch(SECOND, id)).toEqual(unheard);
     bench.people.facts = {};
     const elsewhere = { ...SECOND, channel: ChannelId("C0OTHER") };
     expect(await bench.flow.adoptRun.adopt(elsewhere, id)).toEqual(unheard);
+  });
+
+  test("whoever has joined its channel since they were looked up last", async () => {
+    const bench = await createBench();
+    const { id } = await bench.withCard();
+    // Slack's answers of up to a minute ago say that they are in no channel.
+    const old = new Set<ChannelId>();
+    const { people } = bench;
+    bench.people.channelsOf = (_user, maxAgeMs) => Promise.resolve(maxAgeMs > 2_000 ? old : people.channels);
+    expect(await bench.flow.questions.status(APPROVER, id)).toMatchObject({ creation: { id } });
+    expect(await bench.flow.questions.list(ASKER, "all", 9)).toHaveLength(1);
+    expect(await bench.flow.adoptRun.unwatch(SECOND, id)).toMatchObject({ ok: true });
+  });
+
+  test("whoever has joined it since, also when they start a run there", async () => {
+    const bench = await createBench();
+    const lookUp = bench.people.lookUp.bind(bench.people);
+    bench.people.lookUp = async (...asked) => ({
+      ...(await lookUp(...asked)),
+      seesChannel: asked[3] <= 2_000,
+    });
+    const started = await bench.flow.startRun.start(BY, { input: "x", intention: "joined", answerUrl: null });
+    expect(started.ok).toBe(true);
   });
 
   test("nobody while Slack does not say who is where", async () => {
@@ -337,7 +362,7 @@ describe("of a run hear", () => {
     const { id } = await bench.withCard();
     bench.people.before = () => Promise.reject(failure("timeout"));
     await expect(bench.flow.questions.status(APPROVER, id)).rejects.toThrow("timeout");
-    await expect(bench.flow.questions.list(APPROVER, "all", 9)).rejects.toThrow("timeout");
+    await expect(bench.flow.questions.list(ASKER, "all", 9)).rejects.toThrow("timeout");
   });
 
   test("at most as many as were asked for, the newest first", async () => {
@@ -347,7 +372,7 @@ describe("of a run hear", () => {
       await bench.flow.adoptRun.adopt(BY, id);
       await bench.clock.pass(10);
     }
-    const found = await bench.flow.questions.list(APPROVER, "all", 2);
+    const found = await bench.flow.questions.list(ASKER, "all", 2);
     expect(found.map(({ creation }) => creation)).toMatchObject([{ id: ids[2] }, { id: ids[1] }]);
   });
 });

@@ -46,7 +46,9 @@ describe("an item that cannot be read", () => {
     expect((await bench.flow.questions.health()).unreadable).toEqual({ runs: 1, approvals: 1 });
     bench.agents.pending.set(id, []);
     await pass(bench, 60_000);
-    expect(await bench.flow.questions.list(APPROVER, "pending", 9)).toHaveLength(1);
+    expect(await bench.flow.questions.list({ user: APPROVER, channel: CHANNEL }, "pending", 9)).toHaveLength(
+      1,
+    );
     expect(bench.warnings).toEqual(["approvals of a run cannot be read"]);
     const before = await bench.revision(id);
     await pass(bench, 60_000);

@@ -120,6 +120,7 @@ function handChat(): HandChat {
       Promise.resolve(
         chat.posts.filter((each) => each.slot === slot && each.channel === run.channel).map(({ ts }) => ts),
       ),
+    isThere: () => Promise.resolve(true),
     remove: () => Promise.resolve(),
     upload: () => Promise.resolve("F1"),
     share: () => Promise.resolve("shared"),

@@ -12,7 +12,13 @@ import { channelCalled, personCalled } from "./names.ts";
 const nothing = z.strictObject({});
 
 export function slackActs(slack: Slack): readonly ControlAct[] {
-  return [...faultActs(slack), ...wireActs(slack), ...accountActs(slack), ...channelActs(slack)];
+  return [
+    ...faultActs(slack),
+    ...wireActs(slack),
+    ...accountActs(slack),
+    ...channelActs(slack),
+    ...removalActs(slack),
+  ];
 }
 
 function faultActs({ faults }: Slack): readonly ControlAct[] {
@@ -136,6 +142,25 @@ function channelActs({ workspace, faults }: Slack): readonly ControlAct[] {
         const [left, leaves] = [where(channel), who(person)];
         if (!left.members.includes(leaves.id)) throw new Error(`${leaves.name} is not in #${left.name}.`);
         faults.removeFromChannel(left.id, leaves.id);
+      },
+    ),
+  ];
+}
+
+function removalActs({ workspace, faults }: Slack): readonly ControlAct[] {
+  const where = (given: string) => openChannel(workspace, given);
+  return [
+    controlAct(
+      {
+        name: "slack.deleteMessage",
+        what: "an administrator deletes a message",
+        args: z.strictObject({ channel, ts: z.string().min(1).describe("the message's `ts`") }),
+      },
+      ({ channel, ts }) => {
+        const { id, name } = where(channel);
+        const message = workspace.messageAt(id, ts);
+        if (message === undefined) throw new Error(`There is no message ${ts} in #${name}.`);
+        faults.deleteMessage(message);
       },
     ),
     controlAct(

@@ -80,7 +80,7 @@ function invite({ workspace }: PageParts, asked: Extract<Act, { do: "say" }>, re
   if (invited === undefined) return told(`Nobody here is called @${handle}.`);
   if (channel.members.includes(invited.id)) return told(`${invited.name} is in this channel already.`);
   channel.members.push(invited.id);
-  workspace.changed({ kind: "channel", channel: channel.id });
+  workspace.changed({ kind: "channel", channel: channel.id, joined: invited.id });
   return { ok: true };
 }
 

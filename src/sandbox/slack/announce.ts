@@ -1,8 +1,8 @@
-// Messages become events: new, changed and removed ones, the app's own too, in the channels the app is in.
+// Messages become events: new, changed and removed ones, the app's own too, in the channels the app is in; so does who joins them.
 
 import type { Events } from "./events.ts";
 import type { Ground } from "./ground.ts";
-import type { Change, Channel, Message } from "./model.ts";
+import type { Change, Channel, ChannelId, Message, PersonId } from "./model.ts";
 import type { Json } from "./rules-check.ts";
 import { slackbot } from "./seed.ts";
 import { messageJson } from "./wire.ts";
@@ -15,7 +15,8 @@ const kinds = { public: ["channels", "channel"], private: ["groups", "group"], d
 /** Every change of a message goes on as the event Slack makes of it (docs.slack.dev, message events). */
 export const createAnnouncer =
   (needs: Needs) =>
-  ({ message: change }: Change): void => {
+  ({ message: change, channel: place, joined }: Change): void => {
+    if (joined !== undefined && place !== undefined) void join(needs, place, joined);
     if (!change || change.now.ephemeralFor !== null || change.now.author === slackbot) return;
     const { workspace, events } = needs;
     const channel = workspace.channels.get(change.now.channel);
@@ -24,6 +25,19 @@ export const createAnnouncer =
     if (change.is === "posted") void mention(needs, change.now, channel);
     void events.send(`message.${name}`, { ...eventOf(needs, change), channel: channel.id, channel_type });
   };
+
+/** docs.slack.dev, member_joined_channel: whoever joins, the app itself too. */
+const join = async ({ workspace, events }: Needs, id: ChannelId, user: PersonId): Promise<void> => {
+  const channel = workspace.channels.get(id);
+  if (!channel?.members.includes(workspace.app.person)) return;
+  const name = channel.kind === "private" ? "groups:read" : "channels:read";
+  const event = { type: "member_joined_channel", user, channel: id, team: workspace.team.id };
+  await events.send(
+    "member_joined_channel",
+    { ...event, channel_type: name === "groups:read" ? "G" : "C" },
+    name,
+  );
+};
 
 /** docs.slack.dev, app_mention: not in direct messages, where every message is for the app anyway. */
 const mention = async (needs: Needs, message: Message, channel: Channel): Promise<void> => {

@@ -93,6 +93,13 @@ export const eventRows: readonly Row[] = [
     proof: heard,
   },
   {
+    subject: "member_joined_channel",
+    how: "close",
+    what: "whoever joins a channel that the app is in, the app itself too; no inviter",
+    source: "docs.slack.dev, member_joined_channel",
+    proof: ["judge-interactions.test.ts", "who joins a channel comes as an event, the app itself too"],
+  },
+  {
     subject: "message.groups",
     what: "the same in private channels",
     how: "close",

@@ -97,7 +97,7 @@ const absent: readonly Row[] = [
   missing("organisations", "org-wide tokens, team_id, W ids"),
   missing("OAuth and token rotation", "tokens are minted at each start; none expires, none is revoked"),
   missing("workflows, custom steps", "function_executed, functions.complete*"),
-  missing("membership events", "member_joined_channel, subteam_members_changed and their kin"),
+  missing("other membership events", "member_left_channel, subteam_members_changed and their kin"),
   missing("response_url_enabled", "view_submission.response_urls stays empty"),
   missing("app_rate_limited", "events are never throttled, subscriptions never disabled"),
   missing("metadata_too_large", "the limit is not published"),

@@ -17,6 +17,8 @@ export const eventScopes: ReadonlyMap<string, string | null> = new Map([
   ["message.channels", "channels:history"],
   ["message.groups", "groups:history"],
   ["message.im", "im:history"],
+  // groups:read for private channels: who sends it says so.
+  ["member_joined_channel", "channels:read"],
 ]);
 
 /** `of`: the traffic's number of the first delivery, once there was one. */
@@ -37,14 +39,14 @@ export const createEvents = (needs: Needs) => {
     }, delay);
     timers.add(timer);
   };
-  const hears = (name: string): boolean => {
-    const scope = eventScopes.get(name) ?? null;
+  const hears = (name: string, needed?: string): boolean => {
+    const scope = needed ?? eventScopes.get(name) ?? null;
     return needs.manifest.events.has(name) && (scope === null || needs.scopes.has(scope));
   };
   return {
-    /** `name` as the manifest has it, such as `message.channels`. Settles after the first attempt. */
-    send: async (name: string, event: Json): Promise<void> => {
-      if (hears(name)) await attempt({ body: callback(event, needs), count: 0, reason: "", of: 0 });
+    /** `name` as the manifest has it, such as `message.channels`; `needed`: another scope than the usual one. Settles after the first attempt. */
+    send: async (name: string, event: Json, needed?: string): Promise<void> => {
+      if (hears(name, needed)) await attempt({ body: callback(event, needs), count: 0, reason: "", of: 0 });
     },
     stop: (): void => {
       for (const timer of timers) clearTimeout(timer);

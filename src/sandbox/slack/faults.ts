@@ -1,6 +1,6 @@
 // Bad days on request: what tests do to the Web API, and to people and channels behind the app's back.
 
-import type { ChannelId, PersonId } from "./model.ts";
+import type { ChannelId, Message, PersonId } from "./model.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** «after» means that the call took effect all the same. */
@@ -55,8 +55,10 @@ const createUpheavals = (workspace: Workspace) => ({
   },
   addToChannel: (id: ChannelId, person: PersonId): void => {
     workspace.channels.get(id)?.members.push(person);
-    workspace.changed({ kind: "channel", channel: id });
+    workspace.changed({ kind: "channel", channel: id, joined: person });
   },
+  /** As an administrator of the workspace may, whoever wrote it. */
+  deleteMessage: (message: Message): void => workspace.remove(message),
   archive: (id: ChannelId): void => {
     const channel = workspace.channels.get(id);
     if (channel) channel.archived = true;

@@ -101,6 +101,8 @@ export type Change = {
     readonly now: Message;
     readonly before: Message | null;
   };
+  /** Who came into the channel. */
+  readonly joined?: PersonId;
 };
 
 /** One line of the Traffic panel. */

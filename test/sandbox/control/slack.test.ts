@@ -117,6 +117,17 @@ test.for([
   expect(await sandbox.refusal(act, args)).toMatch(new RegExp(`^409 .*${words}$`));
 });
 
+test("an administrator deletes a message, once", async () => {
+  const { world, act, refusal } = sandbox;
+  await post("gone in a moment");
+  const { ts } = world.slack.workspace.messages.at(-1) ?? { ts: "" };
+  await act("slack.deleteMessage", { channel: "ops-agents", ts });
+  expect(world.slack.workspace.messages.map((each) => each.ts)).not.toContain(ts);
+  expect(await refusal("slack.deleteMessage", { channel: "ops-agents", ts })).toContain(
+    "There is no message",
+  );
+});
+
 test("the wire is read from where one has read so far, and its secrets are masked", async () => {
   const { read, world } = sandbox;
   await post("first");
@@ -124,7 +135,8 @@ test("the wire is read from where one has read so far, and its secrets are maske
   expect(seen).toMatchObject([{ from: "app", what: "chat.postMessage", refused: null }]);
   const after = String(seen.at(-1)?.["number"]);
   await sandbox.call("chat.update", { channel, ts: "1.2", text: "x" });
-  const news = await read("/control/traffic", { after, refused: "true", wait: "10" });
+  // The event of the message, which nobody takes here, is refused too.
+  const news = await read("/control/traffic", { after, refused: "true", contains: "chat.", wait: "10" });
   expect(news).toMatchObject([{ what: "chat.update", refused: "message_not_found" }]);
   expect(await read("/control/traffic", { from: "person" })).toEqual([]);
   expect(JSON.stringify(await read("/control/traffic"))).not.toContain(world.slack.botToken);

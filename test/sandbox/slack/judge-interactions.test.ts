@@ -216,6 +216,25 @@ describe.each<Mode>(["socket", "http"])("over %s", (mode) => {
     expect(heard.sort()).toEqual([`mention by ${ana}`, "message_changed", "message_deleted", "new"]);
   });
 
+  test("who joins a channel comes as an event, the app itself too", async () => {
+    const heard: string[] = [];
+    const slack = await start(mode, (app) => {
+      app.event("member_joined_channel", async ({ event }) => void heard.push(event.user));
+    });
+    const { person } = slack.workspace.app;
+    slack.faults.removeFromChannel(ops, person);
+    slack.faults.removeFromChannel(ops, ana);
+    slack.faults.addToChannel(ops, ana);
+    slack.faults.addToChannel(ops, person);
+    const acknowledged = () => slack.traffic.lines().some(({ what }) => what === "acknowledges events_api");
+    await new Promise<void>((resolve) => {
+      const off = slack.traffic.onLine(() => acknowledged() && (off(), resolve()));
+      if (acknowledged()) resolve();
+    });
+    // The app hears only of the channels it is in.
+    expect(heard).toEqual([person]);
+  });
+
   test("opening the Home tab is an event, and the app publishes the tab", async () => {
     const slack = await start(mode, (app) =>
       app.event("app_home_opened", async ({ event, client }) => {

@@ -1,0 +1,67 @@
+import { describe, expect, test } from "vitest";
+import type { Message } from "#src/sandbox/slack/model.ts";
+import { ana, aWorld, ben, opsAgents, type Stage } from "../make/world.ts";
+
+const TASK = "deploy billing-api to production";
+
+/** The one card of the thread, once it is another message than this. */
+async function cardAfter(world: Stage, opening: Message, old: Message): Promise<Message> {
+  return world.until(() => {
+    const [card, ...more] = world.cardsOf(opening);
+    return card !== undefined && card.ts !== old.ts && more.length === 0 && card;
+  });
+}
+
+/** Without an event. */
+function vanish({ slack }: Stage, message: Message): void {
+  const { messages, byPlace } = slack.workspace;
+  messages.splice(messages.indexOf(message), 1);
+  byPlace.delete(`${message.channel} ${message.ts}`);
+}
+
+describe.concurrent("a card that somebody deletes in Slack", () => {
+  test.for(["socket", "http"] as const)("comes back at once, and works (%s)", async (entrance, context) => {
+    const world = await aWorld(context, { entrance });
+    const { opening, card } = await world.asking(ana, opsAgents, TASK);
+    world.slack.faults.deleteMessage(card);
+    const again = await cardAfter(world, opening, card);
+    await world.decide(ben, again, "Approve", "go");
+    await world.reads(again, "✅ Approved");
+    expect(world.cardsOf(opening)).toEqual([again]);
+  });
+
+  test("comes back when somebody asks what is pending, although Slack did not tell", async (context) => {
+    const world = await aWorld(context);
+    const { opening, card } = await world.asking(ana, opsAgents, TASK);
+    vanish(world, card);
+    await world.command(ben, opsAgents, "pending");
+    const again = await cardAfter(world, opening, card);
+    await world.decide(ben, again, "Deny", "no");
+    await world.reads(again, "Denied");
+  });
+
+  test("comes back when its run is watched again", async (context) => {
+    const world = await aWorld(context);
+    const { opening, card } = await world.asking(ana, opsAgents, TASK);
+    const { id } = await world.runAt(TASK);
+    vanish(world, card);
+    await world.command(ben, opsAgents, `watch ${id}`);
+    await cardAfter(world, opening, card);
+  });
+});
+
+test("a card that a channel refused is there as soon as the app is let in again", async (context) => {
+  const world = await aWorld(context, { troubled: true });
+  const bot = world.slack.workspace.app.person;
+  const opening = await world.run(ana, opsAgents, "work forever");
+  const { id } = await world.runAt("work forever", ({ phase }) => phase === "working");
+  await world.reads(opening, "Working");
+  world.slack.faults.removeFromChannel(opsAgents, bot);
+  world.service.control.addApproval(id, { action: "Tell the customers" });
+  await world.until(() => world.logged.some((line) => line.includes('"outcome":"refused"')));
+  expect(world.cardsOf(opening)).toEqual([]);
+  world.slack.faults.addToChannel(opsAgents, bot);
+  const card = await world.cardOf(opening);
+  await world.decide(ben, card, "Approve", "go");
+  await world.reads(card, "✅ Approved");
+});
