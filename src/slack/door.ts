@@ -45,6 +45,7 @@ export type UseCases = Pick<
   | "noteRefusal"
   | "giveAudit"
   | "dispute"
+  | "acknowledge"
 >;
 
 export type SlackDoor = {

@@ -1,4 +1,5 @@
 import type { TeamId } from "../core/ids.ts";
+import type { Acknowledge } from "../flow/acknowledge.ts";
 import type { AdoptRun } from "../flow/adopt-run.ts";
 import type { Clock } from "../flow/clock.ts";
 import type { Dispute } from "../flow/dispute.ts";
@@ -27,6 +28,7 @@ export type ListenerDeps = {
   readonly noteRefusal: NoteRefusal;
   readonly giveAudit: GiveAudit;
   readonly dispute: Dispute;
+  readonly acknowledge: Acknowledge;
   /** For views and links: what a person is waiting for. */
   readonly quick: Call;
   readonly answerAt: AnswerAt;
