@@ -76,9 +76,7 @@ function turningAway(metrics: Metrics, log: Log, { monotonic }: Clock): TurnedAw
 }
 
 function tellAuditKey(log: Log, news: AuditKeyNews): void {
-  if (news.is === "made")
-    log.warn({ file: news.file }, "a key that signs the audit was made; keep a copy of it");
-  else log.warn({ from: news.from, to: news.to }, "another key signs the audit from here on");
+  log.warn({ file: news.file }, "a key that signs the audit was made; keep a copy of it");
 }
 
 function auditReaders({ audit }: Config, team: TeamId): AuditReaders {

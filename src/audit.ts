@@ -1,11 +1,13 @@
-// `npm run audit`: is the audit whole, what is in it? Reads the database without the bot, and changes nothing.
+// `npm run audit`: is the audit whole, what is in it? What examines it reads the database without the bot, and changes nothing.
 
 import { once } from "node:events";
-import { createWriteStream } from "node:fs";
+import { createWriteStream, readFileSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
+import { acknowledged } from "./audit/acknowledge.ts";
 import { type Asked, readAsked, USAGE } from "./audit/command-line.ts";
 import { exported } from "./audit/export.ts";
+import { type NewKey, rotated } from "./audit/rotate.ts";
 import { shown } from "./audit/show.ts";
 import { verdictOn, verdictWords } from "./audit/verify.ts";
 import { explainFaults, readAuditConfig } from "./config.ts";
@@ -27,43 +29,70 @@ async function answered(wanted: Asked): Promise<number> {
     console.error(explainFaults(read.error));
     return UNUSABLE;
   }
-  let audit: AuditFile | null = null;
   try {
-    audit = await openAuditFile(read.value.database);
-    return await act(audit, wanted, read.value);
+    return await act(wanted, read.value);
   } catch (error) {
     console.error(error instanceof Error ? error.message : String(error));
     return UNUSABLE;
-  } finally {
-    await audit?.close();
   }
 }
 
 type Where = { readonly database: string; readonly key: string | null };
+type Reading = Extract<Asked, { is: "verify" | "export" | "show" }>;
 
-async function act(audit: AuditFile, wanted: Asked, where: Where): Promise<number> {
+async function act(wanted: Asked, where: Where): Promise<number> {
   switch (wanted.is) {
-    case "verify": {
-      const verdict = await verdictOn(audit, publicKeysFor(where, wanted.publicKeys), wanted.heads);
-      (verdict.ok ? console.log : console.error)(verdictWords(verdict, wanted.heads.length));
-      return verdict.ok ? GOOD : TAMPERED;
-    }
-    case "export": {
-      // What was tampered with is exported all the same, and said to be.
-      const verdict = await verdictOn(audit, publicKeysFor(where, wanted.publicKeys), []);
-      await write(exported(audit, wanted), wanted.out);
-      if (!verdict.ok) console.error(verdictWords(verdict, 0));
-      return verdict.ok ? GOOD : TAMPERED;
-    }
-    case "show": {
-      const story = await shown(audit, wanted.run);
-      if (story === null) console.error("The audit has no entry about this run.");
-      else console.log(story);
-      const verdict = await verdictOn(audit, publicKeysFor(where, wanted.publicKeys), []);
-      if (!verdict.ok) console.error(verdictWords(verdict, 0));
-      return verdict.ok ? (story === null ? UNUSABLE : GOOD) : TAMPERED;
+    case "rotate-key":
+      console.log(await rotated(where, wanted.newKey === null ? null : newKeyIn(wanted.newKey)));
+      return GOOD;
+    case "acknowledge":
+      console.log(await acknowledged(where, wanted));
+      return GOOD;
+    default: {
+      const audit = await openAuditFile(where.database);
+      try {
+        return await readOut(audit, wanted, where);
+      } finally {
+        await audit.close();
+      }
     }
   }
+}
+
+function newKeyIn(file: string): NewKey {
+  const read = readAuditConfig({ AUDIT_KEY: readFileSync(file, "utf8").trim() });
+  if (read.ok && read.value.key !== null) return { file, seed: read.value.key };
+  throw new Error(`${file} holds neither an Ed25519 private key in PEM nor 32 bytes in base64.`);
+}
+
+/** What was tampered with is no evidence: it is given only to whoever asks for it as such. */
+async function readOut(audit: AuditFile, wanted: Reading, where: Where): Promise<number> {
+  const heads = wanted.is === "verify" ? wanted.heads : [];
+  const verdict = await verdictOn(audit, publicKeysFor(where, wanted.publicKeys), heads);
+  if (wanted.is === "verify") {
+    (verdict.ok ? console.log : console.error)(verdictWords(verdict, heads.length));
+    return verdict.ok ? GOOD : TAMPERED;
+  }
+  if (!verdict.ok) {
+    console.error(verdictWords(verdict, 0));
+    if (!wanted.tampered) {
+      console.error("Nothing was given out. --tampered gives it as it is, which is no evidence.");
+      return TAMPERED;
+    }
+  }
+  const given = await give(audit, wanted);
+  return verdict.ok ? given : TAMPERED;
+}
+
+async function give(audit: AuditFile, wanted: Exclude<Reading, { is: "verify" }>): Promise<number> {
+  if (wanted.is === "export") {
+    await write(exported(audit, wanted), wanted.out);
+    return GOOD;
+  }
+  const story = await shown(audit, wanted.run);
+  if (story === null) console.error("The audit has no entry about this run.");
+  else console.log(story);
+  return story === null ? UNUSABLE : GOOD;
 }
 
 /** A file that is there already is not overwritten. */

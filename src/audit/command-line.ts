@@ -12,8 +12,16 @@ export type Asked =
       readonly format: "jsonl" | "csv";
       readonly out: string | null;
       readonly publicKeys: readonly string[];
+      readonly tampered: boolean;
     }
-  | { readonly is: "show"; readonly run: string; readonly publicKeys: readonly string[] };
+  | {
+      readonly is: "show";
+      readonly run: string;
+      readonly publicKeys: readonly string[];
+      readonly tampered: boolean;
+    }
+  | { readonly is: "rotate-key"; readonly newKey: string | null }
+  | { readonly is: "acknowledge"; readonly code: string; readonly reason: string };
 
 export const USAGE = `Usage:
   npm run audit -- verify [--head "audit 1234 · 9f3c…"]
@@ -23,8 +31,14 @@ export const USAGE = `Usage:
       All entries of these days (UTC), with the full requests; the last day included. JSON lines unless told otherwise.
   npm run audit -- show <run id>
       What is known of one run, in words.
-Read from DATABASE_URL, also while the bot runs; nothing is changed. Signatures are checked with AUDIT_KEY, with the key
-beside the database, or with --public-key (32 bytes in base64, may be given several times), which needs no secret.
+  npm run audit -- rotate-key [--new-key FILE]
+      Another key takes over, and the old one signs that. Stop the bot first.
+  npm run audit -- acknowledge <code> --reason "what you found"
+      Approvals leave again after the database was tampered with. /agent health shows the code. Stop the bot first, or use
+      /agent audit acknowledge in Slack.
+verify, export and show read DATABASE_URL, also while the bot runs; they change nothing. Signatures are checked with
+--public-key (32 bytes in base64; those that are given, and no other, must have signed it), else with AUDIT_KEY or the key
+beside the database. export and show refuse an audit that was tampered with, unless --tampered is given.
 Exit code 0: well. 1: the audit was tampered with. 2: it could not be done.`;
 
 /** A text: what is wrong with the command line. */
@@ -43,10 +57,18 @@ export function readAsked(args: readonly string[]): Asked | string {
       const [run, ...more] = rest;
       return run === undefined || more.length > 0
         ? "show takes the id of one run"
-        : { is: "show", run, publicKeys };
+        : { is: "show", run, publicKeys, tampered: values.tampered === true };
     }
+    case "rotate-key":
+      return rest.length > 0
+        ? `rotate-key takes no «${rest.join(" ")}»`
+        : { is: "rotate-key", newKey: values["new-key"] ?? null };
+    case "acknowledge":
+      return acknowledged(rest, values.reason);
     default:
-      return what === undefined ? "say what to do" : `«${what}» is none of verify, export, show`;
+      return what === undefined
+        ? "say what to do"
+        : `«${what}» is none of verify, export, show, rotate-key, acknowledge`;
   }
 }
 
@@ -62,6 +84,9 @@ function parse(args: readonly string[]) {
         to: { type: "string" },
         format: { type: "string" },
         out: { type: "string" },
+        tampered: { type: "boolean" },
+        "new-key": { type: "string" },
+        reason: { type: "string" },
       },
     });
   } catch (error) {
@@ -76,10 +101,17 @@ function verify(given: readonly string[], publicKeys: readonly string[]): Asked 
   return { is: "verify", heads: heads.filter((each) => each !== null), publicKeys };
 }
 
-type Values = { from?: string; to?: string; format?: string; out?: string };
+function acknowledged([code, ...more]: readonly string[], reason = ""): Asked | string {
+  if (code === undefined || more.length > 0) return "acknowledge takes the code that /agent health shows";
+  return reason.trim() === ""
+    ? "acknowledge wants --reason: what you found"
+    : { is: "acknowledge", code, reason };
+}
+
+type Values = { from?: string; to?: string; format?: string; out?: string; tampered?: boolean };
 
 function exported(
-  { from, to, format = "jsonl", out }: Values,
+  { from, to, format = "jsonl", out, tampered = false }: Values,
   publicKeys: readonly string[],
 ): Asked | string {
   if (format !== "jsonl" && format !== "csv") return `«${format}» is none of jsonl, csv`;
@@ -88,7 +120,7 @@ function exported(
     return "--from and --to take a day (2026-11-30) or a moment (2026-11-30T12:00:00Z)";
   const until = last === null ? Number.MAX_SAFE_INTEGER : isDay(to) ? last + DAY_MS - 1 : last;
   if (until < first) return "--to is before --from";
-  return { is: "export", from: first, to: until, format, out: out ?? null, publicKeys };
+  return { is: "export", from: first, to: until, format, out: out ?? null, publicKeys, tampered };
 }
 
 const DAY_MS = 24 * 60 * 60_000;

@@ -1,9 +1,10 @@
 // The verdict on an audit, in plain words.
 
 import { headWords, type Witness } from "../core/audit-chain.ts";
-import { type AuditFault, type AuditVerdict, verifyAudit } from "../core/audit-verify.ts";
+import { type AuditVerdict, verifyAudit } from "../core/audit-verify.ts";
+import { FAULT_WORDS } from "../flow/fault-words.ts";
 import type { AuditFile } from "../store/audit-file.ts";
-import { auditSignatures } from "../store/audit-key.ts";
+import { auditSignatures, keyIdOf } from "../store/audit-key.ts";
 import { digestOf } from "../store/digest.ts";
 
 export async function verdictOn(
@@ -11,14 +12,19 @@ export async function verdictOn(
   publicKeys: readonly string[],
   heads: readonly Witness[],
 ): Promise<AuditVerdict> {
-  const tools = { hash: digestOf, signature: auditSignatures(publicKeys), textOf: audit.textOf };
-  return verifyAudit(audit.rows(), tools, heads);
+  const strays = await audit.strays();
+  if (strays > 0) return { ok: false, fault: "stray", seq: 0 };
+  const signature = auditSignatures([...publicKeys, ...(await audit.announcedKeys())]);
+  const pinned = publicKeys.map(keyIdOf);
+  const tools = { hash: digestOf, signature, textOf: audit.textOf, pinned };
+  return verifyAudit(audit.rows(), tools, [...heads, ...(await audit.heads())]);
 }
 
 export function verdictWords(verdict: AuditVerdict, heads: number): string {
   if (!verdict.ok) {
     const { seq, fault } = verdict;
-    return `TAMPERED at entry ${seq}: ${FAULTS[fault]}\nKeep this file as it is, and look at a backup and at the heads that were kept elsewhere.`;
+    const where = seq === 0 ? "" : ` at entry ${seq}`;
+    return `TAMPERED${where}: ${FAULT_WORDS[fault]}\nKeep this file as it is, and look at a backup and at the heads that were kept elsewhere.`;
   }
   const { entries, head } = verdict;
   if (head === null || head.seq === null)
@@ -35,16 +41,3 @@ export function verdictWords(verdict: AuditVerdict, heads: number): string {
 }
 
 const count = (n: number): string => n.toLocaleString("en-US");
-
-const FAULTS: Readonly<Record<AuditFault, string>> = {
-  gap: "the number before it is missing, or its own comes twice. Entries were removed or put in.",
-  altered: "it is not what was linked. It, or its place, was changed.",
-  forged: "its signature is not by the key that it names. It was written by somebody without the key.",
-  "unknown-key":
-    "it is signed with a key that is not vouched for. It was forged, or the key was exchanged: then give the earlier one too, with --public-key.",
-  columns: "what the table says of it is not what the entry says. The table was changed.",
-  "text-missing": "the full request it is about was removed.",
-  "text-altered": "the full request it is about was changed.",
-  "cut-short": "a witnessed head is not in the audit. The newest entries were cut off.",
-  rewritten: "a witnessed head is another than the one there. The audit was written anew.",
-};

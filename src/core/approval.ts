@@ -31,6 +31,8 @@ export type Decision = {
   readonly word?: string;
   /** The rule that let them decide; left out where there was no policy file. */
   readonly policy?: PolicyMark;
+  /** The number of its entry in the audit, from the moment on that it is stored. */
+  readonly entry?: number;
 };
 
 /** The run's own fields as a request stood in them. */
@@ -85,6 +87,8 @@ export type Delivery =
       readonly tries: number;
       readonly lost: boolean;
       readonly why: string;
+      /** It could be sent, and we will not for now. */
+      readonly heldBack?: true;
     } & Answered)
   /** No clear answer came, known at `since` (monotonic); the service is asked whether the approval is still pending. */
   | ({
@@ -113,12 +117,13 @@ export type Delivery =
         | "run-missing"
         | "refused-after-lost-answer"
         /** Its answer was not clear, and whoever gave it may not give it any more. */
-        | "no-longer-authorised";
+        | "no-longer-authorised"
+        | "tampered";
     } & Answered);
 
 /** `unreadable`: the service lists it still, in a form that nobody can read. */
 export type ClosedBecause =
-  "no-longer-listed" | "unreadable" | "run-over" | "run-missing" | "unwatched" | "expired";
+  "no-longer-listed" | "unreadable" | "run-over" | "run-missing" | "unwatched" | "expired" | "tampered";
 
 export type ApprovalState =
   | { readonly is: "pending" }
@@ -142,7 +147,9 @@ export type PastDecision = {
     | "voter-may-not"
     /** The rule of now asks for more than was given. */
     | "rule-changed"
-    | "unwatched";
+    | "unwatched"
+    /** The audit does not bear it out. */
+    | "tampered";
   readonly words: string;
 };
 

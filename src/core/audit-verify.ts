@@ -2,20 +2,25 @@
 
 import {
   type AuditColumns,
+  type AuditMark,
   type ChainedEntry,
   linkText,
   NO_LINK,
   signedText,
   type Witness,
 } from "./audit-chain.ts";
+import { createKeyOrder, type KeyOrder } from "./audit-keys.ts";
+import { createPairs, type Pairs } from "./audit-pairs.ts";
 import { isRecord, type Json } from "./json.ts";
 
 export type AuditTools = {
   /** SHA-256 of the UTF-8 text, in hex. */
   readonly hash: (text: string) => string;
   readonly signature: (key: string, text: string, signature: string) => "good" | "bad" | "unknown-key";
-  /** The full request kept under this digest. */
-  readonly textOf: (digest: string) => Promise<string | null>;
+  /** Keys that the reader trusts. Each must have signed some of it; which keys may follow it the audit itself says. */
+  readonly pinned?: readonly string[];
+  /** The full request kept under this digest. Null: texts are not looked at. */
+  readonly textOf: ((digest: string) => Promise<string | null>) | null;
 };
 
 export type AuditFault =
@@ -27,6 +32,14 @@ export type AuditFault =
   | "forged"
   /** Signed with a key that nobody vouches for. */
   | "unknown-key"
+  /** Signed with a key whose turn it is not: no entry of the key before hands over to it. */
+  | "key-order"
+  /** A key that the reader trusts has signed nothing of it. */
+  | "not-pinned"
+  /** Something was sent that nobody had decided so. */
+  | "unpaired"
+  /** Rows whose number no entry can have. */
+  | "stray"
   /** What the row says of its entry is not what the entry says. */
   | "columns"
   | "text-missing"
@@ -44,61 +57,74 @@ type Progress = {
   previous: ChainedEntry | null;
   entries: number;
   readonly knownTexts: Set<string>;
-  readonly unseen: Set<Witness>;
 };
 
-/** Rows in the order of their numbers. `witnesses`: heads kept outside; each must be found in the chain. */
+/** Rows in the order of their numbers. `witnesses`: heads kept elsewhere; each must be found in the chain. */
 export async function verifyAudit(
   rows: AsyncIterable<ChainedEntry>,
   tools: AuditTools,
   witnesses: readonly Witness[] = [],
 ): Promise<AuditVerdict> {
-  const progress: Progress = {
-    previous: null,
-    entries: 0,
-    knownTexts: new Set(),
-    unseen: new Set(witnesses),
-  };
+  const progress: Progress = { previous: null, entries: 0, knownTexts: new Set() };
+  const [keys, pairs, heads] = [createKeyOrder(), createPairs(), createHeads(witnesses)];
   for await (const row of rows) {
-    const fault = (await rowFault(row, progress, tools)) ?? witnessFault(row, progress);
+    const fault = (await nextFault(row, progress, tools, { keys, pairs })) ?? heads.next(row);
     if (fault !== null) return { ok: false, fault, seq: row.seq };
     progress.previous = row;
     progress.entries += 1;
   }
-  const { entries, previous, unseen } = progress;
-  const [missing] = unseen;
-  if (missing === undefined) return { ok: true, entries, head: previous };
+  const { entries, previous } = progress;
   const last = previous?.seq ?? 0;
+  // A key that the reader trusts and that signed nothing of this: it is not the audit that the reader means.
+  if (entries > 0 && tools.pinned?.some((key) => !keys.seen.has(key)) === true)
+    return { ok: false, fault: "not-pinned", seq: last };
+  const missing = heads.missing();
+  if (missing === null) return { ok: true, entries, head: previous };
   // A link without a number that is nowhere: either it was cut off or everything was written anew.
   const fault = (missing.seq ?? last + 1) > last ? "cut-short" : "rewritten";
   return { ok: false, fault, seq: missing.seq ?? last };
 }
 
-async function rowFault(
+type Orders = { readonly keys: KeyOrder; readonly pairs: Pairs };
+
+async function nextFault(
   row: ChainedEntry,
   progress: Progress,
   tools: AuditTools,
+  { keys, pairs }: Orders,
 ): Promise<AuditFault | null> {
   const { previous } = progress;
-  const expected = (previous?.seq ?? 0) + 1;
-  if (row.seq !== expected) return "gap";
-  if (row.link !== tools.hash(linkText(previous?.link ?? NO_LINK, row))) return "altered";
+  if (row.seq !== (previous?.seq ?? 0) + 1) return "gap";
+  const fault = rowFault(row, previous?.link ?? NO_LINK, tools);
+  if (fault !== null) return fault;
+  const entry = parsedEntry(row.text) ?? {};
+  if (!keys.next(row, entry)) return "key-order";
+  return pairs.next(row.seq, entry) ? textFault(entry, progress, tools) : "unpaired";
+}
+
+/** Of the row by itself, after the row with this link. */
+export function rowFault(
+  row: ChainedEntry,
+  previous: string,
+  tools: Pick<AuditTools, "hash" | "signature">,
+): AuditFault | null {
+  if (row.link !== tools.hash(linkText(previous, row))) return "altered";
   const signed = tools.signature(row.key, signedText(row), row.signature);
   if (signed !== "good") return signed === "bad" ? "forged" : "unknown-key";
   const entry = parsedEntry(row.text);
-  if (entry === null || !sameColumns(row.columns, columnsOf(entry))) return "columns";
-  return textFault(entry, progress, tools);
+  return entry === null || !sameColumns(row.columns, columnsOf(entry)) ? "columns" : null;
 }
 
 async function textFault(
   entry: AuditJson,
   { knownTexts }: Progress,
-  { textOf, hash }: AuditTools,
+  { textOf, hash }: Pick<AuditTools, "textOf" | "hash">,
 ): Promise<AuditFault | null> {
   const { digest, context } = entry;
   const kept = [entry["textKept"] === true ? digest : null, context].filter(
     (each) => typeof each === "string",
   );
+  if (textOf === null) return null;
   for (const each of kept) {
     if (knownTexts.has(each)) continue;
     const text = await textOf(each);
@@ -109,18 +135,29 @@ async function textFault(
   return null;
 }
 
-function witnessFault({ seq, link }: ChainedEntry, { unseen }: Progress): AuditFault | null {
-  for (const witness of unseen) {
-    const same = link.startsWith(witness.link);
-    if (witness.seq === seq && !same) return "rewritten";
-    if (same && (witness.seq === null || witness.seq === seq)) unseen.delete(witness);
-  }
-  return null;
+type Heads = { next(row: AuditMark): AuditFault | null; missing(): Witness | null };
+
+function createHeads(witnesses: readonly Witness[]): Heads {
+  const numbered = Map.groupBy(
+    witnesses.filter(({ seq }) => seq !== null),
+    ({ seq }) => seq,
+  );
+  const bare = new Set(witnesses.filter(({ seq }) => seq === null));
+  return {
+    next({ seq, link }) {
+      for (const witness of bare) if (link.startsWith(witness.link)) bare.delete(witness);
+      const here = numbered.get(seq) ?? [];
+      numbered.delete(seq);
+      return here.every((witness) => link.startsWith(witness.link)) ? null : "rewritten";
+    },
+    missing: () => [...numbered.values()].flat()[0] ?? [...bare][0] ?? null,
+  };
 }
 
 type AuditJson = { readonly [field: string]: Json };
 
-function parsedEntry(text: string): AuditJson | null {
+/** Null: it is no record. */
+export function parsedEntry(text: string): AuditJson | null {
   try {
     const entry = JSON.parse(text) as Json;
     return isRecord(entry) ? entry : null;

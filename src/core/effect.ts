@@ -59,7 +59,15 @@ export type Outcome =
   /** `of`: what was counted for. */
   | { readonly is: "counted"; readonly of: string; readonly able: number | null; readonly grows: boolean }
   /** Surely not applied; may be tried again. */
-  | { readonly is: "later"; readonly afterMs: number | null; readonly why: string }
+  /** `heldBack`: it could be sent, and we will not for now. */
+  | {
+      readonly is: "later";
+      readonly afterMs: number | null;
+      readonly why: string;
+      readonly heldBack?: true;
+    }
+  /** A decision that the audit does not bear out: it must not be sent at all. */
+  | { readonly is: "unproven"; readonly why: string }
   /** Surely not applied, and the same would be refused again. `code`: a stable word for the reason. */
   | { readonly is: "refused"; readonly words: string; readonly code?: string }
   /** It may have been applied: the answer was lost, or it is `answered` and says neither yes nor no. */

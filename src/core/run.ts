@@ -1,6 +1,7 @@
 import type { Absence } from "./absence.ts";
 import { type Approval, isFinal, type RunContext } from "./approval.ts";
 import { close } from "./approval-moves.ts";
+import type { AuditMark } from "./audit-chain.ts";
 import type { Context } from "./context.ts";
 import type { ApprovalId, ChannelId, RunId, RunKey, TeamId, UserId } from "./ids.ts";
 import type { Json } from "./json.ts";
@@ -35,6 +36,8 @@ export type Run = {
   readonly outage: { readonly since: number; readonly why: string; readonly until: number | null } | null;
   /** Left out: nothing was closed without a person of late. */
   readonly untouched?: Untouched;
+  /** The newest entry of the audit about this run; left out until there is one. */
+  readonly audited?: AuditMark;
 };
 
 /** Approvals that closed without a person, as the audit has told of them since `since` (ms). */
@@ -80,6 +83,8 @@ export type Watch =
   | { readonly is: "missing"; readonly since: number; readonly absence: Absence | null }
   | { readonly is: "over"; readonly at: number }
   | { readonly is: "given-up"; readonly at: number }
+  /** The stored record was changed outside Countersign (condemn.ts). */
+  | { readonly is: "tampered"; readonly at: number }
   | { readonly is: "dropped"; readonly at: number; readonly by: UserId };
 
 export type Seen = {
@@ -128,7 +133,8 @@ export type Said =
         | "run-over"
         | "voter-may-not"
         | "rule-changed"
-        | "others-needed";
+        | "others-needed"
+        | "tampered";
     }
   /** An approval whose answer was lost is not sent again, since it would not count any more. */
   | { readonly is: "decision-stopped"; readonly approval: ApprovalId }

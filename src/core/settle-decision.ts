@@ -28,8 +28,8 @@ export function settleDecision(run: Run, id: ApprovalId, outcome: Outcome, ctx: 
   const next = nextDelivery(delivery, outcome, isWatched(run), ctx);
   if (next === null) return run;
   const settled =
-    next === "void"
-      ? voidAndClose(approval, decision, "run-over", ctx.now)
+    next === "void" || next === "tampered"
+      ? voidAndClose(approval, decision, next === "void" ? "run-over" : next, ctx.now)
       : withDelivery(approval, decision, next);
   return inform(replaceApproval(run, settled), settled, decision, ctx);
 }
@@ -39,13 +39,14 @@ function nextDelivery(
   outcome: Outcome,
   watched: boolean,
   { now, monotonic, slowestRetryMs }: Context,
-): Delivery | "void" | null {
+): Delivery | "void" | "tampered" | null {
   // What an earlier look for a decision that was taken back says is no news of this one.
   if (before.is === "held" && monotonic < before.sendAt) return null;
   const unsent = before.is === "held" || before.is === "recorded";
   const tries = unsent ? 1 : before.is === "retry" ? before.tries + 1 : before.tries;
   const lost = unsent ? false : before.lost;
   const answered = answeredBefore(before);
+  const again = { is: "retry", tries, lost, ...answered } as const;
   const unconfirmed = (because: Because): Delivery => ({ is: "unconfirmed", at: now, because, ...answered });
   switch (outcome.is) {
     case "confirmed":
@@ -56,8 +57,12 @@ function nextDelivery(
     case "later": {
       if (!watched) return lost ? unconfirmed("no-longer-listed") : "void";
       const wait = Math.max(Math.min(backoffMs(tries, null), slowestRetryMs), outcome.afterMs ?? 0);
-      return { is: "retry", notBefore: monotonic + wait, tries, lost, why: outcome.why, ...answered };
+      const { why, heldBack } = outcome;
+      return { ...again, notBefore: monotonic + wait, why, ...(heldBack === true ? { heldBack } : {}) };
     }
+    case "unproven":
+      // What went before may have arrived; what is there now must not go.
+      return lost ? unconfirmed("tampered") : "tampered";
     case "refused":
       if (lost) return unconfirmed("refused-after-lost-answer");
       return { is: "refused", at: monotonic, words: outcome.words, absent: false };
@@ -93,7 +98,8 @@ function inform(run: Run, settled: Approval, decision: Decision, ctx: Context): 
 
 function said({ id, state }: Approval, past: PastDecision | undefined): Said | null {
   if (state.is === "closed") {
-    return past === undefined ? null : { is: "decision-void", approval: id, because: "run-over" };
+    const because = past?.because === "tampered" ? "tampered" : "run-over";
+    return past === undefined ? null : { is: "decision-void", approval: id, because };
   }
   if (state.is !== "decided") return null;
   if (state.delivery.is === "refused")

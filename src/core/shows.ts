@@ -34,7 +34,8 @@ export function openingShows(run: Run): string {
     case "created":
       if (run.watch.is === "missing" && isMissing(run)) return "missing";
       if (unreadableNow(run)?.what === "answer") return "unreadable";
-      if (run.watch.is === "given-up" || run.watch.is === "dropped") return run.watch.is;
+      if (run.watch.is === "given-up" || run.watch.is === "dropped" || run.watch.is === "tampered")
+        return run.watch.is;
       return `run ${run.seen?.status ?? "not seen"}${deniedShows(run)}`;
   }
 }
@@ -63,6 +64,7 @@ function deniedShows(run: Run): string {
 
 export function missingShows(run: Run): string | null {
   if (run.watch.is === "given-up") return "given up";
+  if (run.watch.is === "tampered") return "tampered";
   if (isMissing(run)) return "missing";
   if (run.watch.is === "dropped") return null;
   return run.posts[MISSING] === undefined ? null : "back";

@@ -1,6 +1,6 @@
 // Runs that were started elsewhere: taken into a channel, and let go again.
 
-import { type RunId, RunKey } from "../core/ids.ts";
+import { type RunId, RunKey, type UserId } from "../core/ids.ts";
 import { observe } from "../core/observe.ts";
 import { underPolicy } from "../core/ruling.ts";
 import { err, ok, type Result } from "../core/result.ts";
@@ -28,25 +28,20 @@ async function adopt(deps: UseDeps, by: Asker, id: RunId): Promise<Result<Run, N
   const no = await mayStart(deps, by);
   if (no !== null) return err(no);
   const known = await deps.store.byRunId(id);
-  if (known !== null) return watchAgain(deps, by, known);
+  if (known !== null) return watchAgain(deps, by, { key: known, id });
   const look = await lookAt(deps, id);
   if (!look.ok) return look;
   if (look.value.is === "missing") return err({ because: "unknown-run" });
-  const { team, channel, user: requester } = by;
   const ctx = deps.context();
-  const facts = {
-    key: RunKey(deps.newKey()),
-    team,
-    channel,
-    requester,
-    input: "",
-    askedAt: ctx.now,
-    answer: null,
-  };
-  const run = observe(adoptedRun(id, facts), look.value.snapshot, ctx);
+  const fresh = freshRun(by, RunKey(deps.newKey()), id, ctx.now);
+  const run = observe(fresh, look.value.snapshot, ctx);
   const kept = await keep(deps, run, { audit: [entry(run, by, "watched", ctx)] });
   // Somebody else was quicker with the same run.
-  return kept === run.key ? ok(run) : watchAgain(deps, by, kept);
+  return kept === run.key ? ok(run) : watchAgain(deps, by, { key: kept, id });
+}
+
+function freshRun({ team, channel, user }: Asker, key: RunKey, id: RunId, now: number): Run {
+  return adoptedRun(id, { key, team, channel, requester: user, input: "", askedAt: now, answer: null });
 }
 
 async function lookAt({ agents }: UseDeps, id: RunId): Promise<Result<Look, NoRun>> {
@@ -58,10 +53,13 @@ async function lookAt({ agents }: UseDeps, id: RunId): Promise<Result<Look, NoRu
   }
 }
 
+type Known = { readonly key: RunKey; readonly id: RunId };
+
 /** Watching again changes neither the requester nor the channel. */
-async function watchAgain(deps: UseDeps, by: Asker, key: RunKey): Promise<Result<Run, NoRun>> {
+async function watchAgain(deps: UseDeps, by: Asker, { key, id }: Known): Promise<Result<Run, NoRun>> {
   const run = (await deps.store.load(key))?.run;
   if (run === undefined) return err({ because: "unknown-run" });
+  if (run.watch.is === "tampered") return beginAnew(deps, by, { key, id });
   const no = await mayKnow(deps, by, run);
   if (no !== null) return err(no);
   if (run.watch.is !== "dropped" && run.watch.is !== "given-up")
@@ -75,6 +73,29 @@ async function watchAgain(deps: UseDeps, by: Asker, key: RunKey): Promise<Result
     { mustHold: false },
   );
   return again === null ? err({ because: "unknown-run" }) : ok(again);
+}
+
+/**
+ * Of a record that somebody changed nothing is kept, its channel included: it begins anew where it is watched. Who asked for the
+ * run is still who may not decide on it, and the audit knows who that was.
+ */
+async function beginAnew(deps: UseDeps, by: Asker, { key, id }: Known): Promise<Result<Run, NoRun>> {
+  const user = (await firstRequester(deps, key)) ?? (await firstRequester(deps, id)) ?? by.user;
+  const { now } = deps.context();
+  const fresh = freshRun({ ...by, user }, key, id, now);
+  const alongside = { audit: [entry(fresh, by, "watched", deps.context())] };
+  const begun = await deps.rounds.change(key, () => ({ run: fresh, alongside }), { mustHold: false });
+  return begun === null ? err({ because: "unknown-run" }) : ok(begun);
+}
+
+/** By our key of it or by the service's id. */
+async function firstRequester({ store }: UseDeps, id: string): Promise<UserId | null> {
+  for (const { seq, entry: told } of await store.auditOfRun(id)) {
+    if (told.what !== "started" && told.what !== "watched") continue;
+    const proven = await store.provenEntry(seq);
+    if (proven.ok) return proven.kept.entry.requester?.user ?? null;
+  }
+  return null;
 }
 
 /** A run that the service had forgotten stays missing until the service knows it again. */

@@ -6,7 +6,7 @@ import type { AuditMark } from "../core/audit-chain.ts";
 import type { Context } from "../core/context.ts";
 import type { ApprovalId } from "../core/ids.ts";
 import type { Effect } from "../core/effect.ts";
-import { findApproval, type Run } from "../core/run.ts";
+import { findApproval, replaceApproval, type Run } from "../core/run.ts";
 import { earlier, sentReason } from "../core/vote.ts";
 import {
   aboutDecision,
@@ -31,7 +31,7 @@ export function auditOfSending(run: Run, effect: Effect, at: number): AuditEntry
 
 /** Everybody's words under their own name, and those that leave us. */
 function restsOn(decision: Decision): Pick<AuditEntry, "votes" | "sentReason"> {
-  const votes = earlier(decision).map(({ by, reason, at }) => ({ by, reason, at }));
+  const votes = earlier(decision).map(({ entry = null, by, reason, at }) => ({ entry, by, reason, at }));
   return votes.length === 0 ? {} : { votes, sentReason: sentReason(decision) };
 }
 
@@ -126,8 +126,38 @@ function deliveryMoments({ state }: Approval): Moments {
   return {};
 }
 
-/** Each approval that came to an end keeps where the audit tells of it. `marks`: where the entries stand. */
+/** Each decision and each approval that came to an end keeps where the audit tells of it. `marks`: where the entries stand. */
 export function withMarks(run: Run, entries: readonly AuditEntry[], marks: readonly AuditMark[]): Run {
+  return withEnds(withEntries(run, entries, marks), entries, marks);
+}
+
+/** A decision that has just been stored learns the number of its entry: only what its entry says may ever be sent. */
+function withEntries(run: Run, entries: readonly AuditEntry[], marks: readonly AuditMark[]): Run {
+  return entries.reduce((noted, entry, index) => {
+    const mark = marks[index];
+    const given = entry.what === "decided" || entry.what === "voted";
+    const approval = entry.approval === null ? null : findApproval(noted, entry.approval);
+    if (!given || mark === undefined || approval === null) return noted;
+    return replaceApproval(noted, withEntry(approval, entry, mark.seq));
+  }, run);
+}
+
+function withEntry(approval: Approval, told: AuditEntry, seq: number): Approval {
+  const noted = (decision: Decision): Decision =>
+    decision.entry === undefined && isSame(decision, told) ? { ...decision, entry: seq } : decision;
+  const { state } = approval;
+  const votes = approval.votes.map(noted);
+  return state.is === "decided"
+    ? { ...approval, votes, state: { ...state, decision: noted(state.decision) } }
+    : { ...approval, votes };
+}
+
+function isSame({ by, verdict, reason, digest }: Decision, told: AuditEntry): boolean {
+  const words = told.verdict === verdict && told.reason === reason && told.digest === digest;
+  return words && told.by?.user === by?.user && told.by?.team === by?.team;
+}
+
+function withEnds(run: Run, entries: readonly AuditEntry[], marks: readonly AuditMark[]): Run {
   const ends = new Map<ApprovalId, AuditMark>();
   for (const [index, { what, approval }] of entries.entries()) {
     const mark = marks[index];

@@ -2,6 +2,7 @@
 
 import type { Approval, Decision, Request, Verdict } from "../core/approval.ts";
 import type { AuditMark } from "../core/audit-chain.ts";
+import type { KeyChange } from "../core/audit-keys.ts";
 import type { Context } from "../core/context.ts";
 import type { ApprovalId, ChannelId, RunId, RunKey, TeamId, UserId } from "../core/ids.ts";
 import type { PolicyMark } from "../core/policy.ts";
@@ -28,7 +29,10 @@ export type AuditEntry = {
     | "audit-read" // somebody was given the audit of a run
     | "program-started"
     | "policy-loaded" // it is in force from here on
-    | "key-changed"; // from here on another key signs
+    | "key-changed" // from here on another key signs; the last entry of the key before
+    | "key-accepted" // the first entry of the new key
+    | "tampering-found" // the database holds what this program did not write
+    | "tampering-acknowledged"; // an admin has looked at it, and approvals leave again
   readonly run: RunKey | null;
   /** The service's, once it has named one. */
   readonly runId: RunId | null;
@@ -66,6 +70,7 @@ export type AuditEntry = {
     | "command"
     | "status"
     | "audit"
+    | "acknowledge"
     | "receipt";
   readonly refusal?: string;
   /** The earlier approvals that a decision rests on, each with its person's own words. */
@@ -77,9 +82,16 @@ export type AuditEntry = {
   /** Of «coalesced»: how many, and from when on (ms). */
   readonly times?: number;
   readonly since?: number;
+  /** Of «key-changed»: who signs from here on. */
+  readonly keys?: KeyChange;
+  /** What was found, or is acknowledged: ids that name the place and what stands there. */
+  readonly findings?: readonly string[];
 };
 
-export type VoteFacts = Pick<AuditEntry, "by" | "reason" | "at">;
+export type VoteFacts = Pick<AuditEntry, "by" | "reason" | "at"> & {
+  /** The number of its own entry. */
+  readonly entry: number | null;
+};
 
 /** Of the decision that the entry is about (ms), as far as they are known. */
 export type Moments = {
@@ -150,9 +162,10 @@ export function aboutSameRun({
 /** The fields of an entry about this decision. */
 export function aboutDecision(
   approval: ApprovalId,
-  { by, verdict, reason, digest, policy = null }: Decision,
-): Pick<AuditEntry, "approval" | "by" | "verdict" | "reason" | "digest" | "policy"> {
-  return { approval, by, verdict, reason, digest, policy };
+  { by, verdict, reason, digest, policy = null, entry }: Decision,
+): Pick<AuditEntry, "approval" | "by" | "verdict" | "reason" | "digest" | "policy" | "refers"> {
+  const refers = entry === undefined ? {} : { refers: entry };
+  return { approval, by, verdict, reason, digest, policy, ...refers };
 }
 
 export function momentsOf(run: Run, { id, seenAt, state }: Approval, later: Moments = {}): Moments {

@@ -79,7 +79,11 @@ const DID: Readonly<Record<AuditEntry["what"], (entry: Told) => string>> = {
   "audit-read": () => "was given the audit of the run",
   "program-started": ({ outcome }) => `started: ${shortened(outcome)}`,
   "policy-loaded": ({ outcome }) => `put a policy into force: ${shortened(outcome)}`,
-  "key-changed": ({ outcome }) => `signs with another key: ${shortened(outcome)}`,
+  "key-changed": ({ outcome }) => `hands over to another key: ${shortened(outcome)}`,
+  "key-accepted": () => "signs with the new key",
+  "tampering-found": ({ outcome }) =>
+    `found that the database was changed outside Countersign: ${shortened(outcome)}`,
+  "tampering-acknowledged": () => "acknowledged what was found; approvals leave again",
 };
 
 /** A newer program may have written other kinds. */

@@ -1,16 +1,15 @@
 // Carries out effects: waits for an effect's turn, makes sure it is still wanted, marks it, performs it, settles it.
 // The same effect is never under way twice.
 
-import type { Person } from "../core/decide.ts";
 import { type Effect, effectKey, type Outcome } from "../core/effect.ts";
 import type { RunKey } from "../core/ids.ts";
 import { judge, STANDS } from "../core/judge.ts";
 import { reconcile } from "../core/reconcile.ts";
 import { findApproval, type Run, runId } from "../core/run.ts";
 import { begin } from "../core/settle.ts";
-import { askVoices } from "./ask-voices.ts";
 import { auditOfSending } from "./audit-effect.ts";
-import { lookBefore } from "./look-before.ts";
+import { beforeSending, type Leaves } from "./before-sending.ts";
+import { decisionMark } from "./prove-decision.ts";
 import { createSettling } from "./settling.ts";
 import { pace } from "./urgency.ts";
 import type { Back, CarryDeps, Way } from "./way.ts";
@@ -59,6 +58,15 @@ export function createCarry(deps: CarryDeps): Carry {
   return { start, isUnderWay: (key, effect) => underWay.has(`${key} ${effectKey(effect)}`), stop };
 }
 
+const ANYTHING: Leaves = { only: null, people: [] };
+
+/** Is the decision in the store still the one that was checked? */
+function isChecked(run: Run, effect: Effect, { only }: Leaves): boolean {
+  if (effect.do !== "send-decision") return true;
+  const approval = findApproval(run, effect.approval);
+  return approval !== null && only !== null && decisionMark(approval) === only;
+}
+
 /** Never rejects. Resolves to when the run should be looked after again (ms). */
 async function carryOut(deps: CarryDeps, run: Run, effect: Effect, way: Way): Promise<number> {
   const settling = createSettling(deps, run.key, effect, way);
@@ -66,13 +74,9 @@ async function carryOut(deps: CarryDeps, run: Run, effect: Effect, way: Way): Pr
     const turn = pace(run, effect);
     if (turn !== null) await deps.chat.turn(turn);
     if (way.stopping()) return 0;
-    let people: readonly Person[] = [];
-    if (effect.do === "send-decision") {
-      const notNow = await lookBefore(deps, run, way);
-      if (notNow !== null) return await settling.once(notNow);
-      people = await askVoices(deps, run, effect, way);
-    }
-    const marked = await mark(deps, run.key, effect, { ...way, people });
+    const leave = effect.do === "send-decision" ? await beforeSending(deps, run, effect, way) : ANYTHING;
+    if ("not" in leave) return await settling.once(leave.not);
+    const marked = await mark(deps, run.key, effect, { ...way, leave });
     if (marked.is === "lost") return AFTER_FAILURE_MS;
     if (marked.is === "unwanted") return 0;
     if (marked.is === "unverified") return await settling.once(UNVERIFIED);
@@ -108,16 +112,17 @@ async function mark(
   { clock, context }: Pick<CarryDeps, "clock" | "context">,
   key: RunKey,
   effect: Effect,
-  way: Way & { readonly people: readonly Person[] },
+  way: Way & { readonly leave: Leaves },
 ): Promise<Marked> {
   const wanted = (run: Run): boolean =>
+    isChecked(run, effect, way.leave) &&
     reconcile(run, clock.monotonic()).effects.some((each) => effectKey(each) === effectKey(effect));
   let marked = UNWANTED;
   const saved = await way.change(key, (run) => {
     marked = UNWANTED;
     if (!wanted(run)) return run;
     const judged =
-      effect.do === "send-decision" ? judge(run, effect.approval, way.people, context()) : STANDS;
+      effect.do === "send-decision" ? judge(run, effect.approval, way.leave.people, context()) : STANDS;
     if (judged.is === "void") return judged.run;
     if (judged.is === "unverified") {
       marked = { is: "unverified" };

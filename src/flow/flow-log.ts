@@ -17,4 +17,6 @@ export type FlowMetrics = {
   outage(on: boolean): void;
   /** How many approvals the service lists that cannot be read. */
   unreadable(approvals: number): void;
+  /** Findings of tampering that nobody has acknowledged. */
+  tampered(findings: number): void;
 };

@@ -1,6 +1,7 @@
 // The use cases and the machinery behind them, joined once. Ports come in; nothing here knows what stands behind them.
 
 import type { Context } from "../core/context.ts";
+import { type Acknowledge, createAcknowledge } from "./acknowledge.ts";
 import { type AdoptRun, createAdoptRun } from "./adopt-run.ts";
 import { createCarry } from "./carry-out.ts";
 import type { Clock } from "./clock.ts";
@@ -11,6 +12,7 @@ import { createPostOffice } from "./post-office.ts";
 import type { FlowLog, FlowMetrics } from "./flow-log.ts";
 import { createHold } from "./hold-runs.ts";
 import { createKeepCards, type KeepCards } from "./keep-cards.ts";
+import { createIntegrity } from "./integrity.ts";
 import { createOpenModal, type OpenModal } from "./open-modal.ts";
 import { createOutageWatch } from "./outage.ts";
 import { createPerform } from "./perform.ts";
@@ -40,6 +42,7 @@ export type Flow = {
   readonly giveAudit: GiveAudit;
   readonly dispute: Dispute;
   readonly cards: Pick<KeepCards, "deleted" | "letIn" | "lookNow">;
+  readonly acknowledge: Acknowledge;
   /** Takes up all unfinished runs; resolves to how many. Rejects when the store can't be read. */
   start(): Promise<number>;
   /** Brings what waits for a decision under the policy that is in force now. Rejects when the store fails. */
@@ -70,7 +73,8 @@ export function createFlow(ports: FlowDeps, limits: WatchLimits): Flow {
   const { clock, log, store } = ports;
   const { agents, leftMs } = createServicePause(ports.agents, clock);
   const deps = { ...ports, agents };
-  const carry = createCarry({ ...deps, perform: createPerform(deps) });
+  const integrity = createIntegrity(deps);
+  const carry = createCarry({ ...deps, integrity, perform: createPerform(deps) });
   const rounds = createRounds({ ...deps, carry });
   const guard = createServiceGuard(clock, limits.maxMs, leftMs);
   const unreadable = createUnreadableRuns({ ...deps, rounds });
@@ -88,20 +92,22 @@ export function createFlow(ports: FlowDeps, limits: WatchLimits): Flow {
     recordDecision: createRecordDecision(use),
     undoDecision: createUndoDecision(use),
     noteRefusal: createNoteRefusal(use),
-    giveAudit: createGiveAudit(use),
+    giveAudit: createGiveAudit({ ...use, integrity }),
     dispute: createDispute(deps),
+    acknowledge: createAcknowledge({ ...use, integrity }),
     cards,
-    questions: createQuestions({ ...deps, watch, guard, unreadable }),
-    start: () => {
-      outage.start();
-      retention.start();
-      office.start();
+    questions: createQuestions({ ...deps, watch, guard, unreadable, integrity }),
+    start: async () => {
+      // First: no decision leaves before the audit was looked at.
+      await integrity.start();
+      for (const part of [outage, retention, office]) part.start();
       return hold.start();
     },
     policyChanged: () => bringUnderPolicy(store, rounds.change, deps.context),
     stop: async (ms) => {
       for (const part of [hold, watch, outage, retention, cards]) part.stop();
       await Promise.all([rounds.stop(ms), office.stop(ms)]);
+      await integrity.stop();
       await store.release();
     },
   };

@@ -4,6 +4,7 @@ import type { RunId, UserId } from "../core/ids.ts";
 import { err, ok, type Result } from "../core/result.ts";
 import { aboutSameRun, auditEntry, type KeptEntry } from "./audit-entry.ts";
 import { evidenceOf } from "./evidence.ts";
+import { entryFinding, type Integrity } from "./integrity.ts";
 import type { AuditReaders, Mail } from "./letter.ts";
 import { answered, type Asker, isAmongAny, mayUse, type UseDeps } from "./may-use.ts";
 import type { NoRun } from "./no-run.ts";
@@ -12,7 +13,11 @@ import { PortError } from "./ports.ts";
 /** Resolves to how many entries the file has. */
 export type GiveAudit = (by: Asker, id: RunId) => Promise<Result<number, NoRun>>;
 
-type Deps = UseDeps & { readonly mail: Mail; readonly audit: AuditReaders };
+type Deps = UseDeps & {
+  readonly mail: Mail;
+  readonly audit: AuditReaders;
+  readonly integrity: Pick<Integrity, "found">;
+};
 
 export function createGiveAudit(deps: Deps): GiveAudit {
   return async (by, id) => answered(deps, by, await give(deps, by, id), { step: "audit", runId: id });
@@ -22,6 +27,11 @@ async function give(deps: Deps, by: Asker, id: RunId): Promise<Result<number, No
   const { store, mail, context } = deps;
   const no = await mayRead(deps, by, id);
   if (no !== null) return err(no);
+  const broken = await store.walkAudit();
+  if (broken !== null) {
+    deps.integrity.found(broken);
+    return err({ because: "tampered", words: broken.words });
+  }
   const [first] = await store.auditOfRun(id);
   if (first === undefined) return err({ because: "unknown-run" });
   const { team, user } = by;
@@ -29,6 +39,8 @@ async function give(deps: Deps, by: Asker, id: RunId): Promise<Result<number, No
   const facts = { at: context().now, what: "audit-read", outcome: "given", by: { team, user } } as const;
   await store.audit([auditEntry(null, { ...facts, ...about, runId: about.runId ?? id })]);
   const entries = await store.auditOfRun(id);
+  const unproven = await firstUnproven(deps, entries);
+  if (unproven !== null) return err(unproven);
   try {
     await mail.file(user, await evidenceOf(store, entries, { id, user, at: facts.at }));
     return ok(entries.length);
@@ -36,6 +48,21 @@ async function give(deps: Deps, by: Asker, id: RunId): Promise<Result<number, No
     if (error instanceof PortError) return err({ because: "not-sent" });
     throw error;
   }
+}
+
+/** Each entry that is handed out bears a signature of its own. */
+async function firstUnproven(
+  { store, integrity }: Deps,
+  entries: readonly KeptEntry[],
+): Promise<NoRun | null> {
+  for (const { seq } of entries) {
+    const proven = await store.provenEntry(seq);
+    if (proven.ok) continue;
+    const finding = entryFinding(seq, proven.fault);
+    integrity.found(finding);
+    return { because: "tampered", words: finding.words };
+  }
+  return null;
 }
 
 /** The admins of the configuration, and whomever the policy names. Null: they may. */

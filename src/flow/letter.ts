@@ -1,14 +1,15 @@
 // Messages that follow from the audit and belong to no run's thread: a receipt to whoever decided, word to the admins when somebody
 // says «This was not me», and the daily head in the audit channel.
 
-import type { ChannelId, MessageTs, Nonce, TeamId, UserId } from "../core/ids.ts";
+import type { AuditFault } from "../core/audit-verify.ts";
+import type { ApprovalId, ChannelId, MessageTs, Nonce, RunKey, TeamId, UserId } from "../core/ids.ts";
 import type { Post } from "../core/post.ts";
 import type { AuditEntry, KeptEntry } from "./audit-entry.ts";
 
 export type Letter = {
   /** Also the value of its button, so bound to the one person it went to. */
   readonly id: Nonce;
-  readonly kind: "receipt" | "dispute" | "head";
+  readonly kind: "receipt" | "dispute" | "head" | "tampering";
   /** The number of the entry that it tells of. */
   readonly entry: number;
   readonly to: UserId | ChannelId;
@@ -47,6 +48,10 @@ export type AuditShelf = {
   /** Of these kinds, after this number, oldest first. */
   auditAfter(seq: number, what: readonly AuditEntry["what"][], limit: number): Promise<readonly KeptEntry[]>;
   auditEntry(seq: number): Promise<KeptEntry | null>;
+  /** The entry, if this program wrote it at this number as it stands. A few look-ups by index. */
+  provenEntry(seq: number): Promise<Proven>;
+  /** «settled» entries of this approval after this number, oldest first. */
+  settledAfter(seq: number, run: RunKey, approval: ApprovalId): Promise<readonly KeptEntry[]>;
   /** All entries of the run with this id of ours or of the service's, oldest first; also of one that is forgotten. */
   auditOfRun(id: string): Promise<readonly KeptEntry[]>;
   /** Null: nothing was ever written. */
@@ -64,6 +69,9 @@ export type AuditShelf = {
   /** The entry and the mark on the letter in one; «known» when the letter is marked already, and then nothing is written. */
   dispute(id: Nonce, entry: AuditEntry): Promise<"disputed" | "known">;
 };
+
+export type Proven =
+  { readonly ok: true; readonly kept: KeptEntry } | { readonly ok: false; readonly fault: AuditFault };
 
 export type AuditProof = {
   readonly text: string;

@@ -21,5 +21,11 @@ export type NoRun =
   | { readonly because: "answered" }
   /** The audit is for others to read; and here, for others than those who took part. */
   | { readonly because: "not-auditor" | "own-audit" }
+  /** The audit itself was tampered with, so nobody is given it as evidence. `words`: where and how. */
+  | { readonly because: "tampered"; readonly words: string }
+  /** To let approvals leave again after tampering. */
+  | {
+      readonly because: "not-admin" | "nothing-to-acknowledge" | "other-findings" | "acknowledge-why";
+    }
   /** It was allowed, and Slack did not take it. */
   | { readonly because: "not-sent" };

@@ -123,6 +123,15 @@ export type Alongside = {
   readonly intention?: string;
 };
 
+/** Something in the database that this program did not write. */
+export type Finding = {
+  /** Names the place and what stands there: the same place changed once more is another finding. */
+  readonly id: string;
+  /** For people: what is not as it was written. Ours, without texts from the database. */
+  readonly words: string;
+  readonly run: RunKey | null;
+};
+
 /** A modal that was opened: what its nonce stands for, and what its person saw. */
 export type ModalTicket = Ticket & {
   readonly run: RunKey;
@@ -138,6 +147,7 @@ export type ModalTicket = Ticket & {
 export type Store = AuditShelf & {
   /** "known" when a run of this intention, or watching this run id, is stored already. */
   insert(run: Run, alongside: Alongside): Promise<"stored" | { readonly known: RunKey }>;
+  /** A run that was changed outside Countersign is condemned (core/condemn.ts), here and wherever else a run is read. */
   load(key: RunKey): Promise<Stored | null>;
   /** "lost", and nothing is written, when the revision is stale or, with `mustHold`, when the lease is another's. */
   save(
@@ -146,12 +156,15 @@ export type Store = AuditShelf & {
     alongside?: Alongside & { readonly mustHold?: boolean; readonly finished?: boolean },
   ): Promise<"saved" | "lost">;
   byRunId(id: RunId): Promise<RunKey | null>;
-  /** The run and approval that a button belongs to, whatever its card version. */
+  /** The run and approval that a button belongs to, whatever its card version. One that was changed is none. */
   byButton(
     nonce: Nonce,
   ): Promise<{ readonly run: RunKey; readonly approval: ApprovalId; readonly version: number } | null>;
   openModal(ticket: ModalTicket, audit?: readonly AuditEntry[]): Promise<void>;
+  /** One that was changed is none. */
   modal(nonce: Nonce): Promise<ModalTicket | null>;
+  /** One listener, which hears at once what was found before. What it hears of is not believed: see each method. */
+  hearTampering(listener: (finding: Finding) => void): void;
   /** Newest first. */
   list(filter: {
     channels: readonly ChannelId[];
@@ -162,6 +175,10 @@ export type Store = AuditShelf & {
   }): Promise<readonly Run[]>;
   channelsInUse(): Promise<readonly ChannelId[]>;
   audit(entries: readonly AuditEntry[]): Promise<void>;
+  /** A fast look at the audit: its newest entries, and the heads that the runs remember. */
+  checkAudit(): Promise<readonly Finding[]>;
+  /** All of it, which takes seconds where it is long, and holds nothing else up. Null: it is whole. */
+  walkAudit(): Promise<Finding | null>;
   /** Of the key that signs the audit now; base64. */
   auditPublicKey(): string;
   /** Takes unfinished runs that nobody holds, or whose lease has lapsed. */

@@ -3,6 +3,7 @@
 import type { ChannelId, RunId, UserId } from "../core/ids.ts";
 import type { Run } from "../core/run.ts";
 import type { Clock } from "./clock.ts";
+import type { Integrity, IntegrityState } from "./integrity.ts";
 import type { AgentService, Gateway, HealthReport, Store } from "./ports.ts";
 import { channelsOf, MEMBERSHIP_AGE_MS, type People } from "./people.ts";
 import type { ServiceGuard, ServiceState } from "./service-guard.ts";
@@ -36,6 +37,8 @@ export type Health = {
   readonly poller: { readonly watched: number; readonly inFlight: number; readonly service: ServiceState };
   readonly unreadable: UnreadableCounts;
   readonly store: { readonly ok: boolean; readonly latencyMs: number };
+  /** Findings of tampering that nobody has acknowledged. */
+  readonly audit: IntegrityState;
 };
 
 type Deps = {
@@ -46,6 +49,7 @@ type Deps = {
   watch: Pick<Watch, "counts">;
   guard: Pick<ServiceGuard, "state">;
   unreadable: Pick<UnreadableRuns, "counts">;
+  integrity: Pick<Integrity, "state">;
   clock: Clock;
 };
 
@@ -90,6 +94,7 @@ function createHealth({
   watch,
   guard,
   unreadable,
+  integrity,
   clock,
 }: Deps): Questions["health"] {
   async function pingStore(): Promise<Health["store"]> {
@@ -113,6 +118,7 @@ function createHealth({
       unreadable: unreadable.counts(),
       poller: { ...watch.counts(), service: guard.state() },
       store: stored,
+      audit: integrity.state(),
     };
   };
 }

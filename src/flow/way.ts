@@ -3,15 +3,18 @@ import type { RunKey } from "../core/ids.ts";
 import type { Change } from "./change.ts";
 import type { Clock } from "./clock.ts";
 import type { FlowLog, FlowMetrics } from "./flow-log.ts";
+import type { Integrity } from "./integrity.ts";
 import type { People } from "./people.ts";
 import type { Perform } from "./perform.ts";
-import type { AgentService, Chat } from "./ports.ts";
+import type { AgentService, Chat, Store } from "./ports.ts";
 
 /** What carrying out an effect needs. */
 export type CarryDeps = {
   readonly agents: Pick<AgentService, "look">;
   readonly chat: Pick<Chat, "turn">;
   readonly people: Pick<People, "lookUp" | "memberOf">;
+  readonly store: Pick<Store, "provenEntry" | "settledAfter">;
+  readonly integrity: Pick<Integrity, "found" | "state">;
   readonly perform: Perform;
   readonly context: () => Context;
   readonly clock: Clock;

@@ -22,6 +22,7 @@ const CURSOR = "audit letters";
 /** The day whose head was told last. */
 const HEAD_DAY = "audit head day";
 const AT_ONCE = 200;
+const FOLLOWED = ["decided", "voted", "disputed", "tampering-found"] as const;
 
 export function createLetterWriter(deps: WriteDeps): { write(): Promise<void> } {
   let cursor: number | null = null;
@@ -46,7 +47,7 @@ async function firstCursor({ store }: WriteDeps): Promise<number> {
 async function followUp({ store, audit, context }: WriteDeps, cursor: number): Promise<number> {
   const head = (await store.auditHead())?.seq ?? 0;
   if (head <= cursor) return cursor;
-  const entries = await store.auditAfter(cursor, ["decided", "voted", "disputed"], AT_ONCE);
+  const entries = await store.auditAfter(cursor, FOLLOWED, AT_ONCE);
   const { now, nonce } = context();
   const letters = entries.flatMap((each) =>
     addressees(each, audit).map(({ kind, to }): Letter => {
@@ -65,7 +66,7 @@ function addressees({ entry }: KeptEntry, { admins, channel }: AuditReaders): Pi
   if (entry.what === "decided" || entry.what === "voted")
     return entry.by === null ? [] : [{ kind: "receipt", to: entry.by.user }];
   const all: readonly (UserId | ChannelId)[] = channel === null ? admins : [...admins, channel];
-  return all.map((to) => ({ kind: "dispute", to }));
+  return all.map((to) => ({ kind: entry.what === "disputed" ? "dispute" : "tampering", to }));
 }
 
 /** Once a day (UTC), and when the bot starts on a new one: where the audit stands, out of reach of whoever has the database. */

@@ -40,6 +40,7 @@ export function createMetrics(): Metrics {
   ]);
   const refusals = counter("refusals_total", "Refusals given to people, by reason.", ["because"]);
   const turnedAway = counter("turned_away_total", "What was refused at the door, by reason.", ["because"]);
+  const tampered = gauge("tampered", "Findings of tampering that hold approvals back.");
   const outage = gauge("outage", "1 while the agent service is down for long.");
 
   const unreadable = gauge("unreadable_approvals", UNREADABLE);
@@ -54,6 +55,7 @@ export function createMetrics(): Metrics {
     decision: (verdict, outcome) => decisions.inc({ verdict, outcome }),
     refusal: (because) => refusals.inc({ because }),
     turnedAway: (because) => turnedAway.inc({ because }),
+    tampered: (findings) => tampered.set(findings),
     outage: (on) => outage.set(on ? 1 : 0),
     unreadable: (approvals) => unreadable.set(approvals),
     expose: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),

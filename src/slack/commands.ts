@@ -154,11 +154,22 @@ async function listed(
 }
 
 async function audit(deps: ListenerDeps, by: Asker, rest: string): Promise<Message> {
+  const [, code, reason = ""] = /^acknowledge\s+(\S+)(?:\s+([^]*))?$/.exec(rest) ?? [];
+  if (code !== undefined) return acknowledge(deps, by, code, reason);
   const id = parsed(RunId, pastedId(rest));
   if (id === null) return sayWhich(deps, "audit");
   const given = await deps.giveAudit(by, id);
   if (!given.ok) return plain(noRunWords(given.error, deps.command));
   return plain(`The evidence is in your direct messages with Countersign: ${count(given.value)} entries.`);
+}
+
+async function acknowledge(deps: ListenerDeps, by: Asker, code: string, reason: string): Promise<Message> {
+  const done = await deps.acknowledge(by, code, reason);
+  if (!done.ok) return plain(noRunWords(done.error, deps.command));
+  const what = done.value === 1 ? "1 finding" : `${count(done.value)} findings`;
+  return plain(
+    `Acknowledged: ${what}. Approvals leave again. The audit has it in your name, and \`npm run audit -- verify\` goes on to tell of it.`,
+  );
 }
 
 function sayWhich({ command }: ListenerDeps, is: Subcommand): Message {

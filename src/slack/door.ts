@@ -46,6 +46,7 @@ export type UseCases = Pick<
   | "giveAudit"
   | "dispute"
   | "cards"
+  | "acknowledge"
 >;
 
 export type SlackDoor = {

@@ -1,4 +1,5 @@
 import type { TeamId, UserId } from "../core/ids.ts";
+import type { Acknowledge } from "../flow/acknowledge.ts";
 import type { AdoptRun } from "../flow/adopt-run.ts";
 import type { Clock } from "../flow/clock.ts";
 import type { Dispute } from "../flow/dispute.ts";
@@ -31,6 +32,7 @@ export type ListenerDeps = {
   readonly giveAudit: GiveAudit;
   readonly dispute: Dispute;
   readonly cards: Pick<KeepCards, "deleted" | "letIn" | "lookNow">;
+  readonly acknowledge: Acknowledge;
   /** For views and links: what a person is waiting for. */
   readonly quick: Call;
   readonly answerAt: AnswerAt;

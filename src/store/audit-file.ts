@@ -1,7 +1,8 @@
 // The audit of a database file, read without the bot: nothing is locked, changed or brought up to date.
 
-import type { ChainedEntry } from "../core/audit-chain.ts";
-import { chainedEntry, keptEntry } from "./audit.ts";
+import type { ChainedEntry, Witness } from "../core/audit-chain.ts";
+import { chainedEntry, keptEntry, LAST_SEQ } from "./audit.ts";
+import { announcedKeys, countStrays } from "./check-audit.ts";
 import type { KeptEntry } from "../flow/audit-entry.ts";
 import { unusable } from "./failure.ts";
 import { refuseOtherSchema } from "./migrate.ts";
@@ -13,6 +14,12 @@ export type AuditFile = {
   /** In the order of their numbers. */
   rows(): AsyncIterable<ChainedEntry>;
   readonly textOf: (digest: string) => Promise<string | null>;
+  /** What the runs remember of the audit: each must be in it. */
+  heads(): Promise<readonly Witness[]>;
+  /** Public keys that the audit itself says take over. */
+  announcedKeys(): Promise<readonly string[]>;
+  /** How many rows bear a number that no entry can have. */
+  strays(): Promise<number>;
   close(): Promise<void>;
 };
 
@@ -51,13 +58,25 @@ async function readable(db: Database, close: () => Promise<void>): Promise<Audit
       const query = db.selectFrom("audit_texts").select("text").where("digest", "=", digest);
       return (await query.executeTakeFirst())?.text ?? null;
     },
+    heads: () => headsIn(db),
+    announcedKeys: () => announcedKeys(db),
+    strays: () => countStrays(db),
     close,
   };
 }
 
+async function headsIn(db: Database): Promise<readonly Witness[]> {
+  const rows = await db.selectFrom("runs").select(["audit_seq", "audit_link"]).execute();
+  return rows.flatMap(({ audit_seq: seq, audit_link: link }) =>
+    seq === null || link === null ? [] : [{ seq, link }],
+  );
+}
+
 async function* chain(db: Database): AsyncGenerator<ChainedEntry> {
-  for (let after = Number.MIN_SAFE_INTEGER; ;) {
-    const query = db.selectFrom("audit").selectAll().where("seq", ">", after).orderBy("seq").limit(AT_ONCE);
+  // What bears other numbers is counted as `strays`.
+  const rest = db.selectFrom("audit").selectAll().where("seq", "<=", LAST_SEQ);
+  for (let after = 0; ;) {
+    const query = rest.where("seq", ">", after).orderBy("seq").limit(AT_ONCE);
     const rows = await query.execute();
     yield* rows.map(chainedEntry);
     const last = rows.at(-1);

@@ -2,8 +2,10 @@
 
 import {
   createHash,
+  createHmac,
   createPrivateKey,
   createPublicKey,
+  hkdfSync,
   type KeyObject,
   randomBytes,
   sign,
@@ -17,6 +19,8 @@ export type AuditKey = {
   /** Base64, 32 bytes: for whoever verifies elsewhere. */
   readonly publicKey: string;
   readonly sign: (text: string) => string;
+  /** A MAC (base64) under a key derived from this one: says that this program wrote the text. */
+  readonly seal: (text: string) => string;
 };
 
 /** Where the key of a database is when the environment names none. */
@@ -32,11 +36,18 @@ export function auditKeyOf(seed: string): AuditKey {
   if (bytes.length !== SEED_BYTES) throw new Error("the audit's key is not 32 bytes in base64");
   const secret = createPrivateKey({ key: Buffer.concat([PKCS8, bytes]), format: "der", type: "pkcs8" });
   const publicKey = rawOf(createPublicKey(secret));
+  const sealing = sealingKey(bytes);
   return {
     id: idOf(publicKey),
     publicKey: publicKey.toString("base64"),
     sign: (text) => sign(null, Buffer.from(text, "utf8"), secret).toString("base64"),
+    seal: (text) => createHmac("sha256", sealing).update(text, "utf8").digest("base64"),
   };
+}
+
+/** Of its own, so that a signature and a seal never share a key. */
+function sealingKey(seed: Buffer): Buffer {
+  return Buffer.from(hkdfSync("sha256", seed, "", "countersign row seals 1", SEED_BYTES));
 }
 
 /** The key beside the database file, made on first use, readable for its owner only. */
@@ -70,6 +81,22 @@ export function readAuditKey(database: string): AuditKey | null {
   return seed === null ? null : auditKeyOf(seed);
 }
 
+const nextKeyFile = (database: string): string => `${auditKeyFile(database)}.next`;
+
+/** The key that is to take over from the one beside the database. A rotation that was broken off goes on with the same one. */
+export function nextAuditKey(database: string): AuditKey {
+  const file = nextKeyFile(database);
+  const there = readSeed(file);
+  if (there !== null) return auditKeyOf(there);
+  const seed = newSeed();
+  keepSeed(file, seed);
+  return auditKeyOf(seed);
+}
+
+export function adoptNextKey(database: string): void {
+  renameSync(nextKeyFile(database), auditKeyFile(database));
+}
+
 /** Checks signatures of these keys (public halves, base64). */
 export function auditSignatures(publicKeys: readonly string[]) {
   const known = new Map(publicKeys.map((text) => publicOf(text)));
@@ -90,6 +117,9 @@ function publicOf(text: string): readonly [id: string, key: KeyObject] {
   const jwk = { kty: "OKP", crv: "Ed25519", x: bytes.toString("base64url") };
   return [idOf(bytes), createPublicKey({ key: jwk, format: "jwk" })];
 }
+
+/** What names the key in the audit, from its public half. Throws where the text is none. */
+export const keyIdOf = (publicKey: string): string => publicOf(publicKey)[0];
 
 const newSeed = (): string => randomBytes(SEED_BYTES).toString("base64");
 

@@ -10,6 +10,9 @@ import { parsedJson } from "./run-row.ts";
 import type { AuditRow } from "./tables.ts";
 import { inBatches, type Trx } from "./transaction.ts";
 
+/** No entry has a greater number; no program could count so far. */
+export const LAST_SEQ = Number.MAX_SAFE_INTEGER;
+
 /** Resolves to where the entries stand. A transaction that is undone takes their numbers back. */
 export async function appendAudit(
   trx: Trx,
@@ -32,7 +35,9 @@ export async function appendAudit(
 export async function newest(
   trx: Pick<Trx, "selectFrom">,
 ): Promise<(AuditMark & { readonly key: string }) | null> {
-  const query = trx.selectFrom("audit").select(["seq", "link", "key"]).orderBy("seq", "desc").limit(1);
+  // Numbers that no entry can have are somebody else's rows; `checkAudit` finds them.
+  const rows = trx.selectFrom("audit").where("seq", "<=", LAST_SEQ);
+  const query = rows.select(["seq", "link", "key"]).orderBy("seq", "desc").limit(1);
   return (await query.executeTakeFirst()) ?? null;
 }
 

@@ -3,25 +3,22 @@
 import { sql } from "kysely";
 import type { RunKey } from "../core/ids.ts";
 import type { PortError, Store } from "../flow/ports.ts";
-import { fromRow, readable } from "./run-row.ts";
+import { fromRow, readable, type Reading, STORED } from "./run-row.ts";
+import { brokenButton, isSealed } from "./seals.ts";
 import type { Database } from "./tables.ts";
 import { read } from "./transaction.ts";
 
-type Deps = { db: Database; onCorrupt: (key: RunKey, error: PortError) => void };
+type Deps = { db: Database; reading: Reading; onCorrupt: (key: RunKey, error: PortError) => void };
 
 type FindRuns = Pick<Store, "load" | "byRunId" | "byButton" | "list" | "channelsInUse">;
 
-export function createFindRuns({ db, onCorrupt }: Deps): FindRuns {
+export function createFindRuns({ db, reading, onCorrupt }: Deps): FindRuns {
   return {
     async load(key) {
       const row = await read(() =>
-        db
-          .selectFrom("runs")
-          .select(["key", "revision", "doc_version", "doc"])
-          .where("key", "=", key)
-          .executeTakeFirst(),
+        db.selectFrom("runs").select(STORED).where("key", "=", key).executeTakeFirst(),
       );
-      return row === undefined ? null : fromRow(row);
+      return row === undefined ? null : fromRow(row, reading);
     },
 
     async byRunId(id) {
@@ -33,18 +30,19 @@ export function createFindRuns({ db, onCorrupt }: Deps): FindRuns {
 
     async byButton(nonce) {
       const row = await read(() =>
-        db
-          .selectFrom("buttons")
-          .select(["run", "approval", "version"])
-          .where("nonce", "=", nonce)
-          .executeTakeFirst(),
+        db.selectFrom("buttons").selectAll().where("nonce", "=", nonce).executeTakeFirst(),
       );
-      return row ?? null;
+      if (row === undefined) return null;
+      const { run, approval, version } = row;
+      const { seals, findings } = reading;
+      if (seals === null || isSealed(row.seal, seals.button(row))) return { run, approval, version };
+      findings.report(brokenButton(row));
+      return null;
     },
 
     async list(filter) {
       const rows = await read(() => listed(db, filter));
-      return readable(rows, onCorrupt).map((stored) => stored.run);
+      return readable(rows, reading, onCorrupt).map((stored) => stored.run);
     },
 
     async channelsInUse() {
@@ -58,7 +56,7 @@ async function listed(db: Database, filter: Parameters<Store["list"]>[0]) {
   if (filter.channels.length === 0) return [];
   let query = db
     .selectFrom("runs")
-    .select(["key", "revision", "doc_version", "doc"])
+    .select(STORED)
     .where("channel", "in", filter.channels)
     .orderBy("created_at", "desc")
     .orderBy("key", "desc")

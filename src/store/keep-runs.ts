@@ -1,6 +1,7 @@
 // Runs stored once, saved whole under their revision, and forgotten.
 
 import { sql } from "kysely";
+import type { AuditMark } from "../core/audit-chain.ts";
 import type { RunKey } from "../core/ids.ts";
 import { type Run, runId } from "../core/run.ts";
 import { type Alongside, PortError, type Store, type Stored } from "../flow/ports.ts";
@@ -8,10 +9,11 @@ import { appendAudit } from "./audit.ts";
 import type { AuditKey } from "./audit-key.ts";
 import { holders } from "./leases.ts";
 import { toRow } from "./run-row.ts";
+import type { Seals } from "./seals.ts";
 import type { Database } from "./tables.ts";
 import { inBatches, type Trx, Undo, write } from "./transaction.ts";
 
-type Deps = { db: Database; owner: string; now: () => number; key: AuditKey };
+type Deps = { db: Database; owner: string; now: () => number; key: AuditKey; seals: Seals };
 
 export function createKeepRuns(deps: Deps): Pick<Store, "insert" | "save" | "forget"> {
   return {
@@ -31,11 +33,18 @@ export function createKeepRuns(deps: Deps): Pick<Store, "insert" | "save" | "for
 
 type Inserted = Awaited<ReturnType<Store["insert"]>>;
 
-async function insert({ db, owner, now, key }: Deps, run: Run, alongside: Alongside): Promise<Inserted> {
+async function insert(
+  { db, owner, now, key, seals }: Deps,
+  run: Run,
+  alongside: Alongside,
+): Promise<Inserted> {
   const at = now();
   const state = { revision: 1, finished: 0, holder: owner, created_at: at, changed_at: at } as const;
-  const row = { ...toRow(run), key: run.key, ...state };
   return write<Inserted>(db, async (trx) => {
+    const row = {
+      ...toRow(vouching(run, await appendAudit(trx, alongside.audit ?? [], key)), seals),
+      ...state,
+    };
     const inserted = await trx
       .insertInto("runs")
       .values(row)
@@ -45,8 +54,7 @@ async function insert({ db, owner, now, key }: Deps, run: Run, alongside: Alongs
     if (!stored || !(await intend(trx, run.key, alongside.intention))) {
       return new Undo({ known: await knownAs(trx, run, alongside.intention) });
     }
-    await writeButtons(trx, run);
-    await appendAudit(trx, alongside.audit ?? [], key);
+    await writeButtons(trx, run, seals);
     return "stored";
   });
 }
@@ -55,7 +63,7 @@ type Saved = Awaited<ReturnType<Store["save"]>>;
 type Conditions = NonNullable<Parameters<Store["save"]>[2]>;
 
 async function save(
-  { db, owner, now, key }: Deps,
+  { db, owner, now, key, seals }: Deps,
   stored: Stored,
   next: Run,
   alongside: Conditions,
@@ -64,10 +72,11 @@ async function save(
   const { audit = [], noted = (run: Run) => run } = alongside;
   return write<Saved>(db, async (trx) => {
     if (runId(next) !== null && runId(stored.run) === null) await refuseTakenId(trx, next);
-    const run = noted(next, await appendAudit(trx, audit, key));
+    const marks = await appendAudit(trx, audit, key);
+    const run = vouching(noted(next, marks), marks);
     let update = trx
       .updateTable("runs")
-      .set({ ...toRow(run), revision: stored.revision + 1, changed_at: at })
+      .set({ ...toRow(run, seals), revision: stored.revision + 1, changed_at: at })
       .where("key", "=", next.key)
       .where("revision", "=", stored.revision);
     if (alongside.finished === true) update = update.set({ finished: 1 });
@@ -81,9 +90,15 @@ async function save(
     }
     const { numUpdatedRows } = await update.executeTakeFirst();
     if (numUpdatedRows === 0n || !(await intend(trx, next.key, alongside.intention))) return new Undo("lost");
-    await writeButtons(trx, next);
+    await writeButtons(trx, next, seals);
     return "saved";
   });
+}
+
+/** The run remembers its newest entry, so that an audit that was cut off behind it is noticed. */
+function vouching(run: Run, marks: readonly AuditMark[]): Run {
+  const last = marks.at(-1);
+  return last === undefined ? run : { ...run, audited: { seq: last.seq, link: last.link } };
 }
 
 /** False: the intention belongs to another run already. */
@@ -125,13 +140,11 @@ async function refuseTakenId(trx: Trx, run: Run): Promise<void> {
   throw new PortError(`the service's run is watched already, as ${other.key}`, facts);
 }
 
-async function writeButtons(trx: Trx, run: Run): Promise<void> {
-  const buttons = run.approvals.map(({ nonce, id, version }) => ({
-    nonce,
-    run: run.key,
-    approval: id,
-    version,
-  }));
+async function writeButtons(trx: Trx, run: Run, seals: Seals): Promise<void> {
+  const buttons = run.approvals.map(({ nonce, id, version }) => {
+    const button = { nonce, run: run.key, approval: id, version };
+    return { ...button, seal: seals.button(button) };
+  });
   for (const batch of inBatches(buttons)) {
     await trx
       .insertInto("buttons")

@@ -5,13 +5,23 @@ import { type ExpressionBuilder, sql } from "kysely";
 import type { PortError, Store } from "../flow/ports.ts";
 import type { RunKey } from "../core/ids.ts";
 import { keepTime } from "./newest-time.ts";
-import { readable } from "./run-row.ts";
+import { readable, type Reading, STORED } from "./run-row.ts";
 import type { Database, Tables } from "./tables.ts";
 import { type Trx, write } from "./transaction.ts";
 
-type Deps = { db: Database; owner: string; onCorrupt: (key: RunKey, error: PortError) => void };
+type Deps = {
+  db: Database;
+  owner: string;
+  reading: Reading;
+  onCorrupt: (key: RunKey, error: PortError) => void;
+};
 
-export function createLeases({ db, owner, onCorrupt }: Deps): Pick<Store, "claim" | "renew" | "release"> {
+export function createLeases({
+  db,
+  owner,
+  reading,
+  onCorrupt,
+}: Deps): Pick<Store, "claim" | "renew" | "release"> {
   return {
     async claim(now, leaseMs, limit) {
       const rows = await write(db, async (trx) => {
@@ -26,10 +36,10 @@ export function createLeases({ db, owner, onCorrupt }: Deps): Pick<Store, "claim
           .updateTable("runs")
           .set({ holder: owner, revision: sql`revision + 1` })
           .where("key", "in", free)
-          .returning(["key", "revision", "doc_version", "doc"])
+          .returning(STORED)
           .execute();
       });
-      return readable(rows, onCorrupt);
+      return readable(rows, reading, onCorrupt);
     },
 
     async renew(now, leaseMs) {

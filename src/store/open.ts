@@ -4,22 +4,25 @@ import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import type { RunKey } from "../core/ids.ts";
 import type { PortError, Store } from "../flow/ports.ts";
-import { auditEntry } from "../flow/audit-entry.ts";
-import { appendAudit, newest } from "./audit.ts";
-import { type AuditKey, auditKeyBeside, auditKeyOf } from "./audit-key.ts";
+import { newest } from "./audit.ts";
+import { type AuditKey, auditKeyBeside, auditKeyFile, auditKeyOf, readAuditKey } from "./audit-key.ts";
+import { checkAudit } from "./check-audit.ts";
 import { isBusy, unusable } from "./failure.ts";
 import { createFindRuns } from "./find-runs.ts";
+import { createFindings } from "./findings.ts";
 import { createKeepRuns } from "./keep-runs.ts";
 import { createLeases, startAlone } from "./leases.ts";
 import { usedBy } from "./lock-holder.ts";
 import { migrate } from "./migrate.ts";
 import { newestTime } from "./newest-time.ts";
 import { createPapers } from "./papers.ts";
+import { sealsOf } from "./seals.ts";
 import { createShelf } from "./shelf.ts";
 import { createSeenRequests } from "./seen-requests.ts";
 import { openSqlite, SQLITE } from "./sqlite.ts";
 import type { Database } from "./tables.ts";
 import { write } from "./transaction.ts";
+import { walkAudit } from "./walk-audit.ts";
 
 export type StoreOptions = {
   /** `sqlite:PATH` or `sqlite::memory:`. */
@@ -36,13 +39,11 @@ export type StoreOptions = {
   readonly onCorrupt?: (key: RunKey, error: PortError) => void;
   /** What signs the audit: a seed of 32 bytes in base64. Without it, the key beside the database file, made on first use. */
   readonly auditKey?: string | null;
-  /** Hears of a key that was made, and of one that is not the one that signed so far. */
+  /** Hears of a key that was made. */
   readonly onAuditKey?: (news: AuditKeyNews) => void;
 };
 
-export type AuditKeyNews =
-  | { readonly is: "made"; readonly file: string }
-  | { readonly is: "changed"; readonly from: string; readonly to: string };
+export type AuditKeyNews = { readonly is: "made"; readonly file: string };
 
 const FIRST_LEASE_MS = 60_000;
 
@@ -53,18 +54,25 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const now = options.now ?? Date.now;
   const onCorrupt = options.onCorrupt ?? (() => undefined);
   const { db, key } = await prepared(path, async (opened) => {
-    const key = auditKey(path, options);
     await migrate(opened, SQLITE);
     options.onNewestTime?.(await newestTime(opened));
-    await tellNewKey(opened, key, Date.now(), options.onAuditKey);
+    const head = await newest(opened);
+    const key = auditKey(path, options, head);
+    refuseOtherKey(key, head);
     await startAlone(opened, owner, now() + (options.leaseMs ?? FIRST_LEASE_MS));
     return key;
   });
+  const seals = sealsOf(key);
+  const findings = createFindings();
+  const reading = { seals, now, findings };
   return {
-    ...createKeepRuns({ db, owner, now, key }),
-    ...createFindRuns({ db, onCorrupt }),
-    ...createLeases({ db, owner, onCorrupt }),
-    ...createPapers(db, key),
+    ...createKeepRuns({ db, owner, now, key, seals }),
+    ...createFindRuns({ db, reading, onCorrupt }),
+    ...createLeases({ db, owner, reading, onCorrupt }),
+    ...createPapers(db, key, reading),
+    hearTampering: findings.hear,
+    walkAudit: () => walkAudit(db, key),
+    checkAudit: () => checkAudit(db, key.publicKey),
     ...createShelf(db, key),
     ...createSeenRequests(db),
     auditPublicKey: () => key.publicKey,
@@ -75,25 +83,27 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 }
 
 /** Called when the database is ours alone, so that no two processes make a key. */
-function auditKey(path: string, { auditKey: given = null, onAuditKey }: StoreOptions): AuditKey {
+function auditKey(path: string, { auditKey: given = null, onAuditKey }: StoreOptions, head: Head): AuditKey {
   if (given !== null) return auditKeyOf(given);
+  if (head !== null && path !== ":memory:" && readAuditKey(path) === null)
+    throw new Error(
+      `its audit is signed with the key ${head.key}, and ${auditKeyFile(path)} is gone: put it back`,
+    );
   const { key, made } = auditKeyBeside(path);
   if (made !== null) onAuditKey?.({ is: "made", file: made });
   return key;
 }
 
-/** Another key than the one that signed last is an entry of its own: it may be a rotation, and it may be a thief. */
-async function tellNewKey(
-  db: Database,
-  key: AuditKey,
-  at: number,
-  tell: StoreOptions["onAuditKey"],
-): Promise<void> {
-  const head = await newest(db);
+type Head = Awaited<ReturnType<typeof newest>>;
+
+/**
+ * An audit goes on under the key that signed it last. Any other would be as good as a thief's, so the bot does not start with it.
+ */
+function refuseOtherKey(key: AuditKey, head: Head): void {
   if (head === null || head.key === key.id) return;
-  const outcome = `${head.key} → ${key.id}`;
-  await write(db, (trx) => appendAudit(trx, [auditEntry(null, { at, what: "key-changed", outcome })], key));
-  tell?.({ is: "changed", from: head.key, to: key.id });
+  throw new Error(
+    `its audit is signed with the key ${head.key}, and the key here is ${key.id}. Put the right one in place (AUDIT_KEY, or the file beside the database); to exchange it: npm run audit -- rotate-key`,
+  );
 }
 
 function sqlitePath(url: string): string {

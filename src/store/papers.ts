@@ -3,20 +3,25 @@
 import type { Store } from "../flow/ports.ts";
 import { appendAudit } from "./audit.ts";
 import type { AuditKey } from "./audit-key.ts";
-import { fromTicketRow, parsedJson, ticketRow } from "./run-row.ts";
+import { fromTicketRow, parsedJson, type Reading, ticketRow } from "./run-row.ts";
+import type { Seals } from "./seals.ts";
 import type { Database } from "./tables.ts";
 import { read, write } from "./transaction.ts";
 
 type Papers = Pick<Store, "openModal" | "modal" | "audit" | "document" | "putDocument">;
 
-export function createPapers(db: Database, key: AuditKey): Papers {
+export function createPapers(
+  db: Database,
+  key: AuditKey,
+  reading: Reading & { readonly seals: Seals },
+): Papers {
   return {
     openModal: (ticket, audit = []) =>
       write(db, async (trx) => {
         await appendAudit(trx, audit, key);
         await trx
           .insertInto("modals")
-          .values(ticketRow(ticket))
+          .values(ticketRow(ticket, reading.seals))
           .onConflict((conflict) => conflict.doNothing())
           .execute();
       }),
@@ -25,7 +30,7 @@ export function createPapers(db: Database, key: AuditKey): Papers {
       const row = await read(() =>
         db.selectFrom("modals").selectAll().where("nonce", "=", nonce).executeTakeFirst(),
       );
-      return row === undefined ? null : fromTicketRow(row);
+      return row === undefined ? null : fromTicketRow(row, reading);
     },
 
     audit: async (entries) => void (await write(db, (trx) => appendAudit(trx, entries, key))),

@@ -1,48 +1,94 @@
 // A run and a modal's ticket as rows, and back.
 
+import { condemn } from "../core/condemn.ts";
 import type { RunKey } from "../core/ids.ts";
 import { isRecord, type Json, parseJson } from "../core/json.ts";
 import { type Run, runId, unreadableNow } from "../core/run.ts";
 import { type ModalTicket, PortError, type Stored } from "../flow/ports.ts";
+import type { Findings } from "./findings.ts";
+import { brokenForm, brokenRun, isSealed, type SealedRun, type Seals } from "./seals.ts";
 import type { RunRow, Tables } from "./tables.ts";
 
 /** Raised when the shape of a released run or ticket changes; older versions are then read here too. */
 export const DOC_VERSION = 1;
 
 /** The columns that follow from the run itself. */
-export type DerivedRow = Pick<
-  RunRow,
-  "service_run_id" | "team" | "channel" | "requester" | "pending" | "doc_version" | "doc"
->;
+export type DerivedRow = SealedRun & Pick<RunRow, "seal">;
 
-export function toRow(run: Run): DerivedRow {
-  return {
+export function toRow(run: Run, seals: Seals): DerivedRow {
+  const row = {
+    key: run.key,
     service_run_id: runId(run),
     team: run.team,
     channel: run.channel,
     requester: run.requester,
     pending:
       run.approvals.filter(({ state }) => state.is === "pending").length + (unreadableNow(run)?.count ?? 0),
+    audit_seq: run.audited?.seq ?? null,
+    audit_link: run.audited?.link ?? null,
     doc_version: DOC_VERSION,
     doc: JSON.stringify(run),
   };
+  return { ...row, seal: seals.run(row) };
 }
+
+export type StoredRow = DerivedRow & Pick<RunRow, "revision">;
+
+/** The columns that a run is read from. */
+export const STORED = [
+  "key",
+  "revision",
+  "service_run_id",
+  "team",
+  "channel",
+  "requester",
+  "pending",
+  "audit_seq",
+  "audit_link",
+  "doc_version",
+  "doc",
+  "seal",
+] as const satisfies readonly (keyof StoredRow)[];
+
+export type Reading = {
+  /** Null: this reader has no key; it only shows, and believes every row. */
+  readonly seals: Seals | null;
+  readonly now: () => number;
+  readonly findings: Pick<Findings, "report">;
+};
 
 /** Throws a PortError for a row that cannot be understood; all other rows are good none the less. */
-export function fromRow(row: Pick<RunRow, "key" | "revision" | "doc_version" | "doc">): Stored {
+export function fromRow(row: StoredRow, { seals, now, findings }: Reading): Stored {
   const what = `run ${row.key}`;
+  const whole = seals === null || isSealed(row.seal, seals.run(row));
+  if (!whole) findings.report(brokenRun(row));
   const doc = understood(what, row);
   if (doc["key"] !== row.key) throw unreadable(what, "it names another run");
-  return { run: doc as unknown as Run, revision: row.revision };
+  const run = doc as unknown as Run;
+  return { run: whole ? run : condemned(what, run, now()), revision: row.revision };
 }
 
-export function ticketRow(ticket: ModalTicket): Tables["modals"] {
+/** A stranger's record may have any shape. */
+function condemned(what: string, run: Run, now: number): Run {
+  try {
+    return condemn(run, now);
+  } catch (error) {
+    throw unreadable(what, "it was changed outside Countersign", error);
+  }
+}
+
+export function ticketRow(ticket: ModalTicket, seals: Seals): Tables["modals"] {
   const { nonce, run, at } = ticket;
-  return { nonce, run, opened_at: at, doc_version: DOC_VERSION, doc: JSON.stringify(ticket) };
+  const row = { nonce, run, opened_at: at, doc_version: DOC_VERSION, doc: JSON.stringify(ticket) };
+  return { ...row, seal: seals.form(row) };
 }
 
-export function fromTicketRow(row: Tables["modals"]): ModalTicket {
-  return understood(`form ${row.nonce}`, row) as unknown as ModalTicket;
+/** Null: it was changed outside Countersign. */
+export function fromTicketRow(row: Tables["modals"], { seals, findings }: Reading): ModalTicket | null {
+  if (seals === null || isSealed(row.seal, seals.form(row)))
+    return understood(`form ${row.nonce}`, row) as unknown as ModalTicket;
+  findings.report(brokenForm(row));
+  return null;
 }
 
 function understood(
@@ -71,13 +117,14 @@ function unreadable(what: string, words: string, cause?: unknown): PortError {
 }
 
 /** Reads what can be read and reports the rest. */
-export function readable<Row extends Parameters<typeof fromRow>[0]>(
-  rows: readonly Row[],
+export function readable(
+  rows: readonly StoredRow[],
+  reading: Reading,
   onCorrupt: (key: RunKey, error: PortError) => void,
 ): Stored[] {
   return rows.flatMap((row) => {
     try {
-      return [fromRow(row)];
+      return [fromRow(row, reading)];
     } catch (error) {
       if (!(error instanceof PortError)) throw error;
       onCorrupt(row.key, error);

@@ -34,7 +34,10 @@ const RUNS = `create table runs (
   created_at bigint not null,     -- when it was stored first (monotonic clock, as flow/clock.ts has it)
   changed_at bigint not null,     -- when it was saved last (the same)
   doc_version integer not null,   -- how doc is written
-  doc text not null               -- the whole run (core/run.ts) as JSON; the columns above are derived from it
+  audit_seq bigint,               -- the newest entry about the run, and its link: what of the audit the run can vouch for
+  audit_link text,
+  doc text not null,              -- the whole run (core/run.ts) as JSON; the columns above are derived from it
+  seal text not null              -- seals.ts: MAC over the key, what is derived and doc
 )`;
 
 const RUN_INDEXES = [
@@ -54,7 +57,8 @@ const PAPERS = [
     nonce text primary key not null,  -- the value of the Approve and Deny buttons of one version of one card
     run text not null references runs (key) on delete cascade,
     approval text not null,           -- the service's approval id
-    version integer not null          -- of the card; older versions stay, so that a late click is understood
+    version integer not null,         -- of the card; older versions stay, so that a late click is understood
+    seal text not null                -- seals.ts: MAC over the columns above
   )`,
   "create index buttons_by_run on buttons (run)",
   `create table modals (
@@ -62,7 +66,8 @@ const PAPERS = [
     run text not null references runs (key) on delete cascade,
     opened_at bigint not null,
     doc_version integer not null,     -- how doc is written
-    doc text not null                 -- the ticket as JSON: who opened it, for which version, and what it showed
+    doc text not null,                -- the ticket as JSON: who opened it, for which version, and what it showed
+    seal text not null                -- seals.ts: MAC over the columns above
   )`,
   "create index modals_by_run on modals (run)",
   `create table intentions (
@@ -88,7 +93,8 @@ const AUDIT = `create table audit (
 )`;
 
 const AUDIT_INDEXES = [
-  "create index audit_by_run on audit (run)",
+  "create index audit_by_run on audit (run, approval, seq)",
+  "create index audit_by_what on audit (what, seq)",
   "create index audit_by_run_id on audit (run_id)",
 ];
 

@@ -3,8 +3,9 @@
 import { RunId } from "../core/ids.ts";
 import type { AuditEntry } from "../flow/audit-entry.ts";
 import type { AuditShelf, Letter } from "../flow/letter.ts";
-import { appendAudit, keptEntry } from "./audit.ts";
+import { appendAudit, keptEntry, LAST_SEQ } from "./audit.ts";
 import type { AuditKey } from "./audit-key.ts";
+import { createProof } from "./proven.ts";
 import { parsedJson } from "./run-row.ts";
 import type { Database, LetterRow } from "./tables.ts";
 import { inBatches, read, type Trx, Undo, write } from "./transaction.ts";
@@ -13,16 +14,16 @@ import { inBatches, read, type Trx, Undo, write } from "./transaction.ts";
 const MOST_OF_A_RUN = 100_000;
 
 export function createShelf(db: Database, key: AuditKey): AuditShelf {
-  return { ...createReading(db), ...createLetters(db, key) };
+  return { ...createReading(db), ...createLetters(db, key), provenEntry: createProof(db, key) };
 }
 
 type Reading = Pick<
   AuditShelf,
-  "auditAfter" | "auditEntry" | "auditOfRun" | "auditHead" | "auditText" | "auditProof"
+  "auditAfter" | "auditEntry" | "settledAfter" | "auditOfRun" | "auditHead" | "auditText" | "auditProof"
 >;
 
 function createReading(db: Database): Reading {
-  const entries = () => db.selectFrom("audit").select(["seq", "link", "entry"]);
+  const entries = () => db.selectFrom("audit").select(["seq", "link", "entry"]).where("seq", "<=", LAST_SEQ);
   return {
     async auditAfter(seq, what, limit) {
       const query = entries().where("seq", ">", seq).where("what", "in", what).orderBy("seq").limit(limit);
@@ -31,6 +32,11 @@ function createReading(db: Database): Reading {
     async auditEntry(seq) {
       const row = await read(() => entries().where("seq", "=", seq).executeTakeFirst());
       return row === undefined ? null : keptEntry(row);
+    },
+    async settledAfter(seq, run, approval) {
+      const about = entries().where("run", "=", run).where("approval", "=", approval);
+      const query = about.where("seq", ">", seq).where("what", "=", "settled").orderBy("seq");
+      return (await read(() => query.limit(MOST_OF_A_RUN).execute())).map(keptEntry);
     },
     auditOfRun: async (id) => (await read(() => ofRun(db, id))).map(keptEntry),
     async auditHead() {
@@ -64,6 +70,7 @@ function ofRun(db: Database, id: string) {
     .where((eb) =>
       eb.or([eb("run", "=", id as never), eb("run_id", "=", id as never), eb("run", "in", keys)]),
     )
+    .where("seq", "<=", LAST_SEQ)
     .orderBy("seq")
     .limit(MOST_OF_A_RUN)
     .execute();

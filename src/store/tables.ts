@@ -8,8 +8,8 @@ export type Database = Kysely<Tables>;
 export type Tables = {
   runs: RunRow;
   owners: { owner: string; until: number };
-  buttons: { nonce: Nonce; run: RunKey; approval: ApprovalId; version: number };
-  modals: { nonce: Nonce; run: RunKey; opened_at: number; doc_version: number; doc: string };
+  buttons: { nonce: Nonce; run: RunKey; approval: ApprovalId; version: number; seal: string };
+  modals: { nonce: Nonce; run: RunKey; opened_at: number; doc_version: number; doc: string; seal: string };
   intentions: { intention: string; run: RunKey };
   audit: AuditRow;
   audit_texts: { digest: string; text: string };
@@ -32,7 +32,10 @@ export type RunRow = {
   created_at: number;
   changed_at: number;
   doc_version: number;
+  audit_seq: number | null;
+  audit_link: string | null;
   doc: string;
+  seal: string;
 };
 
 export type AuditRow = {

@@ -39,6 +39,7 @@ export const CLASSES = [
   "SSRF and key leak by redirect",
   "Poisoned dependency",
   "Denial of service",
+  "A database that others write",
 ] as const;
 
 type Digit = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ana, aWorld, ben, opsAgents, type Stage } from "../make/world.ts";
 import { policyFile } from "../make/policy.ts";
+import { databaseCases } from "./database-cases.ts";
 import { rowsOf } from "./ground.ts";
 import { ruledCases, RULES } from "./ruled-cases.ts";
 import type { Story } from "./classes.ts";
@@ -8,7 +9,7 @@ import { storyCases } from "./story-cases.ts";
 
 // Worlds of their own: what is decided is paced, as Slack wants it, and some attacks restart the app.
 describe.concurrent("while a decision is made", () => {
-  test.for(storyCases.map((each) => [each.id, each.what, each] as const))(
+  test.for([...storyCases, ...databaseCases].map((each) => [each.id, each.what, each] as const))(
     "%s %s",
     async ([, , attack], context) => {
       const world = await aWorld(context, { troubled: true });

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { type Attack, CLASSES } from "./classes.ts";
 import { contentCases } from "./content-cases.ts";
+import { databaseCases } from "./database-cases.ts";
 import { doorCases } from "./door-cases.ts";
 import { floodCases } from "./flood-cases.ts";
 import { growthCases } from "./growth-cases.ts";
@@ -16,7 +17,7 @@ type Named = Pick<Attack, "id">;
 const FILES: Readonly<Record<string, readonly Named[]>> = {
   door: [...doorCases, ...floodCases],
   people: [...originCases(1), ...originCases(17), ...peopleCases, ...wordCases],
-  story: [...storyCases, ...ruledCases],
+  story: [...storyCases, ...ruledCases, ...databaseCases],
   alone: [...contentCases, ...growthCases, ...secretCases],
 };
 const suite = Object.values(FILES).flat();

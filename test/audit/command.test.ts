@@ -2,15 +2,23 @@
 
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { headWords } from "#src/core/audit-chain.ts";
+import { headWords, linkText, NO_LINK, signedText } from "#src/core/audit-chain.ts";
 import { RunId } from "#src/core/ids.ts";
-import { auditKeyBeside, auditKeyFile } from "#src/store/audit-key.ts";
+import { type AuditKey, auditKeyBeside, auditKeyFile, readAuditKey } from "#src/store/audit-key.ts";
 import { openStore } from "#src/store/open.ts";
 import { anApproval, anAuditEntry, aRun } from "../make/run.ts";
 import { sha256 } from "./tampering.ts";
@@ -75,6 +83,19 @@ function change(sql: string): void {
   db.close();
 }
 
+/** All links anew, signed with this key. */
+function relinkAll(key: AuditKey): void {
+  const db = new DatabaseSync(file);
+  let previous = NO_LINK;
+  for (const row of db.prepare("select seq, entry from audit order by seq").all()) {
+    const { seq, entry: text } = row as { seq: number; entry: string };
+    previous = sha256(linkText(previous, { seq, key: key.id, text }));
+    const signature = key.sign(signedText({ seq, link: previous }));
+    db.prepare("update audit set link = ?, signature = ? where seq = ?").run(previous, signature, seq);
+  }
+  db.close();
+}
+
 const bytes = (): string => createHash("sha256").update(readFileSync(file)).digest("hex");
 
 describe("verify", () => {
@@ -131,6 +152,54 @@ describe("verify", () => {
     expect(stranger.code).toBe(1);
     expect(stranger.err).toContain("a key that is not vouched for");
   });
+
+  test("pins the keys that are given: the one beside the database is not added to them", async () => {
+    await write();
+    const { key } = auditKeyBeside(file);
+    rmSync(auditKeyFile(file));
+    // The thief writes everything anew under a key of their own, and puts that beside the database.
+    const thief = auditKeyBeside(file).key;
+    change(`update audit set key = '${thief.id}'`);
+    relinkAll(thief);
+    expect((await audit("verify")).code).toBe(0);
+    const pinned = await audit("verify", "--public-key", key.publicKey);
+    expect(pinned.code).toBe(1);
+    expect(pinned.err).toContain("a key that is not vouched for");
+  });
+
+  test("finds what nobody signed under a number that no entry can have", async () => {
+    await write();
+    for (const seq of ["-9007199254740991", "0", "9223372036854775807"]) {
+      change(
+        `delete from audit where seq < 1 or seq > 1000; insert into audit select ${seq}, at, what, run, run_id, approval, by_user, entry, link, key, '' from audit where seq = 1`,
+      );
+      const seen = await audit("verify");
+      expect(seen.code).toBe(1);
+      expect(seen.err).toContain("TAMPERED: there are rows whose numbers no entry can have");
+    }
+  });
+
+  test("finds an audit that was emptied while runs remember it", async () => {
+    const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
+    const run = aRun();
+    await store.insert(run, { audit: [anAuditEntry(run)] });
+    await store.close();
+    expect((await audit("verify")).code).toBe(0);
+    change("delete from audit");
+    const seen = await audit("verify");
+    expect(seen.code).toBe(1);
+    expect(seen.err).toContain("TAMPERED at entry 1: a witnessed head is not in the audit.");
+  });
+
+  test("finds what was sent without a decision, though the bot itself signed it", async () => {
+    await write();
+    const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
+    await store.audit([anAuditEntry(aRun(), { what: "sent", runId: RUN, approval: anApproval("apr_1").id })]);
+    await store.close();
+    const seen = await audit("verify");
+    expect(seen.code).toBe(1);
+    expect(seen.err).toContain("TAMPERED at entry 7: something was sent that no entry decides so.");
+  });
 });
 
 describe("export", () => {
@@ -173,10 +242,16 @@ describe("export", () => {
     expect(readFileSync(out, "utf8")).toBe(written);
   });
 
-  test("gives what was tampered with all the same, and says so", async () => {
+  test("gives nothing of what was tampered with, and why; only to whoever asks for it as such", async () => {
     await write();
     change("delete from audit_texts");
-    const seen = await audit("export");
+    const out = join(folder, "audit.jsonl");
+    const refused = await audit("export", "--out", out);
+    expect(refused).toMatchObject({ code: 1, out: "" });
+    expect(refused.err).toContain("the full request it is about was removed");
+    expect(refused.err).toContain("Nothing was given out.");
+    expect(existsSync(out)).toBe(false);
+    const seen = await audit("export", "--tampered");
     expect(seqs(seen)).toHaveLength(6);
     expect(seen.code).toBe(1);
     expect(seen.err).toContain("the full request it is about was removed");
@@ -203,6 +278,49 @@ describe("show", () => {
   });
 });
 
+describe("rotate-key", () => {
+  test("hands over to a new key beside the database, and auditors may pin either", async () => {
+    await write();
+    const before = readAuditKey(file);
+    const seen = await audit("rotate-key");
+    const after = readAuditKey(file);
+    expect(seen).toMatchObject({ code: 0, err: "" });
+    expect(after?.id).not.toBe(before?.id);
+    expect(seen.out).toContain(after?.publicKey);
+    for (const key of [before, after])
+      expect((await audit("verify", "--public-key", key?.publicKey ?? "")).code).toBe(0);
+    expect((await audit("verify")).out).toContain("Whole: 8 entries");
+  });
+
+  test("goes on where it was broken off", async () => {
+    await write();
+    await audit("rotate-key");
+    const [key, next] = [auditKeyFile(file), `${auditKeyFile(file)}.next`];
+    renameSync(key, next);
+    writeFileSync(key, `${Buffer.alloc(32, 5).toString("base64")}\n`);
+    const again = await audit("rotate-key");
+    expect(again.code).toBe(0);
+    expect(existsSync(next)).toBe(false);
+    expect((await audit("verify")).out).toContain("Whole: 8 entries");
+  });
+});
+
+describe("acknowledge", () => {
+  test("lets approvals leave again, by the code of what is found and no other, and verify goes on to tell", async () => {
+    await write();
+    change("update audit set entry = replace(entry, 'approve', 'deny') where seq = 3");
+    const wrong = await audit("acknowledge", "0000000000", "--reason", "a disk fault");
+    expect(wrong.code).toBe(2);
+    const code = /the code of now is ([0-9a-f]{10})/.exec(wrong.err)?.[1] ?? "";
+    const seen = await audit("acknowledge", code, "--reason", "a disk fault");
+    expect(seen).toMatchObject({ code: 0, err: "" });
+    expect(seen.out).toContain("audit entry 3: it is not what was linked");
+    const again = await audit("acknowledge", code, "--reason", "a disk fault");
+    expect(again.err).toContain("There is nothing to acknowledge");
+    expect((await audit("verify")).err).toContain("TAMPERED at entry 3");
+  });
+});
+
 test("a database that is not there is not made", async () => {
   for (const asked of [["verify"], ["export"], ["show", "run_7"]]) {
     const seen = await audit(...asked);
@@ -226,7 +344,7 @@ test("a file of another program is refused and left alone", async () => {
 
 test.for([
   [[], "say what to do"],
-  [["verifyy"], "«verifyy» is none of verify, export, show"],
+  [["verifyy"], "«verifyy» is none of verify, export, show, rotate-key, acknowledge"],
   [["verify", "--head", "audit 12"], "«audit 12» is no head"],
   [["verify", "now"], "verify takes no «now»"],
   [["export", "--format", "xml"], "«xml» is none of jsonl, csv"],

@@ -18,6 +18,7 @@ import { RunId, UserId } from "#src/core/ids.ts";
 import { type AuditKey, auditKeyBeside, auditKeyOf, auditSignatures } from "#src/store/audit-key.ts";
 import { openAuditFile } from "#src/store/audit-file.ts";
 import { openStore } from "#src/store/open.ts";
+import type { AuditEntry } from "#src/flow/ports.ts";
 import { anApproval, anAuditEntry, aRun, NOON } from "../make/run.ts";
 
 export const sha256 = (text: string): string => createHash("sha256").update(text, "utf8").digest("hex");
@@ -53,24 +54,22 @@ export type Original = {
 export async function writeAudit(file: string, random: Chance, entries = 40): Promise<Original> {
   const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
   const runs = Array.from({ length: 4 }, () => aRun());
+  // What is sent was decided by the same person right before, as the bot has it.
+  let decided: { seq: number; entry: AuditEntry } | null = null;
   for (let n = 0; n < entries; n += 1) {
     const run = oneOf(random, runs);
     const text = canonicalJson(["run_1", `apr_${n % 7}`, { action: `do ${n % 7}` }]);
     const asked = { approval: anApproval(`apr_${n % 7}`).id, digest: sha256(text), text };
-    const what = oneOf(random, ["opened", "decided", "refused", "sent", "settled"] as const);
+    const what = oneOf(random, ["opened", "decided", "refused", "settled"] as const);
     const by = { team: run.team, user: UserId(`U0${upTo(random, 5)}`) };
     const reason = `because ${n} “🛂”`;
-    await store.audit([
-      anAuditEntry(run, {
-        at: NOON + n,
-        what,
-        by,
-        runId: RunId("run_1"),
-        verdict: "approve",
-        reason,
-        ...asked,
-      }),
-    ]);
+    const facts = { at: NOON + n, by, runId: RunId("run_1"), verdict: "approve", reason, ...asked } as const;
+    const entry: AuditEntry =
+      decided === null
+        ? anAuditEntry(run, { ...facts, what })
+        : { ...decided.entry, at: NOON + n, what: "sent" as const, refers: decided.seq };
+    await store.audit([entry]);
+    decided = entry.what === "decided" ? { seq: n + 1, entry } : null;
   }
   const [middle, last] = [await store.auditEntry(Math.ceil(entries / 2)), await store.auditHead()];
   await store.close();
@@ -128,6 +127,10 @@ function altered(entry: string, random: Chance): string {
   const name = oneOf(random, FIELDS);
   const other: { [field: string]: Json } = { at: NOON - 1, by: { team: "T0ACME", user: "U0SOMEONE" } };
   return canonicalJson({ ...fields, [name]: other[name] ?? `other ${upTo(random, 1e9)}` });
+}
+
+function retold(entry: string, outcome: string): string {
+  return canonicalJson({ ...(JSON.parse(entry) as { [field: string]: Json }), outcome });
 }
 
 /** Links made anew from this entry on; signed with `key`, or with the signatures that are there. */
@@ -283,8 +286,9 @@ export const TAMPERINGS: readonly Tampering[] = [
     needsWitness: true,
     act: (db, random, { key, entries }) => {
       const from = 1 + upTo(random, entries);
+      // A careful thief: what was sent still fits what was decided.
       for (const row of rowsOf(db).filter(({ seq }) => seq >= from))
-        put(db, { ...row, entry: altered(row.entry, random) });
+        put(db, { ...row, entry: retold(row.entry, `other ${upTo(random, 1e9)}`) });
       relink(db, from, key);
     },
   },

@@ -120,7 +120,7 @@ test("a decision that rests on several people keeps each one's words under their
   expect(sent).toMatchObject({
     by: { user: "U0CAT" },
     reason: "",
-    votes: [{ by: { team: TEAM, user: "U0BEN" }, reason: "I checked the backup", at: NOON }],
+    votes: [{ entry: null, by: { team: TEAM, user: "U0BEN" }, reason: "I checked the backup", at: NOON }],
     sentReason: "I checked the backup",
   });
   const { text: _, ...entry } = sent ?? failed("nothing is sent");

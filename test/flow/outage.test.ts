@@ -108,7 +108,14 @@ describe("an outage of the service", () => {
     const nothing = (): void => undefined;
     const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
     const count = { poll: nothing, pollsInFlight: nothing, runsWatched: nothing, effect: nothing };
-    const metrics = { ...count, decision: nothing, refusal: nothing, outage: nothing, unreadable: nothing };
+    const metrics = {
+      ...count,
+      decision: nothing,
+      refusal: nothing,
+      outage: nothing,
+      unreadable: nothing,
+      tampered: nothing,
+    };
     const guard = { state: () => ({ is: "away", at: NOON, since: NOON - LONG_OUTAGE_MS, why: "" }) as const };
     const change = () => Promise.resolve(null);
     const outage = createOutageWatch({ store, guard, change, clock, log, metrics }, 1_000);

@@ -356,5 +356,6 @@ function quietMetrics(refusals: string[]): FlowMetrics {
     refusal: (because) => void refusals.push(because),
     outage: nothing,
     unreadable: nothing,
+    tampered: nothing,
   };
 }

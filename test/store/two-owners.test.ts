@@ -6,9 +6,11 @@ import { verifyAudit } from "#src/core/audit-verify.ts";
 import { chainedEntry } from "#src/store/audit.ts";
 import { digestOf } from "#src/store/digest.ts";
 import { auditKeyBeside, auditSignatures } from "#src/store/audit-key.ts";
+import { createFindings } from "#src/store/findings.ts";
 import { createKeepRuns } from "#src/store/keep-runs.ts";
 import { createLeases } from "#src/store/leases.ts";
 import { migrate } from "#src/store/migrate.ts";
+import { sealsOf } from "#src/store/seals.ts";
 import { openSqlite, SQLITE } from "#src/store/sqlite.ts";
 import type { Database } from "#src/store/tables.ts";
 import { anAuditEntry, aRun, NOON } from "../make/run.ts";
@@ -28,9 +30,11 @@ beforeEach(async () => {
   const { key } = auditKeyBeside(":memory:");
   ({ publicKey } = key);
   await migrate(db, SQLITE);
+  const seals = sealsOf(key);
+  const reading = { seals, now: () => now, findings: createFindings() };
   const replica = (owner: string): Replica => ({
-    ...createKeepRuns({ db, owner, now: () => now, key }),
-    ...createLeases({ db, owner, onCorrupt: () => undefined }),
+    ...createKeepRuns({ db, owner, now: () => now, key, seals }),
+    ...createLeases({ db, owner, reading, onCorrupt: () => undefined }),
   });
   [ann, ben] = [replica("ann"), replica("ben")];
   await ann.renew(now, LEASE_MS);

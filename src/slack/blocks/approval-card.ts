@@ -187,5 +187,7 @@ function pastWords(because: Approval["past"][number]["because"], serviceWords: s
       return "It does not count any more: the rule now asks for more.";
     case "unwatched":
       return "Nothing of it was sent: the run is no longer watched from here.";
+    case "tampered":
+      return "Nothing of it was sent: the audit does not bear it out. The database was changed outside Countersign.";
   }
 }

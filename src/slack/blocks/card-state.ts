@@ -74,6 +74,7 @@ function title({ verdict }: Decision, delivery: Delivery): string {
     case "recorded":
     case "sending":
     case "retry":
+      if (delivery.is === "retry" && delivery.heldBack) return "🟠 Approval recorded, held back";
       return approves ? "🔵 Approval recorded, sending" : "🔵 Denial recorded, sending";
     case "unsure":
       return approves ? "🔵 Approval sent, being checked" : "🔵 Denial sent, being checked";
@@ -122,6 +123,7 @@ function deliveryWords(delivery: Delivery, decision: Decision, watched: boolean)
     case "sending":
       return delivery.lost ? sentAgain(delivery) : "Recorded. It is being sent to the service.";
     case "retry":
+      if (delivery.heldBack) return `Recorded, and not sent: ${oneLine(delivery.why, 500)}`;
       if (delivery.lost) return sentAgain(delivery);
       return `Recorded, but not with the service yet: ${oneLine(delivery.why, 300)} It has not taken effect; the same decision is being tried again.`;
     case "unsure":
@@ -172,6 +174,8 @@ function unconfirmedWords(
       return `${sent} The service no longer lists the approval, and does not say which decision it holds. Check there if it matters.`;
     case "request-changed":
       return `${sent} The request has changed since, so nothing more is sent. Resolve it at the service.`;
+    case "tampered":
+      return `${sent} The audit does not bear out what is stored of it now, so nothing more is sent. Resolve it at the service.`;
     case "run-missing":
       return `${sent} The service no longer knows the run.`;
     case "no-longer-authorised":
@@ -195,5 +199,7 @@ export function closedWords(because: ClosedBecause): string {
       return "Nobody decided it in time, so by the policy it can't be decided here any more. It may still be pending at the service.";
     case "unwatched":
       return "The run is no longer watched from here. It may still be pending at the service.";
+    case "tampered":
+      return "What Countersign had stored about it was changed outside Countersign, so nothing of it is sent. It may still be pending at the service. The admins of Countersign must look at its audit first.";
   }
 }

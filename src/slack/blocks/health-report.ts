@@ -10,8 +10,8 @@ const ENDPOINTS_MOST = 20;
 
 /** Everything Countersign depends on, side by side, with what is wrong in plain words. */
 export function healthReport(health: Health, now: number): Message {
-  const { service, gateway, poller, store, unreadable } = health;
-  const read = unreadable.runs === 0;
+  const { service, gateway, poller, store, unreadable, audit } = health;
+  const read = unreadable.runs === 0 && audit.code === null;
   const well = service.ok && gateway.ok && store.ok && poller.service.is !== "away" && read;
   const title = well ? "Everything answers" : "Something is wrong";
   const blocks: Block[] = [
@@ -35,6 +35,7 @@ export function healthReport(health: Health, now: number): Message {
         ),
       ),
     ),
+    auditPart(audit),
   ];
   return { text: title, blocks };
 }
@@ -44,6 +45,34 @@ function unreadableBlock({ runs }: Health["unreadable"]): Block {
     "approvals that cannot be read, so nobody can decide them here. A message in the run's thread says why.";
   const says = `${count(runs)} ${runs === 1 ? "run has" : "runs have"} ${rest}`;
   return rich(line(words("❌ Approvals: ", { bold: true }), words(says)));
+}
+
+/** Most findings that are told here; the audit has them all. */
+const FINDINGS_MOST = 5;
+
+function auditPart({ open, code }: Health["audit"]): Block {
+  if (code === null)
+    return rich(
+      line(words("✅ Audit", { bold: true }), words(": nothing in the database was changed by others")),
+    );
+  const shown = open.slice(0, FINDINGS_MOST).map((each) => line(said(each.words, SAYS_CHARS)));
+  const more = open.length - shown.length;
+  return rich(
+    line(
+      words("🚨 Audit", { bold: true }),
+      words(
+        ": the database was changed outside Countersign. No approval leaves until an admin acknowledges it; denials do.",
+      ),
+    ),
+    ...shown,
+    ...(more > 0 ? [line(words(`… and ${count(more)} more`))] : []),
+    line(
+      words("Admins: see what happened with "),
+      words("npm run audit -- verify", { code: true }),
+      words(", then acknowledge "),
+      words(code, { code: true }),
+    ),
+  );
 }
 
 function part(name: string, report: HealthReport, fields: readonly string[]): Block {

@@ -22,6 +22,7 @@ import {
 
 const ACTION_CHARS = 300;
 const REASON_CHARS = 500;
+const FINDING_CHARS = 1_500;
 
 export function drawnLetter({ id, kind }: Letter, facts: LetterFacts): Message {
   switch (kind) {
@@ -31,6 +32,8 @@ export function drawnLetter({ id, kind }: Letter, facts: LetterFacts): Message {
       return dispute(facts);
     case "head":
       return head(facts.entry);
+    case "tampering":
+      return tampering(facts.entry);
   }
 }
 
@@ -90,6 +93,37 @@ function dispute(facts: LetterFacts): Message {
     note(`${headWords(facts.entry)} marks entry ${about.seq}`),
   ];
   return { text: escaped(`${title}: ${oneLine(actionOf(facts), ACTION_CHARS)}`), blocks };
+}
+
+/** Our own words and numbers: nothing of what was found there is repeated. */
+function tampering({ seq, link, entry }: KeptEntry): Message {
+  const title = "🚨 The database was changed outside Countersign";
+  const blocks: Block[] = [
+    header(title),
+    rich(
+      quote(said(oneLine(entry.outcome, FINDING_CHARS), FINDING_CHARS)),
+      line(
+        words("No approval leaves until an admin acknowledges this. ", { bold: true }),
+        words("Denials are still sent. What was changed is not used."),
+      ),
+      line(
+        words("Find out who writes the database. "),
+        words("npm run audit -- verify", { code: true }),
+        words(
+          " tells what is not as it was written; compare it with a backup and with the heads in this channel.",
+        ),
+      ),
+      line(
+        words("Then acknowledge it: "),
+        words("/agent health", { code: true }),
+        words(" shows the code, and "),
+        words("/agent audit acknowledge <code> <what you found>", { code: true }),
+        words(" lets approvals leave again. That is an entry of the audit in your name."),
+      ),
+    ),
+    note(headWords({ seq, link })),
+  ];
+  return { text: title, blocks };
 }
 
 function head(kept: KeptEntry): Message {

@@ -131,5 +131,7 @@ function voidWords(because: Extract<Said, { is: "decision-void" }>["because"]): 
       return "the policy has changed, and the rule of this approval now asks for more than you gave. Approve it again on its card.";
     case "others-needed":
       return "it rests on more people's approval than it has now. Yours still counts; the card waits for others.";
+    case "tampered":
+      return "the audit does not bear it out. The database was changed outside Countersign; its admins have been told. Decide again when the card opens again.";
   }
 }

@@ -138,6 +138,11 @@ const NO_RUN = {
     "You can't read the audit. The admins of Countersign can, and whomever its policy names as auditors.",
   "own-audit":
     "You took part in this run, and that gives no right to its audit: the admins of Countersign can read it, and whomever its policy names as auditors. Ask one of them.",
+  "not-admin": "Only the admins of Countersign can acknowledge what was found in its database.",
+  "nothing-to-acknowledge": "There is nothing to acknowledge: no approval is held back.",
+  "other-findings":
+    "This code does not name what is found now. Nothing was acknowledged. `health` shows the code of now, and what it stands for.",
+  "acknowledge-why": "Say after the code what you found. It becomes an entry of the audit in your name.",
   "not-sent": "Slack did not take the file, so nothing was sent. Try again in a moment.",
 } as const satisfies Partial<Record<NoRun["because"], string>>;
 
@@ -152,6 +157,8 @@ export function noRunWords(no: NoRun, command: string): string {
     case "already-watched":
       if (no.run.watch.is === "over") return `This run has ended. Its thread is in <#${no.run.channel}>.`;
       return `This run is watched already, in <#${no.run.channel}>. Its requester and its channel stay as they are.`;
+    case "tampered":
+      return `The audit was tampered with, so it is no evidence: ${escaped(oneLine(no.words, 500))} \`npm run audit -- verify\` at the shell tells more.`;
     default:
       return NO_RUN[no.because];
   }

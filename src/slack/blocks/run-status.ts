@@ -41,6 +41,8 @@ function watched(run: Run): RunStatus {
       return { icon: "❔", text: "Given up: the service does not know it" };
     case "dropped":
       return { icon: "⚪", text: "No longer watched" };
+    case "tampered":
+      return { icon: "🚨", text: "Stopped: its record was changed outside Countersign" };
     case "on":
     case "over":
       return unreadableNow(run)?.what === "answer"

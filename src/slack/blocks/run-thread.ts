@@ -163,6 +163,7 @@ function choices(run: Run): Block {
 }
 
 function missing(run: Run): Message {
+  if (run.watch.is === "tampered") return tampered();
   const says =
     run.watch.is === "given-up"
       ? "The service has not known this run for a day. Countersign no longer asks for it."
@@ -170,6 +171,18 @@ function missing(run: Run): Message {
         ? "The service no longer knows this run. Its cards are closed; Countersign keeps asking for a day."
         : "The service knows this run again.";
   return { text: says, blocks: [rich(line(words(says)))] };
+}
+
+function tampered(): Message {
+  const title = "🚨 The record of this run was changed outside Countersign";
+  const means =
+    "Nothing is sent for this run any more, and its cards are closed. The service may still wait for decisions: make them there.";
+  const todo =
+    "Countersign's admins: find out who writes the database. Then watch the run again; its approvals get new cards.";
+  return {
+    text: title,
+    blocks: [rich(line(words(title, { bold: true })), line(words(means)), line(words(todo)))],
+  };
 }
 
 function serviceDown(run: Run): Message {

@@ -152,6 +152,7 @@ function tellPrivately(workspace: Workspace): void {
     poller: { watched: 3, inFlight: 0, service: { is: "answers" as const } },
     unreadable: { runs: 0, approvals: 0 },
     store: { ok: true, latencyMs: 2 },
+    audit: { open: [], code: null },
   };
   const only = { ephemeralFor: "U0ANA" };
   post(workspace, help("/agent"), only);

@@ -196,7 +196,7 @@ test("whatever the service and its gateway say of their health, Slack takes it a
   const poller = anyText.map((why) => ({
     watched: 3,
     inFlight: 1,
-    service: { is: "away" as const, at: NOON, why },
+    service: { is: "away" as const, at: NOON, since: NOON, why },
   }));
   const health = fc.record({
     service: report,
@@ -204,6 +204,10 @@ test("whatever the service and its gateway say of their health, Slack takes it a
     poller,
     unreadable: fc.record({ runs: fc.nat(), approvals: fc.nat() }),
     store: fc.record({ ok: fc.boolean(), latencyMs: fc.nat() }),
+    audit: fc.record({
+      open: fc.array(fc.record({ id: anyText, words: anyText, run: fc.constant(null) })),
+      code: fc.option(fc.constant("0123456789")),
+    }),
   });
   always(health, (each) => expectMessage(healthReport(each as Parameters<typeof healthReport>[0], NOON)));
 });
@@ -218,6 +222,7 @@ test("of endpoints that are not shown it is said how many there are", () => {
     poller,
     unreadable: { runs: 0, approvals: 0 },
     store: { ok: true, latencyMs: 1 },
+    audit: { open: [], code: null },
   };
   const shown = textOf(healthReport(health, NOON).blocks);
   expect(endpoints.every((each) => shown.includes(each)) || /\d+ more/.test(shown)).toBe(true);

@@ -86,6 +86,7 @@ function channelSurfaces(text: Texts): readonly Surface[] {
     poller,
     unreadable: { runs: 0, approvals: 0 },
     store: { ok: true, latencyMs: 1 },
+    audit: { open: [], code: null },
   };
   const rows = { waiting: [linked], own: [linked], moreWaiting: false, moreOwn: false };
   return [

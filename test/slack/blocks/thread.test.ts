@@ -147,8 +147,9 @@ test("the health report reads, when all is well and when it is not", () => {
     says: { service: "gateway", status: "healthy", message: "fine", endpoints: ["/healthz", "/v1/models"] },
   };
   const store = { ok: true, latencyMs: 1 };
+  const audit = { open: [], code: null };
   const unreadable = { runs: 0, approvals: 0 };
-  const well = { service, gateway, poller, unreadable, store };
+  const well = { service, gateway, poller, unreadable, store, audit };
   expect(printedMessage(healthReport(well, NOON))).toMatchSnapshot("well");
   const unread = { ...well, unreadable: { runs: 1, approvals: 2 } };
   expect(printedMessage(healthReport(unread, NOON))).toMatchSnapshot("some approvals cannot be read");
@@ -166,6 +167,7 @@ test("the health report reads, when all is well and when it is not", () => {
           poller: away,
           unreadable: { runs: 0, approvals: 0 },
           store: { ok: false, latencyMs: 0 },
+          audit,
         },
         NOON,
       ),

@@ -1,0 +1,51 @@
+// `npm run audit -- acknowledge`: whoever has the key and the database lets approvals leave again. In Slack the admins can.
+
+import { hostname, userInfo } from "node:os";
+import { performance } from "node:perf_hooks";
+import { createIntegrity, type NotAcknowledged } from "../flow/integrity.ts";
+import { digestOf } from "../store/digest.ts";
+import { openStore } from "../store/open.ts";
+
+type Where = { readonly database: string; readonly key: string | null };
+
+/** Resolves to what is to be said. Rejects with one line for people. */
+export async function acknowledged(
+  { database, key }: Where,
+  { code, reason }: { readonly code: string; readonly reason: string },
+): Promise<string> {
+  const store = await openStore({ url: `sqlite:${database}`, owner: "audit command", auditKey: key });
+  try {
+    const context = () => ({ now: Date.now(), digest: digestOf });
+    const nothing = (): void => undefined;
+    const clock = { now: Date.now, monotonic: () => performance.now(), after: () => nothing };
+    const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+    const integrity = createIntegrity({ store, context, clock, log, metrics: { tampered: nothing } });
+    await integrity.start();
+    const { open } = integrity.state();
+    const done = await integrity.acknowledge(
+      null,
+      code,
+      `${reason} (${userInfo().username} at ${hostname()})`,
+    );
+    await integrity.stop();
+    if (!done.ok) throw new Error(notAcknowledged(done.error, integrity.state().code));
+    return [
+      "Acknowledged. Approvals leave again when the bot starts.",
+      ...open.map(({ words }) => `- ${words}`),
+    ].join("\n");
+  } finally {
+    await store.release();
+    await store.close();
+  }
+}
+
+function notAcknowledged(why: NotAcknowledged, code: string | null): string {
+  switch (why) {
+    case "nothing-open":
+      return "There is nothing to acknowledge: no approval is held back.";
+    case "other-findings":
+      return `This code does not name what is found now; the code of now is ${code ?? "none"}. Nothing was acknowledged.`;
+    case "no-reason":
+      return "Say with --reason what you found.";
+  }
+}

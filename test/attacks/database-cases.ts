@@ -1,0 +1,120 @@
+// Attacks by somebody who can write the database file and has no key: while the app is stopped, they change what it had stored.
+
+import { DatabaseSync } from "node:sqlite";
+import { expect } from "vitest";
+import { buttonsOf, textOf } from "../make/journey-sight.ts";
+import { ana, ben, cat, type Stage } from "../make/world.ts";
+import { type Attack, attacks, type Story } from "./classes.ts";
+
+type Row = readonly [what: string, attack: (on: Story) => Promise<void>];
+
+/** The app stops, its database is changed past it, and it starts again. */
+async function changed(world: Stage, change: (raw: DatabaseSync) => void): Promise<void> {
+  await world.stopApp();
+  const raw = new DatabaseSync((world.world.env["DATABASE_URL"] ?? "").replace("sqlite:", ""));
+  for (const { name } of raw.prepare("select name from sqlite_schema where type = 'trigger'").all())
+    raw.exec(`drop trigger ${String(name)}`);
+  change(raw);
+  raw.close();
+  await world.startApp();
+}
+
+type Doc = { approvals: { state: object; request: { digest: string } }[]; requester: string };
+
+/** The stored run as the attacker wants it. */
+const rewritten =
+  (edit: (doc: Doc) => void) =>
+  (raw: DatabaseSync): void => {
+    for (const { key, doc } of raw.prepare("select key, doc from runs").all()) {
+      const run = JSON.parse(String(doc)) as Doc;
+      edit(run);
+      raw
+        .prepare("update runs set doc = ?, requester = ? where key = ?")
+        .run(JSON.stringify(run), run.requester, String(key));
+    }
+  };
+
+const forgedDecision = (verdict: string, delivery: object) =>
+  rewritten(({ approvals }) => {
+    for (const approval of approvals) {
+      const { digest } = approval.request;
+      const by = { team: "T0ACME", user: cat };
+      const decision = { verdict, reason: "looks fine to me", by, at: Date.now(), digest, entry: 1 };
+      approval.state = { is: "decided", decision, delivery };
+    }
+  });
+
+/** Nothing left, the card claims nothing, and everybody who looks hears of it. */
+async function expectStopped(on: Story): Promise<void> {
+  await on.world.reads(on.card, "Closed", "changed outside Countersign");
+  expect(buttonsOf(on.card)).toEqual([]);
+  expect(textOf(on.card)).not.toContain("looks fine to me");
+  await on.world.saidIn(on.opening, "The record of this run was changed outside Countersign");
+  expect(on.world.logged.some((line) => line.includes("TAMPERED"))).toBe(true);
+  const metrics = await fetch(new URL("/metrics", on.world.url()));
+  expect(await metrics.text()).toMatch(/^countersign_tampered [1-9]/m);
+  expect(on.decisions()).toEqual([]);
+}
+
+const decidedBy =
+  (verdict: string, delivery: object) =>
+  async (on: Story): Promise<void> => {
+    await changed(on.world, forgedDecision(verdict, delivery));
+    await expectStopped(on);
+  };
+
+const rows: readonly Row[] = [
+  ["a run is rewritten as approved by somebody, not sent yet", decidedBy("approve", { is: "recorded" })],
+  ["a run is rewritten as approved and held", decidedBy("approve", { is: "held", until: 0 })],
+  ["a run is rewritten as denied by somebody", decidedBy("deny", { is: "recorded" })],
+  [
+    "a run is rewritten as approved and confirmed: its card claims nothing of it",
+    decidedBy("approve", { is: "confirmed", at: 5, stillListed: null }),
+  ],
+  [
+    "the requester is exchanged, so that the one who asked could approve",
+    async (on) => {
+      await changed(
+        on.world,
+        rewritten((run) => void (run.requester = cat)),
+      );
+      await expectStopped(on);
+      // Watched again by somebody else, it is still the run that Ana asked for.
+      await on.world.command(cat, on.card.channel, `watch ${on.run}`);
+      const anew = await on.world.until(() =>
+        on.world
+          .posted(on.card.channel)
+          .find((each) => each.ts > on.card.ts && buttonsOf(each).includes("Approve")),
+      );
+      on.refused("requester", ana);
+      await on.world.isRefused(ana, anew, "Approve", "You asked for this run");
+    },
+  ],
+  [
+    "the verdict of an open form is turned: its person's denial approves nothing",
+    async (on) => {
+      const form = await on.world.openModal(ben, on.card, "Deny");
+      on.refused("unknown");
+      await changed(on.world, (raw) =>
+        raw.exec(`update modals set doc = replace(doc, '"deny"', '"approve"')`),
+      );
+      await on.world.fillModal(ben, "far too much");
+      await on.world.until(() => on.world.logged.some((line) => line.includes("TAMPERED")));
+      await on.world.slack.acts.close(ben, form.id);
+      expect(on.decisions()).toEqual([]);
+    },
+  ],
+  [
+    "the audit is emptied while a run remembers it: no approval leaves",
+    async (on) => {
+      await changed(on.world, (raw) => raw.exec("delete from audit"));
+      await on.world.decide(ben, on.card, "Approve", "go");
+      await on.world.reads(on.card, "held back", "Denials are sent");
+      expect(on.decisions()).toEqual([]);
+    },
+  ],
+];
+
+export const databaseCases: readonly Attack<Story>[] = attacks<Story, Row>(36, 1, rows, (on, [, attack]) =>
+  attack(on),
+);
