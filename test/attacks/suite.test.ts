@@ -5,6 +5,7 @@ import { contentCases } from "./content-cases.ts";
 import { doorCases } from "./door-cases.ts";
 import { floodCases } from "./flood-cases.ts";
 import { growthCases } from "./growth-cases.ts";
+import { hostileCases } from "./hostile-cases.ts";
 import { originCases } from "./origin-cases.ts";
 import { peopleCases } from "./people-cases.ts";
 import { ruledCases } from "./ruled-cases.ts";
@@ -17,7 +18,7 @@ const FILES: Readonly<Record<string, readonly Named[]>> = {
   door: [...doorCases, ...floodCases],
   people: [...originCases(1), ...originCases(17), ...peopleCases, ...wordCases],
   story: [...storyCases, ...ruledCases],
-  alone: [...contentCases, ...growthCases, ...secretCases],
+  alone: [...contentCases, ...growthCases, ...hostileCases, ...secretCases],
 };
 const suite = Object.values(FILES).flat();
 const kindOf = ({ id }: Named): number => Number(id.slice(1, 3));

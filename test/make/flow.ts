@@ -121,7 +121,7 @@ function handChat(): HandChat {
         chat.posts.filter((each) => each.slot === slot && each.channel === run.channel).map(({ ts }) => ts),
       ),
     remove: () => Promise.resolve(),
-    upload: () => Promise.resolve("F1"),
+    upload: () => Promise.resolve({ file: "F1" }),
     share: () => Promise.resolve("shared"),
     hasFile: () => Promise.resolve(true),
     tell(_run, to, says) {
