@@ -6,8 +6,9 @@ import { hostname } from "node:os";
 import timers from "node:timers/promises";
 import { createAgentService } from "./agents/client.ts";
 import { createGateway } from "./agents/health.ts";
-import { type Config, programVersion } from "./config.ts";
+import { type Config, programVersion, secretsOf } from "./config.ts";
 import type { Context } from "./core/context.ts";
+import { keepSecrets } from "./core/own-secrets.ts";
 import { ChannelId, Nonce, type TeamId, UserId } from "./core/ids.ts";
 import { auditOfPolicy, auditOfStart, type Program } from "./flow/audit-start.ts";
 import { type Clock, createClock, type MachineClock } from "./flow/clock.ts";
@@ -48,6 +49,7 @@ const newKey = (): string => randomBytes(10).toString("hex");
 
 /** Rejects with one line for people when a part can't be used: a refused token, an unusable database, a port in use. */
 export async function startApp(config: Config, log: Log): Promise<App> {
+  keepSecrets(secretsOf(config));
   const closers: Closers = [];
   const stop = async (): Promise<void> => {
     for (let close = closers.pop(); close !== undefined; close = closers.pop()) {

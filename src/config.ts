@@ -166,3 +166,13 @@ function configOf(env: z.output<typeof Environment>): Omit<Config, "told"> {
     logLevel: env.LOG_LEVEL,
   };
 }
+
+/** The values that must be seen nowhere. */
+export function secretsOf({ slack, agents, audit }: Config): string[] {
+  return [
+    slack.botToken,
+    agents.apiKey,
+    audit.key ?? "",
+    slack.mode === "socket" ? slack.appToken : slack.signingSecret,
+  ];
+}

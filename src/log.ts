@@ -5,6 +5,8 @@ import { createRequire } from "node:module";
 import type { Logger as SlackLogger, LogLevel } from "@slack/bolt";
 import { pino, type DestinationStream, type Logger, type LoggerOptions } from "pino";
 import type { PrettyOptions } from "pino-pretty";
+import { formsOf, type Range, rangesOf } from "./core/own-secrets.ts";
+import { united } from "./core/secret-shapes.ts";
 
 export type Log = {
   debug(fields: object, message: string): void;
@@ -29,6 +31,8 @@ const SECRET_NAMES = /^(authorization|cookie|set-cookie|password|.*(token|secret
 const SECRET_SHAPES = /\b(xox[a-z]|xapp)-[A-Za-z0-9-]+|\bBearer\s+[A-Za-z0-9._~+/=-]+/gi;
 /** Shorter «secrets» would blacken ordinary words. */
 const MIN_SECRET_CHARS = 4;
+/** The base64 of a shorter one has parts as short as words. */
+const MIN_ENCODED_CHARS = 8;
 /** Errors inside errors, records inside records: deeper ones are not logged. */
 const MAX_DEPTH = 5;
 
@@ -67,15 +71,22 @@ function prettyStream(): DestinationStream | null {
 
 /** Over the finished line, so that no message, stack or field is forgotten. */
 function withoutSecrets(secrets: readonly string[]): (line: string) => string {
-  const forms = secrets
+  const forms = formsOf(secrets.filter((secret) => secret.length >= MIN_ENCODED_CHARS));
+  const values = secrets
     .filter((secret) => secret.length >= MIN_SECRET_CHARS)
     .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]);
-  const values = [...new Set(forms)].sort((a, b) => b.length - a.length);
+  const plain = [...new Set(values)].sort((a, b) => b.length - a.length);
   return (line) => {
     let clean = line.replace(SECRET_SHAPES, GONE);
-    for (const value of values) clean = clean.replaceAll(value, GONE);
-    return clean;
+    for (const value of plain) clean = clean.replaceAll(value, GONE);
+    return covered(clean, rangesOf(clean, forms));
   };
+}
+
+function covered(line: string, ranges: readonly Range[]): string {
+  let out = line;
+  for (const [start, end] of united(ranges).toReversed()) out = out.slice(0, start) + GONE + out.slice(end);
+  return out;
 }
 
 function plainRecord(fields: object, depth: number): Record<string, unknown> {
@@ -100,6 +111,8 @@ function plainError(error: Error, depth: number): object {
   const { name, message, stack, cause } = error;
   const code =
     "code" in error && ["string", "number"].includes(typeof error.code) ? { code: error.code } : {};
+  // Its message quotes a stranger, who may quote a request.
+  if ("quotes" in error && error.quotes === true) return { name, ...code };
   return {
     name,
     message,

@@ -1,7 +1,7 @@
 // `npm start`: the environment, the app, the signals.
 
 import { type App, startApp } from "./app.ts";
-import { type Config, explainFaults, readConfig } from "./config.ts";
+import { type Config, explainFaults, readConfig, secretsOf } from "./config.ts";
 import { createLog, type Log } from "./log.ts";
 
 /** sysexits has no common word for it; DESIGN.md: a faulty configuration exits with 2. */
@@ -21,15 +21,6 @@ function configOrExit(): Config {
   if (read.ok) return read.value;
   process.stderr.write(`${explainFaults(read.error)}\n`);
   process.exit(BAD_CONFIG);
-}
-
-function secretsOf({ slack, agents, audit }: Config): string[] {
-  return [
-    slack.botToken,
-    agents.apiKey,
-    audit.key ?? "",
-    slack.mode === "socket" ? slack.appToken : slack.signingSecret,
-  ];
 }
 
 async function startOrExit(config: Config, log: Log): Promise<App> {

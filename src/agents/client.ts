@@ -103,6 +103,7 @@ function lookRefused(answer: Answer, { apiKey, now }: AgentServiceOptions): Port
     applied: "no",
     retry: never ? "never" : "later",
     code: keyRefused ? "http_401" : `http_${status}`,
+    quotes: true,
     retryAfterMs: retryAfterMs(answer.retryAfter, now()),
   });
 }
@@ -134,6 +135,7 @@ function createRefused(answer: Answer, { apiKey, now }: AgentServiceOptions): Po
     applied: surelyNotApplied(status) ? "no" : "maybe",
     retry: saysLater(status) ? "later" : "never",
     code: `http_${status}`,
+    quotes: true,
     retryAfterMs: retryAfterMs(answer.retryAfter, now()),
   });
 }
@@ -155,8 +157,8 @@ async function resolve(client: Client, sent: SentDecision): ReturnType<AgentServ
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     return error.applied === "no"
-      ? { is: "later", afterMs: error.retryAfterMs, why: error.message }
-      : { is: "unsure", why: error.message };
+      ? { is: "later", afterMs: error.retryAfterMs, why: error.message, code: error.code }
+      : { is: "unsure", why: error.message, code: error.code };
   }
 }
 

@@ -29,10 +29,11 @@ export function readDecisionAnswer(answer: Answer, sent: SentDecision, reader: R
   const { status } = answer;
   if (status >= 200 && status < 300) return readSuccess(answer, sent, reader);
   const words = answerInWords(reader.who, answer, reader.apiKey);
+  const code = `http_${status}`;
   if (saysLater(status))
-    return { is: "later", afterMs: retryAfterMs(answer.retryAfter, reader.now()), why: words };
-  if (status === 409 || NOT_APPLIED.has(status)) return { is: "refused", words };
-  return { is: "unsure", why: words, afterMs: retryAfterMs(answer.retryAfter, reader.now()) };
+    return { is: "later", afterMs: retryAfterMs(answer.retryAfter, reader.now()), why: words, code };
+  if (status === 409 || NOT_APPLIED.has(status)) return { is: "refused", words, code };
+  return { is: "unsure", why: words, afterMs: retryAfterMs(answer.retryAfter, reader.now()), code };
 }
 
 /** The service took the call in, and says that more is to come or that its parts ended differently. */
@@ -45,6 +46,7 @@ function readSuccess(answer: Answer, sent: SentDecision, reader: Reader): Decisi
     why: `${reader.who} answered HTTP ${status}, but ${what}.`,
     afterMs: retryAfterMs(answer.retryAfter, reader.now()),
     answered: inItsWords(answer, reader),
+    code: `http_${status}_unclear`,
   });
   if (UNFINISHED.has(status)) return unclear("that says neither yes nor no");
   if (body.trim() === "") return { is: "confirmed" };

@@ -2,7 +2,7 @@
 
 import { STATUS_CODES } from "node:http";
 import { z } from "zod";
-import { oneLine } from "../core/text.ts";
+import { oneLine } from "../core/excerpt.ts";
 import { readJson } from "./json-body.ts";
 import type { Answer } from "./line.ts";
 

@@ -1,6 +1,7 @@
 // Work is data: what is to be done in the outside world, and what came of it.
 
 import type { ApprovalId, MessageTs } from "./ids.ts";
+import type { UploadedFile } from "./post.ts";
 import type { Slot } from "./run.ts";
 import type { Snapshot } from "./snapshot.ts";
 
@@ -50,7 +51,7 @@ export type Outcome =
   /** The message or the file is no longer there. */
   | { readonly is: "gone" }
   | { readonly is: "swept" }
-  | { readonly is: "uploaded"; readonly file: string }
+  | (UploadedFile & { readonly is: "uploaded" })
   | { readonly is: "shared" }
   | { readonly is: "file-found"; readonly there: boolean }
   | { readonly is: "confirmed" }
@@ -60,21 +61,24 @@ export type Outcome =
   | { readonly is: "counted"; readonly of: string; readonly able: number | null; readonly grows: boolean }
   /** Surely not applied; may be tried again. */
   /** `heldBack`: it could be sent, and we will not for now. */
-  | {
+  | (Because & {
       readonly is: "later";
       readonly afterMs: number | null;
       readonly why: string;
       readonly heldBack?: true;
-    }
+    })
   /** A decision that the audit does not bear out: it must not be sent at all. */
   | { readonly is: "unproven"; readonly why: string }
-  /** Surely not applied, and the same would be refused again. `code`: a stable word for the reason. */
-  | { readonly is: "refused"; readonly words: string; readonly code?: string }
+  /** Surely not applied, and the same would be refused again. */
+  | (Because & { readonly is: "refused"; readonly words: string })
   /** It may have been applied: the answer was lost, or it is `answered` and says neither yes nor no. */
-  | {
+  | (Because & {
       readonly is: "unsure";
       readonly why: string;
       readonly afterMs?: number | null;
       /** In the service's own words. Untrusted text, for people only. */
       readonly answered?: string;
-    };
+    });
+
+/** A stable word for the log. The words beside it are for people: the service's own may repeat a request. */
+type Because = { readonly code?: string };

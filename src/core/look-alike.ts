@@ -75,11 +75,14 @@ function suspectScripts(text: string): readonly Script[] {
 
 const isOf = (text: string, scripts: readonly Script[]): boolean => scripts.some(({ any }) => any.test(text));
 
+/** To normalize a run of marks takes time in the square of its length. Unicode's stream-safe format (UAX #15) ends it at 30. */
+const MANY_MARKS = /\p{M}{31}/u;
+
 /** Most words of any language need no look at each letter. */
 function isPlain(word: string, suspect: readonly Script[]): boolean {
   if (ASCII_ONLY.test(word)) return true;
   if (RARE.test(word) || isOf(word, suspect)) return false;
-  if (NEITHER.test(word) && LATIN.test(word)) return false;
+  if ((NEITHER.test(word) && LATIN.test(word)) || MANY_MARKS.test(word)) return false;
   return word.normalize("NFKC") === word.normalize("NFC") && !word.includes("\u{212A}");
 }
 
@@ -110,7 +113,8 @@ function foreignIn(letters: readonly string[]): (letter: string) => boolean {
   if (others.length === 0 || latin === 0) return () => false;
   // «Δt» and «kΩ» are honest: nobody takes these for Latin letters.
   if (others.every((letter) => GREEK.test(first(letter)) && !DRAWN_AS_LATIN.test(letter))) return () => false;
-  return others.length > latin ? (letter) => LATIN.test(first(letter)) : (letter) => others.includes(letter);
+  const fewer = new Set(others);
+  return others.length > latin ? (letter) => LATIN.test(first(letter)) : (letter) => fewer.has(letter);
 }
 
 const first = (part: string): string => String.fromCodePoint(part.codePointAt(0) ?? 0);

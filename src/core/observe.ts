@@ -8,7 +8,7 @@ import type { Context } from "./context.ts";
 import { foldApproval, type Sight } from "./fold-approval.ts";
 import type { ApprovalId, RunId } from "./ids.ts";
 import { canonicalJson } from "./json.ts";
-import { requestText } from "./request-text.ts";
+import { requestChars } from "./request-text.ts";
 import { contextOf, ofRequests } from "./run-context.ts";
 import { volatileIn, without } from "./volatile.ts";
 import { underPolicy } from "./ruling.ts";
@@ -112,7 +112,7 @@ export function requestOf(
   const around = context === null ? {} : { context: context.digest, contextChars: context.chars };
   const request = { action, content, ...(volatile.length === 0 ? {} : { volatile }), ...around };
   const digest = ctx.digest(digestedText(run, item.id, request));
-  return { ...request, requestedAt, digest, chars: countedChars(requestText(request, "open")) };
+  return { ...request, requestedAt, digest, chars: requestChars(request) };
 }
 
 /** What the digest is taken of. */
@@ -131,10 +131,16 @@ function see(before: Seen | null, snapshot: Snapshot, now: number): Seen {
     return before.lists === lists ? before : { ...before, lists };
   const how = ending(snapshot.status);
   const { output, completedAt, extra, askedAt } = snapshot;
-  const shown = output === null ? "" : visible(output);
-  const asFile = countedChars(shown) > OUTPUT_IN_THREAD_CHARS;
-  const ended = how === null ? null : { how, completedAt, output, outputChars: shown.length, asFile, extra };
+  const outputChars = output === null ? 0 : output.length;
+  const asFile = output !== null && isLongOutput(output);
+  const ended = how === null ? null : { how, completedAt, output, outputChars, asFile, extra };
   return { status: snapshot.status, since: now, ended, lists, askedAt };
+}
+
+/** Drawn it is at least half as long as it was sent. */
+function isLongOutput(output: string): boolean {
+  if (output.length > 2 * OUTPUT_IN_THREAD_CHARS) return true;
+  return countedChars(visible(output)) > OUTPUT_IN_THREAD_CHARS;
 }
 
 function foldAll(

@@ -28,13 +28,16 @@ export type Post =
   /** Slack refuses it: we were removed from the channel, it is archived. Tried again now and then while the run lives. */
   | { readonly is: "refused"; readonly words: string; readonly retryAt: number; readonly tries: number };
 
+/** A file that Slack has: its id, and which secrets are masked in it, so that the form can show them. */
+export type UploadedFile = { readonly file: string; readonly masked?: readonly string[] };
+
 /** A file of ours: uploaded first (its id is stored), then shared into the thread. */
 export type Upload =
   | { readonly is: "planned"; readonly notBefore: number; readonly tries: number }
-  | { readonly is: "uploaded"; readonly file: string; readonly notBefore: number; readonly tries: number }
-  | { readonly is: "sharing"; readonly file: string; readonly at: number; readonly tries: number }
-  | { readonly is: "unsure"; readonly file: string; readonly lookAt: number; readonly tries: number }
-  | { readonly is: "up"; readonly file: string }
+  | (UploadedFile & { readonly is: "uploaded"; readonly notBefore: number; readonly tries: number })
+  | (UploadedFile & { readonly is: "sharing"; readonly at: number; readonly tries: number })
+  | (UploadedFile & { readonly is: "unsure"; readonly lookAt: number; readonly tries: number })
+  | (UploadedFile & { readonly is: "up" })
   | { readonly is: "refused"; readonly words: string };
 
 /** How long a request whose answer was lost may still arrive late (ms). Ours: a TCP retransmission or two. */
@@ -45,6 +48,10 @@ export const SWEEP_AFTER_MS = 30_000;
 /** How often a refused message is tried again while its run is watched (ms), and how many times after that. */
 export const REFUSED_RETRY_MS = 5 * 60_000;
 export const REFUSED_TRIES = 20;
+
+export function uploadedFile({ file, masked }: UploadedFile): UploadedFile {
+  return masked === undefined ? { file } : { file, masked };
+}
 
 export const PLANNED = { is: "planned", notBefore: 0, tries: 0 } as const;
 

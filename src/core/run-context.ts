@@ -4,9 +4,9 @@
 import type { Request, RunContext } from "./approval.ts";
 import type { Context } from "./context.ts";
 import { canonicalJson } from "./json.ts";
-import { type Drawing, fieldsText, requestParts } from "./request-text.ts";
+import { type Field, requestChars, requestParts, secretsIn, sentParts, type Told } from "./request-text.ts";
+import type { Drawing } from "./secrets.ts";
 import type { Snapshot } from "./snapshot.ts";
-import { countedChars } from "./text.ts";
 import { volatileIn, without } from "./volatile.ts";
 
 type Fields = RunContext["fields"];
@@ -42,7 +42,7 @@ export function contextOf(before: RunContext | null, snapshot: Snapshot, ctx: Co
   const digest = ctx.digest(contextText({ fields, volatile }));
   if (before?.digest === digest && before.volatile.join() === volatile.join()) return before;
   const shown = { fields, volatile };
-  return { ...shown, digest, chars: countedChars(drawnContext(shown, "open")) };
+  return { ...shown, digest, chars: requestChars(asRequest(shown)) };
 }
 
 /** What the digest is taken of. */
@@ -66,14 +66,22 @@ export function contextBehind(context: RunContext | null, request: Request): Run
   return context !== null && context.digest === request.context ? context : null;
 }
 
-export function drawnContext(shown: Pick<RunContext, "fields" | "volatile">, as: Drawing): string {
-  return fieldsText(partsOf(shown, as).fields);
+/** As the service sent them. */
+export function contextParts({ fields }: Shown): readonly Field[] {
+  return sentParts(asRequest({ fields })).fields;
 }
 
-export function secretsInContext(shown: Pick<RunContext, "fields" | "volatile">): readonly string[] {
-  return partsOf(shown, "masked").secrets;
+/** The whole, drawn. Takes as long as the fields are. */
+export function drawnContext(shown: Shown, as: Drawing): readonly Field[] {
+  return requestParts(asRequest(shown), as).fields;
 }
 
-function partsOf({ fields, volatile }: Pick<RunContext, "fields" | "volatile">, as: Drawing) {
-  return requestParts({ action: null, content: fields, volatile }, as);
+export function secretsInContext(shown: Shown): readonly string[] {
+  return secretsIn(asRequest(shown));
+}
+
+type Shown = Pick<RunContext, "fields"> & { readonly volatile?: readonly string[] };
+
+function asRequest({ fields, volatile = [] }: Shown): Told {
+  return { action: null, content: fields, volatile };
 }

@@ -6,7 +6,7 @@ import { settleCount } from "./audience.ts";
 import type { Context } from "./context.ts";
 import type { Effect, Outcome } from "./effect.ts";
 import { observe } from "./observe.ts";
-import { backoffMs, type Post, type Upload } from "./post.ts";
+import { backoffMs, type Post, type Upload, uploadedFile } from "./post.ts";
 import {
   findApproval,
   OPENING,
@@ -37,7 +37,7 @@ export function begin(run: Run, effect: Effect, now: number): Run {
       if (upload?.is !== "uploaded") return run;
       return withUpload(run, effect.slot, {
         is: "sharing",
-        file: upload.file,
+        ...uploadedFile(upload),
         at: now,
         tries: upload.tries + 1,
       });

@@ -1,7 +1,7 @@
 // Untrusted text, made honest: what cannot be seen is shown by its number, and what does not fit is said to be missing.
 
 import { lookAlikesMarked, numbered } from "./look-alike.ts";
-import { masked } from "./secrets.ts";
+import { masked, veiled, veils } from "./secrets.ts";
 
 // Control, format, private-use, unassigned and lone-surrogate code points, line and paragraph separators, and the
 // letters that are drawn as nothing (Hangul fillers, Braille blank). Tab and newline stay.
@@ -14,10 +14,16 @@ const PICTURE_JOINER =
 const KEPT_JOINER = "\u{200D}";
 
 /**
- * The text with every unseen code point written as ⟨U+XXXX⟩, and look-alikes followed by theirs. Carriage returns before a
- * newline are dropped. Doing it twice changes nothing more.
+ * The text with every unseen code point written as ⟨U+XXXX⟩, look-alikes followed by theirs, and our own secrets masked. Carriage
+ * returns before a newline are dropped. Doing it twice changes nothing more. Takes as long as the text is, so of a text that may
+ * be long only the part that is shown is drawn: `head`, `tail`, `oneLine`.
  */
 export function visible(text: string): string {
+  return allSeen(veiled(text, veils(text, "open")));
+}
+
+/** The same without a look for our own secrets. */
+export function allSeen(text: string): string {
   const pieces = lookAlikesMarked(text.replaceAll("\r\n", "\n")).split(PICTURE_JOINER);
   return pieces
     .map((piece, index) => (index % 2 === 1 ? piece + KEPT_JOINER : piece.replace(UNSEEN, numbered)))
@@ -53,33 +59,24 @@ export function clip(text: string, max: number): { shown: string; hidden: number
 
 /** Slack counts its three special characters as the entities it writes for them: &amp; &lt; &gt;. */
 export function countedChars(text: string): number {
-  let extra = 0;
-  for (const char of text.match(/[&<>]/g) ?? []) extra += char === "&" ? 4 : 3;
-  return text.length + extra;
+  let counted = text.length;
+  for (let at = 0; at < text.length; at += 1) counted += entityChars(text.charCodeAt(at));
+  return counted;
+}
+
+/** What an entity is longer than its character. */
+function entityChars(unit: number): number {
+  return unit === 0x26 ? 4 : unit === 0x3c || unit === 0x3e ? 3 : 0;
 }
 
 /** Like `clip`, for at most `max` characters as Slack counts them. */
 export function clipCounted(text: string, max: number): { shown: string; hidden: number } {
-  if (countedChars(text) <= max) return { shown: text, hidden: 0 };
   let end = 0;
   for (let counted = 0; end < text.length; end += 1) {
-    counted += countedChars(text.charAt(end));
-    if (counted > max) break;
+    counted += 1 + entityChars(text.charCodeAt(end));
+    if (counted > max) return clip(text, end);
   }
-  return clip(text, end);
-}
-
-/** In less (characters) a remark would leave nothing to read. */
-const ROOM_TO_COUNT = 30;
-
-/** One line for a title, a notification or a list, fit for a channel; what is cut is counted, because the whole stands elsewhere. */
-export function oneLine(text: string, max: number): string {
-  const line = channelText(text).replace(/\s+/g, " ").trim();
-  if (line.length <= max) return line;
-  const remark = (hidden: number): string =>
-    max < ROOM_TO_COUNT ? "…" : `… (${hidden.toLocaleString("en-US")} more)`;
-  const { shown, hidden } = clip(line, max - remark(line.length).length);
-  return shown + remark(hidden);
+  return { shown: text, hidden: 0 };
 }
 
 /** Pieces of at most `max` characters that put together are the text again; cut at a newline where one is near. */

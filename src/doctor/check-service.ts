@@ -5,7 +5,7 @@ import { createAgentService } from "../agents/client.ts";
 import { createGateway } from "../agents/health.ts";
 import type { Config } from "../config.ts";
 import { RunId } from "../core/ids.ts";
-import { oneLine } from "../core/text.ts";
+import { oneLine } from "../core/excerpt.ts";
 import { type AgentService, type HealthReport, PortError } from "../flow/ports.ts";
 import { bad, type Finding, good } from "./finding.ts";
 

@@ -3,7 +3,7 @@
 import { WebAPIPlatformError } from "@slack/web-api";
 import { z } from "zod";
 import type { Config } from "../config.ts";
-import { oneLine } from "../core/text.ts";
+import { oneLine } from "../core/excerpt.ts";
 import { PortError } from "../flow/ports.ts";
 import { type Log, slackLogger } from "../log.ts";
 import { type Call, createClients } from "../slack/clients.ts";

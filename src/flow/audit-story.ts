@@ -2,7 +2,8 @@
 // service wrote is made visible and kept on its line.
 
 import { headWords } from "../core/audit-chain.ts";
-import { oneLine, visible } from "../core/text.ts";
+import { oneLine } from "../core/excerpt.ts";
+import { visible } from "../core/text.ts";
 import type { AuditEntry, KeptEntry, Moments, VoteFacts } from "./audit-entry.ts";
 
 /** Reasons and ids are told in full up to this length; the entry itself has them whole. */

@@ -144,10 +144,11 @@ const UNVERIFIED: Outcome = {
 };
 
 function tellLog({ log, metrics }: CarryDeps, run: Run, effect: Effect, outcome: Outcome): void {
-  const ids = { run: run.key, runId: runId(run), effect: effectKey(effect), outcome: outcome.is };
-  const why = outcome.is === "refused" ? outcome.words : outcome.is === "unsure" ? outcome.why : null;
-  if (why === null) log.info(ids, "effect settled");
-  else log.warn({ ...ids, why }, "effect settled");
+  // Not why, in words: the service's own may repeat the request.
+  const code = "code" in outcome ? { code: outcome.code } : {};
+  const ids = { run: run.key, runId: runId(run), effect: effectKey(effect), outcome: outcome.is, ...code };
+  if (outcome.is === "refused" || outcome.is === "unsure") log.warn(ids, "effect settled");
+  else log.info(ids, "effect settled");
   metrics.effect(effect.do, outcome.is);
   const state = effect.do === "send-decision" ? findApproval(run, effect.approval)?.state : null;
   if (state?.is === "decided") metrics.decision(state.decision.verdict, outcome.is);

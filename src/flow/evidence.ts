@@ -3,7 +3,7 @@
 import { headWords, NO_LINK } from "../core/audit-chain.ts";
 import type { RunId, UserId } from "../core/ids.ts";
 import { plainJson } from "../core/json.ts";
-import { oneLine } from "../core/text.ts";
+import { oneLine } from "../core/excerpt.ts";
 import type { KeptEntry } from "./audit-entry.ts";
 import { momentWords, runStory } from "./audit-story.ts";
 import type { Store } from "./ports.ts";

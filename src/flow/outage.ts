@@ -69,10 +69,12 @@ async function unfinished(store: Deps["store"], channels: readonly ChannelId[]):
   return channels.length === 0 ? [] : store.list({ channels, only: "unfinished", limit: MAX_RUNS });
 }
 
+type Away = { readonly at: number; readonly why: string; readonly code?: string };
+
 /** The newest run of each channel carries the notice; a channel that has one already gets no second. */
-async function tellAway({ store, change, log }: Deps, away: { at: number; why: string }): Promise<boolean> {
+async function tellAway({ store, change, log }: Deps, away: Away): Promise<boolean> {
   log.error(
-    { since: new Date(away.at).toISOString(), why: away.why },
+    { since: new Date(away.at).toISOString(), code: away.code },
     "the agent service has been away for long",
   );
   let all = true;

@@ -24,9 +24,10 @@ export function createPerform(world: World): Perform {
 }
 
 export function outcomeOf(error: PortError): Outcome {
-  if (error.applied === "maybe") return { is: "unsure", why: error.message };
-  if (error.retry === "never") return { is: "refused", words: error.message, code: error.code };
-  return { is: "later", afterMs: error.retryAfterMs, why: error.message };
+  const { code, message } = error;
+  if (error.applied === "maybe") return { is: "unsure", why: message, code };
+  if (error.retry === "never") return { is: "refused", words: message, code };
+  return { is: "later", afterMs: error.retryAfterMs, why: message, code };
 }
 
 async function attempt(run: Run, effect: Effect, { agents, chat, people }: World): Promise<Outcome> {
@@ -44,7 +45,7 @@ async function attempt(run: Run, effect: Effect, { agents, chat, people }: World
     case "sweep":
       return sweep(run, effect.slot, chat);
     case "upload":
-      return { is: "uploaded", file: await chat.upload(run, effect.slot) };
+      return { is: "uploaded", ...(await chat.upload(run, effect.slot)) };
     case "share":
     case "find-file":
       return file(run, effect, chat);

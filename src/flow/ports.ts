@@ -6,6 +6,7 @@ import type { Ticket } from "../core/decide.ts";
 import type { Outcome } from "../core/effect.ts";
 import type { ApprovalId, ChannelId, MessageTs, Nonce, RunId, RunKey, UserId } from "../core/ids.ts";
 import type { Json } from "../core/json.ts";
+import type { UploadedFile } from "../core/post.ts";
 import type { Run, Said, Slot } from "../core/run.ts";
 import type { Snapshot } from "../core/snapshot.ts";
 import type { AuditEntry } from "./audit-entry.ts";
@@ -24,6 +25,8 @@ export class PortError extends Error {
   readonly retryAfterMs: number | null;
   /** A stable word for logs and metrics (`timeout`, `http_503`, `not_in_channel`). The message is for people. */
   readonly code: string;
+  /** The message quotes the agent service, which may quote a request: the log gets the code in its place. */
+  readonly quotes: boolean;
   constructor(
     message: string,
     facts: {
@@ -32,6 +35,7 @@ export class PortError extends Error {
       code: string;
       retryAfterMs?: number | null;
       cause?: unknown;
+      quotes?: boolean;
     },
   ) {
     super(message, { cause: facts.cause });
@@ -39,6 +43,7 @@ export class PortError extends Error {
     this.retry = facts.retry;
     this.code = facts.code;
     this.retryAfterMs = facts.retryAfterMs ?? null;
+    this.quotes = facts.quotes ?? false;
   }
 }
 
@@ -94,7 +99,7 @@ export type Chat = {
   /** Idempotent. */
   remove(run: Run, ts: MessageTs): Promise<void>;
   /** An upload that is never shared is seen by nobody, so this may be repeated. Resolves to Slack's file id. */
-  upload(run: Run, slot: Slot): Promise<string>;
+  upload(run: Run, slot: Slot): Promise<UploadedFile>;
   /** Not idempotent: puts the file into the run's thread. "gone" when the upload has lapsed. */
   share(run: Run, file: string, slot: Slot): Promise<"shared" | "gone">;
   /** Idempotent. Is the file in the run's thread? */

@@ -28,8 +28,14 @@ export type ServiceState =
   /** Nothing was asked yet. */
   | { readonly is: "unknown" }
   | { readonly is: "answers" }
-  /** Every call has failed since `at` (wall time) or `since` (monotonic); `why` is the newest failure. */
-  | { readonly is: "away"; readonly at: number; readonly since: number; readonly why: string };
+  /** Every call has failed since `at` (wall time) or `since` (monotonic); `why` is the newest failure, for people; `code` for the log. */
+  | {
+      readonly is: "away";
+      readonly at: number;
+      readonly since: number;
+      readonly why: string;
+      readonly code?: string;
+    };
 
 export class Resting extends Error {
   override readonly name = "Resting";
@@ -45,12 +51,12 @@ export function createServiceGuard(
 
   function failed(error: unknown): void {
     if (!(error instanceof PortError)) return;
-    state = isOutage(error) ? awayNow(error.message) : { is: "answers" };
+    state = isOutage(error) ? awayNow(error) : { is: "answers" };
   }
 
-  function awayNow(why: string): ServiceState {
+  function awayNow({ message: why, code }: PortError): ServiceState {
     const since = state.is === "away" ? state : { at: clock.now(), since: clock.monotonic() };
-    return { is: "away", at: since.at, since: since.since, why };
+    return { is: "away", at: since.at, since: since.since, why, code };
   }
 
   async function through<T>(ask: () => Promise<T>): Promise<T> {

@@ -5,7 +5,7 @@ import { ruleFor } from "../core/choose-rule.ts";
 import { BUILT_IN_RULE, type Facts, type Policy, type Rule, type When } from "../core/policy.ts";
 import { type Match, matcher } from "../core/policy-match.ts";
 import { type Run, runId } from "../core/run.ts";
-import { oneLine } from "../core/text.ts";
+import { oneLine } from "../core/excerpt.ts";
 import { people } from "./explain-policy.ts";
 
 export function explainedRun(run: Run, policy: Policy): string[] {

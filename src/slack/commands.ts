@@ -4,7 +4,7 @@
 import type { SectionBlock } from "@slack/types";
 import { parsed, RunId } from "../core/ids.ts";
 import type { Run } from "../core/run.ts";
-import { oneLine } from "../core/text.ts";
+import { oneLine } from "../core/excerpt.ts";
 import { PortError } from "../flow/ports.ts";
 import type { Asker } from "../flow/may-use.ts";
 import type { Tried } from "../flow/refuse.ts";

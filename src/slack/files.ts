@@ -1,17 +1,19 @@
 // Texts too long for a message, as files in the run's thread: an address, the bytes, then the file is shared.
 
 import { request } from "undici";
-import { fileText } from "../core/request-file.ts";
+import { setImmediate as breath } from "node:timers/promises";
+import type { Request, RunContext } from "../core/approval.ts";
+import type { UploadedFile } from "../core/post.ts";
+import { MASKED_IN_FILE_CHARS, requestFile, type Slice, slices } from "../core/request-file.ts";
 import { contextBehind } from "../core/run-context.ts";
 import { OPENING, OUTPUT, requestSlot, type Run, runId, type Slot } from "../core/run.ts";
-import { masked } from "../core/secrets.ts";
 import { PortError } from "../flow/ports.ts";
 import type { Call } from "./clients.ts";
 import { isSlacks, UPLOAD_HOSTS } from "./slack-address.ts";
 import { uploadTarget } from "./wire.ts";
 
 export type Files = {
-  upload(run: Run, slot: Slot): Promise<string>;
+  upload(run: Run, slot: Slot): Promise<UploadedFile>;
   /** Bytes that nobody sees until the file is shared. Resolves to Slack's file id. */
   put(filename: string, text: string): Promise<string>;
   share(run: Run, file: string, slot: Slot): Promise<"shared" | "gone">;
@@ -40,15 +42,43 @@ export function createFiles(call: Call, apiUrl: string | null): Files {
     }
   }
 
-  return { upload: (run, slot) => put(fileName(run, slot), content(run, slot)), put, share };
+  async function upload(run: Run, slot: Slot): Promise<UploadedFile> {
+    const { text, masked } = await content(run, slot);
+    return { file: await put(fileName(run, slot), text), masked };
+  }
+
+  return { upload, put, share };
 }
 
-function content(run: Run, slot: Slot): string {
-  if (slot === OUTPUT) return masked(run.seen?.ended?.output ?? "").text;
+type Content = { readonly text: string; readonly masked: readonly string[] };
+
+async function content(run: Run, slot: Slot): Promise<Content> {
+  if (slot === OUTPUT)
+    return { ...(await joined(slices(run.seen?.ended?.output ?? "", "masked"))), masked: [] };
   const approval = run.approvals.find((each) => requestSlot(each) === slot);
   return approval === undefined
-    ? ""
-    : fileText(approval.request, contextBehind(run.context, approval.request));
+    ? { text: "", masked: [] }
+    : requestContent(approval.request, contextBehind(run.context, approval.request));
+}
+
+/** Whatever is masked in the file of a request stands in the form of whoever decides; where that is too much, nothing is masked. */
+export async function requestContent(asked: Request, context: RunContext | null): Promise<Content> {
+  const file = await joined(requestFile(asked, context, "masked"));
+  const chars = file.masked.reduce((sum, secret) => sum + secret.length, 0);
+  if (chars <= MASKED_IN_FILE_CHARS) return file;
+  return { ...(await joined(requestFile(asked, context, "open"))), masked: [] };
+}
+
+/** Other work is done between any two slices. */
+async function joined(parts: Iterable<Slice>): Promise<Content> {
+  const texts: string[] = [];
+  const masked: string[] = [];
+  for (const { text, secrets } of parts) {
+    texts.push(text);
+    masked.push(...secrets);
+    await breath();
+  }
+  return { text: texts.join(""), masked };
 }
 
 /** Names are ours; of the service's id only letters that are harmless in a file name are kept. */

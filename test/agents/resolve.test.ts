@@ -234,6 +234,7 @@ describe("a decision", () => {
       await expect(answers(status, body)).resolves.toEqual({
         is: "refused",
         words: `The agent service answered HTTP ${status} (invalid_request): Already resolved. [key]`,
+        code: `http_${status}`,
       });
     },
   );

@@ -2,14 +2,15 @@
 
 import { expect } from "vitest";
 import { isBlank } from "#src/core/text.ts";
-import { fileText } from "#src/core/request-file.ts";
 import { requestText } from "#src/core/request-text.ts";
 import { isRecord, type Json } from "#src/core/json.ts";
+import { requestSlot } from "#src/core/run.ts";
 import { approvalCard } from "#src/slack/blocks/approval-card.ts";
 import { decisionModal, readModal } from "#src/slack/blocks/decision-modal.ts";
+import { requestContent } from "#src/slack/files.ts";
 import { createTurnedAway } from "#src/http/turned-away.ts";
 import { INVISIBLE, LOOKS_BLANK } from "../core/deceptive-text.ts";
-import { aNonce, anApproval, aWatchedRun } from "../make/run.ts";
+import { aNonce, anApproval, aWatchedRun, withApprovals } from "../make/run.ts";
 import {
   expectInert,
   expectMessage,
@@ -72,13 +73,18 @@ const behindMasks = attacks<void, readonly [string, string, boolean]>(
     ["the same in a file", `${LONG}-----BEGIN PRIVATE KEY-----\n${"rm -rf /tail; ".repeat(60)}`, true],
     ["more of it than a form holds", `-----BEGIN PRIVATE KEY-----\n${"rm -rf /tail; ".repeat(6_000)}`, false],
   ],
-  (_, [, action, inForm]) => {
-    const { request, card, form } = shown({ action });
+  async (_, [, action, inForm]) => {
+    const { request, card } = shown({ action });
+    const { text, masked } = await requestContent(request, null);
+    const approval = { ...anApproval(), request };
+    const upload = { is: "up", file: "F1", masked } as const;
+    const run = withApprovals({ ...aWatchedRun(), uploads: { [requestSlot(approval)]: upload } }, approval);
+    const form = decisionModal(run, request, "approve", aNonce());
     expectMessage(card);
     expectView(form);
     const hidden = action.slice(-50);
     // Masked for the channel it may be; whoever decides reads it, in the form or in the file.
-    expect(inForm ? textOf(form.blocks) : fileText(request)).toContain(hidden.trimStart());
+    expect(inForm ? textOf(form.blocks) : text).toContain(hidden.trimStart());
   },
 );
 

@@ -6,6 +6,7 @@ import { databaseCases } from "./database-cases.ts";
 import { doorCases } from "./door-cases.ts";
 import { floodCases } from "./flood-cases.ts";
 import { growthCases } from "./growth-cases.ts";
+import { hostileCases } from "./hostile-cases.ts";
 import { originCases } from "./origin-cases.ts";
 import { peopleCases } from "./people-cases.ts";
 import { ruledCases } from "./ruled-cases.ts";
@@ -18,7 +19,7 @@ const FILES: Readonly<Record<string, readonly Named[]>> = {
   door: [...doorCases, ...floodCases],
   people: [...originCases(1), ...originCases(17), ...peopleCases, ...wordCases],
   story: [...storyCases, ...ruledCases, ...databaseCases],
-  alone: [...contentCases, ...growthCases, ...secretCases],
+  alone: [...contentCases, ...growthCases, ...hostileCases, ...secretCases],
 };
 const suite = Object.values(FILES).flat();
 const kindOf = ({ id }: Named): number => Number(id.slice(1, 3));

@@ -182,7 +182,7 @@ export function chatContract(make: () => Promise<ChatUnderTest>): void {
     test("is there once it is shared, in the thread, and not before", async () => {
       const { run: begun, thread } = await opened();
       const run = ended(begun, long);
-      const file = await chat.upload(run, OUTPUT);
+      const { file } = await chat.upload(run, OUTPUT);
       expect(await chat.hasFile(run, file)).toBe(false);
       expect(await chat.share(run, file, OUTPUT)).toBe("shared");
       expect(await chat.hasFile(run, file)).toBe(true);
@@ -198,7 +198,7 @@ export function chatContract(make: () => Promise<ChatUnderTest>): void {
     test("of another thread is not there", async () => {
       const [one, other] = [await opened(), await opened()];
       const run = ended(one.run, long);
-      const file = await chat.upload(run, OUTPUT);
+      const { file } = await chat.upload(run, OUTPUT);
       await chat.share(run, file, OUTPUT);
       expect(await chat.hasFile(other.run, file)).toBe(false);
     });

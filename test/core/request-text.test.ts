@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { canonicalJson, isRecord, type Json } from "#src/core/json.ts";
-import { requestParts, requestText } from "#src/core/request-text.ts";
+import { nameText, requestParts, requestText } from "#src/core/request-text.ts";
 import { visible } from "#src/core/text.ts";
 
 const json = fc.jsonValue() as fc.Arbitrary<Json>;
@@ -80,7 +80,7 @@ describe("a request written out", () => {
         const text = requestText({ action, content: { ...fields, action } }, "open");
         expect(text).toContain(visible(action));
         for (const [name, value] of Object.entries(fields).filter(([name]) => !apart.includes(name))) {
-          expect(text).toContain(visible(name));
+          expect(text).toContain(nameText(name, "open"));
           expect(text).toContain(visible(typeof value === "string" ? value : JSON.stringify(value, null, 2)));
         }
       }),
@@ -105,7 +105,12 @@ describe("a request written out", () => {
       { action: "x", status: "urgent" },
       { fields: [{ name: "status", text: "urgent" }] },
     ],
-    ["an empty name and value", "x", { action: "x", "": null }, { fields: [{ name: "", text: "null" }] }],
+    [
+      "an empty name and value",
+      "x",
+      { action: "x", "": null },
+      { fields: [{ name: "(no name)", text: "null" }] },
+    ],
     [
       "text that hides",
       "a\u202Eb",

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { clip, isBlank, oneLine, pieces, visible } from "#src/core/text.ts";
+import { oneLine } from "#src/core/excerpt.ts";
+import { clip, isBlank, pieces, visible } from "#src/core/text.ts";
 import { INVISIBLE, LOOKS_BLANK, STAYS } from "./deceptive-text.ts";
 
 const anyText = fc.oneof(

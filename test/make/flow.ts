@@ -122,7 +122,7 @@ function handChat(): HandChat {
       ),
     isThere: () => Promise.resolve(true),
     remove: () => Promise.resolve(),
-    upload: () => Promise.resolve("F1"),
+    upload: () => Promise.resolve({ file: "F1" }),
     share: () => Promise.resolve("shared"),
     hasFile: () => Promise.resolve(true),
     tell(_run, to, says) {

@@ -26,7 +26,9 @@ describe("an upload", () => {
     const slack = await listening();
     const { call, asked } = calling(() => ({ upload_url: `${slack.url}upload/1`, file_id: "F0" }));
     const output = "äöü 👩‍💻\n".repeat(2_000);
-    expect(await createFiles(call, slack.url).upload(withOutput(output), OUTPUT)).toBe("F0");
+    expect(await createFiles(call, slack.url).upload(withOutput(output), OUTPUT)).toMatchObject({
+      file: "F0",
+    });
     expect(slack.heard).toEqual([{ method: "POST", url: "/upload/1", body: output }]);
     expect(asked[0]?.args).toEqual({ filename: "output-run_7.txt", length: Buffer.byteLength(output) });
   });

@@ -3,7 +3,7 @@
 import type { Block } from "@slack/types";
 import type { Run } from "../../core/run.ts";
 import { OPENING, runId, unreadableNow } from "../../core/run.ts";
-import { oneLine } from "../../core/text.ts";
+import { oneLine } from "../../core/excerpt.ts";
 import { count, escaped, line, type Message, moment, person, quote, rich, said, words } from "./rich.ts";
 import { runStatus, stays } from "./run-status.ts";
 import { unreadableTitle } from "./unreadable-card.ts";

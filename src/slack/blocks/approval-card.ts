@@ -8,19 +8,20 @@ import { needsFile } from "../../core/request-text.ts";
 import { markOf } from "../../core/ruling.ts";
 import { requestSlot, type Run, runId } from "../../core/run.ts";
 import { fileState } from "../../core/shows.ts";
-import { oneLine } from "../../core/text.ts";
+import { oneLine } from "../../core/excerpt.ts";
 import { earlier } from "../../core/vote.ts";
 import { CARD_APPROVE, CARD_DENY, CARD_READ, CARD_UNDO } from "../names.ts";
 import { ruleBlocks, voteLines } from "./card-rule.ts";
 import { cardState, type CardState } from "./card-state.ts";
 import {
-  firstPart,
   fitsCard,
   maskedRemark,
+  secretsInWhole,
   shortDigest,
   WHO_SEES_MASKED,
   wholeRequest,
 } from "./request-blocks.ts";
+import { type Overview, requestOverview } from "./request-overview.ts";
 import { hasDetails } from "./run-details.ts";
 import {
   clock,
@@ -47,8 +48,9 @@ const PAST_ON_CARD = 3;
 export function approvalCard(run: Run, approval: Approval): Message {
   const state = cardState(run, approval);
   const asks = oneLine(approval.request.action ?? "(the service did not say what)", 200);
-  const blocks: Block[] = [header(state.title), whoAsks(run, approval), requestBlock(run, approval)];
-  blocks.push(...maskedRemark(approval.request, state.open ? WHO_SEES_MASKED : ""));
+  const { block, secrets } = requestShown(run, approval);
+  const blocks: Block[] = [header(state.title), whoAsks(run, approval), block];
+  blocks.push(...maskedRemark(secrets, state.open ? WHO_SEES_MASKED : ""));
   for (const past of approval.past.slice(-PAST_ON_CARD))
     blocks.push(rich(line(...pastLine(approval, past), words(pastWords(past.because, past.words)))));
   blocks.push(...ruleBlocks(run, approval));
@@ -91,13 +93,15 @@ const WHERE_IN_FILE = {
   refused: "The whole request could not be attached; the service has it.",
 };
 
-function requestBlock(run: Run, approval: Approval): Block {
+const ROOM = { chars: 1_800, most: 4_000 };
+
+function requestShown(run: Run, approval: Approval): Overview {
   const { request } = approval;
-  if (fitsCard(request)) return wholeRequest(request, "masked");
+  if (fitsCard(request)) return { block: wholeRequest(request, "masked"), secrets: secretsInWhole(request) };
   const where = needsFile(request)
     ? WHERE_IN_FILE[fileState(run, requestSlot(approval))]
     : "«Read in full» shows the whole request.";
-  return firstPart(request, 1_500, where, "masked");
+  return requestOverview(request, ROOM, where, "masked");
 }
 
 /** Approve and Deny while it can be decided; what does not fit the card can be read as long as the card is there. */

@@ -10,7 +10,7 @@ import {
 import { type HeldBack, heldBack } from "../../core/hold-back.ts";
 import { needsFile } from "../../core/request-text.ts";
 import { isWatched, requestSlot, type Run } from "../../core/run.ts";
-import { oneLine } from "../../core/text.ts";
+import { oneLine } from "../../core/excerpt.ts";
 
 export type CardState = {
   readonly title: string;

@@ -2,27 +2,32 @@ import type { Block, View } from "@slack/types";
 import type { Request, Verdict } from "../../core/approval.ts";
 import { MAX_REASON_CHARS } from "../../core/decide.ts";
 import type { Nonce } from "../../core/ids.ts";
+import type { Upload } from "../../core/post.ts";
 import { BUILT_IN_RULE, type Rule } from "../../core/policy.ts";
-import { type Drawing, requestText } from "../../core/request-text.ts";
-import { contextBehind } from "../../core/run-context.ts";
-import { visible } from "../../core/text.ts";
-import { type Run, runId } from "../../core/run.ts";
+import { contextBehind, secretsInContext } from "../../core/run-context.ts";
+import type { Drawing } from "../../core/secrets.ts";
+import { requestSlot, type Run, runId } from "../../core/run.ts";
 import { DECISION_MODAL, REASON_BLOCK, REASON_INPUT, WORD_BLOCK, WORD_INPUT } from "../names.ts";
+import { difference } from "./request-difference.ts";
 import {
-  firstPart,
+  fitsCard,
   fitsModal,
   maskedInFile,
   maskedRemark,
+  secretsInWhole,
   shortDigest,
   WHO_SEES_MASKED,
   wholeRequest,
 } from "./request-blocks.ts";
-import { detailLines, runDetails } from "./run-details.ts";
-import { count, cut, duration, line, note, person, rich, said, words } from "./rich.ts";
+import { requestOverview } from "./request-overview.ts";
+import { runDetails } from "./run-details.ts";
+import { count, duration, line, note, person, rich, said, words } from "./rich.ts";
 
-const FILE_PART_CHARS = 20_000;
-/** The request that is no longer valid is shown so far; the new one whole. */
+/** Above a request that is whole; of one that is attached as a file; of one that is no longer valid. */
+const FIRST_ROOM = { chars: 1_800, most: 4_000 };
+const FILE_ROOM = { chars: 20_000, most: 24_000 };
 const WAS_CHARS = 5_000;
+const WAS_ROOM = { chars: 3_000, most: WAS_CHARS };
 
 const IN_FILE = "The whole request is attached to the run's thread as a file.";
 
@@ -45,7 +50,7 @@ export function decisionModal(run: Run, request: Request, verdict: Verdict, nonc
       ...asked(run, request),
       ...shown(request, "open"),
       ...runDetails(run, request, "open"),
-      ...maskedInFile(run, request),
+      ...maskedInFile(uploadOf(run, request)),
       mark(request),
       reason(verdict, rule),
       ...word(verdict, rule),
@@ -80,7 +85,7 @@ export function readModal(run: Run, request: Request): View {
       ...asked(run, request),
       ...shown(request, "masked"),
       ...runDetails(run, request, "masked"),
-      ...maskedRemark(request, WHO_SEES_MASKED),
+      ...maskedRemark(secretsShown(run, request), WHO_SEES_MASKED),
       mark(request),
     ],
   };
@@ -93,7 +98,9 @@ export function changedModal(run: Run, was: Request | null, is: Request): View {
       ? []
       : [
           rich(line(words("What you were shown:", { bold: true }))),
-          firstPart(was, WAS_CHARS, "It is not valid any more.", "open"),
+          was.chars <= WAS_CHARS
+            ? wholeRequest(was, "open")
+            : requestOverview(was, WAS_ROOM, "It is not valid any more.", "open").block,
         ];
   return {
     type: "modal",
@@ -115,25 +122,6 @@ export function changedModal(run: Run, was: Request | null, is: Request): View {
       ...before,
     ],
   };
-}
-
-function difference(run: Run, was: Request | null, is: Request): Block[] {
-  if (was === null) return [];
-  const lines_ = (request: Request): Set<string> =>
-    new Set([
-      ...requestText(request, "open").split("\n"),
-      ...detailLines(contextBehind(run.context, request)),
-    ]);
-  const [before, after] = [lines_(was), lines_(is)];
-  const gone = [...before].filter((each) => !after.has(each)).map((each) => `− ${each}`);
-  const fresh = [...after].filter((each) => !before.has(each)).map((each) => `+ ${each}`);
-  const lines = [...gone, ...fresh].join("\n");
-  return [
-    rich(line(words("What changed:", { bold: true })), {
-      type: "rich_text_preformatted",
-      elements: [words(cut(visible(lines), 5_000))],
-    }),
-  ];
 }
 
 /** A plain modal that says no, and why. `says` is in Slack's markup, so it holds our own words only. */
@@ -162,9 +150,25 @@ function asked(run: Run, { digest }: Request): Block[] {
   ];
 }
 
+/** Whole; where it is long, all of its fields first, so that none is out of sight. */
 function shown(request: Request, as: Drawing): Block[] {
-  if (fitsModal(request)) return [wholeRequest(request, as)];
-  return [firstPart(request, FILE_PART_CHARS, IN_FILE, as)];
+  if (!fitsModal(request)) return [requestOverview(request, FILE_ROOM, IN_FILE, as).block];
+  if (fitsCard(request)) return [wholeRequest(request, as)];
+  const { block } = requestOverview(request, FIRST_ROOM, "The whole request stands below.", as);
+  return [block, rich(line(words("The whole request:", { bold: true }))), wholeRequest(request, as)];
+}
+
+/** Of a request that is attached as a file only a part is drawn, and its secrets are not counted. */
+function secretsShown(run: Run, request: Request): number {
+  if (!fitsModal(request)) return 0;
+  const context = contextBehind(run.context, request);
+  const around = context === null ? 0 : secretsInContext(context).length;
+  return secretsInWhole(request) + around;
+}
+
+function uploadOf(run: Run, { digest }: Request): Upload | undefined {
+  const approval = run.approvals.find(({ request }) => request.digest === digest);
+  return approval === undefined ? undefined : run.uploads[requestSlot(approval)];
 }
 
 function ruleOver(run: Run, { digest }: Request): Rule {

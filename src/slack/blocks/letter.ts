@@ -2,7 +2,7 @@
 
 import type { Block } from "@slack/types";
 import { headWords } from "../../core/audit-chain.ts";
-import { oneLine } from "../../core/text.ts";
+import { oneLine } from "../../core/excerpt.ts";
 import type { KeptEntry } from "../../flow/audit-entry.ts";
 import type { Letter, LetterFacts } from "../../flow/letter.ts";
 import { RECEIPT_NOT_ME } from "../names.ts";

@@ -4,7 +4,7 @@ import type { Decision } from "../../core/approval.ts";
 import type { Refusal } from "../../core/decide.ts";
 import type { UserId } from "../../core/ids.ts";
 import type { Rule } from "../../core/policy.ts";
-import { oneLine } from "../../core/text.ts";
+import { oneLine } from "../../core/excerpt.ts";
 import type { NoRun } from "../../flow/no-run.ts";
 import { closedWords } from "./card-state.ts";
 import { count, escaped } from "./rich.ts";

@@ -12,7 +12,9 @@ import type {
   RichTextText,
 } from "@slack/types";
 import type { UserId } from "../../core/ids.ts";
-import { channelText, clipCounted, pieces, visible } from "../../core/text.ts";
+import { shortened } from "../../core/excerpt.ts";
+import { grouped } from "../../core/grouped.ts";
+import { pieces, visible } from "../../core/text.ts";
 import { PIECE_CHARS } from "./limits.ts";
 
 export type Message = { readonly text: string; readonly blocks: Block[] };
@@ -26,12 +28,7 @@ export function words(text: string, style?: Style): RichTextText {
 
 /** Somebody else's words, made visible, secrets masked, and beyond `max` characters cut with a remark of how much is missing. */
 export function said(text: string, max: number, style?: Style): RichTextText {
-  return words(cut(channelText(text), max), style);
-}
-
-export function cut(text: string, max: number): string {
-  const { shown, hidden } = clipCounted(text, max);
-  return hidden === 0 ? nonEmpty(text) : `${shown}… (${count(hidden)} more characters)`;
+  return words(shortened(text, max, "masked"), style);
 }
 
 /** Slack refuses an empty text element. */
@@ -68,7 +65,12 @@ export function quote(...elements: RichTextElement[]): RichTextQuote {
 
 /** Untrusted text in boxes of its own, made visible, whole, in as many pieces as it needs. Secrets are the caller's care. */
 export function boxes(text: string): RichTextPreformatted[] {
-  return pieces(visible(text), PIECE_CHARS).map((piece) => ({
+  return drawnBoxes(visible(text));
+}
+
+/** The same for a text that is made visible already. */
+export function drawnBoxes(text: string): RichTextPreformatted[] {
+  return pieces(text, PIECE_CHARS).map((piece) => ({
     type: "rich_text_preformatted",
     elements: [words(nonEmpty(piece))],
   }));
@@ -97,7 +99,7 @@ export function escaped(text: string): string {
 }
 
 export function count(n: number): string {
-  return n.toLocaleString("en-US");
+  return grouped(n);
 }
 
 /** «1 h 02 min», «3 min 20 s», «4 s». */

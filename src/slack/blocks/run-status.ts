@@ -1,6 +1,6 @@
 import { isMissing, type Run, unreadableNow } from "../../core/run.ts";
 import { denials } from "../../core/shows.ts";
-import { oneLine } from "../../core/text.ts";
+import { oneLine } from "../../core/excerpt.ts";
 
 export type RunStatus = { readonly icon: string; readonly text: string };
 

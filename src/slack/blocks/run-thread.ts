@@ -4,13 +4,12 @@ import type { Block } from "@slack/types";
 import { type Ended, OPENING, OUTCOME, OUTPUT, type Run, runId } from "../../core/run.ts";
 import { BACK, DOWN, fileState, MISSING } from "../../core/shows.ts";
 import { masked } from "../../core/secrets.ts";
-import { channelText, clipCounted, oneLine } from "../../core/text.ts";
+import { head, oneLine, shortened } from "../../core/excerpt.ts";
 import { UNKNOWN_LEAVE, UNKNOWN_START_AGAIN } from "../names.ts";
 import { markdown } from "./markdown.ts";
 import {
   boxes,
   count,
-  cut,
   duration,
   escaped,
   line,
@@ -89,7 +88,9 @@ function details({ extra, how }: Ended): Block[] {
   const text = entries.map(
     ([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value, null, 2)}`,
   );
-  return [rich(line(words("The service says:")), ...boxes(cut(channelText(text.join("\n")), DETAILS_CHARS)))];
+  return [
+    rich(line(words("The service says:")), ...boxes(shortened(text.join("\n"), DETAILS_CHARS, "masked"))),
+  ];
 }
 
 function output(run: Run, ended: Ended): Block[] {
@@ -97,10 +98,11 @@ function output(run: Run, ended: Ended): Block[] {
     return ended.how === "succeeded" ? [rich(line(words("It has no output.")))] : [];
   }
   const label = rich(line(words("The agent's output:", { bold: true })));
-  const many = masked(ended.output).secrets.length;
-  const hides = many === 0 ? "" : ` ${count(many)} secrets in it are masked; the service has it as it is.`;
-  if (!ended.asFile)
+  if (!ended.asFile) {
+    const many = masked(ended.output).secrets.length;
+    const hides = many === 0 ? "" : ` ${count(many)} secrets in it are masked; the service has it as it is.`;
     return [label, rich(...markdown(ended.output)), note(`End of the agent's output.${hides}`)];
+  }
   const whole = `The whole output (${count(ended.outputChars)} characters)`;
   const upload = run.uploads[OUTPUT];
   const rest = {
@@ -109,8 +111,8 @@ function output(run: Run, ended: Ended): Block[] {
     refused: `This is the first part. ${whole} could not be attached: ${upload?.is === "refused" ? upload.words : ""}. The service still has it.`,
   }[fileState(run, OUTPUT)];
   return [
-    rich(...markdown(clipCounted(channelText(ended.output), FIRST_PART_CHARS).shown)),
-    note(oneLine(`${rest}${hides}`, 600)),
+    rich(...markdown(head(ended.output, FIRST_PART_CHARS, "masked").text)),
+    note(oneLine(`${rest} Secrets of well-known shapes are masked in it; the service has it as it is.`, 600)),
   ];
 }
 
@@ -124,7 +126,7 @@ function notStarted(run: Run, why: string): Message {
         words("Not started. ", { bold: true }),
         words("This is what was said:"),
       ),
-      ...boxes(cut(channelText(why), 1_000)),
+      ...boxes(shortened(why, 1_000, "masked")),
     ),
   ];
   return { text: escaped(says), blocks };

@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { Json } from "#src/core/json.ts";
 import { cardSlot, OPENING, OUTCOME, type Run } from "#src/core/run.ts";
 import { BACK, DOWN, MISSING } from "#src/core/shows.ts";
-import { clip, countedChars, visible } from "#src/core/text.ts";
+import { clip, visible } from "#src/core/text.ts";
+import { roomOf } from "#src/slack/blocks/request-blocks.ts";
 import { help, oneRun, runList } from "#src/slack/blocks/answers.ts";
 import { approvalCard } from "#src/slack/blocks/approval-card.ts";
 import { healthReport } from "#src/slack/blocks/health-report.ts";
@@ -70,8 +71,8 @@ function withoutOwnLink<Block>(blocks: Block[]): Block[] {
 describe("on a card", () => {
   const by = { team: TEAM, user: APPROVER };
 
-  test("a request that fits stands in full, made visible", () => {
-    const fits = anyText.filter((action) => countedChars(visible(action)) <= 2_400);
+  test("a request that fits a screen stands in full, made visible", () => {
+    const fits = anyText.filter((action) => roomOf(visible(action)) <= 2_400);
     always(fits, (action) => {
       const shown = textOf(
         approvalCard(aRun(), { ...anApproval(), request: requestOf(action, { action }) }).blocks,
@@ -83,7 +84,7 @@ describe("on a card", () => {
   test("of a longer one it is said how much is missing", () => {
     always(anyText, (action) => {
       const card = approvalCard(aRun(), { ...anApproval(), request: requestOf(action, { action }) });
-      expectWholeOrCounted(card.blocks, visible(action));
+      expectWholeOrCounted(card.blocks, action);
     });
   });
 
@@ -93,7 +94,7 @@ describe("on a card", () => {
       if (approval.state.is !== "decided" || approval.state.decision.reason === "") return;
       // Of an id that is too long it is said too; here the reason alone is to be judged.
       const alone = { ...approval, id: anApproval().id, request: requestOf("x", {}), past: [] };
-      expectWholeOrCounted(approvalCard(aRun(), alone).blocks, visible(approval.state.decision.reason));
+      expectWholeOrCounted(approvalCard(aRun(), alone).blocks, approval.state.decision.reason);
     });
   });
 
@@ -131,21 +132,21 @@ describe("on a card", () => {
 describe("in a thread", () => {
   test("the task stands in full, or it is said how much is missing", () => {
     always(anyTyped, (input) => {
-      expectWholeOrCounted(drawn(aRun({ input }), OPENING).blocks, visible(input));
+      expectWholeOrCounted(drawn(aRun({ input }), OPENING).blocks, input);
     });
   });
 
   test("the service's words for a run that was not started stand in full, or it is said how much is missing", () => {
     always(anyText, (words) => {
       const run: Run = { ...aRun(), creation: { is: "refused", words, at: NOON } };
-      expectWholeOrCounted(drawn(run, OUTCOME).blocks, visible(words));
+      expectWholeOrCounted(drawn(run, OUTCOME).blocks, words);
     });
   });
 
   test("what the service says of a failed run stands in full, or it is said how much is missing", () => {
     always(anyText, (detail) => {
       const run = ended("failed", null, { detail });
-      expectWholeOrCounted(drawn(run, OUTCOME).blocks, visible(detail));
+      expectWholeOrCounted(drawn(run, OUTCOME).blocks, detail);
     });
   });
 
@@ -154,9 +155,7 @@ describe("in a thread", () => {
       anyText.filter((output) => visible(output).length > 8_000),
       (output) => {
         const shown = textOf(drawn(ended("succeeded", output, {}), OUTCOME).blocks);
-        expect(shown).toContain(
-          `The whole output (${visible(output).length.toLocaleString("en-US")} characters)`,
-        );
+        expect(shown).toContain(`The whole output (${output.length.toLocaleString("en-US")} characters)`);
       },
     );
   });

@@ -3,13 +3,14 @@
 
 import { expect, test } from "vitest";
 import { isRecord } from "#src/core/json.ts";
-import { fileText } from "#src/core/request-file.ts";
+import { nameText } from "#src/core/request-text.ts";
 import { ApprovalId, RunId } from "#src/core/ids.ts";
 import { BACK, DOWN } from "#src/core/shows.ts";
 import { cardSlot, OPENING, OUTCOME, type Run, UNREADABLE } from "#src/core/run.ts";
 import { visible } from "#src/core/text.ts";
 import { oneRun, runList } from "#src/slack/blocks/answers.ts";
 import { changedModal, decisionModal, readModal } from "#src/slack/blocks/decision-modal.ts";
+import { requestContent } from "#src/slack/files.ts";
 import { healthReport } from "#src/slack/blocks/health-report.ts";
 import { homeView } from "#src/slack/blocks/home.ts";
 import { drawn } from "#src/slack/blocks/message.ts";
@@ -113,7 +114,7 @@ function channelSurfaces(text: Texts): readonly Surface[] {
   ];
 }
 
-function round(strings: readonly AnyString[]): string | null {
+async function round(strings: readonly AnyString[]): Promise<string | null> {
   const text: Texts = (at) => strings[at]?.text ?? "";
   const secrets = strings.flatMap(({ secret }) => secret ?? []);
   for (const [at, surface] of channelSurfaces(text).entries()) {
@@ -127,7 +128,7 @@ function round(strings: readonly AnyString[]): string | null {
 }
 
 /** What only those see who may decide. */
-function roundOfModals(text: Texts, strings: readonly AnyString[]): string | null {
+async function roundOfModals(text: Texts, strings: readonly AnyString[]): Promise<string | null> {
   const [run, request] = [aWatchedRun(), requestFrom(text)];
   const was = requestOf(text(6), { action: text(6), why: text(7) });
   const modal = decisionModal(run, request, "approve", aNonce());
@@ -136,20 +137,21 @@ function roundOfModals(text: Texts, strings: readonly AnyString[]): string | nul
     if (fault !== null) return `modal: ${fault}`;
     const shown = textOf(view);
     for (const at of [0, 1, 2, 3])
-      if (!shown.includes(visible(text(at)))) return `modal: string ${at} is not whole`;
+      if (!shown.includes(at === 1 ? nameText(text(at), "open") : visible(text(at))))
+        return `modal: string ${at} is not whole`;
     const lost = strings.slice(0, 6).find(({ secret }) => secret !== null && !shown.includes(secret));
     if (lost !== undefined) return `modal: masked, ${lost.secret}`;
   }
-  const file = fileText(request);
+  const { text: file } = await requestContent(request, null);
   const out = strings.find(({ secret }) => secret !== null && file.includes(secret));
   return out === undefined ? null : `file: a secret, ${out.secret}`;
 }
 
-test(`${STRINGS} strings on every surface`, () => {
+test(`${STRINGS} strings on every surface`, async () => {
   const by = chanceOf(SEED);
   for (let made = 0; made < STRINGS; made += PER_ROUND) {
     const strings = Array.from({ length: PER_ROUND }, () => anyString(by));
-    const fault = round(strings);
+    const fault = await round(strings);
     if (fault !== null)
       throw new Error(`${fault}\nseed ${SEED}, strings ${made} and on:\n${JSON.stringify(strings)}`);
   }

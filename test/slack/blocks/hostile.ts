@@ -19,15 +19,15 @@ import { aNonce, APPROVER, aRun, aWatchedRun, NOON, REQUESTER, TEAM } from "../.
 import { endedRun, requestOf } from "../observed.ts";
 
 /** Runs of each property per change; more are asked for by hand. */
-const RUNS = Number(process.env["FUZZ_RUNS"] ?? 500);
+export const RUNS = Number(process.env["FUZZ_RUNS"] ?? 500);
 
 /** Holds it over many values; a counterexample is told by its beginning, since some are 200 kB long. */
-export function always<T>(any: fc.Arbitrary<T>, holds: (value: T) => void): void {
+export function always<T>(any: fc.Arbitrary<T>, holds: (value: T) => void, runs = RUNS): void {
   const told = fc.check(
     fc.property(any, (value) => {
       holds(value);
     }),
-    { numRuns: RUNS, interruptAfterTimeLimit: 60_000 },
+    { numRuns: runs, interruptAfterTimeLimit: 60_000 },
   );
   if (!told.failed) return;
   const { seed, counterexamplePath, counterexample, errorInstance: cause } = told;

@@ -3,6 +3,7 @@
 import { expect } from "vitest";
 import { isList, isRecord, type Json } from "#src/core/json.ts";
 import type { Message } from "#src/slack/blocks/rich.ts";
+import { unseenRemoved, visible } from "#src/core/text.ts";
 import { acceptBlocks, acceptView } from "#src/sandbox/slack/rules-surface.ts";
 import { APPROVER, CHANNEL, REQUESTER } from "../../make/run.ts";
 import { MARK } from "./hostile.ts";
@@ -132,10 +133,10 @@ const REMARK = /^([\d,]+) more characters are not shown here|… \(([\d,]+) more
 /** A picture of several code points that the cut goes through is written differently on its two sides (characters). */
 const SEAM_CHARS = 16;
 
-/** `whole` is there in full, or its beginning is and the rest is said to be missing, to the character. */
+/** `whole` is there in full, or its beginning and its end are and what is missing between or behind is counted. */
 export function expectWholeOrCounted(value: unknown, whole: string): void {
   const shown = textOf(value);
-  if (shown.includes(whole)) return;
+  if (shown.includes(visible(whole))) return;
   const remarks = objectsIn(wire(value)).flatMap(({ text }) => {
     const found = typeof text === "string" ? REMARK.exec(text) : null;
     return found === null ? [] : [Number((found[1] ?? found[2] ?? "").replaceAll(",", ""))];
@@ -143,8 +144,25 @@ export function expectWholeOrCounted(value: unknown, whole: string): void {
   const [missing = 0] = remarks;
   expect(missing, "characters said to be missing").toBeGreaterThan(0);
   expect(missing).toBeLessThanOrEqual(whole.length);
-  expect(
-    shown.includes(whole.slice(0, Math.max(whole.length - missing - SEAM_CHARS, 0))),
-    "cut by more than it says",
-  ).toBe(true);
+  const [letters, seen] = [lettersOf(whole), lettersOf(shown)];
+  const begin = most(letters.length, (many) => seen.includes(letters.slice(0, many)));
+  const end = most(letters.length - begin, (many) => seen.includes(letters.slice(letters.length - many)));
+  expect(begin + end, "cut by more than it says").toBeGreaterThanOrEqual(
+    letters.length - missing - 2 * SEAM_CHARS,
+  );
+}
+
+/** Without what is invisible and without our numbers for it, which depend on where a text is cut. */
+export const lettersOf = (text: string): string =>
+  unseenRemoved(text).replace(/⟨U\+[0-9A-F]{4,6}⟩|[\s\p{M}]/gu, "");
+
+/** The largest number that holds, where whatever is below one that holds does too. */
+function most(limit: number, holds: (many: number) => boolean): number {
+  let [low, high] = [0, limit];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (holds(middle)) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }

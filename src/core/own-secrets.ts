@@ -1,0 +1,95 @@
+// Countersign's own secrets: its keys and tokens. They are told once at the start and found in every text by their value and by
+// their common encodings: percent-encoded, escaped as in JSON, in hex, in base64 at each of its three offsets.
+
+export type Range = readonly [start: number, end: number];
+
+/** Characters. A shorter value is an ordinary word: masking it would hide what people decide about. */
+const MIN_SECRET_CHARS = 8;
+
+const known = new Set<string>();
+let wanted: readonly string[] = [];
+
+/** One process has one set of secrets, so they are kept here and not handed to each drawing. */
+export function keepSecrets(values: readonly string[]): void {
+  for (const value of values) if (value.length >= MIN_SECRET_CHARS) known.add(value);
+  wanted = formsOf([...known]);
+}
+
+/** Where a text holds one of them. */
+export const ownRanges = (text: string): Range[] => rangesOf(text, wanted);
+
+export const OWN_MARK = "⟨secret of Countersign masked⟩";
+
+/** As `unescaped` writes them. */
+export function formsOf(values: readonly string[]): readonly string[] {
+  const forms = values.flatMap((value) =>
+    [utf8(value), ...decoded(value)].flatMap((bytes) => [
+      value,
+      hexOf(bytes),
+      hexOf(bytes).toUpperCase(),
+      ...base64Cores(bytes),
+    ]),
+  );
+  const both = forms.flatMap((form) => [form, form.replaceAll("+", "-").replaceAll("/", "_")]);
+  return [...new Set(both.map((form) => form.replaceAll("\\", "")))];
+}
+
+export function rangesOf(text: string, forms: readonly string[]): Range[] {
+  const plain = ESCAPES.test(text) ? text.replace(ESCAPE, unescape) : text;
+  const found = forms.flatMap((form) => placesOf(form, plain));
+  if (found.length === 0 || plain === text) return found;
+  const from = origins(text, plain.length);
+  return found.map(([start, end]) => [from[start] ?? 0, from[end] ?? text.length] as const);
+}
+
+function placesOf(form: string, text: string): Range[] {
+  const out: Range[] = [];
+  for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + form.length))
+    out.push([at, at + form.length]);
+  return out;
+}
+
+const ESCAPES = /[%\\]/;
+/** A text inside texts has more than one backslash. */
+const ESCAPE = /%([0-9A-Fa-f]{2})|\\+(?:u00([0-9A-Fa-f]{2})|x([0-9A-Fa-f]{2}))?/g;
+
+/** Of an escape: the character it stands for. A backslash is dropped, since each level of JSON doubles it. */
+function unescape(_whole: string, percent?: string, json?: string, hex?: string): string {
+  const code = Number.parseInt(percent ?? json ?? hex ?? "5c", 16);
+  return code === BACKSLASH ? "" : String.fromCharCode(code);
+}
+const BACKSLASH = 0x5c;
+
+/** For each character of the unescaped text, and for its end: where it begins in the text itself. */
+function origins(text: string, length: number): Uint32Array {
+  const from = new Uint32Array(length + 1);
+  let [at, ahead] = [0, 0];
+  for (const { 0: whole, 1: percent, 2: json, 3: hex, index } of text.matchAll(ESCAPE)) {
+    while (at + ahead < index) from[at] = ahead + at++;
+    if (unescape(whole, percent, json, hex) !== "") from[at++] = index;
+    ahead = index + whole.length - at;
+  }
+  while (at <= length) from[at] = ahead + at++;
+  return from;
+}
+
+const utf8 = (value: string): Uint8Array => new TextEncoder().encode(value);
+
+/** A key that is written in base64 is found by its bytes too. */
+function decoded(value: string): Uint8Array[] {
+  if (!/^[A-Za-z0-9+/]{40,}={0,2}$/.test(value) || value.length % 4 !== 0) return [];
+  return [Uint8Array.from(atob(value), (char) => char.charCodeAt(0))];
+}
+
+const hexOf = (bytes: Uint8Array): string =>
+  Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+/** What base64 makes of the bytes whatever stands before and after them. */
+function base64Cores(bytes: Uint8Array): string[] {
+  return [0, 1, 2].map((offset) => {
+    const padded = new Uint8Array(offset + bytes.length);
+    padded.set(bytes, offset);
+    const [first, last] = [Math.ceil((offset * 8) / 6), Math.floor((padded.length * 8) / 6)];
+    return btoa(String.fromCharCode(...padded)).slice(first, last);
+  });
+}
