@@ -10,10 +10,12 @@ export function newApproval(
   request: Request,
   nonce: Nonce,
   { now, monotonic }: Pick<Context, "now" | "monotonic">,
+  serviceId = id,
 ): Approval {
   const opened = { version: 1, requestVersion: 1, nonce, state: { is: "pending" }, past: [] } as const;
   return {
     id,
+    serviceId,
     request,
     seenAt: now,
     since: now,

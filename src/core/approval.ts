@@ -154,7 +154,10 @@ export type PastDecision = {
 };
 
 export type Approval = {
+  /** Unique in the run: the service's, with a number behind it where the service has used that before. */
   readonly id: ApprovalId;
+  /** What the service calls it, and its address. */
+  readonly serviceId: ApprovalId;
   readonly request: Request;
   /** When we first saw it pending (ms). */
   readonly seenAt: number;

@@ -13,11 +13,9 @@ import {
 import { close, reopen, voidAndClose, withDelivery } from "./approval-moves.ts";
 import type { Context } from "./context.ts";
 import { backoffMs } from "./post.ts";
+import { DECISION_LINGER_MS } from "./reused-id.ts";
 import type { Said } from "./run.ts";
 
-/** After a lost answer a decision goes again only when the approval is still pending this long after (ms); a service that
- * reads from a replica may call it pending for a moment although it was resolved. */
-export const DECISION_LINGER_MS = 5_000;
 /** A confirmed approval that is still listed after this long (ms) is remarked upon. */
 export const STILL_LISTED_AFTER_MS = 60_000;
 

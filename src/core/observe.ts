@@ -8,6 +8,7 @@ import type { Context } from "./context.ts";
 import { foldApproval, type Sight } from "./fold-approval.ts";
 import type { ApprovalId, RunId } from "./ids.ts";
 import { canonicalJson } from "./json.ts";
+import { bearerOf, ownId } from "./reused-id.ts";
 import { requestChars } from "./request-text.ts";
 import { contextOf, ofRequests } from "./run-context.ts";
 import { volatileIn, without } from "./volatile.ts";
@@ -150,23 +151,26 @@ function foldAll(
 ): { approvals: readonly Approval[]; says: Said[]; context: RunContext | null } {
   const over = ending(snapshot.status) !== null;
   if (snapshot.pending === null && !over) return { approvals: run.approvals, says: [], context: run.context };
-  const listed = new Map<ApprovalId, PendingApproval>(
-    over ? [] : (snapshot.pending ?? []).map((item) => [item.id, item]),
-  );
+  const items = over ? [] : (snapshot.pending ?? []);
   // A terminal state is final, whenever the look began.
   const askedAt = over ? ctx.monotonic : snapshot.askedAt;
-  const context = listed.size === 0 ? run.context : contextOf(run.context, snapshot, ctx);
-  const asked = (item: PendingApproval): Request => requestOf(snapshot.id, item, ctx, context);
+  const context = items.length === 0 ? run.context : contextOf(run.context, snapshot, ctx);
+  const listed = items.map((item) => {
+    const request = requestOf(snapshot.id, item, ctx, context);
+    return { item, request, bearer: bearerOf(run.approvals, item.id, { request, askedAt }) };
+  });
+  const requests = new Map(listed.map(({ bearer, request }) => [bearer?.id, request]));
   const folded = run.approvals.map((approval) => {
-    const item = listed.get(approval.id);
-    listed.delete(approval.id);
+    const request = requests.get(approval.id);
     const sight: Sight =
-      item === undefined
-        ? unlisted(approval.id, snapshot, askedAt)
-        : { is: "listed", request: asked(item), askedAt };
+      request === undefined
+        ? unlisted(approval.serviceId, snapshot, askedAt)
+        : { is: "listed", request, askedAt };
     return foldApproval(approval, sight, ctx);
   });
-  const fresh = [...listed.values()].map((item) => newApproval(item.id, asked(item), ctx.nonce(), ctx));
+  const fresh = listed.flatMap(({ item: { id }, request, bearer }) =>
+    bearer === null ? [newApproval(ownId(run.approvals, id), request, ctx.nonce(), ctx, id)] : [],
+  );
   const unchanged =
     fresh.length === 0 && folded.every((each, index) => each.approval === run.approvals[index]);
   const approvals = unchanged ? run.approvals : [...folded.map((each) => each.approval), ...fresh];

@@ -5,10 +5,11 @@ import { nextLookAt } from "./absence.ts";
 import type { Approval } from "./approval.ts";
 import { countAt } from "./audience.ts";
 import type { Effect } from "./effect.ts";
-import { DECISION_LINGER_MS, STILL_LISTED_AFTER_MS } from "./fold-approval.ts";
+import { STILL_LISTED_AFTER_MS } from "./fold-approval.ts";
 import { heldBack } from "./hold-back.ts";
 import { type Post, REFUSED_TRIES, type Upload } from "./post.ts";
 import { needsFile } from "./request-text.ts";
+import { DECISION_LINGER_MS } from "./reused-id.ts";
 import {
   cardSlot,
   isWatched,

@@ -8,7 +8,7 @@ import type { ApprovalId, ChannelId, RunId, RunKey, TeamId, UserId } from "../co
 import type { PolicyMark } from "../core/policy.ts";
 import { digestedText } from "../core/observe.ts";
 import { contextBehind, contextText } from "../core/run-context.ts";
-import { cardSlot, type Run, runId } from "../core/run.ts";
+import { cardSlot, findApproval, type Run, runId } from "../core/run.ts";
 
 export type AuditEntry = {
   readonly at: number;
@@ -135,10 +135,11 @@ export function aboutRequest(
 ): Pick<AuditEntry, "approval" | "digest" | "text" | "context" | "contextText"> {
   const id = runId(run);
   const { digest } = request;
+  if (id === null) return { approval, digest };
+  const { serviceId } = findApproval(run, approval) ?? { serviceId: approval };
   const context = contextBehind(run.context, request);
   const around = context === null ? {} : { context: context.digest, contextText: contextText(context) };
-  const text = id === null ? {} : { text: digestedText(id, approval, request), ...around };
-  return { approval, digest, ...text };
+  return { approval, digest, text: digestedText(id, serviceId, request), ...around };
 }
 
 /** The fields of an entry that asks for this task. */

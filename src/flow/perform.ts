@@ -66,7 +66,7 @@ async function sendDecision(
   if (id === null || approval?.state.is !== "decided")
     return { is: "later", afterMs: null, why: "nothing to send" };
   const { decision } = approval.state;
-  return agents.resolve(id, approval.id, { verdict: decision.verdict, reason: sentReason(decision) });
+  return agents.resolve(id, approval.serviceId, { verdict: decision.verdict, reason: sentReason(decision) });
 }
 
 async function update(run: Run, slot: Slot, chat: Chat): Promise<Outcome> {

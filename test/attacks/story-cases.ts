@@ -80,6 +80,28 @@ const content = stories(16, 1, [
   ["a look-alike letter", meanwhile(change({ action: "Deploy billing-аpi to production" }), "changed")],
 ]);
 
+const reused = stories(16, 13, [
+  [
+    "the id of an approved request, used again for another action: it has a card of its own",
+    async (on) => {
+      const { control } = on.world.service;
+      // A second request keeps the run waiting.
+      control.addApproval(on.run, { action: "Tell the customers" });
+      await on.world.cardOf(on.opening, 1);
+      await on.world.decide(ben, on.card, "Approve", "this one");
+      await on.world.reads(on.card, "confirmed");
+      control.returnApproval(on.run, on.approval);
+      change({ action: "Drop the billing database" })(on);
+      const again = await on.world.cardOf(on.opening, 2);
+      expect(textOf(again)).toContain("This is a new request.");
+      expect(textOf(again)).toContain("Drop the billing database");
+      expect(buttonsOf(again)).toEqual(["Approve", "Deny"]);
+      expect(textOf(on.card)).not.toContain("Drop the billing database");
+      expect(on.decisions()).toEqual([{ decision: "approve", reason: "this one" }]);
+    },
+  ],
+]);
+
 const between = stories(17, 1, [
   [
     "the approval is withdrawn",
@@ -103,6 +125,24 @@ const between = stories(17, 1, [
       expect(modalText(form)).toMatch(/changed|Nothing was sent/);
       await on.world.slack.acts.close(ben, form.id);
       expect(on.decisions()).toEqual([]);
+    },
+  ],
+]);
+
+const withheld = stories(17, 8, [
+  [
+    "the service says that approval is awaited, and not of what",
+    async (on) => {
+      const { control } = on.world.service;
+      await on.world.openModal(ben, on.card, "Approve");
+      const untold = { id: on.run, status: "awaiting_approval" };
+      const fault = control.fault({ method: "GET" }, { kind: "answer", status: 200, body: untold }, "all");
+      await on.world.fillModal(ben, "as I saw it");
+      await on.world.reads(on.card, "recorded, waiting", "does not say which approvals are pending");
+      expect(on.decisions()).toEqual([]);
+      fault.clear();
+      await on.world.reads(on.card, "confirmed");
+      expect(on.decisions()).toEqual([{ decision: "approve", reason: "as I saw it" }]);
     },
   ],
 ]);
@@ -328,7 +368,9 @@ const late = stories(31, 1, [
 export const storyCases: readonly Attack<Story>[] = [
   ...stolen,
   ...content,
+  ...reused,
   ...between,
+  ...withheld,
   ...rawStories(meanwhile),
   ...restarted,
   ...unconfirmed,

@@ -1,6 +1,10 @@
-// What the fuzzer may do to calls and looks, and how fickle a world is.
+// What the fuzzer may do to calls and looks, how fickle a world is, and what is under way in it.
 
+import type { Decision } from "#src/core/approval.ts";
+import type { Effect, Outcome } from "#src/core/effect.ts";
+import type { ApprovalId } from "#src/core/ids.ts";
 import type { Rule } from "#src/core/policy.ts";
+import type { Run } from "#src/core/run.ts";
 import type { Answer } from "./simulated-service.ts";
 
 /** What becomes of one call: done; its answer lost before or after it took effect; it takes effect late; 429 or 401; 4xx. */
@@ -27,3 +31,26 @@ export const LOOK_BEFORE = {
   later: "lost",
   refused: "lost",
 } as const satisfies Record<Fate, LookFate>;
+
+type Stage = "waiting" | "looked" | "marked" | "answered";
+export type Carried = {
+  readonly effect: Effect;
+  stage: Stage;
+  marked: Run | null;
+  outcome: Outcome | null;
+  /** For a decision: the digest of the request in the newest look before the mark. */
+  asked: string | null;
+  sent: Sent | null;
+};
+
+/** One POST of a decision that left us. `disproved`: we were told, for sure, that it was not applied. */
+export type Sent = {
+  readonly approval: ApprovalId;
+  readonly decision: Decision;
+  readonly at: number;
+  /** The digest of the request in the newest look before it was marked; null when that look did not list it. */
+  readonly asked: string | null;
+  disproved: boolean;
+  /** Until when it may still take effect (ms). */
+  arrivesBy: number;
+};

@@ -5,7 +5,7 @@ import { describe, test } from "vitest";
 import { ApprovalId } from "#src/core/ids.ts";
 import type { Verdict } from "#src/core/approval.ts";
 import type { Json } from "#src/core/json.ts";
-import { DECISION_LINGER_MS } from "#src/core/fold-approval.ts";
+import { DECISION_LINGER_MS } from "#src/core/reused-id.ts";
 import { POST_LINGER_MS } from "#src/core/post.ts";
 import { MODAL_HOLDS_CHARS } from "#src/core/request-text.ts";
 import type { Fate, LookFate, WorldOptions } from "./fates.ts";
@@ -77,9 +77,7 @@ const decides = fc.oneof(
 );
 const raise = fc
   .tuple(approval, small)
-  .map(([id, version]) =>
-    served(`raise ${id} ${version}`, ({ service, now }) => service.raise(id, content(version), now)),
-  );
+  .map(([id, version]) => served(`raise ${id} ${version}`, (world) => world.raise(id, content(version))));
 const serves = fc.oneof(
   { weight: 3, arbitrary: raise },
   fc

@@ -7,6 +7,7 @@ import { cardSlot, findApproval, isMissing, OPENING, requestSlot, type Run } fro
 import { shows } from "#src/core/shows.ts";
 import { alone, earlier } from "#src/core/vote.ts";
 import type { Taken } from "./learnt.ts";
+import { newest } from "./simulated-people.ts";
 import { drawn } from "./simulated-slack.ts";
 import type { SimulatedWorld } from "./simulated-world.ts";
 
@@ -61,8 +62,11 @@ function once(world: SimulatedWorld): void {
   }
   for (const { approval, asked, decision } of world.sent)
     must("once", asked === decision.digest, `what left for ${approval} is not what was asked for`);
-  const resolved = world.service.applied.map(({ approval }) => approval);
-  must("once", new Set(resolved).size === resolved.length, "an approval was resolved twice");
+  const resolved = world.service.applied.map(({ item }) => item);
+  must("once", new Set(resolved).size === resolved.length, "a request was resolved twice");
+  const taken = world.service.applied.map(({ decision }) => decision);
+  const twice = taken.some((each, index) => taken.slice(0, index).some((one) => sameDecision(one, each)));
+  must("once", !twice, "a decision took effect twice");
 }
 
 /** Nothing is taken for gone on a hiccup: several looks in a row missed it, over ten seconds, all of them of one process. */
@@ -78,9 +82,22 @@ function patient({ learnt: { taken } }: SimulatedWorld, before: Run, after: Run)
     const next = findApproval(after, approval.id);
     if (next === null || after.watch.is !== "on" || !isTakenForGone(approval, next)) continue;
     const told = taken.filter(({ listed }) => listed !== null);
-    const gone = isGoneFrom(told, ({ listed }) => listed?.has(approval.id) !== true);
+    const gone = isGoneFrom(told, ({ listed }) =>
+      isMissed(before, approval, listed?.get(approval.serviceId)),
+    );
     must("patient", gone, `${approval.id} is taken for gone too early`);
   }
+}
+
+/** Nothing is listed under its id, or what was decided under that id before. */
+function isMissed({ approvals }: Run, { serviceId, request }: Approval, listed: string | undefined): boolean {
+  if (listed === undefined) return true;
+  if (listed === request.digest) return false;
+  return approvals.some((each) => each.serviceId === serviceId && isSettledAs(each, listed));
+}
+
+function isSettledAs({ state }: Approval, digest: string): boolean {
+  return state.is === "decided" && isFinal(state.delivery) && state.decision.digest === digest;
 }
 
 function isGoneFrom(looks: readonly Taken[], misses: (look: Taken) => boolean): boolean {
@@ -155,6 +172,12 @@ function final(before: Run, after: Run): void {
     must("final", next !== null, `${approval.id} is forgotten`);
     if (next !== null) finalApproval(approval, next);
   }
+  for (const [at, fresh] of after.approvals.entries()) {
+    if (at < before.approvals.length) continue;
+    const last = newest({ ...after, approvals: after.approvals.slice(0, at) }, fresh.serviceId);
+    const another = last === null || (isSettledNow(last) && !isSettledAs(last, fresh.request.digest));
+    must("final", another, `${fresh.serviceId} is taken for used again, and its first use is not over`);
+  }
 }
 
 function finalApproval({ state, past, version, id, votes }: Approval, next: Approval): void {
@@ -195,14 +218,13 @@ function nothingLost(world: SimulatedWorld): void {
   if (run.watch.is === "on" && run.creation.is === "created") {
     for (const [id, { listed, content }] of service.items) {
       if (!listed || service.ended) continue;
-      const approval = findApproval(run, id);
+      const approval = newest(run, id);
       must("crash", approval !== null, `nobody sees ${id}`);
       if (approval?.state.is === "decided") must("crash", isSettledNow(approval), `${id} hangs`);
       else if (approval?.state.is === "closed")
         must("crash", approval.state.because === "expired", `${id} is pending, and its card is closed`);
-      const current =
-        approval?.state.is !== "pending" ||
-        JSON.stringify(approval.request.content) === JSON.stringify(content);
+      const open = approval?.state.is === "pending" || approval?.state.is === "decided";
+      const current = !open || JSON.stringify(approval.request.content) === JSON.stringify(content);
       must("crash", current, `the card of ${id} shows what was asked before`);
     }
   }

@@ -1,21 +1,22 @@
 import type { Context } from "#src/core/context.ts";
 import type { ApprovalId } from "#src/core/ids.ts";
 import { requestOf } from "#src/core/observe.ts";
+import { contextOf } from "#src/core/run-context.ts";
 import type { Look } from "./simulated-service.ts";
 
-/** One answer that was taken in. `listed`: null where it did not tell, or not of all. */
+/** One answer that was taken in. `listed`: the digest of each request; null where it did not tell, or not of all. */
 export type Taken = {
   readonly askedAt: number;
   readonly answeredAt: number;
   readonly missing: boolean;
-  readonly listed: ReadonlySet<ApprovalId> | null;
+  readonly listed: ReadonlyMap<ApprovalId, string> | null;
 };
 
 /** What our side knows of the service, kept beside the core, as its judge. */
 export class Learnt {
   /** By the process that lives now, in order. */
   readonly taken: Taken[] = [];
-  /** The digest of each request in the newest answer. */
+  /** The digest of each request in the newest answer, by the service's id. */
   asked: ReadonlyMap<ApprovalId, string> = new Map();
 
   note(look: Look, ctx: Context): void {
@@ -26,9 +27,9 @@ export class Learnt {
       return;
     }
     const { id, pending, unreadable, askedAt } = look.snapshot;
-    this.asked = new Map((pending ?? []).map((item) => [item.id, requestOf(id, item, ctx).digest]));
-    const told = pending !== null && unreadable.length === 0;
-    const listed = told ? new Set(pending.map((item) => item.id)) : null;
+    const context = contextOf(null, look.snapshot, ctx);
+    this.asked = new Map((pending ?? []).map((item) => [item.id, requestOf(id, item, ctx, context).digest]));
+    const listed = pending !== null && unreadable.length === 0 ? this.asked : null;
     this.taken.push({ askedAt, answeredAt, missing: false, listed });
   }
 }

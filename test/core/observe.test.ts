@@ -4,7 +4,8 @@ import { describe, expect, test } from "vitest";
 import { ABSENT_AFTER_MS } from "#src/core/absence.ts";
 import { type Approval, type Delivery } from "#src/core/approval.ts";
 import { close } from "#src/core/approval-moves.ts";
-import { DECISION_LINGER_MS, STILL_LISTED_AFTER_MS } from "#src/core/fold-approval.ts";
+import { STILL_LISTED_AFTER_MS } from "#src/core/fold-approval.ts";
+import { DECISION_LINGER_MS } from "#src/core/reused-id.ts";
 import { GIVE_UP_AFTER_MS, observe, observeMissing } from "#src/core/observe.ts";
 import { reconcile } from "#src/core/reconcile.ts";
 import { replaceApproval, type Run } from "#src/core/run.ts";
@@ -267,7 +268,7 @@ describe("a decision that is on its way or settled", () => {
   ])("stays as it is whatever is listed: %o", (delivery) => {
     const run = deliveredRun(delivery);
     for (const pending of [["apr_1"], [CHANGED], [], null])
-      expect(after(run, pending).approvals).toBe(run.approvals);
+      expect(after(run, pending).approvals[0]).toBe(run.approvals[0]);
   });
 
   test("confirmed, is marked a minute later when the service still lists it, and stays confirmed", () => {
@@ -282,6 +283,74 @@ describe("a decision that is on its way or settled", () => {
     });
     const gone = after(marked, [], STILL_LISTED_AFTER_MS + 1);
     expect(only(gone).state).toMatchObject({ delivery: { is: "confirmed", stillListed: false } });
+  });
+});
+
+describe("an approval id that the service uses again", () => {
+  const LATER = DECISION_LINGER_MS + 1;
+  const settled: readonly Delivery[] = [
+    { is: "confirmed", at: NOON, stillListed: null },
+    { is: "elsewhere", at: NOON, words: "409" },
+    { is: "unconfirmed", at: NOON, because: "no-longer-listed" },
+  ];
+
+  test.for(settled)("for another request, after a decision is settled, is a new approval: %o", (delivery) => {
+    const run = deliveredRun(delivery);
+    const again = after(run, [CHANGED], LATER);
+    const [first, second] = again.approvals;
+    expect(first?.state).toMatchObject({ is: "decided", delivery: { is: delivery.is } });
+    expect(second).toMatchObject({ serviceId: "apr_1", version: 1, state: { is: "pending" }, past: [] });
+    expect(second?.id).not.toBe("apr_1");
+    expect(second?.request.content).toEqual(CHANGED.content);
+    expect(new Set(again.approvals.map(({ nonce }) => nonce)).size).toBe(2);
+    expect(after(again, [CHANGED], LATER + 1)).toBe(again);
+  });
+
+  test("for the same request is no new approval, whatever has become of the run", () => {
+    const run = deliveredRun({ is: "confirmed", at: NOON, stillListed: null });
+    expect(only(after(run, ["apr_1"], LATER)).state.is).toBe("decided");
+    const moved = aSnapshot(run, ["apr_1"], { askedAt: NOON + LATER, extra: { step: 3 } });
+    expect(only(observe(run, moved, contextAt(LATER))).state.is).toBe("decided");
+  });
+
+  test("is not taken for used again by a replica that lags behind", () => {
+    const run = deliveredRun({ is: "confirmed", at: NOON, stillListed: null });
+    expect(only(after(run, [CHANGED], DECISION_LINGER_MS - 1)).state.is).toBe("decided");
+  });
+
+  test("while a decision is on its way, or was refused, is a change of the same approval", () => {
+    const refused = deliveredRun({ is: "refused", at: NOON, words: "409", absent: false });
+    expect(only(after(refused, [CHANGED], LATER))).toMatchObject({ version: 2, requestVersion: 2 });
+    const sending = deliveredRun({ is: "sending", at: NOON, tries: 1, lost: false });
+    expect(only(after(sending, [CHANGED], LATER)).state).toMatchObject({ delivery: { is: "sending" } });
+  });
+
+  test("for what was decided first, while another request waits: that one is missed, and becomes it when this lasts", () => {
+    const first = deliveredRun({ is: "confirmed", at: NOON, stillListed: null });
+    const second = after(first, [CHANGED], LATER);
+    const missed = after(second, ["apr_1"], LATER + 1);
+    expect(missed.approvals[1]).toMatchObject({
+      state: { is: "pending" },
+      version: 1,
+      unlisted: { looks: 1 },
+    });
+    const lasting = afterAll(missed, ["apr_1"], [...looksFrom(LATER + 2), LATER + 12_000]);
+    expect(lasting.approvals).toHaveLength(2);
+    expect(lasting.approvals[1]).toMatchObject({
+      state: { is: "pending" },
+      request: { content: { action: "delete it" } },
+      version: 2,
+    });
+  });
+
+  test("makes no id of ours that the service uses too", () => {
+    const run = deliveredRun({ is: "confirmed", at: NOON, stillListed: null });
+    const ours = after(run, [CHANGED], LATER).approvals[1]?.id ?? "";
+    const taken = after(run, ["apr_1", ours], LATER);
+    const both = after(taken, [CHANGED, ours], LATER + 1);
+    const ids = both.approvals.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(3);
+    expect(both.approvals.map(({ serviceId }) => serviceId)).toEqual(["apr_1", ours, "apr_1"]);
   });
 });
 

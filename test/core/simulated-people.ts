@@ -1,6 +1,6 @@
 // People who open forms, submit them, take approvals back and leave, on a simulated world.
 
-import type { Decision, Request, Verdict } from "#src/core/approval.ts";
+import type { Approval, Decision, Request, Verdict } from "#src/core/approval.ts";
 import { mayOpen, type Person } from "#src/core/decide.ts";
 import { decide } from "#src/core/take-decision.ts";
 import type { Context } from "#src/core/context.ts";
@@ -65,14 +65,14 @@ export class SimulatedPeople {
 
   open(id: ApprovalId, verdict: Verdict, who: number): void {
     const { run, ctx } = this.#world;
-    const approval = findApproval(run, id);
+    const approval = newest(run, id);
     const by = PEOPLE[who] ?? APPROVER;
     if (approval === null) return;
     const { version, request } = approval;
     const rule = ruleOf(ctx.policy, run, request);
     const wish = { run, rule, by: this.person(by), verdict, monotonic: ctx.monotonic };
     if (mayOpen(approval, wish, { version, was: null }) !== null) return;
-    this.#modals.push({ approval: id, version, saw: request, by });
+    this.#modals.push({ approval: approval.id, version, saw: request, by });
   }
 
   /** The form that was opened `back` forms ago, after a best-effort look. */
@@ -99,18 +99,24 @@ export class SimulatedPeople {
     this.#world.keep(result.value);
   }
 
-  undo(id: ApprovalId, who: number): void {
+  undo(serviceId: ApprovalId, who: number): void {
     const { run, ctx } = this.#world;
-    const approval = findApproval(run, id);
+    const approval = newest(run, serviceId);
     if (approval === null) return;
+    const { id, version } = approval;
     const by = { team: TEAM, user: PEOPLE[who] ?? APPROVER };
-    const result = undo(run, { approval: id, version: approval.version, by }, ctx);
+    const result = undo(run, { approval: id, version, by }, ctx);
     if (!result.ok || result.value === run) return;
     const given = findApproval(result.value, id)?.past.at(-1);
     if (given === undefined) throw new Error("taken back, and nothing tells of it");
     this.undone.push({ approval: id, decision: given.decision });
     this.#world.keep(result.value);
   }
+}
+
+/** The approval that people see under this id of the service's. */
+export function newest({ approvals }: Run, serviceId: ApprovalId): Approval | null {
+  return approvals.findLast((each) => each.serviceId === serviceId) ?? null;
 }
 
 function taken(run: Run, id: ApprovalId, reason: string): Decision | undefined {

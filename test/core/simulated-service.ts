@@ -6,7 +6,8 @@ import type { ApprovalId, RunId } from "#src/core/ids.ts";
 import type { Json } from "#src/core/json.ts";
 import type { Ending, Snapshot } from "#src/core/snapshot.ts";
 
-type Item = { content: Json; listed: boolean; resolved: boolean };
+/** One request. Its id may have been another's before. */
+type Item = { content: Json; listed: boolean; resolved: boolean; readonly reused: boolean };
 type Said = Omit<Snapshot, "askedAt">;
 export type Look =
   | { readonly is: "snapshot"; readonly snapshot: Snapshot }
@@ -26,7 +27,7 @@ export class SimulatedService {
   readonly created: RunId[] = [];
   readonly items = new Map<ApprovalId, Item>();
   /** Decisions that took effect here, in order. */
-  readonly applied: { readonly approval: ApprovalId; readonly decision: Decision }[] = [];
+  readonly applied: { readonly item: Item; readonly decision: Decision }[] = [];
   #status = "queued";
   #output: string | null = null;
   #past: { readonly at: number; readonly said: Said }[] = [];
@@ -42,14 +43,20 @@ export class SimulatedService {
     this.#past.push({ at: now, said: this.#says() });
   }
 
-  /** Pending from now on, new or with another content. */
+  /** Pending from now on: new, with another content, or under the id of one that is resolved. */
   raise(id: ApprovalId, content: Json, now: number): void {
     if (this.ended) return;
     const before = this.items.get(id);
-    if (before?.resolved === true) return;
-    this.items.set(id, { content, listed: true, resolved: false });
+    if (before?.resolved === true && JSON.stringify(before.content) === JSON.stringify(content)) return;
+    this.items.set(id, { content, listed: true, resolved: false, reused: this.isUsed(id) });
     this.#status = "awaiting_approval";
     this.note(now);
+  }
+
+  /** Something under this id was resolved before. */
+  isUsed(id: ApprovalId): boolean {
+    const item = this.items.get(id);
+    return item !== undefined && (item.resolved || item.reused);
   }
 
   /** No longer listed, though nobody resolved it; or listed again. */
@@ -109,7 +116,7 @@ export class SimulatedService {
     if (!this.known || this.ended || item === undefined || item.resolved || !item.listed)
       return { is: "refused", words: "409: not pending" };
     Object.assign(item, { listed: false, resolved: true });
-    this.applied.push({ approval, decision });
+    this.applied.push({ item, decision });
     this.note(now);
     return { is: "confirmed" };
   }

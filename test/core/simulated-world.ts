@@ -2,7 +2,8 @@
 // in separate steps (as flow/carry-out.ts does), so that anything may happen between any two of them.
 // Not imagined here: a chat.update that arrives after a newer one (an accepted risk, healed by the next change).
 
-import type { Decision } from "#src/core/approval.ts";
+import { isSettled } from "#src/core/approval.ts";
+import type { Json } from "#src/core/json.ts";
 import { audienceFor } from "#src/core/audience.ts";
 import type { Context } from "#src/core/context.ts";
 import { type Effect, effectKey, type Outcome } from "#src/core/effect.ts";
@@ -17,34 +18,18 @@ import { recover } from "#src/core/recover.ts";
 import { shows } from "#src/core/shows.ts";
 import { aPolicy } from "../make/policy.ts";
 import { aRun, NOON, REQUESTER } from "../make/run.ts";
-import { type Fate, LOOK_BEFORE, type LookFate, type WorldOptions } from "./fates.ts";
+import {
+  type Carried,
+  type Fate,
+  LOOK_BEFORE,
+  type LookFate,
+  type Sent,
+  type WorldOptions,
+} from "./fates.ts";
 import { Learnt } from "./learnt.ts";
 import { SimulatedPeople } from "./simulated-people.ts";
 import { type Answer, type Look, SimulatedService } from "./simulated-service.ts";
 import { drawn, SimulatedSlack } from "./simulated-slack.ts";
-
-type Stage = "waiting" | "looked" | "marked" | "answered";
-export type Carried = {
-  readonly effect: Effect;
-  stage: Stage;
-  marked: Run | null;
-  outcome: Outcome | null;
-  /** For a decision: the digest of the request in the newest look before the mark. */
-  asked: string | null;
-  sent: Sent | null;
-};
-
-/** One POST of a decision that left us. `disproved`: we were told, for sure, that it was not applied. */
-export type Sent = {
-  readonly approval: ApprovalId;
-  readonly decision: Decision;
-  readonly at: number;
-  /** The digest of the request in the newest look before it was marked; null when that look did not list it. */
-  readonly asked: string | null;
-  disproved: boolean;
-  /** Until when it may still take effect (ms). */
-  arrivesBy: number;
-};
 
 export class SimulatedWorld {
   now = NOON;
@@ -208,6 +193,26 @@ export class SimulatedWorld {
     return times.length === 0 ? null : Math.min(...times);
   }
 
+  #serviceId(id: ApprovalId): ApprovalId {
+    return findApproval(this.run, id)?.serviceId ?? id;
+  }
+
+  /**
+   * Asked for at the service. An id is used again only when nothing that was sent for it can arrive any more, and not for the very
+   * content whose decision is still unsettled: nobody on our side could tell the two requests apart.
+   */
+  raise(id: ApprovalId, content: Json): void {
+    const { run, service, sent, now } = this;
+    const late = sent.some((each) => this.#serviceId(each.approval) === id && each.arrivesBy > now);
+    const alike = run.approvals.some(
+      (each) =>
+        each.serviceId === id &&
+        !isSettled(each) &&
+        JSON.stringify(each.request.content) === JSON.stringify(content),
+    );
+    if (!service.isUsed(id) || !(late || alike)) service.raise(id, content, now);
+  }
+
   #nonce(): Nonce {
     this.#nonces += 1;
     return Nonce(`nonce-${String(this.#nonces).padStart(12, "0")}`);
@@ -268,7 +273,7 @@ export class SimulatedWorld {
     }
     carried.stage = "marked";
     if (carried.effect.do === "send-decision")
-      carried.asked = this.learnt.asked.get(carried.effect.approval) ?? null;
+      carried.asked = this.learnt.asked.get(this.#serviceId(carried.effect.approval)) ?? null;
     carried.marked = begin(this.run, carried.effect, this.now);
     this.keep(carried.marked);
   }
@@ -342,7 +347,7 @@ export class SimulatedWorld {
       case "send-decision": {
         const state = findApproval(run, effect.approval)?.state;
         if (state?.is !== "decided") throw new Error("nothing decided");
-        return service.resolve(effect.approval, state.decision, this.now);
+        return service.resolve(this.#serviceId(effect.approval), state.decision, this.now);
       }
       case "post": {
         const ts = slack.post(effect.slot, drawn(run, effect.slot));

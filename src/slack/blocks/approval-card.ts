@@ -6,6 +6,7 @@ import type { Approval, Decision, PastDecision } from "../../core/approval.ts";
 import { headWords } from "../../core/audit-chain.ts";
 import { needsFile } from "../../core/request-text.ts";
 import { markOf } from "../../core/ruling.ts";
+import { isReused } from "../../core/reused-id.ts";
 import { requestSlot, type Run, runId } from "../../core/run.ts";
 import { fileState } from "../../core/shows.ts";
 import { oneLine } from "../../core/excerpt.ts";
@@ -50,6 +51,7 @@ export function approvalCard(run: Run, approval: Approval): Message {
   const asks = oneLine(approval.request.action ?? "(the service did not say what)", 200);
   const { block, secrets } = requestShown(run, approval);
   const blocks: Block[] = [header(state.title), whoAsks(run, approval), block];
+  if (isReused(run.approvals, approval)) blocks.push(rich(line(words(REUSED))));
   blocks.push(...maskedRemark(secrets, state.open ? WHO_SEES_MASKED : ""));
   for (const past of approval.past.slice(-PAST_ON_CARD))
     blocks.push(rich(line(...pastLine(approval, past), words(pastWords(past.because, past.words)))));
@@ -59,6 +61,9 @@ export function approvalCard(run: Run, approval: Approval): Message {
   blocks.push(note(smallPrint(approval)));
   return { text: escaped(`${state.title}: ${asks}`), blocks };
 }
+
+const REUSED =
+  "This is a new request. The service gave it the id of an earlier approval of this run, and what was decided there does not count here.";
 
 function smallPrint({ request, version, ruling, state, audited }: Approval): string {
   const mark = (state.is === "decided" ? state.decision.policy : markOf(ruling, ruling.rule)) ?? null;
@@ -82,7 +87,7 @@ function whoAsks(run: Run, approval: Approval): Block {
       words(" · "),
       said(runId(run) ?? "", 120, { code: true }),
       words(", approval "),
-      said(approval.id, 120, { code: true }),
+      said(approval.serviceId, 120, { code: true }),
     ),
   );
 }

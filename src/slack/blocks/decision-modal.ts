@@ -144,7 +144,9 @@ function asked(run: Run, { digest }: Request): Block[] {
         person(run.requester),
         words(", run "),
         said(runId(run) ?? "", 120, { code: true }),
-        ...(approval === undefined ? [] : [words(", approval "), said(approval.id, 120, { code: true })]),
+        ...(approval === undefined
+          ? []
+          : [words(", approval "), said(approval.serviceId, 120, { code: true })]),
       ),
     ),
   ];
