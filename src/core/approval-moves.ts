@@ -9,8 +9,11 @@ export function newApproval(
   id: ApprovalId,
   request: Request,
   nonce: Nonce,
-  { now, monotonic }: Pick<Context, "now" | "monotonic">,
-  serviceId = id,
+  {
+    now,
+    monotonic,
+    serviceId = id,
+  }: Pick<Context, "now" | "monotonic"> & { readonly serviceId?: ApprovalId },
 ): Approval {
   const opened = { version: 1, requestVersion: 1, nonce, state: { is: "pending" }, past: [] } as const;
   return {

@@ -169,7 +169,9 @@ function foldAll(
     return foldApproval(approval, sight, ctx);
   });
   const fresh = listed.flatMap(({ item: { id }, request, bearer }) =>
-    bearer === null ? [newApproval(ownId(run.approvals, id), request, ctx.nonce(), ctx, id)] : [],
+    bearer === null
+      ? [newApproval(ownId(run.approvals, id), request, ctx.nonce(), { ...ctx, serviceId: id })]
+      : [],
   );
   const unchanged =
     fresh.length === 0 && folded.every((each, index) => each.approval === run.approvals[index]);

@@ -106,9 +106,17 @@ export function createFlow(ports: FlowDeps, limits: WatchLimits): Flow {
     policyChanged: () => bringUnderPolicy(store, rounds.change, deps.context),
     stop: async (ms) => {
       for (const part of [hold, watch, outage, retention, cards]) part.stop();
-      await Promise.all([rounds.stop(ms), office.stop(ms)]);
-      await integrity.stop();
-      await store.release();
+      await finish([rounds, office], ms, [() => integrity.stop(), () => store.release()]);
     },
   };
+}
+
+/** Waits for what is under way, at most `ms`, then does the rest in order. */
+async function finish(
+  parts: readonly { stop(ms: number): Promise<void> }[],
+  ms: number,
+  rest: readonly (() => Promise<void>)[],
+): Promise<void> {
+  await Promise.all(parts.map((part) => part.stop(ms)));
+  for (const act of rest) await act();
 }
