@@ -61,5 +61,6 @@ const SUFFIX_CHARS = 12;
 
 /** An approval before it in the run had the same id at the service. */
 export function isReused(approvals: readonly Approval[], { id, serviceId }: Approval): boolean {
-  return approvals.find((each) => each.serviceId === serviceId)?.id !== id;
+  const first = approvals.find((each) => each.serviceId === serviceId);
+  return first !== undefined && first.id !== id;
 }

@@ -120,7 +120,9 @@ async function open() {
 function count(path: string, table: "seen_requests" | "audit" | "runs"): number {
   const database = new DatabaseSync(path, { readOnly: true });
   try {
-    return Number(database.prepare(`select count(*) as n from ${table}`).get()?.["n"]);
+    // What the program writes of its own start is no effect of a request.
+    const where = table === "audit" ? "where what not in ('program-started', 'policy-loaded')" : "";
+    return Number(database.prepare(`select count(*) as n from ${table} ${where}`).get()?.["n"]);
   } finally {
     database.close();
   }

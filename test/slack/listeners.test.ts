@@ -104,11 +104,16 @@ describe("a click that is delivered twice", () => {
     response_url: "https://hooks.slack.com/actions/x",
   };
   const request = requestOf("deploy", {});
-  const found = ok({ run: aWatchedRun(), request, isOpen: () => Promise.resolve() });
+  const run = aWatchedRun();
   /** Each click opens one form at most, as at Slack. */
   const reading = (open: ListenerDeps["quick"]) =>
     heardBy({
-      openModal: { read: () => Promise.resolve(found) } as unknown as ListenerDeps["openModal"],
+      openModal: {
+        read: async (_click: unknown, show: (run: object, request: object) => Promise<unknown>) => {
+          await show(run, request);
+          return ok(null);
+        },
+      } as unknown as ListenerDeps["openModal"],
       quick: open,
     });
   const refused = new PortError("no", { applied: "no", retry: "never", code: "expired_trigger_id" });
