@@ -70,5 +70,5 @@ const isOver = (outcome: string): boolean =>
 function finding(run: Run, approval: Approval, { entry = 0 }: Decision, why: string): Finding {
   const where = `run ${run.key}, approval ${approval.id}`;
   const words = `a stored decision (${where}) is not borne out by the audit and was not sent: ${why}`;
-  return { id: `decision ${run.key} ${approval.id} ${approval.version} ${entry}`, words, run: run.key };
+  return { id: `${run.key} ${approval.id} ${approval.version} decision ${entry}`, words, run: run.key };
 }
