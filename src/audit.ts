@@ -7,6 +7,7 @@ import { finished } from "node:stream/promises";
 import { acknowledged } from "./audit/acknowledge.ts";
 import { type Asked, readAsked, USAGE } from "./audit/command-line.ts";
 import { exported } from "./audit/export.ts";
+import { redacted } from "./audit/redact.ts";
 import { type NewKey, rotated } from "./audit/rotate.ts";
 import { shown } from "./audit/show.ts";
 import { verdictOn, verdictWords } from "./audit/verify.ts";
@@ -45,6 +46,11 @@ async function act(wanted: Asked, where: Where): Promise<number> {
     case "rotate-key":
       console.log(await rotated(where, wanted.newKey === null ? null : newKeyIn(wanted.newKey)));
       return GOOD;
+    case "redact": {
+      const { tampered, words } = await redacted(where, wanted);
+      (tampered ? console.error : console.log)(words);
+      return tampered ? TAMPERED : GOOD;
+    }
     case "acknowledge":
       console.log(await acknowledged(where, wanted));
       return GOOD;

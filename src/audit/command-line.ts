@@ -21,6 +21,7 @@ export type Asked =
       readonly tampered: boolean;
     }
   | { readonly is: "rotate-key"; readonly newKey: string | null }
+  | { readonly is: "redact"; readonly digest: string; readonly reason: string | null }
   | { readonly is: "acknowledge"; readonly code: string; readonly reason: string };
 
 export const USAGE = `Usage:
@@ -36,6 +37,8 @@ export const USAGE = `Usage:
   npm run audit -- acknowledge <code> --reason "what you found"
       Approvals leave again after the database was tampered with. /agent health shows the code. Stop the bot first, or use
       /agent audit acknowledge in Slack.
+  npm run audit -- redact <digest> [--reason "why"]
+      Erases the text that is kept under this digest, for good. An entry says so; the audit stays whole. Stop the bot first.
 verify, export and show read DATABASE_URL, also while the bot runs; they change nothing. Signatures are checked with
 --public-key (32 bytes in base64; those that are given, and no other, must have signed it), else with AUDIT_KEY or the key
 beside the database. export and show refuse an audit that was tampered with, unless --tampered is given.
@@ -63,12 +66,14 @@ export function readAsked(args: readonly string[]): Asked | string {
       return rest.length > 0
         ? `rotate-key takes no «${rest.join(" ")}»`
         : { is: "rotate-key", newKey: values["new-key"] ?? null };
+    case "redact":
+      return redact(rest, values.reason);
     case "acknowledge":
       return acknowledged(rest, values.reason);
     default:
       return what === undefined
         ? "say what to do"
-        : `«${what}» is none of verify, export, show, rotate-key, acknowledge`;
+        : `«${what}» is none of verify, export, show, rotate-key, redact, acknowledge`;
   }
 }
 
@@ -99,6 +104,12 @@ function verify(given: readonly string[], publicKeys: readonly string[]): Asked 
   const bad = heads.indexOf(null);
   if (bad >= 0) return `«${given[bad] ?? ""}» is no head, such as «audit 1234 · 9f3c21d07a5b8e64»`;
   return { is: "verify", heads: heads.filter((each) => each !== null), publicKeys };
+}
+
+function redact([digest, ...more]: readonly string[], reason = ""): Asked | string {
+  if (digest === undefined || more.length > 0 || !/^[0-9a-f]{64}$/.test(digest))
+    return "redact takes one digest, 64 hexadecimal digits, as show and export tell it";
+  return { is: "redact", digest, reason: reason.trim() === "" ? null : reason };
 }
 
 function acknowledged([code, ...more]: readonly string[], reason = ""): Asked | string {

@@ -15,23 +15,38 @@ export async function* exported(audit: AuditFile, { from, to, format }: Wanted):
   if (format === "csv") yield csvLine(HEADINGS);
   for await (const row of audit.rows()) {
     if (row.columns.at < from || row.columns.at > to) continue;
-    const { digest } = entryOf(row).entry;
-    const content = digest === null ? null : await audit.textOf(digest);
-    yield format === "csv" ? csvRow(cells(row, content)) : jsonLine(row, content);
+    const { digest, context } = entryOf(row).entry;
+    const texts = {
+      content: digest === null ? null : await audit.textOf(digest),
+      context: context === undefined ? null : await audit.textOf(context),
+    };
+    yield format === "csv" ? csvRow(cells(row, texts)) : jsonLine(row, texts);
   }
 }
 
+/** What the digests of an entry were taken of, as far as it is kept. */
+type Texts = { readonly content: string | null; readonly context: string | null };
+
 /** Holds all that a verifier of its own needs: `text` is what the link is taken of. */
-function jsonLine({ seq, link, key, signature, text }: ChainedEntry, content: string | null): string {
+function jsonLine({ seq, link, key, signature, text }: ChainedEntry, texts: Texts): string {
   const entry = JSON.parse(text) as unknown;
-  return `${plainJson({ seq, link, key, signature, entry, text, content })}\n`;
+  return `${plainJson({ seq, link, key, signature, entry, text, ...texts })}\n`;
 }
 
 const BASICS = ["number", "at", "what", "who", "run", "run key", "channel", "requester"] as const;
 const DECISION = ["approval", "verdict", "reason", "earlier approvals", "sent reason"] as const;
 const WHYS = ["outcome", "times", "since", "step", "refusal", "about entry", "policy", "rule"] as const;
 const MOMENTS = ["asked", "shown", "clicked", "submitted", "sent", "confirmed"] as const;
-const HEADINGS = [...BASICS, ...DECISION, ...WHYS, ...MOMENTS, "digest", "content", "link"] as const;
+const HEADINGS = [
+  ...BASICS,
+  ...DECISION,
+  ...WHYS,
+  ...MOMENTS,
+  "digest",
+  "content",
+  "context",
+  "link",
+] as const;
 
 const csvRow = (row: Cells): string => csvLine(HEADINGS.map((name) => row[name]));
 
@@ -40,7 +55,7 @@ const person = (by: KeptEntry["entry"]["by"]): string | null =>
 
 type Cells = Readonly<Record<(typeof HEADINGS)[number], string | number | null | undefined>>;
 
-function cells(row: ChainedEntry, content: string | null): Cells {
+function cells(row: ChainedEntry, { content, context }: Texts): Cells {
   const { entry } = entryOf(row);
   const { at, refers, policy, votes } = entry;
   const moment = (ms: number | undefined): string | null => (ms === undefined ? null : momentWords(ms));
@@ -71,6 +86,7 @@ function cells(row: ChainedEntry, content: string | null): Cells {
     sent: moment(entry.moments?.sent),
     confirmed: moment(entry.moments?.confirmed),
     content,
+    context,
     link: row.link,
   };
 }

@@ -26,12 +26,16 @@ export function verdictWords(verdict: AuditVerdict, heads: number): string {
     const where = seq === 0 ? "" : ` at entry ${seq}`;
     return `TAMPERED${where}: ${FAULT_WORDS[fault]}\nKeep this file as it is, and look at a backup and at the heads that were kept elsewhere.`;
   }
-  const { entries, head } = verdict;
+  const { entries, redacted, head } = verdict;
   if (head === null || head.seq === null)
     return "The audit is empty. If it should not be, everything was removed.";
   const lines = [
     `Whole: ${count(entries)} entries, each in its place and signed. Head: ${headWords({ ...head, seq: head.seq })}`,
   ];
+  if (redacted > 0)
+    lines.push(
+      `${redacted === 1 ? "1 text was" : `${count(redacted)} texts were`} erased, as the audit itself says.`,
+    );
   lines.push(
     heads > 0
       ? `${count(heads)} witnessed ${heads === 1 ? "head was" : "heads were"} found in it: up to there nothing was cut off or written anew.`

@@ -50,13 +50,16 @@ export type AuditFault =
   | "rewritten";
 
 export type AuditVerdict =
-  | { readonly ok: true; readonly entries: number; readonly head: Witness | null }
+  | { readonly ok: true; readonly entries: number; readonly redacted: number; readonly head: Witness | null }
   | { readonly ok: false; readonly fault: AuditFault; readonly seq: number };
 
 type Progress = {
   previous: ChainedEntry | null;
   entries: number;
   readonly knownTexts: Set<string>;
+  /** Texts that are not there, and the entry that kept each; an entry that tells of an erasure may follow. */
+  readonly missingTexts: Map<string, number>;
+  redacted: number;
 };
 
 /** Rows in the order of their numbers. `witnesses`: heads kept elsewhere; each must be found in the chain. */
@@ -65,7 +68,7 @@ export async function verifyAudit(
   tools: AuditTools,
   witnesses: readonly Witness[] = [],
 ): Promise<AuditVerdict> {
-  const progress: Progress = { previous: null, entries: 0, knownTexts: new Set() };
+  const progress = begun();
   const [keys, pairs, heads] = [createKeyOrder(), createPairs(), createHeads(witnesses)];
   for await (const row of rows) {
     const fault = (await nextFault(row, progress, tools, { keys, pairs })) ?? heads.next(row);
@@ -73,17 +76,27 @@ export async function verifyAudit(
     progress.previous = row;
     progress.entries += 1;
   }
-  const { entries, previous } = progress;
+  const { entries, redacted, previous } = progress;
   const last = previous?.seq ?? 0;
   // A key that the reader trusts and that signed nothing of this: it is not the audit that the reader means.
   if (entries > 0 && tools.pinned?.some((key) => !keys.seen.has(key)) === true)
     return { ok: false, fault: "not-pinned", seq: last };
+  const [erased] = [...progress.missingTexts.values()].toSorted((a, b) => a - b);
+  if (erased !== undefined) return { ok: false, fault: "text-missing", seq: erased };
   const missing = heads.missing();
-  if (missing === null) return { ok: true, entries, head: previous };
+  if (missing === null) return { ok: true, entries, redacted, head: previous };
   // A link without a number that is nowhere: either it was cut off or everything was written anew.
   const fault = (missing.seq ?? last + 1) > last ? "cut-short" : "rewritten";
   return { ok: false, fault, seq: missing.seq ?? last };
 }
+
+const begun = (): Progress => ({
+  previous: null,
+  entries: 0,
+  knownTexts: new Set(),
+  missingTexts: new Map(),
+  redacted: 0,
+});
 
 type Orders = { readonly keys: KeyOrder; readonly pairs: Pairs };
 
@@ -99,7 +112,7 @@ async function nextFault(
   if (fault !== null) return fault;
   const entry = parsedEntry(row.text) ?? {};
   if (!keys.next(row, entry)) return "key-order";
-  return pairs.next(row.seq, entry) ? textFault(entry, progress, tools) : "unpaired";
+  return pairs.next(row.seq, entry) ? textFault({ entry, seq: row.seq }, progress, tools) : "unpaired";
 }
 
 /** Of the row by itself, after the row with this link. */
@@ -115,20 +128,27 @@ export function rowFault(
   return entry === null || !sameColumns(row.columns, columnsOf(entry)) ? "columns" : null;
 }
 
+/** A text may be missing where a later entry says that it was erased; kept again after that, it must be there. */
 async function textFault(
-  entry: AuditJson,
-  { knownTexts }: Progress,
+  { entry, seq }: { readonly entry: AuditJson; readonly seq: number },
+  progress: Progress,
   { textOf, hash }: Pick<AuditTools, "textOf" | "hash">,
 ): Promise<AuditFault | null> {
-  const { digest, context } = entry;
+  if (textOf === null) return null;
+  const { knownTexts, missingTexts } = progress;
+  const { digest, context, what } = entry;
+  if (what === "redacted" && typeof digest === "string" && missingTexts.delete(digest))
+    progress.redacted += 1;
   const kept = [entry["textKept"] === true ? digest : null, context].filter(
     (each) => typeof each === "string",
   );
-  if (textOf === null) return null;
   for (const each of kept) {
     if (knownTexts.has(each)) continue;
     const text = await textOf(each);
-    if (text === null) return "text-missing";
+    if (text === null) {
+      if (!missingTexts.has(each)) missingTexts.set(each, seq);
+      continue;
+    }
     if (hash(text) !== each) return "text-altered";
     knownTexts.add(each);
   }

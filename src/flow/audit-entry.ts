@@ -27,6 +27,7 @@ export type AuditEntry = {
     | "task-told" // the service named the task of a run that was started elsewhere
     | "unwatched"
     | "audit-read" // somebody was given the audit of a run
+    | "redacted" // the text of this digest was erased
     | "program-started"
     | "policy-loaded" // it is in force from here on
     | "key-changed" // from here on another key signs; the last entry of the key before

@@ -41,6 +41,9 @@ function voteWords({ by, reason, at }: VoteFacts): string {
   return `approved before by ${by === null ? "Countersign" : personWords(by)} at ${momentWords(at)}, ${said}`;
 }
 
+/** The kinds of entries that are about no run and tell of one all the same. */
+export const AROUND_A_RUN = ["policy-loaded", "redacted"] as const;
+
 /** What the digest of an entry was taken of. */
 export function contentName({ what, approval }: Pick<AuditEntry, "what" | "approval">): string {
   switch (what) {
@@ -53,6 +56,8 @@ export function contentName({ what, approval }: Pick<AuditEntry, "what" | "appro
       return "configuration";
     case "policy-loaded":
       return "policy";
+    case "redacted":
+      return "text";
     default:
       return approval === null ? "task" : "request";
   }
@@ -78,6 +83,7 @@ const DID: Readonly<Record<AuditEntry["what"], (entry: Told) => string>> = {
   "task-told": () => "learned the task of the run from the service",
   unwatched: () => "let the run go",
   "audit-read": () => "was given the audit of the run",
+  redacted: ({ outcome }) => `erased the text, ${shortened(outcome)}`,
   "program-started": ({ outcome }) => `started: ${shortened(outcome)}`,
   "policy-loaded": ({ outcome }) => `put a policy into force: ${shortened(outcome)}`,
   "key-changed": ({ outcome }) => `hands over to another key: ${shortened(outcome)}`,
@@ -112,17 +118,19 @@ function timesWords(moments: Moments): string {
 }
 
 /**
- * All entries of a run, the policies that they name, and each text once. `loaded`: the entries that tell of a policy, oldest first.
+ * All entries of a run, the policies that they name, what was erased of it, and each text once. `around`: the entries of these
+ * kinds, which are about no run, oldest first.
  */
 export async function runStory(
   entries: readonly KeptEntry[],
   textOf: (digest: string) => Promise<string | null>,
-  loaded: readonly KeptEntry[],
+  around: readonly KeptEntry[],
 ): Promise<string> {
-  const told = [...policiesNamed(entries, loaded), ...entries].toSorted((a, b) => a.seq - b.seq);
+  const named = [...policiesNamed(entries, around), ...entries];
+  const told = [...named, ...erasuresOf(named, around)].toSorted((a, b) => a.seq - b.seq);
   const lines = [...runHeading(entries), ...told.map(entryStory)];
   const names = new Map(
-    told.flatMap(({ entry }) => [
+    named.flatMap(({ entry }) => [
       ...(entry.digest === null ? [] : [[entry.digest, contentName(entry)] as const]),
       ...(entry.context === undefined ? [] : [[entry.context, "the run's own fields"] as const]),
     ]),
@@ -134,8 +142,13 @@ export async function runStory(
   return lines.join("\n");
 }
 
+function erasuresOf(entries: readonly KeptEntry[], around: readonly KeptEntry[]): KeptEntry[] {
+  const digests = new Set(entries.flatMap(({ entry }) => [entry.digest, entry.context ?? null]));
+  return around.filter(({ entry }) => entry.what === "redacted" && digests.has(entry.digest));
+}
+
 /** For each version that the entries name, where it came into force before its first use. */
-function policiesNamed(entries: readonly KeptEntry[], loaded: readonly KeptEntry[]): KeptEntry[] {
+function policiesNamed(entries: readonly KeptEntry[], around: readonly KeptEntry[]): KeptEntry[] {
   const firstUse = new Map<string, number>();
   for (const { seq, entry } of entries) {
     const version = entry.policy?.version;
@@ -143,7 +156,10 @@ function policiesNamed(entries: readonly KeptEntry[], loaded: readonly KeptEntry
   }
   return [...firstUse].flatMap(
     ([version, use]) =>
-      loaded.findLast(({ seq, entry }) => seq < use && entry.digest?.startsWith(version) === true) ?? [],
+      around.findLast(
+        ({ seq, entry }) =>
+          entry.what === "policy-loaded" && seq < use && entry.digest?.startsWith(version) === true,
+      ) ?? [],
   );
 }
 

@@ -52,9 +52,10 @@ function tell(count: Untouched, entry: AuditEntry): Told {
   const all = Object.values(count.told).reduce((sum, each) => sum + each, 0);
   if (before >= TOLD_PER_APPROVAL || all >= TOLD_PER_RUN)
     return { count: { ...count, omitted: count.omitted + 1 }, entries: [] };
-  const { text, ...bare } = entry;
-  const kept = text !== undefined && count.chars < TEXT_CHARS_PER_RUN;
-  const chars = count.chars + (kept ? text.length : 0);
+  // The digest covers the run's own fields too, so nothing else of theirs need stand without them.
+  const { text = "", context: _digest, contextText = "", ...bare } = entry;
+  const kept = count.chars < TEXT_CHARS_PER_RUN;
+  const chars = count.chars + (kept ? text.length + contextText.length : 0);
   const told = { ...count.told, [id]: before + 1 };
   return { count: { ...count, told, chars }, entries: [kept ? entry : bare] };
 }

@@ -5,14 +5,14 @@ import type { RunId, UserId } from "../core/ids.ts";
 import { plainJson } from "../core/json.ts";
 import { oneLine } from "../core/excerpt.ts";
 import type { KeptEntry } from "./audit-entry.ts";
-import { momentWords, runStory } from "./audit-story.ts";
+import { AROUND_A_RUN, momentWords, runStory } from "./audit-story.ts";
 import type { Store } from "./ports.ts";
 
 export type Evidence = { readonly name: string; readonly text: string; readonly says: string };
 
 const ID_CHARS = 512;
-/** A policy is loaded at each start and each change; nobody starts a bot so often. */
-const MOST_POLICIES = 1_000_000;
+/** A policy is loaded at each start and each change, and a text is erased by hand: there are never so many. */
+const MOST_AROUND = 1_000_000;
 
 export async function evidenceOf(
   store: Store,
@@ -21,8 +21,8 @@ export async function evidenceOf(
 ): Promise<Evidence> {
   const shown = oneLine(id, ID_CHARS);
   const last = entries.at(-1);
-  const loaded = await store.auditAfter(0, ["policy-loaded"], MOST_POLICIES);
-  const story = await runStory(entries, (digest) => store.auditText(digest), loaded);
+  const around = await store.auditAfter(0, AROUND_A_RUN, MOST_AROUND);
+  const story = await runStory(entries, (digest) => store.auditText(digest), around);
   const proofs = await Promise.all(entries.map((each) => proofLine(store, each)));
   const head = last === undefined ? "(none)" : headWords(last);
   const text = [

@@ -9,7 +9,7 @@ import type { AuditEntry, KeptEntry } from "./audit-entry.ts";
 export type Letter = {
   /** Also the value of its button, so bound to the one person it went to. */
   readonly id: Nonce;
-  readonly kind: "receipt" | "dispute" | "head" | "tampering";
+  readonly kind: "receipt" | "dispute" | "head" | "tampering" | "redaction";
   /** The number of the entry that it tells of. */
   readonly entry: number;
   readonly to: UserId | ChannelId;

@@ -22,7 +22,7 @@ const CURSOR = "audit letters";
 /** The day whose head was told last. */
 const HEAD_DAY = "audit head day";
 const AT_ONCE = 200;
-const FOLLOWED = ["decided", "voted", "disputed", "tampering-found"] as const;
+const FOLLOWED = ["decided", "voted", "disputed", "tampering-found", "redacted"] as const;
 
 export function createLetterWriter(deps: WriteDeps): { write(): Promise<void> } {
   let cursor: number | null = null;
@@ -66,7 +66,12 @@ function addressees({ entry }: KeptEntry, { admins, channel }: AuditReaders): Pi
   if (entry.what === "decided" || entry.what === "voted")
     return entry.by === null ? [] : [{ kind: "receipt", to: entry.by.user }];
   const all: readonly (UserId | ChannelId)[] = channel === null ? admins : [...admins, channel];
-  return all.map((to) => ({ kind: entry.what === "disputed" ? "dispute" : "tampering", to }));
+  return all.map((to) => ({ kind: kindOf(entry), to }));
+}
+
+function kindOf({ what }: KeptEntry["entry"]): Letter["kind"] {
+  if (what === "redacted") return "redaction";
+  return what === "disputed" ? "dispute" : "tampering";
 }
 
 /** Once a day (UTC), and when the bot starts on a new one: where the audit stands, out of reach of whoever has the database. */

@@ -35,7 +35,7 @@ export async function openAuditFile(database: string): Promise<AuditFile> {
         await db.destroy();
         snapshot.remove();
       };
-      return await readable(db, close);
+      return await readAudit(db, close);
     } catch (error) {
       snapshot.remove();
       throw error;
@@ -45,11 +45,12 @@ export async function openAuditFile(database: string): Promise<AuditFile> {
   }
 }
 
-async function readable(db: Database, close: () => Promise<void>): Promise<AuditFile> {
+/** Closes and rejects where the schema is not the one that this program knows. */
+export async function readAudit(db: Database, close: () => Promise<void>): Promise<AuditFile> {
   try {
     await refuseOtherSchema(db);
   } catch (error) {
-    await db.destroy();
+    await close();
     throw error;
   }
   return {

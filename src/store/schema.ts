@@ -6,6 +6,8 @@
 export type Engine = {
   /** Statements that make the engine itself refuse to change or remove rows of the table. */
   readonly appendOnly: (table: string) => readonly string[];
+  /** The same of the texts of the audit, but a text goes once an entry of the audit says that it was erased. */
+  readonly textsAppendOnly: readonly string[];
 };
 
 /** The SQL statements of one step. */
@@ -17,7 +19,7 @@ export const MIGRATIONS: readonly Step[] = [firstSchema];
 function firstSchema(engine: Engine): readonly string[] {
   const runs = [RUNS, ...RUN_INDEXES, OWNERS, ...PAPERS, DOCUMENTS];
   const audit = [AUDIT, ...engine.appendOnly("audit"), ...AUDIT_INDEXES];
-  const texts = [AUDIT_TEXTS, ...engine.appendOnly("audit_texts")];
+  const texts = [AUDIT_TEXTS, ...engine.textsAppendOnly];
   return [...runs, ...audit, ...texts, ...LETTERS, ...SEEN_REQUESTS];
 }
 

@@ -8,12 +8,15 @@ import { type SameFile, watchFile } from "./same-file.ts";
 import type { Engine } from "./schema.ts";
 import type { Database, Tables } from "./tables.ts";
 
+const refuses = (table: string, change: "update" | "delete", unless = ""): string =>
+  `create trigger ${table}_refuses_${change} before ${change} on ${table} ${unless} begin select raise(abort, '${table} is append-only'); end`;
+
+const UNLESS_REDACTED = `when not exists (
+  select 1 from audit where what = 'redacted' and json_extract(entry, '$.digest') = old.digest)`;
+
 export const SQLITE: Engine = {
-  appendOnly: (table) =>
-    ["update", "delete"].map(
-      (change) =>
-        `create trigger ${table}_refuses_${change} before ${change} on ${table} begin select raise(abort, '${table} is append-only'); end`,
-    ),
+  appendOnly: (table) => [refuses(table, "update"), refuses(table, "delete")],
+  textsAppendOnly: [refuses("audit_texts", "update"), refuses("audit_texts", "delete", UNLESS_REDACTED)],
 };
 
 /** Marks a file as ours («CSgn»), so that a database of something else is never touched. */

@@ -56,8 +56,8 @@ const verdict = (...rows: ChainedEntry[]) => verifyAudit(stream(rows), tools);
 
 describe("the verifier", () => {
   test("finds a whole chain whole, and says where its head is", async () => {
-    expect(await verdict(first, second, third)).toEqual({ ok: true, entries: 3, head: third });
-    expect(await verdict()).toEqual({ ok: true, entries: 0, head: null });
+    expect(await verdict(first, second, third)).toEqual({ ok: true, entries: 3, head: third, redacted: 0 });
+    expect(await verdict()).toEqual({ ok: true, entries: 0, head: null, redacted: 0 });
   });
 
   test("lets an entry without a link hold nowhere but at the beginning", async () => {

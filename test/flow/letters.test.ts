@@ -2,9 +2,11 @@
 
 import { describe, expect, test } from "vitest";
 import { MessageTs, UserId } from "#src/core/ids.ts";
+import { auditEntry } from "#src/flow/audit-entry.ts";
+import { drawnLetter } from "#src/slack/blocks/letter.ts";
 import { REFUSED_TRIES } from "#src/core/post.ts";
 import { ADMIN, AUDIT_CHANNEL, type Bench, createBench, failure } from "../make/flow.ts";
-import { aNonce, APPROVER, CHANNEL, TEAM } from "../make/run.ts";
+import { aNonce, APPROVER, CHANNEL, NOON, TEAM } from "../make/run.ts";
 
 const BY = { team: TEAM, user: APPROVER };
 
@@ -162,6 +164,23 @@ describe("«This was not me»", () => {
     const admin = { ...BY, user: ADMIN };
     expect(await bench.flow.dispute(admin, alert?.id ?? aNonce())).toMatchObject({ ok: false });
   });
+});
+
+test("an erased text is told to the admins and the audit channel, with who asked for it", async () => {
+  const bench = await createBench();
+  await bench.clock.pass(2_000);
+  const digest = "ab".repeat(32);
+  const outcome = "asked for at the shell by root on vm";
+  await bench.store.audit([
+    auditEntry(null, { at: NOON, what: "redacted", digest, outcome, reason: "Ana asked" }),
+  ]);
+  await bench.clock.pass(3_000);
+  const letters = sent(bench, "redaction");
+  expect(letters.map(({ to }) => to).toSorted()).toEqual([AUDIT_CHANNEL, ADMIN].toSorted());
+  const [letter] = letters;
+  if (letter === undefined) throw new Error("no letter");
+  const drawn = JSON.stringify(drawnLetter(letter, letter.facts));
+  for (const words of [digest, outcome, "Ana asked"]) expect(drawn).toContain(words);
 });
 
 describe("the audit's head", () => {

@@ -30,6 +30,8 @@ export function drawnLetter({ id, kind }: Letter, facts: LetterFacts): Message {
       return receipt(id, facts);
     case "dispute":
       return dispute(facts);
+    case "redaction":
+      return redaction(facts.entry);
     case "head":
       return head(facts.entry);
     case "tampering":
@@ -122,6 +124,22 @@ function tampering({ seq, link, entry }: KeptEntry): Message {
       ),
     ),
     note(headWords({ seq, link })),
+  ];
+  return { text: title, blocks };
+}
+
+/** The text itself is gone; its digest names it in the audit. */
+function redaction(kept: KeptEntry): Message {
+  const { at, digest, outcome } = kept.entry;
+  const title = "A text of the audit was erased";
+  const blocks: Block[] = [
+    rich(
+      line(words(`${title}, `, { bold: true }), moment(at), words(`, ${oneLine(outcome, REASON_CHARS)}.`)),
+      ...reasonOf(kept),
+      line(words("Its digest, by which the audit still names it: "), words(digest ?? "", { code: true })),
+      line(words("If none of you ordered that, find out who has the audit's key.")),
+    ),
+    note(headWords(kept)),
   ];
   return { text: title, blocks };
 }

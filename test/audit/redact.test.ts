@@ -1,0 +1,152 @@
+// `npm run audit -- redact`: the text is gone from the file, and the audit is whole and says so.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { auditKeyFile } from "#src/store/audit-key.ts";
+import { openStore } from "#src/store/open.ts";
+import { anAuditEntry, aRun } from "../make/run.ts";
+import { sha256 } from "./tampering.ts";
+
+const COMMAND = fileURLToPath(new URL("../../src/audit.ts", import.meta.url));
+const OTHER_PROCESS = fileURLToPath(new URL("../store/other-process.ts", import.meta.url));
+const TEXT = `call Ana Example on 555-0199 ${"please ".repeat(2_000)}`;
+const DIGEST = sha256(TEXT);
+
+let folder = "";
+let file = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "redact-"));
+  file = join(folder, "bot.db");
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+async function audit(...args: readonly string[]) {
+  const env = { PATH: process.env["PATH"] ?? "", DATABASE_URL: `sqlite:${file}` };
+  const child = spawn(process.execPath, [COMMAND, ...args], { env, cwd: folder });
+  const seen = { out: "", err: "" };
+  child.stdout.on("data", (chunk: Buffer) => (seen.out += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (seen.err += chunk.toString()));
+  const [code] = (await once(child, "close")) as [number | null];
+  return { code, ...seen };
+}
+
+async function withStore(
+  work: (store: Awaited<ReturnType<typeof openStore>>) => Promise<unknown>,
+): Promise<void> {
+  const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
+  await work(store);
+  await store.close();
+}
+
+/** A run that asks for the text, finished or not; its `started` entry keeps it. */
+async function written(finished = true): Promise<ReturnType<typeof aRun>> {
+  const run = aRun({ input: TEXT });
+  await withStore(async (store) => {
+    await store.insert(run, { audit: [anAuditEntry(run, { digest: DIGEST, text: TEXT })] });
+    await store.save({ run, revision: 1 }, run, { finished });
+  });
+  return run;
+}
+
+const inFile = (words: string): boolean =>
+  [file, `${file}-wal`].some((each) => existsSync(each) && readFileSync(each).includes(words));
+
+test("no byte of the text stays in the file, and the audit says who erased it, why, and is whole", async () => {
+  const run = await written();
+  expect(inFile("555-0199")).toBe(true);
+  const seen = await audit("redact", DIGEST, "--reason", "Ana asked for it");
+  expect(seen).toMatchObject({ code: 0, err: "" });
+  expect(seen.out).toContain("Audit entry 2 says so");
+  expect(seen.out).toContain("1 run that was over is forgotten with it");
+  expect(inFile("555-0199")).toBe(false);
+  const verified = await audit("verify");
+  expect(verified.code).toBe(0);
+  expect(verified.out).toContain("1 text was erased, as the audit itself says.");
+  const shown = await audit("show", run.key);
+  expect(shown.out).toMatch(
+    /erased the text, asked for at the shell by .* · text [0-9a-f]{11}… · reason: Ana asked for it/,
+  );
+  await withStore(async (store) => {
+    expect(await store.checkAudit()).toEqual([]);
+    expect(await store.walkAudit()).toBeNull();
+  });
+});
+
+test("a text that is missing without an entry about it is tampering, also before and after an erasure of it", async () => {
+  await written();
+  await audit("redact", DIGEST);
+  const again = aRun();
+  await withStore((store) => store.audit([anAuditEntry(again, { digest: DIGEST, text: TEXT })]));
+  expect((await audit("verify")).code).toBe(0);
+  const raw = new DatabaseSync(file);
+  raw.exec("delete from audit_texts");
+  raw.close();
+  const seen = await audit("verify");
+  expect(seen.code).toBe(1);
+  expect(seen.err).toContain("TAMPERED at entry 3");
+  const refused = await audit("redact", DIGEST);
+  expect(refused.code).toBe(1);
+  expect(refused.err).toContain("Nothing was erased.");
+});
+
+test("the database itself refuses to lose a text that no entry says was erased", async () => {
+  await written();
+  const raw = new DatabaseSync(file);
+  expect(() => raw.exec("delete from audit_texts")).toThrow("audit_texts is append-only");
+  expect(() => raw.exec("update audit_texts set text = ''")).toThrow("audit_texts is append-only");
+  raw.close();
+});
+
+test("a text of a run that is not over stays: a decision may rest on it", async () => {
+  const run = await written(false);
+  const seen = await audit("redact", DIGEST);
+  expect(seen.code).toBe(2);
+  expect(seen.err).toContain(`A run that is not over holds this text (${run.key})`);
+  expect(inFile("555-0199")).toBe(true);
+  expect((await audit("verify")).out).toContain("Whole: 1 entries");
+});
+
+test("nothing is erased while a bot uses the database", async () => {
+  await written();
+  const bot = spawn(process.execPath, [OTHER_PROCESS, "hold", `sqlite:${file}`]);
+  await once(bot.stdout, "data");
+  const seen = await audit("redact", DIGEST);
+  bot.kill("SIGKILL");
+  await once(bot, "close");
+  expect(seen.code).toBe(2);
+  expect(seen.err).toMatch(/process \d+ \(node\) is using it|another process is using it/);
+  expect(inFile("555-0199")).toBe(true);
+});
+
+test("nothing is erased without the key that signs, nor where there is no database", async () => {
+  await written();
+  rmSync(auditKeyFile(file));
+  const keyless = await audit("redact", DIGEST);
+  expect(keyless.code).toBe(2);
+  expect(keyless.err).toContain("There is no key to sign with");
+  expect(existsSync(auditKeyFile(file))).toBe(false);
+  file = join(folder, "other.db");
+  expect((await audit("redact", DIGEST)).code).toBe(2);
+  expect(existsSync(file)).toBe(false);
+});
+
+test.for([
+  [["redact"], "redact takes one digest"],
+  [["redact", DIGEST.slice(0, 12)], "redact takes one digest"],
+] as const)("what was asked wrongly is told: %j", async ([args, words]) => {
+  expect((await audit(...args)).err).toContain(words);
+});
+
+test("a digest that no text is kept under is told, and leaves no entry", async () => {
+  await written();
+  const seen = await audit("redact", sha256("another"));
+  expect(seen.code).toBe(2);
+  expect(seen.err).toContain("No text is kept under this digest");
+  expect((await audit("verify")).out).toContain("Whole: 1 entries");
+});
