@@ -95,7 +95,7 @@ describe("on a card", () => {
       // Other long texts of a card say what they lack too; here the reason alone is to be judged.
       const { votes: _others, ...decision } = approval.state.decision;
       const state = { is: "decided", decision, delivery: { is: "recorded" } } as const;
-      const alone = { ...approval, id: anApproval().id, request: requestOf("x", {}), past: [], state };
+      const alone = { ...anApproval(), request: requestOf("x", {}), state };
       expectWholeOrCounted(approvalCard(aRun(), alone).blocks, approval.state.decision.reason);
     });
   });
