@@ -188,3 +188,10 @@ const titleWithoutVerdict = (title: unknown): string =>
   JSON.stringify(title)
     .replace(/✅ Approved|⛔ Denied/, "decided")
     .replace(/Approval|Denial/, "decision");
+
+test("a request under an id that the service has used before is called a new one", () => {
+  const again: Approval = { ...anApproval("apr_1 (2)"), serviceId: pending.serviceId, request };
+  const both: Run = { ...run, approvals: [decided({ is: "confirmed", at: NOON, stillListed: null }), again] };
+  expect(printedMessage(approvalCard(both, again))).toContain("This is a new request.");
+  expect(printedMessage(approvalCard(both, pending))).not.toContain("This is a new request.");
+});
