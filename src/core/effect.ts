@@ -1,6 +1,6 @@
 // Work is data: what is to be done in the outside world, and what came of it.
 
-import type { ApprovalId, MessageTs } from "./ids.ts";
+import type { ApprovalId, MessageTs, RunId } from "./ids.ts";
 import type { UploadedFile } from "./post.ts";
 import type { Slot } from "./run.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -44,6 +44,8 @@ export function effectKey(effect: Effect): string {
 
 export type Outcome =
   | { readonly is: "created"; readonly snapshot: Snapshot }
+  /** It was created under the id of a run that is followed already. */
+  | { readonly is: "taken"; readonly id: RunId }
   | { readonly is: "posted"; readonly ts: MessageTs; readonly shows: string }
   /** All copies of the message that are there, the oldest first. */
   | { readonly is: "found"; readonly copies: readonly MessageTs[] }

@@ -1,9 +1,8 @@
 // Folds what the service says of a run into what we remember. Returns the very same object when nothing new was learnt:
 // that is how a quiet poll comes to write nothing.
 
-import { isGone, missedOnceMore } from "./absence.ts";
 import type { Approval, Request, RunContext } from "./approval.ts";
-import { close, newApproval, voidAndClose } from "./approval-moves.ts";
+import { newApproval } from "./approval-moves.ts";
 import type { Context } from "./context.ts";
 import { foldApproval, type Sight } from "./fold-approval.ts";
 import type { ApprovalId, RunId } from "./ids.ts";
@@ -14,14 +13,11 @@ import { contextOf, ofRequests } from "./run-context.ts";
 import { volatileIn, without } from "./volatile.ts";
 import { underPolicy } from "./ruling.ts";
 import type { Run, Said, Seen, Tell, Watch } from "./run.ts";
-import { isMissing, isWatched } from "./run.ts";
+import { isWatched } from "./run.ts";
 import { ending, type PendingApproval, type Snapshot } from "./snapshot.ts";
 import { itemsUnreadable } from "./unreadable.ts";
 import { deciders } from "./vote.ts";
 import { countedChars, visible } from "./text.ts";
-
-/** How long a vanished run is still asked for (ms): DESIGN.md, «given up after a day». */
-export const GIVE_UP_AFTER_MS = 24 * 60 * 60_000;
 
 /** A newer look was taken in already, so this one teaches nothing. */
 export function isOutdated({ seen }: Run, askedAt: number): boolean {
@@ -54,45 +50,6 @@ export function observe(run: Run, snapshot: Snapshot, ctx: Context): Run {
     unreadable,
     tells: tell(run, folded.says, ctx),
   };
-}
-
-/** The service answered 404 for a run it once knew. */
-export function observeMissing(run: Run, askedAt: number, ctx: Context): Run {
-  if (!isWatched(run) || isOutdated(run, askedAt)) return run;
-  const seen = run.seen === null ? null : { ...run.seen, askedAt };
-  if (isMissing(run)) return isLongMissing(run, ctx) ? giveUp({ ...run, seen }, ctx) : run;
-  const before = run.watch.is === "missing" ? run.watch : { since: ctx.monotonic, absence: null };
-  const absence = missedOnceMore(before.absence, ctx);
-  if (!isGone(absence, askedAt)) {
-    if (absence === before.absence) return run;
-    return { ...run, seen, watch: { is: "missing", since: before.since, absence } };
-  }
-  const absent: Sight = { is: "absent", because: "run-missing", askedAt };
-  const folded = run.approvals.map((approval) => foldApproval(approval, absent, ctx));
-  const approvals = folded.map((each) => each.approval);
-  const watch: Watch = { is: "missing", since: before.since, absence: null };
-  return { ...run, seen, watch, approvals, tells: tell(run, told(folded), ctx) };
-}
-
-function isLongMissing({ watch }: Run, { monotonic }: Context): boolean {
-  return watch.is === "missing" && monotonic - watch.since >= GIVE_UP_AFTER_MS;
-}
-
-function giveUp(run: Run, ctx: Context): Run {
-  const approvals = run.approvals.map((approval): Approval => {
-    const { state } = approval;
-    if (state.is === "pending") return close(approval, "run-missing", ctx.now);
-    if (state.is === "decided" && state.delivery.is === "retry" && !state.delivery.lost) {
-      return voidAndClose(approval, state.decision, "run-missing", ctx.now);
-    }
-    const waits = state.is === "decided" && ["unsure", "retry"].includes(state.delivery.is);
-    if (!waits) return approval;
-    return {
-      ...approval,
-      state: { ...state, delivery: { is: "unconfirmed", at: ctx.now, because: "run-missing" } },
-    };
-  });
-  return { ...run, watch: { is: "given-up", at: ctx.monotonic }, approvals };
 }
 
 /** Longer outputs (characters as Slack counts them) are attached as a file; the thread holds the first part. */
@@ -187,12 +144,12 @@ function unlisted(id: ApprovalId, { status, unreadable }: Snapshot, askedAt: num
     : { is: "absent", because: "no-longer-listed", askedAt };
 }
 
-function told(folded: readonly { says: Said | null }[]): Said[] {
+export function told(folded: readonly { says: Said | null }[]): Said[] {
   return folded.flatMap((each) => (each.says === null ? [] : [each.says]));
 }
 
 /** Whoever decided is told privately what became of it. */
-function tell(run: Run, says: readonly Said[], ctx: Context): readonly Tell[] {
+export function tell(run: Run, says: readonly Said[], ctx: Context): readonly Tell[] {
   const more = says.flatMap((said): Tell[] => {
     if (said.is === "cannot-post" || said.is === "nobody-can-approve") return [];
     const approval = run.approvals.find((each) => each.id === said.approval);

@@ -94,11 +94,12 @@ function messageWishes(run: Run, now: number): Wish[] {
 
 function isHopeless({ creation, watch }: Run, post: Post): boolean {
   const ended =
-    "at" in watch ? watch.at : creation.is === "refused" || creation.is === "unknown" ? creation.at : null;
+    "at" in watch ? watch.at : NEVER_FOLLOWED.has(creation.is) && "at" in creation ? creation.at : null;
   if (ended === null || (post.is !== "up" && post.is !== "unsure") || post.tries < REFUSED_TRIES)
     return false;
   return (post.is === "up" ? post.notBefore : post.lookAt) > ended + LET_BE_AFTER_MS;
 }
+const NEVER_FOLLOWED: ReadonlySet<Run["creation"]["is"]> = new Set(["refused", "unknown", "taken"]);
 const LET_BE_AFTER_MS = 24 * 60 * 60_000;
 
 /** What Slack refuses is tried as long as the run is watched, and a few times more. A run that never began is let be. */

@@ -66,7 +66,10 @@ export const requestSlot = (approval: Approval): Slot => `request ${approval.id}
 export type Creation =
   | { readonly is: "planned"; readonly notBefore: number; readonly tries: number; readonly why: string }
   | { readonly is: "sending"; readonly at: number; readonly tries: number }
-  | { readonly is: "created"; readonly id: RunId; readonly at: number }
+  /** `reused`: the service has given the id to another run since. */
+  | { readonly is: "created"; readonly id: RunId; readonly at: number; readonly reused?: true }
+  /** The service answered with the id of a run that is followed already. One id has one thread. */
+  | { readonly is: "taken"; readonly id: RunId; readonly at: number }
   | { readonly is: "refused"; readonly words: string; readonly at: number }
   /** A run may exist that nobody can name. `again`: the requester chose to start anew, or to leave it. */
   | {
@@ -173,6 +176,17 @@ export function adoptedRun(id: RunId, facts: Parameters<typeof newRun>[0]): Run 
 
 export function runId(run: Run): RunId | null {
   return run.creation.is === "created" ? run.creation.id : null;
+}
+
+/** The service's id, as long as it means this run and no later one. */
+export function currentId({ creation }: Run): RunId | null {
+  return creation.is === "created" && creation.reused !== true ? creation.id : null;
+}
+
+/** The service has used its id again. */
+export function giveUpId(run: Run): Run {
+  if (run.creation.is !== "created" || run.creation.reused === true) return run;
+  return { ...run, creation: { ...run.creation, reused: true } };
 }
 
 export function findApproval(run: Run, id: ApprovalId): Approval | null {

@@ -115,6 +115,8 @@ function settleCreation(run: Run, outcome: Outcome, ctx: Context): Run {
         outcome.snapshot,
         ctx,
       );
+    case "taken":
+      return { ...run, creation: { is: "taken", id: outcome.id, at: ctx.monotonic } };
     case "later": {
       const notBefore = ctx.monotonic + backoffMs(tries, outcome.afterMs);
       return { ...run, creation: { is: "planned", notBefore, tries, why: outcome.why } };

@@ -30,6 +30,7 @@ export function openingShows(run: Run): string {
       return "starting";
     case "refused":
     case "unknown":
+    case "taken":
       return run.creation.is;
     case "created":
       if (run.watch.is === "missing" && isMissing(run)) return "missing";
@@ -43,6 +44,7 @@ export function openingShows(run: Run): string {
 /** Null: nothing to be posted. */
 export function outcomeShows(run: Run): string | null {
   if (run.creation.is === "refused") return "not started";
+  if (run.creation.is === "taken") return "taken";
   if (run.creation.is === "unknown") return `unknown, ${run.creation.again}`;
   if (run.seen?.ended === undefined || run.seen.ended === null) return null;
   const file = run.seen.ended.asFile ? `, file ${fileState(run, OUTPUT)}` : "";

@@ -5,6 +5,7 @@ import { observe } from "../core/observe.ts";
 import { underPolicy } from "../core/ruling.ts";
 import { err, ok, type Result } from "../core/result.ts";
 import { adoptedRun, boundBy, drop, isWatched, type Run } from "../core/run.ts";
+import { ending } from "../core/snapshot.ts";
 import { answered, type Asker, entry, keep, mayKnow, mayStart, mayUse, type UseDeps } from "./may-use.ts";
 import type { NoRun } from "./no-run.ts";
 import { type Look, PortError } from "./ports.ts";
@@ -63,7 +64,7 @@ async function watchAgain(deps: UseDeps, by: Asker, { key, id }: Known): Promise
   const no = await mayKnow(deps, by, run);
   if (no !== null) return err(no);
   if (run.watch.is !== "dropped" && run.watch.is !== "given-up")
-    return err({ because: "already-watched", run });
+    return err({ because: (await isUsedAgain(deps, run, id)) ? "id-used-again" : "already-watched", run });
   const again = await deps.rounds.change(
     key,
     (newest) => ({
@@ -73,6 +74,19 @@ async function watchAgain(deps: UseDeps, by: Asker, { key, id }: Known): Promise
     { mustHold: false },
   );
   return again === null ? err({ because: "unknown-run" }) : ok(again);
+}
+
+/** A replica that lags behind may call a run unfinished for so long (ms) after its end. */
+const END_LINGER_MS = 60_000;
+
+/**
+ * What has ended does not go on: the service tells of another run under the same id. Nobody knows who asked for that one, and so who
+ * must not decide on it.
+ */
+async function isUsedAgain(deps: UseDeps, { watch }: Run, id: RunId): Promise<boolean> {
+  if (watch.is !== "over" || deps.context().monotonic < watch.at + END_LINGER_MS) return false;
+  const look = await lookAt(deps, id);
+  return look.ok && look.value.is === "snapshot" && ending(look.value.snapshot.status) === null;
 }
 
 /**

@@ -16,6 +16,8 @@ export type NoRun =
   | { readonly because: "unknown-run" }
   | { readonly because: "service-silent"; readonly words: string }
   | { readonly because: "already-watched"; readonly run: Run }
+  /** The run of this id has ended, and the service tells of another one under it. */
+  | { readonly because: "id-used-again"; readonly run: Run }
   | { readonly because: "not-watched"; readonly run: Run }
   | { readonly because: "deciding" | "voted" | "denial-due"; readonly run: Run }
   | { readonly because: "answered" }

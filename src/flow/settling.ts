@@ -3,13 +3,8 @@ import { type Effect, effectKey, type Outcome } from "../core/effect.ts";
 import type { RunKey } from "../core/ids.ts";
 import { settle } from "../core/settle.ts";
 import { PortError } from "./ports.ts";
+import { freeId } from "./reused-run.ts";
 import type { CarryDeps, Way } from "./way.ts";
-
-/** A run we created is watched by somebody who was quicker: one run has one thread. */
-const TAKEN: Outcome = {
-  is: "refused",
-  words: "The run was started, but somebody follows it in another thread already.",
-};
 
 /** A lapsed lease is taken up again by this process within a minute; if another one has it, that one settles by its own look. */
 const LEASE_PATIENCE_MS = 90_000;
@@ -29,8 +24,10 @@ export function createSettling(deps: CarryDeps, key: RunKey, effect: Effect, way
     try {
       await save(outcome);
     } catch (error) {
-      if (!(error instanceof PortError) || error.code !== "run_id_taken") throw error;
-      await save(TAKEN);
+      if (!(error instanceof PortError) || error.code !== "run_id_taken" || outcome.is !== "created")
+        throw error;
+      const { id } = outcome.snapshot;
+      await save((await freeId(deps, way.change, id)) ? outcome : { is: "taken", id });
     }
     return 0;
   }

@@ -1,5 +1,6 @@
 import type { Context } from "../core/context.ts";
-import { observe, observeMissing } from "../core/observe.ts";
+import { observe } from "../core/observe.ts";
+import { observeMissing } from "../core/observe-missing.ts";
 import type { Run } from "../core/run.ts";
 import type { Look } from "./ports.ts";
 

@@ -13,7 +13,7 @@ export type CarryDeps = {
   readonly agents: Pick<AgentService, "look">;
   readonly chat: Pick<Chat, "turn">;
   readonly people: Pick<People, "lookUp" | "memberOf">;
-  readonly store: Pick<Store, "provenEntry" | "settledAfter">;
+  readonly store: Pick<Store, "byRunId" | "provenEntry" | "settledAfter">;
   readonly integrity: Pick<Integrity, "found" | "state">;
   readonly perform: Perform;
   readonly context: () => Context;

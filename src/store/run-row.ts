@@ -3,7 +3,7 @@
 import { condemn } from "../core/condemn.ts";
 import type { RunKey } from "../core/ids.ts";
 import { isRecord, type Json, parseJson } from "../core/json.ts";
-import { type Run, runId, unreadableNow } from "../core/run.ts";
+import { currentId, type Run, unreadableNow } from "../core/run.ts";
 import { type ModalTicket, PortError, type Stored } from "../flow/ports.ts";
 import type { Findings } from "./findings.ts";
 import { brokenForm, brokenRun, isSealed, type SealedRun, type Seals } from "./seals.ts";
@@ -18,7 +18,7 @@ export type DerivedRow = SealedRun & Pick<RunRow, "seal">;
 export function toRow(run: Run, seals: Seals): DerivedRow {
   const row = {
     key: run.key,
-    service_run_id: runId(run),
+    service_run_id: currentId(run),
     team: run.team,
     channel: run.channel,
     requester: run.requester,

@@ -157,6 +157,8 @@ export function noRunWords(no: NoRun, command: string): string {
     case "already-watched":
       if (no.run.watch.is === "over") return `This run has ended. Its thread is in <#${no.run.channel}>.`;
       return `This run is watched already, in <#${no.run.channel}>. Its requester and its channel stay as they are.`;
+    case "id-used-again":
+      return `The run of this id has ended; its thread is in <#${no.run.channel}>. The service now tells of another run under the same id, and Countersign cannot know who asked for that one, so it is not watched. Start the task with \`${command} run\` instead.`;
     case "tampered":
       return `The audit was tampered with, so it is no evidence: ${escaped(oneLine(no.words, 500))} \`npm run audit -- verify\` at the shell tells more.`;
     default:

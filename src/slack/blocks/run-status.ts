@@ -17,6 +17,8 @@ export function runStatus(run: Run): RunStatus {
       return { icon: "❌", text: "Not started" };
     case "unknown":
       return { icon: "❔", text: "Not known whether it started" };
+    case "taken":
+      return { icon: "⚠️", text: "Started, not followed here" };
     case "created":
       return watched(run);
   }

@@ -5,7 +5,6 @@ import { type Ended, OPENING, OUTCOME, OUTPUT, type Run, runId } from "../../cor
 import { BACK, DOWN, fileState, MISSING } from "../../core/shows.ts";
 import { masked } from "../../core/secrets.ts";
 import { head, oneLine, shortened } from "../../core/excerpt.ts";
-import { UNKNOWN_LEAVE, UNKNOWN_START_AGAIN } from "../names.ts";
 import { markdown } from "./markdown.ts";
 import {
   boxes,
@@ -22,6 +21,7 @@ import {
   said,
   words,
 } from "./rich.ts";
+import { notStarted, taken, unknown } from "./unstarted-run.ts";
 import { deniedWords, runStatus, stays } from "./run-status.ts";
 
 const TASK_IN_OPENING_CHARS = 2_500;
@@ -59,6 +59,7 @@ function opening(run: Run): Message {
 
 function outcome(run: Run): Message {
   if (run.creation.is === "refused") return notStarted(run, run.creation.words);
+  if (run.creation.is === "taken") return taken(run, run.creation.id);
   if (run.creation.is === "unknown") return unknown(run, run.creation.again);
   const ended = run.seen?.ended;
   if (ended === undefined || ended === null)
@@ -116,59 +117,17 @@ function output(run: Run, ended: Ended): Block[] {
   ];
 }
 
-function notStarted(run: Run, why: string): Message {
-  const says = `Not started: ${oneLine(why, 500)}`;
-  const blocks = [
-    rich(
-      line(
-        person(run.requester),
-        words(" "),
-        words("Not started. ", { bold: true }),
-        words("This is what was said:"),
-      ),
-      ...boxes(shortened(why, 1_000, "masked")),
-    ),
-  ];
-  return { text: escaped(says), blocks };
-}
-
-function unknown(run: Run, again: "asked" | "started" | "left"): Message {
-  const title = "❔ It is not known whether a run was started";
-  const why =
-    "The task was sent, but the answer was lost. A run may have started. It will not be sent again by itself, and if a run did start, its approvals are not shown here.";
-  const answered = { asked: null, started: "You chose to start again.", left: "You chose to leave it." }[
-    again
-  ];
-  const blocks: Block[] = [
-    rich(line(person(run.requester), words(" "), words(title, { bold: true })), line(words(why))),
-  ];
-  blocks.push(answered === null ? choices(run) : rich(line(words(answered))));
-  return { text: escaped(`${title}: ${oneLine(run.input, 150)}`), blocks };
-}
-
-function choices(run: Run): Block {
-  const button = (action_id: string, text: string, confirm?: object): object => ({
-    type: "button",
-    action_id,
-    value: run.key,
-    text: { type: "plain_text", text, emoji: false },
-    ...(confirm === undefined ? {} : { confirm }),
-  });
-  const confirm = {
-    title: { type: "plain_text", text: "Start again?" },
-    text: { type: "plain_text", text: "If the first task did arrive, this starts a second run of it." },
-    confirm: { type: "plain_text", text: "Start again" },
-    deny: { type: "plain_text", text: "Cancel" },
-  };
-  const elements = [button(UNKNOWN_START_AGAIN, "Start again", confirm), button(UNKNOWN_LEAVE, "Leave it")];
-  return { type: "actions", block_id: `unknown-${run.key}`, elements } as Block;
+function givenUp({ creation }: Run): string {
+  return creation.is === "created" && creation.reused === true
+    ? "The service no longer knew this run, and has given its id to another one. Countersign no longer asks for it."
+    : "The service has not known this run for a day. Countersign no longer asks for it.";
 }
 
 function missing(run: Run): Message {
   if (run.watch.is === "tampered") return tampered();
   const says =
     run.watch.is === "given-up"
-      ? "The service has not known this run for a day. Countersign no longer asks for it."
+      ? givenUp(run)
       : run.watch.is === "missing"
         ? "The service no longer knows this run. Its cards are closed; Countersign keeps asking for a day."
         : "The service knows this run again.";

@@ -56,6 +56,7 @@ const noRuns: readonly NoRun[] = [
   { because: "not-watched", run },
   { because: "deciding", run },
   { because: "already-watched", run },
+  { because: "id-used-again", run },
   { because: "answered" },
   { because: "service-silent", words: "HTTP 503 <busy>" },
 ];

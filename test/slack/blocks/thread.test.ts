@@ -58,6 +58,7 @@ const openings: readonly (readonly [string, Run])[] = [
   ["refused", { ...aRun({ input }), creation: { is: "refused", words: "HTTP 422: no", at: NOON } }],
   ["unknown", { ...aRun({ input }), creation: { is: "unknown", words: "reset", at: NOON, again: "asked" } }],
   ["not seen", created],
+  ["taken", { ...aRun({ input }), creation: { is: "taken", id: RunId("run_7"), at: NOON } }],
   ["queued", seen("queued")],
   ["running", seen("running")],
   ["in an unknown state", seen("thinking hard")],
@@ -80,6 +81,7 @@ test("a confirmed denial gives opening and outcome another key, so that both are
 });
 
 const outcomes: readonly (readonly [string, Run])[] = [
+  ["is followed elsewhere", { ...aRun({ input }), creation: { is: "taken", id: RunId("run_7"), at: NOON } }],
   ["refused", { ...aRun({ input }), creation: { is: "refused", words: "HTTP 422: no", at: NOON } }],
   ["unknown", { ...aRun({ input }), creation: { is: "unknown", words: "reset", at: NOON, again: "asked" } }],
   [
@@ -123,6 +125,12 @@ test("the notices read", () => {
       [{ is: "missing", since: NOON, absence: null }, { is: "given-up", at: NOON }, { is: "on" }] as const
     ).map((watch) => printedMessage(drawn({ ...created, watch }, MISSING))),
   ).toMatchSnapshot("missing");
+  const reused: Run = {
+    ...created,
+    creation: { is: "created", id: RunId("run_7"), at: NOON, reused: true },
+    watch: { is: "given-up", at: NOON },
+  };
+  expect(printedMessage(drawn(reused, MISSING))).toMatchSnapshot("its id was used again");
 });
 
 test("the private answers read", () => {
