@@ -6,7 +6,7 @@ import type { Change } from "./change.ts";
 import type { Clock } from "./clock.ts";
 import type { FlowLog, FlowMetrics } from "./flow-log.ts";
 import type { Store } from "./ports.ts";
-import type { ServiceGuard } from "./service-guard.ts";
+import type { ServiceGuard, ServiceState } from "./service-guard.ts";
 
 /** DESIGN.md: one notice when the service is down for more than a minute. */
 export const LONG_OUTAGE_MS = 60_000;
@@ -32,15 +32,16 @@ export function createOutageWatch(deps: Deps, checkEveryMs: number): OutageWatch
   async function check(): Promise<void> {
     const state = deps.guard.state();
     if (state.is === "unknown") return;
-    const long = state.is === "away" && deps.clock.monotonic() - state.since >= LONG_OUTAGE_MS;
+    const down = state.is === "away" || state.is === "useless" ? state : null;
+    const long = down !== null && deps.clock.monotonic() - down.since >= LONG_OUTAGE_MS;
     deps.metrics.outage(long);
     if (state.is === "answers" && told !== false) {
       told = null;
       if (!(await tellBack(deps))) return;
     }
-    if (state.is === "away" && long && told !== true) {
+    if (down !== null && long && told !== true) {
       told = null;
-      if (!(await tellAway(deps, state))) return;
+      if (!(await tellAway(deps, down))) return;
     }
     if (long || state.is === "answers") told = long;
   }
@@ -69,13 +70,15 @@ async function unfinished(store: Deps["store"], channels: readonly ChannelId[]):
   return channels.length === 0 ? [] : store.list({ channels, only: "unfinished", limit: MAX_RUNS });
 }
 
-type Away = { readonly at: number; readonly why: string; readonly code?: string };
+type Down = Extract<ServiceState, { is: "away" | "useless" }>;
 
 /** The newest run of each channel carries the notice; a channel that has one already gets no second. */
-async function tellAway({ store, change, log }: Deps, away: Away): Promise<boolean> {
+async function tellAway({ store, change, log }: Deps, away: Down): Promise<boolean> {
   log.error(
     { since: new Date(away.at).toISOString(), code: away.code },
-    "the agent service has been away for long",
+    away.is === "away"
+      ? "the agent service has been away for long"
+      : "the agent service has sent nothing of use for long",
   );
   let all = true;
   for (const channel of await store.channelsInUse()) {

@@ -1,9 +1,11 @@
 // Stands between us and a service that fails: stops asking when it does not answer, probes now and then, and knows since when
 // it has been away.
 
+import type { RunId } from "../core/ids.ts";
 import type { Clock } from "./clock.ts";
 import { PortError } from "./ports.ts";
 import { PAUSED } from "./service-pause.ts";
+import { createUselessAnswers, isUseless } from "./useless-answers.ts";
 
 /** So many failures in a row, whichever runs they concern, and we stop asking for all of them. */
 const OPEN_AFTER_FAILURES = 5;
@@ -18,24 +20,25 @@ export function slowestProbeMs(maxMs: number): number {
 
 export type ServiceGuard = {
   /** Asks, unless the service is resting; then rejects with `Resting`. Rejects with what `ask` rejects with. */
-  through<T>(ask: () => Promise<T>): Promise<T>;
+  through<T>(run: RunId, ask: () => Promise<T>): Promise<T>;
+  /** The run is asked for no more. */
+  forget(run: RunId): void;
   /** How long nothing should be asked (ms); 0: go ahead. */
   restsFor(): number;
   state(): ServiceState;
 };
 
+/** Nothing of use has come since `at` (wall time) or `since` (monotonic); `why` is the newest failure, for people; `code` for the log. */
+type Down = { readonly at: number; readonly since: number; readonly why: string; readonly code?: string };
+
 export type ServiceState =
   /** Nothing was asked yet. */
   | { readonly is: "unknown" }
   | { readonly is: "answers" }
-  /** Every call has failed since `at` (wall time) or `since` (monotonic); `why` is the newest failure, for people; `code` for the log. */
-  | {
-      readonly is: "away";
-      readonly at: number;
-      readonly since: number;
-      readonly why: string;
-      readonly code?: string;
-    };
+  /** Every call fails. */
+  | ({ readonly is: "away" } & Down)
+  /** It answers, and the newest answers about most runs, `runs` of them, are of no use. */
+  | ({ readonly is: "useless"; readonly runs: number } & Down);
 
 export class Resting extends Error {
   override readonly name = "Resting";
@@ -47,35 +50,51 @@ export function createServiceGuard(
   pausedMs: () => number = () => 0,
 ): ServiceGuard {
   const breaker = createBreaker(clock, slowestProbeMs(maxMs));
+  const useless = createUselessAnswers();
   let state: ServiceState = { is: "unknown" };
+  /** One outage, whether the service now fails and now answers nonsense. */
+  let down: { readonly at: number; readonly since: number } | null = null;
 
-  function failed(error: unknown): void {
-    if (!(error instanceof PortError)) return;
-    state = isOutage(error) ? awayNow(error) : { is: "answers" };
+  function answered(run: RunId, failure: PortError | null): void {
+    breaker.heard(true);
+    useless.heard(run, failure);
+    judge();
   }
 
-  function awayNow({ message: why, code }: PortError): ServiceState {
-    const since = state.is === "away" ? state : { at: clock.now(), since: clock.monotonic() };
-    return { is: "away", at: since.at, since: since.since, why, code };
+  function judge(): void {
+    const most = useless.ofService();
+    if (most === null) down = null;
+    else down ??= { at: clock.now(), since: clock.monotonic() };
+    state = most === null || down === null ? { is: "answers" } : { is: "useless", ...down, ...most };
   }
 
-  async function through<T>(ask: () => Promise<T>): Promise<T> {
+  function failed({ message: why, code }: PortError): void {
+    breaker.heard(false);
+    down ??= { at: clock.now(), since: clock.monotonic() };
+    state = { is: "away", ...down, why, code };
+  }
+
+  async function through<T>(run: RunId, ask: () => Promise<T>): Promise<T> {
     if (!breaker.letsThrough()) throw new Resting("the agent service does not answer");
     try {
       const answer = await ask();
-      breaker.heard(true);
-      state = { is: "answers" };
+      answered(run, null);
       return answer;
     } catch (error) {
-      if (error instanceof PortError && error.code === PAUSED) throw error;
-      breaker.heard(!isOutage(error));
-      failed(error);
+      if (!(error instanceof PortError)) breaker.heard(true);
+      else if (isOutage(error)) failed(error);
+      else if (error.code !== PAUSED) answered(run, isUseless(error) ? error : null);
       throw error;
     }
   }
 
+  function forget(run: RunId): void {
+    useless.forget(run);
+    if (state.is === "useless") judge();
+  }
+
   // An open breaker is left to itself: it answers at once, and only by being asked does it come to probe.
-  return { through, restsFor: pausedMs, state: () => state };
+  return { through, forget, restsFor: pausedMs, state: () => state };
 }
 
 type Breaker = { letsThrough(): boolean; heard(well: boolean): void };

@@ -8,6 +8,7 @@ import type { Clock } from "./clock.ts";
 import type { FlowLog, FlowMetrics } from "./flow-log.ts";
 import { type Look, PortError } from "./ports.ts";
 import type { Rounds } from "./rounds.ts";
+import { isUseless } from "./useless-answers.ts";
 
 /** A single odd answer may be a hiccup of a proxy (ms). */
 export const UNREADABLE_AFTER_MS = 10_000;
@@ -57,8 +58,7 @@ export function createUnreadableRuns(deps: Deps): UnreadableRuns {
 /** Null: it can be read, or it failed in another way. */
 function reasonOf(look: Look | PortError): Reason | null {
   if (look instanceof PortError) {
-    const unread = look.code === "garbled" || look.code === "too_large";
-    return unread ? { what: "answer", code: look.code, why: look.message } : null;
+    return isUseless(look) ? { what: "answer", code: look.code, why: look.message } : null;
   }
   if (look.is === "missing" || !listsNone(look.snapshot)) return null;
   return { what: "list", code: "no-list", why: "the run waits for approval, and nothing says for what" };

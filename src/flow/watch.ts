@@ -38,6 +38,9 @@ type Deps = {
   metrics: FlowMetrics;
 };
 
+/** From so many runs on, a service that is of no use is told of as a whole. */
+const SERVICE_WIDE_RUNS = 3;
+
 /** One watched run. Kept small: there may be tens of thousands. */
 type Entry = {
   readonly key: RunKey;
@@ -74,7 +77,7 @@ export function createWatch(deps: Deps, limits: WatchLimits): Watch {
 
   deps.rounds.onPlan((run, plan) => {
     const entry = isWatched(run) ? noteNews(entries, run, plan, deps.clock) : null;
-    if (entry === null) entries.delete(run.key);
+    if (entry === null) forget(deps, entries, run.key);
     else queue.advance(entry, nextAt(deps, entry, limits));
     deps.metrics.runsWatched(entries.size);
   });
@@ -84,6 +87,12 @@ export function createWatch(deps: Deps, limits: WatchLimits): Watch {
     queue.stop();
   }
   return { counts: () => ({ watched: entries.size, inFlight: queue.busy }), stop };
+}
+
+function forget({ guard }: Deps, entries: Map<RunKey, Entry>, key: RunKey): void {
+  const entry = entries.get(key);
+  if (entry !== undefined) guard.forget(entry.id);
+  entries.delete(key);
 }
 
 function noteNews(entries: Map<RunKey, Entry>, run: Run, plan: Plan, clock: Clock): Entry | null {
@@ -129,7 +138,7 @@ async function ask(deps: Deps, entry: Entry, stopped: () => boolean): Promise<vo
   const startedAt = clock.monotonic();
   const seconds = (): number => (clock.monotonic() - startedAt) / 1_000;
   try {
-    const look = await guard.through(() => deps.agents.look(entry.id));
+    const look = await guard.through(entry.id, () => deps.agents.look(entry.id));
     entry.fails = 0;
     metrics.poll(look.is, seconds());
     if (stopped()) return;
@@ -145,7 +154,14 @@ async function ask(deps: Deps, entry: Entry, stopped: () => boolean): Promise<vo
   }
 }
 
-async function noteUnreadable({ unreadable, log }: Deps, entry: Entry, failure: PortError): Promise<void> {
+async function noteUnreadable(
+  { unreadable, guard, log }: Deps,
+  entry: Entry,
+  failure: PortError,
+): Promise<void> {
+  // Then one notice in each channel says so, in the place of a message for each run.
+  const state = guard.state();
+  if (state.is === "useless" && state.runs >= SERVICE_WIDE_RUNS) return;
   try {
     await unreadable.looked(entry.key, failure);
   } catch (error) {

@@ -41,7 +41,7 @@ export function createMetrics(): Metrics {
   const refusals = counter("refusals_total", "Refusals given to people, by reason.", ["because"]);
   const turnedAway = counter("turned_away_total", "What was refused at the door, by reason.", ["because"]);
   const tampered = gauge("tampered", "Findings of tampering that hold approvals back.");
-  const outage = gauge("outage", "1 while the agent service is down for long.");
+  const outage = gauge("outage", "1 while the agent service is down, or of no use, for long.");
 
   const unreadable = gauge("unreadable_approvals", UNREADABLE);
   return {

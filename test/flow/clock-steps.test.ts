@@ -10,7 +10,7 @@ import { createLane } from "#src/slack/lane.ts";
 import { createHandClock } from "../make/clock.ts";
 import { type Bench, clickOn, createBench, failure, LIMITS } from "../make/flow.ts";
 import { aRule, aPolicy } from "../make/policy.ts";
-import { APPROVER, TEAM } from "../make/run.ts";
+import { aRunId, APPROVER, TEAM } from "../make/run.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -94,6 +94,8 @@ async function story(
   await pass(MINUTE);
   return events;
 }
+
+const RUN = aRunId();
 
 describe("the wall clock is set while the bot runs", () => {
   test.each(STEPS)("%i ms: everything happens when it would have", async (ms) => {
@@ -181,10 +183,10 @@ describe("the clock is set back while", () => {
     const clock = createHandClock();
     const guard = createServiceGuard(clock, LIMITS.maxMs);
     for (let time = 0; time < 5; time += 1)
-      await expect(guard.through(() => Promise.reject(failure("http_503")))).rejects.toThrow("http_503");
+      await expect(guard.through(RUN, () => Promise.reject(failure("http_503")))).rejects.toThrow("http_503");
     clock.step(ms);
-    await expect(guard.through(() => Promise.resolve())).rejects.toThrow(Resting);
+    await expect(guard.through(RUN, () => Promise.resolve())).rejects.toThrow(Resting);
     await clock.pass(1_000);
-    await expect(guard.through(() => Promise.resolve("well"))).resolves.toBe("well");
+    await expect(guard.through(RUN, () => Promise.resolve("well"))).resolves.toBe("well");
   });
 });

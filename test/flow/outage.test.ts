@@ -80,6 +80,38 @@ describe("an outage of the service", () => {
     expect(notices(bench, CHANNEL)).toEqual(["service-down", "service-back", "service-down", "service-back"]);
   });
 
+  test.each(["garbled", "too_large", "http_400", "http_422"])(
+    "is one too when every look fails with %s: the service answers, and is of no use",
+    async (code) => {
+      const bench = await createBench();
+      for (const channel of [CHANNEL, CHANNEL, OTHER]) await adopt(bench, channel);
+      bench.agents.beforeLook = () => Promise.reject(failure(code, { retry: "never" }));
+      await pass(bench.clock, 45_000);
+      expect(notices(bench, CHANNEL)).toEqual([]);
+      expect((await bench.flow.questions.health()).poller.service).toMatchObject({
+        is: "useless",
+        why: code,
+      });
+      await pass(bench.clock, 60_000);
+      expect(notices(bench, CHANNEL)).toEqual(["service-down"]);
+      expect(notices(bench, OTHER)).toEqual(["service-down"]);
+      back(bench);
+      await pass(bench.clock, 60_000);
+      expect(notices(bench, CHANNEL)).toEqual(["service-down", "service-back"]);
+      expect((await bench.flow.questions.health()).poller.service.is).toBe("answers");
+    },
+  );
+
+  test("is none when one run of several is answered so", async () => {
+    const bench = await createBench();
+    const ids: RunId[] = [];
+    for (const channel of [CHANNEL, CHANNEL, CHANNEL]) ids.push(await adopt(bench, channel));
+    bench.agents.beforeLook = (id) =>
+      id === ids[0] ? Promise.reject(failure("http_400")) : Promise.resolve();
+    await pass(bench.clock, 3 * 60_000);
+    expect(notices(bench, CHANNEL)).toEqual([]);
+  });
+
   test("is told once although we restart in the middle, and its end is told by the new process", async () => {
     const bench = await createBench();
     await adopt(bench, CHANNEL);

@@ -34,6 +34,8 @@ function gaps({ agents }: Bench): number[] {
   return agents.looks.slice(1).map(({ at }, index) => at - (agents.looks[index]?.at ?? 0));
 }
 
+const RUN = aRunId();
+
 describe("a run that is quiet", () => {
   test("is asked for ever more seldom, between the fastest and the slowest", async () => {
     const bench = await createBench();
@@ -219,12 +221,36 @@ describe("a service that fails", () => {
 
   test("is not thought to be away because one run's answers are garbled or refused", async () => {
     const guard = createServiceGuard(createHandClock(), LIMITS.maxMs);
+    await guard.through(aRunId(), () => Promise.resolve());
     for (const code of ["garbled", "too_large", "http_404", "http_400", "http_429", "bad_id"]) {
       for (let time = 0; time < 9; time += 1)
-        await expect(guard.through(() => Promise.reject(failure(code)))).rejects.toThrow(code);
+        await expect(guard.through(RUN, () => Promise.reject(failure(code)))).rejects.toThrow(code);
     }
     expect(guard.state().is).toBe("answers");
     expect(guard.restsFor()).toBe(0);
+  });
+
+  test("is of no use while most runs are answered so, whatever else fails meanwhile", async () => {
+    const clock = createHandClock();
+    const guard = createServiceGuard(clock, LIMITS.maxMs);
+    const [one, two, three] = [aRunId(), aRunId(), aRunId()];
+    const says = (run: RunId, code: string | null): Promise<unknown> =>
+      guard
+        .through(run, () => (code === null ? Promise.resolve() : Promise.reject(failure(code))))
+        .catch(() => null);
+    for (const run of [one, two, three]) await says(run, null);
+    await says(one, "garbled");
+    expect(guard.state().is).toBe("answers");
+    await says(two, "http_400");
+    const since = clock.monotonic();
+    expect(guard.state()).toMatchObject({ is: "useless", since, runs: 2, why: "http_400" });
+    await clock.pass(1_000);
+    await says(three, "http_503");
+    expect(guard.state()).toMatchObject({ is: "away", since });
+    await says(three, null);
+    expect(guard.state()).toMatchObject({ is: "useless", since });
+    guard.forget(one);
+    expect(guard.state().is).toBe("answers");
   });
 
   test("or refuses our key five times in a row, is away since the first of them", async () => {
@@ -233,9 +259,9 @@ describe("a service that fails", () => {
     expect(guard.state()).toEqual({ is: "unknown" });
     for (let time = 0; time < 5; time += 1) {
       await clock.pass(time === 0 ? 0 : 1_000);
-      await expect(guard.through(() => Promise.reject(failure("http_401")))).rejects.toThrow("http_401");
+      await expect(guard.through(RUN, () => Promise.reject(failure("http_401")))).rejects.toThrow("http_401");
     }
-    await expect(guard.through(() => Promise.resolve())).rejects.toThrow(Resting);
+    await expect(guard.through(RUN, () => Promise.resolve())).rejects.toThrow(Resting);
     expect(guard.state()).toMatchObject({ is: "away", at: NOON, why: "http_401" });
   });
 });

@@ -11,8 +11,9 @@ const ENDPOINTS_MOST = 20;
 /** Everything Countersign depends on, side by side, with what is wrong in plain words. */
 export function healthReport(health: Health, now: number): Message {
   const { service, gateway, poller, store, unreadable, audit } = health;
+  const isDown = poller.service.is === "away" || poller.service.is === "useless";
   const read = unreadable.runs === 0 && audit.code === null;
-  const well = service.ok && gateway.ok && store.ok && poller.service.is !== "away" && read;
+  const well = service.ok && gateway.ok && store.ok && !isDown && read;
   const title = well ? "Everything answers" : "Something is wrong";
   const blocks: Block[] = [
     rich(line(words(`${well ? "✅" : "⚠️"} ${title}`, { bold: true }))),
@@ -20,11 +21,11 @@ export function healthReport(health: Health, now: number): Message {
     part("Token gateway", gateway, ["service", "status", "message"]),
     rich(
       line(
-        words(`${poller.service.is === "away" ? "❌" : "✅"} Watching`, { bold: true }),
+        words(`${isDown ? "❌" : "✅"} Watching`, { bold: true }),
         ...pollerWords({ poller }, now),
       ),
     ),
-    ...(read ? [] : [unreadableBlock(unreadable)]),
+    ...(unreadable.runs === 0 ? [] : [unreadableBlock(unreadable)]),
     rich(
       line(
         words(`${store.ok ? "✅" : "❌"} Store`, { bold: true }),
@@ -107,8 +108,9 @@ function pollerWords({ poller }: Pick<Health, "poller">, now: number) {
     case "answers":
       return [words(`${runs}, the service answers`)];
     case "away":
+    case "useless":
       return [
-        words(`${runs}, no answer since `),
+        words(`${runs}, no ${poller.service.is === "away" ? "answer" : "answer of use"} since `),
         moment(poller.service.at),
         words(` (${duration(now - poller.service.at)}): `),
         said(poller.service.why, SAYS_CHARS),

@@ -48,7 +48,7 @@ function watched(run: Run): RunStatus {
     case "on":
     case "over":
       return unreadableNow(run)?.what === "answer"
-        ? { icon: "⚠️", text: "The service's answers cannot be read" }
+        ? { icon: "⚠️", text: "The service's answers cannot be used" }
         : atService(run);
   }
 }

@@ -39,7 +39,7 @@ export function unreadableCard(run: Run): Message {
 export function unreadableTitle({ what, count: many }: Unreadable): string {
   switch (what) {
     case "answer":
-      return "The service's answer about this run cannot be read";
+      return "The service's answers about this run cannot be used";
     case "list":
       return "The service does not list the approvals of this run";
     case "items":
@@ -66,7 +66,7 @@ function itemBlock({ what }: Unreadable, { ids, why, source, hidden }: Unreadabl
 function adviceWords({ what }: Unreadable): string {
   switch (what) {
     case "answer":
-      return "Decide this run's approvals at the service. Countersign keeps asking; decisions that are recorded here are sent when the answer can be read.";
+      return "Decide this run's approvals at the service. Countersign keeps asking; decisions that are recorded here are sent when its answers can be used again.";
     case "list":
       return "Look at the service. Countersign keeps asking, and shows each approval when the service lists it.";
     case "items":

@@ -165,6 +165,11 @@ test("the health report reads, when all is well and when it is not", () => {
     ...poller,
     service: { is: "away" as const, at: NOON - 95_000, since: NOON, why: "The agent service refused." },
   };
+  const useless = {
+    ...poller,
+    service: { is: "useless" as const, at: NOON - 95_000, since: NOON, why: "It is not JSON.", runs: 1_204 },
+  };
+  expect(printedMessage(healthReport({ ...well, poller: useless }, NOON))).toMatchSnapshot("of no use");
   const dead = { ok: false, latencyMs: 3, fault: "The agent service refused the connection.", says: {} };
   expect(
     printedMessage(
