@@ -50,51 +50,65 @@ export function createServiceGuard(
   pausedMs: () => number = () => 0,
 ): ServiceGuard {
   const breaker = createBreaker(clock, slowestProbeMs(maxMs));
-  const useless = createUselessAnswers();
-  let state: ServiceState = { is: "unknown" };
-  /** One outage, whether the service now fails and now answers nonsense. */
-  let down: { readonly at: number; readonly since: number } | null = null;
+  const standing = createStanding(clock);
 
-  function answered(run: RunId, failure: PortError | null): void {
-    breaker.heard(true);
-    useless.heard(run, failure);
-    judge();
-  }
-
-  function judge(): void {
-    const most = useless.ofService();
-    if (most === null) down = null;
-    else down ??= { at: clock.now(), since: clock.monotonic() };
-    state = most === null || down === null ? { is: "answers" } : { is: "useless", ...down, ...most };
-  }
-
-  function failed({ message: why, code }: PortError): void {
-    breaker.heard(false);
-    down ??= { at: clock.now(), since: clock.monotonic() };
-    state = { is: "away", ...down, why, code };
+  function failed(run: RunId, error: unknown): void {
+    if (error instanceof PortError && error.code === PAUSED) return;
+    breaker.heard(!isOutage(error));
+    if (!(error instanceof PortError)) return;
+    if (isOutage(error)) standing.failed(error);
+    else standing.answered(run, isUseless(error) ? error : null);
   }
 
   async function through<T>(run: RunId, ask: () => Promise<T>): Promise<T> {
     if (!breaker.letsThrough()) throw new Resting("the agent service does not answer");
     try {
       const answer = await ask();
-      answered(run, null);
+      breaker.heard(true);
+      standing.answered(run, null);
       return answer;
     } catch (error) {
-      if (!(error instanceof PortError)) breaker.heard(true);
-      else if (isOutage(error)) failed(error);
-      else if (error.code !== PAUSED) answered(run, isUseless(error) ? error : null);
+      failed(run, error);
       throw error;
     }
   }
 
-  function forget(run: RunId): void {
-    useless.forget(run);
-    if (state.is === "useless") judge();
+  // An open breaker is left to itself: it answers at once, and only by being asked does it come to probe.
+  return { through, forget: standing.forget, restsFor: pausedMs, state: standing.state };
+}
+
+type Standing = Pick<ServiceGuard, "forget" | "state"> & {
+  /** `failure`: of no use though it is an answer. */
+  answered(run: RunId, failure: PortError | null): void;
+  failed(error: PortError): void;
+};
+
+function createStanding(clock: Clock): Standing {
+  const useless = createUselessAnswers();
+  let state: ServiceState = { is: "unknown" };
+  /** One outage, whether the service now fails and now answers nonsense. */
+  let down: { readonly at: number; readonly since: number } | null = null;
+  const begin = (): { readonly at: number; readonly since: number } =>
+    (down ??= { at: clock.now(), since: clock.monotonic() });
+
+  function judge(): void {
+    const most = useless.ofService();
+    if (most === null) down = null;
+    state = most === null ? { is: "answers" } : { is: "useless", ...begin(), ...most };
   }
 
-  // An open breaker is left to itself: it answers at once, and only by being asked does it come to probe.
-  return { through, forget, restsFor: pausedMs, state: () => state };
+  return {
+    answered(run, failure) {
+      useless.heard(run, failure);
+      judge();
+    },
+    failed: ({ message: why, code }) => void (state = { is: "away", ...begin(), why, code }),
+    forget(run) {
+      useless.forget(run);
+      if (state.is === "useless") judge();
+    },
+    state: () => state,
+  };
 }
 
 type Breaker = { letsThrough(): boolean; heard(well: boolean): void };

@@ -2,7 +2,7 @@
 // about others; when most runs are answered so, it is the service.
 
 import type { RunId } from "../core/ids.ts";
-import { PortError } from "./ports.ts";
+import type { PortError } from "./ports.ts";
 
 /** `why` is the newest of these answers, for people; `code` for the log; of how many `runs`. */
 export type Useless = { readonly why: string; readonly code: string; readonly runs: number };

@@ -19,12 +19,7 @@ export function healthReport(health: Health, now: number): Message {
     rich(line(words(`${well ? "✅" : "⚠️"} ${title}`, { bold: true }))),
     part("Agent service", service, ["status", "version"]),
     part("Token gateway", gateway, ["service", "status", "message"]),
-    rich(
-      line(
-        words(`${isDown ? "❌" : "✅"} Watching`, { bold: true }),
-        ...pollerWords({ poller }, now),
-      ),
-    ),
+    rich(line(words(`${isDown ? "❌" : "✅"} Watching`, { bold: true }), ...pollerWords({ poller }, now))),
     ...(unreadable.runs === 0 ? [] : [unreadableBlock(unreadable)]),
     rich(
       line(
