@@ -7,12 +7,13 @@ import { finished } from "node:stream/promises";
 import { acknowledged } from "./audit/acknowledge.ts";
 import { type Asked, readAsked, USAGE } from "./audit/command-line.ts";
 import { exported } from "./audit/export.ts";
+import { findingsIn, findingsWords } from "./audit/findings.ts";
 import { redacted } from "./audit/redact.ts";
 import { type NewKey, rotated } from "./audit/rotate.ts";
 import { shown } from "./audit/show.ts";
 import { verdictOn, verdictWords } from "./audit/verify.ts";
 import { explainFaults, readAuditConfig } from "./config.ts";
-import { type AuditFile, openAuditFile, publicKeysFor } from "./audit/open.ts";
+import { type AuditFile, openAuditFile, publicKeysFor, sealingKey } from "./audit/open.ts";
 
 const [GOOD, TAMPERED, UNUSABLE] = [0, 1, 2];
 
@@ -77,7 +78,7 @@ async function readOut(audit: AuditFile, wanted: Reading, where: Where): Promise
   const verdict = await verdictOn(audit, publicKeysFor(where, wanted.publicKeys), heads);
   if (wanted.is === "verify") {
     (verdict.ok ? console.log : console.error)(verdictWords(verdict, heads.length));
-    return verdict.ok ? GOOD : TAMPERED;
+    return verdict.ok ? tellFindings(audit, where) : TAMPERED;
   }
   if (!verdict.ok) {
     console.error(verdictWords(verdict, 0));
@@ -88,6 +89,15 @@ async function readOut(audit: AuditFile, wanted: Reading, where: Where): Promise
   }
   const given = await give(audit, wanted);
   return verdict.ok ? given : TAMPERED;
+}
+
+/** The audit is whole; what of the rest of the database is not? */
+async function tellFindings(audit: AuditFile, where: Where): Promise<number> {
+  const findings = await findingsIn(audit, await sealingKey(audit, where));
+  const words = findingsWords(findings);
+  const open = findings.open.length > 0;
+  if (words !== "") (open ? console.error : console.log)(words);
+  return open ? TAMPERED : GOOD;
 }
 
 async function give(audit: AuditFile, wanted: Exclude<Reading, { is: "verify" }>): Promise<number> {

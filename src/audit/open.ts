@@ -1,6 +1,8 @@
 // The audit's file, and the public keys that it is checked with.
 
-import { auditKeyFile, auditKeyOf, readAuditKey } from "../store/audit-key.ts";
+import { type AuditKey, auditKeyFile, auditKeyOf, readAuditKey } from "../store/audit-key.ts";
+
+import type { AuditFile } from "../store/audit-file.ts";
 
 export { type AuditFile, openAuditFile } from "../store/audit-file.ts";
 
@@ -15,4 +17,13 @@ export function publicKeysFor(
   throw new Error(
     `There is no key to check signatures with: set AUDIT_KEY, put ${auditKeyFile(database)} back, or give --public-key.`,
   );
+}
+
+/** The key that seals the rest of the database, where it is here and is the one that signs the audit now. */
+export async function sealingKey(
+  audit: AuditFile,
+  { database, key }: { readonly database: string; readonly key: string | null },
+): Promise<AuditKey | null> {
+  const own = key === null ? readAuditKey(database) : auditKeyOf(key);
+  return own !== null && own.id === (await audit.headKey()) ? own : null;
 }

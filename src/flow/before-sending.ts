@@ -38,7 +38,7 @@ export async function beforeSending(deps: CarryDeps, run: Run, effect: Sending, 
 const ASK_AGAIN_MS = 10_000;
 
 const HELD_BACK =
-  "Somebody changed Countersign's database, so no approval leaves until an admin has looked at it. Denials are sent. It goes by itself then; admins are told what to do, and /agent health says more.";
+  "somebody changed Countersign's database, so approvals wait until an admin has looked at it. Nobody needs to approve this again: it is sent then. Denials are sent at once.";
 
 /** An approval lets the agent act; a denial can only stop it, so it is not held back. */
 function heldBack({ integrity }: CarryDeps, run: Run, { approval }: Sending): Outcome | null {

@@ -182,6 +182,8 @@ export type Store = AuditShelf & {
   audit(entries: readonly AuditEntry[]): Promise<void>;
   /** A fast look at the audit: its newest entries, and the heads that the runs remember. */
   checkAudit(): Promise<readonly Finding[]>;
+  /** All runs, forms and buttons that were changed outside Countersign. Reads every one of them. */
+  checkSeals(): Promise<readonly Finding[]>;
   /** All of it, which takes seconds where it is long, and holds nothing else up. Null: it is whole. */
   walkAudit(): Promise<Finding | null>;
   /** Of the key that signs the audit now; base64. */

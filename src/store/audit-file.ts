@@ -1,8 +1,11 @@
 // The audit of a database file, read without the bot: nothing is locked, changed or brought up to date.
 
 import type { ChainedEntry, Witness } from "../core/audit-chain.ts";
-import { chainedEntry, keptEntry, LAST_SEQ } from "./audit.ts";
+import { chainedEntry, keptEntry, LAST_SEQ, newest } from "./audit.ts";
 import { announcedKeys, countStrays } from "./check-audit.ts";
+import type { AuditKey } from "./audit-key.ts";
+import { brokenRows } from "./check-seals.ts";
+import type { Finding } from "../flow/ports.ts";
 import type { KeptEntry } from "../flow/audit-entry.ts";
 import { unusable } from "./failure.ts";
 import { refuseOtherSchema } from "./migrate.ts";
@@ -20,6 +23,12 @@ export type AuditFile = {
   announcedKeys(): Promise<readonly string[]>;
   /** How many rows bear a number that no entry can have. */
   strays(): Promise<number>;
+  /** Of the newest entry; null where there is none. */
+  headKey(): Promise<string | null>;
+  /** «tampering-found» and «tampering-acknowledged», oldest first. */
+  tampering(): Promise<readonly KeptEntry[]>;
+  /** Rows beside the audit that were changed by somebody who has not this key. */
+  brokenRows(key: AuditKey): Promise<readonly Finding[]>;
   close(): Promise<void>;
 };
 
@@ -62,6 +71,9 @@ export async function readAudit(db: Database, close: () => Promise<void>): Promi
     heads: () => headsIn(db),
     announcedKeys: () => announcedKeys(db),
     strays: () => countStrays(db),
+    headKey: async () => (await newest(db))?.key ?? null,
+    tampering: () => tamperingIn(db),
+    brokenRows: (key) => brokenRows(db, key),
     close,
   };
 }
@@ -71,6 +83,12 @@ async function headsIn(db: Database): Promise<readonly Witness[]> {
   return rows.flatMap(({ audit_seq: seq, audit_link: link }) =>
     seq === null || link === null ? [] : [{ seq, link }],
   );
+}
+
+async function tamperingIn(db: Database): Promise<readonly KeptEntry[]> {
+  const query = db.selectFrom("audit").select(["seq", "link", "entry"]).where("seq", "<=", LAST_SEQ);
+  const kinds = ["tampering-found", "tampering-acknowledged"];
+  return (await query.where("what", "in", kinds).orderBy("seq").execute()).map(keptEntry);
 }
 
 async function* chain(db: Database): AsyncGenerator<ChainedEntry> {

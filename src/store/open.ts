@@ -6,6 +6,7 @@ import type { RunKey } from "../core/ids.ts";
 import type { PortError, Store } from "../flow/ports.ts";
 import { newest } from "./audit.ts";
 import { type AuditKey, auditKeyBeside, auditKeyFile, auditKeyOf, readAuditKey } from "./audit-key.ts";
+import { brokenRows } from "./check-seals.ts";
 import { checkAudit } from "./check-audit.ts";
 import { isBusy, unusable } from "./failure.ts";
 import { createFindRuns } from "./find-runs.ts";
@@ -21,7 +22,7 @@ import { createShelf } from "./shelf.ts";
 import { createSeenRequests } from "./seen-requests.ts";
 import { openSqlite, SQLITE } from "./sqlite.ts";
 import type { Database } from "./tables.ts";
-import { write } from "./transaction.ts";
+import { read, write } from "./transaction.ts";
 import { walkAudit } from "./walk-audit.ts";
 
 export type StoreOptions = {
@@ -71,6 +72,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     ...createLeases({ db, owner, reading, onCorrupt }),
     ...createPapers(db, key, reading),
     hearTampering: findings.hear,
+    checkSeals: () => read(() => brokenRows(db, key)),
     walkAudit: () => walkAudit(db, key),
     checkAudit: () => checkAudit(db, key.publicKey),
     ...createShelf(db, key),

@@ -12,7 +12,8 @@ describe.concurrent("while a decision is made", () => {
   test.for([...storyCases, ...databaseCases].map((each) => [each.id, each.what, each] as const))(
     "%s %s",
     async ([, , attack], context) => {
-      const world = await aWorld(context, { troubled: true });
+      const tampered = databaseCases.includes(attack);
+      const world = await aWorld(context, { troubled: true, tampered });
       const due: string[] = [];
       await attack.run(await storyOf(world, due));
       await world.stopApp();

@@ -305,6 +305,27 @@ describe("rotate-key", () => {
   });
 });
 
+describe("what was changed beside the audit", () => {
+  test("is told by verify: what the bot found, and what bears no seal", async () => {
+    const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
+    const run = aRun();
+    await store.insert(run, { audit: [anAuditEntry(run)] });
+    await store.close();
+    expect((await audit("verify")).code).toBe(0);
+    change("update runs set requester = 'U0SOMEONE'");
+    const seen = await audit("verify");
+    expect(seen.code).toBe(1);
+    expect(seen.out).toContain("Whole: 1 entries");
+    expect(seen.err).toContain(`TAMPERED: the stored run ${run.key} was changed outside Countersign`);
+    const { err } = await audit("acknowledge", "0000000000", "--reason", "a test");
+    const code = /the code of now is ([0-9a-f]{10})/.exec(err)?.[1] ?? "none";
+    expect((await audit("acknowledge", code, "--reason", "a test")).code).toBe(0);
+    const after = await audit("verify");
+    expect(after).toMatchObject({ code: 0, err: "" });
+    expect(after.out).toContain(`Acknowledged by an admin: the stored run ${run.key}`);
+  });
+});
+
 describe("acknowledge", () => {
   test("lets approvals leave again, by the code of what is found and no other, and verify goes on to tell", async () => {
     await write();

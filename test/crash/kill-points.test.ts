@@ -58,6 +58,11 @@ test("nothing is doubled later either", { timeout: 30_000 }, async () => {
   ).toEqual([]);
 });
 
+test("no kill makes the bot believe that somebody else wrote its database", async () => {
+  const found = await Promise.all(all.map((lane) => lane.findings()));
+  expect(found.flat()).toEqual([]);
+});
+
 test("more than thirty points are tried, each with a name of its own", () => {
   expect(Object.keys(points).length).toBeGreaterThan(30);
 });

@@ -19,6 +19,8 @@ export type Lane = {
   restart(): Promise<void>;
   /** As `npm run audit -- verify` says, whatever the bot does. */
   audit(): Promise<AuditVerdict>;
+  /** What the bot found in its database that it had not written. */
+  findings(): Promise<readonly string[]>;
   /** Resolves when the bot has asked nothing of Slack for longer than it waits for any lost answer. */
   quiet(): Promise<void>;
   stop(): Promise<void>;
@@ -61,6 +63,15 @@ export async function startLane(): Promise<Lane> {
       const audit = await openAuditFile(database);
       try {
         return await verdictOn(audit, publicKeysFor({ database, key: null }, []), []);
+      } finally {
+        await audit.close();
+      }
+    },
+    findings: async () => {
+      const audit = await openAuditFile(database);
+      try {
+        const rows = await Array.fromAsync(audit.rows());
+        return rows.filter(({ columns }) => columns.what === "tampering-found").map(({ text }) => text);
       } finally {
         await audit.close();
       }

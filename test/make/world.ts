@@ -10,6 +10,10 @@ import { request } from "undici";
 import { afterAll, beforeAll, type TestContext, vi } from "vitest";
 import { type App, startApp } from "#src/app.ts";
 import { explainFaults, readConfig } from "#src/config.ts";
+import { type AuditVerdict } from "#src/core/audit-verify.ts";
+import { verdictOn } from "#src/audit/verify.ts";
+import { openAuditFile } from "#src/store/audit-file.ts";
+import { auditKeyOf, readAuditKey } from "#src/store/audit-key.ts";
 import { createLog } from "#src/log.ts";
 import { startWorld, type World, type WorldOptions } from "#src/sandbox/world.ts";
 import { type Acting, createActing } from "./journey-acts.ts";
@@ -40,6 +44,8 @@ export type Choices = {
   readonly rateLimits?: boolean;
   readonly ackMs?: number;
   readonly env?: { readonly [name: string]: string };
+  /** In this story somebody else writes the database. */
+  readonly tampered?: boolean;
   /** This story makes the app log errors, or Slack refuse a call. */
   readonly troubled?: boolean;
   /** In this story an approval is rightly decided a second time, with other words. */
@@ -117,10 +123,12 @@ async function open(choices: Choices): Promise<Opened> {
     await starter.stop();
     const lines = [...logged];
     const stored = well ? storedIn(path) : "";
+    const audited = well ? await auditIn(path, choices) : null;
     await world.stop();
     for (const ending of ["", "-wal", "-shm", ".audit-key"]) await rm(path + ending, { force: true });
     if (well) expectSecretsKept(stage, { metrics, stored, log: lines.join("\n") });
     if (well) checkAfterwards(stage, lines, choices);
+    if (audited !== null) expectWhole(audited, metrics, choices);
   };
   try {
     await starter.start();
@@ -165,6 +173,27 @@ function storedIn(path: string): string {
     .filter((each) => existsSync(each))
     .map((each) => readFileSync(each, "latin1"))
     .join("");
+}
+
+/** Null: it was never written, or cannot be verified here. */
+async function auditIn(path: string, { env = {} }: Choices): Promise<AuditVerdict | null> {
+  const given = env["AUDIT_KEY"];
+  const key = given === undefined ? readAuditKey(path) : auditKeyOf(given);
+  if (key === null) return null;
+  const audit = await openAuditFile(path);
+  try {
+    return await verdictOn(audit, [key.publicKey], []);
+  } finally {
+    await audit.close();
+  }
+}
+
+/** Nobody but a story's attacker writes the database: a finding is a false alarm, or a fault of ours. */
+function expectWhole(verdict: AuditVerdict, metrics: string, { tampered = false }: Choices): void {
+  if (tampered) return;
+  if (!verdict.ok) throw new Error(`the audit is called tampered with: ${JSON.stringify(verdict)}`);
+  const found = /^countersign_tampered ([1-9].*)$/m.exec(metrics);
+  if (found !== null) throw new Error(`${found[1] ?? ""} findings of tampering`);
 }
 
 /** Tokens, the signing secret and the service's key stand nowhere but where they are used. */

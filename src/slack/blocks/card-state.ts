@@ -32,7 +32,12 @@ export function cardState(run: Run, approval: Approval): CardState {
     case "pending":
       return pendingState(run, approval);
     case "closed":
-      return { ...UNDECIDED, title: "⚪ Closed", open: false, says: closedWords(state.because) };
+      return {
+        ...UNDECIDED,
+        title: state.because === "tampered" ? "🚨 Stopped" : "⚪ Closed",
+        open: false,
+        says: closedWords(state.because),
+      };
     case "decided": {
       const { decision, delivery } = state;
       const waiting = waitingWords(run, approval, delivery);
@@ -200,6 +205,6 @@ export function closedWords(because: ClosedBecause): string {
     case "unwatched":
       return "The run is no longer watched from here. It may still be pending at the service.";
     case "tampered":
-      return "What Countersign had stored about it was changed outside Countersign, so nothing of it is sent. It may still be pending at the service. The admins of Countersign must look at its audit first.";
+      return "Somebody changed what Countersign had stored about it, so nothing of it is sent. If it is still pending, decide it at the service, or watch the run again for a new card. Countersign's admins have been told.";
   }
 }

@@ -49,7 +49,7 @@ const FINDINGS_MOST = 5;
 function auditPart({ open, code }: Health["audit"]): Block {
   if (code === null)
     return rich(
-      line(words("✅ Audit", { bold: true }), words(": nothing in the database was changed by others")),
+      line(words("✅ Audit", { bold: true }), words(": no change of the database by others was found")),
     );
   const shown = open.slice(0, FINDINGS_MOST).map((each) => line(said(each.words, SAYS_CHARS)));
   const more = open.length - shown.length;
@@ -63,10 +63,11 @@ function auditPart({ open, code }: Health["audit"]): Block {
     ...shown,
     ...(more > 0 ? [line(words(`… and ${count(more)} more`))] : []),
     line(
-      words("Admins: see what happened with "),
+      words("Admins: "),
       words("npm run audit -- verify", { code: true }),
-      words(", then acknowledge "),
-      words(code, { code: true }),
+      words(" tells more. When you know what happened, "),
+      words(`/agent audit acknowledge ${code} <what you found>`, { code: true }),
+      words(" lets approvals leave again."),
     ),
   );
 }
