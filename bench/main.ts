@@ -2,12 +2,23 @@
 
 import { parseArgs } from "node:util";
 import { decisionOverhead } from "./decision-overhead.ts";
+import { hostileStalls } from "./hostile-text.ts";
 import { memoryOf } from "./memory.ts";
 import { pollRatio } from "./poll-ratio.ts";
 
 const RUNS = 10_000;
-const FULL = { poll: { runs: RUNS, rounds: 7, roundMs: 3_000 }, memoryMs: 45_000, decisions: 200 };
-const QUICK = { poll: { runs: RUNS, rounds: 3, roundMs: 1_000 }, memoryMs: 20_000, decisions: 40 };
+const FULL = {
+  poll: { runs: RUNS, rounds: 7, roundMs: 3_000 },
+  memoryMs: 45_000,
+  decisions: 200,
+  hostileMs: 3_000,
+};
+const QUICK = {
+  poll: { runs: RUNS, rounds: 3, roundMs: 1_000 },
+  memoryMs: 20_000,
+  decisions: 40,
+  hostileMs: 1_500,
+};
 
 const { values } = parseArgs({
   options: { json: { type: "boolean", default: false }, quick: { type: "boolean", default: false } },
@@ -28,6 +39,11 @@ row("decision overhead, p50 (ms)", late.p50Ms.toFixed(1), "");
 row("decision overhead, p99 (ms)", late.p99Ms.toFixed(1), verdict(late.p99Ms <= 50, "≤ 50"));
 row("a direct call (ms)", late.directMs.toFixed(1), `${late.decisions} decisions`);
 
+const stalls = await hostileStalls(size.hostileMs);
+const longest = Math.max(...stalls.map(({ ms }) => ms));
+for (const { text, ms } of stalls) row(`stall, ${text} (ms)`, ms.toFixed(0), "");
+row("longest stall, 8 MiB (ms)", longest.toFixed(0), verdict(longest <= 100, "≤ 100"));
+
 if (values.json) {
   const rounded = (value: number, digits: number): number => Number(value.toFixed(digits));
   console.log(
@@ -35,13 +51,14 @@ if (values.json) {
       poll_ratio: rounded(polls.ratio, 3),
       rss_mb_10k_runs: rounded(memory.rssMb, 1),
       decision_overhead_p99_ms: rounded(late.p99Ms, 1),
+      hostile_text_block_ms: rounded(longest, 1),
     }),
   );
 }
 process.exit(0);
 
 function row(what: string, value: string, note: string): void {
-  console.log(`${what.padEnd(34)} ${value.padStart(10)}  ${note}`.trimEnd());
+  console.log(`${what.padEnd(40)} ${value.padStart(10)}  ${note}`.trimEnd());
 }
 
 function verdict(met: boolean, target: string): string {

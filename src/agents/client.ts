@@ -1,5 +1,6 @@
 // The agent-run service over HTTP. Never sends anything twice by itself; the key goes to `/v1/agent/` and nowhere else.
 
+import { setImmediate as breath } from "node:timers/promises";
 import type { Dispatcher } from "undici";
 import type { RunId } from "../core/ids.ts";
 import type { Snapshot } from "../core/snapshot.ts";
@@ -31,6 +32,7 @@ export type AgentServiceOptions = {
 
 const WHO = "The agent service";
 const MiB = 1024 * 1024;
+const LONG_CHARS = 262_144;
 /** Runs started and decisions sent at the same moment. */
 const POST_CONNECTIONS = 32;
 
@@ -86,13 +88,20 @@ async function look(client: Client, id: RunId, timeoutMs = client.timeoutMs): Pr
   });
   if (answer.status === 404) return { is: "missing", askedAt };
   if (!isSuccess(answer)) throw lookRefused(answer, options);
+  await breathAt(answer.body);
   const read = readRun(answer, id, askedAt);
+  await breathAt(answer.body);
   if (read.ok) return { is: "snapshot", snapshot: read.value };
   throw new PortError(`${WHO} sent an answer that cannot be used: ${read.error}.`, {
     applied: "no",
     retry: "later",
     code: "garbled",
   });
+}
+
+/** Reading a long answer takes a while; other work is done before and after it. */
+async function breathAt({ length }: string): Promise<void> {
+  if (length > LONG_CHARS) await breath();
 }
 
 function lookRefused(answer: Answer, { apiKey, now }: AgentServiceOptions): PortError {

@@ -53,6 +53,23 @@ export function canonicalJson(value: Json): string {
   return `{${members.join(",")}}`;
 }
 
+/** The same value, whatever the order of its keys: `canonicalJson` writes both alike, but this makes no text of them. */
+export function isSameJson(a: Json, b: Json): boolean {
+  if (a === b) return true;
+  if (isList(a))
+    return isList(b) && a.length === b.length && a.every((each, at) => isSameJson(each, b[at] ?? null));
+  if (isRecord(a) && isRecord(b)) {
+    const names = Object.keys(a);
+    return (
+      names.length === Object.keys(b).length &&
+      names.every((name) => Object.hasOwn(b, name) && isSameJson(a[name] ?? null, b[name] ?? null))
+    );
+  }
+  return isText(a) || isText(b) || isList(b) || isRecord(b) ? false : canonicalJson(a) === canonicalJson(b);
+}
+
+const isText = (value: Json): boolean => typeof value === "string";
+
 /** `Array.isArray` that also narrows read-only lists. */
 export function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);

@@ -31,6 +31,11 @@ export function matcher(facts: Facts): Matcher {
 }
 
 type Reading = { readonly value: Scalar; readonly asRead: () => string };
+
+/** Longer values together (characters) are not read: they may be anything, so the strictest of the rules counts. */
+const MOST_CHARS = 100_000;
+/** To read a value costs as much as so many characters. */
+const VALUE_CHARS = 50;
 /** `plain`: it stands where it should, in the form in which it should. */
 type Readings = { readonly plain: boolean; readonly values: readonly Reading[] };
 
@@ -61,10 +66,19 @@ function given(patterns: readonly Pattern[], readings: Readings): Match {
 }
 
 function ofReadings(patterns: readonly Pattern[], { plain, values }: Readings): Match {
+  if (isTooLong(values)) return plain && patterns.some(isAnyValue) ? "every" : "some";
   const exactly = ({ value }: Reading): boolean => patterns.some((pattern) => isExactly(pattern, value));
   if (plain && values.every(exactly)) return "every";
   const perhaps = ({ asRead }: Reading): boolean => patterns.some((pattern) => mayBe(pattern, asRead()));
   return values.some(perhaps) ? "some" : "none";
+}
+
+const isAnyValue = (pattern: Pattern): boolean => typeof pattern === "string" && /^\*+$/.test(pattern);
+
+function isTooLong(values: readonly Reading[]): boolean {
+  let chars = 0;
+  for (const { value } of values) chars += VALUE_CHARS + (typeof value === "string" ? value.length : 0);
+  return chars > MOST_CHARS;
 }
 
 function remembered<Value>(ask: (key: string) => Value): (key: string) => Value {

@@ -26,7 +26,7 @@ export type Slice = {
 /** Beyond so much (characters) the form could not repeat what the file masks. */
 export const MASKED_IN_FILE_CHARS = 15_000;
 /** Characters that are searched at once: a few milliseconds. */
-const SLICE_CHARS = 32_768;
+export const SLICE_CHARS = 16_384;
 /** A slice ends at white space where there is some so near its end (characters). */
 const SPACE_WITHIN_CHARS = 512;
 

@@ -3,7 +3,7 @@
 
 import { type Approval, isSettled, type Request } from "./approval.ts";
 import { ApprovalId, MAX_SERVICE_ID_CHARS } from "./ids.ts";
-import { canonicalJson } from "./json.ts";
+import { isSameJson, type Json } from "./json.ts";
 import { without } from "./volatile.ts";
 
 /**
@@ -31,11 +31,10 @@ export function bearerOf(
 
 /** The same is asked, whatever else has become of the run meanwhile. */
 function isAlike({ request: before }: Approval, request: Request): boolean {
-  return before.digest === request.digest || contentText(before) === contentText(request);
+  return before.digest === request.digest || isSameJson(asked(before), asked(request));
 }
 
-const contentText = ({ content, volatile = [] }: Request): string =>
-  canonicalJson(without(content, volatile));
+const asked = ({ content, volatile = [] }: Request): Json => without(content, volatile);
 
 /** What is listed now under the id of a settled approval is another request. */
 function isOver({ state }: Approval, askedAt: number): boolean {

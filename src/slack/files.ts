@@ -1,14 +1,11 @@
 // Texts too long for a message, as files in the run's thread: an address, the bytes, then the file is shared.
 
 import { request } from "undici";
-import { setImmediate as breath } from "node:timers/promises";
-import type { Request, RunContext } from "../core/approval.ts";
 import type { UploadedFile } from "../core/post.ts";
-import { MASKED_IN_FILE_CHARS, requestFile, type Slice, slices } from "../core/request-file.ts";
-import { contextBehind } from "../core/run-context.ts";
-import { OPENING, OUTPUT, requestSlot, type Run, runId, type Slot } from "../core/run.ts";
+import { OPENING, OUTPUT, type Run, runId, type Slot } from "../core/run.ts";
 import { PortError } from "../flow/ports.ts";
 import type { Call } from "./clients.ts";
+import { createFileContents } from "./file-content.ts";
 import { isSlacks, UPLOAD_HOSTS } from "./slack-address.ts";
 import { uploadTarget } from "./wire.ts";
 
@@ -22,6 +19,8 @@ export type Files = {
 const TIMEOUT_MS = 9_000;
 
 export function createFiles(call: Call, apiUrl: string | null): Files {
+  const contents = createFileContents();
+
   async function put(filename: string, text: string): Promise<string> {
     const bytes = Buffer.from(text, "utf8");
     const target = uploadTarget(await call("files.getUploadURLExternal", { filename, length: bytes.length }));
@@ -43,42 +42,11 @@ export function createFiles(call: Call, apiUrl: string | null): Files {
   }
 
   async function upload(run: Run, slot: Slot): Promise<UploadedFile> {
-    const { text, masked } = await content(run, slot);
+    const { text, masked } = await contents.of(run, slot);
     return { file: await put(fileName(run, slot), text), masked };
   }
 
   return { upload, put, share };
-}
-
-type Content = { readonly text: string; readonly masked: readonly string[] };
-
-async function content(run: Run, slot: Slot): Promise<Content> {
-  if (slot === OUTPUT)
-    return { ...(await joined(slices(run.seen?.ended?.output ?? "", "masked"))), masked: [] };
-  const approval = run.approvals.find((each) => requestSlot(each) === slot);
-  return approval === undefined
-    ? { text: "", masked: [] }
-    : requestContent(approval.request, contextBehind(run.context, approval.request));
-}
-
-/** Whatever is masked in the file of a request stands in the form of whoever decides; where that is too much, nothing is masked. */
-export async function requestContent(asked: Request, context: RunContext | null): Promise<Content> {
-  const file = await joined(requestFile(asked, context, "masked"));
-  const chars = file.masked.reduce((sum, secret) => sum + secret.length, 0);
-  if (chars <= MASKED_IN_FILE_CHARS) return file;
-  return { ...(await joined(requestFile(asked, context, "open"))), masked: [] };
-}
-
-/** Other work is done between any two slices. */
-async function joined(parts: Iterable<Slice>): Promise<Content> {
-  const texts: string[] = [];
-  const masked: string[] = [];
-  for (const { text, secrets } of parts) {
-    texts.push(text);
-    masked.push(...secrets);
-    await breath();
-  }
-  return { text: texts.join(""), masked };
 }
 
 /** Names are ours; of the service's id only letters that are harmless in a file name are kept. */

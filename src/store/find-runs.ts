@@ -18,7 +18,7 @@ export function createFindRuns({ db, reading, onCorrupt }: Deps): FindRuns {
       const row = await read(() =>
         db.selectFrom("runs").select(STORED).where("key", "=", key).executeTakeFirst(),
       );
-      return row === undefined ? null : fromRow(row, reading);
+      return row === undefined ? null : fromRow(db, row, reading);
     },
 
     async byRunId(id) {
@@ -42,7 +42,7 @@ export function createFindRuns({ db, reading, onCorrupt }: Deps): FindRuns {
 
     async list(filter) {
       const rows = await read(() => listed(db, filter));
-      return readable(rows, reading, onCorrupt).map((stored) => stored.run);
+      return (await readable(db, rows, reading, onCorrupt)).map((stored) => stored.run);
     },
 
     async channelsInUse() {

@@ -9,11 +9,12 @@ import { appendAudit } from "./audit.ts";
 import type { AuditKey } from "./audit-key.ts";
 import { holders } from "./leases.ts";
 import { toRow } from "./run-row.ts";
+import type { LongTexts } from "./long-texts.ts";
 import type { Seals } from "./seals.ts";
 import type { Database } from "./tables.ts";
 import { inBatches, type Trx, Undo, write } from "./transaction.ts";
 
-type Deps = { db: Database; owner: string; now: () => number; key: AuditKey; seals: Seals };
+type Deps = { db: Database; owner: string; now: () => number; key: AuditKey; seals: Seals; texts: LongTexts };
 
 export function createKeepRuns(deps: Deps): Pick<Store, "insert" | "save" | "forget"> {
   return {
@@ -34,17 +35,16 @@ export function createKeepRuns(deps: Deps): Pick<Store, "insert" | "save" | "for
 type Inserted = Awaited<ReturnType<Store["insert"]>>;
 
 async function insert(
-  { db, owner, now, key, seals }: Deps,
+  { db, owner, now, key, seals, texts }: Deps,
   run: Run,
   alongside: Alongside,
 ): Promise<Inserted> {
   const at = now();
   const state = { revision: 1, finished: 0, holder: owner, created_at: at, changed_at: at } as const;
   return write<Inserted>(db, async (trx) => {
-    const row = {
-      ...toRow(vouching(run, await appendAudit(trx, alongside.audit ?? [], key)), seals),
-      ...state,
-    };
+    const vouched = vouching(run, await appendAudit(trx, alongside.audit ?? [], key));
+    const packed = texts.pack(vouched);
+    const row = { ...toRow(vouched, packed, seals), ...state };
     const inserted = await trx
       .insertInto("runs")
       .values(row)
@@ -54,6 +54,7 @@ async function insert(
     if (!stored || !(await intend(trx, run.key, alongside.intention))) {
       return new Undo({ known: await knownAs(trx, run, alongside.intention) });
     }
+    await texts.keep(trx, run.key, run.key, packed);
     await writeButtons(trx, run, seals);
     return "stored";
   });
@@ -63,20 +64,23 @@ type Saved = Awaited<ReturnType<Store["save"]>>;
 type Conditions = NonNullable<Parameters<Store["save"]>[2]>;
 
 async function save(
-  { db, owner, now, key, seals }: Deps,
+  { db, owner, now, key, seals, texts }: Deps,
   stored: Stored,
   next: Run,
   alongside: Conditions,
 ): Promise<Saved> {
   const at = now();
   const { audit = [], noted = (run: Run) => run } = alongside;
+  await texts.prepare(next);
   return write<Saved>(db, async (trx) => {
     if (runId(next) !== null && runId(stored.run) === null) await refuseTakenId(trx, next);
     const marks = await appendAudit(trx, audit, key);
     const run = vouching(noted(next, marks), marks);
+    const packed = texts.pack(run);
+    await texts.keep(trx, next.key, next.key, packed);
     let update = trx
       .updateTable("runs")
-      .set({ ...toRow(run, seals), revision: stored.revision + 1, changed_at: at })
+      .set({ ...toRow(run, packed, seals), revision: stored.revision + 1, changed_at: at })
       .where("key", "=", next.key)
       .where("revision", "=", stored.revision);
     if (alongside.finished === true) update = update.set({ finished: 1 });

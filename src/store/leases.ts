@@ -39,7 +39,7 @@ export function createLeases({
           .returning(STORED)
           .execute();
       });
-      return readable(rows, reading, onCorrupt);
+      return readable(db, rows, reading, onCorrupt);
     },
 
     async renew(now, leaseMs) {

@@ -12,6 +12,7 @@ import { isBusy, unusable } from "./failure.ts";
 import { createFindRuns } from "./find-runs.ts";
 import { createFindings } from "./findings.ts";
 import { createKeepRuns } from "./keep-runs.ts";
+import { createLongTexts } from "./long-texts.ts";
 import { createLeases, startAlone } from "./leases.ts";
 import { usedBy } from "./lock-holder.ts";
 import { migrate } from "./migrate.ts";
@@ -65,9 +66,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   });
   const seals = sealsOf(key);
   const findings = createFindings();
-  const reading = { seals, now, findings };
+  const texts = createLongTexts();
+  const reading = { seals, texts, now, findings };
   return {
-    ...createKeepRuns({ db, owner, now, key, seals }),
+    ...createKeepRuns({ db, owner, now, key, seals, texts }),
     ...createFindRuns({ db, reading, onCorrupt }),
     ...createLeases({ db, owner, reading, onCorrupt }),
     ...createPapers(db, key, reading),

@@ -1,12 +1,12 @@
 // What is kept beside the runs: open forms, the audit, small documents.
 
-import type { Store } from "../flow/ports.ts";
+import type { ModalTicket, Store } from "../flow/ports.ts";
 import { appendAudit } from "./audit.ts";
 import type { AuditKey } from "./audit-key.ts";
 import { fromTicketRow, parsedJson, type Reading, ticketRow } from "./run-row.ts";
 import type { Seals } from "./seals.ts";
 import type { Database } from "./tables.ts";
-import { read, write } from "./transaction.ts";
+import { read, type Trx, write } from "./transaction.ts";
 
 type Papers = Pick<Store, "openModal" | "modal" | "audit" | "document" | "putDocument">;
 
@@ -19,18 +19,14 @@ export function createPapers(
     openModal: (ticket, audit = []) =>
       write(db, async (trx) => {
         await appendAudit(trx, audit, key);
-        await trx
-          .insertInto("modals")
-          .values(ticketRow(ticket, reading.seals))
-          .onConflict((conflict) => conflict.doNothing())
-          .execute();
+        await addModal(trx, ticket, reading);
       }),
 
     async modal(nonce) {
       const row = await read(() =>
         db.selectFrom("modals").selectAll().where("nonce", "=", nonce).executeTakeFirst(),
       );
-      return row === undefined ? null : fromTicketRow(row, reading);
+      return row === undefined ? null : fromTicketRow(db, row, reading);
     },
 
     audit: async (entries) => void (await write(db, (trx) => appendAudit(trx, entries, key))),
@@ -53,4 +49,18 @@ export function createPapers(
       });
     },
   };
+}
+
+async function addModal(
+  trx: Trx,
+  ticket: ModalTicket,
+  { texts, seals }: Reading & { readonly seals: Seals },
+): Promise<void> {
+  const packed = texts.pack(ticket);
+  await trx
+    .insertInto("modals")
+    .values(ticketRow(ticket, packed, seals))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  await texts.keep(trx, ticket.nonce, ticket.run, packed);
 }

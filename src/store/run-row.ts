@@ -7,7 +7,8 @@ import { currentId, type Run, unreadableNow } from "../core/run.ts";
 import { type ModalTicket, PortError, type Stored } from "../flow/ports.ts";
 import type { Findings } from "./findings.ts";
 import { brokenForm, brokenRun, isSealed, type SealedRun, type Seals } from "./seals.ts";
-import type { RunRow, Tables } from "./tables.ts";
+import { type LongTexts, type Packed, type TextOf, unpacked } from "./long-texts.ts";
+import type { Database, RunRow, Tables } from "./tables.ts";
 
 /** Raised when the shape of a released run or ticket changes; older versions are then read here too. */
 export const DOC_VERSION = 1;
@@ -15,7 +16,8 @@ export const DOC_VERSION = 1;
 /** The columns that follow from the run itself. */
 export type DerivedRow = SealedRun & Pick<RunRow, "seal">;
 
-export function toRow(run: Run, seals: Seals): DerivedRow {
+/** `doc`: as `LongTexts` has packed the run. */
+export function toRow(run: Run, { doc }: Packed, seals: Seals): DerivedRow {
   const row = {
     key: run.key,
     service_run_id: currentId(run),
@@ -27,7 +29,7 @@ export function toRow(run: Run, seals: Seals): DerivedRow {
     audit_seq: run.audited?.seq ?? null,
     audit_link: run.audited?.link ?? null,
     doc_version: DOC_VERSION,
-    doc: JSON.stringify(run),
+    doc,
   };
   return { ...row, seal: seals.run(row) };
 }
@@ -53,16 +55,19 @@ export const STORED = [
 export type Reading = {
   /** Null: this reader has no key; it only shows, and believes every row. */
   readonly seals: Seals | null;
+  readonly texts: LongTexts;
   readonly now: () => number;
   readonly findings: Pick<Findings, "report">;
 };
 
-/** Throws a PortError for a row that cannot be understood; all other rows are good none the less. */
-export function fromRow(row: StoredRow, { seals, now, findings }: Reading): Stored {
+/** Rejects with a PortError for a row that cannot be understood; all other rows are good none the less. */
+export async function fromRow(db: Reader, row: StoredRow, reading: Reading): Promise<Stored> {
+  const { seals, now, findings } = reading;
   const what = `run ${row.key}`;
+  const textOf = await reading.texts.textsOf(db, row.key, row.doc);
   const whole = seals === null || isSealed(row.seal, seals.run(row));
   if (!whole) findings.report(brokenRun(row));
-  const doc = understood(what, row);
+  const doc = understood(what, row, textOf, () => findings.report(brokenRun(row)));
   if (doc["key"] !== row.key) throw unreadable(what, "it names another run");
   const run = doc as unknown as Run;
   return { run: whole ? run : condemned(what, run, now()), revision: row.revision };
@@ -77,28 +82,41 @@ function condemned(what: string, run: Run, now: number): Run {
   }
 }
 
-export function ticketRow(ticket: ModalTicket, seals: Seals): Tables["modals"] {
+export function ticketRow(ticket: ModalTicket, { doc }: Packed, seals: Seals): Tables["modals"] {
   const { nonce, run, at } = ticket;
-  const row = { nonce, run, opened_at: at, doc_version: DOC_VERSION, doc: JSON.stringify(ticket) };
+  const row = { nonce, run, opened_at: at, doc_version: DOC_VERSION, doc };
   return { ...row, seal: seals.form(row) };
 }
 
 /** Null: it was changed outside Countersign. */
-export function fromTicketRow(row: Tables["modals"], { seals, findings }: Reading): ModalTicket | null {
+export async function fromTicketRow(
+  db: Reader,
+  row: Tables["modals"],
+  { seals, texts, findings }: Reading,
+): Promise<ModalTicket | null> {
+  const textOf = await texts.textsOf(db, row.nonce, row.doc);
+  const broken = (): void => findings.report(brokenForm(row));
   if (seals === null || isSealed(row.seal, seals.form(row)))
-    return understood(`form ${row.nonce}`, row) as unknown as ModalTicket;
-  findings.report(brokenForm(row));
+    return understood(`form ${row.nonce}`, row, textOf, broken) as unknown as ModalTicket;
+  broken();
   return null;
 }
 
 function understood(
   what: string,
   row: { doc_version: number; doc: string },
+  textOf: TextOf,
+  broken: () => void,
 ): { readonly [key: string]: Json } {
   if (row.doc_version !== DOC_VERSION) {
     throw unreadable(what, `it is written in version ${row.doc_version}, this program reads ${DOC_VERSION}`);
   }
-  const doc = parsedJson(what, row.doc);
+  const written = parsedJson(what, row.doc);
+  const doc = unpacked(written, textOf);
+  if (doc === undefined) {
+    broken();
+    throw unreadable(what, "a long text of it is missing, or was changed outside Countersign");
+  }
   if (!isRecord(doc)) throw unreadable(what, "it is no record");
   return doc;
 }
@@ -117,18 +135,22 @@ function unreadable(what: string, words: string, cause?: unknown): PortError {
 }
 
 /** Reads what can be read and reports the rest. */
-export function readable(
+export async function readable(
+  db: Reader,
   rows: readonly StoredRow[],
   reading: Reading,
   onCorrupt: (key: RunKey, error: PortError) => void,
-): Stored[] {
-  return rows.flatMap((row) => {
+): Promise<Stored[]> {
+  const stored: Stored[] = [];
+  for (const row of rows) {
     try {
-      return [fromRow(row, reading)];
+      stored.push(await fromRow(db, row, reading));
     } catch (error) {
       if (!(error instanceof PortError)) throw error;
       onCorrupt(row.key, error);
-      return [];
     }
-  });
+  }
+  return stored;
 }
+
+type Reader = Pick<Database, "selectFrom">;

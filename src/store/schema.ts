@@ -72,6 +72,14 @@ const PAPERS = [
     seal text not null                -- seals.ts: MAC over the columns above
   )`,
   "create index modals_by_run on modals (run)",
+  `create table long_texts (
+    owner text not null,              -- the key of the run or the nonce of the form whose doc names the text
+    digest text not null,             -- SHA-256 of the text; stands in doc in its place, so that the seal covers it
+    run text not null references runs (key) on delete cascade,
+    text text not null,
+    primary key (owner, digest)
+  )`,
+  "create index long_texts_by_run on long_texts (run)",
   `create table intentions (
     intention text primary key not null,  -- the slash command or form that asked for the run
     run text not null references runs (key) on delete cascade

@@ -10,6 +10,7 @@ export type Tables = {
   owners: { owner: string; until: number };
   buttons: { nonce: Nonce; run: RunKey; approval: ApprovalId; version: number; seal: string };
   modals: { nonce: Nonce; run: RunKey; opened_at: number; doc_version: number; doc: string; seal: string };
+  long_texts: { owner: string; digest: string; run: RunKey; text: string };
   intentions: { intention: string; run: RunKey };
   audit: AuditRow;
   audit_texts: { digest: string; text: string };

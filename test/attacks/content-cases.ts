@@ -7,7 +7,7 @@ import { isRecord, type Json } from "#src/core/json.ts";
 import { requestSlot } from "#src/core/run.ts";
 import { approvalCard } from "#src/slack/blocks/approval-card.ts";
 import { decisionModal, readModal } from "#src/slack/blocks/decision-modal.ts";
-import { requestContent } from "#src/slack/files.ts";
+import { requestContent } from "#src/slack/file-content.ts";
 import { createTurnedAway } from "#src/http/turned-away.ts";
 import { INVISIBLE, LOOKS_BLANK } from "../core/deceptive-text.ts";
 import { aNonce, anApproval, aWatchedRun, withApprovals } from "../make/run.ts";

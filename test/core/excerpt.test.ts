@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ends, from, head, lineExcerpt, oneLine, shortened, tail } from "#src/core/excerpt.ts";
-import { slices } from "#src/core/request-file.ts";
+import { SLICE_CHARS, slices } from "#src/core/request-file.ts";
 import { masked } from "#src/core/secrets.ts";
 import { channelText, countedChars, visible } from "#src/core/text.ts";
 import { INVISIBLE } from "./deceptive-text.ts";
@@ -99,7 +99,7 @@ describe("no cut leaves half a secret: of", () => {
   });
 
   test.each(secrets)("%s, between two slices of a file", (_what, text, secret) => {
-    for (let before = 32_768 - text.length - 8; before < 32_768 + 8; before += 3) {
+    for (let before = SLICE_CHARS - text.length - 8; before < SLICE_CHARS + 8; before += 3) {
       const whole = `${"x".repeat(before)} ${text} ${"y ".repeat(2_000)}`;
       const parts = [...slices(whole, "masked")];
       expect(parts.map((each) => each.text).join("")).not.toContain(secret);

@@ -43,6 +43,21 @@ const facts: Facts = {
   },
 };
 
+test("a text of more than 100,000 characters is not read: it perhaps meets every condition, and takes no time", () => {
+  const long = {
+    ...facts,
+    action: `Deploy ${"x".repeat(7_000_000)}`,
+    content: { risk: "y".repeat(7_000_000) },
+  };
+  const match = matcher(long);
+  const began = performance.now();
+  expect(match({ ...ALWAYS, action: ["Deploy *"] })).toBe("some");
+  expect(match({ ...ALWAYS, action: ["drop *"] })).toBe("some");
+  expect(match({ ...ALWAYS, fields: { risk: ["high"] } })).toBe("some");
+  expect(match({ ...ALWAYS, action: ["*"] })).toBe("every");
+  expect(performance.now() - began).toBeLessThan(200);
+});
+
 describe("a condition", () => {
   test.for<[string, Partial<When>, Match]>([
     ["nothing is asked", {}, "every"],

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { canonicalJson, isRecord, type Json } from "#src/core/json.ts";
+import { canonicalJson, isRecord, isSameJson, type Json } from "#src/core/json.ts";
 import { nameText, requestParts, requestText } from "#src/core/request-text.ts";
 import { visible } from "#src/core/text.ts";
 
@@ -42,6 +42,8 @@ describe("the canonical form", () => {
     fc.assert(
       fc.property(json, json, (a, b) => {
         const same = canonicalJson(sent(a)) === canonicalJson(sent(b));
+        expect(isSameJson(sent(a), sent(b))).toBe(same);
+        expect(isSameJson(sent(a), turned(sent(a)))).toBe(true);
         expect(same).toBe(isDeepStrictEqual(sent(a), sent(b)));
       }),
     );

@@ -126,3 +126,24 @@ describe("sharing a file", () => {
     );
   });
 });
+
+test("a file that a newer one replaces is given up, and work on a long one leaves room for others", async () => {
+  const slack = await listening();
+  const { call } = calling(() => ({ upload_url: `${slack.url}upload/1`, file_id: "F0" }));
+  const files = createFiles(call, slack.url);
+  const watched = aWatchedRun(RunId("run_7"));
+  const requestIn = (version: number, action: string) => {
+    const approval = { ...anApproval("apr_1"), version, request: requestOf(action, { action }) };
+    return [withApprovals(watched, approval), requestSlot(approval)] as const;
+  };
+  let turns = 0;
+  const others = setInterval(() => (turns += 1), 0);
+  const first = files.upload(...requestIn(1, "deploy it now ".repeat(200_000)));
+  const second = files.upload(...requestIn(2, "deploy it then"));
+  expect(await failureOf(first)).toMatchObject({ code: "replaced", applied: "no", retry: "later" });
+  expect(await second).toMatchObject({ file: "F0" });
+  expect(slack.heard.map(({ body }) => body)).toEqual(["deploy it then"]);
+  await files.upload(...requestIn(3, "deploy it now ".repeat(200_000)));
+  clearInterval(others);
+  expect(turns).toBeGreaterThan(10);
+});

@@ -9,6 +9,7 @@ import { auditKeyBeside, auditSignatures } from "#src/store/audit-key.ts";
 import { createFindings } from "#src/store/findings.ts";
 import { createKeepRuns } from "#src/store/keep-runs.ts";
 import { createLeases } from "#src/store/leases.ts";
+import { createLongTexts } from "#src/store/long-texts.ts";
 import { migrate } from "#src/store/migrate.ts";
 import { sealsOf } from "#src/store/seals.ts";
 import { openSqlite, SQLITE } from "#src/store/sqlite.ts";
@@ -31,9 +32,10 @@ beforeEach(async () => {
   ({ publicKey } = key);
   await migrate(db, SQLITE);
   const seals = sealsOf(key);
-  const reading = { seals, now: () => now, findings: createFindings() };
+  const texts = createLongTexts();
+  const reading = { seals, texts, now: () => now, findings: createFindings() };
   const replica = (owner: string): Replica => ({
-    ...createKeepRuns({ db, owner, now: () => now, key, seals }),
+    ...createKeepRuns({ db, owner, now: () => now, key, seals, texts }),
     ...createLeases({ db, owner, reading, onCorrupt: () => undefined }),
   });
   [ann, ben] = [replica("ann"), replica("ben")];

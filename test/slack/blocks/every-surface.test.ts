@@ -10,7 +10,7 @@ import { cardSlot, OPENING, OUTCOME, type Run, UNREADABLE } from "#src/core/run.
 import { visible } from "#src/core/text.ts";
 import { oneRun, runList } from "#src/slack/blocks/answers.ts";
 import { changedModal, decisionModal, readModal } from "#src/slack/blocks/decision-modal.ts";
-import { requestContent } from "#src/slack/files.ts";
+import { requestContent } from "#src/slack/file-content.ts";
 import { healthReport } from "#src/slack/blocks/health-report.ts";
 import { homeView } from "#src/slack/blocks/home.ts";
 import { drawn } from "#src/slack/blocks/message.ts";

@@ -1,0 +1,98 @@
+// The longest stall of the bot's event loop while an approval holds 8 MiB of hostile text that changes at each look: reading it,
+// comparing, storing, drawing the card, attaching the file. Each text costs most in another place.
+
+import { fork } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type BotProcess, startBot } from "#src/sandbox/bot-process.ts";
+import { startWorld } from "#src/sandbox/world.ts";
+
+export type Stall = { readonly text: string; readonly ms: number };
+
+const TEXTS = {
+  "plain words": "deploy it now ",
+  "nearly keys": "sk-a1-",
+  "nearly tokens of three parts": "eyJaaaaaaaa.",
+  "names of secrets": "token=x ",
+  "keys that are masked": `ghp_${"Ab1".repeat(12)} `,
+  "words of two scripts": "\u0430p",
+  "unseen characters": "\u200B",
+  "marks out of order": "\u0301\u0323",
+  "joined pictures": "👩\u200D",
+  "quotes and ends of lines": '"\n',
+} as const;
+
+const WAIT_MS = 60_000;
+const PROBE = new URL("stall-probe.ts", import.meta.url).href;
+
+/** `ms`: how long each text is measured. */
+export async function hostileStalls(ms: number): Promise<readonly Stall[]> {
+  const folder = await mkdtemp(join(tmpdir(), "countersign-bench-"));
+  const databaseUrl = `sqlite:${join(folder, "bot.db")}`;
+  const [world, service] = await Promise.all([
+    startWorld({ databaseUrl, slack: { rateLimits: false } }),
+    startHostileService(),
+  ]);
+  const env = { ...world.env, AGENT_BASE_URL: service.url, NODE_OPTIONS: `--import ${PROBE}` };
+  const bot = startBot({ ...env, LOG_LEVEL: "warn", POLL_MIN_MS: "200", POLL_MAX_MS: "400" });
+  await bot.ready();
+  await world.slack.acts.command("U0ANA", "C0OPSAGENTS", "/agent", "watch run_hostile");
+  await service.looked(2);
+  const stalls: Stall[] = [];
+  for (const [text, part] of Object.entries(TEXTS)) {
+    await service.say(part);
+    await service.looked(1);
+    await longestStall(bot);
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    stalls.push({ text, ms: await longestStall(bot) });
+  }
+  await bot.end("SIGKILL");
+  service.stop();
+  await world.stop();
+  await rm(folder, { recursive: true, force: true });
+  return stalls;
+}
+
+/** Since it was asked last. */
+async function longestStall(bot: BotProcess): Promise<number> {
+  const before = stallsIn(bot).length;
+  bot.signal("SIGUSR2");
+  return until(() => stallsIn(bot)[before], "the bot's longest stall");
+}
+
+const stallsIn = (bot: BotProcess): number[] =>
+  [...bot.printed().matchAll(/longest stall ([\d.]+) ms/g)].map(([, ms]) => Number(ms));
+
+async function until<T>(look: () => T | undefined, what: string): Promise<T> {
+  for (const deadline = Date.now() + WAIT_MS; Date.now() < deadline;) {
+    const found = look();
+    if (found !== undefined) return found;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error(`${what} did not come`);
+}
+
+async function startHostileService() {
+  const child = fork(fileURLToPath(new URL("hostile-service.ts", import.meta.url)));
+  let [port, looks, ready]: [number | undefined, number, string] = [undefined, 0, ""];
+  child.on("message", (told: { port?: number; looks?: number; ready?: string }) => {
+    port ??= told.port;
+    looks = told.looks ?? looks;
+    ready = told.ready ?? ready;
+  });
+  const url = `http://127.0.0.1:${await until(() => port, "the service's port")}`;
+  return {
+    url,
+    async say(part: string) {
+      child.send(part);
+      await until(() => (ready === part ? true : undefined), "another text");
+    },
+    async looked(times: number) {
+      const from = looks;
+      await until(() => (looks >= from + times ? true : undefined), `${times} looks`);
+    },
+    stop: () => child.disconnect(),
+  };
+}
