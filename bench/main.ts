@@ -8,13 +8,13 @@ import { pollRatio } from "./poll-ratio.ts";
 
 const RUNS = 10_000;
 const FULL = {
-  poll: { runs: RUNS, rounds: 7, roundMs: 3_000 },
+  poll: { runs: RUNS, engine: 7, roundMs: 3_000 },
   memoryMs: 45_000,
   decisions: 200,
   hostileMs: 3_000,
 };
 const QUICK = {
-  poll: { runs: RUNS, rounds: 3, roundMs: 1_000 },
+  poll: { runs: RUNS, engine: 3, roundMs: 1_000 },
   memoryMs: 20_000,
   decisions: 40,
   hostileMs: 1_500,

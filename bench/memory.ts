@@ -3,10 +3,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { RunId } from "#src/core/ids.ts";
-import { type BotProcess, startBot } from "#src/sandbox/bot-process.ts";
-import { startWorld } from "#src/sandbox/world.ts";
-import { openStore } from "#src/store/open.ts";
+import { RunId } from "#src/domain/ids.ts";
+import { type BotProcess, startBot } from "#sandbox/bot-process.ts";
+import { startWorld } from "#sandbox/world.ts";
+import { openStore } from "#src/adapters/store/open.ts";
 import { aQuietRun } from "./runs.ts";
 
 export type Memory = { readonly rssMb: number; readonly polls: number };

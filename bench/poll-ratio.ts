@@ -5,16 +5,16 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { Agent, request } from "undici";
-import { createAgentService } from "#src/agents/client.ts";
-import { RunId } from "#src/core/ids.ts";
-import { createClock } from "#src/flow/clock.ts";
-import { createRounds } from "#src/flow/rounds.ts";
-import { createServiceGuard } from "#src/flow/service-guard.ts";
-import { createUnreadableRuns } from "#src/flow/unreadable-runs.ts";
-import { createWatch } from "#src/flow/watch.ts";
-import { createMetrics } from "#src/http/metrics.ts";
+import { createAgentService } from "#src/adapters/agents/agent-service.ts";
+import { RunId } from "#src/domain/ids.ts";
+import { createClock } from "#src/engine/clock.ts";
+import { createRunEngine } from "#src/engine/run-engine.ts";
+import { createServiceBreaker } from "#src/engine/service-breaker.ts";
+import { createUnreadableRuns } from "#src/engine/unreadable-runs.ts";
+import { createPoller } from "#src/engine/poller.ts";
+import { createMetrics } from "#src/adapters/http/metrics.ts";
 import { createLog } from "#src/log.ts";
-import { openStore } from "#src/store/open.ts";
+import { openStore } from "#src/adapters/store/open.ts";
 import { aQuietRun, context } from "./runs.ts";
 
 export type PollRates = { readonly ours: number; readonly plain: number; readonly ratio: number };
@@ -27,7 +27,7 @@ const KEY = "bench-key";
 
 const idOf = (index: number): RunId => RunId(`run_${String(index).padStart(6, "0")}`);
 
-export async function pollRatio(size: { runs: number; rounds: number; roundMs: number }): Promise<PollRates> {
+export async function pollRatio(size: { runs: number; engine: number; roundMs: number }): Promise<PollRates> {
   const responder = fork(fileURLToPath(new URL("responder.ts", import.meta.url)));
   const [port] = (await once(responder, "message")) as [number];
   const baseUrl = `http://127.0.0.1:${port}`;
@@ -38,7 +38,7 @@ export async function pollRatio(size: { runs: number; rounds: number; roundMs: n
   while (ours.counted() < size.runs * 2) await ours.rate(200);
   await plain.rate(size.roundMs);
   const pairs: { ours: number; plain: number }[] = [];
-  for (let round = 0; round < size.rounds; round += 1)
+  for (let round = 0; round < size.engine; round += 1)
     pairs.push({ ours: await ours.rate(size.roundMs), plain: await plain.rate(size.roundMs) });
   await Promise.all([ours.stop(), plain.stop()]);
   responder.disconnect();
@@ -70,24 +70,24 @@ async function startOurs(baseUrl: string, runs: number): Promise<Poller> {
   const nothingToDo = (): never => {
     throw new Error("a quiet run asks for an effect");
   };
-  const carry = { start: nothingToDo, isUnderWay: () => false, stop: () => Promise.resolve() };
-  const rounds = createRounds({ store, context, clock, log, carry });
-  const gated = { look: (id: RunId) => valve.through(() => agents.look(id)) };
-  const guard = createServiceGuard(clock, PACE.maxMs);
-  const unreadable = createUnreadableRuns({ rounds, clock, log, metrics });
-  const watch = createWatch(
-    { agents: gated, rounds, guard, unreadable, context, clock, random: Math.random, log, metrics },
+  const executor = { start: nothingToDo, isUnderWay: () => false, stop: () => Promise.resolve() };
+  const engine = createRunEngine({ store, context, clock, log, executor });
+  const gated = { fetchRun: (id: RunId) => valve.through(() => agents.fetchRun(id)) };
+  const guard = createServiceBreaker(clock, PACE.maxMs);
+  const unreadable = createUnreadableRuns({ engine, clock, log, metrics });
+  const watch = createPoller(
+    { agents: gated, engine, guard, unreadable, context, clock, random: Math.random, log, metrics },
     PACE,
   );
   for (let index = 0; index < runs; index += 1) await store.insert(aQuietRun(idOf(index), index, 60_000), {});
   await store.release();
-  for (const stored of await store.claim(Date.now(), 3_600_000, runs)) await rounds.take(stored);
+  for (const stored of await store.claim(Date.now(), 3_600_000, runs)) await engine.resume(stored);
   return {
     rate: valve.rate,
     counted: valve.counted,
     stop: async () => {
       watch.stop();
-      await rounds.stop(0);
+      await engine.stop(0);
       await agents.close();
       await store.close();
     },

@@ -1,12 +1,12 @@
 // Runs that are watched and quiet: their thread tells what the service says, so that nothing is to be done about them.
 
 import { createHash, randomBytes } from "node:crypto";
-import type { Context } from "#src/core/context.ts";
-import { ChannelId, MessageTs, Nonce, type RunId, RunKey, TeamId, UserId } from "#src/core/ids.ts";
-import { adoptedRun, OPENING, type Run } from "#src/core/run.ts";
-import { BUILT_IN } from "#src/core/policy.ts";
-import { begin, settle } from "#src/core/settle.ts";
-import { openingShows } from "#src/core/shows.ts";
+import type { Context } from "#src/domain/context.ts";
+import { ChannelId, MessageTs, Nonce, type RunId, RunKey, TeamId, UserId } from "#src/domain/ids.ts";
+import { adoptedRun, OPENING, type Run } from "#src/domain/run.ts";
+import { BUILT_IN } from "#src/domain/policy/policy.ts";
+import { markSending, applyOutcome } from "#src/domain/apply-outcome.ts";
+import { openingRenderKey } from "#src/domain/render-key.ts";
 
 /** As `app.ts` makes it. */
 export const context = (now = Date.now()): Context => ({
@@ -32,8 +32,8 @@ export function aQuietRun(id: RunId, index: number, quietMs: number): Run {
     answer: null,
   });
   const seen = { ...run, seen: { status: "running", since, ended: null, lists: true, askedAt: since } };
-  const post = { do: "post", slot: OPENING } as const;
+  const post = { type: "post", slot: OPENING } as const;
   const ts = MessageTs(`1763640000.${String(index).padStart(6, "0")}`);
-  const posted = { is: "posted", ts, shows: openingShows(seen) } as const;
-  return settle(begin(seen, post, since), post, posted, context(since));
+  const posted = { type: "posted", ts, shows: openingRenderKey(seen) } as const;
+  return applyOutcome(markSending(seen, post, since), post, posted, context(since));
 }

@@ -4,27 +4,27 @@ import { createHash, randomBytes } from "node:crypto";
 import type { RequestListener } from "node:http";
 import { hostname } from "node:os";
 import timers from "node:timers/promises";
-import { createAgentService } from "./agents/client.ts";
-import { createGateway } from "./agents/health.ts";
+import { createAgentService } from "./adapters/agents/agent-service.ts";
+import { createGateway } from "./adapters/agents/health.ts";
 import { type Config, programVersion, secretsOf } from "./config.ts";
-import type { Context } from "./core/context.ts";
-import { keepSecrets } from "./core/own-secrets.ts";
-import { ChannelId, Nonce, type TeamId, UserId } from "./core/ids.ts";
-import { auditOfPolicy, auditOfStart, type Program } from "./flow/audit-start.ts";
-import { type Clock, createClock, type MachineClock } from "./flow/clock.ts";
-import type { AuditReaders } from "./flow/letter.ts";
-import { PortError, type Store } from "./flow/ports.ts";
-import { createFlow, type Flow } from "./flow/flow.ts";
-import { slowestProbeMs } from "./flow/service-guard.ts";
-import { createMetrics, type Metrics } from "./http/metrics.ts";
-import { startHttp } from "./http/server.ts";
-import { createTurnedAway, type TurnedAway } from "./http/turned-away.ts";
+import type { Context } from "./domain/context.ts";
+import { ChannelId, Nonce, type TeamId, UserId } from "./domain/ids.ts";
+import { keepSecrets } from "./domain/text/own-secrets.ts";
+import { policyLoadedEntry, type Program, programStartedEntry } from "./audit/entry.ts";
+import { type Clock, createClock, type MachineClock } from "./engine/clock.ts";
+import { type Bot, createBot } from "./bot.ts";
+import type { AuditReaders } from "./notifications/notification.ts";
+import { PortError, type Store } from "./ports.ts";
+import { slowestProbeMs } from "./engine/service-breaker.ts";
+import { createMetrics, type Metrics } from "./adapters/http/metrics.ts";
+import { startHttp } from "./adapters/http/server.ts";
+import { createRejectedRequests, type RejectedRequests } from "./adapters/http/rejected-requests.ts";
 import { type Log, slackLogger } from "./log.ts";
-import { createPolicyHolder, type PolicyHolder } from "./policy/policy-file.ts";
-import type { SlackApp } from "./slack/bolt.ts";
-import { createSlack } from "./slack/door.ts";
-import { EVENTS_PATH } from "./slack/guard.ts";
-import { type AuditKeyNews, openStore } from "./store/open.ts";
+import { createPolicyHolder, type PolicyHolder } from "./adapters/policy-file/policy-holder.ts";
+import type { SlackApp } from "./adapters/slack/bolt-app.ts";
+import { createSlack } from "./adapters/slack/slack-adapter.ts";
+import { EVENTS_PATH } from "./adapters/slack/request-verifier.ts";
+import { type AuditKeyNews, openStore } from "./adapters/store/open.ts";
 
 export type App = {
   /** Where health and metrics are served. */
@@ -69,9 +69,9 @@ type Closers = (() => Promise<void>)[];
 /** The Slack app, as soon as there is one: health is answered before Slack does. */
 type Current = { app: SlackApp | null };
 
-function turningAway(metrics: Metrics, log: Log, { monotonic }: Clock): TurnedAway {
-  return createTurnedAway({
-    count: (because) => metrics.turnedAway(because),
+function turningAway(metrics: Metrics, log: Log, { monotonic }: Clock): RejectedRequests {
+  return createRejectedRequests({
+    count: (because) => metrics.rejectedRequests(because),
     log,
     monotonic,
   });
@@ -105,10 +105,10 @@ async function build(config: Config, log: Log, closers: Closers): Promise<Omit<A
   const clock = createClock();
   const store = await openOurStore(config, clock, log);
   closers.push(() => store.close());
-  await store.audit([auditOfStart(program(config), now()), auditOfPolicy(policy.loaded(), now())]);
-  const turnedAway = turningAway(metrics, log, clock);
-  const url = await startDoors({ config, metrics, store, current, turnedAway }, closers);
-  const doors = await openDoors({ config, store, turnedAway, log, clock }, closers);
+  await store.audit([programStartedEntry(program(config), now()), policyLoadedEntry(policy.loaded(), now())]);
+  const rejectedRequests = turningAway(metrics, log, clock);
+  const url = await startDoors({ config, metrics, store, current, rejectedRequests }, closers);
+  const doors = await openDoors({ config, store, rejectedRequests, log, clock }, closers);
   const { slack } = doors;
   const context = (): Context => ({
     now: clock.now(),
@@ -121,9 +121,9 @@ async function build(config: Config, log: Log, closers: Closers): Promise<Omit<A
   });
   const limits = { ...config.poll, maxInFlight: MAX_POLLS_IN_FLIGHT };
   const audit = auditReaders(config, slack.self.team);
-  const { chat, mail, people } = slack;
-  const ports = { ...doors, store, chat, mail, people, audit, clock, context };
-  const flow = createFlow({ ...ports, newKey, random: Math.random, log, metrics }, limits);
+  const { chat, notificationSender, people } = slack;
+  const ports = { ...doors, store, chat, notificationSender, people, audit, clock, context };
+  const flow = createBot({ ...ports, newKey, random: Math.random, log, metrics }, limits);
   closers.push(() => flow.stop(EFFECTS_GRACE_MS));
   const app = slack.app(flow);
   const runs = await flow.start();
@@ -146,13 +146,13 @@ const program = (config: Config): Program => ({
 type Reloading = {
   readonly policy: PolicyHolder;
   readonly store: Store;
-  readonly flow: Flow;
+  readonly flow: Bot;
   readonly log: Log;
 };
 
 async function reloadPolicy({ policy, store, flow, log }: Reloading): Promise<void> {
   try {
-    const changed = await policy.reload((loaded) => store.audit([auditOfPolicy(loaded, now())]));
+    const changed = await policy.reload((loaded) => store.audit([policyLoadedEntry(loaded, now())]));
     if (changed) await flow.policyChanged();
   } catch (error) {
     log.error({ error }, "the cards could not be brought under the new policy; their next look does it");
@@ -162,12 +162,12 @@ async function reloadPolicy({ policy, store, flow, log }: Reloading): Promise<vo
 type Outside = {
   readonly config: Config;
   readonly store: Store;
-  readonly turnedAway: TurnedAway;
+  readonly rejectedRequests: RejectedRequests;
   readonly log: Log;
   readonly clock: Clock;
 };
 
-async function openDoors({ config, store, turnedAway, log, clock }: Outside, closers: Closers) {
+async function openDoors({ config, store, rejectedRequests, log, clock }: Outside, closers: Closers) {
   const agents = createAgentService({ ...config.agents, ...clock, connections: MAX_POLLS_IN_FLIGHT });
   closers.push(() =>
     Promise.race([agents.close(), timers.setTimeout(CALLS_GRACE_MS, undefined, { ref: false })]),
@@ -175,10 +175,10 @@ async function openDoors({ config, store, turnedAway, log, clock }: Outside, clo
   const gateway = createGateway({ baseUrl: config.gatewayUrl, monotonic: clock.monotonic });
   closers.push(() => gateway.close());
   const { botToken, apiUrl, command, appId } = config.slack;
-  const names = { entrance: { ...config.slack, seen: store }, botToken, apiUrl, command, appId };
+  const names = { transport: { ...config.slack, seen: store }, botToken, apiUrl, command, appId };
   const slack = await createSlack({
     ...names,
-    turnedAway,
+    rejectedRequests,
     logger: slackLogger(log),
     log,
     clock,
@@ -193,11 +193,11 @@ type Served = {
   readonly metrics: Metrics;
   readonly store: Store;
   readonly current: Current;
-  readonly turnedAway: TurnedAway;
+  readonly rejectedRequests: RejectedRequests;
 };
 
 async function startDoors(served: Served, closers: Closers): Promise<string> {
-  const { config, metrics, store, current, turnedAway } = served;
+  const { config, metrics, store, current, rejectedRequests } = served;
   const ready = async () => {
     const stored = await store.ping().then(
       () => "ok",
@@ -216,7 +216,7 @@ async function startDoors(served: Served, closers: Closers): Promise<string> {
     live: () => true,
     ready,
     metrics: () => metrics.expose(),
-    turnedAway,
+    rejectedRequests,
     ...slack,
   });
   closers.push(() => http.close());

@@ -13,7 +13,7 @@ import {
   hosts,
   isOpenToOthers,
 } from "./config/fields.ts";
-import { type ToldConfig, toldConfig } from "./config/told.ts";
+import { type RecordedConfig, recordedConfig } from "./config/recorded-config.ts";
 import { LOG_LEVELS, type LogLevel, variables } from "./config/variables.ts";
 
 export type Config = {
@@ -28,7 +28,7 @@ export type Config = {
   readonly policyFile: string | null;
   readonly logLevel: LogLevel;
   /** As the audit keeps it: without secrets. */
-  readonly told: ToldConfig;
+  readonly told: RecordedConfig;
 };
 
 type AuditConfig = {
@@ -105,7 +105,7 @@ export function readConfig(env: { readonly [name: string]: string | undefined })
   const parsed = Environment.safeParse(given);
   const faults = [...(parsed.success ? [] : faultsOf(parsed.error)), ...faultsBetween(given)];
   if (!parsed.success || faults.length > 0) return { ok: false, error: faults };
-  const config = { ...configOf(parsed.data), told: toldConfig(given) };
+  const config = { ...configOf(parsed.data), told: recordedConfig(given) };
   for (const part of Object.values(config)) Object.freeze(part);
   return { ok: true, value: Object.freeze(config) };
 }

@@ -1,70 +1,88 @@
-// The floors of DESIGN.md as a table, and the other rules about where things may stand.
+// The layers as a table, and the other rules about what may stand where.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 
-/** A file's text by its path below src. */
+/** The text of each file by its path from the top of the repository. */
 type Sources = ReadonlyMap<string, string>;
 
-const NONE: readonly string[] = [];
-
-/** What each room may import of ours (itself always), and which packages; null: any package. The first row that fits counts. */
-const ROOMS: readonly {
-  readonly room: string;
+type Layer = {
+  /** A file, or a folder with a slash at its end. */
+  readonly place: string;
+  /** What of ours it may import; itself always. */
   readonly own: readonly string[];
+  /** Which packages; null: any. */
   readonly packages: readonly string[] | null;
-}[] = [
-  { room: "core/", own: NONE, packages: NONE },
-  { room: "config.ts", own: ["config/"], packages: null },
-  { room: "config/", own: NONE, packages: null },
-  // What a secret looks like is known in one place.
-  { room: "log.ts", own: ["core/"], packages: null },
-  { room: "flow/", own: ["core/"], packages: ["p-retry", "tinyqueue"] },
-  { room: "slack/", own: ["flow/", "core/"], packages: null },
-  { room: "agents/", own: ["flow/", "core/"], packages: null },
-  { room: "store/", own: ["flow/", "core/"], packages: null },
-  { room: "policy/", own: ["flow/", "core/"], packages: null },
-  { room: "http/", own: ["flow/", "core/"], packages: null },
+};
+
+const NONE: readonly string[] = [];
+const DOMAIN = ["src/domain/"];
+const CORE = [...DOMAIN, "src/audit/", "src/notifications/notification.ts", "src/ports.ts"];
+const BOT = [...CORE, "src/engine/", "src/notifications/", "src/usecases/", "src/bot.ts"];
+
+/** The bot. The first row that fits counts. */
+const PRODUCT: readonly Layer[] = [
+  { place: "src/domain/", own: NONE, packages: NONE },
+  { place: "src/config/", own: NONE, packages: null },
+  { place: "src/config.ts", own: ["src/config/"], packages: null },
+  { place: "src/log.ts", own: DOMAIN, packages: null },
+  { place: "src/audit/", own: DOMAIN, packages: NONE },
+  { place: "src/notifications/notification.ts", own: [...DOMAIN, "src/audit/"], packages: NONE },
   {
-    room: "app.ts",
-    own: ["core/", "flow/", "slack/", "agents/", "store/", "policy/", "http/", "config.ts", "log.ts"],
+    place: "src/ports.ts",
+    own: [...DOMAIN, "src/audit/", "src/notifications/notification.ts"],
+    packages: NONE,
+  },
+  { place: "src/engine/", own: CORE, packages: ["p-retry", "tinyqueue"] },
+  { place: "src/notifications/", own: [...CORE, "src/engine/"], packages: NONE },
+  { place: "src/usecases/", own: [...CORE, "src/engine/", "src/notifications/"], packages: NONE },
+  { place: "src/bot.ts", own: BOT, packages: NONE },
+  { place: "src/adapters/slack/", own: BOT, packages: null },
+  { place: "src/adapters/agents/", own: CORE, packages: null },
+  { place: "src/adapters/store/", own: CORE, packages: null },
+  { place: "src/adapters/http/", own: CORE, packages: null },
+  { place: "src/adapters/policy-file/", own: CORE, packages: null },
+  { place: "src/app.ts", own: [...BOT, "src/adapters/", "src/config.ts", "src/log.ts"], packages: null },
+  { place: "src/main.ts", own: ["src/app.ts", "src/config.ts", "src/log.ts"], packages: null },
+  // The shell commands examine the parts one by one and build nothing, so they reach below app.ts.
+  {
+    place: "src/cli/",
+    own: [...CORE, "src/engine/", "src/adapters/", "src/app.ts", "src/config.ts", "src/log.ts"],
     packages: null,
   },
-  { room: "main.ts", own: ["app.ts", "config.ts", "log.ts"], packages: null },
-  { room: "doctor.ts", own: ["doctor/", "app.ts", "config.ts", "log.ts"], packages: null },
-  // The doctor is a root of its own: it opens each door alone, to say which one is wrong, and builds nothing.
-  {
-    room: "doctor/",
-    own: ["core/", "flow/", "slack/", "agents/", "store/", "config.ts", "log.ts"],
-    packages: null,
-  },
-  { room: "audit.ts", own: ["audit/", "config.ts"], packages: null },
-  // It reads the audit of a database that a bot may hold, so it builds nothing either.
-  { room: "audit/", own: ["core/", "flow/", "store/"], packages: null },
-  {
-    room: "policy-command.ts",
-    own: ["policy-command/", "policy/", "config.ts"],
-    packages: null,
-  },
-  // It reads as much as it needs of Slack and of the store, and writes nothing.
-  {
-    room: "policy-command/",
-    own: ["core/", "flow/", "slack/", "store/", "policy/", "config.ts", "log.ts"],
-    packages: null,
-  },
-  { room: "sandbox/", own: NONE, packages: null },
 ];
 
-const roomOf = (path: string) =>
-  ROOMS.find(({ room }) => (room.endsWith("/") ? path.startsWith(room) : path === room));
+/** The sandbox imports nothing of src: it starts the bot as a process. */
+const SANDBOX: readonly Layer[] = (
+  [
+    ["sandbox/clock.ts", ["sandbox/service/"]],
+    ["sandbox/lifeline.ts", NONE],
+    ["sandbox/slack/", NONE],
+    ["sandbox/service/", NONE],
+    ["sandbox/page/", ["sandbox/slack/", "sandbox/service/"]],
+    ["sandbox/bot-process.ts", ["sandbox/lifeline.ts"]],
+    ["sandbox/bot-keeper.ts", ["sandbox/bot-process.ts", "sandbox/service/"]],
+    ["sandbox/control/", ["sandbox/slack/", "sandbox/service/", "sandbox/clock.ts", "sandbox/bot-keeper.ts"]],
+    [
+      "sandbox/scenes/",
+      ["sandbox/control/", "sandbox/page/", "sandbox/slack/", "sandbox/service/", "sandbox/bot-keeper.ts"],
+    ],
+    ["sandbox/", ["src/node-version.js"]],
+  ] as const
+).map(([place, own]) => ({ place, own, packages: null }));
 
-/** Code without its comments, so that what is only said of an import is not taken for one. */
+const LAYERS = [...PRODUCT, ...SANDBOX];
+
+const covers = (place: string, path: string): boolean =>
+  place.endsWith("/") ? path.startsWith(place) : path === place;
+
+/** Code without its comments: an import in a comment is no import. */
 const codeOf = (text: string): string =>
   text.replace(/\/\*[^]*?\*\//g, "").replace(/(^|[^:"'`])\/\/.*$/gm, "$1");
 
-/** Imports, type imports, re-exports, side-effect and dynamic imports: every specifier a file names. */
+/** Every specifier a file names: imports, type imports, re-exports, imports for their effect, dynamic imports. */
 function importsOf(text: string): string[] {
   const found = codeOf(text).matchAll(
     /(?:^|[;\s])(?:import|export)\s(?:[^"';]*?\sfrom\s)?\s*["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']\s*\)/g,
@@ -80,26 +98,26 @@ const packageOf = (specifier: string): string =>
 
 const isOwn = (specifier: string): boolean => specifier.startsWith(".") || specifier.startsWith("#");
 const target = (path: string, specifier: string): string =>
-  specifier.startsWith("#src/") ? specifier.slice(5) : normalize(join(dirname(path), specifier));
+  specifier.startsWith("#") ? specifier.slice(1) : normalize(join(dirname(path), specifier));
 
-/** Imports that the table does not allow, as «from → to». */
+/** Imports that the table does not allow, as "from → to". */
 function wrongImports(sources: Sources): string[] {
   return [...sources].flatMap(([path, text]) => {
-    const room = roomOf(path);
-    if (room === undefined) return [`${path} is in no room of the table`];
+    const layer = LAYERS.find(({ place }) => covers(place, path));
+    if (layer === undefined) return [`${path} is in no layer of the table`];
     return importsOf(text)
       .filter((specifier) => {
-        if (!isOwn(specifier)) return room.packages !== null && !room.packages.includes(packageOf(specifier));
+        if (!isOwn(specifier))
+          return layer.packages !== null && !layer.packages.includes(packageOf(specifier));
         const to = target(path, specifier);
-        const allowed = [room.room, ...room.own];
-        return !allowed.some((each) => (each.endsWith("/") ? to.startsWith(each) : to === each));
+        return ![layer.place, ...layer.own].some((each) => covers(each, to));
       })
       .map((specifier) => `${path} → ${isOwn(specifier) ? target(path, specifier) : specifier}`);
   });
 }
 
-/** Every circle once, by its first file. */
-function circles(sources: Sources): string[] {
+/** Every cycle of files once, from its first file. */
+function cycles(sources: Sources): string[] {
   const done = new Set<string>();
   const found: string[] = [];
   const walk = (path: string, trail: readonly string[]): void => {
@@ -116,20 +134,21 @@ function circles(sources: Sources): string[] {
 type Ban = { readonly what: string; readonly pattern: RegExp; readonly allowed: (path: string) => boolean };
 
 const inSandbox = (path: string): boolean => path.startsWith("sandbox/");
+const isCommand = (path: string): boolean => /^src\/(main|cli\/(doctor|audit|policy))\.ts$/.test(path);
 
 const BANS: readonly Ban[] = [
   {
-    what: "zod inside the borders",
+    what: "zod away from the borders",
     pattern: /from "zod"/,
     allowed: (path) =>
-      /^(config\.ts|config\/fields\.ts|slack\/(payloads|wire)\.ts)$/.test(path) ||
-      /^(agents|store|policy|doctor|sandbox)\//.test(path),
+      /^src\/(config\.ts|config\/fields\.ts|adapters\/slack\/(payloads|answers)\.ts)$/.test(path) ||
+      /^(src\/adapters\/(agents|store|policy-file)|src\/cli|sandbox)\//.test(path),
   },
   {
     what: "the environment read outside the shell commands",
     pattern: /process\.env|process\["env"\]|\benv\b[^;]*from "node:process"/,
-    // The sandbox starts the bot with the PATH it was started with itself.
-    allowed: (path) => /^(main|doctor|audit|policy-command|sandbox\/bot-process)\.ts$/.test(path),
+    // The sandbox starts the bot with its own PATH.
+    allowed: (path) => isCommand(path) || path === "sandbox/bot-process.ts",
   },
   {
     what: "Bolt's own answers",
@@ -144,7 +163,7 @@ const BANS: readonly Ban[] = [
   {
     what: "console",
     pattern: /\bconsole\.\w/,
-    allowed: (path) => /^(main|doctor|audit|policy-command)\.ts$/.test(path) || inSandbox(path),
+    allowed: (path) => isCommand(path) || inSandbox(path),
   },
 ];
 
@@ -156,30 +175,33 @@ function banned(sources: Sources): string[] {
   );
 }
 
-const DRAWERS = /(^|\/)(utils?|helpers?|common|misc|types|constants|index)(\/|\.[jt]s$)/;
-const drawers = (sources: Sources): string[] => [...sources.keys()].filter((path) => DRAWERS.test(path));
+/** Names that say nothing of what a file holds. */
+const GRAB_BAGS = /(^|\/)(utils?|helpers?|common|misc|types|constants|index)(\/|\.[jt]s$)/;
+const grabBags = (sources: Sources): string[] => [...sources.keys()].filter((path) => GRAB_BAGS.test(path));
 
-const MOST_LINES = 300;
+const MAX_LINES = 300;
 const tooLong = (sources: Sources): string[] =>
   [...sources]
-    .filter(([, text]) => text.trimEnd().split("\n").length > MOST_LINES)
+    .filter(([, text]) => text.trimEnd().split("\n").length > MAX_LINES)
     .map(([path, text]) => `${path}: ${text.trimEnd().split("\n").length} lines`);
 
-const SRC = fileURLToPath(new URL("../src/", import.meta.url));
+const TOP = fileURLToPath(new URL("../", import.meta.url));
 const all: Sources = new Map(
-  readdirSync(SRC, { recursive: true, encoding: "utf8" })
-    .filter((path) => /\.[jt]s$/.test(path))
-    .map((path) => [path, readFileSync(join(SRC, path), "utf8")]),
+  ["src", "sandbox"].flatMap((folder) =>
+    readdirSync(join(TOP, folder), { recursive: true, encoding: "utf8" })
+      .filter((path) => /\.[jt]s$/.test(path))
+      .map((path) => [`${folder}/${path}`, readFileSync(join(TOP, folder, path), "utf8")] as const),
+  ),
 );
 const typescript: Sources = new Map([...all].filter(([path]) => path.endsWith(".ts")));
 
-describe("the house", () => {
-  test("has no import that goes up or across a floor", () => expect(wrongImports(typescript)).toEqual([]));
-  test("has no circle, types included", () => expect(circles(typescript)).toEqual([]));
+describe("the code", () => {
+  test("imports only what its layer may", () => expect(wrongImports(typescript)).toEqual([]));
+  test("has no cycle of files, type imports included", () => expect(cycles(typescript)).toEqual([]));
   test("keeps each thing where it belongs", () => expect(banned(typescript)).toEqual([]));
-  test("has no drawers", () => expect(drawers(all)).toEqual([]));
+  test("has no grab-bag files", () => expect(grabBags(all)).toEqual([]));
   test("has no file of more than 300 lines", () => expect(tooLong(all)).toEqual([]));
-  test("imports only files that are there", () => {
+  test("imports only files that exist", () => {
     const missing = [...typescript].flatMap(([path, text]) =>
       importsOf(text)
         .filter(isOwn)
@@ -191,83 +213,118 @@ describe("the house", () => {
   });
 });
 
-describe("the checker sees", () => {
+describe("the check finds", () => {
   const plan = (files: Record<string, string>): Sources => new Map(Object.entries(files));
+  const up = "src/domain/a.ts → src/engine/b.ts";
 
   test.each<[string, string, string, string]>([
-    ["an import upwards", "core/a.ts", 'import { b } from "../flow/b.ts";', "core/a.ts → flow/b.ts"],
-    ["a type import upwards", "core/a.ts", 'import type { B } from "../flow/b.ts";', "core/a.ts → flow/b.ts"],
-    ["a re-export upwards", "core/a.ts", 'export { b } from "../flow/b.ts";', "core/a.ts → flow/b.ts"],
-    ["a star re-export", "core/a.ts", 'export * from "../flow/b.ts";', "core/a.ts → flow/b.ts"],
-    ["an import for its effect", "core/a.ts", 'import "../flow/b.ts";', "core/a.ts → flow/b.ts"],
-    ["a dynamic import", "core/a.ts", 'const b = await import("../flow/b.ts");', "core/a.ts → flow/b.ts"],
+    ["an import upwards", "src/domain/a.ts", 'import { b } from "../engine/b.ts";', up],
+    ["a type import upwards", "src/domain/a.ts", 'import type { B } from "../engine/b.ts";', up],
+    ["a re-export upwards", "src/domain/a.ts", 'export { b } from "../engine/b.ts";', up],
+    ["a star re-export", "src/domain/a.ts", 'export * from "../engine/b.ts";', up],
+    ["an import for its effect", "src/domain/a.ts", 'import "../engine/b.ts";', up],
+    ["a dynamic import", "src/domain/a.ts", 'const b = await import("../engine/b.ts");', up],
+    ["an import over several lines", "src/domain/a.ts", 'import {\n  b,\n} from "../engine/b.ts";', up],
+    ["an import by alias", "src/domain/a.ts", 'import { b } from "#src/engine/b.ts";', up],
+    ["a package in the domain", "src/domain/a.ts", 'import { z } from "zod";', "src/domain/a.ts → zod"],
     [
-      "an import over several lines",
-      "core/a.ts",
-      'import {\n  b,\n} from "../flow/b.ts";',
-      "core/a.ts → flow/b.ts",
-    ],
-    ["an import by alias", "core/a.ts", 'import { b } from "#src/flow/b.ts";', "core/a.ts → flow/b.ts"],
-    ["a package in the core", "core/a.ts", 'import { z } from "zod";', "core/a.ts → zod"],
-    [
-      "a Node module in the core",
-      "core/a.ts",
+      "a Node module in the domain",
+      "src/domain/a.ts",
       'import { createHash } from "node:crypto";',
-      "core/a.ts → node:crypto",
+      "src/domain/a.ts → node:crypto",
     ],
-    ["a strange package in the flow", "flow/a.ts", 'import { request } from "undici";', "flow/a.ts → undici"],
-    ["a neighbour", "slack/a.ts", 'import { b } from "../store/b.ts";', "slack/a.ts → store/b.ts"],
     [
-      "what the sandbox may not touch",
-      "sandbox/a/b.ts",
-      'import { c } from "../../core/c.ts";',
-      "sandbox/a/b.ts → core/c.ts",
+      "a package that the engine may not use",
+      "src/engine/a.ts",
+      'import { request } from "undici";',
+      "src/engine/a.ts → undici",
     ],
-    ["a room below the shell's", "main.ts", 'import { b } from "./store/b.ts";', "main.ts → store/b.ts"],
-    ["ours in the configuration", "config.ts", 'import { b } from "./core/b.ts";', "config.ts → core/b.ts"],
-    ["a file in no room", "other/a.ts", "", "other/a.ts is in no room of the table"],
+    [
+      "one adapter in another",
+      "src/adapters/slack/a.ts",
+      'import { b } from "../store/b.ts";',
+      "src/adapters/slack/a.ts → src/adapters/store/b.ts",
+    ],
+    [
+      "the bot in the sandbox",
+      "sandbox/slack/b.ts",
+      'import { c } from "../../src/domain/c.ts";',
+      "sandbox/slack/b.ts → src/domain/c.ts",
+    ],
+    [
+      "the sandbox in the bot",
+      "src/app.ts",
+      'import { c } from "#sandbox/clock.ts";',
+      "src/app.ts → sandbox/clock.ts",
+    ],
+    [
+      "the page in the emulated Slack",
+      "sandbox/slack/b.ts",
+      'import { c } from "../page/c.ts";',
+      "sandbox/slack/b.ts → sandbox/page/c.ts",
+    ],
+    [
+      "an adapter in the entry point",
+      "src/main.ts",
+      'import { b } from "./adapters/store/b.ts";',
+      "src/main.ts → src/adapters/store/b.ts",
+    ],
+    [
+      "the domain in the configuration",
+      "src/config.ts",
+      'import { b } from "./domain/b.ts";',
+      "src/config.ts → src/domain/b.ts",
+    ],
+    ["a file in no layer", "src/other/a.ts", "", "src/other/a.ts is in no layer of the table"],
   ])("%s", (_what, path, text, told) => expect(wrongImports(plan({ [path]: text }))).toEqual([told]));
 
-  test("nothing wrong in what is allowed, or in a comment", () => {
+  test("nothing wrong in an allowed import or in a comment", () => {
     const fine = {
-      "flow/a.ts":
-        'import pRetry from "p-retry";\n// from "../slack/b.ts"\nimport { c } from "../core/c.ts";',
-      "core/c.ts": '/* import { z } from "zod"; */\nexport const url = "https://x.example";',
+      "src/engine/a.ts":
+        'import pRetry from "p-retry";\n// from "../slack/b.ts"\nimport { c } from "../domain/c.ts";',
+      "src/domain/c.ts": '/* import { z } from "zod"; */\nexport const url = "https://x.example";',
     };
     expect(wrongImports(plan(fine))).toEqual([]);
   });
 
-  test("circles, of types and of longer ways round too", () => {
-    const round = {
-      "core/a.ts": 'import type { B } from "./b.ts";',
-      "core/b.ts": 'export type { C } from "./c.ts";',
-      "core/c.ts": 'import { a } from "./a.ts";',
+  test("cycles, also of types and through several files", () => {
+    const cycle = {
+      "src/domain/a.ts": 'import type { B } from "./b.ts";',
+      "src/domain/b.ts": 'export type { C } from "./c.ts";',
+      "src/domain/c.ts": 'import { a } from "./a.ts";',
     };
-    expect(circles(plan(round))).toEqual(["core/a.ts → core/b.ts → core/c.ts → core/a.ts"]);
-    expect(circles(plan({ "core/a.ts": 'import { a } from "./a.ts";' }))).toEqual(["core/a.ts → core/a.ts"]);
+    expect(cycles(plan(cycle))).toEqual([
+      "src/domain/a.ts → src/domain/b.ts → src/domain/c.ts → src/domain/a.ts",
+    ]);
+    expect(cycles(plan({ "src/domain/a.ts": 'import { a } from "./a.ts";' }))).toEqual([
+      "src/domain/a.ts → src/domain/a.ts",
+    ]);
   });
 
   test.each([
-    ["flow/a.ts", 'import { z } from "zod";', "zod inside the borders"],
-    ["app.ts", 'const home = process.env["HOME"];', "the environment read outside the shell commands"],
-    ["slack/a.ts", "app.action(name, async ({ ack, respond }) => { await ack(); });", "Bolt's own answers"],
-    ["slack/a.ts", 'app.command(name, async ({ say }) => say("x"));', "Bolt's own answers"],
-    ["agents/a.ts", "const answer = await fetch(url);", "fetch"],
-    ["agents/a.ts", 'import { fetch } from "undici";', "fetch"],
-    ["flow/a.ts", 'console.log("x");', "console"],
+    ["src/engine/a.ts", 'import { z } from "zod";', "zod away from the borders"],
+    ["src/app.ts", 'const home = process.env["HOME"];', "the environment read outside the shell commands"],
+    [
+      "src/adapters/slack/a.ts",
+      "app.action(name, async ({ ack, respond }) => { await ack(); });",
+      "Bolt's own answers",
+    ],
+    ["src/adapters/slack/a.ts", 'app.command(name, async ({ say }) => say("x"));', "Bolt's own answers"],
+    ["src/adapters/agents/a.ts", "const answer = await fetch(url);", "fetch"],
+    ["src/adapters/agents/a.ts", 'import { fetch } from "undici";', "fetch"],
+    ["src/engine/a.ts", 'console.log("x");', "console"],
   ])("in %s: %s", (path, text, what) => expect(banned(plan({ [path]: text }))).toEqual([`${path}: ${what}`]));
 
-  test("drawers and long files", () => {
+  test("grab-bag names and long files", () => {
     const paths = [
-      "core/index.ts",
-      "core/utils/text.ts",
-      "slack/types.ts",
-      "slack/constants.ts",
-      "http/helpers.ts",
+      "src/domain/index.ts",
+      "src/domain/utils/text.ts",
+      "src/adapters/slack/types.ts",
+      "src/adapters/slack/constants.ts",
+      "src/adapters/http/helpers.ts",
     ];
-    expect(drawers(plan(Object.fromEntries(paths.map((path) => [path, ""]))))).toEqual(paths);
-    expect(tooLong(plan({ "core/a.ts": "x\n".repeat(301), "core/b.ts": "x\n".repeat(300) }))).toEqual([
-      "core/a.ts: 301 lines",
-    ]);
+    expect(grabBags(plan(Object.fromEntries(paths.map((path) => [path, ""]))))).toEqual(paths);
+    const long = plan({ "src/domain/a.ts": "x\n".repeat(301), "src/domain/b.ts": "x\n".repeat(300) });
+    expect(tooLong(long)).toEqual(["src/domain/a.ts: 301 lines"]);
   });
 });

@@ -88,12 +88,12 @@ describe("a log entry", () => {
   });
 
   test("survives circles and depths", () => {
-    const circle: Record<string, unknown> = { name: "c" };
-    circle["self"] = circle;
+    const principals: Record<string, unknown> = { name: "c" };
+    principals["self"] = principals;
     const error = new Error("e");
     error.cause = error;
-    const { entries } = lines((log) => log.info({ circle, error }, "odd"));
-    expect(entries).toMatchObject([{ msg: "odd", circle: { name: "c" } }]);
+    const { entries } = lines((log) => log.info({ principals, error }, "odd"));
+    expect(entries).toMatchObject([{ msg: "odd", principals: { name: "c" } }]);
   });
 });
 

@@ -8,24 +8,29 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
 import { readConfig } from "#src/config.ts";
-import type { Approval } from "#src/core/approval.ts";
-import { PLANNED } from "#src/core/post.ts";
-import { OPENING, OUTCOME, requestSlot, type Run } from "#src/core/run.ts";
-import { methods } from "#src/sandbox/slack/methods.ts";
-import { approvalCard } from "#src/slack/blocks/approval-card.ts";
-import { changedModal, decisionModal, readModal, refusedModal } from "#src/slack/blocks/decision-modal.ts";
-import { homeView } from "#src/slack/blocks/home.ts";
-import { drawnLetter } from "#src/slack/blocks/letter.ts";
-import { drawn } from "#src/slack/blocks/message.ts";
-import { runForm } from "#src/slack/blocks/run-form.ts";
-import type { ListenerDeps } from "#src/slack/listener-deps.ts";
-import { listen } from "#src/slack/listeners.ts";
-import * as names from "#src/slack/names.ts";
+import type { Approval } from "#src/domain/approval.ts";
+import { PLANNED } from "#src/domain/posted-message.ts";
+import { OPENING, OUTCOME, requestSlot, type Run } from "#src/domain/run.ts";
+import { methods } from "#sandbox/slack/methods.ts";
+import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
+import {
+  changedModal,
+  decisionModal,
+  readModal,
+  refusedModal,
+} from "#src/adapters/slack/blocks/decision-modal.ts";
+import { homeView } from "#src/adapters/slack/blocks/home-view.ts";
+import { notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
+import { runForm } from "#src/adapters/slack/blocks/run-form.ts";
+import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
+import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
+import { listen } from "#src/adapters/slack/listeners.ts";
+import * as names from "#src/adapters/slack/names.ts";
 import { aRule } from "./make/policy.ts";
 import {
-  aNonce,
   anApproval,
   anAuditEntry,
+  aNonce,
   aRequest,
   aRun,
   aWatchedRun,
@@ -56,9 +61,9 @@ const manifest = z
 const [command] = manifest.features.slash_commands;
 const scopes = manifest.oauth_config.scopes.bot;
 
-const code = readdirSync(at("src/slack"), { recursive: true, encoding: "utf8" })
+const code = readdirSync(at("src/adapters/slack"), { recursive: true, encoding: "utf8" })
   .filter((path) => path.endsWith(".ts"))
-  .map((path) => readFileSync(join(at("src/slack"), path), "utf8"))
+  .map((path) => readFileSync(join(at("src/adapters/slack"), path), "utf8"))
   .join("\n");
 
 /** Every Web API method of the sandbox's table that our code names. */
@@ -101,7 +106,7 @@ function defaultCommand(): string {
 function aReceipt() {
   const entry = { seq: 1, link: "0".repeat(64), entry: anAuditEntry(aRun(), { what: "decided" }) };
   const facts = { entry, about: null, action: null, channel: null };
-  const letter = {
+  const notification = {
     id: aNonce(),
     kind: "receipt",
     entry: 1,
@@ -109,7 +114,7 @@ function aReceipt() {
     madeAt: NOON,
     post: PLANNED,
   } as const;
-  return drawnLetter(letter, facts);
+  return notificationMessage(notification, facts);
 }
 
 /** All names of this kind that any of our messages and modals can carry. */
@@ -120,18 +125,18 @@ function emitted(field: "action_id" | "callback_id"): Set<string> {
   const decision = { verdict: "approve", reason: "", by: null, at: NOON, digest: "" } as const;
   const held: Approval = {
     ...approval,
-    state: { is: "decided", decision, delivery: { is: "held", until: NOON, sendAt: NOON } },
+    state: { type: "decided", decision, delivery: { type: "held", until: NOON, sendAt: NOON } },
   };
   const rule = aRule({ friction: { readFirst: true, word: "yes" } });
-  const wordy: Run = { ...run, approvals: [{ ...approval, ruling: { version: "1", rule } }] };
-  const unknown: Run = { ...aRun(), creation: { is: "unknown", words: "", at: NOON, again: "asked" } };
+  const wordy: Run = { ...run, approvals: [{ ...approval, appliedRule: { version: "1", rule } }] };
+  const unknown: Run = { ...aRun(), creation: { type: "unknown", words: "", at: NOON, again: "asked" } };
   const everything = [
     approvalCard(run, approval),
     approvalCard(run, longOne),
     approvalCard(run, held),
-    approvalCard({ ...run, uploads: { [requestSlot(approval)]: { is: "up", file: "F0" } } }, approval),
-    drawn(run, OPENING),
-    drawn(unknown, OUTCOME),
+    approvalCard({ ...run, uploads: { [requestSlot(approval)]: { type: "up", file: "F0" } } }, approval),
+    messageIn(run, OPENING),
+    messageIn(unknown, OUTCOME),
     decisionModal(run, long, "approve", aNonce()),
     decisionModal(wordy, approval.request, "approve", aNonce()),
     decisionModal(run, long, "deny", aNonce()),

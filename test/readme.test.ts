@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { variables } from "#src/config.ts";
-import { SUBCOMMANDS } from "#src/slack/names.ts";
-import { tasks } from "#src/sandbox/service/tasks.ts";
+import { SUBCOMMANDS } from "#src/adapters/slack/names.ts";
+import { tasks } from "#sandbox/service/tasks.ts";
 
 const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
 const agents = readFileSync(new URL("../AGENTS.md", import.meta.url), "utf8");

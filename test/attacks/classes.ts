@@ -1,6 +1,6 @@
 // The classes of attack that the suite goes through; SECURITY.md has the same table.
 
-import type { Message } from "#src/sandbox/slack/model.ts";
+import type { Message } from "#sandbox/slack/model.ts";
 import type { Stage } from "../make/world.ts";
 
 export const CLASSES = [

@@ -1,15 +1,15 @@
 // What the agent or its service writes so that an approver decides on something else than they think.
 
 import { expect } from "vitest";
-import { isBlank } from "#src/core/text.ts";
-import { requestText } from "#src/core/request-text.ts";
-import { isRecord, type Json } from "#src/core/json.ts";
-import { requestSlot } from "#src/core/run.ts";
-import { approvalCard } from "#src/slack/blocks/approval-card.ts";
-import { decisionModal, readModal } from "#src/slack/blocks/decision-modal.ts";
-import { requestContent } from "#src/slack/file-content.ts";
-import { createTurnedAway } from "#src/http/turned-away.ts";
-import { INVISIBLE, LOOKS_BLANK } from "../core/deceptive-text.ts";
+import { isBlank } from "#src/domain/text/text.ts";
+import { requestText } from "#src/domain/text/request-text.ts";
+import { isRecord, type Json } from "#src/domain/json.ts";
+import { requestSlot } from "#src/domain/run.ts";
+import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
+import { decisionModal, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
+import { requestContent } from "#src/adapters/slack/file-content.ts";
+import { createRejectedRequests } from "#src/adapters/http/rejected-requests.ts";
+import { INVISIBLE, LOOKS_BLANK } from "../domain/deceptive-text.ts";
 import { aNonce, anApproval, aWatchedRun, withApprovals } from "../make/run.ts";
 import {
   expectInert,
@@ -19,8 +19,8 @@ import {
   objectsIn,
   textOf,
   wire,
-} from "../slack/blocks/oracle.ts";
-import { requestOf } from "../slack/observed.ts";
+} from "../adapters/slack/blocks/oracle.ts";
+import { requestOf } from "../adapters/slack/observed.ts";
 import { type Attack, attacks } from "./classes.ts";
 import { rawContent } from "./raw-cases.ts";
 
@@ -77,7 +77,7 @@ const behindMasks = attacks<void, readonly [string, string, boolean]>(
     const { request, card } = shown({ action });
     const { text, masked } = await requestContent(request, null);
     const approval = { ...anApproval(), request };
-    const upload = { is: "up", file: "F1", masked } as const;
+    const upload = { type: "up", file: "F1", masked } as const;
     const run = withApprovals({ ...aWatchedRun(), uploads: { [requestSlot(approval)]: upload } }, approval);
     const form = decisionModal(run, request, "approve", aNonce());
     expectMessage(card);
@@ -236,10 +236,14 @@ const tired = attacks<void, readonly [string, () => void]>(
         };
         let now = 0;
         let counted = 0;
-        const turnedAway = createTurnedAway({ count: () => (counted += 1), log, monotonic: () => now });
-        for (let at = 0; at < 1_000; at += 1) turnedAway("unsigned");
+        const rejectedRequests = createRejectedRequests({
+          count: () => (counted += 1),
+          log,
+          monotonic: () => now,
+        });
+        for (let at = 0; at < 1_000; at += 1) rejectedRequests("unsigned");
         now = 60_000;
-        turnedAway("unsigned");
+        rejectedRequests("unsigned");
         expect(counted).toBe(1_001);
         expect(said).toEqual([
           { because: "unsigned", unsaid: 0 },

@@ -40,7 +40,7 @@ const forgedDecision = (verdict: string, delivery: object) =>
       const { digest } = approval.request;
       const by = { team: "T0ACME", user: cat };
       const decision = { verdict, reason: "looks fine to me", by, at: Date.now(), digest, entry: 1 };
-      approval.state = { is: "decided", decision, delivery };
+      approval.state = { type: "decided", decision, delivery };
     }
   });
 
@@ -64,12 +64,12 @@ const decidedBy =
   };
 
 const rows: readonly Row[] = [
-  ["a run is rewritten as approved by somebody, not sent yet", decidedBy("approve", { is: "recorded" })],
-  ["a run is rewritten as approved and held", decidedBy("approve", { is: "held", until: 0 })],
-  ["a run is rewritten as denied by somebody", decidedBy("deny", { is: "recorded" })],
+  ["a run is rewritten as approved by somebody, not sent yet", decidedBy("approve", { type: "recorded" })],
+  ["a run is rewritten as approved and held", decidedBy("approve", { type: "held", until: 0 })],
+  ["a run is rewritten as denied by somebody", decidedBy("deny", { type: "recorded" })],
   [
     "a run is rewritten as approved and confirmed: its card claims nothing of it",
-    decidedBy("approve", { is: "confirmed", at: 5, stillListed: null }),
+    decidedBy("approve", { type: "confirmed", at: 5, stillListed: null }),
   ],
   [
     "the requester is exchanged, so that the one who asked could approve",
@@ -93,10 +93,10 @@ const rows: readonly Row[] = [
   [
     "the verdict of an open form is turned: its person's denial approves nothing",
     async (on) => {
-      const form = await on.world.openModal(ben, on.card, "Deny");
+      const form = await on.world.openForm(ben, on.card, "Deny");
       on.refused("unknown");
       await changed(on.world, (raw) =>
-        raw.exec(`update modals set doc = replace(doc, '"deny"', '"approve"')`),
+        raw.exec(`update forms set doc = replace(doc, '"deny"', '"approve"')`),
       );
       await on.world.fillModal(ben, "far too much");
       await on.world.until(() => on.world.logged.some((line) => line.includes("TAMPERED")));

@@ -21,7 +21,7 @@ export type Door = {
   restart(): Promise<void>;
   get(path: string): Promise<{ status: number; body: string }>;
   /** How often this was turned away since the app started. */
-  turnedAway(because: string): Promise<number>;
+  rejectedRequests(because: string): Promise<number>;
 };
 
 type Row = readonly [what: string, knock: (on: Door) => Knock, status: number];

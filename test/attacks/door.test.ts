@@ -80,7 +80,7 @@ function doorOf(world: Stage): Door {
       const response = await fetch(`${world.url()}${path}`);
       return { status: response.status, body: await response.text() };
     },
-    turnedAway: async (because) => {
+    rejectedRequests: async (because) => {
       const { body } = await doorOf(world).get("/metrics");
       const count = new RegExp(`turned_away_total\\{because="${because}"\\} (\\d+)`).exec(body)?.[1];
       return Number(count ?? 0);

@@ -139,12 +139,12 @@ const floods: readonly Attack<Door>[] = attacks<Door, readonly [string, (on: Doo
     [
       "300 unsigned requests at once: each is refused and counted, and the app answers beside them",
       async (on) => {
-        const before = await on.turnedAway("unsigned");
+        const before = await on.rejectedRequests("unsigned");
         const bytes = on.bytes({ body: on.run(), signature: null });
         const storm = Promise.all(Array.from({ length: 300 }, () => on.raw(bytes)));
         expect((await on.get("/livez")).status).toBe(200);
         expect(new Set((await storm).map(({ status }) => status))).toEqual(new Set([401]));
-        expect(await on.turnedAway("unsigned")).toBeGreaterThanOrEqual(before + 300);
+        expect(await on.rejectedRequests("unsigned")).toBeGreaterThanOrEqual(before + 300);
       },
     ],
     [

@@ -1,8 +1,8 @@
 // What the agent does again and again so that the disk fills, without a person who touches anything.
 
 import { expect } from "vitest";
-import type { AuditEntry } from "#src/flow/audit-entry.ts";
-import { TOLD_PER_APPROVAL, TOLD_PER_RUN } from "#src/flow/audit-untouched.ts";
+import type { AuditEntry } from "#src/audit/entry.ts";
+import { MAX_ENTRIES_PER_APPROVAL, MAX_ENTRIES_PER_RUN } from "#src/audit/cap-entries.ts";
 import { flicker, type Step } from "../make/flicker.ts";
 import { type Attack, attacks } from "./classes.ts";
 
@@ -17,12 +17,12 @@ export const growthCases: readonly Attack[] = attacks<void, readonly [string, (a
     [
       "an approval that comes and goes with another long text each time",
       () => ({ after: 1, id: "apr_1", chars: 100_000 }),
-      TOLD_PER_APPROVAL,
+      MAX_ENTRIES_PER_APPROVAL,
     ],
     [
       "approvals of ever new names that come and go with long texts",
       (at) => ({ after: 1, id: `apr_${at}`, chars: 100_000 }),
-      TOLD_PER_RUN,
+      MAX_ENTRIES_PER_RUN,
     ],
   ],
   (_, [, step, most]) => {

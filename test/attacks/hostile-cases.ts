@@ -1,19 +1,19 @@
 // What an agent writes so that its text passes for ours, hides beside other text, gives our own secrets away, or takes the bot's time.
 
 import { expect } from "vitest";
-import { keepSecrets } from "#src/core/own-secrets.ts";
-import { isRecord, type Json } from "#src/core/json.ts";
-import { fits, folded } from "#src/core/text-pattern.ts";
-import { channelText } from "#src/core/text.ts";
+import { isRecord, type Json } from "#src/domain/json.ts";
+import { keepSecrets } from "#src/domain/text/own-secrets.ts";
+import { OUTCOME } from "#src/domain/run.ts";
+import { foldForMatching, matchesPattern } from "#src/domain/text/pattern.ts";
+import { channelText } from "#src/domain/text/text.ts";
+import { PortError } from "#src/ports.ts";
 import { createLog } from "#src/log.ts";
-import { approvalCard } from "#src/slack/blocks/approval-card.ts";
-import { decisionModal, readModal } from "#src/slack/blocks/decision-modal.ts";
-import { drawn } from "#src/slack/blocks/message.ts";
-import { OUTCOME } from "#src/core/run.ts";
-import { PortError } from "#src/flow/ports.ts";
-import { aNonce, anApproval, aWatchedRun } from "../make/run.ts";
-import { expectMessage, expectView, objectsIn, textOf, wire } from "../slack/blocks/oracle.ts";
-import { endedRun, requestOf } from "../slack/observed.ts";
+import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
+import { decisionModal, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
+import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
+import { anApproval, aNonce, aWatchedRun } from "../make/run.ts";
+import { expectMessage, expectView, objectsIn, textOf, wire } from "../adapters/slack/blocks/oracle.ts";
+import { endedRun, requestOf } from "../adapters/slack/observed.ts";
 import { type Attack, attacks } from "./classes.ts";
 
 function actionOf(content: Json): string | null {
@@ -121,7 +121,7 @@ const own = attacks<void, readonly [string, string]>(
     createLog({ level: "debug", pretty: false, secrets: [KEY], destination }).warn({ text }, "x");
     const shown = [
       ...surfaces({ action: text, [text]: text, deep: [text], long: text + "y ".repeat(40_000) }),
-      drawn(endedRun(aWatchedRun(), { how: "succeeded", output: text }), OUTCOME),
+      messageIn(endedRun(aWatchedRun(), { how: "succeeded", output: text }), OUTCOME),
     ];
     for (const each of [line, JSON.stringify(shown)]) expect(each).not.toContain(written.slice(4, -5));
   },
@@ -168,11 +168,11 @@ const slow = attacks<void, readonly [string, () => void]>(
     ],
     [
       "a text that nearly fits a long pattern everywhere",
-      () => expect(fits(`*${"a".repeat(400)}b*`, "a".repeat(2 * MIB))).toBe(false),
+      () => expect(matchesPattern(`*${"a".repeat(400)}b*`, "a".repeat(2 * MIB))).toBe(false),
     ],
     [
       "a run of marks before a pattern",
-      () => void folded(`x${"\u0301".repeat(50_000)}${"\u0323".repeat(50_000)}`),
+      () => void foldForMatching(`x${"\u0301".repeat(50_000)}${"\u0323".repeat(50_000)}`),
     ],
   ],
   (_, [, attack]) => {

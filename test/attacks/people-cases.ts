@@ -1,6 +1,6 @@
 // What comes from Slack, rightly signed, in the name of somebody who may not, or made up where Slack's own client would not.
 
-import type { Message, OpenView } from "#src/sandbox/slack/model.ts";
+import type { Message, OpenView } from "#sandbox/slack/model.ts";
 import { ana, ben, bot, cat, guest, outsider, type Stage } from "../make/world.ts";
 import { type Attack, attacks } from "./classes.ts";
 

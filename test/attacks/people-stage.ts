@@ -2,7 +2,7 @@
 // was, and the audit has an entry for each refusal of a person.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Message } from "#src/sandbox/slack/model.ts";
+import type { Message } from "#sandbox/slack/model.ts";
 import { modalText, textOf } from "../make/journey-sight.ts";
 import { ana, aSharedWorld, ben, type Choices, opsAgents, payments, type Stage } from "../make/world.ts";
 import type { Attack } from "./classes.ts";
@@ -14,13 +14,13 @@ type Noted = Expected & { readonly id: string; readonly from: number; readonly t
 
 export function attackedByPeople(cases: readonly Attack<People>[], choices: Choices = {}): void {
   const stage = aSharedWorld({ troubled: true, ...choices });
-  const noted: Noted[] = [];
+  const afterAudit: Noted[] = [];
   let ground: Ground | null = null;
   let running = "";
 
   beforeAll(async () => {
     addStrangers(stage());
-    ground = await settle(stage(), (expected) => void noted.push({ ...expected, id: running }));
+    ground = await settle(stage(), (expected) => void afterAudit.push({ ...expected, id: running }));
   });
 
   test.for(cases.map((each) => [each.id, each.what, each] as const))("%s %s", async ([id, , attack]) => {
@@ -42,12 +42,12 @@ export function attackedByPeople(cases: readonly Attack<People>[], choices: Choi
     expect(storedRuns(world)).toEqual(ground?.runs);
     const harmless = "'refused', 'started', 'opened', 'program-started', 'policy-loaded'";
     expect(rowsOf(world, `select * from audit where what not in (${harmless})`)).toEqual([]);
-    expect(unaudited(world, noted), "refusals without an audit entry").toEqual([]);
+    expect(unaudited(world, afterAudit), "refusals without an audit entry").toEqual([]);
   });
 }
 
 type Ground = { readonly people: People; readonly runs: unknown };
-type Note = (noted: Omit<Noted, "id">) => void;
+type Note = (afterAudit: Omit<Noted, "id">) => void;
 
 function addStrangers(world: Stage): void {
   const solo = { id: "U0SOLO", team: "T0SANDBOX", name: "Solo", handle: "solo", kind: "member" as const };
@@ -60,9 +60,9 @@ async function settle(world: Stage, note: Note): Promise<Ground> {
   const { card: other } = await world.asking(ana, opsAgents, `${TASK} 2`);
   const { card: hidden } = await world.asking(ana, payments, `${TASK} 3`);
   const [first, third] = await Promise.all([1, 3].map((at) => world.runAt(`${TASK} ${at}`)));
-  const form = await world.openModal(ben, card, "Approve");
+  const form = await world.openForm(ben, card, "Approve");
   await world.slack.acts.close(ben, form.id);
-  await world.openModal(ben, hidden, "Approve");
+  await world.openForm(ben, hidden, "Approve");
   await closeAll(world, ben);
   // Only what is stored tells an attack that nobody sees; it must be as it is now.
   await world.stopApp();
@@ -88,7 +88,7 @@ async function closeAll(world: Stage, person: string): Promise<void> {
 }
 
 async function freshClick(world: Stage, card: Message): Promise<Body> {
-  await world.openModal(ben, card, "Approve");
+  await world.openForm(ben, card, "Approve");
   const click = world.lastPayload("block_actions");
   await closeAll(world, ben);
   return click;
@@ -116,12 +116,12 @@ async function answered(world: Stage, deliver: () => Promise<unknown>, expected:
   for (const { id, person } of workspace.views.slice()) await world.slack.acts.close(person, id);
 }
 
-function unaudited(world: Stage, noted: readonly Noted[]): readonly Noted[] {
+function unaudited(world: Stage, afterAudit: readonly Noted[]): readonly Noted[] {
   const audit = rowsOf(world, "select at, entry from audit where what = 'refused'").map(({ at, entry }) => ({
     at: Number(at),
     ...(JSON.parse(String(entry)) as { by: { user: string }; refusal: string }),
   }));
-  return noted.filter(
+  return afterAudit.filter(
     ({ user, because, from, to }) =>
       because !== null &&
       !audit.some((row) => row.by.user === user && row.refusal === because && row.at >= from && row.at <= to),

@@ -1,15 +1,15 @@
 // What the service sends byte by byte: changes that a careless reader of JSON does not see, and items that nobody can read.
 
 import { expect } from "vitest";
-import { readRun } from "#src/agents/wire.ts";
-import { RunId } from "#src/core/ids.ts";
-import { observe } from "#src/core/observe.ts";
-import { UNREADABLE } from "#src/core/run.ts";
-import { drawn } from "#src/slack/blocks/message.ts";
-import { approvalCard } from "#src/slack/blocks/approval-card.ts";
+import { readRun } from "#src/adapters/agents/run-record.ts";
+import { RunId } from "#src/domain/ids.ts";
+import { observe } from "#src/domain/observe.ts";
+import { UNREADABLE } from "#src/domain/run.ts";
+import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
+import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import { contextAt } from "../make/history.ts";
 import { aWatchedRun, NOON } from "../make/run.ts";
-import { textOf } from "../slack/blocks/oracle.ts";
+import { textOf } from "../adapters/slack/blocks/oracle.ts";
 import { type Attack, attacks, type Story } from "./classes.ts";
 
 type Meanwhile = (
@@ -109,7 +109,7 @@ export const rawContent: readonly Attack[] = attacks<void, Hidden>(
     expect(run.approvals.map(({ id }) => id)).toEqual(["apr_good"]);
     for (const each of run.approvals)
       expect(JSON.stringify(approvalCard(run, each))).toContain("card_approve");
-    const card = drawn(run, UNREADABLE);
+    const card = messageIn(run, UNREADABLE);
     expect(textOf(card.blocks)).toContain("cannot be read");
     expect(JSON.stringify(card)).not.toMatch(/"(?:button|actions)"/);
   },

@@ -1,6 +1,6 @@
 // Under a policy file: those whom no rule names, those whom it named until a moment ago, and rules that fit nothing.
 
-import type { Json } from "#src/core/json.ts";
+import type { Json } from "#src/domain/json.ts";
 import { buttonsOf, modalText } from "../make/journey-sight.ts";
 import { ana, ben, cat, opsAgents, payments } from "../make/world.ts";
 import { type Attack, attacks, type Story } from "./classes.ts";
@@ -25,7 +25,7 @@ const SHARED_MS = 5_000;
 const meanwhile =
   (happens: (on: Ruled) => void | Promise<void>, because: string, words: string) =>
   async (on: Ruled): Promise<void> => {
-    const form = await on.world.openModal(ben, on.card, "Approve");
+    const form = await on.world.openForm(ben, on.card, "Approve");
     await on.world.lateBy(SHARED_MS);
     await happens(on);
     on.refused(because);

@@ -2,23 +2,22 @@
 
 import { readFileSync } from "node:fs";
 import { expect } from "vitest";
-import { createGateway } from "#src/agents/health.ts";
-import { createAgentService } from "#src/agents/client.ts";
-import { readConfig, explainFaults } from "#src/config.ts";
-import { ApprovalId, RunId } from "#src/core/ids.ts";
-import { readPolicy } from "#src/policy/read-policy.ts";
+import { createAgentService } from "#src/adapters/agents/agent-service.ts";
+import { createGateway } from "#src/adapters/agents/health.ts";
+import { explainFaults, readConfig } from "#src/config.ts";
+import { ApprovalId, RunId } from "#src/domain/ids.ts";
+import { cardSlot, OPENING, OUTCOME } from "#src/domain/run.ts";
 import { createLog, slackLogger } from "#src/log.ts";
-import { createAnswerAt } from "#src/slack/answer-url.ts";
-import { createClients } from "#src/slack/clients.ts";
-import { ANSWER_HOSTS, isSlacks, UPLOAD_HOSTS } from "#src/slack/slack-address.ts";
-import { cardSlot, OPENING, OUTCOME } from "#src/core/run.ts";
-import { decisionModal, readModal } from "#src/slack/blocks/decision-modal.ts";
-import { drawn } from "#src/slack/blocks/message.ts";
-import { SECRETS } from "../core/secret-shapes.ts";
-import { aNonce, anApproval, aWatchedRun, withApprovals } from "../make/run.ts";
-import { endedRun, requestOf } from "../slack/observed.ts";
-import { failureOf } from "../slack/failing.ts";
-import { listening } from "../slack/listening.ts";
+import { readPolicy } from "#src/adapters/policy-file/read-policy.ts";
+import { ANSWER_HOSTS, createResponder, isSlacks, UPLOAD_HOSTS } from "#src/adapters/slack/responder.ts";
+import { decisionModal, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
+import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
+import { createClients } from "#src/adapters/slack/clients.ts";
+import { SECRETS } from "../domain/secret-shapes.ts";
+import { anApproval, aNonce, aWatchedRun, withApprovals } from "../make/run.ts";
+import { failureOf } from "../adapters/slack/failing.ts";
+import { listening } from "../adapters/slack/listening.ts";
+import { endedRun, requestOf } from "../adapters/slack/observed.ts";
 import { type Attack, attacks } from "./classes.ts";
 
 const FINE = {
@@ -115,9 +114,9 @@ const inChannel = attacks<void, readonly [string, string, string]>(
     const request = requestOf(`use ${text}`, { action: `use ${text}`, more: { deep: [text] } });
     const held = withApprovals(run, { ...anApproval("apr_1"), request });
     const seen = [
-      ...[OPENING, cardSlot(ApprovalId("apr_1"))].map((slot) => drawn(held, slot)),
-      drawn(endedRun(run, { how: "succeeded", output: `it is ${text} now` }), OUTCOME),
-      drawn(endedRun(run, { how: "failed", extra: { detail: text } }), OUTCOME),
+      ...[OPENING, cardSlot(ApprovalId("apr_1"))].map((slot) => messageIn(held, slot)),
+      messageIn(endedRun(run, { how: "succeeded", output: `it is ${text} now` }), OUTCOME),
+      messageIn(endedRun(run, { how: "failed", extra: { detail: text } }), OUTCOME),
       readModal(held, request),
     ];
     expect(JSON.stringify(seen)).not.toContain(secret);
@@ -146,7 +145,7 @@ const foreign = attacks<void, readonly [string]>(
   async (_, [address]) => {
     expect(isSlacks(address, ANSWER_HOSTS, null)).toBe(false);
     expect(isSlacks(address, UPLOAD_HOSTS, null)).toBe(false);
-    const failed = await failureOf(createAnswerAt(null)(address, { text: "x" }));
+    const failed = await failureOf(createResponder(null)(address, { text: "x" }));
     expect(failed).toMatchObject({ code: "foreign_response_url", applied: "no" });
   },
 );
@@ -172,7 +171,7 @@ const redirects = attacks<void, Redirected>(
       "a look at a run is sent elsewhere",
       (url) =>
         service(url)
-          .look(RunId("run_1"))
+          .fetchRun(RunId("run_1"))
           .catch(() => null),
     ],
     [
@@ -184,7 +183,7 @@ const redirects = attacks<void, Redirected>(
     ],
     [
       "a decision is sent elsewhere",
-      (url) => service(url).resolve(RunId("r"), ApprovalId("a"), { verdict: "approve", reason: "" }),
+      (url) => service(url).sendDecision(RunId("r"), ApprovalId("a"), { verdict: "approve", reason: "" }),
     ],
     ["the health of the service is sent elsewhere", (url) => service(url).health()],
     ["the gateway is sent elsewhere", (url) => createGateway({ baseUrl: url, monotonic: Date.now }).health()],
@@ -204,7 +203,7 @@ const redirects = attacks<void, Redirected>(
     ],
     [
       "a private answer is sent elsewhere",
-      (url) => createAnswerAt(`${url}api`)(`${url}response/1`, { text: "x" }).catch(() => null),
+      (url) => createResponder(`${url}api`)(`${url}response/1`, { text: "x" }).catch(() => null),
     ],
   ],
   async (_, [, call]) => {

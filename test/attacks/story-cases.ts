@@ -21,7 +21,7 @@ async function overtaken(
 ): Promise<void> {
   const words = WORDS[because];
   on.refused(because);
-  const form = await on.world.openModal(ben, on.card, "Approve");
+  const form = await on.world.openForm(ben, on.card, "Approve");
   await happens(on);
   await on.world.fillModal(ben, "as I saw it");
   await on.world.until(
@@ -41,8 +41,8 @@ const stolen = stories(15, 1, [
   [
     "the same person approves twice, in two windows",
     async (on) => {
-      const first = await on.world.openModal(ben, on.card, "Approve");
-      await on.world.openModal(ben, on.card, "Approve");
+      const first = await on.world.openForm(ben, on.card, "Approve");
+      await on.world.openForm(ben, on.card, "Approve");
       await on.world.fillModal(ben, "once");
       on.refused("already-decided");
       expect(JSON.stringify(await on.world.forgeSubmit(ben, first, "twice"))).toContain("already");
@@ -53,8 +53,8 @@ const stolen = stories(15, 1, [
   [
     "a second verdict of the same person in another window",
     async (on) => {
-      const first = await on.world.openModal(ben, on.card, "Approve");
-      await on.world.openModal(ben, on.card, "Deny");
+      const first = await on.world.openForm(ben, on.card, "Approve");
+      await on.world.openForm(ben, on.card, "Deny");
       await on.world.fillModal(ben, "no");
       on.refused("already-decided");
       expect(JSON.stringify(await on.world.forgeSubmit(ben, first, "yes"))).toContain("already");
@@ -116,7 +116,7 @@ const between = stories(17, 1, [
     "the request changes and changes back: what is decided is what was shown",
     async (on) => {
       on.refused("changed");
-      const form = await on.world.openModal(ben, on.card, "Approve");
+      const form = await on.world.openForm(ben, on.card, "Approve");
       change({ action: "Drop the billing database" })(on);
       await on.world.reads(on.card, "version 2");
       change({ action: "Deploy billing-api to production" })(on);
@@ -134,7 +134,7 @@ const withheld = stories(17, 8, [
     "the service says that approval is awaited, and not of what",
     async (on) => {
       const { control } = on.world.service;
-      await on.world.openModal(ben, on.card, "Approve");
+      await on.world.openForm(ben, on.card, "Approve");
       const untold = { id: on.run, status: "awaiting_approval" };
       const fault = control.fault({ method: "GET" }, { kind: "answer", status: 200, body: untold }, "all");
       await on.world.fillModal(ben, "as I saw it");
@@ -151,7 +151,7 @@ const restarted = stories(25, 1, [
   [
     "the process dies while a form is open: its answer counts, once",
     async (on) => {
-      await on.world.openModal(ben, on.card, "Approve");
+      await on.world.openForm(ben, on.card, "Approve");
       await on.world.stopApp();
       await on.world.startApp();
       await on.world.fillModal(ben, "after all");
@@ -226,7 +226,7 @@ const silence = stories(27, 1, [
   [
     "a form that is opened and closed sends nothing",
     async (on) => {
-      const { id } = await on.world.openModal(ben, on.card, "Approve");
+      const { id } = await on.world.openForm(ben, on.card, "Approve");
       await on.world.slack.acts.close(ben, id);
       await on.world.command(ana, opsAgents, "help");
       expect(on.decisions()).toEqual([]);
@@ -237,14 +237,14 @@ const silence = stories(27, 1, [
     async (on) => {
       await on.world.stopApp();
       await on.world.startApp();
-      await on.world.openModal(ben, on.card, "Deny").then(({ id }) => on.world.slack.acts.close(ben, id));
+      await on.world.openForm(ben, on.card, "Deny").then(({ id }) => on.world.slack.acts.close(ben, id));
       expect(on.decisions()).toEqual([]);
     },
   ],
   [
     "a denial without a reason sends nothing",
     async (on) => {
-      const form = await on.world.openModal(ben, on.card, "Deny");
+      const form = await on.world.openForm(ben, on.card, "Deny");
       await on.world.fillModal(ben, "\u200B \u00AD");
       expect(modalText(form)).toContain("a denial needs a reason");
       await on.world.slack.acts.close(ben, form.id);
@@ -272,7 +272,7 @@ const twice = stories(29, 1, [
   [
     "one submit ten times at once",
     async (on) => {
-      const form = await on.world.openModal(ben, on.card, "Approve");
+      const form = await on.world.openForm(ben, on.card, "Approve");
       await Promise.all(Array.from({ length: 10 }, () => on.world.forgeSubmit(ben, form, "one")));
       await on.world.reads(on.card, "confirmed");
       expect(on.decisions()).toEqual([{ decision: "approve", reason: "one" }]);
@@ -282,7 +282,7 @@ const twice = stories(29, 1, [
   [
     "ten submits with ten reasons at once",
     async (on) => {
-      const form = await on.world.openModal(ben, on.card, "Approve");
+      const form = await on.world.openForm(ben, on.card, "Approve");
       on.refused("already-decided");
       await Promise.all(
         Array.from({ length: 10 }, (_, at) => on.world.forgeSubmit(ben, form, `reason ${at}`)),
@@ -296,8 +296,8 @@ const twice = stories(29, 1, [
     "two people, two verdicts, at once",
     async (on) => {
       const forms = [
-        await on.world.openModal(ben, on.card, "Approve"),
-        await on.world.openModal(cat, on.card, "Deny"),
+        await on.world.openForm(ben, on.card, "Approve"),
+        await on.world.openForm(cat, on.card, "Deny"),
       ];
       await Promise.all([on.world.fillModal(ben, "yes"), on.world.fillModal(cat, "no")]);
       await on.world.reads(on.card, "confirmed");
@@ -331,7 +331,7 @@ const late = stories(31, 1, [
   [
     "an old click after the approval was resolved elsewhere",
     async (on) => {
-      const { id } = await on.world.openModal(ben, on.card, "Approve");
+      const { id } = await on.world.openForm(ben, on.card, "Approve");
       const click = on.world.lastPayload("block_actions");
       await on.world.slack.acts.close(ben, id);
       on.world.service.control.resolveElsewhere(on.run, on.approval, { verdict: "deny", reason: "by hand" });
@@ -349,7 +349,7 @@ const late = stories(31, 1, [
   [
     "an old click after the run was cancelled",
     async (on) => {
-      const { id } = await on.world.openModal(ben, on.card, "Approve");
+      const { id } = await on.world.openForm(ben, on.card, "Approve");
       const click = on.world.lastPayload("block_actions");
       await on.world.slack.acts.close(ben, id);
       on.world.service.control.cancel(on.run, "not needed");

@@ -6,11 +6,11 @@ import {
   headWords,
   linkText,
   NO_LINK,
-  readWitness,
+  parseKnownHead,
   signedText,
-} from "#src/core/audit-chain.ts";
-import { type AuditTools, columnsOf, verifyAudit } from "#src/core/audit-verify.ts";
-import { canonicalJson, type Json } from "#src/core/json.ts";
+} from "#src/domain/audit/hash-chain.ts";
+import { type AuditTools, columnsOf, verifyAudit } from "#src/domain/audit/verify-chain.ts";
+import { canonicalJson, type Json } from "#src/domain/json.ts";
 import { sha256 } from "./tampering.ts";
 
 const LINK = "9f3c".repeat(16);
@@ -22,11 +22,11 @@ describe("a witnessed head", () => {
     [LINK.toUpperCase(), null, LINK],
     [` 1234:${LINK} `, 1_234, LINK],
     [`1234 ${LINK.slice(0, 20)}…`, 1_234, LINK.slice(0, 20)],
-  ])("is read from %j", ([text, seq, link]) => expect(readWitness(text)).toEqual({ seq, link }));
+  ])("is read from %j", ([text, seq, link]) => expect(parseKnownHead(text)).toEqual({ seq, link }));
 
   test.for(["", "9f3c", "audit 1234", "audit 1234 · 9f3c", `${LINK}0`, "not a head at all"])(
     "is not read from %j: too little of it can be met by chance",
-    (text) => expect(readWitness(text)).toBeNull(),
+    (text) => expect(parseKnownHead(text)).toBeNull(),
   );
 });
 

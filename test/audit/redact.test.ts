@@ -8,13 +8,13 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { auditKeyFile } from "#src/store/audit-key.ts";
-import { openStore } from "#src/store/open.ts";
+import { auditKeyFile } from "#src/adapters/store/audit-key.ts";
+import { openStore } from "#src/adapters/store/open.ts";
 import { anAuditEntry, aRun } from "../make/run.ts";
 import { sha256 } from "./tampering.ts";
 
-const COMMAND = fileURLToPath(new URL("../../src/audit.ts", import.meta.url));
-const OTHER_PROCESS = fileURLToPath(new URL("../store/other-process.ts", import.meta.url));
+const COMMAND = fileURLToPath(new URL("../../src/cli/audit.ts", import.meta.url));
+const OTHER_PROCESS = fileURLToPath(new URL("../adapters/store/other-process.ts", import.meta.url));
 const TEXT = `call Ana Example on 555-0199 ${"please ".repeat(2_000)}`;
 const DIGEST = sha256(TEXT);
 

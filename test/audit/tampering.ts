@@ -8,17 +8,17 @@ import {
   headWords,
   linkText,
   NO_LINK,
-  readWitness,
+  parseKnownHead,
   signedText,
-  type Witness,
-} from "#src/core/audit-chain.ts";
-import { type AuditVerdict, columnsOf, verifyAudit } from "#src/core/audit-verify.ts";
-import { canonicalJson, type Json } from "#src/core/json.ts";
-import { RunId, UserId } from "#src/core/ids.ts";
-import { type AuditKey, auditKeyBeside, auditKeyOf, auditSignatures } from "#src/store/audit-key.ts";
-import { openAuditFile } from "#src/store/audit-file.ts";
-import { openStore } from "#src/store/open.ts";
-import type { AuditEntry } from "#src/flow/ports.ts";
+  type KnownHead,
+} from "#src/domain/audit/hash-chain.ts";
+import { type AuditVerdict, columnsOf, verifyAudit } from "#src/domain/audit/verify-chain.ts";
+import { canonicalJson, type Json } from "#src/domain/json.ts";
+import { RunId, UserId } from "#src/domain/ids.ts";
+import { type AuditKey, auditKeyBeside, auditKeyOf, auditSignatures } from "#src/adapters/store/audit-key.ts";
+import { openAuditFile } from "#src/adapters/store/audit-file.ts";
+import { openStore } from "#src/adapters/store/open.ts";
+import type { AuditEntry } from "#src/ports.ts";
 import { anApproval, anAuditEntry, aRun, NOON } from "../make/run.ts";
 
 export const sha256 = (text: string): string => createHash("sha256").update(text, "utf8").digest("hex");
@@ -47,7 +47,7 @@ export type Original = {
   readonly key: AuditKey;
   readonly entries: number;
   /** The heads that were shown outside: one in the middle, and the last. */
-  readonly witnesses: readonly Witness[];
+  readonly witnesses: readonly KnownHead[];
 };
 
 /** A database whose audit was written by the real store. */
@@ -73,14 +73,17 @@ export async function writeAudit(file: string, random: Chance, entries = 40): Pr
   }
   const [middle, last] = [await store.auditEntry(Math.ceil(entries / 2)), await store.auditHead()];
   await store.close();
-  const heads = [middle, last].flatMap((each) => (each === null ? [] : [readWitness(headWords(each))]));
+  const heads = [middle, last].flatMap((each) => (each === null ? [] : [parseKnownHead(headWords(each))]));
   const witnesses = heads.flatMap((each) => each ?? []);
   if (witnesses.length !== 2) throw new Error("no heads to witness");
   return { file, key: auditKeyBeside(file).key, entries, witnesses };
 }
 
 /** As `npm run audit -- verify --head …` does it. */
-export async function verify({ file, key }: Original, witnesses: readonly Witness[]): Promise<AuditVerdict> {
+export async function verify(
+  { file, key }: Original,
+  witnesses: readonly KnownHead[],
+): Promise<AuditVerdict> {
   const audit = await openAuditFile(file);
   try {
     const signature = auditSignatures([key.publicKey]);

@@ -22,7 +22,10 @@ beforeEach(async () => {
   stage = createStage();
   fake = createBoard();
   fillWorkspace(stage.workspace);
-  served = await serveWithControl({ ...stage.parts, board: fake.board }, () => ({ ok: true, result: null }));
+  served = await serveWithControl({ ...stage.parts, panelState: fake.panelState }, () => ({
+    ok: true,
+    result: null,
+  }));
   look = createLook(browser, served.url);
 });
 afterEach(async () => {

@@ -19,7 +19,7 @@ afterAll(() => browser.close());
 beforeEach(async () => {
   stage = createStage();
   fillWorkspace(stage.workspace);
-  served = await serveWithControl({ ...stage.parts, board: createBoard().board });
+  served = await serveWithControl({ ...stage.parts, panelState: createBoard().panelState });
   look = createLook(browser, served.url);
 });
 afterEach(async () => {
@@ -65,7 +65,7 @@ test("when the sandbox is back all tabs are live again, with their drafts", asyn
   for (const tab of tabs) await tab.getByText("The sandbox has stopped.").waitFor();
   const fresh = createStage();
   fresh.workspace.post({ author: "U0CAT", channel: OPS, text: "a new beginning" });
-  served = await serveWithControl({ ...fresh.parts, board: createBoard().board }, undefined, port);
+  served = await serveWithControl({ ...fresh.parts, panelState: createBoard().panelState }, undefined, port);
   for (const tab of tabs) {
     await tab.getByText("a new beginning").waitFor();
     await tab.getByText("The sandbox has stopped.").waitFor({ state: "hidden" });

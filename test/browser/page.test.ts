@@ -1,6 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { ActResult } from "#src/sandbox/slack/model.ts";
+import type { ActResult } from "#sandbox/slack/model.ts";
 import {
   createStage,
   decidedCard,

@@ -23,7 +23,7 @@ beforeEach(async () => {
   stage = createStage();
   fake = createBoard();
   fillWorkspace(stage.workspace);
-  served = await serveWithControl({ ...stage.parts, board: fake.board }, () =>
+  served = await serveWithControl({ ...stage.parts, panelState: fake.panelState }, () =>
     refusal === null ? { ok: true, result: null } : { ok: false, told: refusal },
   );
   look = createLook(browser, served.url);
@@ -128,7 +128,7 @@ describe("the service panel", () => {
         args: { run: "run_waits", approval: "apr_1", action: "Deploy to staging" },
       },
     ]);
-    const judge = await createJudge(fake.board);
+    const judge = await createJudge(fake.panelState);
     const faults = served.asked.map((one) => judge.fault(one)).filter((one) => one !== null);
     await judge.stop();
     expect(faults).toEqual([]);
@@ -150,7 +150,7 @@ describe("the service panel", () => {
     const page = await look.tab(`${channel}?panel=service`);
     await page.getByText("Ask for one more approval").click();
     await page.getByLabel("What run_waits asks for too").fill("half a sent");
-    const [waiting, ...others] = fake.board.service().runs;
+    const [waiting, ...others] = fake.panelState.service().runs;
     if (waiting === undefined) throw new Error("there is no run");
     fake.service({ runs: [{ ...waiting, input: "another task by now" }, ...others], slowMs: 2000 });
     await page.getByText("another task by now", { exact: true }).waitFor();

@@ -1,8 +1,8 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { ActResult, Acts, Block, OpenView } from "#src/sandbox/slack/model.ts";
-import { approvalCard } from "#src/slack/blocks/approval-card.ts";
-import { decisionModal } from "#src/slack/blocks/decision-modal.ts";
+import type { ActResult, Acts, Block, OpenView } from "#sandbox/slack/model.ts";
+import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
+import { decisionModal } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { launchChromium } from "../make/chromium.ts";
 import { aNonce } from "../make/run.ts";
 import { ELEMENTS, mrkdwn, plain } from "../sandbox/page/admitted.ts";

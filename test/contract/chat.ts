@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Approval } from "#src/core/approval.ts";
+import type { Approval } from "#src/domain/approval.ts";
 import {
   ApprovalId,
   type ChannelId,
@@ -10,12 +10,12 @@ import {
   RunId,
   type TeamId,
   type UserId,
-} from "#src/core/ids.ts";
-import { adoptedRun, cardSlot, OPENING, OUTCOME, OUTPUT, type Run, type Slot } from "#src/core/run.ts";
-import type { Chat } from "#src/flow/ports.ts";
+} from "#src/domain/ids.ts";
+import { adoptedRun, cardSlot, OPENING, OUTCOME, OUTPUT, type Run, type Slot } from "#src/domain/run.ts";
+import type { Chat } from "#src/ports.ts";
 import { anApproval, aNonce, aRunKey, withApprovals } from "../make/run.ts";
-import { failureOf } from "../slack/failing.ts";
-import { endedRun } from "../slack/observed.ts";
+import { failureOf } from "../adapters/slack/failing.ts";
+import { endedRun } from "../adapters/slack/observed.ts";
 
 /** A message as the workspace itself shows it. */
 export type Shown = {
@@ -66,7 +66,7 @@ export function chatContract(make: () => Promise<ChatUnderTest>): void {
 
   const posted = (run: Run, slot: Slot, ts: MessageTs): Run => ({
     ...run,
-    posts: { ...run.posts, [slot]: { is: "up", ts, shows: "", sweepAt: null, notBefore: 0, tries: 0 } },
+    posts: { ...run.posts, [slot]: { type: "up", ts, shows: "", sweepAt: null, notBefore: 0, tries: 0 } },
   });
 
   async function opened(facts: Parameters<typeof aRun>[0] = {}): Promise<{ run: Run; thread: MessageTs }> {
@@ -115,7 +115,7 @@ export function chatContract(make: () => Promise<ChatUnderTest>): void {
       const { run: begun, thread } = await opened();
       const { run, approval, slot } = withCard(begun);
       const card = await chat.post(run, slot);
-      const closed = { ...approval, state: { is: "closed", because: "run-over", at: Date.now() } } as const;
+      const closed = { ...approval, state: { type: "closed", cause: "run-over", at: Date.now() } } as const;
       expect(await chat.update({ ...run, approvals: [closed] }, slot, card)).toBe("updated");
       for (const place of [await under.seen(under.channel), await under.seen(under.channel, thread)])
         expect(place.find(({ ts }) => ts === card)?.words).toContain("⚪ Closed");
@@ -205,11 +205,11 @@ export function chatContract(make: () => Promise<ChatUnderTest>): void {
   });
 
   describe("telling one person", () => {
-    const says = { is: "cannot-post", words: "it is a test" } as const;
+    const says = { type: "cannot-post", words: "it is a test" } as const;
 
     test("is seen by that person alone", async () => {
       const { run } = await opened();
-      await chat.tell(run, under.inside, says);
+      await chat.notify(run, under.inside, says);
       const told = await under.told(under.inside, under.channel);
       expect(told === null ? ["it is a test"] : told.here).toContainEqual(
         expect.stringContaining("it is a test"),
@@ -225,7 +225,7 @@ export function chatContract(make: () => Promise<ChatUnderTest>): void {
     ])("who %s goes to their direct messages", async (_why, place) => {
       const { channel, to } = place();
       const words = `it is a test ${aNonce()}`;
-      await chat.tell(aRun({ channel }), to, { is: "cannot-post", words });
+      await chat.notify(aRun({ channel }), to, { type: "cannot-post", words });
       const told = await under.told(to, channel);
       expect(told === null ? [words] : told.direct).toContainEqual(expect.stringContaining(words));
     });

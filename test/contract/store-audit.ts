@@ -3,14 +3,14 @@
 import { createHash } from "node:crypto";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { NO_LINK, linkText } from "#src/core/audit-chain.ts";
-import { type ApprovalId, RunId, UserId } from "#src/core/ids.ts";
-import { PLANNED } from "#src/core/post.ts";
-import type { Run } from "#src/core/run.ts";
-import type { Letter } from "#src/flow/letter.ts";
-import type { AuditEntry } from "#src/flow/ports.ts";
-import { auditSignatures } from "#src/store/audit-key.ts";
-import { signedText } from "#src/core/audit-chain.ts";
+import { NO_LINK, linkText } from "#src/domain/audit/hash-chain.ts";
+import { type ApprovalId, RunId, UserId } from "#src/domain/ids.ts";
+import { PLANNED } from "#src/domain/posted-message.ts";
+import type { Run } from "#src/domain/run.ts";
+import type { Notification } from "#src/notifications/notification.ts";
+import type { AuditEntry } from "#src/ports.ts";
+import { auditSignatures } from "#src/adapters/store/audit-key.ts";
+import { signedText } from "#src/domain/audit/hash-chain.ts";
 import {
   aNonce,
   anApproval,
@@ -30,7 +30,7 @@ export function auditContract(name: string, makeStore: MakeStore): void {
   describe(`${name} keeps the contract of an audit`, () => {
     const bench = storeBench(makeStore);
     const kept = () => bench.store.auditAfter(0, ALL, 10_000);
-    const aReceipt = (facts: Partial<Letter> = {}): Letter => ({
+    const aReceipt = (facts: Partial<Notification> = {}): Notification => ({
       id: aNonce(),
       kind: "receipt",
       entry: 1,
@@ -63,7 +63,7 @@ export function auditContract(name: string, makeStore: MakeStore): void {
       await bench.store.insert(run, { audit: [anAuditEntry(run)] });
       await bench.store.save({ run, revision: 1 }, run, { audit: [anAuditEntry(run, { what: "decided" })] });
       const [approval = anApproval()] = run.approvals;
-      await bench.store.openModal(aTicket(run, approval), [anAuditEntry(run, { what: "opened" })]);
+      await bench.store.saveForm(aTicket(run, approval), [anAuditEntry(run, { what: "opened" })]);
       await bench.store.audit([
         anAuditEntry(run),
         anAuditEntry(run, { what: "refused", reason: "no \u202e ü" }),
@@ -104,12 +104,12 @@ export function auditContract(name: string, makeStore: MakeStore): void {
     test("a save can store where its entries stand", async () => {
       const run = aRun();
       await bench.store.insert(run, { audit: [anAuditEntry(run)] });
-      const noted = (saved: Run, marks: readonly { seq: number; link: string }[]): Run => ({
+      const afterAudit = (saved: Run, marks: readonly { seq: number; link: string }[]): Run => ({
         ...saved,
         input: marks.map(({ seq, link }) => `${seq} ${link}`).join(),
       });
       const audit = [anAuditEntry(run), anAuditEntry(run)];
-      expect(await bench.store.save({ run, revision: 1 }, run, { audit, noted })).toBe("saved");
+      expect(await bench.store.save({ run, revision: 1 }, run, { audit, afterAudit })).toBe("saved");
       const entries = await kept();
       const { input } = (await bench.loaded(run.key)).run;
       expect(input).toBe(
@@ -166,33 +166,33 @@ export function auditContract(name: string, makeStore: MakeStore): void {
     });
 
     test("a letter is added once for its kind, entry and addressee, and stays to be done until it is said to be", async () => {
-      const letter = aReceipt();
-      await bench.store.addLetters([
-        letter,
+      const notification = aReceipt();
+      await bench.store.addNotifications([
+        notification,
         aReceipt(),
         aReceipt({ kind: "dispute" }),
         aReceipt({ entry: 2 }),
       ]);
-      await bench.store.addLetters([aReceipt()]);
-      await bench.store.addLetters([]);
-      const open = await bench.store.letters(9);
+      await bench.store.addNotifications([aReceipt()]);
+      await bench.store.addNotifications([]);
+      const open = await bench.store.notifications(9);
       expect(open).toHaveLength(3);
-      expect(open).toContainEqual(letter);
-      const sending = { ...letter, post: { is: "sending", at: bench.now, tries: 1 } } as const;
-      await bench.store.saveLetter(sending, true);
-      expect(await bench.store.letter(letter.id)).toEqual(sending);
-      await bench.store.saveLetter(sending, false);
-      expect(await bench.store.letters(9)).toHaveLength(2);
-      expect(await bench.store.letters(1)).toHaveLength(1);
-      expect(await bench.store.letter(aNonce())).toBeNull();
+      expect(open).toContainEqual(notification);
+      const sending = { ...notification, post: { type: "sending", at: bench.now, tries: 1 } } as const;
+      await bench.store.saveNotification(sending, true);
+      expect(await bench.store.notification(notification.id)).toEqual(sending);
+      await bench.store.saveNotification(sending, false);
+      expect(await bench.store.notifications(9)).toHaveLength(2);
+      expect(await bench.store.notifications(1)).toHaveLength(1);
+      expect(await bench.store.notification(aNonce())).toBeNull();
     });
 
     test("of disputes of one letter at once, one leaves an entry", async () => {
-      const letter = aReceipt();
-      await bench.store.addLetters([letter]);
+      const notification = aReceipt();
+      await bench.store.addNotifications([notification]);
       const entry = anAuditEntry(aRun(), { what: "refused", refers: 1, approval: "apr_1" as ApprovalId });
       const answers = await Promise.all(
-        Array.from({ length: 5 }, () => bench.store.dispute(letter.id, entry)),
+        Array.from({ length: 5 }, () => bench.store.dispute(notification.id, entry)),
       );
       expect(answers.filter((answer) => answer === "disputed")).toHaveLength(1);
       expect(await expectWhole()).toBe(1);

@@ -1,9 +1,9 @@
 // What the parts of the store's contract share: one store on an empty database, a clock turned by hand, and short words.
 
 import { afterEach, beforeEach, expect } from "vitest";
-import type { RunKey } from "#src/core/ids.ts";
-import type { Run } from "#src/core/run.ts";
-import type { Store, Stored } from "#src/flow/ports.ts";
+import type { RunKey } from "#src/domain/ids.ts";
+import type { Run } from "#src/domain/run.ts";
+import type { Store, StoredRun } from "#src/ports.ts";
 import { aRun, NOON } from "../make/run.ts";
 
 /** Opens a store on an empty database of its own, with a first lease that lasts at least `LEASE_MS`. */
@@ -15,8 +15,8 @@ export type Bench = {
   /** Milliseconds; starts at `NOON` in each test. */
   now: number;
   readonly store: Store;
-  stored(run?: Run): Promise<Stored>;
-  loaded(key: RunKey): Promise<Stored>;
+  stored(run?: Run): Promise<StoredRun>;
+  loaded(key: RunKey): Promise<StoredRun>;
   claimedKeys(limit?: number): Promise<RunKey[]>;
 };
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { RunKey } from "#src/core/ids.ts";
+import type { RunKey } from "#src/domain/ids.ts";
 import { NOON } from "../make/run.ts";
 import { LEASE_MS, type MakeStore, storeBench } from "./store-bench.ts";
 

@@ -2,11 +2,11 @@
 
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Approval } from "#src/core/approval.ts";
-import { reopen } from "#src/core/approval-moves.ts";
-import { ChannelId, type RunKey, UserId } from "#src/core/ids.ts";
-import type { Run } from "#src/core/run.ts";
-import { PortError } from "#src/flow/ports.ts";
+import { type Approval } from "#src/domain/approval.ts";
+import { reopen } from "#src/domain/approval-transitions.ts";
+import { ChannelId, type RunKey, UserId } from "#src/domain/ids.ts";
+import type { Run } from "#src/domain/run.ts";
+import { PortError } from "#src/ports.ts";
 import {
   aNonce,
   anApproval,
@@ -136,7 +136,7 @@ export function storeContract(name: string, makeStore: MakeStore): void {
         const id = aRunId();
         const { run: other } = await bench.stored(aWatchedRun(id));
         const mine = await bench.stored();
-        const created: Run = { ...mine.run, creation: { is: "created", id, at: bench.now } };
+        const created: Run = { ...mine.run, creation: { type: "created", id, at: bench.now } };
         await expect(bench.store.save(mine, created)).rejects.toMatchObject({
           code: "run_id_taken",
           applied: "no",
@@ -159,7 +159,7 @@ export function storeContract(name: string, makeStore: MakeStore): void {
         const id = aRunId();
         const mine = await bench.stored();
         expect(await bench.store.byRunId(id)).toBeNull();
-        await bench.store.save(mine, { ...mine.run, creation: { is: "created", id, at: bench.now } });
+        await bench.store.save(mine, { ...mine.run, creation: { type: "created", id, at: bench.now } });
         expect(await bench.store.byRunId(id)).toBe(mine.run.key);
       });
 
@@ -246,15 +246,15 @@ export function storeContract(name: string, makeStore: MakeStore): void {
         const approval = anApproval();
         const { run } = await bench.stored(withApprovals(aRun(), approval));
         const ticket = aTicket(run, approval);
-        await bench.store.openModal(ticket);
-        await bench.store.openModal({ ...ticket, verdict: "deny" });
-        expect(await bench.store.modal(ticket.nonce)).toEqual(ticket);
-        expect(await bench.store.modal(aNonce())).toBeNull();
+        await bench.store.saveForm(ticket);
+        await bench.store.saveForm({ ...ticket, verdict: "deny" });
+        expect(await bench.store.form(ticket.nonce)).toEqual(ticket);
+        expect(await bench.store.form(aNonce())).toBeNull();
       });
 
       test("a form for a run that is not stored is refused", async () => {
         const approval = anApproval();
-        const opening = bench.store.openModal(aTicket(aRun(), approval));
+        const opening = bench.store.saveForm(aTicket(aRun(), approval));
         await expect(opening).rejects.toBeInstanceOf(PortError);
         await expect(opening).rejects.toMatchObject({ applied: "no" });
       });
@@ -272,7 +272,7 @@ export function storeContract(name: string, makeStore: MakeStore): void {
         const old = aWatchedRun(aRunId(), {});
         await bench.store.insert(withApprovals(old, approval), { intention: "old" });
         const ticket = aTicket(old, approval);
-        await bench.store.openModal(ticket);
+        await bench.store.saveForm(ticket);
         const first = await bench.loaded(old.key);
         await bench.store.save(first, first.run, { finished: true });
         const working = await bench.stored();
@@ -283,7 +283,7 @@ export function storeContract(name: string, makeStore: MakeStore): void {
         expect(await bench.store.forget(bench.now)).toBe(1);
         expect(await bench.store.load(old.key)).toBeNull();
         expect(await bench.store.byButton(approval.nonce)).toBeNull();
-        expect(await bench.store.modal(ticket.nonce)).toBeNull();
+        expect(await bench.store.form(ticket.nonce)).toBeNull();
         expect(await bench.store.load(working.run.key)).not.toBeNull();
         expect(await bench.store.load(recent.run.key)).not.toBeNull();
         expect(await bench.store.insert(aRun(), { intention: "old" })).toBe("stored");

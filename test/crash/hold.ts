@@ -1,6 +1,6 @@
 // Stops the bot at one exact place: in a call of its own that is answered only when somebody lets go, or never.
 
-import type { World } from "#src/sandbox/world.ts";
+import type { World } from "#sandbox/world.ts";
 
 /** Between which two steps the process dies. */
 export type Place = {
@@ -14,7 +14,7 @@ export type Place = {
    */
   readonly cut: "lost" | "late" | "answered";
   /** Only messages to people count; left out: all but those. */
-  readonly letters?: boolean;
+  readonly notifications?: boolean;
 };
 
 export type Hold = { readonly reached: Promise<void>; release(): void };
@@ -25,12 +25,13 @@ export function hold(world: World, place: Place): Hold {
   return ROUTES.has(place.call) ? holdService(world, place) : holdSlack(world, place);
 }
 
-function holdSlack({ slack }: World, { call, nth, cut, letters = false }: Place): Hold {
+function holdSlack({ slack }: World, { call, nth, cut, notifications = false }: Place): Hold {
   const reached = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();
   const toPerson = (channel: unknown): boolean => typeof channel === "string" && channel.startsWith("U");
   // The letters of a life come when they come, also in the middle of the next life.
-  const fits = ({ channel }: { readonly [field: string]: unknown }): boolean => toPerson(channel) === letters;
+  const fits = ({ channel }: { readonly [field: string]: unknown }): boolean =>
+    toPerson(channel) === notifications;
   slack.faults.next(call, { until: Promise.resolve() }, nth - 1, fits);
   const fault = {
     // Read at the moment the call is held, and at no other.

@@ -3,11 +3,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openAuditFile, publicKeysFor } from "#src/audit/open.ts";
-import { verdictOn } from "#src/audit/verify.ts";
-import type { AuditVerdict } from "#src/core/audit-verify.ts";
-import { startBot } from "#src/sandbox/bot-process.ts";
-import { startWorld, type World } from "#src/sandbox/world.ts";
+import { auditVerdict, openAuditFile, publicKeysFor } from "#src/cli/audit/verify.ts";
+import type { AuditVerdict } from "#src/domain/audit/verify-chain.ts";
+import { startBot } from "#sandbox/bot-process.ts";
+import { startWorld, type World } from "#sandbox/world.ts";
 
 export type Lane = {
   readonly world: World;
@@ -26,7 +25,7 @@ export type Lane = {
   stop(): Promise<void>;
 };
 
-/** Above POST_LINGER_MS (core/post.ts) and DECISION_LINGER_MS (core/fold-approval.ts): what was to be done by then is done. */
+/** Above POST_LINGER_MS (domain/posted-message.ts) and DECISION_LINGER_MS (domain/apply-snapshot.ts): what was to be done by then is done. */
 const QUIET_MS = 5_500;
 
 /** Polls as fast as they go, so that a life takes a second or two. */
@@ -62,7 +61,7 @@ export async function startLane(): Promise<Lane> {
     audit: async () => {
       const audit = await openAuditFile(database);
       try {
-        return await verdictOn(audit, publicKeysFor({ database, key: null }, []), []);
+        return await auditVerdict(audit, publicKeysFor({ database, key: null }, []), []);
       } finally {
         await audit.close();
       }

@@ -1,8 +1,8 @@
 // One life of a run, lived by people: somebody asks for it, somebody decides what it asks, and whoever is told that something
 // failed tries again. Everything that can be seen of it is kept, for the verdict.
 
-import type { Message, OpenView } from "#src/sandbox/slack/model.ts";
-import type { World } from "#src/sandbox/world.ts";
+import type { Message, OpenView } from "#sandbox/slack/model.ts";
+import type { World } from "#sandbox/world.ts";
 import type { Lane } from "./lane.ts";
 
 export type Life = {
@@ -23,7 +23,7 @@ export type Before = (act: "command" | "click" | "submit" | "end") => Promise<vo
 
 /** People look again after this (ms) when something did not work. */
 const PATIENCE_MS = 150;
-/** After a command that failed: the bot looks for a message whose answer was lost after 4 s (core/post.ts). */
+/** After a command that failed: the bot looks for a message whose answer was lost after 4 s (domain/posted-message.ts). */
 const RETYPE_MS = 7_000;
 const LIFE_MS = 45_000;
 

@@ -17,7 +17,7 @@ function at(
 }
 
 function atReceipt(cut: Place["cut"]): Point {
-  return { before: "submit", place: { call: "chat.postMessage", nth: 1, cut, letters: true } };
+  return { before: "submit", place: { call: "chat.postMessage", nth: 1, cut, notifications: true } };
 }
 
 export const points: { readonly [name: string]: Point } = {

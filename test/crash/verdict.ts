@@ -1,9 +1,9 @@
 // What must hold whatever died when. Judged on Slack's and the service's own history, never on the bot's database.
 
-import type { Recorded } from "#src/sandbox/service/recorder.ts";
-import type { Run } from "#src/sandbox/service/run.ts";
-import type { Message } from "#src/sandbox/slack/model.ts";
-import type { World } from "#src/sandbox/world.ts";
+import type { Recorded } from "#sandbox/service/recorder.ts";
+import type { Run } from "#sandbox/service/service-run.ts";
+import type { Message } from "#sandbox/slack/model.ts";
+import type { World } from "#sandbox/world.ts";
 import { isCard, isOutcome, type Life, messagesOf, openingsOf } from "./life.ts";
 
 export type Verdict = {
@@ -117,7 +117,7 @@ function judgeRuns(world: World, life: Life, ever: readonly Message[]): string[]
   const cards = ever.filter(isCard).length;
   const decided = asked.every(
     ({ state }) =>
-      state.is === "decided" &&
+      state.type === "decided" &&
       state.verdict === life.verdict &&
       life.attempts.some(({ reason }) => reason === state.reason),
   );

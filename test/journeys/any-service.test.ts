@@ -37,7 +37,7 @@ describe.concurrent("a service of another shape", () => {
     const world = await aWorld(context, { profile });
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     expect(textOf(card)).toContain(shown);
-    const modal = await world.openModal(ben, card, "Approve");
+    const modal = await world.openForm(ben, card, "Approve");
     expect(modalText(modal)).toContain(shown);
     await world.fillModal(ben, "any service will do");
     await world.reads(card, "✅ Approved", "The service confirmed it.");

@@ -1,12 +1,11 @@
 // What people see of the audit: the head on the card, the receipt, «This was not me», and the evidence of a run.
 
 import { expect, test } from "vitest";
-import { readWitness } from "#src/core/audit-chain.ts";
-import { verdictOn } from "#src/audit/verify.ts";
-import { openAuditFile, publicKeysFor } from "#src/audit/open.ts";
-import type { KeptEntry } from "#src/flow/audit-entry.ts";
-import { entryOf } from "#src/store/audit-file.ts";
-import type { Message } from "#src/sandbox/slack/model.ts";
+import { auditVerdict, openAuditFile, publicKeysFor } from "#src/cli/audit/verify.ts";
+import { parseKnownHead } from "#src/domain/audit/hash-chain.ts";
+import type { KeptEntry } from "#src/audit/entry.ts";
+import type { Message } from "#sandbox/slack/model.ts";
+import { entryOf } from "#src/adapters/store/audit-file.ts";
 import { modalText, textOf } from "../make/journey-sight.ts";
 import { policyFile } from "../make/policy.ts";
 import { ana, aWorld, ben, cat, opsAgents, releases, type Stage } from "../make/world.ts";
@@ -20,10 +19,10 @@ const databaseOf = ({ world }: Stage): string => (world.env["DATABASE_URL"] ?? "
 async function verified(stage: Stage, ...heads: readonly string[]) {
   const database = databaseOf(stage);
   const audit = await openAuditFile(database);
-  const witnesses = heads.map((each) => readWitness(each)).filter((each) => each !== null);
+  const witnesses = heads.map((each) => parseKnownHead(each)).filter((each) => each !== null);
   expect(witnesses).toHaveLength(heads.length);
   try {
-    return await verdictOn(audit, publicKeysFor({ database, key: null }, []), witnesses);
+    return await auditVerdict(audit, publicKeysFor({ database, key: null }, []), witnesses);
   } finally {
     await audit.close();
   }

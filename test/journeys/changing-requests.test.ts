@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Message } from "#src/sandbox/slack/model.ts";
+import type { Message } from "#sandbox/slack/model.ts";
 import { buttonsOf, modalText, textOf } from "../make/journey-sight.ts";
 import { ana, ben, cat, opsAgents, type Stage, aWorld } from "../make/world.ts";
 
@@ -18,7 +18,7 @@ describe.concurrent("a request that changes", () => {
   test("while a modal is open, sends nothing and shows what changed", async (context) => {
     const world = await aWorld(context);
     const { card, run, approval } = await asked(world);
-    const modal = await world.openModal(ben, card, "Approve");
+    const modal = await world.openForm(ben, card, "Approve");
     world.service.control.changeApproval(run, approval, { action: "Drop the billing database" });
     await world.fillModal(ben, "fine");
     expect(modalText(modal)).toContain("The request changed");
@@ -31,7 +31,7 @@ describe.concurrent("a request that changes", () => {
   test("has a new version on its card, with buttons that work", async (context) => {
     const world = await aWorld(context);
     const { opening, card, run, approval } = await asked(world);
-    const late = await world.openModal(cat, card, "Approve");
+    const late = await world.openForm(cat, card, "Approve");
     world.service.control.changeApproval(run, approval, { action: "Drop the billing database" });
     await world.reads(card, "changed", "Drop the billing database", "version 2");
     await world.decide(ben, card, "Deny", "certainly not");
@@ -45,7 +45,7 @@ describe.concurrent("a request that changes", () => {
   test("is not decided by a click on the version before", async (context) => {
     const world = await aWorld(context);
     const { card, run, approval } = await asked(world);
-    const modal = await world.openModal(ben, card, "Approve");
+    const modal = await world.openForm(ben, card, "Approve");
     const click = world.lastPayload("block_actions");
     await world.slack.acts.close(ben, modal.id);
     world.service.control.changeApproval(run, approval, { action: "Drop the billing database" });
@@ -59,7 +59,7 @@ describe.concurrent("a request that changes", () => {
   test("between the submit and the sending is not decided, and the approver is told", async (context) => {
     const world = await aWorld(context);
     const { card, run, approval } = await asked(world);
-    await world.openModal(ben, card, "Approve");
+    await world.openForm(ben, card, "Approve");
     // The look at submit fails and the one before the sending waits, so nobody sees the change but the very last look.
     await world.service.control.down();
     await world.fillModal(ben, "as it was");
@@ -77,7 +77,7 @@ describe.concurrent("an approval that nobody waits for any more", () => {
   test("is closed when it is withdrawn, and an open modal says so", async (context) => {
     const world = await aWorld(context);
     const { opening, card, run, approval } = await asked(world);
-    const modal = await world.openModal(ben, card, "Approve");
+    const modal = await world.openForm(ben, card, "Approve");
     world.service.control.withdrawApproval(run, approval);
     await world.reads(card, "⚪ Closed");
     expect(buttonsOf(card)).toEqual([]);
@@ -116,7 +116,7 @@ describe.concurrent("an approval that nobody waits for any more", () => {
   test("is closed when the run ends, which its thread tells with the service's words", async (context) => {
     const world = await aWorld(context);
     const { opening, card, run } = await asked(world);
-    const modal = await world.openModal(ben, card, "Deny");
+    const modal = await world.openForm(ben, card, "Deny");
     world.service.control.cancel(run, "Stopped by the night shift.");
     await world.saidIn(opening, "Stopped by the night shift.");
     await world.reads(card, "Nobody decided it here");

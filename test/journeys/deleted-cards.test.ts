@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Message } from "#src/sandbox/slack/model.ts";
+import type { Message } from "#sandbox/slack/model.ts";
 import { ana, aWorld, ben, opsAgents, type Stage } from "../make/world.ts";
 
 const TASK = "deploy billing-api to production";

@@ -47,7 +47,7 @@ describe.concurrent("over HTTP instead of a socket", () => {
   test("a field error, a private answer and the form come back in the acknowledgement's place", async (context) => {
     const world = await aWorld(context, { entrance: "http" });
     const { card } = await world.asking(ana, opsAgents, TASK);
-    await world.openModal(ben, card, "Deny");
+    await world.openForm(ben, card, "Deny");
     await world.fillModal(ben, "  ");
     await world.told(ben, "a denial needs a reason");
     await world.command(ana, opsAgents, "run");

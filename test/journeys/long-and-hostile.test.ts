@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { hostileText } from "#src/sandbox/service/task-words.ts";
-import type { Message } from "#src/sandbox/slack/model.ts";
+import { hostileText } from "#sandbox/service/task-words.ts";
+import type { Message } from "#sandbox/slack/model.ts";
 import { buttonsOf, elementsOf, modalText, textOf } from "../make/journey-sight.ts";
 import { ana, ben, opsAgents, type Stage, aWorld } from "../make/world.ts";
 
@@ -31,7 +31,7 @@ describe.concurrent("what is too long for a message", () => {
     const end = await world.saidIn(opening, "Succeeded");
     await world.until(() => filesIn(world, opening).length > 0);
     const { ending } = await world.runAt("huge report");
-    expect(ending).toMatchObject({ is: "succeeded", output: filesIn(world, opening)[0] });
+    expect(ending).toMatchObject({ type: "succeeded", output: filesIn(world, opening)[0] });
     expect(textOf(end)).toContain("line 1 of a very long text");
     expect(textOf(end)).toContain("This is the first part. The whole output (200,000 characters)");
   });
@@ -71,11 +71,11 @@ describe.concurrent("what is too long for a message", () => {
     expect(textOf(card)).toContain("more characters are not shown here");
     expect(lacking(textOf(card), plan)).not.toEqual([]);
 
-    const reading = await world.openModal(ben, card, "Read in full");
+    const reading = await world.openForm(ben, card, "Read in full");
     expect(reading.view["submit"]).toBeUndefined();
     expect(lacking(modalText(reading), plan)).toEqual([]);
     await world.slack.acts.close(ben, reading.id);
-    const deciding = await world.openModal(ben, card, "Deny");
+    const deciding = await world.openForm(ben, card, "Deny");
     expect(lacking(modalText(deciding), plan)).toEqual([]);
     await world.fillModal(ben, "step 612 drops the table");
     await world.reads(card, "Denied", "step 612 drops the table", "confirmed");
@@ -84,7 +84,7 @@ describe.concurrent("what is too long for a message", () => {
   test("the requester may read in full what only others may decide", async (context) => {
     const world = await aWorld(context);
     const { card } = await askingFor(world, lines(700).join("\n"));
-    expect(modalText(await world.openModal(ana, card, "Read in full"))).toContain("step 700 of the plan");
+    expect(modalText(await world.openForm(ana, card, "Read in full"))).toContain("step 700 of the plan");
   });
 });
 
@@ -128,7 +128,7 @@ describe.concurrent("text that tries to fool its reader", () => {
     inert(card);
     expect(textOf(card)).toContain("<!channel> <!here> <!everyone> <@U0000001>");
     expect(textOf(card)).toContain("⟨U+202E⟩");
-    const modal = await world.openModal(ben, card, "Approve");
+    const modal = await world.openForm(ben, card, "Approve");
     expect(live(modal.view.blocks)).toEqual([]);
     expect(modalText(modal)).toContain("zero⟨U+200B⟩width");
     await world.fillModal(ben, hostileText);
@@ -144,7 +144,7 @@ describe.concurrent("text that tries to fool its reader", () => {
   test("stays text in lists, in errors of the service and in a changed request", async (context) => {
     const world = await aWorld(context);
     const { card } = await askingFor(world, hostileText);
-    const modal = await world.openModal(ben, card, "Approve");
+    const modal = await world.openForm(ben, card, "Approve");
     const { id, approvals } = await world.runAt("work forever");
     const details = { tool: hostileText, [hostileText]: hostileText };
     world.service.control.changeApproval(id, approvals[0]?.id ?? "", {

@@ -29,7 +29,7 @@ describe.concurrent("a run with one approval", () => {
   test("goes on when it is approved, with the reason byte for byte, and tells its output", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
-    const modal = await world.openModal(ben, card, "Approve");
+    const modal = await world.openForm(ben, card, "Approve");
     expect(modalText(modal)).toContain("Deploy billing-api to production");
     expect(await world.fillModal(ben, REASON)).toEqual({ ok: true });
     await world.reads(card, "Approved", `@${ben}`, "The service confirmed it.", "👩‍💻", "⟨U+200B⟩");
@@ -42,7 +42,7 @@ describe.concurrent("a run with one approval", () => {
     expect(mentions(end, ana)).toBe(1);
     expect(world.cardsOf(opening)).toEqual([card]);
     const { approvals } = await world.runAt(TASK);
-    expect(approvals).toMatchObject([{ state: { is: "decided", verdict: "approve", reason: REASON } }]);
+    expect(approvals).toMatchObject([{ state: { type: "decided", verdict: "approve", reason: REASON } }]);
   });
 
   test("may be approved without a reason", async (context) => {
@@ -69,7 +69,7 @@ describe.concurrent("a run with one approval", () => {
   ])("is not denied with a reason of nothing but %s", async ([, reason = ""], context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
-    const modal = await world.openModal(ben, card, "Deny");
+    const modal = await world.openForm(ben, card, "Deny");
     await world.fillModal(ben, reason);
     expect(modalText(modal)).toContain("a denial needs a reason");
     expect(world.viewOf(ben)).toBe(modal);
@@ -82,7 +82,7 @@ describe.concurrent("a run with one approval", () => {
   test("is not denied with an empty reason, whatever the client let through", async (context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
-    const modal = await world.openModal(ben, card, "Deny");
+    const modal = await world.openForm(ben, card, "Deny");
     expect(await world.fillModal(ben, "")).toMatchObject({ ok: false });
     for (const reason of [null, ""]) {
       const outcome = await world.forgeSubmit(ben, modal, reason);

@@ -131,7 +131,7 @@ describe.concurrent("an expiry", () => {
   test("closes the card where it says so, and a form that is open decides nothing", async (context) => {
     const world = await aWorld(context, under(context, "    expiry: { after: 3 s }\n"));
     const { card } = await world.asking(ana, opsAgents, TASK);
-    const modal = await world.openModal(ben, card, "Approve");
+    const modal = await world.openForm(ben, card, "Approve");
     await world.reads(card, "⚪ Closed", "Nobody decided it in time");
     await world.fillModal(ben, "too late");
     expect(modalText(modal)).toContain("Nobody decided it in time");
@@ -145,8 +145,8 @@ describe.concurrent("friction", () => {
     const world = await aWorld(context, under(context, rule));
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.isRefused(ben, card, "Approve", "Press Read in full on the card");
-    await world.openModal(ben, card, "Read in full");
-    const modal = await world.openModal(ben, card, "Approve");
+    await world.openForm(ben, card, "Read in full");
+    const modal = await world.openForm(ben, card, "Approve");
     expect(modalText(modal)).toContain("Type production to approve");
     const typed = (word: string) => ({ reason: { reason_text: "ok" }, word: { word_text: word } });
     await world.slack.acts.submit(ben, modal.id, typed("produktion"));
@@ -169,7 +169,7 @@ test("a request counts as read only when Slack has opened its window", async (co
   accepted(await world.click(ben, card, "Read in full"));
   await world.told(ben, "Slack did not say that it opened a form");
   await world.isRefused(ben, card, "Approve", "Press Read in full");
-  await world.openModal(ben, card, "Read in full");
+  await world.openForm(ben, card, "Read in full");
   await world.decide(ben, card, "Approve", "read this time");
   await world.reads(card, "✅ Approved", "confirmed");
 });
@@ -219,13 +219,13 @@ test("a field that may change does not keep a decision from going out, and every
     world.service.control.changeApproval(id, approvals[0]?.id ?? "", { details });
   change({ load: 1, replicas: 1 });
   await world.reads(card, "replicas", "May change without notice");
-  const modal = await world.openModal(ben, card, "Approve");
+  const modal = await world.openForm(ben, card, "Approve");
   change({ load: 1, replicas: 2 });
   await world.fillModal(ben, "two?");
   expect(modalText(modal)).toContain("The request changed");
   expect(world.decisions()).toEqual([]);
   await world.reads(card, "version 3");
-  await world.openModal(ben, card, "Approve");
+  await world.openForm(ben, card, "Approve");
   change({ load: 2, replicas: 2 });
   await world.fillModal(ben, "as I saw it");
   await world.reads(card, "✅ Approved", "confirmed");

@@ -58,7 +58,7 @@ describe.concurrent("the app's own pages", () => {
   test("say that the database file is gone; a decision is not acknowledged, and nothing is sent", async (context) => {
     const world = await aWorld(context, { troubled: true });
     const { card } = await world.asking(ana, opsAgents, TASK);
-    const { id } = await world.openModal(ben, card, "Approve");
+    const { id } = await world.openForm(ben, card, "Approve");
     const path = (world.world.env["DATABASE_URL"] ?? "").replace("sqlite:", "");
     renameSync(path, `${path}.gone`);
     const { status, text } = await page(world, "/readyz");

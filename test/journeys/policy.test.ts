@@ -24,7 +24,7 @@ describe.concurrent("a policy's approvers", () => {
     const world = await aWorld(context, { env: { POLICY_FILE: policyFile(PEOPLE, context).path } });
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.isRefused(cat, card, "Approve", "The rule `production` lets others decide this");
-    const modal = await world.openModal(ben, card, "Approve");
+    const modal = await world.openForm(ben, card, "Approve");
     expect(modalText(modal)).toContain("Needed to approve, at least 10 characters");
     await world.fillModal(ben, "too short");
     expect(modalText(modal)).toContain("9 characters. The rule of this approval wants at least 10");
@@ -36,7 +36,7 @@ describe.concurrent("a policy's approvers", () => {
   test("are a user group's members, and whoever leaves it before the submit is refused", async (context) => {
     const world = await aWorld(context, { env: { POLICY_FILE: policyFile(GROUPS, context).path } });
     const { card } = await world.asking(ana, opsAgents, TASK);
-    const modal = await world.openModal(ben, card, "Approve");
+    const modal = await world.openForm(ben, card, "Approve");
     await world.lateBy(SHARED_MS);
     const group = world.slack.workspace.usergroups.get("S0APPROVERS");
     if (group === undefined) throw new Error("the sandbox has no group of approvers");
@@ -87,7 +87,7 @@ describe.concurrent("the policy at a reload", () => {
     const file = policyFile(PEOPLE, context);
     const world = await aWorld(context, { env: { POLICY_FILE: file.path } });
     const { card } = await world.asking(ana, opsAgents, TASK);
-    const modal = await world.openModal(ben, card, "Approve");
+    const modal = await world.openForm(ben, card, "Approve");
     file.write(PEOPLE.replace(ben, cat));
     await world.reload();
     await world.fillModal(ben, "I was allowed");

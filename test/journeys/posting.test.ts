@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Message } from "#src/sandbox/slack/model.ts";
+import type { Message } from "#sandbox/slack/model.ts";
 import { buttonsOf, textOf } from "../make/journey-sight.ts";
 import { ana, ben, opsAgents, type Stage, aWorld } from "../make/world.ts";
 
@@ -75,7 +75,7 @@ describe.concurrent("a card whose post fails", () => {
     world.slack.faults.next("chat.postMessage", { retryAfter: 2 });
     world.service.control.addApproval(run, { action: "second" });
     await world.until(() => world.slack.traffic.lines().some(({ refused }) => refused === "ratelimited"));
-    await world.openModal(ben, first, "Approve");
+    await world.openForm(ben, first, "Approve");
     expect(world.cardsOf(opening)).toEqual([first]);
     await world.fillModal(ben, "");
     const second = await world.cardOf(opening, 1);

@@ -21,7 +21,7 @@ describe.concurrent("what Slack delivers twice", () => {
   test("a click says that it is not needed, and the modal that is open still works", async (context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
-    const modal = await world.openModal(ben, card, "Approve");
+    const modal = await world.openForm(ben, card, "Approve");
     const click = world.lastPayload("block_actions");
     await world.deliver(click);
     await world.until(() => world.ephemeralsFor(ben).length > 0);
@@ -46,7 +46,7 @@ describe.concurrent("what Slack delivers twice", () => {
   test("two copies of a submit at the same moment are sent once", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
-    const modal = await world.openModal(ben, card, "Deny");
+    const modal = await world.openForm(ben, card, "Deny");
     await Promise.all(["no", "no", "no"].map((reason) => world.forgeSubmit(ben, modal, reason)));
     await world.saidIn(opening, "Succeeded");
     expect(world.decisions()).toEqual([{ decision: "deny", reason: "no" }]);
@@ -55,8 +55,8 @@ describe.concurrent("what Slack delivers twice", () => {
   test("a second modal of the same person for the same card is told that the first one decided", async (context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
-    const first = await world.openModal(ben, card, "Approve");
-    await world.openModal(ben, card, "Deny");
+    const first = await world.openForm(ben, card, "Approve");
+    await world.openForm(ben, card, "Deny");
     await world.fillModal(ben, "on second thoughts");
     await world.reads(card, "⛔ Denied");
     expect(JSON.stringify(await world.forgeSubmit(ben, first, ""))).toContain("already denied");
@@ -72,7 +72,7 @@ describe.concurrent("what somebody makes up", () => {
   ])("a click with %s opens nothing", async ([, forged], context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
-    const modal = await world.openModal(ben, card, "Approve");
+    const modal = await world.openForm(ben, card, "Approve");
     const click = world.lastPayload("block_actions");
     await world.slack.acts.close(ben, modal.id);
     const [action] = click["actions"] as [object];
@@ -87,7 +87,7 @@ describe.concurrent("what somebody makes up", () => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, "two approvals for the release");
     const other = await world.cardOf(opening, 1);
-    const modal = await world.openModal(ben, card, "Approve");
+    const modal = await world.openForm(ben, card, "Approve");
     const click = world.lastPayload("block_actions");
     await world.slack.acts.close(ben, modal.id);
     const message = click["message"] as object;
@@ -105,7 +105,7 @@ describe.concurrent("what somebody makes up", () => {
   test("a modal with a made-up nonce decides nothing", async (context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
-    const modal = await world.openModal(ben, card, "Approve");
+    const modal = await world.openForm(ben, card, "Approve");
     for (const nonce of ["B".repeat(22), "", "null", modal.view["private_metadata"] === "" ? "x" : "{}"]) {
       const forged = { ...modal, view: { ...modal.view, private_metadata: nonce } };
       const outcome = await world.forgeSubmit(ben, forged, "please");
@@ -118,7 +118,7 @@ describe.concurrent("what somebody makes up", () => {
   test("a card's own nonce is no modal's, and a modal's is no card's", async (context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
-    const modal = await world.openModal(ben, card, "Approve");
+    const modal = await world.openForm(ben, card, "Approve");
     const click = world.lastPayload("block_actions");
     const [action] = click["actions"] as { value: string }[];
     const asModal = { ...modal, view: { ...modal.view, private_metadata: action?.value } };
@@ -131,7 +131,7 @@ describe.concurrent("what somebody makes up", () => {
   test("a modal that says Deny is denied, whatever a copy of it calls itself", async (context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
-    const modal = await world.openModal(ben, card, "Deny");
+    const modal = await world.openForm(ben, card, "Deny");
     const dressed = { ...modal.view, title: { type: "plain_text", text: "Approve request" } };
     await world.forgeSubmit(ben, { ...modal, view: dressed }, "as the store has it");
     await world.reads(card, "⛔ Denied");
@@ -141,7 +141,7 @@ describe.concurrent("what somebody makes up", () => {
   test("payloads that lack what they need change nothing, and the app goes on", async (context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
-    await world.openModal(ben, card, "Approve");
+    await world.openForm(ben, card, "Approve");
     const click = world.lastPayload("block_actions");
     const { message: _message, ...lacking } = click;
     await world.deliver(lacking);
@@ -160,7 +160,7 @@ describe.concurrent("what somebody makes up", () => {
   test("a modal that comes too late is not told the reason of the one before", async (context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
-    const late = await world.openModal(cat, card, "Approve");
+    const late = await world.openForm(cat, card, "Approve");
     await world.decide(ben, card, "Approve", "between us");
     await world.reads(card, "✅ Approved");
     await world.fillModal(cat, "mine too");

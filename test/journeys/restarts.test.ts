@@ -52,7 +52,7 @@ describe.concurrent("after a restart on the same database", () => {
   test("a modal that is open still works", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
-    const modal = await world.openModal(ben, card, "Approve");
+    const modal = await world.openForm(ben, card, "Approve");
     await world.stopApp();
     expect(await world.fillModal(ben, "typed before")).toMatchObject({ ok: false });
     await world.startApp();
@@ -93,7 +93,7 @@ describe.concurrent("after a restart on the same database", () => {
   test("a decision that was recorded but never sent is sent once", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
-    await world.openModal(ben, card, "Approve");
+    await world.openForm(ben, card, "Approve");
     await world.service.control.down();
     await world.fillModal(ben, "kept");
     await world.reads(card, "not with the service yet");
@@ -138,7 +138,7 @@ describe.concurrent("after a restart on the same database", () => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
     const { id, approvals } = await world.runAt(TASK, ({ phase }) => phase === "awaiting_approval");
-    const modal = await world.openModal(ben, card, "Approve");
+    const modal = await world.openForm(ben, card, "Approve");
     await world.stopApp();
     world.service.control.changeApproval(id, approvals[0]?.id ?? "", { action: "Drop the billing database" });
     await world.startApp();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Message } from "#src/sandbox/slack/model.ts";
+import type { Message } from "#sandbox/slack/model.ts";
 import { buttonsOf, modalText, textOf } from "../make/journey-sight.ts";
 import { ana, ben, cat, opsAgents, type Stage, aWorld } from "../make/world.ts";
 
@@ -76,7 +76,7 @@ describe.concurrent("a decision whose answer is lost", () => {
   test("is decided by nobody else meanwhile", async (context) => {
     const world = await aWorld(context);
     const { card } = await asked(world, decide, { kind: "drop" });
-    const late = await world.openModal(cat, card, "Deny");
+    const late = await world.openForm(cat, card, "Deny");
     await world.decide(ben, card, "Approve", REASON);
     await world.reads(card, "being checked");
     await world.fillModal(cat, "no!");
@@ -113,7 +113,7 @@ describe.concurrent("a decision that can't be delivered yet", () => {
   test("waits while the service is down, and is sent once when it is back", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
-    await world.openModal(ben, card, "Approve");
+    await world.openForm(ben, card, "Approve");
     await world.service.control.down();
     await world.fillModal(ben, REASON);
     expect(world.viewOf(ben)).toBeUndefined();
@@ -128,7 +128,7 @@ describe.concurrent("a decision that can't be delivered yet", () => {
   test("waits while the key is refused, and is sent once when it is right", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
-    await world.openModal(ben, card, "Approve");
+    await world.openForm(ben, card, "Approve");
     const right = world.service.apiKey;
     world.service.control.rotateKey();
     await world.fillModal(ben, REASON);
@@ -156,7 +156,7 @@ describe.concurrent("a decision that can't be delivered yet", () => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
     const { id } = await world.runAt(TASK);
-    await world.openModal(ben, card, "Approve");
+    await world.openForm(ben, card, "Approve");
     await world.service.control.down();
     await world.fillModal(ben, REASON);
     await world.reads(card, "recorded");

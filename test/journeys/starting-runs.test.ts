@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Message } from "#src/sandbox/slack/model.ts";
+import type { Message } from "#sandbox/slack/model.ts";
 import { buttonsOf, textOf } from "../make/journey-sight.ts";
 import { ana, ben, opsAgents, type Stage, aWorld } from "../make/world.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Message } from "#src/sandbox/slack/model.ts";
+import type { Message } from "#sandbox/slack/model.ts";
 import { buttonsOf, modalText } from "../make/journey-sight.ts";
 import {
   ana,
@@ -28,8 +28,8 @@ describe.concurrent("two approvers", () => {
   test("the first to submit decides, and the second is told in the modal who did", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
-    await world.openModal(ben, card, "Approve");
-    const late = await world.openModal(cat, card, "Deny");
+    await world.openForm(ben, card, "Approve");
+    const late = await world.openForm(cat, card, "Deny");
     await world.fillModal(ben, "first");
     await world.fillModal(cat, "second");
     expect(modalText(late)).toContain(`<@${ben}> already approved this`);
@@ -41,7 +41,7 @@ describe.concurrent("two approvers", () => {
   test("who submit at the same moment decide once", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
-    const modals = [await world.openModal(ben, card, "Approve"), await world.openModal(cat, card, "Deny")];
+    const modals = [await world.openForm(ben, card, "Approve"), await world.openForm(cat, card, "Deny")];
     await Promise.all([world.fillModal(ben, "from ben"), world.fillModal(cat, "from cat")]);
     await world.saidIn(opening, "Succeeded");
     expect(world.decisions()).toHaveLength(1);
@@ -54,7 +54,7 @@ describe.concurrent("two approvers", () => {
   test("who clicks a card that was just decided is told privately by whom", async (context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
-    const modal = await world.openModal(cat, card, "Approve");
+    const modal = await world.openForm(cat, card, "Approve");
     const click = world.lastPayload("block_actions");
     await world.slack.acts.close(cat, modal.id);
     await world.decide(ben, card, "Deny", "no");
@@ -83,7 +83,7 @@ describe.concurrent("who may not decide is told why, privately, at the click", (
   test("someone who is not in the private channel", async (context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, payments, TASK);
-    await world.openModal(ben, card, "Approve");
+    await world.openForm(ben, card, "Approve");
     expect(await world.click(cat, card, "Approve")).toMatchObject({ ok: false });
     const forged = { ...world.lastPayload("block_actions"), user: { id: cat, team_id: "T0SANDBOX" } };
     await world.deliver(forged);
@@ -112,7 +112,7 @@ describe.concurrent("who may no longer decide when the modal is submitted", () =
   ] as const)("%s is refused, and nothing is sent", async ([, words, happens], context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
-    const modal = await world.openModal(ben, card, "Approve");
+    const modal = await world.openForm(ben, card, "Approve");
     await world.lateBy(SHARED_MS);
     happens(world);
     const outcome = await world.forgeSubmit(ben, modal, "as before");
@@ -124,7 +124,7 @@ describe.concurrent("who may no longer decide when the modal is submitted", () =
   test("a person who left the private channel is refused, and nothing is sent", async (context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, payments, TASK);
-    const modal = await world.openModal(ben, card, "Approve");
+    const modal = await world.openForm(ben, card, "Approve");
     await world.lateBy(SHARED_MS);
     world.slack.faults.removeFromChannel(payments, ben);
     await world.fillModal(ben, "as before");
@@ -135,7 +135,7 @@ describe.concurrent("who may no longer decide when the modal is submitted", () =
   test("a person whom Slack can't look up keeps the modal, with what was typed, and may try again", async (context) => {
     const world = await aWorld(context, { troubled: true });
     const { card } = await world.asking(ana, opsAgents, TASK);
-    const modal = await world.openModal(ben, card, "Approve");
+    const modal = await world.openForm(ben, card, "Approve");
     await world.lateBy(SHARED_MS);
     world.slack.faults.next("users.info", { http: 503 });
     await world.fillModal(ben, "worth keeping");
@@ -149,7 +149,7 @@ describe.concurrent("who may no longer decide when the modal is submitted", () =
   test("a person whom Slack looks up too slowly keeps the modal, within Slack's three seconds", async (context) => {
     const world = await aWorld(context, { troubled: true });
     const { card } = await world.asking(ana, opsAgents, TASK);
-    const modal = await world.openModal(ben, card, "Approve");
+    const modal = await world.openForm(ben, card, "Approve");
     await world.lateBy(SHARED_MS);
     world.slack.faults.next("users.info", { hang: "before" });
     await world.fillModal(ben, "in vain");
@@ -166,7 +166,7 @@ describe.concurrent("a submit in another's name", () => {
   ] as const)("%s can't use a modal that is somebody else's", async ([, person], context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
-    const modal = await world.openModal(ben, card, "Approve");
+    const modal = await world.openForm(ben, card, "Approve");
     const outcome = await world.forgeSubmit(person, modal, "let me");
     expect(JSON.stringify(outcome)).toContain("Nothing was sent");
     nothingSent(world, card);

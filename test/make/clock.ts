@@ -1,4 +1,4 @@
-import type { Clock } from "#src/flow/clock.ts";
+import type { Clock } from "#src/engine/clock.ts";
 import { NOON } from "./run.ts";
 
 export type HandClock = Clock & {

@@ -1,10 +1,10 @@
 // An agent that asks for an approval and takes it back, again and again, with no person in between.
 
-import { observe } from "#src/core/observe.ts";
-import type { Run } from "#src/core/run.ts";
-import { auditOfChange } from "#src/flow/audit-effect.ts";
-import type { AuditEntry } from "#src/flow/audit-entry.ts";
-import { capUntouched } from "#src/flow/audit-untouched.ts";
+import { observe } from "#src/domain/observe.ts";
+import type { Run } from "#src/domain/run.ts";
+import { auditOfChange } from "#src/audit/run-diff.ts";
+import type { AuditEntry } from "#src/audit/entry.ts";
+import { capUndecidedEntries } from "#src/audit/cap-entries.ts";
 import { aSnapshot, contextAt } from "./history.ts";
 import { aRunId, aWatchedRun } from "./run.ts";
 
@@ -29,7 +29,7 @@ export function aFlickering(): Flickering {
     const ctx = contextAt(at);
     const facts = { askedAt: ctx.now, ...(status === undefined ? {} : { status }) };
     const next = observe(run, aSnapshot(run, pending, facts), ctx);
-    const capped = capUntouched(run, next, auditOfChange(run, next, ctx), ctx.now);
+    const capped = capUndecidedEntries(run, next, auditOfChange(run, next, ctx), ctx.now);
     // As the store gives it back.
     run = JSON.parse(JSON.stringify(capped.run)) as Run;
     told.push(...capped.audit);

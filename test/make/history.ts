@@ -1,15 +1,15 @@
 // Runs with a past, made by the core's own functions.
 
-import type { Delivery, Verdict } from "#src/core/approval.ts";
-import { withDelivery } from "#src/core/approval-moves.ts";
-import type { Context } from "#src/core/context.ts";
-import { decide } from "#src/core/take-decision.ts";
-import { ApprovalId, Nonce } from "#src/core/ids.ts";
-import type { Json } from "#src/core/json.ts";
-import { observe } from "#src/core/observe.ts";
-import { BUILT_IN, type Policy } from "#src/core/policy.ts";
-import { replaceApproval, type Run, runId } from "#src/core/run.ts";
-import type { PendingApproval, Snapshot } from "#src/core/snapshot.ts";
+import type { Delivery, Verdict } from "#src/domain/approval.ts";
+import { withDelivery } from "#src/domain/approval-transitions.ts";
+import type { Context } from "#src/domain/context.ts";
+import { decide } from "#src/domain/decide.ts";
+import { ApprovalId, Nonce } from "#src/domain/ids.ts";
+import type { Json } from "#src/domain/json.ts";
+import { observe } from "#src/domain/observe.ts";
+import { BUILT_IN, type Policy } from "#src/domain/policy/policy.ts";
+import { replaceApproval, type Run, runId } from "#src/domain/run.ts";
+import type { PendingApproval, Snapshot } from "#src/domain/snapshot.ts";
 import { APPROVER, aWatchedRun, NOON, TEAM } from "./run.ts";
 
 let nonces = 0;
@@ -73,7 +73,7 @@ export function decidedRun(verdict: Verdict = "approve", reason = "it is time"):
   const by = { team: TEAM, user: APPROVER, kind: "member", seesChannel: true } as const;
   const submission = { approval: id, version, digest: request.digest, was: request, verdict, reason, by };
   const result = decide(run, submission, contextAt());
-  if (!result.ok) throw new Error(`refused: ${result.error.because}`);
+  if (!result.ok) throw new Error(`refused: ${result.error.type}`);
   return result.value;
 }
 
@@ -81,6 +81,6 @@ export function decidedRun(verdict: Verdict = "approve", reason = "it is time"):
 export function deliveredRun(delivery: Delivery): Run {
   const run = decidedRun();
   const [approval] = run.approvals;
-  if (approval?.state.is !== "decided") throw new Error("nothing is decided");
+  if (approval?.state.type !== "decided") throw new Error("nothing is decided");
   return replaceApproval(run, withDelivery(approval, approval.state.decision, delivery));
 }

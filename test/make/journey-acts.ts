@@ -1,8 +1,8 @@
 // What people do, as tests say it.
 
-import type { ActResult, Message, OpenView } from "#src/sandbox/slack/model.ts";
-import type { World } from "#src/sandbox/world.ts";
-import type { Run } from "#src/sandbox/service/run.ts";
+import type { ActResult, Message, OpenView } from "#sandbox/slack/model.ts";
+import type { World } from "#sandbox/world.ts";
+import type { Run } from "#sandbox/service/service-run.ts";
 import { elementsOf, labelOf, modalText, type Sight } from "./journey-sight.ts";
 
 /** What a click is told that comes before the app knows where its card is. */
@@ -52,7 +52,7 @@ export function createActing(world: World, sight: Sight) {
   }
 
   /** Presses a button that opens a modal, and waits for it. */
-  async function openModal(
+  async function openForm(
     person: string,
     card: Message,
     label: "Approve" | "Deny" | "Read in full",
@@ -64,7 +64,7 @@ export function createActing(world: World, sight: Sight) {
       return view !== undefined && view.id !== before && view;
     });
     // A card is seen a moment before the app has Slack's answer for it. People click again; so does this.
-    return modalText(opened).includes(TOO_EARLY) ? openModal(person, card, label) : opened;
+    return modalText(opened).includes(TOO_EARLY) ? openForm(person, card, label) : opened;
   }
 
   /** Presses Approve or Deny, and is privately told these words instead of getting the form. */
@@ -92,7 +92,7 @@ export function createActing(world: World, sight: Sight) {
     label: "Approve" | "Deny",
     reason: string,
   ): Promise<void> {
-    const { id } = await openModal(person, card, label);
+    const { id } = await openForm(person, card, label);
     accepted(await fillModal(person, reason));
     const still = slack.workspace.viewById(id);
     if (still !== undefined)
@@ -133,7 +133,7 @@ export function createActing(world: World, sight: Sight) {
     click,
     isRefused,
     fillModal,
-    openModal,
+    openForm,
     decide,
     runAt,
     deliver,

@@ -1,7 +1,7 @@
 // What people and the service see, as tests ask for it.
 
-import type { Block, Message, OpenView } from "#src/sandbox/slack/model.ts";
-import type { World } from "#src/sandbox/world.ts";
+import type { Block, Message, OpenView } from "#sandbox/slack/model.ts";
+import type { World } from "#sandbox/world.ts";
 
 export type Sight = ReturnType<typeof createSight>;
 

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { GroupId, UserId } from "#src/core/ids.ts";
-import { BUILT_IN, BUILT_IN_RULE, type Policy, type Rule } from "#src/core/policy.ts";
+import type { GroupId, UserId } from "#src/domain/ids.ts";
+import { BUILT_IN, BUILT_IN_RULE, type Policy, type Rule } from "#src/domain/policy/policy.ts";
 
 export function aRule(facts: Partial<Rule> = {}): Rule {
   return { ...BUILT_IN_RULE, name: "a rule", ...facts };

@@ -1,13 +1,13 @@
 // Builders of what the core remembers, through the core's own functions. Each call makes ids of its own unless told otherwise.
 
 import { createHash, randomUUID } from "node:crypto";
-import { type Approval, type Request } from "#src/core/approval.ts";
-import { newApproval } from "#src/core/approval-moves.ts";
-import { ApprovalId, ChannelId, Nonce, RunId, RunKey, TeamId, UserId } from "#src/core/ids.ts";
-import { canonicalJson, type Json } from "#src/core/json.ts";
-import { requestText } from "#src/core/request-text.ts";
-import { adoptedRun, newRun, type Run } from "#src/core/run.ts";
-import type { AuditEntry, ModalTicket } from "#src/flow/ports.ts";
+import { type Approval, type Request } from "#src/domain/approval.ts";
+import { newApproval } from "#src/domain/approval-transitions.ts";
+import { ApprovalId, ChannelId, Nonce, RunId, RunKey, TeamId, UserId } from "#src/domain/ids.ts";
+import { canonicalJson, type Json } from "#src/domain/json.ts";
+import { requestText } from "#src/domain/text/request-text.ts";
+import { adoptedRun, newRun, type Run } from "#src/domain/run.ts";
+import type { AuditEntry, FormTicket } from "#src/ports.ts";
 
 export const TEAM = TeamId("T0ACME");
 export const CHANNEL = ChannelId("C0OPS");
@@ -67,7 +67,7 @@ export function withApprovals(run: Run, ...approvals: readonly Approval[]): Run 
   return { ...run, approvals: [...run.approvals, ...approvals] };
 }
 
-export function aTicket(run: Run, approval: Approval): ModalTicket {
+export function aTicket(run: Run, approval: Approval): FormTicket {
   return {
     nonce: aNonce(),
     team: run.team,

@@ -10,12 +10,12 @@ import { request } from "undici";
 import { afterAll, beforeAll, type TestContext, vi } from "vitest";
 import { type App, startApp } from "#src/app.ts";
 import { explainFaults, readConfig } from "#src/config.ts";
-import { type AuditVerdict } from "#src/core/audit-verify.ts";
-import { verdictOn } from "#src/audit/verify.ts";
-import { openAuditFile } from "#src/store/audit-file.ts";
-import { auditKeyOf, readAuditKey } from "#src/store/audit-key.ts";
+import { type AuditVerdict } from "#src/domain/audit/verify-chain.ts";
+import { auditVerdict } from "#src/cli/audit/verify.ts";
+import { openAuditFile } from "#src/adapters/store/audit-file.ts";
+import { auditKeyOf, readAuditKey } from "#src/adapters/store/audit-key.ts";
 import { createLog } from "#src/log.ts";
-import { startWorld, type World, type WorldOptions } from "#src/sandbox/world.ts";
+import { startWorld, type World, type WorldOptions } from "#sandbox/world.ts";
 import { type Acting, createActing } from "./journey-acts.ts";
 import { expectNoCanary } from "./canary.ts";
 import { createSight, type Sight } from "./journey-sight.ts";
@@ -182,7 +182,7 @@ async function auditIn(path: string, { env = {} }: Choices): Promise<AuditVerdic
   if (key === null) return null;
   const audit = await openAuditFile(path);
   try {
-    return await verdictOn(audit, [key.publicKey], []);
+    return await auditVerdict(audit, [key.publicKey], []);
   } finally {
     await audit.close();
   }

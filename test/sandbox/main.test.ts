@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 
-const MAIN = fileURLToPath(new URL("../../src/sandbox/main.ts", import.meta.url));
+const MAIN = fileURLToPath(new URL("../../sandbox/main.ts", import.meta.url));
 const READY = /Countersign's sandbox is ready: open (http:\/\/127\.0\.0\.1:\d+\/)/;
 
 type Sandbox = {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { createRecorder } from "#src/sandbox/service/recorder.ts";
-import { createTraffic } from "#src/sandbox/slack/traffic.ts";
-import { tellRequests } from "#src/sandbox/service-traffic.ts";
+import { createRecorder } from "#sandbox/service/recorder.ts";
+import { createTraffic } from "#sandbox/slack/traffic.ts";
+import { tellRequests } from "#sandbox/service-traffic.ts";
 
 function watched(by?: string) {
   const clock = { ms: 1_000 };

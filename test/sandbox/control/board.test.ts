@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { createBoard } from "#src/sandbox/board.ts";
-import type { BotKeeper } from "#src/sandbox/bot-keeper.ts";
-import { createSandboxClock } from "#src/sandbox/clock.ts";
-import { createServiceGround } from "#src/sandbox/control/ground.ts";
-import { createScenes } from "#src/sandbox/scenes/engine.ts";
-import { createChanges } from "#src/sandbox/service/changes.ts";
-import { startGateway } from "#src/sandbox/service/start-gateway.ts";
-import { startService } from "#src/sandbox/service/start-service.ts";
+import { createPanelState } from "#sandbox/panel-state.ts";
+import type { BotKeeper } from "#sandbox/bot-keeper.ts";
+import { createSandboxClock } from "#sandbox/clock.ts";
+import { createServiceContext } from "#sandbox/control/service-context.ts";
+import { createScenes } from "#sandbox/scenes/engine.ts";
+import { createChanges } from "#sandbox/service/changes.ts";
+import { startGateway } from "#sandbox/service/start-gateway.ts";
+import { startService } from "#sandbox/service/start-service.ts";
 
 const never = () => Promise.reject(new Error("nobody asks for this"));
 
@@ -17,7 +17,7 @@ test("the panels show the servers, the bot's key and the runs as they are, and h
   const [service, gateway] = await Promise.all([startService({ clock }), startGateway({ clock })]);
   onTestFinished(async () => void (await Promise.all([service.stop(), gateway.stop()])));
   const changes = createChanges();
-  const ground = createServiceGround({ service, gateway, clock }, changes.changed);
+  const context = createServiceContext({ service, gateway, clock }, changes.changed);
   const given = { AGENT_API_KEY: service.apiKey };
   const bot: BotKeeper = {
     state: () => "running",
@@ -35,29 +35,29 @@ test("the panels show the servers, the bot's key and the runs as they are, and h
     paceMs: () => 0,
     stageFor: () => ({}) as never,
   });
-  const board = createBoard({ service: ground, bot, scenes, onChange: changes.subscribe });
+  const panelState = createPanelState({ service: context, bot, scenes, onChange: changes.subscribe });
   let heard = 0;
-  board.onChange(() => (heard += 1));
+  panelState.onChange(() => (heard += 1));
 
-  expect(board.service()).toMatchObject({
+  expect(panelState.service()).toMatchObject({
     up: true,
     gatewayUp: true,
     slowMs: 0,
     key: "right",
     bot: "running",
   });
-  expect(board.service()).toMatchObject({ clockAheadMs: 0, faults: [], vanished: [], runs: [] });
-  expect(board.scenes()).toEqual({ scenes: [], playing: null });
+  expect(panelState.service()).toMatchObject({ clockAheadMs: 0, faults: [], vanished: [], runs: [] });
+  expect(panelState.scenes()).toEqual({ scenes: [], playing: null });
 
   const [first, second] = [service.control.createRun("first"), service.control.createRun("second")];
-  expect(board.service().runs.map(({ id }) => id)).toEqual([second.id, first.id]);
+  expect(panelState.service().runs.map(({ id }) => id)).toEqual([second.id, first.id]);
   service.control.rotateKey();
-  await ground.gatewayHand.down();
-  ground.serviceHand.slow(2_000);
-  ground.serviceHand.fault({ route: "decide" }, { kind: "hang", effect: true }, 2);
-  ground.gatewayHand.fault({}, { kind: "answer", status: 500 }, "all");
-  expect(board.service()).toMatchObject({ gatewayUp: false, slowMs: 2_000, key: "rotated" });
-  expect(board.service().faults).toEqual([
+  await context.gatewayHand.down();
+  context.serviceHand.slow(2_000);
+  context.serviceHand.fault({ route: "decide" }, { kind: "hang", effect: true }, 2);
+  context.gatewayHand.fault({}, { kind: "answer", status: 500 }, "all");
+  expect(panelState.service()).toMatchObject({ gatewayUp: false, slowMs: 2_000, key: "rotated" });
+  expect(panelState.service().faults).toEqual([
     "each of the next 2 (decision): no answer, ever, after it took effect",
     "gateway, every request: HTTP 500",
   ]);

@@ -99,7 +99,7 @@ test(
     expect(wrong).toEqual([]);
     const { approvals } = sandbox.world.service.runs.all()[0] ?? {};
     expect(approvals).toMatchObject([
-      { state: { is: "decided", verdict: "approve", reason: "Release 2.41 is tested" } },
+      { state: { type: "decided", verdict: "approve", reason: "Release 2.41 is tested" } },
     ]);
   },
 );

@@ -1,10 +1,10 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { createSandboxClock } from "#src/sandbox/clock.ts";
-import { createServiceControl } from "#src/sandbox/control/service-control.ts";
-import { startGateway } from "#src/sandbox/service/start-gateway.ts";
-import { startService } from "#src/sandbox/service/start-service.ts";
+import { createSandboxClock } from "#sandbox/clock.ts";
+import { createServiceControl } from "#sandbox/control/service-control.ts";
+import { startGateway } from "#sandbox/service/start-gateway.ts";
+import { startService } from "#sandbox/service/start-service.ts";
 import { controlOf } from "./controlled.ts";
 
 test("a service that runs alone is controlled in the same way, on an address of its own", async ({

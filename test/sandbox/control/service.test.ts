@@ -24,11 +24,11 @@ test("a run is made, asks for more, and what it asks for changes, goes, returns 
   await act("service.changeApproval", { run, approval, action: "Tell nobody", details: { risk: "none" } });
   expect(await only()).toMatchObject({ approvals: [{ action: "Tell nobody", details: { risk: "none" } }] });
   await act("service.withdrawApproval");
-  expect(await only()).toMatchObject({ phase: "working", approvals: [{ state: { is: "withdrawn" } }] });
+  expect(await only()).toMatchObject({ phase: "working", approvals: [{ state: { type: "withdrawn" } }] });
   await act("service.returnApproval", { run });
   expect(await only()).toMatchObject({
     phase: "awaiting_approval",
-    approvals: [{ state: { is: "pending" } }],
+    approvals: [{ state: { type: "pending" } }],
   });
   await act("service.resolveElsewhere", { run, approval, verdict: "deny", reason: "at the console" });
   expect(await only()).toMatchObject({

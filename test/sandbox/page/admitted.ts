@@ -1,12 +1,12 @@
 // One of everything that the rules of the emulator admit. A row of the rules without a sample here fails `drawing.test.ts`.
 import { readdirSync, readFileSync } from "node:fs";
-import { complaints } from "#src/sandbox/slack/rules-check.ts";
-import type { Fields, Json, Rule } from "#src/sandbox/slack/rules-check.ts";
+import { complaints } from "#sandbox/slack/rules-check.ts";
+import type { Fields, Json, Rule } from "#sandbox/slack/rules-check.ts";
 
 export const plain = (text: string): Json => ({ type: "plain_text", text });
 export const mrkdwn = (text: string): Json => ({ type: "mrkdwn", text });
 
-const RULES = new URL("../../../src/sandbox/slack/", import.meta.url);
+const RULES = new URL("../../../sandbox/slack/", import.meta.url);
 const words = new Set(
   readdirSync(RULES)
     .filter((name) => name.startsWith("rules-"))

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import type { Block, OpenView } from "#src/sandbox/slack/model.ts";
-import { drawBlocks } from "#src/sandbox/page/drawing/blocks.ts";
-import { chosenAt, valuesOf } from "#src/sandbox/page/drawing/choices.ts";
-import { modal } from "#src/sandbox/page/drawing/modal.ts";
-import { createReader } from "#src/sandbox/page/reader.ts";
-import { fieldName } from "#src/sandbox/page/drawing/slot.ts";
+import type { Block, OpenView } from "#sandbox/slack/model.ts";
+import { drawBlocks } from "#sandbox/page/drawing/blocks.ts";
+import { chosenAt, valuesOf } from "#sandbox/page/drawing/choices.ts";
+import { modal } from "#sandbox/page/drawing/modal.ts";
+import { createReader } from "#sandbox/page/reader.ts";
+import { fieldName } from "#sandbox/page/drawing/field-context.ts";
 import { approvalCard, createStage, HOSTILE, OPS, reasonModal } from "./stage.ts";
 
 const { parts } = createStage();

@@ -1,19 +1,19 @@
 // A board whose states a test sets, and the address that the panels' buttons post to, where what they ask for is only written down.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createPage } from "#src/sandbox/page/page.ts";
-import type { Board, PageParts, SceneState, ServiceState } from "#src/sandbox/page/parts.ts";
-import { plainProfile } from "#src/sandbox/service/profile.ts";
-import * as moves from "#src/sandbox/service/run.ts";
-import type { Moved, Run } from "#src/sandbox/service/run.ts";
-import { createBotKeeper } from "#src/sandbox/bot-keeper.ts";
-import { createSandboxClock } from "#src/sandbox/clock.ts";
-import { createServiceGround } from "#src/sandbox/control/ground.ts";
-import { botActs } from "#src/sandbox/control/process-acts.ts";
-import { sceneActs } from "#src/sandbox/control/scene-acts.ts";
-import { serverActs } from "#src/sandbox/control/service-control.ts";
-import { startGateway } from "#src/sandbox/service/start-gateway.ts";
-import { startService } from "#src/sandbox/service/start-service.ts";
+import { createPage } from "#sandbox/page/page.ts";
+import type { PanelState, PageParts, SceneState, ServiceState } from "#sandbox/page/parts.ts";
+import { plainProfile } from "#sandbox/service/profile.ts";
+import * as moves from "#sandbox/service/service-run.ts";
+import type { Moved, Run } from "#sandbox/service/service-run.ts";
+import { createBotKeeper } from "#sandbox/bot-keeper.ts";
+import { createSandboxClock } from "#sandbox/clock.ts";
+import { createServiceContext } from "#sandbox/control/service-context.ts";
+import { botActs } from "#sandbox/control/process-acts.ts";
+import { sceneActs } from "#sandbox/scenes/scene-acts.ts";
+import { serverActs } from "#sandbox/control/service-control.ts";
+import { startGateway } from "#sandbox/service/start-gateway.ts";
+import { startService } from "#sandbox/service/start-service.ts";
 
 /** 12 Nov 2026, 12:38:00 UTC */
 const AT = 1_794_487_080_000;
@@ -34,8 +34,10 @@ export function someRuns(): Run[] {
   const waiting = ok(moves.ask(started("run_waits", "deploy billing-api to production"), [ask], AT));
   const asked = ok(moves.ask(started("run_failed", "fail if denied: rotate the keys"), [ask], AT));
   const denied = ok(moves.decide(asked, "apr_1", { verdict: "deny", reason: "Not in the freeze." }, AT));
-  const failed = ok(moves.end(denied, { is: "failed", code: "denied", message: "It was denied." }, AT));
-  const done = ok(moves.end(started("run_done", "just say hello"), { is: "succeeded", output: "hello" }, AT));
+  const failed = ok(moves.end(denied, { type: "failed", code: "denied", message: "It was denied." }, AT));
+  const done = ok(
+    moves.end(started("run_done", "just say hello"), { type: "succeeded", output: "hello" }, AT),
+  );
   return [waiting, failed, done];
 }
 
@@ -66,7 +68,7 @@ export function createBoard() {
     playing: null,
   };
   const told = (): void => listeners.forEach((listener) => listener());
-  const board: Board = {
+  const panelState: PanelState = {
     service: () => service,
     scenes: () => scenes,
     onChange: (listener) => {
@@ -75,7 +77,7 @@ export function createBoard() {
     },
   };
   return {
-    board,
+    panelState,
     service(change: Partial<ServiceState>): void {
       service = { ...service, ...change };
       told();
@@ -124,17 +126,17 @@ export async function serveWithControl(
 }
 
 /** What is wrong with what a button asks for: the sandbox's own acts judge it, and nothing is done. */
-export async function createJudge(board: Board) {
+export async function createJudge(panelState: PanelState) {
   const clock = createSandboxClock();
   const [service, gateway] = await Promise.all([startService({ clock }), startGateway({ clock })]);
   const scenes = {
-    state: board.scenes,
+    state: panelState.scenes,
     play: () => undefined,
     stop: () => Promise.resolve(),
-    onChange: board.onChange,
+    onChange: panelState.onChange,
   };
   const acts = [
-    ...serverActs(createServiceGround({ service, gateway, clock }, () => undefined)),
+    ...serverActs(createServiceContext({ service, gateway, clock }, () => undefined)),
     ...botActs(createBotKeeper({ env: () => ({}) })),
     ...sceneActs(scenes),
   ];

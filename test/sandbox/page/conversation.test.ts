@@ -1,10 +1,10 @@
 // What stands between messages: days, and headings where a new author speaks.
 import { expect, test } from "vitest";
-import { lists } from "#src/sandbox/page/document.ts";
-import { createSights } from "#src/sandbox/page/live/sight.ts";
-import type { PageParts } from "#src/sandbox/page/parts.ts";
-import type { Message } from "#src/sandbox/slack/model.ts";
-import { seedWorkspace } from "#src/sandbox/slack/seed.ts";
+import { lists } from "#sandbox/page/document.ts";
+import { createViewStates } from "#sandbox/page/live/view-state.ts";
+import type { PageParts } from "#sandbox/page/parts.ts";
+import type { Message } from "#sandbox/slack/model.ts";
+import { seedWorkspace } from "#sandbox/slack/seed.ts";
 import { createStage, OPS } from "./stage.ts";
 
 const MINUTE_MS = 60_000;
@@ -17,10 +17,10 @@ function newPage(timeZone = "UTC") {
   const clock = { at: NOON };
   const workspace = seedWorkspace({ now: () => clock.at });
   const parts: PageParts = { ...createStage().parts, workspace, timeZone };
-  const sight = createSights(workspace)();
+  const viewState = createViewStates(workspace)();
   const place = { person: "U0ANA", where: OPS, thread: null as string | null, panel: null };
   const drawn = (list: "messages" | "replies"): string[] =>
-    (lists(parts, place, sight)[list] ?? []).map(({ inner }) => inner.toString());
+    (lists(parts, place, viewState)[list] ?? []).map(({ inner }) => inner.toString());
   const post = (more: Partial<Message> = {}): Message =>
     workspace.post({ channel: OPS, author: APP, text: "words", ...more });
   return {

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import type { Message } from "#src/sandbox/slack/model.ts";
-import { avatar } from "#src/sandbox/page/avatar.ts";
-import { fileCard } from "#src/sandbox/page/drawing/file-card.ts";
-import { drawMessage } from "#src/sandbox/page/drawing/message.ts";
-import type { Shown } from "#src/sandbox/page/drawing/message.ts";
-import { createReader } from "#src/sandbox/page/reader.ts";
+import type { Message } from "#sandbox/slack/model.ts";
+import { avatar } from "#sandbox/page/avatar.ts";
+import { fileCard } from "#sandbox/page/drawing/file-card.ts";
+import { drawMessage } from "#sandbox/page/drawing/message.ts";
+import type { Shown } from "#sandbox/page/drawing/message.ts";
+import { createReader } from "#sandbox/page/reader.ts";
 import { createStage, OPS } from "./stage.ts";
 
 const { parts, workspace } = createStage();
@@ -115,10 +115,7 @@ describe("faces", () => {
   });
 
   test("are read easily: white on each colour is at least 4.5 : 1", () => {
-    const css = readFileSync(
-      new URL("../../../src/sandbox/page/browser/avatar.css", import.meta.url),
-      "utf8",
-    );
+    const css = readFileSync(new URL("../../../sandbox/page/browser/avatar.css", import.meta.url), "utf8");
     const colours = [...css.matchAll(/\[data-tone="\d+"\] \{\s*background: (#[\da-f]{6})/g)].map(
       (one) => one[1],
     );

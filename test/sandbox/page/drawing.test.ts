@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { homeBlocks, messageBlocks, modalBlocks } from "#src/sandbox/slack/rules-blocks.ts";
-import { complaints, list, oneOf } from "#src/sandbox/slack/rules-check.ts";
-import type { Fields, Json, Rule } from "#src/sandbox/slack/rules-check.ts";
-import { asAccessory, inActions, inContextActions, inInput } from "#src/sandbox/slack/rules-elements.ts";
-import { richText as richTextRules } from "#src/sandbox/slack/rules-rich-text.ts";
-import type { Block } from "#src/sandbox/slack/model.ts";
-import { drawBlocks } from "#src/sandbox/page/drawing/blocks.ts";
-import { createReader } from "#src/sandbox/page/reader.ts";
+import { homeBlocks, messageBlocks, modalBlocks } from "#sandbox/slack/rules-blocks.ts";
+import { complaints, list, oneOf } from "#sandbox/slack/rules-check.ts";
+import type { Fields, Json, Rule } from "#sandbox/slack/rules-check.ts";
+import { asAccessory, inActions, inContextActions, inInput } from "#sandbox/slack/rules-elements.ts";
+import { richText as richTextRules } from "#sandbox/slack/rules-rich-text.ts";
+import type { Block } from "#sandbox/slack/model.ts";
+import { drawBlocks } from "#sandbox/page/drawing/blocks.ts";
+import { createReader } from "#sandbox/page/reader.ts";
 import { admittedBy, blocksWith, ELEMENTS, PARTS, PIECES, plain, richText } from "./admitted.ts";
 import { createStage, OPS } from "./stage.ts";
 

@@ -1,7 +1,7 @@
 // What a newcomer is told under the conversation, step by step.
 import { expect, test } from "vitest";
-import { hint } from "#src/sandbox/page/hint.ts";
-import type { Message } from "#src/sandbox/slack/model.ts";
+import { hint } from "#sandbox/page/hint.ts";
+import type { Message } from "#sandbox/slack/model.ts";
 import { createBoard } from "./board.ts";
 import { approvalCard, createStage, decidedCard, OPS } from "./stage.ts";
 
@@ -15,7 +15,10 @@ function newChannel() {
   const { parts, workspace } = createStage();
   const fake = createBoard();
   const said = (person = "U0ANA", where = OPS): string => {
-    const drawn = hint({ ...parts, board: fake.board }, { person, where, thread: null, panel: null });
+    const drawn = hint(
+      { ...parts, panelState: fake.panelState },
+      { person, where, thread: null, panel: null },
+    );
     return (drawn?.toString() ?? "")
       .replace(/<[^>]*>/g, "")
       .replace(/\s+/g, " ")

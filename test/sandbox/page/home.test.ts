@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { home } from "#src/sandbox/page/drawing/home.ts";
-import { createReader } from "#src/sandbox/page/reader.ts";
-import type { HomeView } from "#src/sandbox/slack/model.ts";
+import { home } from "#sandbox/page/drawing/home-tab.ts";
+import { createReader } from "#sandbox/page/reader.ts";
+import type { HomeView } from "#sandbox/slack/model.ts";
 import { ELEMENTS, plain } from "./admitted.ts";
 import { createStage } from "./stage.ts";
 

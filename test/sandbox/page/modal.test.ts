@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import type { OpenView } from "#src/sandbox/slack/model.ts";
-import { valuesOf } from "#src/sandbox/page/drawing/choices.ts";
-import { modal } from "#src/sandbox/page/drawing/modal.ts";
-import { createReader } from "#src/sandbox/page/reader.ts";
-import { fieldName } from "#src/sandbox/page/drawing/slot.ts";
-import { asTyped, typedRichText } from "#src/sandbox/page/drawing/typed-rich-text.ts";
+import type { OpenView } from "#sandbox/slack/model.ts";
+import { valuesOf } from "#sandbox/page/drawing/choices.ts";
+import { modal } from "#sandbox/page/drawing/modal.ts";
+import { createReader } from "#sandbox/page/reader.ts";
+import { fieldName } from "#sandbox/page/drawing/field-context.ts";
+import { asTyped, typedRichText } from "#sandbox/page/drawing/typed-rich-text.ts";
 import { ELEMENTS, plain } from "./admitted.ts";
 import { createStage, OPS, reasonModal } from "./stage.ts";
 

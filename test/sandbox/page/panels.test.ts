@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { begin, end, newRun } from "#src/sandbox/service/run.ts";
-import type { Run } from "#src/sandbox/service/run.ts";
-import { plainProfile } from "#src/sandbox/service/profile.ts";
+import { begin, end, newRun } from "#sandbox/service/service-run.ts";
+import type { Run } from "#sandbox/service/service-run.ts";
+import { plainProfile } from "#sandbox/service/profile.ts";
 import { createBoard, createJudge, serveWithControl } from "./board.ts";
 import { createStage, HOSTILE, OPS, servePage } from "./stage.ts";
 
@@ -12,7 +12,7 @@ let served: Awaited<ReturnType<typeof serveWithControl>>;
 beforeEach(async () => {
   stage = createStage();
   fake = createBoard();
-  served = await serveWithControl({ ...stage.parts, board: fake.board });
+  served = await serveWithControl({ ...stage.parts, panelState: fake.panelState });
 });
 afterEach(() => served.close());
 
@@ -103,7 +103,7 @@ describe("the service panel", () => {
   test("a run that is over can only vanish, one that vanished reappear", async () => {
     const over = newRun("run_over", "just say hi", 1);
     const begun = begin(over);
-    const ended = begun.ok ? end(begun.run, { is: "succeeded", output: "hi" }, 2) : begun;
+    const ended = begun.ok ? end(begun.run, { type: "succeeded", output: "hi" }, 2) : begun;
     if (!ended.ok) throw new Error(ended.because);
     fake.service({ runs: [ended.run] });
     const body = await service();
@@ -142,7 +142,7 @@ describe("the service panel", () => {
 });
 
 test("every button of the panels asks for an act that there is, with arguments that fit", async () => {
-  const judge = await createJudge(fake.board);
+  const judge = await createJudge(fake.panelState);
   const faults: (string | null)[] = [];
   const look = async (): Promise<void> => {
     for (const body of [await service(), await scenes()]) {

@@ -1,13 +1,13 @@
 // A workspace with something of everything in it, a page over it, and acts that are only written down.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { ActResult, Acts, Block, Message } from "#src/sandbox/slack/model.ts";
-import { typed } from "#src/sandbox/slack/marks.ts";
-import { seedWorkspace } from "#src/sandbox/slack/seed.ts";
-import { createTraffic } from "#src/sandbox/slack/traffic.ts";
-import type { Workspace } from "#src/sandbox/slack/workspace.ts";
-import { createPage } from "#src/sandbox/page/page.ts";
-import type { PageParts } from "#src/sandbox/page/parts.ts";
+import type { ActResult, Acts, Block, Message } from "#sandbox/slack/model.ts";
+import { typed } from "#sandbox/slack/marks.ts";
+import { seedWorkspace } from "#sandbox/slack/seed.ts";
+import { createTraffic } from "#sandbox/slack/traffic.ts";
+import type { Workspace } from "#sandbox/slack/workspace.ts";
+import { createPage } from "#sandbox/page/page.ts";
+import type { PageParts } from "#sandbox/page/parts.ts";
 
 /** 12 Nov 2026, 12:38:00 UTC */
 const START_MS = 1_794_487_080_000;
@@ -53,7 +53,7 @@ export function createStage(answers: Partial<Record<keyof Acts, () => Promise<Ac
     traffic,
     connected: () => true,
     openHome: () => Promise.resolve(),
-    board: null,
+    panelState: null,
     commands: [
       {
         command: "/agent",

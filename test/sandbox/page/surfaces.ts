@@ -1,19 +1,24 @@
 // The product's own messages, forms and Home tab, made by its builders, and a list of everything the page can show.
-import type { Approval, Decision, Delivery } from "#src/core/approval.ts";
-import { ChannelId, RunId, UserId } from "#src/core/ids.ts";
-import { OUTCOME, type Run } from "#src/core/run.ts";
-import type { Block, Message, OpenView } from "#src/sandbox/slack/model.ts";
-import type { Workspace } from "#src/sandbox/slack/workspace.ts";
-import { help, runList } from "#src/slack/blocks/answers.ts";
-import { approvalCard } from "#src/slack/blocks/approval-card.ts";
-import { changedModal, decisionModal, readModal, refusedModal } from "#src/slack/blocks/decision-modal.ts";
-import { healthReport } from "#src/slack/blocks/health-report.ts";
-import { homeView } from "#src/slack/blocks/home.ts";
-import { drawn } from "#src/slack/blocks/message.ts";
-import { runForm } from "#src/slack/blocks/run-form.ts";
-import { inActions, inContextActions, inInput } from "#src/sandbox/slack/rules-elements.ts";
+import type { Approval, Decision, Delivery } from "#src/domain/approval.ts";
+import { ChannelId, RunId, UserId } from "#src/domain/ids.ts";
+import { OUTCOME, type Run } from "#src/domain/run.ts";
+import type { Block, Message, OpenView } from "#sandbox/slack/model.ts";
+import { inActions, inContextActions, inInput } from "#sandbox/slack/rules-elements.ts";
+import type { Workspace } from "#sandbox/slack/workspace.ts";
+import { help, runList } from "#src/adapters/slack/blocks/command-answers.ts";
+import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
+import {
+  changedModal,
+  decisionModal,
+  readModal,
+  refusedModal,
+} from "#src/adapters/slack/blocks/decision-modal.ts";
+import { healthReport } from "#src/adapters/slack/blocks/health-report.ts";
+import { homeView } from "#src/adapters/slack/blocks/home-view.ts";
+import { runForm } from "#src/adapters/slack/blocks/run-form.ts";
+import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import { anApproval, aNonce, aRun, NOON, TEAM, withApprovals } from "../../make/run.ts";
-import { endedRun, requestOf } from "../../slack/observed.ts";
+import { endedRun, requestOf } from "../../adapters/slack/observed.ts";
 import { blocksWith, ELEMENTS, plain } from "./admitted.ts";
 import { fillWorkspace, OPS } from "./stage.ts";
 
@@ -38,7 +43,7 @@ const LONG = requestOf("Migrate the ledger", {
 const input = "deploy billing-api 2026.11.3\nthen tell the on-call";
 export const RUN: Run = {
   ...aRun({ input, requester: BEN, channel: ChannelId(OPS) }),
-  creation: { is: "created", id: RunId("run_7Qk2"), at: NOON },
+  creation: { type: "created", id: RunId("run_7Qk2"), at: NOON },
   seen: { status: "awaiting_approval", since: NOON, ended: null, lists: true, askedAt: NOON },
 };
 export const PENDING: Approval = { ...anApproval("apr_1"), request: DEPLOY };
@@ -46,7 +51,7 @@ export const PENDING: Approval = { ...anApproval("apr_1"), request: DEPLOY };
 const decided = (verdict: Decision["verdict"], reason: string, delivery: Delivery): Approval => ({
   ...PENDING,
   state: {
-    is: "decided",
+    type: "decided",
     decision: { verdict, reason, by: { team: TEAM, user: CAT }, at: NOON + 65_000, digest: DEPLOY.digest },
     delivery,
   },
@@ -66,20 +71,20 @@ const CARDS: readonly Approval[] = [
           at: NOON,
           digest: DEPLOY.digest,
         },
-        because: "request-changed",
+        cause: "request-changed",
         words: "",
       },
     ],
   },
-  decided("deny", "Not before the freeze ends", { is: "sending", at: NOON, tries: 1, lost: false }),
-  decided("approve", "Checked the plan", { is: "confirmed", at: NOON, stillListed: null }),
+  decided("deny", "Not before the freeze ends", { type: "sending", at: NOON, tries: 1, lost: false }),
+  decided("approve", "Checked the plan", { type: "confirmed", at: NOON, stillListed: null }),
   decided("deny", "Not before the freeze ends.\nAsk again on Monday.", {
-    is: "confirmed",
+    type: "confirmed",
     at: NOON,
     stillListed: null,
   }),
-  decided("approve", "", { is: "elsewhere", at: NOON, words: "HTTP 409: already resolved" }),
-  { ...PENDING, state: { is: "closed", because: "no-longer-listed", at: NOON } },
+  decided("approve", "", { type: "elsewhere", at: NOON, words: "HTTP 409: already resolved" }),
+  { ...PENDING, state: { type: "closed", cause: "no-longer-listed", at: NOON } },
 ];
 
 const OUTPUT = `# Deployed
@@ -103,7 +108,7 @@ const ended = endedRun(RUN, {
   extra: {},
   completedAt: "2026-11-20T12:04:20Z",
 });
-const unknown: Run = { ...RUN, creation: { is: "unknown", words: "reset", at: NOON, again: "asked" } };
+const unknown: Run = { ...RUN, creation: { type: "unknown", words: "reset", at: NOON, again: "asked" } };
 
 const blocksOf = (held: { blocks: readonly object[] }): Block[] =>
   structuredClone([...held.blocks]) as Block[];
@@ -117,16 +122,16 @@ const post = (workspace: Workspace, said: Posted, more: Partial<Message> = {}): 
 function tellRun(workspace: Workspace): Message {
   workspace.post({ channel: OPS, author: BEN, text: "Could somebody look at the release? :eyes:" });
   workspace.post({ channel: OPS, author: BEN, text: "It is <https://example.com/r|2026.11.3>." });
-  const opening = post(workspace, drawn(RUN, "opening"));
+  const opening = post(workspace, messageIn(RUN, "opening"));
   opening.reactions = { eyes: ["U0ANA", CAT], rocket: [BEN] };
   const thread = opening.ts;
   for (const approval of CARDS) post(workspace, approvalCard(RUN, approval), { thread, broadcast: true });
-  const outcome = post(workspace, drawn(ended, OUTCOME), { thread });
+  const outcome = post(workspace, messageIn(ended, OUTCOME), { thread });
   workspace.files.set("F0OUT", file("F0OUT", "output.md", "output.md", Buffer.from(OUTPUT)));
   workspace.files.set("F0BIN", file("F0BIN", "core.dump", "What it left behind", Buffer.alloc(1_234_567)));
   post(workspace, { text: "", blocks: [] }, { thread, files: ["F0OUT", "F0BIN", "F0GONE"] });
   workspace.edit(outcome, {});
-  post(workspace, drawn(unknown, OUTCOME), { thread });
+  post(workspace, messageIn(unknown, OUTCOME), { thread });
   post(workspace, approvalCard(RUN, PENDING), { thread, broadcast: true });
   return opening;
 }
@@ -149,7 +154,7 @@ function tellPrivately(workspace: Workspace): void {
   const health = {
     service: report,
     gateway: { ok: false, latencyMs: 0, fault: "It does not answer (ECONNREFUSED).", says: {} },
-    poller: { watched: 3, inFlight: 0, service: { is: "answers" as const } },
+    poller: { watched: 3, inFlight: 0, service: { type: "answers" as const } },
     unreadable: { runs: 0, approvals: 0 },
     store: { ok: true, latencyMs: 2 },
     audit: { open: [], code: null },

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import * as fc from "fast-check";
-import { attr, html } from "#src/sandbox/page/html.ts";
-import { markdown } from "#src/sandbox/page/drawing/markdown.ts";
-import { drawText, mrkdwn } from "#src/sandbox/page/drawing/mrkdwn.ts";
-import { createReader } from "#src/sandbox/page/reader.ts";
-import { richText } from "#src/sandbox/page/drawing/rich-text.ts";
+import { attr, html } from "#sandbox/page/html.ts";
+import { markdown } from "#sandbox/page/drawing/markdown.ts";
+import { drawText, mrkdwn } from "#sandbox/page/drawing/mrkdwn.ts";
+import { createReader } from "#sandbox/page/reader.ts";
+import { richText } from "#sandbox/page/drawing/rich-text.ts";
 import { createStage, HOSTILE, OPS } from "./stage.ts";
 
 const { parts } = createStage();

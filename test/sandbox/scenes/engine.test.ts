@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { createScenes, type Played, type SceneParts, type Scenes } from "#src/sandbox/scenes/engine.ts";
-import type { Stage } from "#src/sandbox/scenes/stage.ts";
-import type { Story } from "#src/sandbox/scenes/story.ts";
+import { createScenes, type Played, type SceneParts, type Scenes } from "#sandbox/scenes/engine.ts";
+import type { Stage } from "#sandbox/scenes/stage.ts";
+import type { Story } from "#sandbox/scenes/story.ts";
 
 /** Stories of these tests use nothing of the stage but its captions. */
 type Told = Pick<Stage, "say">;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { tricksIn } from "#src/sandbox/scenes/inert.ts";
-import type { Message, Person } from "#src/sandbox/slack/model.ts";
+import { tricksIn } from "#sandbox/scenes/inert.ts";
+import type { Message, Person } from "#sandbox/slack/model.ts";
 
 const ana: Person = {
   id: "U0ANA",

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { stories } from "#src/sandbox/scenes/stories.ts";
+import { stories } from "#sandbox/scenes/stories.ts";
 import { type Controlled, QUICK, startControlled } from "../control/controlled.ts";
 
 let sandbox: Controlled;

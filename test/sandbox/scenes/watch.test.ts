@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { countRefused } from "#src/sandbox/scenes/watch.ts";
-import { createTraffic } from "#src/sandbox/slack/traffic.ts";
+import { countRefused } from "#sandbox/scenes/watch.ts";
+import { createTraffic } from "#sandbox/slack/traffic.ts";
 
 test("refused calls are counted from the beginning to the end, also those that the log has forgotten", () => {
   const traffic = createTraffic({ now: () => 0, secrets: [] });

@@ -1,6 +1,6 @@
 // The plainest client of the service, for tests: one request, one answer, nothing repeated.
 
-import type { Service } from "#src/sandbox/service/start-service.ts";
+import type { Service } from "#sandbox/service/start-service.ts";
 
 export type Answered = {
   readonly status: number;

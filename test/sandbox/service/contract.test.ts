@@ -1,6 +1,6 @@
 import { describe } from "vitest";
-import type { Profile } from "#src/sandbox/service/profile.ts";
-import { startService } from "#src/sandbox/service/start-service.ts";
+import type { Profile } from "#sandbox/service/profile.ts";
+import { startService } from "#sandbox/service/start-service.ts";
 import { agentServiceContract } from "../../contract/agent-service.ts";
 
 /** Services that differ in all that the document leaves open, and still follow it. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { startService } from "#src/sandbox/service/start-service.ts";
-import type { Service } from "#src/sandbox/service/start-service.ts";
+import { startService } from "#sandbox/service/start-service.ts";
+import type { Service } from "#sandbox/service/start-service.ts";
 import { asking, create, decide, ended, read, send } from "./client.ts";
 
 let service: Service;

@@ -2,12 +2,12 @@ import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { nameOfKey } from "#src/sandbox/service/api-keys.ts";
-import { createManualClock } from "#src/sandbox/service/clock.ts";
-import type { ManualClock } from "#src/sandbox/service/clock.ts";
-import { startGateway } from "#src/sandbox/service/start-gateway.ts";
-import type { Gateway } from "#src/sandbox/service/start-gateway.ts";
-import { usageReport } from "#src/sandbox/service/usage.ts";
+import { nameOfKey } from "#sandbox/service/api-keys.ts";
+import { createManualClock } from "#sandbox/service/service-clock.ts";
+import type { ManualClock } from "#sandbox/service/service-clock.ts";
+import { startGateway } from "#sandbox/service/start-gateway.ts";
+import type { Gateway } from "#sandbox/service/start-gateway.ts";
+import { usageReport } from "#sandbox/service/usage.ts";
 import { until } from "./looking.ts";
 
 const text: unknown = expect.any(String);

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { embed } from "#src/sandbox/service/embedding.ts";
-import { complete, countTokens } from "#src/sandbox/service/local-model.ts";
+import { embed } from "#sandbox/service/embedding.ts";
+import { complete, countTokens } from "#sandbox/service/local-model.ts";
 
 const anyText = fc.string({ unit: "binary", maxLength: 200 });
 const near = (one: readonly number[], other: readonly number[]) =>

@@ -7,10 +7,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { startGateway } from "#src/sandbox/service/start-gateway.ts";
-import { startService } from "#src/sandbox/service/start-service.ts";
+import { startGateway } from "#sandbox/service/start-gateway.ts";
+import { startService } from "#sandbox/service/start-service.ts";
 
-const MAIN = fileURLToPath(import.meta.resolve("#src/sandbox/service/main.ts"));
+const MAIN = fileURLToPath(import.meta.resolve("#sandbox/serve.ts"));
 
 let directory: string;
 let statePath: string;

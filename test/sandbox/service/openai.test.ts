@@ -2,9 +2,9 @@
 
 import OpenAI, { AuthenticationError, BadRequestError, NotFoundError, RateLimitError } from "openai";
 import { afterEach, expect, test } from "vitest";
-import { createManualClock } from "#src/sandbox/service/clock.ts";
-import { startGateway } from "#src/sandbox/service/start-gateway.ts";
-import type { Gateway, GatewayOptions } from "#src/sandbox/service/start-gateway.ts";
+import { createManualClock } from "#sandbox/service/service-clock.ts";
+import { startGateway } from "#sandbox/service/start-gateway.ts";
+import type { Gateway, GatewayOptions } from "#sandbox/service/start-gateway.ts";
 import { until } from "./looking.ts";
 
 let gateway: Gateway;

@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from "vitest";
-import { plainProfile } from "#src/sandbox/service/profile.ts";
-import type { Profile } from "#src/sandbox/service/profile.ts";
-import { profileChange, profileTable } from "#src/sandbox/service/profile-table.ts";
-import { startService } from "#src/sandbox/service/start-service.ts";
-import type { Service } from "#src/sandbox/service/start-service.ts";
+import { plainProfile } from "#sandbox/service/profile.ts";
+import type { Profile } from "#sandbox/service/profile.ts";
+import { profileChange, profileTable } from "#sandbox/service/profile-table.ts";
+import { startService } from "#sandbox/service/start-service.ts";
+import type { Service } from "#sandbox/service/start-service.ts";
 import { asking, create, decide, ended, read, send } from "./client.ts";
 
 const text: unknown = expect.any(String);

@@ -2,8 +2,8 @@
 
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startService } from "#src/sandbox/service/start-service.ts";
-import type { Service } from "#src/sandbox/service/start-service.ts";
+import { startService } from "#sandbox/service/start-service.ts";
+import type { Service } from "#sandbox/service/start-service.ts";
 import { until } from "./looking.ts";
 
 let service: Service;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startService } from "#src/sandbox/service/start-service.ts";
-import type { Service } from "#src/sandbox/service/start-service.ts";
+import { startService } from "#sandbox/service/start-service.ts";
+import type { Service } from "#sandbox/service/start-service.ts";
 import { asking, create, decide, pathOf, send } from "./client.ts";
 
 let service: Service;

@@ -2,8 +2,8 @@ import { copyFile, mkdtemp, readFile, readdir, rm, stat, writeFile } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { startService } from "#src/sandbox/service/start-service.ts";
-import type { Service, ServiceOptions } from "#src/sandbox/service/start-service.ts";
+import { startService } from "#sandbox/service/start-service.ts";
+import type { Service, ServiceOptions } from "#sandbox/service/start-service.ts";
 import { asking, create, decide, ended, read, send } from "./client.ts";
 
 let directory: string;

@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import * as runs from "#src/sandbox/service/run.ts";
-import type { Run } from "#src/sandbox/service/run.ts";
-import { wake } from "#src/sandbox/service/script.ts";
-import { stepsFor } from "#src/sandbox/service/tasks.ts";
+import * as runs from "#sandbox/service/service-run.ts";
+import type { Run } from "#sandbox/service/service-run.ts";
+import { wake } from "#sandbox/service/script.ts";
+import { stepsFor } from "#sandbox/service/tasks.ts";
 
 const inputs = [
   "Deploy billing",
@@ -26,15 +26,15 @@ const action = fc.oneof(
   fc.record({ do: fc.constantFrom("withdraw", "change", "reopen"), which }),
   fc.record({ do: fc.constant("decide" as const), which, verdict: fc.constantFrom("approve", "deny") }),
   fc.record({ do: fc.constant("ask" as const), count: fc.nat({ max: 2 }) }),
-  fc.record({ do: fc.constant("end" as const), is: fc.constantFrom("succeeded", "failed", "canceled") }),
+  fc.record({ do: fc.constant("end" as const), type: fc.constantFrom("succeeded", "failed", "canceled") }),
 );
 type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
 
-const ending = (is: runs.Ending["is"]): runs.Ending =>
+const ending = (is: runs.Ending["type"]): runs.Ending =>
   ({
-    succeeded: { is: "succeeded", output: "done" } as const,
-    failed: { is: "failed", code: "x", message: "x" } as const,
-    canceled: { is: "canceled", reason: "x" } as const,
+    succeeded: { type: "succeeded", output: "done" } as const,
+    failed: { type: "failed", code: "x", message: "x" } as const,
+    canceled: { type: "canceled", reason: "x" } as const,
   })[is];
 
 function moved(run: Run, action: Exclude<Action, { do: "wake" }>, now: number): runs.Moved {
@@ -57,7 +57,7 @@ function moved(run: Run, action: Exclude<Action, { do: "wake" }>, now: number): 
       );
     }
     case "end":
-      return runs.end(run, ending(action.is), now);
+      return runs.end(run, ending(action.type), now);
   }
 }
 
@@ -108,7 +108,7 @@ test("a run that is over stays as it is", () => {
 test("a decision, once made, keeps its verdict unless the request is asked anew", () => {
   histories((before, after, action) => {
     if (action.do === "reopen") return;
-    for (const approval of before.approvals.filter(({ state }) => state.is === "decided")) {
+    for (const approval of before.approvals.filter(({ state }) => state.type === "decided")) {
       expect(after.approvals).toContainEqual(approval);
     }
   });

@@ -8,11 +8,11 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterEach, expect, test } from "vitest";
-import { profileTable } from "#src/sandbox/service/profile-table.ts";
-import { helpText, readOptions } from "#src/sandbox/service/shell-options.ts";
-import { tasks } from "#src/sandbox/service/tasks.ts";
+import { profileTable } from "#sandbox/service/profile-table.ts";
+import { helpText, readOptions } from "#sandbox/service/shell-options.ts";
+import { tasks } from "#sandbox/service/tasks.ts";
 
-const main = fileURLToPath(import.meta.resolve("#src/sandbox/service/main.ts"));
+const main = fileURLToPath(import.meta.resolve("#sandbox/serve.ts"));
 
 const children = new Set<ReturnType<typeof spawn>>();
 afterEach(() => {

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createManualClock } from "#src/sandbox/service/clock.ts";
-import type { Run } from "#src/sandbox/service/run.ts";
-import { startService } from "#src/sandbox/service/start-service.ts";
-import type { Service } from "#src/sandbox/service/start-service.ts";
-import { scriptFor, tasks } from "#src/sandbox/service/tasks.ts";
+import { createManualClock } from "#sandbox/service/service-clock.ts";
+import type { Run } from "#sandbox/service/service-run.ts";
+import { startService } from "#sandbox/service/start-service.ts";
+import type { Service } from "#sandbox/service/start-service.ts";
+import { scriptFor, tasks } from "#sandbox/service/tasks.ts";
 
 const text: unknown = expect.any(String);
 
@@ -22,7 +22,7 @@ function now(id: string): Run {
   return run;
 }
 
-const pending = (id: string) => now(id).approvals.filter(({ state }) => state.is === "pending");
+const pending = (id: string) => now(id).approvals.filter(({ state }) => state.type === "pending");
 
 function decideAll(id: string, verdict: "approve" | "deny", reason: string | null = null) {
   for (const approval of pending(id)) service.control.resolveElsewhere(id, approval.id, { verdict, reason });
@@ -30,7 +30,7 @@ function decideAll(id: string, verdict: "approve" | "deny", reason: string | nul
 
 function outputOf(id: string): string {
   const { ending } = now(id);
-  return ending?.is === "succeeded" ? ending.output : `not succeeded: ${JSON.stringify(ending)}`;
+  return ending?.type === "succeeded" ? ending.output : `not succeeded: ${JSON.stringify(ending)}`;
 }
 
 test("a run moves only as its clock does: queued, working, asking, working, succeeded", () => {

@@ -4,8 +4,8 @@ import { App, SocketModeReceiver } from "@slack/bolt";
 import type { Logger } from "@slack/bolt";
 import { WebClient } from "@slack/web-api";
 
-import { startSlack } from "#src/sandbox/slack/server.ts";
-import type { Slack, SlackOptions } from "#src/sandbox/slack/server.ts";
+import { startSlack } from "#sandbox/slack/server.ts";
+import type { Slack, SlackOptions } from "#sandbox/slack/server.ts";
 
 const fullManifest = new URL("manifest-full.yml", import.meta.url).pathname;
 

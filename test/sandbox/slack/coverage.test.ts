@@ -6,16 +6,16 @@ import { fileURLToPath } from "node:url";
 import { format } from "prettier";
 import { describe, expect, test } from "vitest";
 
-import { coverage } from "#src/sandbox/slack/coverage.ts";
-import { coverageDocument } from "#src/sandbox/slack/coverage-document.ts";
-import { namedLimits } from "#src/sandbox/slack/coverage-limits.ts";
-import { strayMethods } from "#src/sandbox/slack/coverage-methods.ts";
-import { errors } from "#src/sandbox/slack/errors.ts";
-import { eventScopes } from "#src/sandbox/slack/events.ts";
-import { slackTiming } from "#src/sandbox/slack/ground.ts";
-import { methods } from "#src/sandbox/slack/methods.ts";
-import { blockRows } from "#src/sandbox/slack/rules-blocks.ts";
-import { elementRows } from "#src/sandbox/slack/rules-elements.ts";
+import { coverage } from "#sandbox/slack/coverage.ts";
+import { coverageDocument } from "#sandbox/slack/coverage-document.ts";
+import { namedLimits } from "#sandbox/slack/coverage-limits.ts";
+import { strayMethods } from "#sandbox/slack/coverage-methods.ts";
+import { errors } from "#sandbox/slack/errors.ts";
+import { eventScopes } from "#sandbox/slack/events.ts";
+import { slackTiming } from "#sandbox/slack/context.ts";
+import { methods } from "#sandbox/slack/methods.ts";
+import { blockRows } from "#sandbox/slack/rules-blocks.ts";
+import { elementRows } from "#sandbox/slack/rules-elements.ts";
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const rows = coverage.flatMap((section) => section.rows);
@@ -24,7 +24,7 @@ const subjects = (title: string): string[] =>
 
 /** What the acts of people send the app, as their sources name it. */
 const payloads = (): string[] => {
-  const folder = at("../../../src/sandbox/slack/");
+  const folder = at("../../../sandbox/slack/");
   const acts = readdirSync(folder).filter((name) => name.startsWith("act-"));
   const code = acts.map((name) => readFileSync(`${folder}${name}`, "utf8")).join("\n");
   const named = [...code.matchAll(/(?:\btype|\bkind): "([a-z_]+)"/g)].map(([, type]) => type ?? "");
@@ -77,7 +77,7 @@ test("every row but those of what is not there names tests that exist", () => {
 });
 
 test("every refusal of the table is given somewhere in the code", () => {
-  const folder = at("../../../src/sandbox/slack/");
+  const folder = at("../../../sandbox/slack/");
   const code = readdirSync(folder)
     .filter((name) => name !== "errors.ts" && !name.startsWith("coverage"))
     .map((name) => readFileSync(`${folder}${name}`, "utf8"))
@@ -90,8 +90,8 @@ test("every refusal of the table is given somewhere in the code", () => {
 
 test("the judge's suites use nothing but the SDK, the sandbox's start and its tables", () => {
   const judges = readdirSync(at("./")).filter((name) => name.startsWith("judge"));
-  const allowed = ["node:", "@slack/bolt", "@slack/web-api", "vitest", "./judge.ts", "#src/sandbox/slack/"];
-  const tables = ["server.ts", "methods.ts", "rules-elements.ts"].map((name) => `#src/sandbox/slack/${name}`);
+  const allowed = ["node:", "@slack/bolt", "@slack/web-api", "vitest", "./judge.ts", "#sandbox/slack/"];
+  const tables = ["server.ts", "methods.ts", "rules-elements.ts"].map((name) => `#sandbox/slack/${name}`);
   for (const name of judges) {
     const imports = [...readFileSync(at(`./${name}`), "utf8").matchAll(/from "([^"]+)"/g)].map(
       ([, from]) => from ?? "",

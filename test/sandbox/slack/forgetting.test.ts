@@ -2,8 +2,8 @@
 
 import { expect, test } from "vitest";
 
-import { Refused } from "#src/sandbox/slack/refused.ts";
-import { createTriggers } from "#src/sandbox/slack/triggers.ts";
+import { Refused } from "#sandbox/slack/refused.ts";
+import { createTriggers } from "#sandbox/slack/triggers.ts";
 
 import { ana, clientOf, lastTrigger, opsAgents, reasonModal, refusal, startFull } from "./bolt-app.ts";
 

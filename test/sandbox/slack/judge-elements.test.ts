@@ -3,7 +3,7 @@
 import type { types } from "@slack/bolt";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
-import { elementRows } from "#src/sandbox/slack/rules-elements.ts";
+import { elementRows } from "#sandbox/slack/rules-elements.ts";
 
 import { startJudged } from "./judge.ts";
 import type { Judged, Mode } from "./judge.ts";

@@ -3,7 +3,7 @@
 import { WebClient } from "@slack/web-api";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
-import { methods } from "#src/sandbox/slack/methods.ts";
+import { methods } from "#sandbox/slack/methods.ts";
 
 import { startJudged } from "./judge.ts";
 import type { Judged } from "./judge.ts";

@@ -5,8 +5,8 @@ import type { AddressInfo } from "node:net";
 import { App, HTTPReceiver, LogLevel, SocketModeReceiver } from "@slack/bolt";
 import type { Logger } from "@slack/bolt";
 
-import { startSlack } from "#src/sandbox/slack/server.ts";
-import type { Slack, SlackOptions } from "#src/sandbox/slack/server.ts";
+import { startSlack } from "#sandbox/slack/server.ts";
+import type { Slack, SlackOptions } from "#sandbox/slack/server.ts";
 
 export type Mode = "socket" | "http";
 

@@ -3,9 +3,9 @@
 import type { WebClient } from "@slack/web-api";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
-import { createLimits } from "#src/sandbox/slack/limits.ts";
-import { RateLimited } from "#src/sandbox/slack/refused.ts";
-import type { Slack } from "#src/sandbox/slack/server.ts";
+import { createLimits } from "#sandbox/slack/limits.ts";
+import { RateLimited } from "#sandbox/slack/refused.ts";
+import type { Slack } from "#sandbox/slack/server.ts";
 
 import { ana, ben, clientOf, opsAgents, payments, refusal, startFull } from "./bolt-app.ts";
 

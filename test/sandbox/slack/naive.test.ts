@@ -4,9 +4,9 @@ import type { App } from "@slack/bolt";
 import type { WebClient } from "@slack/web-api";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
-import { errors } from "#src/sandbox/slack/errors.ts";
-import type { Code } from "#src/sandbox/slack/errors.ts";
-import type { Slack } from "#src/sandbox/slack/server.ts";
+import { errors } from "#sandbox/slack/errors.ts";
+import type { Code } from "#sandbox/slack/errors.ts";
+import type { Slack } from "#sandbox/slack/server.ts";
 
 import {
   ana,

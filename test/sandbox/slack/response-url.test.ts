@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
-import type { Slack } from "#src/sandbox/slack/server.ts";
+import type { Slack } from "#sandbox/slack/server.ts";
 
 import { ana, button, connect, opsAgents, random, startFull } from "./bolt-app.ts";
 

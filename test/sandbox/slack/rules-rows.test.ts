@@ -2,10 +2,10 @@
 
 import { expect, test } from "vitest";
 
-import { Refused } from "#src/sandbox/slack/refused.ts";
-import { blockRows } from "#src/sandbox/slack/rules-blocks.ts";
-import { elementRows } from "#src/sandbox/slack/rules-elements.ts";
-import { acceptBlocks, acceptView } from "#src/sandbox/slack/rules-surface.ts";
+import { Refused } from "#sandbox/slack/refused.ts";
+import { blockRows } from "#sandbox/slack/rules-blocks.ts";
+import { elementRows } from "#sandbox/slack/rules-elements.ts";
+import { acceptBlocks, acceptView } from "#sandbox/slack/rules-surface.ts";
 
 import { plain } from "./bolt-app.ts";
 

@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from "vitest";
 
-import { Refused } from "#src/sandbox/slack/refused.ts";
-import { acceptBlocks, acceptView } from "#src/sandbox/slack/rules-surface.ts";
+import { Refused } from "#sandbox/slack/refused.ts";
+import { acceptBlocks, acceptView } from "#sandbox/slack/rules-surface.ts";
 
 import { plain } from "./bolt-app.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 
-import { Refused } from "#src/sandbox/slack/refused.ts";
-import { acceptBlocks, acceptView } from "#src/sandbox/slack/rules-surface.ts";
+import { Refused } from "#sandbox/slack/refused.ts";
+import { acceptBlocks, acceptView } from "#sandbox/slack/rules-surface.ts";
 
 import { plain, reasonModal } from "./bolt-app.ts";
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import type { App } from "@slack/bolt";
 import { afterEach, describe, expect, test } from "vitest";
 
-import type { Traffic } from "#src/sandbox/slack/model.ts";
+import type { Traffic } from "#sandbox/slack/model.ts";
 
 import { startJudged } from "./judge.ts";
 import type { Judged } from "./judge.ts";

@@ -1,0 +1,92 @@
+// The real bot, as a process of its own: its code gets an environment and nothing else, so it can't know where it runs.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export type BotProcess = {
+  /** Resolves when the bot answers /readyz. Rejects, with what it printed, when it exits before. */
+  ready(timeoutMs?: number): Promise<void>;
+  /** Ends it with the signal and resolves to its exit code (null when the signal ended it). */
+  end(signal: "SIGTERM" | "SIGKILL"): Promise<number | null>;
+  /** Sends the signal and leaves the bot alone. */
+  signal(signal: NodeJS.Signals): void;
+  /** Where its health is served. */
+  readonly url: string;
+  /** Everything it has printed so far. */
+  printed(): string;
+  readonly exited: Promise<number | null>;
+};
+
+const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+/** As `npm start` and the image start it: short-lived answers die young in a small nursery, which keeps ten thousand runs below 200 MB. */
+const FLAGS = ["--max-semi-space-size=8", "--disable-sigusr1"];
+const LIFELINE = ["--import", new URL("lifeline.ts", import.meta.url).href];
+const KEPT_CHARS = 2_000_000;
+
+export type BotEars = {
+  /** Hears every piece that the bot prints. */
+  readonly echo?: ((text: string) => void) | undefined;
+  /** The bot dies with this process, even one that is killed. */
+  readonly tied?: boolean;
+};
+
+export function startBot(env: { readonly [name: string]: string }, ears: BotEars = {}): BotProcess {
+  const { echo = () => undefined, tied = false } = ears;
+  const child = spawnBot(env, tied);
+  let printed = "";
+  const hear = (chunk: Buffer): void => {
+    const text = chunk.toString("utf8");
+    printed = (printed + text).slice(-KEPT_CHARS);
+    echo(text);
+  };
+  for (const spoken of [child.stdout, child.stderr]) spoken?.on("data", hear);
+  const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  const url = `http://${env["HOST"] ?? "127.0.0.1"}:${env["PORT"] ?? "3000"}`;
+  const says = (): string => printed.trim() || "(it printed nothing)";
+  return {
+    ready: (timeoutMs = 20_000) => untilReady(`${url}/readyz`, child, { timeoutMs, says }),
+    end: (signal) => {
+      child.kill(signal);
+      return exited;
+    },
+    signal: (signal) => void child.kill(signal),
+    url,
+    printed: () => printed,
+    exited,
+  };
+}
+
+function spawnBot(env: { readonly [name: string]: string }, tied: boolean): ChildProcess {
+  // Nothing is written into the lifeline: it closes when this process ends.
+  const [flags, line] = tied ? [[...FLAGS, ...LIFELINE], ["pipe" as const]] : [FLAGS, []];
+  return spawn(process.execPath, [...flags, MAIN], {
+    env: { PATH: process.env["PATH"] ?? "", ...env },
+    stdio: ["ignore", "pipe", "pipe", ...line],
+  });
+}
+
+/** How often a bot that is starting is asked whether it is ready (ms). */
+const ASK_EVERY_MS = 25;
+
+async function untilReady(
+  url: string,
+  child: ChildProcess,
+  { timeoutMs, says }: { timeoutMs: number; says: () => string },
+): Promise<void> {
+  for (const deadline = Date.now() + timeoutMs; Date.now() < deadline;) {
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new Error(`the bot stopped before it was ready:\n${says()}`);
+    const answer = await fetch(url).catch(() => null);
+    await answer?.body?.cancel();
+    if (answer?.ok === true) return;
+    await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS));
+  }
+  throw new Error(`the bot was not ready within ${timeoutMs} ms:\n${says()}`);
+}
+
+/** A policy can be tried here: people and groups are those of `slack/seed.ts`. */
+export function policyEnv(): { POLICY_FILE?: string } {
+  const file = process.env["POLICY_FILE"]?.trim() ?? "";
+  return file === "" ? {} : { POLICY_FILE: resolve(file) };
+}

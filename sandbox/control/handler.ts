@@ -1,0 +1,187 @@
+// The control API over HTTP: POST /control/do does a named act, GET looks. Documented in docs/sandbox-control.md.
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { z } from "zod";
+import type { ControlAct } from "./act.ts";
+import { forbidden, type No } from "./control-check.ts";
+import type { ControlRead, Looked } from "./read.ts";
+
+/** Bytes of a request's body. */
+const BODY_LIMIT = 1_000_000;
+/** Seconds. */
+const LONGEST_WAIT = 60;
+const MOST = 2_000;
+
+/** Says whether the request was for it; it has answered, or will, when it was. */
+export type ControlHandler = (req: IncomingMessage, res: ServerResponse) => boolean;
+
+export type ControlParts = {
+  readonly acts: readonly ControlAct[];
+  readonly reads: readonly ControlRead[];
+  /** Calls the listener after anything has changed that a read can tell of. */
+  readonly onChange: (listener: () => void) => () => void;
+};
+
+class Told extends Error {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  constructor({ status, told }: No, headers: Readonly<Record<string, string>> = {}) {
+    super(told);
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+export function createControlHandler(parts: ControlParts): ControlHandler {
+  const acts = new Map(parts.acts.map((act) => [act.name, act]));
+  const reads = new Map(parts.reads.map((read) => [read.path, read]));
+  const route = (req: IncomingMessage, res: ServerResponse, url: URL): Promise<Looked> | Looked => {
+    const no = forbidden(req);
+    if (no !== null) throw new Told(no, no.status === 405 ? { allow: "GET, POST" } : {});
+    if (url.pathname === "/control/do") return doOne(acts, req);
+    if (req.method !== "GET")
+      throw new Told({ status: 405, told: "This is only for looking: use GET." }, { allow: "GET" });
+    if (url.pathname === "/control") return listing(parts);
+    const read = reads.get(url.pathname);
+    if (read === undefined)
+      throw new Told({
+        status: 404,
+        told: `There is nothing at ${url.pathname}. GET /control lists what there is.`,
+      });
+    return look(read, url, { onChange: parts.onChange, res });
+  };
+  return (req, res) => {
+    const url = new URL(req.url ?? "/", "http://sandbox");
+    if (!/^\/control(?:\/|$)/.test(url.pathname)) return false;
+    void (async () => route(req, res, url))().then(
+      (body) => send(res, 200, body),
+      (error: unknown) => sendError(res, error),
+    );
+    return true;
+  };
+}
+
+const asked = z.strictObject({ act: z.string(), args: z.record(z.string(), z.unknown()).default({}) });
+
+async function doOne(acts: ReadonlyMap<string, ControlAct>, req: IncomingMessage): Promise<Looked> {
+  if (req.method !== "POST")
+    throw new Told({ status: 405, told: "An act is done with POST." }, { allow: "POST" });
+  const { act: name, args } = asked.parse(await bodyOf(req));
+  const act = acts.get(name);
+  if (act === undefined)
+    throw new Told({ status: 404, told: `There is no act «${name}». GET /control lists those there are.` });
+  return { ok: true, result: (await act.run(args)) ?? null };
+}
+
+async function bodyOf(req: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of req as AsyncIterable<Buffer>) {
+    size += chunk.byteLength;
+    // Read to the end all the same: a client that is still writing would not see the refusal.
+    if (size <= BODY_LIMIT) chunks.push(chunk);
+  }
+  if (size > BODY_LIMIT) throw new Told({ status: 413, told: "The request has more than 1 MB." });
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString("utf8")) as unknown;
+  } catch {
+    throw new Told({
+      status: 400,
+      told: 'The request is no JSON. It looks like {"act": "service.down", "args": {}}.',
+    });
+  }
+}
+
+const common = z.object({
+  wait: z.coerce
+    .number()
+    .min(0)
+    .max(LONGEST_WAIT)
+    .default(0)
+    .describe("answers as soon as there is something, or with nothing after so many seconds"),
+  limit: z.coerce.number().int().min(1).max(MOST).default(200).describe("the newest so many"),
+});
+
+type Asking = { readonly onChange: ControlParts["onChange"]; readonly res: ServerResponse };
+
+async function look(read: ControlRead, { searchParams }: URL, asking: Asking): Promise<Looked> {
+  const given = Object.fromEntries(searchParams);
+  const { list } = read;
+  if (list === null) return read.look(given);
+  const { wait, limit, ...rest } = given;
+  const shared = common.parse({ ...(wait !== undefined && { wait }), ...(limit !== undefined && { limit }) });
+  const newest = (): { answer: Looked; empty: boolean } => {
+    const found = read.look(rest)[list] as readonly unknown[];
+    return { answer: { [list]: found.slice(-shared.limit) }, empty: found.length === 0 };
+  };
+  const now = newest();
+  return now.empty && shared.wait > 0 ? waited(newest, shared.wait, asking) : now.answer;
+}
+
+function waited(
+  newest: () => { answer: Looked; empty: boolean },
+  seconds: number,
+  { onChange, res }: Asking,
+): Promise<Looked> {
+  const { promise, resolve, reject } = Promise.withResolvers<Looked>();
+  const again = (end: boolean): void => {
+    try {
+      const { answer, empty } = newest();
+      if (end || !empty) resolve(answer);
+    } catch (error) {
+      reject(error);
+    }
+  };
+  const stop = onChange(() => again(false));
+  const timer = setTimeout(() => again(true), seconds * 1_000);
+  // Who has gone away is not waited for.
+  const gone = (): void => again(true);
+  res.once("close", gone);
+  return promise.finally(() => {
+    stop();
+    clearTimeout(timer);
+    res.off("close", gone);
+  });
+}
+
+function listing({ acts, reads }: ControlParts): Looked {
+  const schema = (of: z.ZodObject): unknown => z.toJSONSchema(of, { io: "input" });
+  return {
+    do: 'POST /control/do with the header «x-sandbox-control: 1» and {"act": …, "args": {…}}',
+    acts: acts.map(({ name, what, args }) => ({ name, what, args: schema(args) })),
+    reads: reads.map(({ path, what, query, list }) => ({
+      path,
+      what,
+      query: schema(list === null ? query : query.extend(common.shape)),
+    })),
+  };
+}
+
+function sendError(res: ServerResponse, error: unknown): void {
+  if (error instanceof Told)
+    return send(res, error.status, { ok: false, told: error.message }, error.headers);
+  if (error instanceof z.ZodError) return send(res, 400, { ok: false, ...faultsOf(error) });
+  // Errors of the language are our own faults; all others are the world's «no», in words for people.
+  const ours = !(error instanceof Error) || Object.getPrototypeOf(error) !== Error.prototype;
+  if (ours) console.error("control:", error);
+  const told = error instanceof Error ? error.message : String(error);
+  send(res, ours ? 500 : 409, { ok: false, told: ours ? `The sandbox itself failed: ${told}` : told });
+}
+
+function faultsOf(error: z.ZodError): { told: string; faults: readonly { at: string; what: string }[] } {
+  const faults = error.issues.map(({ path, message }) => ({ at: path.join("."), what: message }));
+  const told = faults.map(({ at, what }) => (at === "" ? what : `${at}: ${what}`)).join("; ");
+  return { told: `This does not fit: ${told}`, faults };
+}
+
+const HEADERS = {
+  "content-type": "application/json; charset=utf-8",
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
+  "cross-origin-resource-policy": "same-origin",
+};
+
+function send(res: ServerResponse, status: number, body: Looked, headers: Record<string, string> = {}): void {
+  if (res.destroyed) return;
+  res.writeHead(status, { ...HEADERS, ...headers }).end(`${JSON.stringify(body, null, 2)}\n`);
+}

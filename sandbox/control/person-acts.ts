@@ -1,0 +1,104 @@
+// Acting as a person.
+
+import { z } from "zod";
+import type { Slack } from "../slack/server.ts";
+import { type ControlAct, controlAct } from "./act.ts";
+import type { UserActions, Place } from "./user-actions.ts";
+import { channelCalled, personCalled } from "./names.ts";
+
+const person = z.string().min(1).describe("id, handle or name");
+const channel = z.string().min(1).describe("id or name; `dm:ben` for Ben's direct messages with the app");
+const view = z.string().exactOptional().describe("a window's id; without it, the topmost");
+
+export function personActs(
+  { workspace }: Pick<Slack, "workspace">,
+  userActions: UserActions,
+): readonly ControlAct[] {
+  const who = (given: string): string => personCalled(workspace, given).id;
+  const where = (given: string): string => channelCalled(workspace, given).id;
+  return [
+    controlAct(
+      {
+        name: "person.say",
+        what: "writes a message",
+        args: z.strictObject({
+          person,
+          channel,
+          text: z.string(),
+          thread: z.string().exactOptional().describe("the `ts` of the thread's first message"),
+        }),
+      },
+      ({ person, channel, text, thread }) => userActions.say(who(person), where(channel), text, thread),
+    ),
+    controlAct(
+      {
+        name: "person.command",
+        what: "types a slash command",
+        args: z.strictObject({ person, channel, text: z.string().describe("such as `/agent pending`") }),
+      },
+      ({ person, channel, text }) => userActions.command(who(person), where(channel), text),
+    ),
+    pressAct(who, where, userActions),
+    ...windowActs(who, userActions),
+  ];
+}
+
+type Named = (given: string) => string;
+
+function pressAct(who: Named, where: Named, userActions: UserActions): ControlAct {
+  return controlAct(
+    {
+      name: "person.press",
+      what: "uses a button or a choice: in a channel, in a window, or in what the person has before them",
+      args: z.strictObject({
+        person,
+        button: z.string().min(1).describe("its label or action id"),
+        channel: channel.exactOptional(),
+        ts: z.string().exactOptional().describe("the message; without it, the newest with this button"),
+        view,
+        chosen: z.unknown().exactOptional().describe("for a choice: the option's value, or a list"),
+      }),
+    },
+    ({ person, button, chosen, ...at }) => userActions.press(who(person), placeOf(at, where), button, chosen),
+  );
+}
+
+function windowActs(who: Named, userActions: UserActions): readonly ControlAct[] {
+  return [
+    controlAct(
+      {
+        name: "person.submit",
+        what: "fills in the fields of a form and submits it",
+        args: z.strictObject({
+          person,
+          values: z
+            .record(z.string(), z.unknown())
+            .default({})
+            .describe("by label or id of the field, or by block id an object by action id"),
+          view,
+        }),
+      },
+      async ({ person, values, view }) => {
+        const left = await userActions.submit(who(person), values, view);
+        return { closed: left === null, ...(left !== null && { view: left.id, errors: left.errors }) };
+      },
+    ),
+    controlAct(
+      { name: "person.close", what: "closes a window", args: z.strictObject({ person, view }) },
+      ({ person, view }) => userActions.close(who(person), view),
+    ),
+    controlAct(
+      { name: "person.openHome", what: "opens the app's Home tab", args: z.strictObject({ person }) },
+      ({ person }) => userActions.openHome(who(person)),
+    ),
+  ];
+}
+
+type At = { readonly channel?: string; readonly ts?: string; readonly view?: string };
+
+function placeOf({ channel, ts, view }: At, where: Named): Place {
+  if (channel === undefined && ts !== undefined) throw new Error("A `ts` needs the `channel` it is in.");
+  if (channel !== undefined && view !== undefined)
+    throw new Error("Either a `channel` or a `view`, not both.");
+  return channel === undefined ? { view } : { channel: where(channel), ts };
+}

@@ -1,0 +1,40 @@
+// The control API of a service and a gateway that run alone.
+
+import type { ControlAct } from "./act.ts";
+import { createServiceContext, type ServiceContext, type Servers } from "./service-context.ts";
+import { type ControlHandler, createControlHandler } from "./handler.ts";
+import { clockActs } from "./process-acts.ts";
+import { runActs } from "./run-acts.ts";
+import { gatewayActs, serviceActs } from "./server-acts.ts";
+import { serviceReads } from "./service-reads.ts";
+import { createChanges } from "../service/changes.ts";
+
+export function serverActs(context: ServiceContext): readonly ControlAct[] {
+  return [...serviceActs(context), ...runActs(context), ...gatewayActs(context), ...clockActs(context.clock)];
+}
+
+/** Calls the listener after anything has changed at the service, the gateway or the clock. */
+export function serverChanges({ service, gateway, clock }: Servers, listener: () => void): () => void {
+  const { subscribe } = service.runs;
+  const ends = [
+    subscribe(listener),
+    service.requests.subscribe(listener),
+    gateway.requests.subscribe(listener),
+    clock.onChange(listener),
+  ];
+  return () => {
+    for (const end of ends) end();
+  };
+}
+
+/** Serve it on a loopback port of its own. */
+export function createServiceControl(servers: Servers): ControlHandler {
+  const changes = createChanges();
+  const context = createServiceContext(servers, changes.changed);
+  serverChanges(servers, changes.changed);
+  return createControlHandler({
+    acts: serverActs(context),
+    reads: serviceReads(context),
+    onChange: changes.subscribe,
+  });
+}

@@ -1,0 +1,122 @@
+// What people do, said as a script says it: by the label of a button and of a field. Each throws an Error with Slack's own words
+// when it cannot be done.
+
+import type { ActResult, Block, Message, OpenView, PersonId } from "../slack/model.ts";
+import type { Slack } from "../slack/server.ts";
+import { called, fieldsIn, type Usable, usableIn } from "./surface.ts";
+
+/** A message, a window by its id, or what the person has before them. */
+export type Place =
+  { readonly channel: string; readonly ts?: string | undefined } | { readonly view?: string | undefined };
+
+/** Keyed by a field's label, block id or action id; or by block id, with an object keyed by action id. */
+export type Typed = { readonly [field: string]: unknown };
+
+export type UserActions = ReturnType<typeof createUserActions>;
+
+type Touched = Pick<Slack, "workspace" | "acts"> & {
+  /** Null for an app without a Home tab. */
+  readonly openHome: Slack["openHome"] | null;
+};
+
+export function createUserActions(slack: Touched) {
+  const { workspace, acts, openHome } = slack;
+  return {
+    say: async (person: PersonId, channel: string, text: string, thread?: string) =>
+      accepted(await acts.say(person, channel, text, thread)),
+    /** «/agent run …», as typed into the composer. */
+    command: async (person: PersonId, channel: string, line: string) => {
+      const [, command, rest = ""] = /^(\/\S+)(?:\s([\s\S]*))?$/.exec(line) ?? [];
+      if (command === undefined) throw new Error(`«${line}» is no command: it begins with a slash.`);
+      accepted(await acts.command(person, channel, command, rest));
+    },
+    /** Also takes a confirmation that Slack would ask for. Resolves to where it was pressed. */
+    press: async (person: PersonId, place: Place, button: string, chosen?: unknown): Promise<At> => {
+      const { at, blocks } = surfaceAt(slack, person, place, button);
+      const usable = usableIn(blocks);
+      const { block, element } = called(usable, button) ?? missing("button", button, usable);
+      accepted(await acts.click(person, at, block.block_id, String(element["action_id"]), chosen));
+      return at;
+    },
+    /** What was typed before stays, but for the fields given. Resolves to what the window is then; null: it closed. */
+    submit: async (person: PersonId, typed: Typed, view?: string): Promise<OpenView | null> => {
+      const open = windowOf(slack, person, view);
+      accepted(await acts.submit(person, open.id, valuesOf(open, typed)));
+      return workspace.viewById(open.id) ?? null;
+    },
+    close: async (person: PersonId, view?: string) =>
+      accepted(await acts.close(person, windowOf(slack, person, view).id)),
+    openHome: async (person: PersonId) => {
+      if (openHome === null) throw new Error("The app has no Home tab.");
+      accepted(await openHome(person));
+    },
+  };
+}
+
+/** The topmost window, or the one with this id. */
+function windowOf({ workspace }: Touched, person: PersonId, id?: string): OpenView {
+  const found = workspace.viewsOf(person).findLast((each) => id === undefined || each.id === id);
+  if (found !== undefined) return found;
+  const name = workspace.people.get(person)?.name ?? person;
+  throw new Error(`${name} has ${id === undefined ? "no window" : `no window ${id}`} open.`);
+}
+
+type Surface = { readonly at: At; readonly blocks: readonly Block[] };
+
+function surfaceAt(slack: Touched, person: PersonId, place: Place, button: string): Surface {
+  const { workspace } = slack;
+  if ("channel" in place) {
+    const { channel, ts, blocks } = messageWith(slack, person, place, button);
+    return { at: { channel, ts }, blocks };
+  }
+  const home = workspace.homes.get(person);
+  const atHome = place.view === undefined ? workspace.viewsOf(person).length === 0 : place.view === home?.id;
+  const { id, view } = home !== undefined && atHome ? home : windowOf(slack, person, place.view);
+  return { at: { view: id }, blocks: view.blocks };
+}
+
+function messageWith(
+  { workspace }: Touched,
+  person: PersonId,
+  { channel, ts }: Extract<Place, { channel: string }>,
+  button: string,
+): Message {
+  const seen = workspace.messages.filter(
+    (each) => each.channel === channel && [null, person].includes(each.ephemeralFor),
+  );
+  const has = ({ blocks }: Message): boolean => called(usableIn(blocks), button) !== undefined;
+  const found = ts === undefined ? seen.findLast(has) : seen.find((each) => each.ts === ts);
+  if (found !== undefined) return found;
+  throw new Error(
+    ts === undefined ? `No message here has a button «${button}».` : `There is no message ${ts} here.`,
+  );
+}
+
+type At = { channel: string; ts: string } | { view: string };
+
+function valuesOf({ view, values }: OpenView, typed: Typed): OpenView["values"] {
+  const fields = fieldsIn(view.blocks);
+  const filled = structuredClone(values);
+  for (const [name, value] of Object.entries(typed)) {
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+      filled[name] = { ...filled[name], ...value };
+      continue;
+    }
+    const { block, element } = called(fields, name) ?? missing("field", name, fields);
+    filled[block.block_id] = { ...filled[block.block_id], [String(element["action_id"])]: value };
+  }
+  return filled;
+}
+
+function missing(what: string, name: string, there: readonly Usable[]): never {
+  const labels = there.map(
+    ({ label, element }) => `«${label === "" ? String(element["action_id"]) : label}»`,
+  );
+  throw new Error(
+    `There is no ${what} «${name}» here, but ${labels.length === 0 ? "none at all" : labels.join(", ")}.`,
+  );
+}
+
+function accepted(result: ActResult): void {
+  if (!result.ok) throw new Error(result.told);
+}

@@ -1,0 +1,130 @@
+// `npm run sandbox`: everything on this machine, no Slack account.
+
+import { mkdtemp, rm } from "node:fs/promises";
+import { enableCompileCache, flushCompileCache } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { policyEnv } from "./bot-process.ts";
+import type { World, WorldOptions } from "./world.ts";
+
+/** Compiled code of sandbox and bot, so that the next start is twice as fast. It is valid for exactly these files. */
+const COMPILED = fileURLToPath(new URL("../node_modules/.cache/countersign", import.meta.url));
+
+const USAGE = `Runs Countersign with a local Slack and a local agent service. Nothing leaves this machine.
+
+  --port <n>     the page's port (4400, or another when that is taken; 0: any free one)
+  --tempo <x>    how long the agents' work takes: 1 as usual, 0.1 ten times as fast (1)
+  --verbose      also print what the bot logs
+  --help         this text
+`;
+
+const USUAL_PORT = 4400;
+
+/** Cat is told of disputed decisions and may read the audit; its heads go to #releases. The key is made beside the database. */
+const AUDIT = { ADMINS: "U0CAT", AUDIT_CHANNEL: "C0RELEASES" };
+
+const options = {
+  port: { type: "string" },
+  tempo: { type: "string", default: "1" },
+  verbose: { type: "boolean", default: false },
+  help: { type: "boolean", default: false },
+} as const;
+
+try {
+  const given = parseArgs({ options }).values;
+  if (given.help) console.log(USAGE);
+  else
+    await run(
+      given.port === undefined ? null : numberIn("--port", given.port),
+      numberIn("--tempo", given.tempo),
+      given.verbose,
+    );
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 2;
+}
+
+async function run(port: number | null, tempo: number, verbose: boolean): Promise<void> {
+  enableCompileCache(COMPILED);
+  const { startWorld } = await import("./world.ts");
+  const folder = await mkdtemp(join(tmpdir(), "countersign-"));
+  const databaseUrl = `sqlite:${join(folder, "countersign.db")}`;
+  const kept = {
+    env: { LOG_LEVEL: verbose ? "info" : "error", NODE_COMPILE_CACHE: COMPILED, ...AUDIT, ...policyEnv() },
+    echo: (text: string) => void process.stderr.write(text),
+    say: (words: string) => console.error(words),
+  };
+  const start = (free: number): Promise<World> =>
+    startWorld({ port: free, tempo, databaseUrl, bot: kept } satisfies WorldOptions);
+  const tidyUp = (): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  let bot: World["bot"] = null;
+  endOnFault(async () => {
+    await bot?.stop("SIGKILL");
+    await tidyUp();
+  });
+  const world = await onFreePort(port, start).catch(async (error: unknown) => {
+    await tidyUp();
+    throw error;
+  });
+  bot = world.bot;
+  let stopping: Promise<void> | null = null;
+  const stop = (): Promise<void> => (stopping ??= world.stop().then(tidyUp));
+  endOnSignals(stop);
+  try {
+    await world.bot?.ready();
+  } catch (error) {
+    if (stopping !== null) return;
+    await stop();
+    throw error;
+  }
+  console.log(
+    `Countersign's sandbox is ready: open ${world.slack.url} and type  /agent run deploy billing-api to production  (Ctrl-C ends it)`,
+  );
+  flushCompileCache();
+}
+
+/** Called again, `stop` changes nothing. */
+function endOnSignals(stop: () => Promise<void>): void {
+  const leave = (): void =>
+    void stop().then(() => {
+      console.log("The sandbox has ended.");
+      process.exit();
+    });
+  process.on("SIGINT", leave);
+  process.on("SIGTERM", leave);
+}
+
+/** Whatever nobody has caught ends the sandbox: what it would do from there on nobody knows. A bot without it ends by itself. */
+function endOnFault(tidyUp: () => Promise<void>): void {
+  const end = async (why: string): Promise<void> => {
+    await tidyUp().catch(() => undefined);
+    console.error(`The sandbox failed and has ended: ${why}`);
+    process.exit(1);
+  };
+  process.once("uncaughtException", (error: unknown) => {
+    // A second fault, while this one is tidied up, changes nothing.
+    process.on("uncaughtException", () => undefined);
+    void end((error instanceof Error ? error.message : String(error)).replace(/\s+/g, " "));
+  });
+}
+
+/** The usual port may be taken by another sandbox, and then any will do; a port that somebody asked for is not exchanged. */
+async function onFreePort(port: number | null, start: (port: number) => Promise<World>): Promise<World> {
+  try {
+    return await start(port ?? USUAL_PORT);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) throw error;
+    if (port !== null)
+      throw new Error(`Port ${port} is in use. Name another with --port, or leave it out.`, { cause: error });
+    return start(0);
+  }
+}
+
+function numberIn(name: string, text: string): number {
+  const number = Number(text);
+  if (text.trim() === "" || !Number.isFinite(number) || number < 0)
+    throw new Error(`${name} takes a number, not «${text}».`);
+  return number;
+}

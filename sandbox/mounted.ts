@@ -1,0 +1,130 @@
+// What people and scripts reach beside Slack's own endpoints: the control API with its scenes, and the page.
+
+import type { BotKeeper } from "./bot-keeper.ts";
+import { createPanelState } from "./panel-state.ts";
+import type { SandboxClock } from "./clock.ts";
+import { createServiceContext, type ServiceContext } from "./control/service-context.ts";
+import { createUserActions } from "./control/user-actions.ts";
+import { createControlHandler } from "./control/handler.ts";
+import { personActs } from "./control/person-acts.ts";
+import { botActs, botRead } from "./control/process-acts.ts";
+import { sceneActs, sceneReads } from "./scenes/scene-acts.ts";
+import { serverActs, serverChanges } from "./control/service-control.ts";
+import { serviceReads } from "./control/service-reads.ts";
+import { slackActs } from "./control/slack-acts.ts";
+import { slackReads } from "./control/slack-reads.ts";
+import { createPage } from "./page/page.ts";
+import type { PanelState } from "./page/parts.ts";
+import { createScenes, type Scenes } from "./scenes/engine.ts";
+import { createStage } from "./scenes/stage.ts";
+import { stories } from "./scenes/stories.ts";
+import { createTidy } from "./scenes/tidy.ts";
+import { createChanges } from "./service/changes.ts";
+import type { Gateway } from "./service/start-gateway.ts";
+import type { Service } from "./service/start-service.ts";
+import { type Manifest, readManifest } from "./slack/manifest.ts";
+import type { Handler, Slack } from "./slack/server.ts";
+
+export type Mounted = {
+  /** In the order in which they are asked. */
+  readonly handlers: readonly Handler[];
+  /** Null where no bot is kept. */
+  readonly scenes: Scenes | null;
+};
+
+export type MountedParts = {
+  readonly slack: Slack;
+  readonly service: Service;
+  readonly gateway: Gateway;
+  readonly clock: SandboxClock;
+  readonly bot: BotKeeper | null;
+  readonly manifestPath: string;
+  readonly entrance: "socket" | "http";
+  readonly paceMs: (words: string) => number;
+};
+
+const EXAMPLES = [
+  "/agent run deploy billing-api to production",
+  "/agent run two approvals for the release",
+  "/agent pending",
+  "/agent health",
+];
+
+export function createMounted(parts: MountedParts): Mounted {
+  const { slack, bot } = parts;
+  const changes = createChanges();
+  const { changed } = changes;
+  const context = createServiceContext(parts, changed);
+  slack.workspace.onChange(changed);
+  slack.traffic.onLine(changed);
+  serverChanges(parts, changed);
+  const manifest = readManifest(parts.manifestPath);
+  const openHome = manifest.homeTab ? slack.openHome : null;
+  const userActions = createUserActions({ ...slack, openHome });
+  const kept = bot === null ? null : keptParts({ ...parts, bot, context, userActions, changes });
+  const control = createControlHandler({
+    acts: [
+      ...personActs(slack, userActions),
+      ...slackActs(slack),
+      ...serverActs(context),
+      ...(kept?.acts ?? []),
+    ],
+    reads: [...slackReads(slack), ...serviceReads(context), ...(kept?.reads ?? [])],
+    onChange: changes.subscribe,
+  });
+  return {
+    handlers: [control, pageOf({ ...parts, manifest, openHome }, kept?.panelState ?? null)],
+    scenes: kept?.scenes ?? null,
+  };
+}
+
+type KeptParts = MountedParts & {
+  readonly bot: BotKeeper;
+  readonly context: ServiceContext;
+  readonly userActions: ReturnType<typeof createUserActions>;
+  readonly changes: ReturnType<typeof createChanges>;
+};
+
+/** What needs a bot that can be stopped and started. */
+function keptParts({ slack, clock, bot, context, userActions, changes, paceMs }: KeptParts) {
+  const { changed, subscribe: onChange } = changes;
+  bot.onChange(changed);
+  const scenes = createScenes({
+    stories,
+    now: clock.now,
+    paceMs,
+    stageFor: (signal, say) => {
+      const stage = createStage({ slack, service: context, bot, userActions, onChange, signal, say });
+      return { stage, tidy: createTidy({ slack, service: context, bot, stage }) };
+    },
+  });
+  scenes.onChange(changed);
+  return {
+    scenes,
+    acts: [...botActs(bot), ...sceneActs(scenes)],
+    reads: [botRead(bot), ...sceneReads(scenes)],
+    panelState: createPanelState({ service: context, bot, scenes, onChange }),
+  };
+}
+
+type Shown = MountedParts & { readonly manifest: Manifest; readonly openHome: Slack["openHome"] | null };
+
+function pageOf({ slack, manifest, openHome, entrance }: Shown, panelState: PanelState | null): Handler {
+  const commands = [...manifest.commands].map(([command, { description, usageHint }]) => ({
+    command,
+    description,
+    usage_hint: usageHint,
+  }));
+  const { workspace, acts, traffic, sockets } = slack;
+  const connected = (): boolean => entrance === "http" || sockets.connections() > 0;
+  return createPage({
+    workspace,
+    acts,
+    traffic,
+    connected,
+    openHome,
+    commands,
+    examples: EXAMPLES,
+    panelState,
+  });
+}

@@ -1,0 +1,146 @@
+// What stands around a conversation: who you are, where you can go, and how the app is.
+import type { Person } from "../slack/model.ts";
+import { avatar } from "./avatar.ts";
+import { channelTitle } from "./conversation.ts";
+import { attr, html } from "./html.ts";
+import type { Html, Part } from "./html.ts";
+import { hrefOf, PANELS } from "./place.ts";
+import type { Panel, Place } from "./place.ts";
+import type { PageParts } from "./parts.ts";
+import { channelsSeenBy } from "./reader.ts";
+import type { Reader } from "./reader.ts";
+
+export function playable({ workspace }: PageParts): Person[] {
+  return [...workspace.people.values()].filter((one) => one.kind !== "bot");
+}
+
+/** Whoever the tab turns into sees the same channel, if they may. */
+export function peopleBar(parts: PageParts, place: Place): Html {
+  const people = playable(parts).map((person) => ({ person, href: hrefAs(parts, place, person) }));
+  return html`<span data-lead>You are</span>
+    <select data-become aria-label="You are">
+      ${people.map(
+        ({ person, href }) =>
+          html`<option value="${href}" ${attr("selected", person.id === place.person)}>
+            ${person.name}${kindOf(person) === null ? null : ` (${kindOf(person)})`}
+          </option>`,
+      )}
+    </select>
+    <ul>
+      ${people.map(({ person, href }, i) => {
+        const current = attr("aria-current", person.id === place.person ? "page" : null);
+        const keys =
+          i < SHORTCUTS
+            ? html` title="Become ${person.name} (Alt+${i + 1})" aria-keyshortcuts="Alt+${i + 1}"`
+            : null;
+        return html`<li>
+          <a href="${href}" data-person-link${keys}${current}
+            >${avatar(person)}<span>${person.name}</span>${label(person)}</a
+          >
+        </li>`;
+      })}
+    </ul>
+    <button type="button" data-help-open data-look="bare" title="Keyboard (Ctrl+/)" aria-label="Keyboard">
+      ?
+    </button>`;
+}
+
+/** As many people as there are keys 1 … 9. */
+const SHORTCUTS = 9;
+
+/** The same place for another person, or the first channel that they may see. */
+export function hrefAs(parts: PageParts, place: Place, person: Person): string {
+  const seen = channelsSeenBy(parts.workspace, person.id);
+  const here = place.where === "home" || seen.some((one) => one.id === place.where);
+  const to = { ...place, person: person.id };
+  return hrefOf(here ? to : { ...to, where: firstChannel(parts, person.id), thread: null });
+}
+
+function kindOf(person: Person): string | null {
+  if (person.deactivated) return "deactivated";
+  return person.kind === "member" ? null : person.kind;
+}
+
+function label(person: Person): Part {
+  const kind = kindOf(person);
+  return kind === null ? null : html` <small data-tag>${kind}</small>`;
+}
+
+export function firstChannel({ workspace }: PageParts, person: string): string {
+  const seen = channelsSeenBy(workspace, person);
+  return (seen.find((one) => one.members.includes(person)) ?? seen[0])?.id ?? "home";
+}
+
+export function sidebar(parts: PageParts, reader: Reader, unread: (channel: string) => boolean): Html {
+  const { place } = reader;
+  const seen = channelsSeenBy(parts.workspace, place.person);
+  const rows = (kind: "channels" | "dms"): Html[] =>
+    seen
+      .filter((one) => (one.kind === "dm") === (kind === "dms"))
+      .map((one) => {
+        const sign = one.kind === "dm" ? "✉" : one.kind === "private" ? "🔒" : "#";
+        return row(place, {
+          where: one.id,
+          sign,
+          name: channelTitle(parts, reader, one),
+          unread: unread(one.id),
+        });
+      });
+  const name = parts.workspace.people.get(parts.workspace.app.person)?.name ?? "The app";
+  return html`<h2>Channels</h2>
+    <ul>
+      ${rows("channels")}
+    </ul>
+    <h2>${name}</h2>
+    <ul>
+      ${parts.openHome === null ? null : row(place, { where: "home", sign: "⌂", name: "Home", unread: false })}
+      ${rows("dms")}
+    </ul>`;
+}
+
+type Row = { where: string; sign: string; name: string; unread: boolean };
+
+function row(place: Place, { where, sign, name, unread }: Row): Html {
+  const current = attr("aria-current", where === place.where ? "page" : null);
+  return html`<li>
+    <a href="${hrefOf({ ...place, where, thread: null })}" ${current}${attr("data-unread", unread)}
+      ><span data-sign aria-hidden="true">${sign}</span
+      ><span>${name}</span
+      >${unread ? html`<span data-dot></span><span class="unseen"> (unread)</span>` : null}</a
+    >
+  </li>`;
+}
+
+const PANEL_NAMES: Readonly<Record<Panel, { readonly name: string; readonly what: string }>> = {
+  traffic: { name: "Traffic", what: "all that app, Slack and service say to each other" },
+  service: { name: "Service", what: "the runs, and what can go wrong with the agent service" },
+  scenes: { name: "Scenes", what: "stories that play by themselves" },
+};
+
+export function status(parts: PageParts, place: Place): Html {
+  const connected = parts.connected();
+  const name = parts.workspace.people.get(parts.workspace.app.person)?.name ?? "The app";
+  const panels = PANELS.filter((one) => one === "traffic" || parts.panelState !== null);
+  return html`<h2>Behind it</h2>
+    <ul>
+      ${panels.map((one) => panelRow(place, one))}
+    </ul>
+    <p data-connection="${connected ? "up" : "down"}">
+      ${connected ? `${name} is connected` : `${name} is not connected`}
+    </p>`;
+}
+
+/** A second press on the panel that is open closes it. */
+function panelRow(place: Place, panel: Panel): Html {
+  const open = place.panel === panel;
+  const { name, what } = PANEL_NAMES[panel];
+  return html`<li>
+    <a
+      href="${hrefOf({ ...place, panel: open ? null : panel })}"
+      data-panel-link
+      title="${open ? "Hide" : "Show"} ${what} (Alt+Shift+${PANELS.indexOf(panel) + 1})"
+      ${attr("aria-current", open ? "true" : null)}
+      ><span data-sign="${panel}" aria-hidden="true"></span><span>${name}</span></a
+    >
+  </li>`;
+}

@@ -1,0 +1,149 @@
+// The page as a whole, and everything on it that is live.
+import { firstChannel, peopleBar, playable, sidebar, status } from "./chrome.ts";
+import { channelPane, channelTitle, conversation, threadPane } from "./conversation.ts";
+import { hint } from "./hint.ts";
+import { home, homePane } from "./drawing/home-tab.ts";
+import { attr, html } from "./html.ts";
+import type { Html } from "./html.ts";
+import { keyboardHelp } from "./keyboard-help.ts";
+import { modal } from "./drawing/modal.ts";
+import { panelLists, panelPane } from "./panels/panel.ts";
+import { hrefOf } from "./place.ts";
+import type { Place } from "./place.ts";
+import type { PageParts } from "./parts.ts";
+import { channelsSeenBy, createReader } from "./reader.ts";
+import { slots } from "./live/regions.ts";
+import type { Item, Lists } from "./live/regions.ts";
+import { captionBar } from "./panels/scenes-panel.ts";
+import type { ViewState } from "./live/view-state.ts";
+
+export const STYLES = [
+  "base",
+  "layout",
+  "frame",
+  "message",
+  "new",
+  "avatar",
+  "file",
+  "blocks",
+  "text",
+  "steps",
+  "form",
+  "dialog",
+  "help",
+  "panel",
+  "scenes",
+  "traffic",
+  "narrow",
+];
+export const SCRIPT = "page";
+
+export type Drawn = { readonly drawn: string; readonly now: Lists };
+
+/** Is this a person one can be, in a place they may see? */
+export function exists(parts: PageParts, place: Place): boolean {
+  if (!playable(parts).some((one) => one.id === place.person)) return false;
+  if (place.where === "home") return parts.openHome !== null;
+  return channelsSeenBy(parts.workspace, place.person).some((one) => one.id === place.where);
+}
+
+export function firstPlace(parts: PageParts): Place | undefined {
+  const person = playable(parts).at(0)?.id;
+  if (person === undefined) return undefined;
+  return { person, where: firstChannel(parts, person), thread: null, panel: null };
+}
+
+export function lists(parts: PageParts, place: Place, viewState: ViewState): Lists {
+  const { unread, memory } = viewState;
+  memory.look();
+  const reader = createReader(parts, place);
+  unread.see(place.person, place.where);
+  const said = conversation(parts, reader, viewState);
+  const open = parts.workspace.viewsOf(place.person).at(-1);
+  const first = hint(parts, place);
+  return {
+    people: one(peopleBar(parts, place)),
+    sidebar: one(sidebar(parts, reader, (channel) => unread.isUnread(place.person, channel))),
+    status: one(status(parts, place)),
+    caption: captionBar(parts, place),
+    modal: open === undefined ? [] : [{ key: open.id, inner: modal(open, reader) }],
+    ...(place.where === "home" ? { home: one(home(parts, reader)) } : { messages: said.channel }),
+    ...(place.where === "home" ? {} : { hint: first === null ? [] : one(first) }),
+    ...(place.thread === null ? {} : { replies: said.thread }),
+    ...panelLists(parts, reader, viewState),
+  };
+}
+
+function one(inner: Html): Item[] {
+  return [{ key: "it", inner }];
+}
+
+/** `drawn` is the document's name, `now` what it shows. */
+export function drawDocument(parts: PageParts, place: Place, { drawn, now }: Drawn): Html {
+  const reader = createReader(parts, place);
+  const slot = slots(now);
+  const channel = parts.workspace.channels.get(place.where);
+  const name = parts.workspace.people.get(parts.workspace.app.person)?.name ?? "Slack app";
+  const where = channel === undefined ? "Home" : channelTitle(parts, reader, channel);
+  const main = channel === undefined ? homePane(parts, slot) : channelPane({ parts, reader, channel, slot });
+  return shell(
+    `${where} · ${reader.nameOf(place.person)} · ${name} sandbox`,
+    html`<body
+      data-place="${hrefOf(place)}"
+      data-person="${place.person}"
+      data-drawn="${drawn}"
+      ${attr("data-has-thread", place.thread !== null)}${attr("data-has-panel", place.panel)}
+    >
+      <nav data-people aria-label="Who you are">${slot("people")}</nav>
+      <aside data-caption-bar aria-label="The scene that plays">
+        <div role="status">${slot("caption")}</div>
+      </aside>
+      <nav id="sidebar" data-sidebar popover aria-label="Channels">
+        <p data-workspace>
+          <strong>${name} sandbox</strong><span data-note>a workspace on this machine</span>
+        </p>
+        ${slot("sidebar")}
+        <div data-foot>
+          <p data-lost role="status" hidden>The sandbox has stopped. Waiting for it…</p>
+          ${slot("status")}
+        </div>
+      </nav>
+      <main data-pane>${main}</main>
+      ${place.thread === null ? null : html`<aside data-pane data-thread-pane aria-label="Thread">${threadPane(parts, reader, slot)}</aside>`}
+      ${panelPane(parts, place, slot)} ${slot("modal")} ${keyboardHelp()}
+      <p data-toast role="alert" hidden></p>
+    </body>`,
+  );
+}
+
+export function drawMissing(parts: PageParts): Html {
+  const first = firstPlace(parts);
+  const back =
+    first === undefined ? null : html`<p><a href="${hrefOf(first)}">Go to the first channel</a></p>`;
+  return shell(
+    "Not here · sandbox",
+    html`<body>
+      <main data-missing>
+        <h1>Not here</h1>
+        <p>There is no such person or channel, or this person cannot see it.</p>
+        ${back}
+      </main>
+    </body>`,
+  );
+}
+
+function shell(title: string, body: Html): Html {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${title}</title>
+        <link rel="icon" href="/page/assets/icon.svg" type="image/svg+xml" />
+        ${STYLES.map((name) => html`<link rel="stylesheet" href="/page/assets/${name}.css" />`)}
+        <script type="module" src="/page/assets/${SCRIPT}.js"></script>
+      </head>
+      ${body}
+    </html>`;
+}

@@ -1,0 +1,126 @@
+// Block Kit → HTML. Pure; what it cannot draw it says, so that nothing an app sends can vanish.
+import { attr, html } from "../html.ts";
+import type { Html, Part } from "../html.ts";
+import { card, carousel } from "./card.ts";
+import { drawElement } from "./elements.ts";
+import { input } from "./input.ts";
+import { record, records, string } from "../json.ts";
+import type { Json } from "../json.ts";
+import { markdown } from "./markdown.ts";
+import { picture, remoteFile, thumbnail, video } from "./media.ts";
+import { drawText } from "./mrkdwn.ts";
+import type { Reader } from "../reader.ts";
+import { richText } from "./rich-text.ts";
+import { plan, taskCard } from "./plan.ts";
+import { elementContextOf } from "./element-context.ts";
+import type { Surface } from "./element-context.ts";
+import { chart, dataTable, table } from "./tables.ts";
+import { undrawn } from "./undrawn.ts";
+import type { Block } from "../../slack/model.ts";
+
+export function drawBlocks(blocks: readonly Block[], surface: Surface): Html {
+  return html`${blocks.map((block, i) => {
+    const id = `${surface.id}-${i}`;
+    const drawing = DRAWINGS.get(block.type) ?? (() => undrawn("a block", block));
+    return html`<div data-kind="${block.type}" ${attr("data-block-id", block.block_id)}>
+      ${drawing(block, surface, id)}
+    </div>`;
+  })}`;
+}
+
+type Drawing = (block: Block, surface: Surface, id: string) => Part;
+
+const DRAWINGS: ReadonlyMap<string, Drawing> = new Map<string, Drawing>([
+  ["section", section],
+  ["header", (block, { reader }) => html`<h3>${drawText(record(block["text"]), reader)}</h3>`],
+  ["context", (block, { reader }) => records(block["elements"]).map((one) => contextElement(one, reader))],
+  ["actions", elements],
+  ["context_actions", elements],
+  ["divider", () => html`<hr />`],
+  ["rich_text", (block, { reader }) => richText(block["elements"], reader)],
+  ["markdown", (block, { reader }) => markdown(string(block["text"]), reader)],
+  ["image", (block, { reader }) => picture(block, reader)],
+  ["video", (block, { reader }) => video(block, reader)],
+  ["file", remoteFile],
+  ["input", input],
+  ["plan", (block, { reader }) => plan(block, reader)],
+  ["task_card", (block, { reader }) => taskCard(block, reader)],
+  ["table", (block, { reader }) => table(block, reader)],
+  ["data_table", (block, { reader }) => dataTable(block, reader)],
+  ["data_visualization", chart],
+  ["card", (block, surface, id) => card(block, surface.reader, seating(surface, id))],
+  ["carousel", (block, surface, id) => carousel(block, surface.reader, seating(surface, id))],
+  ["container", container],
+  ["alert", alert],
+]);
+
+function elements(block: Block, surface: Surface, id: string): Part {
+  return records(block["elements"]).map((one, i) =>
+    drawElement(one, elementContextOf(block, one, { id: `${id}-${i}`, surface })),
+  );
+}
+
+function seating(surface: Surface, id: string) {
+  return (held: Json, element: Json, at: string) =>
+    elementContextOf(held, element, { id: `${id}-${at}`, surface });
+}
+
+const LEVELS: Record<string, string> = { info: "ℹ️", warning: "⚠️", error: "⛔", success: "✅" };
+
+function alert(block: Block, { reader }: Surface): Html {
+  const level = string(block["level"]);
+  const sign = LEVELS[level];
+  return html`<div data-level="${sign === undefined ? "default" : level}">
+    ${sign === undefined ? null : html`<span role="img" aria-label="${level}">${sign}</span>`}
+    <div>${drawText(record(block["text"]), reader)}</div>
+  </div>`;
+}
+
+function container(block: Block, surface: Surface, id: string): Html {
+  const { reader } = surface;
+  const inner = drawBlocks(records(block["child_blocks"]).map(asBlock), { ...surface, id });
+  const rich = record(block["rich_text_title"]);
+  const title = html`${block["icon"] === undefined ? null : thumbnail(record(block["icon"]))}${
+    rich["elements"] === undefined
+      ? drawText(record(block["title"]), reader)
+      : richText(rich["elements"], reader)
+  }`;
+  const subtitle = drawText(record(block["subtitle"]), reader);
+  const more = subtitle === null ? null : html`<div data-note>${subtitle}</div>`;
+  const line = block["has_header_divider"] === true ? html`<hr />` : null;
+  if (block["is_collapsible"] !== true)
+    return html`<div data-title>${title}</div>
+      ${more}${line}${inner}`;
+  return html`<details ${attr("open", block["default_collapsed"] !== true)}>
+    <summary>${title}</summary>
+    ${more}${line}${inner}
+  </details>`;
+}
+
+function asBlock(child: Json): Block {
+  return { ...child, type: string(child["type"]) };
+}
+
+function section(block: Block, surface: Surface, id: string): Html {
+  const { reader } = surface;
+  const fields = records(block["fields"]).map((field) => html`<div>${drawText(field, reader)}</div>`);
+  const accessory = record(block["accessory"]);
+  return html`<div data-body>
+      ${block["text"] === undefined ? null : html`<div data-text>${drawText(record(block["text"]), reader)}</div>`}
+      ${fields.length > 0 ? html`<div data-columns>${fields}</div>` : null}
+    </div>
+    ${
+      block["accessory"] === undefined
+        ? null
+        : html`<div data-accessory="${string(accessory["type"])}">
+            ${drawElement(accessory, elementContextOf(block, accessory, { id, surface }))}
+          </div>`
+    }`;
+}
+
+function contextElement(element: Json, reader: Reader): Part {
+  if (element["type"] === "image") return thumbnail(element);
+  if (element["type"] === "plain_text" || element["type"] === "mrkdwn")
+    return html`<span data-text>${drawText(element, reader)}</span>`;
+  return undrawn("an element of a context block", element);
+}

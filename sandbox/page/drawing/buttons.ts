@@ -1,0 +1,151 @@
+// Elements that do something and hold nothing, and the question that may come before any element's act.
+import { withEmoji, emoji } from "./emoji.ts";
+import { attr, html } from "../html.ts";
+import type { Html, Part } from "../html.ts";
+import { record, records, string, textOf } from "../json.ts";
+import type { Json } from "../json.ts";
+import { drawText } from "./mrkdwn.ts";
+import type { Reader } from "../reader.ts";
+import type { ElementContext } from "./element-context.ts";
+import { act, optionsOf } from "./field-context.ts";
+
+export function button(element: Json, context: ElementContext): Html {
+  const look = ["primary", "danger"].includes(string(element["style"])) ? string(element["style"]) : "plain";
+  const label = attr("aria-label", string(element["accessibility_label"]) || null);
+  const words = drawText(record(element["text"]), context.reader);
+  const href = context.reader.linkTo(string(element["url"]));
+  if (href !== null) {
+    return html`<a
+      href="${href}"
+      target="_blank"
+      rel="noopener noreferrer"
+      data-look="${look}"
+      ${act(element, context)}${label}
+      >${words} <span aria-hidden="true">↗</span></a
+    >`;
+  }
+  const question = confirm(element, context);
+  return html`<button
+      type="button"
+      data-look="${look}"
+      ${act(element, context)}${label}${attr("data-asks", question !== null)}
+    >
+      ${words}</button
+    >${question}`;
+}
+
+/** It starts a workflow of Slack's and tells the app nothing. */
+export function workflowButton(element: Json, context: ElementContext): Html {
+  return html`<button type="button" data-look="plain" disabled title="Workflows do not run in this sandbox">
+    ${drawText(record(element["text"]), context.reader)}
+  </button>`;
+}
+
+export function feedbackButtons(element: Json, context: ElementContext): Html {
+  const one = (held: Json, at: number, sign: string): Html => {
+    const words = string(held["accessibility_label"]) || textOf(held["text"]);
+    return html`<button
+      type="button"
+      data-look="icon"
+      ${act(element, context)}
+      data-chosen="${at}"
+      aria-label="${words}"
+      title="${words}"
+    >
+      ${sign}
+    </button>`;
+  };
+  return html`${one(record(element["positive_button"]), 0, "👍")}${one(record(element["negative_button"]), 1, "👎")}`;
+}
+
+const ICONS: Record<string, string> = { trash: "🗑" };
+
+export function iconButton(element: Json, context: ElementContext): Part {
+  const seenBy = element["visible_to_user_ids"];
+  if (Array.isArray(seenBy) && !seenBy.includes(context.reader.place.person)) return null;
+  const words = textOf(element["text"]);
+  const name = string(element["icon"]);
+  const question = confirm(element, context);
+  return html`<button
+      type="button"
+      data-look="icon"
+      ${act(element, context)}${attr("aria-label", string(element["accessibility_label"]) || words)}${attr("data-asks", question !== null)}
+    >
+      <span aria-hidden="true">${ICONS[name] ?? emoji(name) ?? "◻"}</span> ${words}</button
+    >${question}`;
+}
+
+export function overflow(element: Json, context: ElementContext): Html {
+  const question = confirm(element, context);
+  const items = optionsOf(element).map(
+    (option, i) => html`<li>${item(element, context, { option, i })}</li>`,
+  );
+  return html`<details data-overflow>
+      <summary data-look="plain" aria-label="More actions">⋯</summary>
+      <ul>
+        ${items}
+      </ul>
+    </details>
+    ${question}`;
+}
+
+function item(element: Json, context: ElementContext, { option, i }: { option: Json; i: number }): Html {
+  const words = html`${drawText(record(option["text"]), context.reader)}${description(option, context.reader)}`;
+  const href = context.reader.linkTo(string(option["url"]));
+  if (href !== null)
+    return html`<a
+      href="${href}"
+      target="_blank"
+      rel="noopener noreferrer"
+      ${act(element, context)}
+      data-chosen="${i}"
+      >${words}</a
+    >`;
+  return html`<button type="button" ${act(element, context)}${asksFirst(element, context)} data-chosen="${i}">
+    ${words}
+  </button>`;
+}
+
+export function description(option: Json, reader: Reader): Html | null {
+  if (option["description"] === undefined) return null;
+  return html`<small>${drawText(record(option["description"]), reader)}</small>`;
+}
+
+/** Names the dialog that asks before a choice counts; a button has its dialog right behind it. */
+export function asksFirst(element: Json, context: ElementContext): Html | null {
+  return asks(element, context) ? attr("data-asks-first", confirmId(element, context)) : null;
+}
+
+/** In a form nothing is done before it is sent, so nothing is asked. */
+const asks = (element: Json, context: ElementContext): boolean =>
+  context.tells && element["confirm"] !== undefined;
+
+function confirmId(element: Json, context: ElementContext): string {
+  return `${context.id}-${string(element["action_id"])}-confirm`;
+}
+
+/** docs.slack.dev: what Slack writes where the app gives no words. */
+export function confirm(element: Json, context: ElementContext): Html | null {
+  if (!asks(element, context)) return null;
+  const dialog = record(element["confirm"]);
+  const id = confirmId(element, context);
+  const look = dialog["style"] === "danger" ? "danger" : "primary";
+  return html`<dialog id="${id}" data-confirm aria-labelledby="${id}-title" aria-describedby="${id}-text">
+    <p id="${id}-title" data-title>${withEmoji(textOf(dialog["title"]) || "Are you sure?")}</p>
+    <div id="${id}-text" data-text>${drawText(record(dialog["text"]), context.reader)}</div>
+    <footer>
+      <button type="button" data-look="plain" data-answer="deny">
+        ${textOf(dialog["deny"]) || "Cancel"}
+      </button>
+      <button type="button" data-look="${look}" data-answer="confirm">
+        ${textOf(dialog["confirm"]) || "Yes"}
+      </button>
+    </footer>
+  </dialog>`;
+}
+
+/** The buttons of a card. */
+export function buttonsOf(block: Json, context: (element: Json, at: number) => ElementContext): Html | null {
+  const all = records(block["actions"]).map((one, at) => button(one, context(one, at)));
+  return all.length === 0 ? null : html`<div data-kind="actions">${all}</div>`;
+}

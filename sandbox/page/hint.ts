@@ -1,0 +1,78 @@
+// What a newcomer is told: how to make something happen, and then that somebody else must decide.
+import { playable } from "./chrome.ts";
+import { html } from "./html.ts";
+import type { Html } from "./html.ts";
+import { hrefOf } from "./place.ts";
+import type { Place } from "./place.ts";
+import type { PageParts } from "./parts.ts";
+import type { Message, PersonId } from "../slack/model.ts";
+import { elementsIn } from "../slack/state-values.ts";
+
+/** Until the app has said something in the channel, how to make it; then, until the first decision, who can take it. */
+export function hint(parts: PageParts, place: Place): Html | null {
+  const { workspace, examples } = parts;
+  const person = workspace.people.get(place.person);
+  if (person?.deactivated === true) {
+    return html`<aside data-hint-box aria-label="About this person">
+      <p><strong>${person.name} is deactivated.</strong> Nothing they press reaches the app, as in Slack.</p>
+    </aside>`;
+  }
+  const channel = workspace.channels.get(place.where);
+  if (channel === undefined || channel.kind === "dm" || examples.length === 0) return null;
+  const spoken = workspace.messages.some(
+    (one) => one.channel === place.where && one.author === workspace.app.person,
+  );
+  return spoken ? decide(parts, place) : start(parts, place);
+}
+
+function start(parts: PageParts, place: Place): Html {
+  return html`<aside data-hint-box aria-label="What to do first">
+    <p><strong>Start here.</strong> Type a command, or click one to put it below:</p>
+    <ul>
+      ${parts.examples.map((one) => html`<li><button type="button" data-look="plain" data-fill="${one}">${one}</button></li>`)}
+    </ul>
+    <p>
+      When the run asks for approval, become ${othersThan(parts, place.person)} in the bar at the top and
+      decide; whoever asked cannot approve their own run. A second tab can be a second person.
+    </p>
+    ${parts.panelState === null ? null : html`<p>Or <a href="${hrefOf({ ...place, panel: "scenes" })}">watch a scene</a>: one click plays a story, with captions.</p>`}
+  </aside>`;
+}
+
+/** While the first request waits that anybody is to decide; a scene that plays has its own words. */
+function decide(parts: PageParts, place: Place): Html | null {
+  const { workspace, panelState } = parts;
+  if (panelState?.scenes().playing?.ended === null) return null;
+  const requests = workspace.messages.filter(
+    (one) => one.channel === place.where && one.author === workspace.app.person && one.broadcast,
+  );
+  const waiting = requests.findLast(hasButtons);
+  if (waiting === undefined || !requests.every(hasButtons)) return null;
+  const asker = firstNamed(waiting);
+  const canDecide = asker !== place.person && workspace.people.get(place.person)?.kind === "member";
+  if (asker === undefined || !canDecide)
+    return small(
+      html`<strong>Now become ${othersThan(parts, place.person, asker)}</strong> in the bar at the top and
+        press a button: whoever asked can't decide. A second tab can be a second person.`,
+    );
+  const name = workspace.people.get(asker)?.name.split(" ")[0] ?? "Somebody else";
+  return small(html`<strong>Now press a button.</strong> ${name} asked, so somebody else decides.`);
+}
+
+const small = (words: Html): Html =>
+  html`<aside data-hint-box data-small aria-label="What to do next"><p>${words}</p></aside>`;
+
+const hasButtons = ({ blocks }: Message): boolean =>
+  elementsIn(blocks).some(({ element }) => element.type === "button");
+
+/** Whoever a request names first asked for it. */
+const firstNamed = ({ blocks }: Message): string | undefined =>
+  /"user_id":"(\w+)"/.exec(JSON.stringify(blocks))?.[1];
+
+function othersThan(parts: PageParts, ...but: readonly (PersonId | undefined)[]): string {
+  const others = playable(parts).filter(
+    (one) => !but.includes(one.id) && one.kind === "member" && !one.deactivated,
+  );
+  const names = others.slice(0, 2).map((one) => one.name.split(" ")[0]);
+  return names.join(" or ") || "somebody else";
+}

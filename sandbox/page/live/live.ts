@@ -1,0 +1,125 @@
+// The live side of the page: which tabs there are, and what each is told.
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { z } from "zod";
+import { exists, lists } from "../document.ts";
+import type { Drawn } from "../document.ts";
+import type { PageParts } from "../parts.ts";
+import { parsePlace } from "../place.ts";
+import type { Place } from "../place.ts";
+import { bodyOf } from "../post-body.ts";
+import { createDiffer } from "./regions.ts";
+import type { Lists } from "./regions.ts";
+import type { ViewState } from "./view-state.ts";
+import { createStreams } from "./stream.ts";
+import type { StreamOptions } from "./stream.ts";
+
+/** `at` is the tab's address; null when the tab is gone. */
+const watch = z.object({
+  stream: z.string().max(64),
+  tab: z.string().max(64),
+  at: z.string().max(500).nullable(),
+  awake: z.boolean(),
+  drawn: z.string().max(64),
+});
+
+/** `gone`: there is no such person or place any more. `lost`: there is no such stream any more. */
+type Watching = { readonly ok: true } | { readonly ok: false; readonly because: "gone" | "lost" };
+
+export type Live = {
+  /** What a document is drawn from, and its name: the tab that shows it is told only what is different from it. */
+  readonly draw: (place: Place) => Drawn;
+  readonly open: (res: ServerResponse) => void;
+  /** Undefined for a body that is none of the page's. */
+  readonly watch: (req: IncomingMessage) => Promise<Watching | undefined>;
+};
+
+export function createLive(parts: PageParts, newSight: () => ViewState): Live {
+  const documents = createDocuments();
+  const look = (place: Place): Look => {
+    const viewState = newSight();
+    return { lists: () => lists(parts, place, viewState), differ: createDiffer() };
+  };
+  const streams = createStreams({
+    looker: (place, drawn) => {
+      const { lists, differ } = documents.take(drawn) ?? look(place);
+      return () => differ(lists());
+    },
+    onChange: (listener) => onChange(parts, listener),
+  });
+  return {
+    draw(place) {
+      const fresh = look(place);
+      const now = fresh.lists();
+      fresh.differ(now);
+      return { drawn: documents.keep(fresh), now };
+    },
+    open: streams.open,
+    async watch(req) {
+      const parsed = watch.safeParse(await bodyOf(req));
+      if (!parsed.success) return undefined;
+      const { stream, tab, at, awake, drawn } = parsed.data;
+      if (at === null) {
+        streams.leave(stream, tab);
+        return { ok: true };
+      }
+      const place = placeAt(parts, at);
+      if (place === undefined) return { ok: false, because: "gone" };
+      return streams.watch(stream, tab, { place, awake, drawn })
+        ? { ok: true }
+        : { ok: false, because: "lost" };
+    },
+  };
+}
+
+type Look = { readonly lists: () => Lists; readonly differ: ReturnType<typeof createDiffer> };
+
+/** A document that nobody has come back with by then was drawn for no tab (ms). */
+const FORGOTTEN_MS = 30_000;
+
+/** What was drawn, until its tab comes: a tab that comes later, or again, is told everything. */
+function createDocuments() {
+  const kept = new Map<string, Look>();
+  return {
+    keep(look: Look): string {
+      const name = randomUUID();
+      kept.set(name, look);
+      setTimeout(() => kept.delete(name), FORGOTTEN_MS).unref();
+      return name;
+    },
+    take(name: string): Look | undefined {
+      const look = kept.get(name);
+      kept.delete(name);
+      return look;
+    },
+  };
+}
+
+function placeAt(parts: PageParts, at: string): Place | undefined {
+  const place = at.startsWith("/as/") ? parsePlace(new URL(at, "http://sandbox")) : undefined;
+  return place !== undefined && exists(parts, place) ? place : undefined;
+}
+
+const everybody = (): boolean => true;
+const watchesBoard = ({ panel }: Place): boolean => panel === "service" || panel === "scenes";
+
+function onChange(parts: PageParts, listener: Parameters<StreamOptions["onChange"]>[0]): () => void {
+  let connected = parts.connected();
+  // The captions of a scene stand in every tab; all else of the board, which changes often, in its own panels.
+  let scene = parts.panelState?.scenes().playing;
+  const stops = [
+    parts.workspace.onChange(() => listener(everybody)),
+    parts.panelState?.onChange(() => {
+      const before = scene;
+      scene = parts.panelState?.scenes().playing;
+      listener(before === scene ? watchesBoard : everybody);
+    }),
+    parts.traffic.onLine(() => {
+      // Everybody sees whether the app is connected, which a line is the first to tell.
+      const was = connected;
+      connected = parts.connected();
+      listener(was === connected ? ({ panel }) => panel === "traffic" : everybody);
+    }),
+  ];
+  return () => stops.forEach((stop) => stop?.());
+}

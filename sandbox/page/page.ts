@@ -1,0 +1,113 @@
+// The sandbox's page: one person, acting as any of the workspace's people. Mounted on the port of the Slack emulator.
+import { readdirSync, readFileSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { perform } from "./acting.ts";
+import { playable } from "./chrome.ts";
+import { drawDocument, drawMissing, exists, firstPlace } from "./document.ts";
+import { refused } from "./origin-check.ts";
+import type { Html } from "./html.ts";
+import { createLive } from "./live/live.ts";
+import type { Live } from "./live/live.ts";
+import { hrefOf, parsePermalink, parsePlace } from "./place.ts";
+import type { PageParts } from "./parts.ts";
+import { createViewStates } from "./live/view-state.ts";
+import { jsonLines } from "./panels/traffic-line.ts";
+
+/** Says whether the request was the page's; it has answered, or will, when it was. */
+export type PageHandler = (req: IncomingMessage, res: ServerResponse) => boolean;
+
+const OWN = /^\/(?:$|as\/|page\/|archives\/)/;
+
+export function createPage(parts: PageParts): PageHandler {
+  const assets = loadAssets();
+  const live = createLive(parts, createViewStates(parts.workspace));
+  // Everybody has a conversation with the app from the start, as in Slack.
+  for (const person of playable(parts)) parts.workspace.dmOf(person.id);
+  return (req, res) => {
+    const url = new URL(req.url ?? "/", "http://sandbox");
+    if (!OWN.test(url.pathname)) return false;
+    if (refused(req, res)) return true;
+    const asset = assets.get(url.pathname);
+    if (req.method === "POST") void act({ parts, live }, url, req, res);
+    else if (asset !== undefined) res.writeHead(200, { "content-type": asset.type }).end(asset.body);
+    else if (url.pathname.startsWith("/page/file/")) sendFile(parts, url, res);
+    else if (url.pathname === "/page/live") live.open(res);
+    else if (url.pathname === "/page/traffic.jsonl") sendTraffic(parts, res);
+    else show({ parts, live }, url, res);
+    return true;
+  };
+}
+
+type Doers = { readonly parts: PageParts; readonly live: Live };
+
+async function act(
+  { parts, live }: Doers,
+  url: URL,
+  req: IncomingMessage,
+  res: ServerResponse,
+): Promise<void> {
+  const doers: Record<string, (req: IncomingMessage) => Promise<object | undefined>> = {
+    "/page/act": (req) => perform(parts, req),
+    "/page/watch": live.watch,
+  };
+  const result = await doers[url.pathname]?.(req);
+  res.writeHead(result === undefined ? 400 : 200, { "content-type": "application/json" });
+  res.end(JSON.stringify(result ?? { ok: false, told: "The page asked for something it cannot." }));
+}
+
+function show({ parts, live }: Doers, url: URL, res: ServerResponse): void {
+  const first = firstPlace(parts);
+  const message = parsePermalink(url);
+  if (first !== undefined && url.pathname === "/") return redirect(res, hrefOf(first));
+  if (first !== undefined && message !== undefined) {
+    return redirect(res, hrefOf({ ...first, where: message.channel, thread: message.thread }, message.ts));
+  }
+  const place = parsePlace(url);
+  if (place === undefined || !exists(parts, place)) return send(res, 404, drawMissing(parts));
+  if (place.where === "home") void parts.openHome?.(place.person);
+  return send(res, 200, drawDocument(parts, place, live.draw(place)));
+}
+
+function redirect(res: ServerResponse, location: string): void {
+  res.writeHead(302, { location }).end();
+}
+
+function send(res: ServerResponse, status: number, page: Html): void {
+  res.writeHead(status, { "content-type": "text/html; charset=utf-8" }).end(page.toString());
+}
+
+function sendTraffic(parts: PageParts, res: ServerResponse): void {
+  res.writeHead(200, {
+    "content-type": "application/jsonl; charset=utf-8",
+    "content-disposition": "attachment; filename=traffic.jsonl",
+  });
+  res.end(jsonLines(parts.traffic.lines()));
+}
+
+function sendFile(parts: PageParts, url: URL, res: ServerResponse): void {
+  const file = parts.workspace.files.get(url.pathname.slice("/page/file/".length));
+  if (file === undefined) return send(res, 404, drawMissing(parts));
+  // Always a download and never a page of this origin, whatever the app put into it.
+  const name = `filename*=UTF-8''${encodeURIComponent(file.name).replaceAll("'", "%27")}`;
+  res.writeHead(200, {
+    "content-type": "application/octet-stream",
+    "content-disposition": `attachment; ${name}`,
+  });
+  res.end(file.bytes);
+}
+
+type Asset = { readonly type: string; readonly body: Buffer };
+
+function loadAssets(): ReadonlyMap<string, Asset> {
+  const folder = new URL("browser/", import.meta.url);
+  const types: Record<string, string> = { css: "text/css", js: "text/javascript", svg: "image/svg+xml" };
+  const load = (name: string): [string, Asset] => {
+    const body = readFileSync(new URL(name, folder));
+    return [`/page/assets/${name}`, { type: `${types[name.split(".").at(-1) ?? ""]}; charset=utf-8`, body }];
+  };
+  return new Map(
+    readdirSync(folder)
+      .filter((name) => /\.(css|js|svg)$/.test(name))
+      .map(load),
+  );
+}

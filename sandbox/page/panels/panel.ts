@@ -1,0 +1,47 @@
+// What stands beside the conversation when one asks for it.
+import { html } from "../html.ts";
+import type { Html } from "../html.ts";
+import { hrefOf } from "../place.ts";
+import type { Panel, Place } from "../place.ts";
+import type { PageParts } from "../parts.ts";
+import type { Reader } from "../reader.ts";
+import type { Lists, Slot } from "../live/regions.ts";
+import { sceneList } from "./scenes-panel.ts";
+import { serviceLists, servicePanel } from "./service-panel.ts";
+import type { ViewState } from "../live/view-state.ts";
+import { trafficLists, trafficPanel } from "./traffic-panel.ts";
+
+const ABOUT: Readonly<Record<Panel, { readonly name: string; readonly note: string }>> = {
+  traffic: { name: "Traffic", note: "all that goes over the wires" },
+  service: { name: "Service", note: "and what can go wrong" },
+  scenes: { name: "Scenes", note: "one click plays a story" },
+};
+
+export function panelLists(parts: PageParts, reader: Reader, viewState: ViewState): Lists {
+  const { panelState } = parts;
+  const { panel } = reader.place;
+  if (panel === "traffic") return trafficLists(parts, reader.times);
+  if (panelState === null || panel === null) return {};
+  if (panel === "scenes") return { scenes: sceneList(panelState.scenes(), reader.times) };
+  return serviceLists(panelState.service(), reader.times, viewState.memory);
+}
+
+export function panelPane({ panelState }: PageParts, place: Place, slot: Slot): Html | null {
+  const { panel } = place;
+  if (panel === null) return null;
+  const { name, note } = ABOUT[panel];
+  return html`<section data-pane data-panel-pane="${panel}" aria-label="${name}">
+    <header data-bar>
+      <h2>${name}</h2>
+      <span data-note>${note}</span>
+      <a href="${hrefOf({ ...place, panel: null })}" data-close aria-label="Hide ${name.toLowerCase()}">✕</a>
+    </header>
+    ${panelState === null && panel !== "traffic" ? html`<p data-empty>This page is not over a whole sandbox.</p>` : contents(panel, slot)}
+  </section>`;
+}
+
+function contents(panel: Panel, slot: Slot): Html {
+  if (panel === "traffic") return trafficPanel(slot);
+  if (panel === "service") return servicePanel(slot);
+  return html`<div data-scroll tabindex="0" role="region" aria-label="All scenes">${slot("scenes")}</div>`;
+}

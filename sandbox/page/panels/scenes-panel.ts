@@ -1,0 +1,113 @@
+// Stories that play by themselves: the list of them, and the captions that stand over the conversation meanwhile.
+import { hrefAs } from "../chrome.ts";
+import { controlButton } from "./control-button.ts";
+import { attr, html } from "../html.ts";
+import type { Html } from "../html.ts";
+import { hrefOf } from "../place.ts";
+import type { Place } from "../place.ts";
+import type { PageParts, SceneState } from "../parts.ts";
+import type { Item } from "../live/regions.ts";
+import type { Times } from "../times.ts";
+import type { PersonId } from "../../slack/model.ts";
+
+type Scene = SceneState["scenes"][number];
+type Playing = NonNullable<SceneState["playing"]>;
+
+/** The newest caption says why. */
+const ENDS: Readonly<Record<NonNullable<Playing["ended"]>, string>> = {
+  done: "Done",
+  failed: "Failed",
+  stopped: "Stopped",
+};
+
+export function sceneList({ scenes, playing }: SceneState, times: Times): Item[] {
+  const busy = playing !== null && playing.ended === null;
+  const items = scenes.map((scene) => ({
+    key: scene.name,
+    inner: drawScene(scene, { playing: playing?.name === scene.name ? playing : null, busy, times }),
+  }));
+  return items.length > 0 ? items : [{ key: "none", inner: html`<p data-empty>There are no scenes.</p>` }];
+}
+
+type Shown = { readonly playing: Playing | null; readonly busy: boolean; readonly times: Times };
+
+function drawScene({ name, title, what }: Scene, { playing, busy, times }: Shown): Html {
+  const id = `scene-${name}`;
+  const here = playing !== null && playing.ended === null;
+  const button = here
+    ? controlButton({ act: "scene.stop", words: "Stop", label: `Stop: ${title}`, id, look: "danger" })
+    : controlButton({
+        act: "scene.play",
+        args: { name },
+        words: playing === null ? "Play" : "Play again",
+        label: `${playing === null ? "Play" : "Play again"}: ${title}`,
+        id,
+        off: busy,
+        look: busy ? "plain" : "primary",
+      });
+  return html`<article data-scene ${attr("data-plays", here)}>
+    <h3>${title}</h3>
+    ${button}
+    <p>${what}</p>
+    ${playing === null ? null : captions(playing, times)}
+  </article>`;
+}
+
+function captions(playing: Playing, times: Times): Html {
+  const begun = playing.captions[0]?.at ?? 0;
+  return html`<ol data-captions>
+      ${playing.captions.map(
+        ({ at, text }) =>
+          html`<li>
+            <time datetime="${new Date(at).toISOString()}" title="${times.full(at)}"
+              >${secondsSince(begun, at)}</time
+            >
+            <span>${text}</span>
+          </li>`,
+      )}
+    </ol>
+    ${
+      playing.ended === null
+        ? html`<p data-state="playing">Playing…</p>`
+        : html`<p data-state="${playing.ended}">${ENDS[playing.ended]}</p>`
+    }`;
+}
+
+function secondsSince(begun: number, at: number): string {
+  return `+${((at - begun) / 1000).toFixed(1)} s`;
+}
+
+/** Nobody need look at the panel to follow the story: its newest caption stands over the conversation, in every tab. */
+export function captionBar(parts: PageParts, place: Place): Item[] {
+  const state = parts.panelState?.scenes();
+  const playing = state?.playing ?? null;
+  if (state === undefined || playing === null) return [];
+  const title = state.scenes.find((one) => one.name === playing.name)?.title ?? playing.name;
+  const newest = playing.captions.at(-1);
+  const { ended } = playing;
+  const button =
+    ended !== null
+      ? html`<button type="button" data-look="bare" data-caption-close aria-label="Hide the caption">
+          ✕
+        </button>`
+      : controlButton({ act: "scene.stop", words: "Stop", label: `Stop: ${title}` });
+  const inner = html`<div
+    data-caption="${ended ?? "playing"}"
+    data-of="${playing.name} ${playing.captions[0]?.at ?? ""}"
+  >
+    <p>
+      <a href="${hrefOf({ ...place, panel: "scenes" })}">${title}</a>
+      ${ended === null ? null : html`<b>${ENDS[ended]}</b>`}
+    </p>
+    <p data-words>${newest?.text ?? "It begins…"}${eyesOf(parts, place, newest?.eyes ?? null)}</p>
+    ${button}
+  </div>`;
+  return [{ key: "caption", inner }];
+}
+
+/** A way to what the caption speaks of, for whoever does not have it before them. */
+function eyesOf(parts: PageParts, place: Place, eyes: PersonId | null): Html | null {
+  const person = eyes === null || eyes === place.person ? undefined : parts.workspace.people.get(eyes);
+  if (person === undefined) return null;
+  return html` <a href="${hrefAs(parts, place, person)}">See it as ${person.name}</a>`;
+}

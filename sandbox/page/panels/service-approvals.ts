@@ -1,0 +1,49 @@
+// What a run asks for, and what an operator may do about it.
+import type { Approval, Run } from "../../service/service-run.ts";
+import { controlButton } from "./control-button.ts";
+import { html } from "../html.ts";
+import type { Html } from "../html.ts";
+import { long } from "./long-text.ts";
+import type { Times } from "../times.ts";
+
+const STATES = { pending: "pending", withdrawn: "withdrawn" } as const;
+
+export function drawApproval(run: Run, approval: Approval, times: Times): Html {
+  const { id, action, state } = approval;
+  const is =
+    state.type === "decided" ? (state.verdict === "approve" ? "approved" : "denied") : STATES[state.type];
+  const reason =
+    state.type === "decided" && state.reason !== null ? html` <q>${long(state.reason)}</q>` : null;
+  return html`<div data-approval="${is}">
+      <p>
+        <span data-phase="${is}">${is}</span> <code>${id}</code>
+        ${"at" in state ? html`<time title="${times.full(state.at)}">${times.clock(state.at)}</time>` : null}
+      </p>
+      <div>${long(action)}${reason}</div>
+    </div>
+    ${run.ending === null ? approvalForm(run, approval) : null}`;
+}
+
+function approvalForm(run: Run, { id, action, state }: Approval): Html {
+  const at = { run: run.id, approval: id };
+  const of = (act: string, words: string, args = {}): Html =>
+    controlButton({ act, words, label: `${words}: ${id}`, args: { ...at, ...args } });
+  if (state.type !== "pending") return html`<p data-buttons>${of("service.returnApproval", "Ask again")}</p>`;
+  return html`<p data-buttons>
+      ${of("service.withdrawApproval", "Withdraw")}
+      ${of("service.resolveElsewhere", "Approve elsewhere", { verdict: "approve", reason: ELSEWHERE })}
+      ${of("service.resolveElsewhere", "Deny elsewhere", { verdict: "deny", reason: ELSEWHERE })}
+    </p>
+    <details>
+      <summary>Change it</summary>
+      <form data-control="service.changeApproval" data-args="${JSON.stringify(at)}" data-inline>
+        <label>
+          <span class="unseen">What ${id} asks for</span>
+          <input type="text" name="action" id="change-${id}" value="${action}" required data-takes="text" />
+        </label>
+        <button type="submit" data-look="plain">Change</button>
+      </form>
+    </details>`;
+}
+
+const ELSEWHERE = "Decided in the service's own console.";

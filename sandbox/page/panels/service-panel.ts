@@ -1,0 +1,182 @@
+// The agent service in one's hand: what it is like now, what shall go wrong next, and every run with all that can be done to it.
+import { choices } from "./service-choices.ts";
+import { controlButton } from "./control-button.ts";
+import { html } from "../html.ts";
+import type { Html, Part } from "../html.ts";
+import type { Memory } from "../live/memory.ts";
+import { mishapButtons, mishapForm } from "./service-mishaps.ts";
+import type { ServiceState } from "../parts.ts";
+import type { Lists, Slot } from "../live/regions.ts";
+import { runItems } from "./service-runs.ts";
+import { durationOf, MINUTE_MS } from "../times.ts";
+import type { Times } from "../times.ts";
+
+export function serviceLists(state: ServiceState, times: Times, memory: Memory): Lists {
+  return {
+    service: [
+      { key: "state", inner: stateOf(state) },
+      { key: "mishaps", inner: mishapForm() },
+      { key: "choices", inner: choices(state.profile) },
+    ],
+    runs: runItems(state, times, memory),
+  };
+}
+
+export function servicePanel(slot: Slot): Html {
+  return html`<div data-scroll tabindex="0" role="region" aria-label="The service and its runs">
+    ${slot("service")}
+    <h3 data-heading-of="runs">Runs <span data-note>newest first</span></h3>
+    <form data-control="service.createRun" data-args="{}" data-inline data-alone>
+      <label>
+        <span class="unseen">Task of a run that nobody asked for in Slack</span>
+        <input
+          type="text"
+          name="task"
+          id="new-task"
+          placeholder="A task, started elsewhere"
+          required
+          data-takes="text"
+        />
+      </label>
+      <button type="submit" data-look="plain">Start a run</button>
+    </form>
+    ${slot("runs")}
+  </div>`;
+}
+
+type Row = { readonly name: string; readonly good: boolean; readonly type: Part; readonly buttons: Html[] };
+
+function stateOf(state: ServiceState): Html {
+  const rows = [
+    power(state),
+    gateway(state),
+    speed(state),
+    key(state),
+    bot(state),
+    clock(state),
+    next(state),
+  ];
+  return html`<dl data-states>
+    ${rows.map(
+      ({ name, good, type: is, buttons }) =>
+        html`<div data-good="${good ? "yes" : "no"}">
+          <dt>${name}</dt>
+          <dd>
+            <div>
+              <span>${is}</span>
+              <span data-buttons>${buttons}</span>
+            </div>
+          </dd>
+        </div>`,
+    )}
+  </dl>`;
+}
+
+function power({ url, up }: ServiceState): Row {
+  return {
+    name: "Service",
+    good: up,
+    type: up ? html`Up at <code>${url}</code>` : "Down: connections are refused",
+    buttons: [
+      up
+        ? controlButton({ act: "service.down", words: "Take it down", id: "service-power" })
+        : controlButton({ act: "service.up", words: "Bring it up", id: "service-power", look: "primary" }),
+    ],
+  };
+}
+
+function gateway({ gatewayUp: up }: ServiceState): Row {
+  return {
+    name: "Gateway",
+    good: up,
+    type: up ? "Up" : "Down: connections are refused",
+    buttons: [
+      up
+        ? controlButton({
+            act: "gateway.down",
+            words: "Take it down",
+            label: "Take it down: the gateway",
+            id: "gateway-power",
+          })
+        : controlButton({
+            act: "gateway.up",
+            words: "Bring it up",
+            label: "Bring it up: the gateway",
+            id: "gateway-power",
+            look: "primary",
+          }),
+    ],
+  };
+}
+
+function speed({ slowMs }: ServiceState): Row {
+  const to = (ms: number, words: string): Html =>
+    controlButton({ act: "service.slow", args: { ms }, words, off: ms === slowMs });
+  return {
+    name: "Speed",
+    good: slowMs === 0,
+    type: slowMs === 0 ? "Answers as fast as it can" : `Every answer comes ${slowMs / 1000} s late`,
+    buttons: [to(0, "Normal"), to(2000, "2 s late"), to(10_000, "10 s late")],
+  };
+}
+
+function key({ key: held }: ServiceState): Row {
+  const right = held === "right";
+  return {
+    name: "API key",
+    good: right,
+    type: right
+      ? "The bot shows the right one"
+      : "Rotated: the bot still shows the old one, and is refused with 401",
+    buttons: [
+      controlButton({ act: "service.rotateKey", words: right ? "Rotate it" : "Rotate again" }),
+      ...(right
+        ? []
+        : [
+            controlButton({ act: "bot.restart", words: "Restart the bot with the new key", look: "primary" }),
+          ]),
+    ],
+  };
+}
+
+function bot({ bot: is }: ServiceState): Row {
+  const stopped = is === "stopped";
+  const words = { running: "Running", starting: "Starting…", stopped: "Stopped, and stays so" };
+  return {
+    name: "Countersign",
+    good: is === "running",
+    type: words[is],
+    buttons: stopped
+      ? [controlButton({ act: "bot.start", words: "Start it", id: "bot-power", look: "primary" })]
+      : [
+          controlButton({ act: "bot.stop", words: "Stop it", id: "bot-power" }),
+          controlButton({ act: "bot.restart", words: "Restart it" }),
+          controlButton({ act: "bot.kill", words: "Kill it" }),
+        ],
+  };
+}
+
+function next({ faults }: ServiceState): Row {
+  return {
+    name: "Next request",
+    good: faults.length === 0,
+    type: faults.length === 0 ? "Goes well" : faults.map((one) => html`<span data-waiting>${one}</span>`),
+    buttons: mishapButtons(faults),
+  };
+}
+
+function clock({ clockAheadMs: ahead }: ServiceState): Row {
+  const on = (ms: number, words: string): Html =>
+    controlButton({ act: "clock.advance", args: { ms }, words, label: `${words}: set the clock ahead` });
+  return {
+    name: "Clock",
+    good: ahead === 0,
+    type: ahead === 0 ? "The machine's time" : `${durationOf(ahead)} ahead of the machine's`,
+    buttons: [
+      on(MINUTE_MS, "+1 min"),
+      on(10 * MINUTE_MS, "+10 min"),
+      on(60 * MINUTE_MS, "+1 h"),
+      on(1440 * MINUTE_MS, "+1 day"),
+    ],
+  };
+}

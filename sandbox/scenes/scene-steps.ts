@@ -1,0 +1,122 @@
+// What the people of a story do, as people do it: they wait for what they need, and press again when they are told to.
+
+import { called, usableIn, viewWords } from "../control/surface.ts";
+import type { Run } from "../service/service-run.ts";
+import type { Message, OpenView, PersonId } from "../slack/model.ts";
+import { createUntil, type StageParts, type Until } from "./watch.ts";
+
+/** Where all stories play. */
+const CHANNEL = "C0OPSAGENTS";
+
+/** A run that somebody asked for, as the service and the channel have it. */
+export type Asked = { readonly run: string; readonly opening: Message };
+
+export type Opened = { readonly form: OpenView; readonly ms: number };
+
+/** A command that was taken leads to a run in less than this (ms). */
+const START_MS = 20_000;
+const NEVER = new AbortController().signal;
+
+/** Somebody pressed a button so often, and was told each time to try again. */
+const TRIES = 20;
+/** What such an answer says. */
+const AGAIN = /Click again|Try again/;
+
+/** What one play has begun, for tidying up. */
+type Begun = { readonly runs: string[]; readonly views: Set<string> };
+
+type Moving = StageParts & { readonly until: Until; readonly begun: Begun };
+
+export function createSceneSteps(parts: StageParts, until: Until) {
+  const { slack, signal, userActions } = parts;
+  const moving: Moving = { ...parts, until, begun: { runs: [], views: new Set() } };
+  /** Fills in the reason and submits. Null: the window closed, so the decision is recorded. */
+  const submit = (person: PersonId, reason: string, { id }: OpenView): Promise<OpenView | null> => {
+    signal.throwIfAborted();
+    return userActions.submit(person, { Reason: reason }, id);
+  };
+  return {
+    ask: (person: PersonId, task: string): Promise<Asked> => ask(moving, person, task),
+    /** Presses a card's button until its form is there, and resolves to it. */
+    open: (person: PersonId, card: Message, button: string): Promise<OpenView> =>
+      open(moving, person, card, button),
+    /** As `open`, but whoever would have to press again ends the story. Also how long the form took to come (ms). */
+    openAtOnce: async (person: PersonId, card: Message, button: string): Promise<Opened> => {
+      const begun = performance.now();
+      const form = await pressOnce(moving, person, card, button);
+      if (form === null) throw new Error(`«${button}» needed a second press.`);
+      return { form, ms: performance.now() - begun };
+    },
+    submit,
+    /** The whole way: the button, the reason, the window closes. */
+    decide: async (person: PersonId, card: Message, button: "Approve" | "Deny", reason: string) => {
+      const left = await submit(person, reason, await open(moving, person, card, button));
+      if (left !== null) throw new Error(`the form stayed open and said: ${viewWords(left)}`);
+    },
+    close: (person: PersonId, { id }: OpenView): Promise<void> => userActions.close(person, id),
+    canDecide: ({ blocks }: Message): boolean => called(usableIn(blocks), "Approve") !== undefined,
+    /** Closes what is still open of this play's windows, and cancels what still runs. */
+    undo: async (): Promise<void> => {
+      const { runs, control } = parts.service.service;
+      const left = slack.workspace.views.filter(({ id }) => moving.begun.views.has(id));
+      for (const { person, id } of left) await userActions.close(person, id);
+      for (const id of moving.begun.runs)
+        if (runs.get(id)?.ending === null) control.cancel(id, "The scene is over.");
+    },
+  };
+}
+
+async function ask(moving: Moving, person: PersonId, task: string): Promise<Asked> {
+  const { slack, service, userActions, signal, until, begun } = moving;
+  const { runs } = service.service;
+  signal.throwIfAborted();
+  const before = new Set(runs.all().map(({ id }) => id));
+  await userActions.command(person, CHANNEL, `/agent run ${task}`);
+  const isNew = ({ id, input }: Run): boolean => input === task && !before.has(id);
+  // Not given up when the scene is stopped: a run that comes after the tidying up would stay.
+  const untilCome = createUntil({ onChange: moving.onChange, signal: NEVER });
+  const { id } = await untilCome("the task to reach the service", () => runs.all().find(isNew), START_MS);
+  begun.runs.push(id);
+  const named = JSON.stringify(id).slice(1, -1);
+  const opening = await until("the run's thread", () =>
+    slack.workspace.messages.find(
+      ({ thread, blocks }) => thread === null && JSON.stringify(blocks).includes(named),
+    ),
+  );
+  return { run: id, opening };
+}
+
+async function open(moving: Moving, person: PersonId, card: Message, button: string): Promise<OpenView> {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const form = await pressOnce(moving, person, card, button);
+    if (form !== null) return form;
+  }
+  throw new Error(`«${button}» opened no window that could be used, ${TRIES} times.`);
+}
+
+/** Null: the person was told to press again, in a window that is closed by now, or privately. */
+async function pressOnce(
+  { slack, userActions, signal, until, begun }: Moving,
+  person: PersonId,
+  card: Message,
+  button: string,
+): Promise<OpenView | null> {
+  const { workspace } = slack;
+  const topmost = (): OpenView | undefined => workspace.viewsOf(person).at(-1);
+  /** How often the person was privately told something. */
+  const privately = (): number => workspace.messages.filter((each) => each.ephemeralFor === person).length;
+  signal.throwIfAborted();
+  const before = topmost()?.id;
+  const told = privately();
+  await userActions.press(person, card, button);
+  const opened = await until(`the window after «${button}»`, () => {
+    const view = topmost();
+    return view !== undefined && view.id !== before ? view : privately() > told && "told";
+  });
+  if (opened === "told") return null;
+  begun.views.add(opened.id);
+  if (opened.view["submit"] !== undefined) return opened;
+  if (!AGAIN.test(viewWords(opened))) throw new Error(`«${button}» was refused: ${viewWords(opened)}`);
+  await userActions.close(person, opened.id);
+  return null;
+}

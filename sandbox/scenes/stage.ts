@@ -1,0 +1,87 @@
+// What a story may do and see.
+
+import { wordsOf } from "../control/surface.ts";
+import type { Run } from "../service/service-run.ts";
+import type { Message } from "../slack/model.ts";
+import { type Asked, createSceneSteps } from "./scene-steps.ts";
+import { countRefused, pause, createUntil, type StageParts, type Until } from "./watch.ts";
+
+export const ana = "U0ANA";
+export const ben = "U0BEN";
+export const cat = "U0CAT";
+
+export type Stage = ReturnType<typeof createStage>;
+
+/** A decision as it reached the service. */
+export type Sent = { readonly path: string; readonly decision: string; readonly reason: string };
+
+export function createStage(parts: StageParts) {
+  const { slack, service, bot, say } = parts;
+  const until = createUntil(parts);
+  return {
+    say,
+    until,
+    /** As somebody takes who reads before they press (ms). */
+    pause: (ms: number): Promise<void> => pause(ms, parts.signal),
+    check,
+    ...createSceneSteps(parts, until),
+    ...createSight(parts, until),
+    bot,
+    control: service.service.control,
+    hand: service.serviceHand,
+    people: slack.workspace.people,
+  };
+}
+
+function createSight({ slack, service: { service } }: StageParts, until: Until) {
+  const { runs, requests } = service;
+  const { messages } = slack.workspace;
+  const threadOf = ({ opening: { channel, ts } }: Asked): Message[] =>
+    messages.filter((each) => each.channel === channel && each.thread === ts && each.ephemeralFor === null);
+  const cardsOf = (asked: Asked): Message[] => threadOf(asked).filter(({ broadcast }) => broadcast);
+  return {
+    threadOf,
+    cardsOf,
+    cardOf: (asked: Asked): Promise<Message> => until("the card", () => cardsOf(asked)[0]),
+    /** The message, as soon as it reads so. */
+    reads: (message: Message, ...words: readonly string[]): Promise<Message> =>
+      until(
+        `a message to say «${words.join("» and «")}»`,
+        () => words.every((each) => wordsOf(message.blocks).includes(each)) && message,
+      ),
+    /** A message of the thread with these words, as soon as there is one. */
+    saidIn: (asked: Asked, words: string): Promise<Message> =>
+      until(`«${words}» in the thread`, () =>
+        threadOf(asked).find(({ blocks }) => wordsOf(blocks).includes(words)),
+      ),
+    /** All that the message says from now until `end`, each version once it is there. */
+    versionsOf: (message: Message) => versionsOf(slack.workspace, message),
+    runOf: ({ run }: Asked): Run | undefined => runs.get(run),
+    /** The run, as soon as it fits. */
+    untilRun: ({ run }: Asked, what: string, fits: (run: Run) => boolean): Promise<Run> =>
+      until(what, () => {
+        const found = runs.get(run);
+        return found !== undefined && fits(found) && found;
+      }),
+    sent: ({ run }: Asked): Sent[] =>
+      requests
+        .all({ route: "decide" })
+        .filter(({ path, body }) => body !== null && path.includes(`/${encodeURIComponent(run)}/`))
+        .map(({ path, body }) => ({ path, ...(JSON.parse(body ?? "") as Omit<Sent, "path">) })),
+    /** How many calls Slack refuses for coming too fast, from now until `end`. */
+    countTooFast: () => countRefused(slack.traffic, "ratelimited"),
+  };
+}
+
+function versionsOf({ onChange }: StageParts["slack"]["workspace"], message: Message) {
+  const seen = [wordsOf(message.blocks)];
+  const end = onChange((change) => {
+    if (change.message?.now === message) seen.push(wordsOf(message.blocks));
+  });
+  return { seen: (): readonly string[] => seen, end };
+}
+
+/** The story ends here when it is not so. */
+function check(holds: boolean, what: string): void {
+  if (!holds) throw new Error(`it was expected that ${what}, and it is not so.`);
+}

@@ -1,0 +1,134 @@
+import { wordsOf } from "../control/surface.ts";
+import type { Message, PersonId } from "../slack/model.ts";
+import type { Asked } from "./scene-steps.ts";
+import { ana, ben, cat, type Stage } from "./stage.ts";
+import type { Story } from "./story.ts";
+
+const MANY = 50;
+/** How many decisions between two captions. */
+const EVERY = 10;
+/** Slack lets an app change about fifty messages a minute, so the last cards are drawn minutes later (ms). */
+const DRAWN_MS = 300_000;
+
+/** How long somebody looks at a card at the least (ms). */
+const LOOK_MS = 500;
+
+/** A button's press can open a form for so long (ms); later, Slack refuses it. */
+const FORM_MS = 3_000;
+
+/** `formMs`: from the press to the form. */
+type Decided = {
+  readonly card: Message;
+  readonly verdict: "approve" | "deny";
+  readonly reason: string;
+  readonly formMs: number;
+};
+
+export const storm: Story = {
+  name: "storm",
+  title: "A storm of 50 approvals",
+  what: "One run asks for 50 things at once. Slack slows everybody down; each is decided once all the same.",
+  async play(stage) {
+    const tooFast = stage.countTooFast();
+    try {
+      return await played(stage, tooFast.count);
+    } finally {
+      tooFast.end();
+    }
+  },
+};
+
+async function played(stage: Stage, tooFast: () => number): Promise<string> {
+  await stage.say("Ana asks for a run: «deploy 50 tenants to production».");
+  const asked = await stage.ask(ana, "deploy 50 tenants to production");
+  await stage.cardOf(asked);
+  for (let tenant = 2; tenant <= MANY; tenant += 1) askFor(stage, asked, tenant);
+  await stage.say(
+    "It asks for 50 approvals. Slack takes about one message a second in a channel, so the cards come one by one.",
+  );
+  const decided = await decideAll(stage, asked);
+  await stage.say(
+    "All 50 are decided. Changing a card is limited too, so the last ones are drawn a while later.",
+  );
+  await stage.untilRun(asked, "the run to end", ({ ending }) => ending !== null);
+  checkDecisions(stage, asked, decided);
+  await drawAll(stage, decided);
+  stage.check(stage.cardsOf(asked).length === MANY, `there are ${MANY} cards`);
+  return `50 cards, 50 decisions, each sent once and shown on its card. ${slowest(decided)} Slack refused ${tooFast()} calls for coming too fast.`;
+}
+
+/** True by what was checked as each form came. */
+function slowest(decided: readonly Decided[]): string {
+  const longest = Math.max(...decided.map(({ formMs }) => formMs));
+  return `Each form came at the first press and within ${FORM_MS / 1_000} seconds, the slowest after ${(longest / 1_000).toFixed(2)} s.`;
+}
+
+/** The run's own request is the first. */
+function askFor({ control }: Stage, { run }: Asked, tenant: number): void {
+  const name = `tenant ${String(tenant).padStart(2, "0")}`;
+  const details = { tool: "deploy", arguments: { tenant: name }, risk: "high" };
+  control.addApproval(run, { action: `Deploy ${name} to production`, details });
+}
+
+/** As the cards come: Ben and Cat in turn, and every tenth is denied. */
+async function decideAll(stage: Stage, asked: Asked): Promise<Decided[]> {
+  const decided: Decided[] = [];
+  while (decided.length < MANY) {
+    const done = new Set(decided.map(({ card }) => card));
+    const isNext = (card: Message): boolean => !done.has(card) && stage.canDecide(card);
+    const card = await stage.until("the next card", () => stage.cardsOf(asked).find(isNext));
+    const nth = decided.length + 1;
+    const verdict = nth % EVERY === 0 ? "deny" : "approve";
+    const reason = `${verdict === "deny" ? "Not this one" : "Fine"}, number ${nth}`;
+    const formMs = await decideOne(stage, nth % 2 === 0 ? cat : ben, { card, verdict, reason });
+    decided.push({ card, verdict, reason, formMs });
+    if (nth % EVERY === 0 && nth < MANY)
+      await stage.say(`${nth} are decided, by Ben and Cat in turn. ${slowest(decided)}`);
+  }
+  return decided;
+}
+
+/** However long the queue of messages is, the form must not wait in it. */
+async function decideOne(
+  stage: Stage,
+  person: PersonId,
+  { card, verdict, reason }: Omit<Decided, "formMs">,
+): Promise<number> {
+  // Nobody presses before the app has heard that its card was posted.
+  await stage.pause(LOOK_MS);
+  const { form, ms } = await stage.openAtOnce(person, card, verdict === "deny" ? "Deny" : "Approve");
+  stage.check(ms < FORM_MS, `a form comes within ${FORM_MS} ms (one took ${Math.round(ms)} ms)`);
+  stage.check((await stage.submit(person, reason, form)) === null, "the form closes");
+  return ms;
+}
+
+function checkDecisions(stage: Stage, asked: Asked, decided: readonly Decided[]): void {
+  const sent = stage.sent(asked);
+  stage.check(sent.length === MANY, `the service got ${MANY} decisions and not ${sent.length}`);
+  stage.check(new Set(sent.map(({ path }) => path)).size === MANY, "each approval was decided once");
+  const approvals = stage.runOf(asked)?.approvals ?? [];
+  for (const { card, verdict, reason } of decided) {
+    const approval = approvals.find(({ action }) => wordsOf(card.blocks).includes(action));
+    const { state } = approval ?? {};
+    const holds = state?.type === "decided" && state.verdict === verdict && state.reason === reason;
+    stage.check(holds, `«${approval?.action ?? "?"}» was decided as its card was`);
+  }
+}
+
+/** With a caption now and then: it takes more than a minute. */
+async function drawAll(stage: Stage, decided: readonly Decided[]): Promise<void> {
+  const left = (): number => decided.filter((one) => !isDrawn(one)).length;
+  for (let most = MANY - EVERY; most >= 0; most -= EVERY) {
+    if (left() <= most && most > 0) continue;
+    await stage.until("all cards to tell what was decided", () => left() <= most, DRAWN_MS);
+    if (most > 0)
+      await stage.say(
+        `${left()} cards are still to be drawn. Their decisions have long reached the service.`,
+      );
+  }
+}
+
+function isDrawn({ card, verdict, reason }: Decided): boolean {
+  const words = wordsOf(card.blocks);
+  return words.includes(verdict === "approve" ? "✅ Approved" : "⛔ Denied") && words.includes(reason);
+}

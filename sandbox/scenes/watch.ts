@@ -1,0 +1,76 @@
+// What a story stands on, and waiting for what must come.
+
+import type { BotKeeper } from "../bot-keeper.ts";
+import type { ServiceContext } from "../control/service-context.ts";
+import type { UserActions } from "../control/user-actions.ts";
+import type { PersonId } from "../slack/model.ts";
+import type { Slack } from "../slack/server.ts";
+
+/** A caption; resolves when the watcher has had time for it. `eyes`: whose window it speaks of. */
+export type Say = (words: string, eyes?: PersonId) => Promise<void>;
+
+export type StageParts = {
+  readonly slack: Slack;
+  readonly service: ServiceContext;
+  readonly bot: BotKeeper;
+  readonly userActions: UserActions;
+  /** Calls the listener after anything has changed anywhere. */
+  readonly onChange: (listener: () => void) => () => void;
+  readonly signal: AbortSignal;
+  readonly say: Say;
+};
+
+/** The first truthy answer, asked now and after every change. Rejects when that takes too long, or when the scene is stopped. */
+export type Until = <T>(what: string, probe: () => T | undefined | null | false, ms?: number) => Promise<T>;
+
+/** Nothing takes this long but a fault of ours (ms): the slowest is a bot that finds a service up again. */
+const PATIENCE_MS = 90_000;
+
+export function createUntil({ onChange, signal }: Pick<StageParts, "onChange" | "signal">): Until {
+  return <T>(what: string, probe: () => T | undefined | null | false, ms = PATIENCE_MS) => {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const look = (): void => {
+      try {
+        const found = probe();
+        if (found) resolve(found);
+      } catch (error) {
+        reject(error);
+      }
+    };
+    const stopped = (): void => reject(new Error("stopped"));
+    const late = (): void => reject(new Error(`${Math.round(ms / 1_000)} s were not enough for ${what}.`));
+    const timer = setTimeout(late, ms);
+    const end = onChange(look);
+    signal.addEventListener("abort", stopped, { once: true });
+    if (signal.aborted) stopped();
+    else look();
+    return promise.finally(() => {
+      clearTimeout(timer);
+      end();
+      signal.removeEventListener("abort", stopped);
+    });
+  };
+}
+
+/** How often Slack refuses a call with this word from now on; what the log forgets meanwhile counts too. */
+export function countRefused({ onLine }: Pick<Slack["traffic"], "onLine">, word: string) {
+  let count = 0;
+  const end = onLine(({ refused }) => {
+    if (refused === word) count += 1;
+  });
+  return { count: (): number => count, end };
+}
+
+/** Rejects as soon as the scene is stopped. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  if (ms === 0) return;
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  const stopped = (): void => reject(new Error("stopped"));
+  signal.addEventListener("abort", stopped, { once: true });
+  await promise.finally(() => {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", stopped);
+  });
+}

@@ -1,0 +1,129 @@
+// The endpoints of the agent-run service, as the interface document has them and no wider.
+
+import type { Answer, Incoming } from "./exchange.ts";
+import { jsonObject } from "./json-body.ts";
+import type { Memory } from "./memory.ts";
+import type { Profile } from "./profile.ts";
+import * as refusals from "./refusals.ts";
+import type { Refusal } from "./refusals.ts";
+import type { Route } from "./routes.ts";
+import { decide } from "./service-run.ts";
+import type { Approval, Decision, Run } from "./service-run.ts";
+import { createStaleReads } from "./stale-reads.ts";
+import type { StaleReads } from "./stale-reads.ts";
+import * as wire from "./records.ts";
+import type { World } from "./service-world.ts";
+
+export type AgentRoute = "health" | "create-run" | "read-run" | "decide";
+
+export const agentRoutes: readonly Route<AgentRoute>[] = [
+  { name: "health", method: "GET", path: "/v1/health" },
+  { name: "create-run", method: "POST", path: "/v1/agent/runs" },
+  { name: "read-run", method: "GET", path: "/v1/agent/runs/{run_id}" },
+  { name: "decide", method: "POST", path: "/v1/agent/runs/{run_id}/approvals/{approval_id}" },
+];
+
+const serviceVersion = "1.4.2";
+
+export type AgentApi = { readonly world: World; readonly memory: Memory };
+
+type Request = Incoming<AgentRoute>;
+type Known = AgentApi & { readonly stale: StaleReads; readonly profile: Profile };
+/** What an endpoint has to say: a record under a success status, or why not. */
+type Said = { readonly status: Profile["readStatus"]; readonly record: object } | Refusal;
+
+export function createAgentApi(api: AgentApi): (request: Request) => Promise<Answer> {
+  const stale = createStaleReads(api.memory);
+  return async (request) => {
+    const { profile } = api.memory.settings;
+    const said = say({ ...api, stale, profile }, request);
+    // Nothing is told that the next moment could take back.
+    if (request.method === "POST") await api.memory.saved();
+    return "record" in said
+      ? wire.success(profile, said.status, said.record)
+      : refusals.refusalAnswer(profile, said, request.found.name);
+  };
+}
+
+function say(known: Known, request: Request): Said {
+  const { profile, memory, world } = known;
+  const { found, key } = request;
+  if (found.name === null) return refusals.noSuchEndpoint(found.allow);
+  if (found.name === "health") {
+    return { status: profile.healthStatus, record: { status: "ok", version: serviceVersion } };
+  }
+  if (key !== "right") return refusals.unauthorized(profile, key);
+  if (found.name === "create-run") return createRun(known, request);
+  const [runId = "", approvalId = ""] = found.ids;
+  const run = memory.vanished.has(runId) ? undefined : world.get(runId);
+  if (run === undefined) return refusals.unknown(profile, `There is no run '${runId}'.`);
+  if (found.name === "decide") return decideOn(known, request, run, approvalId);
+  return { status: profile.readStatus, record: wire.runRecord(known.stale.shown(run), profile) };
+}
+
+function createRun({ world, profile }: Known, request: Request): Said {
+  const body = jsonObject(request);
+  if (!body.ok) return refusals.badBody(profile, body);
+  const { input } = body.value;
+  if (typeof input !== "string")
+    return refusals.invalid(profile, "'input' is required and must be a string: the task's text.");
+  if (input.trim() === "") return refusals.invalid(profile, "'input' must not be empty.");
+  const extra = extraField(body.value, ["input"], profile);
+  if (extra !== null) return refusals.invalid(profile, extra);
+
+  const header = profile.honoursIdempotencyKey ? request.headers["idempotency-key"] : undefined;
+  const key = typeof header === "string" && header !== "" ? header : undefined;
+  const earlier = key === undefined ? undefined : world.madeWith(key);
+  if (earlier !== undefined && earlier.input !== input) {
+    const message = "This Idempotency-Key was used with another input.";
+    return { kind: "conflict", status: 422, message };
+  }
+  const run = earlier ?? world.create(input, key);
+  return { status: profile.createStatus, record: wire.createdRecord(run, profile) };
+}
+
+function decideOn(known: Known, request: Request, run: Run, approvalId: string): Said {
+  const { profile } = known;
+  const body = jsonObject(request);
+  if (!body.ok) return refusals.badBody(profile, body);
+  const decision = decisionIn(body.value, profile);
+  if (typeof decision === "string") return refusals.invalid(profile, decision);
+  const approval = run.approvals.find(({ id }) => id === approvalId);
+  if (approval === undefined) {
+    return refusals.unknown(profile, `Run '${run.id}' has no approval '${approvalId}'.`);
+  }
+  const told = (one: Approval): Said => ({
+    status: profile.decideStatus,
+    record: wire.approvalRecord(one, profile),
+  });
+  if (profile.sameDecisionAgain === "answered" && wasDecided(approval, decision)) return told(approval);
+
+  const moved = known.world.apply(run.id, (run, now) => decide(run, approvalId, decision, now));
+  if (!moved.ok) return refusals.tooLate(profile, wire.noLongerPending(run, approval));
+  known.stale.remember(run);
+  return told(moved.run.approvals.find(({ id }) => id === approvalId) ?? approval);
+}
+
+const wasDecided = ({ state }: Approval, { verdict }: Decision): boolean =>
+  state.type === "decided" && state.verdict === verdict;
+
+/** The decision, or what is wrong with it. */
+function decisionIn(body: Record<string, unknown>, profile: Profile): Decision | string {
+  const { decision, reason = null } = body;
+  if (decision !== "approve" && decision !== profile.denyWord) {
+    return `'decision' is required and must be 'approve' or '${profile.denyWord}'.`;
+  }
+  if (typeof reason !== "string" && (reason !== null || "reason" in body))
+    return "'reason' must be a string.";
+  const verdict = decision === "approve" ? "approve" : "deny";
+  const required =
+    profile.reasonRequired === "always" || (profile.reasonRequired === "to deny" && verdict === "deny");
+  if (required && (reason === null || reason.trim() === "")) return "'reason' is required.";
+  return extraField(body, ["decision", "reason"], profile) ?? { verdict, reason };
+}
+
+function extraField(body: object, known: readonly string[], { extraFields }: Profile): string | null {
+  if (extraFields === "ignored") return null;
+  const extra = Object.keys(body).find((name) => !known.includes(name));
+  return extra === undefined ? null : `'${extra}' is not a field of this request.`;
+}

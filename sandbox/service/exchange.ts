@@ -1,0 +1,159 @@
+// One request and its answer: read, recorded, struck by a fault or handled, answered.
+
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type { Clock } from "./service-clock.ts";
+import type { Faults, Struck } from "./faults.ts";
+import type { KeyShown, Recorder } from "./recorder.ts";
+import { findRoute } from "./routes.ts";
+import type { Found, Route } from "./routes.ts";
+
+export type Incoming<Name extends string> = {
+  readonly method: string;
+  readonly found: Found<Name>;
+  readonly headers: IncomingHttpHeaders;
+  readonly key: KeyShown;
+  readonly body: Buffer | "too large";
+};
+
+export type Answer = {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Pieces are sent one by one, and the next is not asked for once the client is gone. */
+  readonly body: string | Iterable<string> | AsyncIterable<string> | null;
+};
+
+export type Parts<Name extends string> = {
+  readonly routes: readonly Route<Name>[];
+  readonly recorder: Recorder;
+  readonly faults: Faults;
+  readonly clock: Clock;
+  /** Bytes of a request's body. */
+  readonly bodyLimit: () => number;
+  readonly keyShown: (headers: IncomingHttpHeaders) => KeyShown;
+  readonly handle: (incoming: Incoming<Name>) => Promise<Answer>;
+};
+
+export function createExchange<Name extends string>(parts: Parts<Name>) {
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    serve(parts, request, response).catch((error: unknown) => {
+      // What a client breaks off is no fault of the server; anything else must not pass unseen.
+      if (!request.socket.destroyed) console.error("request failed:", error);
+      request.socket.destroy();
+    });
+  };
+}
+
+async function serve<Name extends string>(
+  parts: Parts<Name>,
+  request: IncomingMessage,
+  response: ServerResponse,
+) {
+  const { method = "", url: path = "/", headers } = request;
+  const found = findRoute(parts.routes, method, path);
+  const key = parts.keyShown(headers);
+  const record = parts.recorder.begin({ method, path, route: found.name, key }, headers);
+  response.on("close", () => record({ lost: !response.writableFinished, done: true }));
+
+  const body = await readBody(request, parts.bodyLimit());
+  record({ body: body.toString() });
+  const struck = parts.faults.take({ method, route: found.name });
+  if (struck !== null) record({ fault: struck.fault.kind });
+  const handle = () => parts.handle({ method, found, headers, key, body });
+  const answer = struck === null ? await handle() : await spoiled(struck, handle, parts.clock);
+  if (answer === "reset") request.socket.resetAndDestroy();
+  if (typeof answer === "string" || response.destroyed) return;
+  record({ status: answer.status });
+  await send(response, answer, struck?.fault.kind === "cut");
+}
+
+async function spoiled({ fault, released }: Struck, handle: () => Promise<Answer>, clock: Clock) {
+  const effect = "effect" in fault && fault.effect ? await handle() : null;
+  switch (fault.kind) {
+    case "answer": {
+      const { status, headers = {}, body = null } = fault;
+      return {
+        status,
+        headers,
+        body: typeof body === "object" && body !== null ? JSON.stringify(body) : body,
+      };
+    }
+    case "delay":
+      await new Promise<void>((resolve) => clock.after(fault.ms, resolve));
+      return handle();
+    case "gate":
+      await released;
+      return effect ?? handle();
+    case "hang":
+      return "nothing";
+    case "drop":
+      return "reset";
+    case "cut":
+      return handle();
+    case "garbage":
+      return { status: (await handle()).status, body: '\u0000<!doctype html>{"id": oops' };
+    case "huge":
+      return { status: (await handle()).status, body: padding(fault.length ?? 32 * 1024 * 1024) };
+    case "redirect":
+      return { status: fault.status ?? 307, headers: { location: fault.to }, body: null };
+  }
+}
+
+function* padding(length: number): Iterable<string> {
+  const frame = '{"padding":""}';
+  const piece = "x".repeat(64 * 1024);
+  yield frame.slice(0, -2);
+  for (let left = length - frame.length; left > 0; left -= piece.length) yield piece.slice(0, left);
+  yield frame.slice(-2);
+}
+
+async function send(response: ServerResponse, answer: Answer, cut: boolean): Promise<void> {
+  const { status, headers = {}, body } = answer;
+  const contentType = body === null ? {} : { "content-type": "application/json" };
+  response.writeHead(status, { "cache-control": "no-store", ...contentType, ...headers });
+  if (body === null && cut) return void response.socket?.destroy();
+  if (body === null) response.end();
+  else if (typeof body !== "string") await sendPieces(response, body, cut ? piecesBeforeCut : Infinity);
+  else if (cut) response.write(body.slice(0, Math.ceil(body.length / 2)), () => response.socket?.destroy());
+  else response.end(body);
+}
+
+const piecesBeforeCut = 3;
+
+async function sendPieces(
+  response: ServerResponse,
+  pieces: Iterable<string> | AsyncIterable<string>,
+  most: number,
+) {
+  let sent = 0;
+  for await (const piece of pieces) {
+    if (response.destroyed) return;
+    sent += 1;
+    if (sent >= most) return void response.write(piece, () => response.socket?.destroy());
+    if (!response.write(piece)) await drained(response);
+  }
+  response.end();
+}
+
+/** Or closed, for then nothing drains any more. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off("drain", done);
+      response.off("close", done);
+      resolve();
+    };
+    response.on("drain", done);
+    response.on("close", done);
+  });
+}
+
+async function readBody(request: IncomingMessage, limit: number): Promise<Buffer | "too large"> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    // Read to the end all the same: a client that is still writing would not see the refusal.
+    if (size <= limit) chunks.push(chunk);
+  }
+  return size <= limit ? Buffer.concat(chunks) : "too large";
+}

@@ -1,0 +1,84 @@
+// A run told as a script: what it does next when it wakes.
+
+import * as runs from "./service-run.ts";
+import type { Ask, Ending, Run } from "./service-run.ts";
+
+export type Step =
+  | { readonly do: "work"; readonly ms: number }
+  | { readonly do: "work forever" }
+  /** `later` happens by itself if people have decided nothing by then. */
+  | { readonly do: "ask"; readonly asks: readonly Ask[]; readonly later?: Later }
+  /** `how` answers null: the run goes on. `what` says it beforehand. */
+  | { readonly do: "end"; readonly what: string; readonly how: (run: Run) => Ending | null };
+
+type Later = {
+  readonly ms: number;
+  readonly what: "withdraw" | "change";
+  readonly to?: Partial<Ask>;
+};
+
+export type Telling = {
+  readonly now: number;
+  /** Factor on every duration. */
+  readonly tempo: number;
+  readonly newApprovalId: () => string;
+};
+
+/** The run after waking up: one visible change at most, so that every state can be seen by who looks often enough. */
+export function wake(run: Run, steps: readonly Step[], telling: Telling): Run {
+  switch (run.phase) {
+    case "queued":
+      return enter(after(runs.begin(run)), run.step + 1, steps, telling);
+    case "working":
+      return steps[run.step]?.do === "work forever"
+        ? runs.sleep(run, null)
+        : enter(run, run.step + 1, steps, telling);
+    case "awaiting_approval":
+      return happenLater(run, steps[run.step], telling);
+    case "succeeded":
+    case "failed":
+    case "canceled":
+      return runs.sleep(run, null);
+  }
+}
+
+function enter(before: Run, index: number, steps: readonly Step[], telling: Telling): Run {
+  const run = { ...before, step: index };
+  const step = steps[index];
+  if (step === undefined) return end(run, { type: "succeeded", output: "" }, telling);
+  switch (step.do) {
+    case "work":
+      return runs.sleep(run, telling.now + step.ms * telling.tempo);
+    case "work forever":
+      return runs.sleep(run, null);
+    case "ask": {
+      const asks = step.asks.map((one) => ({ ...one, id: telling.newApprovalId() }));
+      const asking = after(runs.ask(run, asks, telling.now));
+      return step.later === undefined
+        ? asking
+        : runs.sleep(asking, telling.now + step.later.ms * telling.tempo);
+    }
+    case "end": {
+      const ending = step.how(run);
+      return ending === null ? enter(run, index + 1, steps, telling) : end(run, ending, telling);
+    }
+  }
+}
+
+function happenLater(run: Run, step: Step | undefined, { now }: Telling): Run {
+  const first = runs.pendingOf(run)[0];
+  const resting = runs.sleep(run, null);
+  if (step?.do !== "ask" || step.later === undefined || first === undefined) return resting;
+  return step.later.what === "withdraw"
+    ? after(runs.withdraw(resting, first.id, now))
+    : after(runs.change(resting, first.id, step.later.to ?? {}));
+}
+
+function end(run: Run, ending: Ending, { now }: Telling): Run {
+  return after(runs.end(run, ending, now));
+}
+
+function after(moved: runs.Moved): Run {
+  if (!moved.ok) throw new Error(`a script asked for an impossible move: ${moved.because}`);
+  return moved.run;
+}

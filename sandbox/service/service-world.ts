@@ -1,0 +1,101 @@
+// All runs there are, and the time that moves them: the one truth behind the endpoints and the controls.
+
+import { createAlarms } from "./alarms.ts";
+import type { Wait } from "./changes.ts";
+import type { Clock } from "./service-clock.ts";
+import type { Memory } from "./memory.ts";
+import { newRun } from "./service-run.ts";
+import type { Moved, Run } from "./service-run.ts";
+import { wake } from "./script.ts";
+import { stepsFor } from "./tasks.ts";
+
+/** What a test or a page may look at. */
+export type Runs = {
+  readonly all: () => readonly Run[];
+  readonly get: (id: string) => Run | undefined;
+  /** The run, as soon as it fits. */
+  readonly until: (id: string, fits: (run: Run) => boolean, wait?: Wait) => Promise<Run>;
+  readonly subscribe: (listener: () => void) => () => void;
+};
+
+export type World = Runs & {
+  readonly create: (input: string, idempotencyKey?: string) => Run;
+  /** The run made with this key earlier. */
+  readonly madeWith: (idempotencyKey: string) => Run | undefined;
+  readonly apply: (id: string, move: (run: Run, now: number) => Moved) => Moved;
+  readonly newApprovalId: () => string;
+  readonly stop: () => void;
+};
+
+export type WorldOptions = {
+  readonly clock: Clock;
+  readonly tempo: number;
+  readonly memory: Memory;
+  readonly newId: (kind: "run" | "apr") => string;
+};
+
+const queuedMs = 400;
+const resumeMs = 400;
+
+export function createWorld({ clock, tempo, memory, newId }: WorldOptions): World {
+  const { runs, keys } = memory;
+  const newApprovalId = () => newId("apr");
+  const alarms = createAlarms(clock, (id) => {
+    const run = runs.get(id);
+    const telling = { now: clock.now(), tempo, newApprovalId };
+    if (run !== undefined) put(wake(run, stepsFor(run.input), telling));
+  });
+
+  function put(run: Run) {
+    alarms.set(run.id, run.wakeAt);
+    runs.set(run.id, run);
+    memory.changed();
+  }
+
+  for (const run of runs.values()) alarms.set(run.id, run.wakeAt);
+
+  return {
+    ...viewOf(memory),
+    create(input, idempotencyKey) {
+      const now = clock.now();
+      const run = { ...newRun(newId("run"), input, now), wakeAt: now + queuedMs * tempo };
+      if (idempotencyKey !== undefined) keys.set(idempotencyKey, run.id);
+      put(run);
+      return run;
+    },
+    madeWith: (idempotencyKey) => runs.get(keys.get(idempotencyKey) ?? ""),
+    apply(id, move) {
+      const run = runs.get(id);
+      if (run === undefined) throw new Error(`there is no run ${id}`);
+      const now = clock.now();
+      const moved = move(run, now);
+      if (moved.ok) put(rested(run, moved.run, now + resumeMs * tempo));
+      return moved;
+    },
+    newApprovalId,
+    stop: alarms.clear,
+  };
+}
+
+function viewOf({ runs, changes }: Memory): Runs {
+  return {
+    all: () => [...runs.values()],
+    get: (id) => runs.get(id),
+    until: (id, fits, wait) =>
+      changes.until(
+        () => fitting(runs.get(id), fits),
+        () => `the run is ${JSON.stringify(runs.get(id))}`,
+        wait,
+      ),
+    subscribe: changes.subscribe,
+  };
+}
+
+/** A run that goes on after its last approval takes a moment to do so. */
+function rested(before: Run, after: Run, wakeAt: number): Run {
+  return before.phase === "awaiting_approval" && after.phase === "working" ? { ...after, wakeAt } : after;
+}
+
+function fitting(run: Run | undefined, fits: (run: Run) => boolean): Run | undefined {
+  return run !== undefined && fits(run) ? run : undefined;
+}

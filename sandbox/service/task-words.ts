@@ -1,0 +1,58 @@
+// What runs say at their end, and texts that are hard on a reader.
+
+import type { Approval, Ending, Run } from "./service-run.ts";
+import { subjectOf } from "./task-asks.ts";
+
+export function accountOf(run: Run): string {
+  const lines = run.approvals.map(
+    (approval) => `- **${subjectOf(approval.action)}**: ${whatBecameOf(approval)}`,
+  );
+  const undone = run.approvals.some(({ state }) => state.type !== "decided" || state.verdict === "deny");
+  const title = undone ? "Finished, but not everything was done" : "Done";
+  return [
+    `# ${title}: ${subjectOf(run.input)}`,
+    "",
+    ...lines,
+    "",
+    "_Told by the sandbox’s reference service; nothing was deployed._",
+  ].join("\n");
+}
+
+function whatBecameOf({ state }: Approval): string {
+  if (state.type === "pending") return "still waiting.";
+  if (state.type === "withdrawn") return "**not done**, the request was withdrawn before anyone decided.";
+  const because =
+    state.reason === null || state.reason === "" ? "No reason was given." : `Reason: ${state.reason}`;
+  return state.verdict === "approve"
+    ? `approved and done. ${because}`
+    : `**not done**, it was denied. ${because}`;
+}
+
+export const succeeded = (run: Run): Ending => ({ type: "succeeded", output: accountOf(run) });
+
+export const wasDenied = (run: Run): boolean =>
+  run.approvals.some(({ state }) => state.type === "decided" && state.verdict === "deny");
+
+/** Numbered, so that a reader can tell whether anything is missing. */
+export function numberedLines(length: number): string {
+  let text = "";
+  for (let line = 1; text.length < length; line += 1) text += `line ${line} of a very long text\n`;
+  return text.slice(0, length);
+}
+
+/**
+ * Everything that has fooled a reader of chat messages: Slack's control sequences, Markdown links that lie, forged
+ * status lines, direction overrides, zero-width and control characters, look-alikes.
+ */
+export const hostileText = [
+  "Deploy <!channel> <!here> <!everyone> <@U0000001> <#C0000001|general> <!subteam^S0000001>",
+  "<https://evil.example/login|https://bank.example> [https://bank.example](https://evil.example) ![](https://evil.example/p.png)",
+  "*bold* _italic_ ~gone~ `code` ```\nblock\n``` &lt;!channel&gt; &amp;amp; :white_check_mark:",
+  "> Approved by <@U0000001>. *No decision is needed.*",
+  "rm -rf /tmp/cache\u202e ylno daer \u202c\u2066then the database\u2069 \u200fright to left",
+  "zero\u200bwidth\u200cjoi\u200dners\ufeff and soft\u00adhyphens \u2060and tags \u{e0061}\u{e0070}\u{e0070}",
+  "bell\u0007 back\b\b\bspace escape\u001b[31mred\u001b[0m nul\u0000 delete\u007f next\u0085line separator\u2028here",
+  "\u0430\u0440\u0440rove the d\u0435ployment to pr\u03bfduction",
+  `stacked ${"Z\u0351\u036b\u0343".repeat(12)}`,
+  `one word of ${"wide".repeat(200)}`,
+].join("\n");

@@ -1,0 +1,191 @@
+// The words of a task that choose what its run will do. The first line of the table that fits counts.
+
+import type { Step } from "./script.ts";
+import { inWords } from "./script-words.ts";
+import { deployment, migration, notice, spending, subjectOf } from "./task-asks.ts";
+import { asking, endIfDenied, failIfDenied, failure, littleWork, say, tell } from "./task-steps.ts";
+import { accountOf, hostileText, numberedLines } from "./task-words.ts";
+
+type Task = {
+  /** Any of these words, whole, in upper or lower case. */
+  readonly words: readonly string[];
+  readonly what: string;
+  readonly steps: (input: string) => readonly Step[];
+};
+
+const hugeLength = 200_000;
+const table: readonly Task[] = [
+  {
+    words: ["immediately", "just say"],
+    what: "succeeds at once, with no approval",
+    steps: (input) => [
+      say(
+        /\bjust say\s+(.+)/is.exec(input)?.[1]?.trim() ?? `Done: ${subjectOf(input)}`,
+        "succeeds with what it was told to say",
+      ),
+    ],
+  },
+  {
+    words: ["fail if denied"],
+    what: "asks for one approval; fails when it is denied",
+    steps: (input) => [littleWork, asking(deployment(input)), failIfDenied, littleWork, tell],
+  },
+  {
+    words: ["fail"],
+    what: "works a little, then fails",
+    steps: () => [littleWork, failure("tool_error", "The build broke: 3 of 214 checks failed.")],
+  },
+  {
+    words: ["cancel"],
+    what: "works a little, then is canceled",
+    steps: () => [
+      littleWork,
+      {
+        do: "end",
+        what: "is canceled by an operator",
+        how: () => ({ type: "canceled", reason: "An operator canceled the run." }),
+      },
+    ],
+  },
+  {
+    words: ["forever"],
+    what: "works and never ends by itself",
+    steps: () => [{ do: "work forever" }],
+  },
+  {
+    words: ["two approvals"],
+    what: "asks for two approvals at once",
+    steps: (input) => [littleWork, asking(deployment(input), migration(input)), littleWork, tell],
+  },
+  {
+    words: ["several"],
+    what: "asks for four approvals at once",
+    steps: (input) => [
+      littleWork,
+      asking(deployment(input), migration(input), notice(12_400), spending(900)),
+      littleWork,
+      tell,
+    ],
+  },
+  {
+    words: ["staged", "in stages"],
+    what: "asks for three approvals one after another; a denied stage is the last",
+    steps: (input) =>
+      ["staging", "canary", "production"]
+        .flatMap((stage): Step[] => [littleWork, asking(deployment(input, stage)), endIfDenied])
+        .concat(tell),
+  },
+  {
+    words: ["withdraw"],
+    what: "asks for one approval and withdraws it after 20 s; goes on without",
+    steps: (input) => [
+      littleWork,
+      { do: "ask", asks: [deployment(input)], later: { ms: 20_000, what: "withdraw" } },
+      littleWork,
+      tell,
+    ],
+  },
+  {
+    words: ["change"],
+    what: "asks for one approval whose content becomes another after 20 s",
+    steps: (input) => [
+      littleWork,
+      {
+        do: "ask",
+        asks: [deployment(input, "staging")],
+        later: { ms: 20_000, what: "change", to: deployment(input, "production") },
+      },
+      littleWork,
+      tell,
+    ],
+  },
+  {
+    words: ["huge request"],
+    what: `asks for one approval whose action has ${hugeLength / 1000},000 characters`,
+    steps: (input) => {
+      const { action, details } = deployment(input);
+      const text = numberedLines(hugeLength - action.length - 1);
+      return [littleWork, asking({ action: `${action}\n${text}`, details }), littleWork, tell];
+    },
+  },
+  {
+    words: ["huge"],
+    what: `succeeds with an output of ${hugeLength / 1000},000 characters, with no approval`,
+    steps: () => [littleWork, say(numberedLines(hugeLength), "succeeds with a very long output")],
+  },
+  {
+    words: ["hostile"],
+    what: "asks and ends with text that tries to fool the reader",
+    steps: () => [
+      littleWork,
+      asking({
+        action: hostileText,
+        details: { tool: "<!channel> *shell*", arguments: { command: hostileText } },
+      }),
+      littleWork,
+      {
+        do: "end",
+        what: "succeeds, with an output that tries to fool the reader",
+        how: (run) => ({ type: "succeeded", output: `${accountOf(run)}\n\n${hostileText}` }),
+      },
+    ],
+  },
+  {
+    words: ["unreadable"],
+    what: "asks for two approvals, one of them with half of a character, which no two programs read alike",
+    steps: (input) => {
+      const { action, details } = notice(12_400);
+      return [
+        littleWork,
+        asking(deployment(input), { action: `${action} \ud83d`, details }),
+        littleWork,
+        tell,
+      ];
+    },
+  },
+  {
+    words: ["slow"],
+    what: "works for a minute before and after its approval",
+    steps: (input) => [
+      { do: "work", ms: 60_000 },
+      asking(deployment(input)),
+      { do: "work", ms: 60_000 },
+      tell,
+    ],
+  },
+];
+
+const standard: Task = {
+  words: [],
+  what: "works a little, asks for one approval to deploy, then succeeds and says what was decided and why",
+  steps: (input) => [littleWork, asking(deployment(input)), littleWork, tell],
+};
+
+const anythingElse = "(anything else)";
+
+/** For people to read: what to write into a task, and what its run does then. */
+export const tasks: readonly { readonly words: string; readonly what: string }[] = [
+  ...table.map(({ words, what }) => ({ words: words.join(", "), what })),
+  { words: anythingElse, what: standard.what },
+];
+
+/** The task whose words the text holds, and the one that is there. */
+function chosenFor(input: string): { readonly task: Task; readonly word: string } {
+  for (const task of table) {
+    const word = task.words.find((word) => new RegExp(`\\b${word}\\b`, "i").test(input));
+    if (word !== undefined) return { task, word };
+  }
+  return { task: standard, word: anythingElse };
+}
+
+export const stepsFor = (input: string): readonly Step[] => chosenFor(input).task.steps(input);
+
+/** Which words of a task's text chose what its run does, what that is, and each step of it in words, as at tempo 1. */
+export function scriptFor(input: string): {
+  readonly words: string;
+  readonly what: string;
+  readonly steps: readonly string[];
+} {
+  const { task, word } = chosenFor(input);
+  return { words: word, what: task.what, steps: task.steps(input).map(inWords) };
+}

@@ -1,0 +1,44 @@
+// A person uses a shortcut of the app: from anywhere, or on a message.
+
+import { actor, actorIn, channelName, done, failureCode, interaction, told } from "./acting.ts";
+import type { Acting } from "./acting.ts";
+import type { ActResult, ChannelId, Person, PersonId } from "./model.ts";
+import type { Json } from "./rules-check.ts";
+import { messageJson } from "./formats.ts";
+
+type On = { readonly channel: ChannelId; readonly ts: string };
+
+export const createShortcut =
+  (acting: Acting) =>
+  async (personId: PersonId, callbackId: string, on?: On): Promise<ActResult> => {
+    const person = on ? actorIn(acting, personId, on.channel) : actor(acting, personId);
+    if (typeof person === "string") return told(person);
+    if (acting.manifest.shortcuts.get(callbackId) !== (on ? "message" : "global"))
+      return told("This app has no such shortcut.");
+    const who = "person" in person ? person.person : person;
+    const place = on ? onMessage(acting, who, on) : { type: "shortcut" };
+    if (!place) return told("This message is gone.");
+    const body = {
+      ...interaction(acting, who),
+      callback_id: callbackId,
+      trigger_id: acting.triggers.issue(who.id),
+      action_ts: acting.workspace.nextTs(),
+      ...place,
+    };
+    const outcome = await acting.deliver({ kind: "interactive", body });
+    return outcome.ok ? done : told(`The shortcut failed with the error "${failureCode(outcome)}"`);
+  };
+
+/** @slack/bolt, MessageShortcut. */
+const onMessage = (acting: Acting, person: Person, { channel: id, ts }: On): Json | null => {
+  const channel = acting.workspace.channels.get(id);
+  const message = acting.workspace.messageAt(id, ts);
+  if (!channel || !message || message.ephemeralFor !== null) return null;
+  return {
+    type: "message_action",
+    message_ts: ts,
+    message: messageJson(message, acting),
+    channel: { id, name: channelName(channel) },
+    response_url: acting.responseUrls.issue({ person: person.id, channel: id, message: null }),
+  };
+};

@@ -1,0 +1,78 @@
+// What all acts of people share: who may act, what Slack tells them, and what every payload carries.
+
+import type { Deliver, Outcome } from "./delivery.ts";
+import type { Events } from "./events.ts";
+import type { SlackContext } from "./context.ts";
+import type { ActResult, Channel, ChannelId, Person, PersonId } from "./model.ts";
+import type { ResponseUrls } from "./response-url.ts";
+import type { Json } from "./rules-check.ts";
+import { slackbot } from "./seed.ts";
+
+export type Acting = SlackContext & {
+  readonly deliver: Deliver;
+  readonly events: Events;
+  readonly responseUrls: ResponseUrls;
+  /** The options that the app has last given for an external select, by person, place and element. */
+  readonly suggested: Map<string, readonly unknown[]>;
+};
+
+export const done: ActResult = { ok: true };
+
+export const told = (words: string): ActResult & { ok: false } => ({ ok: false, told: words });
+
+/** Slackbot says it in the channel too, to this person only. */
+export const tell = (acting: Acting, person: PersonId, channel: ChannelId, words: string): ActResult => {
+  acting.workspace.post({ channel, author: slackbot, text: words, ephemeralFor: person });
+  return told(words);
+};
+
+/** The person, or what they are told because they can do nothing here. */
+export const actor = (acting: Acting, id: PersonId): Person | string => {
+  const person = acting.workspace.people.get(id);
+  if (!person) return "Nobody here has this id.";
+  return person.deactivated ? "This account is deactivated." : person;
+};
+
+export const actorIn = (
+  acting: Acting,
+  id: PersonId,
+  channelId: ChannelId,
+): { person: Person; channel: Channel } | string => {
+  const person = actor(acting, id);
+  if (typeof person === "string") return person;
+  const channel = acting.workspace.channels.get(channelId);
+  if (!channel) return "There is no such channel.";
+  if (!channel.members.includes(id)) return "You are not in this channel.";
+  return channel.archived ? "This channel is archived." : { person, channel };
+};
+
+/** Slack's words in place of a composer, for an app that takes no messages. */
+export const turnedOff = "Sending messages to this app has been turned off.";
+
+/** As `actorIn`, of somewhere the person may also write. */
+export const writerIn = (...where: Parameters<typeof actorIn>): ReturnType<typeof actorIn> => {
+  const found = actorIn(...where);
+  const [{ workspace }] = where;
+  const closed = typeof found !== "string" && found.channel.kind === "dm" && !workspace.app.takesMessages;
+  return closed ? turnedOff : found;
+};
+
+/** docs.slack.dev: the name of a private channel is not told to apps. */
+export const channelName = ({ kind, name }: Channel): string =>
+  kind === "public" ? name : kind === "private" ? "privategroup" : "directmessage";
+
+/** The fields of every interaction. The team is the acting person's own: for outsiders another one. */
+export const interaction = ({ workspace }: Acting, person: Person): Json => ({
+  user: { id: person.id, username: person.handle, name: person.handle, team_id: person.team },
+  team: { id: person.team, domain: person.team === workspace.team.id ? workspace.team.domain : "partner" },
+  api_app_id: workspace.app.id,
+  token: "deprecated",
+  enterprise: null,
+  is_enterprise_install: false,
+});
+
+/** The code in «failed with the error …»; the three of them are what Slack's users report. */
+export const failureCode = (outcome: Outcome & { ok: false }): string => {
+  if (outcome.why === "http_error") return outcome.status >= 500 ? "http_service_error" : "http_client_error";
+  return outcome.why === "timeout" ? "operation_timeout" : "dispatch_failed";
+};

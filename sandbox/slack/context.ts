@@ -1,0 +1,53 @@
+// What every part of the sandbox's Slack stands on.
+
+import type { Faults } from "./faults.ts";
+import type { Limits } from "./limits.ts";
+import type { Manifest } from "./manifest.ts";
+import type { TrafficLog } from "./traffic.ts";
+import type { Triggers } from "./triggers.ts";
+import type { Workspace } from "./workspace.ts";
+
+type Secrets = {
+  readonly botToken: string;
+  readonly appToken: string;
+  readonly signingSecret: string;
+};
+
+export type Timing = {
+  /** How long the app may take to acknowledge. */
+  readonly ackMs: number;
+  readonly triggerMs: number;
+  readonly responseUrlMs: number;
+  /** When an event that was not acknowledged is sent again, after the failure before. */
+  readonly retryDelaysMs: readonly number[];
+  /** From the warning of a disconnect to the disconnect. */
+  readonly disconnectNoticeMs: number;
+  /** How long a socket lives before Slack asks for a new one. */
+  readonly connectionMs: number;
+};
+
+/** docs.slack.dev: 3 s to acknowledge, events again at once, after 1 and 5 minutes, sockets of about an hour; the rest as others report. */
+export const slackTiming: Timing = {
+  ackMs: 3000,
+  triggerMs: 3000,
+  responseUrlMs: 30 * 60_000,
+  retryDelaysMs: [0, 60_000, 300_000],
+  disconnectNoticeMs: 10_000,
+  connectionMs: 3_600_000,
+};
+
+export type SlackContext = {
+  readonly workspace: Workspace;
+  readonly manifest: Manifest;
+  readonly secrets: Secrets;
+  /** The bot token's scopes; a test may take one away. */
+  readonly scopes: Set<string>;
+  readonly now: () => number;
+  readonly timing: Timing;
+  readonly traffic: TrafficLog;
+  readonly faults: Faults;
+  readonly limits: Limits;
+  readonly triggers: Triggers;
+  /** The base of every address handed out, with a slash at the end; known once the port is. */
+  readonly url: () => string;
+};

@@ -1,0 +1,154 @@
+// How faithfully Slack's limits of time, number and size are imitated. Every limit in the code has a row here.
+
+import type { Proof, Row } from "./coverage-row.ts";
+import type { Timing } from "./context.ts";
+import type { Tier } from "./limits.ts";
+
+/** By the name the limit has in the code, where it is one of those that have names. */
+type Limits = Record<keyof Timing | Tier, Row>;
+
+const pacing: Proof = [
+  "listings.test.ts",
+  "a method of %s is refused one call beyond its limit, until the minute is over",
+];
+
+const answered: Proof = [
+  "refusals.test.ts",
+  "a method of tier 3 is refused at its fifty-first call in a minute, with the seconds to wait",
+];
+
+const tier = (subject: string, calls: number): Row => ({
+  subject,
+  what: `${calls} calls of a method in any 60 s, then 429 with Retry-After; Slack allows «${calls}+» and some bursts`,
+  how: "close",
+  source: "docs.slack.dev, rate limits",
+  proof: pacing,
+  also: [answered],
+});
+
+export const namedLimits: Limits = {
+  ackMs: {
+    subject: "time to acknowledge",
+    what: "3 s",
+    how: "exact",
+    source: "docs.slack.dev, handling user interaction",
+    proof: [
+      "judge-interactions.test.ts",
+      "a command, a click and a form that are not acknowledged in time fail before the person's eyes",
+    ],
+  },
+  triggerMs: {
+    subject: "life of a trigger_id",
+    what: "3 s, one use; a view that is refused does not use it up, which nobody has documented",
+    how: "close",
+    source: "docs.slack.dev, modals",
+    proof: ["refusals.test.ts", "need a fresh trigger, once"],
+  },
+  responseUrlMs: {
+    subject: "life of a response_url",
+    what: "30 min, five uses",
+    how: "exact",
+    source: "docs.slack.dev, handling user interaction",
+    proof: ["response-url.test.ts", "five answers are taken, the sixth is not"],
+    also: [["response-url.test.ts", "after half an hour none is taken"]],
+  },
+  retryDelaysMs: {
+    subject: "events again after",
+    what: "at once, 1 min, 5 min; a test may shorten them",
+    how: "exact",
+    source: "docs.slack.dev, Events API",
+    proof: [
+      "bolt-http.test.ts",
+      "an event that was answered with an error comes again, numbered and with a reason",
+    ],
+  },
+  disconnectNoticeMs: {
+    subject: "notice before a socket is closed",
+    what: "10 s",
+    how: "close",
+    source: "docs.slack.dev, Socket Mode",
+    proof: [
+      "sockets.test.ts",
+      "a retiring socket gets no more payloads, is closed after the notice, and the SDK comes back",
+    ],
+  },
+  connectionMs: {
+    subject: "life of a socket",
+    what: "1 h; Slack says «about»",
+    how: "close",
+    source: "docs.slack.dev, Socket Mode",
+    proof: [
+      "sockets.test.ts",
+      "a socket that is as old as Slack lets it be is warned, and closed after the notice",
+    ],
+  },
+  tier1: tier("tier 1", 1),
+  tier2: tier("tier 2", 20),
+  tier3: tier("tier 3", 50),
+  tier4: tier("tier 4", 100),
+  special: {
+    subject: "posts in a channel",
+    what: "one a second after a burst of five, which is a guess; no limit over the whole workspace",
+    how: "simplified",
+    source: "docs.slack.dev, rate limits",
+    proof: ["refusals.test.ts", "a channel takes a short burst, then one message a second"],
+  },
+};
+
+const rules = "rules.test.ts";
+
+export const limitRows: readonly Row[] = [
+  ...Object.values(namedLimits),
+  {
+    subject: "sockets at once",
+    what: "10",
+    how: "exact",
+    source: "docs.slack.dev, Socket Mode",
+    proof: ["sockets.test.ts", "the eleventh socket is turned away"],
+  },
+  {
+    subject: "texts",
+    what: "40,000 characters of a post, then cut; 4,000 of an update; 12,000 of Markdown",
+    how: "exact",
+    source: "docs.slack.dev, chat.postMessage and chat.update",
+    proof: [
+      "refusals.test.ts",
+      "are cut at 40,000 characters when posted and refused beyond 4,000 when updated",
+    ],
+  },
+  {
+    subject: "blocks of one message in all",
+    what: "about 13,200 counted characters",
+    how: "close",
+    source: "third party: measured, not published",
+    proof: [rules, "a message is too long as a whole before its blocks are"],
+  },
+  {
+    subject: "views",
+    what: "100 blocks, 250 kB, three on a stack",
+    how: "exact",
+    source: "docs.slack.dev, modals",
+    proof: [rules, "a modal holds what a modal may, and no more"],
+    also: [["refusals.test.ts", "too large, too wide and without a submit button are refused"]],
+  },
+  {
+    subject: "unknown fields and arguments",
+    what: "refused everywhere; Slack ignores some of them, in the Web API most",
+    how: "simplified",
+    source: "guess",
+    proof: ["refusals.test.ts", "unknown, missing and mistyped ones are refused in words"],
+    also: [
+      [
+        "response-url.test.ts",
+        "with fields: unknown ones and those that the sandbox cannot show are refused by name",
+      ],
+    ],
+  },
+  {
+    subject: "characters",
+    what: "counted as UTF-16 units: stricter than Slack beyond the basic plane",
+    how: "close",
+    source: "guess",
+    proof: [rules, "a character beyond the basic plane counts for two"],
+  },
+];

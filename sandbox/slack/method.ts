@@ -1,0 +1,103 @@
+// How a Web API method is described: what it needs, what it takes, what it does.
+
+import type { Source } from "./errors.ts";
+import type { SlackContext } from "./context.ts";
+import type { Tier } from "./limits.ts";
+import { Refused, refusedWith } from "./refused.ts";
+import { isJson } from "./rules-check.ts";
+import type { Json } from "./rules-check.ts";
+import type { Uploads } from "./uploads.ts";
+
+type Kinds = { string: string; boolean: boolean; integer: number; array: unknown[]; object: Json };
+type Kind = keyof Kinds;
+
+/**
+ * An argument's kind; «!» when it must be given. Slack takes those without effect for bots («ignored»), and those
+ * whose effect the sandbox cannot show («not imitated»): they are refused, lest somebody believe that they work.
+ */
+export type Schema = Record<string, Kind | `${Kind}!` | "ignored" | "not imitated">;
+
+export type Args<S extends Schema> = {
+  readonly [Name in keyof S]: S[Name] extends `${infer K extends Kind}!`
+    ? Kinds[K]
+    : S[Name] extends Kind
+      ? Kinds[S[Name]] | undefined
+      : never;
+};
+
+/** What the handlers may use: the ground and the addresses of things that other parts hand out. */
+export type Call = SlackContext & { readonly openSocket: () => string; readonly uploads: Uploads };
+
+type Described = {
+  /** Any one of these is enough; none needed when empty. */
+  readonly scopes: readonly string[];
+  readonly tier: Tier;
+  readonly token: "bot" | "app" | "either";
+  /** Where scopes, tier and arguments are written. */
+  readonly source: Source;
+};
+
+export type Method = Described & {
+  readonly schema: Schema;
+  readonly run: (raw: Json, call: Call, token: "bot" | "app") => Json;
+};
+
+export const method = <S extends Schema>(
+  described: Described,
+  schema: S,
+  run: (args: Args<S>, call: Call, token: "bot" | "app") => Json,
+): Method => ({ ...described, schema, run: (raw, call, token) => run(readArgs(schema, raw), call, token) });
+
+/** Slack takes these with every method. */
+const everywhere: ReadonlySet<string> = new Set(["token", "team_id"]);
+
+/** The arguments, or a refusal that names every one that is wrong. `besides` are let pass unread. */
+export const readArgs = <S extends Schema>(schema: S, raw: Json, besides = everywhere): Args<S> => {
+  const args: Json = {};
+  const wrong = Object.keys(raw).flatMap((name) =>
+    besides.has(name) ? [] : strange(Object.hasOwn(schema, name) ? schema[name] : undefined, name),
+  );
+  for (const [name, kind] of Object.entries(schema)) {
+    const given = raw[name];
+    if (given === undefined || given === null) {
+      if (kind.endsWith("!")) wrong.push(`missing required field: ${name}`);
+      continue;
+    }
+    if (kind === "ignored" || kind === "not imitated") continue;
+    const read = readOne(kind.replace("!", "") as Kind, given);
+    if (read === undefined) complain(name, kind, wrong);
+    else args[name] = read;
+  }
+  if (wrong.length > 0) throw refusedWith("invalid_arguments", wrong);
+  return args as Args<S>;
+};
+
+const strange = (kind: Schema[string] | undefined, name: string): string[] => {
+  if (kind === "not imitated") return [`the sandbox does not imitate the argument: ${name}`];
+  return kind === undefined ? [`unknown argument: ${name}`] : [];
+};
+
+const complain = (name: string, kind: string, wrong: string[]): void => {
+  if (name === "blocks" || name === "metadata") throw new Refused(`invalid_${name}_format`);
+  wrong.push(`must be of type ${kind.replace("!", "")} [json-pointer:/${name}]`);
+};
+
+/** Over a form everything arrives as text. Undefined: not of this kind. */
+const readOne = (kind: Kind, given: unknown): unknown => {
+  if (kind === "string") return typeof given === "string" ? given : undefined;
+  const value = typeof given === "string" ? parsed(given) : given;
+  if (kind === "boolean") return value === 1 ? true : value === 0 ? false : only("boolean", value);
+  if (kind === "integer") return Number.isInteger(value) ? value : undefined;
+  if (kind === "array") return Array.isArray(value) ? value : undefined;
+  return isJson(value) ? value : undefined;
+};
+
+const only = (type: "boolean", value: unknown): unknown => (typeof value === type ? value : undefined);
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+};

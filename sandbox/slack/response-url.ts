@@ -1,0 +1,123 @@
+// response_url: for half an hour and five times the app may answer where a person acted, member or not.
+
+import { randomBytes } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+import { acceptContent, acceptMetadata } from "./content.ts";
+import { forgetBefore } from "./forgetting.ts";
+import type { SlackContext } from "./context.ts";
+import { readJson, sendJson } from "./http-body.ts";
+import { readArgs } from "./method.ts";
+import type { Schema } from "./method.ts";
+import type { ChannelId, Message, PersonId } from "./model.ts";
+import { threadAt } from "./places.ts";
+import { Refused } from "./refused.ts";
+import type { Json } from "./rules-check.ts";
+
+/** docs.slack.dev, handling user interaction. */
+const maxUses = 5;
+const maxBody = 1_000_000;
+
+export type Origin = {
+  readonly person: PersonId;
+  readonly channel: ChannelId;
+  /** The message that was clicked in; null after a command. */
+  readonly message: Message | null;
+};
+
+type Issued = Origin & { readonly at: number; uses: number };
+
+type Workspace = SlackContext["workspace"];
+
+type Needs = Pick<SlackContext, "workspace" | "url" | "now" | "timing" | "traffic">;
+
+export type ResponseUrls = ReturnType<typeof createResponseUrls>;
+
+export const createResponseUrls = (needs: Needs) => {
+  const issued = new Map<string, Issued>();
+  const spend = (key: string): Issued => {
+    const one = issued.get(key);
+    if (!one) throw new Refused("invalid_url");
+    if (needs.now() - one.at > needs.timing.responseUrlMs) throw new Refused("expired_url");
+    if (one.uses >= maxUses) throw new Refused("used_url");
+    one.uses++;
+    return one;
+  };
+  return {
+    issue: (origin: Origin): string => {
+      // A second life long it is told from one that never was.
+      forgetBefore(issued, needs.now() - 2 * needs.timing.responseUrlMs);
+      const key = randomBytes(18).toString("base64url");
+      issued.set(key, { ...origin, at: needs.now(), uses: 0 });
+      return `${needs.url()}response/${needs.workspace.team.id}/${key}`;
+    },
+    /** How Slack words these failures is not documented; the 404 is what its clients report. */
+    handle: async (key: string, req: IncomingMessage, res: ServerResponse): Promise<void> => {
+      const fields = await readJson(req, maxBody).catch(unread);
+      const use = (issued.get(key)?.uses ?? 0) + 1;
+      const detail = { use: `${use} of ${maxUses}`, answer: fields };
+      try {
+        const origin = spend(key);
+        if (fields === null) throw new Refused("invalid_payload");
+        respond(needs.workspace, origin, fields);
+        needs.traffic.add("app", "response_url", detail);
+        sendJson(res, 200, { ok: true });
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+        needs.traffic.add("app", "response_url", detail, error.code);
+        const status = error.code.endsWith("_url") ? 404 : 400;
+        sendJson(res, status, { ok: false, error: error.code, ...error.more });
+      }
+    },
+  };
+};
+
+/** Null stands for a body that cannot be read. */
+const unread = (error: unknown): null => {
+  if (error instanceof Refused) return null;
+  throw error;
+};
+
+/** @slack/bolt, RespondArguments; what of them is shown nowhere is taken without effect, as with chat.postMessage. */
+const answerFields = {
+  text: "string",
+  blocks: "array",
+  response_type: "string",
+  replace_original: "boolean",
+  delete_original: "boolean",
+  thread_ts: "string",
+  metadata: "object",
+  parse: "string",
+  link_names: "boolean",
+  mrkdwn: "boolean",
+  unfurl_links: "boolean",
+  unfurl_media: "boolean",
+  attachments: "not imitated",
+} satisfies Schema;
+
+/** An answer: to one person unless it says «in_channel», instead of the original when it asks for that. */
+export const respond = (workspace: Workspace, { message, ...origin }: Origin, fields: Json): void => {
+  const args = readArgs(answerFields, fields, nowhere);
+  const original = (): Message => {
+    if (!message || !workspace.messages.includes(message)) throw new Refused("message_not_found");
+    return message;
+  };
+  if (args.delete_original === true) {
+    if (Object.keys(fields).length > 1) throw new Refused("invalid_payload");
+    return workspace.remove(original());
+  }
+  const { text, blocks } = acceptContent({ text: args.text, blocks: args.blocks });
+  const metadata = args.metadata && { metadata: acceptMetadata(args.metadata) };
+  if (args.replace_original === true && message)
+    return workspace.edit(original(), { text, blocks, ...metadata });
+  const type = args.response_type ?? "ephemeral";
+  if (type !== "ephemeral" && type !== "in_channel") throw new Refused("invalid_response_type");
+  const ephemeralFor = type === "ephemeral" ? origin.person : null;
+  const { channel } = origin;
+  const thread = threadAt({ workspace }, { id: channel }, args.thread_ts) ?? message?.thread ?? null;
+  const author = workspace.app.person;
+  workspace.post({ channel, author, text, blocks, thread, ephemeralFor, ...metadata });
+};
+
+/** No field is taken besides. */
+const nowhere: ReadonlySet<string> = new Set();

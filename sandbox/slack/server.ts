@@ -1,0 +1,165 @@
+// Starts the sandbox's Slack: one loopback port for the Web API, Socket Mode, uploads, response URLs and what is mounted.
+
+import { randomBytes } from "node:crypto";
+import { createServer } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import { addressOf, isOurs } from "./address.ts";
+import { createOpenHome } from "./act-say.ts";
+import { createShortcut } from "./act-shortcut.ts";
+import { createSuggest } from "./act-suggest.ts";
+import { createAnnouncer } from "./announce.ts";
+import { createApi } from "./api.ts";
+import { createHttpDelivery } from "./delivery-http.ts";
+import { traced } from "./delivery.ts";
+import type { Deliver } from "./delivery.ts";
+import { createEvents } from "./events.ts";
+import { createFaults } from "./faults.ts";
+import { slackTiming } from "./context.ts";
+import type { SlackContext, Timing } from "./context.ts";
+import { BodyTooLarge } from "./http-body.ts";
+import { createActs } from "./interact.ts";
+import { createLimits } from "./limits.ts";
+import { readManifest } from "./manifest.ts";
+import { createResponseUrls } from "./response-url.ts";
+import { seedWorkspace } from "./seed.ts";
+import { createSockets } from "./socket.ts";
+import { createTraffic } from "./traffic.ts";
+import { createTriggers } from "./triggers.ts";
+import { createUploads } from "./uploads.ts";
+
+/** True when the handler takes care of the request, now or later. */
+export type Handler = (req: IncomingMessage, res: ServerResponse) => boolean;
+
+type Delivery =
+  | { readonly mode: "socket" }
+  | { readonly mode: "http"; readonly requestUrl: string | (() => string); readonly signingSecret?: string };
+
+export type SlackOptions = {
+  readonly host?: "127.0.0.1" | "localhost";
+  /** 0, the default: any free one. */
+  readonly port?: number;
+  readonly manifestPath: string;
+  readonly now?: () => number;
+  readonly timing?: Partial<Timing>;
+  /** Whether calls are refused with 429 as Slack's tiers say. */
+  readonly rateLimits?: boolean;
+  readonly delivery?: Delivery;
+};
+
+export type Slack = Awaited<ReturnType<typeof startSlack>>;
+
+export const startSlack = async (options: SlackOptions) => {
+  const { host = "127.0.0.1", port = 0, delivery = { mode: "socket" } } = options;
+  const server = createServer();
+  const context = createGround(options, () => `http://${host}:${(server.address() as AddressInfo).port}/`);
+  const sockets = createSockets(context);
+  const send = traced(context.traffic, deliveryOf(delivery, context, sockets.deliver));
+  const deliver: Deliver = (payload) => send(payload).outcome;
+  const events = createEvents({ ...context, send });
+  context.workspace.onChange(createAnnouncer({ ...context, events }));
+  const responseUrls = createResponseUrls(context);
+  const acting = { ...context, deliver, events, responseUrls, suggested: new Map() };
+  const uploads = createUploads(context);
+  const api = createApi({ ...context, openSocket: sockets.open, uploads });
+  const handlers: Handler[] = [];
+  server.on("request", createRoutes({ handlers, api, responseUrls, uploads }));
+  server.on("upgrade", sockets.upgrade);
+  await listen(server, port, host);
+  return {
+    url: context.url(),
+    apiUrl: `${context.url()}api/`,
+    ...context.secrets,
+    workspace: context.workspace,
+    acts: createActs(acting),
+    openHome: createOpenHome(acting),
+    shortcut: createShortcut(acting),
+    /** What an external select offers this person; a click may then choose one of the options. */
+    suggest: createSuggest(acting),
+    traffic: context.traffic,
+    faults: context.faults,
+    rateLimits: context.limits.enforce,
+    sockets: { connections: sockets.connections, disconnect: sockets.disconnect, drop: sockets.drop },
+    /** Any payload at all, forged ones too; returns how the app acknowledged it. */
+    deliverRaw: deliver,
+    /** Handlers get what is not Slack's own, in the order of mounting. */
+    mount: (handler: Handler): void => void handlers.push(handler),
+    stop: async (): Promise<void> => {
+      events.stop();
+      sockets.stop();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+};
+
+const listen = (server: Server, port: number, host: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  });
+
+/** «canary»: wherever one of them should turn up, it is seen that it is one. */
+const secret = (prefix: string): string => `${prefix}canary-${randomBytes(24).toString("hex")}`;
+
+const createGround = (options: SlackOptions, url: () => string): SlackContext => {
+  const { now = Date.now, delivery, rateLimits = true } = options;
+  const given = delivery?.mode === "http" ? delivery.signingSecret : undefined;
+  const secrets = {
+    botToken: secret("xoxb-"),
+    appToken: secret("xapp-"),
+    signingSecret: given ?? secret(""),
+  };
+  const manifest = readManifest(options.manifestPath);
+  const timing = { ...slackTiming, ...options.timing };
+  const workspace = seedWorkspace({ now });
+  workspace.app.takesMessages = manifest.messagesTab && !manifest.messagesReadOnly;
+  const scopes = new Set(manifest.scopes);
+  return {
+    workspace,
+    manifest,
+    secrets,
+    scopes,
+    now,
+    timing,
+    url,
+    traffic: createTraffic({ now, secrets: Object.values(secrets) }),
+    faults: createFaults({ workspace, scopes }),
+    limits: createLimits({ now, on: rateLimits }),
+    triggers: createTriggers({ now, lifeMs: timing.triggerMs }),
+  };
+};
+
+const deliveryOf = (delivery: Delivery, context: SlackContext, bySocket: Deliver): Deliver => {
+  if (delivery.mode === "socket") return bySocket;
+  const { signingSecret } = context.secrets;
+  const { requestUrl } = delivery;
+  return createHttpDelivery({ requestUrl, signingSecret, ackMs: context.timing.ackMs, now: context.now });
+};
+
+type Routes = {
+  readonly handlers: readonly Handler[];
+  readonly api: ReturnType<typeof createApi>;
+  readonly responseUrls: ReturnType<typeof createResponseUrls>;
+  readonly uploads: ReturnType<typeof createUploads>;
+};
+
+const createRoutes = ({ handlers, api, responseUrls, uploads }: Routes) => {
+  const route = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
+    if (!isOurs(req)) return void res.writeHead(421).end();
+    const address = addressOf(req);
+    if (!address) return void res.writeHead(400).end();
+    const [, first, ...rest] = address.pathname.split("/");
+    if (first === "api") return api.handle(rest.join("/"), req, res);
+    if (first === "response" && req.method === "POST") return responseUrls.handle(rest[1] ?? "", req, res);
+    if (first === "upload" && req.method === "POST") return uploads.receive(rest[0] ?? "", req, res);
+    if (!handlers.some((handler) => handler(req, res))) res.writeHead(404).end();
+  };
+  return (req: IncomingMessage, res: ServerResponse): void => {
+    route(req, res).catch((error: unknown) => {
+      if (!res.headersSent) res.writeHead(error instanceof BodyTooLarge ? 413 : 500);
+      res.end(error instanceof BodyTooLarge ? "" : String(error));
+    });
+  };
+};

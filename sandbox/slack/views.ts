@@ -1,0 +1,54 @@
+// Modals and Home tabs: opening, stacking, replacing and publishing them. The Web API and the acknowledgements do the same things here.
+
+import type { SlackContext } from "./context.ts";
+import type { HomeView, OpenView, PersonId } from "./model.ts";
+import { Refused } from "./refused.ts";
+import type { Json } from "./rules-check.ts";
+import { acceptView } from "./rules-surface.ts";
+
+/** docs.slack.dev, modals: three views in a stack. */
+const maxStack = 3;
+
+type Place = Pick<SlackContext, "workspace">;
+
+/** docs.slack.dev: an external_id is unique in the workspace. */
+const refuseTakenId = ({ workspace }: Place, view: Json, own?: string): void => {
+  const id = view["external_id"];
+  if (typeof id !== "string" || id === "") return;
+  if (
+    [...workspace.views, ...workspace.homes.values()].some(
+      (one) => one.id !== own && one.view["external_id"] === id,
+    )
+  )
+    throw new Refused("duplicate_external_id");
+};
+
+/** A modal from outside a modal replaces what the person had open: two stacks at once are not shown. */
+export const openModal = (place: Place, person: PersonId, given: Json): OpenView => {
+  const view = acceptView(given, "modal");
+  refuseTakenId(place, view);
+  place.workspace.closeViews(person, place.workspace.viewsOf(person));
+  return place.workspace.pushView(person, view);
+};
+
+export const pushModal = (place: Place, person: PersonId, given: Json): OpenView => {
+  const view = acceptView(given, "modal");
+  const stack = place.workspace.viewsOf(person);
+  if (stack.length === 0) throw new Refused("not_found");
+  if (stack.length >= maxStack) throw new Refused("push_limit_reached");
+  refuseTakenId(place, view);
+  return place.workspace.pushView(person, view);
+};
+
+export const replaceModal = (place: Place, open: OpenView, given: Json): OpenView => {
+  const view = acceptView(given, "modal");
+  refuseTakenId(place, view, open.id);
+  place.workspace.changeView(open, { view, errors: {}, trouble: null });
+  return open;
+};
+
+export const publishHome = (place: Place, person: PersonId, given: Json): HomeView => {
+  const view = acceptView(given, "home");
+  refuseTakenId(place, view, place.workspace.homes.get(person)?.id);
+  return place.workspace.publishHome(person, view);
+};

@@ -1,0 +1,165 @@
+// The one truth of the sandbox's Slack. It keeps what it is told and says when it changed; what is allowed is
+// decided before it is asked.
+
+import { createChanges } from "./changes.ts";
+import type {
+  Change,
+  Channel,
+  ChannelId,
+  File,
+  HomeView,
+  Message,
+  OpenView,
+  Person,
+  PersonId,
+  Usergroup,
+} from "./model.ts";
+
+/** The app as installed: its id, its bot's own id (`B…`) and the person (`U…`) it acts as. */
+type InstalledApp = {
+  readonly id: string;
+  readonly botId: string;
+  readonly person: PersonId;
+  /** Whether people may write to it in their direct messages; its manifest says so. */
+  takesMessages: boolean;
+};
+
+export type Workspace = ReturnType<typeof createWorkspace>;
+
+export type MessageDraft = Pick<Message, "channel" | "author"> &
+  Partial<Omit<Message, "channel" | "author" | "ts" | "at">>;
+
+const initial = () => ({
+  people: new Map<PersonId, Person>(),
+  channels: new Map<ChannelId, Channel>(),
+  messages: [] as Message[],
+  byPlace: new Map<string, Message>(),
+  files: new Map<string, File>(),
+  usergroups: new Map<string, Usergroup>(),
+  /** Open modals; those of one person, in this order, are that person's stack. */
+  views: [] as OpenView[],
+  homes: new Map<PersonId, HomeView>(),
+});
+
+export const createWorkspace = ({ now }: { now: () => number }) => {
+  const state = initial();
+  const { changed, onChange, until } = createChanges();
+  const { nextId, nextTs } = createIds(now);
+  const team = { id: "T0SANDBOX", name: "Sandbox", domain: "sandbox" };
+  const app: InstalledApp = {
+    id: "A0COUNTERSIGN",
+    botId: "B0COUNTERSIGN",
+    person: "U0COUNTERSIGN",
+    takesMessages: true,
+  };
+  const of = { ...state, team, app, now, nextId, nextTs, changed, onChange, until };
+  return { ...of, ...createMessages(of), ...createViews(of), dmOf: (person: PersonId) => dmOf(of, person) };
+};
+
+type Ground = ReturnType<typeof initial> & {
+  readonly app: InstalledApp;
+  readonly now: () => number;
+  readonly nextId: (prefix: string) => string;
+  readonly nextTs: () => string;
+  readonly changed: (change: Change) => void;
+};
+
+const createMessages = (of: Ground) => ({
+  messageAt: (channel: ChannelId, ts: string): Message | undefined => of.byPlace.get(`${channel} ${ts}`),
+  post: (draft: MessageDraft): Message => {
+    const message: Message = {
+      thread: null,
+      broadcast: false,
+      text: "",
+      blocks: [],
+      metadata: null,
+      edited: null,
+      files: [],
+      ephemeralFor: null,
+      ...draft,
+      ts: of.nextTs(),
+      at: of.now(),
+    };
+    of.messages.push(message);
+    of.byPlace.set(`${message.channel} ${message.ts}`, message);
+    tell(of, { type: "posted", now: message, before: null });
+    return message;
+  },
+  edit: (message: Message, patch: Partial<Pick<Message, "text" | "blocks" | "metadata">>): void => {
+    const before = { ...message };
+    Object.assign(message, patch, { edited: editOf(of, message) });
+    tell(of, { type: "edited", now: message, before });
+  },
+  remove: (message: Message): void => {
+    of.messages.splice(of.messages.indexOf(message), 1);
+    of.byPlace.delete(`${message.channel} ${message.ts}`);
+    tell(of, { type: "removed", now: message, before: message });
+  },
+});
+
+/** Bots are named by their own id, and the second is a whole one (third party: messages that bots have read back). */
+const editOf = ({ app, now }: Ground, { author }: Message): Message["edited"] => ({
+  user: author === app.person ? app.botId : author,
+  ts: `${Math.floor(now() / 1000)}.000000`,
+});
+
+const tell = (of: Ground, message: NonNullable<Change["message"]>): void =>
+  of.changed({ kind: "message", channel: message.now.channel, message });
+
+const createViews = (of: Ground) => ({
+  viewsOf: (person: PersonId): OpenView[] => of.views.filter((view) => view.person === person),
+  viewById: (id: string): OpenView | undefined => of.views.find((view) => view.id === id),
+  pushView: (person: PersonId, view: OpenView["view"]): OpenView => {
+    const opened: OpenView = { id: of.nextId("V"), person, view, hash: hashOf(of), errors: {}, values: {} };
+    of.views.push(opened);
+    of.changed({ kind: "view", person });
+    return opened;
+  },
+  /** A new `view` gets a new hash; what was typed stays, as Slack keeps it for inputs of the same ids. */
+  changeView: (
+    open: OpenView,
+    patch: Partial<Pick<OpenView, "view" | "errors" | "values" | "trouble">>,
+  ): void => {
+    Object.assign(open, patch, patch.view ? { hash: hashOf(of) } : {});
+    of.changed({ kind: "view", person: open.person });
+  },
+  closeViews: (person: PersonId, gone: readonly OpenView[]): void => {
+    for (const view of gone) of.views.splice(of.views.indexOf(view), 1);
+    of.changed({ kind: "view", person });
+  },
+  publishHome: (person: PersonId, view: HomeView["view"]): HomeView => {
+    const { id = of.nextId("V"), values = {} } = of.homes.get(person) ?? {};
+    const home: HomeView = { id, person, view, hash: hashOf(of), values };
+    of.homes.set(person, home);
+    of.changed({ kind: "home", person });
+    return home;
+  },
+});
+
+const hashOf = (of: Ground): string => `${Math.floor(of.now() / 1000)}.${of.nextId("h").slice(1)}`;
+
+/** The direct-message channel of a person and the app, made when first needed. */
+const dmOf = (of: Ground, person: PersonId): Channel => {
+  const members = [person, of.app.person];
+  const known = [...of.channels.values()].find(
+    (one) => one.kind === "dm" && members.every((member) => one.members.includes(member)),
+  );
+  if (known) return known;
+  const dm: Channel = { id: of.nextId("D"), name: "directmessage", kind: "dm", members, archived: false };
+  of.channels.set(dm.id, dm);
+  of.changed({ kind: "channel", channel: dm.id });
+  return dm;
+};
+
+const createIds = (now: () => number) => {
+  let count = 0;
+  let lastMicros = 0;
+  return {
+    nextId: (prefix: string): string => `${prefix}0${(++count).toString(36).toUpperCase().padStart(8, "0")}`,
+    /** Slack's message time stamp: seconds and six digits, unique and rising. */
+    nextTs: (): string => {
+      lastMicros = Math.max(Math.floor(now() * 1000), lastMicros + 1);
+      return `${Math.floor(lastMicros / 1e6)}.${String(lastMicros % 1e6).padStart(6, "0")}`;
+    },
+  };
+};

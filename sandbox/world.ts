@@ -1,0 +1,182 @@
+// A whole world on one machine: a strict local Slack with its page, the reference service and gateway, and between them the real bot.
+
+import { randomInt } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer } from "node:net";
+import { fileURLToPath } from "node:url";
+import { type BotKeeper, createBotKeeper } from "./bot-keeper.ts";
+import { createSandboxClock, type SandboxClock } from "./clock.ts";
+import type { Mounted } from "./mounted.ts";
+import type { Scenes } from "./scenes/engine.ts";
+import { startGateway } from "./service/start-gateway.ts";
+import { startService } from "./service/start-service.ts";
+import { tellRequests } from "./service-traffic.ts";
+import { type Handler, type Slack, type SlackOptions, startSlack } from "./slack/server.ts";
+
+export type World = {
+  readonly slack: Slack;
+  readonly service: Awaited<ReturnType<typeof startService>>;
+  readonly gateway: Awaited<ReturnType<typeof startGateway>>;
+  /** Slack's and the service's. */
+  readonly clock: SandboxClock;
+  /** Null when the world was started without one. */
+  readonly bot: BotKeeper | null;
+  readonly scenes: Scenes | null;
+  /** The environment that a bot of this world was first started with; one that is kept gets the newest key at each start. */
+  readonly env: { readonly [name: string]: string };
+  stop(): Promise<void>;
+};
+
+export type WorldOptions = {
+  /** The page's port; 0: any free one. */
+  readonly port?: number;
+  /** How fast runs go: 1 as a person likes to watch, 0 without waiting. */
+  readonly tempo?: number;
+  readonly databaseUrl: string;
+  readonly entrance?: "socket" | "http";
+  readonly slack?: Pick<SlackOptions, "timing" | "rateLimits" | "now">;
+  readonly service?: Partial<Parameters<typeof startService>[0]>;
+  /** Keeps the real bot as a process of its own, begun as soon as it can be; without it, somebody else starts one. */
+  readonly bot?: {
+    readonly env?: { readonly [name: string]: string };
+    readonly echo?: (text: string) => void;
+    readonly say?: (words: string) => void;
+  };
+  /** How long a scene's caption stands (ms). */
+  readonly paceMs?: (words: string) => number;
+};
+
+export const MANIFEST = fileURLToPath(new URL("../manifest.yml", import.meta.url));
+
+/** Everything but the bot, and the bot too when it is to be kept. Bound to loopback only; every token is minted afresh. */
+export async function startWorld(options: WorldOptions): Promise<World> {
+  const { port = 0, tempo = 1, entrance = "socket" } = options;
+  const clock = createSandboxClock();
+  const botPort = await freePort();
+  const requestUrl = `http://127.0.0.1:${botPort}/slack/events`;
+  const delivery =
+    entrance === "socket" ? { mode: "socket" as const } : { mode: "http" as const, requestUrl };
+  const [slack, service, gateway] = await allOrNone([
+    startSlack({ port, manifestPath: MANIFEST, delivery, now: clock.now, ...options.slack }),
+    startService({ tempo, clock, ...options.service }),
+    startGateway({ clock }),
+  ]);
+  const told = { traffic: slack.traffic, now: clock.now };
+  tellRequests(told, service.requests);
+  tellRequests(told, gateway.requests, "gateway ");
+  const env = () => environment({ slack, service, gateway, entrance }, options.databaseUrl, botPort);
+  const first = env();
+  const bot = options.bot === undefined ? null : keptBot(options.bot, env);
+  const parts = { slack, service, gateway, clock, bot, manifestPath: MANIFEST, entrance };
+  const { scenes } = await mount(slack, async () => {
+    // Loaded while the bot starts.
+    const { createMounted } = await import("./mounted.ts");
+    return createMounted({ ...parts, paceMs: options.paceMs ?? captionMs });
+  });
+  return {
+    slack,
+    service,
+    gateway,
+    clock,
+    bot,
+    scenes,
+    env: first,
+    stop: async () => {
+      await scenes?.stop();
+      await bot?.stop();
+      await Promise.all([slack.stop(), service.stop(), gateway.stop()]);
+    },
+  };
+}
+
+type Stoppable = { stop(): Promise<unknown> };
+
+/** Rejects when one does not start, and then the others are stopped: a process that holds a server does not end. */
+async function allOrNone<T extends readonly Promise<Stoppable>[]>(
+  starting: readonly [...T],
+): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
+  const settled = await Promise.allSettled(starting);
+  if (settled.some(({ status }) => status === "rejected"))
+    for (const one of settled) if (one.status === "fulfilled") await one.value.stop();
+  return Promise.all(starting);
+}
+
+type Started = Pick<World, "slack" | "service" | "gateway"> & { readonly entrance: "socket" | "http" };
+
+/** The service's key is the one that is right now. */
+function environment(
+  { slack, service, gateway, entrance }: Started,
+  databaseUrl: string,
+  botPort: number,
+): World["env"] {
+  const door =
+    entrance === "socket"
+      ? { SLACK_APP_TOKEN: slack.appToken }
+      : { SLACK_SIGNING_SECRET: slack.signingSecret };
+  return {
+    ...door,
+    SLACK_BOT_TOKEN: slack.botToken,
+    SLACK_API_URL: slack.apiUrl,
+    AGENT_BASE_URL: service.url,
+    AGENT_API_KEY: service.apiKey,
+    GATEWAY_URL: gateway.url,
+    DATABASE_URL: databaseUrl,
+    HOST: "127.0.0.1",
+    PORT: String(botPort),
+  };
+}
+
+function keptBot(
+  { env = {}, ...ears }: NonNullable<WorldOptions["bot"]>,
+  own: () => World["env"],
+): BotKeeper {
+  const bot = createBotKeeper({ env: () => ({ ...own(), ...env }), ...ears });
+  // Whoever waits for it asks `ready` and is told there.
+  bot.start().catch(() => undefined);
+  return bot;
+}
+
+/** Time to read: a little for the look, and a little for each letter (ms). */
+const captionMs = (words: string): number => Math.min(Math.max(2_000, words.length * 40), 5_000);
+
+/** Whoever comes before all is loaded waits. */
+async function mount(slack: Slack, load: () => Promise<Mounted>): Promise<Mounted> {
+  const loading = load();
+  let handlers: readonly Handler[] | null = null;
+  const route = (req: IncomingMessage, res: ServerResponse, to: readonly Handler[]): boolean =>
+    to.some((handler) => handler(req, res));
+  slack.mount((req, res) => {
+    if (handlers !== null) return route(req, res, handlers);
+    loading.then(
+      (mounted) => route(req, res, mounted.handlers) || res.writeHead(404).end(),
+      () => res.writeHead(500).end(),
+    );
+    return true;
+  });
+  const mounted = await loading;
+  handlers = mounted.handlers;
+  return mounted;
+}
+
+/** Below the range that systems hand out by themselves, so that nobody else is given the port before the bot takes it. */
+const PORTS = { from: 12_000, to: 32_000 };
+const PORT_TRIES = 50;
+
+/** A port that is free, for the bot: it is told it before it starts. */
+async function freePort(): Promise<number> {
+  for (let tries = 0; tries < PORT_TRIES; tries += 1) {
+    const port = randomInt(PORTS.from, PORTS.to);
+    if (await isFree(port)) return port;
+  }
+  throw new Error("this machine gives no free port");
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  const free = await new Promise<boolean>((resolve) => {
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => resolve(true));
+  });
+  if (free) await new Promise((resolve) => void server.close(resolve));
+  return free;
+}

@@ -1,0 +1,184 @@
+// The agent-run service over HTTP. Never sends anything twice by itself; the key goes to `/v1/agent/` and nowhere else.
+
+import { setImmediate as breath } from "node:timers/promises";
+import type { Dispatcher } from "undici";
+import type { RunId } from "../../domain/ids.ts";
+import type { Snapshot } from "../../domain/snapshot.ts";
+import { PortError, type AgentService, type FetchedRun } from "../../ports.ts";
+import { approvalPath, fitsAddress, runPath, RUNS_PATH } from "./addresses.ts";
+import { readDecisionAnswer, saysLater, surelyNotApplied } from "./decision-answer.ts";
+import type { SentDecision } from "./decision-record.ts";
+import { askHealth, HEALTH_TIMEOUT_MS, MAX_HEALTH_BYTES } from "./health.ts";
+import { createHttpClient, type Answer, type HttpClient } from "./http-client.ts";
+import { readCreated, readRun } from "./run-record.ts";
+import { answerInWords, retryAfterMs } from "./answer-words.ts";
+
+export type AgentServiceOptions = {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  /** The service's word for deny. */
+  readonly denyWord: string;
+  /** Wall time, for a `Retry-After` that names a date. */
+  readonly now: () => number;
+  readonly monotonic: () => number;
+  /** Of one call, from connecting to the last byte of its answer. */
+  readonly timeoutMs?: number;
+  /** How many polls can be under way at once. */
+  readonly connections?: number;
+  readonly maxBodyBytes?: number;
+  /** In the place of connections of our own. */
+  readonly dispatcher?: Dispatcher;
+};
+
+const WHO = "The agent service";
+const MiB = 1024 * 1024;
+const LONG_CHARS = 262_144;
+/** Runs started and decisions sent at the same moment. */
+const POST_CONNECTIONS = 32;
+
+type Client = {
+  readonly options: AgentServiceOptions;
+  readonly authorization: string;
+  readonly timeoutMs: number;
+  readonly polls: HttpClient;
+  /** One connection per call: one that was kept may be closed by the service at that very moment, and then nobody
+   * knows whether a POST was taken. Nor does a POST wait behind the polls. */
+  readonly posts: HttpClient;
+  readonly health: HttpClient;
+};
+
+export function createAgentService(options: AgentServiceOptions): AgentService & { close(): Promise<void> } {
+  const { baseUrl, dispatcher, maxBodyBytes = 8 * MiB } = options;
+  const line = { who: WHO, baseUrl, dispatcher, maxBodyBytes, keepAlive: false };
+  const client: Client = {
+    options,
+    authorization: `Bearer ${options.apiKey}`,
+    timeoutMs: options.timeoutMs ?? 10_000,
+    polls: createHttpClient({ ...line, keepAlive: true, connections: options.connections ?? 128 }),
+    posts: createHttpClient({ ...line, connections: POST_CONNECTIONS }),
+    health: createHttpClient({ ...line, connections: 1, maxBodyBytes: MAX_HEALTH_BYTES }),
+  };
+  return {
+    create: (input, key) => create(client, input, key),
+    fetchRun: (id, timeoutMs) => fetchRun(client, id, timeoutMs),
+    sendDecision: (run, approval, { verdict, reason }) =>
+      resolve(client, { run, approval, verdict, reason, denyWord: options.denyWord }),
+    health: () =>
+      askHealth(client.health, {
+        who: WHO,
+        path: "/v1/health",
+        timeoutMs: HEALTH_TIMEOUT_MS,
+        monotonic: options.monotonic,
+      }),
+    async close() {
+      await Promise.all([client.polls.close(), client.posts.close(), client.health.close()]);
+    },
+  };
+}
+
+async function fetchRun(client: Client, id: RunId, timeoutMs = client.timeoutMs): Promise<FetchedRun> {
+  if (!fitsAddress(id)) throw unaddressable();
+  const { authorization, options } = client;
+  const askedAt = options.monotonic();
+  const answer = await client.polls.call({
+    method: "GET",
+    path: runPath(id),
+    headers: { authorization },
+    timeoutMs: Math.min(timeoutMs, client.timeoutMs),
+  });
+  if (answer.status === 404) return { type: "missing", askedAt };
+  if (!isSuccess(answer)) throw lookRefused(answer, options);
+  await breathAt(answer.body);
+  const read = readRun(answer, id, askedAt);
+  await breathAt(answer.body);
+  if (read.ok) return { type: "snapshot", snapshot: read.value };
+  throw new PortError(`${WHO} sent an answer that cannot be used: ${read.error}.`, {
+    applied: "no",
+    retry: "later",
+    code: "garbled",
+  });
+}
+
+/** Reading a long answer takes a while; other work is done before and after it. */
+async function breathAt({ length }: string): Promise<void> {
+  if (length > LONG_CHARS) await breath();
+}
+
+function lookRefused(answer: Answer, { apiKey, now }: AgentServiceOptions): PortError {
+  const { status } = answer;
+  const keyRefused = status === 401 || status === 403;
+  const never = surelyNotApplied(status) && !saysLater(status) && !keyRefused;
+  return new PortError(answerInWords(WHO, answer, apiKey), {
+    applied: "no",
+    retry: never ? "never" : "later",
+    code: keyRefused ? "http_401" : `http_${status}`,
+    quotes: true,
+    retryAfterMs: retryAfterMs(answer.retryAfter, now()),
+  });
+}
+
+async function create(client: Client, input: string, key: string): Promise<Snapshot> {
+  const { authorization, options } = client;
+  const askedAt = options.monotonic();
+  const answer = await client.posts.call({
+    method: "POST",
+    path: RUNS_PATH,
+    // RFC 8941 text in quotes, as the draft of the Idempotency-Key header has it.
+    headers: { authorization, "content-type": "application/json", "idempotency-key": `"${key}"` },
+    body: JSON.stringify({ input }),
+    timeoutMs: client.timeoutMs,
+  });
+  if (!isSuccess(answer)) throw createRefused(answer, options);
+  const read = readCreated(answer, askedAt);
+  if (read.ok) return read.value;
+  throw new PortError(`${WHO} took the task, but its answer cannot be used: ${read.error}.`, {
+    applied: "maybe",
+    retry: "never",
+    code: "garbled",
+  });
+}
+
+function createRefused(answer: Answer, { apiKey, now }: AgentServiceOptions): PortError {
+  const { status } = answer;
+  return new PortError(answerInWords(WHO, answer, apiKey), {
+    applied: surelyNotApplied(status) ? "no" : "maybe",
+    retry: saysLater(status) ? "later" : "never",
+    code: `http_${status}`,
+    quotes: true,
+    retryAfterMs: retryAfterMs(answer.retryAfter, now()),
+  });
+}
+
+async function resolve(client: Client, sent: SentDecision): ReturnType<AgentService["sendDecision"]> {
+  if (!fitsAddress(sent.run) || !fitsAddress(sent.approval))
+    return { type: "refused", words: unaddressable().message };
+  const { authorization, options } = client;
+  const decision = sent.verdict === "approve" ? "approve" : sent.denyWord;
+  try {
+    const answer = await client.posts.call({
+      method: "POST",
+      path: approvalPath(sent.run, sent.approval),
+      headers: { authorization, "content-type": "application/json" },
+      body: JSON.stringify({ decision, reason: sent.reason }),
+      timeoutMs: client.timeoutMs,
+    });
+    return readDecisionAnswer(answer, sent, { who: WHO, apiKey: options.apiKey, now: options.now });
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    return error.applied === "no"
+      ? { type: "later", afterMs: error.retryAfterMs, why: error.message, code: error.code }
+      : { type: "unsure", why: error.message, code: error.code };
+  }
+}
+
+function isSuccess({ status }: Answer): boolean {
+  return status >= 200 && status < 300;
+}
+
+function unaddressable(): PortError {
+  return new PortError("This id cannot stand in an address, so the agent service cannot be asked about it.", {
+    applied: "no",
+    retry: "never",
+    code: "bad_id",
+  });
+}

@@ -1,0 +1,109 @@
+// Why no whole answer came, as a PortError: a stable code, and what happened in words for people.
+
+import { z } from "zod";
+import { PortError } from "../../ports.ts";
+
+type Facts = {
+  readonly method: "GET" | "POST";
+  readonly timeoutMs: number;
+  readonly timedOut: boolean;
+  /** The connection was never made. */
+  readonly neverSent: boolean;
+};
+
+type Told = { readonly code: string; readonly words: string };
+
+/** These come before the first byte of a request, whoever reports them. */
+const BEFORE_SENDING = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "UND_ERR_CLOSED",
+  "UND_ERR_DESTROYED",
+  "UND_ERR_INVALID_ARG",
+]);
+
+const Fault = z.object({ code: z.string().optional().catch(undefined), name: z.string() });
+
+export function failureOf(to: {
+  who: string;
+  base: URL;
+  maxBodyBytes: number;
+}): (error: unknown, facts: Facts) => PortError {
+  return (error, facts) => {
+    const parsed = Fault.safeParse(error);
+    const fault = parsed.success ? (parsed.data.code ?? parsed.data.name) : "unknown fault";
+    const neverSent = facts.neverSent || BEFORE_SENDING.has(fault);
+    const told = facts.timedOut ? timedOut(to.who, facts.timeoutMs) : tell(to, fault, neverSent);
+    const applied = facts.method === "GET" || (neverSent && !facts.timedOut) ? "no" : "maybe";
+    // The fault of a parser holds the bytes it choked on, and those may be an echo of our own, key included.
+    const cause = told.code === "garbled" ? undefined : error;
+    return new PortError(told.words, { ...told, applied, retry: "later", cause });
+  };
+}
+
+function timedOut(who: string, timeoutMs: number): Told {
+  return { code: "timeout", words: `${who} did not answer within ${timeoutMs / 1_000} s.` };
+}
+
+function tell(
+  { who, base, maxBodyBytes }: Parameters<typeof failureOf>[0],
+  fault: string,
+  neverSent: boolean,
+): Told {
+  switch (fault) {
+    case "ECONNREFUSED":
+      return {
+        code: "connection_refused",
+        words: `${who} refused the connection: nothing listens at ${base.host}.`,
+      };
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return {
+        code: "dns",
+        words: `${who} has an unknown host name: ${base.hostname} could not be looked up (${fault}).`,
+      };
+    case "UND_ERR_CONNECT_TIMEOUT":
+      return {
+        code: "connect_timeout",
+        words: `${who} cannot be reached: ${base.host} did not take the connection.`,
+      };
+    case "UND_ERR_RES_EXCEEDED_MAX_SIZE":
+      return {
+        code: "too_large",
+        words: `${who} sent an answer that is larger than ${sizeWords(maxBodyBytes)}.`,
+      };
+    case "UND_ERR_CLOSED":
+    case "UND_ERR_DESTROYED":
+      return { code: "closed", words: `${who} was not asked: Countersign is stopping.` };
+    default:
+      return neverSent ? notConnected(who, base, fault) : broken(who, fault);
+  }
+}
+
+const KiB = 1024;
+
+function sizeWords(bytes: number): string {
+  if (bytes >= KiB * KiB) return `${Math.floor(bytes / KiB / KiB)} MiB`;
+  return bytes >= KiB ? `${Math.floor(bytes / KiB)} KiB` : `${bytes} bytes`;
+}
+
+function notConnected(who: string, base: URL, fault: string): Told {
+  const secure = base.protocol === "https:" && !["EHOSTUNREACH", "ENETUNREACH", "EMFILE"].includes(fault);
+  return secure
+    ? {
+        code: "tls",
+        words: `${who} has no secure connection to offer that can be trusted at ${base.host} (${fault}).`,
+      }
+    : { code: "unreachable", words: `${who} cannot be reached at ${base.host} (${fault}).` };
+}
+
+function broken(who: string, fault: string): Told {
+  if (fault.startsWith("HPE_") || fault === "HTTPParserError" || fault.startsWith("UND_ERR_HEADERS"))
+    return { code: "garbled", words: `${who} answered with something that is not valid HTTP (${fault}).` };
+  return {
+    code: "reset",
+    words: `${who} broke the connection before its answer was complete (${fault}).`,
+  };
+}

@@ -1,0 +1,76 @@
+// Is the other side well? Asked without the key, by `/agent health` and the doctor.
+
+import type { Dispatcher } from "undici";
+import { isRecord, type Json } from "../../domain/json.ts";
+import { PortError, type Gateway, type HealthReport } from "../../ports.ts";
+import { readJson } from "./json-body.ts";
+import { createHttpClient, type Answer, type HttpClient } from "./http-client.ts";
+import { answerInWords, clean } from "./answer-words.ts";
+
+/** Below the ten seconds of other calls: somebody waits for the answer. */
+export const HEALTH_TIMEOUT_MS = 4_000;
+/** A health record is a few lines. */
+export const MAX_HEALTH_BYTES = 64 * 1024;
+
+const FIELDS = ["status", "version", "service", "message", "endpoints"] as const;
+
+type Question = {
+  readonly who: string;
+  readonly path: string;
+  readonly timeoutMs: number;
+  readonly monotonic: () => number;
+};
+
+export type GatewayOptions = {
+  readonly baseUrl: string;
+  readonly monotonic: () => number;
+  readonly timeoutMs?: number;
+  readonly dispatcher?: Dispatcher;
+};
+
+export function createGateway(options: GatewayOptions): Gateway & { close(): Promise<void> } {
+  const { baseUrl, monotonic, timeoutMs = HEALTH_TIMEOUT_MS, dispatcher } = options;
+  const who = "The token gateway";
+  const line = createHttpClient({
+    who,
+    baseUrl,
+    dispatcher,
+    connections: 1,
+    keepAlive: false,
+    maxBodyBytes: MAX_HEALTH_BYTES,
+  });
+  return {
+    health: () => askHealth(line, { who, path: "/healthz", timeoutMs, monotonic }),
+    close: () => line.close(),
+  };
+}
+
+export async function askHealth(
+  line: HttpClient,
+  { who, path, timeoutMs, monotonic }: Question,
+): Promise<HealthReport> {
+  const askedAt = monotonic();
+  const { says, fault } = await line.call({ method: "GET", path, timeoutMs }).then(
+    (answer) => read(who, answer),
+    (error: unknown) => {
+      if (error instanceof PortError) return { says: {}, fault: error.message };
+      throw error;
+    },
+  );
+  return { ok: fault === null, latencyMs: Math.max(0, monotonic() - askedAt), fault, says };
+}
+
+function read(who: string, answer: Answer): Pick<HealthReport, "says" | "fault"> {
+  const json = readJson(answer.body);
+  const record = json.ok && isRecord(json.value) ? json.value : null;
+  const says: { [field: string]: Json } = {};
+  for (const field of FIELDS) {
+    const value = record?.[field];
+    if (value !== undefined) says[field] = value;
+  }
+  if (answer.status < 200 || answer.status >= 300) return { says, fault: answerInWords(who, answer) };
+  if (record === null) return { says, fault: `${who} did not answer with a JSON record.` };
+  if (says["status"] === "ok") return { says, fault: null };
+  const status = clean(JSON.stringify(says["status"] ?? null), "", 100);
+  return { says, fault: `${who} calls its status ${status}, not "ok".` };
+}

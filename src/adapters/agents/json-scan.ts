@@ -1,0 +1,141 @@
+// One pass over a JSON text for what JSON.parse hides: names that stand twice in one record, half characters, numbers that
+// JavaScript writes otherwise, depth. The poll path: strings are skipped with `indexOf`, and nothing is kept of them.
+
+/** Lists and records inside each other. More than any honest answer needs, and far less than what exhausts the stack of
+ * those who walk through it. */
+export const MAX_DEPTH = 64;
+/** Values in one item or field of a run. Nobody reviews more, and each one costs memory. */
+export const MAX_VALUES = 100_000;
+
+export type Fault =
+  | { readonly type: "name-twice"; readonly name: string }
+  | { readonly type: "not-json" | "not-utf8" | "half-character" | "too-deep" | "too-many-values" };
+
+/** `exact`: JavaScript writes every number as it stands in the text. A text that is not JSON may pass; JSON.parse refuses it. */
+export type Scan = { readonly fault: Fault | null; readonly exact: boolean };
+
+const [QUOTE, STROKE, COLON, COMMA, MINUS, ZERO, NINE] = [0x22, 0x5c, 0x3a, 0x2c, 0x2d, 0x30, 0x39];
+const [OPEN_LIST, CLOSE_LIST, OPEN_RECORD, CLOSE_RECORD] = [0x5b, 0x5d, 0x7b, 0x7d];
+/** A whole number of so many digits is always exact in JavaScript. */
+const EXACT_DIGITS = 15;
+
+export function scan(text: string): Scan {
+  const state: State = { text, stroke: -1, last: "", names: [], values: 1, exact: true };
+  for (let at = 0; at < text.length;) {
+    const step = next(state, at);
+    if (typeof step !== "number") return { fault: step, exact: false };
+    at = step;
+  }
+  return { fault: null, exact: state.exact };
+}
+
+type State = {
+  readonly text: string;
+  /** Where the next backslash stands, as far as it was looked for. */
+  stroke: number;
+  /** The string before a colon is a name. */
+  last: string;
+  /** Of each record that is open; null for a list. */
+  readonly names: (Set<string> | null)[];
+  values: number;
+  exact: boolean;
+};
+
+/** Where to go on, or what is wrong. */
+function next(state: State, at: number): number | Fault {
+  const { text, names } = state;
+  const code = text.charCodeAt(at);
+  switch (code) {
+    case QUOTE:
+      return string(state, at);
+    case OPEN_RECORD:
+    case OPEN_LIST:
+      if (names.length >= MAX_DEPTH) return { type: "too-deep" };
+      names.push(code === OPEN_RECORD ? new Set() : null);
+      return counted(state, at + 1);
+    case CLOSE_RECORD:
+    case CLOSE_LIST:
+      names.pop();
+      return at + 1;
+    case COLON: {
+      const known = names.at(-1);
+      if (known?.has(state.last) === true) return { type: "name-twice", name: state.last };
+      known?.add(state.last);
+      return at + 1;
+    }
+    case COMMA:
+      return counted(state, at + 1);
+    default:
+      return code === MINUS || (code >= ZERO && code <= NINE) ? number(state, at) : at + 1;
+  }
+}
+
+function counted(state: State, at: number): number | Fault {
+  state.values += 1;
+  return state.values > MAX_VALUES ? { type: "too-many-values" } : at;
+}
+
+function string(state: State, from: number): number | Fault {
+  const { text } = state;
+  const end = endOfString(text, from, state);
+  if (end < 0) return { type: "not-json" };
+  const inside = text.slice(from + 1, end);
+  state.last = inside;
+  if (state.stroke > from && state.stroke < end) {
+    const value = unescaped(inside);
+    if (value === null) return { type: "not-json" };
+    if (!value.isWellFormed()) return { type: "half-character" };
+    state.last = value;
+  }
+  return end + 1;
+}
+
+function unescaped(inside: string): string | null {
+  try {
+    return JSON.parse(`"${inside}"`) as string;
+  } catch {
+    return null;
+  }
+}
+
+/** Where the string that begins at `from` has its closing quote; -1: nowhere. `seen` spares looking for backslashes twice. */
+export function endOfString(text: string, from: number, seen: { stroke: number }): number {
+  for (let end = text.indexOf('"', from + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    if (seen.stroke <= from && seen.stroke < text.length) seen.stroke = strokeAfter(text, from);
+    if (seen.stroke > end || !isEscaped(text, end)) return end;
+  }
+  return -1;
+}
+
+function strokeAfter(text: string, from: number): number {
+  const found = text.indexOf("\\", from + 1);
+  return found < 0 ? text.length : found;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let strokes = 0;
+  while (text.charCodeAt(at - 1 - strokes) === STROKE) strokes += 1;
+  return strokes % 2 === 1;
+}
+
+function number(state: State, from: number): number {
+  const { text } = state;
+  let end = from + 1;
+  while (end < text.length && isInNumber(text.charCodeAt(end))) end += 1;
+  const digits = end - from <= EXACT_DIGITS && isPlain(text, from, end);
+  if (!digits && state.exact) {
+    const written = text.slice(from, end);
+    state.exact = String(Number(written)) === written;
+  }
+  return end;
+}
+
+const isDigit = (code: number): boolean => code >= ZERO && code <= NINE;
+/** Digits, and + - . E e */
+const isInNumber = (code: number): boolean =>
+  isDigit(code) || code === 0x2b || code === MINUS || code === 0x2e || code === 0x45 || code === 0x65;
+
+function isPlain(text: string, from: number, end: number): boolean {
+  for (let at = from; at < end; at += 1) if (!isDigit(text.charCodeAt(at))) return false;
+  return true;
+}

@@ -1,0 +1,175 @@
+// The items of `pending_approvals`: full records, some fields of them, records in records, or bare ids. What cannot be read is told
+// apart, and is never taken for absent: that would close an approval that somebody waits for.
+
+import { ApprovalId } from "../../domain/ids.ts";
+import { isList, isRecord, type Json, numberText } from "../../domain/json.ts";
+import type { PendingApproval, Snapshot, UnreadableItem } from "../../domain/snapshot.ts";
+import { clip } from "../../domain/text/text.ts";
+import { serviceId } from "./addresses.ts";
+import { faultWords } from "./json-body.ts";
+import { piecesOf } from "./json-pieces.ts";
+import type { Listed } from "./listing.ts";
+
+/** What an approval record that is no longer pending calls itself. Any other word is taken for pending. */
+const RESOLVED = new Set([
+  "approved",
+  "denied",
+  "rejected",
+  "declined",
+  "expired",
+  "canceled",
+  "cancelled",
+  "withdrawn",
+  "resolved",
+  "completed",
+]);
+/** The first that holds an id counts. */
+const ID_NAMES = ["id", "approval_id", "approvalId"];
+/** Under these names an item holds its record. */
+const RECORD_NAMES = ["approval", "request", "item", "data"];
+/** Of an item that cannot be read so much is kept (characters). */
+const SOURCE_CHARS = 2_000;
+
+type JsonRecord = { readonly [name: string]: Json };
+type Item = PendingApproval | UnreadableItem | null;
+
+export function readPending(items: readonly Listed[]): Pick<Snapshot, "pending" | "unreadable"> {
+  const read = items.flatMap(itemsOf);
+  const unreadable = read.filter((item) => item !== null && "ids" in item);
+  const spoiled = new Set(unreadable.flatMap(({ ids }) => ids));
+  const byId = new Map<string, PendingApproval[]>();
+  for (const item of read) {
+    if (item === null || "ids" in item) continue;
+    const same = byId.get(item.id);
+    if (same === undefined) byId.set(item.id, [item]);
+    else same.push(item);
+  }
+  const readable = [...byId.entries()].filter(([id]) => !spoiled.has(ApprovalId(id)));
+  return { pending: readable.flatMap(([, same]) => merged(same)), unreadable };
+}
+
+function itemsOf({ name, read, text }: Listed): Item[] {
+  if (!read.ok)
+    return [unreadable(text(), { code: read.error.type, why: faultWords(read.error) }, idsIn(text()))];
+  const { value } = read;
+  if (isList(value)) {
+    const inner = value.map((each): Listed => ({ ...plain(each), name: null }));
+    return inner.flatMap(itemsOf);
+  }
+  return [itemOf(name, value, text)];
+}
+
+const plain = (value: Json): Omit<Listed, "name"> => ({
+  read: { ok: true, value },
+  text: () => JSON.stringify(value, null, 2),
+});
+
+/** Null: there is nothing, or it is resolved. */
+function itemOf(name: string | null, value: Json, text: () => string): Item {
+  if (value === null) return null;
+  if (!isRecord(value)) return bareItem(name, value, text);
+  const record = recordIn(value);
+  if (isResolved(record)) return null;
+  const given = idIn(record) ?? idIn(value) ?? name;
+  const id = serviceId(given);
+  if (id === null) return unreadable(text(), idFault(given), []);
+  const { action, requested_at } = record;
+  return {
+    id: ApprovalId(id),
+    action: typeof action === "string" && action !== "" ? action : null,
+    requestedAt: typeof requested_at === "string" ? requested_at : null,
+    content: value,
+  };
+}
+
+/** An id alone; or, in a record by id, what is asked. */
+function bareItem(name: string | null, value: Json, text: () => string): Item {
+  const id = serviceId(name ?? value);
+  if (name !== null && (value === "" || value === false || value === 0)) return null;
+  if (id === null) return unreadable(text(), idFault(name ?? value), []);
+  if (name === null) return { id: ApprovalId(id), action: null, requestedAt: null, content: value };
+  if (typeof value !== "string") return unreadable(text(), NO_RECORD, [ApprovalId(id)]);
+  return { id: ApprovalId(id), action: value, requestedAt: null, content: { [name]: value } };
+}
+
+const NO_RECORD = { code: "no-record", why: "it is not a record" };
+
+/** In the place of a list. */
+export function oddList(text: string): UnreadableItem {
+  return unreadable(
+    text,
+    { code: "odd-list", why: "the list of approvals is neither a list nor a record" },
+    [],
+  );
+}
+
+function recordIn(value: JsonRecord): JsonRecord {
+  if (idIn(value) !== null) return value;
+  const inner = RECORD_NAMES.map((name) => value[name]).find((each) => each !== undefined && isRecord(each));
+  return inner !== undefined && isRecord(inner) ? inner : value;
+}
+
+function idIn(record: JsonRecord): Json {
+  return ID_NAMES.map((name) => record[name] ?? null).find((id) => id !== null) ?? null;
+}
+
+function idFault(id: Json): { code: string; why: string } {
+  if (id === null) return { code: "no-id", why: "it has no id" };
+  return { code: "odd-id", why: "its id cannot stand in an address of the service" };
+}
+
+/** In doubt it is pending: no approval is lost for a word or a time that nobody understands. */
+function isResolved({ status, resolved_at }: JsonRecord): boolean {
+  const word = typeof status === "string" ? status.toLowerCase() : "";
+  if (word === "pending") return false;
+  return RESOLVED.has(word) || isTime(resolved_at ?? null);
+}
+
+/** After the beginning of 1970, so neither zero nor a language's zero time (`0001-01-01T00:00:00Z`). */
+function isTime(value: Json): boolean {
+  const digits = numberText(value);
+  if (digits !== null) return Number(digits) > 0;
+  return typeof value === "string" && Date.parse(value) > 0;
+}
+
+/** Every id that one or the other reader would find in it. */
+function idsIn(text: string): ApprovalId[] {
+  const names = piecesOf({ text, bytes: false }) ?? [];
+  const ids = names.flatMap(({ name, source }) => {
+    if (RECORD_NAMES.includes(name ?? "")) return idsIn(source.text);
+    return ID_NAMES.includes(name ?? "") ? (idOf(source.text) ?? []) : [];
+  });
+  return [...new Set(ids)];
+}
+
+function idOf(source: string): ApprovalId | null {
+  try {
+    const id = serviceId(JSON.parse(source));
+    return id === null ? null : ApprovalId(id);
+  } catch {
+    return null;
+  }
+}
+
+function unreadable(
+  text: string,
+  fault: { readonly code: string; readonly why: string },
+  ids: readonly ApprovalId[],
+): UnreadableItem {
+  const { shown, hidden } = clip(text, SOURCE_CHARS);
+  return { ids, ...fault, source: shown.toWellFormed(), hidden };
+}
+
+/** One id, one approval: whoever decides it sees every item that bears its id. */
+function merged(same: readonly PendingApproval[]): PendingApproval[] {
+  const [first, ...others] = same;
+  if (first === undefined || others.length === 0) return first === undefined ? [] : [first];
+  const actions = new Set(same.flatMap(({ action }) => (action === null ? [] : [action])));
+  return [
+    {
+      ...first,
+      action: actions.size === 0 ? null : [...actions].join("\n"),
+      content: same.map(({ content }) => content),
+    },
+  ];
+}

@@ -1,0 +1,144 @@
+// A run as the service sends it → a Snapshot. INTERFACE.md leaves much «not shown»: what it does not forbid is taken, and
+// nothing the service says of an approval is dropped. This is the poll path: it costs a few microseconds.
+
+import { MAX_SERVICE_ID_CHARS, RunId } from "../../domain/ids.ts";
+import { isRecord, type Json } from "../../domain/json.ts";
+import { err, ok, type Result } from "../../domain/result.ts";
+import type { Snapshot } from "../../domain/snapshot.ts";
+import { serviceId } from "./addresses.ts";
+import { faultWords, readExactly } from "./json-body.ts";
+import { piecesOf, readSource, type Source, sourceText } from "./json-pieces.ts";
+import type { Answer } from "./http-client.ts";
+import { type Listed, listedIn, listedInSource } from "./listing.ts";
+import { oddList, readPending } from "./pending-approvals.ts";
+
+/** The answer to `GET run`; the error says what is wrong with it. */
+export function readRun(answer: Body, asked: RunId, askedAt: number): Result<Snapshot, string> {
+  const read = readRecord(answer, null, askedAt);
+  if (!read.ok || read.value.id === asked) return read;
+  return err("it tells of another run");
+}
+
+/** The answer to `POST runs`. A missing status means `queued` (INTERFACE.md §4). */
+export function readCreated(answer: Body, askedAt: number): Result<Snapshot, string> {
+  return readRecord(answer, "queued", askedAt);
+}
+
+type Body = Pick<Answer, "body" | "spoiled">;
+type Fields = { readonly [name: string]: Json };
+/** `listed` is null where the answer has no list of approvals, and its text where it is neither a list nor a record. */
+type Told = { readonly fields: Fields; readonly listed: readonly Listed[] | null | string };
+
+function readRecord(answer: Body, otherwise: string | null, askedAt: number): Result<Snapshot, string> {
+  const told = readWhole(answer) ?? readInPieces(answer);
+  if (typeof told === "string") return err(told);
+  const { id: givenId, status: givenStatus, input, output, completed_at, ...rest } = told.fields;
+  const [id, status] = [serviceId(givenId), statusIn(givenStatus) ?? otherwise];
+  if (id === null || status === null) return err("it has no readable id or status");
+  const { pending_approvals: _read, ...extra } = rest;
+  // A known field of an unforeseen kind is shown as the unknown ones are.
+  const odd = {
+    ...oddField("input", input),
+    ...oddField("completed_at", completed_at),
+  };
+  return ok({
+    id: RunId(id),
+    status,
+    input: textOrNull(input),
+    output: outputText(output),
+    completedAt: textOrNull(completed_at),
+    ...pendingOf(told.listed, status),
+    extra: { ...extra, ...odd },
+    askedAt,
+  });
+}
+
+/** Null: it cannot be read as a whole. */
+function readWhole({ body, spoiled }: Body): Told | null {
+  const read = spoiled === null ? readExactly(body) : null;
+  if (read?.ok !== true || !isRecord(read.value)) return null;
+  const field = read.value["pending_approvals"] ?? null;
+  const listed = isNothing(field) ? null : (listedIn(field) ?? JSON.stringify(field));
+  return { fields: read.value, listed };
+}
+
+/** Field by field, and item by item; or why that cannot be done either. */
+function readInPieces({ body, spoiled }: Body): Told | string {
+  const whole: Source = spoiled === null ? { text: body, bytes: false } : { text: spoiled, bytes: true };
+  const pieces = isJson(whole.text) ? piecesOf(whole) : null;
+  if (pieces === null) return spoiled === null ? notJson(body) : faultWords({ type: "not-utf8" });
+  const fields: { [name: string]: Json } = {};
+  const names = new Set<string>();
+  let listed: Told["listed"] = null;
+  for (const { name, source } of pieces) {
+    if (name === null) return "it is not a record";
+    if (names.has(name)) return faultWords({ type: "name-twice", name });
+    names.add(name);
+    const read = readSource(source);
+    if (name === "pending_approvals") {
+      const nothing = read.ok && isNothing(read.value);
+      listed = nothing ? null : (listedInSource(source) ?? sourceText(source));
+    } else if (read.ok) define(fields, name, read.value);
+    else if (name === "output") define(fields, name, anyText(source));
+    else if (NEEDED.has(name)) return `its ${name} cannot be read: ${faultWords(read.error)}`;
+    // What cannot be read as JSON is shown as it was sent, under a name that says so.
+    else define(fields, `${name} (${faultWords(read.error)}; as sent)`, sourceText(source));
+  }
+  return { fields, listed };
+}
+
+/** An output is shown, and nobody decides on it: whatever text it is. */
+function anyText(source: Source): string {
+  const text = sourceText(source);
+  try {
+    const value = JSON.parse(text) as Json;
+    return typeof value === "string" ? value : text;
+  } catch {
+    return text;
+  }
+}
+
+const isNothing = (value: Json): boolean => [null, false, 0, ""].some((each) => each === value);
+const NEEDED = new Set(["id", "status"]);
+
+function define(fields: object, name: string, value: Json): void {
+  // Not by assignment: a field may be called __proto__.
+  Object.defineProperty(fields, name, { value, enumerable: true, configurable: true, writable: true });
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function notJson(body: string): string {
+  return isJson(body) ? "it is not a record" : faultWords({ type: "not-json" });
+}
+
+function pendingOf(listed: Told["listed"], status: string): Pick<Snapshot, "pending" | "unreadable"> {
+  if (listed !== null && typeof listed !== "string") return readPending(listed);
+  if (listed !== null) return { pending: null, unreadable: [oddList(listed)] };
+  return { pending: status === "awaiting_approval" ? null : [], unreadable: [] };
+}
+
+function statusIn(value: Json | undefined): string | null {
+  const fits = typeof value === "string" && value.length > 0 && value.length <= MAX_SERVICE_ID_CHARS;
+  return fits ? value : null;
+}
+
+function textOrNull(value: Json | undefined): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+function oddField(name: string, value: Json | undefined): Fields {
+  return value === undefined || value === null || typeof value === "string" ? {} : { [name]: value };
+}
+
+function outputText(output: Json | undefined): string | null {
+  if (output === undefined || output === null) return null;
+  return typeof output === "string" ? output : JSON.stringify(output, null, 2);
+}

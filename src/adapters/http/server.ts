@@ -1,0 +1,160 @@
+// Our own HTTP side: is the process alive, is it ready, what does it count; and, in HTTP mode, Slack's path.
+
+import { once } from "node:events";
+import http from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import { CONNECTION_LIMITS, type ConnectionLimits, limitConnections } from "./connection-limits.ts";
+
+export type HttpOptions = {
+  readonly host: string;
+  readonly port: number;
+  /** False: the process is stuck and had better be started anew. */
+  readonly live: () => boolean;
+  /** What each part says of itself, in a few plain words. */
+  readonly ready: () => Promise<{ ok: boolean; checks: Record<string, string> }>;
+  readonly metrics: () => Promise<{ contentType: string; body: string }>;
+  /** In HTTP mode: who takes Slack's requests. Verifies, limits and answers them itself. */
+  readonly slack?: { readonly path: string; readonly listener: http.RequestListener };
+  /** Hears of what is no HTTP, is too slow, or is too much. */
+  readonly rejectedRequests?: (because: string) => void;
+  readonly connections?: ConnectionLimits;
+};
+
+export type HttpServer = { readonly url: string; readonly port: number; close(): Promise<void> };
+
+type Page = { readonly status: number; readonly type: string; readonly body: string };
+
+/** Slack wants its answer within 3 s and sends at once; probes and scrapers have no body. */
+const HEADERS_TIMEOUT_MS = 5_000;
+const REQUEST_TIMEOUT_MS = 10_000;
+/** Of all headers of one request (bytes); Node's own default, said. */
+const MAX_HEADER_BYTES = 16_384;
+/** How long a connection that was refused may take to read why (ms). Whoever does not close it by then has it closed. */
+const REFUSED_LINGER_MS = 1_000;
+/** What is still being answered when we stop has this long (ms). */
+const CLOSE_GRACE_MS = 5_000;
+const TEXT = "text/plain; charset=utf-8";
+const JSON_TYPE = "application/json; charset=utf-8";
+
+export async function startHttp(options: HttpOptions): Promise<HttpServer> {
+  const { host, port, slack } = options;
+  const limits = {
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionsCheckingInterval: 1_000,
+    maxHeaderSize: MAX_HEADER_BYTES,
+  };
+  const server = http.createServer(limits, (request, response) => {
+    const path = pathOf(request);
+    if (slack !== undefined && path === slack.path) slack.listener(request, response);
+    else void answer(options, path, request, response);
+  });
+  limitConnections(server, options.connections ?? CONNECTION_LIMITS, () =>
+    options.rejectedRequests?.("too-many"),
+  );
+  server.on("clientError", (error, socket) => turnAway(options, error, socket));
+  await listen(server, host, port);
+  const { port: bound } = server.address() as AddressInfo;
+  const name = host.includes(":") ? `[${host}]` : host;
+  return { url: `http://${name}:${bound}`, port: bound, close: () => close(server) };
+}
+
+/** What never became a request. Node has read only its beginning. */
+function turnAway({ rejectedRequests }: HttpOptions, error: Error, socket: Duplex): void {
+  const code = "code" in error ? error.code : "";
+  if (code === "ECONNRESET" || !socket.writable) return void socket.destroy();
+  const [status, because] = BROKEN.get(code) ?? ["400 Bad Request", "no-http"];
+  rejectedRequests?.(because);
+  socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+  // Ended from our side alone it would keep its place for as long as the other side likes.
+  setTimeout(() => socket.destroy(), REFUSED_LINGER_MS).unref();
+}
+
+const BROKEN = new Map<unknown, readonly [status: string, because: string]>([
+  ["ERR_HTTP_REQUEST_TIMEOUT", ["408 Request Timeout", "too-slow"]],
+  ["HPE_HEADER_OVERFLOW", ["431 Request Header Fields Too Large", "too-many-headers"]],
+]);
+
+async function answer(
+  options: HttpOptions,
+  path: string,
+  request: http.IncomingMessage,
+  response: http.ServerResponse,
+): Promise<void> {
+  const page = await pageFor(options, path, request.method).catch((): Page =>
+    text(500, "Countersign could not answer this."),
+  );
+  response.writeHead(page.status, {
+    "content-type": page.type,
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+    ...(page.status === 405 ? { allow: "GET" } : {}),
+  });
+  response.end(page.body);
+  // A body that nobody asked for is not waited for.
+  request.resume();
+}
+
+async function pageFor(options: HttpOptions, path: string, method: string | undefined): Promise<Page> {
+  const page = pages[path];
+  if (page === undefined) return text(404, "There is nothing here. Try /livez, /readyz or /metrics.");
+  if (method !== "GET") return text(405, `${path} answers GET only.`);
+  return page(options);
+}
+
+const pages: { readonly [path: string]: (options: HttpOptions) => Promise<Page> } = {
+  "/livez": async ({ live }) => (live() ? text(200, "alive") : text(503, "not alive")),
+  "/readyz": async ({ ready }) => {
+    const { ok, checks } = await ready();
+    const body = `${JSON.stringify({ status: ok ? "ok" : "not ready", checks }, null, 2)}\n`;
+    return { status: ok ? 200 : 503, type: JSON_TYPE, body };
+  },
+  "/metrics": async ({ metrics }) => {
+    const { contentType, body } = await metrics();
+    return { status: 200, type: contentType, body };
+  },
+};
+
+function text(status: number, words: string): Page {
+  return { status, type: TEXT, body: `${words}\n` };
+}
+
+function pathOf({ url = "/" }: http.IncomingMessage): string {
+  return url.split("?", 1)[0] ?? "/";
+}
+
+async function listen(server: http.Server, host: string, port: number): Promise<void> {
+  server.listen({ host, port });
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    throw new Error(`cannot listen on ${host}, port ${port}: ${whyNot(error)}`, { cause: error });
+  }
+}
+
+function whyNot(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  switch (code) {
+    case "EADDRINUSE":
+      return "another process uses this port. Stop it, or set PORT to another number.";
+    case "EACCES":
+      return "this user may not use this port. Set PORT to a number above 1023.";
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return "this machine has no such address. Set HOST to one it has, such as 127.0.0.1.";
+    default:
+      return error instanceof Error ? error.message : "unknown fault";
+  }
+}
+
+async function close(server: http.Server): Promise<void> {
+  if (!server.listening) return;
+  const closed = once(server, "close");
+  server.close();
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
+  await closed;
+  clearTimeout(timer);
+}

@@ -1,0 +1,118 @@
+// The policy that is in force: read at the start, and read again when somebody asks for that.
+
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { BUILT_IN, type Policy } from "../../domain/policy/policy.ts";
+import { err, ok, type Result } from "../../domain/result.ts";
+import type { LoadedPolicy } from "../../audit/entry.ts";
+import type { EventLog } from "../../ports.ts";
+import { findEvasions } from "./find-evasions.ts";
+import { findDoubts } from "./find-faults.ts";
+import { type Finding, readLines } from "./policy-lines.ts";
+import { finding, readPolicy } from "./read-policy.ts";
+
+export type PolicyHolder = {
+  now(): Policy;
+  /** The policy in force, with its text. */
+  loaded(): LoadedPolicy;
+  /**
+   * True: another policy is in force. A file that can't be used leaves the old one in force, and the log says so; so does
+   * `beforeUse` when it rejects. It is called with another policy before anything is decided by it.
+   */
+  reload(beforeUse?: (loaded: LoadedPolicy) => Promise<void>): Promise<boolean>;
+};
+
+/** Of the digest of its text. */
+const VERSION_CHARS = 12;
+
+/** Rejects with one message for people when the file can't be used. */
+export async function createPolicyHolder(path: string | null, log: EventLog): Promise<PolicyHolder> {
+  let inForce: LoadedPolicy = { policy: BUILT_IN, text: null };
+  if (path !== null) {
+    const read = await readPolicyFile(path);
+    if (!read.ok) throw new Error(explain(path, read.error));
+    inForce = read.value;
+    warn(log, path, await lintPolicy(path));
+  }
+
+  const reload: PolicyHolder["reload"] = async (beforeUse = () => Promise.resolve()) => {
+    if (path === null) {
+      log.info({}, "there is no policy file to read again");
+      return false;
+    }
+    const { version } = inForce.policy;
+    const read = await readPolicyFile(path);
+    if (!read.ok) {
+      const facts = { policy: version, faults: read.error };
+      log.error(facts, "the policy file can't be used; the old policy stays in force");
+      return false;
+    }
+    const changed = read.value.policy.version !== version;
+    if (changed && !(await afterAudit(beforeUse, read.value, log))) return false;
+    inForce = read.value;
+    log.info({ policy: inForce.policy.version, changed }, "the policy file was read again");
+    warn(log, path, await lintPolicy(path));
+    return changed;
+  };
+
+  return { now: () => inForce.policy, loaded: () => inForce, reload };
+}
+
+async function afterAudit(
+  beforeUse: (loaded: LoadedPolicy) => Promise<void>,
+  loaded: LoadedPolicy,
+  log: EventLog,
+): Promise<boolean> {
+  try {
+    await beforeUse(loaded);
+    return true;
+  } catch (error) {
+    log.error({ error }, "the new policy could not be written down; the old policy stays in force");
+    return false;
+  }
+}
+
+function warn(log: EventLog, path: string, findings: readonly Finding[]): void {
+  if (findings.length > 0) log.warn({ path, findings }, "the policy says something that is hardly meant");
+}
+
+export async function loadPolicy(path: string): Promise<Result<Policy, readonly Finding[]>> {
+  const read = await readPolicyFile(path);
+  return read.ok ? ok(read.value.policy) : read;
+}
+
+async function readPolicyFile(path: string): Promise<Result<LoadedPolicy, readonly Finding[]>> {
+  try {
+    const text = await readFile(path, "utf8");
+    const version = createHash("sha256").update(text, "utf8").digest("hex").slice(0, VERSION_CHARS);
+    const policy = readPolicy(text, version);
+    return policy.ok ? ok({ policy: policy.value, text }) : policy;
+  } catch (error) {
+    const says = error instanceof Error ? error.message : String(error);
+    return err([{ line: 0, where: "", says: `can't be read: ${says}` }]);
+  }
+}
+
+/** What a policy that can be used is doubted for. */
+export async function lintPolicy(path: string): Promise<readonly Finding[]> {
+  const text = await readFile(path, "utf8");
+  const read = readPolicy(text, "");
+  if (!read.ok) return read.error;
+  const lined = readLines(text);
+  return [...findDoubts(read.value), ...findEvasions(read.value)].map(({ path, says }) =>
+    finding(lined, path, says),
+  );
+}
+
+/** One line per finding, for the terminal. */
+export function explain(path: string, findings: readonly Finding[]): string {
+  return [
+    `the policy ${path} can't be used:`,
+    ...findings.map((each) => `  ${findingLine(path, each)}`),
+  ].join("\n");
+}
+
+export function findingLine(path: string, { line, where, says }: Finding): string {
+  const place = line > 0 ? `${path}:${line}` : path;
+  return where === "" ? `${place}: ${says}` : `${place}: ${where} ${says}`;
+}

@@ -1,0 +1,203 @@
+// What a policy file may hold. Whatever is not named here is refused, not ignored.
+
+import { z } from "zod";
+import { NEVER_VOLATILE } from "../../domain/volatile-fields.ts";
+
+const id = (notifications: string, what: string, example: string) =>
+  z.string(`is not ${what} such as ${example}`).regex(new RegExp(`^[${notifications}][A-Z0-9]{1,30}$`), {
+    error: `is not ${what} such as ${example}; names are not ids`,
+  });
+
+const user = id("UW", "a person's id", "U0123ABCD");
+const group = id("S", "a user group's id", "S0123ABCD");
+const channel = id("CG", "a channel's id", "C0123ABCD");
+
+const EMPTY = "is empty, so nobody is in it";
+
+function oneOrMore<Item extends z.ZodType<string>>(item: Item, what: string) {
+  return z.union([item, z.array(item).min(1)], {
+    error: `is neither ${what} nor a list of them (an empty one does not count)`,
+  });
+}
+
+const pattern = z.string("is not a text").min(1, "is empty").max(500, "is longer than 500 characters");
+const patterns = oneOrMore(pattern, "a text (with * for any text)");
+/** A longer one would not be the number that was written. */
+const number = z.number().refine((each) => !Number.isInteger(each) || Number.isSafeInteger(each), {
+  error: "has more digits than a number can keep; write it as a text",
+});
+const value = z.union([pattern, number, z.boolean()]);
+const values = z.union([value, z.array(value).min(1)], {
+  error: "is neither a value (a text with * for any text, a number, true or false) nor a list of them",
+});
+
+const principals = z
+  .strictObject(
+    {
+      users: z.array(user, "is not a list of people's ids").min(1, EMPTY).optional(),
+      groups: z.array(group, "is not a list of user groups' ids").min(1, EMPTY).optional(),
+      channels: z.array(channel, "is not a list of channels' ids").min(1, EMPTY).optional(),
+    },
+    { error: principalsFault },
+  )
+  .refine((given) => Object.values(given).some((list) => list !== undefined), {
+    error: "names nobody: give users, groups or channels, or the word anyone",
+  });
+const who = z.union([z.literal("anyone"), principals], { error: principalsFault });
+
+function principalsFault(issue: { code?: string | undefined; errors?: unknown }): string | undefined {
+  if (issue.code === "unrecognized_keys") return undefined;
+  const nested = JSON.stringify(issue.errors ?? "");
+  return nested.includes(EMPTY)
+    ? `has a list that ${EMPTY}`
+    : "is neither the word anyone nor lists of users, groups or channels, by their ids";
+}
+
+const chars = z
+  .int("is not a whole number of characters")
+  .min(0, "is less than 0")
+  .max(3_000, "is more than the 3000 characters that Slack's form takes");
+
+const UNITS: Readonly<Record<string, number>> = { s: 1_000, min: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A text such as «30 s», as milliseconds. */
+function time(longest: string) {
+  const says = `is not a time such as 30 s, 15 min, 4 h or 2 d, between 1 s and ${longest}`;
+  const ms = (text: string): number => {
+    const [, many = "", unit = ""] = /^([1-9][0-9]{0,5}) ?(s|min|h|d)$/.exec(text) ?? [];
+    return Number(many) * (UNITS[unit] ?? Number.NaN);
+  };
+  const most = ms(longest);
+  return z
+    .string(says)
+    .regex(/^[1-9][0-9]{0,5} ?(s|min|h|d)$/, says)
+    .refine((text) => ms(text) <= most, says)
+    .transform(ms);
+}
+
+const mention = z.union(
+  [
+    z.literal("nobody"),
+    z
+      .strictObject({ users: z.array(user).min(1).optional(), groups: z.array(group).min(1).optional() })
+      .refine(({ users, groups }) => users !== undefined || groups !== undefined),
+  ],
+  { error: "is neither the word nobody nor lists of users or groups, by their ids" },
+);
+
+const rule = z.strictObject({
+  name: z
+    .string("is not a text")
+    .min(1, "is empty")
+    .max(80, "is longer than 80 characters")
+    .meta({ description: "shown on the card, in refusals and in the audit; no two rules share one" }),
+  when: z
+    .strictObject({
+      channel: oneOrMore(channel, "a channel's id").optional(),
+      requester: oneOrMore(user, "a person's id").optional(),
+      action: patterns.optional().meta({
+        description: "the whole action as it is written, with * for any text",
+      }),
+      input: patterns.optional().meta({ description: "the run's task, likewise" }),
+      field: z.record(z.string().min(1), values).optional().meta({
+        description:
+          "fields of the request by name, or by path with dots (a dot in a name: \\.); types count",
+      }),
+    })
+    .optional()
+    .meta({ description: "all that is given must hold; left out: always" }),
+  approvers: who.meta({
+    description: "who may decide: anyone (every full member who sees the card), or lists that add up",
+  }),
+  "self-approval": z.boolean("is neither true nor false").default(false),
+  reason: z
+    .strictObject({
+      approve: chars.default(0),
+      deny: chars.min(1, "is less than 1: a denial needs a reason").default(1),
+    })
+    .default({ approve: 0, deny: 1 })
+    .meta({ description: "the fewest characters of a reason" }),
+  quorum: z
+    .int("is not a whole number of people")
+    .min(1, "is less than 1")
+    .max(20, "is more than 20 people")
+    .default(1)
+    .meta({ description: "how many different people must approve; one denial ends it" }),
+  hold: time("10 min").optional().meta({
+    description: "how long an approval waits before it is sent, with Undo; a denial goes at once",
+  }),
+  expiry: z
+    .strictObject({
+      after: time("365 d").meta({ description: "counted from when this request was first seen" }),
+      outcome: z.enum(["nothing", "deny"], "is neither nothing nor deny").default("nothing"),
+    })
+    .optional()
+    .meta({ description: "what happens when nobody has decided in time; left out: it waits" }),
+  friction: z
+    .strictObject({
+      "read-first": z.boolean("is neither true nor false").default(false),
+      type: z
+        .string("is not a text")
+        .regex(/^[\p{L}\p{N}](?:[\p{L}\p{N} ._/-]{0,58}[\p{L}\p{N}])?$/u, {
+          error: "is not a word or a few (letters, digits, spaces, . _ / -; at most 60 characters)",
+        })
+        .optional(),
+    })
+    .optional()
+    .meta({ description: "before approving: open the request in full; type a given word" }),
+  mention: mention.optional().meta({
+    description: "whom the card calls, once; left out: the users and groups of approvers",
+  }),
+});
+
+const starter = z.strictObject({
+  channels: z
+    .array(channel, "is not a list of channels' ids")
+    .min(1, EMPTY)
+    .optional()
+    .meta({ description: "left out: every channel" }),
+  who,
+});
+
+export const PolicyShape = z
+  .strictObject({
+    rules: z
+      .array(rule, "is not a list of rules")
+      .min(1, "is empty, so nobody could decide anything")
+      .meta({ description: "the first that fits counts; where none fits, nobody may decide" }),
+    starters: z
+      .array(starter, "is not a list")
+      .min(1, "is empty, so nobody could start a run; leave it out to let everybody")
+      .optional()
+      .meta({ description: "who may start and watch runs, and where; left out: everybody, everywhere" }),
+    volatile: z
+      .array(
+        z
+          .string("is not the name of a field")
+          .min(1, "is empty")
+          .refine((path) => !NEVER_VOLATILE.includes(path.replace(/^run\./, "").split(".")[0] ?? ""), {
+            error: "can't be left out: what is asked for is always part of what is decided",
+          }),
+        "is not a list of fields",
+      )
+      .min(1, "is empty; leave it out")
+      .optional()
+      .meta({
+        description:
+          "fields that may change under a decision, by name or path, those of the run as run.NAME; shown none the less",
+      }),
+    fallback: channel
+      .optional()
+      .meta({ description: "a channel that hears, too, when nobody can approve something" }),
+    auditors: principals
+      .optional()
+      .meta({ description: "who may be given the audit of a run, besides ADMINS; left out: nobody" }),
+  })
+  .meta({ title: "Countersign policy" });
+
+/** For editors; docs/policy.schema.json holds it. */
+export function policySchema(): object {
+  return z.toJSONSchema(PolicyShape, { io: "input" });
+}
+
+export type PolicyText = z.output<typeof PolicyShape>;

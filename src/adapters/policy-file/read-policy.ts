@@ -1,0 +1,111 @@
+// A policy file's text as the policy that the core knows, or everything that is wrong with it.
+
+import type { z } from "zod";
+import { ChannelId, GroupId, UserId } from "../../domain/ids.ts";
+import type { Principals, Policy, Rule, When } from "../../domain/policy/policy.ts";
+import { err, ok, type Result } from "../../domain/result.ts";
+import { findFaults } from "./find-faults.ts";
+import { type Finding, type Lined, readLines, written } from "./policy-lines.ts";
+import { PolicyShape, type PolicyText } from "./policy-shape.ts";
+
+/** `version` names the text. */
+export function readPolicy(text: string, version: string): Result<Policy, readonly Finding[]> {
+  const lined = readLines(text);
+  if (lined.faults.length > 0) return err(lined.faults);
+  const parsed = PolicyShape.safeParse(lined.value);
+  if (!parsed.success) return err(byLine(parsed.error.issues.flatMap((issue) => told(issue, lined))));
+  const policy = policyOf(parsed.data, version);
+  const faults = findFaults(policy).map(({ path, says }) => finding(lined, path, says));
+  return faults.length > 0 ? err(byLine(faults)) : ok(policy);
+}
+
+export function finding({ lineOf }: Lined, path: readonly PropertyKey[], says: string): Finding {
+  return { line: lineOf(path), where: written(path), says };
+}
+
+function told(issue: z.core.$ZodIssue, lined: Lined): Finding[] {
+  if (issue.code === "unrecognized_keys")
+    return issue.keys.map((key) => finding(lined, [...issue.path, key], "is nothing that a policy knows"));
+  if (lined.value === null) return [finding(lined, [], "the file is empty")];
+  if (isMissing(lined.value, issue.path)) return [finding(lined, issue.path, "is missing")];
+  return [finding(lined, issue.path, issue.message)];
+}
+
+function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
+  const found = path.reduce<unknown>(
+    (inner, step) => (typeof inner === "object" && inner !== null ? Reflect.get(inner, step) : undefined),
+    value,
+  );
+  return found === undefined;
+}
+
+const byLine = (findings: readonly Finding[]): Finding[] => findings.toSorted((a, b) => a.line - b.line);
+
+function policyOf({ rules, starters, volatile, fallback, auditors }: PolicyText, version: string): Policy {
+  return {
+    version,
+    rules: rules.map(ruleOf),
+    starters:
+      starters?.map(({ channels, who }) => ({
+        channels: channels?.map(ChannelId) ?? null,
+        who: principalsOf(who),
+      })) ?? null,
+    volatile: volatile ?? [],
+    fallback: fallback === undefined ? null : ChannelId(fallback),
+    auditors: auditors === undefined ? null : principalsOf(auditors),
+  };
+}
+
+function ruleOf(rule: PolicyText["rules"][number]): Rule {
+  const { name, approvers, reason, expiry, friction } = rule;
+  return {
+    name,
+    when: whenOf(rule.when ?? {}),
+    approvers: principalsOf(approvers),
+    selfApproval: rule["self-approval"],
+    reason,
+    needs: rule.quorum,
+    holdMs: rule.hold ?? 0,
+    expiry: expiry === undefined ? null : { afterMs: expiry.after, outcome: expiry.outcome },
+    friction: { readFirst: friction?.["read-first"] ?? false, word: friction?.type ?? null },
+    mention: mentionOf(rule),
+  };
+}
+
+/** Left out: the people and groups that may decide. Members of a whole channel are not called. */
+function mentionOf({ mention, approvers }: PolicyText["rules"][number]): Rule["mention"] {
+  const named = mention ?? (approvers === "anyone" ? "nobody" : approvers);
+  if (named === "nobody") return { users: [], groups: [] };
+  return { users: named.users?.map(UserId) ?? [], groups: named.groups?.map(GroupId) ?? [] };
+}
+
+function whenOf({
+  channel,
+  requester,
+  action,
+  input,
+  field = {},
+}: NonNullable<PolicyText["rules"][number]["when"]>): When {
+  return {
+    channels: many(channel)?.map(ChannelId) ?? null,
+    requesters: many(requester)?.map(UserId) ?? null,
+    action: many(action),
+    input: many(input),
+    fields: Object.fromEntries(Object.entries(field).map(([path, value]) => [path, many(value) ?? []])),
+  };
+}
+
+function many<Item>(given: Item | readonly Item[] | undefined): readonly Item[] | null {
+  if (given === undefined) return null;
+  return isMany(given) ? given : [given];
+}
+
+function isMany<Item>(given: Item | readonly Item[]): given is readonly Item[] {
+  return Array.isArray(given);
+}
+
+function principalsOf(who: PolicyText["rules"][number]["approvers"]): Principals {
+  if (who === "anyone") return who;
+  const { users = [], groups = [], channels = [] } = who;
+  return { users: users.map(UserId), groups: groups.map(GroupId), channels: channels.map(ChannelId) };
+}

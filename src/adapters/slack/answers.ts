@@ -1,0 +1,171 @@
+// What we read out of Slack's answers and payloads. Nothing else of them is believed to be there.
+
+import { z } from "zod";
+import { MessageTs, parsed, TeamId, UserId } from "../../domain/ids.ts";
+import { PortError } from "../../ports.ts";
+
+const flag = z.boolean().optional().default(false);
+
+const userAnswer = z.object({
+  user: z.object({
+    id: z.string(),
+    team_id: z.string(),
+    deleted: flag,
+    is_bot: flag,
+    is_workflow_bot: flag,
+    is_connector_bot: flag,
+    is_restricted: flag,
+    is_ultra_restricted: flag,
+    enterprise_user: z
+      .object({ enterprise_id: z.string().optional(), teams: z.array(z.string()).optional() })
+      .optional(),
+  }),
+});
+
+export type SlackUser = {
+  readonly id: string;
+  readonly team: string;
+  readonly enterprise: string | null;
+  /** On Enterprise Grid: every workspace that the person belongs to. Elsewhere empty. */
+  readonly teams: readonly string[];
+  readonly deleted: boolean;
+  readonly isBot: boolean;
+  readonly isGuest: boolean;
+};
+
+/** Slack's own helper does not say that it is one. */
+const SLACKBOT = "USLACKBOT";
+
+export function slackUser(answer: unknown): SlackUser {
+  const { user } = read(userAnswer, answer);
+  return {
+    id: user.id,
+    team: user.team_id,
+    enterprise: user.enterprise_user?.enterprise_id ?? null,
+    teams: user.enterprise_user?.teams ?? [],
+    deleted: user.deleted,
+    isBot: user.is_bot || user.is_workflow_bot || user.is_connector_bot || user.id === SLACKBOT,
+    isGuest: user.is_restricted || user.is_ultra_restricted,
+  };
+}
+
+const channelFlags = { is_private: flag, is_im: flag, is_mpim: flag };
+const channelAnswer = z.object({ channel: z.object({ id: z.string(), ...channelFlags }) });
+
+export function slackChannel(answer: unknown): { readonly isPublic: boolean } {
+  const { channel } = read(channelAnswer, answer);
+  return { isPublic: !channel.is_private && !channel.is_im && !channel.is_mpim };
+}
+
+const nextCursor = z.object({ next_cursor: z.string().optional() }).optional();
+const channelsAnswer = z.object({
+  channels: z.array(z.object({ id: z.string() })),
+  response_metadata: nextCursor,
+});
+
+export function slackChannels(answer: unknown): { readonly ids: readonly string[]; readonly next: string } {
+  const { channels, response_metadata } = read(channelsAnswer, answer);
+  return { ids: channels.map(({ id }) => id), next: response_metadata?.next_cursor ?? "" };
+}
+
+const groupAnswer = z.object({ users: z.array(z.string()) });
+
+const membersAnswer = z.object({ members: z.array(z.string()), response_metadata: nextCursor });
+
+export function slackMembers(answer: unknown): { readonly ids: readonly string[]; readonly next: string } {
+  const { members, response_metadata } = read(membersAnswer, answer);
+  return { ids: members, next: response_metadata?.next_cursor ?? "" };
+}
+
+export function slackGroup(answer: unknown): readonly string[] {
+  return read(groupAnswer, answer).users;
+}
+
+const historyAnswer = z.object({
+  messages: z.array(
+    z.object({
+      ts: z.string(),
+      user: z.string().optional(),
+      bot_id: z.string().optional(),
+      metadata: z
+        .object({ event_type: z.string(), event_payload: z.record(z.string(), z.unknown()) })
+        .optional(),
+      files: z
+        .array(z.object({ id: z.string() }))
+        .optional()
+        .default([]),
+    }),
+  ),
+  response_metadata: nextCursor,
+});
+
+export type SlackHistory = z.infer<typeof historyAnswer>;
+
+export function slackHistory(answer: unknown): SlackHistory {
+  return read(historyAnswer, answer);
+}
+
+export function postedTs(answer: unknown): MessageTs {
+  const ts = parsed(MessageTs, read(z.object({ ts: z.string() }), answer).ts);
+  if (ts !== null) return ts;
+  throw new PortError("Slack did not say which message it posted", {
+    applied: "maybe",
+    retry: "later",
+    code: "garbled",
+  });
+}
+
+/** Where a message that was sent to a person really went: to the direct messages with them. */
+export function postedChannel(answer: unknown): string {
+  return read(z.object({ channel: z.string() }), answer).channel;
+}
+
+const botAnswer = z.object({ bot: z.object({ app_id: z.string().min(1) }) });
+
+export function appOfBot(answer: unknown): string {
+  return read(botAnswer, answer).bot.app_id;
+}
+
+const uploadAnswer = z.object({ upload_url: z.string(), file_id: z.string() });
+
+export function uploadTarget(answer: unknown): { readonly upload_url: string; readonly file_id: string } {
+  return read(uploadAnswer, answer);
+}
+
+const authAnswer = z.object({
+  team_id: z.string(),
+  user_id: z.string(),
+  bot_id: z.string(),
+  enterprise_id: z.string().optional(),
+  team: z.string().optional(),
+});
+
+export type SlackSelf = {
+  team: TeamId;
+  user: UserId;
+  bot: string;
+  enterprise: string | null;
+  teamName: string;
+};
+
+export function slackSelf(answer: unknown): SlackSelf {
+  const { team_id, user_id, bot_id, enterprise_id, team } = read(authAnswer, answer);
+  return {
+    team: TeamId(team_id),
+    user: UserId(user_id),
+    bot: bot_id,
+    enterprise: enterprise_id ?? null,
+    teamName: team ?? team_id,
+  };
+}
+
+function read<Shape extends z.ZodType>(shape: Shape, answer: unknown): z.infer<Shape> {
+  const result = shape.safeParse(answer);
+  if (result.success) return result.data;
+  throw new PortError("Slack's answer lacks something", {
+    applied: "maybe",
+    retry: "later",
+    code: "garbled",
+    cause: result.error,
+  });
+}

@@ -1,0 +1,203 @@
+// The card of one approval, in every state. One function and one body for all of them, so that a decided card is visibly the
+// same card with its buttons exchanged for the outcome.
+
+import type { Block, RichTextElement } from "@slack/types";
+import { earlierVotes } from "../../../domain/approval-transitions.ts";
+import type { Approval, Decision, PastDecision } from "../../../domain/approval.ts";
+import { headWords } from "../../../domain/audit/hash-chain.ts";
+import { oneLine } from "../../../domain/text/excerpt.ts";
+import { needsFile } from "../../../domain/text/request-text.ts";
+import { isReused } from "../../../domain/reused-id.ts";
+import { ruleRefOf } from "../../../domain/applied-rule.ts";
+import { requestSlot, type Run, runId } from "../../../domain/run.ts";
+import { fileState } from "../../../domain/render-key.ts";
+import { CARD_APPROVE, CARD_DENY, CARD_READ, CARD_UNDO } from "../names.ts";
+import { ruleBlocks, voteLines } from "./card-rule.ts";
+import { cardState, type CardState } from "./card-state.ts";
+import {
+  fitsCard,
+  maskedRemark,
+  secretsInWhole,
+  shortDigest,
+  WHO_SEES_MASKED,
+  wholeRequest,
+} from "./request-blocks.ts";
+import { type Overview, requestOverview } from "./request-overview.ts";
+import {
+  clock,
+  escaped,
+  header,
+  line,
+  type Message,
+  moment,
+  note,
+  person,
+  quote,
+  rich,
+  span,
+  untrustedSpan,
+} from "./rich.ts";
+import { hasDetails } from "./run-details.ts";
+
+/** How much of a reason a card shows; Slack lets people type 3,000 characters. */
+const REASON_ON_CARD_CHARS = 3_000;
+/** Of the service's answer, which the adapter has cut to this length or less. */
+const ANSWER_ON_CARD_CHARS = 400;
+/** Earlier decisions that gave way; the audit has them all. */
+const PAST_ON_CARD = 3;
+
+export function approvalCard(run: Run, approval: Approval): Message {
+  const state = cardState(run, approval);
+  const asks = oneLine(approval.request.action ?? "(the service did not say what)", 200);
+  const { block, secrets } = requestShown(run, approval);
+  const blocks: Block[] = [header(state.title), whoAsks(run, approval), block];
+  if (isReused(run.approvals, approval)) blocks.push(rich(line(span(REUSED))));
+  blocks.push(...maskedRemark(secrets, state.open ? WHO_SEES_MASKED : ""));
+  for (const past of approval.past.slice(-PAST_ON_CARD))
+    blocks.push(rich(line(...pastLine(approval, past), span(pastWords(past.cause, past.words)))));
+  blocks.push(...ruleBlocks(run, approval));
+  blocks.push(...outcomeBlocks(state));
+  blocks.push(...buttons(run, approval, state));
+  blocks.push(note(smallPrint(approval)));
+  return { text: escaped(`${state.title}: ${asks}`), blocks };
+}
+
+const REUSED =
+  "This is a new request. The service gave it the id of an earlier approval of this run, and what was decided there does not count here.";
+
+function smallPrint({ request, version, appliedRule, state, audited }: Approval): string {
+  const mark =
+    (state.type === "decided" ? state.decision.policy : ruleRefOf(appliedRule, appliedRule.rule)) ?? null;
+  const parts = [
+    "The request is the agent's own text, as the service sent it",
+    `request ${shortDigest(request)}`,
+    `version ${version}`,
+    ...(mark === null ? [] : [`rule ${oneLine(mark.rule, 80)}`, `policy ${mark.version}`]),
+    ...(audited === undefined ? [] : [headWords(audited)]),
+  ];
+  return parts.join(" · ");
+}
+
+function whoAsks(run: Run, approval: Approval): Block {
+  return rich(
+    line(
+      span(run.origin === "started" ? "Run asked for by " : "Run watched by "),
+      person(run.requester),
+      span(" · decision asked for "),
+      moment(approval.seenAt),
+      span(" · "),
+      untrustedSpan(runId(run) ?? "", 120, { code: true }),
+      span(", approval "),
+      untrustedSpan(approval.serviceId, 120, { code: true }),
+    ),
+  );
+}
+
+const WHERE_IN_FILE = {
+  coming: "The whole request is being attached to this thread as a file.",
+  there: "The whole request is attached to this thread as a file.",
+  refused: "The whole request could not be attached; the service has it.",
+};
+
+const ROOM = { chars: 1_800, most: 4_000 };
+
+function requestShown(run: Run, approval: Approval): Overview {
+  const { request } = approval;
+  if (fitsCard(request)) return { block: wholeRequest(request, "masked"), secrets: secretsInWhole(request) };
+  const where = needsFile(request)
+    ? WHERE_IN_FILE[fileState(run, requestSlot(approval))]
+    : "«Read in full» shows the whole request.";
+  return requestOverview(request, ROOM, where, "masked");
+}
+
+/** Approve and Deny while it can be decided; what does not fit the card can be read as long as the card is there. */
+function buttons(run: Run, { nonce, request, appliedRule }: Approval, { open, held }: CardState): Block[] {
+  const button = (action_id: string, text: string, style: { style?: "primary" } = {}): object => ({
+    type: "button",
+    action_id,
+    value: nonce,
+    text: { type: "plain_text", text, emoji: false },
+    ...style,
+  });
+  const deny = button(CARD_DENY, "Deny");
+  const decide = open ? [button(CARD_APPROVE, "Approve", { style: "primary" }), deny] : [];
+  const stop = held === null ? [] : [button(CARD_UNDO, "Undo"), deny];
+  const mustRead = open && appliedRule.rule.friction.readFirst;
+  const whole = fitsCard(request) || needsFile(request);
+  const inFull = !whole || mustRead;
+  const read =
+    inFull || hasDetails(run, request) ? [button(CARD_READ, inFull ? "Read in full" : "Details")] : [];
+  const elements = [...(mustRead ? read : []), ...decide, ...stop, ...(mustRead ? [] : read)];
+  // A block id of its own for each version: a click on a copy that Slack's client still shows is told apart.
+  return elements.length === 0 ? [] : [{ type: "actions", block_id: `decide-${nonce}`, elements } as Block];
+}
+
+function outcomeBlocks({ decision, answered, says, held }: CardState): Block[] {
+  if (decision === null) return says === "" ? [] : [rich(line(span(says)))];
+  const reason = decision.reason === "" ? [] : [quote(untrustedSpan(decision.reason, REASON_ON_CARD_CHARS))];
+  const quoted = answered === null ? [] : [answerLine(answered)];
+  const until = held === null ? [] : [line(span("It is sent at "), clock(held), span("."))];
+  return [
+    rich(
+      ...earlierVotes(decision).flatMap(voteLines),
+      line(
+        who(decision),
+        span(` ${verb(decision)} `),
+        moment(decision.at),
+        span(decision.reason === "" ? " and gave no reason." : ":"),
+      ),
+      ...reason,
+      ...quoted,
+      line(span(says)),
+      ...until,
+    ),
+  ];
+}
+
+/** In a box of its own, so that no quotation mark in the text can end the quotation. */
+function answerLine(answered: string): ReturnType<typeof line> {
+  return line(
+    span('The service answered: "'),
+    untrustedSpan(answered, ANSWER_ON_CARD_CHARS, { code: true }),
+    span('"'),
+  );
+}
+
+const verb = ({ verdict }: Decision): string => (verdict === "approve" ? "approved" : "denied");
+const who = ({ by }: Decision): RichTextElement => (by === null ? span("The policy") : person(by.user));
+
+function pastLine({ request }: Approval, { decision }: PastDecision) {
+  const what = decision.digest === request.digest ? "this" : "an earlier state of this";
+  return [who(decision), span(` ${verb(decision)} ${what}, `), moment(decision.at), span(". ")];
+}
+
+function pastWords(because: Approval["past"][number]["cause"], serviceWords: string): string {
+  switch (because) {
+    case "request-changed":
+      return "Nothing was sent: the request changed first.";
+    case "no-longer-listed":
+      return "Nothing was sent: the service no longer listed the approval.";
+    case "unreadable":
+      return "Nothing was sent: the service then listed it in a form that cannot be read.";
+    case "run-missing":
+      return "Nothing was sent: the service no longer knew the run.";
+    case "run-over":
+      return "Nothing was sent: the run ended first.";
+    case "refused":
+      return `The service refused it: ${oneLine(serviceWords, 300)}`;
+    case "undone":
+      return "It was taken back before it was sent.";
+    case "denied":
+      return "Nothing of it was sent: somebody denied it.";
+    case "expired":
+      return "Nothing of it was sent: too few approved it in time.";
+    case "voter-may-not":
+      return "It does not count any more: this person may not decide it now.";
+    case "rule-changed":
+      return "It does not count any more: the rule now asks for more.";
+    case "unwatched":
+      return "Nothing of it was sent: the run is no longer watched from here.";
+    case "tampered":
+      return "Nothing of it was sent: the audit does not bear it out. The database was changed outside Countersign.";
+  }
+}

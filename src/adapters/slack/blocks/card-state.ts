@@ -1,0 +1,210 @@
+// What a card says of its approval's state, and who says so: «confirmed» is the service's word, all before it are ours.
+
+import {
+  answeredBefore,
+  type Approval,
+  type ClosedBecause,
+  type Decision,
+  type Delivery,
+} from "../../../domain/approval.ts";
+import { type WaitingReason, waitingReason } from "../../../domain/waiting-reason.ts";
+import { needsFile } from "../../../domain/text/request-text.ts";
+import { isWatched, requestSlot, type Run } from "../../../domain/run.ts";
+import { oneLine } from "../../../domain/text/excerpt.ts";
+
+export type CardState = {
+  readonly title: string;
+  /** The buttons are there. */
+  readonly open: boolean;
+  readonly decision: Decision | null;
+  /** Until when (ms) it can be taken back. */
+  readonly held: number | null;
+  /** The service's answer to the decision, where it said neither yes nor no. Untrusted text. */
+  readonly answered: string | null;
+  readonly says: string;
+};
+
+const UNDECIDED = { decision: null, held: null, answered: null };
+
+export function cardState(run: Run, approval: Approval): CardState {
+  const { state } = approval;
+  switch (state.type) {
+    case "pending":
+      return pendingState(run, approval);
+    case "closed":
+      return {
+        ...UNDECIDED,
+        title: state.cause === "tampered" ? "🚨 Stopped" : "⚪ Closed",
+        open: false,
+        says: closedWords(state.cause),
+      };
+    case "decided": {
+      const { decision, delivery } = state;
+      const waiting = waitingWords(run, approval, delivery);
+      return {
+        title:
+          waiting === null || delivery.type === "held" ? title(decision, delivery) : waitingTitle(decision),
+        open: false,
+        decision,
+        held: delivery.type === "held" ? delivery.until : null,
+        answered: answeredBefore(delivery).answered ?? null,
+        says: waiting ?? deliveryWords(delivery, decision, isWatched(run)),
+      };
+    }
+  }
+}
+
+function pendingState(run: Run, approval: Approval): CardState {
+  const { votes, appliedRule, version, requestVersion } = approval;
+  const changed = version > 1 && version === requestVersion ? " (changed)" : "";
+  const title =
+    votes.length === 0
+      ? `🟡 Approval needed${changed}`
+      : `🟡 Approval needed: ${votes.length} of ${appliedRule.rule.needs}`;
+  const upload = run.uploads[requestSlot(approval)];
+  if (!needsFile(approval.request) || upload?.type === "up")
+    return { ...UNDECIDED, title, open: true, says: "" };
+  const says =
+    upload?.type === "refused"
+      ? `The whole request could not be attached (${upload.words}), so it can't be decided here. Decide it at the service.`
+      : "The whole request is being attached. The buttons appear when it can be read.";
+  return { ...UNDECIDED, title, open: false, says };
+}
+
+function title({ verdict }: Decision, delivery: Delivery): string {
+  const approves = verdict === "approve";
+  switch (delivery.type) {
+    case "held":
+      return "🟠 Approved, not sent yet";
+    case "recorded":
+    case "sending":
+    case "retry":
+      if (delivery.type === "retry" && delivery.heldBack) return "🟠 Approval recorded, held back";
+      return approves ? "🔵 Approval recorded, sending" : "🔵 Denial recorded, sending";
+    case "unsure":
+      return approves ? "🔵 Approval sent, being checked" : "🔵 Denial sent, being checked";
+    case "confirmed":
+      return approves ? "✅ Approved" : "⛔ Denied";
+    case "refused":
+      if (delivery.absent) return "⚠️ Resolved elsewhere";
+      return approves ? "⚠️ Approval refused by the service" : "⚠️ Denial refused by the service";
+    case "elsewhere":
+      return "⚠️ Resolved elsewhere";
+    case "unconfirmed":
+      return approves ? "❔ Approval sent, not confirmed" : "❔ Denial sent, not confirmed";
+  }
+}
+
+const waitingTitle = ({ verdict }: Decision): string =>
+  verdict === "approve" ? "🔵 Approval recorded, waiting" : "🔵 Denial recorded, waiting";
+
+/** Null: it does not wait to be listed. */
+function waitingWords(run: Run, approval: Approval, delivery: Delivery): string | null {
+  const back = waitingReason(run, approval);
+  if (back === null || !["held", "recorded", "retry"].includes(delivery.type)) return null;
+  const lost = delivery.type === "retry" && delivery.lost;
+  const kept = {
+    held: "It is held",
+    lost: "It was sent, and not confirmed",
+    waits: "It is recorded and waits",
+  };
+  const is = kept[delivery.type === "held" ? "held" : lost ? "lost" : "waits"];
+  return `${is}: just now the service ${UNTOLD[back]}. It is sent${lost ? " again" : ""} only when the service lists it.`;
+}
+
+const UNTOLD = {
+  "not-listed": "does not list the approval as pending",
+  "not-told": "does not say which approvals are pending",
+  "run-missing": "does not know the run",
+  unreadable: "lists something that cannot be read, which may be this approval",
+} as const satisfies Record<WaitingReason, string>;
+
+function deliveryWords(delivery: Delivery, decision: Decision, watched: boolean): string {
+  switch (delivery.type) {
+    case "held":
+      return "It is held for a while and then sent to the service. Until then whoever approved it can undo it, and anybody who may decide can deny it.";
+    case "recorded":
+      return "Recorded. It is being sent to the service.";
+    case "sending":
+      return delivery.lost ? sentAgain(delivery) : "Recorded. It is being sent to the service.";
+    case "retry":
+      if (delivery.heldBack) return `Recorded, and not sent: ${oneLine(delivery.why, 500)}`;
+      if (delivery.lost) return sentAgain(delivery);
+      return `Recorded, but not with the service yet: ${oneLine(delivery.why, 300)} It has not taken effect; the same decision is being tried again.`;
+    case "unsure":
+      return delivery.answered === undefined
+        ? "It was sent, but the answer was lost. Checking with the service; there is nothing to do."
+        : "Countersign is checking whether the decision took effect.";
+    case "confirmed":
+      return delivery.stillListed === true
+        ? "The service confirmed it, yet still lists it as pending. Countersign decides each approval once; look at the service."
+        : "The service confirmed it.";
+    case "refused":
+      return refusedWords(delivery, watched);
+    case "elsewhere":
+      return `It was resolved outside Countersign; this ${word(decision)} was not applied. The service said: ${oneLine(delivery.words, 500)}`;
+    case "unconfirmed":
+      return unconfirmedWords(delivery, decision);
+  }
+}
+
+function sentAgain(delivery: Delivery): string {
+  return answeredBefore(delivery).answered === undefined
+    ? "An answer was lost and the approval is still pending. The same decision is being sent again."
+    : "After that answer the approval was still pending. The same decision is being sent again.";
+}
+
+function refusedWords({ words, absent }: Extract<Delivery, { type: "refused" }>, watched: boolean): string {
+  const refused = `The service refused it: ${oneLine(words, 500)} It did not take effect.`;
+  if (absent)
+    return `${refused} The service no longer lists the approval: it may have been resolved outside Countersign, or withdrawn.`;
+  return watched
+    ? `${refused} If it is still pending, this card opens again.`
+    : `${refused} The run is not followed any more.`;
+}
+
+const word = ({ verdict }: Decision): string => (verdict === "approve" ? "approval" : "denial");
+
+function unconfirmedWords(
+  { cause: because, answered }: Extract<Delivery, { type: "unconfirmed" }>,
+  decision: Decision,
+): string {
+  const what = word(decision);
+  const sent =
+    answered === undefined
+      ? `This ${what} was sent, but its answer was lost.`
+      : `That does not say whether this ${what} took effect.`;
+  switch (because) {
+    case "no-longer-listed":
+      return `${sent} The service no longer lists the approval, and does not say which decision it holds. Check there if it matters.`;
+    case "request-changed":
+      return `${sent} The request has changed since, so nothing more is sent. Resolve it at the service.`;
+    case "tampered":
+      return `${sent} The audit does not bear out what is stored of it now, so nothing more is sent. Resolve it at the service.`;
+    case "run-missing":
+      return `${sent} The service no longer knows the run.`;
+    case "no-longer-authorised":
+      return `${sent} Whoever gave it may not give it any more, so nothing more is sent. Check at the service, and resolve it there.`;
+    case "refused-after-lost-answer":
+      return `${sent} The service refused the same decision when it was sent again, which may mean that the first one arrived. Check there if it matters.`;
+  }
+}
+
+export function closedWords(because: ClosedBecause): string {
+  switch (because) {
+    case "no-longer-listed":
+      return "The service no longer lists it. It may have been withdrawn, or resolved outside Countersign.";
+    case "unreadable":
+      return "The service now lists it in a form that cannot be read, so it cannot be decided here. Another message of this thread says why.";
+    case "run-over":
+      return "The run has ended. Nobody decided it here; the service does not tell whether somebody did elsewhere.";
+    case "run-missing":
+      return "The service no longer knows the run.";
+    case "expired":
+      return "Nobody decided it in time, so by the policy it can't be decided here any more. It may still be pending at the service.";
+    case "unwatched":
+      return "The run is no longer watched from here. It may still be pending at the service.";
+    case "tampered":
+      return "Somebody changed what Countersign had stored about it, so nothing of it is sent. If it is still pending, decide it at the service, or watch the run again for a new card. Countersign's admins have been told.";
+  }
+}

@@ -1,0 +1,213 @@
+import type { Block, View } from "@slack/types";
+import type { Request, Verdict } from "../../../domain/approval.ts";
+import { MAX_REASON_CHARS } from "../../../domain/authorization.ts";
+import type { Nonce } from "../../../domain/ids.ts";
+import type { Upload } from "../../../domain/posted-message.ts";
+import { BUILT_IN_RULE, type Rule } from "../../../domain/policy/policy.ts";
+import { contextBehind, secretsInContext } from "../../../domain/run-context.ts";
+import type { Drawing } from "../../../domain/text/secrets.ts";
+import { requestSlot, type Run, runId } from "../../../domain/run.ts";
+import { DECISION_MODAL, REASON_BLOCK, REASON_INPUT, WORD_BLOCK, WORD_INPUT } from "../names.ts";
+import { difference } from "./request-difference.ts";
+import {
+  fitsCard,
+  fitsModal,
+  maskedInFile,
+  maskedRemark,
+  secretsInWhole,
+  shortDigest,
+  WHO_SEES_MASKED,
+  wholeRequest,
+} from "./request-blocks.ts";
+import { requestOverview } from "./request-overview.ts";
+import { runDetails } from "./run-details.ts";
+import { count, duration, line, note, person, rich, untrustedSpan, span } from "./rich.ts";
+
+/** Above a request that is whole; of one that is attached as a file; of one that is no longer valid. */
+const FIRST_ROOM = { chars: 1_800, most: 4_000 };
+const FILE_ROOM = { chars: 20_000, most: 24_000 };
+const WAS_CHARS = 5_000;
+const WAS_ROOM = { chars: 3_000, most: WAS_CHARS };
+
+const IN_FILE = "The whole request is attached to the run's thread as a file.";
+
+/** Asks for the reason, under the whole request. It carries nothing but its nonce. */
+export function decisionModal(run: Run, request: Request, verdict: Verdict, nonce: Nonce): View {
+  const approves = verdict === "approve";
+  const rule = ruleOver(run, request);
+  const does = approves
+    ? `You are about to approve what follows. ${afterwards(run, request)}`
+    : "You are about to deny what follows. The agent is told your reason.";
+  return {
+    type: "modal",
+    callback_id: DECISION_MODAL,
+    private_metadata: nonce,
+    title: plain(approves ? "Approve request" : "Deny request"),
+    submit: plain(approves ? "Approve" : "Deny"),
+    close: plain("Cancel"),
+    blocks: [
+      rich(line(span(does))),
+      ...asked(run, request),
+      ...shown(request, "open"),
+      ...runDetails(run, request, "open"),
+      ...maskedInFile(uploadOf(run, request)),
+      mark(request),
+      reason(verdict, rule),
+      ...word(verdict, rule),
+    ],
+  };
+}
+
+/** What an approval leads to: not yet the last of several, or not at once. */
+function afterwards(run: Run, { digest }: Request): string {
+  const approval = run.approvals.find(({ request }) => request.digest === digest);
+  const { needs, holdMs } = approval?.appliedRule.rule ?? BUILT_IN_RULE;
+  const left = needs - (approval?.votes.length ?? 0) - 1;
+  if (left > 0)
+    return `${count(left)} more ${left === 1 ? "person" : "people"} must approve it before anything is sent.`;
+  if (holdMs > 0)
+    return `It is held for ${duration(holdMs)}, and you can undo it until then. Then the agent does it.`;
+  return "The agent then does it.";
+}
+
+/** What is decided is this request and no other: the card says the same digest. */
+function mark(request: Request): Block {
+  return note(`Request ${shortDigest(request)}, as on the card`);
+}
+
+/** The request alone, for reading. Whoever sees the channel may open it, so it shows no more than the channel does. */
+export function readModal(run: Run, request: Request): View {
+  return {
+    type: "modal",
+    title: plain("Request in full"),
+    close: plain("Close"),
+    blocks: [
+      ...asked(run, request),
+      ...shown(request, "masked"),
+      ...runDetails(run, request, "masked"),
+      ...maskedRemark(secretsShown(run, request), WHO_SEES_MASKED),
+      mark(request),
+    ],
+  };
+}
+
+/** After a submit that came too late: what was shown, and what the request is now. Nothing can be sent from here. */
+export function changedModal(run: Run, was: Request | null, is: Request): View {
+  const before =
+    was === null
+      ? []
+      : [
+          rich(line(span("What you were shown:", { bold: true }))),
+          was.chars <= WAS_CHARS
+            ? wholeRequest(was, "open")
+            : requestOverview(was, WAS_ROOM, "It is not valid any more.", "open").block,
+        ];
+  return {
+    type: "modal",
+    title: plain("The request changed"),
+    close: plain("Close"),
+    blocks: [
+      rich(
+        line(
+          span("Nothing was sent. ", { bold: true }),
+          span("The request changed after you opened it. Its card shows it as it is now; decide there."),
+        ),
+      ),
+      ...asked(run, is),
+      ...difference(run, was, is),
+      rich(line(span("What it is now:", { bold: true }))),
+      ...shown(is, "open"),
+      ...runDetails(run, is, "open"),
+      mark(is),
+      ...before,
+    ],
+  };
+}
+
+/** A plain modal that says no, and why. `says` is in Slack's markup, so it holds our own words only. */
+export function refusedModal(heading: string, says: string): View {
+  const text = { type: "mrkdwn", text: says, verbatim: true };
+  return {
+    type: "modal",
+    title: plain(heading),
+    close: plain("Close"),
+    blocks: [{ type: "section", text }],
+  } as View;
+}
+
+function asked(run: Run, { digest }: Request): Block[] {
+  const approval = run.approvals.find(({ request }) => request.digest === digest);
+  return [
+    rich(
+      line(
+        span("Asked by "),
+        person(run.requester),
+        span(", run "),
+        untrustedSpan(runId(run) ?? "", 120, { code: true }),
+        ...(approval === undefined
+          ? []
+          : [span(", approval "), untrustedSpan(approval.serviceId, 120, { code: true })]),
+      ),
+    ),
+  ];
+}
+
+/** Whole; where it is long, all of its fields first, so that none is out of sight. */
+function shown(request: Request, as: Drawing): Block[] {
+  if (!fitsModal(request)) return [requestOverview(request, FILE_ROOM, IN_FILE, as).block];
+  if (fitsCard(request)) return [wholeRequest(request, as)];
+  const { block } = requestOverview(request, FIRST_ROOM, "The whole request stands below.", as);
+  return [block, rich(line(span("The whole request:", { bold: true }))), wholeRequest(request, as)];
+}
+
+/** Of a request that is attached as a file only a part is drawn, and its secrets are not counted. */
+function secretsShown(run: Run, request: Request): number {
+  if (!fitsModal(request)) return 0;
+  const context = contextBehind(run.context, request);
+  const around = context === null ? 0 : secretsInContext(context).length;
+  return secretsInWhole(request) + around;
+}
+
+function uploadOf(run: Run, { digest }: Request): Upload | undefined {
+  const approval = run.approvals.find(({ request }) => request.digest === digest);
+  return approval === undefined ? undefined : run.uploads[requestSlot(approval)];
+}
+
+function ruleOver(run: Run, { digest }: Request): Rule {
+  return run.approvals.find(({ request }) => request.digest === digest)?.appliedRule.rule ?? BUILT_IN_RULE;
+}
+
+function reason(verdict: Verdict, rule: Rule): Block {
+  const fewest = rule.reason[verdict];
+  const needed = verdict === "approve" ? "Needed to approve" : "Needed to deny";
+  const length = fewest > 1 ? `, at least ${count(fewest)} characters` : "";
+  const who = "The agent gets it, and everybody in the channel sees it.";
+  return {
+    type: "input",
+    block_id: REASON_BLOCK,
+    optional: fewest === 0,
+    label: plain("Reason"),
+    hint: plain(fewest === 0 ? who : `${needed}${length}. ${who}`),
+    element: {
+      type: "plain_text_input",
+      action_id: REASON_INPUT,
+      multiline: true,
+      max_length: MAX_REASON_CHARS,
+    },
+  } as Block;
+}
+
+function word(verdict: Verdict, { friction }: Rule): Block[] {
+  if (verdict === "deny" || friction.word === null) return [];
+  const block = {
+    type: "input",
+    block_id: WORD_BLOCK,
+    label: plain(`Type ${friction.word} to approve`),
+    element: { type: "plain_text_input", action_id: WORD_INPUT, max_length: 200 },
+  };
+  return [block];
+}
+
+function plain(text: string): { type: "plain_text"; text: string } {
+  return { type: "plain_text", text };
+}

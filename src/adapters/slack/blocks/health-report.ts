@@ -1,0 +1,115 @@
+import type { Block } from "@slack/types";
+import { isList } from "../../../domain/json.ts";
+import type { HealthReport } from "../../../ports.ts";
+import type { Health } from "../../../usecases/queries.ts";
+import { count, duration, line, type Message, moment, rich, untrustedSpan, span } from "./rich.ts";
+
+const SAYS_CHARS = 300;
+/** INTERFACE.md lists four. */
+const ENDPOINTS_MOST = 20;
+
+/** Everything Countersign depends on, side by side, with what is wrong in plain words. */
+export function healthReport(health: Health, now: number): Message {
+  const { service, gateway, poller, store, unreadable, audit } = health;
+  const isDown = poller.service.type === "away" || poller.service.type === "useless";
+  const read = unreadable.runs === 0 && audit.code === null;
+  const well = service.ok && gateway.ok && store.ok && !isDown && read;
+  const title = well ? "Everything answers" : "Something is wrong";
+  const blocks: Block[] = [
+    rich(line(span(`${well ? "✅" : "⚠️"} ${title}`, { bold: true }))),
+    part("Agent service", service, ["status", "version"]),
+    part("Token gateway", gateway, ["service", "status", "message"]),
+    rich(line(span(`${isDown ? "❌" : "✅"} Watching`, { bold: true }), ...pollerWords({ poller }, now))),
+    ...(unreadable.runs === 0 ? [] : [unreadableBlock(unreadable)]),
+    rich(
+      line(
+        span(`${store.ok ? "✅" : "❌"} Store`, { bold: true }),
+        span(
+          store.ok
+            ? ` answered in ${Math.round(store.latencyMs)} ms`
+            : " does not answer: nothing can be recorded until it does",
+        ),
+      ),
+    ),
+    auditPart(audit),
+  ];
+  return { text: title, blocks };
+}
+
+function unreadableBlock({ runs }: Health["unreadable"]): Block {
+  const rest =
+    "approvals that cannot be read, so nobody can decide them here. A message in the run's thread says why.";
+  const says = `${count(runs)} ${runs === 1 ? "run has" : "runs have"} ${rest}`;
+  return rich(line(span("❌ Approvals: ", { bold: true }), span(says)));
+}
+
+/** Most findings that are told here; the audit has them all. */
+const FINDINGS_MOST = 5;
+
+function auditPart({ open, code }: Health["audit"]): Block {
+  if (code === null)
+    return rich(
+      line(span("✅ Audit", { bold: true }), span(": no change of the database by others was found")),
+    );
+  const shown = open.slice(0, FINDINGS_MOST).map((each) => line(untrustedSpan(each.words, SAYS_CHARS)));
+  const more = open.length - shown.length;
+  return rich(
+    line(
+      span("🚨 Audit", { bold: true }),
+      span(
+        ": the database was changed outside Countersign. No approval leaves until an admin acknowledges it; denials do.",
+      ),
+    ),
+    ...shown,
+    ...(more > 0 ? [line(span(`… and ${count(more)} more`))] : []),
+    line(
+      span("Admins: "),
+      span("npm run audit -- verify", { code: true }),
+      span(" tells more. When you know what happened, "),
+      span(`/agent audit acknowledge ${code} <what you found>`, { code: true }),
+      span(" lets approvals leave again."),
+    ),
+  );
+}
+
+function part(name: string, report: HealthReport, fields: readonly string[]): Block {
+  const head = line(
+    span(`${report.ok ? "✅" : "❌"} ${name}`, { bold: true }),
+    span(report.fault === null ? ` answered in ${Math.round(report.latencyMs)} ms` : `: `),
+    ...(report.fault === null ? [] : [untrustedSpan(report.fault, SAYS_CHARS)]),
+  );
+  const told = fields.flatMap((field) => {
+    const value = report.says[field];
+    return value === undefined ? [] : [row(field, typeof value === "string" ? value : JSON.stringify(value))];
+  });
+  const { endpoints } = report.says;
+  const list = endpoints !== undefined && isList(endpoints) ? endpoints : [];
+  const shown = list
+    .slice(0, ENDPOINTS_MOST)
+    .map((each) => row("endpoint", typeof each === "string" ? each : JSON.stringify(each)));
+  if (list.length > ENDPOINTS_MOST)
+    shown.push(line(span(`… and ${count(list.length - ENDPOINTS_MOST)} more endpoints`)));
+  return rich(head, ...told, ...shown);
+}
+
+function row(name: string, value: string) {
+  return line(span(`${name}: `), untrustedSpan(value, SAYS_CHARS, { code: true }));
+}
+
+function pollerWords({ poller }: Pick<Health, "poller">, now: number) {
+  const runs = `: ${count(poller.watched)} ${poller.watched === 1 ? "run" : "runs"}`;
+  switch (poller.service.type) {
+    case "unknown":
+      return [span(`${runs}, nothing asked yet`)];
+    case "answers":
+      return [span(`${runs}, the service answers`)];
+    case "away":
+    case "useless":
+      return [
+        span(`${runs}, no ${poller.service.type === "away" ? "answer" : "answer of use"} since `),
+        moment(poller.service.at),
+        span(` (${duration(now - poller.service.at)}): `),
+        untrustedSpan(poller.service.why, SAYS_CHARS),
+      ];
+  }
+}

@@ -1,0 +1,143 @@
+// A run's output, drawn from its Markdown and made inert: links, images and HTML come out as the text they are, nothing is
+// fetched, nobody is mentioned. The parsing is `marked`'s; what comes of each token is decided here.
+
+import type {
+  RichTextElement,
+  RichTextList,
+  RichTextPreformatted,
+  RichTextQuote,
+  RichTextSection,
+} from "@slack/types";
+import { lexer, type Token, type Tokens } from "marked";
+import { channelText } from "../../../domain/text/text.ts";
+import { boxes, line, type Style, span } from "./rich.ts";
+
+type Part = RichTextSection | RichTextList | RichTextPreformatted | RichTextQuote;
+
+/** Deeper nesting is drawn flat: Slack indents lists at most so far, and hostile text nests without end. */
+const MAX_DEPTH = 6;
+
+/** Text that the parser can't take, or that nests too deep for it, is shown as it was written. */
+export function markdown(text: string): Part[] {
+  const shown = channelText(text);
+  if (NESTED.test(shown)) return boxes(shown);
+  try {
+    const parts = lexer(shown, { gfm: true }).flatMap((token) => block(token, 0));
+    return parts.length === 0 ? boxes(shown) : parts;
+  } catch {
+    return boxes(shown);
+  }
+}
+
+/** A line that opens more quotes or lists than anybody means: the parser goes one call deeper for each. */
+const NESTED = /^(?:[ \t]*(?:>|[-*+]|\d{1,9}[.)])){20}/m;
+
+function block(token: Token, depth: number): Part[] {
+  switch (token.type) {
+    case "space":
+      return [];
+    case "heading":
+      return [line(...inline(token, { bold: true }, depth), span("\n"))];
+    case "paragraph":
+    case "text":
+      return [line(...inline(token, {}, depth), span("\n"))];
+    case "list":
+      return list(token as Tokens.List, depth);
+    case "blockquote":
+      return [{ type: "rich_text_quote", elements: inline(token, {}, depth) }];
+    case "hr":
+      return [line(span("———\n"))];
+    case "code":
+      return code(token as Tokens.Code);
+    default:
+      // Tables, HTML and whatever else there may be: shown as they were written.
+      return boxes(token.raw.trimEnd());
+  }
+}
+
+/** The word behind the fence is shown too: it is part of what the agent said. */
+function code({ lang, text: inside }: Tokens.Code): Part[] {
+  return lang === undefined || lang === ""
+    ? boxes(inside)
+    : [line(span(lang, { italic: true })), ...boxes(inside)];
+}
+
+/** Items stand in one list until a nested one interrupts it; an ordered list then goes on counting. */
+function list(token: Tokens.List, depth: number): Part[] {
+  const out: Part[] = [];
+  let open: Numbered | null = null;
+  const first = typeof token.start === "number" ? token.start : 1;
+  for (const [index, item] of token.items.entries()) {
+    if (open === null) {
+      open = newList(token.ordered, depth, token.ordered ? first - 1 + index : 0);
+      out.push(open);
+    }
+    const own = item.tokens.filter((each) => each.type !== "list");
+    const box = item.task ? [span(item.checked === true ? "☑ " : "☐ ")] : [];
+    open.elements.push(line(...box, ...own.flatMap((each) => inline(each, {}, depth + 1))));
+    const nested = item.tokens.filter((each): each is Tokens.List => each.type === "list");
+    if (nested.length === 0) continue;
+    out.push(...nested.flatMap((each) => list(each, depth + 1)));
+    open = null;
+  }
+  return out;
+}
+
+/** docs.slack.dev documents `offset` for lists; the package's types lack it. */
+type Numbered = RichTextList & { offset?: number };
+
+function newList(ordered: boolean, depth: number, offset: number): Numbered {
+  const bare: Numbered = {
+    type: "rich_text_list",
+    style: ordered ? "ordered" : "bullet",
+    indent: Math.min(depth, MAX_DEPTH),
+    elements: [],
+  };
+  return offset > 0 ? { ...bare, offset } : bare;
+}
+
+function inline(token: Token, style: Style, depth: number): RichTextElement[] {
+  const children = "tokens" in token && token.tokens !== undefined && depth < 40 ? token.tokens : null;
+  const through = (more: Style): RichTextElement[] =>
+    children === null
+      ? text(token.raw, style)
+      : children.flatMap((each) => inline(each, { ...style, ...more }, depth + 1));
+  switch (token.type) {
+    case "strong":
+      return through({ bold: true });
+    case "em":
+      return through({ italic: true });
+    case "del":
+      return through({ strike: true });
+    case "codespan":
+      return text((token as Tokens.Codespan).text, { ...style, code: true });
+    case "br":
+      return text("\n", style);
+    case "escape":
+      return text((token as Tokens.Escape).text, style);
+    case "link":
+      return link(token as Tokens.Link, style);
+    case "image":
+      return text(token.raw, style);
+    case "paragraph":
+    case "heading":
+    case "text":
+    case "blockquote":
+      return children === null
+        ? text("text" in token ? String(token["text"]) : token.raw, style)
+        : through({});
+    default:
+      return text(token.raw, style);
+  }
+}
+
+/** The address is said in full: a link's label must not hide where it leads. */
+function link({ text: label, href, title }: Tokens.Link, style: Style): RichTextElement[] {
+  const where = typeof title === "string" && title !== "" ? `${href} "${title}"` : href;
+  return text(label === where ? where : `${label} (${where})`, style);
+}
+
+function text(raw: string, style: Style): RichTextElement[] {
+  if (raw === "") return [];
+  return [Object.keys(style).length === 0 ? span(raw) : span(raw, style)];
+}

@@ -1,0 +1,137 @@
+// What a person hears privately about something they did: our words, and the service's as text that Slack reads no markup in.
+
+import { type NoticeContent, type Run, runId } from "../../../domain/run.ts";
+import { tooFewApproversTitle, tooFewApproversWords } from "./card-rule.ts";
+import { line, type Message, person, quote, rich, span, untrustedSpan } from "./rich.ts";
+
+const SERVICE_WORDS_CHARS = 500;
+
+export function privateNotice(says: NoticeContent, run: Run): Message {
+  switch (says.type) {
+    case "cannot-post":
+      return cannotPost(says, run);
+    case "nobody-can-approve":
+      return nobodyCan(says, run);
+    case "decision-void":
+      return message("Your decision was not sent", [
+        line(span("Your decision was not sent: ", { bold: true }), span(voidWords(says.cause))),
+      ]);
+    case "decision-stopped":
+      return message("Your decision is not sent again", [
+        line(
+          span("Your decision is not sent again. ", { bold: true }),
+          span(
+            "It was sent once and its answer was lost. By the policy it would not count any more now, so nothing more is sent. Whether it took effect, only the service can tell.",
+          ),
+        ),
+      ]);
+    case "decision-refused":
+      return message("The service refused your decision", [
+        line(
+          span("The service refused your decision. ", { bold: true }),
+          span("It did not take effect. It said:"),
+        ),
+        quote(untrustedSpan(says.words, SERVICE_WORDS_CHARS)),
+        line(span("If the approval is still pending, its card opens again.")),
+      ]);
+    case "decision-elsewhere":
+      return message("Your decision was not applied", [
+        line(
+          span("Your decision was not applied: ", { bold: true }),
+          span("the approval was resolved outside Countersign. The service said:"),
+        ),
+        quote(untrustedSpan(says.words, SERVICE_WORDS_CHARS)),
+      ]);
+  }
+}
+
+type CannotPost = Extract<NoticeContent, { type: "cannot-post" }>;
+
+/** What the requester can do about it, by Slack's code. */
+const CURES: { readonly [code: string]: Parameters<typeof line> } = {
+  not_in_channel: invite(),
+  channel_not_found: invite(),
+  is_archived: [span("Unarchive the channel, or use another one.")],
+  restricted_action: [
+    span("Ask an admin of the workspace to let Countersign post there, or use another channel."),
+  ],
+};
+
+function invite(): Parameters<typeof line> {
+  return [span("Invite it with "), span("/invite @countersign", { code: true }), span(" and try again.")];
+}
+
+function cannotPost({ words: why, code = "" }: CannotPost, run: Run): Message {
+  const cure = Object.hasOwn(CURES, code) ? CURES[code] : undefined;
+  const place = { type: "channel" as const, channel_id: run.channel };
+  const { title, means } =
+    run.creation.type === "refused" ? UNSTARTED : cure === undefined ? ONE_MISSING : ALL_MISSING;
+  return message(title, [
+    line(
+      span(cure === undefined ? "Slack refused a message in " : "Countersign can't post in "),
+      place,
+      span(":"),
+    ),
+    quote(untrustedSpan(why, SERVICE_WORDS_CHARS)),
+    line(span(means), ...(cure ?? [span("Tell whoever runs Countersign: its log says more.")])),
+  ]);
+}
+
+const UNSTARTED = {
+  title: "Your run was not started",
+  means: "Your run was not started: without a thread nobody could see its approvals. ",
+};
+const ONE_MISSING = {
+  title: "Slack refused a message of your run",
+  means: "The message is not shown there, and it may be an approval that waits for a decision. ",
+};
+const ALL_MISSING = {
+  title: "Countersign can't post in a channel",
+  means: "Its messages, and approvals that wait for a decision, are not shown there. ",
+};
+
+function nobodyCan(few: Extract<NoticeContent, { type: "nobody-can-approve" }>, run: Run): Message {
+  const rule = run.approvals.find(({ id }) => id === few.approval)?.appliedRule.rule.name ?? "";
+  const place = { type: "channel" as const, channel_id: run.channel };
+  return message(tooFewApproversTitle(few), [
+    line(span(`${tooFewApproversTitle(few)}. `, { bold: true }), span(tooFewApproversWords(few))),
+    line(
+      span("It is an approval of the run "),
+      untrustedSpan(runId(run) ?? "", 120, { code: true }),
+      span(" that "),
+      person(run.requester),
+      span(" asked for in "),
+      place,
+      span(", under the rule "),
+      untrustedSpan(rule, 80, { code: true }),
+      span("."),
+    ),
+  ]);
+}
+
+function message(text: string, lines: Parameters<typeof rich>): Message {
+  return { text, blocks: [rich(...lines)] };
+}
+
+function voidWords(because: Extract<NoticeContent, { type: "decision-void" }>["cause"]): string {
+  switch (because) {
+    case "request-changed":
+      return "the request changed before it could go out. Look at the card again; it shows the new request.";
+    case "no-longer-listed":
+      return "the service no longer lists the approval. It may have been withdrawn, or resolved elsewhere. If it is listed again, its card opens again.";
+    case "run-missing":
+      return "the service no longer knows the run. If it knows the run again, the card opens again.";
+    case "unreadable":
+      return "the service then listed the approval in a form that cannot be read. Look at the run's thread; it says why.";
+    case "run-over":
+      return "the run ended first.";
+    case "voter-may-not":
+      return "you may not decide this any more. Others can, on its card.";
+    case "rule-changed":
+      return "the policy has changed, and the rule of this approval now asks for more than you gave. Approve it again on its card.";
+    case "others-needed":
+      return "it rests on more people's approval than it has now. Yours still counts; the card waits for others.";
+    case "tampered":
+      return "the audit does not bear it out. The database was changed outside Countersign; its admins have been told. Decide again when the card opens again.";
+  }
+}

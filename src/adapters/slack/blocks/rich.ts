@@ -1,0 +1,117 @@
+// Building bricks for messages. Untrusted text goes into `rich_text` text elements only: Slack reads no markup, mention or
+// link in them. `said` makes them honest and fit for a channel; words of our own need it not.
+
+import type {
+  Block,
+  RichTextBlock,
+  RichTextElement,
+  RichTextList,
+  RichTextPreformatted,
+  RichTextQuote,
+  RichTextSection,
+  RichTextText,
+} from "@slack/types";
+import { shortened } from "../../../domain/text/excerpt.ts";
+import { groupDigits } from "../../../domain/text/group-digits.ts";
+import type { UserId } from "../../../domain/ids.ts";
+import { pieces, visible } from "../../../domain/text/text.ts";
+
+export type Message = { readonly text: string; readonly blocks: Block[] };
+export type Style = NonNullable<RichTextText["style"]>;
+type Line = RichTextSection | RichTextQuote | RichTextPreformatted | RichTextList;
+
+/** Our own words. */
+export function span(text: string, style?: Style): RichTextText {
+  return style === undefined ? { type: "text", text } : { type: "text", text, style };
+}
+
+/** Somebody else's words, made visible, secrets masked, and beyond `max` characters cut with a remark of how much is missing. */
+export function untrustedSpan(text: string, max: number, style?: Style): RichTextText {
+  return span(shortened(text, max, "masked"), style);
+}
+
+/** Slack refuses an empty text element. */
+const nonEmpty = (text: string): string => (text === "" ? " " : text);
+
+export function person(user: UserId): RichTextElement {
+  return { type: "user", user_id: user };
+}
+
+/** A moment, drawn in the reader's own time zone. */
+export function moment(at: number): RichTextElement {
+  const fallback = `${new Date(at).toISOString().slice(0, 19).replace("T", " ")} UTC`;
+  return {
+    type: "date",
+    timestamp: Math.floor(at / 1_000),
+    format: "{date_short_pretty} at {time}",
+    fallback,
+  };
+}
+
+/** The same, to the second: for what is near. */
+export function clock(at: number): RichTextElement {
+  const fallback = `${new Date(at).toISOString().slice(11, 19)} UTC`;
+  return { type: "date", timestamp: Math.ceil(at / 1_000), format: "{time_secs}", fallback };
+}
+
+export function line(...elements: RichTextElement[]): RichTextSection {
+  return { type: "rich_text_section", elements };
+}
+
+export function quote(...elements: RichTextElement[]): RichTextQuote {
+  return { type: "rich_text_quote", elements };
+}
+
+/** Untrusted text in boxes of its own, made visible, whole, in as many pieces as it needs. Secrets are the caller's care. */
+export function boxes(text: string): RichTextPreformatted[] {
+  return drawnBoxes(visible(text));
+}
+
+/** The same for a text that is made visible already. */
+export function drawnBoxes(text: string): RichTextPreformatted[] {
+  return pieces(text, PIECE_CHARS).map((piece) => ({
+    type: "rich_text_preformatted",
+    elements: [span(nonEmpty(piece))],
+  }));
+}
+
+export function rich(...elements: Line[]): RichTextBlock {
+  return { type: "rich_text", elements };
+}
+
+export function header(text: string): Block {
+  return { type: "header", text: { type: "plain_text", text, emoji: true } } as Block;
+}
+
+/** Small print of our own words. */
+export function note(text: string): Block {
+  return { type: "context", elements: [{ type: "plain_text", text, emoji: false }] } as Block;
+}
+
+/**
+ * For `text`, the one place where Slack reads markup: its three special characters are written as entities, and the name of an
+ * emoji stands apart from its colons.
+ */
+export function escaped(text: string): string {
+  const inert = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  return inert.replace(/:(?=[\p{L}\p{N}_'+-]{1,100}:)/gu, ": ");
+}
+
+export function count(n: number): string {
+  return groupDigits(n);
+}
+
+/** «1 h 02 min», «3 min 20 s», «4 s». */
+export function duration(ms: number): string {
+  const seconds = Math.max(Math.round(ms / 1_000), 0);
+  const [h, m, s] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60, seconds % 60];
+  if (h > 0) return `${h} h ${String(m).padStart(2, "0")} min`;
+  return m > 0 ? `${m} min ${String(s).padStart(2, "0")} s` : `${s} s`;
+}
+
+// Slack's limits that our messages must keep, each with its source.
+
+/** docs.slack.dev, plain_text_input: max_length is at most 3,000. */
+export const INPUT_CHARS = 3_000;
+/** A preformatted element holds long text well; smaller pieces keep the drawing quick. Ours. */
+export const PIECE_CHARS = 2_900;

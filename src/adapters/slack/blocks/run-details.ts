@@ -1,0 +1,29 @@
+// The run's own fields, as the service sent them: what a request stands in, and is decided with.
+
+import type { Block } from "@slack/types";
+import type { Request } from "../../../domain/approval.ts";
+import { needsFile, volatileField } from "../../../domain/text/request-text.ts";
+import { contextBehind, contextParts, drawnContext } from "../../../domain/run-context.ts";
+import type { Run } from "../../../domain/run.ts";
+import type { Drawing } from "../../../domain/text/secrets.ts";
+import { fieldBoxes } from "./request-blocks.ts";
+import { fieldsOverview } from "./request-overview.ts";
+import { line, rich, span } from "./rich.ts";
+
+/** Beside a request that is attached as a file; the file has them whole. */
+const BESIDE_FILE = { chars: 3_000, most: 5_000 };
+const IN_FILE = "The file in the run's thread has them.";
+
+/** Nothing where the service says nothing of the run but its state. */
+export function runDetails(run: Run, request: Request, as: Drawing): Block[] {
+  const context = contextBehind(run.context, request);
+  if (context === null) return [];
+  const title = line(span("The run, as the service tells of it:", { bold: true }));
+  if (!needsFile(request)) return [rich(title, ...fieldBoxes(drawnContext(context, as)))];
+  const fields = { fields: contextParts(context), remark: volatileField(context) };
+  return [rich(title, ...fieldsOverview(fields, BESIDE_FILE, IN_FILE, as).parts)];
+}
+
+export function hasDetails(run: Run, request: Request): boolean {
+  return contextBehind(run.context, request) !== null;
+}

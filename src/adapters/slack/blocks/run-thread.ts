@@ -1,0 +1,184 @@
+// The messages of a run's thread besides its cards: the opening, the end, and what has to be said in between.
+
+import type { Block } from "@slack/types";
+import { head, oneLine, shortened } from "../../../domain/text/excerpt.ts";
+import {
+  cardSlot,
+  type Ended,
+  OPENING,
+  OUTCOME,
+  OUTPUT,
+  type Run,
+  runId,
+  type Slot,
+  UNREADABLE,
+} from "../../../domain/run.ts";
+import { masked } from "../../../domain/text/secrets.ts";
+import { BACK, DOWN, fileState, MISSING } from "../../../domain/render-key.ts";
+import { approvalCard } from "./approval-card.ts";
+import { markdown } from "./markdown.ts";
+import {
+  boxes,
+  count,
+  duration,
+  escaped,
+  line,
+  type Message,
+  moment,
+  note,
+  person,
+  quote,
+  rich,
+  span,
+  untrustedSpan,
+} from "./rich.ts";
+import { deniedWords, runStatus, stays } from "./run-status.ts";
+import { unreadableCard } from "./unreadable-card.ts";
+import { notStarted, taken, unknown } from "./unstarted-run.ts";
+
+const TASK_IN_OPENING_CHARS = 2_500;
+const FIRST_PART_CHARS = 3_000;
+const DETAILS_CHARS = 2_500;
+
+/** Null: the slot is not one of these. */
+export function threadMessage(run: Run, slot: string): Message | null {
+  if (slot === OPENING) return opening(run);
+  if (slot === OUTCOME) return outcome(run);
+  if (slot === MISSING) return missing(run);
+  if (slot.startsWith(DOWN)) return serviceDown(run);
+  return slot.startsWith(BACK) ? serviceBack(run) : null;
+}
+
+function opening(run: Run): Message {
+  const { icon, text } = runStatus(run);
+  const id = runId(run);
+  const task = run.input === "" ? [] : [quote(untrustedSpan(run.input, TASK_IN_OPENING_CHARS))];
+  const verb = run.origin === "started" ? " asked for a run:" : " watches a run that was started elsewhere:";
+  const since = run.seen?.since ?? run.askedAt;
+  const blocks: Block[] = [
+    rich(line(person(run.requester), span(verb)), ...task),
+    rich(
+      line(
+        span(`${icon} ${text}`, { bold: true }),
+        span(stays(run) ? " since " : " "),
+        moment(since),
+        ...(id === null ? [] : [span(" · "), untrustedSpan(id, 120, { code: true })]),
+      ),
+    ),
+  ];
+  return { text: escaped(`${text}: ${oneLine(run.input, 200)}`), blocks };
+}
+
+function outcome(run: Run): Message {
+  if (run.creation.type === "refused") return notStarted(run, run.creation.words);
+  if (run.creation.type === "taken") return taken(run, run.creation.id);
+  if (run.creation.type === "unknown") return unknown(run, run.creation.again);
+  const ended = run.seen?.ended;
+  if (ended === undefined || ended === null)
+    return { text: "The run ended.", blocks: [rich(line(span("The run ended.")))] };
+  const took = tookWords(run, ended);
+  const title = { succeeded: "✅ Succeeded", failed: "❌ Failed", canceled: "⏹️ Canceled" }[ended.how];
+  const after = `${took}${ended.how === "succeeded" ? deniedWords(run) : ""}`;
+  const first = line(person(run.requester), span(" "), span(title, { bold: true }), span(`${after}.`));
+  return {
+    text: escaped(`${title}${after}: ${oneLine(run.input, 150)}`),
+    blocks: [rich(first), ...details(ended), ...output(run, ended)],
+  };
+}
+
+function tookWords(run: Run, { completedAt }: Ended): string {
+  const end = completedAt === null ? Number.NaN : Date.parse(completedAt);
+  if (run.origin !== "started" || !Number.isFinite(end) || end < run.askedAt - 60_000) return "";
+  return ` after ${duration(end - run.askedAt)}`;
+}
+
+/** Failure details, a cancellation's reason: whatever the service says beside the fields it documents. */
+function details({ extra, how }: Ended): Block[] {
+  const entries = Object.entries(extra).filter(([name]) => name !== "created_at");
+  if (entries.length === 0) {
+    return how === "succeeded" ? [] : [rich(line(span("The service gave no reason.")))];
+  }
+  const text = entries.map(
+    ([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value, null, 2)}`,
+  );
+  return [
+    rich(line(span("The service says:")), ...boxes(shortened(text.join("\n"), DETAILS_CHARS, "masked"))),
+  ];
+}
+
+function output(run: Run, ended: Ended): Block[] {
+  if (ended.output === null || ended.output === "") {
+    return ended.how === "succeeded" ? [rich(line(span("It has no output.")))] : [];
+  }
+  const label = rich(line(span("The agent's output:", { bold: true })));
+  if (!ended.asFile) {
+    const many = masked(ended.output).secrets.length;
+    const hides = many === 0 ? "" : ` ${count(many)} secrets in it are masked; the service has it as it is.`;
+    return [label, rich(...markdown(ended.output)), note(`End of the agent's output.${hides}`)];
+  }
+  const whole = `The whole output (${count(ended.outputChars)} characters)`;
+  const upload = run.uploads[OUTPUT];
+  const rest = {
+    coming: `This is the first part. ${whole} follows as a file.`,
+    there: `This is the first part. ${whole} is attached to this thread.`,
+    refused: `This is the first part. ${whole} could not be attached: ${upload?.type === "refused" ? upload.words : ""}. The service still has it.`,
+  }[fileState(run, OUTPUT)];
+  return [
+    rich(...markdown(head(ended.output, FIRST_PART_CHARS, "masked").text)),
+    note(oneLine(`${rest} Secrets of well-known shapes are masked in it; the service has it as it is.`, 600)),
+  ];
+}
+
+function givenUp({ creation }: Run): string {
+  return creation.type === "created" && creation.reused === true
+    ? "The service no longer knew this run, and has given its id to another one. Countersign no longer asks for it."
+    : "The service has not known this run for a day. Countersign no longer asks for it.";
+}
+
+function missing(run: Run): Message {
+  if (run.watch.type === "tampered") return tampered();
+  const says =
+    run.watch.type === "given-up"
+      ? givenUp(run)
+      : run.watch.type === "missing"
+        ? "The service no longer knows this run. Its cards are closed; Countersign keeps asking for a day."
+        : "The service knows this run again.";
+  return { text: says, blocks: [rich(line(span(says)))] };
+}
+
+function tampered(): Message {
+  const title = "🚨 The record of this run was changed outside Countersign";
+  const means =
+    "Nothing is sent for this run any more, and its cards are closed. The service may still wait for decisions: make them there.";
+  const todo =
+    "Countersign's admins: find out who writes the database. Then watch the run again; its approvals get new cards.";
+  return {
+    text: title,
+    blocks: [rich(line(span(title, { bold: true })), line(span(means)), line(span(todo)))],
+  };
+}
+
+function serviceDown(run: Run): Message {
+  const text = "⚠️ The agent service has been of no use for over a minute";
+  const rest =
+    "Runs and approvals in this channel are not up to date until it is back. Decisions are kept, and sent then.";
+  const why = run.outage === null ? [] : [quote(untrustedSpan(run.outage.why, 300))];
+  const first = line(span(text, { bold: true }), span(", since "), moment(run.outage?.since ?? 0), span(":"));
+  return { text, blocks: [rich(first, ...why, line(span(rest)))] };
+}
+
+function serviceBack(run: Run): Message {
+  const away = duration((run.outage?.until ?? 0) - (run.outage?.since ?? 0));
+  const text = `The agent service answers again, after ${away}.`;
+  return { text, blocks: [rich(line(span(text)))] };
+}
+
+/** What a message of the run should look like now. Throws for an unknown slot: nothing else may be posted. */
+export function messageIn(run: Run, slot: Slot): Message {
+  const thread = threadMessage(run, slot);
+  if (thread !== null) return thread;
+  if (slot === UNREADABLE) return unreadableCard(run);
+  const approval = run.approvals.find((each) => cardSlot(each.id) === slot);
+  if (approval === undefined) throw new TypeError(`no message is drawn for ${slot}`);
+  return approvalCard(run, approval);
+}

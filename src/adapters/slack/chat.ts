@@ -1,0 +1,140 @@
+// The `Chat` port over Slack's Web API: draws a run's messages and posts, changes and finds them.
+
+import { ChannelId, type MessageTs, parsed, type UserId } from "../../domain/ids.ts";
+import { type NoticeContent, OPENING, type Run, type Slot, UNREADABLE } from "../../domain/run.ts";
+import { BACK, DOWN } from "../../domain/render-key.ts";
+import { type Chat, type PacedEffect, PortError } from "../../ports.ts";
+import type { Responder } from "./responder.ts";
+import { privateNotice } from "./blocks/private-notice.ts";
+import { messageIn } from "./blocks/run-thread.ts";
+import type { Call } from "./clients.ts";
+import type { Files } from "./files.ts";
+import { findMessages, hasFile, isThere, type Self } from "./find-messages.ts";
+import type { RateLimiter } from "./rate-limiter.ts";
+import { METADATA_EVENT } from "./names.ts";
+import { postedTs } from "./answers.ts";
+
+/** Nothing in our messages becomes a link preview, a link or a mention by Slack's own reading of the text. */
+export const LITERAL = { parse: "none", link_names: false, unfurl_links: false, unfurl_media: false };
+
+const EPHEMERAL = { parse: "none", link_names: false };
+/** Slack lets nobody change the message any more: too old for the workspace's rules, or of another kind by now. */
+const UNCHANGEABLE = new Set(["edit_window_closed", "cant_update_message", "block_mismatch"]);
+
+type Deps = {
+  call: Call;
+  files: Files;
+  limiter: RateLimiter;
+  answerAt: Responder;
+  self: Self;
+  digest: (text: string) => string;
+  monotonic: () => number;
+};
+
+export function createChat(deps: Deps): Chat {
+  const { files, call } = deps;
+  const mark = (run: Run, slot: Slot): string => deps.digest(`${run.key} ${slot}`).slice(0, 32);
+  return {
+    waitForTurn: (effect) => deps.limiter.waitForTurn(effect),
+    post: (run, slot) => paced(deps, run, "post", () => post(deps, run, slot, mark(run, slot))),
+    update: (run, slot, ts) => paced(deps, run, "update", () => update(deps, run, slot, ts)),
+    find: (run, slot) =>
+      paced(deps, run, "read", () => findMessages(deps, run, inChannel(slot), mark(run, slot))),
+    isThere: (channel, ts) => paced(deps, { channel }, "sweep", () => isThere(call, channel, ts)),
+    remove: (run, ts) => paced(deps, run, "other", () => removeMessage(deps.call, run.channel, ts)),
+    upload: (run, slot) => paced(deps, run, "other", () => files.upload(run, slot)),
+    share: (run, file, slot) => paced(deps, run, "post", () => files.share(run, file, slot)),
+    hasFile: (run, file) => paced(deps, run, "read", () => hasFile(deps, run, file)),
+    notify: (run, to, says) => paced(deps, run, "other", () => tell(deps, run, to, says)),
+  };
+}
+
+/** Messages of the channel itself; all others are replies in the run's thread. */
+function inChannel(slot: Slot): boolean {
+  return slot === OPENING || slot.startsWith(DOWN) || slot.startsWith(BACK);
+}
+
+async function paced<T>(
+  { limiter }: Deps,
+  { channel }: Pick<Run, "channel">,
+  kind: PacedEffect["kind"],
+  act: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    if (error instanceof PortError && error.retryAfterMs !== null)
+      limiter.rest(kind, channel, error.retryAfterMs);
+    throw error;
+  }
+}
+
+async function post({ call }: Deps, run: Run, slot: Slot, mark: string): Promise<MessageTs> {
+  const opening = run.posts[OPENING];
+  const thread = inChannel(slot) || opening?.type !== "up" ? {} : { thread_ts: opening.ts };
+  // A card is a reply that is shown in the channel too: one message in both places, so one set of buttons.
+  const broadcast = slot.startsWith("card ") || slot === UNREADABLE ? { reply_broadcast: true } : {};
+  const metadata = { event_type: METADATA_EVENT, event_payload: { mark } };
+  const args = {
+    channel: run.channel,
+    ...messageIn(run, slot),
+    ...thread,
+    ...broadcast,
+    ...LITERAL,
+    metadata,
+  };
+  return postedTs(await call("chat.postMessage", args));
+}
+
+async function update(
+  { call }: Deps,
+  run: Run,
+  slot: Slot,
+  ts: MessageTs,
+): Promise<"updated" | "gone" | "unchangeable"> {
+  const { parse, link_names } = LITERAL;
+  try {
+    await call("chat.update", { channel: run.channel, ts, ...messageIn(run, slot), parse, link_names });
+    return "updated";
+  } catch (error) {
+    if (error instanceof PortError && error.code === "message_not_found") return "gone";
+    if (error instanceof PortError && UNCHANGEABLE.has(error.code)) return "unchangeable";
+    throw error;
+  }
+}
+
+/** Idempotent. */
+export async function removeMessage(call: Call, channel: string, ts: MessageTs): Promise<void> {
+  try {
+    await call("chat.delete", { channel, ts });
+  } catch (error) {
+    if (!(error instanceof PortError) || error.code !== "message_not_found") throw error;
+  }
+}
+
+/** In another channel; or, to a person, at the address of the command while Slack takes answers there, else in the channel, else in a direct message. */
+async function tell(
+  { call, answerAt, monotonic }: Deps,
+  run: Run,
+  to: UserId | ChannelId,
+  says: NoticeContent,
+): Promise<void> {
+  const message = privateNotice(says, run);
+  if (parsed(ChannelId, to) !== null) {
+    await call("chat.postMessage", { channel: to, ...message, ...LITERAL });
+    return;
+  }
+  if (run.answer !== null && to === run.requester && monotonic() < run.answer.until) {
+    const told = await answerAt(run.answer.url, message).then(
+      () => true,
+      () => false,
+    );
+    if (told) return;
+  }
+  try {
+    await call("chat.postEphemeral", { channel: run.channel, user: to, ...message, ...EPHEMERAL });
+  } catch (error) {
+    if (!(error instanceof PortError) || error.retry === "later") throw error;
+    await call("chat.postMessage", { channel: to, ...message, ...LITERAL });
+  }
+}

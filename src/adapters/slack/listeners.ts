@@ -1,0 +1,121 @@
+// Which payload goes to which function. Each listener reads the payload, acknowledges, and calls one function.
+
+import type { App } from "@slack/bolt";
+import { tryAck } from "./try-ack.ts";
+import { refusedModal } from "./blocks/decision-modal.ts";
+import { onCardClick, onNotMe, onUndoClick, onUnknownClick } from "./clicks.ts";
+import { onCommand } from "./commands.ts";
+import { openFormFromHome, showHome } from "./home-tab.ts";
+import type { ListenerDeps } from "./listener-deps.ts";
+import {
+  CARD_APPROVE,
+  CARD_DENY,
+  CARD_READ,
+  CARD_UNDO,
+  DECISION_MODAL,
+  HOME_OPENED,
+  HOME_REFRESH,
+  HOME_START,
+  MEMBER_JOINED,
+  MESSAGE,
+  RECEIPT_NOT_ME,
+  RUN_FORM,
+  UNKNOWN_LEAVE,
+  UNKNOWN_START_AGAIN,
+} from "./names.ts";
+import {
+  type ClickPayload,
+  clickPayload,
+  commandPayload,
+  type HomeClickPayload,
+  homeClickPayload,
+  homeOpenedEvent,
+  memberJoinedEvent,
+  messageDeletedEvent,
+  readPayload,
+  type SubmitPayload,
+  submitPayload,
+} from "./payloads.ts";
+import { decisionAnswer, formAnswer, type SubmitAnswer } from "./submits.ts";
+
+type OnClick = (deps: ListenerDeps, payload: ClickPayload) => Promise<void>;
+type OnSubmit = (deps: ListenerDeps, payload: SubmitPayload) => Promise<SubmitAnswer>;
+
+const CLICKS: readonly (readonly [string, OnClick])[] = [
+  [CARD_APPROVE, onCardClick],
+  [CARD_DENY, onCardClick],
+  [CARD_READ, onCardClick],
+  [CARD_UNDO, onUndoClick],
+  [RECEIPT_NOT_ME, onNotMe],
+  [UNKNOWN_START_AGAIN, onUnknownClick],
+  [UNKNOWN_LEAVE, onUnknownClick],
+];
+
+type OnHomeClick = (deps: ListenerDeps, payload: HomeClickPayload) => Promise<void>;
+
+const HOME_CLICKS: readonly (readonly [string, OnHomeClick])[] = [
+  [HOME_START, openFormFromHome],
+  [HOME_REFRESH, (deps, payload) => showHome(deps, payload.user.id)],
+];
+
+const SUBMITS: readonly (readonly [string, OnSubmit])[] = [
+  [DECISION_MODAL, decisionAnswer],
+  [RUN_FORM, formAnswer],
+];
+
+const UNREAD =
+  "Slack sent this in a form that Countersign does not know, so nothing was done. Tell whoever runs Countersign.";
+const unreadForm: SubmitAnswer = {
+  response_action: "update",
+  view: refusedModal("Nothing was done", UNREAD),
+};
+
+export function listen(app: App, deps: ListenerDeps): void {
+  app.command(deps.command, async ({ body, ack }) => {
+    const payload = readPayload(commandPayload, body, deps.log);
+    if (payload === null) return ack({ response_type: "ephemeral", text: UNREAD });
+    return onCommand(deps, payload, (text) => {
+      const answer = text === undefined ? ack : () => ack({ response_type: "ephemeral", text });
+      return tryAck(() => answer(), deps.log);
+    });
+  });
+  for (const [name, onClick] of CLICKS) {
+    app.action(name, async ({ body, ack }) => {
+      await tryAck(ack, deps.log);
+      const payload = readPayload(clickPayload, body, deps.log);
+      if (payload !== null) await onClick(deps, payload);
+    });
+  }
+  for (const [name, onHomeClick] of HOME_CLICKS) {
+    app.action(name, async ({ body, ack }) => {
+      await tryAck(ack, deps.log);
+      const payload = readPayload(homeClickPayload, body, deps.log);
+      if (payload !== null) await onHomeClick(deps, payload);
+    });
+  }
+  listenToEvents(app, deps);
+  for (const [name, onSubmit] of SUBMITS) {
+    app.view(name, async ({ body, ack }) => {
+      const payload = readPayload(submitPayload, body, deps.log);
+      // Without an answer the form would close as if all were well.
+      const answer = payload === null ? unreadForm : await onSubmit(deps, payload);
+      // Unheard, the form stays open and Slack says so: the same form submitted again counts once.
+      await tryAck(() => (answer === undefined ? ack() : ack({ ...answer })), deps.log);
+    });
+  }
+}
+
+function listenToEvents(app: App, deps: ListenerDeps): void {
+  app.event(HOME_OPENED, async ({ event }) => {
+    const opened = readPayload(homeOpenedEvent, event, deps.log);
+    if (opened?.tab === "home") await showHome(deps, opened.user);
+  });
+  app.event(MESSAGE, async ({ event }) => {
+    const deletion = messageDeletedEvent.safeParse(event);
+    if (deletion.success) await deps.cards.deleted(deletion.data.channel, deletion.data.deleted_ts);
+  });
+  app.event(MEMBER_JOINED, async ({ event }) => {
+    const joined = readPayload(memberJoinedEvent, event, deps.log);
+    if (joined?.user === deps.self) await deps.cards.letIn(joined.channel);
+  });
+}

@@ -1,0 +1,162 @@
+// Who somebody is, asked of Slack by id. Display names and payloads are not evidence.
+
+import type { Person } from "../../domain/authorization.ts";
+import { ChannelId, GroupId, parsed, type TeamId, UserId } from "../../domain/ids.ts";
+import type { Clock } from "../../engine/clock.ts";
+import { type People, PortError } from "../../ports.ts";
+import type { Call } from "./clients.ts";
+import type { TeamOf } from "./workspace-check.ts";
+import { createSharedAnswers } from "./shared-answers.ts";
+import {
+  slackChannel,
+  slackChannels,
+  slackGroup,
+  slackMembers,
+  type SlackUser,
+  slackUser,
+} from "./answers.ts";
+
+/** Our own workspace, from auth.test. */
+export type Home = { readonly team: TeamId; readonly enterprise: string | null };
+
+/** users.conversations pages; nobody is in more channels with one app than this. */
+const MAX_PAGES = 10;
+
+/** What a click may rely on to know whose workspace this is (ms). */
+const TEAM_AGE_MS = 60_000;
+
+export function createPeople(
+  call: Call,
+  home: Home,
+  clock: Pick<Clock, "monotonic">,
+): People & { teamOf: TeamOf } {
+  const users = createSharedAnswers(clock, async (user: UserId) =>
+    slackUser(await call("users.info", { user })),
+  );
+  const channels = createSharedAnswers(clock, async (channel: ChannelId) =>
+    slackChannel(await call("conversations.info", { channel })),
+  );
+  const memberships = createSharedAnswers(clock, (user: UserId) => channelsOf(call, user));
+
+  async function lookUp(team: TeamId, user: UserId, channel: ChannelId, maxAgeMs: number): Promise<Person> {
+    const [facts, place] = await Promise.all([users(user, maxAgeMs), channels(channel, maxAgeMs)]);
+    if (facts.id !== user)
+      throw new PortError("Slack answered for someone else", {
+        applied: "no",
+        retry: "later",
+        code: "garbled",
+      });
+    // Every full member can open a public channel; of any other only its members see anything.
+    const seesChannel = place.isPublic || (await memberships(user, maxAgeMs)).has(channel);
+    return { team, user, kind: kindOf(facts, home), seesChannel };
+  }
+
+  const sets = createSets(call, clock, memberships);
+
+  return {
+    membersOf: sets.membersOf,
+    isPublic: async (channel, maxAgeMs) => (await channels(channel, maxAgeMs)).isPublic,
+    memberOf: (...asked) => inTime(sets.memberOf(...asked)),
+    lookUp: (...asked) => inTime(lookUp(...asked)),
+    channelsOf: (user, maxAgeMs) => memberships(user, maxAgeMs),
+    teamOf: async (user) => {
+      const id = parsed(UserId, user);
+      return id === null ? "" : (await inTime(users(id, TEAM_AGE_MS))).team;
+    },
+  };
+}
+
+/** A submit is answered within 2 s and a command within 3 s, so whoever is not known by then (ms) could not be verified. */
+const DEADLINE_MS = 1_800;
+
+async function inTime<T>(answer: Promise<T>): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const says = { applied: "no", retry: "later", code: "timeout" } as const;
+  const timer = setTimeout(
+    () => reject(new PortError("Slack did not say in time who this is", says)),
+    DEADLINE_MS,
+  );
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * The first that applies. An outsider's own workspace says whether they are a guest there, which is nobody's business here. On
+ * Enterprise Grid Slack names one workspace of a person and lists all: a member of a sibling workspace alone is an outsider.
+ */
+export function kindOf(facts: SlackUser, home: Home): Person["kind"] {
+  if (facts.deleted) return "deactivated";
+  if (facts.isBot) return "bot";
+  const sameOrg = home.enterprise !== null && facts.enterprise === home.enterprise;
+  const isHere = facts.team === home.team || (sameOrg && facts.teams.includes(home.team));
+  if (!isHere) return "outsider";
+  return facts.isGuest ? "guest" : "member";
+}
+
+async function channelsOf(call: Call, user: UserId): Promise<ReadonlySet<ChannelId>> {
+  const found = new Set<ChannelId>();
+  let cursor = "";
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const args = { user, types: "public_channel,private_channel", limit: 200, exclude_archived: false };
+    const answer = slackChannels(
+      await call("users.conversations", cursor === "" ? args : { ...args, cursor }),
+    );
+    for (const id of answer.ids) found.add(ChannelId(id));
+    if (answer.next === "") return found;
+    cursor = answer.next;
+  }
+  return found;
+}
+
+// Who is in a user group or a channel, asked of Slack by id.
+
+/** conversations.members pages of 200; in a larger channel only these are counted. */
+const MAX_MEMBER_PAGES = 10;
+
+type Memberships = (user: UserId, maxAgeMs: number) => Promise<ReadonlySet<ChannelId>>;
+
+export function createSets(
+  call: Call,
+  clock: Pick<Clock, "monotonic">,
+  memberships: Memberships,
+): Pick<People, "memberOf" | "membersOf"> {
+  const groups = createSharedAnswers(clock, (group: GroupId) => inGroup(call, group));
+  const inChannel = createSharedAnswers(clock, (channel: ChannelId) => membersOfChannel(call, channel));
+
+  async function isIn(user: UserId, set: GroupId | ChannelId, maxAgeMs: number): Promise<boolean> {
+    const group = parsed(GroupId, set);
+    if (group !== null) return (await groups(group, maxAgeMs)).has(user);
+    return (await memberships(user, maxAgeMs)).has(ChannelId(set));
+  }
+
+  const memberOf: People["memberOf"] = async (user, sets, maxAgeMs) =>
+    new Map(await Promise.all(sets.map(async (set) => [set, await isIn(user, set, maxAgeMs)] as const)));
+
+  async function membersOf(set: GroupId | ChannelId, maxAgeMs: number): Promise<readonly UserId[]> {
+    const group = parsed(GroupId, set);
+    return group === null ? inChannel(ChannelId(set), maxAgeMs) : [...(await groups(group, maxAgeMs))];
+  }
+
+  return { memberOf, membersOf };
+}
+
+/** An id that is not of our shape is nobody who could decide here. */
+async function inGroup(call: Call, usergroup: GroupId): Promise<ReadonlySet<UserId>> {
+  const ids = slackGroup(await call("usergroups.users.list", { usergroup }));
+  return new Set(ids.map((id) => parsed(UserId, id)).filter((id) => id !== null));
+}
+
+async function membersOfChannel(call: Call, channel: ChannelId): Promise<readonly UserId[]> {
+  const found: string[] = [];
+  let cursor = "";
+  for (let page = 0; page < MAX_MEMBER_PAGES; page += 1) {
+    const next = slackMembers(await call("conversations.members", { channel, limit: 200, cursor }));
+    found.push(...next.ids);
+    cursor = next.next;
+    if (cursor === "") break;
+  }
+  return found.map((id) => parsed(UserId, id)).filter((id) => id !== null);
+}

@@ -1,0 +1,129 @@
+// Paces what goes to Slack before Slack says 429: about one message a second per channel, about fifty updates a minute in all,
+// each with a burst; the most urgent first. What stays too fast all the same rests as long as Slack asks.
+
+import type { Clock } from "../../engine/clock.ts";
+import type { PacedEffect } from "../../ports.ts";
+
+export type RateLimiter = {
+  /** Resolves when the next call of this kind may go. */
+  waitForTurn(effect: PacedEffect): Promise<void>;
+  /** Slack said 429: nothing of this kind goes for `ms`. */
+  rest(kind: PacedEffect["kind"], channel: PacedEffect["channel"], ms: number): void;
+};
+
+/** docs.slack.dev, rate limits: chat.postMessage about 1 per second and channel, short bursts allowed. */
+const POSTS = { intervalCap: 4, interval: 4_000 };
+/**
+ * docs.slack.dev: chat.update is Tier 3, 50 and more a minute for the whole workspace. Cards have a share of their own: buttons
+ * go off while the states of many runs still wait to be drawn.
+ */
+const CARD_UPDATES = { intervalCap: 6, interval: 14_400 };
+const OTHER_UPDATES = { intervalCap: 10, interval: 24_000 };
+/** conversations.history and .replies are Tier 3 as well: 50 a minute, of which cards are looked for with fifteen. */
+const READS = { intervalCap: 7, interval: 12_000 };
+const SWEEPS = { intervalCap: 3, interval: 12_000 };
+/** files.* and chat.postEphemeral are Tier 4, 100 and more a minute. */
+const OTHERS = { intervalCap: 20, interval: 12_000 };
+
+export function createRateLimiter(clock: Clock): RateLimiter {
+  const pacers = new Map<string, Pacer>();
+
+  function pacer([name, limits]: Named): Pacer {
+    const known = pacers.get(name) ?? new Pacer(clock, limits);
+    pacers.set(name, known);
+    return known;
+  }
+
+  return {
+    waitForTurn: ({ kind, channel, urgency }) => {
+      const [card, other] = namesOf(kind, channel);
+      return pacer(urgency === 0 ? card : (other ?? card)).waitForTurn(urgency);
+    },
+    rest: (kind, channel, ms) => {
+      for (const named of namesOf(kind, channel)) pacer(named).rest(ms);
+    },
+  };
+}
+
+type Named = readonly [name: string, limits: Limits];
+
+/** The lanes of a kind of call: the first is for cards, or for all. */
+function namesOf(kind: PacedEffect["kind"], channel: PacedEffect["channel"]): readonly [Named, ...Named[]] {
+  switch (kind) {
+    case "post":
+      return [[`post ${channel}`, POSTS]];
+    case "update":
+      return [
+        ["update cards", CARD_UPDATES],
+        ["update others", OTHER_UPDATES],
+      ];
+    case "read":
+      return [["read", READS]];
+    case "sweep":
+      return [["sweep", SWEEPS]];
+    case "other":
+      return [["other", OTHERS]];
+  }
+}
+
+// Lets calls go no faster than a limit: the most urgent first, those alike in the order in which they came. Ours, since p-queue
+// counts its sliding window by the wall clock: set back by two minutes, it lets nothing go for two minutes.
+
+/** At most `intervalCap` calls begin in any stretch of `interval` (ms): two bursts cannot meet at the border of two intervals. */
+export type Limits = { readonly intervalCap: number; readonly interval: number };
+
+export class Pacer {
+  readonly #clock: Clock;
+  readonly #limits: Limits;
+  /** When the newest calls began (monotonic), the oldest first; as many as count. */
+  #begun: number[] = [];
+  #waiting: { readonly urgency: number; readonly go: () => void }[] = [];
+  #restUntil = 0;
+  #alarmAt: number | null = null;
+
+  constructor(clock: Clock, limits: Limits) {
+    this.#clock = clock;
+    this.#limits = limits;
+  }
+
+  /** Resolves when the call may begin. 0 is the most urgent. */
+  waitForTurn(urgency: number): Promise<void> {
+    const { promise, resolve: go } = Promise.withResolvers<void>();
+    const behind = this.#waiting.findIndex((each) => each.urgency > urgency);
+    this.#waiting.splice(behind < 0 ? this.#waiting.length : behind, 0, { urgency, go });
+    this.#letGo();
+    return promise;
+  }
+
+  /** No call begins for `ms`. Of two rests the longer counts. */
+  rest(ms: number): void {
+    this.#restUntil = Math.max(this.#restUntil, this.#clock.monotonic() + ms);
+    this.#setAlarm(this.#restUntil);
+  }
+
+  #letGo(): void {
+    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+      const now = this.#clock.monotonic();
+      if (this.#nextAt() > now) return this.#setAlarm(this.#nextAt());
+      this.#waiting.shift();
+      this.#begun = [...this.#begun, now].slice(-this.#limits.intervalCap);
+      next.go();
+    }
+  }
+
+  /** One that rings too early, be it by a moment, only finds that there is something left to wait for. */
+  #setAlarm(at: number): void {
+    if (this.#alarmAt !== null && this.#alarmAt <= at) return;
+    this.#alarmAt = at;
+    this.#clock.after(at - this.#clock.monotonic(), () => {
+      this.#alarmAt = null;
+      this.#letGo();
+    });
+  }
+
+  #nextAt(): number {
+    const { intervalCap, interval } = this.#limits;
+    const oldest = this.#begun.length < intervalCap ? undefined : this.#begun[0];
+    return Math.max(this.#restUntil, oldest === undefined ? 0 : oldest + interval);
+  }
+}

@@ -1,0 +1,121 @@
+// Submitted modals. A decision is in the store before its modal is acknowledged; what can't be accepted leaves the modal open, or
+// exchanges it for one that says why.
+
+import type { View } from "@slack/types";
+import type { Refusal } from "../../domain/authorization.ts";
+import { ChannelId, Nonce, parsed, type UserId } from "../../domain/ids.ts";
+import type { CommandRefusal } from "../../usecases/access.ts";
+import { PortError } from "../../ports.ts";
+import type { RefusedAttempt } from "../../usecases/refusals.ts";
+import { changedModal, refusedModal } from "./blocks/decision-modal.ts";
+import { commandRefusalWords, refusalPlain, refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
+import { showHome } from "./home-tab.ts";
+import type { ListenerDeps } from "./listener-deps.ts";
+import {
+  CHANNEL_BLOCK,
+  CHANNEL_INPUT,
+  REASON_BLOCK,
+  REASON_INPUT,
+  TASK_BLOCK,
+  TASK_INPUT,
+  WORD_BLOCK,
+  WORD_INPUT,
+} from "./names.ts";
+import { type SubmitPayload, typedInto } from "./payloads.ts";
+
+/** Nothing: the modal closes. */
+export type SubmitAnswer =
+  | undefined
+  | { readonly response_action: "errors"; readonly errors: { [block: string]: string } }
+  | { readonly response_action: "update"; readonly view: View };
+
+const NOT_RECORDED =
+  "Not recorded: Countersign could not write it down just now. Nothing was sent. Try again.";
+const MAYBE_RECORDED =
+  "Countersign could not make sure that this is written down. Press the button again: the same decision counts once.";
+const MAYBE_STARTED =
+  "Countersign could not make sure that this is written down. Press the button again: the same form starts one run.";
+const NOT_STARTED = "Not started: Countersign could not write it down just now. Try again.";
+
+export async function decisionAnswer(deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> {
+  const nonce = parsed<Nonce>(Nonce, payload.view.private_metadata);
+  const reason = typedInto(payload, REASON_BLOCK, REASON_INPUT);
+  try {
+    const by = { team: deps.team, user: payload.user.id };
+    const recorded = await deps.submitDecision(by, nonce, reason, typedInto(payload, WORD_BLOCK, WORD_INPUT));
+    return recorded.ok ? undefined : refusalAnswer(recorded.error, payload);
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    deps.log.error({ error }, "a decision could not be recorded");
+    return inField(REASON_BLOCK, error.applied === "maybe" ? MAYBE_RECORDED : NOT_RECORDED);
+  }
+}
+
+function refusalAnswer({ refusal, run }: RefusedAttempt, { user, view }: SubmitPayload): SubmitAnswer {
+  const asker = user.id;
+  switch (refusal.type) {
+    case "word-needed":
+      // A form from before the rule wanted a word has no field for it.
+      return WORD_BLOCK in view.state.values
+        ? inField(WORD_BLOCK, refusalPlain(refusal))
+        : refusedForm(refusal, asker);
+    case "reason-needed":
+    case "reason-too-short":
+    case "reason-too-long":
+    case "unverified":
+      return inField(REASON_BLOCK, refusalPlain(refusal));
+    case "changed":
+      if (run === null) return refusedForm(refusal, asker);
+      return { response_action: "update", view: changedModal(run, refusal.was, refusal.now) };
+    default:
+      return refusedForm(refusal, asker);
+  }
+}
+
+function refusedForm(refusal: Refusal, asker: UserId): SubmitAnswer {
+  return {
+    response_action: "update",
+    view: refusedModal(refusalTitle(refusal), refusalWords(refusal, asker)),
+  };
+}
+
+export async function formAnswer(deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> {
+  const [nonce = "", place = ""] = payload.view.private_metadata.split(" ");
+  const fromHome = place === "";
+  const chosen = fromHome ? typedInto(payload, CHANNEL_BLOCK, CHANNEL_INPUT) : place;
+  const channel = parsed<ChannelId>(ChannelId, chosen);
+  const intention = parsed<Nonce>(Nonce, nonce);
+  const who = { team: deps.team, user: payload.user.id };
+  const input = typedInto(payload, TASK_BLOCK, TASK_INPUT);
+  try {
+    if (channel === null || intention === null) {
+      await deps.noteRefusal({ ...who, channel }, "unknown", { step: "start" });
+      return inField(TASK_BLOCK, "This form is not one of ours. Open it again with the command.");
+    }
+    const by = { ...who, channel };
+    const started = await deps.startRun.start(by, { input, intention: `form ${intention}`, answerUrl: null });
+    if (started.ok) {
+      if (fromHome) void showHome(deps, by.user);
+      return undefined;
+    }
+    const where = fromHome && ABOUT_CHANNEL.has(started.error.type) ? CHANNEL_BLOCK : TASK_BLOCK;
+    return inField(where, commandRefusalWords(started.error, deps.command));
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    deps.log.error({ error }, "a run could not be recorded");
+    return inField(TASK_BLOCK, error.applied === "maybe" ? MAYBE_STARTED : NOT_STARTED);
+  }
+}
+
+/** What another choice of channel would mend. */
+const ABOUT_CHANNEL: ReadonlySet<CommandRefusal["type"]> = new Set([
+  "not-in-channel",
+  "hidden-channel",
+  "not-a-channel",
+  "no-runs-here",
+  "not-starter",
+]);
+
+function inField(block: string, words: string): SubmitAnswer {
+  return { response_action: "errors", errors: { [block]: words } };
+}

@@ -1,0 +1,101 @@
+// The audit's rows: each is chained to the one before and signed, in the transaction that it tells of.
+
+import {
+  type AuditMark,
+  type ChainedEntry,
+  linkText,
+  NO_LINK,
+  signedText,
+} from "../../domain/audit/hash-chain.ts";
+import { columnsOf } from "../../domain/audit/verify-chain.ts";
+import { canonicalJson, type Json } from "../../domain/json.ts";
+import type { AuditEntry, KeptEntry } from "../../audit/entry.ts";
+import type { AuditKey } from "./audit-key.ts";
+import { digestOf } from "./digest.ts";
+import { parsedJson } from "./run-row.ts";
+import type { AuditRow } from "./tables.ts";
+import { inBatches, type Trx } from "./transaction.ts";
+
+/** No entry has a greater number; no program could count so far. */
+export const LAST_SEQ = Number.MAX_SAFE_INTEGER;
+
+/** Resolves to where the entries stand. A transaction that is undone takes their numbers back. */
+export async function appendAudit(
+  trx: Trx,
+  entries: readonly AuditEntry[],
+  key: AuditKey,
+): Promise<readonly AuditMark[]> {
+  if (entries.length === 0) return [];
+  let { seq, link } = (await newest(trx)) ?? { seq: 0, link: NO_LINK };
+  const rows = entries.map((entry) => {
+    const row = chained(entry, { seq, link }, key);
+    ({ seq, link } = row);
+    return row;
+  });
+  for (const batch of inBatches(rows)) await trx.insertInto("audit").values(batch).execute();
+  await keepTexts(trx, entries);
+  return rows;
+}
+
+/** The head of the chain. Inside a transaction nobody else appends meanwhile: there is one writer at a time. */
+export async function newest(
+  trx: Pick<Trx, "selectFrom">,
+): Promise<(AuditMark & { readonly key: string }) | null> {
+  // Numbers that no entry can have are somebody else's rows; `checkAudit` finds them.
+  const rows = trx.selectFrom("audit").where("seq", "<=", LAST_SEQ);
+  const query = rows.select(["seq", "link", "key"]).orderBy("seq", "desc").limit(1);
+  return (await query.executeTakeFirst()) ?? null;
+}
+
+function chained(entry: AuditEntry, previous: AuditMark, key: AuditKey): AuditRow {
+  const plain = withoutText(entry);
+  const seq = previous.seq + 1;
+  const text = canonicalJson(plain);
+  const link = digestOf(linkText(previous.link, { seq, key: key.id, text }));
+  const { at, what } = columnsOf(plain);
+  const { run, runId: run_id, approval, by } = entry;
+  const found = { at, what, run, run_id, approval, by_user: by?.user ?? null };
+  return {
+    seq,
+    ...found,
+    entry: text,
+    link,
+    key: key.id,
+    signature: key.sign(signedText({ seq, link })),
+  };
+}
+
+/** As JSON has it: what is undefined is not there. */
+function withoutText({ text, contextText: _kept, ...entry }: AuditEntry): { readonly [field: string]: Json } {
+  const kept = text === undefined ? {} : { textKept: true };
+  return JSON.parse(JSON.stringify({ ...entry, ...kept })) as { [field: string]: Json };
+}
+
+async function keepTexts(trx: Trx, entries: readonly AuditEntry[]): Promise<void> {
+  for (const { digest, text, context, contextText } of entries) {
+    if (text !== undefined && digest !== null) await keepText(trx, digest, text);
+    if (contextText !== undefined && context !== undefined) await keepText(trx, context, contextText);
+  }
+}
+
+async function keepText(trx: Trx, digest: string, text: string): Promise<void> {
+  const insert = trx.insertInto("audit_texts").values({ digest, text });
+  await insert.onConflict((conflict) => conflict.doNothing()).execute();
+}
+
+/** The row as the chain is verified by. */
+export function chainedEntry(row: AuditRow): ChainedEntry {
+  const { seq, link, entry: text, key, signature, at, what, run, run_id, approval, by_user } = row;
+  return {
+    seq,
+    link,
+    text,
+    key,
+    signature,
+    columns: { at, what, run, runId: run_id, approval, by: by_user },
+  };
+}
+
+export function keptEntry({ seq, link, entry }: Pick<AuditRow, "seq" | "link" | "entry">): KeptEntry {
+  return { seq, link, entry: parsedJson(`audit entry ${seq}`, entry) as unknown as KeptEntry["entry"] };
+}

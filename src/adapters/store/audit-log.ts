@@ -1,0 +1,147 @@
+// Reading the audit, and the letters that follow from it.
+
+import { RunId } from "../../domain/ids.ts";
+import type { AuditEntry } from "../../audit/entry.ts";
+import type { AuditLog, Notification } from "../../notifications/notification.ts";
+import { appendAudit, keptEntry, LAST_SEQ } from "./append-audit.ts";
+import type { AuditKey } from "./audit-key.ts";
+import { createProof } from "./proven-entry.ts";
+import { parsedJson } from "./run-row.ts";
+import type { Database, NotificationRow } from "./tables.ts";
+import { inBatches, read, type Trx, Undo, write } from "./transaction.ts";
+
+/** More entries than this of one run are not handed out at once; no run has so many. */
+const MOST_OF_A_RUN = 100_000;
+
+export function createAuditLog(db: Database, key: AuditKey): AuditLog {
+  return { ...createReading(db), ...createNotifications(db, key), provenEntry: createProof(db, key) };
+}
+
+type Reading = Pick<
+  AuditLog,
+  "auditAfter" | "auditEntry" | "settledAfter" | "auditOfRun" | "auditHead" | "auditText" | "auditProof"
+>;
+
+function createReading(db: Database): Reading {
+  const entries = () => db.selectFrom("audit").select(["seq", "link", "entry"]).where("seq", "<=", LAST_SEQ);
+  return {
+    async auditAfter(seq, what, limit) {
+      const query = entries().where("seq", ">", seq).where("what", "in", what).orderBy("seq").limit(limit);
+      return (await read(() => query.execute())).map(keptEntry);
+    },
+    async auditEntry(seq) {
+      const row = await read(() => entries().where("seq", "=", seq).executeTakeFirst());
+      return row === undefined ? null : keptEntry(row);
+    },
+    async settledAfter(seq, run, approval) {
+      const about = entries().where("run", "=", run).where("approval", "=", approval);
+      const query = about.where("seq", ">", seq).where("what", "=", "settled").orderBy("seq");
+      return (await read(() => query.limit(MOST_OF_A_RUN).execute())).map(keptEntry);
+    },
+    auditOfRun: async (id) => (await read(() => ofRun(db, id))).map(keptEntry),
+    async auditHead() {
+      const row = await read(() => entries().orderBy("seq", "desc").limit(1).executeTakeFirst());
+      return row === undefined ? null : keptEntry(row);
+    },
+    async auditText(digest) {
+      const query = db.selectFrom("audit_texts").select("text").where("digest", "=", digest);
+      return (await read(() => query.executeTakeFirst()))?.text ?? null;
+    },
+    async auditProof(seq) {
+      const query = db.selectFrom("audit").select(["entry", "key", "signature"]);
+      const row = await read(() => query.where("seq", "=", seq).executeTakeFirst());
+      if (row === undefined) return null;
+      const { entry: text, ...proof } = row;
+      return { text, ...proof };
+    },
+  };
+}
+
+/** The key of a run that is known by the service's id leads to what was written before it had one. */
+function ofRun(db: Database, id: string) {
+  const keys = db
+    .selectFrom("audit")
+    .select("run")
+    .where("run_id", "=", RunId(id))
+    .where("run", "is not", null);
+  return db
+    .selectFrom("audit")
+    .select(["seq", "link", "entry"])
+    .where((eb) =>
+      eb.or([eb("run", "=", id as never), eb("run_id", "=", id as never), eb("run", "in", keys)]),
+    )
+    .where("seq", "<=", LAST_SEQ)
+    .orderBy("seq")
+    .limit(MOST_OF_A_RUN)
+    .execute();
+}
+
+type Notifications = Pick<
+  AuditLog,
+  "addNotifications" | "notifications" | "saveNotification" | "notification" | "dispute"
+>;
+
+function createNotifications(db: Database, key: AuditKey): Notifications {
+  return {
+    async addNotifications(notifications) {
+      if (notifications.length === 0) return;
+      await write(db, async (trx) => {
+        for (const batch of inBatches(notifications.map(toRow)))
+          await trx
+            .insertInto("notifications")
+            .values(batch)
+            .onConflict((conflict) => conflict.doNothing())
+            .execute();
+      });
+    },
+    async notifications(limit) {
+      const query = db
+        .selectFrom("notifications")
+        .selectAll()
+        .where("to_do", "=", 1)
+        .orderBy("made_at")
+        .limit(limit);
+      return (await read(() => query.execute())).map(fromRow);
+    },
+    async saveNotification({ id, post }, toDo) {
+      const change = { post: JSON.stringify(post), to_do: toDo ? (1 as const) : (0 as const) };
+      await write(
+        db,
+        async (trx) =>
+          void (await trx.updateTable("notifications").set(change).where("id", "=", id).execute()),
+      );
+    },
+    async notification(id) {
+      const query = db.selectFrom("notifications").selectAll().where("id", "=", id);
+      const row = await read(() => query.executeTakeFirst());
+      return row === undefined ? null : fromRow(row);
+    },
+    dispute: (id, entry) => write(db, (trx) => dispute(trx, key, id, entry)),
+  };
+}
+
+async function dispute(
+  trx: Trx,
+  key: AuditKey,
+  id: Notification["id"],
+  entry: AuditEntry,
+): Promise<"disputed" | Undo<"known">> {
+  const marked = await trx
+    .updateTable("notifications")
+    .set({ disputed: 1 })
+    .where("id", "=", id)
+    .where("disputed", "=", 0)
+    .executeTakeFirst();
+  if (marked.numUpdatedRows === 0n) return new Undo("known");
+  await appendAudit(trx, [entry], key);
+  return "disputed";
+}
+
+function toRow({ id, kind, entry, to, madeAt, post }: Notification): NotificationRow {
+  return { id, kind, entry, to_id: to, made_at: madeAt, to_do: 1, disputed: 0, post: JSON.stringify(post) };
+}
+
+function fromRow({ id, kind, entry, to_id, made_at, post }: NotificationRow): Notification {
+  const facts = { id, kind, entry, to: to_id, madeAt: made_at, post: parsedJson(`letter ${id}`, post) };
+  return facts as unknown as Notification;
+}

@@ -1,0 +1,125 @@
+// A look at the audit that is fast however long it is: its newest entries in full, its numbers, and the heads that runs remember.
+
+import { createHash } from "node:crypto";
+import { sql } from "kysely";
+import { type ChainedEntry, NO_LINK } from "../../domain/audit/hash-chain.ts";
+import { createKeyOrder, keyChangeIn } from "../../domain/audit/key-order.ts";
+import { type AuditFault, parsedEntry, rowFault } from "../../domain/audit/verify-chain.ts";
+import { FAULT_WORDS } from "../../audit/fault-words.ts";
+import type { Finding } from "../../ports.ts";
+import { chainedEntry, LAST_SEQ } from "./append-audit.ts";
+import { auditSignatures } from "./audit-key.ts";
+import { digestOf } from "./digest.ts";
+import type { Database } from "./tables.ts";
+import { read } from "./transaction.ts";
+
+/** Entries that are checked in full. */
+const NEWEST = 1_000;
+/** More of a kind tell nothing more. */
+const MOST = 20;
+const ID_CHARS = 16;
+
+export async function checkAudit(db: Database, publicKey: string): Promise<readonly Finding[]> {
+  return read(async () => [
+    ...(await strays(db)),
+    ...(await missingNumbers(db)),
+    ...(await newestFaults(db, publicKey)),
+    ...(await lostHeads(db)),
+  ]);
+}
+
+export function auditFinding(fault: AuditFault, row: Pick<ChainedEntry, "seq" | "link" | "text">): Finding {
+  const mark = createHash("sha256")
+    .update(`${row.link}\n${row.text}`, "utf8")
+    .digest("hex")
+    .slice(0, ID_CHARS);
+  return {
+    id: `${fault} ${row.seq} ${mark}`,
+    words: `audit entry ${row.seq}: ${FAULT_WORDS[fault]}`,
+    run: null,
+  };
+}
+
+/** Rows whose number is none that an entry can have: readers that begin at 1 would never see them. */
+export async function countStrays(db: Database): Promise<number> {
+  const counted = sql<{ rows: number }>`
+    select (select count(*) from audit where seq < 1)
+         + (select count(*) from audit where seq > ${LAST_SEQ}) as rows`;
+  return (await counted.execute(db)).rows[0]?.rows ?? 0;
+}
+
+async function strays(db: Database): Promise<Finding[]> {
+  const rows = await countStrays(db);
+  return rows === 0 ? [] : [{ id: `stray ${rows}`, words: `audit: ${FAULT_WORDS.stray}`, run: null }];
+}
+
+/** Numbers go from 1 to the last without a gap, so there are as many entries as the last one's number says. */
+async function missingNumbers(db: Database): Promise<Finding[]> {
+  const counted = sql<{ rows: number; last: number | null }>`
+    select count(*) as rows, max(seq) as last from audit where seq between 1 and ${LAST_SEQ}`;
+  const { rows = 0, last = null } = (await counted.execute(db)).rows[0] ?? {};
+  if (rows === (last ?? 0)) return [];
+  return [
+    {
+      id: `gap ${last ?? 0} ${rows}`,
+      words: `audit: ${rows} entries, numbered up to ${last ?? 0}`,
+      run: null,
+    },
+  ];
+}
+
+async function newestFaults(db: Database, publicKey: string): Promise<Finding[]> {
+  const newest = db
+    .selectFrom("audit")
+    .selectAll()
+    .where("seq", ">=", 1)
+    .where("seq", "<=", LAST_SEQ)
+    .orderBy("seq", "desc")
+    .limit(NEWEST + 1);
+  const rows = (await newest.execute()).map(chainedEntry).toReversed();
+  const signature = auditSignatures([publicKey, ...(await announcedKeys(db))]);
+  const tools = { hash: digestOf, signature };
+  const keys = createKeyOrder();
+  const found: Finding[] = [];
+  for (const [at, row] of rows.entries()) {
+    const previous = rows[at - 1];
+    // The first of them is where the look begins; entry 1 begins the chain.
+    if (previous === undefined && row.seq !== 1) continue;
+    const fault =
+      previous !== undefined && previous.seq !== row.seq - 1
+        ? "gap"
+        : (rowFault(row, previous?.link ?? NO_LINK, tools) ??
+          (keys.next(row, parsedEntry(row.text) ?? {}) ? null : "key-order"));
+    if (fault !== null && found.length < MOST) found.push(auditFinding(fault, row));
+  }
+  return found;
+}
+
+/** Public keys that «key-changed» entries name. A key is known by its digest, so a forged one is of no use. */
+export async function announcedKeys(db: Database): Promise<readonly string[]> {
+  const changes = await db.selectFrom("audit").select("entry").where("what", "=", "key-changed").execute();
+  return changes.flatMap(({ entry }) => {
+    const change = keyChangeIn(parsedEntry(entry) ?? {});
+    return change === null ? [] : [change.from.publicKey, change.to.publicKey].filter(isPublicKey);
+  });
+}
+
+const PUBLIC_KEY_BYTES = 32;
+const isPublicKey = (text: string): boolean => Buffer.from(text, "base64").length === PUBLIC_KEY_BYTES;
+
+/** What a run remembers of the audit must be there: an audit that was emptied or cut off is noticed. */
+async function lostHeads(db: Database): Promise<Finding[]> {
+  const lost = await db
+    .selectFrom("runs")
+    .leftJoin("audit", "audit.seq", "runs.audit_seq")
+    .select(["runs.key", "runs.audit_seq", "runs.audit_link"])
+    .where("runs.audit_seq", "is not", null)
+    .where((eb) => eb.or([eb("audit.link", "is", null), eb("audit.link", "!=", eb.ref("runs.audit_link"))]))
+    .limit(MOST)
+    .execute();
+  return lost.map(({ key, audit_seq, audit_link }) => ({
+    id: `head ${audit_seq} ${(audit_link ?? "").slice(0, ID_CHARS)}`,
+    words: `audit entry ${audit_seq}: the run ${key} remembers it, and it is not there as it was. The audit was cut off or written anew.`,
+    run: key,
+  }));
+}

@@ -1,0 +1,90 @@
+// What is kept beside the runs: open forms, the audit, small documents.
+
+import type { FormTicket, Store } from "../../ports.ts";
+import type { AuditKey } from "./audit-key.ts";
+import { appendAudit } from "./append-audit.ts";
+import { fromTicketRow, parsedJson, type Reading, ticketRow } from "./run-row.ts";
+import type { Seals } from "./seals.ts";
+import type { Database } from "./tables.ts";
+import { read, type Trx, write } from "./transaction.ts";
+
+type Forms = Pick<Store, "saveForm" | "form" | "audit" | "document" | "putDocument">;
+
+export function createForms(
+  db: Database,
+  key: AuditKey,
+  reading: Reading & { readonly seals: Seals },
+): Forms {
+  return {
+    saveForm: (ticket, audit = []) =>
+      write(db, async (trx) => {
+        await appendAudit(trx, audit, key);
+        await addModal(trx, ticket, reading);
+      }),
+
+    async form(nonce) {
+      const row = await read(() =>
+        db.selectFrom("forms").selectAll().where("nonce", "=", nonce).executeTakeFirst(),
+      );
+      return row === undefined ? null : fromTicketRow(db, row, reading);
+    },
+
+    audit: async (entries) => void (await write(db, (trx) => appendAudit(trx, entries, key))),
+
+    async document(name) {
+      const row = await read(() =>
+        db.selectFrom("documents").select("doc").where("name", "=", name).executeTakeFirst(),
+      );
+      return row === undefined ? null : parsedJson(`document ${name}`, row.doc);
+    },
+
+    async putDocument(name, value) {
+      const doc = JSON.stringify(value);
+      await write(db, async (trx) => {
+        await trx
+          .insertInto("documents")
+          .values({ name, doc })
+          .onConflict((conflict) => conflict.column("name").doUpdateSet({ doc }))
+          .execute();
+      });
+    },
+  };
+}
+
+async function addModal(
+  trx: Trx,
+  ticket: FormTicket,
+  { texts, seals }: Reading & { readonly seals: Seals },
+): Promise<void> {
+  const packed = texts.pack(ticket);
+  await trx
+    .insertInto("forms")
+    .values(ticketRow(ticket, packed, seals))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  await texts.keep(trx, ticket.nonce, ticket.run, packed);
+}
+
+// Which signed requests have been taken. In the database and not in memory, so that a restart is no second chance.
+
+export function createSeenRequests(db: Database): Pick<Store, "markSeen" | "unmark"> {
+  return {
+    markSeen: (mark, at, keepMs) =>
+      write(db, async (trx) => {
+        await trx
+          .deleteFrom("seen_requests")
+          .where("at", "<", at - keepMs)
+          .execute();
+        const { numInsertedOrUpdatedRows } = await trx
+          .insertInto("seen_requests")
+          .values({ mark, at })
+          .onConflict((conflict) => conflict.doNothing())
+          .executeTakeFirst();
+        return numInsertedOrUpdatedRows === 1n;
+      }),
+
+    async unmark(mark) {
+      await write(db, (trx) => trx.deleteFrom("seen_requests").where("mark", "=", mark).execute());
+    },
+  };
+}

@@ -1,0 +1,149 @@
+// Long texts of runs and forms stand in rows of their own, once for each digest. A run is saved whole many times while its cards are
+// posted; a request of megabytes would be written, sealed and parsed each time. In the document stands the digest, so the seal of
+// the row covers the text too.
+
+import { setImmediate as breath } from "node:timers/promises";
+import type { RunKey } from "../../domain/ids.ts";
+import { isList, isRecord, type Json } from "../../domain/json.ts";
+import { digestOf } from "./digest.ts";
+import type { Database } from "./tables.ts";
+import { read, type Trx } from "./transaction.ts";
+
+/** Longer ones (characters) stand apart. */
+const LONG_CHARS = 16_384;
+/** So many characters are kept in memory, so that a run that is saved often is not read again. */
+const KEPT_CHARS = 24 * 2 ** 20;
+
+/** A text that begins like this is no text but the digest of one; a real one that does has one more NUL before it. */
+const NUL = "\0";
+const REFERENCE = `${NUL}@`;
+const WRITTEN_REFERENCE = /"\\u0000@([0-9a-f]{64})"/g;
+
+export type Packed = {
+  /** JSON. */
+  readonly doc: string;
+  /** By digest. */
+  readonly texts: ReadonlyMap<string, string>;
+};
+
+/** Finds a text by its digest. */
+export type TextOf = (digest: string) => string | undefined;
+
+export type LongTexts = {
+  /** Takes the digests of the value's long texts, so that a transaction does not wait for them. */
+  prepare(value: unknown): Promise<void>;
+  pack(value: unknown): Packed;
+  /** Reads the texts that the owner's document names. One that is not what its digest says is none. */
+  textsOf(db: Pick<Database, "selectFrom">, owner: string, doc: string): Promise<TextOf>;
+  /** Keeps what the owner's document needs, and removes what it does not need any more. */
+  keep(trx: Trx, owner: string, run: RunKey, packed: Packed): Promise<void>;
+};
+
+export function createLongTexts(): LongTexts {
+  const kept = createKept();
+  return {
+    async prepare(value) {
+      if (pack(value, kept).texts.size > 0) await breath();
+    },
+    pack: (value) => pack(value, kept),
+    textsOf: (db, owner, doc) => read(() => textsOf(db, owner, doc, kept)),
+    async keep(trx, owner, run, { texts }) {
+      const rows = await trx.selectFrom("long_texts").select("digest").where("owner", "=", owner).execute();
+      const there = new Set(rows.map(({ digest }) => digest));
+      for (const [digest, text] of texts) {
+        if (there.delete(digest)) continue;
+        await trx.insertInto("long_texts").values({ owner, digest, run, text }).execute();
+        await breath();
+      }
+      for (const digest of there)
+        await trx.deleteFrom("long_texts").where("owner", "=", owner).where("digest", "=", digest).execute();
+    },
+  };
+}
+
+type Kept = { readonly digestOf: (text: string) => string; readonly textOf: TextOf };
+
+/** The texts that were used last. */
+function createKept(): Kept {
+  const byDigest = new Map<string, string>();
+  const byText = new Map<string, string>();
+  let chars = 0;
+  const digestOfKept = (text: string): string => {
+    const digest = byText.get(text) ?? digestOf(text);
+    if (!byDigest.has(digest)) chars += text.length;
+    byDigest.delete(digest);
+    byDigest.set(digest, text);
+    byText.set(text, digest);
+    for (const [oldest, dropped] of byDigest) {
+      if (chars <= KEPT_CHARS || oldest === digest) break;
+      byDigest.delete(oldest);
+      byText.delete(dropped);
+      chars -= dropped.length;
+    }
+    return digest;
+  };
+  return { digestOf: digestOfKept, textOf: (digest) => byDigest.get(digest) };
+}
+
+function pack(value: unknown, kept: Kept): Packed {
+  const texts = new Map<string, string>();
+  const doc = JSON.stringify(value, (_name, each: unknown) => {
+    if (typeof each !== "string") return each;
+    // A text with half a character cannot stand in a row.
+    if (each.length <= LONG_CHARS || !each.isWellFormed()) return each.startsWith(NUL) ? NUL + each : each;
+    const digest = kept.digestOf(each);
+    texts.set(digest, each);
+    return REFERENCE + digest;
+  });
+  return { doc, texts };
+}
+
+async function textsOf(
+  db: Pick<Database, "selectFrom">,
+  owner: string,
+  doc: string,
+  kept: Kept,
+): Promise<TextOf> {
+  const texts = new Map<string, string>();
+  for (const [, digest = ""] of doc.matchAll(WRITTEN_REFERENCE)) {
+    const text = kept.textOf(digest) ?? (await readText(db, owner, digest));
+    if (text !== undefined && kept.digestOf(text) === digest) texts.set(digest, text);
+    await breath();
+  }
+  return (digest) => texts.get(digest);
+}
+
+async function readText(
+  db: Pick<Database, "selectFrom">,
+  owner: string,
+  digest: string,
+): Promise<string | undefined> {
+  const query = db.selectFrom("long_texts").select("text").where("owner", "=", owner);
+  return (await query.where("digest", "=", digest).executeTakeFirst())?.text;
+}
+
+/** The value with its texts. Undefined: one of them is missing. */
+export function unpacked(value: Json, textOf: TextOf): Json | undefined {
+  if (typeof value === "string") {
+    if (value.startsWith(REFERENCE)) return textOf(value.slice(REFERENCE.length));
+    return value.startsWith(NUL) ? value.slice(NUL.length) : value;
+  }
+  if (isList(value)) {
+    const members = value.map((each) => unpacked(each, textOf));
+    return members.includes(undefined) ? undefined : (members as Json[]);
+  }
+  if (!isRecord(value)) return value;
+  const members: { [name: string]: Json } = {};
+  for (const [name, each] of Object.entries(value)) {
+    const member = unpacked(each, textOf);
+    if (member === undefined) return undefined;
+    // Not by assignment: a field may be called __proto__.
+    Object.defineProperty(members, name, {
+      value: member,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
+  }
+  return members;
+}

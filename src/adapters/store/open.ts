@@ -1,0 +1,135 @@
+// From a database URL to the store that the use cases know.
+
+import { randomUUID } from "node:crypto";
+import { resolve } from "node:path";
+import type { RunKey } from "../../domain/ids.ts";
+import type { PortError, Store } from "../../ports.ts";
+import { type AuditKey, auditKeyBeside, auditKeyFile, auditKeyOf, readAuditKey } from "./audit-key.ts";
+import { newest } from "./append-audit.ts";
+import { checkAudit } from "./check-audit.ts";
+import { isBusy, unusable } from "./store-failure.ts";
+import { createFindRuns } from "./find-runs.ts";
+import { createFindings } from "./findings.ts";
+import { createKeepRuns } from "./save-runs.ts";
+import { createLeases, newestTime, startAlone } from "./leases.ts";
+import { usedBy } from "./lock-holder.ts";
+import { createLongTexts } from "./long-texts.ts";
+import { createForms, createSeenRequests } from "./forms.ts";
+import { migrate } from "./schema.ts";
+import { brokenRows, sealsOf } from "./seals.ts";
+import { createAuditLog } from "./audit-log.ts";
+import { openSqlite, SQLITE } from "./sqlite.ts";
+import type { Database } from "./tables.ts";
+import { read, write } from "./transaction.ts";
+import { walkAudit } from "./walk-audit.ts";
+
+export type StoreOptions = {
+  /** `sqlite:PATH` or `sqlite::memory:`. */
+  readonly url: string;
+  /** Names this process to whoever reads the database; made unique here. */
+  readonly owner: string;
+  /** The monotonic clock that `claim` and `renew` are called with. */
+  readonly now?: () => number;
+  /** Hears of the newest monotonic time in the store, before `now` is asked. */
+  readonly onNewestTime?: (at: number) => void;
+  /** The first lease (ms), until `claim` or `renew` gives another. */
+  readonly leaseMs?: number;
+  /** Hears of each run that cannot be read and is therefore left out of `claim` or `list`. */
+  readonly onCorrupt?: (key: RunKey, error: PortError) => void;
+  /** What signs the audit: a seed of 32 bytes in base64. Without it, the key beside the database file, made on first use. */
+  readonly auditKey?: string | null;
+  /** Hears of a key that was made. */
+  readonly onAuditKey?: (news: AuditKeyNews) => void;
+};
+
+export type AuditKeyNews = { readonly type: "made"; readonly file: string };
+
+const FIRST_LEASE_MS = 60_000;
+
+/** Rejects with one line for people when the database cannot be used. */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const path = sqlitePath(options.url);
+  const owner = `${options.owner} ${randomUUID()}`;
+  const now = options.now ?? Date.now;
+  const onCorrupt = options.onCorrupt ?? (() => undefined);
+  const { db, key } = await prepared(path, async (opened) => {
+    await migrate(opened, SQLITE);
+    options.onNewestTime?.(await newestTime(opened));
+    const head = await newest(opened);
+    const key = auditKey(path, options, head);
+    refuseOtherKey(key, head);
+    await startAlone(opened, owner, now() + (options.leaseMs ?? FIRST_LEASE_MS));
+    return key;
+  });
+  const seals = sealsOf(key);
+  const findings = createFindings();
+  const texts = createLongTexts();
+  const reading = { seals, texts, now, findings };
+  return {
+    ...createKeepRuns({ db, owner, now, key, seals, texts }),
+    ...createFindRuns({ db, reading, onCorrupt }),
+    ...createLeases({ db, owner, reading, onCorrupt }),
+    ...createForms(db, key, reading),
+    hearTampering: findings.hear,
+    checkSeals: () => read(() => brokenRows(db, key)),
+    walkAudit: () => walkAudit(db, key),
+    checkAudit: () => checkAudit(db, key.publicKey),
+    ...createAuditLog(db, key),
+    ...createSeenRequests(db),
+    auditPublicKey: () => key.publicKey,
+    // As a transaction, since that is what finds out that the file is another one.
+    ping: () => write(db, async (trx) => void (await trx.selectFrom("schema_version").selectAll().execute())),
+    close: () => db.destroy(),
+  };
+}
+
+/** Called when the database is ours alone, so that no two processes make a key. */
+function auditKey(path: string, { auditKey: given = null, onAuditKey }: StoreOptions, head: Head): AuditKey {
+  if (given !== null) return auditKeyOf(given);
+  if (head !== null && path !== ":memory:" && readAuditKey(path) === null)
+    throw new Error(
+      `its audit is signed with the key ${head.key}, and ${auditKeyFile(path)} is gone: put it back`,
+    );
+  const { key, made } = auditKeyBeside(path);
+  if (made !== null) onAuditKey?.({ type: "made", file: made });
+  return key;
+}
+
+type Head = Awaited<ReturnType<typeof newest>>;
+
+/**
+ * An audit goes on under the key that signed it last. Any other would be as good as a thief's, so the bot does not start with it.
+ */
+function refuseOtherKey(key: AuditKey, head: Head): void {
+  if (head === null || head.key === key.id) return;
+  throw new Error(
+    `its audit is signed with the key ${head.key}, and the key here is ${key.id}. Put the right one in place (AUDIT_KEY, or the file beside the database); to exchange it: npm run audit -- rotate-key`,
+  );
+}
+
+function sqlitePath(url: string): string {
+  if (/^postgres(ql)?:/.test(url)) {
+    throw new Error("cannot use the database: PostgreSQL is not built yet; use sqlite:PATH");
+  }
+  const path = /^sqlite:(?!\/\/)(.+)$/.exec(url)?.[1];
+  if (path === undefined) {
+    throw new Error(
+      "cannot use the database: its URL must be sqlite:PATH, such as sqlite:./data/countersign.db",
+    );
+  }
+  return path;
+}
+
+async function prepared<Found>(
+  path: string,
+  prepare: (db: Database) => Promise<Found>,
+): Promise<{ db: Database; key: Found }> {
+  let db: Database | null = null;
+  try {
+    db = openSqlite(path);
+    return { db, key: await prepare(db) };
+  } catch (error) {
+    await db?.destroy();
+    throw unusable(path, error, isBusy(error) ? await usedBy(resolve(path)) : undefined);
+  }
+}

@@ -1,0 +1,87 @@
+// Erases one text of the audit: a signed entry says so first, then the text goes, and with it what runs that are over remember of
+// it. Only while no bot uses the file: the lock is held from the first look to the last write.
+
+import { existsSync } from "node:fs";
+import { sql } from "kysely";
+import type { RunKey } from "../../domain/ids.ts";
+import { auditEntry } from "../../audit/entry.ts";
+import { appendAudit, newest } from "./append-audit.ts";
+import { type AuditFile, readAudit } from "./audit-file.ts";
+import type { AuditKey } from "./audit-key.ts";
+import { isBusy, unusable } from "./store-failure.ts";
+import { usedBy } from "./lock-holder.ts";
+import { openSqlite } from "./sqlite.ts";
+import type { Database } from "./tables.ts";
+import { type Trx, write } from "./transaction.ts";
+
+export type Wanted = {
+  readonly digest: string;
+  readonly reason: string | null;
+  /** Who does it, as the system knows them. */
+  readonly by: string;
+  readonly at: number;
+};
+
+export type Redacted = {
+  /** The number of the entry that tells of it. */
+  readonly entry: number;
+  /** Runs that were over and held the text, and are forgotten with it. */
+  readonly runs: number;
+};
+
+/** The audit of a file that no other process uses until `close`. */
+export type LockedAudit = AuditFile & {
+  /** Rejects with one line for people, and then nothing was changed. */
+  redact(wanted: Wanted): Promise<Redacted>;
+};
+
+/** Rejects with one line for people. */
+export async function lockAudit(database: string, key: AuditKey): Promise<LockedAudit> {
+  if (!existsSync(database)) throw unusable(database, new Error("there is no such file"));
+  try {
+    const db = openSqlite(database);
+    return { ...(await readAudit(db, () => db.destroy())), redact: (wanted) => redact(db, key, wanted) };
+  } catch (error) {
+    throw unusable(database, error, isBusy(error) ? await usedBy(database) : undefined);
+  }
+}
+
+async function redact(db: Database, key: AuditKey, wanted: Wanted): Promise<Redacted> {
+  const redacted = await write(db, (trx) => erase(trx, key, wanted));
+  // What was deleted still stands in free pages and in the log: both are written anew.
+  await sql`vacuum`.execute(db);
+  await sql`pragma wal_checkpoint(truncate)`.execute(db);
+  return redacted;
+}
+
+async function erase(trx: Trx, key: AuditKey, { digest, reason, by, at }: Wanted): Promise<Redacted> {
+  const head = await newest(trx);
+  if (head?.key !== key.id)
+    throw new TypeError(
+      `The audit is signed with the key ${head?.key ?? "(none)"}, and the key here is ${key.id}.`,
+    );
+  const kept = trx.selectFrom("audit_texts").select("digest").where("digest", "=", digest);
+  if ((await kept.executeTakeFirst()) === undefined)
+    throw new TypeError("No text is kept under this digest. It was erased before, or never was there.");
+  const runs = await holders(trx, digest);
+  const open = runs.filter(({ finished }) => finished === 0).map((run) => run.key);
+  if (open.length > 0)
+    throw new TypeError(
+      `A run that is not over holds this text (${open.join(", ")}): a decision in it rests on it. Erase it when the run is over, or after /agent unwatch.`,
+    );
+  for (const run of runs) await trx.deleteFrom("runs").where("key", "=", run.key).execute();
+  const outcome = `asked for at the shell by ${by}`;
+  const entry = auditEntry(null, { at, what: "redacted", digest, reason, outcome });
+  const [mark] = await appendAudit(trx, [entry], key);
+  await trx.deleteFrom("audit_texts").where("digest", "=", digest).execute();
+  return { entry: mark?.seq ?? 0, runs: runs.length };
+}
+
+/** Runs whose document names the digest, and those that an entry about it names. */
+async function holders(trx: Trx, digest: string): Promise<{ key: RunKey; finished: 0 | 1 }[]> {
+  const { rows } = await sql<{ key: RunKey; finished: 0 | 1 }>`
+    select key, finished from runs
+    where instr(doc, ${digest}) > 0 or key in (select run from audit where instr(entry, ${digest}) > 0)
+  `.execute(trx);
+  return rows;
+}

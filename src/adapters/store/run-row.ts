@@ -1,0 +1,156 @@
+// A run and a modal's ticket as rows, and back.
+
+import { markTampered } from "../../domain/mark-tampered.ts";
+import type { RunKey } from "../../domain/ids.ts";
+import { isRecord, type Json, parseJson } from "../../domain/json.ts";
+import { currentId, type Run, unreadableNow } from "../../domain/run.ts";
+import { type FormTicket, PortError, type StoredRun } from "../../ports.ts";
+import type { Findings } from "./findings.ts";
+import { brokenForm, brokenRun, isSealed, type SealedRun, type Seals } from "./seals.ts";
+import { type LongTexts, type Packed, type TextOf, unpacked } from "./long-texts.ts";
+import type { Database, RunRow, Tables } from "./tables.ts";
+
+/** Raised when the shape of a released run or ticket changes; older versions are then read here too. */
+export const DOC_VERSION = 1;
+
+/** The columns that follow from the run itself. */
+export type DerivedRow = SealedRun & Pick<RunRow, "seal">;
+
+/** `doc`: as `LongTexts` has packed the run. */
+export function toRow(run: Run, { doc }: Packed, seals: Seals): DerivedRow {
+  const row = {
+    key: run.key,
+    service_run_id: currentId(run),
+    team: run.team,
+    channel: run.channel,
+    requester: run.requester,
+    pending:
+      run.approvals.filter(({ state }) => state.type === "pending").length + (unreadableNow(run)?.count ?? 0),
+    audit_seq: run.audited?.seq ?? null,
+    audit_link: run.audited?.link ?? null,
+    doc_version: DOC_VERSION,
+    doc,
+  };
+  return { ...row, seal: seals.run(row) };
+}
+
+export type StoredRow = DerivedRow & Pick<RunRow, "revision">;
+
+/** The columns that a run is read from. */
+export const STORED = [
+  "key",
+  "revision",
+  "service_run_id",
+  "team",
+  "channel",
+  "requester",
+  "pending",
+  "audit_seq",
+  "audit_link",
+  "doc_version",
+  "doc",
+  "seal",
+] as const satisfies readonly (keyof StoredRow)[];
+
+export type Reading = {
+  /** Null: this reader has no key; it only shows, and believes every row. */
+  readonly seals: Seals | null;
+  readonly texts: LongTexts;
+  readonly now: () => number;
+  readonly findings: Pick<Findings, "report">;
+};
+
+/** Rejects with a PortError for a row that cannot be understood; all other rows are good none the less. */
+export async function fromRow(db: Reader, row: StoredRow, reading: Reading): Promise<StoredRun> {
+  const { seals, now, findings } = reading;
+  const what = `run ${row.key}`;
+  const textOf = await reading.texts.textsOf(db, row.key, row.doc);
+  const whole = seals === null || isSealed(row.seal, seals.run(row));
+  if (!whole) findings.report(brokenRun(row));
+  const doc = understood(what, row, textOf, () => findings.report(brokenRun(row)));
+  if (doc["key"] !== row.key) throw unreadable(what, "it names another run");
+  const run = doc as unknown as Run;
+  return { run: whole ? run : condemned(what, run, now()), revision: row.revision };
+}
+
+/** A stranger's record may have any shape. */
+function condemned(what: string, run: Run, now: number): Run {
+  try {
+    return markTampered(run, now);
+  } catch (error) {
+    throw unreadable(what, "it was changed outside Countersign", error);
+  }
+}
+
+export function ticketRow(ticket: FormTicket, { doc }: Packed, seals: Seals): Tables["forms"] {
+  const { nonce, run, at } = ticket;
+  const row = { nonce, run, opened_at: at, doc_version: DOC_VERSION, doc };
+  return { ...row, seal: seals.form(row) };
+}
+
+/** Null: it was changed outside Countersign. */
+export async function fromTicketRow(
+  db: Reader,
+  row: Tables["forms"],
+  { seals, texts, findings }: Reading,
+): Promise<FormTicket | null> {
+  const textOf = await texts.textsOf(db, row.nonce, row.doc);
+  const broken = (): void => findings.report(brokenForm(row));
+  if (seals === null || isSealed(row.seal, seals.form(row)))
+    return understood(`form ${row.nonce}`, row, textOf, broken) as unknown as FormTicket;
+  broken();
+  return null;
+}
+
+function understood(
+  what: string,
+  row: { doc_version: number; doc: string },
+  textOf: TextOf,
+  broken: () => void,
+): { readonly [key: string]: Json } {
+  if (row.doc_version !== DOC_VERSION) {
+    throw unreadable(what, `it is written in version ${row.doc_version}, this program reads ${DOC_VERSION}`);
+  }
+  const written = parsedJson(what, row.doc);
+  const doc = unpacked(written, textOf);
+  if (doc === undefined) {
+    broken();
+    throw unreadable(what, "a long text of it is missing, or was changed outside Countersign");
+  }
+  if (!isRecord(doc)) throw unreadable(what, "it is no record");
+  return doc;
+}
+
+export function parsedJson(what: string, text: string): Json {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    throw unreadable(what, "it is not JSON", error);
+  }
+}
+
+function unreadable(what: string, words: string, cause?: unknown): PortError {
+  const facts = { applied: "no", retry: "never", code: "row_unreadable", cause } as const;
+  return new PortError(`the stored ${what} cannot be read: ${words}`, facts);
+}
+
+/** Reads what can be read and reports the rest. */
+export async function readable(
+  db: Reader,
+  rows: readonly StoredRow[],
+  reading: Reading,
+  onCorrupt: (key: RunKey, error: PortError) => void,
+): Promise<StoredRun[]> {
+  const stored: StoredRun[] = [];
+  for (const row of rows) {
+    try {
+      stored.push(await fromRow(db, row, reading));
+    } catch (error) {
+      if (!(error instanceof PortError)) throw error;
+      onCorrupt(row.key, error);
+    }
+  }
+  return stored;
+}
+
+type Reader = Pick<Database, "selectFrom">;

@@ -1,0 +1,160 @@
+// Runs stored once, saved whole under their revision, and forgotten.
+
+import { sql } from "kysely";
+import type { AuditMark } from "../../domain/audit/hash-chain.ts";
+import type { RunKey } from "../../domain/ids.ts";
+import { type Run, runId } from "../../domain/run.ts";
+import { type SideWrites, PortError, type Store, type StoredRun } from "../../ports.ts";
+import { appendAudit } from "./append-audit.ts";
+import type { AuditKey } from "./audit-key.ts";
+import { holders } from "./leases.ts";
+import { toRow } from "./run-row.ts";
+import type { LongTexts } from "./long-texts.ts";
+import type { Seals } from "./seals.ts";
+import type { Database } from "./tables.ts";
+import { inBatches, type Trx, Undo, write } from "./transaction.ts";
+
+type Deps = { db: Database; owner: string; now: () => number; key: AuditKey; seals: Seals; texts: LongTexts };
+
+export function createKeepRuns(deps: Deps): Pick<Store, "insert" | "save" | "forget"> {
+  return {
+    insert: (run, sideWrites) => insert(deps, run, sideWrites),
+    save: (stored, next, sideWrites = {}) => save(deps, stored, next, sideWrites),
+    forget: (before) =>
+      write(deps.db, async (trx) => {
+        const gone = await trx
+          .deleteFrom("runs")
+          .where("finished", "=", 1)
+          .where("changed_at", "<", before)
+          .executeTakeFirst();
+        return Number(gone.numDeletedRows);
+      }),
+  };
+}
+
+type Inserted = Awaited<ReturnType<Store["insert"]>>;
+
+async function insert(
+  { db, owner, now, key, seals, texts }: Deps,
+  run: Run,
+  sideWrites: SideWrites,
+): Promise<Inserted> {
+  const at = now();
+  const state = { revision: 1, finished: 0, holder: owner, created_at: at, changed_at: at } as const;
+  return write<Inserted>(db, async (trx) => {
+    const vouched = vouching(run, await appendAudit(trx, sideWrites.audit ?? [], key));
+    const packed = texts.pack(vouched);
+    const row = { ...toRow(vouched, packed, seals), ...state };
+    const inserted = await trx
+      .insertInto("runs")
+      .values(row)
+      .onConflict((conflict) => conflict.doNothing())
+      .executeTakeFirst();
+    const stored = (inserted.numInsertedOrUpdatedRows ?? 0n) > 0n;
+    if (!stored || !(await intend(trx, run.key, sideWrites.intention))) {
+      return new Undo({ known: await knownAs(trx, run, sideWrites.intention) });
+    }
+    await texts.keep(trx, run.key, run.key, packed);
+    await writeButtons(trx, run, seals);
+    return "stored";
+  });
+}
+
+type Saved = Awaited<ReturnType<Store["save"]>>;
+type Conditions = NonNullable<Parameters<Store["save"]>[2]>;
+
+async function save(
+  { db, owner, now, key, seals, texts }: Deps,
+  stored: StoredRun,
+  next: Run,
+  sideWrites: Conditions,
+): Promise<Saved> {
+  const at = now();
+  const { audit = [], afterAudit = (run: Run) => run } = sideWrites;
+  await texts.prepare(next);
+  return write<Saved>(db, async (trx) => {
+    if (runId(next) !== null && runId(stored.run) === null) await refuseTakenId(trx, next);
+    const marks = await appendAudit(trx, audit, key);
+    const run = vouching(afterAudit(next, marks), marks);
+    const packed = texts.pack(run);
+    await texts.keep(trx, next.key, next.key, packed);
+    let update = trx
+      .updateTable("runs")
+      .set({ ...toRow(run, packed, seals), revision: stored.revision + 1, changed_at: at })
+      .where("key", "=", next.key)
+      .where("revision", "=", stored.revision);
+    if (sideWrites.finished === true) update = update.set({ finished: 1 });
+    if (sideWrites.finished === false) {
+      // Whoever reopens a finished run holds it from then on, as whoever inserts one does.
+      const holder = sql<string | null>`case when finished = 1 then ${owner} else holder end`;
+      update = update.set({ finished: 0, holder });
+    }
+    if (sideWrites.mustHold === true) {
+      update = update.where("holder", "=", owner).where((eb) => eb("holder", "in", holders(eb, at)));
+    }
+    const { numUpdatedRows } = await update.executeTakeFirst();
+    if (numUpdatedRows === 0n || !(await intend(trx, next.key, sideWrites.intention)))
+      return new Undo("lost");
+    await writeButtons(trx, next, seals);
+    return "saved";
+  });
+}
+
+/** The run remembers its newest entry, so that an audit that was cut off behind it is noticed. */
+function vouching(run: Run, marks: readonly AuditMark[]): Run {
+  const last = marks.at(-1);
+  return last === undefined ? run : { ...run, audited: { seq: last.seq, link: last.link } };
+}
+
+/** False: the intention belongs to another run already. */
+async function intend(trx: Trx, run: RunKey, intention: string | undefined): Promise<boolean> {
+  if (intention === undefined) return true;
+  await trx
+    .insertInto("intentions")
+    .values({ intention, run })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  return (await runOfIntention(trx, intention)) === run;
+}
+
+async function runOfIntention(trx: Trx, intention: string): Promise<RunKey | null> {
+  const query = trx.selectFrom("intentions").select("run").where("intention", "=", intention);
+  return (await query.executeTakeFirst())?.run ?? null;
+}
+
+async function knownAs(trx: Trx, run: Run, intention: string | undefined): Promise<RunKey> {
+  const intended = intention === undefined ? null : await runOfIntention(trx, intention);
+  if (intended !== null) return intended;
+  const same = trx
+    .selectFrom("runs")
+    .select("key")
+    .where((eb) => eb.or([eb("key", "=", run.key), eb("service_run_id", "=", runId(run))]));
+  return (await same.executeTakeFirstOrThrow()).key;
+}
+
+/** Two of ours must never watch one run of the service: its approvals would get two cards. */
+async function refuseTakenId(trx: Trx, run: Run): Promise<void> {
+  const other = await trx
+    .selectFrom("runs")
+    .select("key")
+    .where("service_run_id", "=", runId(run))
+    .where("key", "!=", run.key)
+    .executeTakeFirst();
+  if (other === undefined) return;
+  const facts = { applied: "no", retry: "never", code: "run_id_taken" } as const;
+  throw new PortError(`the service's run is watched already, as ${other.key}`, facts);
+}
+
+async function writeButtons(trx: Trx, run: Run, seals: Seals): Promise<void> {
+  const buttons = run.approvals.map(({ nonce, id, version }) => {
+    const button = { nonce, run: run.key, approval: id, version };
+    return { ...button, seal: seals.button(button) };
+  });
+  for (const batch of inBatches(buttons)) {
+    await trx
+      .insertInto("buttons")
+      .values(batch)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
+}

@@ -1,0 +1,198 @@
+// The schema, told as the steps that lead to it. A step that has been released is never edited: a change is a new step.
+// The first release is 0.2.0; until then the first step is edited in place.
+// Both engines read the same text, so: text keys, moments as bigint (ms since 1970), documents as JSON in text.
+
+import { sql } from "kysely";
+import type { Database } from "./tables.ts";
+
+/** What the engines write differently. */
+export type Engine = {
+  /** Statements that make the engine itself refuse to change or remove rows of the table. */
+  readonly appendOnly: (table: string) => readonly string[];
+  /** The same of the texts of the audit, but a text goes once an entry of the audit says that it was erased. */
+  readonly textsAppendOnly: readonly string[];
+};
+
+/** The SQL statements of one step. */
+export type Step = (engine: Engine) => readonly string[];
+
+/** The n-th step leads to schema version n. */
+export const MIGRATIONS: readonly Step[] = [firstSchema];
+
+function firstSchema(engine: Engine): readonly string[] {
+  const runs = [RUNS, ...RUN_INDEXES, OWNERS, ...PAPERS, DOCUMENTS];
+  const audit = [AUDIT, ...engine.appendOnly("audit"), ...AUDIT_INDEXES];
+  const texts = [AUDIT_TEXTS, ...engine.textsAppendOnly];
+  return [...runs, ...audit, ...texts, ...LETTERS, ...SEEN_REQUESTS];
+}
+
+const RUNS = `create table runs (
+  key text primary key not null,  -- ours, from before the service has named the run
+  service_run_id text unique,     -- the service's id, once it has given one: nobody watches a run twice
+  team text not null,             -- Slack workspace,
+  channel text not null,          --   channel
+  requester text not null,        --   and person that the run belongs to
+  revision bigint not null,       -- raised by every save and every claim; a writer must name the one it read (fence)
+  finished integer not null,      -- 1: nothing is to be done, awaited or asked for any more
+  pending integer not null,       -- how many approvals wait for a decision
+  holder text,                    -- the owner that looks after the run, while that owner's lease lasts
+  created_at bigint not null,     -- when it was stored first (monotonic clock, as engine/clock.ts has it)
+  changed_at bigint not null,     -- when it was saved last (the same)
+  doc_version integer not null,   -- how doc is written
+  audit_seq bigint,               -- the newest entry about the run, and its link: what of the audit the run can vouch for
+  audit_link text,
+  doc text not null,              -- the whole run (domain/run.ts) as JSON; the columns above are derived from it
+  seal text not null              -- seals.ts: MAC over the key, what is derived and doc
+)`;
+
+const RUN_INDEXES = [
+  "create index runs_by_channel on runs (channel, created_at)",
+  "create index runs_by_work on runs (holder) where finished = 0",
+  "create index runs_by_pending on runs (created_at) where pending > 0",
+];
+
+/** A lease is the owner's, not the run's: ten thousand held runs are renewed by writing one short row. */
+const OWNERS = `create table owners (
+  owner text primary key not null,  -- one process that has the store open
+  until bigint not null             -- when its lease lapses, and with it its hold on every run
+)`;
+
+const PAPERS = [
+  `create table buttons (
+    nonce text primary key not null,  -- the value of the Approve and Deny buttons of one version of one card
+    run text not null references runs (key) on delete cascade,
+    approval text not null,           -- the service's approval id
+    version integer not null,         -- of the card; older versions stay, so that a late click is understood
+    seal text not null                -- seals.ts: MAC over the columns above
+  )`,
+  "create index buttons_by_run on buttons (run)",
+  `create table forms (
+    nonce text primary key not null,  -- what an opened form carries
+    run text not null references runs (key) on delete cascade,
+    opened_at bigint not null,
+    doc_version integer not null,     -- how doc is written
+    doc text not null,                -- the ticket as JSON: who opened it, for which version, and what it showed
+    seal text not null                -- seals.ts: MAC over the columns above
+  )`,
+  "create index forms_by_run on forms (run)",
+  `create table long_texts (
+    owner text not null,              -- the key of the run or the nonce of the form whose doc names the text
+    digest text not null,             -- SHA-256 of the text; stands in doc in its place, so that the seal covers it
+    run text not null references runs (key) on delete cascade,
+    text text not null,
+    primary key (owner, digest)
+  )`,
+  "create index long_texts_by_run on long_texts (run)",
+  `create table intentions (
+    intention text primary key not null,  -- the slash command or form that asked for the run
+    run text not null references runs (key) on delete cascade
+  )`,
+  "create index intentions_by_run on intentions (run)",
+];
+
+/** Refers to no other table: it stays when the run is forgotten. */
+const AUDIT = `create table audit (
+  seq bigint primary key not null,  -- order of writing, without gaps; given by us, as the link is taken of it
+  at bigint not null,               -- when it happened
+  what text not null,               -- audit/entry.ts names the kinds
+  run text,                         -- key of the run,
+  run_id text,                      --   the service's id of it,
+  approval text,                    --   the service's approval id
+  by_user text,                     --   and the person, where the entry is about one
+  entry text not null,              -- the whole entry as canonical JSON; the columns above are derived from it
+  link text not null,               -- domain/audit/hash-chain.ts: SHA-256 over the link before and this entry
+  key text not null,                -- names the key that signed,
+  signature text not null           --   and its signature of the link
+)`;
+
+const AUDIT_INDEXES = [
+  "create index audit_by_run on audit (run, approval, seq)",
+  "create index audit_by_what on audit (what, seq)",
+  "create index audit_by_run_id on audit (run_id)",
+];
+
+/** Once for each digest, however many entries are about it. Stays as the audit does. */
+const AUDIT_TEXTS = `create table audit_texts (
+  digest text primary key not null,  -- SHA-256 of
+  text text not null                 --   a request in full, as canonical JSON: run id, approval id, all that the service sent
+)`;
+
+/** Messages that follow from the audit and belong to no run's thread. */
+const LETTERS = [
+  `create table notifications (
+  id text primary key not null,  -- a nonce; the value of the letter's button
+  kind text not null,            -- receipt, dispute, head
+  entry bigint not null,         -- number of the audit entry that it tells of
+  to_id text not null,           -- a person or a channel
+  made_at bigint not null,
+  to_do integer not null,        -- 1: it is to be sent, or looked for
+  disputed integer not null,     -- 1: its person has said «This was not me»
+  post text not null,            -- domain/posted-message.ts as JSON: how far it got
+  unique (kind, entry, to_id)
+)`,
+  "create index notifications_to_do on notifications (made_at) where to_do = 1",
+];
+
+const DOCUMENTS = `create table documents (
+  name text primary key not null,  -- small things that are loaded and saved whole
+  doc text not null                -- JSON
+)`;
+
+/** What Slack has signed and we have taken, for as long as its signature is good. */
+const SEEN_REQUESTS = [
+  `create table seen_requests (
+    mark text primary key not null,  -- SHA-256 of the signature: it says which request, and is worth nothing to a thief
+    at bigint not null               -- when it came
+  )`,
+  "create index seen_requests_by_age on seen_requests (at)",
+];
+
+/** Brings the schema to the newest version, all steps or none. Rejects when a newer program has written the database. */
+export async function migrate(
+  db: Database,
+  engine: Engine,
+  steps: readonly Step[] = MIGRATIONS,
+): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await sql`create table if not exists schema_version (
+      version integer not null  -- one row: how many steps of the schema have been taken
+    )`.execute(trx);
+    const row = await trx.selectFrom("schema_version").select("version").executeTakeFirst();
+    const version = row?.version ?? 0;
+    if (version > steps.length) throw newerSchema(version, steps.length);
+    if (version === steps.length) return;
+    for (const step of steps.slice(version))
+      for (const statement of step(engine)) await sql.raw(statement).execute(trx);
+    await trx.deleteFrom("schema_version").execute();
+    await trx.insertInto("schema_version").values({ version: steps.length }).execute();
+  });
+}
+
+/** Without changing anything. Rejects when a newer program has written the database. */
+export async function schemaState(db: Database): Promise<"older" | "current"> {
+  const version = await schemaVersion(db);
+  if (version > MIGRATIONS.length) throw newerSchema(version, MIGRATIONS.length);
+  return version < MIGRATIONS.length ? "older" : "current";
+}
+
+/** For a reader, which changes nothing. Rejects when the schema is not the one that this program knows. */
+export async function refuseOtherSchema(db: Database): Promise<void> {
+  if ((await schemaState(db)) === "current") return;
+  const schemas = `schema ${await schemaVersion(db)}; this program reads ${MIGRATIONS.length}`;
+  throw new Error(
+    `an older Countersign has written it (${schemas}): start the bot once, which brings it up to date`,
+  );
+}
+
+/** 0: no step has been taken. */
+async function schemaVersion(db: Database): Promise<number> {
+  const { rows } = await sql`select 1 from sqlite_schema where name = 'schema_version'`.execute(db);
+  if (rows.length === 0) return 0;
+  return (await db.selectFrom("schema_version").select("version").executeTakeFirst())?.version ?? 0;
+}
+
+function newerSchema(version: number, known: number): Error {
+  return new Error(
+    `a newer Countersign has written it (schema ${version}; this one knows ${known}): start that version`,
+  );
+}

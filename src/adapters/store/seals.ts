@@ -1,0 +1,89 @@
+// Seals: whoever can write the database but has no key cannot make a run, a form or a button that this program believes.
+// A seal does not say that a row is the newest one; the audit does.
+
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { Finding } from "../../ports.ts";
+import type { AuditKey } from "./audit-key.ts";
+import type { Database, RunRow, Tables } from "./tables.ts";
+
+/** What changes without a save (holder, revision, moments) is not sealed: it decides nothing. */
+export type SealedRun = Pick<
+  RunRow,
+  | "key"
+  | "service_run_id"
+  | "team"
+  | "channel"
+  | "requester"
+  | "pending"
+  | "audit_seq"
+  | "audit_link"
+  | "doc_version"
+  | "doc"
+>;
+
+/** The seal that is due to a row. */
+export type Seals = {
+  readonly run: (row: SealedRun) => string;
+  readonly form: (row: Omit<Tables["forms"], "seal">) => string;
+  readonly button: (row: Omit<Tables["buttons"], "seal">) => string;
+};
+
+export function sealsOf(key: AuditKey): Seals {
+  // JSON holds no raw line break, so two rows never make the same text.
+  const sealed = (...fields: readonly (string | number | null)[]): string =>
+    key.seal(fields.map((field) => JSON.stringify(field)).join("\n"));
+  return {
+    run: (row) => {
+      const { team, channel, requester, pending, audit_seq, audit_link, doc_version, doc } = row;
+      const place = [row.key, row.service_run_id, team, channel, requester] as const;
+      return sealed("run", ...place, pending, audit_seq, audit_link, doc_version, doc);
+    },
+    form: ({ nonce, run, opened_at, doc_version, doc }) =>
+      sealed("form", nonce, run, opened_at, doc_version, doc),
+    button: ({ nonce, run, approval, version }) => sealed("button", nonce, run, approval, version),
+  };
+}
+
+export function isSealed(seal: string, due: string): boolean {
+  const [given, wanted] = [Buffer.from(seal, "utf8"), Buffer.from(due, "utf8")];
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
+}
+
+/** Ids of findings name what was found, so that the same row changed once more is another finding. */
+const ID_CHARS = 16;
+const mark = (text: string): string =>
+  createHash("sha256").update(text, "utf8").digest("hex").slice(0, ID_CHARS);
+
+export function brokenRun({ key, doc }: Pick<RunRow, "key" | "doc">): Finding {
+  const words = `the stored run ${key} was changed outside Countersign`;
+  return { id: `run ${key} ${mark(doc)}`, words, run: key };
+}
+
+export function brokenForm({ nonce, doc }: Pick<Tables["forms"], "nonce" | "doc">): Finding {
+  const words = "a stored form was changed outside Countersign; nothing that it says was sent";
+  return { id: `form ${mark(nonce)} ${mark(doc)}`, words, run: null };
+}
+
+export function brokenButton({ nonce, run, approval, version }: Tables["buttons"]): Finding {
+  const words = "a stored button was changed outside Countersign; it opens nothing";
+  return { id: `button ${mark(nonce)} ${mark(`${run} ${approval} ${version}`)}`, words, run: null };
+}
+
+// All rows that bear no seal of this key, for whoever has the key and a copy of the database.
+
+export async function brokenRows(db: Database, key: AuditKey): Promise<readonly Finding[]> {
+  const seals = sealsOf(key);
+  const found: Finding[] = [];
+  // One by one: a run with its requests may be megabytes long.
+  for (const { key: run } of await db.selectFrom("runs").select("key").execute()) {
+    const row = await db.selectFrom("runs").selectAll().where("key", "=", run).executeTakeFirstOrThrow();
+    if (!isSealed(row.seal, seals.run(row))) found.push(brokenRun(row));
+  }
+  for (const { nonce } of await db.selectFrom("forms").select("nonce").execute()) {
+    const row = await db.selectFrom("forms").selectAll().where("nonce", "=", nonce).executeTakeFirstOrThrow();
+    if (!isSealed(row.seal, seals.form(row))) found.push(brokenForm(row));
+  }
+  for (const row of await db.selectFrom("buttons").selectAll().execute())
+    if (!isSealed(row.seal, seals.button(row))) found.push(brokenButton(row));
+  return found;
+}

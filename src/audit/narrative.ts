@@ -1,0 +1,178 @@
+// The audit of a run in words: for the shell, and for the evidence that is handed out in Slack. Everything that people or the
+// service wrote is made visible and kept on its line.
+
+import { headWords } from "../domain/audit/hash-chain.ts";
+import { oneLine } from "../domain/text/excerpt.ts";
+import { visible } from "../domain/text/text.ts";
+import type { AuditEntry, KeptEntry, Moments, VoteFacts } from "./entry.ts";
+
+/** Reasons and ids are told in full up to this length; the entry itself has them whole. */
+const WORDS_CHARS = 4_000;
+const DIGEST_CHARS = 12;
+
+export function momentWords(at: number): string {
+  return Number.isFinite(at) && Math.abs(at) < 8.64e15 ? new Date(at).toISOString() : "(no moment)";
+}
+
+/** One entry on one line, and its moments on a second where there are any. */
+export function entryStory({ seq, link, entry }: KeptEntry): string {
+  const { at, by, approval, reason, digest, policy, refers, moments, votes = [], sentReason } = entry;
+  const who = by === null ? "Countersign" : personWords(by);
+  const parts = [
+    `${headWords({ seq, link })} · ${momentWords(at)} · ${who} ${didWords(entry)}`,
+    approval === null ? null : `approval ${oneLine(approval, WORDS_CHARS)}`,
+    digest === null ? null : `${contentName(entry)} ${oneLine(digest, DIGEST_CHARS)}`,
+    policy === null ? null : policyWords(policy),
+    refers === undefined ? null : `about entry ${refers}`,
+    reason === null || reason === "" ? null : `reason: ${oneLine(reason, WORDS_CHARS)}`,
+    ...votes.map(voteWords),
+    sentReason === undefined ? null : `sent to the service: ${oneLine(sentReason, WORDS_CHARS)}`,
+  ];
+  const line = parts.filter((part) => part !== null).join(" · ");
+  const times = moments === undefined ? "" : timesWords(moments);
+  return times === "" ? line : `${line}\n    ${times}`;
+}
+
+const personWords = ({ team, user }: NonNullable<AuditEntry["by"]>): string => `${team}:${user}`;
+
+function voteWords({ by, reason, at }: VoteFacts): string {
+  const said =
+    reason === null || reason === "" ? "without a reason" : `reason: ${oneLine(reason, WORDS_CHARS)}`;
+  return `approved before by ${by === null ? "Countersign" : personWords(by)} at ${momentWords(at)}, ${said}`;
+}
+
+/** The kinds of entries that are about no run and tell of one all the same. */
+export const AROUND_A_RUN = ["policy-loaded", "redacted"] as const;
+
+/** What the digest of an entry was taken of. */
+export function contentName({ what, approval }: Pick<AuditEntry, "what" | "approval">): string {
+  switch (what) {
+    case "started":
+    case "watched":
+    case "unwatched":
+    case "task-told":
+      return "task";
+    case "program-started":
+      return "configuration";
+    case "policy-loaded":
+      return "policy";
+    case "redacted":
+      return "text";
+    default:
+      return approval === null ? "task" : "request";
+  }
+}
+
+type Told = Omit<AuditEntry, "text">;
+
+/** What the person of an entry, or Countersign, did. */
+const DID: Readonly<Record<AuditEntry["what"], (entry: Told) => string>> = {
+  opened: (entry) => `opened the form${verbOf(entry)}`,
+  voted: () => "approved, as one of several",
+  decided: ({ verdict }) => (verdict === "approve" ? "approved" : "denied"),
+  refused: (entry) =>
+    `was refused at the ${entry.step ?? "attempt"}${verbOf(entry)}: ${shortened(entry.refusal ?? entry.outcome)}`,
+  sent: () => "decided; it is about to be sent",
+  settled: ({ outcome }) => `decided; what came of it: ${shortened(outcome)}`,
+  closed: ({ outcome }) => `closed it undecided: ${shortened(outcome)}`,
+  coalesced: ({ times = 0, since = 0, outcome }) =>
+    `saw ${times === 1 ? "1 approval" : `${times} approvals`} closed undecided since ${momentWords(since)}: ${shortened(outcome)}`,
+  disputed: () => "says «This was not me»",
+  started: () => "asked for the run",
+  watched: () => "had the run watched",
+  "task-told": () => "learned the task of the run from the service",
+  unwatched: () => "let the run go",
+  "audit-read": () => "was given the audit of the run",
+  redacted: ({ outcome }) => `erased the text, ${shortened(outcome)}`,
+  "program-started": ({ outcome }) => `started: ${shortened(outcome)}`,
+  "policy-loaded": ({ outcome }) => `put a policy into force: ${shortened(outcome)}`,
+  "key-changed": ({ outcome }) => `hands over to another key: ${shortened(outcome)}`,
+  "key-accepted": () => "signs with the new key",
+  "tampering-found": ({ outcome }) =>
+    `found that the database was changed outside Countersign: ${shortened(outcome)}`,
+  "tampering-acknowledged": () => "acknowledged what was found; approvals leave again",
+};
+
+/** A newer program may have written other kinds. */
+function didWords(entry: Told): string {
+  return Object.hasOwn(DID, entry.what) ? DID[entry.what](entry) : shortened(entry.what);
+}
+
+const shortened = (text: string): string => oneLine(text, WORDS_CHARS);
+
+function verbOf({ verdict }: Told): string {
+  return verdict === null ? "" : verdict === "approve" ? " to approve" : " to deny";
+}
+
+export function policyWords({ version, rule }: NonNullable<AuditEntry["policy"]>): string {
+  return `policy ${oneLine(version, WORDS_CHARS)}, rule ${oneLine(rule, WORDS_CHARS)}`;
+}
+
+const MOMENTS = ["asked", "shown", "clicked", "submitted", "sent", "confirmed"] as const;
+
+function timesWords(moments: Moments): string {
+  return MOMENTS.flatMap((name) => {
+    const at = moments[name];
+    return at === undefined ? [] : [`${name} ${momentWords(at)}`];
+  }).join(" · ");
+}
+
+/**
+ * All entries of a run, the policies that they name, what was erased of it, and each text once. `around`: the entries of these
+ * kinds, which are about no run, oldest first.
+ */
+export async function runStory(
+  entries: readonly KeptEntry[],
+  textOf: (digest: string) => Promise<string | null>,
+  around: readonly KeptEntry[],
+): Promise<string> {
+  const named = [...policiesNamed(entries, around), ...entries];
+  const told = [...named, ...erasuresOf(named, around)].toSorted((a, b) => a.seq - b.seq);
+  const lines = [...runHeading(entries), ...told.map(entryStory)];
+  const names = new Map(
+    named.flatMap(({ entry }) => [
+      ...(entry.digest === null ? [] : [[entry.digest, contentName(entry)] as const]),
+      ...(entry.context === undefined ? [] : [[entry.context, "the run's own fields"] as const]),
+    ]),
+  );
+  for (const [digest, name] of names) {
+    const text = await textOf(digest);
+    if (text !== null) lines.push("", `${name} ${digest}:`, visible(text));
+  }
+  return lines.join("\n");
+}
+
+function erasuresOf(entries: readonly KeptEntry[], around: readonly KeptEntry[]): KeptEntry[] {
+  const digests = new Set(entries.flatMap(({ entry }) => [entry.digest, entry.context ?? null]));
+  return around.filter(({ entry }) => entry.what === "redacted" && digests.has(entry.digest));
+}
+
+/** For each version that the entries name, where it came into force before its first use. */
+function policiesNamed(entries: readonly KeptEntry[], around: readonly KeptEntry[]): KeptEntry[] {
+  const firstUse = new Map<string, number>();
+  for (const { seq, entry } of entries) {
+    const version = entry.policy?.version;
+    if (version !== undefined && !firstUse.has(version)) firstUse.set(version, seq);
+  }
+  return [...firstUse].flatMap(
+    ([version, use]) =>
+      around.findLast(
+        ({ seq, entry }) =>
+          entry.what === "policy-loaded" && seq < use && entry.digest?.startsWith(version) === true,
+      ) ?? [],
+  );
+}
+
+/** What the entries have in common: the run, where it belongs and who asked for it. */
+function runHeading(entries: readonly KeptEntry[]): string[] {
+  const found = entries.find(({ entry }) => entry.requester !== null)?.entry;
+  if (found === undefined) return [];
+  const id = entries.find(({ entry }) => entry.runId !== null)?.entry.runId ?? null;
+  const parts = [
+    id === null ? "Run without an id of the service" : `Run ${oneLine(id, WORDS_CHARS)}`,
+    `key ${oneLine(found.run ?? "(none)", WORDS_CHARS)}`,
+    `channel ${found.channel ?? "(none)"}`,
+    `asked for by ${found.requester === null ? "nobody" : personWords(found.requester)}`,
+  ];
+  return [parts.join(" · "), ""];
+}

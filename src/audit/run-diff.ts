@@ -1,0 +1,178 @@
+// The audit's lines about what nobody submitted just now: one before a decision is sent, one when something became of it, one
+// when an approval closes undecided, one when time is up and the policy itself denies.
+
+import { earlierVotes, sentReason } from "../domain/approval-transitions.ts";
+import { type Approval, type Decision, isFinal, isSettled, type PastDecision } from "../domain/approval.ts";
+import type { AuditMark } from "../domain/audit/hash-chain.ts";
+import type { Context } from "../domain/context.ts";
+import type { Effect } from "../domain/effect.ts";
+import type { ApprovalId } from "../domain/ids.ts";
+import { findApproval, replaceApproval, type Run } from "../domain/run.ts";
+import {
+  aboutDecision,
+  aboutRequest,
+  aboutTask,
+  type AuditEntry,
+  auditEntry,
+  type Moments,
+  momentsOf,
+} from "./entry.ts";
+
+/** For a decision that is about to leave us. Other effects leave no line. */
+export function auditOfSending(run: Run, effect: Effect, at: number): AuditEntry[] {
+  if (effect.type !== "send-decision") return [];
+  const approval = findApproval(run, effect.approval);
+  if (approval?.state.type !== "decided") return [];
+  const { decision } = approval.state;
+  const moments = momentsOf(run, approval, { sent: at });
+  const about = { ...aboutDecision(approval.id, decision), ...restsOn(decision) };
+  return [auditEntry(run, { at, what: "sent", outcome: "sending", moments, ...about })];
+}
+
+/** Everybody's words under their own name, and those that leave us. */
+function restsOn(decision: Decision): Pick<AuditEntry, "votes" | "sentReason"> {
+  const votes = earlierVotes(decision).map(({ entry = null, by, reason, at }) => ({ entry, by, reason, at }));
+  return votes.length === 0 ? {} : { votes, sentReason: sentReason(decision) };
+}
+
+/** For every decision that was settled, refused or gave way between two states of a run, and every approval that closed. */
+export function auditOfChange(before: Run, after: Run, ctx: Context): AuditEntry[] {
+  return [...taskTold(before, after, ctx), ...approvalsChanged(before, after, ctx.now)];
+}
+
+/** The task of a run that was started elsewhere is what the service says it is. */
+function taskTold(before: Run, after: Run, ctx: Context): AuditEntry[] {
+  if (before.input !== "" || after.input === "") return [];
+  const about = aboutTask(after.input, ctx);
+  return [auditEntry(after, { at: ctx.now, what: "task-told", outcome: "told by the service", ...about })];
+}
+
+function approvalsChanged(before: Run, after: Run, at: number): AuditEntry[] {
+  if (before.approvals === after.approvals) return [];
+  return before.approvals.flatMap((was): AuditEntry[] => {
+    const is = findApproval(after, was.id);
+    if (is === null || is === was) return [];
+    const gone = is.past.slice(was.past.length).map((past) => gaveWay(after, was, is, { past, at }));
+    return [
+      ...gone,
+      ...waiting(after, was, is, at),
+      ...settled(after, was, is, at),
+      ...byPolicy(after, was, is, at),
+      ...closed(after, was, is, at),
+    ];
+  });
+}
+
+function gaveWay(
+  run: Run,
+  was: Approval,
+  is: Approval,
+  { past: { decision, cause: because }, at }: { past: PastDecision; at: number },
+): AuditEntry {
+  const moments = momentsOf(run, is, { submitted: decision.at, ...deliveryMoments(was) });
+  const outcome = `void: ${because}`;
+  return auditEntry(run, { at, what: "settled", outcome, moments, ...aboutDecision(is.id, decision) });
+}
+
+/** Of a decision that does not stand any more: those of its approvals that still count. Nothing of them is void. */
+function waiting(run: Run, was: Approval, is: Approval, at: number): AuditEntry[] {
+  if (was.state.type !== "decided" || is.state.type !== "pending") return [];
+  const moments = momentsOf(run, is, deliveryMoments(was));
+  return is.votes.map((vote) => {
+    const outcome = "waits: others must approve";
+    return auditEntry(run, { at, what: "settled", outcome, moments, ...aboutDecision(is.id, vote) });
+  });
+}
+
+function settled(run: Run, was: Approval, is: Approval, at: number): AuditEntry[] {
+  if (was.state.type !== "decided" || is.state.type !== "decided") return [];
+  const { delivery, decision } = is.state;
+  if (delivery.type === was.state.delivery.type || !isTold(delivery.type, isFinal(delivery))) return [];
+  const confirmed = delivery.type === "confirmed" ? { confirmed: at } : {};
+  const times = { submitted: decision.at, ...deliveryMoments(was), ...confirmed };
+  const moments = momentsOf(run, is, times);
+  return [
+    auditEntry(run, {
+      at,
+      what: "settled",
+      outcome: delivery.type,
+      moments,
+      ...aboutDecision(is.id, decision),
+    }),
+  ];
+}
+
+const isTold = (is: string, final: boolean): boolean => final || is === "refused" || is === "unsure";
+
+/** Nobody submits what the policy decides. */
+function byPolicy(run: Run, was: Approval, is: Approval, at: number): AuditEntry[] {
+  const decision: Decision | null = is.state.type === "decided" ? is.state.decision : null;
+  if (was.state.type !== "pending" || decision === null || decision.by !== null) return [];
+  const about = { ...aboutRequest(run, is.id, is.request), ...aboutDecision(is.id, decision) };
+  const outcome = "nobody decided in time";
+  return [auditEntry(run, { at, what: "decided", outcome, moments: momentsOf(run, is), ...about })];
+}
+
+function closed(run: Run, was: Approval, is: Approval, at: number): AuditEntry[] {
+  if (was.state.type !== "pending" || is.state.type !== "closed") return [];
+  const about = aboutRequest(run, is.id, is.request);
+  const moments = momentsOf(run, is);
+  return [auditEntry(run, { at, what: "closed", outcome: is.state.cause, moments, ...about })];
+}
+
+function deliveryMoments({ state }: Approval): Moments {
+  if (state.type !== "decided") return {};
+  if (state.delivery.type === "sending") return { sent: state.delivery.at };
+  return {};
+}
+
+/** Each decision and each approval that came to an end keeps where the audit tells of it. `marks`: where the entries stand. */
+export function withMarks(run: Run, entries: readonly AuditEntry[], marks: readonly AuditMark[]): Run {
+  return withEnds(withEntries(run, entries, marks), entries, marks);
+}
+
+/** A decision that has just been stored learns the number of its entry: only what its entry says may ever be sent. */
+function withEntries(run: Run, entries: readonly AuditEntry[], marks: readonly AuditMark[]): Run {
+  return entries.reduce((afterAudit, entry, index) => {
+    const mark = marks[index];
+    const given = entry.what === "decided" || entry.what === "voted";
+    const approval = entry.approval === null ? null : findApproval(afterAudit, entry.approval);
+    if (!given || mark === undefined || approval === null) return afterAudit;
+    return replaceApproval(afterAudit, withEntry(approval, entry, mark.seq));
+  }, run);
+}
+
+function withEntry(approval: Approval, told: AuditEntry, seq: number): Approval {
+  const afterAudit = (decision: Decision): Decision =>
+    decision.entry === undefined && isSame(decision, told) ? { ...decision, entry: seq } : decision;
+  const { state } = approval;
+  const votes = approval.votes.map(afterAudit);
+  return state.type === "decided"
+    ? { ...approval, votes, state: { ...state, decision: afterAudit(state.decision) } }
+    : { ...approval, votes };
+}
+
+function isSame({ by, verdict, reason, digest }: Decision, told: AuditEntry): boolean {
+  const words = told.verdict === verdict && told.reason === reason && told.digest === digest;
+  return words && told.by?.user === by?.user && told.by?.team === by?.team;
+}
+
+function withEnds(run: Run, entries: readonly AuditEntry[], marks: readonly AuditMark[]): Run {
+  const ends = new Map<ApprovalId, AuditMark>();
+  for (const [index, { what, approval }] of entries.entries()) {
+    const mark = marks[index];
+    if (approval !== null && mark !== undefined && (what === "settled" || what === "closed"))
+      ends.set(approval, { seq: mark.seq, link: mark.link });
+  }
+  const approvals = run.approvals.map((approval) => {
+    const audited = ends.get(approval.id);
+    return audited === undefined || !isOver(approval) ? approval : { ...approval, audited };
+  });
+  return ends.size === 0 ? run : { ...run, approvals };
+}
+
+/** Settled for good, or refused by the service and not open again. */
+function isOver(approval: Approval): boolean {
+  const { state } = approval;
+  return isSettled(approval) || (state.type === "decided" && state.delivery.type === "refused");
+}

@@ -1,0 +1,119 @@
+// The use cases and the machinery behind them, joined once. Ports come in; nothing here knows what stands behind them.
+
+import type { Context } from "./domain/context.ts";
+import { type Acknowledge, createAcknowledge } from "./usecases/acknowledge-tampering.ts";
+import { type AdoptRun, createAdoptRun } from "./usecases/adopt-run.ts";
+import { createEffectExecutor } from "./engine/effect-executor.ts";
+import type { Clock } from "./engine/clock.ts";
+import { createDispute, type Dispute } from "./usecases/dispute.ts";
+import { createExportEvidence, type ExportEvidence } from "./usecases/export-evidence.ts";
+import { createLeaseKeeper } from "./engine/lease-keeper.ts";
+import { createIntegrity } from "./engine/integrity.ts";
+import { type CardSweep, createCardSweep } from "./engine/card-sweep.ts";
+import type { AuditReaders, NotificationSender } from "./notifications/notification.ts";
+import { createOpenForm, type OpenForm } from "./usecases/open-form.ts";
+import { createOutageAnnouncer } from "./engine/outage.ts";
+import { createPerform } from "./engine/perform-effect.ts";
+import { applyPolicyToWaiting } from "./engine/apply-policy-change.ts";
+import type { AgentService, Chat, Counters, EventLog, Gateway, People, Store } from "./ports.ts";
+import { createNotificationOutbox } from "./notifications/outbox.ts";
+import { createQueries, type Queries } from "./usecases/queries.ts";
+import { createSubmitDecision, type SubmitDecision } from "./usecases/submit-decision.ts";
+import { createNoteRefusal, type NoteRefusal } from "./usecases/refusals.ts";
+import { createRetention } from "./engine/retention.ts";
+import { createRunEngine } from "./engine/run-engine.ts";
+import { createServiceBreaker, createServicePause } from "./engine/service-breaker.ts";
+import { createStartRun, type StartRun } from "./usecases/start-run.ts";
+import { createUndoDecision, type UndoDecision } from "./usecases/undo.ts";
+import { createUnreadableRuns } from "./engine/unreadable-runs.ts";
+import { createPoller, type PollLimits } from "./engine/poller.ts";
+
+export type Bot = {
+  readonly startRun: StartRun;
+  readonly adoptRun: AdoptRun;
+  readonly openForm: OpenForm;
+  readonly submitDecision: SubmitDecision;
+  readonly undoDecision: UndoDecision;
+  readonly queries: Queries;
+  readonly noteRefusal: NoteRefusal;
+  readonly exportEvidence: ExportEvidence;
+  readonly dispute: Dispute;
+  readonly cards: Pick<CardSweep, "deleted" | "letIn" | "lookNow">;
+  readonly acknowledge: Acknowledge;
+  /** Takes up all unfinished runs; resolves to how many. Rejects when the store can't be read. */
+  start(): Promise<number>;
+  /** Brings what waits for a decision under the policy that is in force now. Rejects when the store fails. */
+  policyChanged(): Promise<void>;
+  /** Watches nothing more, waits for what is under way (ms at most), and hands the runs back. */
+  stop(ms: number): Promise<void>;
+};
+
+export type BotDeps = {
+  readonly store: Store;
+  readonly agents: AgentService;
+  readonly gateway: Gateway;
+  readonly chat: Chat;
+  readonly notificationSender: NotificationSender;
+  readonly audit: AuditReaders;
+  readonly people: People;
+  readonly clock: Clock;
+  readonly context: () => Context;
+  readonly newKey: () => string;
+  readonly random: () => number;
+  readonly log: EventLog;
+  readonly metrics: Counters;
+};
+
+const OUTAGE_CHECK_MS = 5_000;
+
+export function createBot(ports: BotDeps, limits: PollLimits): Bot {
+  const { clock, log, store } = ports;
+  const { agents, leftMs } = createServicePause(ports.agents, clock);
+  const deps = { ...ports, agents };
+  const integrity = createIntegrity(deps);
+  const executor = createEffectExecutor({ ...deps, integrity, perform: createPerform(deps) });
+  const engine = createRunEngine({ ...deps, executor });
+  const guard = createServiceBreaker(clock, limits.maxMs, leftMs);
+  const unreadable = createUnreadableRuns({ ...deps, engine });
+  const watch = createPoller({ ...deps, engine, guard, unreadable }, limits);
+  const hold = createLeaseKeeper({ store, engine, clock, log });
+  const outage = createOutageAnnouncer({ ...deps, guard, change: engine.change }, OUTAGE_CHECK_MS);
+  const retention = createRetention(store, clock, log);
+  const outbox = createNotificationOutbox(deps);
+  const cards = createCardSweep({ ...deps, engine });
+  const use = { ...deps, engine };
+  return {
+    startRun: createStartRun(use),
+    adoptRun: createAdoptRun(use),
+    openForm: createOpenForm(use),
+    submitDecision: createSubmitDecision(use),
+    undoDecision: createUndoDecision(use),
+    noteRefusal: createNoteRefusal(use),
+    exportEvidence: createExportEvidence({ ...use, integrity }),
+    dispute: createDispute(deps),
+    acknowledge: createAcknowledge({ ...use, integrity }),
+    cards,
+    queries: createQueries({ ...deps, watch, guard, unreadable, integrity }),
+    start: async () => {
+      // First: no decision leaves before the audit was looked at.
+      await integrity.start();
+      for (const part of [outage, retention, outbox]) part.start();
+      return hold.start();
+    },
+    policyChanged: () => applyPolicyToWaiting(store, engine.change, deps.context),
+    stop: async (ms) => {
+      for (const part of [hold, watch, outage, retention, cards]) part.stop();
+      await finish([engine, outbox], ms, [() => integrity.stop(), () => store.release()]);
+    },
+  };
+}
+
+/** Waits for what is under way, at most `ms`, then does the rest in order. */
+async function finish(
+  parts: readonly { stop(ms: number): Promise<void> }[],
+  ms: number,
+  rest: readonly (() => Promise<void>)[],
+): Promise<void> {
+  await Promise.all(parts.map((part) => part.stop(ms)));
+  for (const act of rest) await act();
+}

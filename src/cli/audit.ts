@@ -1,0 +1,129 @@
+// `npm run audit`: is the audit whole, what is in it? What examines it reads the database without the bot, and changes nothing.
+
+import { once } from "node:events";
+import { createWriteStream, readFileSync } from "node:fs";
+import type { Writable } from "node:stream";
+import { finished } from "node:stream/promises";
+import { acknowledgeFindings, findingsIn, findingsWords } from "./audit/acknowledge.ts";
+import { type Asked, readAsked, USAGE } from "./audit/command-line.ts";
+import { exportEntries, showRun } from "./audit/export.ts";
+import { redactText } from "./audit/redact.ts";
+import { type NewKey, rotateKeys } from "./audit/rotate.ts";
+import {
+  type AuditFile,
+  auditVerdict,
+  openAuditFile,
+  publicKeysFor,
+  sealingKey,
+  verdictWords,
+} from "./audit/verify.ts";
+import { explainFaults, readAuditConfig } from "../config.ts";
+
+const [GOOD, TAMPERED, UNUSABLE] = [0, 1, 2];
+
+const asked = readAsked(process.argv.slice(2));
+if (typeof asked === "string") {
+  console.error(`${asked}.\n\n${USAGE}`);
+  process.exitCode = UNUSABLE;
+} else {
+  process.exitCode = await answered(asked);
+}
+
+async function answered(wanted: Asked): Promise<number> {
+  const read = readAuditConfig(process.env);
+  if (!read.ok) {
+    console.error(explainFaults(read.error));
+    return UNUSABLE;
+  }
+  try {
+    return await act(wanted, read.value);
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error));
+    return UNUSABLE;
+  }
+}
+
+type Where = { readonly database: string; readonly key: string | null };
+type Reading = Extract<Asked, { type: "verify" | "export" | "show" }>;
+
+async function act(wanted: Asked, where: Where): Promise<number> {
+  switch (wanted.type) {
+    case "rotate-key":
+      console.log(await rotateKeys(where, wanted.newKey === null ? null : newKeyIn(wanted.newKey)));
+      return GOOD;
+    case "redact": {
+      const { tampered, words } = await redactText(where, wanted);
+      (tampered ? console.error : console.log)(words);
+      return tampered ? TAMPERED : GOOD;
+    }
+    case "acknowledge":
+      console.log(await acknowledgeFindings(where, wanted));
+      return GOOD;
+    default: {
+      const audit = await openAuditFile(where.database);
+      try {
+        return await readOut(audit, wanted, where);
+      } finally {
+        await audit.close();
+      }
+    }
+  }
+}
+
+function newKeyIn(file: string): NewKey {
+  const read = readAuditConfig({ AUDIT_KEY: readFileSync(file, "utf8").trim() });
+  if (read.ok && read.value.key !== null) return { file, seed: read.value.key };
+  throw new Error(`${file} holds neither an Ed25519 private key in PEM nor 32 bytes in base64.`);
+}
+
+/** What was tampered with is no evidence: it is given only to whoever asks for it as such. */
+async function readOut(audit: AuditFile, wanted: Reading, where: Where): Promise<number> {
+  const heads = wanted.type === "verify" ? wanted.heads : [];
+  const verdict = await auditVerdict(audit, publicKeysFor(where, wanted.publicKeys), heads);
+  if (wanted.type === "verify") {
+    (verdict.ok ? console.log : console.error)(verdictWords(verdict, heads.length));
+    return verdict.ok ? tellFindings(audit, where) : TAMPERED;
+  }
+  if (!verdict.ok) {
+    console.error(verdictWords(verdict, 0));
+    if (!wanted.tampered) {
+      console.error("Nothing was given out. --tampered gives it as it is, which is no evidence.");
+      return TAMPERED;
+    }
+  }
+  const given = await give(audit, wanted);
+  return verdict.ok ? given : TAMPERED;
+}
+
+/** The audit is whole; what of the rest of the database is not? */
+async function tellFindings(audit: AuditFile, where: Where): Promise<number> {
+  const findings = await findingsIn(audit, await sealingKey(audit, where));
+  const words = findingsWords(findings);
+  const open = findings.open.length > 0;
+  if (words !== "") (open ? console.error : console.log)(words);
+  return open ? TAMPERED : GOOD;
+}
+
+async function give(audit: AuditFile, wanted: Exclude<Reading, { type: "verify" }>): Promise<number> {
+  if (wanted.type === "export") {
+    await write(exportEntries(audit, wanted), wanted.out);
+    return GOOD;
+  }
+  const story = await showRun(audit, wanted.run);
+  if (story === null) console.error("The audit has no entry about this run.");
+  else console.log(story);
+  return story === null ? UNUSABLE : GOOD;
+}
+
+/** A file that is there already is not overwritten. */
+async function write(pieces: AsyncIterable<string>, out: string | null): Promise<void> {
+  const to: Writable = out === null ? process.stdout : createWriteStream(out, { flags: "wx", mode: 0o600 });
+  const failed = once(to, "error").then(([error]: unknown[]) => {
+    throw error instanceof Error ? error : new Error(String(error));
+  });
+  const writing = async (): Promise<void> => {
+    for await (const piece of pieces) if (!to.write(piece)) await once(to, "drain");
+    if (out !== null) await finished(to.end());
+  };
+  await Promise.race([writing(), failed]);
+}

@@ -1,0 +1,146 @@
+// What was asked of `npm run audit`.
+
+import { parseArgs } from "node:util";
+import { parseKnownHead, type KnownHead } from "../../domain/audit/hash-chain.ts";
+
+export type Asked =
+  | { readonly type: "verify"; readonly heads: readonly KnownHead[]; readonly publicKeys: readonly string[] }
+  | {
+      readonly type: "export";
+      readonly from: number;
+      readonly to: number;
+      readonly format: "jsonl" | "csv";
+      readonly out: string | null;
+      readonly publicKeys: readonly string[];
+      readonly tampered: boolean;
+    }
+  | {
+      readonly type: "show";
+      readonly run: string;
+      readonly publicKeys: readonly string[];
+      readonly tampered: boolean;
+    }
+  | { readonly type: "rotate-key"; readonly newKey: string | null }
+  | { readonly type: "redact"; readonly digest: string; readonly reason: string | null }
+  | { readonly type: "acknowledge"; readonly code: string; readonly reason: string };
+
+export const USAGE = `Usage:
+  npm run audit -- verify [--head "audit 1234 · 9f3c…"]
+      Is the audit whole? A head that was kept elsewhere (on a card, in the log, in the audit channel) proves that
+      nothing was cut off or written anew up to it; may be given several times.
+  npm run audit -- export [--from 2026-11-01] [--to 2026-11-30] [--format jsonl|csv] [--out FILE]
+      All entries of these days (UTC), with the full requests; the last day included. JSON lines unless told otherwise.
+  npm run audit -- show <run id>
+      What is known of one run, in words.
+  npm run audit -- rotate-key [--new-key FILE]
+      Another key takes over, and the old one signs that. Stop the bot first.
+  npm run audit -- acknowledge <code> --reason "what you found"
+      Approvals leave again after the database was tampered with. /agent health shows the code. Stop the bot first, or use
+      /agent audit acknowledge in Slack.
+  npm run audit -- redact <digest> [--reason "why"]
+      Erases the text that is kept under this digest, for good. An entry says so; the audit stays whole. Stop the bot first.
+verify, export and show read DATABASE_URL, also while the bot runs; they change nothing. Signatures are checked with
+--public-key (32 bytes in base64; those that are given, and no other, must have signed it), else with AUDIT_KEY or the key
+beside the database. export and show refuse an audit that was tampered with, unless --tampered is given.
+Exit code 0: well. 1: the audit was tampered with. 2: it could not be done.`;
+
+/** A text: what is wrong with the command line. */
+export function readAsked(args: readonly string[]): Asked | string {
+  const parsed = parse(args);
+  if (typeof parsed === "string") return parsed;
+  const { values, positionals } = parsed;
+  const [what, ...rest] = positionals;
+  const publicKeys = values["public-key"] ?? [];
+  switch (what) {
+    case "verify":
+      return rest.length > 0 ? `verify takes no «${rest.join(" ")}»` : verify(values.head ?? [], publicKeys);
+    case "export":
+      return rest.length > 0 ? `export takes no «${rest.join(" ")}»` : exported(values, publicKeys);
+    case "show": {
+      const [run, ...more] = rest;
+      return run === undefined || more.length > 0
+        ? "show takes the id of one run"
+        : { type: "show", run, publicKeys, tampered: values.tampered === true };
+    }
+    case "rotate-key":
+      return rest.length > 0
+        ? `rotate-key takes no «${rest.join(" ")}»`
+        : { type: "rotate-key", newKey: values["new-key"] ?? null };
+    case "redact":
+      return redact(rest, values.reason);
+    case "acknowledge":
+      return acknowledged(rest, values.reason);
+    default:
+      return what === undefined
+        ? "say what to do"
+        : `«${what}» is none of verify, export, show, rotate-key, redact, acknowledge`;
+  }
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        head: { type: "string", multiple: true },
+        "public-key": { type: "string", multiple: true },
+        from: { type: "string" },
+        to: { type: "string" },
+        format: { type: "string" },
+        out: { type: "string" },
+        tampered: { type: "boolean" },
+        "new-key": { type: "string" },
+        reason: { type: "string" },
+      },
+    });
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+function verify(given: readonly string[], publicKeys: readonly string[]): Asked | string {
+  const heads = given.map((each) => parseKnownHead(each));
+  const bad = heads.indexOf(null);
+  if (bad >= 0) return `«${given[bad] ?? ""}» is no head, such as «audit 1234 · 9f3c21d07a5b8e64»`;
+  return { type: "verify", heads: heads.filter((each) => each !== null), publicKeys };
+}
+
+function redact([digest, ...more]: readonly string[], reason = ""): Asked | string {
+  if (digest === undefined || more.length > 0 || !/^[0-9a-f]{64}$/.test(digest))
+    return "redact takes one digest, 64 hexadecimal digits, as show and export tell it";
+  return { type: "redact", digest, reason: reason.trim() === "" ? null : reason };
+}
+
+function acknowledged([code, ...more]: readonly string[], reason = ""): Asked | string {
+  if (code === undefined || more.length > 0) return "acknowledge takes the code that /agent health shows";
+  return reason.trim() === ""
+    ? "acknowledge wants --reason: what you found"
+    : { type: "acknowledge", code, reason };
+}
+
+type Values = { from?: string; to?: string; format?: string; out?: string; tampered?: boolean };
+
+function exported(
+  { from, to, format = "jsonl", out, tampered = false }: Values,
+  publicKeys: readonly string[],
+): Asked | string {
+  if (format !== "jsonl" && format !== "csv") return `«${format}» is none of jsonl, csv`;
+  const [first, last] = [from === undefined ? 0 : dayOf(from), to === undefined ? null : dayOf(to)];
+  if (first === null || (to !== undefined && last === null))
+    return "--from and --to take a day (2026-11-30) or a moment (2026-11-30T12:00:00Z)";
+  const until = last === null ? Number.MAX_SAFE_INTEGER : isDay(to) ? last + DAY_MS - 1 : last;
+  if (until < first) return "--to is before --from";
+  return { type: "export", from: first, to: until, format, out: out ?? null, publicKeys, tampered };
+}
+
+const DAY_MS = 24 * 60 * 60_000;
+const isDay = (text: string | undefined): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text ?? "");
+
+function dayOf(text: string): number | null {
+  const shaped =
+    isDay(text) || /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/.test(text);
+  const at = shaped ? Date.parse(text) : Number.NaN;
+  // «2026-02-31» is no day, though it can be parsed.
+  return Number.isNaN(at) || (isDay(text) && !new Date(at).toISOString().startsWith(text)) ? null : at;
+}

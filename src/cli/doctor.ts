@@ -1,0 +1,41 @@
+// `npm run doctor`: is this set-up right? One line for each thing that must be, and what to do where it is not.
+
+import { type Config, explainFaults, readConfig } from "../config.ts";
+import { checkDatabase } from "./doctor/check-database.ts";
+import { checkGateway, checkService } from "./doctor/check-service.ts";
+import { checkSlack } from "./doctor/check-slack.ts";
+import { type Finding, good } from "./doctor/finding.ts";
+import { createLog } from "../log.ts";
+
+/** As `npm start` exits for a faulty configuration. */
+const BAD_CONFIG = 2;
+const COLUMN = 22;
+
+const read = readConfig(process.env);
+if (read.ok) {
+  const findings = await examine(read.value);
+  for (const finding of findings) console.log(line(finding));
+  const wrong = findings.filter(({ ok }) => !ok).length;
+  console.log(wrong === 0 ? "\nAll is well: npm start." : `\n${wrong} of ${findings.length} are wrong.`);
+  process.exitCode = wrong === 0 ? 0 : 1;
+} else {
+  console.log(explainFaults(read.error));
+  process.exitCode = BAD_CONFIG;
+}
+
+async function examine(config: Config): Promise<Finding[]> {
+  // The findings say it all; what the packages below would log is not for whoever reads them.
+  const log = createLog({ level: "silent", pretty: false });
+  const findings = await Promise.all([
+    checkSlack(config, log),
+    checkDatabase(config),
+    checkService(config),
+    checkGateway(config),
+  ]);
+  return [good("Configuration", "can be read"), ...findings.flat()];
+}
+
+function line({ what, ok, says, todo }: Finding): string {
+  const seen = `${ok ? "ok   " : "WRONG"}  ${what.padEnd(COLUMN)} ${says}`;
+  return todo === "" ? seen : `${seen}\n       ${" ".repeat(COLUMN)} → ${todo}`;
+}

@@ -1,0 +1,49 @@
+// `npm run policy`: can a policy be used, does it say what is meant, what does it make of a run?
+
+import { checkIds } from "./policy/check-ids.ts";
+import { explain } from "./policy/explain.ts";
+import { findingLine, lintPolicy, loadPolicy } from "../adapters/policy-file/policy-holder.ts";
+import { policySchema } from "../adapters/policy-file/policy-shape.ts";
+
+const USAGE = `Usage:
+  npm run policy -- lint FILE     is the policy right? With SLACK_BOT_TOKEN set, Slack is asked about its ids too
+  npm run policy -- explain FILE  the policy in sentences
+  npm run policy -- explain RUN [FILE]
+                                  which rule the run's approvals stand under, by POLICY_FILE or FILE
+  npm run policy -- schema        the JSON Schema of a policy file`;
+
+const [command, ...given] = process.argv.slice(2);
+process.exitCode = await run();
+
+async function run(): Promise<number> {
+  const [file, other] = given;
+  if (command === "explain" && file !== undefined) {
+    const { well, lines } = await explain(file, other, process.env);
+    for (const each of lines) (well ? console.log : console.error)(each);
+    return well ? 0 : 2;
+  }
+  if (command === "lint" && file !== undefined) return lint(file);
+  if (command === "schema") {
+    console.log(JSON.stringify(policySchema(), null, 2));
+    return 0;
+  }
+  console.error(USAGE);
+  return 2;
+}
+
+/** 0: fine. 1: something is hardly meant. 2: it can't be used. */
+async function lint(file: string): Promise<number> {
+  const loaded = await loadPolicy(file);
+  if (!loaded.ok) {
+    for (const each of loaded.error) console.log(findingLine(file, each));
+    return 2;
+  }
+  const doubts = await lintPolicy(file);
+  const ids = await checkIds(loaded.value, process.env);
+  const lines = [...doubts.map((each) => findingLine(file, each)), ...ids.map((says) => `${file}: ${says}`)];
+  for (const each of lines) console.log(each);
+  const { version, rules } = loaded.value;
+  if (lines.length === 0)
+    console.log(`${file}: version ${version ?? ""}, rules: ${rules.length}. Nothing is wrong with it.`);
+  return lines.length === 0 ? 0 : 1;
+}

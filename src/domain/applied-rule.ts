@@ -1,0 +1,33 @@
+// Which rule an approval stands under. A card shows the one of its newest look; a decision is held to the one of its own moment.
+
+import type { Approval, Request } from "./approval.ts";
+import type { Context } from "./context.ts";
+import { ruleFor } from "./policy/choose-rule.ts";
+import type { Policy, RuleRef, Rule } from "./policy/policy.ts";
+import type { Run } from "./run.ts";
+
+export function ruleOf(
+  policy: Policy,
+  { channel, requester, input }: Run,
+  { action, content }: Request,
+): Rule {
+  return ruleFor(policy, { channel, requester, input, action, content });
+}
+
+export function ruleRefOf({ version }: Pick<Policy, "version">, { name }: Rule): RuleRef {
+  return version === null ? null : { version, rule: name };
+}
+
+/** Pending approvals under the rules of now. The same object when they stand there already. */
+export function applyPolicy(run: Run, { policy }: Pick<Context, "policy">): Run {
+  const approvals = run.approvals.map((approval) => withRuleOfNow(approval, run, policy));
+  return approvals.every((each, index) => each === run.approvals[index]) ? run : { ...run, approvals };
+}
+
+function withRuleOfNow(approval: Approval, run: Run, policy: Policy): Approval {
+  if (approval.state.type !== "pending") return approval;
+  const rule = ruleOf(policy, run, approval.request);
+  const { appliedRule } = approval;
+  if (appliedRule.version === policy.version && appliedRule.rule.name === rule.name) return approval;
+  return { ...approval, appliedRule: { version: policy.version, rule } };
+}

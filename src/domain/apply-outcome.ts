@@ -1,0 +1,235 @@
+// What became of an effect. `begin` marks it before its first byte leaves, `settle` folds in what came of it.
+
+import { withDelivery } from "./approval-transitions.ts";
+import { answeredBefore } from "./approval.ts";
+import { applyApproverCount } from "./approver-count.ts";
+import type { Context } from "./context.ts";
+import type { Effect, Outcome } from "./effect.ts";
+import { observe } from "./observe.ts";
+import {
+  backoffMs,
+  POST_LINGER_MS,
+  type PostedMessage,
+  type Upload,
+  uploadedFile,
+} from "./posted-message.ts";
+import {
+  findApproval,
+  OPENING,
+  OUTCOME,
+  OUTPUT,
+  type PrivateNotice,
+  replaceApproval,
+  type Run,
+  type Slot,
+} from "./run.ts";
+import { applyDecisionOutcome } from "./decision-delivery.ts";
+import { applyMessageOutcome, applyUploadOutcome, type PostAct, triesOf } from "./message-outcome.ts";
+import { fileState, outcomeRenderKey } from "./render-key.ts";
+
+/** Marks the effect as under way at `now` (wall time, for the audit). Reading and uploading need no mark. */
+export function markSending(run: Run, effect: Effect, now: number): Run {
+  switch (effect.type) {
+    case "create-run":
+      if (run.creation.type !== "planned") return run;
+      return { ...run, creation: { type: "sending", at: now, tries: run.creation.tries + 1 } };
+    case "post": {
+      const tries = triesOf(run.posts[effect.slot]) + 1;
+      return withPost(run, effect.slot, { type: "sending", at: now, tries });
+    }
+    case "share": {
+      const upload = run.uploads[effect.slot];
+      if (upload?.type !== "uploaded") return run;
+      return withUpload(run, effect.slot, {
+        type: "sharing",
+        ...uploadedFile(upload),
+        at: now,
+        tries: upload.tries + 1,
+      });
+    }
+    case "send-decision":
+      return changeDelivery(run, effect, now);
+    case "tell":
+      return {
+        ...run,
+        notices: run.notices.map((tell) => (tell.id === effect.tell ? { ...tell, state: "sending" } : tell)),
+      };
+    case "update": {
+      // Until the answer is in, nobody knows what the message shows: an empty key makes it drawn anew, even after a crash.
+      const post = run.posts[effect.slot];
+      return post?.type === "up" ? withPost(run, effect.slot, { ...post, shows: "" }) : run;
+    }
+    case "find":
+    case "sweep":
+    case "upload":
+    case "find-file":
+    case "count-approvers":
+      return run;
+  }
+}
+
+function changeDelivery(run: Run, effect: Extract<Effect, { type: "send-decision" }>, now: number): Run {
+  const approval = findApproval(run, effect.approval);
+  if (approval?.state.type !== "decided") return run;
+  const { decision, delivery } = approval.state;
+  const before = delivery.type === "retry" ? delivery : { tries: 0, lost: false };
+  const { tries, lost } = before;
+  const sending = { type: "sending", at: now, tries: tries + 1, lost, ...answeredBefore(delivery) } as const;
+  return replaceApproval(run, withDelivery(approval, decision, sending));
+}
+
+export function applyOutcome(run: Run, effect: Effect, outcome: Outcome, ctx: Context): Run {
+  switch (effect.type) {
+    case "create-run":
+      return applyCreationOutcome(run, outcome, ctx);
+    case "post":
+    case "find":
+    case "update":
+    case "sweep":
+      return dropOutput(applyMessageOutcomeToRun(run, effect, outcome, ctx));
+    case "upload":
+    case "share":
+    case "find-file": {
+      const upload = applyUploadOutcome(effect.type, run.uploads[effect.slot], outcome, ctx.monotonic);
+      return dropOutput(withUpload(run, effect.slot, upload));
+    }
+    case "send-decision":
+      return applyDecisionOutcome(run, effect.approval, outcome, ctx);
+    case "count-approvers":
+      return applyApproverCount(run, effect.approval, outcome, ctx);
+    case "tell":
+      return applyNoticeOutcome(run, effect.tell, outcome, ctx.monotonic);
+  }
+}
+
+/** At most once: only what was surely not said is said again. */
+function applyNoticeOutcome(run: Run, id: string, outcome: Outcome, now: number): Run {
+  if (outcome.type !== "later") return { ...run, notices: run.notices.filter((tell) => tell.id !== id) };
+  const notBefore = now + backoffMs(3, outcome.afterMs);
+  const again = (tell: PrivateNotice): PrivateNotice =>
+    tell.id === id ? { ...tell, state: "planned", notBefore } : tell;
+  return { ...run, notices: run.notices.map(again) };
+}
+
+function applyCreationOutcome(run: Run, outcome: Outcome, ctx: Context): Run {
+  if (run.creation.type !== "sending") return run;
+  const { tries } = run.creation;
+  switch (outcome.type) {
+    case "created":
+      return observe(
+        { ...run, creation: { type: "created", id: outcome.snapshot.id, at: ctx.now } },
+        outcome.snapshot,
+        ctx,
+      );
+    case "taken":
+      return { ...run, creation: { type: "taken", id: outcome.id, at: ctx.monotonic } };
+    case "later": {
+      const notBefore = ctx.monotonic + backoffMs(tries, outcome.afterMs);
+      return { ...run, creation: { type: "planned", notBefore, tries, why: outcome.why } };
+    }
+    case "refused":
+      return { ...run, creation: { type: "refused", words: outcome.words, at: ctx.monotonic } };
+    case "unsure":
+      return { ...run, creation: { type: "unknown", words: outcome.why, at: ctx.monotonic, again: "asked" } };
+    default:
+      return run;
+  }
+}
+
+function applyMessageOutcomeToRun(
+  run: Run,
+  effect: { type: PostAct; slot: Slot },
+  outcome: Outcome,
+  ctx: Context,
+): Run {
+  const post = applyMessageOutcome(effect.type, run.posts[effect.slot], outcome, ctx.monotonic);
+  const next = withPost(run, effect.slot, post);
+  const code = outcome.type === "refused" ? outcome.code : undefined;
+  const firstNo = post.type === "refused" && run.posts[effect.slot]?.type === "sending" && post.tries === 1;
+  if (effect.slot !== OPENING || run.creation.type !== "planned") {
+    return firstNo ? cannotPost(next, { words: post.words, code }, ctx) : next;
+  }
+  const opening = next.posts[OPENING];
+  if (opening?.type === "up") return next.answer === null ? next : { ...next, answer: null };
+  if (opening?.type !== "refused" || run.creation.type !== "planned") return next;
+  // No thread, no run: a task whose approvals nobody could see is not started.
+  const creation = { type: "refused", words: opening.words, at: ctx.monotonic } as const;
+  return cannotPost({ ...next, creation }, { words: opening.words, code }, ctx);
+}
+
+function cannotPost(run: Run, why: { words: string; code: string | undefined }, ctx: Context): Run {
+  const { words, code } = why;
+  const says = { type: "cannot-post", words, ...(code === undefined ? {} : { code }) } as const;
+  const tell = { id: ctx.nonce(), to: run.requester, says, state: "planned", notBefore: 0 } as const;
+  return { ...run, notices: [...run.notices, tell] };
+}
+
+/** An output is not kept once it is posted in full. */
+function dropOutput(run: Run): Run {
+  const ended = run.seen?.ended;
+  const post = run.posts[OUTCOME];
+  if (
+    run.seen === null ||
+    ended?.output === undefined ||
+    ended.output === null ||
+    post?.type !== "up" ||
+    post.sweepAt !== null
+  )
+    return run;
+  const whole = !ended.asFile || fileState(run, OUTPUT) !== "coming";
+  if (!whole || post.shows !== outcomeRenderKey(run)) return run;
+  return { ...run, seen: { ...run.seen, ended: { ...ended, output: null } } };
+}
+
+function withPost(run: Run, slot: Slot, post: PostedMessage): Run {
+  return { ...run, posts: { ...run.posts, [slot]: post } };
+}
+
+function withUpload(run: Run, slot: Slot, upload: Upload): Run {
+  return { ...run, uploads: { ...run.uploads, [slot]: upload } };
+}
+
+/** The requester's answer to «a run may have started; start again?». Null when it was answered already. */
+export function answerUnknown(run: Run, again: "started" | "left"): Run | null {
+  if (run.creation.type !== "unknown" || run.creation.again !== "asked") return null;
+  return { ...run, creation: { ...run.creation, again } };
+}
+
+// After a crash or the loss of a lease: every mark that a dead process left behind becomes the question it is. Did it happen or not?
+
+const LOST: Outcome = { type: "unsure", why: "Countersign stopped before the answer came" };
+
+/** The same object when nothing was under way. */
+export function recover(run: Run, ctx: Context, mine: (effect: Effect) => boolean = () => false): Run {
+  const settled = underWay(run)
+    .filter((effect) => !mine(effect))
+    .reduce((next, effect) => applyOutcome(next, effect, LOST, ctx), run);
+  return redrawLater(settled, ctx.monotonic);
+}
+
+/** The effects whose marks stand in the run. */
+function underWay(run: Run): Effect[] {
+  const posts = Object.entries(run.posts).filter(([, post]) => post.type === "sending");
+  const uploads = Object.entries(run.uploads).filter(([, upload]) => upload.type === "sharing");
+  const decisions = run.approvals.filter(
+    ({ state }) => state.type === "decided" && state.delivery.type === "sending",
+  );
+  const notices = run.notices.filter(({ state }) => state === "sending");
+  return [
+    ...(run.creation.type === "sending" ? [{ type: "create-run" } as const] : []),
+    ...posts.map(([slot]) => ({ type: "post", slot }) as const),
+    ...uploads.map(([slot]) => ({ type: "share", slot }) as const),
+    ...decisions.map(({ id }) => ({ type: "send-decision", approval: id }) as const),
+    ...notices.map(({ id }) => ({ type: "tell", tell: id }) as const),
+  ];
+}
+
+/** An update that was under way may come after ours: its message is drawn once more when none can come any more. */
+function redrawLater(run: Run, now: number): Run {
+  const uncertain = Object.entries(run.posts).flatMap(([slot, post]) =>
+    post.type === "up" && post.shows === "" && post.sweepAt === null
+      ? [[slot, { ...post, sweepAt: now + POST_LINGER_MS }] as const]
+      : [],
+  );
+  return uncertain.length === 0 ? run : { ...run, posts: { ...run.posts, ...Object.fromEntries(uncertain) } };
+}

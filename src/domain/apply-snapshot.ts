@@ -1,0 +1,215 @@
+// What one look at the service teaches about one approval. Called by `observe` alone.
+
+import { isGone, missedOnceMore } from "./absence.ts";
+import {
+  answeredBefore,
+  type Approval,
+  type ClosedBecause,
+  type Decision,
+  type Delivery,
+  type PastDecision,
+  type Request,
+} from "./approval.ts";
+import { close, reopen, voidAndClose, withDelivery } from "./approval-transitions.ts";
+import type { Context } from "./context.ts";
+import { backoffMs } from "./posted-message.ts";
+import { DECISION_LINGER_MS } from "./reused-id.ts";
+import type { NoticeContent } from "./run.ts";
+
+/** A confirmed approval that is still listed after this long (ms) is remarked upon. */
+export const STILL_LISTED_AFTER_MS = 60_000;
+
+/** One look, as it concerns one approval. */
+export type ApprovalSighting =
+  | { readonly type: "listed"; readonly request: Request; readonly askedAt: number }
+  | {
+      readonly type: "absent";
+      readonly cause: Extract<ClosedBecause, "no-longer-listed" | "run-missing" | "run-over">;
+      readonly askedAt: number;
+    }
+  /** An item of this id is listed, and nobody can read it. */
+  | { readonly type: "unreadable"; readonly askedAt: number }
+  /** It may be one of the items that cannot be read, so the look says nothing of it. */
+  | { readonly type: "in-doubt"; readonly askedAt: number };
+
+/** The approval after the look, and what its approver must be told, if anything. */
+export type SightingResult = { readonly approval: Approval; readonly says: NoticeContent | null };
+
+export function applySighting(approval: Approval, sight: ApprovalSighting, ctx: Context): SightingResult {
+  if (sight.type === "unreadable") return foldUnreadable(approval, ctx);
+  const awaited = isAwaited(approval, sight);
+  if (sight.type === "in-doubt") return quiet(awaited ? withUnlisted(approval, "in-doubt") : approval);
+  if (sight.type === "absent" && sight.cause === "no-longer-listed" && awaited) {
+    const unlisted = missedOnceMore(approval.unlisted, ctx);
+    if (!isGone(unlisted, sight.askedAt)) return quiet(withUnlisted(approval, unlisted));
+  }
+  return foldState(withUnlisted(approval, null), sight, ctx);
+}
+
+function withUnlisted(approval: Approval, unlisted: Approval["unlisted"]): Approval {
+  return approval.unlisted === unlisted ? approval : { ...approval, unlisted };
+}
+
+/** Its absence would settle something. */
+function isAwaited({ state }: Approval, { askedAt }: ApprovalSighting): boolean {
+  if (state.type !== "decided") return state.type === "pending";
+  const { delivery } = state;
+  if (delivery.type === "unsure") return askedAt >= delivery.since;
+  if (delivery.type === "refused") return !delivery.absent && askedAt >= delivery.at;
+  return delivery.type === "held" || delivery.type === "recorded" || delivery.type === "retry";
+}
+
+function foldState(approval: Approval, sight: PlainSight, ctx: Context): SightingResult {
+  switch (approval.state.type) {
+    case "pending":
+      return applyToPending(approval, sight, ctx);
+    case "closed":
+      return quiet(applyToClosed(approval, approval.state.cause, sight, ctx));
+    case "decided":
+      return applyToDecided(approval, approval.state.decision, approval.state.delivery, { sight, ctx });
+  }
+}
+
+type VoidBecause = Extract<NoticeContent, { type: "decision-void" }>["cause"];
+
+const quiet = (approval: Approval): SightingResult => ({ approval, says: null });
+
+/** What is asked now, nobody knows: it cannot be decided, and what has not left does not leave. What has is not touched. */
+function foldUnreadable(approval: Approval, ctx: Context): SightingResult {
+  const { id, state, votes } = approval;
+  const says: NoticeContent = { type: "decision-void", approval: id, cause: "unreadable" };
+  if (state.type === "pending") {
+    return { approval: close(approval, "unreadable", ctx.now), says: votes.length === 0 ? null : says };
+  }
+  if (state.type !== "decided" || !isUnsent(state.delivery)) return quiet(approval);
+  return { approval: voidAndClose(approval, state.decision, "unreadable", ctx.now), says };
+}
+
+const isUnsent = (delivery: Delivery): boolean =>
+  delivery.type === "held" || delivery.type === "recorded" || (delivery.type === "retry" && !delivery.lost);
+
+type PlainSight = Exclude<ApprovalSighting, { type: "unreadable" | "in-doubt" }>;
+
+/** Whoever has voted hears that it came to nothing. */
+function applyToPending(approval: Approval, sight: PlainSight, ctx: Context): SightingResult {
+  const told = (because: VoidBecause): NoticeContent | null =>
+    approval.votes.length === 0 ? null : { type: "decision-void", approval: approval.id, cause: because };
+  if (sight.type === "absent")
+    return { approval: close(approval, sight.cause, ctx.now), says: told(sight.cause) };
+  if (sight.request.digest === approval.request.digest) return quiet(approval);
+  return { approval: reopenNew(approval, sight.request, null, ctx), says: told("request-changed") };
+}
+
+/** What has expired stays closed until another request comes under its id. */
+function applyToClosed(
+  approval: Approval,
+  because: ClosedBecause,
+  sight: PlainSight,
+  ctx: Context,
+): Approval {
+  if (sight.type === "absent") return approval;
+  if (because === "expired" && sight.request.digest === approval.request.digest) return approval;
+  return reopenNew(approval, sight.request, null, ctx);
+}
+
+/** A new request has its own time to be decided; the same one, however often it comes back, has no more than it had. */
+function reopenNew(approval: Approval, request: Request, past: PastDecision | null, ctx: Context): Approval {
+  const same = request.digest === approval.request.digest;
+  const since = same ? approval.since : ctx.now;
+  const waitsSince = same ? approval.waitsSince : ctx.monotonic;
+  return { ...reopen(approval, request, ctx.nonce(), past), since, waitsSince };
+}
+
+type Look = { readonly sight: PlainSight; readonly ctx: Context };
+
+function applyToDecided(
+  approval: Approval,
+  decision: Decision,
+  delivery: Delivery,
+  fetched: Look,
+): SightingResult {
+  const to = (next: Delivery): SightingResult => quiet(withDelivery(approval, decision, next));
+  switch (delivery.type) {
+    case "held":
+    case "recorded":
+      return applyToUnsent(approval, decision, fetched);
+    case "retry":
+      return delivery.lost
+        ? applyToLost(approval, decision, delivery, fetched)
+        : applyToUnsent(approval, decision, fetched);
+    case "unsure":
+      return applyToLost(approval, decision, delivery, fetched);
+    case "refused":
+      return applyToRefused(approval, decision, delivery, fetched);
+    case "confirmed": {
+      if (fetched.sight.askedAt < delivery.at + STILL_LISTED_AFTER_MS) return quiet(approval);
+      const stillListed = fetched.sight.type === "listed";
+      return stillListed === delivery.stillListed ? quiet(approval) : to({ ...delivery, stillListed });
+    }
+    case "sending":
+    case "elsewhere":
+    case "unconfirmed":
+      return quiet(approval);
+  }
+}
+
+/** Nothing of it was ever applied: it gives way to what the service now says. */
+function applyToUnsent(approval: Approval, decision: Decision, { sight, ctx }: Look): SightingResult {
+  const says = (because: VoidBecause): NoticeContent => ({
+    type: "decision-void",
+    approval: approval.id,
+    cause: because,
+  });
+  if (sight.type === "absent")
+    return { approval: voidAndClose(approval, decision, sight.cause, ctx.now), says: says(sight.cause) };
+  if (sight.request.digest === decision.digest) return quiet(approval);
+  const past: PastDecision = { decision, cause: "request-changed", words: "" };
+  return { approval: reopenNew(approval, sight.request, past, ctx), says: says("request-changed") };
+}
+
+/** A POST had no clear answer. What is listed after that tells whether the same content may go again. */
+function applyToLost(
+  approval: Approval,
+  decision: Decision,
+  delivery: Extract<Delivery, { type: "unsure" | "retry" }>,
+  { sight, ctx }: Look,
+): SightingResult {
+  const answered = answeredBefore(delivery);
+  const final = (because: "no-longer-listed" | "request-changed"): SightingResult =>
+    quiet(
+      withDelivery(approval, decision, { type: "unconfirmed", at: ctx.now, cause: because, ...answered }),
+    );
+  if (delivery.type === "unsure" && sight.askedAt < delivery.since) return quiet(approval);
+  if (sight.type === "absent")
+    return sight.cause === "run-missing" ? quiet(approval) : final("no-longer-listed");
+  // A replica that lags behind may list it for a moment although it is resolved.
+  if (delivery.type === "unsure" && sight.askedAt < delivery.since + DECISION_LINGER_MS)
+    return quiet(approval);
+  if (sight.request.digest !== decision.digest) return final("request-changed");
+  if (delivery.type === "retry") return quiet(approval);
+  const { since, tries, why } = delivery;
+  // The first time at once; what is unclear again and again goes more seldom, counted from the answer that was missed.
+  const wait = tries > 1 ? Math.min(backoffMs(tries, null), ctx.slowestRetryMs) : 0;
+  const notBefore = Math.max(ctx.monotonic, since + wait, delivery.notBefore);
+  return quiet(
+    withDelivery(approval, decision, { type: "retry", notBefore, tries, lost: true, why, ...answered }),
+  );
+}
+
+/** The service refused a first, clean POST: reopened only when it lists the approval after that. */
+function applyToRefused(
+  approval: Approval,
+  decision: Decision,
+  delivery: Extract<Delivery, { type: "refused" }>,
+  { sight, ctx }: Look,
+): SightingResult {
+  if (sight.askedAt < delivery.at) return quiet(approval);
+  if (sight.type === "absent") {
+    const absent = sight.cause === "no-longer-listed";
+    return quiet(
+      absent === delivery.absent ? approval : withDelivery(approval, decision, { ...delivery, absent }),
+    );
+  }
+  const past: PastDecision = { decision, cause: "refused", words: delivery.words };
+  return quiet(reopenNew(approval, sight.request, past, ctx));
+}

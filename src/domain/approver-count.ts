@@ -1,0 +1,67 @@
+// How many people can approve something, as Slack tells it. Too few are told of at once; whoever may decide is asked elsewhere.
+
+import type { Approval, ApproverCount } from "./approval.ts";
+import type { Context } from "./context.ts";
+import type { Outcome } from "./effect.ts";
+import type { ApprovalId, ChannelId, UserId } from "./ids.ts";
+import { findApproval, replaceApproval, type Run, type PrivateNotice } from "./run.ts";
+
+/** What is counted for: another rule or another request is counted anew. */
+export function countKeyOf({ appliedRule, version }: Approval): string {
+  return `${appliedRule.version ?? "built-in"} ${appliedRule.rule.name} v${version}`;
+}
+
+/** Somebody may join a group or come back: too few are counted again after this long (ms), and so is what Slack did not say. */
+const AGAIN_AFTER_MS = 5 * 60_000;
+
+/** When to count (monotonic). Null: not, or not any more. */
+export function countAt(approval: Approval): number | null {
+  const { state, approverCount } = approval;
+  if (state.type !== "pending") return null;
+  if (approverCount === null || approverCount.of !== countKeyOf(approval)) return 0;
+  return approverCount.able !== null && !isTooFew(approval, approverCount)
+    ? null
+    : approverCount.at + AGAIN_AFTER_MS;
+}
+
+const isTooFew = ({ appliedRule }: Approval, { able }: ApproverCount): boolean =>
+  able !== null && able < appliedRule.rule.needs;
+
+export type TooFewApprovers = { readonly able: number; readonly needs: number; readonly grows: boolean };
+
+/** Null: enough people can approve it, or nobody knows. */
+export function tooFewApprovers(approval: Approval): TooFewApprovers | null {
+  const { approverCount, appliedRule, state } = approval;
+  if (
+    state.type !== "pending" ||
+    approverCount === null ||
+    approverCount.able === null ||
+    approverCount.of !== countKeyOf(approval)
+  )
+    return null;
+  const { able, grows } = approverCount;
+  return able < appliedRule.rule.needs ? { able, needs: appliedRule.rule.needs, grows } : null;
+}
+
+/** The requester and the fallback channel hear of it once, when it is found out. */
+export function applyApproverCount(run: Run, id: ApprovalId, outcome: Outcome, ctx: Context): Run {
+  const approval = findApproval(run, id);
+  if (outcome.type !== "counted" || approval === null || outcome.of !== countKeyOf(approval)) return run;
+  const { of, able, grows } = outcome;
+  const counted: Approval = { ...approval, approverCount: { of, at: ctx.monotonic, able, grows } };
+  const next = replaceApproval(run, counted);
+  const few = tooFewApprovers(counted);
+  const known = approval.approverCount !== null && isTooFew(approval, approval.approverCount);
+  if (few === null || known) return next;
+  const { fallback } = ctx.policy;
+  const told: (UserId | ChannelId)[] = fallback === null ? [run.requester] : [run.requester, fallback];
+  const says = { type: "nobody-can-approve", approval: id, ...few } as const;
+  const notices = told.map((to): PrivateNotice => ({
+    id: ctx.nonce(),
+    to,
+    says,
+    state: "planned",
+    notBefore: 0,
+  }));
+  return { ...next, notices: [...next.notices, ...notices] };
+}

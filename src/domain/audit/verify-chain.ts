@@ -1,0 +1,210 @@
+// Is the audit whole? Reads the chain from its first entry on and names the first row that does not fit.
+
+import {
+  type AuditColumns,
+  type AuditMark,
+  type ChainedEntry,
+  linkText,
+  NO_LINK,
+  signedText,
+  type KnownHead,
+} from "./hash-chain.ts";
+import { createKeyOrder, type KeyOrder } from "./key-order.ts";
+import { createPairs, type Pairs } from "./decision-pairs.ts";
+import { isRecord, type Json } from "../json.ts";
+
+export type AuditTools = {
+  /** SHA-256 of the UTF-8 text, in hex. */
+  readonly hash: (text: string) => string;
+  readonly signature: (key: string, text: string, signature: string) => "good" | "bad" | "unknown-key";
+  /** Keys that the reader trusts. Each must have signed some of it; which keys may follow it the audit itself says. */
+  readonly pinned?: readonly string[];
+  /** The full request kept under this digest. Null: texts are not looked at. */
+  readonly textOf: ((digest: string) => Promise<string | null>) | null;
+};
+
+export type AuditFault =
+  /** A number is missing, or comes twice. */
+  | "gap"
+  /** The entry, its place or the entry before it is not what was linked. */
+  | "altered"
+  /** The signature is not that of the key it names. */
+  | "forged"
+  /** Signed with a key that nobody vouches for. */
+  | "unknown-key"
+  /** Signed with a key whose turn it is not: no entry of the key before hands over to it. */
+  | "key-order"
+  /** A key that the reader trusts has signed nothing of it. */
+  | "not-pinned"
+  /** Something was sent that nobody had decided so. */
+  | "unpaired"
+  /** Rows whose number no entry can have. */
+  | "stray"
+  /** What the row says of its entry is not what the entry says. */
+  | "columns"
+  | "text-missing"
+  | "text-altered"
+  /** A witnessed head is newer than the newest entry. */
+  | "cut-short"
+  /** A witnessed head names another entry than the one that is there: everything up to it was made anew. */
+  | "rewritten";
+
+export type AuditVerdict =
+  | {
+      readonly ok: true;
+      readonly entries: number;
+      readonly redacted: number;
+      readonly head: KnownHead | null;
+    }
+  | { readonly ok: false; readonly fault: AuditFault; readonly seq: number };
+
+type Progress = {
+  previous: ChainedEntry | null;
+  entries: number;
+  readonly knownTexts: Set<string>;
+  /** Texts that are not there, and the entry that kept each; an entry that tells of an erasure may follow. */
+  readonly missingTexts: Map<string, number>;
+  redacted: number;
+};
+
+/** Rows in the order of their numbers. `witnesses`: heads kept elsewhere; each must be found in the chain. */
+export async function verifyAudit(
+  rows: AsyncIterable<ChainedEntry>,
+  tools: AuditTools,
+  witnesses: readonly KnownHead[] = [],
+): Promise<AuditVerdict> {
+  const progress = begun();
+  const [keys, pairs, heads] = [createKeyOrder(), createPairs(), createHeads(witnesses)];
+  for await (const row of rows) {
+    const fault = (await nextFault(row, progress, tools, { keys, pairs })) ?? heads.next(row);
+    if (fault !== null) return { ok: false, fault, seq: row.seq };
+    progress.previous = row;
+    progress.entries += 1;
+  }
+  const { entries, redacted, previous } = progress;
+  const last = previous?.seq ?? 0;
+  // A key that the reader trusts and that signed nothing of this: it is not the audit that the reader means.
+  if (entries > 0 && tools.pinned?.some((key) => !keys.seen.has(key)) === true)
+    return { ok: false, fault: "not-pinned", seq: last };
+  const [erased] = [...progress.missingTexts.values()].toSorted((a, b) => a - b);
+  if (erased !== undefined) return { ok: false, fault: "text-missing", seq: erased };
+  const missing = heads.missing();
+  if (missing === null) return { ok: true, entries, redacted, head: previous };
+  // A link without a number that is nowhere: either it was cut off or everything was written anew.
+  const fault = (missing.seq ?? last + 1) > last ? "cut-short" : "rewritten";
+  return { ok: false, fault, seq: missing.seq ?? last };
+}
+
+const begun = (): Progress => ({
+  previous: null,
+  entries: 0,
+  knownTexts: new Set(),
+  missingTexts: new Map(),
+  redacted: 0,
+});
+
+type Orders = { readonly keys: KeyOrder; readonly pairs: Pairs };
+
+async function nextFault(
+  row: ChainedEntry,
+  progress: Progress,
+  tools: AuditTools,
+  { keys, pairs }: Orders,
+): Promise<AuditFault | null> {
+  const { previous } = progress;
+  if (row.seq !== (previous?.seq ?? 0) + 1) return "gap";
+  const fault = rowFault(row, previous?.link ?? NO_LINK, tools);
+  if (fault !== null) return fault;
+  const entry = parsedEntry(row.text) ?? {};
+  if (!keys.next(row, entry)) return "key-order";
+  return pairs.next(row.seq, entry) ? textFault({ entry, seq: row.seq }, progress, tools) : "unpaired";
+}
+
+/** Of the row by itself, after the row with this link. */
+export function rowFault(
+  row: ChainedEntry,
+  previous: string,
+  tools: Pick<AuditTools, "hash" | "signature">,
+): AuditFault | null {
+  if (row.link !== tools.hash(linkText(previous, row))) return "altered";
+  const signed = tools.signature(row.key, signedText(row), row.signature);
+  if (signed !== "good") return signed === "bad" ? "forged" : "unknown-key";
+  const entry = parsedEntry(row.text);
+  return entry === null || !sameColumns(row.columns, columnsOf(entry)) ? "columns" : null;
+}
+
+/** A text may be missing where a later entry says that it was erased; kept again after that, it must be there. */
+async function textFault(
+  { entry, seq }: { readonly entry: AuditJson; readonly seq: number },
+  progress: Progress,
+  { textOf, hash }: Pick<AuditTools, "textOf" | "hash">,
+): Promise<AuditFault | null> {
+  if (textOf === null) return null;
+  const { knownTexts, missingTexts } = progress;
+  const { digest, context, what } = entry;
+  if (what === "redacted" && typeof digest === "string" && missingTexts.delete(digest))
+    progress.redacted += 1;
+  const kept = [entry["textKept"] === true ? digest : null, context].filter(
+    (each) => typeof each === "string",
+  );
+  for (const each of kept) {
+    if (knownTexts.has(each)) continue;
+    const text = await textOf(each);
+    if (text === null) {
+      if (!missingTexts.has(each)) missingTexts.set(each, seq);
+      continue;
+    }
+    if (hash(text) !== each) return "text-altered";
+    knownTexts.add(each);
+  }
+  return null;
+}
+
+type Heads = { next(row: AuditMark): AuditFault | null; missing(): KnownHead | null };
+
+function createHeads(witnesses: readonly KnownHead[]): Heads {
+  const numbered = Map.groupBy(
+    witnesses.filter(({ seq }) => seq !== null),
+    ({ seq }) => seq,
+  );
+  const bare = new Set(witnesses.filter(({ seq }) => seq === null));
+  return {
+    next({ seq, link }) {
+      for (const witness of bare) if (link.startsWith(witness.link)) bare.delete(witness);
+      const here = numbered.get(seq) ?? [];
+      numbered.delete(seq);
+      return here.every((witness) => link.startsWith(witness.link)) ? null : "rewritten";
+    },
+    missing: () => [...numbered.values()].flat()[0] ?? [...bare][0] ?? null,
+  };
+}
+
+type AuditJson = { readonly [field: string]: Json };
+
+/** Null: it is no record. */
+export function parsedEntry(text: string): AuditJson | null {
+  try {
+    const entry = JSON.parse(text) as Json;
+    return isRecord(entry) ? entry : null;
+  } catch {
+    return null;
+  }
+}
+
+/** What the store keeps apart of an entry. */
+export function columnsOf(entry: AuditJson): AuditColumns {
+  const text = (value: Json | undefined): string | null => (typeof value === "string" ? value : null);
+  const by = entry["by"] ?? null;
+  return {
+    at: typeof entry["at"] === "number" ? entry["at"] : 0,
+    what: text(entry["what"]) ?? "",
+    run: text(entry["run"]),
+    runId: text(entry["runId"]),
+    approval: text(entry["approval"]),
+    by: isRecord(by) ? text(by["user"]) : null,
+  };
+}
+
+function sameColumns(a: AuditColumns, b: AuditColumns): boolean {
+  return (["at", "what", "run", "runId", "approval", "by"] as const).every((name) => a[name] === b[name]);
+}

@@ -1,0 +1,161 @@
+// Who may decide what, and when. One function each; nothing else answers these questions.
+
+import {
+  type Approval,
+  type ClosedBecause,
+  type Decision,
+  isSettled,
+  type Request,
+  type Verdict,
+} from "./approval.ts";
+import type { ApprovalId, ChannelId, GroupId, Nonce, TeamId, UserId } from "./ids.ts";
+import { BUILT_IN_RULE, type Principals, type Rule } from "./policy/policy.ts";
+import { findApproval, replaceApproval, type Run } from "./run.ts";
+
+/** What Slack says of a person, looked up by id, never taken from a payload or a display name. */
+export type Person = {
+  readonly team: TeamId;
+  readonly user: UserId;
+  readonly kind: "member" | "guest" | "outsider" | "bot" | "deactivated";
+  /** In the run's channel, or able to open it: every full member sees a public channel. */
+  readonly seesChannel: boolean;
+  /** Of the user groups and channels that were asked about. What was not asked is not known. */
+  readonly memberOf?: ReadonlyMap<GroupId | ChannelId, boolean>;
+};
+
+/** An expected «no», with its evidence. `adapters/slack/blocks/refusal-words.ts` puts each into words. */
+export type Refusal =
+  | { readonly type: "requester" }
+  | { readonly type: "guest" | "outsider" | "bot" | "deactivated" | "not-in-channel" }
+  /** The rule lets others decide. */
+  | { readonly type: "not-approver"; readonly rule: Rule }
+  /** The look-up failed, so nobody can say whether they may. */
+  /** `of`: the earlier voters of whom nobody can say whether they still may. */
+  | { readonly type: "unverified"; readonly of?: readonly UserId[] }
+  | { readonly type: "already-voted"; readonly decision: Decision }
+  /** It came back after this was shown: whoever approved took that back. */
+  | { readonly type: "undone" }
+  /** It opened again after this was shown, with the same request. */
+  | { readonly type: "reopened" }
+  /** Both for an approval: the request was not opened in full, or the word was not typed. */
+  | { readonly type: "read-first" }
+  | { readonly type: "word-needed"; readonly word: string }
+  /** For an undo: it is not held any more, or somebody else gave it. */
+  | { readonly type: "too-late" | "not-yours" }
+  | { readonly type: "already-decided"; readonly decision: Decision; readonly settled: boolean }
+  | { readonly type: "closed"; readonly why: ClosedBecause }
+  | { readonly type: "changed"; readonly was: Request | null; readonly now: Request }
+  /** A button or a modal that we do not know, or that belongs to someone or somewhere else. */
+  | { readonly type: "unknown" }
+  /** A card that Slack shows, but has not confirmed to us yet. */
+  | { readonly type: "being-posted" }
+  /** `verdict` is left out for a denial. */
+  | { readonly type: "reason-needed"; readonly verdict?: "approve" }
+  | { readonly type: "reason-too-short"; readonly chars: number; readonly fewest: number }
+  | { readonly type: "reason-too-long"; readonly chars: number };
+
+/** Slack's own limit for one input (chars). */
+export const MAX_REASON_CHARS = 3_000;
+
+/** Null: they may. Asked at the click and again at the submit, by the rule of that moment. */
+export function refusalToDecide(person: Person, run: Run, rule: Rule = BUILT_IN_RULE): Refusal | null {
+  if (person.kind !== "member") return { type: person.kind };
+  if (person.team !== run.team) return { type: "outsider" };
+  if (person.user === run.requester && !rule.selfApproval) return { type: "requester" };
+  if (!person.seesChannel) return { type: "not-in-channel" };
+  const among = isOneOf(person, rule.approvers);
+  return among === true ? null : among === null ? { type: "unverified" } : { type: "not-approver", rule };
+}
+
+/** Null: it was not asked, so nobody can say. By ids only. */
+export function isOneOf(person: Person, principals: Principals): boolean | null {
+  if (principals === "anyone" || principals.users.includes(person.user)) return true;
+  const known = [...principals.groups, ...principals.channels].map((each) => person.memberOf?.get(each));
+  if (known.includes(true)) return true;
+  return known.includes(undefined) ? null : false;
+}
+
+/**
+ * Null: this version of the approval can be decided now. `was`: what the person saw, where that is still known. What is held can
+ * still be denied.
+ */
+export function refusalIfNotOpen(
+  approval: Approval | null,
+  version: number,
+  was: Request | null,
+  verdict: Verdict = "approve",
+): Refusal | null {
+  if (approval === null) return { type: "unknown" };
+  const { state } = approval;
+  if (state.type === "closed") return { type: "closed", why: state.cause };
+  const deniable = state.type === "decided" && state.delivery.type === "held" && verdict === "deny";
+  if (state.type === "decided" && !deniable) {
+    return { type: "already-decided", decision: state.decision, settled: isSettled(approval) };
+  }
+  if (approval.version === version) return null;
+  const same = version >= approval.requestVersion && version < approval.version;
+  if (!same) return { type: "changed", was, now: approval.request };
+  return { type: approval.past.at(-1)?.cause === "undone" ? "undone" : "reopened" };
+}
+
+/** Somebody who wants to decide, by the rule and at the moment in question. */
+export type DecisionAttempt = {
+  readonly run: Run;
+  readonly rule: Rule;
+  readonly by: Person;
+  readonly verdict: Verdict;
+  readonly monotonic: number;
+};
+
+/** Null: they may fill in the form, and submit it. */
+export function refusalToOpen(
+  approval: Approval,
+  { run, rule, by, verdict, monotonic }: DecisionAttempt,
+  seen: { readonly version: number; readonly was: Request | null },
+): Refusal | null {
+  return (
+    refusalToDecide(by, run, rule) ??
+    refusalIfNotOpen(approval, seen.version, seen.was, verdict) ??
+    refusalIfExpired(approval, rule, monotonic) ??
+    (verdict === "deny" ? null : refusalToApprove(approval, rule, by))
+  );
+}
+
+/** By the rule of now, even before anybody has looked after the run. */
+function refusalIfExpired(
+  { waitsSince, state }: Approval,
+  { expiry }: Rule,
+  monotonic: number,
+): Refusal | null {
+  if (expiry === null || state.type !== "pending" || monotonic < waitsSince + expiry.afterMs) return null;
+  return { type: "closed", why: "expired" };
+}
+
+function refusalToApprove(
+  { votes, readers }: Approval,
+  { friction }: Rule,
+  { user }: Person,
+): Refusal | null {
+  const mine = votes.find(({ by }) => by?.user === user);
+  if (mine !== undefined) return { type: "already-voted", decision: mine };
+  return friction.readFirst && !readers.includes(user) ? { type: "read-first" } : null;
+}
+
+/** What a button or a modal stands for. */
+export type NonceBinding = {
+  readonly nonce: Nonce;
+  readonly team: TeamId;
+  readonly approval: ApprovalId;
+  readonly version: number;
+  /** For a modal: who opened it. */
+  readonly user: UserId | null;
+};
+
+/** Remembers that this person has opened the request in full, where its rule wants that. The same run where it does not. */
+export function markRead(run: Run, id: ApprovalId, digest: string, user: UserId): Run {
+  const approval = findApproval(run, id);
+  if (approval === null || approval.request.digest !== digest) return run;
+  const wanted = approval.state.type === "pending" && approval.appliedRule.rule.friction.readFirst;
+  if (!wanted || approval.readers.includes(user)) return run;
+  return replaceApproval(run, { ...approval, readers: [...approval.readers, user] });
+}

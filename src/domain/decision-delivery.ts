@@ -1,0 +1,126 @@
+// What became of one POST of a decision. The rule (DESIGN.md, «POST decision»): the one content is sent again only when it
+// was surely not applied, or when the approval is still listed well after a lost answer.
+
+import { decidersOf, voidAndClose, withDelivery } from "./approval-transitions.ts";
+import {
+  answeredBefore,
+  type Approval,
+  type Decision,
+  type Delivery,
+  type PastDecision,
+} from "./approval.ts";
+import type { Context } from "./context.ts";
+import type { Outcome } from "./effect.ts";
+import type { ApprovalId } from "./ids.ts";
+import { backoffMs } from "./posted-message.ts";
+import { findApproval, isWatched, type NoticeContent, replaceApproval, type Run } from "./run.ts";
+
+type Sending = Extract<Delivery, { type: "held" | "sending" | "recorded" | "retry" }>;
+const isSending = (delivery: Delivery): delivery is Sending =>
+  ["held", "sending", "recorded", "retry"].includes(delivery.type);
+
+export function applyDecisionOutcome(run: Run, id: ApprovalId, outcome: Outcome, ctx: Context): Run {
+  const approval = findApproval(run, id);
+  if (approval?.state.type !== "decided") return run;
+  const { decision, delivery } = approval.state;
+  if (!isSending(delivery)) return run;
+  const next = nextDelivery(delivery, outcome, isWatched(run), ctx);
+  if (next === null) return run;
+  const settled =
+    next === "void" || next === "tampered"
+      ? voidAndClose(approval, decision, next === "void" ? "run-over" : next, ctx.now)
+      : withDelivery(approval, decision, next);
+  return addNoticesToDeciders(replaceApproval(run, settled), settled, decision, ctx);
+}
+
+function nextDelivery(
+  before: Sending,
+  outcome: Outcome,
+  watched: boolean,
+  { now, monotonic, slowestRetryMs }: Context,
+): Delivery | "void" | "tampered" | null {
+  // What an earlier look for a decision that was taken back says is no news of this one.
+  if (before.type === "held" && monotonic < before.sendAt) return null;
+  const unsent = before.type === "held" || before.type === "recorded";
+  const tries = unsent ? 1 : before.type === "retry" ? before.tries + 1 : before.tries;
+  const lost = unsent ? false : before.lost;
+  const answered = answeredBefore(before);
+  const again = { type: "retry", tries, lost, ...answered } as const;
+  const unconfirmed = (because: Because): Delivery => ({
+    type: "unconfirmed",
+    at: now,
+    cause: because,
+    ...answered,
+  });
+  switch (outcome.type) {
+    case "confirmed":
+      return { type: "confirmed", at: monotonic, stillListed: null };
+    case "elsewhere":
+      // After a lost answer of ours, «already resolved» may be our own doing.
+      return lost ? unconfirmed("no-longer-listed") : { type: "elsewhere", at: now, words: outcome.words };
+    case "later": {
+      if (!watched) return lost ? unconfirmed("no-longer-listed") : "void";
+      const wait = Math.max(Math.min(backoffMs(tries, null), slowestRetryMs), outcome.afterMs ?? 0);
+      const { why, heldBack } = outcome;
+      return { ...again, notBefore: monotonic + wait, why, ...(heldBack === true ? { heldBack } : {}) };
+    }
+    case "unproven":
+      // What went before may have arrived; what is there now must not go.
+      return lost ? unconfirmed("tampered") : "tampered";
+    case "refused":
+      if (lost) return unconfirmed("refused-after-lost-answer");
+      return { type: "refused", at: monotonic, words: outcome.words, absent: false };
+    case "unsure":
+      // Only what was on its way can have arrived.
+      return before.type === "sending" ? unclear(outcome, watched, { now, monotonic, tries }) : null;
+    default:
+      return null;
+  }
+}
+
+type Because = Extract<Delivery, { type: "unconfirmed" }>["cause"];
+
+/** No answer came, or one that says neither yes nor no: the service is asked what it lists, while its run is watched. */
+function unclear(
+  { why, afterMs, answered }: Extract<Outcome, { type: "unsure" }>,
+  watched: boolean,
+  { now, monotonic, tries }: { now: number; monotonic: number; tries: number },
+): Delivery {
+  const noticeFor = answered === undefined ? {} : { answered };
+  if (!watched) return { type: "unconfirmed", at: now, cause: "no-longer-listed", ...noticeFor };
+  return {
+    type: "unsure",
+    since: monotonic,
+    notBefore: monotonic + (afterMs ?? 0),
+    tries,
+    why,
+    ...noticeFor,
+  };
+}
+
+/** The approver hears privately of a decision that did not take effect; everybody else sees it on the card. */
+function addNoticesToDeciders(run: Run, settled: Approval, decision: Decision, ctx: Context): Run {
+  const says = said(settled, settled.past.at(-1));
+  if (says === null) return run;
+  const people = decidersOf({
+    ...settled,
+    state: { type: "decided", decision, delivery: { type: "recorded" } },
+  });
+  const notices = people.map(
+    (to) => ({ id: ctx.nonce(), to, says, state: "planned", notBefore: 0 }) as const,
+  );
+  return { ...run, notices: [...run.notices, ...notices] };
+}
+
+function said({ id, state }: Approval, past: PastDecision | undefined): NoticeContent | null {
+  if (state.type === "closed") {
+    const because = past?.cause === "tampered" ? "tampered" : "run-over";
+    return past === undefined ? null : { type: "decision-void", approval: id, cause: because };
+  }
+  if (state.type !== "decided") return null;
+  if (state.delivery.type === "refused")
+    return { type: "decision-refused", approval: id, words: state.delivery.words };
+  if (state.delivery.type === "elsewhere")
+    return { type: "decision-elsewhere", approval: id, words: state.delivery.words };
+  return null;
+}

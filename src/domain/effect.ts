@@ -1,0 +1,86 @@
+// Work is data: what is to be done in the outside world, and what came of it.
+
+import type { ApprovalId, MessageTs, RunId } from "./ids.ts";
+import type { UploadedFile } from "./posted-message.ts";
+import type { Slot } from "./run.ts";
+import type { Snapshot } from "./snapshot.ts";
+
+export type Effect =
+  | { readonly type: "create-run" }
+  | { readonly type: "post"; readonly slot: Slot }
+  /** Read back whether a post whose answer was lost is there. */
+  | { readonly type: "find"; readonly slot: Slot }
+  | { readonly type: "update"; readonly slot: Slot }
+  /** Remove copies of a message that arrived later than anybody waits. */
+  | { readonly type: "sweep"; readonly slot: Slot }
+  | { readonly type: "upload"; readonly slot: Slot }
+  | { readonly type: "share"; readonly slot: Slot }
+  | { readonly type: "find-file"; readonly slot: Slot }
+  | { readonly type: "send-decision"; readonly approval: ApprovalId }
+  | { readonly type: "tell"; readonly tell: string }
+  /** Can enough people approve it? */
+  | { readonly type: "count-approvers"; readonly approval: ApprovalId };
+
+/** The same work has the same key: it is never under way twice. */
+export function effectKey(effect: Effect): string {
+  switch (effect.type) {
+    case "create-run":
+      return effect.type;
+    case "send-decision":
+    case "count-approvers":
+      return `${effect.type} ${effect.approval}`;
+    case "tell":
+      return `${effect.type} ${effect.tell}`;
+    case "post":
+    case "find":
+    case "update":
+    case "sweep":
+    case "upload":
+    case "share":
+    case "find-file":
+      return `${effect.type} ${effect.slot}`;
+  }
+}
+
+export type Outcome =
+  | { readonly type: "created"; readonly snapshot: Snapshot }
+  /** It was created under the id of a run that is followed already. */
+  | { readonly type: "taken"; readonly id: RunId }
+  | { readonly type: "posted"; readonly ts: MessageTs; readonly shows: string }
+  /** All copies of the message that are there, the oldest first. */
+  | { readonly type: "found"; readonly copies: readonly MessageTs[] }
+  | { readonly type: "updated"; readonly shows: string }
+  /** The message or the file is no longer there. */
+  | { readonly type: "gone" }
+  | { readonly type: "swept" }
+  | (UploadedFile & { readonly type: "uploaded" })
+  | { readonly type: "shared" }
+  | { readonly type: "file-found"; readonly there: boolean }
+  | { readonly type: "confirmed" }
+  | { readonly type: "elsewhere"; readonly words: string }
+  | { readonly type: "told" }
+  /** `of`: what was counted for. */
+  | { readonly type: "counted"; readonly of: string; readonly able: number | null; readonly grows: boolean }
+  /** Surely not applied; may be tried again. */
+  /** `heldBack`: it could be sent, and we will not for now. */
+  | (Because & {
+      readonly type: "later";
+      readonly afterMs: number | null;
+      readonly why: string;
+      readonly heldBack?: true;
+    })
+  /** A decision that the audit does not bear out: it must not be sent at all. */
+  | { readonly type: "unproven"; readonly why: string }
+  /** Surely not applied, and the same would be refused again. */
+  | (Because & { readonly type: "refused"; readonly words: string })
+  /** It may have been applied: the answer was lost, or it is `answered` and says neither yes nor no. */
+  | (Because & {
+      readonly type: "unsure";
+      readonly why: string;
+      readonly afterMs?: number | null;
+      /** In the service's own words. Untrusted text, for people only. */
+      readonly answered?: string;
+    });
+
+/** A stable word for the log. The words beside it are for people: the service's own may repeat a request. */
+type Because = { readonly code?: string };

@@ -1,0 +1,37 @@
+// A run whose stored record was changed outside Countersign. Nothing that the record says is believed or repeated: what it calls
+// decided is not, nothing is sent for it, and its messages say so. Watching the run again begins a new record.
+
+import { type Approval } from "./approval.ts";
+import type { PostedMessage } from "./posted-message.ts";
+import type { Run } from "./run.ts";
+
+/** Keeps what is needed to take the buttons off and to say why. */
+export function markTampered(run: Run, now: number): Run {
+  const { audited: _audited, untouched: _untouched, ...rest } = run;
+  const { creation, posts } = run;
+  return {
+    ...rest,
+    input: "",
+    answer: null,
+    creation:
+      creation.type === "created" ? creation : { type: "refused", words: "its record was changed", at: now },
+    watch: { type: "tampered", at: now },
+    seen: null,
+    context: null,
+    unreadable: null,
+    approvals: run.approvals.map((approval) => closeAsTampered(approval, now)),
+    posts: Object.fromEntries(Object.entries(posts).filter(isUp)),
+    uploads: {},
+    notices: [],
+    outage: null,
+  };
+}
+
+const isUp = (entry: [string, PostedMessage]): boolean => entry[1].type === "up";
+
+/** Also what it calls confirmed: only the audit can tell what was. */
+function closeAsTampered(approval: Approval, now: number): Approval {
+  const { audited: _audited, ...rest } = approval;
+  const state = { type: "closed", cause: "tampered", at: now } as const;
+  return { ...rest, votes: [], readers: [], past: [], approverCount: null, state };
+}

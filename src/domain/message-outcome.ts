@@ -1,0 +1,177 @@
+// What becomes of a message or a file when an attempt at it ended so. Each kind of attempt reads its outcome in its own way:
+// a refused post was surely not posted, while a refused look says nothing about what is there.
+
+import type { Outcome } from "./effect.ts";
+import {
+  backoffMs,
+  PLANNED,
+  POST_LINGER_MS,
+  type PostedMessage,
+  REFUSED_RETRY_MS,
+  SWEEP_AFTER_MS,
+  type Upload,
+  uploadedFile,
+} from "./posted-message.ts";
+
+export type PostAct = "post" | "find" | "update" | "sweep";
+
+/** `now`: monotonic, as all moments of a post. */
+export function applyMessageOutcome(
+  act: PostAct,
+  post: PostedMessage | undefined,
+  outcome: Outcome,
+  now: number,
+): PostedMessage {
+  const before: PostedMessage = post ?? PLANNED;
+  switch (act) {
+    case "post":
+      return before.type === "sending" ? afterPosting(before, outcome, now) : before;
+    case "find":
+      return before.type === "unsure" ? afterFinding(before, outcome, now) : before;
+    case "update":
+      return before.type === "up" ? afterUpdating(before, outcome, now) : before;
+    case "sweep":
+      return before.type === "up" ? afterSweeping(before, outcome, now) : before;
+  }
+}
+
+export function triesOf(post: PostedMessage | undefined): number {
+  return post !== undefined && "tries" in post ? post.tries : 0;
+}
+
+type MessageIn<Is extends PostedMessage["type"]> = Extract<PostedMessage, { type: Is }>;
+
+function afterPosting(before: MessageIn<"sending">, outcome: Outcome, now: number): PostedMessage {
+  const { tries } = before;
+  switch (outcome.type) {
+    case "posted": {
+      // An earlier attempt may still arrive: look for its copy once.
+      const sweepAt = tries > 1 ? now + SWEEP_AFTER_MS : null;
+      return { type: "up", ts: outcome.ts, shows: outcome.shows, sweepAt, notBefore: 0, tries: 0 };
+    }
+    case "refused":
+      return { type: "refused", words: outcome.words, retryAt: now + REFUSED_RETRY_MS, tries };
+    case "later":
+      return { type: "planned", notBefore: now + backoffMs(tries, outcome.afterMs), tries };
+    default:
+      return { type: "unsure", lookAt: now + POST_LINGER_MS, tries };
+  }
+}
+
+function afterFinding(before: MessageIn<"unsure">, outcome: Outcome, now: number): PostedMessage {
+  const tries = before.tries + 1;
+  switch (outcome.type) {
+    case "found": {
+      const [first] = outcome.copies;
+      if (first === undefined) {
+        const wait = before.tries > 1 ? backoffMs(before.tries, null) : 0;
+        return { type: "planned", notBefore: now + wait, tries: before.tries };
+      }
+      // What the found copy says is not known: an empty key makes it drawn anew.
+      // After several attempts a later one may still arrive: the sweep waits for it.
+      const sweepAt = before.tries > 1 ? now + SWEEP_AFTER_MS : now;
+      return { type: "up", ts: first, shows: "", sweepAt, notBefore: 0, tries: 0 };
+    }
+    case "refused":
+      return { ...before, lookAt: now + REFUSED_RETRY_MS, tries };
+    default:
+      return { ...before, lookAt: now + backoffMs(tries, messageRetryAfter(outcome)), tries };
+  }
+}
+
+function afterUpdating(before: MessageIn<"up">, outcome: Outcome, now: number): PostedMessage {
+  const tries = before.tries + 1;
+  switch (outcome.type) {
+    case "updated":
+      return { ...before, shows: outcome.shows, notBefore: 0, tries: 0 };
+    case "gone":
+      // The new message is swept, as after a lost answer: an earlier one may still arrive, or be there after all.
+      return { ...PLANNED, tries: 1 };
+    case "refused":
+      return { ...before, notBefore: now + REFUSED_RETRY_MS, tries };
+    case "unsure":
+      // It may say the new or the old: an empty key makes it drawn anew, whatever it should show by then.
+      // And it may still arrive after the next one.
+      return {
+        ...before,
+        shows: "",
+        sweepAt: before.sweepAt ?? now + SWEEP_AFTER_MS,
+        notBefore: now + backoffMs(tries, null),
+        tries,
+      };
+    default:
+      return { ...before, notBefore: now + backoffMs(tries, messageRetryAfter(outcome)), tries };
+  }
+}
+
+function afterSweeping(before: MessageIn<"up">, outcome: Outcome, now: number): PostedMessage {
+  // What sends a copy late sends an update late too: the message is drawn once more.
+  if (outcome.type === "swept") return { ...before, shows: "", sweepAt: null };
+  if (outcome.type === "refused") return { ...before, sweepAt: null };
+  return { ...before, sweepAt: now + Math.max(SWEEP_AFTER_MS, messageRetryAfter(outcome) ?? 0) };
+}
+
+function messageRetryAfter(outcome: Outcome): number | null {
+  return outcome.type === "later" ? outcome.afterMs : null;
+}
+
+export type UploadAct = "upload" | "share" | "find-file";
+
+/** What becomes of a file when an attempt to upload it, to share it or to find it in the thread ended so. `now`: monotonic. */
+export function applyUploadOutcome(
+  act: UploadAct,
+  upload: Upload | undefined,
+  outcome: Outcome,
+  now: number,
+): Upload {
+  const before: Upload = upload ?? PLANNED;
+  switch (act) {
+    case "upload":
+      return before.type === "planned" ? afterUploading(before, outcome, now) : before;
+    case "share":
+      return before.type === "sharing" ? afterSharing(before, outcome, now) : before;
+    case "find-file":
+      return before.type === "unsure" ? afterFindingFile(before, outcome, now) : before;
+  }
+}
+
+type UploadIn<Is extends Upload["type"]> = Extract<Upload, { type: Is }>;
+
+function afterUploading(before: UploadIn<"planned">, outcome: Outcome, now: number): Upload {
+  if (outcome.type === "uploaded")
+    return { type: "uploaded", ...uploadedFile(outcome), notBefore: 0, tries: 0 };
+  if (outcome.type === "refused") return { type: "refused", words: outcome.words };
+  const tries = before.tries + 1;
+  return { type: "planned", notBefore: now + backoffMs(tries, fileRetryAfter(outcome)), tries };
+}
+
+function afterSharing(before: UploadIn<"sharing">, outcome: Outcome, now: number): Upload {
+  const { tries } = before;
+  const file = uploadedFile(before);
+  switch (outcome.type) {
+    case "shared":
+      return { type: "up", ...file };
+    case "gone":
+      return PLANNED;
+    case "refused":
+      return { type: "refused", words: outcome.words };
+    case "later":
+      return { type: "uploaded", ...file, notBefore: now + backoffMs(tries, outcome.afterMs), tries };
+    default:
+      return { type: "unsure", ...file, lookAt: now + POST_LINGER_MS, tries };
+  }
+}
+
+function afterFindingFile(before: UploadIn<"unsure">, outcome: Outcome, now: number): Upload {
+  const tries = before.tries + 1;
+  if (outcome.type === "file-found") {
+    if (outcome.there) return { type: "up", ...uploadedFile(before) };
+    return { type: "uploaded", ...uploadedFile(before), notBefore: 0, tries: before.tries };
+  }
+  if (outcome.type === "refused") return { ...before, lookAt: now + REFUSED_RETRY_MS, tries };
+  return { ...before, lookAt: now + backoffMs(tries, fileRetryAfter(outcome)), tries };
+}
+
+function fileRetryAfter(outcome: Outcome): number | null {
+  return outcome.type === "later" ? outcome.afterMs : null;
+}

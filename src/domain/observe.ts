@@ -1,0 +1,162 @@
+// Folds what the service says of a run into what we remember. Returns the very same object when nothing new was learnt:
+// that is how a quiet poll comes to write nothing.
+
+import { decidersOf, newApproval } from "./approval-transitions.ts";
+import type { Approval, Request, RunContext } from "./approval.ts";
+import type { Context } from "./context.ts";
+import { applySighting, type ApprovalSighting } from "./apply-snapshot.ts";
+import type { ApprovalId, RunId } from "./ids.ts";
+import { canonicalJson } from "./json.ts";
+import { requestChars } from "./text/request-text.ts";
+import { bearerOf, ownId } from "./reused-id.ts";
+import { applyPolicy } from "./applied-rule.ts";
+import { contextOf, ofRequests } from "./run-context.ts";
+import { isWatched, type NoticeContent, type PrivateNotice, type Run, type Seen, type Watch } from "./run.ts";
+import { ending, type PendingApproval, type Snapshot } from "./snapshot.ts";
+import { countedChars, visible } from "./text/text.ts";
+import { itemsUnreadable } from "./unreadable-approvals.ts";
+import { volatileIn, without } from "./volatile-fields.ts";
+
+/** A newer look was taken in already, so this one teaches nothing. */
+export function isOutdated({ seen }: Run, askedAt: number): boolean {
+  return seen !== null && askedAt < seen.askedAt;
+}
+
+export function observe(run: Run, snapshot: Snapshot, ctx: Context): Run {
+  if (!isWatched(run) || isOutdated(run, snapshot.askedAt)) return run;
+  const over = ending(snapshot.status);
+  const folded = applySightings(run, snapshot, ctx);
+  const seen = withSeenStatus(run.seen, snapshot, ctx.now);
+  const watch: Watch =
+    over !== null
+      ? { type: "over", at: ctx.monotonic }
+      : run.watch.type === "on"
+        ? run.watch
+        : { type: "on" };
+  const input =
+    run.origin === "adopted" && run.input === "" && snapshot.input !== null ? snapshot.input : run.input;
+  const { approvals } = applyPolicy({ ...run, input, approvals: folded.approvals }, ctx);
+  const unreadable = over === null ? itemsUnreadable(run.unreadable, snapshot, ctx.now) : null;
+  const { context } = folded;
+  const same = seen === run.seen && watch === run.watch && input === run.input && approvals === run.approvals;
+  if (same && unreadable === run.unreadable && context === run.context) return run;
+  // Whatever was learnt, an older answer that comes later must not unlearn it.
+  const newest = { ...seen, askedAt: snapshot.askedAt };
+  return {
+    ...run,
+    seen: newest,
+    watch,
+    input,
+    approvals,
+    context,
+    unreadable,
+    notices: addNotices(run, folded.says, ctx),
+  };
+}
+
+/** Longer outputs (characters as Slack counts them) are attached as a file; the thread holds the first part. */
+export const OUTPUT_IN_THREAD_CHARS = 8_000;
+
+/**
+ * The digest that binds a decision to what was shown: everything the service sent, and for which run and approval, and by its
+ * own digest what it said of the run; without the fields that the operator lets change.
+ */
+export function requestOf(
+  run: RunId,
+  item: PendingApproval,
+  ctx: Context,
+  context: RunContext | null = null,
+): Request {
+  const { action, content, requestedAt } = item;
+  const volatile = volatileIn(content, ofRequests(ctx.policy.volatile));
+  const around = context === null ? {} : { context: context.digest, contextChars: context.chars };
+  const request = { action, content, ...(volatile.length === 0 ? {} : { volatile }), ...around };
+  const digest = ctx.digest(digestedText(run, item.id, request));
+  return { ...request, requestedAt, digest, chars: requestChars(request) };
+}
+
+/** What the digest is taken of. */
+export function digestedText(
+  run: RunId,
+  approval: ApprovalId,
+  { content, volatile = [], context }: Pick<Request, "content" | "volatile" | "context">,
+): string {
+  const decided = [run, approval, without(content, volatile)];
+  return canonicalJson(context === undefined ? decided : [...decided, context]);
+}
+
+function withSeenStatus(before: Seen | null, snapshot: Snapshot, now: number): Seen {
+  const lists = snapshot.pending !== null;
+  if (before !== null && before.status === snapshot.status)
+    return before.lists === lists ? before : { ...before, lists };
+  const how = ending(snapshot.status);
+  const { output, completedAt, extra, askedAt } = snapshot;
+  const outputChars = output === null ? 0 : output.length;
+  const asFile = output !== null && isLongOutput(output);
+  const ended = how === null ? null : { how, completedAt, output, outputChars, asFile, extra };
+  return { status: snapshot.status, since: now, ended, lists, askedAt };
+}
+
+/** Drawn it is at least half as long as it was sent. */
+function isLongOutput(output: string): boolean {
+  if (output.length > 2 * OUTPUT_IN_THREAD_CHARS) return true;
+  return countedChars(visible(output)) > OUTPUT_IN_THREAD_CHARS;
+}
+
+function applySightings(
+  run: Run,
+  snapshot: Snapshot,
+  ctx: Context,
+): { approvals: readonly Approval[]; says: NoticeContent[]; context: RunContext | null } {
+  const over = ending(snapshot.status) !== null;
+  if (snapshot.pending === null && !over) return { approvals: run.approvals, says: [], context: run.context };
+  const items = over ? [] : (snapshot.pending ?? []);
+  // A terminal state is final, whenever the look began.
+  const askedAt = over ? ctx.monotonic : snapshot.askedAt;
+  const context = items.length === 0 ? run.context : contextOf(run.context, snapshot, ctx);
+  const listed = items.map((item) => {
+    const request = requestOf(snapshot.id, item, ctx, context);
+    return { item, request, bearer: bearerOf(run.approvals, item.id, { request, askedAt }) };
+  });
+  const requests = new Map(listed.map(({ bearer, request }) => [bearer?.id, request]));
+  const folded = run.approvals.map((approval) => {
+    const request = requests.get(approval.id);
+    const sight: ApprovalSighting =
+      request === undefined
+        ? unlisted(approval.serviceId, snapshot, askedAt)
+        : { type: "listed", request, askedAt };
+    return applySighting(approval, sight, ctx);
+  });
+  const fresh = listed.flatMap(({ item: { id }, request, bearer }) =>
+    bearer === null
+      ? [newApproval(ownId(run.approvals, id), request, ctx.nonce(), { ...ctx, serviceId: id })]
+      : [],
+  );
+  const unchanged =
+    fresh.length === 0 && folded.every((each, index) => each.approval === run.approvals[index]);
+  const approvals = unchanged ? run.approvals : [...folded.map((each) => each.approval), ...fresh];
+  return { approvals, says: noticesOf(folded), context };
+}
+
+function unlisted(id: ApprovalId, { status, unreadable }: Snapshot, askedAt: number): ApprovalSighting {
+  if (ending(status) !== null) return { type: "absent", cause: "run-over", askedAt };
+  if (unreadable.some(({ ids }) => ids.includes(id))) return { type: "unreadable", askedAt };
+  return unreadable.some(({ ids }) => ids.length === 0)
+    ? { type: "in-doubt", askedAt }
+    : { type: "absent", cause: "no-longer-listed", askedAt };
+}
+
+export function noticesOf(folded: readonly { says: NoticeContent | null }[]): NoticeContent[] {
+  return folded.flatMap((each) => (each.says === null ? [] : [each.says]));
+}
+
+/** Whoever decided is told privately what became of it. */
+export function addNotices(run: Run, says: readonly NoticeContent[], ctx: Context): readonly PrivateNotice[] {
+  const more = says.flatMap((said): PrivateNotice[] => {
+    if (said.type === "cannot-post" || said.type === "nobody-can-approve") return [];
+    const approval = run.approvals.find((each) => each.id === said.approval);
+    const people = approval === undefined ? [] : decidersOf(approval);
+    return people.map((to) => ({ id: ctx.nonce(), to, says: said, state: "planned", notBefore: 0 }));
+  });
+  return more.length === 0 ? run.notices : [...run.notices, ...more];
+}

@@ -1,0 +1,127 @@
+// The policy as a value. Which rule a request falls under is asked of choose-rule.ts, what a rule lets whom do of decide.ts alone.
+
+import type { ChannelId, GroupId, UserId } from "../ids.ts";
+import type { Json } from "../json.ts";
+import type { Pattern } from "../text/pattern.ts";
+
+export type Policy = {
+  /** Names the file that was in force; null without a file. */
+  readonly version: string | null;
+  /** The first that matches counts; where none does, nobody may decide. */
+  readonly rules: readonly Rule[];
+  /** Null: everybody who may use Countersign may start runs, in every channel. */
+  readonly starters: readonly Starters[] | null;
+  /** Fields of a request that may change under a decision: by name or path with dots. Never `id` or `action`. */
+  readonly volatile: readonly string[];
+  /** Where it is said, too, that nobody can approve something. */
+  readonly fallback: ChannelId | null;
+  /** Who may be given the audit of a run, besides the admins of the configuration. Null: nobody. */
+  readonly auditors: Principals | null;
+};
+
+/** People. `anyone`: every full member who can see the card. The lists add up; a channel stands for its members. */
+export type Principals =
+  | "anyone"
+  | {
+      readonly users: readonly UserId[];
+      readonly groups: readonly GroupId[];
+      readonly channels: readonly ChannelId[];
+    };
+
+/** Every id that the policy names, some more than once. */
+export function idsNamedIn({ rules, starters, auditors, fallback }: Policy): readonly string[] {
+  const principalLists = [
+    ...rules.map(({ approvers }) => approvers),
+    ...(starters ?? []).map(({ who }) => who),
+    ...(auditors === null ? [] : [auditors]),
+  ];
+  const people = principalLists.flatMap((each) =>
+    each === "anyone" ? [] : [...each.users, ...groupsAndChannelsOf(each)],
+  );
+  const conditions = rules.flatMap(({ when }) => [...(when.channels ?? []), ...(when.requesters ?? [])]);
+  const called = rules.flatMap(({ mention }) => [...mention.users, ...mention.groups]);
+  const places = (starters ?? []).flatMap(({ channels }) => channels ?? []);
+  return [...people, ...called, ...conditions, ...places, ...(fallback === null ? [] : [fallback])];
+}
+
+/** What has to be asked of Slack to know who is in the circle. */
+export function groupsAndChannelsOf(principals: Principals): readonly (GroupId | ChannelId)[] {
+  return principals === "anyone" ? [] : [...principals.groups, ...principals.channels];
+}
+
+export type Rule = {
+  readonly name: string;
+  readonly when: When;
+  readonly approvers: Principals;
+  readonly selfApproval: boolean;
+  /** The fewest characters of a reason; 0: it may be left out. */
+  readonly reason: { readonly approve: number; readonly deny: number };
+  /** How many different people must approve. One denial ends it. */
+  readonly needs: number;
+  /** An approval waits so long (ms) before it is sent, and can be taken back until then. */
+  readonly holdMs: number;
+  readonly expiry: { readonly afterMs: number; readonly outcome: "nothing" | "deny" } | null;
+  /** What an approval, but no denial, asks for: to have opened the request in full, and to type a word. */
+  readonly friction: { readonly readFirst: boolean; readonly word: string | null };
+  /** Whom the card calls. Others can decide without being called. */
+  readonly mention: { readonly users: readonly UserId[]; readonly groups: readonly GroupId[] };
+};
+
+/** All that is given must hold; of a list, one. Texts are patterns, as they are written in the file. */
+export type When = {
+  readonly channels: readonly ChannelId[] | null;
+  readonly requesters: readonly UserId[] | null;
+  readonly action: readonly string[] | null;
+  readonly input: readonly string[] | null;
+  /** By the field's name, or its path with dots, in what the service sent about the approval. A dot of a name is written `\\.`. */
+  readonly fields: { readonly [path: string]: readonly Pattern[] };
+};
+
+/** Null channels: all. */
+export type Starters = { readonly channels: readonly ChannelId[] | null; readonly who: Principals };
+
+/** What a rule is chosen by. */
+export type Facts = {
+  readonly channel: ChannelId;
+  readonly requester: UserId;
+  readonly input: string;
+  readonly action: string | null;
+  readonly content: Json;
+};
+
+/** Which rule of which policy; null where there was no policy file. */
+export type RuleRef = { readonly version: string; readonly rule: string } | null;
+
+/** The rule that an approval stands under, and of which policy. */
+export type AppliedRule = { readonly version: string | null; readonly rule: Rule };
+
+const ALWAYS: When = { channels: null, requesters: null, action: null, input: null, fields: {} };
+
+/** DESIGN.md, «Contract»: without a policy file any full member who can see the card may decide, except the requester. */
+export const BUILT_IN_RULE: Rule = {
+  name: "built-in",
+  when: ALWAYS,
+  approvers: "anyone",
+  selfApproval: false,
+  reason: { approve: 0, deny: 1 },
+  needs: 1,
+  holdMs: 0,
+  expiry: null,
+  friction: { readFirst: false, word: null },
+  mention: { users: [], groups: [] },
+};
+
+export const BUILT_IN: Policy = {
+  version: null,
+  rules: [BUILT_IN_RULE],
+  starters: null,
+  volatile: [],
+  fallback: null,
+  auditors: null,
+};
+
+export const NO_RULE: Rule = {
+  ...BUILT_IN_RULE,
+  name: "(no rule fits)",
+  approvers: { users: [], groups: [], channels: [] },
+};

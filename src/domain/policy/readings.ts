@@ -1,0 +1,61 @@
+// Everything that a part of a request may be read as. A service, and whoever wrote its code, may read `a.b` as a path or as a name,
+// a list as its first element, or a record inside a record as the request itself; a policy must not be fooled by any of it.
+
+import { isList, isRawNumber, isRecord, type Json, type RawNumber } from "../json.ts";
+
+export type Scalar = string | number | RawNumber | boolean;
+
+/** The names of a path; a dot after a backslash belongs to its name. */
+export function stepsOf(path: string): readonly string[] {
+  return path.split(/(?<!\\)\./).map((step) => step.replaceAll("\\.", "."));
+}
+
+/**
+ * What stands at the path where it can be read in one way only: record by record, through lists in which every element has it.
+ * Null: it does not stand there, or as something else than texts, numbers, true and false.
+ */
+export function plainValues(content: Json, steps: readonly string[]): readonly Scalar[] | null {
+  if (isList(content)) {
+    const each = content.map((element) => plainValues(element, steps));
+    return each.length === 0 || each.includes(null) ? null : each.flatMap((values) => values ?? []);
+  }
+  const [step, ...rest] = steps;
+  if (step === undefined) return isScalar(content) ? [content] : null;
+  const inner = isRecord(content) && Object.hasOwn(content, step) ? content[step] : undefined;
+  return inner === undefined ? null : plainValues(inner, rest);
+}
+
+/** Every text, number, true and false at or below the path, wherever in the request the path begins and however it is split. */
+export function everyValue(content: Json, steps: readonly string[]): readonly Scalar[] {
+  const found: Scalar[] = [];
+  const seek = (value: Json): void => {
+    if (isRecord(value)) for (const each of valuesAt(value, steps)) gather(each, found);
+    for (const inner of innerOf(value)) seek(inner);
+  };
+  seek(content);
+  return found;
+}
+
+function valuesAt(value: Json, steps: readonly string[]): readonly Json[] {
+  if (steps.length === 0) return [value];
+  if (isList(value)) return value.flatMap((element) => valuesAt(element, steps));
+  if (!isRecord(value)) return [];
+  return steps.flatMap((_step, index) => {
+    const name = steps.slice(0, index + 1).join(".");
+    return Object.hasOwn(value, name) ? valuesAt(value[name] ?? null, steps.slice(index + 1)) : [];
+  });
+}
+
+function gather(value: Json, found: Scalar[]): void {
+  if (isScalar(value)) found.push(value);
+  else for (const inner of innerOf(value)) gather(inner, found);
+}
+
+function innerOf(value: Json): readonly Json[] {
+  if (isList(value)) return value;
+  return isRecord(value) ? Object.values(value) : [];
+}
+
+function isScalar(value: Json): value is Scalar {
+  return ["string", "number", "boolean"].includes(typeof value) || isRawNumber(value);
+}

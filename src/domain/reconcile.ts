@@ -1,0 +1,209 @@
+// The one place that says what is to be done next: compares what we remember with what is shown and sent, and asks for the
+// difference. It never does anything, and for a world that has obeyed it asks for nothing.
+
+import { nextLookAt } from "./absence.ts";
+import type { Approval } from "./approval.ts";
+import { countAt } from "./approver-count.ts";
+import type { Effect } from "./effect.ts";
+import { STILL_LISTED_AFTER_MS } from "./apply-snapshot.ts";
+import { waitingReason } from "./waiting-reason.ts";
+import { type PostedMessage, REFUSED_TRIES, type Upload } from "./posted-message.ts";
+import { needsFile } from "./text/request-text.ts";
+import { DECISION_LINGER_MS } from "./reused-id.ts";
+import {
+  cardSlot,
+  isWatched,
+  OPENING,
+  OUTCOME,
+  OUTPUT,
+  requestSlot,
+  type Run,
+  type Slot,
+  UNREADABLE,
+} from "./run.ts";
+import { endsAt } from "./schedule.ts";
+import {
+  cardRenderKey,
+  MISSING,
+  missingRenderKey,
+  noticeSlots,
+  openingRenderKey,
+  outcomeRenderKey,
+  unreadableShows,
+} from "./render-key.ts";
+
+export type Plan = {
+  readonly effects: readonly Effect[];
+  /** When the run must be reconciled again although nothing happens (monotonic), if ever. */
+  readonly wakeAt: number | null;
+  /** When a look at the service would settle something (monotonic), if one would. */
+  readonly fetchAt: number | null;
+};
+
+type Due = { readonly effect: Effect | null; readonly at: number | null };
+const NOTHING: Due = { effect: null, at: null };
+
+/** `now`: monotonic, as all waits of a run. */
+export function reconcile(run: Run, now: number): Plan {
+  const wishes = [...dueMessages(run, now), ...dueFiles(run, now), ...dueWork(run, now)];
+  const effects = wishes.flatMap((wish) => (wish.effect === null ? [] : [wish.effect]));
+  const looks = [...runLookWanted(run), ...run.approvals.flatMap((each) => fetchWantedAt(run, each))];
+  return { effects, wakeAt: earliest(wishes.map((wish) => wish.at)), fetchAt: earliest(looks) };
+}
+
+/** Nothing is to be done, awaited or asked for ever again. */
+export function isFinished(run: Run, now: number): boolean {
+  const plan = reconcile(run, now);
+  const waits = plan.effects.length > 0 || plan.wakeAt !== null || plan.fetchAt !== null;
+  const asks = run.creation.type === "unknown" && run.creation.again === "asked";
+  return !waits && !asks && !isWatched(run) && !underWay(run);
+}
+
+function underWay(run: Run): boolean {
+  // The notice that the service is away wants its «back again».
+  const awaitsEnd = run.outage !== null && run.outage.until === null;
+  const posts = Object.values(run.posts).some((post) => post.type === "sending");
+  const uploads = Object.values(run.uploads).some((upload) => upload.type === "sharing");
+  const sending = run.approvals.some(
+    ({ state }) => state.type === "decided" && state.delivery.type === "sending",
+  );
+  return (
+    posts || uploads || sending || run.creation.type === "sending" || run.notices.length > 0 || awaitsEnd
+  );
+}
+
+function dueMessages(run: Run, now: number): Due[] {
+  const wish = (slot: Slot, want: string | null): Due => {
+    const post = run.posts[slot];
+    if (post !== undefined && isHopeless(run, post)) return NOTHING;
+    return dueMessage(
+      slot,
+      post,
+      post?.type === "refused" && !triesAgain(run, post.tries) ? null : want,
+      now,
+    );
+  };
+  const opening = wish(OPENING, openingRenderKey(run));
+  const notices = noticeSlots(run).map((slot) => wish(slot, slot));
+  const cards = run.approvals.map((approval) => wish(cardSlot(approval.id), cardRenderKey(run, approval)));
+  const rest = [
+    ...cards,
+    wish(UNREADABLE, unreadableShows(run)),
+    wish(OUTCOME, outcomeRenderKey(run)),
+    opening,
+    wish(MISSING, missingRenderKey(run)),
+    ...notices,
+  ];
+  if (run.posts[OPENING]?.type === "up") return rest;
+  // Replies need their thread. What is up already is changed all the same: buttons must go off without waiting.
+  return rest.filter((each) => each === opening || each.effect?.type === "update");
+}
+
+function isHopeless({ creation, watch }: Run, post: PostedMessage): boolean {
+  const ended =
+    "at" in watch ? watch.at : NEVER_FOLLOWED.has(creation.type) && "at" in creation ? creation.at : null;
+  if (ended === null || (post.type !== "up" && post.type !== "unsure") || post.tries < REFUSED_TRIES)
+    return false;
+  return (post.type === "up" ? post.notBefore : post.lookAt) > ended + LET_BE_AFTER_MS;
+}
+const NEVER_FOLLOWED: ReadonlySet<Run["creation"]["type"]> = new Set(["refused", "unknown", "taken"]);
+const LET_BE_AFTER_MS = 24 * 60 * 60_000;
+
+/** What Slack refuses is tried as long as the run is watched, and a few times more. A run that never began is let be. */
+function triesAgain(run: Run, tries: number): boolean {
+  return run.creation.type === "created" && (isWatched(run) || tries < REFUSED_TRIES);
+}
+
+function dueMessage(slot: Slot, post: PostedMessage | undefined, want: string | null, now: number): Due {
+  if (post === undefined) return want === null ? NOTHING : due({ type: "post", slot }, 0, now);
+  switch (post.type) {
+    case "planned":
+      return want === null ? NOTHING : due({ type: "post", slot }, post.notBefore, now);
+    case "sending":
+      return NOTHING;
+    case "refused":
+      return want === null ? NOTHING : due({ type: "post", slot }, post.retryAt, now);
+    case "unsure":
+      return due({ type: "find", slot }, post.lookAt, now);
+    case "up":
+      if (want !== null && want !== post.shows) return due({ type: "update", slot }, post.notBefore, now);
+      return post.sweepAt === null ? NOTHING : due({ type: "sweep", slot }, post.sweepAt, now);
+  }
+}
+
+function dueFiles(run: Run, now: number): Due[] {
+  if (run.posts[OPENING]?.type !== "up") return [];
+  const requests = run.approvals
+    .filter((approval) => approval.state.type === "pending" && needsFile(approval.request))
+    .map((approval) => dueUpload(requestSlot(approval), run.uploads[requestSlot(approval)], now));
+  const output = run.posts[OUTCOME]?.type === "up" && (run.seen?.ended?.asFile ?? false);
+  return output ? [...requests, dueUpload(OUTPUT, run.uploads[OUTPUT], now)] : requests;
+}
+
+function dueUpload(slot: Slot, upload: Upload | undefined, now: number): Due {
+  switch (upload?.type) {
+    case undefined:
+      return due({ type: "upload", slot }, 0, now);
+    case "planned":
+      return due({ type: "upload", slot }, upload.notBefore, now);
+    case "uploaded":
+      return due({ type: "share", slot }, upload.notBefore, now);
+    case "unsure":
+      return due({ type: "find-file", slot }, upload.lookAt, now);
+    case "sharing":
+    case "up":
+    case "refused":
+      return NOTHING;
+  }
+}
+
+function dueWork(run: Run, now: number): Due[] {
+  const create =
+    run.creation.type === "planned" && run.posts[OPENING]?.type === "up"
+      ? due({ type: "create-run" }, run.creation.notBefore, now)
+      : NOTHING;
+  const decisions = run.approvals.map((approval) => {
+    const { id, state } = approval;
+    if (state.type !== "decided" || waitingReason(run, approval) !== null) return NOTHING;
+    const effect: Effect = { type: "send-decision", approval: id };
+    if (state.delivery.type === "held") return due(effect, state.delivery.sendAt, now);
+    if (state.delivery.type === "recorded") return due(effect, 0, now);
+    return state.delivery.type === "retry" ? due(effect, state.delivery.notBefore, now) : NOTHING;
+  });
+  const notices = run.notices
+    .filter((tell) => tell.state === "planned")
+    .map((tell) => due({ type: "tell", tell: tell.id }, tell.notBefore, now));
+  // Nothing is sent when time is up: the run is looked after, and `expire` makes of it what the rule says.
+  const ends = run.approvals.map((approval): Due => ({ effect: null, at: endsAt(approval) }));
+  const counts = run.approvals.map((approval): Due => {
+    const at = countAt(approval);
+    return at === null ? NOTHING : due({ type: "count-approvers", approval: approval.id }, at, now);
+  });
+  return [create, ...decisions, ...notices, ...ends, ...counts];
+}
+
+/** A 404 is soon asked about again. */
+function runLookWanted({ watch }: Run): number[] {
+  return watch.type === "missing" && watch.absence !== null ? [nextLookAt(watch.absence)] : [];
+}
+
+/** An absence, a lost answer and a refusal are settled by what the service lists afterwards. */
+function fetchWantedAt(run: Run, { state, unlisted }: Approval): number[] {
+  if (run.watch.type !== "on" || !isWatched(run)) return [];
+  if (unlisted !== null) return unlisted === "in-doubt" ? [] : [nextLookAt(unlisted)];
+  if (state.type !== "decided") return [];
+  const { delivery } = state;
+  if (delivery.type === "unsure") return [Math.max(delivery.since + DECISION_LINGER_MS, delivery.notBefore)];
+  if (delivery.type === "confirmed" && delivery.stillListed === null)
+    return [delivery.at + STILL_LISTED_AFTER_MS];
+  return delivery.type === "refused" && !delivery.absent ? [delivery.at] : [];
+}
+
+function due(effect: Effect, notBefore: number, now: number): Due {
+  return notBefore <= now ? { effect, at: null } : { effect: null, at: notBefore };
+}
+
+function earliest(times: readonly (number | null)[]): number | null {
+  const known = times.filter((time) => time !== null);
+  return known.length === 0 ? null : Math.min(...known);
+}

@@ -1,0 +1,161 @@
+// What each message of a run should say now, as a short key. A message whose key differs is stale and is drawn anew.
+// The card builders draw from the same state; a key must change whenever the drawing would.
+
+import { answeredBefore, type Approval, type Delivery } from "./approval.ts";
+import { tooFewApprovers } from "./approver-count.ts";
+import { waitingReason } from "./waiting-reason.ts";
+import { needsFile } from "./text/request-text.ts";
+import {
+  cardSlot,
+  isMissing,
+  isWatched,
+  OPENING,
+  OUTCOME,
+  OUTPUT,
+  requestSlot,
+  type Run,
+  type Slot,
+  UNREADABLE,
+  unreadableNow,
+} from "./run.ts";
+import { meaning } from "./unreadable-approvals.ts";
+
+export const MISSING: Slot = "missing";
+
+export function openingRenderKey(run: Run): string {
+  switch (run.creation.type) {
+    case "planned":
+      return run.creation.why === "" ? "starting" : "starting, waiting";
+    case "sending":
+      return "starting";
+    case "refused":
+    case "unknown":
+    case "taken":
+      return run.creation.type;
+    case "created":
+      if (run.watch.type === "missing" && isMissing(run)) return "missing";
+      if (unreadableNow(run)?.what === "answer") return "unreadable";
+      if (run.watch.type === "given-up" || run.watch.type === "dropped" || run.watch.type === "tampered")
+        return run.watch.type;
+      return `run ${run.seen?.status ?? "not seen"}${deniedRenderKey(run)}`;
+  }
+}
+
+/** Null: nothing to be posted. */
+export function outcomeRenderKey(run: Run): string | null {
+  if (run.creation.type === "refused") return "not started";
+  if (run.creation.type === "taken") return "taken";
+  if (run.creation.type === "unknown") return `unknown, ${run.creation.again}`;
+  if (run.seen?.ended === undefined || run.seen.ended === null) return null;
+  const file = run.seen.ended.asFile ? `, file ${fileState(run, OUTPUT)}` : "";
+  return `ended${file}${deniedRenderKey(run)}`;
+}
+
+/** How many of its requests were denied, as the service confirmed: «succeeded» alone would hide that something was not done. */
+export function denials({ approvals }: Pick<Run, "approvals">): number {
+  return approvals.filter(
+    ({ state }) =>
+      state.type === "decided" && state.decision.verdict === "deny" && state.delivery.type === "confirmed",
+  ).length;
+}
+
+function deniedRenderKey(run: Run): string {
+  const denied = run.seen?.status === "succeeded" ? denials(run) : 0;
+  return denied === 0 ? "" : `, ${denied} denied`;
+}
+
+export function missingRenderKey(run: Run): string | null {
+  if (run.watch.type === "given-up") return "given up";
+  if (run.watch.type === "tampered") return "tampered";
+  if (isMissing(run)) return "missing";
+  if (run.watch.type === "dropped") return null;
+  return run.posts[MISSING] === undefined ? null : "back";
+}
+
+export function unreadableShows(run: Run): string | null {
+  const unreadable = unreadableNow(run);
+  if (unreadable !== null) return `unreadable ${meaning(unreadable)}`;
+  if (run.posts[UNREADABLE] === undefined) return null;
+  return isWatched(run) ? "readable" : "over";
+}
+
+/** The notices about the service being away go to the channel itself: one when it is, one when it is back. */
+export function noticeSlots(run: Run): Slot[] {
+  if (run.outage === null) return [];
+  const down = `${DOWN} ${run.outage.since}`;
+  return run.outage.until === null ? [down] : [down, `${BACK} ${run.outage.since}`];
+}
+
+export const DOWN = "service-down";
+export const BACK = "service-back";
+
+export function cardRenderKey(run: Run, approval: Approval): string | null {
+  const post = run.posts[cardSlot(approval.id)];
+  const never = post === undefined || post.type === "planned" || post.type === "refused";
+  if (approval.state.type === "closed" && never) return null;
+  const file = needsFile(approval.request) ? ` file ${fileState(run, requestSlot(approval))}` : "";
+  const audited = approval.audited === undefined ? "" : ` audit ${approval.audited.seq}`;
+  return `v${approval.version}${file} ${stateRenderKey(run, approval)}${audited}`;
+}
+
+/** As people are told it: on its way, there, or impossible. */
+export function fileState(run: Run, slot: Slot): "coming" | "there" | "refused" {
+  const is = run.uploads[slot]?.type;
+  return is === "up" ? "there" : is === "refused" ? "refused" : "coming";
+}
+
+function stateRenderKey(run: Run, approval: Approval): string {
+  const { state, past, votes, appliedRule, version, requestVersion } = approval;
+  switch (state.type) {
+    case "pending": {
+      const rule = appliedRule.version === null ? "" : ` ${appliedRule.version} ${appliedRule.rule.name}`;
+      const voted = votes.map(({ by }) => ` vote ${by?.user}`).join("");
+      const few = tooFewApprovers(approval);
+      const able = few === null ? "" : ` only ${few.able}${few.grows ? " yet" : ""}`;
+      const changed = version > 1 && version === requestVersion ? " changed" : "";
+      return `pending ${past.length}${changed}${voted}${able}${rule}`;
+    }
+    case "closed":
+      return `closed ${state.cause}`;
+    case "decided":
+      return deliveryShows(run, approval, state.delivery);
+  }
+}
+
+function deliveryShows(run: Run, approval: Approval, delivery: Delivery): string {
+  const { answered } = answeredBefore(delivery);
+  const answer = answered === undefined ? "" : `, answered ${answered}`;
+  const back = waitingReason(run, approval);
+  const waits = back === null ? "" : ` ${back}`;
+  switch (delivery.type) {
+    case "held":
+      return `held ${delivery.until}${waits}`;
+    case "recorded":
+      return `recorded${waits}`;
+    case "sending":
+      return delivery.lost ? `sending again${answer}` : "recorded";
+    case "retry":
+      return delivery.lost ? `sending again${waits}${answer}` : `waiting ${back ?? delivery.why}`;
+    case "confirmed":
+      return delivery.stillListed ? "confirmed, still listed" : "confirmed";
+    case "unconfirmed":
+      return `unconfirmed ${delivery.cause}${answer}`;
+    case "refused":
+      return `refused ${delivery.absent ? "absent" : ""} ${isWatched(run) ? "" : "over"}`;
+    case "unsure":
+      return `unsure${answer}`;
+    case "elsewhere":
+      return delivery.type;
+  }
+}
+
+/** What a slot should show; null when it should not be there, or is not a message. */
+export function renderKey(run: Run, slot: Slot): string | null {
+  if (slot === OPENING) return openingRenderKey(run);
+  if (slot === OUTCOME) return outcomeRenderKey(run);
+  if (slot === MISSING) return missingRenderKey(run);
+  if (slot === UNREADABLE) return unreadableShows(run);
+  if (noticeSlots(run).includes(slot)) return slot;
+  const approval = run.approvals.find((each) => cardSlot(each.id) === slot);
+  return approval === undefined ? null : cardRenderKey(run, approval);
+}

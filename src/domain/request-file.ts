@@ -1,0 +1,114 @@
+// A request as the file that is attached to its thread, in slices, so that whoever puts them together can do other work between
+// them. Each slice is searched with what stands around it, so no secret is cut in two.
+
+import type { RunContext } from "./approval.ts";
+import { CONTEXT_CHARS, outside } from "./text/excerpt.ts";
+import type { Range } from "./text/own-secrets.ts";
+import {
+  type Drawing,
+  fieldVeils,
+  isSecretField,
+  secretsUnder,
+  type Veil,
+  veiled,
+  veils,
+} from "./text/secrets.ts";
+import {
+  type Field,
+  nameText,
+  NO_ACTION_TEXT,
+  sentParts,
+  type Told,
+  volatileField,
+} from "./text/request-text.ts";
+import { contextParts } from "./run-context.ts";
+import { allSeen } from "./text/text.ts";
+
+export type Slice = {
+  readonly text: string;
+  /** What is masked in it. */
+  readonly secrets: readonly string[];
+};
+
+/** Beyond so much (characters) the form could not repeat what the file masks. */
+export const MASKED_IN_FILE_CHARS = 15_000;
+/** Characters that are searched at once: a few milliseconds. */
+export const SLICE_CHARS = 16_384;
+/** A slice ends at white space where there is some so near its end (characters). */
+const SPACE_WITHIN_CHARS = 512;
+
+/** The request, and what the service said of its run. */
+export function* requestFile(request: Told, context: RunContext | null, as: Drawing): Generator<Slice> {
+  const { action, fields } = sentParts(request);
+  if (action === null) yield ours(NO_ACTION_TEXT);
+  else yield* seenSlices(action, as);
+  const remark = volatileField(request);
+  if (fields.length > 0 || remark !== null) yield ours("\n");
+  yield* fieldSlices(fields, remark, as);
+  if (context === null) return;
+  yield ours("\n\nThe run, as the service tells of it:");
+  yield* fieldSlices(contextParts(context), volatileField(context), as);
+}
+
+function* fieldSlices(fields: readonly Field[], remark: Field | null, as: Drawing): Generator<Slice> {
+  for (const { name, text } of fields) {
+    yield ours(`\n${nameText(name, as)}:${text.includes("\n") ? "\n" : " "}`);
+    if (as === "masked" && isSecretField(name, text)) {
+      const over = fieldVeils(name, text);
+      yield { text: veiled(text, over), secrets: secretsUnder(text, over) };
+    } else yield* seenSlices(text, as);
+  }
+  if (remark !== null) yield ours(`\n${remark.name}: ${remark.text}`);
+}
+
+const ours = (text: string): Slice => ({ text, secrets: [] });
+
+function* seenSlices(text: string, as: Drawing): Generator<Slice> {
+  for (const slice of slices(text, as)) yield { ...slice, text: allSeen(slice.text) };
+}
+
+/** A text in slices, its secrets masked. */
+export function* slices(text: string, as: Drawing): Generator<Slice> {
+  for (let at = 0; at < text.length;) {
+    const { end, over } = nextSlice(text, at, as);
+    const part = text.slice(at, end);
+    const inPart = over.map(({ range: [from, to], own }): Veil => {
+      return { range: [Math.max(from - at, 0), Math.min(to, end) - at], own };
+    });
+    yield { text: veiled(part, inPart), secrets: secretsUnder(part, inPart) };
+    at = end;
+  }
+}
+
+function nextSlice(text: string, at: number, as: Drawing): { end: number; over: readonly Veil[] } {
+  const base = Math.max(0, at - CONTEXT_CHARS);
+  const searched = Math.min(at + SLICE_CHARS + CONTEXT_CHARS, text.length);
+  const over = veils(text.slice(base, searched), as)
+    .map(({ range: [from, to], own }): Veil => ({ range: [from + base, to + base], own }))
+    .filter(({ range }) => range[1] > at);
+  if (searched === text.length) return { end: text.length, over };
+  const end = outside(over, text, spaceBefore(text, at + SLICE_CHARS));
+  const begun = over.filter(({ range }) => range[0] < end);
+  const last = begun.at(-1);
+  if (last === undefined || last.range[1] < searched) return { end, over: begun };
+  // A secret that is longer than what was searched.
+  const to = endOfSecret(text, last.range);
+  return { end: to, over: [...begun.slice(0, -1), { ...last, range: [last.range[0], to] }] };
+}
+
+function spaceBefore(text: string, place: number): number {
+  const near = text.slice(place - SPACE_WITHIN_CHARS, place).search(/\s\S*$/);
+  return near < 0 ? place : place - SPACE_WITHIN_CHARS + near;
+}
+
+const BEGINS_KEY = /PRIVATE KEY(?: BLOCK)?-----$/;
+const DELIMITER = /[\s"'&;,\\]/g;
+
+function endOfSecret(text: string, [start, end]: Range): number {
+  if (BEGINS_KEY.test(text.slice(Math.max(0, start - 40), start))) {
+    const found = text.indexOf("-----END ", start);
+    return found < 0 ? text.length : found;
+  }
+  DELIMITER.lastIndex = end;
+  return DELIMITER.exec(text)?.index ?? text.length;
+}

@@ -1,0 +1,94 @@
+// The run's own fields (`plan`, `environment`, `agent`, `input`…) are the context of each of its approvals: part of what is decided,
+// except what always changes while a run works.
+
+import type { Request, RunContext } from "./approval.ts";
+import type { Context } from "./context.ts";
+import { canonicalJson } from "./json.ts";
+import {
+  type Field,
+  requestChars,
+  requestParts,
+  secretsIn,
+  sentParts,
+  type Told,
+} from "./text/request-text.ts";
+import type { Drawing } from "./text/secrets.ts";
+import type { Snapshot } from "./snapshot.ts";
+import { volatileIn, without } from "./volatile-fields.ts";
+
+type Fields = RunContext["fields"];
+
+/** In a policy a field of the run is named `run.plan`. */
+const PREFIX = "run.";
+
+/** Said elsewhere, or another one at every look. In lower case, without strokes: `created_at` and `createdAt` are one. */
+const NEVER_CONTEXT = new Set(
+  `id status output pending_approvals created_at queued_at started_at updated_at modified_at last_modified
+  completed_at finished_at ended_at failed_at canceled_at cancelled_at paused_at resumed_at last_seen_at
+  last_activity_at last_heartbeat_at heartbeat_at heartbeat now time timestamp server_time elapsed elapsed_ms
+  elapsed_seconds duration duration_ms duration_seconds uptime`
+    .split(/\s+/)
+    .map(plainName),
+);
+
+function plainName(name: string): string {
+  return name.replace(/[_-]/g, "").toLowerCase();
+}
+
+/** What is compared from look to look, and shown. */
+export function contextFields({ input, extra }: Pick<Snapshot, "input" | "extra">): Fields {
+  const all = input === null ? extra : { input, ...extra };
+  return Object.fromEntries(Object.entries(all).filter(([name]) => !NEVER_CONTEXT.has(plainName(name))));
+}
+
+/** Null: the service says nothing of the run but its state. The same object while nothing of it has changed. */
+export function contextOf(before: RunContext | null, snapshot: Snapshot, ctx: Context): RunContext | null {
+  const fields = contextFields(snapshot);
+  if (Object.keys(fields).length === 0) return null;
+  const volatile = volatileIn(fields, ofRun(ctx.policy.volatile));
+  const digest = ctx.digest(contextText({ fields, volatile }));
+  if (before?.digest === digest && before.volatile.join() === volatile.join()) return before;
+  const shown = { fields, volatile };
+  return { ...shown, digest, chars: requestChars(asRequest(shown)) };
+}
+
+/** What the digest is taken of. */
+export function contextText({ fields, volatile }: Pick<RunContext, "fields" | "volatile">): string {
+  return canonicalJson(["run", without(fields, volatile)]);
+}
+
+/** Those of a policy's paths that name fields of the run. */
+function ofRun(paths: readonly string[]): readonly string[] {
+  return paths.filter((path) => path.startsWith(PREFIX)).map((path) => path.slice(PREFIX.length));
+}
+
+/** All others name fields of requests. */
+export function ofRequests(paths: readonly string[]): readonly string[] {
+  return paths.filter((path) => !path.startsWith(PREFIX));
+}
+
+/** The context that the request was seen in; null where there was none, or it is known no more. */
+export function contextBehind(context: RunContext | null, request: Request): RunContext | null {
+  if (request.shownContext !== undefined) return request.shownContext;
+  return context !== null && context.digest === request.context ? context : null;
+}
+
+/** As the service sent them. */
+export function contextParts({ fields }: Shown): readonly Field[] {
+  return sentParts(asRequest({ fields })).fields;
+}
+
+/** The whole, drawn. Takes as long as the fields are. */
+export function drawnContext(shown: Shown, as: Drawing): readonly Field[] {
+  return requestParts(asRequest(shown), as).fields;
+}
+
+export function secretsInContext(shown: Shown): readonly string[] {
+  return secretsIn(asRequest(shown));
+}
+
+type Shown = Pick<RunContext, "fields"> & { readonly volatile?: readonly string[] };
+
+function asRequest({ fields, volatile = [] }: Shown): Told {
+  return { action: null, content: fields, volatile };
+}

@@ -1,0 +1,134 @@
+// Parts of untrusted texts, drawn. A text may be millions of characters long, so it is cut before it is searched for secrets and
+// for what hides: the work follows what is shown. A little more than is shown is searched, so that no cut leaves half a secret.
+
+import { groupDigits } from "./group-digits.ts";
+import { type Drawing, type Veil, veiled, veils } from "./secrets.ts";
+import { allSeen, clip, countedChars } from "./text.ts";
+
+/** `text` as it is shown, and how many characters of the original stand behind it (of a tail: before it). */
+export type Excerpt = { readonly text: string; readonly hidden: number };
+
+/** Within so many characters each shape of a secret is known for what it is. */
+export const CONTEXT_CHARS = 2_048;
+/** A private key in PEM is shorter. */
+const PEM_CHARS = 65_536;
+
+/** The beginning, in at most `max` characters as Slack counts them. The whole where it fits. */
+export function head(text: string, max: number, as: Drawing): Excerpt {
+  return from(text, 0, max, as);
+}
+
+/** As above, from a place in the text on. */
+export function from(text: string, place: number, max: number, as: Drawing): Excerpt {
+  const base = Math.max(0, place - CONTEXT_CHARS);
+  const part = text.slice(base, place + max + CONTEXT_CHARS);
+  const over = veils(part, as);
+  const start = outside(over, part, place - base);
+  return fitted(Math.max(0, Math.min(part.length - start, max)), max, (chars) => {
+    const end = outside(over, part, start + chars);
+    return { text: drawn(part, over, start, end), hidden: text.length - base - end };
+  });
+}
+
+/** The end. Empty where no place can be told that is not in the middle of a secret. */
+export function tail(text: string, max: number, as: Drawing): Excerpt {
+  const base = Math.max(0, text.length - max - CONTEXT_CHARS);
+  const part = text.slice(base);
+  const over = veils(part, as);
+  const first = as === "open" || base === 0 ? 0 : firstKnown(text, base);
+  return fitted(Math.min(part.length - first, max), max, (chars) => {
+    const start = outside(over, part, part.length - chars);
+    return { text: drawn(part, over, start, part.length), hidden: base + start };
+  });
+}
+
+/** How far behind `base` no secret goes on any more that began before it. */
+function firstKnown(text: string, base: number): number {
+  const before = text.slice(Math.max(0, base - PEM_CHARS), base + CONTEXT_CHARS);
+  const inKey = before.lastIndexOf("-----BEGIN ") > before.lastIndexOf("-----END ");
+  const begin = inKey ? text.indexOf("-----END ", base + CONTEXT_CHARS) : base;
+  if (begin < 0) return text.length - base;
+  const space = text.slice(begin).search(/\s/);
+  return space < 0 ? text.length - base : begin - base + space;
+}
+
+/** Draws fewer and fewer characters until what comes of them fits. */
+function fitted(chars: number, max: number, draw: (chars: number) => Excerpt): Excerpt {
+  for (let left = chars; ;) {
+    const excerpt = draw(left);
+    const counted = countedChars(excerpt.text);
+    if (counted <= max || left <= 0) return excerpt;
+    left = Math.max(0, Math.min(left - 1, Math.floor((left * max) / counted)));
+  }
+}
+
+/** The place itself, or the end of the secret or of the character that it lies in. */
+export function outside(over: readonly Veil[], part: string, place: number): number {
+  const veil = over.find(({ range }) => range[0] < place && place < range[1]);
+  if (veil !== undefined) return veil.range[1];
+  const splits = place > 0 && place < part.length && clip(part, place).shown.length < place;
+  return splits ? place + 1 : place;
+}
+
+function drawn(part: string, over: readonly Veil[], start: number, end: number): string {
+  const inside = over
+    .filter(({ range }) => range[0] >= start && range[1] <= end)
+    .map(({ range, own }): Veil => ({ range: [range[0] - start, range[1] - start], own }));
+  return allSeen(veiled(part.slice(start, end), inside));
+}
+
+/** Both ends of a text that does not fit, and how many characters are left out between them. */
+export type Ends = { readonly head: string; readonly left: number; readonly tail: string };
+
+/** In less room a tail says nothing. */
+const MIN_ROOM_FOR_TAIL = 240;
+const TAIL_SHARE = 0.25;
+
+export function ends(text: string, max: number, as: Drawing): Ends {
+  const whole = head(text, max, as);
+  if (whole.hidden === 0 || max < MIN_ROOM_FOR_TAIL)
+    return { head: whole.text, left: whole.hidden, tail: "" };
+  const forTail = Math.floor(max * TAIL_SHARE);
+  const begin = head(text, max - forTail, as);
+  const end = tail(text, Math.min(forTail, begin.hidden), as);
+  const left = begin.hidden - (text.length - end.hidden);
+  return left > 0 && end.text !== ""
+    ? { head: begin.text, left, tail: end.text }
+    : { head: whole.text, left: whole.hidden, tail: "" };
+}
+
+/** Whether it fits, and how much is missing where it does not. Slack refuses an empty text. */
+export function shortened(text: string, max: number, as: Drawing): string {
+  const { text: shown, hidden } = head(text, max, as);
+  if (hidden > 0) return `${shown}… (${groupDigits(hidden)} more characters)`;
+  return shown === "" ? " " : shown;
+}
+
+/** In less (characters) a remark would leave nothing to read. */
+const ROOM_TO_COUNT = 30;
+
+/** One line for a title, a notification or a list, fit for a channel; what is cut is counted, because the whole stands elsewhere. */
+export function oneLine(text: string, max: number, as: Drawing = "masked"): string {
+  return lineExcerpt(text, max, as).text;
+}
+
+/** The same, with how many characters are left out. */
+export function lineExcerpt(text: string, max: number, as: Drawing): Excerpt {
+  const begun = text.trimStart();
+  const part = begun.slice(0, 2 * max + CONTEXT_CHARS);
+  const over = veils(part, as);
+  const line = (end: number): string => drawn(part, over, 0, end).replace(/\s+/g, " ").trim();
+  const whole = part.length === begun.length ? line(part.length) : null;
+  if (whole !== null && whole.length <= max) return { text: whole, hidden: 0 };
+  for (let left = Math.min(part.length, 2 * max); ;) {
+    const end = outside(over, part, left);
+    const hidden = begun.length - end;
+    const shown = line(end) + remark(hidden, max);
+    if (shown.length <= max || left <= 0) return { text: clip(shown, max).shown, hidden };
+    left = Math.max(0, Math.min(left - 1, Math.floor((left * max) / shown.length)));
+  }
+}
+
+function remark(hidden: number, max: number): string {
+  return max < ROOM_TO_COUNT ? "…" : `… (${groupDigits(hidden)} more)`;
+}

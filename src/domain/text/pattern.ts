@@ -1,0 +1,81 @@
+// Patterns of a policy: the whole text, with * for any text. No regular expressions: the texts are a stranger's, and some
+// expressions take forever on some texts.
+
+import { numberText } from "../json.ts";
+import type { Scalar } from "../policy/readings.ts";
+import { unseenRemoved } from "./text.ts";
+
+/** As the policy has it. Only a text holds stars. */
+export type Pattern = string | number | boolean;
+
+/** To normalize a run of marks takes time in the square of its length. Unicode's stream-safe format (UAX #15) ends it at 30. */
+const MORE_MARKS = /(\p{M}{30})\p{M}+/gu;
+
+/** What two texts have in common that a reader takes for the same: without invisible characters, whatever the case, form and spaces. */
+export function foldForMatching(text: string): string {
+  const form = text.replace(MORE_MARKS, "$1").normalize("NFKC");
+  return unseenRemoved(form).toLowerCase().replace(/\s+/g, " ").trim();
+}
+
+/** Both are folded. Takes time in proportion to the sum of the two lengths. */
+export function matchesPattern(pattern: string, text: string): boolean {
+  const parts = pattern.split("*");
+  const [first = "", last = ""] = [parts[0], parts.at(-1)];
+  if (parts.length === 1) return text === pattern;
+  if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last))
+    return false;
+  let at = first.length;
+  const end = text.length - last.length;
+  for (const part of parts.slice(1, -1)) {
+    if (part === "") continue;
+    const found = find(part, text, at, end);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return true;
+}
+
+/** Where the part stands first between `from` and `end`; -1: nowhere. Knuth, Morris and Pratt: no character is read twice. */
+function find(part: string, text: string, from: number, end: number): number {
+  const back = bordersOf(part);
+  let matched = 0;
+  for (let at = from; at < end; at += 1) {
+    const unit = text.charCodeAt(at);
+    while (matched > 0 && part.charCodeAt(matched) !== unit) matched = back[matched - 1] ?? 0;
+    if (part.charCodeAt(matched) === unit) matched += 1;
+    if (matched === part.length) return at + 1 - matched;
+  }
+  return -1;
+}
+
+/** For each beginning of the part: how long the longest other beginning is that it ends with. */
+function bordersOf(part: string): readonly number[] {
+  const borders = [0];
+  let matched = 0;
+  for (let at = 1; at < part.length; at += 1) {
+    const unit = part.charCodeAt(at);
+    while (matched > 0 && part.charCodeAt(matched) !== unit) matched = borders[matched - 1] ?? 0;
+    if (part.charCodeAt(matched) === unit) matched += 1;
+    borders.push(matched);
+  }
+  return borders;
+}
+
+/** The very same text or value, letter by letter and of the same type. A pattern of stars alone is any value. */
+export function isExactly(pattern: Pattern, value: Scalar): boolean {
+  if (typeof pattern !== "string")
+    return typeof value === "string" ? false : textOf(value) === String(pattern);
+  return /^\*+$/.test(pattern) || (typeof value === "string" && matchesPattern(pattern, value));
+}
+
+/** What somebody or some program could take for it. `asRead`: the value's text, folded. */
+export function mayBe(pattern: Pattern, asRead: string): boolean {
+  const wanted = foldForMatching(String(pattern));
+  return (
+    matchesPattern(wanted, asRead) || (wanted !== "" && asRead !== "" && Number(wanted) === Number(asRead))
+  );
+}
+
+export function textOf(value: Scalar): string {
+  return typeof value === "string" || typeof value === "boolean" ? String(value) : (numberText(value) ?? "");
+}

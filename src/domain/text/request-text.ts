@@ -1,0 +1,136 @@
+// A request written out for people: the action first, then every other field the service sent, known to us or not.
+
+import type { Request } from "../approval.ts";
+import { oneLine } from "./excerpt.ts";
+import { isRecord, type Json } from "../json.ts";
+import { type Drawing, fieldVeils, secretsUnder, veiled, veils } from "./secrets.ts";
+import { allSeen, channelText, countedChars, visible } from "./text.ts";
+
+export type RequestParts = {
+  /** Null: the service did not say what is asked. */
+  readonly action: string | null;
+  readonly fields: readonly Field[];
+};
+
+/** The name stands on one line, so that it can pass for nothing but a name. */
+export type Field = { readonly name: string; readonly text: string };
+
+/** Up to here the card itself holds the whole request (characters, made visible). */
+export const CARD_HOLDS_CHARS = 2_400;
+/** Up to here the modal does: 250 kB is Slack's limit for a view, and a character takes up to four bytes. */
+export const MODAL_HOLDS_CHARS = 50_000;
+
+/** Said elsewhere on the card, so not repeated as a field. */
+const SHOWN_APART = new Set(["id", "action"]);
+
+export type Told = Pick<Request, "action" | "content" | "volatile">;
+
+/** As the service sent it: nothing made visible, nothing masked. */
+export function sentParts({ action, content }: Told): RequestParts {
+  if (!isRecord(content)) {
+    const fields = typeof content === "string" ? [] : [{ name: "sent", text: written(content) }];
+    return { action, fields };
+  }
+  const fields = Object.entries(content)
+    .filter(
+      ([name, value]) => !SHOWN_APART.has(name) || (name === "action" && action === null && value !== null),
+    )
+    .filter(([name, value]) => name !== "status" || value !== "pending")
+    .map(([name, value]) => ({ name, text: written(value) }));
+  return { action, fields };
+}
+
+const written = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
+
+/** Which fields may change under a decision, in our own words; null: none. */
+export function volatileField({ volatile = [] }: Pick<Told, "volatile">): Field | null {
+  if (volatile.length === 0) return null;
+  const text = `${volatile.map(visible).join(", ")} (as first seen; not part of what is decided)`;
+  return { name: "May change without notice", text };
+}
+
+/**
+ * The whole of it, drawn: `open` as it is, for whoever decides; `masked` for a channel, with secrets of well-known shapes masked.
+ * Invisible characters and look-alikes are made visible either way. Takes as long as the request is.
+ */
+export function requestParts(request: Told, as: Drawing): RequestParts {
+  const { action, fields } = sentParts(request);
+  const remark = volatileField(request);
+  const drawn = fields.map(({ name, text }) => ({
+    name: nameText(name, as),
+    text: fieldText(name, text, as),
+  }));
+  return {
+    action: action === null ? null : as === "open" ? visible(action) : channelText(action),
+    fields: remark === null ? drawn : [...drawn, remark],
+  };
+}
+
+/** A field whose name says that it is a secret is masked whole. */
+function fieldText(name: string, text: string, as: Drawing): string {
+  return allSeen(veiled(text, as === "open" ? veils(text, as) : fieldVeils(name, text)));
+}
+
+/** A name on one line: its ends of lines are written by their numbers. */
+export function nameText(name: string, as: Drawing): string {
+  if (name === "") return "(no name)";
+  return onOneLine(as === "open" ? visible(name) : channelText(name));
+}
+
+const NAME_CHARS = 60;
+
+export function shortName(name: string, as: Drawing): string {
+  const whole = name.length <= NAME_CHARS ? nameText(name, as) : null;
+  return whole !== null && whole.length <= NAME_CHARS ? whole : oneLine(name, NAME_CHARS, as);
+}
+
+const LINE_ENDS: { readonly [char: string]: string } = { "\n": "⟨U+000A⟩", "\t": "⟨U+0009⟩" };
+const onOneLine = (text: string): string => text.replace(/[\n\t]/g, (char) => LINE_ENDS[char] ?? char);
+
+/** One below the other. */
+export function fieldsText(fields: readonly Field[]): string {
+  const lines = fields.map(({ name, text }) =>
+    text.includes("\n") ? `${name}:\n${text}` : `${name}: ${text}`,
+  );
+  return lines.join("\n");
+}
+
+export const NO_ACTION_TEXT = "(the service did not say what the action is)";
+
+export function requestText(request: Told, as: Drawing): string {
+  const { action, fields } = requestParts(request, as);
+  const first = action ?? NO_ACTION_TEXT;
+  return fields.length === 0 ? first : `${first}\n\n${fieldsText(fields)}`;
+}
+
+/** In the order of the fields. Takes as long as the request is. */
+export function secretsIn(request: Told): readonly string[] {
+  const { action, fields } = sentParts(request);
+  const text = action ?? "";
+  const inAction = secretsUnder(text, veils(text, "masked"));
+  return [
+    ...inAction,
+    ...fields.flatMap((each) => secretsUnder(each.text, fieldVeils(each.name, each.text))),
+  ];
+}
+
+/** Of all that is decided on: the request, and the run's own fields. */
+export function shownChars({ chars, contextChars = 0 }: Pick<Request, "chars" | "contextChars">): number {
+  return chars + contextChars;
+}
+
+/** What is drawn is at least half as long as what was sent: carriage returns before newlines go, and nothing else. */
+const MOST_SENT_PER_CHAR = 2;
+
+/** How long it is when it is written out (characters as Slack counts them). Of one that needs a file: at least so long. */
+export function requestChars(request: Told): number {
+  const { action, fields } = sentParts(request);
+  const sent = fields.reduce((sum, { name, text }) => sum + name.length + text.length, (action ?? "").length);
+  if (sent > MODAL_HOLDS_CHARS * MOST_SENT_PER_CHAR) return sent;
+  return countedChars(requestText(request, "open"));
+}
+
+/** Too long even for a modal: it is attached to the thread as a file before anybody can decide. */
+export function needsFile(request: Request): boolean {
+  return shownChars(request) > MODAL_HOLDS_CHARS;
+}

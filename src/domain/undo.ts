@@ -1,0 +1,41 @@
+// While an approval is held, whoever gave it may take it back. Nothing of it has left, so the approval waits again.
+
+import { asPast, earlierVotes, reopen, withoutVotes } from "./approval-transitions.ts";
+import type { Approval, Decision } from "./approval.ts";
+import type { Context } from "./context.ts";
+import type { Refusal } from "./authorization.ts";
+import type { ApprovalId, TeamId, UserId } from "./ids.ts";
+import { err, ok, type Result } from "./result.ts";
+import { findApproval, replaceApproval, type Run } from "./run.ts";
+
+export type UndoAttempt = {
+  readonly approval: ApprovalId;
+  readonly version: number;
+  readonly by: { readonly team: TeamId; readonly user: UserId };
+};
+
+/** The same run for a click that comes twice. */
+export function undo(
+  run: Run,
+  { approval: id, version, by }: UndoAttempt,
+  ctx: Context,
+): Result<Run, Refusal> {
+  const approval = findApproval(run, id);
+  if (approval === null) return err({ type: "unknown" });
+  const isMine = (decision: Decision): boolean =>
+    decision.by?.user === by.user && decision.by.team === by.team;
+  if (approval.version !== version) return wasUndone(approval, isMine) ? ok(run) : err({ type: "too-late" });
+  const { state } = approval;
+  if (state.type !== "decided" || state.delivery.type !== "held") return err({ type: "too-late" });
+  const given = [...earlierVotes(state.decision), withoutVotes(state.decision)];
+  const mine = given.find(isMine);
+  if (mine === undefined) return err({ type: "not-yours" });
+  // A new version: the form that was submitted must not decide a second time when Slack delivers it again.
+  const open = reopen(approval, approval.request, ctx.nonce(), asPast(mine, "undone"));
+  return ok(replaceApproval(run, { ...open, votes: given.filter((each) => each !== mine) }));
+}
+
+function wasUndone({ past }: Approval, isMine: (decision: Decision) => boolean): boolean {
+  const last = past.at(-1);
+  return last?.cause === "undone" && isMine(last.decision);
+}

@@ -1,0 +1,17 @@
+import type { Context } from "../domain/context.ts";
+import { applyPolicy } from "../domain/applied-rule.ts";
+import type { Change, Store } from "../ports.ts";
+
+const MAX_RUNS = 100_000;
+
+/** Every card that waits for a decision shows the rule it stands under now. */
+export async function applyPolicyToWaiting(
+  store: Pick<Store, "list" | "channelsInUse">,
+  change: Change,
+  context: () => Context,
+): Promise<void> {
+  const channels = await store.channelsInUse();
+  if (channels.length === 0) return;
+  const waiting = await store.list({ channels, only: "pending", limit: MAX_RUNS });
+  for (const { key } of waiting) await change(key, (run) => applyPolicy(run, context()));
+}

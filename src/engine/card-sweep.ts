@@ -1,0 +1,157 @@
+// Sees to it that the card of a pending approval stays in Slack. Slack tells of a deletion, if the app hears its events; besides,
+// each card is looked for now and then, and at once when somebody asks what is pending.
+
+import type { ChannelId, MessageTs, RunKey } from "../domain/ids.ts";
+import { afterRejoining, markMaybeDeleted, messagesToKeep } from "../domain/deleted-messages.ts";
+import type { Run, Slot } from "../domain/run.ts";
+import type { Clock } from "./clock.ts";
+import { DueQueue } from "./due-queue.ts";
+import { type Chat, type EventLog, type PacedEffect, PortError, type Store } from "../ports.ts";
+import type { RunEngine } from "./run-engine.ts";
+
+export type CardSweep = {
+  /** Slack says that this message was deleted. Never rejects. */
+  deleted(channel: ChannelId, ts: MessageTs): Promise<void>;
+  /** The app was let into the channel: what it refused is tried again now. Never rejects. */
+  letIn(channel: ChannelId): Promise<void>;
+  /** Somebody wants to see these runs: their cards are looked for now. */
+  lookNow(runs: readonly Run[]): void;
+  stop(): void;
+};
+
+/** Each card is looked for this often (ms), as far as the pace of reads allows: fifteen a minute. */
+export const LOOK_EVERY_MS = 45_000;
+const MOST_RUNS = 10_000;
+/** Deleted messages that are not known as cards: mostly what people said. The oldest are forgotten. */
+const MOST_UNKNOWN = 500;
+
+type Deps = {
+  engine: Pick<RunEngine, "change" | "onPlan">;
+  store: Pick<Store, "list">;
+  chat: Pick<Chat, "waitForTurn" | "isThere">;
+  clock: Clock;
+  log: EventLog;
+};
+
+type Card = {
+  readonly run: RunKey;
+  readonly channel: ChannelId;
+  readonly slot: Slot;
+  readonly ts: MessageTs;
+};
+
+export function createCardSweep(deps: Deps): CardSweep {
+  const { engine, clock, log, store } = deps;
+  const cards = createCards();
+  const looks = createLooks(deps, (card) => cards.at(card.channel, card.ts) === card);
+  // A card may be deleted before its post is answered.
+  const unknown = new Set<string>();
+
+  engine.onPlan((run) => {
+    for (const card of cards.put(run)) {
+      if (unknown.has(placeOf(card))) looks.now(card);
+      else looks.later(card);
+    }
+  });
+
+  async function guarded(what: string, act: () => Promise<void>): Promise<void> {
+    await act().catch((error: unknown) => log.error({ error }, what));
+  }
+
+  return {
+    deleted: (channel, ts) =>
+      guarded("a deleted card could not be noted; it is looked for later", async () => {
+        const card = cards.at(channel, ts);
+        if (card !== null) return gone(deps, card);
+        const [oldest] = unknown.add(placeOf({ channel, ts }));
+        if (unknown.size > MOST_UNKNOWN && oldest !== undefined) unknown.delete(oldest);
+      }),
+    letIn: (channel) =>
+      guarded("what a channel refused could not be tried again at once; it is later", async () => {
+        const runs = await store.list({ channels: [channel], only: "unfinished", limit: MOST_RUNS });
+        for (const { key } of runs) await engine.change(key, (run) => afterRejoining(run, clock.monotonic()));
+      }),
+    lookNow: (runs) => {
+      for (const card of runs.flatMap(({ key }) => cards.of(key))) looks.now(card);
+    },
+    stop: looks.stop,
+  };
+}
+
+type Looks = {
+  readonly later: (card: Card) => void;
+  /** Before everything that is merely due. */
+  readonly now: (card: Card) => void;
+  readonly stop: () => void;
+};
+
+/** One card after the other, each again and again for as long as it is current. */
+function createLooks(deps: Deps, isCurrent: (card: Card) => boolean): Looks {
+  const awaited = new Set<Card>();
+  const queue: DueQueue<Card> = new DueQueue(deps.clock, 1, async (card) => {
+    const turn = awaited.delete(card) ? AWAITED : UNASKED;
+    if (!isCurrent(card)) return;
+    await fetchRun(deps, card, turn, () => isCurrent(card));
+    if (isCurrent(card)) later(card);
+  });
+  const later = (card: Card): void => queue.advance(card, deps.clock.monotonic() + LOOK_EVERY_MS);
+  const now = (card: Card): void => {
+    awaited.add(card);
+    queue.advance(card, 0);
+  };
+  return { later, now, stop: () => queue.stop() };
+}
+
+type Turn = Pick<PacedEffect, "kind" | "urgency">;
+const AWAITED: Turn = { kind: "read", urgency: 1 };
+const UNASKED: Turn = { kind: "sweep", urgency: 2 };
+
+async function fetchRun(deps: Deps, card: Card, turn: Turn, wanted: () => boolean): Promise<void> {
+  const { chat, log } = deps;
+  try {
+    await chat.waitForTurn({ channel: card.channel, ...turn });
+    if (wanted() && !(await chat.isThere(card.channel, card.ts)) && wanted()) await gone(deps, card);
+  } catch (error) {
+    // Slack did not say, or the store failed: the next look comes.
+    if (!(error instanceof PortError)) log.error({ run: card.run, error }, "a card could not be looked for");
+    else log.debug({ run: card.run, code: error.code }, "a card could not be looked for");
+  }
+}
+
+async function gone({ engine, clock, log }: Deps, { run: key, slot, ts }: Card): Promise<void> {
+  log.warn({ run: key, slot }, "a card is not in Slack any more; it is posted again");
+  await engine.change(key, (run) => markMaybeDeleted(run, slot, ts, clock.monotonic()));
+}
+
+type Cards = {
+  /** Takes over what of the run is to be kept; returns what is new. */
+  put(run: Run): Card[];
+  at(channel: ChannelId, ts: MessageTs): Card | null;
+  of(run: RunKey): readonly Card[];
+};
+
+const placeOf = ({ channel, ts }: Pick<Card, "channel" | "ts">): string => `${channel} ${ts}`;
+
+/** Only of pending approvals, so there are few. */
+function createCards(): Cards {
+  const byRun = new Map<RunKey, readonly Card[]>();
+  const byPlace = new Map<string, Card>();
+  function put(run: Run): Card[] {
+    const { key, channel } = run;
+    const before = byRun.get(key) ?? [];
+    const kept = messagesToKeep(run);
+    const known = ({ slot, ts }: Pick<Card, "slot" | "ts">): Card | undefined =>
+      before.find((each) => each.slot === slot && each.ts === ts);
+    const after = kept.map((each): Card => known(each) ?? { run: key, channel, ...each });
+    for (const card of before) if (!after.includes(card)) byPlace.delete(placeOf(card));
+    for (const card of after) byPlace.set(placeOf(card), card);
+    if (after.length > 0) byRun.set(key, after);
+    else byRun.delete(key);
+    return after.filter((card) => !before.includes(card));
+  }
+  return {
+    put,
+    at: (channel, ts) => byPlace.get(placeOf({ channel, ts })) ?? null,
+    of: (run) => byRun.get(run) ?? [],
+  };
+}

@@ -1,0 +1,71 @@
+// Can enough people approve this? Asked when its card is posted, so that nobody waits for somebody who does not exist.
+
+import { countKeyOf } from "../domain/approver-count.ts";
+import { refusalToDecide } from "../domain/authorization.ts";
+import type { Effect, Outcome } from "../domain/effect.ts";
+import type { UserId } from "../domain/ids.ts";
+import { groupsAndChannelsOf, type Rule } from "../domain/policy/policy.ts";
+import { findApproval, type Run } from "../domain/run.ts";
+import { type People, PortError } from "../ports.ts";
+
+/** It is for showing only: whoever clicks is looked up again. */
+const AGE_MS = 60_000;
+/** In a larger group, of whose first members too few may approve, nobody can say (people). */
+const ASKED_AT_MOST = 100;
+const AT_ONCE = 5;
+
+type Counting = Pick<People, "lookUp" | "membersOf" | "isPublic">;
+
+export async function countApprovers(
+  run: Run,
+  effect: Extract<Effect, { type: "count-approvers" }>,
+  people: Counting,
+): Promise<Outcome> {
+  const approval = findApproval(run, effect.approval);
+  if (approval === null) return { type: "gone" };
+  const of = countKeyOf(approval);
+  const { rule } = approval.appliedRule;
+  try {
+    const grows = rule.approvers === "anyone" && (await people.isPublic(run.channel, AGE_MS));
+    return { type: "counted", of, able: await countAble(run, rule, people), grows };
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    return { type: "counted", of, able: null, grows: false };
+  }
+}
+
+/** No further than the rule needs. Null: there are too many to ask them all. */
+async function countAble(run: Run, rule: Rule, people: Counting): Promise<number | null> {
+  const candidates = await candidatesOf(run, rule, people);
+  let able = 0;
+  for (let from = 0; from < Math.min(candidates.length, ASKED_AT_MOST); from += AT_ONCE) {
+    const some = candidates.slice(from, Math.min(from + AT_ONCE, ASKED_AT_MOST));
+    const found = await Promise.all(some.map((user) => isAble(run, rule, user, people)));
+    able += found.filter(Boolean).length;
+    if (able >= rule.needs) return rule.needs;
+  }
+  return candidates.length > ASKED_AT_MOST ? null : able;
+}
+
+async function candidatesOf(
+  { channel }: Run,
+  { approvers }: Rule,
+  { membersOf }: Counting,
+): Promise<UserId[]> {
+  const sets = approvers === "anyone" ? [channel] : groupsAndChannelsOf(approvers);
+  const members = await Promise.all(sets.map((set) => membersOf(set, AGE_MS)));
+  return [...new Set([...(approvers === "anyone" ? [] : approvers.users), ...members.flat()])];
+}
+
+/** Everybody who is asked about is among the rule's approvers; the rest is the one function's to say. */
+async function isAble(run: Run, rule: Rule, user: UserId, people: Counting): Promise<boolean> {
+  if (user === run.requester && !rule.selfApproval) return false;
+  try {
+    const person = await people.lookUp(run.team, user, run.channel, AGE_MS);
+    return refusalToDecide(person, run, { ...rule, approvers: "anyone" }) === null;
+  } catch (error) {
+    // A person whom Slack does not know can't approve anything.
+    if (error instanceof PortError && error.code === "user_not_found") return false;
+    throw error;
+  }
+}

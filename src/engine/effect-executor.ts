@@ -1,0 +1,223 @@
+// Carries out effects: waits for an effect's turn, makes sure it is still wanted, marks it, performs it, settles it.
+// The same effect is never under way twice.
+
+import pRetry from "p-retry";
+import { type Effect, effectKey, type Outcome } from "../domain/effect.ts";
+import type { RunKey } from "../domain/ids.ts";
+import { recheckAuthority, STANDS } from "../domain/recheck-authority.ts";
+import { reconcile } from "../domain/reconcile.ts";
+import { findApproval, type Run, runId } from "../domain/run.ts";
+import { applyOutcome, markSending } from "../domain/apply-outcome.ts";
+import { auditOfSending } from "../audit/run-diff.ts";
+import { checkBeforeSending, type SendPermit } from "./check-before-sending.ts";
+import { paceOf } from "./perform-effect.ts";
+import { PortError } from "../ports.ts";
+import { decisionFingerprint } from "./prove-decision.ts";
+import { releaseRunId } from "./reused-run.ts";
+import type { EngineHandle, ExecutionHandle, ExecutorDeps } from "./execution-handle.ts";
+
+export type EffectExecutor = {
+  start(run: Run, effect: Effect, back: EngineHandle): void;
+  /** Has this process an effect of the run under way? */
+  isUnderWay(key: RunKey, effect: Effect): boolean;
+  /** Starts nothing more and waits for what is under way, at most `ms`. */
+  stop(ms: number): Promise<void>;
+};
+
+/** After a failure of our own (the database, a lost lease, a fault in this program) the run waits this long (ms). */
+const AFTER_FAILURE_MS = 1_000;
+
+export function createEffectExecutor(deps: ExecutorDeps): EffectExecutor {
+  const underWay = new Map<string, Promise<void>>();
+  const busy = new Map<RunKey, number>();
+  let stopping = false;
+  const count = (key: RunKey, by: 1 | -1): void => {
+    const left = (busy.get(key) ?? 0) + by;
+    if (left === 0) busy.delete(key);
+    else busy.set(key, left);
+  };
+
+  function start(run: Run, effect: Effect, back: EngineHandle): void {
+    const id = `${run.key} ${effectKey(effect)}`;
+    if (stopping || underWay.has(id)) return;
+    underWay.set(id, runToEnd(id, run, effect, back));
+  }
+
+  async function runToEnd(id: string, run: Run, effect: Effect, back: EngineHandle): Promise<void> {
+    count(run.key, 1);
+    const afterMs = await execute(deps, run, effect, { ...back, stopping: () => stopping });
+    underWay.delete(id);
+    count(run.key, -1);
+    back.again(run.key, afterMs);
+  }
+
+  async function stop(ms: number): Promise<void> {
+    stopping = true;
+    const late = new Promise<void>((resolve) => void deps.clock.after(ms, resolve));
+    await Promise.race([Promise.allSettled(underWay.values()), late]);
+  }
+
+  return { start, isUnderWay: (key, effect) => underWay.has(`${key} ${effectKey(effect)}`), stop };
+}
+
+const ANYTHING: SendPermit = { only: null, people: [] };
+
+/** Is the decision in the store still the one that was checked? */
+function isChecked(run: Run, effect: Effect, { only }: SendPermit): boolean {
+  if (effect.type !== "send-decision") return true;
+  const approval = findApproval(run, effect.approval);
+  return approval !== null && only !== null && decisionFingerprint(approval) === only;
+}
+
+/** Never rejects. Resolves to when the run should be looked after again (ms). */
+async function execute(
+  deps: ExecutorDeps,
+  run: Run,
+  effect: Effect,
+  handle: ExecutionHandle,
+): Promise<number> {
+  const settling = createOutcomeWriter(deps, run.key, effect, handle);
+  try {
+    const turn = paceOf(run, effect);
+    if (turn !== null) await deps.chat.waitForTurn(turn);
+    if (handle.stopping()) return 0;
+    const leave =
+      effect.type === "send-decision" ? await checkBeforeSending(deps, run, effect, handle) : ANYTHING;
+    if ("not" in leave) return await settling.once(leave.not);
+    const marked = await markInStore(deps, run.key, effect, { ...handle, leave });
+    if (marked.type === "lost") return AFTER_FAILURE_MS;
+    if (marked.type === "unwanted") return 0;
+    if (marked.type === "unverified") return await settling.once(UNVERIFIED);
+    const outcome = await performed(deps, marked.run, effect);
+    logOutcome(deps, marked.run, effect, outcome);
+    return await settling.untilSaved(outcome);
+  } catch (error) {
+    deps.log.error({ run: run.key, effect: effectKey(effect), error }, "an effect could not be carried out");
+    // The mark may be in the store with nobody behind it any more.
+    await settling.once({ type: "unsure", why: "something failed inside Countersign" }).catch(() => 0);
+    return AFTER_FAILURE_MS;
+  }
+}
+
+async function performed(deps: ExecutorDeps, run: Run, effect: Effect): Promise<Outcome> {
+  try {
+    return await deps.perform(run, effect);
+  } catch (error) {
+    deps.log.error({ run: run.key, effect: effectKey(effect), error }, "a fault in Countersign");
+    return { type: "unsure", why: "something failed inside Countersign" };
+  }
+}
+
+type Marked =
+  | { readonly type: "begun"; readonly run: Run }
+  /** Nobody can say just now whether whoever decided may still do so. */
+  | { readonly type: "unverified" }
+  | { readonly type: "unwanted" }
+  | { readonly type: "lost" };
+
+/** Marks the effect in the store before its first byte leaves. A decision that does not stand any more is void instead. */
+async function markInStore(
+  { clock, context }: Pick<ExecutorDeps, "clock" | "context">,
+  key: RunKey,
+  effect: Effect,
+  handle: ExecutionHandle & { readonly leave: SendPermit },
+): Promise<Marked> {
+  const wanted = (run: Run): boolean =>
+    isChecked(run, effect, handle.leave) &&
+    reconcile(run, clock.monotonic()).effects.some((each) => effectKey(each) === effectKey(effect));
+  let marked = UNWANTED;
+  const saved = await handle.change(key, (run) => {
+    marked = UNWANTED;
+    if (!wanted(run)) return run;
+    const judged =
+      effect.type === "send-decision"
+        ? recheckAuthority(run, effect.approval, handle.leave.people, context())
+        : STANDS;
+    if (judged.type === "void") return judged.run;
+    if (judged.type === "unverified") {
+      marked = { type: "unverified" };
+      return run;
+    }
+    const begun = markSending(run, effect, clock.now());
+    marked = { type: "begun", run: begun };
+    return { run: begun, sideWrites: { audit: auditOfSending(begun, effect, clock.now()) } };
+  });
+  return saved === null ? { type: "lost" } : marked;
+}
+
+const UNWANTED: Marked = { type: "unwanted" };
+
+const UNVERIFIED: Outcome = {
+  type: "later",
+  afterMs: null,
+  why: "Countersign could not verify with Slack that whoever approved may still do so.",
+};
+
+function logOutcome({ log, metrics }: ExecutorDeps, run: Run, effect: Effect, outcome: Outcome): void {
+  // Not why, in words: the service's own may repeat the request.
+  const code = "code" in outcome ? { code: outcome.code } : {};
+  const ids = { run: run.key, runId: runId(run), effect: effectKey(effect), outcome: outcome.type, ...code };
+  if (outcome.type === "refused" || outcome.type === "unsure") log.warn(ids, "effect settled");
+  else log.info(ids, "effect settled");
+  metrics.effect(effect.type, outcome.type);
+  const state = effect.type === "send-decision" ? findApproval(run, effect.approval)?.state : null;
+  if (state?.type === "decided") metrics.decision(state.decision.verdict, outcome.type);
+}
+
+/** A lapsed lease is taken up again by this process within a minute; if another one has it, that one settles by its own look. */
+const LEASE_PATIENCE_MS = 90_000;
+
+export type OutcomeWriter = {
+  /** One attempt. Resolves to when to look after the run again (ms). Rejects when the store fails. */
+  once(outcome: Outcome): Promise<number>;
+  /** What happened must reach the store: until it does, a restart would have to call it unsure. */
+  untilSaved(outcome: Outcome): Promise<number>;
+};
+
+export function createOutcomeWriter(
+  deps: ExecutorDeps,
+  key: RunKey,
+  effect: Effect,
+  handle: ExecutionHandle,
+): OutcomeWriter {
+  const { clock, log } = deps;
+  const name = effectKey(effect);
+  let lostSince: number | null = null;
+
+  async function once(outcome: Outcome): Promise<number> {
+    try {
+      await save(outcome);
+    } catch (error) {
+      if (!isIdTaken(error) || outcome.type !== "created") throw error;
+      const { id } = outcome.snapshot;
+      await save((await releaseRunId(deps, handle.change, id)) ? outcome : { type: "taken", id });
+    }
+    return 0;
+  }
+
+  async function save(outcome: Outcome): Promise<void> {
+    const saved = await handle.change(key, (run) => applyOutcome(run, effect, outcome, deps.context()));
+    if (saved === null)
+      throw new PortError("the run is not held", { applied: "no", retry: "later", code: "lease_lost" });
+  }
+
+  function worthIt(error: Error): boolean {
+    if (!(error instanceof PortError) || error.retry === "never" || handle.stopping()) return false;
+    lostSince = error.code === "lease_lost" ? (lostSince ?? clock.monotonic()) : null;
+    return lostSince === null || clock.monotonic() - lostSince < LEASE_PATIENCE_MS;
+  }
+
+  async function untilSaved(outcome: Outcome): Promise<number> {
+    return pRetry(() => once(outcome), {
+      retries: Number.POSITIVE_INFINITY,
+      minTimeout: 200,
+      maxTimeout: 5_000,
+      shouldRetry: ({ error }) => worthIt(error),
+      onFailedAttempt: ({ error }) => log.error({ run: key, effect: name, error }, "not saved yet"),
+    });
+  }
+
+  return { once, untilSaved };
+}
+
+const isIdTaken = (error: unknown): boolean => error instanceof PortError && error.code === "run_id_taken";

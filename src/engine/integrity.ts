@@ -1,0 +1,215 @@
+// What was found in the database that this program did not write, and what follows: it is an entry of the audit, the admins are
+// told, and no approval leaves until one of them acknowledges it. Denials still leave: they can only stop an agent, and each
+// must be borne out by its own signed entry like every decision.
+//
+// Both the finding and the acknowledgement are signed entries, so the database alone can neither make nor take back either
+// without leaving another finding. An acknowledgement covers the findings that it names, and nothing that comes later.
+
+import type { AuditFault } from "../domain/audit/verify-chain.ts";
+import type { Context } from "../domain/context.ts";
+import type { TeamId, UserId } from "../domain/ids.ts";
+import { err, ok, type Result } from "../domain/result.ts";
+import { auditEntry, type KeptEntry } from "../audit/entry.ts";
+import type { Clock } from "./clock.ts";
+import { FAULT_WORDS } from "../audit/fault-words.ts";
+import type { Counters, EventLog, Finding, Store } from "../ports.ts";
+
+export type Integrity = {
+  /** Takes up what was found before, and looks anew. Rejects when the store fails. */
+  start(): Promise<void>;
+  found(finding: Finding): void;
+  state(): IntegrityState;
+  /** `by` null: at the shell, by whoever has the key. Rejects with PortError. */
+  acknowledge(by: Person | null, code: string, reason: string): Promise<Result<number, NotAcknowledged>>;
+  /** What was found is in the audit when this resolves, if the store takes it. */
+  stop(): Promise<void>;
+};
+
+type Person = { readonly team: TeamId; readonly user: UserId };
+
+export type IntegrityState = {
+  /** Findings that nobody has acknowledged. */
+  readonly open: readonly Finding[];
+  /** Names exactly these findings. Null: there are none. */
+  readonly code: string | null;
+};
+
+export type NotAcknowledged = "nothing-open" | "other-findings" | "no-reason";
+
+type Deps = {
+  readonly store: Pick<Store, "audit" | "auditAfter" | "provenEntry" | "hearTampering" | "checkAudit">;
+  readonly context: () => Pick<Context, "now" | "digest">;
+  readonly clock: Clock;
+  readonly log: EventLog;
+  readonly metrics: Pick<Counters, "tampered">;
+};
+
+/** What is found within this time (ms) is one entry and one alert. */
+const TOGETHER_MS = 500;
+/** After a failure of the store (ms). */
+const AGAIN_MS = 2_000;
+const AT_ONCE = 1_000;
+/** Of one entry; a thousand changed rows are no thousand alerts. */
+const FINDINGS_IN_ENTRY = 200;
+const CODE_CHARS = 10;
+const WORDS_CHARS = 2_000;
+
+const TAMPERED =
+  "TAMPERED: the database was changed outside Countersign; no approval leaves until an admin acknowledges it";
+
+function stateOf(open: readonly Finding[], digest: Context["digest"]): IntegrityState {
+  const ids = open.map(({ id }) => id).sort();
+  return { open, code: open.length === 0 ? null : digest(ids.join("\n")).slice(0, CODE_CHARS) };
+}
+
+export function createIntegrity(deps: Deps): Integrity {
+  const { store, log, metrics } = deps;
+  const book = createBook();
+  const teller = createTeller(deps);
+
+  const state = (): IntegrityState => stateOf(book.open(), deps.context().digest);
+
+  function found(finding: Finding): void {
+    if (!book.add(finding)) return;
+    log.error({ finding: finding.id, run: finding.run, words: finding.words }, TAMPERED);
+    metrics.tampered(book.open().length);
+    teller.tell(finding);
+  }
+
+  return {
+    found,
+    state,
+    async start() {
+      for (const finding of await readBook(store, book)) found(finding);
+      metrics.tampered(book.open().length);
+      store.hearTampering(found);
+      for (const finding of await store.checkAudit()) found(finding);
+    },
+    async acknowledge(by, code, reason) {
+      const { open, code: due } = state();
+      if (due === null) return err("nothing-open");
+      if (due !== code) return err("other-findings");
+      if (reason.trim() === "") return err("no-reason");
+      const findings = open.map(({ id }) => id);
+      await store.audit([acknowledgedEntry(deps, by, reason, findings)]);
+      book.settle(findings);
+      metrics.tampered(book.open().length);
+      log.warn({ by, findings }, "tampering was acknowledged; approvals leave again");
+      return ok(open.length);
+    },
+    stop: () => teller.stop(),
+  };
+}
+
+type Teller = { tell(finding: Finding): void; stop(): Promise<void> };
+
+/** Writes findings to the audit, those of a moment together; the alerts follow from there. */
+function createTeller(deps: Deps): Teller {
+  const { store, clock, log } = deps;
+  let untold: Finding[] = [];
+  let cancel: (() => void) | null = null;
+
+  async function write(): Promise<void> {
+    const findings = untold.splice(0, FINDINGS_IN_ENTRY);
+    if (findings.length === 0) return;
+    try {
+      await store.audit([foundEntry(deps, findings)]);
+    } catch (error) {
+      log.error({ error }, "a finding could not be written to the audit; trying again");
+      untold = [...findings, ...untold];
+      return soon(AGAIN_MS);
+    }
+    if (untold.length > 0) soon(TOGETHER_MS);
+  }
+
+  function soon(ms: number): void {
+    cancel ??= clock.after(ms, () => {
+      cancel = null;
+      void write();
+    });
+  }
+
+  return {
+    tell(finding) {
+      untold.push(finding);
+      soon(TOGETHER_MS);
+    },
+    async stop() {
+      cancel?.();
+      await write();
+      cancel?.();
+    },
+  };
+}
+
+type Book = {
+  /** False: it is known. */
+  add(finding: Finding): boolean;
+  settle(ids: readonly string[]): void;
+  open(): readonly Finding[];
+};
+
+function createBook(): Book {
+  const open = new Map<string, Finding>();
+  const acknowledged = new Set<string>();
+  return {
+    add(finding) {
+      if (open.has(finding.id) || acknowledged.has(finding.id)) return false;
+      open.set(finding.id, finding);
+      return true;
+    },
+    settle(ids) {
+      for (const id of ids) {
+        open.delete(id);
+        acknowledged.add(id);
+      }
+    },
+    open: () => [...open.values()],
+  };
+}
+
+/** What was found and acknowledged before. Resolves to the entries that somebody else wrote: they count for nothing. */
+async function readBook(store: Deps["store"], book: Book): Promise<readonly Finding[]> {
+  const forged: Finding[] = [];
+  const kinds = ["tampering-found", "tampering-acknowledged"] as const;
+  for (let after = 0; ;) {
+    const entries = await store.auditAfter(after, kinds, AT_ONCE);
+    for (const { seq } of entries) {
+      const proven = await store.provenEntry(seq);
+      if (proven.ok) take(book, proven.kept);
+      else forged.push(entryFinding(seq, proven.fault));
+    }
+    const last = entries.at(-1);
+    if (last === undefined) return forged;
+    after = last.seq;
+  }
+}
+
+/** Of one entry that is not as this program wrote it. */
+export function entryFinding(seq: number, fault: AuditFault): Finding {
+  return { id: `entry ${seq} ${fault}`, words: `audit entry ${seq}: ${FAULT_WORDS[fault]}`, run: null };
+}
+
+function take(book: Book, { entry }: KeptEntry): void {
+  const { what, findings = [], outcome, run } = entry;
+  if (what === "tampering-acknowledged") book.settle(findings);
+  else for (const id of findings) book.add({ id, words: outcome, run });
+}
+
+function foundEntry({ context }: Deps, findings: readonly Finding[]) {
+  const [first] = findings;
+  const said = [...new Set(findings.map(({ words }) => words))].join("; ").slice(0, WORDS_CHARS);
+  const run = findings.length === 1 ? (first?.run ?? null) : null;
+  const ids = findings.map(({ id }) => id);
+  return auditEntry(null, { at: context().now, what: "tampering-found", outcome: said, run, findings: ids });
+}
+
+function acknowledgedEntry(
+  { context }: Deps,
+  by: Person | null,
+  reason: string,
+  findings: readonly string[],
+) {
+  const facts = { at: context().now, what: "tampering-acknowledged", outcome: "acknowledged" } as const;
+  return auditEntry(null, { ...facts, by, reason, findings });
+}

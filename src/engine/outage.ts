@@ -1,0 +1,110 @@
+// Tells people, once per channel, that the service has been away for long, and once that it is back.
+
+import type { ChannelId } from "../domain/ids.ts";
+import type { Run } from "../domain/run.ts";
+import type { Clock } from "./clock.ts";
+import type { Change, Counters, EventLog, Store } from "../ports.ts";
+import type { ServiceBreaker, ServiceState } from "./service-breaker.ts";
+
+/** DESIGN.md: one notice when the service is down for more than a minute. */
+export const LONG_OUTAGE_MS = 60_000;
+const MAX_RUNS = 100_000;
+
+export type OutageAnnouncer = { start(): void; stop(): void };
+
+type Deps = {
+  store: Pick<Store, "list" | "channelsInUse">;
+  guard: Pick<ServiceBreaker, "state">;
+  change: Change;
+  clock: Clock;
+  log: EventLog;
+  metrics: Counters;
+};
+
+export function createOutageAnnouncer(deps: Deps, checkEveryMs: number): OutageAnnouncer {
+  let cancel = (): void => undefined;
+  let stopped = false;
+  // Unknown at the start: a notice of before a restart may still want its «back again».
+  let told: boolean | null = null;
+
+  async function check(): Promise<void> {
+    const state = deps.guard.state();
+    if (state.type === "unknown") return;
+    const down = state.type === "away" || state.type === "useless" ? state : null;
+    const long = down !== null && deps.clock.monotonic() - down.since >= LONG_OUTAGE_MS;
+    deps.metrics.outage(long);
+    if (state.type === "answers" && told !== false) {
+      told = null;
+      if (!(await announceRecovery(deps))) return;
+    }
+    if (down !== null && long && told !== true) {
+      told = null;
+      if (!(await announceOutage(deps, down))) return;
+    }
+    if (long || state.type === "answers") told = long;
+  }
+
+  async function checkAgain(): Promise<void> {
+    try {
+      await check();
+    } catch (error) {
+      deps.log.error({ error }, "could not tell people about the service's outage");
+    }
+    next();
+  }
+
+  function next(): void {
+    if (!stopped) cancel = deps.clock.after(checkEveryMs, () => void checkAgain());
+  }
+
+  function stop(): void {
+    stopped = true;
+    cancel();
+  }
+  return { start: next, stop };
+}
+
+async function unfinished(store: Deps["store"], channels: readonly ChannelId[]): Promise<readonly Run[]> {
+  return channels.length === 0 ? [] : store.list({ channels, only: "unfinished", limit: MAX_RUNS });
+}
+
+type Down = Extract<ServiceState, { type: "away" | "useless" }>;
+
+/** The newest run of each channel carries the notice; a channel that has one already gets no second. */
+async function announceOutage({ store, change, log }: Deps, away: Down): Promise<boolean> {
+  log.error(
+    { since: new Date(away.at).toISOString(), code: away.code },
+    away.type === "away"
+      ? "the agent service has been away for long"
+      : "the agent service has sent nothing of use for long",
+  );
+  let all = true;
+  for (const channel of await store.channelsInUse()) {
+    const runs = await unfinished(store, [channel]);
+    const [carrier] = runs;
+    if (carrier === undefined || runs.some((run) => run.outage !== null && run.outage.until === null))
+      continue;
+    const said = await change(carrier.key, (run) => ({
+      ...run,
+      outage: { since: away.at, why: away.why, until: null },
+    }));
+    all &&= said !== null;
+  }
+  return all;
+}
+
+async function announceRecovery({ store, change, clock, log }: Deps): Promise<boolean> {
+  const runs = await unfinished(store, await store.channelsInUse());
+  const open = runs.filter((run) => run.outage !== null && run.outage.until === null);
+  if (open.length > 0) log.info({ notices: open.length }, "the agent service is back");
+  let all = true;
+  for (const { key } of open) {
+    const said = await change(key, (run) =>
+      run.outage === null || run.outage.until !== null
+        ? run
+        : { ...run, outage: { ...run.outage, until: clock.now() } },
+    );
+    all &&= said !== null;
+  }
+  return all;
+}

@@ -1,0 +1,197 @@
+// Watches every unfinished run: asks for each when it is due and compares the answer with the last one. An answer that
+// teaches nothing new touches neither the store nor Slack.
+
+import type { Context } from "../domain/context.ts";
+import type { RunId, RunKey } from "../domain/ids.ts";
+import { isOutdated } from "../domain/observe.ts";
+import type { Plan } from "../domain/reconcile.ts";
+import { contextFields } from "../domain/run-context.ts";
+import { isMissing, isWatched, type Run, runId } from "../domain/run.ts";
+import { lastNewsAt, newsMark, nextPollMs } from "../domain/schedule.ts";
+import type { Clock } from "./clock.ts";
+import { DueQueue } from "./due-queue.ts";
+import { type AgentService, type Counters, type EventLog, type FetchedRun, PortError } from "../ports.ts";
+import type { RunEngine } from "./run-engine.ts";
+import { CircuitOpenError, type ServiceBreaker } from "./service-breaker.ts";
+import { askedAtOf, observeFetched } from "./observe-fetched.ts";
+import type { UnreadableRuns } from "./unreadable-runs.ts";
+
+export type Poller = {
+  /** How many runs are watched, and how many are being asked for right now. */
+  counts(): { readonly watched: number; readonly inFlight: number };
+  /** Asks for nothing more. Answers still under way are dropped. */
+  stop(): void;
+};
+
+export type PollLimits = { readonly minMs: number; readonly maxMs: number; readonly maxInFlight: number };
+
+type Deps = {
+  agents: Pick<AgentService, "fetchRun">;
+  engine: Pick<RunEngine, "change" | "onPlan">;
+  guard: ServiceBreaker;
+  unreadable: Pick<UnreadableRuns, "looked">;
+  context: () => Context;
+  clock: Clock;
+  random: () => number;
+  log: EventLog;
+  metrics: Counters;
+};
+
+/** From so many runs on, a service that is of no use is told of as a whole. */
+const SERVICE_WIDE_RUNS = 3;
+
+/** One watched run. Kept small: there may be tens of thousands. */
+type Entry = {
+  readonly key: RunKey;
+  readonly id: RunId;
+  /** Since when nothing happened (monotonic), and of which news that was: `newsMark`. */
+  quietSince: number;
+  newest: number;
+  /** When a look would settle something, and which look was the newest one taken in for that. */
+  lookAt: number | null;
+  lookedAt: number;
+  fails: number;
+  missing: boolean;
+  /** What the newest answer that was taken in said, as `fingerprint` has it. Null: compare the next one. */
+  said: string | null;
+  /** How often the run was compared with the world. */
+  compared: number;
+};
+
+export function createPoller(deps: Deps, limits: PollLimits): Poller {
+  const entries = new Map<RunKey, Entry>();
+  let stopped = false;
+  const queue: DueQueue<Entry> = new DueQueue(deps.clock, limits.maxInFlight, async (entry) => {
+    if (entries.get(entry.key) !== entry || stopped) return;
+    const restMs = deps.guard.restsFor();
+    if (restMs > 0)
+      return queue.put(
+        entry,
+        deps.clock.monotonic() + restMs + deps.random() * Math.min(restMs, limits.maxMs),
+      );
+    await ask(deps, entry, () => stopped);
+    deps.metrics.pollsInFlight(queue.busy);
+    if (entries.get(entry.key) === entry) queue.put(entry, nextAt(deps, entry, limits));
+  });
+
+  deps.engine.onPlan((run, plan) => {
+    const entry = isWatched(run) ? noteNews(entries, run, plan, deps.clock) : null;
+    if (entry === null) forget(deps, entries, run.key);
+    else queue.advance(entry, nextAt(deps, entry, limits));
+    deps.metrics.runsWatched(entries.size);
+  });
+
+  function stop(): void {
+    stopped = true;
+    queue.stop();
+  }
+  return { counts: () => ({ watched: entries.size, inFlight: queue.busy }), stop };
+}
+
+function forget({ guard }: Deps, entries: Map<RunKey, Entry>, key: RunKey): void {
+  const entry = entries.get(key);
+  if (entry !== undefined) guard.forget(entry.id);
+  entries.delete(key);
+}
+
+function noteNews(entries: Map<RunKey, Entry>, run: Run, plan: Plan, clock: Clock): Entry | null {
+  const id = runId(run);
+  if (id === null) return null;
+  const fresh = {
+    key: run.key,
+    id,
+    quietSince: 0,
+    newest: NaN,
+    lookAt: null,
+    lookedAt: 0,
+    fails: 0,
+    missing: false,
+    said: null,
+    compared: 0,
+  };
+  const entry = entries.get(run.key) ?? fresh;
+  const newest = newsMark(run);
+  // How old the news is when a run is taken up only the wall clock can say. From then on it is counted here.
+  const age = Number.isNaN(entry.newest) ? Math.max(clock.now() - lastNewsAt(run), 0) : 0;
+  if (newest !== entry.newest) entry.quietSince = clock.monotonic() - age;
+  entry.newest = newest;
+  entry.lookAt = plan.fetchAt;
+  entry.missing = isMissing(run);
+  // Something else than this watch may have taken in another answer: the next one is compared with what we remember.
+  entry.said = null;
+  entry.compared += 1;
+  entries.set(run.key, entry);
+  return entry;
+}
+
+function nextAt({ clock, random }: Deps, entry: Entry, limits: PollLimits): number {
+  const now = clock.monotonic();
+  const facts = { quietMs: now - entry.quietSince, fails: entry.fails, missing: entry.missing };
+  const usual = now + nextPollMs(facts, limits, random());
+  if (entry.lookAt === null || entry.lookAt <= entry.lookedAt || entry.fails > 0) return usual;
+  return Math.min(usual, Math.max(entry.lookAt, now + limits.minMs / 2));
+}
+
+async function ask(deps: Deps, entry: Entry, stopped: () => boolean): Promise<void> {
+  const { clock, guard, log, metrics } = deps;
+  const startedAt = clock.monotonic();
+  const seconds = (): number => (clock.monotonic() - startedAt) / 1_000;
+  try {
+    const fetched = await guard.through(entry.id, () => deps.agents.fetchRun(entry.id));
+    entry.fails = 0;
+    metrics.poll(fetched.type, seconds());
+    if (stopped()) return;
+    await learn(deps, entry, fetched);
+    await deps.unreadable.looked(entry.key, fetched);
+  } catch (error) {
+    if (error instanceof CircuitOpenError) return;
+    entry.fails += 1;
+    if (!(error instanceof PortError)) return log.error({ run: entry.key, error }, "a look at a run failed");
+    metrics.poll(error.code, seconds());
+    log.debug({ run: entry.key, runId: entry.id, code: error.code }, "the service did not answer a look");
+    await noteUnreadable(deps, entry, error);
+  }
+}
+
+async function noteUnreadable(
+  { unreadable, guard, log }: Deps,
+  entry: Entry,
+  failure: PortError,
+): Promise<void> {
+  // Then one notice in each channel says so, in the place of a message for each run.
+  const state = guard.state();
+  if (state.type === "useless" && state.runs >= SERVICE_WIDE_RUNS) return;
+  try {
+    await unreadable.looked(entry.key, failure);
+  } catch (error) {
+    log.error({ run: entry.key, error }, "could not remember that a run cannot be read; the next look does");
+  }
+}
+
+async function learn({ engine, context }: Deps, entry: Entry, fetched: FetchedRun): Promise<void> {
+  const said = fingerprint(fetched);
+  const askedAt = askedAtOf(fetched);
+  if (entry.lookAt !== null && askedAt >= entry.lookAt) entry.lookedAt = askedAt;
+  if (said !== null && said === entry.said && entry.lookAt === null) return;
+  let known = false;
+  let compared = 0;
+  await engine.change(entry.key, (newest) => {
+    // An outdated answer is thrown away: what it said is not known, and the next look that says so is news.
+    known = !isOutdated(newest, askedAt);
+    compared = entry.compared + 1;
+    return observeFetched(newest, fetched, context());
+  });
+  // Another look may have been taken in right after this one.
+  if (known && entry.compared === compared) entry.said = said;
+}
+
+/** Two answers with one fingerprint teach the same. Null: always worth a comparison. */
+function fingerprint(fetched: FetchedRun): string | null {
+  if (fetched.type === "missing") return null;
+  const { snapshot } = fetched;
+  const { status, pending, unreadable } = snapshot;
+  if (unreadable.length > 0)
+    return `${status} ${JSON.stringify([pending, unreadable.map(({ ids, why }) => [ids, why]), contextFields(snapshot)])}`;
+  if (pending === null || pending.length === 0) return pending === null ? `${status}?` : status;
+  return `${status} ${JSON.stringify([pending.map(({ id, content }) => [id, content]), contextFields(snapshot)])}`;
+}

@@ -1,0 +1,31 @@
+// Finished runs and their texts go after a while; the audit stays.
+
+import type { Clock } from "./clock.ts";
+import type { EventLog, Store } from "../ports.ts";
+
+/** How long a finished run is remembered (ms). Ours: long enough for «what was that last week?», short enough for its texts. */
+export const KEEP_FINISHED_MS = 30 * 24 * 60 * 60_000;
+const SWEEP_EVERY_MS = 60 * 60_000;
+
+export function createRetention(
+  store: Pick<Store, "forget">,
+  clock: Clock,
+  log: EventLog,
+): { start(): void; stop(): void } {
+  let cancel = (): void => undefined;
+  async function sweep(): Promise<void> {
+    try {
+      const runs = await store.forget(clock.monotonic() - KEEP_FINISHED_MS);
+      if (runs > 0) log.info({ runs }, "forgot finished runs; the audit stays");
+    } catch (error) {
+      log.error({ error }, "could not forget finished runs; trying again in an hour");
+    }
+  }
+  function next(): void {
+    cancel = clock.after(SWEEP_EVERY_MS, () => {
+      void sweep();
+      next();
+    });
+  }
+  return { start: next, stop: () => cancel() };
+}

@@ -1,0 +1,251 @@
+// Stands between us and a service that fails: stops asking when it does not answer, probes now and then, and knows since when
+// it has been away.
+
+import type { RunId } from "../domain/ids.ts";
+import type { Clock } from "./clock.ts";
+import { type AgentService, PortError } from "../ports.ts";
+
+/** So many failures in a row, whichever runs they concern, and we stop asking for all of them. */
+const OPEN_AFTER_FAILURES = 5;
+/** DESIGN.md: probes come again within max(POLL_MAX_MS, 5 s). */
+const SLOWEST_PROBE_MS = 5_000;
+const FIRST_PROBE_MS = 1_000;
+
+/** How long at most (ms) a service that was away stays unasked, for a slowest poll of `maxMs`. */
+export function slowestProbeMs(maxMs: number): number {
+  return Math.max(maxMs, SLOWEST_PROBE_MS);
+}
+
+export type ServiceBreaker = {
+  /** Asks, unless the service is resting; then rejects with `Resting`. Rejects with what `ask` rejects with. */
+  through<T>(run: RunId, ask: () => Promise<T>): Promise<T>;
+  /** The run is asked for no more. */
+  forget(run: RunId): void;
+  /** How long nothing should be asked (ms); 0: go ahead. */
+  restsFor(): number;
+  state(): ServiceState;
+};
+
+/** Nothing of use has come since `at` (wall time) or `since` (monotonic); `why` is the newest failure, for people; `code` for the log. */
+type Down = { readonly at: number; readonly since: number; readonly why: string; readonly code?: string };
+
+export type ServiceState =
+  /** Nothing was asked yet. */
+  | { readonly type: "unknown" }
+  | { readonly type: "answers" }
+  /** Every call fails. */
+  | ({ readonly type: "away" } & Down)
+  /** It answers, and the newest answers about most runs, `runs` of them, are of no use. */
+  | ({ readonly type: "useless"; readonly runs: number } & Down);
+
+export class CircuitOpenError extends Error {
+  override readonly name = "Resting";
+}
+
+export function createServiceBreaker(
+  clock: Clock,
+  maxMs: number,
+  pausedMs: () => number = () => 0,
+): ServiceBreaker {
+  const breaker = createBreaker(clock, slowestProbeMs(maxMs));
+  const standing = createStanding(clock);
+
+  function failed(run: RunId, error: unknown): void {
+    if (error instanceof PortError && error.code === PAUSED) return;
+    breaker.heard(!isOutage(error));
+    if (!(error instanceof PortError)) return;
+    if (isOutage(error)) standing.failed(error);
+    else standing.answered(run, isUseless(error) ? error : null);
+  }
+
+  async function through<T>(run: RunId, ask: () => Promise<T>): Promise<T> {
+    if (!breaker.letsThrough()) throw new CircuitOpenError("the agent service does not answer");
+    try {
+      const answer = await ask();
+      breaker.heard(true);
+      standing.answered(run, null);
+      return answer;
+    } catch (error) {
+      failed(run, error);
+      throw error;
+    }
+  }
+
+  // An open breaker is left to itself: it answers at once, and only by being asked does it come to probe.
+  return { through, forget: standing.forget, restsFor: pausedMs, state: standing.state };
+}
+
+type Standing = Pick<ServiceBreaker, "forget" | "state"> & {
+  /** `failure`: of no use though it is an answer. */
+  answered(run: RunId, failure: PortError | null): void;
+  failed(error: PortError): void;
+};
+
+function createStanding(clock: Clock): Standing {
+  const useless = createUselessAnswers();
+  let state: ServiceState = { type: "unknown" };
+  /** One outage, whether the service now fails and now answers nonsense. */
+  let down: { readonly at: number; readonly since: number } | null = null;
+  const begin = (): { readonly at: number; readonly since: number } =>
+    (down ??= { at: clock.now(), since: clock.monotonic() });
+
+  function judge(): void {
+    const most = useless.ofService();
+    if (most === null) down = null;
+    state = most === null ? { type: "answers" } : { type: "useless", ...begin(), ...most };
+  }
+
+  return {
+    answered(run, failure) {
+      useless.heard(run, failure);
+      judge();
+    },
+    failed: ({ message: why, code }) => void (state = { type: "away", ...begin(), why, code }),
+    forget(run) {
+      useless.forget(run);
+      if (state.type === "useless") judge();
+    },
+    state: () => state,
+  };
+}
+
+type Breaker = { letsThrough(): boolean; heard(well: boolean): void };
+
+/**
+ * Opens after some failures in a row, then lets one call at a time through as a probe, each after twice the wait. Ours, since
+ * cockatiel's counts by the wall clock: set back by an hour, it would stay open for an hour.
+ */
+function createBreaker(clock: Clock, slowestMs: number): Breaker {
+  let failures = 0;
+  let waitMs = 0;
+  let probeAt = 0;
+  let probing = false;
+  return {
+    letsThrough() {
+      if (failures < OPEN_AFTER_FAILURES) return true;
+      if (clock.monotonic() < probeAt) return false;
+      probing = true;
+      // Should this probe never come to an end, another one goes all the same.
+      probeAt = clock.monotonic() + slowestMs;
+      return true;
+    },
+    heard(well) {
+      failures = well ? 0 : failures + 1;
+      const opens = failures === OPEN_AFTER_FAILURES;
+      // What was asked before it opened, and fails late, puts off no probe.
+      if (failures < OPEN_AFTER_FAILURES || !(opens || probing)) return;
+      waitMs = opens ? FIRST_PROBE_MS : Math.min(waitMs * 2, slowestMs);
+      probeAt = clock.monotonic() + waitMs;
+      probing = false;
+    },
+  };
+}
+
+/** The service does not answer, fails, or refuses our key. A garbled or refused answer about one run says nothing about others. */
+function isOutage(error: unknown): boolean {
+  if (!(error instanceof PortError)) return false;
+  return (
+    !["garbled", "too_large", "bad_id", "http_429"].includes(error.code) && !/^http_4(?!01)/.test(error.code)
+  );
+}
+
+// One `Retry-After` counts for every call to the service, whichever call it answered: looks, new runs and decisions on other
+// approvals wait alike. Only `/v1/health` is asked meanwhile: once, when a person wants to know what is wrong.
+
+export type ServicePause = {
+  /** The service, left alone for as long as it asks for. Calls meanwhile fail at once, as «not applied, later». */
+  readonly agents: AgentService;
+  /** How long nothing should be asked (ms); 0: go ahead. */
+  readonly leftMs: () => number;
+};
+
+/** The code of a call that was not made. */
+export const PAUSED = "paused";
+
+export function createServicePause(agents: AgentService, clock: Clock): ServicePause {
+  let until = 0;
+  const leftMs = (): number => Math.max(until - clock.monotonic(), 0);
+  const asked = (forMs: number | null | undefined): void => {
+    until = Math.max(until, clock.monotonic() + (forMs ?? 0));
+  };
+
+  async function call<T>(ask: () => Promise<T>): Promise<T> {
+    const left = leftMs();
+    if (left > 0) throw paused(left);
+    try {
+      return await ask();
+    } catch (error) {
+      if (error instanceof PortError) asked(error.retryAfterMs);
+      throw error;
+    }
+  }
+
+  return {
+    leftMs,
+    agents: {
+      ...agents,
+      create: (...args) => call(() => agents.create(...args)),
+      fetchRun: (...args) => call(() => agents.fetchRun(...args)),
+      async sendDecision(...args) {
+        const left = leftMs();
+        if (left > 0) return { type: "later", afterMs: left, why: paused(left).message };
+        const answer = await agents.sendDecision(...args);
+        if (answer.type === "later" || answer.type === "unsure") asked(answer.afterMs);
+        return answer;
+      },
+    },
+  };
+}
+
+function paused(leftMs: number): PortError {
+  const seconds = Math.ceil(leftMs / 1_000);
+  return new PortError(`The agent service asked Countersign to wait; it is asked again in ${seconds} s.`, {
+    applied: "no",
+    retry: "later",
+    code: PAUSED,
+    retryAfterMs: leftMs,
+  });
+}
+
+// A service can be of no use without failing: it answers, and nobody can do anything with what it says. Of one run that says nothing
+// about others; when most runs are answered so, it is the service.
+
+/** `why` is the newest of these answers, for people; `code` for the log; of how many `runs`. */
+export type Useless = { readonly why: string; readonly code: string; readonly runs: number };
+
+export type UselessAnswers = {
+  /** What a look at the run came to; null: something useful. */
+  heard(run: RunId, failure: PortError | null): void;
+  /** The run is asked for no more. */
+  forget(run: RunId): void;
+  /** Null: the newest answers about most runs are useful. */
+  ofService(): Useless | null;
+};
+
+/** 401 and 403 are our key's, 404 is an answer, 429 a request to wait. */
+export function isUseless({ code }: PortError): boolean {
+  return code === "garbled" || code === "too_large" || /^http_4(?!01|03|04|29)/.test(code);
+}
+
+export function createUselessAnswers(): UselessAnswers {
+  const asked = new Map<RunId, boolean>();
+  let count = 0;
+  let service: Useless | null = null;
+
+  function set(run: RunId, useless: boolean | undefined): void {
+    count += Number(useless === true) - Number(asked.get(run) === true);
+    if (useless === undefined) asked.delete(run);
+    else asked.set(run, useless);
+    if (count * 2 <= asked.size) service = null;
+  }
+
+  return {
+    heard(run, failure) {
+      set(run, failure !== null);
+      if (failure === null || count * 2 <= asked.size) return;
+      service = { why: failure.message, code: failure.code, runs: count };
+    },
+    forget: (run) => set(run, undefined),
+    ofService: () => service,
+  };
+}

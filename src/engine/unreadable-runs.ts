@@ -1,0 +1,103 @@
+// Runs of which the service tells something that cannot be read: counted, logged once, and remembered on the run when whole answers
+// or the list of approvals stay away. What single items teach, `observe` remembers.
+
+import type { RunKey } from "../domain/ids.ts";
+import { isWatched, type Run, runId, unreadableNow } from "../domain/run.ts";
+import { allUnreadable, listsNone, type Unreadable } from "../domain/unreadable-approvals.ts";
+import type { Clock } from "./clock.ts";
+import { type Counters, type EventLog, type FetchedRun, PortError } from "../ports.ts";
+import type { RunEngine } from "./run-engine.ts";
+import { isUseless } from "./service-breaker.ts";
+
+/** A single odd answer may be a hiccup of a proxy (ms). */
+export const UNREADABLE_AFTER_MS = 10_000;
+/** A service may need a moment between saying that it waits and saying for what (ms). */
+export const NO_LIST_AFTER_MS = 60_000;
+
+export type UnreadableRuns = {
+  /** What a look at the run came to. Costs nothing while all can be read. Rejects when the store fails. */
+  looked(key: RunKey, fetched: FetchedRun | PortError): Promise<void>;
+  counts(): UnreadableCounts;
+};
+
+export type UnreadableCounts = { readonly runs: number; readonly approvals: number };
+
+type Deps = {
+  engine: Pick<RunEngine, "change" | "onPlan">;
+  clock: Clock;
+  log: EventLog;
+  metrics: Counters;
+};
+
+/** Of one run: since when (monotonic, ms), and whether it is on the run. */
+type Doubt = { readonly what: "answer" | "list"; readonly since: number; told: boolean };
+type Reason = { readonly what: Doubt["what"]; readonly code: string; readonly why: string };
+
+export function createUnreadableRuns(deps: Deps): UnreadableRuns {
+  const { clock, engine } = deps;
+  const doubts = new Map<RunKey, Doubt>();
+  const counts = countPlans(deps, (key) => void doubts.delete(key));
+
+  async function looked(key: RunKey, fetched: FetchedRun | PortError): Promise<void> {
+    const reason = reasonOf(fetched);
+    if (reason === null) return void (doubts.size > 0 && doubts.delete(key));
+    const before = doubts.get(key);
+    const now = clock.monotonic();
+    const doubt = before?.what === reason.what ? before : { what: reason.what, since: now, told: false };
+    doubts.set(key, doubt);
+    const after = reason.what === "answer" ? UNREADABLE_AFTER_MS : NO_LIST_AFTER_MS;
+    if (doubt.told || now - doubt.since < after) return;
+    const kept = await engine.change(key, (run) => withDoubt(run, reason, clock.now()));
+    doubt.told = kept !== null;
+  }
+
+  return { looked, counts };
+}
+
+/** Null: it can be read, or it failed in another way. */
+function reasonOf(fetched: FetchedRun | PortError): Reason | null {
+  if (fetched instanceof PortError) {
+    return isUseless(fetched) ? { what: "answer", code: fetched.code, why: fetched.message } : null;
+  }
+  if (fetched.type === "missing" || !listsNone(fetched.snapshot)) return null;
+  return { what: "list", code: "no-list", why: "the run waits for approval, and nothing says for what" };
+}
+
+/** What is pending here already has its card. */
+function withDoubt(run: Run, { what, ...reason }: Reason, now: number): Run {
+  const shown = what === "list" && run.approvals.some(({ state }) => state.type === "pending");
+  if (!isWatched(run) || shown) return run;
+  const unreadable = allUnreadable(run.unreadable, what, reason, now);
+  return unreadable === run.unreadable ? run : { ...run, unreadable };
+}
+
+function countPlans({ engine, log, metrics }: Deps, gone: (key: RunKey) => void): () => UnreadableCounts {
+  const unread = new Map<RunKey, number>();
+  /** A run that flaps between the two is logged once. */
+  const logged = new Map<RunKey, string>();
+  let approvals = 0;
+
+  engine.onPlan((run) => {
+    const unreadable = unreadableNow(run);
+    const before = unread.get(run.key) ?? 0;
+    if (unreadable === null) unread.delete(run.key);
+    else unread.set(run.key, unreadable.count);
+    approvals += (unreadable?.count ?? 0) - before;
+    if (!isWatched(run)) {
+      logged.delete(run.key);
+      gone(run.key);
+    }
+    if (unreadable !== null) tellLog(log, logged, run, unreadable);
+    if ((unreadable?.count ?? 0) !== before) metrics.unreadable(approvals);
+  });
+  return () => ({ runs: unread.size, approvals });
+}
+
+function tellLog(log: EventLog, logged: Map<RunKey, string>, run: Run, unreadable: Unreadable): void {
+  const { what, count, items } = unreadable;
+  const codes = [...new Set(items.map(({ code }) => code))].toSorted();
+  const said = [what, ...codes].join(" ");
+  if (logged.get(run.key) === said) return;
+  logged.set(run.key, said);
+  log.warn({ run: run.key, runId: runId(run), what, codes, count }, "approvals of a run cannot be read");
+}

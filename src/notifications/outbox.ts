@@ -1,0 +1,190 @@
+// Sends the letters, each as surely as Slack lets us: marked before it goes, looked for when its answer was lost, and its late
+// copies removed. In a direct
+// message nobody can look without a further scope, so a letter whose answer was lost there goes again: two receipts tell the
+// same and do the same, while a missing one would be silent.
+
+import { type PostedMessage, POST_LINGER_MS, REFUSED_TRIES } from "../domain/posted-message.ts";
+import { applyMessageOutcome, triesOf } from "../domain/message-outcome.ts";
+import type { Outcome } from "../domain/effect.ts";
+import { ChannelId, parsed } from "../domain/ids.ts";
+import type { Clock } from "../engine/clock.ts";
+import type { Notification, NotificationSender } from "./notification.ts";
+import { outcomeOf } from "../engine/perform-effect.ts";
+import { type Chat, PortError } from "../ports.ts";
+import { createNotificationWriter, factsOf, type NotificationDeps } from "./from-audit.ts";
+
+export type NotificationOutbox = {
+  start(): void;
+  /** Starts nothing more and waits for what is under way, at most `ms`. */
+  stop(ms: number): Promise<void>;
+};
+
+type Deps = NotificationDeps & {
+  readonly notificationSender: NotificationSender;
+  readonly chat: Pick<Chat, "waitForTurn">;
+  readonly clock: Clock;
+};
+
+const ROUND_EVERY_MS = 1_000;
+/** So many letters that wait for something are looked at in one round. */
+const AT_ONCE = 500;
+
+export function createNotificationOutbox(deps: Deps): NotificationOutbox {
+  const { clock, log, store } = deps;
+  const writer = createNotificationWriter(deps);
+  const senders = createSenders(deps);
+  let stopped = false;
+  let cancel = (): void => undefined;
+
+  async function again(): Promise<void> {
+    try {
+      await writer.write();
+      senders.send(await store.notifications(AT_ONCE));
+    } catch (error) {
+      log.error({ error }, "could not look after the letters of the audit");
+    }
+    if (!stopped) cancel = clock.after(ROUND_EVERY_MS, () => void again());
+  }
+
+  async function stop(ms: number): Promise<void> {
+    stopped = true;
+    cancel();
+    await senders.stop(ms);
+  }
+
+  return { start: () => void again(), stop };
+}
+
+/** So many at once: each letter is two commits to the disk, and a burst of receipts must not hold up decisions. */
+const POSTMEN = 2;
+
+type Senders = { send(notifications: readonly Notification[]): void; stop(ms: number): Promise<void> };
+
+/** The same letter is never under way twice. */
+function createSenders(deps: Deps): Senders {
+  const { clock, log } = deps;
+  const underWay = new Map<Notification["id"], Promise<void>>();
+  let stopped = false;
+
+  let waiting: Notification[] = [];
+
+  function send(notifications: readonly Notification[]): void {
+    const isAlert = ({ kind }: Notification): boolean => kind === "dispute";
+    waiting = [...notifications.filter(isAlert), ...notifications.filter((each) => !isAlert(each))];
+    next();
+  }
+
+  function next(): void {
+    while (underWay.size < POSTMEN) {
+      const notification = stopped ? undefined : waiting.shift();
+      if (notification === undefined) return;
+      const act = nextAct(notification.post, clock.monotonic());
+      if (act !== null && !underWay.has(notification.id)) begin(notification, act);
+    }
+  }
+
+  function begin(notification: Notification, act: Act): void {
+    const { id, kind, entry } = notification;
+    const sending = sendOne(deps, notification, act, () => stopped)
+      .catch((error: unknown) => log.error({ notification: kind, entry, error }, "not sent yet"))
+      .finally(() => {
+        underWay.delete(id);
+        next();
+      });
+    underWay.set(id, sending);
+  }
+
+  async function stop(ms: number): Promise<void> {
+    stopped = true;
+    const late = new Promise<void>((resolve) => void clock.after(ms, resolve));
+    await Promise.race([Promise.allSettled(underWay.values()), late]);
+  }
+
+  return { send, stop };
+}
+
+type Act = "post" | "find" | "sweep";
+
+/** A mark that this process did not make is a dead one's: its answer is lost. */
+function nextAct(post: PostedMessage, now: number): Act | null {
+  switch (post.type) {
+    case "planned":
+      return post.notBefore <= now ? "post" : null;
+    case "sending":
+      return post.at + POST_LINGER_MS <= now ? "find" : null;
+    case "unsure":
+      return post.lookAt <= now ? "find" : null;
+    case "refused":
+      return post.retryAt <= now && post.tries < REFUSED_TRIES ? "post" : null;
+    case "up":
+      return post.sweepAt !== null && post.sweepAt <= now ? "sweep" : null;
+  }
+}
+
+async function sendOne(deps: Deps, read: Notification, due: Act, stopping: () => boolean): Promise<void> {
+  const { store, chat, clock } = deps;
+  const kind = due === "post" ? "post" : "read";
+  await chat.waitForTurn({ channel: read.to, kind, urgency: read.kind === "dispute" ? 0 : 2 });
+  // It may have been sent between the reading and now.
+  const notification = stopping() ? null : await store.notification(read.id);
+  const act = notification === null ? null : nextAct(notification.post, clock.monotonic());
+  if (notification === null || act === null) return;
+  const marked = { ...notification, post: begun(notification.post, act, clock.monotonic()) };
+  // Where nobody can look it goes again without its answer, marked or not: so a commit is saved.
+  if (parsed(ChannelId, notification.to) !== null) await store.saveNotification(marked, true);
+  const outcome = await performed(deps, marked, act);
+  const post = applyMessageOutcome(act, marked.post, outcome, clock.monotonic());
+  const over =
+    (post.type === "up" && !sweeps(notification, post)) ||
+    (post.type === "refused" && post.tries >= REFUSED_TRIES);
+  await store.saveNotification({ ...notification, post }, !over);
+  if (act !== "sweep") logNotification(deps, notification, post);
+}
+
+/** A copy that arrives late stays in a channel unless it is looked for; in a direct message nobody can look. */
+function sweeps({ to }: Notification, post: Extract<PostedMessage, { type: "up" }>): boolean {
+  return post.sweepAt !== null && parsed(ChannelId, to) !== null;
+}
+
+function begun(post: PostedMessage, act: Act, now: number): PostedMessage {
+  if (act === "sweep") return post;
+  const tries = triesOf(post);
+  return act === "post"
+    ? { type: "sending", at: now, tries: tries + 1 }
+    : { type: "unsure", lookAt: now, tries: Math.max(tries, 1) };
+}
+
+async function performed(
+  { store, notificationSender }: Deps,
+  notification: Notification,
+  act: Act,
+): Promise<Outcome> {
+  try {
+    if (act === "find") return { type: "found", copies: await notificationSender.find(notification) };
+    if (act === "sweep") return await sweep(notificationSender, notification);
+    const facts = await factsOf(store, notification);
+    if (facts === null) return { type: "refused", words: "the audit has no such entry" };
+    return {
+      type: "posted",
+      ts: await notificationSender.post(notification, facts),
+      shows: notification.kind,
+    };
+  } catch (error) {
+    if (error instanceof PortError) return outcomeOf(error);
+    throw error;
+  }
+}
+
+async function sweep(notificationSender: NotificationSender, notification: Notification): Promise<Outcome> {
+  const { post } = notification;
+  for (const copy of post.type === "up" ? await notificationSender.find(notification) : [])
+    if (post.type === "up" && copy !== post.ts) await notificationSender.remove(notification, copy);
+  return { type: "swept" };
+}
+
+function logNotification({ log }: Deps, { kind, entry, to }: Notification, post: PostedMessage): void {
+  const facts = { notification: kind, entry, to, type: post.type };
+  if (post.type === "refused")
+    log.error({ ...facts, words: post.words }, "Slack refuses a letter of the audit");
+  else log.info(facts, "a letter of the audit");
+}

@@ -1,0 +1,44 @@
+// An admin has looked at what was found in the database, and lets approvals leave again. It makes nothing whole: `verify` goes on
+// to say what was tampered with. It covers the findings that its code names; a further one holds approvals back anew.
+
+import { err, ok, type Result } from "../domain/result.ts";
+import type { Integrity, NotAcknowledged } from "../engine/integrity.ts";
+import type { AuditReaders } from "../notifications/notification.ts";
+import { type Asker, type CommandRefusal, noteIfRefused, refusalToUse, type UseCaseDeps } from "./access.ts";
+
+/** Resolves to how many findings are acknowledged. Only `ADMINS` may. */
+export type Acknowledge = (
+  by: Asker,
+  code: string,
+  reason: string,
+) => Promise<Result<number, CommandRefusal>>;
+
+type Deps = UseCaseDeps & {
+  readonly audit: AuditReaders;
+  readonly integrity: Pick<Integrity, "acknowledge">;
+};
+
+export function createAcknowledge(deps: Deps): Acknowledge {
+  return async (by, code, reason) =>
+    noteIfRefused(deps, by, await acknowledge(deps, by, code, reason), { step: "acknowledge" });
+}
+
+async function acknowledge(
+  deps: Deps,
+  by: Asker,
+  code: string,
+  reason: string,
+): Promise<Result<number, CommandRefusal>> {
+  const no = await refusalToUse(deps, by);
+  if (no !== null) return err(no);
+  const { team, user } = by;
+  if (!deps.audit.admins.includes(user) || team !== deps.audit.team) return err({ type: "not-admin" });
+  const done = await deps.integrity.acknowledge({ team, user }, code, reason);
+  return done.ok ? ok(done.value) : err({ type: BECAUSE[done.error] });
+}
+
+const BECAUSE = {
+  "nothing-open": "nothing-to-acknowledge",
+  "other-findings": "other-findings",
+  "no-reason": "acknowledge-why",
+} as const satisfies Record<NotAcknowledged, CommandRefusal["type"]>;

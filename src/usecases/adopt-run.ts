@@ -1,0 +1,159 @@
+// Runs that were started elsewhere: taken into a channel, and let go again.
+
+import { type RunId, RunKey, type UserId } from "../domain/ids.ts";
+import { observe } from "../domain/observe.ts";
+import { err, ok, type Result } from "../domain/result.ts";
+import { applyPolicy } from "../domain/applied-rule.ts";
+import { adoptedRun, isWatched, type Run } from "../domain/run.ts";
+import { boundBy, stopWatching } from "../domain/stop-watching.ts";
+import { ending } from "../domain/snapshot.ts";
+import {
+  type Asker,
+  type CommandRefusal,
+  noteIfRefused,
+  refusalToKnow,
+  refusalToStart,
+  refusalToUse,
+  runEntry,
+  storeRun,
+  type UseCaseDeps,
+} from "./access.ts";
+import { type FetchedRun, PortError } from "../ports.ts";
+
+export type AdoptRun = {
+  /** Who adopts a run counts as its requester. */
+  adopt(by: Asker, id: RunId): Promise<Result<Run, CommandRefusal>>;
+  /** Refused while a decision is under way, or one that the policy makes itself is still to come. */
+  unwatch(by: Asker, id: RunId): Promise<Result<Run, CommandRefusal>>;
+};
+
+export function createAdoptRun(deps: UseCaseDeps): AdoptRun {
+  return {
+    adopt: async (by, id) => noteIfRefused(deps, by, await adopt(deps, by, id), { step: "watch", runId: id }),
+    unwatch: async (by, id) =>
+      noteIfRefused(deps, by, await unwatch(deps, by, id), { step: "unwatch", runId: id }),
+  };
+}
+
+async function adopt(deps: UseCaseDeps, by: Asker, id: RunId): Promise<Result<Run, CommandRefusal>> {
+  const no = await refusalToStart(deps, by);
+  if (no !== null) return err(no);
+  const known = await deps.store.byRunId(id);
+  if (known !== null) return watchAgain(deps, by, { key: known, id });
+  const fetched = await lookAt(deps, id);
+  if (!fetched.ok) return fetched;
+  if (fetched.value.type === "missing") return err({ type: "unknown-run" });
+  const ctx = deps.context();
+  const fresh = freshRun(by, RunKey(deps.newKey()), id, ctx.now);
+  const run = observe(fresh, fetched.value.snapshot, ctx);
+  const kept = await storeRun(deps, run, { audit: [runEntry(run, by, "watched", ctx)] });
+  // Somebody else was quicker with the same run.
+  return kept === run.key ? ok(run) : watchAgain(deps, by, { key: kept, id });
+}
+
+function freshRun({ team, channel, user }: Asker, key: RunKey, id: RunId, now: number): Run {
+  return adoptedRun(id, { key, team, channel, requester: user, input: "", askedAt: now, answer: null });
+}
+
+async function lookAt({ agents }: UseCaseDeps, id: RunId): Promise<Result<FetchedRun, CommandRefusal>> {
+  try {
+    return ok(await agents.fetchRun(id));
+  } catch (error) {
+    if (error instanceof PortError) return err({ type: "service-silent", words: error.message });
+    throw error;
+  }
+}
+
+type Known = { readonly key: RunKey; readonly id: RunId };
+
+/** Watching again changes neither the requester nor the channel. */
+async function watchAgain(
+  deps: UseCaseDeps,
+  by: Asker,
+  { key, id }: Known,
+): Promise<Result<Run, CommandRefusal>> {
+  const run = (await deps.store.load(key))?.run;
+  if (run === undefined) return err({ type: "unknown-run" });
+  if (run.watch.type === "tampered") return beginAnew(deps, by, { key, id });
+  const no = await refusalToKnow(deps, by, run);
+  if (no !== null) return err(no);
+  if (run.watch.type !== "dropped" && run.watch.type !== "given-up")
+    return err({ type: (await isUsedAgain(deps, run, id)) ? "id-used-again" : "already-watched", run });
+  const again = await deps.engine.change(
+    key,
+    (newest) => ({
+      run: { ...newest, watch: watchedAgain(newest, deps.context().monotonic) },
+      sideWrites: { audit: [runEntry(newest, by, "watched", deps.context())] },
+    }),
+    { mustHold: false },
+  );
+  return again === null ? err({ type: "unknown-run" }) : ok(again);
+}
+
+/** A replica that lags behind may call a run unfinished for so long (ms) after its end. */
+const END_LINGER_MS = 60_000;
+
+/**
+ * What has ended does not go on: the service tells of another run under the same id. Nobody knows who asked for that one, and so who
+ * must not decide on it.
+ */
+async function isUsedAgain(deps: UseCaseDeps, { watch }: Run, id: RunId): Promise<boolean> {
+  if (watch.type !== "over" || deps.context().monotonic < watch.at + END_LINGER_MS) return false;
+  const fetched = await lookAt(deps, id);
+  return fetched.ok && fetched.value.type === "snapshot" && ending(fetched.value.snapshot.status) === null;
+}
+
+/**
+ * Of a record that somebody changed nothing is kept, its channel included: it begins anew where it is watched. Who asked for the
+ * run is still who may not decide on it, and the audit knows who that was.
+ */
+async function beginAnew(
+  deps: UseCaseDeps,
+  by: Asker,
+  { key, id }: Known,
+): Promise<Result<Run, CommandRefusal>> {
+  const user = (await firstRequester(deps, key)) ?? (await firstRequester(deps, id)) ?? by.user;
+  const { now } = deps.context();
+  const fresh = freshRun({ ...by, user }, key, id, now);
+  const sideWrites = { audit: [runEntry(fresh, by, "watched", deps.context())] };
+  const begun = await deps.engine.change(key, () => ({ run: fresh, sideWrites }), { mustHold: false });
+  return begun === null ? err({ type: "unknown-run" }) : ok(begun);
+}
+
+/** By our key of it or by the service's id. */
+async function firstRequester({ store }: UseCaseDeps, id: string): Promise<UserId | null> {
+  for (const { seq, entry: told } of await store.auditOfRun(id)) {
+    if (told.what !== "started" && told.what !== "watched") continue;
+    const proven = await store.provenEntry(seq);
+    if (proven.ok) return proven.kept.entry.requester?.user ?? null;
+  }
+  return null;
+}
+
+/** A run that the service had forgotten stays missing until the service knows it again. */
+function watchedAgain({ watch }: Run, now: number): Run["watch"] {
+  return watch.type === "given-up" ? { type: "missing", since: now, absence: null } : { type: "on" };
+}
+
+async function unwatch(deps: UseCaseDeps, by: Asker, id: RunId): Promise<Result<Run, CommandRefusal>> {
+  const key = await deps.store.byRunId(id);
+  const before = key === null ? null : await deps.store.load(key);
+  if (key === null || before === null) return err({ type: "unknown-run" });
+  const no =
+    (await refusalToKnow(deps, by, before.run)) ??
+    (await refusalToUse(deps, { ...by, channel: before.run.channel }));
+  if (no !== null) return err(no);
+  let refusal: CommandRefusal | null = null;
+  const after = await deps.engine.change(key, (run) => {
+    const bound = boundBy(applyPolicy(run, deps.context()));
+    const because = bound ?? (isWatched(run) ? null : "not-watched");
+    refusal = because === null ? null : { type: because, run };
+    if (because !== null) return run;
+    return {
+      run: stopWatching(run, by.user, deps.context()),
+      sideWrites: { audit: [runEntry(run, by, "unwatched", deps.context())] },
+    };
+  });
+  if (refusal !== null) return err(refusal);
+  return after === null ? err({ type: "unknown-run" }) : ok(after);
+}

@@ -1,0 +1,139 @@
+// The evidence of one run, handed to people who may read the audit. That somebody was given it is an entry too.
+
+import { headWords, NO_LINK } from "../domain/audit/hash-chain.ts";
+import { oneLine } from "../domain/text/excerpt.ts";
+import type { RunId, UserId } from "../domain/ids.ts";
+import { plainJson } from "../domain/json.ts";
+import { err, ok, type Result } from "../domain/result.ts";
+import { aboutSameRun, auditEntry, type KeptEntry } from "../audit/entry.ts";
+import { AROUND_A_RUN, momentWords, runStory } from "../audit/narrative.ts";
+import { entryFinding, type Integrity } from "../engine/integrity.ts";
+import type { AuditReaders, NotificationSender } from "../notifications/notification.ts";
+import {
+  type Asker,
+  type CommandRefusal,
+  isAmongAny,
+  noteIfRefused,
+  refusalToUse,
+  type UseCaseDeps,
+} from "./access.ts";
+import { PortError, type Store } from "../ports.ts";
+
+/** Resolves to how many entries the file has. */
+export type ExportEvidence = (by: Asker, id: RunId) => Promise<Result<number, CommandRefusal>>;
+
+type Deps = UseCaseDeps & {
+  readonly notificationSender: NotificationSender;
+  readonly audit: AuditReaders;
+  readonly integrity: Pick<Integrity, "found">;
+};
+
+export function createExportEvidence(deps: Deps): ExportEvidence {
+  return async (by, id) => noteIfRefused(deps, by, await give(deps, by, id), { step: "audit", runId: id });
+}
+
+async function give(deps: Deps, by: Asker, id: RunId): Promise<Result<number, CommandRefusal>> {
+  const { store, notificationSender, context } = deps;
+  const no = await mayRead(deps, by, id);
+  if (no !== null) return err(no);
+  const broken = await store.walkAudit();
+  if (broken !== null) {
+    deps.integrity.found(broken);
+    return err({ type: "tampered", words: broken.words });
+  }
+  const [first] = await store.auditOfRun(id);
+  if (first === undefined) return err({ type: "unknown-run" });
+  const { team, user } = by;
+  const about = aboutSameRun(first.entry);
+  const facts = { at: context().now, what: "audit-read", outcome: "given", by: { team, user } } as const;
+  await store.audit([auditEntry(null, { ...facts, ...about, runId: about.runId ?? id })]);
+  const entries = await store.auditOfRun(id);
+  const unproven = await firstUnproven(deps, entries);
+  if (unproven !== null) return err(unproven);
+  try {
+    await notificationSender.file(user, await evidenceOf(store, entries, { id, user, at: facts.at }));
+    return ok(entries.length);
+  } catch (error) {
+    if (error instanceof PortError) return err({ type: "not-sent" });
+    throw error;
+  }
+}
+
+/** Each entry that is handed out bears a signature of its own. */
+async function firstUnproven(
+  { store, integrity }: Deps,
+  entries: readonly KeptEntry[],
+): Promise<CommandRefusal | null> {
+  for (const { seq } of entries) {
+    const proven = await store.provenEntry(seq);
+    if (proven.ok) continue;
+    const finding = entryFinding(seq, proven.fault);
+    integrity.found(finding);
+    return { type: "tampered", words: finding.words };
+  }
+  return null;
+}
+
+/** The admins of the configuration, and whomever the policy names. Null: they may. */
+async function mayRead(deps: Deps, by: Asker, id: RunId): Promise<CommandRefusal | null> {
+  const no = await refusalToUse(deps, by);
+  if (no !== null) return no;
+  if (deps.audit.admins.includes(by.user)) return null;
+  const { auditors } = deps.context().policy;
+  const among =
+    auditors === null
+      ? { type: "not-auditor" as const }
+      : await isAmongAny(deps, by, [auditors], "not-auditor");
+  if (among?.type !== "not-auditor") return among;
+  // Only those who know of the run anyway hear that it is there.
+  return (await tookPart(deps, by.user, id)) ? { type: "own-audit" } : among;
+}
+
+/** Did this person ask for the run, or decide something in it? */
+async function tookPart({ store }: Deps, user: UserId, id: RunId): Promise<boolean> {
+  const did = ({ entry }: KeptEntry): boolean =>
+    entry.by?.user === user && ["started", "watched", "voted", "decided"].includes(entry.what);
+  return (await store.auditOfRun(id)).some(did);
+}
+
+// A file that tells all that is known of one run: in words, and entry by entry with what proves it.
+
+export type Evidence = { readonly name: string; readonly text: string; readonly says: string };
+
+const ID_CHARS = 512;
+/** A policy is loaded at each start and each change, and a text is erased by hand: there are never so many. */
+const MOST_AROUND = 1_000_000;
+
+export async function evidenceOf(
+  store: Store,
+  entries: readonly KeptEntry[],
+  { id, user, at }: { readonly id: RunId; readonly user: UserId; readonly at: number },
+): Promise<Evidence> {
+  const shown = oneLine(id, ID_CHARS);
+  const last = entries.at(-1);
+  const around = await store.auditAfter(0, AROUND_A_RUN, MOST_AROUND);
+  const story = await runStory(entries, (digest) => store.auditText(digest), around);
+  const proofs = await Promise.all(entries.map((each) => proofLine(store, each)));
+  const head = last === undefined ? "(none)" : headWords(last);
+  const text = [
+    `Evidence of run ${shown}`,
+    `Written ${momentWords(at)} for ${user} · ${entries.length} entries · head when it was written: ${head}`,
+    "",
+    "1. What happened, in words",
+    story,
+    "",
+    "2. The entries as they stand in the audit, a JSON record on each line",
+    `Signed with Ed25519; the newest public key is ${store.auditPublicKey()} (base64, raw). docs/audit.md says how to check them.`,
+    "That no entry of the run is missing is proven by the whole audit alone:",
+    `  npm run audit -- verify --head "${head}"`,
+    ...proofs,
+    "",
+  ].join("\n");
+  const says = `Evidence of run ${shown}: ${entries.length} entries, up to ${head}.`;
+  return { name: `evidence-${id.replace(/[^A-Za-z0-9_-]/g, "").slice(0, 40)}.txt`, text, says };
+}
+
+async function proofLine(store: Store, { seq, link }: KeptEntry): Promise<string> {
+  const previous = seq === 1 ? NO_LINK : ((await store.auditEntry(seq - 1))?.link ?? null);
+  return plainJson({ seq, previous, link, ...(await store.auditProof(seq)) });
+}

@@ -1,0 +1,136 @@
+// A click on a card: may this person open the modal? Nothing in the click is believed but who clicked what where.
+
+import type { Approval, Verdict } from "../domain/approval.ts";
+import { markRead, type Refusal, refusalToOpen } from "../domain/authorization.ts";
+import type { ChannelId, MessageTs, Nonce, TeamId, UserId } from "../domain/ids.ts";
+import { err, ok, type Result } from "../domain/result.ts";
+import { applyPolicy, ruleOf, ruleRefOf } from "../domain/applied-rule.ts";
+import { contextBehind } from "../domain/run-context.ts";
+import { cardSlot, findApproval, type Run } from "../domain/run.ts";
+import { aboutRequest, auditEntry, momentsOf } from "../audit/entry.ts";
+import { lookUp } from "../engine/look-up-person.ts";
+import type { FormTicket } from "../ports.ts";
+import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
+
+/** A click may rely on facts this old (ms): it only opens a modal. */
+export const CLICK_AGE_MS = 60_000;
+
+/** The run with its approvals under the rules of now. */
+export type OpenedForm = { readonly run: Run; readonly ticket: FormTicket };
+
+export type OpenForm = {
+  /** The ticket is stored when this resolves to ok; its nonce is all that the modal carries. */
+  decide(click: Click, verdict: Verdict): Promise<Result<OpenedForm, RefusedAttempt>>;
+  /** Has `show` open a request in full; decides nothing. Rejects with PortError when it is not written down that it was read. */
+  read(click: Click, show: Show): Promise<Result<null, RefusedAttempt>>;
+};
+
+/** True: the person has the window before them. Only then they have read it. */
+export type Show = (run: Run, request: FormTicket["saw"]) => Promise<boolean>;
+
+export function createOpenForm(deps: DecideDeps): OpenForm {
+  const reading = new Map<string, Promise<unknown>>();
+  const keyOf = ({ user, nonce }: Click): string => `${user} ${nonce}`;
+  return {
+    async decide(click, verdict) {
+      // The window is seen a moment before we know that it is open.
+      await Promise.allSettled([reading.get(keyOf(click))]);
+      return openForm(deps, click, verdict);
+    },
+    async read(click, show) {
+      const read = readRequest(deps, click, show);
+      reading.set(keyOf(click), read);
+      try {
+        return await read;
+      } finally {
+        if (reading.get(keyOf(click)) === read) reading.delete(keyOf(click));
+      }
+    },
+  };
+}
+
+/** Whoever sees the channel sees the card, so they may read it in full; nobody else. */
+async function readRequest(
+  deps: DecideDeps,
+  click: Click,
+  show: Show,
+): Promise<Result<null, RefusedAttempt>> {
+  const found = await findCard(deps, click);
+  if (!found.ok) return refused(deps, found.error, click, { step: "read" });
+  const { run, approval } = found.value;
+  const person = await lookUp(deps, run, { user: click.user, principals: "anyone", maxAgeMs: CLICK_AGE_MS });
+  const no: Refusal | null =
+    "type" in person ? person : person.seesChannel ? null : { type: "not-in-channel" };
+  const { request, id } = approval;
+  if (no !== null)
+    return refused(deps, { refusal: no, run }, click, { step: "read", approval: id, saw: request });
+  const read = (newest: Run): Run =>
+    markRead(applyPolicy(newest, deps.context()), id, request.digest, click.user);
+  const isOpen = await show(run, request);
+  if (isOpen && read(run) !== run) await deps.engine.change(run.key, read, { mustHold: false });
+  return ok(null);
+}
+
+async function openForm(
+  deps: DecideDeps,
+  click: Click,
+  verdict: Verdict,
+): Promise<Result<OpenedForm, RefusedAttempt>> {
+  const found = await findCard(deps, click);
+  if (!found.ok) return refused(deps, found.error, click, { step: "click", verdict });
+  const { run, approval, version } = found.value;
+  const { policy, now: at, monotonic, nonce } = deps.context();
+  const rule = ruleOf(policy, run, approval.request);
+  const asked = { user: click.user, principals: rule.approvers, maxAgeMs: CLICK_AGE_MS };
+  const person = await lookUp(deps, run, asked);
+  const saw = { ...approval.request, shownContext: contextBehind(run.context, approval.request) };
+  const mark = ruleRefOf(policy, rule);
+  const tried = { verdict, moments: momentsOf(run, approval, { clicked: at }) };
+  const no =
+    "type" in person
+      ? person
+      : refusalToOpen(approval, { run, rule, by: person, verdict, monotonic }, { version, was: null });
+  if (no !== null) {
+    const attempt = { ...tried, step: "click", approval: approval.id, saw } as const;
+    return refused(deps, { refusal: no, run, policy: mark }, click, attempt);
+  }
+  const { team, user } = click;
+  const bound = { nonce: nonce(), team, user, approval: approval.id, version, run: run.key };
+  const ticket: FormTicket = { ...bound, verdict, saw, at };
+  const about = { ...aboutRequest(run, approval.id, saw), by: { team, user }, policy: mark };
+  const opened = auditEntry(run, { at, what: "opened", outcome: "opened", ...tried, ...about });
+  await deps.store.saveForm(ticket, [opened]);
+  return ok({ run: applyPolicy(run, { policy }), ticket });
+}
+
+/** Nothing in it is believed but who clicked what where. */
+export type Click = {
+  readonly team: TeamId;
+  readonly user: UserId;
+  readonly channel: ChannelId;
+  readonly ts: MessageTs;
+  /** Null: the button carried something that is none. */
+  readonly nonce: Nonce | null;
+};
+
+/** `version`: of the card that was clicked, which may be an older one. */
+export type ClickedCard = { readonly run: Run; readonly approval: Approval; readonly version: number };
+
+export async function findCard(
+  { store }: Pick<DecideDeps, "store">,
+  click: Click,
+): Promise<Result<ClickedCard, RefusedAttempt>> {
+  const button = click.nonce === null ? null : await store.byButton(click.nonce);
+  const run = button === null ? null : ((await store.load(button.run))?.run ?? null);
+  const approval = run === null || button === null ? null : findApproval(run, button.approval);
+  if (run === null || button === null || approval === null)
+    return err({ refusal: { type: "unknown" }, run: null });
+  const post = run.posts[cardSlot(approval.id)];
+  const ours = run.team === click.team && run.channel === click.channel;
+  if (ours && (post?.type === "sending" || post?.type === "unsure"))
+    return err({ refusal: { type: "being-posted" }, run });
+  // The nonce is bound to its message: the same value under another message, channel or team is nobody's button.
+  if (!ours || post?.type !== "up" || post.ts !== click.ts)
+    return err({ refusal: { type: "unknown" }, run: null });
+  return ok({ run, approval, version: button.version });
+}

@@ -1,0 +1,131 @@
+// What people may know: of a run only those hear who are members of its channel; to others it is an unknown run.
+
+import type { ChannelId, RunId, UserId } from "../domain/ids.ts";
+import type { Run } from "../domain/run.ts";
+import type { Clock } from "../engine/clock.ts";
+import type { Integrity, IntegrityState } from "../engine/integrity.ts";
+import {
+  type AgentService,
+  channelsOf,
+  type Gateway,
+  type HealthReport,
+  MEMBERSHIP_AGE_MS,
+  type People,
+  type Store,
+} from "../ports.ts";
+import type { ServiceBreaker, ServiceState } from "../engine/service-breaker.ts";
+import type { UnreadableCounts, UnreadableRuns } from "../engine/unreadable-runs.ts";
+import type { Poller } from "../engine/poller.ts";
+
+export type Queries = {
+  /** Null: no such run, or not for this person. Rejects with PortError when Slack or the store does not answer. */
+  status(user: UserId, id: RunId): Promise<Run | null>;
+  /** Newest first, at most `limit`; asked in `channel`, of all channels of the person. */
+  list(
+    by: { readonly user: UserId; readonly channel: ChannelId },
+    only: "unfinished" | "pending" | "all",
+    limit: number,
+  ): Promise<readonly Run[]>;
+  /** What waits for others' decision and what this person asked for themselves, each newest first, at most `limit`. */
+  home(user: UserId, limit: number): Promise<HomeRuns>;
+  /** Never rejects. */
+  health(): Promise<Health>;
+};
+
+export type HomeRuns = {
+  /** Somebody else asked for these, so this person may perhaps decide them. */
+  readonly waiting: readonly Run[];
+  readonly own: readonly Run[];
+};
+
+export type Health = {
+  readonly service: HealthReport;
+  readonly gateway: HealthReport;
+  readonly poller: { readonly watched: number; readonly inFlight: number; readonly service: ServiceState };
+  readonly unreadable: UnreadableCounts;
+  readonly store: { readonly ok: boolean; readonly latencyMs: number };
+  /** Findings of tampering that nobody has acknowledged. */
+  readonly audit: IntegrityState;
+};
+
+type Deps = {
+  store: Store;
+  people: Pick<People, "channelsOf">;
+  agents: Pick<AgentService, "health">;
+  gateway: Gateway;
+  watch: Pick<Poller, "counts">;
+  guard: Pick<ServiceBreaker, "state">;
+  unreadable: Pick<UnreadableRuns, "counts">;
+  integrity: Pick<Integrity, "state">;
+  clock: Clock;
+};
+
+export function createQueries(deps: Deps): Queries {
+  return { ...createLists(deps), health: createHealth(deps) };
+}
+
+function createLists({ store, people }: Deps): Omit<Queries, "health"> {
+  async function status(user: UserId, id: RunId): Promise<Run | null> {
+    const key = await store.byRunId(id);
+    const run = key === null ? null : ((await store.load(key))?.run ?? null);
+    if (run === null) return null;
+    return (await channelsOf(people, user, run.channel)).has(run.channel) ? run : null;
+  }
+
+  async function list(
+    { user, channel }: { user: UserId; channel: ChannelId },
+    only: "unfinished" | "pending" | "all",
+    limit: number,
+  ): Promise<readonly Run[]> {
+    const mine = await channelsOf(people, user, channel);
+    return mine.size === 0 ? [] : store.list({ channels: [...mine], only, limit });
+  }
+
+  async function home(user: UserId, limit: number): Promise<HomeRuns> {
+    const channels = [...(await people.channelsOf(user, MEMBERSHIP_AGE_MS))];
+    if (channels.length === 0) return { waiting: [], own: [] };
+    const [waiting, own] = await Promise.all([
+      store.list({ channels, only: "pending", asked: { notBy: user }, limit }),
+      store.list({ channels, only: "all", asked: { by: user }, limit }),
+    ]);
+    return { waiting, own };
+  }
+
+  return { status, list, home };
+}
+
+function createHealth({
+  store,
+  agents,
+  gateway,
+  watch,
+  guard,
+  unreadable,
+  integrity,
+  clock,
+}: Deps): Queries["health"] {
+  async function pingStore(): Promise<Health["store"]> {
+    const startedAt = clock.monotonic();
+    const answered = await store.ping().then(
+      () => true,
+      () => false,
+    );
+    return { ok: answered, latencyMs: clock.monotonic() - startedAt };
+  }
+
+  return async () => {
+    const [service, gatewayReport, stored] = await Promise.all([
+      agents.health(),
+      gateway.health(),
+      pingStore(),
+    ]);
+    return {
+      service,
+      gateway: gatewayReport,
+      unreadable: unreadable.counts(),
+      poller: { ...watch.counts(), service: guard.state() },
+      store: stored,
+      audit: integrity.state(),
+    };
+  };
+}

@@ -1,0 +1,99 @@
+// How a decision is refused: an audit entry, a count, and a repaired card. The words are Slack's business.
+
+import type { Request } from "../domain/approval.ts";
+import type { Context } from "../domain/context.ts";
+import type { Refusal } from "../domain/authorization.ts";
+import type { ApprovalId, ChannelId, TeamId, UserId } from "../domain/ids.ts";
+import type { RuleRef } from "../domain/policy/policy.ts";
+import { err, type Result } from "../domain/result.ts";
+import type { Run } from "../domain/run.ts";
+import { aboutRequest, auditEntry } from "../audit/entry.ts";
+import type { AgentService, AuditEntry, Counters, People, Store } from "../ports.ts";
+import type { RunEngine } from "../engine/run-engine.ts";
+
+/** A refusal, and the run it concerns where we know it. */
+export type RefusedAttempt = {
+  readonly refusal: Refusal;
+  readonly run: Run | null;
+  readonly policy?: RuleRef;
+};
+
+export type DecideDeps = {
+  store: Store;
+  agents: Pick<AgentService, "fetchRun">;
+  people: Pick<People, "lookUp" | "memberOf">;
+  engine: Pick<RunEngine, "change">;
+  context: () => Context;
+  metrics: Counters;
+};
+
+/** What was tried: at which step, and what is known of it. */
+export type Attempt = Pick<AuditEntry, "step"> &
+  Partial<Pick<AuditEntry, "verdict" | "reason" | "moments">> & {
+    readonly approval?: ApprovalId;
+    readonly saw?: Request;
+  };
+
+/** Who tried, and where, as far as that is known. */
+export type Actor = { readonly team: TeamId; readonly user: UserId; readonly channel?: ChannelId | null };
+
+/** Says no, leaves an audit entry, and has the card repaired if it was stale. */
+export async function refused(
+  deps: DecideDeps,
+  no: RefusedAttempt,
+  by: Actor,
+  attempt: Attempt,
+): Promise<Result<never, RefusedAttempt>> {
+  deps.metrics.refusal(no.refusal.type);
+  if (no.run === null) await deps.store.audit([refusalEntry(deps, no, by, attempt)]);
+  else {
+    const sideWrites = { audit: [refusalEntry(deps, no, by, attempt)] };
+    await deps.engine.change(no.run.key, (run) => ({ run, sideWrites }), { mustHold: false });
+  }
+  return err(no);
+}
+
+function refusalEntry(
+  deps: DecideDeps,
+  { refusal, run, policy = null }: RefusedAttempt,
+  { team, user, channel = null }: Actor,
+  { approval, saw, ...tried }: Attempt,
+): AuditEntry {
+  const { type: because } = refusal;
+  const facts = { at: deps.context().now, what: "refused", outcome: "refused", refusal: because } as const;
+  const about =
+    run === null || approval === undefined || saw === undefined ? {} : aboutRequest(run, approval, saw);
+  const place = run === null ? { channel } : {};
+  return auditEntry(run, { ...facts, by: { team, user }, policy, ...place, ...tried, ...about });
+}
+
+/** For what is refused before any use case is asked: leaves a count and an audit entry. Rejects with PortError. */
+export type NoteRefusal = (
+  by: Actor,
+  because: NonNullable<AuditEntry["refusal"]>,
+  tried: AttemptDetails,
+) => Promise<void>;
+
+/** `runId`, `run`: as they were given, so there may be no such run. */
+export type AttemptDetails = Pick<AuditEntry, "step"> &
+  Partial<Pick<AuditEntry, "run" | "runId" | "outcome" | "digest" | "text">>;
+
+export function createNoteRefusal({
+  store,
+  metrics,
+  context,
+}: Pick<DecideDeps, "store" | "metrics" | "context">): NoteRefusal {
+  return async ({ team, user, channel = null }, refusal, tried) => {
+    metrics.refusal(refusal);
+    const run = await runNamed(store, tried);
+    const facts = { at: context().now, what: "refused", outcome: "refused", ...tried, refusal } as const;
+    const place = run === null ? { channel } : {};
+    await store.audit([auditEntry(run, { ...facts, by: { team, user }, ...place })]);
+  };
+}
+
+/** The run that somebody named, if it is one of ours. */
+async function runNamed(store: Store, { run = null, runId = null }: AttemptDetails): Promise<Run | null> {
+  const key = run ?? (runId === null ? null : await store.byRunId(runId));
+  return key === null ? null : ((await store.load(key))?.run ?? null);
+}

@@ -1,0 +1,59 @@
+// `npm run policy -- explain`: the policy in sentences, and which rule a stored run's approvals stand under.
+
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { runId } from "#src/domain/run.ts";
+import { explain } from "#src/cli/policy/explain.ts";
+import { openStore } from "#src/adapters/store/open.ts";
+import { listedRun } from "../../make/history.ts";
+import { policyFile } from "../../make/policy.ts";
+
+const POLICY = `rules:
+  - { name: elsewhere, when: { channel: C0OTHER, action: "drop *" }, approvers: { users: [U0BEN] } }
+  - { name: two, approvers: { users: [U0BEN, U0CAT] }, quorum: 2, hold: 30 s }
+`;
+
+test("every rule of the example in docs/policy.md is told in sentences", async () => {
+  const docs = readFileSync(fileURLToPath(new URL("../../../docs/policy.md", import.meta.url)), "utf8");
+  const { path } = policyFile(/```yaml\n([^]*?)```/.exec(docs)?.[1] ?? "");
+  const { well, lines } = await explain(path, undefined, {});
+  const text = lines.join("\n");
+  expect(well).toBe(true);
+  for (const each of [
+    "3. everything else",
+    "2 different people must approve",
+    "An approval is held for 30 s",
+    "After 4 h it is denied",
+    "must type «production»",
+    "The card calls U0BEN.",
+    "What no rule fits, nobody may decide.",
+  ])
+    expect(text).toContain(each);
+});
+
+test("a stored run's approvals are told with their rule, while a bot has the database open", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "countersign-explain-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const url = `sqlite:${join(folder, "a.db")}`;
+  const store = await openStore({ url, owner: "bot" });
+  onTestFinished(() => store.close());
+  const run = listedRun("apr_1");
+  await store.insert(run, {});
+  const env = { DATABASE_URL: url, POLICY_FILE: policyFile(POLICY).path };
+  const { well, lines } = await explain(runId(run) ?? "", undefined, env);
+  expect(well).toBe(true);
+  expect(lines.join("\n")).toContain("not elsewhere: channel, action does not fit");
+  expect(lines.join("\n")).toContain("stands under two: U0BEN, U0CAT may decide");
+  expect(await explain("run_nobody_knows", undefined, env)).toMatchObject({ well: false });
+});
+
+test("a policy that can't be used is told with the lines of its faults", async () => {
+  const { path } = policyFile("rules: []");
+  expect(await explain(path, undefined, {})).toMatchObject({
+    well: false,
+    lines: [expect.stringContaining(`${path}:1: rules is empty`)],
+  });
+});

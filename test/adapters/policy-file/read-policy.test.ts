@@ -1,0 +1,298 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { isList, isRecord, type Json } from "#src/domain/json.ts";
+import {
+  createPolicyHolder,
+  findingLine,
+  lintPolicy,
+  loadPolicy,
+} from "#src/adapters/policy-file/policy-holder.ts";
+import { policySchema } from "#src/adapters/policy-file/policy-shape.ts";
+import { ruleFor } from "#src/domain/policy/choose-rule.ts";
+import { readPolicy } from "#src/adapters/policy-file/read-policy.ts";
+import { policyFile } from "../../make/policy.ts";
+import { CHANNEL, REQUESTER } from "../../make/run.ts";
+
+const at = (path: string): URL => new URL(`../../../${path}`, import.meta.url);
+
+function faults(text: string): string[] {
+  const read = readPolicy(text, "v");
+  return read.ok ? [] : read.error.map((each) => findingLine("p", each));
+}
+
+async function doubts(text: string): Promise<string[]> {
+  return (await lintPolicy(policyFile(text).path)).map((each) => findingLine("p", each));
+}
+
+const REST = "\n  - name: rest\n    approvers: anyone";
+
+describe("a policy file is refused, each fault with its line, for", () => {
+  test.for<[string, string, string[]]>([
+    ["nothing in it", "", ["p:1: the file is empty"]],
+    ["no rules", "starters: [{ who: anyone }]", ["p:1: rules is missing"]],
+    ["an empty list of rules", "rules: []", ["p:1: rules is empty, so nobody could decide anything"]],
+    [
+      "no YAML",
+      "rules: [",
+      ["p:1: Flow sequence in block collection must be sufficiently indented and end with a ]"],
+    ],
+    ["a key twice", "rules: 7\nrules: 8", ["p:2: Map keys must be unique"]],
+    ["a rule without approvers", "rules:\n  - name: a", ["p:2: rules[0].approvers is missing"]],
+    [
+      "an empty list of approvers",
+      "rules:\n  - name: a\n    approvers:\n      groups: [S0GROUP]\n      users: []",
+      ["p:5: rules[0].approvers.users is empty, so nobody is in it"],
+    ],
+    [
+      "approvers who are nobody",
+      "rules:\n  - name: a\n    approvers: {}",
+      ["p:3: rules[0].approvers names nobody: give users, groups or channels, or the word anyone"],
+    ],
+    [
+      "a name where an id belongs",
+      "rules:\n  - name: a\n    when: { channel: '#ops' }\n    approvers: anyone",
+      ["p:3: rules[0].when.channel is not a channel's id such as C0123ABCD; names are not ids"],
+    ],
+    [
+      "a key that nobody knows, and a wrong value, both at once",
+      "rules:\n  - name: a\n    approvers: anyone\n    self-approval: maybe\n    colour: 2",
+      [
+        "p:4: rules[0].self-approval is neither true nor false",
+        "p:5: rules[0].colour is nothing that a policy knows",
+      ],
+    ],
+    [
+      "one name for two rules",
+      `rules:\n  - name: rest\n    when: { action: x }\n    approvers: anyone${REST}`,
+      ["p:5: rules[1].name names a second rule «rest»: the audit could not tell them apart"],
+    ],
+    [
+      "a denial without a reason",
+      "rules:\n  - name: a\n    approvers: anyone\n    reason: { deny: 0 }",
+      ["p:4: rules[0].reason.deny is less than 1: a denial needs a reason"],
+    ],
+    [
+      "an empty list of starters",
+      `rules:${REST}\nstarters: []`,
+      ["p:4: starters is empty, so nobody could start a run; leave it out to let everybody"],
+    ],
+  ])("%s", ([, text, told]) => expect(faults(text)).toEqual(told));
+});
+
+describe("the linter doubts", () => {
+  test("a rule that never comes into force, and says by which", async () => {
+    const text = `rules:
+  - name: deploys
+    when: { action: "deploy *", channel: [C0OPS, C0REL] }
+    approvers: anyone
+  - name: production
+    when: { action: ["deploy * to production", "deploy x"], channel: C0OPS, field: { risk: high } }
+    approvers: anyone${REST}`;
+    expect(await doubts(text)).toEqual([
+      "p:5: rules[1] «production» never comes into force: «deploys» stands before it and fits whatever it fits",
+    ]);
+  });
+
+  test("a policy in which no rule fits always", async () => {
+    const text = 'rules:\n  - name: a\n    when: { action: "*" }\n    approvers: anyone';
+    expect(await doubts(text)).toEqual([
+      "p:1: rules no rule fits always: what none of them fits, nobody may decide. A last rule without «when» mends that",
+    ]);
+  });
+
+  test("no rule that is only narrower, wider or beside another", async () => {
+    const text = `rules:
+  - name: production
+    when: { action: "deploy * to production" }
+    approvers: anyone
+  - name: deploys
+    when: { action: "deploy *" }
+    approvers: anyone
+  - name: here
+    when: { channel: C0OPS }
+    approvers: anyone${REST}`;
+    expect(await doubts(text)).toEqual([]);
+  });
+});
+
+describe("a rule that nobody can satisfy", () => {
+  const rule = async (text: string) =>
+    (await doubts(`rules:\n  - { name: a, ${text} }${REST}`)).filter((each) => each.includes("satisfied"));
+
+  test("is doubted: too few are named, or they alone ask", async () => {
+    const says = "p:2: rules[0] «a» can't be satisfied by anybody";
+    expect((await rule("approvers: { users: [U0BEN] }, quorum: 2"))[0]).toContain(says);
+    expect((await rule("when: { requester: U0BEN }, approvers: { users: [U0BEN] }"))[0]).toContain(says);
+  });
+
+  test("is not doubted where a group may have enough people, or enough are named", async () => {
+    const here = "when: { channel: C0OPS }, quorum: 2";
+    expect(await rule(`${here}, approvers: { users: [U0BEN], groups: [S0SOME] }`)).toEqual([]);
+    expect(await rule(`${here}, approvers: { users: [U0BEN, U0CAT] }`)).toEqual([]);
+  });
+});
+
+describe("a rule that can be evaded", () => {
+  const strict = "approvers: { users: [U0ANA] }, quorum: 1";
+  const named = async (...rules: string[]) => {
+    const text = `rules:\n${rules.map((each, at) => `  - { name: r${at}, ${each} }`).join("\n")}\n`;
+    return (await doubts(text)).map((each) => each.replace(/^p:\d+: rules\[(\d)\] /, "$1 "));
+  };
+  const lax = "approvers: anyone";
+
+  test("is doubted when other words fall to a laxer rule, and it is said what to do", async () => {
+    expect(await named(`when: { action: "deploy * to production" }, ${strict}`, lax)).toEqual([
+      "0 «r0» can be evaded: other words for the same do not fit it, and what does not fit it may fall under «r1», which is laxer (who may approve). Let the last rule be the strictest, and name before it, by exact values, what is harmless",
+    ]);
+  });
+
+  test("is doubted when a run can be started elsewhere", async () => {
+    const [says] = await named(`when: { channel: C0PAY }, ${strict}`, lax);
+    expect(says).toContain("a run can be started elsewhere, or by somebody else");
+  });
+
+  test.each([
+    ["any text fits its *", 'when: { action: "restart *" }'],
+    ["any text fits its *", "when: { field: { target.env: [staging, 'test*'] } }"],
+    ["whoever starts a run chooses its task", "when: { input: restart }"],
+    ["whoever starts a run chooses its channel", "when: { channel: C0OPS }"],
+  ])("is doubted when it is lax and %s", async (why, when) => {
+    const [says] = await named(`${when}, ${lax}`, strict);
+    expect(says).toContain("is laxer than «r1» after it (who may approve)");
+    expect(says).toContain(why);
+  });
+
+  test.each([
+    ["exact values of a field", "when: { action: 'restart *', field: { target.env: [staging, 4] } }"],
+    ["an exact action", "when: { action: restart billing-api }"],
+    ["its requester", "when: { requester: U0BEN }"],
+  ])("is not doubted when %s hold a request there", async (_what, when) => {
+    expect(await named(`${when}, ${lax}`, strict)).toEqual([]);
+  });
+
+  test("is not doubted when the policy names who may start runs in its channel", async () => {
+    const rules = `rules:\n  - { name: a, when: { channel: C0OPS }, ${lax} }\n  - { name: b, ${strict} }\n`;
+    expect(await doubts(`${rules}starters: [{ channels: [C0OPS], who: { users: [U0BEN] } }]`)).toEqual([]);
+    expect(await doubts(`${rules}starters: [{ channels: [C0OPS], who: anyone }]`)).toHaveLength(1);
+  });
+
+  test("is not doubted when it is neither stricter nor laxer than what comes after it", async () => {
+    const other = "approvers: { users: [U0BEN] }";
+    expect(await named(`when: { action: "deploy *" }, ${strict}`, other)).toEqual([]);
+    expect(await named(`when: { action: "deploy *" }, ${lax}, quorum: 3`, strict)).toEqual([]);
+  });
+});
+
+describe("the policy in force", () => {
+  const log = (lines: string[]) => {
+    const write = (_fields: object, message: string): void => void lines.push(message);
+    return { debug: write, info: write, warn: write, error: write };
+  };
+
+  test("is the built-in one without a file, and asking to read again changes nothing", async () => {
+    const holder = await createPolicyHolder(null, log([]));
+    expect(holder.now()).toMatchObject({ version: null });
+    expect(await holder.reload()).toBe(false);
+  });
+
+  test("is read again on demand, with another version; a bad file keeps the old one and says so", async () => {
+    const lines: string[] = [];
+    const file = policyFile(`rules:${REST}`);
+    const holder = await createPolicyHolder(file.path, log(lines));
+    const first = holder.now();
+    expect(first.version).toMatch(/^[0-9a-f]{12}$/);
+    file.write("rules: []");
+    expect(await holder.reload()).toBe(false);
+    expect(holder.now()).toBe(first);
+    expect(lines.at(-1)).toContain("the old policy stays in force");
+    file.write(`rules:\n  - { name: other, approvers: { users: [U0ANA] } }`);
+    expect(await holder.reload()).toBe(true);
+    expect(holder.now().rules[0]?.name).toBe("other");
+    expect(holder.now().version).not.toBe(first.version);
+    expect(await holder.reload()).toBe(false);
+  });
+
+  test("changes only after the new one was noted with its text; when that fails the old one stays", async () => {
+    const lines: string[] = [];
+    const text = `rules:${REST}`;
+    const file = policyFile(text);
+    const holder = await createPolicyHolder(file.path, log(lines));
+    expect(holder.loaded()).toEqual({ policy: holder.now(), text });
+    const first = holder.now();
+    const other = `rules:\n  - { name: other, approvers: { users: [U0ANA] } }`;
+    file.write(other);
+    expect(await holder.reload(() => Promise.reject(new Error("disk full")))).toBe(false);
+    expect(holder.now()).toBe(first);
+    expect(lines.at(-1)).toContain("the old policy stays in force");
+    const seen: unknown[] = [];
+    const changed = await holder.reload((loaded) => {
+      expect(holder.now()).toBe(first);
+      return Promise.resolve(void seen.push(loaded.text));
+    });
+    expect(changed).toBe(true);
+    expect(seen).toEqual([other]);
+    await holder.reload(() => Promise.reject(new Error("it is the same policy")));
+    expect(holder.now().rules[0]?.name).toBe("other");
+  });
+
+  test("is none at all when the file can't be read or used at the start", async () => {
+    await expect(createPolicyHolder("/nowhere/policy.yaml", log([]))).rejects.toThrow(
+      /can't be read: ENOENT/,
+    );
+    const { path } = policyFile("rules: []");
+    await expect(createPolicyHolder(path, log([]))).rejects.toThrow(`${path}:1: rules is empty`);
+  });
+});
+
+describe("docs/policy.md", () => {
+  const text = readFileSync(at("docs/policy.md"), "utf8");
+  const examples = [...text.matchAll(/```yaml\n([^]*?)```/g)].map(([, yaml]) => yaml ?? "");
+
+  test("has examples, and the linter finds nothing wrong with any", async () => {
+    expect(examples.length).toBeGreaterThan(0);
+    for (const each of examples) expect(await doubts(each)).toEqual([]);
+  });
+
+  test("teaches a shape that other words do not evade", () => {
+    const read = readPolicy(examples[0] ?? "", "v");
+    if (!read.ok) throw new Error("the example can't be used");
+    const asks = (action: string, more: object = {}) => {
+      const place = { channel: CHANNEL, requester: REQUESTER, input: "task" };
+      return ruleFor(read.value, { ...place, action, content: { action, ...more } }).name;
+    };
+    for (const action of ["Roll out billing to the production cluster", "Please deploy billing", "drop it"])
+      expect(asks(action)).toBe("everything else");
+    expect(asks("deploy billing", { target: { env: "staging" } })).toBe("harmless");
+    expect(asks("deploy billing", { target: { env: ["staging", "production"] } })).toBe("everything else");
+    expect(asks("deploy billing", { target: { env: "production" }, "target.env": "staging" })).toBe(
+      "everything else",
+    );
+  });
+
+  test("names every key that a policy knows", () => {
+    const known = new Set(propertiesIn(JSON.parse(JSON.stringify(policySchema())) as Json));
+    expect(known.size).toBeGreaterThan(8);
+    for (const key of known) expect(text).toContain(key);
+  });
+
+  test("stands beside the schema that editors read", () => {
+    expect(JSON.parse(readFileSync(at("docs/policy.schema.json"), "utf8"))).toEqual(
+      JSON.parse(JSON.stringify(policySchema())),
+    );
+  });
+});
+
+function propertiesIn(schema: Json): string[] {
+  if (isList(schema)) return schema.flatMap(propertiesIn);
+  if (!isRecord(schema)) return [];
+  const own = isRecord(schema["properties"] ?? null) ? Object.keys(schema["properties"] ?? {}) : [];
+  return [...own, ...Object.values(schema).flatMap(propertiesIn)];
+}
+
+test("the version follows from the text alone", async () => {
+  const [a, b] = [
+    await loadPolicy(policyFile(`rules:${REST}`).path),
+    await loadPolicy(policyFile(`rules:${REST}`).path),
+  ];
+  expect(a).toEqual(b);
+});

@@ -1,0 +1,261 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Json } from "#src/domain/json.ts";
+import { cardSlot, OPENING, OUTCOME, type Run } from "#src/domain/run.ts";
+import { BACK, DOWN, MISSING } from "#src/domain/render-key.ts";
+import { clip, visible } from "#src/domain/text/text.ts";
+import { help, oneRun, runList } from "#src/adapters/slack/blocks/command-answers.ts";
+import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
+import { healthReport } from "#src/adapters/slack/blocks/health-report.ts";
+import { roomOf } from "#src/adapters/slack/blocks/request-blocks.ts";
+import { runForm } from "#src/adapters/slack/blocks/run-form.ts";
+import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
+import { SUBCOMMANDS } from "#src/adapters/slack/names.ts";
+import { anApproval, APPROVER, aRun, aWatchedRun, NOON, TEAM, withApprovals } from "../../../make/run.ts";
+import { endedRun, requestOf } from "../observed.ts";
+import { always, anyApproval, anyRun, anyText, anyTyped, MARK } from "./hostile.ts";
+import { expectInert, expectMessage, expectView, expectWholeOrCounted, textOf } from "./oracle.ts";
+import { printedMessage } from "./printed.ts";
+
+const PERMALINK = "https://sandbox.slack.com/archives/C0OPS/p1";
+
+/** Between our own first and last words, so that nothing a stranger writes can open or close a message. */
+function expectFramed(blocks: readonly unknown[]): void {
+  for (const edge of [blocks.at(0), blocks.at(-1)]) expect(textOf(edge)).not.toContain(MARK);
+}
+
+const slots: readonly (readonly [string, string])[] = [
+  ["opening", OPENING],
+  ["outcome", OUTCOME],
+  ["notice of a missing run", MISSING],
+  ["notice that the service is away", `${DOWN} ${NOON}`],
+  ["notice that the service is back", `${BACK} ${NOON}`],
+];
+
+describe("whatever a run holds, Slack takes it and nobody is called, for", () => {
+  test.each(slots)("its %s", (_name, slot) => {
+    always(anyRun(0), (run) => expectMessage(messageIn(run, slot)));
+  });
+
+  test("each of its cards", () => {
+    always(fc.tuple(anyRun(0), anyApproval), ([run, approval]) => {
+      const { text, blocks } = messageIn(withApprovals(run, approval), cardSlot(approval.id));
+      expectMessage({ text, blocks });
+    });
+  });
+
+  test("the private answer about it", () => {
+    always(anyRun(), (run) => {
+      const { text, blocks } = oneRun({ run, link: PERMALINK });
+      expectMessage({ text, blocks: withoutOwnLink(blocks) });
+    });
+  });
+
+  test("a list of ten like it", () => {
+    always(fc.array(anyRun(2), { maxLength: 10 }), (runs) => {
+      const linked = runs.map((run) => ({ run, link: PERMALINK }));
+      const { text, blocks } = runList("Runs of your channels", "None.", linked, 3);
+      expectMessage({ text, blocks: withoutOwnLink(blocks) });
+    });
+  });
+});
+
+/** The one kind of link of ours: to the message that Slack itself named. */
+function withoutOwnLink<Block>(blocks: Block[]): Block[] {
+  expectInert(blocks, [PERMALINK]);
+  return JSON.parse(
+    JSON.stringify(blocks).replaceAll(`"type":"link","url":"${PERMALINK}"`, '"type":"text"'),
+  ) as Block[];
+}
+
+describe("on a card", () => {
+  const by = { team: TEAM, user: APPROVER };
+
+  test("a request that fits a screen stands in full, made visible", () => {
+    const fits = anyText.filter((action) => roomOf(visible(action)) <= 2_400);
+    always(fits, (action) => {
+      const shown = textOf(
+        approvalCard(aRun(), { ...anApproval(), request: requestOf(action, { action }) }).blocks,
+      );
+      expect(shown).toContain(visible(action));
+    });
+  });
+
+  test("of a longer one it is said how much is missing", () => {
+    always(anyText, (action) => {
+      const card = approvalCard(aRun(), { ...anApproval(), request: requestOf(action, { action }) });
+      expectWholeOrCounted(card.blocks, action);
+    });
+  });
+
+  test("a reason stands in full, or it is said how much is missing", () => {
+    const decided = anyApproval.filter(({ state }) => state.type === "decided");
+    always(decided, (approval) => {
+      if (approval.state.type !== "decided" || approval.state.decision.reason === "") return;
+      // Other long texts of a card say what they lack too; here the reason alone is to be judged.
+      const { votes: _others, ...decision } = approval.state.decision;
+      const state = { type: "decided", decision, delivery: { type: "recorded" } } as const;
+      const alone = { ...anApproval(), request: requestOf("x", {}), state };
+      expectWholeOrCounted(approvalCard(aRun(), alone).blocks, approval.state.decision.reason);
+    });
+  });
+
+  test("the longest request and the longest reason have room side by side, however Slack counts them", () => {
+    for (const each of ["x", "&", "<", "\u200B"]) {
+      const request = requestOf(clip(visible(each.repeat(2_400)), 2_400).shown, {});
+      const decision = {
+        verdict: "deny",
+        reason: each.repeat(3_000),
+        by,
+        at: NOON,
+        digest: request.digest,
+      } as const;
+      const state = { type: "decided", decision, delivery: { type: "recorded" } } as const;
+      expectMessage(approvalCard(aRun(), { ...anApproval(), request, state }));
+    }
+  });
+
+  test("sixty decisions that the service refused have room, or it is said how many there were", () => {
+    const decision = { verdict: "deny", reason: "no", by, at: NOON, digest: "" } as const;
+    const past = Array.from(
+      { length: 60 },
+      () => ({ decision, cause: "refused", words: "w".repeat(400) }) as const,
+    );
+    expectMessage(approvalCard(aRun(), { ...anApproval(), past }));
+  });
+
+  test("strangers' words neither open nor close the message", () => {
+    always(fc.tuple(anyRun(0), anyApproval), ([run, approval]) =>
+      expectFramed(approvalCard(run, approval).blocks),
+    );
+  });
+});
+
+describe("in a thread", () => {
+  test("the task stands in full, or it is said how much is missing", () => {
+    always(anyTyped, (input) => {
+      expectWholeOrCounted(messageIn(aRun({ input }), OPENING).blocks, input);
+    });
+  });
+
+  test("the service's words for a run that was not started stand in full, or it is said how much is missing", () => {
+    always(anyText, (words) => {
+      const run: Run = { ...aRun(), creation: { type: "refused", words, at: NOON } };
+      expectWholeOrCounted(messageIn(run, OUTCOME).blocks, words);
+    });
+  });
+
+  test("what the service says of a failed run stands in full, or it is said how much is missing", () => {
+    always(anyText, (detail) => {
+      const run = ended("failed", null, { detail });
+      expectWholeOrCounted(messageIn(run, OUTCOME).blocks, detail);
+    });
+  });
+
+  test("an output that is shown only in part is attached, and it is said how long it is", () => {
+    always(
+      anyText.filter((output) => visible(output).length > 8_000),
+      (output) => {
+        const shown = textOf(messageIn(ended("succeeded", output, {}), OUTCOME).blocks);
+        expect(shown).toContain(`The whole output (${output.length.toLocaleString("en-US")} characters)`);
+      },
+    );
+  });
+
+  test("an output of white space alone is still a message", () => {
+    for (const output of [" ", "\n", "\n\n \t\n", "[a]: https://evil.example"])
+      expectMessage(messageIn(ended("succeeded", output, {}), OUTCOME));
+  });
+
+  test("an output cut between the halves of a character shows no broken half", () => {
+    const output = `${"x".repeat(2_999)}${"😀".repeat(4_000)}`;
+    expect(textOf(messageIn(ended("succeeded", output, {}), OUTCOME).blocks)).not.toContain("⟨U+D83D⟩");
+  });
+});
+
+function ended(how: "succeeded" | "failed", output: string | null, extra: { [field: string]: Json }): Run {
+  return endedRun(aWatchedRun(), { how, output, extra });
+}
+
+test("a long list of approvals that wait is told within Slack's limits, with how many are not shown", () => {
+  const action = "Deploy billing-api 2026.11.3 to production and restart every worker afterwards. ".repeat(3);
+  const waits = Array.from({ length: 120 }, () => ({
+    ...anApproval(),
+    request: requestOf(action, { action }),
+  }));
+  const run = withApprovals(aWatchedRun(), ...waits);
+  expectMessage(oneRun({ run, link: null }));
+  expectMessage(runList("Waiting", "None.", [{ run, link: null }], 0));
+});
+
+test("whatever the service and its gateway say of their health, Slack takes it and nobody is called", () => {
+  const says = fc.dictionary(
+    fc.constantFrom("status", "version", "service", "message", "endpoints", "other"),
+    fc.oneof(anyText, fc.array(anyText, { maxLength: 40 }), fc.jsonValue() as fc.Arbitrary<Json>),
+  );
+  const report = fc.record({ ok: fc.boolean(), latencyMs: fc.nat(), fault: fc.option(anyText), says });
+  const poller = anyText.map((why) => ({
+    watched: 3,
+    inFlight: 1,
+    service: { type: "away" as const, at: NOON, since: NOON, why },
+  }));
+  const health = fc.record({
+    service: report,
+    gateway: report,
+    poller,
+    unreadable: fc.record({ runs: fc.nat(), approvals: fc.nat() }),
+    store: fc.record({ ok: fc.boolean(), latencyMs: fc.nat() }),
+    audit: fc.record({
+      open: fc.array(fc.record({ id: anyText, words: anyText, run: fc.constant(null) })),
+      code: fc.option(fc.constant("0123456789")),
+    }),
+  });
+  always(health, (each) => expectMessage(healthReport(each as Parameters<typeof healthReport>[0], NOON)));
+});
+
+test("of endpoints that are not shown it is said how many there are", () => {
+  const endpoints = Array.from({ length: 45 }, (_, at) => `/v1/path/${at}`);
+  const report = { ok: true, latencyMs: 1, fault: null, says: { endpoints } };
+  const poller = { watched: 0, inFlight: 0, service: { type: "unknown" as const } };
+  const health = {
+    service: report,
+    gateway: report,
+    poller,
+    unreadable: { runs: 0, approvals: 0 },
+    store: { ok: true, latencyMs: 1 },
+    audit: { open: [], code: null },
+  };
+  const shown = textOf(healthReport(health, NOON).blocks);
+  expect(endpoints.every((each) => shown.includes(each)) || /\d+ more/.test(shown)).toBe(true);
+});
+
+test.each([false, true])(
+  "Slack takes the form that starts a run (it asks for a channel: %s)",
+  (asksWhere) => {
+    const form = runForm("nonce C0OPS", asksWhere);
+    expectView(form);
+    expect(JSON.stringify(form).includes("conversations_select")).toBe(asksWhere);
+  },
+);
+
+test("the help names every subcommand", () => {
+  const message = help("/agent");
+  expectMessage(message);
+  for (const name of SUBCOMMANDS) expect(printedMessage(message)).toContain(`\`/agent ${name}`);
+  expect(printedMessage(message)).toMatchSnapshot();
+});
+
+test("code points that are drawn as nothing are written by their number, variation selectors too", () => {
+  const unseen = [
+    "\u{FE00}",
+    "\u{FE0E}",
+    "\u{E0100}",
+    "\u{E01EF}",
+    "\u200B",
+    "\u00AD",
+    "\u{E0041}",
+    "\u115F",
+    "\u180E",
+  ];
+  for (const each of unseen) expectMessage(messageIn(aRun({ input: `pay${each}roll` }), OPENING));
+});

@@ -1,0 +1,128 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Request } from "#src/domain/approval.ts";
+import { MODAL_HOLDS_CHARS, requestParts } from "#src/domain/text/request-text.ts";
+import {
+  changedModal,
+  decisionModal,
+  readModal,
+  refusedModal,
+} from "#src/adapters/slack/blocks/decision-modal.ts";
+import { refusalWords } from "#src/adapters/slack/blocks/refusal-words.ts";
+import { aNonce, aWatchedRun } from "../../../make/run.ts";
+import { always, anyRequest, anyRun, anyText } from "./hostile.ts";
+import { requestOf } from "../observed.ts";
+import { expectView, expectWholeOrCounted, textOf } from "./oracle.ts";
+import { printedView } from "./printed.ts";
+
+const run = aWatchedRun();
+const nonce = aNonce();
+
+const fitting = anyRequest.filter(({ chars }) => chars <= MODAL_HOLDS_CHARS);
+
+test("what changed in the run's own fields is said line by line", () => {
+  const context = (plan: string) => ({ fields: { plan }, volatile: [], digest: plan, chars: plan.length });
+  const request = { ...requestOf("deploy", { action: "deploy" }), context: "destroy", contextChars: 8 };
+  const was = { ...request, context: "harmless", shownContext: context("harmless") };
+  const run = { ...aWatchedRun(), context: context("destroy") };
+  const text = textOf(changedModal(run, was, request).blocks);
+  expect(text).toContain("− run: plan: harmless");
+  expect(text).toContain("+ run: plan: destroy");
+  expect(textOf(decisionModal(run, request, "approve", aNonce()).blocks)).toContain("plan: destroy");
+  expect(textOf(readModal(run, request).blocks)).toContain("plan: destroy");
+});
+
+describe("whatever is asked, Slack takes the modal and nobody is called,", () => {
+  test("when it is to be decided", () => {
+    always(fc.tuple(anyRun(0), anyRequest), ([each, request]) => {
+      expectView(decisionModal(each, request, "approve", nonce));
+      expectView(decisionModal(each, request, "deny", nonce));
+    });
+  });
+
+  test("when it is read", () => {
+    always(fc.tuple(anyRun(0), anyRequest), ([each, request]) => expectView(readModal(each, request)));
+  });
+
+  test("when it changed", () => {
+    always(fc.tuple(anyRun(0), fc.option(anyRequest), anyRequest), ([each, was, is]) =>
+      expectView(changedModal(each, was, is)),
+    );
+  });
+
+  test("when both texts, before and after, are as long as a modal holds", () => {
+    const full = (notification: string): Request => requestOf(notification.repeat(MODAL_HOLDS_CHARS), {});
+    for (const [was = "", is = ""] of [
+      ["x", "y"],
+      ["é", "è"],
+      ["漢", "字"],
+    ])
+      expectView(changedModal(run, full(was), full(is)));
+  });
+
+  test("when it comes in very many fields", () => {
+    const fields = Object.fromEntries(Array.from({ length: 6_000 }, (_, at) => [`${at}`, "y"]));
+    const request = requestOf("x", fields);
+    expect(request.chars).toBeLessThanOrEqual(MODAL_HOLDS_CHARS);
+    expectView(decisionModal(run, request, "approve", nonce));
+  });
+});
+
+describe("an approver reads", () => {
+  test("the whole request in the modal, every field of it", () => {
+    always(fitting, (request) => {
+      for (const view of [readModal(run, request), decisionModal(run, request, "deny", nonce)])
+        expectWhole(textOf(view), request);
+    });
+  });
+
+  test("of a longer one how much is missing, and where it is", () => {
+    always(anyText, (action) => {
+      expectWholeOrCounted(readModal(run, requestOf(action, { action })), action);
+    });
+  });
+
+  test("of a changed one both what it was and what it is, where there is room", () => {
+    const small = anyText.map((action) => requestOf(action.slice(0, 500), {}));
+    always(fc.tuple(small, small), ([was, is]) => {
+      const shown = textOf(changedModal(run, was, is));
+      expectWhole(shown, was);
+      expectWhole(shown, is);
+    });
+  });
+
+  test("that something changed, even where it is a field with a name of its own meaning", () => {
+    const was = requestOf("deploy", { action: "deploy", id: "a", requested_at: "2026-11-20T12:00:00Z" });
+    const is = requestOf("deploy", { action: "deploy", id: "a", requested_at: "2026-11-20T12:30:00Z" });
+    const shown = printedView(changedModal(run, was, is));
+    expect(shown).toContain("12:30:00");
+  });
+});
+
+function expectWhole(shown: string, request: Request): void {
+  const { action, fields } = requestParts(request, "open");
+  expect(shown).toContain(action ?? "The service did not say what the action is");
+  for (const { name, text } of fields) {
+    expect(shown).toContain(name);
+    expect(shown).toContain(text);
+  }
+}
+
+test("the modals read", () => {
+  const sent = requestOf("Deploy billing-api 2026.11.3 to production", {
+    action: "Deploy billing-api 2026.11.3 to production",
+    risk: "high",
+    diff: "- replicas: 2\n+ replicas: 4",
+  });
+  const request = { ...sent, digest: "1".repeat(64) };
+  const low = requestOf("Deploy billing-api 2026.11.3 to production", { risk: "low" });
+  const changed = { ...low, digest: "2".repeat(64) };
+  const known = { ...run, creation: { ...run.creation, id: "run_7" } } as typeof run;
+  expect(printedView(decisionModal(known, request, "approve", nonce))).toMatchSnapshot("approve");
+  expect(printedView(decisionModal(known, request, "deny", nonce))).toMatchSnapshot("deny");
+  expect(printedView(readModal(known, request))).toMatchSnapshot("read");
+  expect(printedView(changedModal(known, request, changed))).toMatchSnapshot("changed");
+  expect(printedView(refusedModal("Nothing was sent", refusalWords({ type: "requester" })))).toMatchSnapshot(
+    "refused",
+  );
+});

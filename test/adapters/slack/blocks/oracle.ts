@@ -1,0 +1,170 @@
+// What must hold of every message and view of ours, judged by the sandbox's rules and by walking over all that is in it.
+
+import { expect } from "vitest";
+import { isList, isRecord, type Json } from "#src/domain/json.ts";
+import type { Message } from "#src/adapters/slack/blocks/rich.ts";
+import { unseenRemoved, visible } from "#src/domain/text/text.ts";
+import { acceptBlocks, acceptView } from "#sandbox/slack/rules-surface.ts";
+import { APPROVER, CHANNEL, REQUESTER } from "../../../make/run.ts";
+import { MARK } from "./hostile.ts";
+
+type Item = { readonly [field: string]: Json };
+
+/** docs.slack.dev, chat.update: longer texts are refused. */
+const MAX_TEXT = 4_000;
+
+/** The plain data that goes over the wire. */
+export const wire = (value: unknown): Json => JSON.parse(JSON.stringify(value)) as Json;
+
+/** Every object below a value, itself included, in reading order. */
+export function objectsIn(value: Json): Item[] {
+  if (isList(value)) return value.flatMap(objectsIn);
+  return isRecord(value) ? [value, ...Object.values(value).flatMap(objectsIn)] : [];
+}
+
+const LITERAL = new Set(["text", "plain_text"]);
+
+/** All text that people read in it. */
+export function textOf(value: unknown): string {
+  return objectsIn(wire(value))
+    .map(({ text }) => (typeof text === "string" ? text : ""))
+    .join("");
+}
+
+export function expectMessage({ text, blocks }: Message): void {
+  acceptBlocks(wire(blocks));
+  expect(text.trim()).not.toBe("");
+  expect(text.length).toBeLessThanOrEqual(MAX_TEXT);
+  expect(text.replace(/&(amp|lt|gt);/g, ""), "the fallback text holds no markup").not.toMatch(/[<>&]/);
+  expectSeen(text);
+  expectInert(blocks);
+}
+
+export function expectView(view: unknown): void {
+  const data = wire(view);
+  if (!isRecord(data)) throw new TypeError("a view is an object");
+  acceptView(data, "modal");
+  expectInert(view);
+}
+
+/** Nobody is called, nothing leads anywhere, and strangers' words stand only where Slack reads no markup. */
+export function expectInert(value: unknown, ownLinks: readonly string[] = []): void {
+  for (const item of objectsIn(wire(value))) {
+    expectOwnElement(item, ownLinks);
+    const type = typeof item["type"] === "string" ? item["type"] : "";
+    for (const [field, held] of Object.entries(item)) {
+      if (typeof held !== "string") continue;
+      if (field === "text" && LITERAL.has(type)) expectSeen(held);
+      else expect(held, `strangers' words in ${type}.${field}`).not.toContain(MARK);
+    }
+  }
+}
+
+const FOREIGN = ["usergroup", "broadcast", "emoji", "team", "image", "video", "markdown"];
+
+function expectOwnElement(item: Item, ownLinks: readonly string[]): void {
+  const { type } = item;
+  expect(FOREIGN).not.toContain(type);
+  if (type === "user") expect([REQUESTER, APPROVER]).toContain(item["user_id"]);
+  if (type === "channel") expect(item["channel_id"]).toBe(CHANNEL);
+  if (type === "link") expect(ownLinks).toContain(item["url"]);
+  if (type === "mrkdwn") expect(item["verbatim"]).toBe(true);
+}
+
+/** The first thing that must not be on a surface; null: there is none. As `expectMessage`, but quick, for very many. */
+export function faultIn({
+  text,
+  blocks,
+}: {
+  readonly text?: string;
+  readonly blocks: unknown;
+}): string | null {
+  const bare = (text ?? "").replace(/&(amp|lt|gt);/g, " ");
+  if (/[<>&]/.test(bare)) return `markup in the text: ${bare}`;
+  if (/:[\w+'-]+:/.test(bare)) return `an emoji's name in the text: ${bare}`;
+  if (unseenIn(bare) !== null) return `an invisible code point in the text: ${unseenIn(bare)}`;
+  for (const item of objectsIn(wire(blocks))) {
+    const fault = faultOf(item);
+    if (fault !== null) return `${fault}: ${JSON.stringify(item)}`;
+  }
+  return null;
+}
+
+function faultOf(item: Item): string | null {
+  const type = typeof item["type"] === "string" ? item["type"] : "";
+  if (FOREIGN.includes(type)) return `a ${type}`;
+  if (type === "user" && item["user_id"] !== REQUESTER && item["user_id"] !== APPROVER) return "a stranger";
+  if (type === "channel" && item["channel_id"] !== CHANNEL) return "another channel";
+  if (type === "link") return "a link";
+  if (type === "mrkdwn" && item["verbatim"] !== true) return "markup that Slack reads";
+  for (const [field, held] of Object.entries(item)) {
+    if (typeof held !== "string") continue;
+    if (field !== "text" || !LITERAL.has(type)) {
+      if (held.includes(MARK)) return `strangers' words in ${field}`;
+    } else if (unseenIn(held) !== null) return `an invisible code point, ${unseenIn(held)}`;
+  }
+  return null;
+}
+
+const DRESSED = String.raw`\p{Extended_Pictographic}(?:[\u{1F3FB}-\u{1F3FF}]|\u{FE0F})*`;
+const PICTURES = new RegExp(`${DRESSED}(?:\\u{200D}${DRESSED})*(?:\\u{200D}(?=…|$))?`, "gu");
+const KEYCAPS = /[0-9#*]\u{FE0F}\u{20E3}?/gu;
+const UNSEEN =
+  /(?![\t\n])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u{2800}]/u;
+
+/** Every code point is seen: what has no picture of its own is written as ⟨U+XXXX⟩. */
+export function expectSeen(text: string): void {
+  expect(unseenIn(text) ?? "none", "an invisible code point").toBe("none");
+}
+
+function unseenIn(text: string): string | null {
+  // A long text stands in several pieces, and a picture of several code points may be at the seam.
+  const found = UNSEEN.exec(
+    text
+      .replace(/^[\u{FE0F}\u{200D}]/u, "")
+      .replace(PICTURES, "")
+      .replace(KEYCAPS, ""),
+  );
+  const code = found?.[0].codePointAt(0)?.toString(16);
+  return code === undefined ? null : `U+${code}`;
+}
+
+const REMARK = /^([\d,]+) more characters are not shown here|… \(([\d,]+) more characters\)$/;
+/** A picture of several code points that the cut goes through is written differently on its two sides (characters). */
+const SEAM_CHARS = 16;
+
+/** `whole` is there in full, or its beginning and its end are and what is missing between or behind is counted. */
+export function expectWholeOrCounted(value: unknown, whole: string): void {
+  const shown = textOf(value);
+  if (shown.includes(visible(whole))) return;
+  const remarks = objectsIn(wire(value)).flatMap(({ text }) => {
+    const found = typeof text === "string" ? REMARK.exec(text) : null;
+    return found === null ? [] : [Number((found[1] ?? found[2] ?? "").replaceAll(",", ""))];
+  });
+  const [missing = 0] = remarks;
+  expect(missing, "characters said to be missing").toBeGreaterThan(0);
+  expect(missing).toBeLessThanOrEqual(whole.length);
+  const [notifications, seen] = [lettersOf(whole), lettersOf(shown)];
+  const begin = most(notifications.length, (many) => seen.includes(notifications.slice(0, many)));
+  const end = most(notifications.length - begin, (many) =>
+    seen.includes(notifications.slice(notifications.length - many)),
+  );
+  expect(begin + end, "cut by more than it says").toBeGreaterThanOrEqual(
+    notifications.length - missing - 2 * SEAM_CHARS,
+  );
+}
+
+/** Without what is invisible and without our numbers for it, which depend on where a text is cut. */
+export const lettersOf = (text: string): string =>
+  unseenRemoved(text).replace(/⟨U\+[0-9A-F]{4,6}⟩|[\s\p{M}]/gu, "");
+
+/** The largest number that holds, where whatever is below one that holds does too. */
+function most(limit: number, holds: (many: number) => boolean): number {
+  let [low, high] = [0, limit];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (holds(middle)) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}

@@ -1,0 +1,98 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { isRecord } from "#src/domain/json.ts";
+import type { Request } from "#src/domain/approval.ts";
+import { sentParts } from "#src/domain/text/request-text.ts";
+import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
+import { changedModal, decisionModal, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
+import { aNonce, anApproval, aWatchedRun } from "../../../make/run.ts";
+import { requestOf } from "../observed.ts";
+import { always, anyRequest, anyText, RUNS } from "./hostile.ts";
+import { expectMessage, expectView, lettersOf, objectsIn, textOf, wire } from "./oracle.ts";
+
+const run = aWatchedRun();
+const LEFT_OUT = /([\d,]+) more fields? (?:is|are) not shown here/;
+/** For those that take long. */
+const FEWER = RUNS / 10;
+/** What is certainly seen of each name and text (characters of the original). */
+const SURE_CHARS = 4;
+
+function surfaces(request: Request): readonly unknown[] {
+  const card = approvalCard(run, { ...anApproval(), request });
+  const views = [
+    decisionModal(run, request, "deny", aNonce()),
+    readModal(run, request),
+    changedModal(run, request, request),
+  ];
+  expectMessage(card);
+  for (const view of views) expectView(view);
+  return [card.blocks, ...views.map(({ blocks }) => blocks)];
+}
+
+function expectEachField(blocks: unknown, request: Request): void {
+  const { fields } = sentParts(request);
+  const shown = textOf(blocks);
+  const notifications = lettersOf(shown);
+  const seen = fields.filter(({ name, text }) => {
+    const label = name === "" ? "(noname)" : lettersOf(name.slice(0, SURE_CHARS));
+    const value = lettersOf(text.slice(0, SURE_CHARS));
+    return notifications.includes(label) && notifications.includes(value);
+  });
+  const more = LEFT_OUT.exec(shown);
+  const left = more === null ? 0 : Number((more[1] ?? "").replaceAll(",", ""));
+  expect(seen.length + left, "fields that are seen or counted").toBeGreaterThanOrEqual(fields.length);
+}
+
+describe("whatever a request holds, on card and forms", () => {
+  test("each field is seen by its name and the beginning of its text, or it is said how many are not", () => {
+    always(anyRequest, (request) => {
+      for (const blocks of surfaces(request)) expectEachField(blocks, request);
+    });
+  });
+
+  test("of up to twenty fields each is seen, however long they are", () => {
+    const long = fc
+      .tuple(anyText, fc.constantFrom(0, 10, 500, 30_000))
+      .map(([text, times]) => text + "x ".repeat(times));
+    const records = fc.dictionary(fc.stringMatching(/^[a-z]{1,12}$/), long, { minKeys: 1, maxKeys: 20 });
+    always(
+      records,
+      (fields) => {
+        const request = requestOf("deploy", { ...fields, action: "deploy" });
+        for (const blocks of surfaces(request)) {
+          expectEachField(blocks, request);
+          expect(textOf(blocks)).not.toMatch(LEFT_OUT);
+        }
+      },
+      FEWER,
+    );
+  });
+
+  test("no name and no text of a field stands outside a box", () => {
+    const mark = "QZQ";
+    always(
+      fc.tuple(anyText, anyText, fc.boolean()),
+      ([name, text, long]) => {
+        const value = `${mark}${text}${long ? "y ".repeat(30_000) : ""}`;
+        for (const blocks of surfaces(requestOf("deploy", { action: "deploy", [mark + name]: value }))) {
+          const outside = objectsIn(wire(blocks)).filter(({ type }) => type === "rich_text_section");
+          expect(textOf(outside)).not.toContain(mark);
+        }
+      },
+      FEWER,
+    );
+  });
+});
+
+test("short fields come before long ones, and of a long one both ends are shown", () => {
+  const action = `begin ${"x ".repeat(30_000)}end`;
+  const request = requestOf(action, { action, log: `first ${"y ".repeat(30_000)}last`, risk: "critical" });
+  expect(isRecord(request.content)).toBe(true);
+  for (const blocks of surfaces(request)) {
+    const shown = textOf(blocks);
+    const places = ["begin x", "end", "risk: critical", "first y", "last"].map((each) => shown.indexOf(each));
+    expect(places.every((place) => place >= 0)).toBe(true);
+    expect(shown.indexOf("risk: critical")).toBeLessThan(shown.indexOf("first y"));
+    expect(shown).toMatch(/characters between these two parts are not shown here/);
+  }
+});

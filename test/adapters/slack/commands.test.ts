@@ -1,0 +1,111 @@
+import { describe, expect, test } from "vitest";
+import { ChannelId, UserId } from "#src/domain/ids.ts";
+import { OPENING, type Run } from "#src/domain/run.ts";
+import { err } from "#src/domain/result.ts";
+import { onCommand } from "#src/adapters/slack/commands.ts";
+import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
+import { aWatchedRun, TEAM } from "../../make/run.ts";
+import { expectMessage, objectsIn, textOf, wire } from "./blocks/oracle.ts";
+import type { Message } from "#src/adapters/slack/blocks/rich.ts";
+
+const payload = (text: string) => ({
+  user_id: UserId("U0ANA"),
+  channel_id: ChannelId("C0OPS"),
+  text,
+  trigger_id: "1.2.x",
+  response_url: "https://hooks.slack.com/commands/x",
+});
+
+/** What a person who types this is answered; only the parts of the app that the test names are there. */
+async function typed(text: string, parts: Partial<ListenerDeps>) {
+  const answers: Message[] = [];
+  const acks: (string | undefined)[] = [];
+  const deps = {
+    team: TEAM,
+    command: "/agent",
+    answerAt: async (_url: string, message: Message) => void answers.push(message),
+    quick: async () => ({ permalink: null }),
+    noteRefusal: async () => undefined,
+    ...parts,
+  } as unknown as ListenerDeps;
+  await onCommand(deps, payload(text), async (words) => acks.push(words) > 0);
+  return { answers, acks };
+}
+
+const refusing = (words: string): Partial<ListenerDeps> => ({
+  adoptRun: {
+    adopt: async () => err({ type: "service-silent", words }),
+    unwatch: async () => err({ type: "unknown-run" }),
+  } as unknown as ListenerDeps["adoptRun"],
+});
+
+describe("a private answer", () => {
+  test("holds what the service said only where Slack reads no markup", async () => {
+    const words = "*bold* https://evil.example <!channel> :tada:";
+    const { answers } = await typed("watch run_7", refusing(words));
+    const [answer = { text: "", blocks: [] }] = answers;
+    const markup = objectsIn(wire(answer.blocks)).filter(({ type }) => type === "mrkdwn");
+    expect(JSON.stringify(markup)).not.toContain("evil.example");
+  });
+
+  test("to a word that is no subcommand quotes it without letting it break out", async () => {
+    const { acks } = await typed("`<!channel>`&\u202Eapprove apr_1", {});
+    expect(acks).toEqual([
+      "Countersign does not know `'&lt;!channel&gt;'&amp;⟨U+202E⟩approve`. `/agent help` lists what it knows; to start a run, type `/agent run` before the task.",
+    ]);
+  });
+
+  test("lists ten runs at most and says how many more there are", async () => {
+    const runs = Array.from({ length: 11 }, (): Run => aWatchedRun());
+    const list = async (_user: unknown, _only: unknown, limit: number) => runs.slice(0, limit);
+    const { answers } = await typed("list", { queries: { list } as unknown as ListenerDeps["queries"] });
+    const [answer = { text: "", blocks: [] }] = answers;
+    expectMessage(answer);
+    expect(textOf(answer.blocks)).toMatch(/1 more/);
+  });
+
+  test("holds no link where Slack does not give one", async () => {
+    const up = { type: "up", ts: "1.1", shows: "", sweepAt: null, notBefore: 0 };
+    const run = { ...aWatchedRun(), posts: { [OPENING]: up } } as unknown as Run;
+    for (const permalink of [undefined, null, 7, {}]) {
+      const { answers } = await typed("status run_7", {
+        queries: { status: async () => run } as unknown as ListenerDeps["queries"],
+        quick: async () => ({ permalink }),
+      });
+      expect(JSON.stringify(answers)).not.toContain('"link"');
+    }
+  });
+
+  test.each(["status", "watch", "unwatch", "status ` `", `watch ${"x".repeat(600)}`])(
+    "to «%s» asks which run",
+    async (text) => {
+      const { answers } = await typed(text, {});
+      expect(answers[0]?.text).toContain("Say which run");
+    },
+  );
+});
+
+test("no command decides anything", async () => {
+  for (const text of ["approve apr_1 yes", "deny apr_1 no", "APPROVE", "decide apr_1"])
+    expect((await typed(text, {})).acks[0]).toContain("does not know");
+});
+
+describe("what was typed after the command", () => {
+  test.each([
+    ["run a &amp;&amp; b &lt;c&gt;", "a && b <c>"],
+    ["run &amp;lt; &amp;amp;lt; &quot; & <", "&lt; &amp;lt; &quot; & <"],
+  ])("«%s» is read without the entities that Slack writes for & < >", async (text, input) => {
+    const started: unknown[] = [];
+    const start = async (_by: unknown, asked: { input: string }) => {
+      started.push(asked.input);
+      return { ok: true };
+    };
+    await typed(text, { startRun: { start } as unknown as ListenerDeps["startRun"] });
+    expect(started).toEqual([input]);
+  });
+
+  test("is quoted once escaped, not twice", async () => {
+    const { acks } = await typed("&lt;b&gt;&amp;", {});
+    expect(acks[0]).toContain("does not know `&lt;b&gt;&amp;`");
+  });
+});

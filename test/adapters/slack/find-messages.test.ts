@@ -1,0 +1,112 @@
+import { describe, expect, test } from "vitest";
+import { UserId } from "#src/domain/ids.ts";
+import { OPENING, type Run } from "#src/domain/run.ts";
+import type { Answer, Call } from "#src/adapters/slack/clients.ts";
+import { findMessages, hasFile } from "#src/adapters/slack/find-messages.ts";
+import { METADATA_EVENT } from "#src/adapters/slack/names.ts";
+import { aWatchedRun, CHANNEL, NOON } from "../../make/run.ts";
+import { failureOf } from "./failing.ts";
+
+const self = { user: UserId("U0COUNTERSIGN"), bot: "B0COUNTERSIGN" };
+const mark = "abc123";
+const ours = { user: self.user, metadata: { event_type: METADATA_EVENT, event_payload: { mark } } };
+
+function reading(...pages: readonly (readonly object[])[]) {
+  const asked: { method: string; args: { readonly [name: string]: unknown } }[] = [];
+  const call: Call = async (method, args): Promise<Answer> => {
+    const at = Number(args["cursor"] ?? 0);
+    asked.push({ method, args });
+    const next = at + 1 < pages.length ? { response_metadata: { next_cursor: String(at + 1) } } : {};
+    return { messages: pages[at] ?? [], ...next };
+  };
+  return { deps: { call, self }, asked };
+}
+
+const opened = {
+  ...aWatchedRun(),
+  posts: { [OPENING]: { type: "up", ts: "100.000001", shows: "", sweepAt: null, notBefore: 0 } },
+} as unknown as Run;
+
+describe("reading back finds", () => {
+  test("every copy of ours with the mark, oldest first, and nothing else", async () => {
+    const { deps } = reading([
+      { ts: "103.000001", ...ours },
+      { ts: "101.000001", ...ours },
+      { ts: "102.000001", bot_id: self.bot, metadata: ours.metadata },
+      {
+        ts: "104.000001",
+        ...ours,
+        metadata: { event_type: METADATA_EVENT, event_payload: { mark: "other" } },
+      },
+      { ts: "105.000001", ...ours, metadata: { event_type: "another_app", event_payload: { mark } } },
+      { ts: "106.000001", user: self.user },
+      { ts: "107.000001", ...ours, metadata: { event_type: METADATA_EVENT, event_payload: {} } },
+    ]);
+    expect(await findMessages(deps, opened, false, mark)).toEqual(["101.000001", "102.000001", "103.000001"]);
+  });
+
+  test("nothing in a message of others that bears our mark", async () => {
+    const { deps } = reading([
+      { ts: "101.000001", user: "U0EVE", metadata: ours.metadata },
+      { ts: "102.000001", bot_id: "B0OTHER", user: "U0OTHER", metadata: ours.metadata },
+      { ts: "103.000001", metadata: ours.metadata },
+    ]);
+    expect(await findMessages(deps, opened, false, mark)).toEqual([]);
+  });
+
+  test("what stands on a later page", async () => {
+    const filler = Array.from({ length: 200 }, (_, at) => ({ ts: `${at}.000001`, user: "U0EVE" }));
+    const { deps, asked } = reading(filler, filler, [{ ts: "999.000001", ...ours }]);
+    expect(await findMessages(deps, opened, false, mark)).toEqual(["999.000001"]);
+    const replies = asked.filter(({ method }) => method === "conversations.replies");
+    expect(replies.map(({ args }) => args["cursor"])).toEqual([undefined, "1", "2"]);
+  });
+});
+
+describe("reading back looks", () => {
+  test("into the thread for a reply, with all metadata", async () => {
+    const { deps, asked } = reading([]);
+    await findMessages(deps, opened, false, mark);
+    expect(asked[0]).toMatchObject({
+      method: "conversations.replies",
+      args: { channel: CHANNEL, ts: "100.000001", include_all_metadata: true },
+    });
+  });
+
+  test("into the channel for its own messages, from a little before the run was asked for", async () => {
+    const { deps, asked } = reading([]);
+    await findMessages(deps, opened, true, mark);
+    expect(asked[0]).toMatchObject({ method: "conversations.history", args: { channel: CHANNEL } });
+    const oldest = Number(asked[0]?.args["oldest"]) * 1_000;
+    expect(oldest).toBeLessThan(NOON);
+    expect(oldest).toBeGreaterThan(NOON - 10 * 60_000);
+  });
+
+  test("and fails on an answer that is not a history, so that an absence is never guessed", async () => {
+    for (const answer of [{}, { messages: null }, { messages: [{}] }, { messages: "none" }]) {
+      const call: Call = async () => answer;
+      expect(await failureOf(findMessages({ call, self }, opened, false, mark))).toMatchObject({
+        code: "garbled",
+      });
+    }
+  });
+
+  test("and fails rather than calling a channel read that has more pages than it reads", async () => {
+    const call: Call = async () => ({ messages: [], response_metadata: { next_cursor: "more" } });
+    const found = findMessages({ call, self }, opened, true, mark);
+    expect(
+      await found.then(
+        () => "says that it is not there",
+        () => "fails",
+      ),
+    ).toBe("fails");
+  });
+});
+
+test("a file is there when a message of ours in the thread holds it", async () => {
+  const there = reading([{ ts: "101.000001", user: self.user, files: [{ id: "F1" }, { id: "F0" }] }]);
+  expect(await hasFile(there.deps, opened, "F0")).toBe(true);
+  const others = reading([{ ts: "101.000001", user: "U0EVE", files: [{ id: "F0" }] }]);
+  expect(await hasFile(others.deps, opened, "F0")).toBe(false);
+  expect(await hasFile(reading([]).deps, opened, "F0")).toBe(false);
+});

@@ -1,0 +1,148 @@
+// What happens when Slack does not hear an acknowledgement, and when it delivers a click twice.
+
+import type { App } from "@slack/bolt";
+import { describe, expect, test } from "vitest";
+import { RunKey } from "#src/domain/ids.ts";
+import { err, ok } from "#src/domain/result.ts";
+import { PortError } from "#src/ports.ts";
+import { listen } from "#src/adapters/slack/listeners.ts";
+import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
+import { CARD_READ, RUN_FORM } from "#src/adapters/slack/names.ts";
+import { createOpenedForms } from "#src/adapters/slack/opened-forms.ts";
+import { aWatchedRun, TEAM } from "../../make/run.ts";
+import { requestOf } from "./observed.ts";
+
+type Listener = (args: { body: object; ack: (answer?: object) => Promise<void> }) => Promise<void>;
+
+/** The listeners, called by name; only the parts of the app that the test names are there. */
+function heardBy(parts: Partial<ListenerDeps>) {
+  const listeners = new Map<string, Listener>();
+  const keep = (name: string, listener: Listener): unknown => listeners.set(name, listener);
+  const app = { command: keep, action: keep, view: keep, event: keep } as unknown as App;
+  const answers: string[] = [];
+  const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+  const deps = {
+    team: TEAM,
+    command: "/agent",
+    nonce: () => "n".repeat(22),
+    log,
+    forms: createOpenedForms(),
+    answerAt: (_url: string, { text }: { text: string }) => Promise.resolve(void answers.push(text)),
+    quick: () => Promise.resolve({}),
+    noteRefusal: () => Promise.resolve(),
+    ...parts,
+  } as unknown as ListenerDeps;
+  listen(app, deps);
+  const call = (name: string, body: object, ack = (): Promise<void> => Promise.resolve()): Promise<void> =>
+    listeners.get(name)?.({ body, ack }) ?? Promise.reject(new Error(`nobody listens to ${name}`));
+  return { answers, call };
+}
+
+const dropped = (): Promise<void> => Promise.reject(new Error("the socket is closed"));
+const failing = (applied: "no" | "maybe") => () =>
+  Promise.reject(new PortError("disk", { applied, retry: "later", code: "disk" }));
+const command = (text: string) => ({
+  user_id: "U0ANA",
+  channel_id: "C0OPS",
+  text,
+  trigger_id: "1.2.x",
+  response_url: "https://hooks.slack.com/commands/x",
+});
+const starting = (start: unknown): Partial<ListenerDeps> => ({
+  startRun: { start } as unknown as ListenerDeps["startRun"],
+});
+
+describe("an acknowledgement that Slack does not hear", () => {
+  test("of a run that is recorded says that it is recorded, and not to start it again", async () => {
+    const { answers, call } = heardBy(starting(() => Promise.resolve(ok(RunKey("run00001")))));
+    await call("/agent", command("run deploy"), dropped);
+    expect(answers).toEqual([expect.stringMatching(/is recorded.*do not start it again/)]);
+  });
+
+  test("of a run that is refused is followed by the same words at the command's address", async () => {
+    const { answers, call } = heardBy(starting(() => Promise.resolve(err({ type: "guest" }))));
+    await call("/agent", command("run deploy"), dropped);
+    expect(answers).toEqual([expect.stringContaining("Guests can't start")]);
+  });
+
+  test("of a question keeps nobody from the answer", async () => {
+    const { answers, call } = heardBy({});
+    await call("/agent", command("help"), dropped);
+    expect(answers).toHaveLength(1);
+  });
+
+  test("of a submitted form is no failure: the same form counts once", async () => {
+    const { call } = heardBy(starting(() => Promise.resolve(ok(RunKey("run00001")))));
+    const view = {
+      private_metadata: `${"n".repeat(22)} C0OPS`,
+      state: { values: {} },
+    };
+    await expect(call(RUN_FORM, { user: { id: "U0ANA" }, view }, dropped)).resolves.toBeUndefined();
+  });
+});
+
+test("a start that may be written down is not called «not started»", async () => {
+  const acks: unknown[] = [];
+  for (const applied of ["no", "maybe"] as const) {
+    const { call } = heardBy(starting(failing(applied)));
+    const ack = (answer?: { text?: string }): Promise<void> => Promise.resolve(void acks.push(answer?.text));
+    await call("/agent", command("run deploy"), ack);
+  }
+  expect(acks).toEqual([
+    expect.stringContaining("Not started"),
+    expect.stringContaining("could not make sure"),
+  ]);
+});
+
+describe("a click that is delivered twice", () => {
+  const click = {
+    user: { id: "U0BEN" },
+    channel: { id: "C0OPS" },
+    message: { ts: "1.1" },
+    actions: [{ action_id: CARD_READ, value: "n".repeat(22) }],
+    trigger_id: "1.2.x",
+    response_url: "https://hooks.slack.com/actions/x",
+  };
+  const request = requestOf("deploy", {});
+  const run = aWatchedRun();
+  /** Each click opens one form at most, as at Slack. */
+  const reading = (open: ListenerDeps["quick"]) =>
+    heardBy({
+      openForm: {
+        read: async (_click: unknown, show: (run: object, request: object) => Promise<unknown>) => {
+          await show(run, request);
+          return ok(null);
+        },
+      } as unknown as ListenerDeps["openForm"],
+      quick: open,
+    });
+  const refused = new PortError("no", { applied: "no", retry: "never", code: "expired_trigger_id" });
+
+  test("at the same moment opens one form, and is told so", async () => {
+    let opens = 0;
+    const { answers, call } = reading(() => {
+      opens += 1;
+      return opens === 1 ? Promise.resolve({}) : Promise.reject(refused);
+    });
+    await Promise.all([call(CARD_READ, click), call(CARD_READ, click)]);
+    expect(opens).toBe(1);
+    expect(answers).toEqual([expect.stringContaining("The form that it opened is the one to use")]);
+  });
+
+  test("to a new process is not told that no form is open", async () => {
+    const { answers, call } = reading(() => Promise.reject(refused));
+    await call(CARD_READ, click);
+    expect(answers).toEqual([expect.stringContaining("If you see none, click again")]);
+  });
+
+  test("opens its form at the second delivery when the first could not", async () => {
+    let opens = 0;
+    const { answers, call } = reading(() => {
+      opens += 1;
+      return opens === 1 ? Promise.reject(refused) : Promise.resolve({});
+    });
+    await call(CARD_READ, click);
+    await call(CARD_READ, click);
+    expect([opens, answers.length]).toEqual([2, 1]);
+  });
+});

@@ -1,0 +1,116 @@
+import { setImmediate } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { ChannelId } from "#src/domain/ids.ts";
+import type { PacedEffect } from "#src/ports.ts";
+import { createRateLimiter } from "#src/adapters/slack/rate-limiter.ts";
+
+const OPS = ChannelId("C0OPS");
+const OTHER = ChannelId("C0OTHER");
+
+/** A clock that is turned by hand; the lane asks it only how long to rest. `early`: its timers ring so much too soon (ms). */
+function stage(early = 0) {
+  let now = 0;
+  let timers: { at: number; what: () => void }[] = [];
+  const limiter = createRateLimiter({
+    now: () => now,
+    monotonic: () => now,
+    after: (ms, what) => {
+      const timer = { at: now + Math.max(ms - early, 0), what };
+      timers.push(timer);
+      return () => (timers = timers.filter((each) => each !== timer));
+    },
+  });
+  const gone: string[] = [];
+  return {
+    limiter,
+    gone,
+    ask: (name: string, kind: PacedEffect["kind"], urgency: PacedEffect["urgency"] = 1, channel = OPS) =>
+      void limiter.waitForTurn({ kind, channel, urgency }).then(() => gone.push(name)),
+    turnTo: async (at: number) => {
+      now = at;
+      const due = timers.filter((each) => each.at <= now);
+      timers = timers.filter((each) => each.at > now);
+      for (const { what } of due) what();
+      for (let turns = 0; turns < 10; turns += 1) await setImmediate();
+    },
+  };
+}
+
+test("a timer that rings a moment early ends no rest, and holds up nothing for good", async () => {
+  const { limiter, ask, gone, turnTo } = stage(1);
+  limiter.rest("post", OPS, 1_000);
+  ask("card", "post", 0);
+  await turnTo(999);
+  expect(gone).toEqual([]);
+  await turnTo(1_000);
+  expect(gone).toEqual(["card"]);
+});
+
+test("a burst of posts goes at once, the rest waits its turn", async () => {
+  const { ask, gone, turnTo } = stage();
+  for (let at = 1; at <= 8; at += 1) ask(`post ${at}`, "post");
+  await turnTo(0);
+  expect(gone).toEqual(["post 1", "post 2", "post 3", "post 4"]);
+});
+
+test("a burst in one channel holds up no other, and no other kind", async () => {
+  const { ask, gone, turnTo } = stage();
+  for (let at = 1; at <= 8; at += 1) ask("here", "post");
+  await turnTo(0);
+  ask("there", "post", 1, OTHER);
+  ask("update", "update");
+  ask("read", "read");
+  ask("tell", "other");
+  await turnTo(0);
+  expect(gone.slice(4)).toEqual(["there", "update", "read", "tell"]);
+});
+
+test("updates of all channels share one pace", async () => {
+  const { ask, gone, turnTo } = stage();
+  for (let at = 1; at <= 20; at += 1) ask(`${at}`, "update", 1, at % 2 === 0 ? OPS : OTHER);
+  await turnTo(0);
+  expect(gone).toHaveLength(10);
+});
+
+test("buttons go off while many other updates wait", async () => {
+  const { ask, gone, turnTo } = stage();
+  for (let at = 1; at <= 20; at += 1) ask(`state ${at}`, "update", 2);
+  ask("buttons off", "update", 0);
+  await turnTo(0);
+  expect(gone).toContain("buttons off");
+});
+
+test("after a rest the most urgent goes first, and those alike in the order in which they came", async () => {
+  const { limiter, ask, gone, turnTo } = stage();
+  limiter.rest("update", OPS, 1_000);
+  ask("cosmetic", "update", 3);
+  ask("state", "update", 2);
+  ask("buttons off", "update", 0);
+  ask("outcome", "update", 1);
+  ask("buttons off, later", "update", 0);
+  await turnTo(999);
+  expect(gone).toEqual([]);
+  await turnTo(1_000);
+  expect(gone).toEqual(["buttons off", "buttons off, later", "outcome", "state", "cosmetic"]);
+});
+
+test("a rest holds up only its kind, and posts only in its channel", async () => {
+  const { limiter, ask, gone, turnTo } = stage();
+  limiter.rest("post", OPS, 1_000);
+  ask("here", "post");
+  ask("there", "post", 1, OTHER);
+  ask("update", "update");
+  await turnTo(0);
+  expect(gone).toEqual(["there", "update"]);
+});
+
+test("of two rests the longer counts, whichever was asked for last", async () => {
+  const { limiter, ask, gone, turnTo } = stage();
+  limiter.rest("update", OPS, 30_000);
+  limiter.rest("update", OTHER, 1_000);
+  ask("update", "update");
+  await turnTo(1_000);
+  expect(gone).toEqual([]);
+  await turnTo(30_000);
+  expect(gone).toEqual(["update"]);
+});

@@ -1,0 +1,75 @@
+import { expect, test } from "vitest";
+import { createSharedAnswers } from "#src/adapters/slack/shared-answers.ts";
+import { failureOf } from "./failing.ts";
+
+function asking(answer: (count: number) => Promise<string> = (count) => Promise.resolve(`answer ${count}`)) {
+  const asked: string[] = [];
+  let now = 0;
+  const shared = createSharedAnswers({ monotonic: () => now }, (key: string) => answer(asked.push(key)));
+  return { shared, asked, later: (ms: number) => (now += ms) };
+}
+
+test("an answer under way is shared by all who ask meanwhile", async () => {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const { shared, asked } = asking(() => promise);
+  const both = Promise.all([shared("a", 0), shared("a", 0)]);
+  resolve("one");
+  expect(await both).toEqual(["one", "one"]);
+  expect(asked).toEqual(["a"]);
+});
+
+test("a finished answer is shared as long as whoever asks allows, each by their own limit", async () => {
+  const { shared, later } = asking();
+  expect(await shared("a", 0)).toBe("answer 1");
+  later(10);
+  expect(await shared("a", 10)).toBe("answer 1");
+  expect(await shared("a", 9)).toBe("answer 2");
+  expect(await shared("a", 0)).toBe("answer 2");
+});
+
+test("an answer is as old as its question, so that one on its way for long is not taken for fresh", async () => {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const { shared, later } = asking((count) => (count === 1 ? promise : Promise.resolve("fresh")));
+  const slow = shared("a", 0);
+  later(6_000);
+  expect(await shared("a", 5_000)).toBe("fresh");
+  resolve("slow");
+  expect(await slow).toBe("slow");
+  expect(await shared("a", 5_000)).toBe("fresh");
+});
+
+test("one key knows nothing of another", async () => {
+  const { shared } = asking();
+  expect(await Promise.all([shared("a", 99), shared("b", 99)])).toEqual(["answer 1", "answer 2"]);
+});
+
+test("a failure is told to all who share it and not kept", async () => {
+  const { shared, asked } = asking((count) =>
+    count === 1 ? Promise.reject(new Error("no")) : Promise.resolve("yes"),
+  );
+  const [one, other] = [failureOf(shared("a", 99)), failureOf(shared("a", 99))];
+  expect(await one).toMatchObject({ message: "no" });
+  expect(await other).toMatchObject({ message: "no" });
+  expect(await shared("a", 99)).toBe("yes");
+  expect(asked).toHaveLength(2);
+});
+
+test("a failure of an older question does not remove a newer answer", async () => {
+  const { promise, reject } = Promise.withResolvers<string>();
+  const { shared, later } = asking((count) => (count === 1 ? promise : Promise.resolve("newer")));
+  const older = failureOf(shared("a", 0));
+  later(1);
+  expect(await shared("a", 0)).toBe("newer");
+  reject(new Error("late"));
+  await older;
+  expect(await shared("a", 99)).toBe("newer");
+});
+
+test("of very many keys the longest unasked is forgotten first", async () => {
+  const { shared, asked } = asking();
+  for (let at = 0; at <= 5_000; at += 1) await shared(`key ${at}`, 99);
+  await shared("key 5000", 99);
+  expect(asked).toHaveLength(5_001);
+  await shared("key 0", 99);
+  expect(asked).toHaveLength(5_002);
+});

@@ -1,0 +1,194 @@
+// The key that signs the audit, and what the database itself refuses.
+
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { auditVerdict } from "#src/cli/audit/verify.ts";
+import { linkText, signedText } from "#src/domain/audit/hash-chain.ts";
+import { canonicalJson } from "#src/domain/json.ts";
+import { openAuditFile } from "#src/adapters/store/audit-file.ts";
+import {
+  type AuditKey,
+  auditKeyFile,
+  auditKeyOf,
+  auditSignatures,
+  readAuditKey,
+} from "#src/adapters/store/audit-key.ts";
+import { type AuditKeyNews, openStore } from "#src/adapters/store/open.ts";
+import { rotateKey } from "#src/adapters/store/rotate-key.ts";
+import { sha256 } from "../../audit/tampering.ts";
+import { anAuditEntry, aRun, NOON } from "../../make/run.ts";
+
+let folder = "";
+let file = "";
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "audit-"));
+  file = join(folder, "data", "countersign.db");
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+async function write(auditKey: string | null = null): Promise<AuditKeyNews[]> {
+  const news: AuditKeyNews[] = [];
+  const onAuditKey = (each: AuditKeyNews): void => void news.push(each);
+  const store = await openStore({ url: `sqlite:${file}`, owner: "test", auditKey, onAuditKey });
+  await store.audit([anAuditEntry(aRun())]);
+  await store.close();
+  return news;
+}
+
+async function verify(...publicKeys: string[]) {
+  const audit = await openAuditFile(file);
+  const verdict = await auditVerdict(audit, publicKeys, []);
+  await audit.close();
+  return verdict;
+}
+
+const seed = (byte: number): string => Buffer.alloc(32, byte).toString("base64");
+
+test("without a key in the environment one is made beside the database, for its owner only, and kept", async () => {
+  const where = auditKeyFile(file);
+  expect(await write()).toEqual([{ type: "made", file: where }]);
+  expect(statSync(where).mode & 0o777).toBe(0o600);
+  const made = readFileSync(where, "utf8");
+  expect(await write()).toEqual([]);
+  expect(readFileSync(where, "utf8")).toBe(made);
+  expect(await verify(readAuditKey(file)?.publicKey ?? "")).toMatchObject({ ok: true, entries: 2 });
+});
+
+test("with a key in the environment none is made", async () => {
+  expect(await write(seed(1))).toEqual([]);
+  expect(readAuditKey(file)).toBeNull();
+  expect(await verify(auditKeyOf(seed(1)).publicKey)).toMatchObject({ ok: true, entries: 1 });
+});
+
+describe("another key", () => {
+  const [one, two] = [auditKeyOf(seed(1)), auditKeyOf(seed(2))];
+  const rotate = () => rotateKey(file, { from: one, to: two }, NOON);
+
+  test("is refused at the start, and so is a retired one: only the old key can hand over", async () => {
+    await write(seed(1));
+    await expect(write(seed(2))).rejects.toThrow(
+      `signed with the key ${one.id}, and the key here is ${two.id}`,
+    );
+    expect(await rotate()).toBe("rotated");
+    await expect(write(seed(1))).rejects.toThrow(`signed with the key ${two.id}`);
+    await write(seed(2));
+    expect(await rotate()).toBe("already");
+  });
+
+  test("takes over with an entry that the old key signs, and one of its own", async () => {
+    await write(seed(1));
+    await rotate();
+    await write(seed(2));
+    const audit = await openAuditFile(file);
+    const rows = await Array.fromAsync(audit.rows());
+    await audit.close();
+    const told = rows.map(({ key, columns }) => [columns.what, key]);
+    expect(told).toEqual([
+      ["started", one.id],
+      ["key-changed", one.id],
+      ["key-accepted", two.id],
+      ["started", two.id],
+    ]);
+  });
+
+  test("is known to whoever has any of the keys; a stranger's pins nothing", async () => {
+    await write(seed(1));
+    await rotate();
+    await write(seed(2));
+    const [whole, stranger] = [{ ok: true, entries: 4 }, auditKeyOf(seed(3)).publicKey];
+    expect(await verify(one.publicKey)).toMatchObject(whole);
+    expect(await verify(two.publicKey)).toMatchObject(whole);
+    expect(await verify(one.publicKey, two.publicKey)).toMatchObject(whole);
+    expect(await verify(two.publicKey, stranger)).toMatchObject({ ok: false, fault: "not-pinned" });
+  });
+
+  test("leaves what was sealed readable", async () => {
+    const run = aRun();
+    const first = await openStore({ url: `sqlite:${file}`, owner: "test", auditKey: seed(1) });
+    await first.insert(run, { audit: [anAuditEntry(run)] });
+    const before = await first.load(run.key);
+    await first.close();
+    await rotate();
+    const second = await openStore({ url: `sqlite:${file}`, owner: "test", auditKey: seed(2) });
+    expect(await second.load(run.key)).toEqual(before);
+    expect(await second.checkAudit()).toEqual([]);
+    await second.close();
+  });
+
+  const named = ({ id, publicKey }: AuditKey) => ({ id, publicKey });
+  const forged = (key: AuditKey, entry: object, drop = 0): void => {
+    const raw = new DatabaseSync(file);
+    for (const { name } of raw.prepare("select name from sqlite_schema where type = 'trigger'").all())
+      raw.exec(`drop trigger ${String(name)}`);
+    const last = raw.prepare("select max(seq) - ? as seq from audit").get(drop) as { seq: number };
+    raw.prepare("delete from audit where seq > ?").run(last.seq);
+    const { link } = raw.prepare("select link from audit where seq = ?").get(last.seq) as { link: string };
+    const [seq, text] = [last.seq + 1, canonicalJson({ at: 5, what: "refused", ...entry })];
+    const next = sha256(linkText(link, { seq, key: key.id, text }));
+    raw
+      .prepare("insert into audit (seq, at, what, entry, link, key, signature) values (?, 5, ?, ?, ?, ?, ?)")
+      .run(
+        seq,
+        "what" in entry ? String(entry.what) : "refused",
+        text,
+        next,
+        key.id,
+        key.sign(signedText({ seq, link: next })),
+      );
+    raw.close();
+  };
+
+  test("that was retired signs nothing more, though an auditor pins it", async () => {
+    await write(seed(1));
+    await rotate();
+    forged(one, {});
+    expect(await verify(one.publicKey, two.publicKey)).toEqual({ ok: false, fault: "key-order", seq: 4 });
+  });
+
+  test("takes over nothing without the old key's word", async () => {
+    await write(seed(1));
+    forged(two, {});
+    expect(await verify(one.publicKey, two.publicKey)).toEqual({ ok: false, fault: "key-order", seq: 2 });
+    forged(two, { what: "key-changed", keys: { from: named(one), to: named(two) } }, 1);
+    expect(await verify(one.publicKey, two.publicKey)).toEqual({ ok: false, fault: "key-order", seq: 2 });
+  });
+});
+
+test("a key that is gone is not made anew while an audit is signed with it", async () => {
+  await write();
+  rmSync(auditKeyFile(file));
+  await expect(write()).rejects.toThrow("is gone: put it back");
+  expect(readAuditKey(file)).toBeNull();
+});
+
+test.for(["", "short", Buffer.alloc(31).toString("base64")])("%j is no key", (text) => {
+  expect(() => auditKeyOf(text)).toThrow("not 32 bytes");
+  expect(() => auditSignatures([text])).toThrow("32 bytes");
+});
+
+test("a database of another schema is not read as if it were known", async () => {
+  await write(seed(1));
+  const set = (version: number): void => {
+    const raw = new DatabaseSync(file);
+    raw.exec(`update schema_version set version = ${version}`);
+    raw.close();
+  };
+  set(99);
+  await expect(openAuditFile(file)).rejects.toThrow("a newer Countersign has written it (schema 99");
+  set(0);
+  await expect(openAuditFile(file)).rejects.toThrow("start the bot once");
+});
+
+test("the audit and its texts refuse every change", async () => {
+  await write(seed(1));
+  const raw = new DatabaseSync(file);
+  expect(() => raw.exec("delete from audit")).toThrow("audit is append-only");
+  expect(() =>
+    raw.exec("insert into audit_texts values ('d', 't'); update audit_texts set text = ''"),
+  ).toThrow("append-only");
+  raw.close();
+});

@@ -1,0 +1,187 @@
+// Somebody who can write the database, and has no key, changes what decides. None of it is believed, and all of it is heard of.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Finding, Store } from "#src/ports.ts";
+import { openStore } from "#src/adapters/store/open.ts";
+import {
+  anApproval,
+  anAuditEntry,
+  APPROVER,
+  aTicket,
+  aWatchedRun,
+  NOON,
+  TEAM,
+  withApprovals,
+} from "../../make/run.ts";
+
+let folder = "";
+let file = "";
+let store: Store;
+let heard: Finding[] = [];
+
+const open = async (): Promise<void> => {
+  store = await openStore({ url: `sqlite:${file}`, owner: "test", now: () => NOON });
+  heard = [];
+  store.hearTampering((finding) => heard.push(finding));
+};
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "seals-"));
+  file = join(folder, "bot.db");
+  await open();
+});
+afterEach(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** Past the store, as a thief would. */
+async function change(sql: string, ...values: readonly string[]): Promise<void> {
+  await store.close();
+  const raw = new DatabaseSync(file);
+  for (const { name } of raw.prepare("select name from sqlite_schema where type = 'trigger'").all())
+    raw.exec(`drop trigger ${String(name)}`);
+  raw.prepare(sql).run(...values);
+  raw.close();
+  await open();
+}
+
+async function stored() {
+  const run = withApprovals(aWatchedRun(), anApproval());
+  const [approval] = run.approvals;
+  if (approval === undefined) throw new Error("no approval");
+  await store.insert(run, { audit: [anAuditEntry(run)] });
+  const ticket = aTicket(run, approval);
+  await store.saveForm(ticket);
+  return { run, approval, ticket };
+}
+
+test("what this program wrote is believed", async () => {
+  const { run, approval, ticket } = await stored();
+  await store.close();
+  await open();
+  expect((await store.load(run.key))?.run).toMatchObject(run);
+  expect(await store.form(ticket.nonce)).toEqual(ticket);
+  expect(await store.byButton(approval.nonce)).toMatchObject({ run: run.key });
+  expect(heard).toEqual([]);
+});
+
+describe("a changed run", () => {
+  test.for([
+    ["its document", "update runs set doc = replace(doc, 'pending', 'decided')"],
+    ["its requester", "update runs set requester = 'U0SOMEONE'"],
+    ["its channel", "update runs set channel = 'C0ELSEWHERE'"],
+    ["the service's id", "update runs set service_run_id = 'run_other'"],
+    ["its newest entry", "update runs set audit_seq = null, audit_link = null"],
+    ["its seal", "update runs set seal = ''"],
+  ] as const)("in %s is condemned wherever it is read", async ([, sql]) => {
+    const { run } = await stored();
+    await change(sql);
+    const found = (await store.load(run.key))?.run;
+    expect(found).toMatchObject({ watch: { type: "tampered" }, input: "", notices: [] });
+    expect(found?.approvals[0]?.state).toEqual({ type: "closed", cause: "tampered", at: NOON });
+    const [claimed] = await store.claim(NOON + 120_000, 1_000, 10);
+    expect(claimed?.run.watch.type).toBe("tampered");
+    expect(heard[0]).toMatchObject({ run: run.key });
+  });
+
+  test("says of nothing that it was decided, confirmed or given", async () => {
+    const { run, approval } = await stored();
+    const decision = { verdict: "approve", reason: "go", by: { team: TEAM, user: APPROVER }, at: NOON };
+    const delivery = { type: "confirmed", at: NOON, stillListed: null };
+    const state = { type: "decided", decision: { ...decision, digest: approval.request.digest }, delivery };
+    const doc = JSON.stringify({ ...run, approvals: [{ ...approval, state, past: [{ decision }] }] });
+    await change("update runs set doc = ?", doc);
+    const [found] = (await store.load(run.key))?.run.approvals ?? [];
+    expect(JSON.stringify(found)).not.toContain(APPROVER);
+  });
+
+  test("of a shape that nobody knows is left alone", async () => {
+    const { run } = await stored();
+    await change("update runs set doc = ?", JSON.stringify({ key: run.key, approvals: 7 }));
+    await expect(store.load(run.key)).rejects.toThrow("changed outside Countersign");
+    expect(heard).toHaveLength(1);
+  });
+});
+
+test.for([
+  ["its verdict", `update forms set doc = replace(doc, '"approve"', '"deny"')`],
+  ["its person", `update forms set doc = replace(doc, '${APPROVER}', 'U0SOMEONE')`],
+  ["its nonce", "update forms set nonce = 'another'"],
+] as const)("a form that was changed in %s is no form", async ([what, sql]) => {
+  const { ticket } = await stored();
+  await change(sql);
+  expect(
+    await store.form(what === "its nonce" ? ("another" as typeof ticket.nonce) : ticket.nonce),
+  ).toBeNull();
+  expect(heard).toHaveLength(1);
+});
+
+test("a button that was changed leads nowhere", async () => {
+  const { approval } = await stored();
+  await change("update buttons set version = 7");
+  expect(await store.byButton(approval.nonce)).toBeNull();
+  expect(heard).toHaveLength(1);
+});
+
+describe("the audit", () => {
+  const ids = async (): Promise<string[]> =>
+    (await store.checkAudit()).map(({ id }) => id.split(" ")[0] ?? "");
+  const stray = (seq: string): string =>
+    `insert into audit select ${seq}, at, what, run, run_id, approval, by_user, entry, link, key, signature from audit where seq = 1`;
+
+  beforeEach(async () => {
+    const run = aWatchedRun();
+    await store.audit([anAuditEntry(run), anAuditEntry(run)]);
+    await store.insert(run, { audit: [anAuditEntry(run)] });
+  });
+
+  test("is whole as this program wrote it", async () => {
+    expect(await ids()).toEqual([]);
+    expect(await store.walkAudit()).toBeNull();
+  });
+
+  test.for<[string, string, string[]]>([
+    [
+      "an edited entry",
+      "update audit set entry = replace(entry, 'stored', 'other') where seq = 2",
+      ["altered"],
+    ],
+    ["an edited column", "update audit set run = 'x' where seq = 2", ["columns"]],
+    ["a missing entry", "delete from audit where seq = 2", ["gap", "gap"]],
+    ["a row with a negative number", stray("-9007199254740991"), ["stray"]],
+    ["a row with a number beyond all", stray("9223372036854775807"), ["stray"]],
+  ])("is looked at fast and walked through, and both find %s", async ([, sql, found]) => {
+    await change(sql);
+    expect(await ids()).toEqual(found);
+    expect(await store.walkAudit()).not.toBeNull();
+  });
+
+  test.for<[string, string, string[]]>([
+    ["an unsigned row", "update audit set signature = '' where seq = 2", ["forged"]],
+    ["an emptied table while runs know heads", "delete from audit", ["head"]],
+    ["a cut end", "delete from audit where seq > 2", ["head"]],
+  ])("is looked at fast, which finds %s", async ([, sql, found]) => {
+    await change(sql);
+    expect(await ids()).toEqual(found);
+  });
+});
+
+describe("one entry by itself", () => {
+  test("is proven by a few look-ups, and not once it, its place or its columns were changed", async () => {
+    const run = aWatchedRun();
+    await store.audit([1, 2, 3].map((at) => anAuditEntry(run, { at })));
+    for (const seq of [1, 2, 3])
+      expect(await store.provenEntry(seq)).toMatchObject({ ok: true, kept: { seq } });
+    expect(await store.provenEntry(4)).toEqual({ ok: false, fault: "gap" });
+    await change("update audit set approval = 'apr_9' where seq = 2");
+    expect(await store.provenEntry(2)).toEqual({ ok: false, fault: "columns" });
+    expect(await store.provenEntry(3)).toMatchObject({ ok: true });
+    await change("update audit set entry = replace(entry, 'stored', 'other') where seq = 3");
+    expect(await store.provenEntry(3)).toEqual({ ok: false, fault: "altered" });
+  });
+});

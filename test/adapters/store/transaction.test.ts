@@ -1,0 +1,86 @@
+import { DatabaseSync } from "node:sqlite";
+import { Kysely, SqliteDialect, type SqliteStatement } from "kysely";
+import { expect, test } from "vitest";
+import { PortError } from "#src/ports.ts";
+import type { Database, Tables } from "#src/adapters/store/tables.ts";
+import { Undo, write } from "#src/adapters/store/transaction.ts";
+
+/** A small database whose statements `sql` fail as long as `failing` holds them. */
+function aDatabase(failing: Set<string>): { db: Database; names: () => unknown[] } {
+  const raw = new DatabaseSync(":memory:");
+  raw.exec("create table documents (name text primary key, doc text)");
+  function prepare(sql: string): SqliteStatement {
+    if (failing.has(sql)) throw Object.assign(new Error("disk I/O error"), { errcode: 10 });
+    const statement = raw.prepare(sql);
+    return {
+      reader: statement.columns().length > 0,
+      all: (values) => statement.all(...(values as string[])),
+      run: (values) => statement.run(...(values as string[])),
+      iterate: (values) => statement.iterate(...(values as string[])),
+    };
+  }
+  const database = { prepare, close: (): void => raw.close() };
+  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
+  return {
+    db,
+    names: () =>
+      raw
+        .prepare("select name from documents")
+        .all()
+        .map((row) => row["name"]),
+  };
+}
+
+async function put(db: Database, name: string): Promise<string> {
+  return write<string>(db, async (trx) => {
+    await trx.insertInto("documents").values({ name, doc: "{}" }).execute();
+    return "put";
+  });
+}
+
+test("a commit that fails may have been applied; the next transaction goes on as if nothing was", async () => {
+  const failing = new Set(["commit"]);
+  const { db, names } = aDatabase(failing);
+  await expect(put(db, "a")).rejects.toMatchObject({ applied: "maybe", retry: "later", code: "store_io" });
+  failing.clear();
+  expect(await put(db, "b")).toBe("put");
+  expect(names()).toEqual(["b"]);
+});
+
+test("a failure before the commit was surely not applied", async () => {
+  const { db, names } = aDatabase(new Set());
+  await put(db, "a");
+  await expect(put(db, "a")).rejects.toMatchObject({ name: "PortError", applied: "no" });
+  expect(names()).toEqual(["a"]);
+});
+
+test("a transaction that cannot begin was surely not applied and stands in nobody's way", async () => {
+  const failing = new Set(["begin"]);
+  const { db, names } = aDatabase(failing);
+  await expect(put(db, "a")).rejects.toMatchObject({ applied: "no", code: "store_io" });
+  failing.clear();
+  await put(db, "b");
+  expect(names()).toEqual(["b"]);
+});
+
+test("the first error is told although the roll-back fails too", async () => {
+  const { db } = aDatabase(new Set(["commit", "rollback"]));
+  await expect(put(db, "a")).rejects.toMatchObject({ applied: "maybe", code: "store_io" });
+});
+
+test("work that is undone leaves nothing and still gives its answer", async () => {
+  const { db, names } = aDatabase(new Set());
+  const answer = await write<string>(db, async (trx) => {
+    await trx.insertInto("documents").values({ name: "a", doc: "{}" }).execute();
+    return new Undo("lost");
+  });
+  expect(answer).toBe("lost");
+  expect(names()).toEqual([]);
+});
+
+test("a fault of this program is not called a failure of the database", async () => {
+  const { db } = aDatabase(new Set());
+  const failing = write(db, () => Promise.reject(new TypeError("x is undefined")));
+  await expect(failing).rejects.toBeInstanceOf(TypeError);
+  await expect(failing).rejects.not.toBeInstanceOf(PortError);
+});

@@ -1,0 +1,91 @@
+// Two owners on one database, as two replicas would be. The embedded file never has them, so they are put together by hand.
+
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { verifyAudit } from "#src/domain/audit/verify-chain.ts";
+import type { Store } from "#src/ports.ts";
+import { auditKeyBeside, auditSignatures } from "#src/adapters/store/audit-key.ts";
+import { chainedEntry } from "#src/adapters/store/append-audit.ts";
+import { digestOf } from "#src/adapters/store/digest.ts";
+import { createFindings } from "#src/adapters/store/findings.ts";
+import { createKeepRuns } from "#src/adapters/store/save-runs.ts";
+import { createLeases } from "#src/adapters/store/leases.ts";
+import { createLongTexts } from "#src/adapters/store/long-texts.ts";
+import { migrate } from "#src/adapters/store/schema.ts";
+import { sealsOf } from "#src/adapters/store/seals.ts";
+import { openSqlite, SQLITE } from "#src/adapters/store/sqlite.ts";
+import type { Database } from "#src/adapters/store/tables.ts";
+import { anAuditEntry, aRun, NOON } from "../../make/run.ts";
+
+type Replica = Pick<Store, "insert" | "save" | "claim" | "renew">;
+
+const LEASE_MS = 1_000;
+let db: Database;
+let now = NOON;
+let publicKey = "";
+let ann: Replica;
+let ben: Replica;
+
+beforeEach(async () => {
+  now = NOON;
+  db = openSqlite(":memory:");
+  const { key } = auditKeyBeside(":memory:");
+  ({ publicKey } = key);
+  await migrate(db, SQLITE);
+  const seals = sealsOf(key);
+  const texts = createLongTexts();
+  const reading = { seals, texts, now: () => now, findings: createFindings() };
+  const replica = (owner: string): Replica => ({
+    ...createKeepRuns({ db, owner, now: () => now, key, seals, texts }),
+    ...createLeases({ db, owner, reading, onCorrupt: () => undefined }),
+  });
+  [ann, ben] = [replica("ann"), replica("ben")];
+  await ann.renew(now, LEASE_MS);
+  await ben.renew(now, LEASE_MS);
+});
+afterEach(() => db.destroy());
+
+test("what one holds the other neither claims nor saves as its own", async () => {
+  const run = aRun();
+  await ann.insert(run, {});
+  expect(await ben.claim(now, LEASE_MS, 10)).toEqual([]);
+  expect(await ben.save({ run, revision: 1 }, run, { mustHold: true })).toBe("lost");
+  // A click on another replica is recorded all the same, and the holder goes on.
+  expect(await ben.save({ run, revision: 1 }, run)).toBe("saved");
+  expect(await ann.save({ run, revision: 2 }, run, { mustHold: true })).toBe("saved");
+});
+
+test("a lapsed lease passes on, and the former holder can write nothing, renewed or not", async () => {
+  const run = aRun();
+  await ann.insert(run, {});
+  now += LEASE_MS;
+  expect(await ben.claim(now, LEASE_MS, 10)).toEqual([{ run, revision: 2 }]);
+  await ann.renew(now, LEASE_MS);
+  expect(await ann.save({ run, revision: 1 }, run, { mustHold: true })).toBe("lost");
+  expect(await ann.save({ run, revision: 2 }, run, { mustHold: true })).toBe("lost");
+  expect(await ann.claim(now, LEASE_MS, 10)).toEqual([]);
+  expect(await ben.save({ run, revision: 2 }, run, { mustHold: true })).toBe("saved");
+});
+
+test("however they write by turns and at once, there is one chain: nobody forks it", async () => {
+  const runs = Array.from({ length: 40 }, () => aRun());
+  await Promise.all(
+    runs.map((run, nth) =>
+      (nth % 2 === 0 ? ann : ben).insert(run, { audit: [anAuditEntry(run), anAuditEntry(run)] }),
+    ),
+  );
+  await Promise.all(
+    runs.map((run, nth) =>
+      (nth % 2 === 0 ? ben : ann).save({ run, revision: 1 }, run, { audit: [anAuditEntry(run)] }),
+    ),
+  );
+  const rows = await db.selectFrom("audit").selectAll().orderBy("seq").execute();
+  async function* chain() {
+    yield* rows.map(chainedEntry);
+  }
+  const tools = {
+    hash: digestOf,
+    signature: auditSignatures([publicKey]),
+    textOf: () => Promise.resolve(null),
+  };
+  expect(await verifyAudit(chain(), tools)).toMatchObject({ ok: true, entries: 120 });
+});

@@ -1,0 +1,168 @@
+// One entry for each attempt, allowed or refused: who, what, when, why, and what came of it.
+
+import { describe, expect, test } from "vitest";
+import { headWords } from "#src/domain/audit/hash-chain.ts";
+import { UserId } from "#src/domain/ids.ts";
+import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
+import type { AuditEntry, KeptEntry } from "#src/audit/entry.ts";
+import { type Bench, createBench, failure } from "../make/bot.ts";
+import { anApproval, aNonce, aRunId, APPROVER, CHANNEL, NOON, REQUESTER, TEAM } from "../make/run.ts";
+
+const shown = (): Promise<boolean> => Promise.resolve(true);
+const BY = { team: TEAM, user: APPROVER };
+const SECOND = UserId("U0SECOND");
+const ALL: readonly AuditEntry["what"][] = [
+  ...(["opened", "decided", "refused", "sent", "settled", "closed"] as const),
+  ...(["started", "watched", "unwatched"] as const),
+];
+
+const entries = async ({ store }: Bench): Promise<KeptEntry["entry"][]> =>
+  (await store.auditAfter(0, ALL, 1_000)).map(({ entry }) => entry);
+
+async function decided(bench: Bench, reason = "go") {
+  const card = await bench.withCard();
+  const opened = await bench.flow.openForm.decide(card.click, "approve");
+  if (!opened.ok) throw new Error(opened.error.refusal.type);
+  await bench.clock.pass(2_000);
+  await bench.flow.submitDecision(BY, opened.value.ticket.nonce, reason);
+  await bench.clock.pass(1_000);
+  return { ...card, nonce: opened.value.ticket.nonce };
+}
+
+test("a decision is told from the click to the confirmation, with every moment that is known", async () => {
+  const bench = await createBench();
+  const { id, approval, click } = await decided(bench);
+  const told = (await entries(bench)).filter(({ approval: about }) => about === approval);
+  expect(told.map(({ what, outcome }) => `${what} ${outcome}`)).toEqual([
+    "opened opened",
+    "decided recorded",
+    "sent sending",
+    "settled confirmed",
+  ]);
+  for (const each of told)
+    expect(each).toMatchObject({ runId: id, by: BY, verdict: "approve", policy: null });
+  const [opened, recorded, sent, settled] = told.map(({ moments }) => moments);
+  const asked = (await bench.run(id)).approvals[0]?.seenAt ?? 0;
+  const shown = 1_700_000_000_000;
+  expect(click.ts).toMatch(/^1700000000\./);
+  expect(opened).toEqual({ asked, shown, clicked: NOON + 1_000 });
+  expect(recorded).toEqual({ ...opened, submitted: NOON + 3_000 });
+  expect(sent).toMatchObject({ asked, shown, submitted: NOON + 3_000 });
+  expect(settled).toMatchObject({ submitted: NOON + 3_000, sent: sent?.sent, confirmed: sent?.sent });
+  expect(told[1]).toMatchObject({ reason: "go" });
+});
+
+test("the full text of what was decided on is kept under its digest", async () => {
+  const bench = await createBench();
+  const { id } = await decided(bench);
+  const recorded = (await entries(bench)).find(({ what }) => what === "decided");
+  const text = await bench.store.auditText(recorded?.digest ?? "");
+  expect(JSON.parse(text ?? "null")).toEqual([id, "apr_1", { action: "delete it" }, recorded?.context]);
+  expect(await bench.store.auditText(recorded?.context ?? "")).toBe('["run",{"input":"task"}]');
+  expect(text).toBe((await bench.run(id)).approvals[0]?.request.digest);
+});
+
+test("each refused click and submit is an entry, with what was tried and why it was refused", async () => {
+  const bench = await createBench();
+  const { approval, click, nonce } = await decided(bench);
+  const before = (await entries(bench)).length;
+  await bench.flow.openForm.decide({ ...click, user: REQUESTER }, "approve");
+  await bench.flow.openForm.decide({ ...click, nonce: aNonce() }, "deny");
+  await bench.flow.openForm.read({ ...click, nonce: aNonce() }, shown);
+  await bench.flow.submitDecision(BY, null, "");
+  await bench.flow.submitDecision({ ...BY, user: SECOND }, nonce, "not mine");
+  await bench.flow.submitDecision(BY, nonce, "another reason");
+  bench.people.before = () => Promise.reject(failure("timeout"));
+  await bench.flow.submitDecision(BY, nonce, "go on");
+  const refused = (await entries(bench)).slice(before);
+  const told = refused.map(({ by, step, refusal, verdict, reason }) =>
+    [by?.user, step, refusal, verdict, reason].join(" | "),
+  );
+  expect(told).toEqual([
+    `${REQUESTER} | click | requester | approve | `,
+    `${APPROVER} | click | unknown | deny | `,
+    `${APPROVER} | read | unknown |  | `,
+    `${APPROVER} | submit | unknown |  | `,
+    `${SECOND} | submit | unknown |  | `,
+    `${APPROVER} | submit | already-decided | approve | another reason`,
+    `${APPROVER} | submit | unverified | approve | go on`,
+  ]);
+  for (const each of refused) expect(each.what).toBe("refused");
+  const about = refused.map((each) => each.approval);
+  expect(about).toEqual([approval, null, null, null, null, approval, approval]);
+});
+
+test("the same decision submitted twice is one entry: it was one attempt, whose answer was lost", async () => {
+  const bench = await createBench();
+  const { nonce } = await decided(bench);
+  const before = await entries(bench);
+  expect(await bench.flow.submitDecision(BY, nonce, "go")).toMatchObject({ ok: true });
+  expect(await entries(bench)).toEqual(before);
+});
+
+test("an approval that nobody decided here leaves an entry with its full text", async () => {
+  const bench = await createBench();
+  const { id } = await bench.withCard();
+  bench.agents.pending.set(id, []);
+  await bench.clock.pass(20_000);
+  const closed = (await entries(bench)).find(({ what }) => what === "closed");
+  expect(closed).toMatchObject({ outcome: "no-longer-listed", by: null, approval: "apr_1" });
+  expect(await bench.store.auditText(closed?.digest ?? "")).toContain("delete it");
+});
+
+test("who may not start, watch or let go of a run leaves an entry", async () => {
+  const bench = await createBench();
+  const { id } = await bench.withCard();
+  const before = (await entries(bench)).length;
+  const asker = { ...BY, channel: CHANNEL };
+  bench.people.facts = { kind: "guest" };
+  const input = "do it";
+  await bench.flow.startRun.start(asker, { input, intention: "1", answerUrl: null });
+  await bench.flow.adoptRun.adopt(asker, aRunId());
+  await bench.flow.adoptRun.unwatch(asker, id);
+  bench.people.facts = {};
+  bench.people.channels = new Set();
+  await bench.flow.adoptRun.adopt(asker, id);
+  const refused = (await entries(bench)).slice(before);
+  expect(refused.map(({ step, refusal, runId }) => [step, refusal, runId ?? null])).toEqual([
+    ["start", "guest", null],
+    ["watch", "guest", expect.any(String)],
+    ["unwatch", "guest", id],
+    ["watch", "unknown-run", id],
+  ]);
+});
+
+describe("the head on a card", () => {
+  test("names the entry that tells how the approval ended, and is gone when it opens again", async () => {
+    const bench = await createBench();
+    const { id } = await decided(bench);
+    const ended = (await bench.run(id)).approvals[0];
+    const told = await bench.store.auditEntry(ended?.audited?.seq ?? 0);
+    expect(told?.entry).toMatchObject({ what: "settled", outcome: "confirmed", approval: "apr_1" });
+    expect(ended?.audited?.link).toBe(told?.link);
+    expect(JSON.stringify(approvalCard(await bench.run(id), ended ?? anApproval()))).toContain(
+      headWords(told ?? { seq: 0, link: "" }),
+    );
+  });
+
+  test("stands on a card that nobody decided, until the approval is listed again", async () => {
+    const bench = await createBench();
+    const { id } = await bench.withCard();
+    bench.agents.pending.set(id, []);
+    await bench.clock.pass(20_000);
+    const closed = (await bench.run(id)).approvals[0];
+    expect((await bench.store.auditEntry(closed?.audited?.seq ?? 0))?.entry.what).toBe("closed");
+    bench.agents.pending.set(id, ["apr_1"]);
+    await bench.clock.pass(40_000);
+    const open = (await bench.run(id)).approvals[0];
+    expect(open).toMatchObject({ version: 2, state: { type: "pending" } });
+    expect(open).not.toHaveProperty("audited");
+  });
+
+  test("is not there while nothing has ended", async () => {
+    const bench = await createBench();
+    bench.agents.answer = () => Promise.resolve({ type: "later", afterMs: null, why: "busy" });
+    const { id } = await decided(bench);
+    expect((await bench.run(id)).approvals[0]).not.toHaveProperty("audited");
+  });
+});

@@ -1,0 +1,381 @@
+// `npm run audit`, as the shell runs it: what it says, with which exit code, and that it leaves everything as it was.
+
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { headWords, linkText, NO_LINK, signedText } from "#src/domain/audit/hash-chain.ts";
+import { RunId } from "#src/domain/ids.ts";
+import { type AuditKey, auditKeyBeside, auditKeyFile, readAuditKey } from "#src/adapters/store/audit-key.ts";
+import { openStore } from "#src/adapters/store/open.ts";
+import { anApproval, anAuditEntry, aRun } from "../make/run.ts";
+import { sha256 } from "../audit/tampering.ts";
+
+const COMMAND = fileURLToPath(new URL("../../src/cli/audit.ts", import.meta.url));
+const MONDAY = Date.UTC(2026, 10, 2, 12);
+const DAY_MS = 24 * 60 * 60_000;
+
+let folder = "";
+let file = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "audit-command-"));
+  file = join(folder, "bot.db");
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+type Seen = { readonly code: number | null; readonly out: string; readonly err: string };
+
+async function audit(...args: readonly string[]): Promise<Seen> {
+  const env = { PATH: process.env["PATH"] ?? "", DATABASE_URL: `sqlite:${file}` };
+  const child = spawn(process.execPath, [COMMAND, ...args], { env, cwd: folder });
+  const seen = { out: "", err: "" };
+  child.stdout.on("data", (chunk: Buffer) => (seen.out += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (seen.err += chunk.toString()));
+  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+  return { code, ...seen };
+}
+
+const RUN = RunId("run_7");
+const TEXT = JSON.stringify(["run_7", "apr_1", { action: "delete it\u202E" }]);
+
+/** Six entries on six days, one of them about a request. Resolves to the heads, oldest first. */
+async function write(): Promise<readonly string[]> {
+  const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
+  const run = aRun();
+  const about = { approval: anApproval("apr_1").id, digest: sha256(TEXT), text: TEXT };
+  for (let day = 0; day < 6; day += 1) {
+    const decided = {
+      what: "decided",
+      verdict: "approve",
+      reason: '=HYPERLINK("x")\nI may',
+      ...about,
+    } as const;
+    const facts = day === 2 ? { ...decided, runId: RUN } : {};
+    await store.audit([anAuditEntry(run, { at: MONDAY + day * DAY_MS, ...facts })]);
+  }
+  const heads: string[] = [];
+  for (let seq = 1; seq <= 6; seq += 1) {
+    const entry = await store.auditEntry(seq);
+    if (entry !== null) heads.push(headWords(entry));
+  }
+  await store.close();
+  return heads;
+}
+
+/** Past the store, as a thief with the file would. */
+function change(sql: string): void {
+  const db = new DatabaseSync(file);
+  for (const { name } of db.prepare("select name from sqlite_schema where type = 'trigger'").all())
+    db.exec(`drop trigger ${String(name)}`);
+  db.exec(sql);
+  db.close();
+}
+
+/** All links anew, signed with this key. */
+function relinkAll(key: AuditKey): void {
+  const db = new DatabaseSync(file);
+  let previous = NO_LINK;
+  for (const row of db.prepare("select seq, entry from audit order by seq").all()) {
+    const { seq, entry: text } = row as { seq: number; entry: string };
+    previous = sha256(linkText(previous, { seq, key: key.id, text }));
+    const signature = key.sign(signedText({ seq, link: previous }));
+    db.prepare("update audit set link = ?, signature = ? where seq = ?").run(previous, signature, seq);
+  }
+  db.close();
+}
+
+const bytes = (): string => createHash("sha256").update(readFileSync(file)).digest("hex");
+
+describe("verify", () => {
+  test("calls a whole audit whole, names its head, and finds the heads that were kept", async () => {
+    const heads = await write();
+    const before = bytes();
+    const plain = await audit("verify");
+    expect(plain).toMatchObject({ code: 0, err: "" });
+    expect(plain.out).toContain(`Whole: 6 entries, each in its place and signed. Head: ${heads[5] ?? ""}`);
+    expect(plain.out).toContain("No witnessed head was given.");
+    const proven = await audit("verify", "--head", heads[2] ?? "", "--head", heads[5] ?? "");
+    expect(proven.code).toBe(0);
+    expect(proven.out).toContain("2 witnessed heads were found in it");
+    expect(bytes()).toBe(before);
+  });
+
+  test("reads beside the bot that has the file locked", async () => {
+    await write();
+    const store = await openStore({ url: `sqlite:${file}`, owner: "the bot" });
+    await store.audit([anAuditEntry(aRun())]);
+    const seen = await audit("verify");
+    await store.close();
+    expect(seen).toMatchObject({ code: 0, err: "" });
+    expect(seen.out).toContain("Whole: 7 entries");
+  });
+
+  test("names a changed entry, with exit code 1", async () => {
+    await write();
+    change("update audit set entry = replace(entry, 'approve', 'deny') where seq = 3");
+    const seen = await audit("verify");
+    expect(seen).toMatchObject({ code: 1, out: "" });
+    expect(seen.err).toContain("TAMPERED at entry 3: it is not what was linked.");
+  });
+
+  test("misses nothing that was cut off once it is given a head", async () => {
+    const heads = await write();
+    change("delete from audit where seq > 4");
+    expect((await audit("verify")).code).toBe(0);
+    const seen = await audit("verify", "--head", heads[5] ?? "");
+    expect(seen.code).toBe(1);
+    expect(seen.err).toContain("TAMPERED at entry 6: a witnessed head is not in the audit.");
+  });
+
+  test("needs the public key alone, and takes no key that is not given", async () => {
+    await write();
+    const { key } = auditKeyBeside(file);
+    rmSync(auditKeyFile(file));
+    const without = await audit("verify");
+    expect(without.code).toBe(2);
+    expect(without.err).toContain("There is no key to check signatures with");
+    expect((await audit("verify", "--public-key", key.publicKey)).code).toBe(0);
+    const other = Buffer.alloc(32, 1).toString("base64");
+    const stranger = await audit("verify", "--public-key", other);
+    expect(stranger.code).toBe(1);
+    expect(stranger.err).toContain("a key that is not vouched for");
+  });
+
+  test("pins the keys that are given: the one beside the database is not added to them", async () => {
+    await write();
+    const { key } = auditKeyBeside(file);
+    rmSync(auditKeyFile(file));
+    // The thief writes everything anew under a key of their own, and puts that beside the database.
+    const thief = auditKeyBeside(file).key;
+    change(`update audit set key = '${thief.id}'`);
+    relinkAll(thief);
+    expect((await audit("verify")).code).toBe(0);
+    const pinned = await audit("verify", "--public-key", key.publicKey);
+    expect(pinned.code).toBe(1);
+    expect(pinned.err).toContain("a key that is not vouched for");
+  });
+
+  test("finds what nobody signed under a number that no entry can have", async () => {
+    await write();
+    for (const seq of ["-9007199254740991", "0", "9223372036854775807"]) {
+      change(
+        `delete from audit where seq < 1 or seq > 1000; insert into audit select ${seq}, at, what, run, run_id, approval, by_user, entry, link, key, '' from audit where seq = 1`,
+      );
+      const seen = await audit("verify");
+      expect(seen.code).toBe(1);
+      expect(seen.err).toContain("TAMPERED: there are rows whose numbers no entry can have");
+    }
+  });
+
+  test("finds an audit that was emptied while runs remember it", async () => {
+    const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
+    const run = aRun();
+    await store.insert(run, { audit: [anAuditEntry(run)] });
+    await store.close();
+    expect((await audit("verify")).code).toBe(0);
+    change("delete from audit");
+    const seen = await audit("verify");
+    expect(seen.code).toBe(1);
+    expect(seen.err).toContain("TAMPERED at entry 1: a witnessed head is not in the audit.");
+  });
+
+  test("finds what was sent without a decision, though the bot itself signed it", async () => {
+    await write();
+    const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
+    await store.audit([anAuditEntry(aRun(), { what: "sent", runId: RUN, approval: anApproval("apr_1").id })]);
+    await store.close();
+    const seen = await audit("verify");
+    expect(seen.code).toBe(1);
+    expect(seen.err).toContain("TAMPERED at entry 7: something was sent that no entry decides so.");
+  });
+});
+
+describe("export", () => {
+  const seqs = ({ out }: Seen): number[] =>
+    out
+      .trim()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { seq: number }).seq);
+
+  test("gives the entries of these days, the last one included, with the full text", async () => {
+    await write();
+    const all = await audit("export");
+    expect(all).toMatchObject({ code: 0, err: "" });
+    expect(seqs(all)).toEqual([1, 2, 3, 4, 5, 6]);
+    const some = await audit("export", "--from", "2026-11-03", "--to", "2026-11-05");
+    expect(seqs(some)).toEqual([2, 3, 4]);
+    const moment = await audit("export", "--from", "2026-11-03T12:00:00Z", "--to", "2026-11-04T11:59:59Z");
+    expect(seqs(moment)).toEqual([2]);
+    expect(JSON.parse(some.out.split("\n")[1] ?? "")).toMatchObject({ content: TEXT });
+  });
+
+  test("gives a table in which nothing is a formula", async () => {
+    await write();
+    const { out, code } = await audit("export", "--format", "csv");
+    expect(code).toBe(0);
+    expect(out.split("\r\n")[0]).toMatch(/^"number","at","what","who","run","run key","channel","requester"/);
+    expect(out).toContain(`"'=HYPERLINK(""x"")\nI may"`);
+    expect(out.trim().split("\r\n")).toHaveLength(7);
+  });
+
+  test("writes a file that others may not read, and overwrites none", async () => {
+    await write();
+    const out = join(folder, "audit.jsonl");
+    expect(await audit("export", "--out", out)).toMatchObject({ code: 0, out: "" });
+    const written = readFileSync(out, "utf8");
+    expect(written.trim().split("\n")).toHaveLength(6);
+    const again = await audit("export", "--out", out);
+    expect(again.code).toBe(2);
+    expect(again.err).toContain("EEXIST");
+    expect(readFileSync(out, "utf8")).toBe(written);
+  });
+
+  test("gives nothing of what was tampered with, and why; only to whoever asks for it as such", async () => {
+    await write();
+    change("delete from audit_texts");
+    const out = join(folder, "audit.jsonl");
+    const refused = await audit("export", "--out", out);
+    expect(refused).toMatchObject({ code: 1, out: "" });
+    expect(refused.err).toContain("the full request it is about was removed");
+    expect(refused.err).toContain("Nothing was given out.");
+    expect(existsSync(out)).toBe(false);
+    const seen = await audit("export", "--tampered");
+    expect(seqs(seen)).toHaveLength(6);
+    expect(seen.code).toBe(1);
+    expect(seen.err).toContain("the full request it is about was removed");
+  });
+});
+
+describe("show", () => {
+  test("tells a run in words, from before the service had named it, with what was asked", async () => {
+    await write();
+    const seen = await audit("show", "run_7");
+    expect(seen).toMatchObject({ code: 0, err: "" });
+    expect(seen.out).toContain("approved · approval apr_1");
+    expect(seen.out).toContain("2026-11-04T12:00:00.000Z");
+    expect(seen.out).toContain("delete it");
+    expect(seen.out).not.toContain("\u202E");
+    expect(seen.out.match(/asked for the run/g)).toHaveLength(5);
+  });
+
+  test("says that a run is unknown", async () => {
+    await write();
+    const seen = await audit("show", "run_8");
+    expect(seen).toMatchObject({ code: 2, out: "" });
+    expect(seen.err).toContain("The audit has no entry about this run.");
+  });
+});
+
+describe("rotate-key", () => {
+  test("hands over to a new key beside the database, and auditors may pin either", async () => {
+    await write();
+    const before = readAuditKey(file);
+    const seen = await audit("rotate-key");
+    const after = readAuditKey(file);
+    expect(seen).toMatchObject({ code: 0, err: "" });
+    expect(after?.id).not.toBe(before?.id);
+    expect(seen.out).toContain(after?.publicKey);
+    for (const key of [before, after])
+      expect((await audit("verify", "--public-key", key?.publicKey ?? "")).code).toBe(0);
+    expect((await audit("verify")).out).toContain("Whole: 8 entries");
+  });
+
+  test("goes on where it was broken off", async () => {
+    await write();
+    await audit("rotate-key");
+    const [key, next] = [auditKeyFile(file), `${auditKeyFile(file)}.next`];
+    renameSync(key, next);
+    writeFileSync(key, `${Buffer.alloc(32, 5).toString("base64")}\n`);
+    const again = await audit("rotate-key");
+    expect(again.code).toBe(0);
+    expect(existsSync(next)).toBe(false);
+    expect((await audit("verify")).out).toContain("Whole: 8 entries");
+  });
+});
+
+describe("what was changed beside the audit", () => {
+  test("is told by verify: what the bot found, and what bears no seal", async () => {
+    const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
+    const run = aRun();
+    await store.insert(run, { audit: [anAuditEntry(run)] });
+    await store.close();
+    expect((await audit("verify")).code).toBe(0);
+    change("update runs set requester = 'U0SOMEONE'");
+    const seen = await audit("verify");
+    expect(seen.code).toBe(1);
+    expect(seen.out).toContain("Whole: 1 entries");
+    expect(seen.err).toContain(`TAMPERED: the stored run ${run.key} was changed outside Countersign`);
+    const { err } = await audit("acknowledge", "0000000000", "--reason", "a test");
+    const code = /the code of now is ([0-9a-f]{10})/.exec(err)?.[1] ?? "none";
+    expect((await audit("acknowledge", code, "--reason", "a test")).code).toBe(0);
+    const after = await audit("verify");
+    expect(after).toMatchObject({ code: 0, err: "" });
+    expect(after.out).toContain(`Acknowledged by an admin: the stored run ${run.key}`);
+  });
+});
+
+describe("acknowledge", () => {
+  test("lets approvals leave again, by the code of what is found and no other, and verify goes on to tell", async () => {
+    await write();
+    change("update audit set entry = replace(entry, 'approve', 'deny') where seq = 3");
+    const wrong = await audit("acknowledge", "0000000000", "--reason", "a disk fault");
+    expect(wrong.code).toBe(2);
+    const code = /the code of now is ([0-9a-f]{10})/.exec(wrong.err)?.[1] ?? "";
+    const seen = await audit("acknowledge", code, "--reason", "a disk fault");
+    expect(seen).toMatchObject({ code: 0, err: "" });
+    expect(seen.out).toContain("audit entry 3: it is not what was linked");
+    const again = await audit("acknowledge", code, "--reason", "a disk fault");
+    expect(again.err).toContain("There is nothing to acknowledge");
+    expect((await audit("verify")).err).toContain("TAMPERED at entry 3");
+  });
+});
+
+test("a database that is not there is not made", async () => {
+  for (const asked of [["verify"], ["export"], ["show", "run_7"]]) {
+    const seen = await audit(...asked);
+    expect(seen.code).toBe(2);
+    expect(seen.err).toContain("bot.db");
+  }
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test("a file of another program is refused and left alone", async () => {
+  const db = new DatabaseSync(file);
+  db.exec("create table audit (seq)");
+  db.close();
+  const before = bytes();
+  const seen = await audit("verify");
+  expect(seen.code).toBe(2);
+  expect(seen.err).toContain("the database of another program");
+  expect(bytes()).toBe(before);
+  expect(existsSync(auditKeyFile(file))).toBe(false);
+});
+
+test.for([
+  [[], "say what to do"],
+  [["verifyy"], "«verifyy» is none of verify, export, show, rotate-key, redact, acknowledge"],
+  [["verify", "--head", "audit 12"], "«audit 12» is no head"],
+  [["verify", "now"], "verify takes no «now»"],
+  [["export", "--format", "xml"], "«xml» is none of jsonl, csv"],
+  [["export", "--from", "2026-02-31"], "--from and --to take a day"],
+  [["export", "--from", "2026-03-02", "--to", "2026-03-01"], "--to is before --from"],
+  [["show"], "show takes the id of one run"],
+  [["verify", "--colour"], "--colour"],
+] as const)("what was asked wrongly is told with the usage: %j", async ([args, words]) => {
+  const seen = await audit(...args);
+  expect(seen).toMatchObject({ code: 2, out: "" });
+  expect(seen.err).toContain(words);
+  expect(seen.err).toContain("npm run audit -- verify");
+});

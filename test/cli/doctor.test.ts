@@ -1,0 +1,248 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { parse } from "yaml";
+import { NEEDED_SCOPES } from "#src/cli/doctor/scopes.ts";
+import { startBot } from "#sandbox/bot-process.ts";
+import { MANIFEST, startWorld, type World } from "#sandbox/world.ts";
+import { openStore } from "#src/adapters/store/open.ts";
+import { anAuditEntry, aRun } from "../make/run.ts";
+
+const OTHER_PROCESS = fileURLToPath(new URL("../adapters/store/other-process.ts", import.meta.url));
+const DOCTOR = fileURLToPath(new URL("../../src/cli/doctor.ts", import.meta.url));
+
+let world: World;
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "countersign-doctor-"));
+  world = await startWorld({ databaseUrl: `sqlite:${join(folder, "bot.db")}` });
+});
+
+afterEach(async () => {
+  await world.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+type Seen = { readonly code: number | null; readonly printed: string };
+
+/** Runs the doctor as the shell does; no secret of the environment may show in what it prints. */
+async function doctor(change: { readonly [name: string]: string } = {}): Promise<Seen> {
+  const env = { ...world.env, ...change };
+  const child = spawn(process.execPath, [DOCTOR], { env: { PATH: process.env["PATH"] ?? "", ...env } });
+  let printed = "";
+  child.stdout.on("data", (chunk: Buffer) => (printed += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (printed += chunk.toString()));
+  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+  const secrets = Object.entries(env).filter(
+    ([name, value]) => value !== "" && /TOKEN|KEY|SECRET/.test(name),
+  );
+  expect(secrets.filter(([, value]) => printed.includes(value))).toEqual([]);
+  return { code, printed };
+}
+
+const wrong = ({ printed }: Seen): string[] =>
+  [...printed.matchAll(/^WRONG {2}(.+?) {2,}/gm)].map(([, what]) => what ?? "");
+
+test("a right set-up is called right, line by line", async () => {
+  const seen = await doctor();
+  expect(wrong(seen)).toEqual([]);
+  expect(seen.code).toBe(0);
+  expect(seen.printed.match(/^ok {5}/gm)).toHaveLength(8);
+  expect(seen.printed).toContain("@countersign in Sandbox");
+});
+
+test("nothing is posted, created or decided by asking", async () => {
+  await doctor();
+  expect(world.service.requests.all().map(({ method }) => method)).toEqual(["GET", "GET"]);
+  expect(world.slack.workspace.messages).toEqual([]);
+  expect(world.slack.sockets.connections()).toBe(0);
+});
+
+test("all faults of the configuration are told at once, with exit code 2", async () => {
+  const seen = await doctor({ AGENT_BASE_URL: "", PORT: "many", SLACK_BOT_TOKEN: "xoxp-of-a-person" });
+  expect(seen.code).toBe(2);
+  for (const name of ["AGENT_BASE_URL", "PORT", "SLACK_BOT_TOKEN"]) expect(seen.printed).toContain(name);
+});
+
+test("a refused bot token is told with what to do", async () => {
+  const seen = await doctor({ SLACK_BOT_TOKEN: "xoxb-that-nobody-issued" });
+  expect(seen.code).toBe(1);
+  expect(wrong(seen)).toEqual(["Slack bot token", "Slack scopes"]);
+  expect(seen.printed).toMatch(/invalid_auth.*\n.*Copy SLACK_BOT_TOKEN again/);
+});
+
+test("missing scopes are named", async () => {
+  world.slack.faults.revokeScope("files:write");
+  world.slack.faults.revokeScope("groups:history");
+  const seen = await doctor();
+  expect(seen.code).toBe(1);
+  expect(wrong(seen)).toEqual(["Slack scopes"]);
+  expect(seen.printed).toContain("missing: files:write, groups:history");
+});
+
+test("an app token of another kind is told", async () => {
+  const seen = await doctor({ SLACK_APP_TOKEN: "xapp-that-nobody-issued" });
+  expect(wrong(seen)).toEqual(["Slack app token"]);
+  expect(seen.printed).toContain("connections:write");
+});
+
+test("a Slack that cannot be reached is not called a refusal", async () => {
+  const seen = await doctor({ SLACK_API_URL: "http://127.0.0.1:9/api/" });
+  expect(wrong(seen)).toEqual(["Slack bot token", "Slack scopes", "Slack app token"]);
+  expect(seen.printed).toContain("Is the network open to Slack?");
+});
+
+test("in HTTP mode the signing secret is said to be tried by the first command", async () => {
+  const seen = await doctor({ SLACK_APP_TOKEN: "", SLACK_SIGNING_SECRET: world.slack.signingSecret });
+  expect(seen.code).toBe(0);
+  expect(seen.printed).toMatch(/Slack signing secret +is set; .*\/agent/);
+});
+
+test("a database that cannot be opened is told", async () => {
+  const seen = await doctor({ DATABASE_URL: "sqlite:/dev/null/bot.db" });
+  expect(seen.code).toBe(1);
+  expect(wrong(seen)).toEqual(["Database"]);
+});
+
+const database = (): string => join(folder, "bot.db");
+
+/** Everything that is in the folder: names, modes, times of change, and bytes. */
+async function everything(): Promise<unknown[]> {
+  const names = (await readdir(folder, { recursive: true })).toSorted();
+  return Promise.all(
+    names.map(async (name) => {
+      const path = join(folder, name);
+      const { mode, mtimeMs } = await stat(path);
+      return [name, mode, mtimeMs, (await stat(path)).isFile() ? (await readFile(path)).toString("hex") : ""];
+    }),
+  );
+}
+
+async function written(auditKey: string | null = null): Promise<void> {
+  const store = await openStore({ url: `sqlite:${database()}`, owner: "test", auditKey });
+  await store.audit([anAuditEntry(aRun())]);
+  await store.close();
+}
+
+function inDatabase(sql: string): void {
+  const raw = new DatabaseSync(database());
+  raw.exec(sql);
+  raw.close();
+}
+
+const OTHER_KEY = Buffer.alloc(32, 9).toString("base64");
+
+test.for<[string, () => unknown, RegExp]>([
+  ["missing", () => undefined, /ok {5}Database .*is not there yet/],
+  ["empty", () => writeFile(database(), ""), /ok {5}Database .*is not there yet/],
+  ["new", () => written(), /ok {5}Database .*can be read and written to$/m],
+  ["signed by another key", () => written(OTHER_KEY), /ok {5}Database .*can be read and written to$/m],
+  [
+    "of an older schema",
+    async () => {
+      await written();
+      inDatabase("update schema_version set version = 0");
+    },
+    /ok {5}Database .*the next start brings its schema up to date/,
+  ],
+  [
+    "of a newer schema",
+    async () => {
+      await written();
+      inDatabase("update schema_version set version = 99");
+    },
+    /WRONG {2}Database .*a newer Countersign has written it/,
+  ],
+  [
+    "another program's",
+    () => inDatabase("create table songs (title text)"),
+    /WRONG {2}Database .*another program/,
+  ],
+  [
+    "no database",
+    () => writeFile(database(), "not a database ".repeat(99)),
+    /WRONG {2}Database .*not a database/,
+  ],
+  [
+    "killed with its log behind",
+    async () => {
+      const bot = startBot({ ...world.env, LOG_LEVEL: "warn" });
+      await bot.ready();
+      await bot.end("SIGKILL");
+    },
+    /ok {5}Database .*can be read and written to$/m,
+  ],
+])(
+  "a database that is %s is looked at, and not a byte of the folder is changed",
+  async ([, prepare, says]) => {
+    await prepare();
+    const before = await everything();
+    const seen = await doctor();
+    expect(seen.printed).toMatch(says);
+    expect(await everything()).toEqual(before);
+  },
+);
+
+test("a database that another process has locked is told, and not a byte of the folder is changed", async () => {
+  // A process of its own: whoever closes a file gives up every lock that the process has on it.
+  const other = spawn(process.execPath, [OTHER_PROCESS, "hold", `sqlite:${database()}`]);
+  await once(other.stdout, "data");
+  const before = await everything();
+  const seen = await doctor();
+  expect(await everything()).toEqual(before);
+  other.kill("SIGKILL");
+  await once(other, "close");
+  // Only Linux tells who has a lock.
+  const locked = existsSync("/proc/locks");
+  expect(seen.printed).toMatch(locked ? /WRONG {2}Database .*is locked by process \d+/ : /ok {5}Database/);
+});
+
+test("a database that the running bot holds is well", async () => {
+  const bot = startBot({ ...world.env, LOG_LEVEL: "warn" });
+  await bot.ready();
+  const seen = await doctor();
+  await bot.end("SIGKILL");
+  expect(wrong(seen)).toEqual([]);
+  expect(seen.printed).toContain("is in use by the bot at");
+});
+
+test("a refused key is told apart from a service that is away", async () => {
+  world.service.control.rotateKey();
+  const refused = await doctor();
+  expect(wrong(refused)).toEqual(["Agent service key"]);
+  expect(refused.printed).toContain("Set AGENT_API_KEY");
+  await world.service.control.down();
+  const away = await doctor();
+  expect(wrong(away)).toEqual(["Agent service", "Agent service key"]);
+  expect(away.printed).toContain("Is AGENT_BASE_URL right");
+});
+
+test("a gateway that does not answer is told", async () => {
+  await world.gateway.stop();
+  const seen = await doctor();
+  expect(seen.code).toBe(1);
+  expect(wrong(seen)).toEqual(["Token gateway"]);
+});
+
+test("words of the other side reach the terminal on one line, its control characters spelt out", async () => {
+  const message = "key\u001b[2J\nrefused";
+  const body = { error: { code: "unauthorized", message } };
+  world.service.control.fault({ route: "read-run" }, { kind: "answer", status: 403, body });
+  const { printed } = await doctor();
+  expect(printed).not.toContain("\u001b");
+  expect(printed).toContain("key⟨U+001B⟩[2J refused");
+});
+
+test("the scopes that are looked for are those of the manifest", async () => {
+  const manifest = parse(await readFile(MANIFEST, "utf8")) as {
+    oauth_config: { scopes: { bot: string[] } };
+  };
+  expect([...NEEDED_SCOPES].sort()).toEqual(manifest.oauth_config.scopes.bot.sort());
+});

@@ -1,0 +1,158 @@
+import { describe, expect, test } from "vitest";
+import { type Approval } from "#src/domain/approval.ts";
+import { close, withDelivery } from "#src/domain/approval-transitions.ts";
+import {
+  refusalIfNotOpen,
+  MAX_REASON_CHARS,
+  refusalToDecide,
+  type Person,
+} from "#src/domain/authorization.ts";
+import { decide, type Submission } from "#src/domain/decide.ts";
+import { TeamId, UserId } from "#src/domain/ids.ts";
+import { findApproval } from "#src/domain/run.ts";
+import {
+  anApproval,
+  APPROVER,
+  aRequest,
+  aWatchedRun,
+  NOON,
+  REQUESTER,
+  TEAM,
+  withApprovals,
+} from "../make/run.ts";
+import { contextAt } from "../make/history.ts";
+
+const MEMBER: Person = { team: TEAM, user: APPROVER, kind: "member", seesChannel: true };
+const OTHER_TEAM = TeamId("T0ELSEWHERE");
+const run = aWatchedRun();
+
+describe("who may decide", () => {
+  test.for<[string, Partial<Person>, string | null]>([
+    ["a full member who sees the channel", {}, null],
+    ["the requester", { user: REQUESTER }, "requester"],
+    ["a guest", { kind: "guest" }, "guest"],
+    ["a person of another organisation", { kind: "outsider" }, "outsider"],
+    ["a bot", { kind: "bot" }, "bot"],
+    ["a deactivated person", { kind: "deactivated" }, "deactivated"],
+    ["a member who cannot see the channel", { seesChannel: false }, "not-in-channel"],
+    ["a member of another team", { team: OTHER_TEAM }, "outsider"],
+    ["the requester's id in another team", { team: OTHER_TEAM, user: REQUESTER }, "outsider"],
+    ["a guest who is the requester", { kind: "guest", user: REQUESTER }, "guest"],
+    ["the requester, outside the channel", { user: REQUESTER, seesChannel: false }, "requester"],
+  ])("%s: %o is answered %s", ([, facts, because]) => {
+    expect(refusalToDecide({ ...MEMBER, ...facts }, run)?.type ?? null).toBe(because);
+  });
+
+  test("ids are compared exactly, whatever they look like", () => {
+    expect(refusalToDecide({ ...MEMBER, user: UserId("U0REQUESTER1") }, run)).toBeNull();
+  });
+});
+
+describe("which approval is open", () => {
+  const pending = anApproval();
+  const decision = {
+    verdict: "deny",
+    reason: "no",
+    by: MEMBER,
+    at: NOON,
+    digest: pending.request.digest,
+  } as const;
+  const changed = { type: "changed", was: null, now: pending.request };
+  const sending = withDelivery(pending, decision, { type: "sending", at: NOON, tries: 1, lost: false });
+  const confirmed = withDelivery(pending, decision, { type: "confirmed", at: NOON, stillListed: null });
+
+  test.for<[string, Approval | null, number, object | null]>([
+    ["pending, in the version that was seen", pending, 1, null],
+    ["pending, with a later request", { ...pending, version: 2, requestVersion: 2 }, 1, changed],
+    ["pending again with the request that was seen", { ...pending, version: 2 }, 1, { type: "reopened" }],
+    [
+      "pending again with the request that was seen, after it was taken back",
+      { ...pending, version: 2, past: [{ decision, cause: "undone", words: "" }] },
+      1,
+      { type: "undone" },
+    ],
+    [
+      "pending again with the later request",
+      { ...pending, version: 3, requestVersion: 2 },
+      2,
+      { type: "reopened" },
+    ],
+    ["pending, and a version claimed that never was", pending, 2, changed],
+    ["none at all", null, 1, { type: "unknown" }],
+    ["decided and on its way", sending, 1, { type: "already-decided", decision, settled: false }],
+    ["decided and confirmed", confirmed, 1, { type: "already-decided", decision, settled: true }],
+    ["closed, as the run is over", close(pending, "run-over", NOON), 1, { type: "closed", why: "run-over" }],
+    [
+      "closed, in an older version",
+      close(pending, "unwatched", NOON),
+      7,
+      { type: "closed", why: "unwatched" },
+    ],
+  ])("%s", ([, approval, version, refusal]) => {
+    expect(refusalIfNotOpen(approval, version, null)).toEqual(refusal);
+  });
+});
+
+describe("a submitted decision", () => {
+  const approval = anApproval();
+  const open = withApprovals(run, approval);
+  const submission: Submission = {
+    approval: approval.id,
+    version: 1,
+    digest: approval.request.digest,
+    was: approval.request,
+    verdict: "approve",
+    reason: "",
+    by: MEMBER,
+  };
+  const refusal = (facts: Partial<Submission>): string | null => {
+    const result = decide(open, { ...submission, ...facts }, contextAt());
+    return result.ok ? null : result.error.type;
+  };
+
+  test("is recorded with its verdict, its reason byte for byte, who, when and on what", () => {
+    const reason = "  because\r\n‮ it is 𝒢ood\u0000 ";
+    const result = decide(open, { ...submission, reason }, contextAt());
+    const state = result.ok ? findApproval(result.value, approval.id)?.state : null;
+    expect(state).toEqual({
+      type: "decided",
+      delivery: { type: "recorded" },
+      decision: {
+        verdict: "approve",
+        reason,
+        by: { team: TEAM, user: APPROVER },
+        at: NOON,
+        digest: approval.request.digest,
+      },
+    });
+  });
+
+  test.for<[string, Partial<Submission>, string | null]>([
+    ["to approve without a reason", {}, null],
+    ["to deny with a reason", { verdict: "deny", reason: "no" }, null],
+    ["to deny without a reason", { verdict: "deny" }, "reason-needed"],
+    ["to deny with white space", { verdict: "deny", reason: " \n\t" }, "reason-needed"],
+    ["to deny with what nobody can see", { verdict: "deny", reason: "\u200B\u2800\uFEFF" }, "reason-needed"],
+    ["a reason of 3,000 characters", { reason: "x".repeat(MAX_REASON_CHARS) }, null],
+    ["a reason of 3,001 characters", { reason: "x".repeat(MAX_REASON_CHARS + 1) }, "reason-too-long"],
+    ["another digest than the request's", { digest: "other" }, "changed"],
+    ["an older version", { version: 0 }, "changed"],
+    ["by the requester", { by: { ...MEMBER, user: REQUESTER } }, "requester"],
+    ["by a guest, with all else wrong too", { by: { ...MEMBER, kind: "guest" }, digest: "other" }, "guest"],
+  ])("%s: %o is answered %s", ([, facts, because]) => {
+    expect(refusal(facts)).toBe(because);
+  });
+
+  test("is told what changed, before and after", () => {
+    const was = aRequest({ action: "something smaller" });
+    const result = decide(open, { ...submission, digest: was.digest, was }, contextAt());
+    expect(result).toEqual({ ok: false, error: { type: "changed", was, now: approval.request } });
+  });
+
+  test("loses against the one that came before it, and changes nothing", () => {
+    const first = decide(open, submission, contextAt());
+    if (!first.ok) throw new Error("the first is refused");
+    const second = decide(first.value, { ...submission, verdict: "deny", reason: "no" }, contextAt());
+    expect(second).toMatchObject({ ok: false, error: { type: "already-decided", settled: false } });
+  });
+});

@@ -1,0 +1,176 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { ends, from, head, lineExcerpt, oneLine, shortened, tail } from "#src/domain/text/excerpt.ts";
+import { SLICE_CHARS, slices } from "#src/domain/request-file.ts";
+import { masked } from "#src/domain/text/secrets.ts";
+import { channelText, countedChars, visible } from "#src/domain/text/text.ts";
+import { INVISIBLE } from "./deceptive-text.ts";
+import { SECRETS } from "./secret-shapes.ts";
+
+const MIB = 1_048_576;
+const plain = fc.string({
+  unit: fc.constantFrom("a", "b", " ", "<", "&", "\n", "\u200B", "\u0430", "😀"),
+  maxLength: 400,
+});
+const max = fc.integer({ min: 1, max: 300 });
+
+describe("the head of a text", () => {
+  test("fits, and is the drawing of what is not hidden", () => {
+    fc.assert(
+      fc.property(plain, max, (text, most) => {
+        const { text: shown, hidden } = head(text, most, "open");
+        expect(countedChars(shown)).toBeLessThanOrEqual(most);
+        expect(shown).toBe(visible(text.slice(0, text.length - hidden)));
+      }),
+    );
+  });
+
+  test("is the whole where that fits", () => {
+    fc.assert(
+      fc.property(plain, (text) => {
+        expect(head(text, 20 * text.length + 1, "masked")).toEqual({ text: channelText(text), hidden: 0 });
+      }),
+    );
+  });
+});
+
+test("the tail of a text fits, and is the drawing of what is not hidden", () => {
+  fc.assert(
+    fc.property(plain, max, (text, most) => {
+      const { text: shown, hidden } = tail(text, most, "open");
+      expect(countedChars(shown)).toBeLessThanOrEqual(most);
+      expect(shown).toBe(visible(text.slice(hidden)));
+    }),
+  );
+});
+
+test("of both ends nothing is shown twice, and what is left out is counted", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom("a", "b", " ", "\n"), maxLength: 2_000 }), (text) => {
+      const { head: begin, left, tail: end } = ends(text, 400, "masked");
+      expect(begin.length + left + end.length).toBe(text.length);
+      expect(text.startsWith(begin) && text.endsWith(end)).toBe(true);
+    }),
+  );
+});
+
+test("a line that is cut says how many characters are left out", () => {
+  expect(lineExcerpt(`a ${"b".repeat(98)}`, 40, "open").hidden).toBe(71);
+  expect(shortened("x".repeat(1_010), 10, "masked")).toBe(`${"x".repeat(10)}… (1,000 more characters)`);
+});
+
+describe("no cut leaves half a secret: of", () => {
+  const cuts = (draw: (text: string, cut: number) => string) => (text: string, secret: string) => {
+    for (let cut = 1; cut <= text.length; cut += 1) {
+      const shown = draw(text, cut);
+      for (let at = 0; at + 8 <= secret.length; at += 4)
+        expect(shown).not.toContain(secret.slice(at, at + 8));
+    }
+  };
+  const secrets = SECRETS.map(([what, text, secret]) => [what, `${text} and more`, secret] as const);
+  const behind = "words before it ".repeat(300);
+
+  test.each(secrets)("%s, at the end of a head", (_what, text, secret) =>
+    cuts((each, cut) => head(each + behind, cut, "masked").text)(text, secret),
+  );
+
+  test.each(secrets)("%s, at the beginning of a tail", (_what, text, secret) =>
+    cuts((each, cut) => tail(behind + each, cut, "masked").text)(text, secret),
+  );
+
+  test.each(secrets)("%s, in the middle of a text", (_what, text, secret) =>
+    cuts((each, cut) => from(behind + each, behind.length + cut, 60, "masked").text)(text, secret),
+  );
+
+  test.each(secrets)("%s, on one line", (_what, text, secret) =>
+    cuts((each, cut) => oneLine(each, cut))(text, secret),
+  );
+
+  test("a key that is longer than what is searched", () => {
+    const key = "QWErty0123456789".repeat(4_000);
+    for (const text of [
+      `ghp_${key} end`,
+      `-----BEGIN PRIVATE KEY-----\n${key.replace(/(.{64})/g, "$1\n")}`,
+    ]) {
+      expect(tail(text, 300, "masked").text).not.toMatch(/QWErty|0123456789/);
+      const drawn = [...slices(`${behind}${text} and ${behind}`, "masked")].map((each) => each.text).join("");
+      expect(drawn).not.toMatch(/QWErty|0123456789/);
+    }
+  });
+
+  test.each(secrets)("%s, between two slices of a file", (_what, text, secret) => {
+    for (let before = SLICE_CHARS - text.length - 8; before < SLICE_CHARS + 8; before += 3) {
+      const whole = `${"x".repeat(before)} ${text} ${"y ".repeat(2_000)}`;
+      const parts = [...slices(whole, "masked")];
+      expect(parts.map((each) => each.text).join("")).not.toContain(secret);
+      expect(parts.flatMap((each) => each.secrets).join("\n")).toContain(secret);
+    }
+  });
+});
+
+test("slices put together are the text, masked as a whole", () => {
+  const word = fc.constantFrom(
+    "deploy ",
+    "it\n",
+    "password=correct-horse ",
+    `ghp_${"Ab1".repeat(12)} `,
+    "\u0430 ",
+  );
+  fc.assert(
+    fc.property(
+      fc.array(word, { minLength: 1, maxLength: 12 }),
+      fc.integer({ min: 1, max: 900 }),
+      (words, times) => {
+        const text = words.join("").repeat(times);
+        expect([...slices(text, "masked")].map((each) => each.text).join("")).toBe(masked(text).text);
+      },
+    ),
+    { numRuns: 30 },
+  );
+});
+
+/** Each costs most in another place. */
+const WORST = [
+  "a",
+  "-",
+  "sk-",
+  "sk-a1",
+  "eyJ-",
+  "eyJaaaaaaaa.",
+  "token=",
+  '"token":"',
+  "-----BEGIN PRIVATE KEY-----",
+  "://a:b",
+  "Bearer ",
+  "\\",
+  "%25",
+  "\u0430",
+  "\u0430p",
+  "\u0301\u0323",
+  "👩\u200D",
+  "\u200B",
+  "&<>",
+  "\n",
+  " ",
+  ...INVISIBLE,
+];
+
+test("what is shown of 4 MiB takes no longer than what is shown of little", () => {
+  for (const each of WORST) {
+    const text = each.repeat(Math.ceil((4 * MIB) / each.length));
+    head(text, 100, "masked");
+    const began = performance.now();
+    for (const as of ["open", "masked"] as const) {
+      head(text, 2_000, as);
+      ends(text, 2_000, as);
+      oneLine(text, 200, as);
+    }
+    expect({ each, slow: performance.now() - began > 1_000 }).toEqual({ each, slow: false });
+  }
+});
+
+test("a run of 100,000 marks on one letter takes no time that people notice", () => {
+  const began = performance.now();
+  channelText(`x${"\u0301".repeat(50_000)}${"\u0323".repeat(50_000)}`);
+  expect(performance.now() - began).toBeLessThan(3_000);
+});

@@ -1,0 +1,168 @@
+// The law of a policy: a request that can be read in several ways is held to every rule that one of its readings falls under. So
+// nothing that is added to a request, and no odd form of it, finds a laxer rule.
+
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { ruleFor } from "#src/domain/policy/choose-rule.ts";
+import { ChannelId, GroupId, UserId } from "#src/domain/ids.ts";
+import type { Json } from "#src/domain/json.ts";
+import { type Principals, type Facts, type Policy, type Rule, type When } from "#src/domain/policy/policy.ts";
+import { isAsStrict, combineStrictly } from "#src/domain/policy/strictness.ts";
+import { aPolicy, aRule } from "../make/policy.ts";
+import { CHANNEL, REQUESTER } from "../make/run.ts";
+
+const ALWAYS: When = { channels: null, requesters: null, action: null, input: null, fields: {} };
+const ENVS = ["staging", "test", "prod", 5, true] as const;
+const ACTIONS = ["read logs", "deploy web", "drop table"] as const;
+
+const some = <Item>(...items: readonly Item[]) => fc.subarray([...items]);
+const principals: fc.Arbitrary<Principals> = fc.oneof(
+  fc.constant("anyone" as const),
+  fc.record({
+    users: some(UserId("U0ANA"), UserId("U0BEN")),
+    groups: some(GroupId("S0ONE"), GroupId("S0TWO")),
+    channels: some(ChannelId("C0OPS")),
+  }),
+);
+const when: fc.Arbitrary<When> = fc
+  .record({
+    action: fc.option(fc.subarray([...ACTIONS, "deploy *", "*"], { minLength: 1 })),
+    env: fc.option(fc.subarray([...ENVS, "s*", "*"], { minLength: 1 })),
+  })
+  .map(({ action, env }) => ({ ...ALWAYS, action, fields: env === null ? {} : { "target.env": env } }));
+const rule: fc.Arbitrary<Rule> = fc
+  .record({
+    when,
+    approvers: principals,
+    selfApproval: fc.boolean(),
+    needs: fc.integer({ min: 1, max: 3 }),
+    holdMs: fc.constantFrom(0, 1_000, 60_000),
+    approve: fc.constantFrom(0, 1, 20),
+    friction: fc.record({ readFirst: fc.boolean(), word: fc.constantFrom(null, "yes") }),
+  })
+  .map(({ approve, ...facts }) => aRule({ ...facts, reason: { approve, deny: 1 } }));
+const policy: fc.Arbitrary<Policy> = fc
+  .array(rule, { minLength: 1, maxLength: 5 })
+  .map((rules) => aPolicy(...rules.map((each, at) => ({ ...each, name: `r${at}` }))));
+
+type Plain = { readonly action: string; readonly env: string | number | boolean };
+const plain: fc.Arbitrary<Plain> = fc.record({
+  action: fc.constantFrom(...ACTIONS),
+  env: fc.constantFrom(...ENVS),
+});
+
+function factsOf(content: Json, action: string | null): Facts {
+  return { channel: CHANNEL, requester: REQUESTER, input: "task", action, content };
+}
+const plainFacts = ({ action, env }: Plain): Facts => factsOf({ action, target: { env } }, action);
+
+/** One request that can be read as any of these. */
+const MIXED: readonly ((readings: readonly [Plain, Plain]) => Facts)[] = [
+  ([a, b]) =>
+    factsOf({ action: a.action, target: { env: [a.env, b.env] }, action2: { action: b.action } }, a.action),
+  ([a, b]) =>
+    factsOf(
+      { action: a.action, target: { env: a.env }, "target.env": b.env, more: { action: b.action } },
+      a.action,
+    ),
+  ([a, b]) => factsOf({ action: [a.action, b.action], target: [{ env: a.env }, { env: b.env }] }, null),
+  ([a, b]) =>
+    factsOf(
+      [
+        { action: a.action, target: { env: a.env } },
+        { action: b.action, target: { env: b.env } },
+      ],
+      `${a.action}\n${b.action}`,
+    ),
+  ([a, b]) =>
+    factsOf(
+      { action: a.action, target: { env: a.env }, request: { action: b.action, target: { env: b.env } } },
+      a.action,
+    ),
+  ([a, b]) =>
+    factsOf({ action: { of: [a.action, b.action] }, target: { env: { or: [a.env, { and: b.env }] } } }, null),
+];
+
+/** The same request, as a reader or a careless program would still take it for the same. */
+const DISGUISES: readonly ((plain: Plain) => Facts)[] = [
+  ({ action, env }) =>
+    factsOf({ action: action.toUpperCase(), target: { env: shouted(env) } }, action.toUpperCase()),
+  ({ action, env }) =>
+    factsOf({ action: ` ${action}\u200B`, target: { env: `${String(env)}\u00AD ` } }, ` ${action}\u200B`),
+  ({ action, env }) => factsOf({ action: [[action]], target: [{ env: [[env]] }] }, null),
+  ({ action, env }) => factsOf({ action, "target.env": String(env) }, action),
+  ({ action, env }) => factsOf({ data: { action, target: { env } } }, action),
+  ({ action, env }) => factsOf({ action: wide(action), target: { env: wide(String(env)) } }, wide(action)),
+];
+const shouted = (value: Plain["env"]): Json =>
+  typeof value === "string" ? value.toUpperCase() : String(value);
+const wide = (text: string): string =>
+  text.replace(/[a-z0-9]/g, (each) => String.fromCodePoint((each.codePointAt(0) ?? 0) + 0xfee0));
+
+const RUNS = { numRuns: 2_000 };
+
+describe("a request that can be read in several ways", () => {
+  test("is held to a rule that is as strict as the one of each reading", () => {
+    const mixed = fc.constantFrom(...MIXED);
+    fc.assert(
+      fc.property(policy, plain, plain, mixed, (rules, a, b, mix) => {
+        const held = ruleFor(rules, mix([a, b]));
+        for (const reading of [a, b])
+          expect(isAsStrict(held, ruleFor(rules, plainFacts(reading)))).toBe(true);
+      }),
+      RUNS,
+    );
+  });
+
+  test("is held to no laxer rule for its form", () => {
+    const disguise = fc.constantFrom(...DISGUISES);
+    fc.assert(
+      fc.property(policy, plain, disguise, (rules, request, disguised) => {
+        const held = ruleFor(rules, disguised(request));
+        expect(isAsStrict(held, ruleFor(rules, plainFacts(request)))).toBe(true);
+      }),
+      RUNS,
+    );
+  });
+});
+
+describe("rules together", () => {
+  test("are as strict as each, in any order and number", () => {
+    fc.assert(
+      fc.property(rule, rule, rule, (a, b, c) => {
+        const all = combineStrictly([a, b, c]);
+        for (const each of [a, b, c]) expect(isAsStrict(all, each)).toBe(true);
+        const other = combineStrictly([c, a, b, a]);
+        expect(isAsStrict(all, other) && isAsStrict(other, all)).toBe(true);
+      }),
+      RUNS,
+    );
+  });
+
+  test("are the one that asks for all that the others ask for, under its own name", () => {
+    const lax = aRule({ name: "lax" });
+    const strict = aRule({ name: "strict", needs: 2, holdMs: 5 });
+    expect(combineStrictly([lax, strict])).toBe(strict);
+    expect(combineStrictly([strict, lax])).toBe(strict);
+  });
+
+  test("ask for what each asks for where none asks for all, under both names", () => {
+    const users = [UserId("U0ANA"), UserId("U0BEN")];
+    const two = aRule({
+      name: "two",
+      needs: 2,
+      approvers: { users, groups: [GroupId("S0ONE")], channels: [] },
+    });
+    const held = aRule({
+      name: "held",
+      holdMs: 5,
+      approvers: { users: users.slice(0, 1), groups: [], channels: [] },
+    });
+    expect(combineStrictly([two, held])).toMatchObject({
+      name: "two and held",
+      needs: 2,
+      holdMs: 5,
+      approvers: { users: ["U0ANA"], groups: [], channels: [] },
+    });
+  });
+});

@@ -1,0 +1,89 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { masked, maskedField } from "#src/domain/text/secrets.ts";
+import { channelText } from "#src/domain/text/text.ts";
+import { SECRETS } from "./secret-shapes.ts";
+
+describe("masked is", () => {
+  test.each(SECRETS)("%s", (_what, text, secret) => {
+    const { text: shown, secrets } = masked(`before ${text} after`);
+    expect(shown).not.toContain(secret);
+    expect(secrets.join("\n")).toContain(secret);
+    expect(shown).toMatch(/^before .*⟨[\d,]+ characters masked⟩/s);
+  });
+
+  test.each(SECRETS)("%s, once and not twice", (_what, text) => {
+    const { text: shown } = masked(text);
+    expect(masked(shown)).toEqual({ text: shown, secrets: [] });
+  });
+
+  test.each([
+    "password",
+    "DB_PASSWORD",
+    "client_secret",
+    "clientSecret",
+    "api-key",
+    "apiKey",
+    "refresh_token",
+    "credentials",
+  ])("all of a field named %s", (name) => {
+    expect(maskedField(name, "hunter22")).toEqual({ text: "⟨8 characters masked⟩", secrets: ["hunter22"] });
+  });
+});
+
+describe("not masked is", () => {
+  test.each([
+    "Rotate the token of the staging service",
+    "token: see the vault",
+    "max_tokens=4096",
+    "sk-learn-contrib-dimension-reduction",
+    "a basic responsibility-driven design",
+    "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "https://example.com/path?q=1",
+    "git commit 39a8047bd1c9b7d2d9d3f9a5f6a1b2c3d4e5f607",
+    "550e8400-e29b-41d4-a716-446655440000",
+    "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
+    "-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----",
+  ])("%s", (text) => {
+    expect(masked(text)).toEqual({ text, secrets: [] });
+  });
+
+  test.each([
+    ["tokens", "12345678"],
+    ["secretary", "Ana Ruiz"],
+    ["password", "short"],
+    ["token", "the one of staging"],
+  ])("a field %s: %s", (name, text) => expect(maskedField(name, text).secrets).toEqual([]));
+});
+
+test("of what is masked nothing is lost: with the secrets put back it is the text again", () => {
+  const parts = fc.array(fc.oneof(fc.constantFrom(...SECRETS.map(([, text]) => text)), fc.string()), {
+    maxLength: 6,
+  });
+  fc.assert(
+    fc.property(parts, (each) => {
+      const text = each.join(" ");
+      const { text: shown, secrets } = masked(text);
+      const kept = shown.replace(/⟨[\d,]+ characters masked⟩/g, "").length;
+      expect(kept + secrets.join("").length).toBe(text.length);
+    }),
+  );
+});
+
+test("a text of 200,000 characters takes no time that people notice", () => {
+  const began = performance.now();
+  for (const part of [
+    "a",
+    "-",
+    "token=",
+    "-----BEGIN PRIVATE KEY-----",
+    "eyJa.",
+    "sk-",
+    "://",
+    "x:y@",
+    '"token":"',
+    "password ",
+  ])
+    channelText(part.repeat(Math.ceil(200_000 / part.length)));
+  expect(performance.now() - began).toBeLessThan(10_000);
+});

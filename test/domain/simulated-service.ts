@@ -1,0 +1,141 @@
+// The agent service as a value that can be asked, changed and made to lag: no I/O, no clock of its own.
+
+import type { Decision } from "#src/domain/approval.ts";
+import type { Outcome } from "#src/domain/effect.ts";
+import type { ApprovalId, RunId } from "#src/domain/ids.ts";
+import type { Json } from "#src/domain/json.ts";
+import type { Ending, Snapshot } from "#src/domain/snapshot.ts";
+
+/** One request. Its id may have been another's before. */
+type Item = { content: Json; listed: boolean; resolved: boolean; readonly reused: boolean };
+type Said = Omit<Snapshot, "askedAt">;
+export type Look =
+  | { readonly type: "snapshot"; readonly snapshot: Snapshot }
+  | { readonly type: "missing"; readonly askedAt: number };
+
+/**
+ * How a look may be answered: «stale»: by a replica that lags behind; «missing»: 404, though the run is known; «untold»: approval is
+ * awaited, and it is not said of what; «spoiled»: the first item of the list cannot be read, its id included.
+ */
+export type Answer = "fresh" | "stale" | "missing" | "untold" | "spoiled";
+
+const SPOILED = { ids: [], code: "no-id", why: "it has no id", source: "{}", hidden: 0 };
+
+export class SimulatedService {
+  /** False: every question about the run is answered 404. */
+  known = true;
+  readonly created: RunId[] = [];
+  readonly items = new Map<ApprovalId, Item>();
+  /** Decisions that took effect here, in order. */
+  readonly applied: { readonly item: Item; readonly decision: Decision }[] = [];
+  #status = "queued";
+  #output: string | null = null;
+  #past: { readonly at: number; readonly said: Said }[] = [];
+
+  create(id: RunId, now: number): Snapshot {
+    this.created.push(id);
+    this.note(now);
+    return { ...this.#says(), askedAt: now };
+  }
+
+  /** After each change: what a lagging reader still gets to see for a while. */
+  note(now: number): void {
+    this.#past.push({ at: now, said: this.#says() });
+  }
+
+  /** Pending from now on: new, with another content, or under the id of one that is resolved. */
+  raise(id: ApprovalId, content: Json, now: number): void {
+    if (this.ended) return;
+    const before = this.items.get(id);
+    if (before?.resolved === true && JSON.stringify(before.content) === JSON.stringify(content)) return;
+    this.items.set(id, { content, listed: true, resolved: false, reused: this.isUsed(id) });
+    this.#status = "awaiting_approval";
+    this.note(now);
+  }
+
+  /** Something under this id was resolved before. */
+  isUsed(id: ApprovalId): boolean {
+    const item = this.items.get(id);
+    return item !== undefined && (item.resolved || item.reused);
+  }
+
+  /** No longer listed, though nobody resolved it; or listed again. */
+  list(id: ApprovalId, listed: boolean, now: number): void {
+    const item = this.items.get(id);
+    if (item === undefined || this.ended) return;
+    item.listed = listed;
+    this.note(now);
+  }
+
+  resolveElsewhere(id: ApprovalId, now: number): void {
+    const item = this.items.get(id);
+    if (item === undefined) return;
+    Object.assign(item, { listed: false, resolved: true });
+    this.note(now);
+  }
+
+  say(status: string, now: number): void {
+    if (this.ended) return;
+    this.#status = status;
+    this.note(now);
+  }
+
+  end(how: Ending, output: string | null, now: number): void {
+    if (this.ended) return;
+    this.#status = how;
+    this.#output = output;
+    this.note(now);
+  }
+
+  get ended(): boolean {
+    return ["succeeded", "failed", "canceled"].includes(this.#status);
+  }
+
+  answer(how: Answer, now: number, lagMs: number): Look {
+    if (how === "missing") return { type: "missing", askedAt: now };
+    const fetched = this.fetchRun(now, how === "stale" ? lagMs : 0);
+    if (fetched.type === "missing") return fetched;
+    const { status, pending } = fetched.snapshot;
+    if (how === "untold" && status === "awaiting_approval")
+      return { type: "snapshot", snapshot: { ...fetched.snapshot, pending: null } };
+    if (how !== "spoiled" || pending === null || pending.length === 0) return fetched;
+    return {
+      type: "snapshot",
+      snapshot: { ...fetched.snapshot, pending: pending.slice(1), unreadable: [SPOILED] },
+    };
+  }
+
+  fetchRun(now: number, lagMs: number): Look {
+    if (!this.known) return { type: "missing", askedAt: now };
+    const seen = this.#past.findLast(({ at }) => at <= now - lagMs) ?? this.#past[0];
+    return { type: "snapshot", snapshot: { ...(seen?.said ?? this.#says()), askedAt: now } };
+  }
+
+  resolve(approval: ApprovalId, decision: Decision, now: number): Outcome {
+    const item = this.items.get(approval);
+    if (!this.known || this.ended || item === undefined || item.resolved || !item.listed)
+      return { type: "refused", words: "409: not pending" };
+    Object.assign(item, { listed: false, resolved: true });
+    this.applied.push({ item, decision });
+    this.note(now);
+    return { type: "confirmed" };
+  }
+
+  #says(): Said {
+    const pending = [...this.items].flatMap(([id, { content, listed }]) =>
+      listed && !this.ended ? [{ id, action: "delete the old certificate", requestedAt: null, content }] : [],
+    );
+    const [id] = this.created;
+    if (id === undefined) throw new Error("no run was created");
+    return {
+      id,
+      status: this.#status,
+      input: "task",
+      output: this.#output,
+      completedAt: null,
+      pending,
+      unreadable: [],
+      extra: {},
+    };
+  }
+}

@@ -1,0 +1,73 @@
+// Slack as far as one run sees it: messages that say something, files, private words.
+
+import { MessageTs } from "#src/domain/ids.ts";
+import { cardSlot, type Run, type Slot } from "#src/domain/run.ts";
+import { renderKey } from "#src/domain/render-key.ts";
+
+type Message = { readonly slot: Slot; readonly ts: MessageTs; text: string };
+
+/** What a reader of the message learns: for a card, beside its state, which version of which request it is about. */
+export function drawn(run: Run, slot: Slot): string {
+  const approval = run.approvals.find((each) => cardSlot(each.id) === slot);
+  const request = approval === undefined ? "" : ` ${approval.version} ${approval.request.digest}`;
+  return `${renderKey(run, slot)}${request}`;
+}
+
+export class SimulatedSlack {
+  readonly messages: Message[] = [];
+  readonly files = new Map<string, { readonly slot: Slot; shared: number }>();
+  readonly told: string[] = [];
+  /** Whose message an administrator has deleted: we learn of it only when we change that message. */
+  readonly deleted = new Set<Slot>();
+  /** We were removed from the channel. */
+  closed = false;
+  /** Whose extra copies Slack did not let us look for: an accepted risk, as a click on a copy decides nothing. */
+  readonly unswept = new Set<Slot>();
+  /** Whose update was under way when we died. */
+  readonly torn = new Set<Slot>();
+  #count = 0;
+
+  post(slot: Slot, text: string): MessageTs {
+    this.#count += 1;
+    const ts = MessageTs(`1700000000.${String(this.#count).padStart(6, "0")}`);
+    this.messages.push({ slot, ts, text });
+    return ts;
+  }
+
+  update(ts: MessageTs, text: string): "updated" | "gone" {
+    const message = this.messages.find((each) => each.ts === ts);
+    if (message === undefined) return "gone";
+    message.text = text;
+    return "updated";
+  }
+
+  copies(slot: Slot): readonly MessageTs[] {
+    return this.messages.filter((each) => each.slot === slot).map(({ ts }) => ts);
+  }
+
+  remove(ts: MessageTs): void {
+    const index = this.messages.findIndex((each) => each.ts === ts);
+    if (index >= 0) this.messages.splice(index, 1);
+  }
+
+  deleteOne(pick: number): void {
+    const message = this.messages[pick % Math.max(this.messages.length, 1)];
+    if (message === undefined) return;
+    this.deleted.add(message.slot);
+    this.remove(message.ts);
+  }
+
+  upload(slot: Slot): string {
+    this.#count += 1;
+    const id = `F${this.#count}`;
+    this.files.set(id, { slot, shared: 0 });
+    return id;
+  }
+
+  share(id: string): "shared" | "gone" {
+    const file = this.files.get(id);
+    if (file === undefined) return "gone";
+    file.shared += 1;
+    return "shared";
+  }
+}

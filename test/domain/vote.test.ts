@@ -1,0 +1,192 @@
+// Several voices, a hold, an expiry, friction and volatile fields, as the core decides them.
+
+import { describe, expect, test } from "vitest";
+import type { Approval } from "#src/domain/approval.ts";
+import { applyApproverCount, tooFewApprovers } from "#src/domain/approver-count.ts";
+import { markRead, type Person, type Refusal } from "#src/domain/authorization.ts";
+import { expire } from "#src/domain/expire.ts";
+import { ApprovalId, ChannelId, GroupId, type UserId, UserId as toUser } from "#src/domain/ids.ts";
+import type { Rule } from "#src/domain/policy/policy.ts";
+import { reconcile } from "#src/domain/reconcile.ts";
+import { applyPolicy } from "#src/domain/applied-rule.ts";
+import { findApproval, type Run } from "#src/domain/run.ts";
+import { decide, type Submission } from "#src/domain/decide.ts";
+import { undo } from "#src/domain/undo.ts";
+import { without } from "#src/domain/volatile-fields.ts";
+import { contextAt, listedRun } from "../make/history.ts";
+import { aPolicy, these } from "../make/policy.ts";
+import { APPROVER, TEAM } from "../make/run.ts";
+
+const ID = ApprovalId("apr_1");
+const SECOND = toUser("U0SECOND");
+const LATER = 1_000;
+
+const member = (user: UserId, facts: Partial<Person> = {}): Person => {
+  return { team: TEAM, user, kind: "member", seesChannel: true, ...facts };
+};
+
+function under(rule: Partial<Rule>) {
+  const policy = { ...aPolicy(rule), fallback: ChannelId("C0FALLBACK") };
+  const at = (ms = 0) => contextAt(ms, policy);
+  const submit = (run: Run, facts: Partial<Submission> = {}, ms = LATER) => {
+    const { version, request } = approvalOf(run);
+    const seen = { approval: ID, version, digest: request.digest, was: request };
+    return decide(run, { ...seen, verdict: "approve", reason: "", by: member(APPROVER), ...facts }, at(ms));
+  };
+  return { at, submit, run: applyPolicy(listedRun("apr_1"), at()) };
+}
+
+function approvalOf(run: Run): Approval {
+  const approval = findApproval(run, ID);
+  if (approval === null) throw new Error("nothing is listed");
+  return approval;
+}
+
+function done(result: ReturnType<typeof decide>): Run {
+  if (!result.ok) throw new Error(`refused: ${result.error.type}`);
+  return result.value;
+}
+
+const refusal = (result: ReturnType<typeof decide>): Refusal["type"] | null =>
+  result.ok ? null : result.error.type;
+
+describe("of two who must approve", () => {
+  const { submit, run } = under({ needs: 2 });
+  const one = done(submit(run));
+
+  test("the first sends nothing, and can't be the second", () => {
+    expect(approvalOf(one).state.type).toBe("pending");
+    expect(reconcile(one, LATER).effects.map(({ type: does }) => does)).not.toContain("send-decision");
+    expect(refusal(submit(one, { reason: "again" }))).toBe("already-voted");
+  });
+
+  test("the same form sent twice counts once", () => {
+    expect(done(submit(one))).toBe(one);
+  });
+
+  test("the second is refused when nobody can say whether the first still may", () => {
+    expect(refusal(submit(one, { by: member(SECOND) }))).toBe("unverified");
+  });
+
+  test("the first does not count any more once they may not decide", () => {
+    const voters = [member(APPROVER, { kind: "deactivated" })];
+    const next = done(submit(one, { by: member(SECOND), voters }));
+    const { state, votes, past } = approvalOf(next);
+    expect(state.type).toBe("pending");
+    expect(votes.map(({ by }) => by?.user)).toEqual([SECOND]);
+    expect(past.map(({ cause: because, decision }) => [because, decision.by?.user])).toEqual([
+      ["voter-may-not", APPROVER],
+    ]);
+  });
+
+  test("both together are the decision", () => {
+    const both = done(submit(one, { by: member(SECOND), voters: [member(APPROVER)] }));
+    expect(approvalOf(both).state).toMatchObject({
+      type: "decided",
+      decision: { by: { user: SECOND }, votes: [{ by: { user: APPROVER } }] },
+      delivery: { type: "recorded" },
+    });
+  });
+});
+
+describe("an approval that is held", () => {
+  const { at, submit, run } = under({ holdMs: 10_000 });
+  const held = done(submit(run));
+  const { version } = approvalOf(held);
+  const by = (user: UserId) => ({ approval: ID, version, by: { team: TEAM, user } });
+
+  test("can be taken back by who gave it alone, twice with one effect", () => {
+    expect(undo(held, by(SECOND), at())).toMatchObject({ ok: false, error: { type: "not-yours" } });
+    const back = undo(held, by(APPROVER), at());
+    if (!back.ok) throw new Error(back.error.type);
+    expect(approvalOf(back.value)).toMatchObject({ state: { type: "pending" }, version: version + 1 });
+    expect(undo(back.value, by(APPROVER), at())).toEqual({ ok: true, value: back.value });
+    expect(refusal(submit(back.value, { version }))).toBe("undone");
+  });
+
+  test("can't be taken back once its time is up and it is on its way", () => {
+    const { state } = approvalOf(held);
+    if (state.type !== "decided") throw new Error("not decided");
+    const sending = { type: "sending", at: 0, tries: 1, lost: false } as const;
+    const approvals = held.approvals.map((each) => ({ ...each, state: { ...state, delivery: sending } }));
+    expect(undo({ ...held, approvals }, by(APPROVER), at())).toMatchObject({
+      error: { type: "too-late" },
+    });
+  });
+
+  test("can be denied and not approved by another", () => {
+    expect(refusal(submit(held, { by: member(SECOND) }))).toBe("already-decided");
+    const denied = done(submit(held, { by: member(SECOND), verdict: "deny", reason: "no" }));
+    expect(approvalOf(denied)).toMatchObject({
+      state: { decision: { verdict: "deny" }, delivery: { type: "recorded" } },
+      past: [{ cause: "denied" }],
+    });
+  });
+});
+
+describe("when its time is up an approval", () => {
+  const afterMs = 60_000;
+
+  test("is refused even before anybody has looked after it, and closes", () => {
+    const { at, submit, run } = under({ expiry: { afterMs, outcome: "nothing" } });
+    const since = approvalOf(run).since - at().now;
+    expect(refusal(submit(run, {}, since + afterMs))).toBe("closed");
+    expect(expire(run, at(since + afterMs - 1))).toBe(run);
+    expect(approvalOf(expire(run, at(since + afterMs))).state).toMatchObject({ cause: "expired" });
+  });
+
+  test("is denied by the policy where the rule says so", () => {
+    const { at, run } = under({ expiry: { afterMs, outcome: "deny" } });
+    const since = approvalOf(run).since - at().now;
+    expect(approvalOf(expire(run, at(since + afterMs))).state).toMatchObject({
+      decision: { verdict: "deny", by: null, reason: "Denied by policy: nobody decided it within 1 min." },
+    });
+  });
+});
+
+describe("friction", () => {
+  const { submit, run } = under({ friction: { readFirst: true, word: "yes" } });
+  const { digest } = approvalOf(run).request;
+  const read = markRead(run, ID, digest, APPROVER);
+
+  test("wants the request read by this very person, and the word", () => {
+    expect(refusal(submit(run, { word: "yes" }))).toBe("read-first");
+    expect(refusal(submit(read, { by: member(SECOND), word: "yes" }))).toBe("read-first");
+    expect(refusal(submit(read, { word: "Yes" }))).toBe("word-needed");
+    expect(refusal(submit(read))).toBe("word-needed");
+    expect(refusal(submit(read, { word: " yes " }))).toBe(null);
+  });
+
+  test("is not asked for a denial, nor remembered of another request", () => {
+    expect(refusal(submit(run, { verdict: "deny", reason: "no" }))).toBe(null);
+    expect(markRead(run, ID, "another", APPROVER)).toBe(run);
+  });
+});
+
+describe("too few who can approve", () => {
+  const { at, run } = under({ needs: 2, approvers: these([APPROVER], [GroupId("S0SOME")]) });
+  const of = `0123456789ab a rule v1`;
+
+  test("are told of once, to the requester and in the fallback channel", () => {
+    const few = applyApproverCount(run, ID, { type: "counted", of, able: 1, grows: false }, at());
+    expect(tooFewApprovers(approvalOf(few))).toEqual({ able: 1, needs: 2, grows: false });
+    expect(few.notices.map(({ to }) => to)).toEqual([run.requester, "C0FALLBACK"]);
+    const again = applyApproverCount(few, ID, { type: "counted", of, able: 0, grows: false }, at());
+    expect(again.notices).toEqual(few.notices);
+  });
+
+  test("are not told of when nobody could be asked, or another rule was counted for", () => {
+    const unknown = applyApproverCount(run, ID, { type: "counted", of, able: null, grows: false }, at());
+    expect([tooFewApprovers(approvalOf(unknown)), unknown.notices]).toEqual([null, []]);
+    const other = { type: "counted", of: "another", able: 0, grows: false } as const;
+    expect(applyApproverCount(run, ID, other, at())).toBe(run);
+  });
+});
+
+describe("what is volatile", () => {
+  test("is left out by name or path, and what is asked for never is", () => {
+    const content = { id: "1", action: { type: "x" }, at: 1, "a.b": 2, a: { b: 3, c: 4 } };
+    expect(without(content, ["at", "a.b", "a.c"])).toEqual({ id: "1", action: { type: "x" }, a: { b: 3 } });
+    expect(without(content, ["id", "action", "action.do", "nothing", "a.b.c"])).toBe(content);
+  });
+});

@@ -1,0 +1,131 @@
+// What no person touched does not grow the audit without bound: an agent that asks and takes back, again and again, is told in
+// full a few times an hour, and then as a number.
+
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import type { AuditEntry } from "#src/audit/entry.ts";
+import { entryStory } from "#src/audit/narrative.ts";
+import {
+  capUndecidedEntries,
+  MAX_ENTRIES_PER_APPROVAL,
+  MAX_ENTRIES_PER_RUN,
+} from "#src/audit/cap-entries.ts";
+import { createBench } from "../make/bot.ts";
+import { aFlickering, flicker } from "../make/flicker.ts";
+import { aRunId, CHANNEL, NOON, REQUESTER, TEAM } from "../make/run.ts";
+
+const HOUR_MS = 60 * 60_000;
+
+const closed = (told: readonly AuditEntry[]): AuditEntry[] => told.filter(({ what }) => what === "closed");
+const counted = (told: readonly AuditEntry[]): number =>
+  told.reduce((sum, { what, times = 0 }) => (what === "coalesced" ? sum + times : sum), 0);
+
+test("every closing is told or counted, and an hour tells no more than its share", () => {
+  const step = fc.record({
+    after: fc.integer({ min: 1, max: HOUR_MS / 4 }),
+    id: fc.integer({ min: 1, max: 30 }).map((of) => `apr_${of}`),
+    chars: fc.constant(0),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 150 }), (steps) => {
+      const told = flicker(steps);
+      expect(closed(told).length + counted(told)).toBe(steps.length);
+      const hours = Map.groupBy(closed(told), ({ at }) => Math.floor(at / HOUR_MS));
+      for (const each of hours.values()) {
+        // A window of an hour may begin anywhere, so a clock hour meets two of them.
+        expect(each.length).toBeLessThanOrEqual(2 * MAX_ENTRIES_PER_RUN);
+        const most = Math.max(
+          ...[...Map.groupBy(each, ({ approval }) => approval).values()].map((all) => all.length),
+        );
+        expect(most).toBeLessThanOrEqual(2 * MAX_ENTRIES_PER_APPROVAL);
+      }
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test("the first closings of an hour are told in full, the rest as one number when the hour is over", () => {
+  const quick = Array.from({ length: 20 }, () => ({ after: 1_000, id: "apr_1", chars: 0 }));
+  const told = flicker([...quick, { after: HOUR_MS, id: "apr_1", chars: 0 }]);
+  expect(told.map(({ what }) => what)).toEqual([
+    ...Array<string>(MAX_ENTRIES_PER_APPROVAL).fill("closed"),
+    "coalesced",
+    "closed",
+  ]);
+  const summary = told[MAX_ENTRIES_PER_APPROVAL];
+  expect(summary).toMatchObject({ times: 20 - MAX_ENTRIES_PER_APPROVAL, by: null });
+  const entry = summary ?? told[0];
+  if (entry === undefined) throw new Error("nothing is told");
+  expect(entryStory({ seq: 1, link: "0".repeat(64), entry })).toContain("16 approvals closed undecided");
+});
+
+test("requests under ever new ids are bounded too", () => {
+  const told = flicker(Array.from({ length: 200 }, (_, of) => ({ after: 1_000, id: `apr_${of}`, chars: 0 })));
+  expect(closed(told)).toHaveLength(MAX_ENTRIES_PER_RUN);
+  expect(counted(told)).toBe(200 - MAX_ENTRIES_PER_RUN);
+});
+
+test.for(["__proto__", "constructor"])("an approval named %s is counted as any other", (id) => {
+  const agent = aFlickering();
+  for (let round = 0; round < 10; round += 1) agent.ask({ after: 1, id, chars: 0 });
+  expect(closed(agent.told)).toHaveLength(MAX_ENTRIES_PER_APPROVAL);
+  expect(agent.run().untouched?.omitted).toBe(10 - MAX_ENTRIES_PER_APPROVAL);
+});
+
+test("long texts are kept up to a limit; after that the digest alone stands for them", () => {
+  const told = flicker(
+    Array.from({ length: 10 }, (_, of) => ({ after: 1_000, id: `apr_${of}`, chars: 400_000 })),
+  );
+  expect(closed(told)).toHaveLength(10);
+  const kept = closed(told).filter(({ text }) => text !== undefined);
+  expect(kept).toHaveLength(3);
+  for (const { digest } of closed(told)) expect(digest).not.toBeNull();
+});
+
+test("a change that is not about them leaves the run as it is, though an hour has passed", () => {
+  const agent = aFlickering();
+  for (let round = 0; round < 10; round += 1) agent.ask({ after: 1, id: "apr_1", chars: 0 });
+  const run = agent.run();
+  const later = capUndecidedEntries(run, run, [], NOON + 2 * HOUR_MS);
+  expect(later).toEqual({ run, audit: [] });
+  expect(later.run).toBe(run);
+});
+
+test("what a person ends is told every time", async () => {
+  const bench = await createBench();
+  const id = aRunId();
+  const by = { team: TEAM, user: REQUESTER, channel: CHANNEL };
+  for (let round = 0; round < 8; round += 1) {
+    bench.agents.pending.set(id, ["apr_1"]);
+    await bench.flow.adoptRun.adopt(by, id);
+    await bench.clock.pass(20_000);
+    await bench.flow.adoptRun.unwatch(by, id);
+    await bench.clock.pass(20_000);
+  }
+  const told = await bench.store.auditAfter(0, ["closed", "coalesced"], 100);
+  expect(told.map(({ entry }) => entry.outcome)).toEqual(Array<string>(8).fill("unwatched"));
+});
+
+test(
+  "a flickering request of a running bot leaves few entries and a number",
+  { timeout: 60_000 },
+  async () => {
+    const bench = await createBench();
+    const { id } = await bench.withCard();
+    for (let round = 0; round < 20; round += 1) {
+      const content = { action: `ask ${round}` };
+      bench.agents.pending.set(id, round % 2 === 0 ? [] : [{ id: "apr_1", content }]);
+      await bench.clock.pass(30_000);
+    }
+    bench.agents.pending.set(id, []);
+    bench.agents.statuses.set(id, "succeeded");
+    await bench.clock.pass(30_000);
+    const told = await bench.store.auditAfter(0, ["closed", "coalesced"], 100);
+    expect(told.filter(({ entry }) => entry.what === "closed")).toHaveLength(MAX_ENTRIES_PER_APPROVAL);
+    expect(told.at(-1)?.entry).toMatchObject({
+      what: "coalesced",
+      times: 11 - MAX_ENTRIES_PER_APPROVAL,
+      runId: id,
+    });
+  },
+);

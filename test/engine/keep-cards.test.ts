@@ -1,0 +1,164 @@
+// The card of a pending approval stays in Slack: whoever deletes it gets it back, and there are never two.
+
+import { describe, expect, test } from "vitest";
+import type { ChannelId, MessageTs } from "#src/domain/ids.ts";
+import { cardSlot, type Run } from "#src/domain/run.ts";
+import { LOOK_EVERY_MS } from "#src/engine/card-sweep.ts";
+import { createBench, failure } from "../make/bot.ts";
+import { aRunId, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
+
+const MINUTE = 60_000;
+
+/** A bench whose Slack can lose messages, and one run with its card up. */
+async function stage() {
+  const bench = await createBench();
+  const deleted = new Set<MessageTs>();
+  const asked: MessageTs[] = [];
+  const there = (ts: MessageTs): boolean => !deleted.has(ts);
+  const find = bench.chat.find.bind(bench.chat);
+  Object.assign(bench.chat, {
+    isThere: (_channel: ChannelId, ts: MessageTs) => Promise.resolve(asked.push(ts) > 0 && there(ts)),
+    find: async (...what: Parameters<typeof find>) => (await find(...what)).filter(there),
+  });
+  const { id } = await bench.withCard();
+  const cards = (): MessageTs[] =>
+    bench.chat.posts.filter(({ slot, ts }) => slot.startsWith("card") && there(ts)).map(({ ts }) => ts);
+  const run = (): Promise<Run> => bench.run(id);
+  return { bench, id, deleted, asked, cards, run };
+}
+
+const first = ([ts]: readonly MessageTs[]): MessageTs => {
+  if (ts === undefined) throw new Error("no card");
+  return ts;
+};
+
+describe("a card that was deleted while its approval is pending", () => {
+  test("is posted again within a minute, although Slack does not tell", async () => {
+    const { bench, deleted, cards, run } = await stage();
+    const old = first(cards());
+    deleted.add(old);
+    await bench.clock.pass(MINUTE);
+    expect(cards()).toHaveLength(1);
+    const { approvals, posts } = await run();
+    const [approval] = approvals;
+    expect(approval && posts[cardSlot(approval.id)]).toMatchObject({ type: "up", ts: first(cards()) });
+    expect(approval).toMatchObject({ version: 1, state: { type: "pending" } });
+  });
+
+  test("is posted again at once when Slack tells, or when somebody asks what is pending", async () => {
+    const { bench, deleted, cards, run } = await stage();
+    const old = first(cards());
+    deleted.add(old);
+    await bench.flow.cards.deleted(CHANNEL, old);
+    await bench.clock.rest();
+    expect(cards()).toHaveLength(1);
+    deleted.add(first(cards()));
+    bench.flow.cards.lookNow([await run()]);
+    await bench.clock.pass(1);
+    expect(cards()).toHaveLength(1);
+  });
+
+  test("is posted again as often as it is deleted", async () => {
+    const { bench, deleted, cards } = await stage();
+    for (let time = 0; time < 5; time += 1) {
+      deleted.add(first(cards()));
+      await bench.clock.pass(MINUTE);
+      expect(cards()).toHaveLength(1);
+    }
+  });
+
+  test("is posted once, whether one is told twice, of another message, or of one that is there", async () => {
+    const { bench, deleted, cards } = await stage();
+    const old = first(cards());
+    await bench.flow.cards.deleted(CHANNEL, old);
+    await bench.clock.pass(1);
+    expect(cards()).toEqual([old]);
+    deleted.add(old);
+    await Promise.all([bench.flow.cards.deleted(CHANNEL, old), bench.flow.cards.deleted(CHANNEL, old)]);
+    await bench.flow.cards.deleted(CHANNEL, "1.000000" as MessageTs);
+    await bench.clock.pass(MINUTE);
+    expect(cards()).toHaveLength(1);
+  });
+
+  test("is posted again although it was deleted before Slack had answered its post", async () => {
+    const { bench, id, deleted, cards } = await stage();
+    const post = bench.chat.post.bind(bench.chat);
+    bench.chat.post = async (run, slot) => {
+      const ts = await post(run, slot);
+      if (slot === "card apr_2" && !deleted.has(ts) && cards().length === 2) {
+        deleted.add(ts);
+        await bench.flow.cards.deleted(CHANNEL, ts);
+      }
+      bench.chat.post = post;
+      return ts;
+    };
+    bench.agents.pending.set(id, ["apr_1", "apr_2"]);
+    await bench.clock.pass(20_000);
+    expect(cards()).toHaveLength(2);
+  });
+
+  test("stays away once its approval is decided or gone", async () => {
+    const { bench, id, deleted, cards } = await stage();
+    bench.agents.pending.set(id, []);
+    bench.agents.statuses.set(id, "succeeded");
+    await bench.clock.pass(20_000);
+    deleted.add(first(cards()));
+    await bench.clock.pass(10 * MINUTE);
+    expect(cards()).toEqual([]);
+  });
+});
+
+describe("looking for cards", () => {
+  test("writes nothing while they are there, and goes on after Slack has failed", async () => {
+    const { bench, id, asked, deleted, cards } = await stage();
+    const before = await bench.revision(id);
+    await bench.clock.pass(10 * MINUTE);
+    expect(await bench.revision(id)).toBe(before);
+    expect(asked.length).toBe(Math.floor((10 * MINUTE) / LOOK_EVERY_MS));
+    const isThere = bench.chat.isThere.bind(bench.chat);
+    bench.chat.isThere = () => Promise.reject(failure("timeout"));
+    await bench.clock.pass(MINUTE);
+    bench.chat.isThere = isThere;
+    deleted.add(first(cards()));
+    await bench.clock.pass(MINUTE);
+    expect(cards()).toHaveLength(1);
+    expect(bench.errors).toEqual([]);
+  });
+
+  test("waits for its turn at Slack, and whoever asks what is pending goes first", async () => {
+    const { bench, asked, run } = await stage();
+    const turns: string[] = [];
+    bench.chat.waitForTurn = ({ kind, urgency }) => Promise.resolve(void turns.push(`${kind} ${urgency}`));
+    await bench.clock.pass(LOOK_EVERY_MS);
+    bench.flow.cards.lookNow([await run()]);
+    await bench.clock.pass(1);
+    expect(turns).toEqual(["sweep 2", "read 1"]);
+    expect(asked).toHaveLength(2);
+  });
+
+  test("of other runs nothing is asked after a stop", async () => {
+    const { bench, asked } = await stage();
+    await bench.flow.stop(0);
+    await bench.clock.pass(10 * MINUTE);
+    expect(asked).toEqual([]);
+  });
+});
+
+test("what a channel refused is posted as soon as the app is let in again", async () => {
+  const bench = await createBench();
+  const post = bench.chat.post.bind(bench.chat);
+  const id = aRunId();
+  await bench.flow.adoptRun.adopt({ team: TEAM, user: REQUESTER, channel: CHANNEL }, id);
+  await bench.clock.pass(2_000);
+  const refusal = failure("not_in_channel", { retry: "never" });
+  bench.chat.post = () => Promise.reject(refusal);
+  bench.agents.pending.set(id, ["apr_1"]);
+  await bench.clock.pass(20_000);
+  bench.chat.post = post;
+  await bench.clock.pass(20_000);
+  const cards = () => bench.chat.posts.filter(({ slot }) => slot === "card apr_1");
+  expect(cards()).toEqual([]);
+  await bench.flow.cards.letIn(CHANNEL);
+  await bench.clock.rest();
+  expect(cards()).toHaveLength(1);
+});

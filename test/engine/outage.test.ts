@@ -1,0 +1,217 @@
+// What outlives a process: runs are taken up again, and an outage is told once per channel.
+
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { ChannelId, type RunId } from "#src/domain/ids.ts";
+import { createOutageAnnouncer, LONG_OUTAGE_MS } from "#src/engine/outage.ts";
+import { LEASE_MS } from "#src/engine/lease-keeper.ts";
+import { createHandClock, type HandClock } from "../make/clock.ts";
+import { type Bench, createBench, failure } from "../make/bot.ts";
+import { aRunId, CHANNEL, NOON, REQUESTER, TEAM } from "../make/run.ts";
+
+const OTHER = ChannelId("C0OTHER");
+
+// The breaker reads the machine's clock, so that one is turned by hand too.
+beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"], now: NOON }));
+afterEach(() => void vi.useRealTimers());
+
+/** Lets time pass on both clocks, half a second at a time. */
+async function pass(clock: HandClock, ms: number): Promise<void> {
+  for (let left = ms; left > 0; left -= 500) {
+    await clock.pass(Math.min(left, 500));
+    vi.setSystemTime(clock.now());
+  }
+}
+
+async function adopt(bench: Bench, channel: ChannelId): Promise<RunId> {
+  const id = aRunId();
+  const adopted = await bench.flow.adoptRun.adopt({ team: TEAM, user: REQUESTER, channel }, id);
+  if (!adopted.ok) throw new Error(adopted.error.type);
+  await pass(bench.clock, 1_000);
+  return id;
+}
+
+const away = (bench: Bench): void => {
+  bench.agents.beforeLook = () => Promise.reject(failure("http_503"));
+};
+const back = (bench: Bench): void => {
+  bench.agents.beforeLook = () => Promise.resolve();
+};
+
+/** The notices of each channel, in order, without the time they name. */
+function notices({ chat }: Bench, channel: ChannelId): string[] {
+  return chat.posts.flatMap(({ slot, channel: where }) =>
+    where === channel && slot.startsWith("service-") ? [slot.replace(/ .*/, "")] : [],
+  );
+}
+
+describe("an outage of the service", () => {
+  test("of less than a minute is not mentioned", async () => {
+    const bench = await createBench();
+    await adopt(bench, CHANNEL);
+    away(bench);
+    await pass(bench.clock, LONG_OUTAGE_MS - 15_000);
+    back(bench);
+    await pass(bench.clock, 60_000);
+    expect(notices(bench, CHANNEL)).toEqual([]);
+  });
+
+  test("is told once per channel after a minute, whatever the number of runs, and its end once", async () => {
+    const bench = await createBench();
+    for (const channel of [CHANNEL, CHANNEL, CHANNEL, OTHER]) await adopt(bench, channel);
+    away(bench);
+    await pass(bench.clock, 5 * 60_000);
+    expect(notices(bench, CHANNEL)).toEqual(["service-down"]);
+    expect(notices(bench, OTHER)).toEqual(["service-down"]);
+    back(bench);
+    await pass(bench.clock, 5 * 60_000);
+    expect(notices(bench, CHANNEL)).toEqual(["service-down", "service-back"]);
+    expect(notices(bench, OTHER)).toEqual(["service-down", "service-back"]);
+  });
+
+  test("is told anew when it comes again", async () => {
+    const bench = await createBench();
+    await adopt(bench, CHANNEL);
+    for (let time = 0; time < 2; time += 1) {
+      away(bench);
+      await pass(bench.clock, 2 * 60_000);
+      back(bench);
+      await pass(bench.clock, 60_000);
+    }
+    expect(notices(bench, CHANNEL)).toEqual(["service-down", "service-back", "service-down", "service-back"]);
+  });
+
+  test.each(["garbled", "too_large", "http_400", "http_422"])(
+    "is one too when every look fails with %s: the service answers, and is of no use",
+    async (code) => {
+      const bench = await createBench();
+      for (const channel of [CHANNEL, CHANNEL, OTHER]) await adopt(bench, channel);
+      bench.agents.beforeLook = () => Promise.reject(failure(code, { retry: "never" }));
+      await pass(bench.clock, 45_000);
+      expect(notices(bench, CHANNEL)).toEqual([]);
+      expect((await bench.flow.queries.health()).poller.service).toMatchObject({
+        type: "useless",
+        why: code,
+      });
+      await pass(bench.clock, 60_000);
+      expect(notices(bench, CHANNEL)).toEqual(["service-down"]);
+      expect(notices(bench, OTHER)).toEqual(["service-down"]);
+      back(bench);
+      await pass(bench.clock, 60_000);
+      expect(notices(bench, CHANNEL)).toEqual(["service-down", "service-back"]);
+      expect((await bench.flow.queries.health()).poller.service.type).toBe("answers");
+    },
+  );
+
+  test("is none when one run of several is answered so", async () => {
+    const bench = await createBench();
+    const ids: RunId[] = [];
+    for (const channel of [CHANNEL, CHANNEL, CHANNEL]) ids.push(await adopt(bench, channel));
+    bench.agents.beforeLook = (id) =>
+      id === ids[0] ? Promise.reject(failure("http_400")) : Promise.resolve();
+    await pass(bench.clock, 3 * 60_000);
+    expect(notices(bench, CHANNEL)).toEqual([]);
+  });
+
+  test("is told once although we restart in the middle, and its end is told by the new process", async () => {
+    const bench = await createBench();
+    await adopt(bench, CHANNEL);
+    away(bench);
+    await pass(bench.clock, 2 * 60_000);
+    await bench.restart();
+    await pass(bench.clock, 3 * 60_000);
+    expect(notices(bench, CHANNEL)).toEqual(["service-down"]);
+    back(bench);
+    await bench.restart();
+    await pass(bench.clock, 60_000);
+    expect(notices(bench, CHANNEL)).toEqual(["service-down", "service-back"]);
+  });
+
+  test("is looked for no more once stopped, not even by a check that was under way", async () => {
+    const clock = createHandClock();
+    const answer: { release: () => void } = { release: () => undefined };
+    let checks = 0;
+    const store = {
+      channelsInUse: () => {
+        checks += 1;
+        return new Promise<never[]>((resolve) => (answer.release = () => resolve([])));
+      },
+      list: () => Promise.resolve([]),
+    };
+    const nothing = (): void => undefined;
+    const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+    const count = { poll: nothing, pollsInFlight: nothing, runsWatched: nothing, effect: nothing };
+    const metrics = {
+      ...count,
+      decision: nothing,
+      refusal: nothing,
+      outage: nothing,
+      unreadable: nothing,
+      tampered: nothing,
+    };
+    const guard = {
+      state: () => ({ type: "away", at: NOON, since: NOON - LONG_OUTAGE_MS, why: "" }) as const,
+    };
+    const change = () => Promise.resolve(null);
+    const outage = createOutageAnnouncer({ store, guard, change, clock, log, metrics }, 1_000);
+    outage.start();
+    await clock.pass(1_000);
+    outage.stop();
+    answer.release();
+    await clock.pass(10_000);
+    expect(checks).toBe(1);
+    expect(clock.waiting()).toBe(0);
+  });
+});
+
+describe("after a restart", () => {
+  test("every unfinished run is watched again, with nobody typing anything", async () => {
+    const bench = await createBench();
+    const ids = [await adopt(bench, CHANNEL), await adopt(bench, OTHER)];
+    await bench.restart();
+    bench.agents.looks.length = 0;
+    await pass(bench.clock, 20_000);
+    expect(new Set(bench.agents.looks.map(({ id }) => id))).toEqual(new Set(ids));
+  });
+
+  test("a finished run is left alone", async () => {
+    const bench = await createBench();
+    const id = await adopt(bench, CHANNEL);
+    bench.agents.statuses.set(id, "succeeded");
+    await pass(bench.clock, 30_000);
+    await bench.restart();
+    const before = await bench.revision(id);
+    bench.agents.looks.length = 0;
+    await pass(bench.clock, 60_000);
+    expect(bench.agents.looks).toEqual([]);
+    expect(await bench.revision(id)).toBe(before);
+  });
+
+  test("a message that was being posted is read back, and there is one of it", async () => {
+    const bench = await createBench();
+    const post = bench.chat.post.bind(bench.chat);
+    bench.chat.post = async (run, slot) => {
+      await post(run, slot);
+      return new Promise(() => undefined);
+    };
+    const id = aRunId();
+    await bench.flow.adoptRun.adopt({ team: TEAM, user: REQUESTER, channel: CHANNEL }, id);
+    await bench.clock.rest();
+    bench.chat.post = post;
+    await bench.restart();
+    await pass(bench.clock, 60_000);
+    expect(bench.chat.posts.map(({ slot }) => slot)).toEqual(["opening"]);
+    expect((await bench.run(id)).posts["opening"]).toMatchObject({ type: "up" });
+  });
+
+  test("and after the lease has lapsed while we slept, runs are taken up again", async () => {
+    const bench = await createBench();
+    const id = await adopt(bench, CHANNEL);
+    const renew = bench.store.renew.bind(bench.store);
+    bench.store.renew = () => Promise.reject(failure("database_locked"));
+    await pass(bench.clock, 3 * LEASE_MS);
+    bench.store.renew = renew;
+    bench.agents.statuses.set(id, "thinking");
+    await pass(bench.clock, LEASE_MS);
+    expect((await bench.run(id)).seen?.status).toBe("thinking");
+  });
+});

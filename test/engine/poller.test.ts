@@ -1,0 +1,297 @@
+// How runs are watched: how often, within which limits, and that a poll which learns nothing writes nothing.
+
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { type RunId, UserId } from "#src/domain/ids.ts";
+import { createServiceBreaker, CircuitOpenError } from "#src/engine/service-breaker.ts";
+import { createHandClock, type HandClock } from "../make/clock.ts";
+import { type Bench, createBench, failure, LIMITS } from "../make/bot.ts";
+import { APPROVER, aRunId, CHANNEL, NOON, REQUESTER, TEAM } from "../make/run.ts";
+
+const HOUR = 60 * 60_000;
+
+// The breaker reads the machine's clock, so that one is turned by hand too.
+beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"], now: NOON }));
+afterEach(() => void vi.useRealTimers());
+
+/** Lets time pass on both clocks, a quarter of a second at a time. */
+async function pass(clock: HandClock, ms: number): Promise<void> {
+  for (let left = ms; left > 0; left -= 250) {
+    await clock.pass(Math.min(left, 250));
+    vi.setSystemTime(clock.now());
+  }
+}
+
+async function watched(bench: Bench, count = 1): Promise<RunId[]> {
+  const ids = Array.from({ length: count }, () => aRunId());
+  for (const id of ids)
+    await bench.flow.adoptRun.adopt({ team: TEAM, user: REQUESTER, channel: CHANNEL }, id);
+  await bench.clock.rest();
+  bench.agents.looks.length = 0;
+  return ids;
+}
+
+function gaps({ agents }: Bench): number[] {
+  return agents.looks.slice(1).map(({ at }, index) => at - (agents.looks[index]?.at ?? 0));
+}
+
+const RUN = aRunId();
+
+describe("a run that is quiet", () => {
+  test("is asked for ever more seldom, between the fastest and the slowest", async () => {
+    const bench = await createBench();
+    await watched(bench);
+    await bench.clock.pass(HOUR);
+    const waits = gaps(bench);
+    expect(waits[0]).toBe(LIMITS.minMs);
+    expect(waits.at(-1)).toBe(LIMITS.maxMs);
+    expect(waits).toEqual(waits.toSorted((a, b) => a - b));
+  });
+
+  test.for([0, 0.999_999])("is asked for within 15 %% of that, whatever chance says (%d)", async (random) => {
+    const bench = await createBench({}, random);
+    await watched(bench);
+    await bench.clock.pass(HOUR);
+    for (const wait of gaps(bench)) {
+      expect(wait).toBeGreaterThanOrEqual(LIMITS.minMs * 0.85);
+      expect(wait).toBeLessThanOrEqual(LIMITS.maxMs * 1.15);
+    }
+  });
+
+  test("is written once, however often it is asked for", async () => {
+    const bench = await createBench();
+    const { id } = await bench.withCard();
+    await bench.clock.pass(60_000);
+    const before = await bench.revision(id);
+    bench.agents.looks.length = 0;
+    await bench.clock.pass(HOUR);
+    expect(bench.agents.looks.length).toBeGreaterThan(200);
+    expect(await bench.revision(id)).toBe(before);
+  });
+
+  test("is asked for quickly again after news", async () => {
+    const bench = await createBench();
+    const [id] = await watched(bench);
+    await bench.clock.pass(HOUR);
+    if (id !== undefined) bench.agents.statuses.set(id, "thinking");
+    await bench.clock.pass(LIMITS.maxMs);
+    bench.agents.looks.length = 0;
+    await bench.clock.pass(5_000);
+    expect(bench.agents.looks.length).toBeGreaterThanOrEqual(4);
+  });
+});
+
+describe("a watched run", () => {
+  test("that is over is asked for no more", async () => {
+    const bench = await createBench();
+    const [id] = await watched(bench);
+    if (id !== undefined) bench.agents.statuses.set(id, "succeeded");
+    await bench.clock.pass(5_000);
+    bench.agents.looks.length = 0;
+    await bench.clock.pass(HOUR);
+    expect(bench.agents.looks).toEqual([]);
+  });
+
+  test("that the service no longer knows is asked for more and more seldom, down to once a minute", async () => {
+    const bench = await createBench();
+    const [id] = await watched(bench);
+    if (id !== undefined) bench.agents.statuses.set(id, "missing");
+    await bench.clock.pass(60_000);
+    expect(bench.agents.looks.length).toBeGreaterThan(10);
+    await bench.clock.pass(10 * 60_000);
+    bench.agents.looks.length = 0;
+    await bench.clock.pass(10 * 60_000);
+    expect(bench.agents.looks.length).toBeGreaterThanOrEqual(9);
+    expect(bench.agents.looks.length).toBeLessThanOrEqual(11);
+  });
+
+  test("has one look under way at a time, and all together no more than the cap", async () => {
+    const bench = await createBench({ maxInFlight: 3 });
+    const asking: RunId[] = [];
+    let most = 0;
+    await watched(bench, 8);
+    bench.agents.beforeLook = async (id) => {
+      expect(asking).not.toContain(id);
+      asking.push(id);
+      most = Math.max(most, asking.length);
+      await new Promise<void>((resolve) => void bench.clock.after(2_500, resolve));
+      asking.splice(asking.indexOf(id), 1);
+    };
+    await bench.clock.pass(60_000);
+    expect(most).toBe(3);
+    expect(new Set(bench.agents.looks.map(({ id }) => id)).size).toBe(8);
+  });
+
+  test("opens an approval again that another look believed gone, when polls list it as before", async () => {
+    const bench = await createBench();
+    const { id, click } = await bench.withCard();
+    await bench.clock.pass(5_000);
+    const opened = await bench.flow.openForm.decide(click, "approve");
+    if (!opened.ok) throw new Error("no modal");
+    bench.agents.pending.set(id, []);
+    await bench.flow.submitDecision({ team: TEAM, user: APPROVER }, opened.value.ticket.nonce, "");
+    await bench.clock.pass(20_000);
+    expect((await bench.run(id)).approvals[0]?.state.type).toBe("closed");
+    bench.agents.pending.set(id, ["apr_1"]);
+    await bench.clock.pass(60_000);
+    expect((await bench.run(id)).approvals[0]?.state.type).toBe("pending");
+  });
+
+  test("with a refused decision whose approval is gone is asked for no oftener than others", async () => {
+    const bench = await createBench();
+    const { id, click } = await bench.withCard();
+    const opened = await bench.flow.openForm.decide(click, "approve");
+    if (!opened.ok) throw new Error("no modal");
+    bench.agents.answer = () => {
+      bench.agents.pending.set(id, []);
+      return Promise.resolve({ type: "refused", words: "409" });
+    };
+    await bench.flow.submitDecision({ team: TEAM, user: APPROVER }, opened.value.ticket.nonce, "");
+    await bench.clock.pass(HOUR);
+    bench.agents.looks.length = 0;
+    await bench.clock.pass(10 * LIMITS.maxMs);
+    expect(bench.agents.looks.length).toBeLessThanOrEqual(11);
+  });
+});
+
+describe("an approval that every poll lists", () => {
+  const BY = { team: TEAM, user: APPROVER };
+  const listed = async (bench: Bench, id: RunId) => (await bench.run(id)).approvals.map((each) => each.id);
+
+  /** A poll is under way and hangs; what is returned lets it be answered with what the service then says. */
+  async function hangingPoll(bench: Bench): Promise<() => void> {
+    const held: { release: (() => void) | null } = { release: null };
+    bench.agents.beforeLook = (_id, timeoutMs) =>
+      timeoutMs === undefined && held.release === null
+        ? new Promise((resolve) => void (held.release = resolve))
+        : Promise.resolve();
+    for (let waits = 0; held.release === null && waits < 40; waits += 1) await bench.clock.pass(500);
+    if (held.release === null) throw new Error("no poll has begun");
+    return held.release;
+  }
+
+  test("gets its card although a slow answer that listed it first was overtaken by a newer look", async () => {
+    const bench = await createBench();
+    const { id, click } = await bench.withCard();
+    const opened = await bench.flow.openForm.decide(click, "deny");
+    if (!opened.ok) throw new Error("no modal");
+    await bench.clock.pass(60_000);
+    const release = await hangingPoll(bench);
+    await bench.clock.pass(4_000);
+    bench.agents.pending.set(id, ["apr_1", "apr_2"]);
+    // A denial without a reason is refused; the look that it came with is taken in all the same.
+    await bench.flow.submitDecision(BY, opened.value.ticket.nonce, "");
+    expect(await listed(bench, id)).toEqual(["apr_1", "apr_2"]);
+    await bench.clock.pass(4_500);
+    bench.agents.pending.set(id, ["apr_1", "apr_2", "apr_3"]);
+    release();
+    await bench.clock.pass(LIMITS.maxMs + 1_000);
+    expect(await listed(bench, id)).toEqual(["apr_1", "apr_2", "apr_3"]);
+    expect(bench.chat.posts.map(({ slot }) => slot)).toContain("card apr_3");
+  });
+});
+
+describe("a service that fails", () => {
+  test("is asked nothing, for any run, before the time it named in Retry-After", async () => {
+    const bench = await createBench();
+    await watched(bench, 3);
+    bench.agents.beforeLook = () => Promise.reject(failure("http_429", { retryAfterMs: 60_000 }));
+    await pass(bench.clock, 2_000);
+    const until = (bench.agents.looks[0]?.at ?? 0) + 60_000;
+    bench.agents.beforeLook = () => Promise.resolve();
+    bench.agents.looks.length = 0;
+    await pass(bench.clock, 120_000);
+    expect(bench.agents.looks.length).toBeGreaterThan(3);
+    for (const { at } of bench.agents.looks) expect(at).toBeGreaterThanOrEqual(until);
+  });
+
+  test("is left in peace after five failures, probed within the slowest interval, and found again", async () => {
+    const bench = await createBench();
+    await watched(bench, 8);
+    bench.agents.beforeLook = () => Promise.reject(failure("http_503"));
+    await pass(bench.clock, 60_000);
+    bench.agents.looks.length = 0;
+    await pass(bench.clock, 60_000);
+    expect(bench.agents.looks.length).toBeGreaterThanOrEqual(60_000 / LIMITS.maxMs - 2);
+    expect(bench.agents.looks.length).toBeLessThanOrEqual(30);
+    bench.agents.beforeLook = () => Promise.resolve();
+    bench.agents.looks.length = 0;
+    await pass(bench.clock, 60_000);
+    expect(new Set(bench.agents.looks.map(({ id }) => id)).size).toBe(8);
+  });
+
+  test("is not thought to be away because one run's answers are garbled or refused", async () => {
+    const guard = createServiceBreaker(createHandClock(), LIMITS.maxMs);
+    await guard.through(aRunId(), () => Promise.resolve());
+    for (const code of ["garbled", "too_large", "http_404", "http_400", "http_429", "bad_id"]) {
+      for (let time = 0; time < 9; time += 1)
+        await expect(guard.through(RUN, () => Promise.reject(failure(code)))).rejects.toThrow(code);
+    }
+    expect(guard.state().type).toBe("answers");
+    expect(guard.restsFor()).toBe(0);
+  });
+
+  test("is of no use while most runs are answered so, whatever else fails meanwhile", async () => {
+    const clock = createHandClock();
+    const guard = createServiceBreaker(clock, LIMITS.maxMs);
+    const [one, two, three] = [aRunId(), aRunId(), aRunId()];
+    const says = (run: RunId, code: string | null): Promise<unknown> =>
+      guard
+        .through(run, () => (code === null ? Promise.resolve() : Promise.reject(failure(code))))
+        .catch(() => null);
+    for (const run of [one, two, three]) await says(run, null);
+    await says(one, "garbled");
+    expect(guard.state().type).toBe("answers");
+    await says(two, "http_400");
+    const since = clock.monotonic();
+    expect(guard.state()).toMatchObject({ type: "useless", since, runs: 2, why: "http_400" });
+    await clock.pass(1_000);
+    await says(three, "http_503");
+    expect(guard.state()).toMatchObject({ type: "away", since });
+    await says(three, null);
+    expect(guard.state()).toMatchObject({ type: "useless", since });
+    guard.forget(one);
+    expect(guard.state().type).toBe("answers");
+  });
+
+  test("or refuses our key five times in a row, is away since the first of them", async () => {
+    const clock = createHandClock();
+    const guard = createServiceBreaker(clock, LIMITS.maxMs);
+    expect(guard.state()).toEqual({ type: "unknown" });
+    for (let time = 0; time < 5; time += 1) {
+      await clock.pass(time === 0 ? 0 : 1_000);
+      await expect(guard.through(RUN, () => Promise.reject(failure("http_401")))).rejects.toThrow("http_401");
+    }
+    await expect(guard.through(RUN, () => Promise.resolve())).rejects.toThrow(CircuitOpenError);
+    expect(guard.state()).toMatchObject({ type: "away", at: NOON, why: "http_401" });
+  });
+});
+
+test("a stopped watch asks for nothing, and drops what comes late", async () => {
+  const bench = await createBench();
+  const [id] = await watched(bench);
+  const release: (() => void)[] = [];
+  bench.agents.beforeLook = () => new Promise((resolve) => void release.push(resolve));
+  await bench.clock.pass(2_000);
+  expect(release).toHaveLength(1);
+  if (id === undefined) throw new Error("nothing watched");
+  const before = await bench.revision(id);
+  await bench.flow.stop(0);
+  bench.agents.statuses.set(id, "succeeded");
+  for (const answer of release) answer();
+  await bench.clock.pass(HOUR);
+  expect(await bench.revision(id)).toBe(before);
+  expect(bench.agents.looks).toHaveLength(1);
+});
+
+test("a person who asks too often changes nothing", async () => {
+  const bench = await createBench();
+  const [id] = await watched(bench);
+  if (id === undefined) throw new Error("nothing watched");
+  const before = await bench.revision(id);
+  const by = { team: TEAM, user: UserId("U0SECOND"), channel: CHANNEL };
+  for (let time = 0; time < 5; time += 1) {
+    const again = await bench.flow.adoptRun.adopt(by, id);
+    expect(again).toMatchObject({ ok: false, error: { type: "already-watched" } });
+  }
+  expect(await bench.revision(id)).toBe(before);
+});

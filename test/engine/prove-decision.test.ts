@@ -1,0 +1,205 @@
+// A decision leaves only if its signed entry says the same. The store here hands out what somebody without the key could bring
+// about: a row that was put back to an earlier state, or a decision that no entry decides.
+
+import { describe, expect, test } from "vitest";
+import type { Decision } from "#src/domain/approval.ts";
+import { replaceApproval, type Run } from "#src/domain/run.ts";
+import { UserId } from "#src/domain/ids.ts";
+import { ADMIN, AUDIT_CHANNEL, type Bench, createBench, failure } from "../make/bot.ts";
+import { APPROVER, CHANNEL, TEAM } from "../make/run.ts";
+
+const BY = { team: TEAM, user: APPROVER };
+const CAT = UserId("U0CAT");
+
+/** The run's first approval as if it were decided so, and not sent. */
+function decidedSo(run: Run, decision: Partial<Decision>): Run {
+  const [approval] = run.approvals;
+  if (approval === undefined) throw new Error("no approval");
+  const whole: Decision = {
+    verdict: "approve",
+    reason: "",
+    by: BY,
+    at: run.askedAt,
+    digest: approval.request.digest,
+    ...decision,
+  };
+  return replaceApproval(run, {
+    ...approval,
+    state: { type: "decided", decision: whole, delivery: { type: "recorded" } },
+  });
+}
+
+async function forge(
+  bench: Bench,
+  id: Parameters<Bench["run"]>[0],
+  decision: Partial<Decision>,
+): Promise<void> {
+  const key = await bench.store.byRunId(id);
+  const stored = key === null ? null : await bench.store.load(key);
+  if (stored === null) throw new Error("no run");
+  await bench.store.save(stored, decidedSo(stored.run, decision));
+  await bench.restart();
+  await bench.clock.pass(5_000);
+}
+
+async function decides(bench: Bench, verdict: "approve" | "deny", reason: string) {
+  const card = await bench.withCard();
+  const opened = await bench.flow.openForm.decide(card.click, verdict);
+  if (!opened.ok) throw new Error(opened.error.refusal.type);
+  const submit = () => bench.flow.submitDecision(BY, opened.value.ticket.nonce, reason);
+  return { ...card, submit };
+}
+
+const found = async ({ store }: Bench) =>
+  (await store.auditAfter(0, ["tampering-found"], 9)).map(({ entry }) => entry);
+
+describe("a stored decision that no entry decides", () => {
+  test.for(["approve", "deny"] as const)(
+    "to %s does not leave, and everybody hears of it",
+    async (verdict) => {
+      const bench = await createBench();
+      const { id } = await bench.withCard();
+      await forge(bench, id, { verdict, by: { team: TEAM, user: CAT }, reason: "I am Cat" });
+      expect(bench.agents.resolved).toEqual([]);
+      expect(bench.errors.some((each) => each.startsWith("TAMPERED"))).toBe(true);
+      const [entry] = await found(bench);
+      expect(entry?.outcome).toContain("no entry of the audit decides it");
+      const health = await bench.flow.queries.health();
+      expect(health.audit.open).toHaveLength(1);
+      // The approval waits again, under a new card.
+      expect((await bench.run(id)).approvals[0]).toMatchObject({ state: { type: "pending" }, version: 2 });
+      await bench.clock.pass(60_000);
+      const told = bench.notificationSender.posted.filter(
+        ({ notification }) => notification.kind === "tampering",
+      );
+      expect(told.map(({ notification }) => notification.to)).toEqual([ADMIN, AUDIT_CHANNEL]);
+    },
+  );
+
+  test("does not leave though it names an entry of another kind, run or approval", async () => {
+    const bench = await createBench();
+    const { id } = await bench.withCard();
+    const head = await bench.store.auditHead();
+    await forge(bench, id, { entry: head?.seq ?? 0 });
+    expect(bench.agents.resolved).toEqual([]);
+    expect((await found(bench))[0]?.outcome).toContain("says something else");
+  });
+});
+
+describe("a decision that differs from its entry", () => {
+  /** Denied by its approver, and kept here because the service does not answer. */
+  async function waiting() {
+    const bench = await createBench();
+    const { id, submit } = await decides(bench, "deny", "far too much");
+    bench.agents.beforeLook = () => Promise.reject(failure("http_503", { applied: "maybe" }));
+    await submit();
+    await bench.clock.pass(3_000);
+    bench.agents.beforeLook = () => Promise.resolve();
+    const state = (await bench.run(id)).approvals[0]?.state;
+    if (state?.type !== "decided") throw new Error("not decided");
+    return { bench, id, decision: state.decision };
+  }
+
+  test.for<[string, Partial<Decision>]>([
+    ["verdict", { verdict: "approve" }],
+    ["reason", { reason: "go ahead" }],
+    ["person", { by: { team: TEAM, user: CAT } }],
+  ])("in its %s does not leave", async ([, change]) => {
+    const { bench, id, decision } = await waiting();
+    await forge(bench, id, { ...decision, ...change });
+    expect(bench.agents.resolved).toEqual([]);
+    expect((await found(bench))[0]?.outcome).toContain("says something else");
+  });
+
+  test("in nothing leaves", async () => {
+    const { bench, id, decision } = await waiting();
+    await forge(bench, id, decision);
+    expect(bench.agents.resolved).toHaveLength(1);
+    expect(await found(bench)).toEqual([]);
+  });
+});
+
+test("a decision that was sent before is not sent once more from a row that was put back", async () => {
+  const bench = await createBench();
+  const { id, submit } = await decides(bench, "approve", "once");
+  await submit();
+  await bench.clock.pass(2_000);
+  const state = (await bench.run(id)).approvals[0]?.state;
+  if (state?.type !== "decided") throw new Error("not decided");
+  expect(bench.agents.resolved).toHaveLength(1);
+  await forge(bench, id, state.decision);
+  expect(bench.agents.resolved).toHaveLength(1);
+  expect((await found(bench))[0]?.outcome).toContain("it is over: confirmed");
+});
+
+describe("while a finding is not acknowledged", () => {
+  async function alarmed() {
+    const bench = await createBench();
+    const first = await bench.withCard();
+    await forge(bench, first.id, {});
+    const { code } = (await bench.flow.queries.health()).audit;
+    if (code === null) throw new Error("nothing was found");
+    return { bench, code };
+  }
+
+  test("no approval leaves, and its card says so; it leaves once an admin acknowledges", async () => {
+    const { bench, code } = await alarmed();
+    const { id, submit } = await decides(bench, "approve", "go");
+    expect(await submit()).toMatchObject({ ok: true });
+    await bench.clock.pass(60_000);
+    expect(bench.agents.resolved).toEqual([]);
+    const held = (await bench.run(id)).approvals[0]?.state;
+    expect(held).toMatchObject({ delivery: { type: "retry", heldBack: true } });
+    const by = { team: TEAM, user: ADMIN, channel: CHANNEL };
+    expect(await bench.flow.acknowledge(by, code, "an old backup was put back")).toEqual({
+      ok: true,
+      value: 1,
+    });
+    await bench.clock.pass(30_000);
+    expect(bench.agents.resolved).toEqual([{ approval: "apr_1", verdict: "approve", reason: "go" }]);
+    expect(await bench.store.auditAfter(0, ["tampering-acknowledged"], 9)).toMatchObject([
+      { entry: { by: { user: ADMIN }, reason: "an old backup was put back" } },
+    ]);
+  });
+
+  test("a denial leaves", async () => {
+    const { bench } = await alarmed();
+    const { submit } = await decides(bench, "deny", "no");
+    await submit();
+    await bench.clock.pass(2_000);
+    expect(bench.agents.resolved).toEqual([{ approval: "apr_1", verdict: "deny", reason: "no" }]);
+  });
+
+  test("a restart forgets neither the finding nor the acknowledgement", async () => {
+    const { bench, code } = await alarmed();
+    await bench.restart();
+    expect((await bench.flow.queries.health()).audit.code).toBe(code);
+    await bench.flow.acknowledge({ team: TEAM, user: ADMIN, channel: CHANNEL }, code, "seen");
+    await bench.restart();
+    expect((await bench.flow.queries.health()).audit).toEqual({ open: [], code: null });
+  });
+
+  test.for([
+    ["somebody who is no admin", APPROVER, "", "I looked", "not-admin"],
+    ["the code of other findings", ADMIN, "0000000000", "I looked", "other-findings"],
+    ["no words", ADMIN, "", " ", "acknowledge-why"],
+  ] as const)("%s acknowledges nothing", async ([, user, other, reason, because]) => {
+    const { bench, code } = await alarmed();
+    const by = { team: TEAM, user, channel: CHANNEL };
+    const done = await bench.flow.acknowledge(by, other === "" ? code : other, reason);
+    expect(done).toEqual({ ok: false, error: { type: because } });
+    expect((await bench.flow.queries.health()).audit.code).toBe(code);
+  });
+
+  test("a further finding needs an acknowledgement of its own", async () => {
+    const { bench, code } = await alarmed();
+    const by = { team: TEAM, user: ADMIN, channel: CHANNEL };
+    await bench.flow.acknowledge(by, code, "seen");
+    const { id } = await bench.withCard();
+    await forge(bench, id, {});
+    expect((await bench.flow.queries.health()).audit.code).not.toBeNull();
+    expect(await bench.flow.acknowledge(by, code, "seen")).toMatchObject({
+      error: { type: "other-findings" },
+    });
+  });
+});

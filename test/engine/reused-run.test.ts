@@ -1,0 +1,111 @@
+// The service gives a run the id of an earlier one.
+
+import { describe, expect, test } from "vitest";
+import type { RunId, RunKey } from "#src/domain/ids.ts";
+import { type Bench, createBench } from "../make/bot.ts";
+import { aSnapshot } from "../make/history.ts";
+import { aRunId, aWatchedRun, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
+
+const BY = { team: TEAM, user: REQUESTER, channel: CHANNEL };
+
+/** Every run is given this id from now on. */
+function alwaysNamed(bench: Bench, id: RunId): void {
+  bench.agents.create = (input) => {
+    bench.agents.created.push(input);
+    return Promise.resolve(aSnapshot(aWatchedRun(id), [], { askedAt: bench.clock.monotonic() }));
+  };
+}
+
+async function started(bench: Bench, intention: string): Promise<RunKey> {
+  const run = await bench.flow.startRun.start(BY, { input: intention, intention, answerUrl: null });
+  if (!run.ok) throw new Error(run.error.type);
+  await bench.clock.pass(5_000);
+  return run.value;
+}
+
+async function loaded({ store }: Bench, key: RunKey) {
+  const found = await store.load(key);
+  if (found === null) throw new Error(`no run ${key}`);
+  return found.run;
+}
+
+describe("a run that the service gives the id of an earlier one", () => {
+  test("which is over: is followed in a thread of its own, and its approvals are shown", async () => {
+    const bench = await createBench();
+    const id = aRunId();
+    alwaysNamed(bench, id);
+    const first = await started(bench, "first");
+    bench.agents.statuses.set(id, "succeeded");
+    await bench.clock.pass(20_000);
+    bench.agents.statuses.delete(id);
+    bench.agents.pending.set(id, ["apr_1"]);
+    const second = await started(bench, "second");
+    await bench.clock.pass(20_000);
+    expect(await loaded(bench, second)).toMatchObject({
+      creation: { type: "created", id },
+      watch: { type: "on" },
+      approvals: [{ id: "apr_1", state: { type: "pending" } }],
+    });
+    expect(await bench.store.byRunId(id)).toBe(second);
+    expect(await loaded(bench, first)).toMatchObject({ watch: { type: "over" }, approvals: [] });
+    expect(bench.chat.posts.map(({ slot }) => slot)).toEqual(["opening", "outcome", "opening", "card apr_1"]);
+  });
+
+  test("which the service had forgotten: is followed, and the earlier one is given up", async () => {
+    const bench = await createBench();
+    const id = aRunId();
+    alwaysNamed(bench, id);
+    bench.agents.pending.set(id, ["apr_1"]);
+    const first = await started(bench, "first");
+    bench.agents.statuses.set(id, "missing");
+    await bench.clock.pass(4_000);
+    bench.agents.statuses.delete(id);
+    const second = await started(bench, "second");
+    await bench.clock.pass(20_000);
+    expect(await bench.store.byRunId(id)).toBe(second);
+    expect(await loaded(bench, first)).toMatchObject({
+      watch: { type: "given-up" },
+      approvals: [{ state: { type: "closed", cause: "run-missing" } }],
+    });
+    expect((await loaded(bench, second)).approvals).toMatchObject([{ state: { type: "pending" } }]);
+  });
+
+  test("which is still followed: is told to be so, and nothing of the other changes", async () => {
+    const bench = await createBench();
+    const id = aRunId();
+    alwaysNamed(bench, id);
+    const first = await started(bench, "first");
+    const second = await started(bench, "second");
+    expect((await loaded(bench, second)).creation).toMatchObject({ type: "taken", id });
+    expect(await bench.store.byRunId(id)).toBe(first);
+    expect((await loaded(bench, first)).watch.type).toBe("on");
+    expect(bench.chat.posts.map(({ slot }) => slot)).toEqual(["opening", "opening", "outcome"]);
+    await bench.restart();
+    expect((await loaded(bench, second)).creation.type).toBe("taken");
+  });
+});
+
+describe("a run that has ended", () => {
+  async function ended(bench: Bench): Promise<RunId> {
+    const id = aRunId();
+    await bench.flow.adoptRun.adopt(BY, id);
+    bench.agents.statuses.set(id, "succeeded");
+    await bench.clock.pass(20_000);
+    bench.agents.statuses.delete(id);
+    return id;
+  }
+
+  test("is not watched again when the service tells of another one under its id; whoever asks is told so", async () => {
+    const bench = await createBench();
+    const id = await ended(bench);
+    await bench.clock.pass(60_000);
+    const again = await bench.flow.adoptRun.adopt(BY, id);
+    expect(again).toMatchObject({ ok: false, error: { type: "id-used-again" } });
+  });
+
+  test("is only over while a replica may still call it unfinished", async () => {
+    const bench = await createBench();
+    const again = await bench.flow.adoptRun.adopt(BY, await ended(bench));
+    expect(again).toMatchObject({ ok: false, error: { type: "already-watched" } });
+  });
+});

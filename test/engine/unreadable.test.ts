@@ -1,0 +1,160 @@
+// Approvals that the service lists and nobody can read: told of, counted, logged, and never decided.
+
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { ApprovalId, type RunId } from "#src/domain/ids.ts";
+import { findApproval, UNREADABLE } from "#src/domain/run.ts";
+import type { UnreadableItem } from "#src/domain/snapshot.ts";
+import { type Bench, createBench, failure } from "../make/bot.ts";
+import { APPROVER, aRunId, CHANNEL, NOON, REQUESTER, TEAM } from "../make/run.ts";
+
+// The breaker reads the machine's clock.
+beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"], now: NOON }));
+afterEach(() => void vi.useRealTimers());
+
+async function pass({ clock }: Bench, ms: number): Promise<void> {
+  for (let left = ms; left > 0; left -= 250) {
+    await clock.pass(Math.min(left, 250));
+    vi.setSystemTime(clock.now());
+  }
+}
+
+const item = (id: string | null): UnreadableItem => ({
+  ids: id === null ? [] : [ApprovalId(id)],
+  code: "name-twice",
+  why: 'the name "x" stands twice in one of its records',
+  source: '{"x":1,"x":2}',
+  hidden: 0,
+});
+
+async function adopted(bench: Bench): Promise<RunId> {
+  const id = aRunId();
+  await bench.flow.adoptRun.adopt({ team: TEAM, user: REQUESTER, channel: CHANNEL }, id);
+  await bench.clock.rest();
+  return id;
+}
+
+const posted = ({ chat }: Bench): string[] => chat.posts.map(({ slot }) => slot);
+
+describe("an item that cannot be read", () => {
+  test("has a message of its own, is waited for, counted, and logged once", async () => {
+    const bench = await createBench();
+    const id = await adopted(bench);
+    bench.agents.pending.set(id, ["apr_good"]);
+    bench.agents.unreadable.set(id, [item(null)]);
+    await pass(bench, 5_000);
+    expect(posted(bench)).toEqual(expect.arrayContaining([UNREADABLE, "card apr_good"]));
+    expect((await bench.flow.queries.health()).unreadable).toEqual({ runs: 1, approvals: 1 });
+    bench.agents.pending.set(id, []);
+    await pass(bench, 60_000);
+    expect(await bench.flow.queries.list({ user: APPROVER, channel: CHANNEL }, "pending", 9)).toHaveLength(1);
+    expect(bench.warnings).toEqual(["approvals of a run cannot be read"]);
+    const before = await bench.revision(id);
+    await pass(bench, 60_000);
+    expect(await bench.revision(id)).toBe(before);
+  });
+
+  test("leaves its neighbours decidable", async () => {
+    const bench = await createBench();
+    const { id, approval, click } = await bench.withCard();
+    bench.agents.unreadable.set(id, [item("apr_other")]);
+    await pass(bench, 5_000);
+    const opened = await bench.flow.openForm.decide(click, "approve");
+    const nonce = opened.ok ? opened.value.ticket.nonce : null;
+    const recorded = await bench.flow.submitDecision({ team: TEAM, user: APPROVER }, nonce, "yes");
+    expect(recorded.ok).toBe(true);
+    await pass(bench, 1_000);
+    expect(bench.agents.resolved).toMatchObject([{ approval, verdict: "approve" }]);
+  });
+
+  test("closes the card that its id has, and what has not left does not leave", async () => {
+    const bench = await createBench();
+    const { id, approval, click } = await bench.withCard();
+    const opened = await bench.flow.openForm.decide(click, "approve");
+    bench.agents.pending.set(id, []);
+    bench.agents.unreadable.set(id, [item(approval)]);
+    const nonce = opened.ok ? opened.value.ticket.nonce : null;
+    const recorded = await bench.flow.submitDecision({ team: TEAM, user: APPROVER }, nonce, "yes");
+    expect(recorded).toMatchObject({
+      ok: false,
+      error: { refusal: { type: "closed", why: "unreadable" } },
+    });
+    await pass(bench, 10_000);
+    expect(bench.agents.resolved).toEqual([]);
+    bench.agents.pending.set(id, [approval]);
+    bench.agents.unreadable.delete(id);
+    await pass(bench, 20_000);
+    expect(findApproval(await bench.run(id), approval)).toMatchObject({
+      state: { type: "pending" },
+      version: 2,
+    });
+    expect((await bench.run(id)).unreadable).toBeNull();
+    expect((await bench.flow.queries.health()).unreadable).toEqual({ runs: 0, approvals: 0 });
+  });
+
+  test("without an id may be any of those that are not listed: they stay, and nothing is sent", async () => {
+    const bench = await createBench();
+    const { id, approval, click } = await bench.withCard();
+    const opened = await bench.flow.openForm.decide(click, "approve");
+    bench.agents.pending.set(id, []);
+    bench.agents.unreadable.set(id, [item(null)]);
+    await bench.flow.submitDecision(
+      { team: TEAM, user: APPROVER },
+      opened.ok ? opened.value.ticket.nonce : null,
+      "yes",
+    );
+    await pass(bench, 20_000);
+    expect(bench.agents.resolved).toEqual([]);
+    expect(findApproval(await bench.run(id), approval)).toMatchObject({
+      state: { delivery: { type: "recorded" } },
+      unlisted: "in-doubt",
+    });
+    bench.agents.pending.set(id, [approval]);
+    await pass(bench, 20_000);
+    expect(bench.agents.resolved).toHaveLength(1);
+  });
+});
+
+describe("answers that cannot be read", () => {
+  test.each(["garbled", "too_large"])("are told of after ten seconds, not at once: %s", async (code) => {
+    const bench = await createBench();
+    const id = await adopted(bench);
+    bench.agents.beforeLook = () => Promise.reject(failure(code));
+    await pass(bench, 9_000);
+    expect(posted(bench)).not.toContain(UNREADABLE);
+    await pass(bench, 20_000);
+    expect(posted(bench)).toContain(UNREADABLE);
+    expect((await bench.run(id)).unreadable).toMatchObject({ what: "answer", items: [{ code, why: code }] });
+    bench.agents.beforeLook = () => Promise.resolve();
+    await pass(bench, 20_000);
+    expect((await bench.run(id)).unreadable).toBeNull();
+  });
+
+  test("now and then are not told of", async () => {
+    const bench = await createBench();
+    await adopted(bench);
+    let looks = 0;
+    bench.agents.beforeLook = () =>
+      (looks += 1) % 2 === 0 ? Promise.reject(failure("garbled")) : Promise.resolve();
+    await pass(bench, 120_000);
+    expect(posted(bench)).not.toContain(UNREADABLE);
+  });
+});
+
+describe("a run that waits for approval, and lists none", () => {
+  test("is told of after a minute, once", async () => {
+    const bench = await createBench();
+    const id = await adopted(bench);
+    bench.agents.statuses.set(id, "awaiting_approval");
+    await pass(bench, 55_000);
+    expect(posted(bench)).not.toContain(UNREADABLE);
+    await pass(bench, 30_000);
+    expect((await bench.run(id)).unreadable).toMatchObject({ what: "list" });
+    const before = await bench.revision(id);
+    await pass(bench, 60_000);
+    expect(await bench.revision(id)).toBe(before);
+    bench.agents.pending.set(id, ["apr_1"]);
+    await pass(bench, 20_000);
+    expect((await bench.run(id)).unreadable).toBeNull();
+    expect(posted(bench)).toContain("card apr_1");
+  });
+});

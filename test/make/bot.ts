@@ -1,0 +1,388 @@
+// The use cases over a real store in memory, a clock turned by hand, and a service, a Slack and people written by hand.
+
+import { afterEach } from "vitest";
+import type { Person } from "#src/domain/authorization.ts";
+import {
+  type ApprovalId,
+  type ChannelId,
+  ChannelId as toChannelId,
+  type GroupId,
+  MessageTs,
+  type RunId,
+  type UserId,
+  UserId as toUserId,
+} from "#src/domain/ids.ts";
+import type { Json } from "#src/domain/json.ts";
+import { BUILT_IN, type Policy } from "#src/domain/policy/policy.ts";
+import { cardSlot, findApproval, type NoticeContent, type Run, type Slot } from "#src/domain/run.ts";
+import type { UnreadableItem } from "#src/domain/snapshot.ts";
+import { type Bot, createBot } from "#src/bot.ts";
+import type { Notification, NotificationFacts, NotificationSender } from "#src/notifications/notification.ts";
+import type { Click } from "#src/usecases/open-form.ts";
+import {
+  type AgentService,
+  type Chat,
+  type Counters,
+  type DecisionAnswer,
+  type EventLog,
+  type FetchedRun,
+  type Gateway,
+  type People,
+  PortError,
+  type Store,
+} from "#src/ports.ts";
+import { openStore } from "#src/adapters/store/open.ts";
+import { createHandClock, type HandClock } from "./clock.ts";
+import { aSnapshot, contextAt } from "./history.ts";
+import { APPROVER, aRunId, aRunKey, aWatchedRun, CHANNEL, NOON, TEAM } from "./run.ts";
+
+export const LIMITS = { minMs: 1_000, maxMs: 15_000, maxInFlight: 4 };
+const FINE = { ok: true, latencyMs: 1, fault: null, says: {} };
+
+export const failure = (
+  code: string,
+  facts: Partial<ConstructorParameters<typeof PortError>[1]> = {},
+): PortError => new PortError(code, { applied: "no", retry: "later", code, ...facts });
+
+/** A service whose runs are set by hand. `before` may wait or reject. */
+export type HandAgents = AgentService & {
+  readonly pending: Map<RunId, readonly (string | { id: string; content: Json })[]>;
+  readonly unreadable: Map<RunId, readonly UnreadableItem[]>;
+  readonly statuses: Map<RunId, string>;
+  /** Of these it says that approval is awaited, and not of what. */
+  readonly untold: Set<RunId>;
+  /** What the service says the task is, where that is not «task». */
+  readonly inputs: Map<RunId, string | null>;
+  readonly looks: { readonly id: RunId; readonly at: number; readonly timeoutMs: number | undefined }[];
+  readonly resolved: { readonly approval: ApprovalId; readonly verdict: string; readonly reason: string }[];
+  readonly created: string[];
+  beforeLook: (id: RunId, timeoutMs?: number) => Promise<void>;
+  answer: () => Promise<DecisionAnswer>;
+};
+
+function handAgents(clock: HandClock): HandAgents {
+  const says = (id: RunId, askedAt: number): FetchedRun => {
+    const status = agents.statuses.get(id);
+    const pending = agents.pending.get(id) ?? [];
+    if (status === "missing") return { type: "missing", askedAt };
+    const input = agents.inputs.get(id);
+    const unreadable = agents.unreadable.get(id) ?? [];
+    const told = input === undefined ? { askedAt, unreadable } : { askedAt, unreadable, input };
+    const facts = status === undefined ? told : { ...told, status };
+    const said = agents.untold.has(id)
+      ? aSnapshot(aWatchedRun(id), null, { ...facts, status: "awaiting_approval" })
+      : aSnapshot(aWatchedRun(id), pending, facts);
+    return { type: "snapshot", snapshot: said };
+  };
+  const agents: HandAgents = {
+    pending: new Map(),
+    unreadable: new Map(),
+    statuses: new Map(),
+    untold: new Set(),
+    inputs: new Map(),
+    looks: [],
+    resolved: [],
+    created: [],
+    beforeLook: () => Promise.resolve(),
+    answer: () => Promise.resolve({ type: "confirmed" }),
+    async create(input) {
+      agents.created.push(input);
+      const fetched = says(aRunId(), clock.monotonic());
+      if (fetched.type === "missing") throw new Error("a new run is missing");
+      return fetched.snapshot;
+    },
+    async fetchRun(id, timeoutMs) {
+      const at = clock.monotonic();
+      agents.looks.push({ id, at, timeoutMs });
+      await agents.beforeLook(id, timeoutMs);
+      return says(id, at);
+    },
+    sendDecision(_run, approval, { verdict, reason }) {
+      agents.resolved.push({ approval, verdict, reason });
+      return agents.answer();
+    },
+    health: () => Promise.resolve(FINE),
+  };
+  return agents;
+}
+
+/** A Slack that obeys at once. */
+export type HandChat = Chat & {
+  readonly posts: { readonly slot: Slot; readonly channel: ChannelId; readonly ts: MessageTs }[];
+  readonly told: { readonly to: UserId | ChannelId; readonly says: NoticeContent }[];
+  waitForTurn: Chat["waitForTurn"];
+};
+
+function handChat(): HandChat {
+  const chat: HandChat = {
+    posts: [],
+    told: [],
+    waitForTurn: () => Promise.resolve(),
+    post({ channel }, slot) {
+      const ts = MessageTs(`1700000000.${String(chat.posts.length).padStart(6, "0")}`);
+      chat.posts.push({ slot, channel, ts });
+      return Promise.resolve(ts);
+    },
+    update: () => Promise.resolve("updated"),
+    find: (run, slot) =>
+      Promise.resolve(
+        chat.posts.filter((each) => each.slot === slot && each.channel === run.channel).map(({ ts }) => ts),
+      ),
+    isThere: () => Promise.resolve(true),
+    remove: () => Promise.resolve(),
+    upload: () => Promise.resolve({ file: "F1" }),
+    share: () => Promise.resolve("shared"),
+    hasFile: () => Promise.resolve(true),
+    notify(_run, to, says) {
+      chat.told.push({ to, says });
+      return Promise.resolve();
+    },
+  };
+  return chat;
+}
+
+/** Direct messages and an audit channel that obey at once. */
+export type HandMail = NotificationSender & {
+  readonly posted: { readonly notification: Notification; readonly facts: NotificationFacts }[];
+  readonly given: { readonly to: UserId; readonly name: string; readonly text: string }[];
+  post: NotificationSender["post"];
+  find: NotificationSender["find"];
+  remove: NotificationSender["remove"];
+  file: NotificationSender["file"];
+};
+
+function handMail(): HandMail {
+  const notificationSender: HandMail = {
+    posted: [],
+    given: [],
+    post(notification, facts) {
+      notificationSender.posted.push({ notification, facts });
+      return Promise.resolve(
+        MessageTs(`1700000001.${String(notificationSender.posted.length).padStart(6, "0")}`),
+      );
+    },
+    find: ({ id, to }) =>
+      Promise.resolve(
+        to.startsWith("C") && notificationSender.posted.some(({ notification }) => notification.id === id)
+          ? [MessageTs("1700000001.000009")]
+          : [],
+      ),
+    remove: () => Promise.resolve(),
+    file(to, { name, text }) {
+      notificationSender.given.push({ to, name, text });
+      return Promise.resolve();
+    },
+  };
+  return notificationSender;
+}
+
+export type HandPeople = People & {
+  /** Of everybody who is asked about. */
+  facts: Partial<Person>;
+  before: (maxAgeMs: number) => Promise<void>;
+  channels: ReadonlySet<ChannelId>;
+  /** The groups and channels that everybody who is asked about is in. */
+  sets: ReadonlySet<GroupId | ChannelId>;
+};
+
+function handPeople(): HandPeople {
+  const people: HandPeople = {
+    facts: {},
+    before: () => Promise.resolve(),
+    channels: new Set([CHANNEL]),
+    sets: new Set(),
+    async lookUp(team, user, _channel, maxAgeMs) {
+      await people.before(maxAgeMs);
+      return { team, user, kind: "member", seesChannel: true, ...people.facts };
+    },
+    async memberOf(_user, sets, maxAgeMs) {
+      if (sets.length > 0) await people.before(maxAgeMs);
+      return new Map(sets.map((set) => [set, people.sets.has(set)]));
+    },
+    async channelsOf(_user, maxAgeMs) {
+      await people.before(maxAgeMs);
+      return people.channels;
+    },
+    membersOf: () => Promise.resolve([REQUESTER_OF_BENCH, APPROVER]),
+    isPublic: () => Promise.resolve(true),
+  };
+  return people;
+}
+
+export type Bench = {
+  readonly clock: HandClock;
+  store: Store;
+  readonly agents: HandAgents;
+  readonly chat: HandChat;
+  readonly people: HandPeople;
+  readonly notificationSender: HandMail;
+  readonly refusals: string[];
+  /** In force from the next moment on. */
+  policy: Policy;
+  readonly warnings: string[];
+  readonly errors: string[];
+  flow: Bot;
+  /** The process stops and another takes its place, on the same store; the machine's clock is set forward or back meanwhile. */
+  restart(stepMs?: number): Promise<void>;
+  run(id: RunId): Promise<Run>;
+  revision(id: RunId): Promise<number>;
+  /** A watched run with its card up; resolves to the click that its approver makes on it. */
+  withCard(): Promise<{ id: RunId; approval: ApprovalId; click: Click }>;
+};
+
+export const ADMIN = toUserId("U0ADMIN");
+export const AUDIT_CHANNEL = toChannelId("C0AUDIT");
+
+const open: Bench[] = [];
+afterEach(async () => {
+  for (const bench of open.splice(0)) {
+    const stopped = bench.flow.stop(1_000);
+    await bench.clock.pass(2_000);
+    await stopped;
+    await bench.store.close();
+  }
+});
+
+/** `database`: a file, so that a restart opens it anew. */
+export async function createBench(
+  limits: Partial<typeof LIMITS> = {},
+  random = 0.5,
+  database = ":memory:",
+): Promise<Bench> {
+  const clock = createHandClock();
+  const times = { now: clock.monotonic, onNewestTime: clock.continueAfter };
+  const openIt = (): Promise<Store> => openStore({ url: `sqlite:${database}`, owner: "test", ...times });
+  const store = await openIt();
+  const [agents, chat, people, notificationSender] = [
+    handAgents(clock),
+    handChat(),
+    handPeople(),
+    handMail(),
+  ];
+  const audit = { team: TEAM, channel: AUDIT_CHANNEL, admins: [ADMIN] };
+  const refusals: string[] = [];
+  const warnings: string[] = [];
+  const errors: string[] = [];
+  const gateway: Gateway = { health: () => Promise.resolve(FINE) };
+  const context = () => ({
+    ...contextAt(clock.now() - NOON, bench.policy),
+    monotonic: clock.monotonic(),
+  });
+  const log = quietLog(warnings, errors);
+  const metrics = quietMetrics(refusals);
+  const ports = {
+    store,
+    agents,
+    gateway,
+    chat,
+    notificationSender,
+    audit,
+    people,
+    clock,
+    context,
+    log,
+    metrics,
+  };
+  const start = (): Bot =>
+    createBot(
+      { ...ports, store: bench.store, newKey: () => aRunKey(), random: () => random },
+      { ...LIMITS, ...limits },
+    );
+  const bench: Bench = {
+    clock,
+    store,
+    agents,
+    chat,
+    people,
+    notificationSender,
+    refusals,
+    warnings,
+    errors,
+    policy: BUILT_IN,
+    ...acts(() => bench, start, database === ":memory:" ? null : openIt),
+  } as Bench;
+  bench.flow = start();
+  await bench.flow.start();
+  open.push(bench);
+  return bench;
+}
+
+function acts(
+  bench: () => Bench,
+  start: () => Bot,
+  reopen: (() => Promise<Store>) | null,
+): Pick<Bench, "restart" | "run" | "revision" | "withCard"> {
+  async function stored(id: RunId) {
+    const key = await bench().store.byRunId(id);
+    const found = key === null ? null : await bench().store.load(key);
+    if (found === null) throw new Error(`no run ${id}`);
+    return found;
+  }
+  return {
+    run: async (id) => (await stored(id)).run,
+    revision: async (id) => (await stored(id)).revision,
+    async restart(stepMs = 0) {
+      const stopped = bench().flow.stop(0);
+      await bench().clock.pass(1);
+      await stopped;
+      bench().clock.step(stepMs);
+      if (reopen !== null) {
+        await bench().store.close();
+        bench().clock.reboot();
+        bench().store = await reopen();
+      }
+      bench().flow = start();
+      await bench().flow.start();
+      await bench().clock.rest();
+    },
+    async withCard() {
+      const { agents, flow, clock } = bench();
+      const id = aRunId();
+      agents.pending.set(id, ["apr_1"]);
+      await flow.adoptRun.adopt({ team: TEAM, user: REQUESTER_OF_BENCH, channel: CHANNEL }, id);
+      await clock.pass(1_000);
+      const { run } = await stored(id);
+      return { id, ...clickOn(run) };
+    },
+  };
+}
+
+const REQUESTER_OF_BENCH = aWatchedRun().requester;
+
+/** The click that an approver makes on the run's first card as it now is. */
+export function clickOn(run: Run): { approval: ApprovalId; click: Click } {
+  const id = run.approvals[0]?.id;
+  const approval = id === undefined ? null : findApproval(run, id);
+  const post = approval === null ? undefined : run.posts[cardSlot(approval.id)];
+  if (approval === null || post?.type !== "up") throw new Error("no card is up");
+  const { team, channel } = run;
+  return {
+    approval: approval.id,
+    click: { team, user: APPROVER, channel, ts: post.ts, nonce: approval.nonce },
+  };
+}
+
+function quietLog(warnings: string[], errors: string[]): EventLog {
+  const nothing = (): void => undefined;
+  return {
+    debug: nothing,
+    info: nothing,
+    warn: (_fields, message) => void warnings.push(message),
+    error: (_fields, message) => void errors.push(message),
+  };
+}
+
+function quietMetrics(refusals: string[]): Counters {
+  const nothing = (): void => undefined;
+  return {
+    poll: nothing,
+    pollsInFlight: nothing,
+    runsWatched: nothing,
+    effect: nothing,
+    decision: nothing,
+    refusal: (because) => void refusals.push(because),
+    outage: nothing,
+    unreadable: nothing,
+    tampered: nothing,
+  };
+}

@@ -1,0 +1,243 @@
+// What follows from the audit outside of it: receipts, «This was not me», and the daily head.
+
+import { describe, expect, test } from "vitest";
+import { MessageTs, UserId } from "#src/domain/ids.ts";
+import { auditEntry } from "#src/audit/entry.ts";
+import { notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
+import { REFUSED_TRIES } from "#src/domain/posted-message.ts";
+import { ADMIN, AUDIT_CHANNEL, type Bench, createBench, failure } from "../make/bot.ts";
+import { aNonce, APPROVER, CHANNEL, NOON, TEAM } from "../make/run.ts";
+
+const BY = { team: TEAM, user: APPROVER };
+
+async function decided(bench: Bench, verdict: "approve" | "deny" = "approve") {
+  const card = await bench.withCard();
+  const opened = await bench.flow.openForm.decide(card.click, verdict);
+  if (!opened.ok) throw new Error(opened.error.refusal.type);
+  const done = await bench.flow.submitDecision(BY, opened.value.ticket.nonce, "go");
+  if (!done.ok) throw new Error(done.error.refusal.type);
+  return card;
+}
+
+const sent = ({ notificationSender }: Bench, kind: string) =>
+  notificationSender.posted
+    .filter(({ notification }) => notification.kind === kind)
+    .map(({ notification, facts }) => ({ ...notification, facts }));
+
+async function receiptOf(bench: Bench) {
+  await bench.clock.pass(2_000);
+  const [receipt] = sent(bench, "receipt");
+  if (receipt === undefined) throw new Error("no receipt");
+  return receipt;
+}
+
+const disputes = async ({ store }: Bench) => store.auditAfter(0, ["disputed"], 100);
+
+describe("a receipt", () => {
+  test("goes to whoever decided, once, and tells of their entry", async () => {
+    const bench = await createBench();
+    const { id } = await decided(bench);
+    const receipt = await receiptOf(bench);
+    expect(receipt.to).toBe(APPROVER);
+    expect(receipt.facts).toMatchObject({ action: "delete it", channel: CHANNEL });
+    expect(receipt.facts.entry.entry).toMatchObject({
+      what: "decided",
+      verdict: "approve",
+      runId: id,
+      by: BY,
+    });
+    await bench.clock.pass(60_000);
+    expect(sent(bench, "receipt")).toHaveLength(1);
+  });
+
+  test("does not go to who was refused", async () => {
+    const bench = await createBench();
+    const { click } = await bench.withCard();
+    bench.people.facts = { kind: "guest" };
+    await bench.flow.openForm.decide(click, "approve");
+    await bench.clock.pass(5_000);
+    expect(sent(bench, "receipt")).toEqual([]);
+  });
+
+  test("is written after a restart when the process died with the decision", async () => {
+    const bench = await createBench();
+    await decided(bench);
+    expect(sent(bench, "receipt")).toEqual([]);
+    await bench.restart();
+    await receiptOf(bench);
+    await bench.restart();
+    await bench.clock.pass(20_000);
+    expect(sent(bench, "receipt")).toHaveLength(1);
+  });
+
+  test("goes again when its answer was lost: a missing one would be silent", async () => {
+    const bench = await createBench();
+    const post = bench.notificationSender.post.bind(bench.notificationSender);
+    bench.notificationSender.post = () => Promise.reject(failure("timeout", { applied: "maybe" }));
+    await decided(bench);
+    await bench.clock.pass(2_000);
+    bench.notificationSender.post = post;
+    expect(sent(bench, "receipt")).toEqual([]);
+    const receipt = await bench.clock.pass(20_000).then(() => receiptOf(bench));
+    expect(await bench.store.notification(receipt.id)).toMatchObject({ post: { type: "up" } });
+  });
+
+  test("that Slack refuses is given up after a while, and the log says so", async () => {
+    const bench = await createBench();
+    const post = bench.notificationSender.post.bind(bench.notificationSender);
+    const gone = failure("user_disabled", { retry: "never" });
+    bench.notificationSender.post = (notification, facts) =>
+      notification.kind === "receipt" ? Promise.reject(gone) : post(notification, facts);
+    await decided(bench);
+    await bench.clock.pass((REFUSED_TRIES + 2) * 5 * 60_000);
+    expect(await bench.store.notifications(100)).toEqual([]);
+    expect(bench.errors.filter((each) => each.includes("refuses a letter"))).toHaveLength(REFUSED_TRIES);
+  });
+
+  test("of decisions that are older than the first start with letters is not written", async () => {
+    const bench = await createBench();
+    await decided(bench);
+    await bench.store.putDocument("audit letters", (await bench.store.auditHead())?.seq ?? 0);
+    await bench.restart();
+    await bench.clock.pass(20_000);
+    expect(sent(bench, "receipt")).toEqual([]);
+  });
+});
+
+describe("«This was not me»", () => {
+  test("marks the entry with a further one and alerts the admins and the audit channel, once", async () => {
+    const bench = await createBench();
+    const { id, approval } = await decided(bench);
+    const receipt = await receiptOf(bench);
+    expect(await bench.flow.dispute(BY, receipt.id)).toEqual({ ok: true, value: { again: false, told: 2 } });
+    expect(await bench.flow.dispute(BY, receipt.id)).toEqual({ ok: true, value: { again: true, told: 2 } });
+    const [marked, ...more] = await disputes(bench);
+    expect(more).toEqual([]);
+    expect(marked?.entry).toMatchObject({
+      by: BY,
+      refers: receipt.entry,
+      runId: id,
+      approval,
+      verdict: "approve",
+    });
+    expect((await bench.store.auditEntry(receipt.entry))?.entry.what).toBe("decided");
+    await bench.clock.pass(60_000);
+    const alerts = sent(bench, "dispute");
+    expect(alerts.map(({ to }) => to).sort()).toEqual([AUDIT_CHANNEL, ADMIN].sort());
+    for (const { facts } of alerts)
+      expect(facts).toMatchObject({ action: "delete it", about: { seq: receipt.entry } });
+  });
+
+  test("takes nothing back: what was decided stays decided", async () => {
+    const bench = await createBench();
+    const { id } = await decided(bench);
+    const receipt = await receiptOf(bench);
+    const before = bench.agents.resolved.length;
+    await bench.flow.dispute(BY, receipt.id);
+    await bench.clock.pass(10_000);
+    expect(bench.agents.resolved).toHaveLength(before);
+    expect((await bench.run(id)).approvals[0]?.state).toMatchObject({ delivery: { type: "confirmed" } });
+  });
+
+  test.for([
+    ["somebody else", { ...BY, user: UserId("U0SECOND") }, "theirs"],
+    ["a person of another workspace", { ...BY, team: "T0OTHER" as typeof TEAM }, "theirs"],
+    ["who made up a button", BY, "made up"],
+    ["whose button carries nothing", BY, "none"],
+  ] as const)("is not heard from %s, and the attempt is an entry", async ([, by, which]) => {
+    const bench = await createBench();
+    await decided(bench);
+    const receipt = await receiptOf(bench);
+    const nonce = which === "theirs" ? receipt.id : which === "made up" ? aNonce() : null;
+    expect(await bench.flow.dispute(by, nonce)).toEqual({ ok: false, error: "unknown" });
+    expect(await disputes(bench)).toEqual([]);
+    const [last] = (await bench.store.auditAfter(0, ["refused"], 100)).slice(-1);
+    expect(last?.entry).toMatchObject({ by, step: "receipt", refusal: "unknown" });
+    await bench.clock.pass(5_000);
+    expect(sent(bench, "dispute")).toEqual([]);
+  });
+
+  test("is not heard from the alert about it, which carries no button of its reader's", async () => {
+    const bench = await createBench();
+    await decided(bench);
+    await bench.flow.dispute(BY, (await receiptOf(bench)).id);
+    await bench.clock.pass(5_000);
+    const alert = sent(bench, "dispute").find(({ to }) => to === ADMIN);
+    const admin = { ...BY, user: ADMIN };
+    expect(await bench.flow.dispute(admin, alert?.id ?? aNonce())).toMatchObject({ ok: false });
+  });
+});
+
+test("an erased text is told to the admins and the audit channel, with who asked for it", async () => {
+  const bench = await createBench();
+  await bench.clock.pass(2_000);
+  const digest = "ab".repeat(32);
+  const outcome = "asked for at the shell by root on vm";
+  await bench.store.audit([
+    auditEntry(null, { at: NOON, what: "redacted", digest, outcome, reason: "Ana asked" }),
+  ]);
+  await bench.clock.pass(3_000);
+  const notifications = sent(bench, "redaction");
+  expect(notifications.map(({ to }) => to).toSorted()).toEqual([AUDIT_CHANNEL, ADMIN].toSorted());
+  const [notification] = notifications;
+  if (notification === undefined) throw new Error("no letter");
+  const drawn = JSON.stringify(notificationMessage(notification, notification.facts));
+  for (const words of [digest, outcome, "Ana asked"]) expect(drawn).toContain(words);
+});
+
+describe("the audit's head", () => {
+  test("is told once a day in the audit channel, and not while there is nothing to tell", async () => {
+    const bench = await createBench();
+    await bench.clock.pass(5_000);
+    expect(sent(bench, "head")).toEqual([]);
+    await bench.withCard();
+    await bench.clock.pass(5_000);
+    const [first] = sent(bench, "head");
+    expect(first).toMatchObject({ to: AUDIT_CHANNEL });
+    await bench.restart();
+    await bench.clock.pass(60_000);
+    expect(sent(bench, "head")).toHaveLength(1);
+    await bench.clock.pass(24 * 60 * 60_000);
+    const [, second] = sent(bench, "head");
+    expect(second?.facts.entry.link).toBe((await bench.store.auditEntry(second?.entry ?? 0))?.link);
+  });
+
+  test("whose answer was lost is looked for in the channel, and not posted again", async () => {
+    const bench = await createBench();
+    const post = bench.notificationSender.post.bind(bench.notificationSender);
+    bench.notificationSender.post = async (notification, facts) => {
+      await post(notification, facts);
+      throw failure("timeout", { applied: "maybe" });
+    };
+    await bench.withCard();
+    await bench.clock.pass(30_000);
+    expect(sent(bench, "head")).toHaveLength(1);
+    expect((await bench.store.notifications(100)).filter(({ kind }) => kind === "head")).toEqual([]);
+  });
+
+  test("that arrives late, after it was posted again, is removed from the channel", async () => {
+    const bench = await createBench();
+    const [late, second] = [MessageTs("1700000001.000001"), MessageTs("1700000001.000002")];
+    const there = new Set<MessageTs>();
+    let posts = 0;
+    bench.notificationSender.post = () => {
+      posts += 1;
+      if (posts === 1) {
+        bench.clock.after(20_000, () => void there.add(late));
+        return Promise.reject(failure("timeout", { applied: "maybe" }));
+      }
+      there.add(second);
+      return Promise.resolve(second);
+    };
+    bench.notificationSender.find = () => Promise.resolve([...there].sort());
+    bench.notificationSender.remove = (_letter, ts) => Promise.resolve(void there.delete(ts));
+    await bench.withCard();
+    await bench.clock.pass(15_000);
+    expect([...there]).toEqual([second]);
+    await bench.restart();
+    await bench.clock.pass(60_000);
+    expect([...there]).toEqual([second]);
+    expect(posts).toBe(2);
+    expect((await bench.store.notifications(100)).filter(({ kind }) => kind === "head")).toEqual([]);
+  });
+});

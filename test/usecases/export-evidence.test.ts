@@ -1,0 +1,100 @@
+// The evidence of a run: who is given it, what it holds, and that the giving is an entry.
+
+import { expect, test } from "vitest";
+import { RunId, UserId } from "#src/domain/ids.ts";
+import { ADMIN, type Bench, createBench, failure } from "../make/bot.ts";
+import { APPROVER, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
+
+const asks = (user: UserId) => ({ team: TEAM, user, channel: CHANNEL });
+const STRANGER = UserId("U0STRANGER");
+
+async function decided(bench: Bench) {
+  const card = await bench.withCard();
+  const opened = await bench.flow.openForm.decide(card.click, "approve");
+  if (!opened.ok) throw new Error(opened.error.refusal.type);
+  await bench.flow.submitDecision({ team: TEAM, user: APPROVER }, opened.value.ticket.nonce, "go \u202E on");
+  await bench.clock.pass(2_000);
+  return card;
+}
+
+const last = async ({ store }: Bench) => (await store.auditHead())?.entry;
+
+test("an admin is given all that is known of the run, and that is an entry, in the file too", async () => {
+  const bench = await createBench();
+  const { id } = await decided(bench);
+  const given = await bench.flow.exportEvidence(asks(ADMIN), id);
+  const [file] = bench.notificationSender.given;
+  expect(file).toMatchObject({ to: ADMIN, name: `evidence-${id}.txt` });
+  const text = file?.text ?? "";
+  for (const words of [
+    "opened the form to approve",
+    "approved",
+    "confirmed",
+    "delete it",
+    "was given the audit",
+  ])
+    expect(text).toContain(words);
+  expect(text).not.toContain("\u202E");
+  const proofs = text.split("\n").filter((line) => line.startsWith("{"));
+  expect(given).toEqual({ ok: true, value: proofs.length });
+  for (const line of proofs) expect(Object.keys(JSON.parse(line) as object)).toContain("signature");
+  expect(await last(bench)).toMatchObject({ what: "audit-read", by: { user: ADMIN }, runId: id });
+});
+
+test.for([
+  ["a stranger", STRANGER, "not-auditor"],
+  ["the requester", REQUESTER, "own-audit"],
+  ["whoever decided", APPROVER, "own-audit"],
+] as const)("%s is refused with words of their own, and that is an entry", async ([, user, because]) => {
+  const bench = await createBench();
+  const { id } = await decided(bench);
+  expect(await bench.flow.exportEvidence(asks(user), id)).toEqual({ ok: false, error: { type: because } });
+  expect(bench.notificationSender.given).toEqual([]);
+  expect(await last(bench)).toMatchObject({ what: "refused", step: "audit", refusal: because, runId: id });
+  expect(bench.refusals).toContain(because);
+});
+
+test("who may not read the audit does not learn which runs there are", async () => {
+  const bench = await createBench();
+  const no = await bench.flow.exportEvidence(asks(STRANGER), RunId("run_nobody_knows"));
+  expect(no).toEqual({ ok: false, error: { type: "not-auditor" } });
+});
+
+test("a guest is refused though named, and so is everybody while Slack does not say who they are", async () => {
+  const bench = await createBench();
+  const { id } = await decided(bench);
+  bench.people.facts = { kind: "guest" };
+  expect(await bench.flow.exportEvidence(asks(ADMIN), id)).toMatchObject({ error: { type: "guest" } });
+  bench.people.before = () => Promise.reject(failure("timeout"));
+  expect(await bench.flow.exportEvidence(asks(ADMIN), id)).toMatchObject({
+    error: { type: "unverified" },
+  });
+  expect(bench.notificationSender.given).toEqual([]);
+});
+
+test("a run that nobody knows is said to be unknown", async () => {
+  const bench = await createBench();
+  const no = await bench.flow.exportEvidence(asks(ADMIN), RunId("run_nobody_knows"));
+  expect(no).toEqual({ ok: false, error: { type: "unknown-run" } });
+});
+
+test("a file that Slack does not take is said not to be sent", async () => {
+  const bench = await createBench();
+  const { id } = await decided(bench);
+  bench.notificationSender.file = () => Promise.reject(failure("http_500"));
+  expect(await bench.flow.exportEvidence(asks(ADMIN), id)).toEqual({
+    ok: false,
+    error: { type: "not-sent" },
+  });
+});
+
+test("a run that is forgotten still has its evidence", async () => {
+  const bench = await createBench();
+  const { id } = await decided(bench);
+  await bench.flow.adoptRun.unwatch(asks(APPROVER), id);
+  await bench.clock.pass(60_000);
+  await bench.store.forget(bench.clock.now() + 1);
+  expect(await bench.store.byRunId(id)).toBeNull();
+  expect(await bench.flow.exportEvidence(asks(ADMIN), id)).toMatchObject({ ok: true });
+  expect(bench.notificationSender.given[0]?.text).toContain("delete it");
+});
