@@ -14,7 +14,7 @@ import { createLongTexts } from "./long-texts.ts";
 import type { Reading } from "./run-row.ts";
 import { refuseOtherSchema } from "./schema.ts";
 import { brokenRows } from "./seals.ts";
-import { takeSnapshot } from "./database-copy.ts";
+import { copyDatabase } from "./database-copy.ts";
 import { openCopy } from "./sqlite.ts";
 import type { Database } from "./tables.ts";
 
@@ -42,16 +42,16 @@ const AT_ONCE = 1_000;
 /** Rejects with one line for people. */
 export async function openAuditFile(database: string): Promise<AuditFile> {
   try {
-    const snapshot = await takeSnapshot(database);
+    const copy = await copyDatabase(database);
     try {
-      const db = openCopy(snapshot.file);
+      const db = openCopy(copy.file);
       const close = async (): Promise<void> => {
         await db.destroy();
-        snapshot.remove();
+        copy.remove();
       };
       return await readAudit(db, close);
     } catch (error) {
-      snapshot.remove();
+      copy.remove();
       throw error;
     }
   } catch (error) {
@@ -120,7 +120,7 @@ const READING: Omit<Reading, "texts"> = { seals: null, now: Date.now, findings: 
 
 /** By the service's id or by ours; null when there is no such run. Throws when the file can't be read. */
 export async function readRun(database: string, id: string): Promise<Run | null> {
-  const copy = await takeSnapshot(database);
+  const copy = await copyDatabase(database);
   const db = openCopy(copy.file);
   try {
     const runs = createFindRuns({

@@ -1,66 +1,51 @@
-// A copy of the database file, for reading while the bot has it locked. SQLite locks are advice between SQLites, so the bytes can
-// be copied; what must be right is which bytes. The main file changes only by what is in the write-ahead log already, and the log
-// grows at its end until it is begun anew with another header. So: the log's header, the main file, the log, and the header again.
-// While the header stays the same, every page that changed during the copying is in the copied log, which SQLite reads first.
+// A copy of the database, for reading: the original is not changed, and the bot may be using it.
 
-import {
-  chmodSync,
-  closeSync,
-  copyFileSync,
-  existsSync,
-  mkdtempSync,
-  openSync,
-  readSync,
-  rmSync,
-} from "node:fs";
+import { chmodSync, copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
+import { backup, DatabaseSync } from "node:sqlite";
+import { lockIfFree } from "./process-lock.ts";
 
-export type Snapshot = { readonly file: string; readonly remove: () => void };
+export type DatabaseCopy = { readonly file: string; readonly remove: () => void };
 
-/** sqlite.org/fileformat2.html, «The Write-Ahead Log»: 32 bytes with a salt that changes whenever the log is begun anew. */
-const HEADER_BYTES = 32;
-/** A busy bot begins its log anew every few seconds; a copy takes a moment. */
-const TRIES = 50;
-const PAUSE_MS = 100;
+/** More than any database has: one step sees one state, and a copy in several steps begins again at every commit. */
+const ALL_PAGES = 2 ** 30;
 
-/** Throws when there is no such file, it cannot be read, or it never holds still. */
-export async function takeSnapshot(database: string): Promise<Snapshot> {
-  const folder = mkdtempSync(join(tmpdir(), "countersign-audit-"));
+/** Rejects when there is no such file, or it cannot be read. */
+export async function copyDatabase(database: string): Promise<DatabaseCopy> {
+  const folder = mkdtempSync(join(tmpdir(), "countersign-copy-"));
   const file = join(folder, "copy.db");
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   try {
-    for (let tries = 0; tries < TRIES; tries += 1) {
-      if (copyOnce(database, file)) return { file, remove };
-      await pause(PAUSE_MS);
-    }
-    throw new Error("it is being written to so fast that no copy of it can be made; try again");
+    await copyTo(database, file);
+    return { file, remove };
   } catch (error) {
     remove();
     throw error;
   }
 }
 
-/** False: the log was begun anew meanwhile. */
-function copyOnce(database: string, file: string): boolean {
-  const [log, logCopy] = [`${database}-wal`, `${file}-wal`];
-  const before = header(log);
-  copyFileSync(database, file);
-  if (existsSync(log)) copyFileSync(log, logCopy);
-  else rmSync(logCopy, { force: true });
-  for (const each of [file, logCopy]) if (existsSync(each)) chmodSync(each, 0o600);
-  return before === header(log) && before === header(logCopy);
+async function copyTo(database: string, file: string): Promise<void> {
+  const lock = lockIfFree(database);
+  if (lock === null) return copyWhileUsed(database, file);
+  try {
+    // SQLite would make files beside a database that no process has open, so the bytes are copied. While we hold the lock they
+    // stay as they are.
+    for (const end of ["", "-wal"]) {
+      if (end !== "" && !existsSync(database + end)) continue;
+      copyFileSync(database + end, file + end);
+      chmodSync(file + end, 0o600);
+    }
+  } finally {
+    lock.release();
+  }
 }
 
-/** Empty when there is no log, or nothing in it. */
-function header(file: string): string {
-  if (!existsSync(file)) return "";
-  const opened = openSync(file, "r");
+async function copyWhileUsed(database: string, file: string): Promise<void> {
+  const raw = new DatabaseSync(database, { readOnly: true });
   try {
-    const bytes = Buffer.alloc(HEADER_BYTES);
-    return bytes.subarray(0, readSync(opened, bytes, 0, HEADER_BYTES, 0)).toString("hex");
+    await backup(raw, file, { rate: ALL_PAGES });
   } finally {
-    closeSync(opened);
+    raw.close();
   }
 }

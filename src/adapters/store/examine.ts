@@ -7,7 +7,7 @@ import { sql } from "kysely";
 import { unusable } from "./store-failure.ts";
 import { lockHolder } from "./lock-holder.ts";
 import { schemaState } from "./schema.ts";
-import { takeSnapshot } from "./database-copy.ts";
+import { copyDatabase } from "./database-copy.ts";
 import { openCopy } from "./sqlite.ts";
 
 export type DatabaseState = {
@@ -35,9 +35,9 @@ export async function examineDatabase(path: string): Promise<DatabaseState> {
 }
 
 async function contentState(file: string): Promise<"older" | "current"> {
-  const snapshot = await takeSnapshot(file);
+  const copy = await copyDatabase(file);
   try {
-    const db = openCopy(snapshot.file);
+    const db = openCopy(copy.file);
     try {
       const state = await schemaState(db);
       const { rows } = await sql<{ quick_check: string }>`pragma quick_check(1)`.execute(db);
@@ -47,7 +47,7 @@ async function contentState(file: string): Promise<"older" | "current"> {
       await db.destroy();
     }
   } finally {
-    snapshot.remove();
+    copy.remove();
   }
 }
 

@@ -2,18 +2,20 @@
 
 import { existsSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { basename } from "node:path";
-import { takeSnapshot } from "./database-copy.ts";
+import { copyDatabase } from "./database-copy.ts";
+import { lockFile } from "./process-lock.ts";
 import { openCopy } from "./sqlite.ts";
 
 const LOCKS = "/proc/locks";
 
 /**
- * The process that has the file locked. 0: one whose number is not visible from here. Null: the system does not tell.
+ * The process that uses the database. 0: one whose number is not visible from here. Null: none, or the system does not tell.
  * The kernel's list of file locks (proc_locks(5)): SQLite's are POSIX locks, found by the file's inode.
  */
 export function lockHolder(file: string): number | null {
-  if (!existsSync(LOCKS)) return null;
-  const { ino } = statSync(file);
+  const lock = lockFile(file);
+  if (!existsSync(LOCKS) || !existsSync(lock)) return null;
+  const { ino } = statSync(lock);
   for (const line of readFileSync(LOCKS, "utf8").split("\n")) {
     const [, pid, inode] = /\sPOSIX\s+\S+\s+\S+\s+(-?\d+)\s+[0-9a-f]+:[0-9a-f]+:(\d+)\s/.exec(line) ?? [];
     if (inode === String(ino)) return Math.max(Number(pid), 0);
@@ -40,9 +42,9 @@ function nameOf(pid: number): string {
 
 /** `app.ts` names an owner by its machine and process, which `open.ts` makes unique. */
 async function lastOwner(file: string): Promise<{ host: string; pid: string } | null> {
-  const snapshot = await takeSnapshot(file);
+  const copy = await copyDatabase(file);
   try {
-    const db = openCopy(snapshot.file);
+    const db = openCopy(copy.file);
     const row = await db
       .selectFrom("owners")
       .select("owner")
@@ -53,6 +55,6 @@ async function lastOwner(file: string): Promise<{ host: string; pid: string } | 
     const [, host = "", pid = ""] = /^(\S+) (\d+) \S+$/.exec(row?.owner ?? "") ?? [];
     return host === "" ? null : { host, pid };
   } finally {
-    snapshot.remove();
+    copy.remove();
   }
 }

@@ -50,7 +50,11 @@ async function redact(db: Database, key: AuditKey, wanted: Wanted): Promise<Reda
   const redacted = await write(db, (trx) => erase(trx, key, wanted));
   // What was deleted still stands in free pages and in the log: both are written anew.
   await sql`vacuum`.execute(db);
-  await sql`pragma wal_checkpoint(truncate)`.execute(db);
+  const { rows } = await sql<{ busy: number }>`pragma wal_checkpoint(truncate)`.execute(db);
+  if (rows[0]?.busy !== 0)
+    throw new TypeError(
+      "The text is erased, but another program is reading the database, so its old bytes stay in the write-ahead log. End that program, and start and stop Countersign once.",
+    );
   return redacted;
 }
 

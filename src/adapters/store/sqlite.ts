@@ -4,6 +4,7 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { Kysely, SqliteDialect, type SqliteDatabase, type SqliteStatement } from "kysely";
+import { type ProcessLock, takeLock } from "./process-lock.ts";
 import { type SameFile, watchFile } from "./same-file.ts";
 import type { Engine } from "./schema.ts";
 import type { Database, Tables } from "./tables.ts";
@@ -21,21 +22,36 @@ export const SQLITE: Engine = {
 
 /** Marks a file as ours («CSgn»), so that a database of something else is never touched. */
 const APPLICATION_ID = 0x43_53_67_6e;
-/** How long to wait for another process to let go of the file (ms): a restart overlaps a little. */
-const BUSY_MS = 1_000;
+/** How long to wait for another process to let go of the database (ms): a restart overlaps a little. */
+const LOCK_WAIT_MS = 1_000;
+/** How long to wait for another program that writes to the file (ms). The wait stops the event loop. */
+const BUSY_MS = 200;
 /** Statements kept ready. The queries are some forty texts; lists of varying length make more. */
 const MAX_STATEMENTS = 200;
 
 /** Throws when the file cannot be used, or another process uses it. */
 export function openSqlite(path: string): Database {
   const file = path === ":memory:" ? path : resolve(path);
-  if (file !== ":memory:") createFile(file);
+  if (file === ":memory:") return opened(file, NO_LOCK);
+  createFile(file);
+  const lock = takeLock(file, LOCK_WAIT_MS);
+  try {
+    return opened(file, lock);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+const NO_LOCK: ProcessLock = { release: () => undefined };
+
+function opened(file: string, lock: ProcessLock): Database {
   const raw = new DatabaseSync(file, { timeout: BUSY_MS });
   try {
     prepareFile(raw);
     if (file !== ":memory:") closeToOthers(file);
     const sameFile = file === ":memory:" ? () => undefined : watchFile(file);
-    return new Kysely<Tables>({ dialect: new SqliteDialect({ database: adapted(raw, sameFile) }) });
+    return new Kysely<Tables>({ dialect: new SqliteDialect({ database: adapted(raw, { lock, sameFile }) }) });
   } catch (error) {
     raw.close();
     throw error;
@@ -57,22 +73,18 @@ export function openCopy(file: string): Database {
 const isOurs = (raw: DatabaseSync): boolean =>
   raw.prepare("pragma application_id").get()?.["application_id"] === APPLICATION_ID;
 
-/** SQLite gives its side files (-wal) the mode of the database file. */
+/** SQLite gives its side files (-wal, -shm) the mode of the database file. */
 function createFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   if (!existsSync(file)) closeSync(openSync(file, "a", 0o600));
 }
 
 function closeToOthers(file: string): void {
-  for (const each of [file, `${file}-wal`]) if (existsSync(each)) chmodSync(each, 0o600);
+  for (const each of [file, `${file}-wal`, `${file}-shm`]) if (existsSync(each)) chmodSync(each, 0o600);
 }
 
-/**
- * The exclusive lock is the guard against a second process: it is taken here, kept until the process ends, however it ends, and
- * makes a shared-memory file (-shm) needless. FULL flushes every commit; fullfsync is what macOS calls a real flush.
- */
+/** FULL flushes every commit; fullfsync is what macOS calls a real flush. */
 function prepareFile(raw: DatabaseSync): void {
-  raw.exec("pragma locking_mode = exclusive");
   const empty = raw.prepare("select 1 from sqlite_schema").get() === undefined;
   if (!isOurs(raw) && !empty) throw new Error("it is the database of another program");
   raw.exec("pragma journal_mode = wal; pragma synchronous = full; pragma fullfsync = on");
@@ -80,10 +92,16 @@ function prepareFile(raw: DatabaseSync): void {
   raw.exec(`begin immediate; pragma application_id = ${APPLICATION_ID}; commit`);
 }
 
-function adapted(raw: DatabaseSync, sameFile: SameFile = () => undefined): SqliteDatabase {
+type Guards = { readonly lock: ProcessLock; readonly sameFile: SameFile };
+const UNGUARDED: Guards = { lock: NO_LOCK, sameFile: () => undefined };
+
+function adapted(raw: DatabaseSync, { lock, sameFile }: Guards = UNGUARDED): SqliteDatabase {
   const ready = new Map<string, SqliteStatement>();
   return {
-    close: () => raw.close(),
+    close: () => {
+      raw.close();
+      lock.release();
+    },
     prepare(sql) {
       const known = ready.get(sql);
       if (known !== undefined) return known;

@@ -1,8 +1,19 @@
 // What is true of the embedded database file alone.
 
 import { type ChildProcess, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface, type Interface } from "node:readline";
@@ -11,6 +22,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { RunKey } from "#src/domain/ids.ts";
 import type { PortError, Store } from "#src/ports.ts";
+import { copyDatabase } from "#src/adapters/store/database-copy.ts";
 import { openStore } from "#src/adapters/store/open.ts";
 import {
   anApproval,
@@ -123,12 +135,80 @@ test("a second opening inside the same process is refused too", async () => {
   await expect(open()).rejects.toThrow(`process ${process.pid}`);
 });
 
-test("a program that only reads the file is not called a Countersign", async () => {
+test("a program that reads the file keeps nobody out, and is not kept out", async () => {
   await (await open()).close();
-  const reader = new DatabaseSync(file);
+  const reader = new DatabaseSync(file, { readOnly: true });
   closers.push(() => reader.close());
   reader.exec("begin; select * from runs");
-  await expect(open()).rejects.toThrow(/cannot use the database .*: process \d+ \(.+\) is using it$/);
+  const store = await open();
+  const run = aRun();
+  expect(await store.insert(run, {})).toBe("stored");
+  reader.exec("commit");
+  expect(reader.prepare("select key from runs").all()).toEqual([{ key: run.key }]);
+});
+
+test("a program that writes to the file delays a write, and nothing is lost", async () => {
+  const store = await open();
+  const writer = new DatabaseSync(file);
+  closers.push(() => writer.close());
+  writer.exec("begin immediate");
+  const run = aRun();
+  await expect(store.insert(run, {})).rejects.toMatchObject({ code: "store_busy", applied: "no" });
+  writer.exec("rollback");
+  expect(await store.insert(run, {})).toBe("stored");
+});
+
+describe("a copy of the database", () => {
+  async function keysInCopy(): Promise<readonly unknown[]> {
+    const copy = await copyDatabase(file);
+    closers.push(copy.remove);
+    const raw = new DatabaseSync(copy.file);
+    closers.push(() => raw.close());
+    expect(raw.prepare("pragma integrity_check").get()).toEqual({ integrity_check: "ok" });
+    return raw.prepare("select key from runs").all();
+  }
+
+  const filesBeside = (): Record<string, string> =>
+    Object.fromEntries(
+      readdirSync(join(folder, "data")).map((name) => [
+        name,
+        createHash("sha256")
+          .update(readFileSync(join(folder, "data", name)))
+          .digest("hex"),
+      ]),
+    );
+
+  test("holds what is committed while the bot has the database open", async () => {
+    const store = await open();
+    const run = aRun();
+    await store.insert(run, {});
+    expect(await keysInCopy()).toEqual([{ key: run.key }]);
+  });
+
+  test("holds what is committed after the bot was killed, and changes no file", async () => {
+    const { child, lines } = otherProcess("write");
+    let acknowledged = 0;
+    lines.on("line", () => (acknowledged += 1) === 20 && child.kill("SIGKILL"));
+    await once(child, "close");
+    const before = filesBeside();
+    expect((await keysInCopy()).length).toBeGreaterThan(0);
+    expect(filesBeside()).toEqual(before);
+  });
+
+  test("makes no file beside a database that was closed", async () => {
+    await (await open()).close();
+    const before = filesBeside();
+    await keysInCopy();
+    expect(filesBeside()).toEqual(before);
+  });
+
+  test("is whole while another process writes", async () => {
+    const { lines } = otherProcess("write");
+    await once(lines, "line");
+    const seen = [];
+    for (let round = 0; round < 5; round += 1) seen.push((await keysInCopy()).length);
+    expect(seen.toSorted((a, b) => a - b)).toEqual(seen);
+  });
 });
 
 describe("while it is open, a file that is", () => {
@@ -137,6 +217,7 @@ describe("while it is open, a file that is", () => {
     deleted: () => rmSync(file),
     "deleted with its log": () => [file, `${file}-wal`].forEach((each) => rmSync(each)),
     "robbed of its log": () => rmSync(`${file}-wal`),
+    "robbed of its lock": () => rmSync(`${file}.lock`),
     replaced: () => {
       writeFileSync(`${file}.other`, "");
       renameSync(`${file}.other`, file);
