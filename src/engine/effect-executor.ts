@@ -125,24 +125,19 @@ async function markInStore(
   const wanted = (run: Run): boolean =>
     isChecked(run, effect, handle.leave) &&
     reconcile(run, clock.monotonic()).effects.some((each) => effectKey(each) === effectKey(effect));
-  let marked = UNWANTED;
-  const saved = await handle.change(key, (run) => {
-    marked = UNWANTED;
-    if (!wanted(run)) return run;
+  const saved = await handle.transact<Marked>(key, (run) => {
+    if (!wanted(run)) return { run, value: UNWANTED };
     const judged =
       effect.type === "send-decision"
         ? recheckAuthority(run, effect.approval, handle.leave.people, context())
         : STANDS;
-    if (judged.type === "void") return judged.run;
-    if (judged.type === "unverified") {
-      marked = { type: "unverified" };
-      return run;
-    }
+    if (judged.type === "void") return { run: judged.run, value: UNWANTED };
+    if (judged.type === "unverified") return { run, value: { type: "unverified" } };
     const begun = markSending(run, effect, clock.now());
-    marked = { type: "begun", run: begun };
-    return { run: begun, sideWrites: { audit: auditOfSending(begun, effect, clock.now()) } };
+    const sideWrites = { audit: auditOfSending(begun, effect, clock.now()) };
+    return { run: begun, value: { type: "begun", run: begun }, sideWrites };
   });
-  return saved === null ? { type: "lost" } : marked;
+  return saved === null ? { type: "lost" } : saved.value;
 }
 
 const UNWANTED: Marked = { type: "unwanted" };

@@ -3,7 +3,7 @@ import type { RunKey } from "../domain/ids.ts";
 import type { Clock } from "./clock.ts";
 import type { Integrity } from "./integrity.ts";
 import type { Perform } from "./perform-effect.ts";
-import type { AgentService, Change, Chat, Counters, EventLog, People, Store } from "../ports.ts";
+import type { AgentService, Change, Chat, Counters, EventLog, People, Store, Transact } from "../ports.ts";
 
 /** What carrying out an effect needs. */
 export type ExecutorDeps = {
@@ -21,6 +21,7 @@ export type ExecutorDeps = {
 
 /** The way back into the round: how to change the run, and how to have it looked after again. */
 export type EngineHandle = {
+  readonly transact: Transact;
   readonly change: Change;
   readonly again: (key: RunKey, afterMs: number) => void;
 };

@@ -18,9 +18,10 @@ import { auditOfChange, withMarks } from "../audit/run-diff.ts";
 import { capUndecidedEntries } from "../audit/cap-entries.ts";
 import type { EffectExecutor } from "./effect-executor.ts";
 import type { Clock } from "./clock.ts";
-import type { Apply, Change, EventLog, Store, StoredRun } from "../ports.ts";
+import type { Applied, Change, EventLog, Store, StoredRun, Transact } from "../ports.ts";
 
 export type RunEngine = {
+  readonly transact: Transact;
   readonly change: Change;
   /** A run just claimed or inserted: marks left by a dead process become questions, then it is reconciled. */
   resume(stored: StoredRun): Promise<void>;
@@ -46,7 +47,7 @@ export function createRunEngine({ store, context, clock, log, executor }: Deps):
   function compare(run: Run): void {
     alarms.clear(run.key);
     const plan = reconcile(run, clock.monotonic());
-    for (const effect of plan.effects) executor.start(run, effect, { change, again });
+    for (const effect of plan.effects) executor.start(run, effect, { transact, change, again });
     if (plan.wakeAt !== null) again(run.key, plan.wakeAt - clock.monotonic());
     for (const listener of listeners) listener(run, plan);
   }
@@ -63,13 +64,18 @@ export function createRunEngine({ store, context, clock, log, executor }: Deps):
     }
   }
 
-  const change: Change = async (key, apply, { mustHold = true } = {}) => {
+  const transact: Transact = async (key, apply, { mustHold = true } = {}) => {
     const whole = debts.paidBy(key, apply);
-    const changed = await inTurn(key, () => saveChange(store, key, { apply: whole, mustHold, context }));
-    if (changed === null) return null;
+    const done = await inTurn(key, () => saveChange(store, key, { apply: whole, mustHold, context }));
+    if (done === null) return null;
     debts.paid(key);
-    compare(changed);
-    return changed;
+    compare(done.run);
+    return done;
+  };
+
+  const change: Change = async (key, apply, options) => {
+    const done = await transact(key, (run) => withoutValue(apply(run)), options);
+    return done === null ? null : done.run;
   };
 
   async function resume({ run }: StoredRun): Promise<void> {
@@ -83,12 +89,12 @@ export function createRunEngine({ store, context, clock, log, executor }: Deps):
     await executor.stop(ms);
   }
 
-  return { change, resume, onPlan: (listener) => void listeners.push(listener), stop };
+  return { transact, change, resume, onPlan: (listener) => void listeners.push(listener), stop };
 }
 
 type LostEffects = {
   owe(key: RunKey): void;
-  paidBy(key: RunKey, apply: Apply): Apply;
+  paidBy<Value>(key: RunKey, apply: Apply<Value>): Apply<Value>;
   paid(key: RunKey): void;
 };
 
@@ -98,7 +104,7 @@ type LostEffects = {
  */
 function createLostEffects(executor: EffectExecutor, context: () => Context): LostEffects {
   const owed = new Set<RunKey>();
-  const settledFirst = (key: RunKey, apply: Apply): Apply => {
+  const settledFirst = <Value>(key: RunKey, apply: Apply<Value>): Apply<Value> => {
     const mine = (effect: Effect): boolean => executor.isUnderWay(key, effect);
     return (run) => apply(recover(run, context(), mine));
   };
@@ -109,29 +115,32 @@ function createLostEffects(executor: EffectExecutor, context: () => Context): Lo
   };
 }
 
-type Changing = { apply: Apply; mustHold: boolean; context: () => Context };
+type Apply<Value> = (run: Run) => Applied<Value>;
+type Changing<Value> = { apply: Apply<Value>; mustHold: boolean; context: () => Context };
 
-async function saveChange(
+const withoutValue = (applied: ReturnType<Parameters<Change>[1]>): Applied<null> =>
+  "sideWrites" in applied ? { ...applied, value: null } : { run: applied, value: null };
+
+async function saveChange<Value>(
   store: Store,
   key: RunKey,
-  { apply, mustHold, context }: Changing,
-): Promise<Run | null> {
+  { apply, mustHold, context }: Changing<Value>,
+): Promise<{ readonly run: Run; readonly value: Value } | null> {
   for (let clash = 0; clash < MAX_CLASHES; clash += 1) {
     const stored = await store.load(key);
     if (stored === null) return null;
-    const applied = apply(stored.run);
-    const { run: next, sideWrites } = "sideWrites" in applied ? applied : { run: applied, sideWrites: {} };
+    const { run: next, value, sideWrites = {} } = apply(stored.run);
     const ctx = context();
     const capped = capUndecidedEntries(stored.run, next, auditOfChange(stored.run, next, ctx), ctx.now);
     const { run } = capped;
     const audit = [...(sideWrites.audit ?? []), ...capped.audit];
-    if (run === stored.run && audit.length === 0) return run;
+    if (run === stored.run && audit.length === 0) return { run, value };
     const finished = isFinished(run, ctx.monotonic);
     let kept = run;
     const afterAudit = (next: Run, marks: readonly AuditMark[]): Run =>
       (kept = withMarks(next, audit, marks));
     const facts = { ...sideWrites, audit, afterAudit, mustHold, finished };
-    if ((await store.save(stored, run, facts)) === "saved") return kept;
+    if ((await store.save(stored, run, facts)) === "saved") return { run: kept, value };
   }
   return null;
 }

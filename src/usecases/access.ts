@@ -29,7 +29,7 @@ export type UseCaseDeps = {
   store: Store;
   agents: Pick<AgentService, "fetchRun">;
   people: People;
-  engine: Pick<RunEngine, "change" | "resume">;
+  engine: Pick<RunEngine, "transact" | "change" | "resume">;
   context: () => Context;
   newKey: () => string;
   metrics: Counters;

@@ -143,17 +143,16 @@ async function unwatch(deps: UseCaseDeps, by: Asker, id: RunId): Promise<Result<
     (await refusalToKnow(deps, by, before.run)) ??
     (await refusalToUse(deps, { ...by, channel: before.run.channel }));
   if (no !== null) return err(no);
-  let refusal: CommandRefusal | null = null;
-  const after = await deps.engine.change(key, (run) => {
+  const after = await deps.engine.transact<CommandRefusal | null>(key, (run) => {
     const bound = boundBy(applyPolicy(run, deps.context()));
-    const because = bound ?? (isWatched(run) ? null : "not-watched");
-    refusal = because === null ? null : { type: because, run };
-    if (because !== null) return run;
+    const type = bound ?? (isWatched(run) ? null : "not-watched");
+    if (type !== null) return { run, value: { type, run } };
     return {
       run: stopWatching(run, by.user, deps.context()),
+      value: null,
       sideWrites: { audit: [runEntry(run, by, "unwatched", deps.context())] },
     };
   });
-  if (refusal !== null) return err(refusal);
-  return after === null ? err({ type: "unknown-run" }) : ok(after);
+  if (after === null) return err({ type: "unknown-run" });
+  return after.value === null ? ok(after.run) : err(after.value);
 }

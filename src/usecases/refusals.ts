@@ -22,7 +22,7 @@ export type DecideDeps = {
   store: Store;
   agents: Pick<AgentService, "fetchRun">;
   people: Pick<People, "lookUp" | "memberOf">;
-  engine: Pick<RunEngine, "change">;
+  engine: Pick<RunEngine, "transact" | "change">;
   context: () => Context;
   metrics: Counters;
 };

@@ -110,8 +110,7 @@ async function commit(
   ticket: FormTicket,
   submitted: Submitted,
 ): Promise<Result<Run, RefusedAttempt>> {
-  const outcome: { result: Result<Run, Refusal> } = { result: err({ type: "unknown" }) };
-  const after = await deps.engine.change(
+  const after = await deps.engine.transact<Result<Run, Refusal>>(
     ticket.run,
     (run) => {
       const ctx = deps.context();
@@ -119,20 +118,19 @@ async function commit(
         submitted.fetched === null ? run : observeFetched(run, submitted.fetched, ctx),
         ctx,
       );
-      outcome.result = decide(newest, submissionOf(ticket, submitted), ctx);
-      if (outcome.result.ok && outcome.result.value === newest) return newest;
+      const value = decide(newest, submissionOf(ticket, submitted), ctx);
+      if (value.ok && value.value === newest) return { run: newest, value };
       const { policy } = standing(deps, newest, ticket);
-      const entry = entryOf(newest, ticket, { ...submitted, at: ctx.now }, outcome.result);
+      const entry = entryOf(newest, ticket, { ...submitted, at: ctx.now }, value);
       const audit = [{ ...entry, policy }];
-      return { run: outcome.result.ok ? outcome.result.value : newest, sideWrites: { audit } };
+      return { run: value.ok ? value.value : newest, value, sideWrites: { audit } };
     },
     { mustHold: false },
   );
-  const { result } = outcome;
   if (after === null) return err({ refusal: { type: "unknown" }, run: null });
-  if (result.ok) return ok(after);
-  deps.metrics.refusal(result.error.type);
-  return err({ refusal: result.error, run: after });
+  if (after.value.ok) return ok(after.run);
+  deps.metrics.refusal(after.value.error.type);
+  return err({ refusal: after.value.error, run: after.run });
 }
 
 function submissionOf(

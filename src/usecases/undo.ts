@@ -1,8 +1,7 @@
 // Undo on a card: whoever gave an approval takes it back while it is held. It only ever keeps something from being sent, so who
 // they are is told by Slack's signature alone.
 
-import type { Refusal } from "../domain/authorization.ts";
-import { err, ok, type Result } from "../domain/result.ts";
+import { ok, type Result } from "../domain/result.ts";
 import type { Run } from "../domain/run.ts";
 import { undo } from "../domain/undo.ts";
 import { type Click, findCard } from "./open-form.ts";
@@ -17,18 +16,17 @@ export function createUndoDecision(deps: DecideDeps): UndoDecision {
     if (!found.ok) return refused(deps, found.error, click, { step: "undo" });
     const { run, approval, version } = found.value;
     const by = { team: click.team, user: click.user };
-    const outcome: { result: Result<Run, Refusal> } = { result: err({ type: "too-late" }) };
-    const after = await deps.engine.change(
+    const after = await deps.engine.transact(
       run.key,
       (newest) => {
-        outcome.result = undo(newest, { approval: approval.id, version, by }, deps.context());
-        return outcome.result.ok ? outcome.result.value : newest;
+        const value = undo(newest, { approval: approval.id, version, by }, deps.context());
+        return { run: value.ok ? value.value : newest, value };
       },
       { mustHold: false },
     );
-    const { result } = outcome;
+    if (after?.value.ok === true) return ok(after.run);
+    const refusal = after === null ? ({ type: "too-late" } as const) : after.value.error;
     const tried = { step: "undo", approval: approval.id, saw: approval.request } as const;
-    if (!result.ok) return refused(deps, { refusal: result.error, run }, click, tried);
-    return after === null ? err({ refusal: { type: "unknown" }, run: null }) : ok(after);
+    return refused(deps, { refusal, run }, click, tried);
   };
 }
