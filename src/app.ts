@@ -14,7 +14,8 @@ import { policyLoadedEntry, type Program, programStartedEntry } from "./audit/en
 import { type Clock, createClock, type MachineClock } from "./engine/clock.ts";
 import { type Bot, createBot } from "./bot.ts";
 import type { AuditReaders } from "./notifications/notification.ts";
-import { PortError, type Store } from "./ports.ts";
+import { PortError } from "./ports.ts";
+import type { Store } from "./ports/store.ts";
 import { slowestProbeMs } from "./engine/service-breaker.ts";
 import { createMetrics, type Metrics } from "./adapters/http/metrics.ts";
 import { startHttp } from "./adapters/http/server.ts";

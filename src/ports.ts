@@ -1,28 +1,13 @@
 // What the use cases need of the outside world, in domain words. No Slack, SQL or HTTP word stands here.
 
-import type { Request, Verdict } from "./domain/approval.ts";
-import type { AuditMark } from "./domain/audit/hash-chain.ts";
-import type { NonceBinding, Person } from "./domain/authorization.ts";
+import type { Verdict } from "./domain/approval.ts";
+import type { Person } from "./domain/authorization.ts";
 import type { Outcome } from "./domain/effect.ts";
-import type {
-  ApprovalId,
-  ChannelId,
-  GroupId,
-  MessageTs,
-  Nonce,
-  RunId,
-  RunKey,
-  TeamId,
-  UserId,
-} from "./domain/ids.ts";
+import type { ApprovalId, ChannelId, GroupId, MessageTs, RunId, TeamId, UserId } from "./domain/ids.ts";
 import type { Json } from "./domain/json.ts";
 import type { UploadedFile } from "./domain/posted-message.ts";
 import type { NoticeContent, Run, Slot } from "./domain/run.ts";
 import type { Snapshot } from "./domain/snapshot.ts";
-import type { AuditEntry } from "./audit/entry.ts";
-import type { AuditLog } from "./notifications/notification.ts";
-
-export type { AuditEntry } from "./audit/entry.ts";
 
 /**
  * The world failed. `applied` says what is known of the call: "no", surely not; "maybe", its answer was lost.
@@ -126,98 +111,6 @@ export type PacedEffect = {
   readonly urgency: 0 | 1 | 2 | 3;
 };
 
-/** A run as its row has it, with what a writer must prove. */
-export type StoredRun = { readonly run: Run; readonly revision: number };
-
-/** What a commit writes beside the run, in the same transaction. */
-export type SideWrites = {
-  readonly audit?: readonly AuditEntry[];
-  /** `save` stores what this makes of the run once it is known where its audit entries stand. */
-  readonly afterAudit?: (run: Run, marks: readonly AuditMark[]) => Run;
-  /** Unique: the slash command or form that asked for this run. A second run under the same one is not stored. */
-  readonly intention?: string;
-};
-
-/** Something in the database that this program did not write. */
-export type Finding = {
-  /** Names the place and what stands there: the same place changed once more is another finding. */
-  readonly id: string;
-  /** For people: what is not as it was written. Ours, without texts from the database. */
-  readonly words: string;
-  readonly run: RunKey | null;
-};
-
-/** A modal that was opened: what its nonce stands for, and what its person saw. */
-export type FormTicket = NonceBinding & {
-  readonly run: RunKey;
-  readonly verdict: Verdict;
-  readonly saw: Request;
-  readonly at: number;
-};
-
-/**
- * What we remember. Every method is one transaction and rejects with PortError when the database fails.
- * A store is opened for one owner (this process), who holds runs under a lease.
- */
-export type Store = AuditLog & {
-  /** "known" when a run of this intention, or watching this run id, is stored already. */
-  insert(run: Run, sideWrites: SideWrites): Promise<"stored" | { readonly known: RunKey }>;
-  /** A run that was changed outside Countersign is condemned (domain/mark-tampered.ts), here and wherever else a run is read. */
-  load(key: RunKey): Promise<StoredRun | null>;
-  /** "lost", and nothing is written, when the revision is stale or, with `mustHold`, when the lease is another's. */
-  save(
-    stored: StoredRun,
-    next: Run,
-    sideWrites?: SideWrites & { readonly mustHold?: boolean; readonly finished?: boolean },
-  ): Promise<"saved" | "lost">;
-  byRunId(id: RunId): Promise<RunKey | null>;
-  /** The run and approval that a button belongs to, whatever its card version. One that was changed is none. */
-  byButton(
-    nonce: Nonce,
-  ): Promise<{ readonly run: RunKey; readonly approval: ApprovalId; readonly version: number } | null>;
-  saveForm(ticket: FormTicket, audit?: readonly AuditEntry[]): Promise<void>;
-  /** One that was changed is none. */
-  form(nonce: Nonce): Promise<FormTicket | null>;
-  /** One listener, which hears at once what was found before. What it hears of is not believed: see each method. */
-  hearTampering(listener: (finding: Finding) => void): void;
-  /** Newest first. */
-  list(filter: {
-    channels: readonly ChannelId[];
-    only: "unfinished" | "pending" | "all";
-    /** Only this person's runs, or only those of others; left out: everybody's. */
-    asked?: { readonly by: UserId } | { readonly notBy: UserId };
-    limit: number;
-  }): Promise<readonly Run[]>;
-  channelsInUse(): Promise<readonly ChannelId[]>;
-  audit(entries: readonly AuditEntry[]): Promise<void>;
-  /** A fast look at the audit: its newest entries, and the heads that the runs remember. */
-  checkAudit(): Promise<readonly Finding[]>;
-  /** All runs, forms and buttons that were changed outside Countersign. Reads every one of them. */
-  checkSeals(): Promise<readonly Finding[]>;
-  /** All of it, which takes seconds where it is long, and holds nothing else up. Null: it is whole. */
-  walkAudit(): Promise<Finding | null>;
-  /** Of the key that signs the audit now; base64. */
-  auditPublicKey(): string;
-  /** Takes unfinished runs that nobody holds, or whose lease has lapsed. */
-  claim(now: number, leaseMs: number, limit: number): Promise<readonly StoredRun[]>;
-  renew(now: number, leaseMs: number): Promise<void>;
-  /** Hands back everything this owner holds. */
-  release(): Promise<void>;
-  /** Removes finished runs whose last change is older than `before` (ms); the audit stays. */
-  forget(before: number): Promise<number>;
-  /** A small document of its own that is loaded and saved whole, such as the outage notices. */
-  document(name: string): Promise<Json>;
-  putDocument(name: string, value: Json): Promise<void>;
-  /** Remembers the mark until `keepMs` later; true the first time only. */
-  markSeen(mark: string, at: number, keepMs: number): Promise<boolean>;
-  /** The mark counts as new again. May be called twice. */
-  unmark(mark: string): Promise<void>;
-  ping(): Promise<void>;
-  close(): Promise<void>;
-};
-
-// The port to what Slack says of people. Always by id.
-
 /** Membership may be this old (ms) for reading, where it lets somebody read. */
 export const MEMBERSHIP_AGE_MS = 60_000;
 /** A «no» is asked again: somebody may have joined a moment ago (ms). Not for each question: whoever keeps asking uses up nobody's look-ups. */
@@ -272,31 +165,3 @@ export type Counters = {
   /** Findings of tampering that nobody has acknowledged. */
   tampered(findings: number): void;
 };
-
-/** A run as it is to be saved, what is written beside it, and what the caller learns from it. */
-export type Applied<Value> = {
-  readonly run: Run;
-  readonly value: Value;
-  readonly sideWrites?: SideWrites;
-};
-
-/** `mustHold`: nothing is saved unless this process holds the run's lease. True unless given. */
-export type ChangeOptions = { readonly mustHold?: boolean };
-
-/**
- * Applies `apply` to the newest run and saves the result. `apply` is called again when somebody else saved first, so it must not
- * act. Resolves to the run as saved and the `value` of that call; null when there is no such run or another process holds its
- * lease. Rejects with PortError when the store fails; then nothing was written.
- */
-export type Transact = <Value>(
-  key: RunKey,
-  apply: (run: Run) => Applied<Value>,
-  options?: ChangeOptions,
-) => Promise<{ readonly run: Run; readonly value: Value } | null>;
-
-/** As `Transact`, where the caller needs only the run. */
-export type Change = (
-  key: RunKey,
-  apply: (run: Run) => Run | { readonly run: Run; readonly sideWrites: SideWrites },
-  options?: ChangeOptions,
-) => Promise<Run | null>;

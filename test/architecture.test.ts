@@ -19,7 +19,7 @@ type Layer = {
 
 const NONE: readonly string[] = [];
 const DOMAIN = ["src/domain/"];
-const CORE = [...DOMAIN, "src/audit/", "src/notifications/notification.ts", "src/ports.ts"];
+const CORE = [...DOMAIN, "src/audit/", "src/notifications/notification.ts", "src/ports.ts", "src/ports/"];
 const BOT = [...CORE, "src/engine/", "src/notifications/", "src/usecases/", "src/bot.ts"];
 
 /** The bot. The first row that fits counts. */
@@ -32,6 +32,11 @@ const PRODUCT: readonly Layer[] = [
   { place: "src/notifications/notification.ts", own: [...DOMAIN, "src/audit/"], packages: NONE },
   {
     place: "src/ports.ts",
+    own: [...DOMAIN, "src/audit/", "src/notifications/notification.ts"],
+    packages: NONE,
+  },
+  {
+    place: "src/ports/",
     own: [...DOMAIN, "src/audit/", "src/notifications/notification.ts"],
     packages: NONE,
   },

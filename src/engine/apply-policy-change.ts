@@ -1,12 +1,13 @@
 import type { Context } from "../domain/context.ts";
 import { applyPolicy } from "../domain/applied-rule.ts";
-import type { Change, Store } from "../ports.ts";
+import type { RunStore } from "../ports/store.ts";
+import type { Change } from "./change.ts";
 
 const MAX_RUNS = 100_000;
 
 /** Every card that waits for a decision shows the rule it stands under now. */
 export async function applyPolicyToWaiting(
-  store: Pick<Store, "list" | "channelsInUse">,
+  store: Pick<RunStore, "list" | "channelsInUse">,
   change: Change,
   context: () => Context,
 ): Promise<void> {

@@ -6,7 +6,8 @@ import { afterRejoining, markMaybeDeleted, messagesToKeep } from "../domain/dele
 import type { Run, Slot } from "../domain/run.ts";
 import type { Clock } from "./clock.ts";
 import { DueQueue } from "./due-queue.ts";
-import { type Chat, type EventLog, type PacedEffect, PortError, type Store } from "../ports.ts";
+import { type Chat, type EventLog, type PacedEffect, PortError } from "../ports.ts";
+import type { RunStore } from "../ports/store.ts";
 import type { RunEngine } from "./run-engine.ts";
 
 export type CardSweep = {
@@ -27,7 +28,7 @@ const MOST_UNKNOWN = 500;
 
 type Deps = {
   engine: Pick<RunEngine, "change" | "onPlan">;
-  store: Pick<Store, "list">;
+  store: Pick<RunStore, "list">;
   chat: Pick<Chat, "waitForTurn" | "isThere">;
   clock: Clock;
   log: EventLog;

@@ -3,14 +3,16 @@ import type { RunKey } from "../domain/ids.ts";
 import type { Clock } from "./clock.ts";
 import type { Integrity } from "./integrity.ts";
 import type { Perform } from "./perform-effect.ts";
-import type { AgentService, Change, Chat, Counters, EventLog, People, Store, Transact } from "../ports.ts";
+import type { AgentService, Chat, Counters, EventLog, People } from "../ports.ts";
+import type { AuditLog, RunStore } from "../ports/store.ts";
+import type { Change, Transact } from "./change.ts";
 
 /** What carrying out an effect needs. */
 export type ExecutorDeps = {
   readonly agents: Pick<AgentService, "fetchRun">;
   readonly chat: Pick<Chat, "waitForTurn">;
   readonly people: Pick<People, "lookUp" | "memberOf">;
-  readonly store: Pick<Store, "byRunId" | "provenEntry" | "settledAfter">;
+  readonly store: Pick<RunStore, "byRunId"> & Pick<AuditLog, "provenEntry" | "settledAfter">;
   readonly integrity: Pick<Integrity, "found" | "state">;
   readonly perform: Perform;
   readonly context: () => Context;

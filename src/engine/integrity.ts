@@ -12,7 +12,8 @@ import { err, ok, type Result } from "../domain/result.ts";
 import { auditEntry, type KeptEntry } from "../audit/entry.ts";
 import type { Clock } from "./clock.ts";
 import { FAULT_WORDS } from "../audit/fault-words.ts";
-import type { Counters, EventLog, Finding, Store } from "../ports.ts";
+import type { Counters, EventLog } from "../ports.ts";
+import type { AuditLog, Finding, TamperChecks } from "../ports/store.ts";
 
 export type Integrity = {
   /** Takes up what was found before, and looks anew. Rejects when the store fails. */
@@ -37,7 +38,8 @@ export type IntegrityState = {
 export type NotAcknowledged = "nothing-open" | "other-findings" | "no-reason";
 
 type Deps = {
-  readonly store: Pick<Store, "audit" | "auditAfter" | "provenEntry" | "hearTampering" | "checkAudit">;
+  readonly store: Pick<AuditLog, "audit" | "auditAfter" | "provenEntry"> &
+    Pick<TamperChecks, "hearTampering" | "checkAudit">;
   readonly context: () => Pick<Context, "now" | "digest">;
   readonly clock: Clock;
   readonly log: EventLog;

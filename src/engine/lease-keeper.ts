@@ -2,7 +2,8 @@
 // all of them are watched again with nobody typing anything.
 
 import type { Clock } from "./clock.ts";
-import type { EventLog, Store } from "../ports.ts";
+import type { EventLog } from "../ports.ts";
+import type { LeaseStore } from "../ports/store.ts";
 import type { RunEngine } from "./run-engine.ts";
 
 export const LEASE_MS = 60_000;
@@ -11,7 +12,7 @@ const CLAIM_BATCH = 200;
 export type LeaseKeeper = { start(): Promise<number>; stop(): void };
 
 type Deps = {
-  store: Pick<Store, "claim" | "renew">;
+  store: Pick<LeaseStore, "claim" | "renew">;
   engine: Pick<RunEngine, "resume">;
   clock: Clock;
   log: EventLog;

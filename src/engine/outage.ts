@@ -3,7 +3,9 @@
 import type { ChannelId } from "../domain/ids.ts";
 import type { Run } from "../domain/run.ts";
 import type { Clock } from "./clock.ts";
-import type { Change, Counters, EventLog, Store } from "../ports.ts";
+import type { Counters, EventLog } from "../ports.ts";
+import type { RunStore } from "../ports/store.ts";
+import type { Change } from "./change.ts";
 import type { ServiceBreaker, ServiceState } from "./service-breaker.ts";
 
 /** DESIGN.md: one notice when the service is down for more than a minute. */
@@ -13,7 +15,7 @@ const MAX_RUNS = 100_000;
 export type OutageAnnouncer = { start(): void; stop(): void };
 
 type Deps = {
-  store: Pick<Store, "list" | "channelsInUse">;
+  store: Pick<RunStore, "list" | "channelsInUse">;
   guard: Pick<ServiceBreaker, "state">;
   change: Change;
   clock: Clock;

@@ -6,9 +6,9 @@ import type { Approval, Decision } from "../domain/approval.ts";
 import { type Run, runId } from "../domain/run.ts";
 import type { AuditEntry } from "../audit/entry.ts";
 import { FAULT_WORDS } from "../audit/fault-words.ts";
-import type { Finding, Store } from "../ports.ts";
+import type { AuditLog, Finding } from "../ports/store.ts";
 
-type Shelf = Pick<Store, "provenEntry" | "settledAfter">;
+type Shelf = Pick<AuditLog, "provenEntry" | "settledAfter">;
 
 /** What the decision rests on: equal only for the very same decision. Null: the approval is not decided. */
 export function decisionFingerprint({ state }: Approval): string | null {

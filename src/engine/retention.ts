@@ -1,14 +1,15 @@
 // Finished runs and their texts go after a while; the audit stays.
 
 import type { Clock } from "./clock.ts";
-import type { EventLog, Store } from "../ports.ts";
+import type { EventLog } from "../ports.ts";
+import type { RunStore } from "../ports/store.ts";
 
 /** How long a finished run is remembered (ms). Ours: long enough for «what was that last week?», short enough for its texts. */
 export const KEEP_FINISHED_MS = 30 * 24 * 60 * 60_000;
 const SWEEP_EVERY_MS = 60 * 60_000;
 
 export function createRetention(
-  store: Pick<Store, "forget">,
+  store: Pick<RunStore, "forget">,
   clock: Clock,
   log: EventLog,
 ): { start(): void; stop(): void } {

@@ -5,11 +5,12 @@ import type { Context } from "../domain/context.ts";
 import type { RunId } from "../domain/ids.ts";
 import { supersede } from "../domain/observe-missing.ts";
 import { isWatched } from "../domain/run.ts";
-import type { Change, Store } from "../ports.ts";
+import type { RunStore } from "../ports/store.ts";
+import type { Change } from "./change.ts";
 
 /** False: a run of this id is still followed. */
 export async function releaseRunId(
-  { store, context }: { readonly store: Pick<Store, "byRunId">; readonly context: () => Context },
+  { store, context }: { readonly store: Pick<RunStore, "byRunId">; readonly context: () => Context },
   change: Change,
   id: RunId,
 ): Promise<boolean> {

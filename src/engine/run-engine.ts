@@ -18,7 +18,9 @@ import { auditOfChange, withMarks } from "../audit/run-diff.ts";
 import { capUndecidedEntries } from "../audit/cap-entries.ts";
 import type { EffectExecutor } from "./effect-executor.ts";
 import type { Clock } from "./clock.ts";
-import type { Applied, Change, EventLog, Store, StoredRun, Transact } from "../ports.ts";
+import type { EventLog } from "../ports.ts";
+import type { RunStore, StoredRun } from "../ports/store.ts";
+import type { Applied, Change, Transact } from "./change.ts";
 
 export type RunEngine = {
   readonly transact: Transact;
@@ -36,13 +38,20 @@ const MAX_CLASHES = 50;
 /** After a failure of our own (the database, a fault in this program) the run is looked at again this much later (ms). */
 const AFTER_FAILURE_MS = 1_000;
 
-type Deps = { store: Store; context: () => Context; clock: Clock; log: EventLog; executor: EffectExecutor };
+type Deps = {
+  store: RunStore;
+  context: () => Context;
+  clock: Clock;
+  log: EventLog;
+  executor: EffectExecutor;
+};
 
 export function createRunEngine({ store, context, clock, log, executor }: Deps): RunEngine {
   const inTurn = createKeyedLock();
   const alarms = createAlarms(clock);
   const listeners: ((run: Run, plan: Plan) => void)[] = [];
   const debts = createLostEffects(executor, context);
+  const again = (key: RunKey, afterMs: number): void => alarms.set(key, afterMs, () => void wake(key));
 
   function compare(run: Run): void {
     alarms.clear(run.key);
@@ -51,8 +60,6 @@ export function createRunEngine({ store, context, clock, log, executor }: Deps):
     if (plan.wakeAt !== null) again(run.key, plan.wakeAt - clock.monotonic());
     for (const listener of listeners) listener(run, plan);
   }
-
-  const again = (key: RunKey, afterMs: number): void => alarms.set(key, afterMs, () => void wake(key));
 
   /** Looks after a run although nothing happened to it; when the store fails it is tried again. */
   async function wake(key: RunKey): Promise<void> {
@@ -72,11 +79,7 @@ export function createRunEngine({ store, context, clock, log, executor }: Deps):
     compare(done.run);
     return done;
   };
-
-  const change: Change = async (key, apply, options) => {
-    const done = await transact(key, (run) => withoutValue(apply(run)), options);
-    return done === null ? null : done.run;
-  };
+  const change = changeBy(transact);
 
   async function resume({ run }: StoredRun): Promise<void> {
     if (recover(run, context()) === run) return compare(run);
@@ -91,6 +94,11 @@ export function createRunEngine({ store, context, clock, log, executor }: Deps):
 
   return { transact, change, resume, onPlan: (listener) => void listeners.push(listener), stop };
 }
+
+const changeBy =
+  (transact: Transact): Change =>
+  async (key, apply, options) =>
+    (await transact(key, (run) => withoutValue(apply(run)), options))?.run ?? null;
 
 type LostEffects = {
   owe(key: RunKey): void;
@@ -122,7 +130,7 @@ const withoutValue = (applied: ReturnType<Parameters<Change>[1]>): Applied<null>
   "sideWrites" in applied ? { ...applied, value: null } : { run: applied, value: null };
 
 async function saveChange<Value>(
-  store: Store,
+  store: RunStore,
   key: RunKey,
   { apply, mustHold, context }: Changing<Value>,
 ): Promise<{ readonly run: Run; readonly value: Value } | null> {

@@ -7,10 +7,11 @@ import { isRecord, type Json } from "../domain/json.ts";
 import { PLANNED } from "../domain/posted-message.ts";
 import type { KeptEntry } from "../audit/entry.ts";
 import type { AuditReaders, Notification, NotificationFacts } from "./notification.ts";
-import type { EventLog, Store } from "../ports.ts";
+import type { EventLog } from "../ports.ts";
+import type { AuditEvidence, AuditLog, DocumentStore, NotificationStore, RunStore } from "../ports/store.ts";
 
 export type NotificationDeps = {
-  readonly store: Store;
+  readonly store: RunStore & AuditLog & AuditEvidence & NotificationStore & DocumentStore;
   readonly audit: AuditReaders;
   readonly context: () => Context;
   readonly log: EventLog;
@@ -91,7 +92,10 @@ async function addDailyHead({ store, audit, context, log }: NotificationDeps): P
 }
 
 /** Null: the entry is not there, which only a hand that changed the audit brings about. */
-export async function factsOf(store: Store, notification: Notification): Promise<NotificationFacts | null> {
+export async function factsOf(
+  store: AuditLog & RunStore,
+  notification: Notification,
+): Promise<NotificationFacts | null> {
   const entry = await store.auditEntry(notification.entry);
   if (entry === null) return null;
   const { refers } = entry.entry;

@@ -6,17 +6,16 @@ import type { ChannelId, RunKey, TeamId, UserId } from "../domain/ids.ts";
 import { groupsAndChannelsOf, type Principals } from "../domain/policy/policy.ts";
 import type { Result } from "../domain/result.ts";
 import type { Run } from "../domain/run.ts";
-import { aboutTask, auditEntry } from "../audit/entry.ts";
+import { aboutTask, auditEntry, type AuditEntry } from "../audit/entry.ts";
 import {
   type AgentService,
-  type AuditEntry,
   channelsOf,
   type Counters,
   JOINED_AGE_MS,
   type People,
   PortError,
-  type Store,
 } from "../ports.ts";
+import type { AuditLog, RunStore } from "../ports/store.ts";
 import { type AttemptDetails, createNoteRefusal } from "./refusals.ts";
 import type { RunEngine } from "../engine/run-engine.ts";
 
@@ -26,7 +25,7 @@ export const RELAXED_AGE_MS = 60_000;
 export type Asker = { readonly team: TeamId; readonly user: UserId; readonly channel: ChannelId };
 
 export type UseCaseDeps = {
-  store: Store;
+  store: RunStore & AuditLog;
   agents: Pick<AgentService, "fetchRun">;
   people: People;
   engine: Pick<RunEngine, "transact" | "change" | "resume">;

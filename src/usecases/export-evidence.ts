@@ -17,12 +17,14 @@ import {
   refusalToUse,
   type UseCaseDeps,
 } from "./access.ts";
-import { PortError, type Store } from "../ports.ts";
+import { PortError } from "../ports.ts";
+import type { AuditEvidence, AuditLog } from "../ports/store.ts";
 
 /** Resolves to how many entries the file has. */
 export type ExportEvidence = (by: Asker, id: RunId) => Promise<Result<number, CommandRefusal>>;
 
 type Deps = UseCaseDeps & {
+  readonly store: AuditEvidence;
   readonly notificationSender: NotificationSender;
   readonly audit: AuditReaders;
   readonly integrity: Pick<Integrity, "found">;
@@ -105,7 +107,7 @@ const ID_CHARS = 512;
 const MOST_AROUND = 1_000_000;
 
 export async function evidenceOf(
-  store: Store,
+  store: AuditLog & AuditEvidence,
   entries: readonly KeptEntry[],
   { id, user, at }: { readonly id: RunId; readonly user: UserId; readonly at: number },
 ): Promise<Evidence> {
@@ -133,7 +135,7 @@ export async function evidenceOf(
   return { name: `evidence-${id.replace(/[^A-Za-z0-9_-]/g, "").slice(0, 40)}.txt`, text, says };
 }
 
-async function proofLine(store: Store, { seq, link }: KeptEntry): Promise<string> {
+async function proofLine(store: AuditLog & AuditEvidence, { seq, link }: KeptEntry): Promise<string> {
   const previous = seq === 1 ? NO_LINK : ((await store.auditEntry(seq - 1))?.link ?? null);
   return plainJson({ seq, previous, link, ...(await store.auditProof(seq)) });
 }

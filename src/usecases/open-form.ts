@@ -9,7 +9,7 @@ import { contextBehind } from "../domain/run-context.ts";
 import { cardSlot, findApproval, type Run } from "../domain/run.ts";
 import { aboutRequest, auditEntry, momentsOf } from "../audit/entry.ts";
 import { lookUp } from "../engine/look-up-person.ts";
-import type { FormTicket } from "../ports.ts";
+import type { FormTicket } from "../ports/store.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 
 /** A click may rely on facts this old (ms): it only opens a modal. */

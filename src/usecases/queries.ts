@@ -11,8 +11,8 @@ import {
   type HealthReport,
   MEMBERSHIP_AGE_MS,
   type People,
-  type Store,
 } from "../ports.ts";
+import type { RunStore, Store } from "../ports/store.ts";
 import type { ServiceBreaker, ServiceState } from "../engine/service-breaker.ts";
 import type { UnreadableCounts, UnreadableRuns } from "../engine/unreadable-runs.ts";
 import type { Poller } from "../engine/poller.ts";
@@ -49,7 +49,7 @@ export type Health = {
 };
 
 type Deps = {
-  store: Store;
+  store: RunStore & Pick<Store, "ping">;
   people: Pick<People, "channelsOf">;
   agents: Pick<AgentService, "health">;
   gateway: Gateway;

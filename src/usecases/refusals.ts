@@ -7,8 +7,9 @@ import type { ApprovalId, ChannelId, TeamId, UserId } from "../domain/ids.ts";
 import type { RuleRef } from "../domain/policy/policy.ts";
 import { err, type Result } from "../domain/result.ts";
 import type { Run } from "../domain/run.ts";
-import { aboutRequest, auditEntry } from "../audit/entry.ts";
-import type { AgentService, AuditEntry, Counters, People, Store } from "../ports.ts";
+import { aboutRequest, auditEntry, type AuditEntry } from "../audit/entry.ts";
+import type { AgentService, Counters, People } from "../ports.ts";
+import type { AuditLog, FormStore, RunStore } from "../ports/store.ts";
 import type { RunEngine } from "../engine/run-engine.ts";
 
 /** A refusal, and the run it concerns where we know it. */
@@ -19,7 +20,7 @@ export type RefusedAttempt = {
 };
 
 export type DecideDeps = {
-  store: Store;
+  store: RunStore & FormStore & AuditLog;
   agents: Pick<AgentService, "fetchRun">;
   people: Pick<People, "lookUp" | "memberOf">;
   engine: Pick<RunEngine, "transact" | "change">;
@@ -78,11 +79,9 @@ export type NoteRefusal = (
 export type AttemptDetails = Pick<AuditEntry, "step"> &
   Partial<Pick<AuditEntry, "run" | "runId" | "outcome" | "digest" | "text">>;
 
-export function createNoteRefusal({
-  store,
-  metrics,
-  context,
-}: Pick<DecideDeps, "store" | "metrics" | "context">): NoteRefusal {
+type NoteDeps = Pick<DecideDeps, "metrics" | "context"> & { readonly store: RunStore & AuditLog };
+
+export function createNoteRefusal({ store, metrics, context }: NoteDeps): NoteRefusal {
   return async ({ team, user, channel = null }, refusal, tried) => {
     metrics.refusal(refusal);
     const run = await runNamed(store, tried);
@@ -93,7 +92,7 @@ export function createNoteRefusal({
 }
 
 /** The run that somebody named, if it is one of ours. */
-async function runNamed(store: Store, { run = null, runId = null }: AttemptDetails): Promise<Run | null> {
+async function runNamed(store: RunStore, { run = null, runId = null }: AttemptDetails): Promise<Run | null> {
   const key = run ?? (runId === null ? null : await store.byRunId(runId));
   return key === null ? null : ((await store.load(key))?.run ?? null);
 }

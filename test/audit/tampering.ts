@@ -18,7 +18,7 @@ import { RunId, UserId } from "#src/domain/ids.ts";
 import { type AuditKey, auditKeyBeside, auditKeyOf, auditSignatures } from "#src/adapters/store/audit-key.ts";
 import { openAuditFile } from "#src/adapters/store/audit-file.ts";
 import { openStore } from "#src/adapters/store/open.ts";
-import type { AuditEntry } from "#src/ports.ts";
+import type { AuditEntry } from "#src/audit/entry.ts";
 import { anApproval, anAuditEntry, aRun, NOON } from "../make/run.ts";
 
 export const sha256 = (text: string): string => createHash("sha256").update(text, "utf8").digest("hex");

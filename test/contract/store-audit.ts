@@ -8,7 +8,7 @@ import { type ApprovalId, RunId, UserId } from "#src/domain/ids.ts";
 import { PLANNED } from "#src/domain/posted-message.ts";
 import type { Run } from "#src/domain/run.ts";
 import type { Notification } from "#src/notifications/notification.ts";
-import type { AuditEntry } from "#src/ports.ts";
+import type { AuditEntry } from "#src/audit/entry.ts";
 import { auditSignatures } from "#src/adapters/store/audit-key.ts";
 import { signedText } from "#src/domain/audit/hash-chain.ts";
 import {

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, expect } from "vitest";
 import type { RunKey } from "#src/domain/ids.ts";
 import type { Run } from "#src/domain/run.ts";
-import type { Store, StoredRun } from "#src/ports.ts";
+import type { Store, StoredRun } from "#src/ports/store.ts";
 import { aRun, NOON } from "../make/run.ts";
 
 /** Opens a store on an empty database of its own, with a first lease that lasts at least `LEASE_MS`. */

@@ -29,8 +29,8 @@ import {
   type Gateway,
   type People,
   PortError,
-  type Store,
 } from "#src/ports.ts";
+import type { Store } from "#src/ports/store.ts";
 import { openStore } from "#src/adapters/store/open.ts";
 import { createHandClock, type HandClock } from "./clock.ts";
 import { aSnapshot, contextAt } from "./history.ts";

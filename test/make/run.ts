@@ -7,7 +7,8 @@ import { ApprovalId, ChannelId, Nonce, RunId, RunKey, TeamId, UserId } from "#sr
 import { canonicalJson, type Json } from "#src/domain/json.ts";
 import { requestText } from "#src/domain/text/request-text.ts";
 import { adoptedRun, newRun, type Run } from "#src/domain/run.ts";
-import type { AuditEntry, FormTicket } from "#src/ports.ts";
+import type { AuditEntry } from "#src/audit/entry.ts";
+import type { FormTicket } from "#src/ports/store.ts";
 
 export const TEAM = TeamId("T0ACME");
 export const CHANNEL = ChannelId("C0OPS");

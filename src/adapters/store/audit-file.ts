@@ -4,7 +4,7 @@ import type { ChainedEntry, KnownHead } from "../../domain/audit/hash-chain.ts";
 import { parsed, RunId, RunKey } from "../../domain/ids.ts";
 import type { Run } from "../../domain/run.ts";
 import type { KeptEntry } from "../../audit/entry.ts";
-import type { Finding } from "../../ports.ts";
+import type { Finding } from "../../ports/store.ts";
 import type { AuditKey } from "./audit-key.ts";
 import { chainedEntry, keptEntry, LAST_SEQ, newest } from "./append-audit.ts";
 import { announcedKeys, countStrays } from "./check-audit.ts";

@@ -2,7 +2,8 @@
 
 import { RunId } from "../../domain/ids.ts";
 import type { AuditEntry } from "../../audit/entry.ts";
-import type { AuditLog, Notification } from "../../notifications/notification.ts";
+import type { Notification } from "../../notifications/notification.ts";
+import type { AuditEvidence, AuditLog, NotificationStore } from "../../ports/store.ts";
 import { appendAudit, keptEntry, LAST_SEQ } from "./append-audit.ts";
 import type { AuditKey } from "./audit-key.ts";
 import { createProof } from "./proven-entry.ts";
@@ -13,14 +14,18 @@ import { inBatches, read, type Trx, Undo, write } from "./transaction.ts";
 /** More entries than this of one run are not handed out at once; no run has so many. */
 const MOST_OF_A_RUN = 100_000;
 
-export function createAuditLog(db: Database, key: AuditKey): AuditLog {
-  return { ...createReading(db), ...createNotifications(db, key), provenEntry: createProof(db, key) };
+type AuditAndNotifications = AuditLog & Pick<AuditEvidence, "auditProof"> & NotificationStore;
+
+export function createAuditLog(db: Database, key: AuditKey): AuditAndNotifications {
+  return {
+    ...createReading(db),
+    ...createNotifications(db, key),
+    provenEntry: createProof(db, key),
+    audit: async (entries) => void (await write(db, (trx) => appendAudit(trx, entries, key))),
+  };
 }
 
-type Reading = Pick<
-  AuditLog,
-  "auditAfter" | "auditEntry" | "settledAfter" | "auditOfRun" | "auditHead" | "auditText" | "auditProof"
->;
+type Reading = Omit<AuditLog, "audit" | "provenEntry"> & Pick<AuditEvidence, "auditProof">;
 
 function createReading(db: Database): Reading {
   const entries = () => db.selectFrom("audit").select(["seq", "link", "entry"]).where("seq", "<=", LAST_SEQ);
@@ -76,12 +81,7 @@ function ofRun(db: Database, id: string) {
     .execute();
 }
 
-type Notifications = Pick<
-  AuditLog,
-  "addNotifications" | "notifications" | "saveNotification" | "notification" | "dispute"
->;
-
-function createNotifications(db: Database, key: AuditKey): Notifications {
+function createNotifications(db: Database, key: AuditKey): NotificationStore {
   return {
     async addNotifications(notifications) {
       if (notifications.length === 0) return;

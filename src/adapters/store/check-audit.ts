@@ -6,7 +6,7 @@ import { type ChainedEntry, NO_LINK } from "../../domain/audit/hash-chain.ts";
 import { createKeyOrder, keyChangeIn } from "../../domain/audit/key-order.ts";
 import { type AuditFault, parsedEntry, rowFault } from "../../domain/audit/verify-chain.ts";
 import { FAULT_WORDS } from "../../audit/fault-words.ts";
-import type { Finding } from "../../ports.ts";
+import type { Finding } from "../../ports/store.ts";
 import { chainedEntry, LAST_SEQ } from "./append-audit.ts";
 import { auditSignatures } from "./audit-key.ts";
 import { digestOf } from "./digest.ts";

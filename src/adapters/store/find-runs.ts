@@ -2,7 +2,8 @@
 
 import { sql } from "kysely";
 import type { RunKey } from "../../domain/ids.ts";
-import type { PortError, Store } from "../../ports.ts";
+import type { PortError } from "../../ports.ts";
+import type { RunStore } from "../../ports/store.ts";
 import { fromRow, readable, type Reading, STORED } from "./run-row.ts";
 import { brokenButton, isSealed } from "./seals.ts";
 import type { Database } from "./tables.ts";
@@ -10,7 +11,7 @@ import { read } from "./transaction.ts";
 
 type Deps = { db: Database; reading: Reading; onCorrupt: (key: RunKey, error: PortError) => void };
 
-type FindRuns = Pick<Store, "load" | "byRunId" | "byButton" | "list" | "channelsInUse">;
+type FindRuns = Pick<RunStore, "load" | "byRunId" | "byButton" | "list" | "channelsInUse">;
 
 export function createFindRuns({ db, reading, onCorrupt }: Deps): FindRuns {
   return {
@@ -52,7 +53,7 @@ export function createFindRuns({ db, reading, onCorrupt }: Deps): FindRuns {
   };
 }
 
-async function listed(db: Database, filter: Parameters<Store["list"]>[0]) {
+async function listed(db: Database, filter: Parameters<RunStore["list"]>[0]) {
   if (filter.channels.length === 0) return [];
   let query = db
     .selectFrom("runs")

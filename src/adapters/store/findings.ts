@@ -1,7 +1,7 @@
 // What the store finds in its database that this program did not write. Kept until somebody listens, so that nothing that is
 // found while the store opens is lost.
 
-import type { Finding } from "../../ports.ts";
+import type { Finding } from "../../ports/store.ts";
 
 export type Findings = {
   readonly report: (finding: Finding) => void;

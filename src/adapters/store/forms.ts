@@ -1,6 +1,6 @@
-// What is kept beside the runs: open forms, the audit, small documents.
+// What is kept beside the runs: open forms and small documents.
 
-import type { FormTicket, Store } from "../../ports.ts";
+import type { DocumentStore, FormStore, FormTicket, ReplayCache } from "../../ports/store.ts";
 import type { AuditKey } from "./audit-key.ts";
 import { appendAudit } from "./append-audit.ts";
 import { fromTicketRow, parsedJson, type Reading, ticketRow } from "./run-row.ts";
@@ -8,13 +8,11 @@ import type { Seals } from "./seals.ts";
 import type { Database } from "./tables.ts";
 import { read, type Trx, write } from "./transaction.ts";
 
-type Forms = Pick<Store, "saveForm" | "form" | "audit" | "document" | "putDocument">;
-
 export function createForms(
   db: Database,
   key: AuditKey,
   reading: Reading & { readonly seals: Seals },
-): Forms {
+): FormStore & DocumentStore {
   return {
     saveForm: (ticket, audit = []) =>
       write(db, async (trx) => {
@@ -28,8 +26,6 @@ export function createForms(
       );
       return row === undefined ? null : fromTicketRow(db, row, reading);
     },
-
-    audit: async (entries) => void (await write(db, (trx) => appendAudit(trx, entries, key))),
 
     async document(name) {
       const row = await read(() =>
@@ -67,7 +63,7 @@ async function addModal(
 
 // Which signed requests have been taken. In the database and not in memory, so that a restart is no second chance.
 
-export function createSeenRequests(db: Database): Pick<Store, "markSeen" | "unmark"> {
+export function createSeenRequests(db: Database): ReplayCache {
   return {
     markSeen: (mark, at, keepMs) =>
       write(db, async (trx) => {

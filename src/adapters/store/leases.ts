@@ -3,7 +3,8 @@
 
 import { type ExpressionBuilder, sql } from "kysely";
 import type { RunKey } from "../../domain/ids.ts";
-import type { PortError, Store } from "../../ports.ts";
+import type { PortError } from "../../ports.ts";
+import type { LeaseStore } from "../../ports/store.ts";
 import { readable, type Reading, STORED } from "./run-row.ts";
 import type { Database, Tables } from "./tables.ts";
 import { type Trx, write } from "./transaction.ts";
@@ -15,12 +16,7 @@ type Deps = {
   onCorrupt: (key: RunKey, error: PortError) => void;
 };
 
-export function createLeases({
-  db,
-  owner,
-  reading,
-  onCorrupt,
-}: Deps): Pick<Store, "claim" | "renew" | "release"> {
+export function createLeases({ db, owner, reading, onCorrupt }: Deps): LeaseStore {
   return {
     async claim(now, leaseMs, limit) {
       const rows = await write(db, async (trx) => {

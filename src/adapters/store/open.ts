@@ -3,7 +3,8 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import type { RunKey } from "../../domain/ids.ts";
-import type { PortError, Store } from "../../ports.ts";
+import type { PortError } from "../../ports.ts";
+import type { Store } from "../../ports/store.ts";
 import { type AuditKey, auditKeyBeside, auditKeyFile, auditKeyOf, readAuditKey } from "./audit-key.ts";
 import { newest } from "./append-audit.ts";
 import { checkAudit } from "./check-audit.ts";

@@ -3,7 +3,7 @@
 import { type ChainedEntry, linkText, NO_LINK } from "../../domain/audit/hash-chain.ts";
 import { type AuditFault, rowFault } from "../../domain/audit/verify-chain.ts";
 import type { KeptEntry } from "../../audit/entry.ts";
-import type { Proven } from "../../notifications/notification.ts";
+import type { Proven } from "../../ports/store.ts";
 import { chainedEntry, keptEntry } from "./append-audit.ts";
 import { type AuditKey, auditSignatures } from "./audit-key.ts";
 import { digestOf } from "./digest.ts";

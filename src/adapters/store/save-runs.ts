@@ -4,7 +4,8 @@ import { sql } from "kysely";
 import type { AuditMark } from "../../domain/audit/hash-chain.ts";
 import type { RunKey } from "../../domain/ids.ts";
 import { type Run, runId } from "../../domain/run.ts";
-import { type SideWrites, PortError, type Store, type StoredRun } from "../../ports.ts";
+import { PortError } from "../../ports.ts";
+import type { SideWrites, RunStore, StoredRun } from "../../ports/store.ts";
 import { appendAudit } from "./append-audit.ts";
 import type { AuditKey } from "./audit-key.ts";
 import { holders } from "./leases.ts";
@@ -16,7 +17,7 @@ import { inBatches, type Trx, Undo, write } from "./transaction.ts";
 
 type Deps = { db: Database; owner: string; now: () => number; key: AuditKey; seals: Seals; texts: LongTexts };
 
-export function createKeepRuns(deps: Deps): Pick<Store, "insert" | "save" | "forget"> {
+export function createKeepRuns(deps: Deps): Pick<RunStore, "insert" | "save" | "forget"> {
   return {
     insert: (run, sideWrites) => insert(deps, run, sideWrites),
     save: (stored, next, sideWrites = {}) => save(deps, stored, next, sideWrites),
@@ -32,7 +33,7 @@ export function createKeepRuns(deps: Deps): Pick<Store, "insert" | "save" | "for
   };
 }
 
-type Inserted = Awaited<ReturnType<Store["insert"]>>;
+type Inserted = Awaited<ReturnType<RunStore["insert"]>>;
 
 async function insert(
   { db, owner, now, key, seals, texts }: Deps,
@@ -60,8 +61,8 @@ async function insert(
   });
 }
 
-type Saved = Awaited<ReturnType<Store["save"]>>;
-type Conditions = NonNullable<Parameters<Store["save"]>[2]>;
+type Saved = Awaited<ReturnType<RunStore["save"]>>;
+type Conditions = NonNullable<Parameters<RunStore["save"]>[2]>;
 
 async function save(
   { db, owner, now, key, seals, texts }: Deps,

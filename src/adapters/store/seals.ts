@@ -2,7 +2,7 @@
 // A seal does not say that a row is the newest one; the audit does.
 
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { Finding } from "../../ports.ts";
+import type { Finding } from "../../ports/store.ts";
 import type { AuditKey } from "./audit-key.ts";
 import type { Database, RunRow, Tables } from "./tables.ts";
 

@@ -5,7 +5,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { type ChainedEntry } from "../../domain/audit/hash-chain.ts";
 import { verifyAudit } from "../../domain/audit/verify-chain.ts";
 import { FAULT_WORDS } from "../../audit/fault-words.ts";
-import type { Finding } from "../../ports.ts";
+import type { Finding } from "../../ports/store.ts";
 import { chainedEntry, LAST_SEQ } from "./append-audit.ts";
 import { type AuditKey, keyIdOf } from "./audit-key.ts";
 import { announcedKeys, auditFinding, countStrays } from "./check-audit.ts";

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import * as fc from "fast-check";
 import type { Json } from "#src/domain/json.ts";
 import type { Run } from "#src/domain/run.ts";
-import type { Store } from "#src/ports.ts";
+import type { Store } from "#src/ports/store.ts";
 import { createLongTexts, unpacked } from "#src/adapters/store/long-texts.ts";
 import { openStore } from "#src/adapters/store/open.ts";
 import { mkdtempSync, rmSync } from "node:fs";

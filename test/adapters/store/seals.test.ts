@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Finding, Store } from "#src/ports.ts";
+import type { Finding, Store } from "#src/ports/store.ts";
 import { openStore } from "#src/adapters/store/open.ts";
 import {
   anApproval,

@@ -21,7 +21,8 @@ import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { RunKey } from "#src/domain/ids.ts";
-import type { PortError, Store } from "#src/ports.ts";
+import type { PortError } from "#src/ports.ts";
+import type { Store } from "#src/ports/store.ts";
 import { copyDatabase } from "#src/adapters/store/database-copy.ts";
 import { openStore } from "#src/adapters/store/open.ts";
 import {

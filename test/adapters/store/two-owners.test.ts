@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { verifyAudit } from "#src/domain/audit/verify-chain.ts";
-import type { Store } from "#src/ports.ts";
+import type { Store } from "#src/ports/store.ts";
 import { auditKeyBeside, auditSignatures } from "#src/adapters/store/audit-key.ts";
 import { chainedEntry } from "#src/adapters/store/append-audit.ts";
 import { digestOf } from "#src/adapters/store/digest.ts";

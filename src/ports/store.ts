@@ -1,0 +1,173 @@
+// What is remembered, by who needs it. Every method is one transaction and rejects with PortError when the database fails.
+
+import type { Request, Verdict } from "../domain/approval.ts";
+import type { AuditMark } from "../domain/audit/hash-chain.ts";
+import type { AuditFault } from "../domain/audit/verify-chain.ts";
+import type { NonceBinding } from "../domain/authorization.ts";
+import type { ApprovalId, ChannelId, Nonce, RunId, RunKey, UserId } from "../domain/ids.ts";
+import type { Json } from "../domain/json.ts";
+import type { Run } from "../domain/run.ts";
+import type { AuditEntry, KeptEntry } from "../audit/entry.ts";
+import type { Notification } from "../notifications/notification.ts";
+
+/** A run as its row has it, with what a writer must prove. */
+export type StoredRun = { readonly run: Run; readonly revision: number };
+
+/** What a commit writes beside the run, in the same transaction. */
+export type SideWrites = {
+  readonly audit?: readonly AuditEntry[];
+  /** `save` stores what this makes of the run once it is known where its audit entries stand. */
+  readonly afterAudit?: (run: Run, marks: readonly AuditMark[]) => Run;
+  /** Unique: the slash command or form that asked for this run. A second run under the same one is not stored. */
+  readonly intention?: string;
+};
+
+/** The runs. */
+export type RunStore = {
+  /** "known" when a run of this intention, or watching this run id, is stored already. */
+  insert(run: Run, sideWrites: SideWrites): Promise<"stored" | { readonly known: RunKey }>;
+  /** A run that was changed outside Countersign comes marked as tampered (domain/mark-tampered.ts), here and wherever runs are read. */
+  load(key: RunKey): Promise<StoredRun | null>;
+  /** "lost", and nothing is written, when the revision is stale or, with `mustHold`, when the lease is another's. */
+  save(
+    stored: StoredRun,
+    next: Run,
+    sideWrites?: SideWrites & { readonly mustHold?: boolean; readonly finished?: boolean },
+  ): Promise<"saved" | "lost">;
+  byRunId(id: RunId): Promise<RunKey | null>;
+  /** The run and approval that a button belongs to, whatever its card version. Null also for a row that was changed outside. */
+  byButton(
+    nonce: Nonce,
+  ): Promise<{ readonly run: RunKey; readonly approval: ApprovalId; readonly version: number } | null>;
+  /** Newest first. */
+  list(filter: {
+    channels: readonly ChannelId[];
+    only: "unfinished" | "pending" | "all";
+    /** Only this person's runs, or only those of others. Left out: everybody's. */
+    asked?: { readonly by: UserId } | { readonly notBy: UserId };
+    limit: number;
+  }): Promise<readonly Run[]>;
+  channelsInUse(): Promise<readonly ChannelId[]>;
+  /** Removes finished runs whose last change is older than `before` (ms); the audit stays. */
+  forget(before: number): Promise<number>;
+};
+
+/** Which process looks after which run. A store is opened for one owner: this process. */
+export type LeaseStore = {
+  /** Takes unfinished runs that no process holds, or whose lease has lapsed. */
+  claim(now: number, leaseMs: number, limit: number): Promise<readonly StoredRun[]>;
+  renew(now: number, leaseMs: number): Promise<void>;
+  /** Hands back everything this owner holds. */
+  release(): Promise<void>;
+};
+
+/** A form that was opened: what its nonce stands for, and what its person saw. */
+export type FormTicket = NonceBinding & {
+  readonly run: RunKey;
+  readonly verdict: Verdict;
+  readonly saw: Request;
+  readonly at: number;
+};
+
+/** The forms that people have open. */
+export type FormStore = {
+  saveForm(ticket: FormTicket, audit?: readonly AuditEntry[]): Promise<void>;
+  /** Null also for a row that was changed outside. */
+  form(nonce: Nonce): Promise<FormTicket | null>;
+};
+
+/** The audit: written by appending, never changed. */
+export type AuditLog = {
+  audit(entries: readonly AuditEntry[]): Promise<void>;
+  /** Of these kinds, after this number, oldest first. */
+  auditAfter(seq: number, what: readonly AuditEntry["what"][], limit: number): Promise<readonly KeptEntry[]>;
+  auditEntry(seq: number): Promise<KeptEntry | null>;
+  /** The entry, if this program wrote it at this number as it stands. A few look-ups by index. */
+  provenEntry(seq: number): Promise<Proven>;
+  /** "settled" entries of this approval after this number, oldest first. */
+  settledAfter(seq: number, run: RunKey, approval: ApprovalId): Promise<readonly KeptEntry[]>;
+  /** All entries of the run with this id of ours or of the service's, oldest first; also of one that is forgotten. */
+  auditOfRun(id: string): Promise<readonly KeptEntry[]>;
+  /** Null: nothing was ever written. */
+  auditHead(): Promise<KeptEntry | null>;
+  /** The full request kept under this digest. */
+  auditText(digest: string): Promise<string | null>;
+};
+
+export type Proven =
+  { readonly ok: true; readonly kept: KeptEntry } | { readonly ok: false; readonly fault: AuditFault };
+
+/** What somebody who checks the audit elsewhere needs. */
+export type AuditEvidence = {
+  /** Null: there is no such entry. */
+  auditProof(seq: number): Promise<AuditProof | null>;
+  /** Of the key that signs the audit now; base64. */
+  auditPublicKey(): string;
+  /** Checks every entry, which takes seconds where there are many, and holds nothing else up. Null: the audit is whole. */
+  walkAudit(): Promise<Finding | null>;
+};
+
+export type AuditProof = {
+  readonly text: string;
+  readonly key: string;
+  readonly signature: string;
+};
+
+/** Something in the database that this program did not write. */
+export type Finding = {
+  /** Names the place and what stands there: the same place changed once more is another finding. */
+  readonly id: string;
+  /** For people: what is not as it was written. Ours, without texts from the database. */
+  readonly words: string;
+  readonly run: RunKey | null;
+};
+
+/** Checks for rows that were changed outside Countersign. */
+export type TamperChecks = {
+  /** One listener, which at once hears what was found before. A reader never believes such a row: see each method. */
+  hearTampering(listener: (finding: Finding) => void): void;
+  /** A fast look at the audit: its newest entries, and the heads that the runs remember. */
+  checkAudit(): Promise<readonly Finding[]>;
+  /** All runs, forms and buttons that were changed outside Countersign. Reads every one of them. */
+  checkSeals(): Promise<readonly Finding[]>;
+};
+
+/** The notifications that are still to be sent, and those that were. */
+export type NotificationStore = {
+  /** A notification of the same kind, about the same entry, to the same person or channel is not added again. */
+  addNotifications(notifications: readonly Notification[]): Promise<void>;
+  /** Those on which something is to be done or awaited, oldest first. */
+  notifications(limit: number): Promise<readonly Notification[]>;
+  saveNotification(notification: Notification, toDo: boolean): Promise<void>;
+  notification(id: Nonce): Promise<Notification | null>;
+  /** The entry and the mark on the notification in one. "known" when it is marked already, and then nothing is written. */
+  dispute(id: Nonce, entry: AuditEntry): Promise<"disputed" | "known">;
+};
+
+/** Small documents, each loaded and saved whole, such as the outage notices. */
+export type DocumentStore = {
+  document(name: string): Promise<Json>;
+  putDocument(name: string, value: Json): Promise<void>;
+};
+
+/** Signatures of requests that were taken, so that none is taken twice. */
+export type ReplayCache = {
+  /** Remembers the mark until `keepMs` later; true the first time only. */
+  markSeen(mark: string, at: number, keepMs: number): Promise<boolean>;
+  /** The mark counts as new again. May be called twice. */
+  unmark(mark: string): Promise<void>;
+};
+
+export type Store = RunStore &
+  LeaseStore &
+  FormStore &
+  AuditLog &
+  AuditEvidence &
+  TamperChecks &
+  NotificationStore &
+  DocumentStore &
+  ReplayCache & {
+    /** Rejects when nothing can be written. */
+    ping(): Promise<void>;
+    close(): Promise<void>;
+  };
