@@ -47,7 +47,7 @@ type Deps = {
 };
 
 export function createRunEngine({ store, context, clock, log, executor }: Deps): RunEngine {
-  const inTurn = createKeyedLock();
+  const save = createSaver(store);
   const alarms = createAlarms(clock);
   const listeners: ((run: Run, plan: Plan) => void)[] = [];
   const debts = createLostEffects(executor, context);
@@ -72,8 +72,7 @@ export function createRunEngine({ store, context, clock, log, executor }: Deps):
   }
 
   const transact: Transact = async (key, apply, { mustHold = true } = {}) => {
-    const whole = debts.paidBy(key, apply);
-    const done = await inTurn(key, () => saveChange(store, key, { apply: whole, mustHold, context }));
+    const done = await save(key, { apply: debts.paidBy(key, apply), mustHold, context });
     if (done === null) return null;
     debts.paid(key);
     compare(done.run);
@@ -128,6 +127,13 @@ type Changing<Value> = { apply: Apply<Value>; mustHold: boolean; context: () => 
 
 const withoutValue = (applied: ReturnType<Parameters<Change>[1]>): Applied<null> =>
   "sideWrites" in applied ? { ...applied, value: null } : { run: applied, value: null };
+
+/** Changes of one run happen one after the other. */
+function createSaver(store: RunStore) {
+  const inTurn = createKeyedLock();
+  return <Value>(key: RunKey, changing: Changing<Value>) =>
+    inTurn(key, () => saveChange(store, key, changing));
+}
 
 async function saveChange<Value>(
   store: RunStore,
