@@ -80,15 +80,15 @@ function drawn(part: string, over: readonly Veil[], start: number, end: number):
 /** Both ends of a text that does not fit, and how many characters are left out between them. */
 export type Ends = { readonly head: string; readonly left: number; readonly tail: string };
 
-/** In less room a tail says nothing. */
-const MIN_ROOM_FOR_TAIL = 240;
+/** In less room than this (characters) the tail gets the larger share. */
+const LITTLE_ROOM = 240;
 const TAIL_SHARE = 0.25;
+const TAIL_SHARE_IN_LITTLE = 0.4;
 
 export function ends(text: string, max: number, as: Drawing): Ends {
   const whole = head(text, max, as);
-  if (whole.hidden === 0 || max < MIN_ROOM_FOR_TAIL)
-    return { head: whole.text, left: whole.hidden, tail: "" };
-  const forTail = Math.floor(max * TAIL_SHARE);
+  if (whole.hidden === 0) return { head: whole.text, left: 0, tail: "" };
+  const forTail = Math.floor(max * (max < LITTLE_ROOM ? TAIL_SHARE_IN_LITTLE : TAIL_SHARE));
   const begin = head(text, max - forTail, as);
   const end = tail(text, Math.min(forTail, begin.hidden), as);
   const left = begin.hidden - (text.length - end.hidden);
