@@ -107,7 +107,9 @@ const crowded = attacks<void, readonly [string, Json, "shown" | "refused"]>(
     ],
     [
       "the same among fields of the same length",
-      Object.fromEntries(Array.from({ length: 4_000 }, (_, at) => [`f${at}`, at === 2_000 ? DROP : "y".repeat(66)])),
+      Object.fromEntries(
+        Array.from({ length: 4_000 }, (_, at) => [`f${at}`, at === 2_000 ? DROP : "y".repeat(66)]),
+      ),
       "refused",
     ],
   ],
@@ -140,18 +142,19 @@ const crowded = attacks<void, readonly [string, Json, "shown" | "refused"]>(
   },
 );
 
-const twoTails = attacks<void, readonly [string, number]>(
+const twoTails = attacks<void, readonly [string, number, string]>(
   18,
   30,
   [
-    ["the ends of two long fields", 900],
-    ["the ends of two longer ones", 9_000],
+    ["the ends of two long fields", 900, "; "],
+    ["the ends of two longer ones", 9_000, "; "],
+    ["the same without white space", 9_000, "$IFS"],
   ],
-  (_, [, chars]) => {
+  (_, [, chars, space]) => {
     const { card, form } = shown({
       action: "Rotate a log file",
-      zz: `${"B".repeat(chars)} rm -rf /tail-one`,
-      yy: `${"C".repeat(9_000)}; rm -rf /tail-two`,
+      zz: `${"B".repeat(chars)}${space}rm/tail-one`,
+      yy: `${"C".repeat(9_000)}${space}rm/tail-two`,
     });
     for (const each of [card, form])
       for (const end of ["/tail-one", "/tail-two"]) expect(textOf(each.blocks)).toContain(end);

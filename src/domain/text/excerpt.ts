@@ -32,21 +32,40 @@ export function from(text: string, place: number, max: number, as: Drawing): Exc
 
 /** The end. Empty where no place can be told that is not in the middle of a secret. */
 export function tail(text: string, max: number, as: Drawing): Excerpt {
-  const base = Math.max(0, text.length - max - CONTEXT_CHARS);
+  const near = Math.max(0, text.length - max - CONTEXT_CHARS);
+  const { base, first } = as === "open" || near === 0 ? { base: near, first: 0 } : knownFrom(text, near);
   const part = text.slice(base);
   const over = veils(part, as);
-  const first = as === "open" || base === 0 ? 0 : firstKnown(text, base);
   return fitted(Math.min(part.length - first, max), max, (chars) => {
     const start = outside(over, part, part.length - chars);
     return { text: drawn(part, over, start, part.length), hidden: base + start };
   });
 }
 
+/** Of a word that began before, so much is searched for its beginning (characters). */
+const WORD_CHARS = 16_384;
+
+/** Where a search for secrets begins, and how far behind that no secret goes on any more that began before it. */
+function knownFrom(text: string, near: number): { base: number; first: number } {
+  const first = firstKnown(text, near);
+  if (first < text.length - near) return { base: near, first };
+  // One word to the end: it is searched from its beginning, with what stands before that.
+  const furthest = Math.max(0, near - WORD_CHARS);
+  let word = near;
+  while (word > furthest && !/\s/.test(text.charAt(word - 1))) word -= 1;
+  if (inPrivateKey(text, near) || (word > 0 && word === furthest)) return { base: near, first };
+  const base = Math.max(0, word - CONTEXT_CHARS);
+  return { base, first: word - base };
+}
+
+function inPrivateKey(text: string, base: number): boolean {
+  const before = text.slice(Math.max(0, base - PEM_CHARS), base + CONTEXT_CHARS);
+  return before.lastIndexOf("-----BEGIN ") > before.lastIndexOf("-----END ");
+}
+
 /** How far behind `base` no secret goes on any more that began before it. */
 function firstKnown(text: string, base: number): number {
-  const before = text.slice(Math.max(0, base - PEM_CHARS), base + CONTEXT_CHARS);
-  const inKey = before.lastIndexOf("-----BEGIN ") > before.lastIndexOf("-----END ");
-  const begin = inKey ? text.indexOf("-----END ", base + CONTEXT_CHARS) : base;
+  const begin = inPrivateKey(text, base) ? text.indexOf("-----END ", base + CONTEXT_CHARS) : base;
   if (begin < 0) return text.length - base;
   const space = text.slice(begin).search(/\s/);
   return space < 0 ? text.length - base : begin - base + space;

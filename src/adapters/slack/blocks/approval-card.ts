@@ -111,7 +111,11 @@ function requestShown(run: Run, approval: Approval): Overview {
 }
 
 /** Approve and Deny while it can be decided; what does not fit the card can be read as long as the card is there. */
-function buttons(run: Run, { nonce, request, appliedRule }: Approval, { open, held, onlyDeny }: CardState): Block[] {
+function buttons(
+  run: Run,
+  { nonce, request, appliedRule }: Approval,
+  { open, held, onlyDeny }: CardState,
+): Block[] {
   const button = (action_id: string, text: string, style: { style?: "primary" } = {}): object => ({
     type: "button",
     action_id,
