@@ -11,6 +11,8 @@ import {
 import type { ApprovalId, ChannelId, GroupId, Nonce, TeamId, UserId } from "./ids.ts";
 import { BUILT_IN_RULE, type Principals, type Rule } from "./policy/policy.ts";
 import { findApproval, replaceApproval, type Run } from "./run.ts";
+import { contextBehind } from "./run-context.ts";
+import { fieldsBeyondForm } from "./text/request-layout.ts";
 
 /** What Slack says of a person, looked up by id, never taken from a payload or a display name. */
 export type Person = {
@@ -40,6 +42,8 @@ export type Refusal =
   /** Both for an approval: the request was not opened in full, or the word was not typed. */
   | { readonly type: "read-first" }
   | { readonly type: "word-needed"; readonly word: string }
+  /** For an approval: so many fields of the request have no place in the form. */
+  | { readonly type: "not-all-shown"; readonly fields: number }
   /** For an undo: it is not held any more, or somebody else gave it. */
   | { readonly type: "too-late" | "not-yours" }
   | { readonly type: "already-decided"; readonly decision: Decision; readonly settled: boolean }
@@ -117,7 +121,7 @@ export function refusalToOpen(
     refusalToDecide(by, run, rule) ??
     refusalIfNotOpen(approval, seen.version, seen.was, verdict) ??
     refusalIfExpired(approval, rule, monotonic) ??
-    (verdict === "deny" ? null : refusalToApprove(approval, rule, by))
+    (verdict === "deny" ? null : refusalToApprove(approval, { run, rule, by }))
   );
 }
 
@@ -132,12 +136,13 @@ function refusalIfExpired(
 }
 
 function refusalToApprove(
-  { votes, readers }: Approval,
-  { friction }: Rule,
-  { user }: Person,
+  { votes, readers, request }: Approval,
+  { run, rule: { friction }, by: { user } }: Pick<DecisionAttempt, "run" | "rule" | "by">,
 ): Refusal | null {
   const mine = votes.find(({ by }) => by?.user === user);
   if (mine !== undefined) return { type: "already-voted", decision: mine };
+  const fields = fieldsBeyondForm(request, contextBehind(run.context, request));
+  if (fields > 0) return { type: "not-all-shown", fields };
   return friction.readFirst && !readers.includes(user) ? { type: "read-first" } : null;
 }
 

@@ -10,7 +10,9 @@ import { decisionModal, readModal } from "#src/adapters/slack/blocks/decision-mo
 import { requestContent } from "#src/adapters/slack/file-content.ts";
 import { createRejectedRequests } from "#src/adapters/http/rejected-requests.ts";
 import { INVISIBLE, LOOKS_BLANK } from "../domain/deceptive-text.ts";
-import { aNonce, anApproval, aWatchedRun, withApprovals } from "../make/run.ts";
+import { refusalToOpen } from "#src/domain/authorization.ts";
+import { BUILT_IN_RULE } from "#src/domain/policy/policy.ts";
+import { APPROVER, aNonce, anApproval, aWatchedRun, NOON, withApprovals } from "../make/run.ts";
 import {
   expectInert,
   expectMessage,
@@ -85,6 +87,77 @@ const behindMasks = attacks<void, readonly [string, string, boolean]>(
     const hidden = action.slice(-50);
     // Masked for the channel it may be; whoever decides reads it, in the form or in the file.
     expect(inForm ? textOf(form.blocks) : text).toContain(hidden.trimStart());
+  },
+);
+
+const DROP = "DROP DATABASE production; -- at once and for ever, with all backups";
+const decoys = (many: number): Json =>
+  Object.fromEntries(Array.from({ length: many }, (_, at) => [`f${at}`, at]));
+
+const crowded = attacks<void, readonly [string, Json, "shown" | "refused"]>(
+  18,
+  20,
+  [
+    ["a command behind 300 short fields", { ...(decoys(300) as object), command: DROP }, "shown"],
+    ["a field of another name behind 300", { ...(decoys(300) as object), x: DROP }, "shown"],
+    [
+      "a command behind 4,000 short fields and a long one",
+      { ...(decoys(4_000) as object), pad: "x".repeat(30_000), command: DROP },
+      "refused",
+    ],
+    [
+      "the same among fields of the same length",
+      Object.fromEntries(
+        Array.from({ length: 4_000 }, (_, at) => [`f${at}`, at === 2_000 ? DROP : "y".repeat(66)]),
+      ),
+      "refused",
+    ],
+  ],
+  (_, [, content, becomes]) => {
+    const sent = { action: "Rotate a log file", ...(content as object) } as Json;
+    const { request, form } = shown(sent);
+    const approval = { ...anApproval(), request };
+    const run = withApprovals(
+      { ...aWatchedRun(), uploads: { [requestSlot(approval)]: { type: "up", file: "F1" } } },
+      approval,
+    );
+    const card = approvalCard(run, approval);
+    expectMessage(card);
+    expectView(form);
+    const buttons = objectsIn(wire(card.blocks)).filter(({ type }) => type === "button");
+    const approves = buttons.filter(({ style }) => style === "primary");
+    const by = { team: run.team, user: APPROVER, kind: "member", seesChannel: true } as const;
+    const attempt = { run, rule: BUILT_IN_RULE, by, monotonic: NOON };
+    const seen = { version: approval.version, was: null };
+    const no = refusalToOpen(approval, { ...attempt, verdict: "approve" }, seen);
+    expect(refusalToOpen(approval, { ...attempt, verdict: "deny" }, seen)).toBeNull();
+    if (becomes === "shown") {
+      expect(textOf(card.blocks)).toContain(DROP);
+      expect(textOf(form.blocks)).toContain(DROP);
+      expect([approves.length, no]).toEqual([1, null]);
+    } else {
+      expect([approves.length, no?.type]).toEqual([0, "not-all-shown"]);
+      expect(textOf(card.blocks)).toMatch(/fields of this request have no place in Slack's form/);
+    }
+  },
+);
+
+const twoTails = attacks<void, readonly [string, number, string]>(
+  18,
+  30,
+  [
+    ["the ends of two long fields", 900, "; "],
+    ["the ends of two longer ones", 9_000, "; "],
+    ["the same without white space", 9_000, "$IFS"],
+  ],
+  (_, [, chars, space]) => {
+    const { card, form } = shown({
+      action: "Rotate a log file",
+      zz: `${"B".repeat(chars)}${space}rm/tail-one`,
+      yy: `${"C".repeat(9_000)}${space}rm/tail-two`,
+    });
+    for (const each of [card, form])
+      for (const end of ["/tail-one", "/tail-two"]) expect(textOf(each.blocks)).toContain(end);
   },
 );
 
@@ -258,6 +331,8 @@ const tired = attacks<void, readonly [string, () => void]>(
 export const contentCases: readonly Attack[] = [
   ...tails,
   ...behindMasks,
+  ...crowded,
+  ...twoTails,
   ...unseen,
   ...alike,
   ...blanks,

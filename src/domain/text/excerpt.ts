@@ -32,21 +32,40 @@ export function from(text: string, place: number, max: number, as: Drawing): Exc
 
 /** The end. Empty where no place can be told that is not in the middle of a secret. */
 export function tail(text: string, max: number, as: Drawing): Excerpt {
-  const base = Math.max(0, text.length - max - CONTEXT_CHARS);
+  const near = Math.max(0, text.length - max - CONTEXT_CHARS);
+  const { base, first } = as === "open" || near === 0 ? { base: near, first: 0 } : knownFrom(text, near);
   const part = text.slice(base);
   const over = veils(part, as);
-  const first = as === "open" || base === 0 ? 0 : firstKnown(text, base);
   return fitted(Math.min(part.length - first, max), max, (chars) => {
     const start = outside(over, part, part.length - chars);
     return { text: drawn(part, over, start, part.length), hidden: base + start };
   });
 }
 
+/** Of a word that began before, so much is searched for its beginning (characters). */
+const WORD_CHARS = 16_384;
+
+/** Where a search for secrets begins, and how far behind that no secret goes on any more that began before it. */
+function knownFrom(text: string, near: number): { base: number; first: number } {
+  const first = firstKnown(text, near);
+  if (first < text.length - near) return { base: near, first };
+  // One word to the end: it is searched from its beginning, with what stands before that.
+  const furthest = Math.max(0, near - WORD_CHARS);
+  let word = near;
+  while (word > furthest && !/\s/.test(text.charAt(word - 1))) word -= 1;
+  if (inPrivateKey(text, near) || (word > 0 && word === furthest)) return { base: near, first };
+  const base = Math.max(0, word - CONTEXT_CHARS);
+  return { base, first: word - base };
+}
+
+function inPrivateKey(text: string, base: number): boolean {
+  const before = text.slice(Math.max(0, base - PEM_CHARS), base + CONTEXT_CHARS);
+  return before.lastIndexOf("-----BEGIN ") > before.lastIndexOf("-----END ");
+}
+
 /** How far behind `base` no secret goes on any more that began before it. */
 function firstKnown(text: string, base: number): number {
-  const before = text.slice(Math.max(0, base - PEM_CHARS), base + CONTEXT_CHARS);
-  const inKey = before.lastIndexOf("-----BEGIN ") > before.lastIndexOf("-----END ");
-  const begin = inKey ? text.indexOf("-----END ", base + CONTEXT_CHARS) : base;
+  const begin = inPrivateKey(text, base) ? text.indexOf("-----END ", base + CONTEXT_CHARS) : base;
   if (begin < 0) return text.length - base;
   const space = text.slice(begin).search(/\s/);
   return space < 0 ? text.length - base : begin - base + space;
@@ -80,15 +99,15 @@ function drawn(part: string, over: readonly Veil[], start: number, end: number):
 /** Both ends of a text that does not fit, and how many characters are left out between them. */
 export type Ends = { readonly head: string; readonly left: number; readonly tail: string };
 
-/** In less room a tail says nothing. */
-const MIN_ROOM_FOR_TAIL = 240;
+/** In less room than this (characters) the tail gets the larger share. */
+const LITTLE_ROOM = 240;
 const TAIL_SHARE = 0.25;
+const TAIL_SHARE_IN_LITTLE = 0.4;
 
 export function ends(text: string, max: number, as: Drawing): Ends {
   const whole = head(text, max, as);
-  if (whole.hidden === 0 || max < MIN_ROOM_FOR_TAIL)
-    return { head: whole.text, left: whole.hidden, tail: "" };
-  const forTail = Math.floor(max * TAIL_SHARE);
+  if (whole.hidden === 0) return { head: whole.text, left: 0, tail: "" };
+  const forTail = Math.floor(max * (max < LITTLE_ROOM ? TAIL_SHARE_IN_LITTLE : TAIL_SHARE));
   const begin = head(text, max - forTail, as);
   const end = tail(text, Math.min(forTail, begin.hidden), as);
   const left = begin.hidden - (text.length - end.hidden);

@@ -111,7 +111,11 @@ function requestShown(run: Run, approval: Approval): Overview {
 }
 
 /** Approve and Deny while it can be decided; what does not fit the card can be read as long as the card is there. */
-function buttons(run: Run, { nonce, request, appliedRule }: Approval, { open, held }: CardState): Block[] {
+function buttons(
+  run: Run,
+  { nonce, request, appliedRule }: Approval,
+  { open, held, onlyDeny }: CardState,
+): Block[] {
   const button = (action_id: string, text: string, style: { style?: "primary" } = {}): object => ({
     type: "button",
     action_id,
@@ -120,7 +124,8 @@ function buttons(run: Run, { nonce, request, appliedRule }: Approval, { open, he
     ...style,
   });
   const deny = button(CARD_DENY, "Deny");
-  const decide = open ? [button(CARD_APPROVE, "Approve", { style: "primary" }), deny] : [];
+  const approve = onlyDeny ? [] : [button(CARD_APPROVE, "Approve", { style: "primary" })];
+  const decide = open ? [...approve, deny] : [];
   const stop = held === null ? [] : [button(CARD_UNDO, "Undo"), deny];
   const mustRead = open && appliedRule.rule.friction.readFirst;
   const whole = fitsCard(request) || needsFile(request);

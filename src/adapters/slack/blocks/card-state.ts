@@ -8,14 +8,19 @@ import {
   type Delivery,
 } from "../../../domain/approval.ts";
 import { type WaitingReason, waitingReason } from "../../../domain/waiting-reason.ts";
+import { contextBehind } from "../../../domain/run-context.ts";
+import { fieldsBeyondForm } from "../../../domain/text/request-layout.ts";
 import { needsFile } from "../../../domain/text/request-text.ts";
 import { isWatched, requestSlot, type Run } from "../../../domain/run.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
+import { count } from "./rich.ts";
 
 export type CardState = {
   readonly title: string;
   /** The buttons are there. */
   readonly open: boolean;
+  /** It is open, and can only be denied. */
+  readonly onlyDeny?: true;
   readonly decision: Decision | null;
   /** Until when (ms) it can be taken back. */
   readonly held: number | null;
@@ -62,13 +67,23 @@ function pendingState(run: Run, approval: Approval): CardState {
       ? `🟡 Approval needed${changed}`
       : `🟡 Approval needed: ${votes.length} of ${appliedRule.rule.needs}`;
   const upload = run.uploads[requestSlot(approval)];
-  if (!needsFile(approval.request) || upload?.type === "up")
-    return { ...UNDECIDED, title, open: true, says: "" };
+  if (!needsFile(approval.request)) return { ...UNDECIDED, title, open: true, says: "" };
+  if (upload?.type === "up") {
+    const beyond = fieldsBeyondForm(approval.request, contextBehind(run.context, approval.request));
+    const open = { ...UNDECIDED, title, open: true };
+    return beyond === 0 ? { ...open, says: "" } : { ...open, onlyDeny: true, says: beyondForm(beyond) };
+  }
   const says =
     upload?.type === "refused"
       ? `The whole request could not be attached (${upload.words}), so it can't be decided here. Decide it at the service.`
       : "The whole request is being attached. The buttons appear when it can be read.";
   return { ...UNDECIDED, title, open: false, says };
+}
+
+/** Also of a form that is submitted all the same. */
+export function beyondForm(fields: number): string {
+  const some = fields === 1 ? "1 field of this request has" : `${count(fields)} fields of this request have`;
+  return `${some} no place in Slack's form, so nobody could see there all that they approve. It can be denied here. The attached file has the whole request; approve it at the service, or ask the agent for a shorter one.`;
 }
 
 function title({ verdict }: Decision, delivery: Delivery): string {

@@ -5,6 +5,7 @@ import type { Nonce } from "../../../domain/ids.ts";
 import type { Upload } from "../../../domain/posted-message.ts";
 import { BUILT_IN_RULE, type Rule } from "../../../domain/policy/policy.ts";
 import { contextBehind, secretsInContext } from "../../../domain/run-context.ts";
+import { FORM_ROOM } from "../../../domain/text/request-layout.ts";
 import type { Drawing } from "../../../domain/text/secrets.ts";
 import { requestSlot, type Run, runId } from "../../../domain/run.ts";
 import { DECISION_MODAL, REASON_BLOCK, REASON_INPUT, WORD_BLOCK, WORD_INPUT } from "../names.ts";
@@ -23,9 +24,8 @@ import { requestOverview } from "./request-overview.ts";
 import { runDetails } from "./run-details.ts";
 import { count, duration, line, note, person, rich, untrustedSpan, span } from "./rich.ts";
 
-/** Above a request that is whole; of one that is attached as a file; of one that is no longer valid. */
+/** Above a request that is whole; of one that is no longer valid. */
 const FIRST_ROOM = { chars: 1_800, most: 4_000 };
-const FILE_ROOM = { chars: 20_000, most: 24_000 };
 const WAS_CHARS = 5_000;
 const WAS_ROOM = { chars: 3_000, most: WAS_CHARS };
 
@@ -154,7 +154,7 @@ function asked(run: Run, { digest }: Request): Block[] {
 
 /** Whole; where it is long, all of its fields first, so that none is out of sight. */
 function shown(request: Request, as: Drawing): Block[] {
-  if (!fitsModal(request)) return [requestOverview(request, FILE_ROOM, IN_FILE, as).block];
+  if (!fitsModal(request)) return [requestOverview(request, FORM_ROOM, IN_FILE, as).block];
   if (fitsCard(request)) return [wholeRequest(request, as)];
   const { block } = requestOverview(request, FIRST_ROOM, "The whole request stands below.", as);
   return [block, rich(line(span("The whole request:", { bold: true }))), wholeRequest(request, as)];

@@ -6,7 +6,7 @@ import { oneLine } from "../../../domain/text/excerpt.ts";
 import type { UserId } from "../../../domain/ids.ts";
 import type { Rule } from "../../../domain/policy/policy.ts";
 import type { CommandRefusal } from "../../../usecases/access.ts";
-import { closedWords } from "./card-state.ts";
+import { beyondForm, closedWords } from "./card-state.ts";
 import { count, escaped } from "./rich.ts";
 
 /** The refusals that are always told in the same words. */
@@ -55,6 +55,8 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
       return `You approved this already, ${when(refusal.decision)}. It needs others to approve it too. Nothing was sent. You can still deny it.`;
     case "word-needed":
       return `Type ${plainName(refusal.word)} to approve this. Nothing was sent.`;
+    case "not-all-shown":
+      return `${beyondForm(refusal.fields)} Nothing was sent.`;
     case "already-decided":
       return alreadyDecided(refusal, asker);
     case "closed":

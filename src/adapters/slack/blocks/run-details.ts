@@ -2,6 +2,7 @@
 
 import type { Block } from "@slack/types";
 import type { Request } from "../../../domain/approval.ts";
+import { CONTEXT_ROOM } from "../../../domain/text/request-layout.ts";
 import { needsFile, volatileField } from "../../../domain/text/request-text.ts";
 import { contextBehind, contextParts, drawnContext } from "../../../domain/run-context.ts";
 import type { Run } from "../../../domain/run.ts";
@@ -10,8 +11,6 @@ import { fieldBoxes } from "./request-blocks.ts";
 import { fieldsOverview } from "./request-overview.ts";
 import { line, rich, span } from "./rich.ts";
 
-/** Beside a request that is attached as a file; the file has them whole. */
-const BESIDE_FILE = { chars: 3_000, most: 5_000 };
 const IN_FILE = "The file in the run's thread has them.";
 
 /** Nothing where the service says nothing of the run but its state. */
@@ -21,7 +20,7 @@ export function runDetails(run: Run, request: Request, as: Drawing): Block[] {
   const title = line(span("The run, as the service tells of it:", { bold: true }));
   if (!needsFile(request)) return [rich(title, ...fieldBoxes(drawnContext(context, as)))];
   const fields = { fields: contextParts(context), remark: volatileField(context) };
-  return [rich(title, ...fieldsOverview(fields, BESIDE_FILE, IN_FILE, as).parts)];
+  return [rich(title, ...fieldsOverview(fields, CONTEXT_ROOM, IN_FILE, as).parts)];
 }
 
 export function hasDetails(run: Run, request: Request): boolean {

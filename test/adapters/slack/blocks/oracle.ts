@@ -129,7 +129,7 @@ function unseenIn(text: string): string | null {
   return code === undefined ? null : `U+${code}`;
 }
 
-const REMARK = /^([\d,]+) more characters are not shown here|… \(([\d,]+) more characters\)$/;
+const REMARK = /^In all, ([\d,]+) characters are not shown here|… \(([\d,]+) more characters\)$/;
 /** A picture of several code points that the cut goes through is written differently on its two sides (characters). */
 const SEAM_CHARS = 16;
 
