@@ -3,7 +3,8 @@
 import type { Approval, Request } from "./approval.ts";
 import type { Context } from "./context.ts";
 import { ruleFor } from "./policy/choose-rule.ts";
-import type { Policy, RuleRef, Rule } from "./policy/policy.ts";
+import { isSameJson } from "./json.ts";
+import { keptRule, type Policy, type RuleRef, type Rule } from "./policy/policy.ts";
 import type { Run } from "./run.ts";
 
 export function ruleOf(
@@ -14,7 +15,7 @@ export function ruleOf(
   return ruleFor(policy, { channel, requester, input, action, content });
 }
 
-export function ruleRefOf({ version }: Pick<Policy, "version">, { name }: Rule): RuleRef {
+export function ruleRefOf({ version }: Pick<Policy, "version">, { name }: Pick<Rule, "name">): RuleRef {
   return version === null ? null : { version, rule: name };
 }
 
@@ -26,8 +27,9 @@ export function applyPolicy(run: Run, { policy }: Pick<Context, "policy">): Run 
 
 function withRuleOfNow(approval: Approval, run: Run, policy: Policy): Approval {
   if (approval.state.type !== "pending") return approval;
-  const rule = ruleOf(policy, run, approval.request);
+  const rule = keptRule(ruleOf(policy, run, approval.request));
   const { appliedRule } = approval;
-  if (appliedRule.version === policy.version && appliedRule.rule.name === rule.name) return approval;
+  // By value: a document of an older program may lack a part of the very same rule.
+  if (appliedRule.version === policy.version && isSameJson(appliedRule.rule, rule)) return approval;
   return { ...approval, appliedRule: { version: policy.version, rule } };
 }

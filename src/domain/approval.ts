@@ -11,7 +11,7 @@ import type { Absence } from "./absence.ts";
 import type { AuditMark } from "./audit/hash-chain.ts";
 import type { ApprovalId, Nonce, TeamId, UserId } from "./ids.ts";
 import type { Json } from "./json.ts";
-import { BUILT_IN, BUILT_IN_RULE, type RuleRef, type AppliedRule } from "./policy/policy.ts";
+import { BUILT_IN, BUILT_IN_RULE, keptRule, type RuleRef, type AppliedRule } from "./policy/policy.ts";
 
 export type Verdict = "approve" | "deny";
 
@@ -198,7 +198,7 @@ export type ApproverCount = {
 };
 
 /** Of approvals that nobody has looked at yet, and of those from before there were policies. */
-export const BUILT_IN_APPLIED_RULE: AppliedRule = { version: BUILT_IN.version, rule: BUILT_IN_RULE };
+export const BUILT_IN_APPLIED_RULE: AppliedRule = { version: BUILT_IN.version, rule: keptRule(BUILT_IN_RULE) };
 
 /** Nothing more will be sent or awaited for this approval. */
 export function isSettled(approval: Approval): boolean {

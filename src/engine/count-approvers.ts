@@ -1,10 +1,11 @@
 // Can enough people approve this? Asked when its card is posted, so that nobody waits for somebody who does not exist.
 
+import { ruleOf } from "../domain/applied-rule.ts";
 import { countKeyOf } from "../domain/approver-count.ts";
 import { refusalToDecide } from "../domain/authorization.ts";
 import type { Effect, Outcome } from "../domain/effect.ts";
 import type { UserId } from "../domain/ids.ts";
-import { groupsAndChannelsOf, type Rule } from "../domain/policy/policy.ts";
+import { groupsAndChannelsOf, type Policy, type Rule } from "../domain/policy/policy.ts";
 import { findApproval, type Run } from "../domain/run.ts";
 import { type People, PortError } from "../ports.ts";
 
@@ -20,11 +21,12 @@ export async function countApprovers(
   run: Run,
   effect: Extract<Effect, { type: "count-approvers" }>,
   people: Counting,
+  policy: Policy,
 ): Promise<Outcome> {
   const approval = findApproval(run, effect.approval);
   if (approval === null) return { type: "gone" };
   const of = countKeyOf(approval);
-  const { rule } = approval.appliedRule;
+  const rule = ruleOf(policy, run, approval.request);
   try {
     const grows = rule.approvers === "anyone" && (await people.isPublic(run.channel, AGE_MS));
     return { type: "counted", of, able: await countAble(run, rule, people), grows };

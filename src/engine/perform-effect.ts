@@ -1,6 +1,7 @@
 // One effect → one port call → what came of it. The only place where the runs' outside world is touched.
 
 import { sentReason } from "../domain/approval-transitions.ts";
+import type { Context } from "../domain/context.ts";
 import type { Effect, Outcome } from "../domain/effect.ts";
 import { cardSlot, findApproval, OPENING, type Run, runId, type Slot, UNREADABLE } from "../domain/run.ts";
 import { renderKey } from "../domain/render-key.ts";
@@ -9,7 +10,12 @@ import { type AgentService, type Chat, type PacedEffect, type People, PortError 
 
 export type Perform = (run: Run, effect: Effect) => Promise<Outcome>;
 
-type World = { readonly agents: AgentService; readonly chat: Chat; readonly people: People };
+type World = {
+  readonly agents: AgentService;
+  readonly chat: Chat;
+  readonly people: People;
+  readonly context: () => Pick<Context, "policy">;
+};
 
 export function createPerform(world: World): Perform {
   return async (run, effect) => {
@@ -29,7 +35,7 @@ export function outcomeOf(error: PortError): Outcome {
   return { type: "later", afterMs: error.retryAfterMs, why: message, code };
 }
 
-async function attempt(run: Run, effect: Effect, { agents, chat, people }: World): Promise<Outcome> {
+async function attempt(run: Run, effect: Effect, { agents, chat, people, context }: World): Promise<Outcome> {
   switch (effect.type) {
     case "create-run":
       return { type: "created", snapshot: await agents.create(run.input, run.key) };
@@ -55,7 +61,7 @@ async function attempt(run: Run, effect: Effect, { agents, chat, people }: World
     case "tell":
       return tell(run, effect.tell, chat);
     case "count-approvers":
-      return countApprovers(run, effect, people);
+      return countApprovers(run, effect, people, context().policy);
   }
 }
 

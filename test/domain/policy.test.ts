@@ -246,7 +246,7 @@ describe("a submitted decision under a policy", () => {
   });
 
   test("is held to the rule of now, whatever the card says", () => {
-    expect(open.approvals[0]?.appliedRule.rule.approvers).toBe("anyone");
+    expect(open.approvals[0]?.appliedRule.rule.name).toBe("built-in");
     expect(submit(aPolicy({ approvers: these([UserId("U0OTHER")]) }))).toMatchObject({
       ok: false,
       error: { type: "not-approver" },

@@ -7,6 +7,9 @@ import { currentId, type Run, unreadableNow } from "../../domain/run.ts";
 import { PortError } from "../../ports.ts";
 import type { FormTicket, StoredRun } from "../../ports/store.ts";
 import type { Findings } from "./findings.ts";
+import type { Doc } from "./document-shape.ts";
+import { formDocument } from "./form-document.ts";
+import { runDocument } from "./run-document.ts";
 import { brokenForm, brokenRun, isSealed, type SealedRun, type Seals } from "./seals.ts";
 import { type LongTexts, type Packed, type TextOf, unpacked } from "./long-texts.ts";
 import type { Database, RunRow, Tables } from "./tables.ts";
@@ -61,6 +64,8 @@ export type Reading = {
   readonly findings: Pick<Findings, "report">;
 };
 
+type Document = { readonly [key: string]: Json };
+
 /** Rejects with a PortError for a row that cannot be understood; all other rows are good none the less. */
 export async function fromRow(db: Reader, row: StoredRow, reading: Reading): Promise<StoredRun> {
   const { seals, now, findings } = reading;
@@ -70,17 +75,25 @@ export async function fromRow(db: Reader, row: StoredRow, reading: Reading): Pro
   if (!whole) findings.report(brokenRun(row));
   const doc = understood(what, row, textOf, () => findings.report(brokenRun(row)));
   if (doc["key"] !== row.key) throw unreadable(what, "it names another run");
-  const run = doc as unknown as Run;
-  return { run: whole ? run : condemned(what, run, now()), revision: row.revision };
+  const run = whole ? parsedAs(what, runDocument, doc) : condemned(what, doc, now());
+  return { run, revision: row.revision };
 }
 
-/** A stranger's record may have any shape. */
-function condemned(what: string, run: Run, now: number): Run {
+/** A stranger's record may have any shape; what is left of it must have the shape of a run. */
+function condemned(what: string, doc: Document, now: number): Run {
   try {
-    return markTampered(run, now);
+    return runDocument.parse(markTampered(doc as unknown as Run, now));
   } catch (error) {
     throw unreadable(what, "it was changed outside Countersign", error);
   }
+}
+
+/** Says where the document is wrong, and never what stands there. */
+function parsedAs<T>(what: string, schema: Doc<T>, doc: Document): T {
+  const read = schema.safeParse(doc);
+  if (read.success) return read.data;
+  const [{ path, message } = { path: [], message: "it has another shape" }] = read.error.issues;
+  throw unreadable(what, `${path.join(".")}: ${message}`);
 }
 
 export function ticketRow(ticket: FormTicket, { doc }: Packed, seals: Seals): Tables["forms"] {
@@ -98,7 +111,7 @@ export async function fromTicketRow(
   const textOf = await texts.textsOf(db, row.nonce, row.doc);
   const broken = (): void => findings.report(brokenForm(row));
   if (seals === null || isSealed(row.seal, seals.form(row)))
-    return understood(`form ${row.nonce}`, row, textOf, broken) as unknown as FormTicket;
+    return parsedAs(`form ${row.nonce}`, formDocument, understood(`form ${row.nonce}`, row, textOf, broken));
   broken();
   return null;
 }
@@ -108,7 +121,7 @@ function understood(
   row: { doc_version: number; doc: string },
   textOf: TextOf,
   broken: () => void,
-): { readonly [key: string]: Json } {
+): Document {
   if (row.doc_version !== DOC_VERSION) {
     throw unreadable(what, `it is written in version ${row.doc_version}, this program reads ${DOC_VERSION}`);
   }

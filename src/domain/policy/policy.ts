@@ -92,8 +92,18 @@ export type Facts = {
 /** Which rule of which policy; null where there was no policy file. */
 export type RuleRef = { readonly version: string; readonly rule: string } | null;
 
+/**
+ * What an approval keeps of its rule: what is shown and timed by it. When it applies and who may decide is asked of the policy
+ * that is in force at that moment, so it is not kept.
+ */
+export type KeptRule = Omit<Rule, "when" | "approvers">;
+
+export function keptRule({ when: _when, approvers: _approvers, ...kept }: Rule): KeptRule {
+  return kept;
+}
+
 /** The rule that an approval stands under, and of which policy. */
-export type AppliedRule = { readonly version: string | null; readonly rule: Rule };
+export type AppliedRule = { readonly version: string | null; readonly rule: KeptRule };
 
 const ALWAYS: When = { channels: null, requesters: null, action: null, input: null, fields: {} };
 

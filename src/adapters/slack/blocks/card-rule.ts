@@ -4,7 +4,7 @@ import type { Block, RichTextElement } from "@slack/types";
 import type { Approval, Decision } from "../../../domain/approval.ts";
 import { tooFewApprovers, type TooFewApprovers } from "../../../domain/approver-count.ts";
 import type { UserId } from "../../../domain/ids.ts";
-import type { Rule } from "../../../domain/policy/policy.ts";
+import type { KeptRule } from "../../../domain/policy/policy.ts";
 import type { Run } from "../../../domain/run.ts";
 import { deadlineOf } from "../../../domain/schedule.ts";
 import { count, line, moment, person, quote, rich, span, untrustedSpan } from "./rich.ts";
@@ -27,7 +27,7 @@ export function ruleBlocks({ requester }: Run, approval: Approval): Block[] {
 }
 
 /** A mention calls people when the card is posted, and not again when it is drawn anew. */
-function calledLine({ mention, selfApproval }: Rule, requester: UserId) {
+function calledLine({ mention, selfApproval }: KeptRule, requester: UserId) {
   const users = mention.users.filter((user) => selfApproval || user !== requester);
   const called: RichTextElement[] = [
     ...mention.groups.map((usergroup_id): RichTextElement => ({ type: "usergroup", usergroup_id })),

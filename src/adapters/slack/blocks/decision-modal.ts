@@ -3,7 +3,7 @@ import type { Request, Verdict } from "../../../domain/approval.ts";
 import { MAX_REASON_CHARS } from "../../../domain/authorization.ts";
 import type { Nonce } from "../../../domain/ids.ts";
 import type { Upload } from "../../../domain/posted-message.ts";
-import { BUILT_IN_RULE, type Rule } from "../../../domain/policy/policy.ts";
+import { BUILT_IN_RULE, type KeptRule } from "../../../domain/policy/policy.ts";
 import { contextBehind, secretsInContext } from "../../../domain/run-context.ts";
 import { FORM_ROOM } from "../../../domain/text/request-layout.ts";
 import type { Drawing } from "../../../domain/text/secrets.ts";
@@ -173,11 +173,11 @@ function uploadOf(run: Run, { digest }: Request): Upload | undefined {
   return approval === undefined ? undefined : run.uploads[requestSlot(approval)];
 }
 
-function ruleOver(run: Run, { digest }: Request): Rule {
+function ruleOver(run: Run, { digest }: Request): KeptRule {
   return run.approvals.find(({ request }) => request.digest === digest)?.appliedRule.rule ?? BUILT_IN_RULE;
 }
 
-function reason(verdict: Verdict, rule: Rule): Block {
+function reason(verdict: Verdict, rule: KeptRule): Block {
   const fewest = rule.reason[verdict];
   const needed = verdict === "approve" ? "Needed to approve" : "Needed to deny";
   const length = fewest > 1 ? `, at least ${count(fewest)} characters` : "";
@@ -197,7 +197,7 @@ function reason(verdict: Verdict, rule: Rule): Block {
   } as Block;
 }
 
-function word(verdict: Verdict, { friction }: Rule): Block[] {
+function word(verdict: Verdict, { friction }: KeptRule): Block[] {
   if (verdict === "deny" || friction.word === null) return [];
   const block = {
     type: "input",

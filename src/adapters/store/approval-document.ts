@@ -1,0 +1,185 @@
+// A stored approval as a schema: its request, what was decided on it, and how far that decision came.
+
+import type { Absence } from "../../domain/absence.ts";
+import {
+  type Approval,
+  type ApprovalState,
+  type ApproverCount,
+  BUILT_IN_APPLIED_RULE,
+  type Decision,
+  type Delivery,
+  type PastDecision,
+  type Request,
+  type RunContext,
+  type Verdict,
+} from "../../domain/approval.ts";
+import type { AuditMark } from "../../domain/audit/hash-chain.ts";
+import { type ApprovalId, GroupId, Nonce, TeamId, UserId } from "../../domain/ids.ts";
+import { type AppliedRule, BUILT_IN_RULE, type KeptRule, type RuleRef } from "../../domain/policy/policy.ts";
+import {
+  type Doc,
+  either,
+  fields,
+  flag,
+  id,
+  lazy,
+  list,
+  number,
+  opaque,
+  optional,
+  orElse,
+  orNull,
+  record,
+  serviceId,
+  tagged,
+  text,
+  word,
+  yes,
+} from "./document-shape.ts";
+
+export const approvalId = serviceId<ApprovalId>();
+const [team, user, nonce] = [id(TeamId), id(UserId), id(Nonce)];
+
+export const auditMark = record<AuditMark>({ seq: number, link: text });
+export const absence = record<Absence>({ process: text, since: number, looks: number });
+const ruleRef: Doc<RuleRef> = orNull(record<NonNullable<RuleRef>>({ version: text, rule: text }));
+export const verdict = word<Verdict>({ approve: true, deny: true });
+
+const decision: Doc<Decision> = record<Decision>({
+  verdict,
+  reason: text,
+  by: orNull(record<NonNullable<Decision["by"]>>({ team, user })),
+  at: number,
+  digest: text,
+  votes: optional(list(lazy(() => decision))),
+  word: optional(text),
+  policy: optional(ruleRef),
+  entry: optional(number),
+});
+
+export const runContext = record<RunContext>({ fields, volatile: list(text), digest: text, chars: number });
+
+export const request = record<Request>({
+  action: orNull(text),
+  content: opaque,
+  volatile: optional(list(text)),
+  requestedAt: orNull(text),
+  context: optional(text),
+  contextChars: optional(number),
+  shownContext: optional(orNull(runContext)),
+  digest: text,
+  chars: number,
+});
+
+const delivery = tagged<Delivery>({
+  held: { until: number, sendAt: number },
+  recorded: {},
+  sending: { at: number, tries: number, lost: flag, answered: optional(text) },
+  retry: {
+    notBefore: number,
+    tries: number,
+    lost: flag,
+    why: text,
+    heldBack: optional(yes),
+    answered: optional(text),
+  },
+  unsure: { since: number, notBefore: number, tries: number, why: text, answered: optional(text) },
+  confirmed: { at: number, stillListed: orNull(flag) },
+  refused: { at: number, words: text, absent: flag },
+  elsewhere: { at: number, words: text },
+  unconfirmed: {
+    at: number,
+    cause: word({
+      "no-longer-listed": true,
+      "request-changed": true,
+      "run-missing": true,
+      "refused-after-lost-answer": true,
+      "no-longer-authorised": true,
+      tampered: true,
+    }),
+    answered: optional(text),
+  },
+});
+
+const approvalState = tagged<ApprovalState>({
+  pending: {},
+  decided: { decision, delivery },
+  closed: {
+    cause: word({
+      "no-longer-listed": true,
+      unreadable: true,
+      "run-over": true,
+      "run-missing": true,
+      unwatched: true,
+      expired: true,
+      tampered: true,
+    }),
+    at: number,
+  },
+});
+
+const pastDecision = record<PastDecision>({
+  decision,
+  cause: word({
+    "request-changed": true,
+    "no-longer-listed": true,
+    unreadable: true,
+    "run-missing": true,
+    refused: true,
+    "run-over": true,
+    undone: true,
+    denied: true,
+    expired: true,
+    "voter-may-not": true,
+    "rule-changed": true,
+    unwatched: true,
+    tampered: true,
+  }),
+  words: text,
+});
+
+type Expiry = NonNullable<KeptRule["expiry"]>;
+
+/** For showing and timing only: what it lacks is as in the built-in rule until the policy is looked at again. */
+const keptRule = record<KeptRule>({
+  name: text,
+  selfApproval: orElse(flag, BUILT_IN_RULE.selfApproval),
+  reason: orElse(record<KeptRule["reason"]>({ approve: number, deny: number }), BUILT_IN_RULE.reason),
+  needs: orElse(number, BUILT_IN_RULE.needs),
+  holdMs: orElse(number, BUILT_IN_RULE.holdMs),
+  expiry: orElse(
+    orNull(record<Expiry>({ afterMs: number, outcome: word({ nothing: true, deny: true }) })),
+    BUILT_IN_RULE.expiry,
+  ),
+  friction: orElse(
+    record<KeptRule["friction"]>({ readFirst: flag, word: orNull(text) }),
+    BUILT_IN_RULE.friction,
+  ),
+  mention: orElse(
+    record<KeptRule["mention"]>({ users: list(user), groups: list(id(GroupId)) }),
+    BUILT_IN_RULE.mention,
+  ),
+});
+
+export const approval = record<Approval>({
+  id: approvalId,
+  serviceId: approvalId,
+  request,
+  seenAt: number,
+  version: number,
+  nonce,
+  requestVersion: number,
+  state: approvalState,
+  past: list(pastDecision),
+  unlisted: orElse(orNull(either(absence, word({ "in-doubt": true }))), null),
+  since: number,
+  waitsSince: number,
+  votes: list(decision),
+  readers: orElse(list(user), []),
+  approverCount: orElse(
+    orNull(record<ApproverCount>({ of: text, at: number, able: orNull(number), grows: flag })),
+    null,
+  ),
+  appliedRule: orElse(record<AppliedRule>({ version: orNull(text), rule: keptRule }), BUILT_IN_APPLIED_RULE),
+  audited: optional(auditMark),
+});

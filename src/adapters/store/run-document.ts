@@ -1,0 +1,161 @@
+// A stored run as a schema, so that what is read from the store is parsed and not cast. A field that is added after 0.2.0 is
+// added with `orElse`, so that a run that is stored already loads whole; test/adapters/store/golden holds such runs.
+
+import { ChannelId, MessageTs, type RunId, RunKey, TeamId, UserId } from "../../domain/ids.ts";
+import type { PostedMessage, Upload } from "../../domain/posted-message.ts";
+import type {
+  Creation,
+  Ended,
+  NoticeContent,
+  PrivateNotice,
+  Run,
+  Seen,
+  Untouched,
+  Watch,
+} from "../../domain/run.ts";
+import type { UnreadableItem } from "../../domain/snapshot.ts";
+import type { Unreadable } from "../../domain/unreadable-approvals.ts";
+import { absence, approval, approvalId, auditMark, runContext } from "./approval-document.ts";
+import {
+  byName,
+  type Doc,
+  either,
+  fields,
+  flag,
+  id,
+  list,
+  number,
+  optional,
+  orElse,
+  orNull,
+  record,
+  serviceId,
+  tagged,
+  text,
+  word,
+  yes,
+} from "./document-shape.ts";
+
+const runId = serviceId<RunId>();
+const [team, user, channel] = [id(TeamId), id(UserId), id(ChannelId)];
+
+const creation = tagged<Creation>({
+  planned: { notBefore: number, tries: number, why: text },
+  sending: { at: number, tries: number },
+  created: { id: runId, at: number, reused: optional(yes) },
+  taken: { id: runId, at: number },
+  refused: { words: text, at: number },
+  unknown: { words: text, at: number, again: word({ asked: true, started: true, left: true }) },
+});
+
+const watch = tagged<Watch>({
+  on: {},
+  missing: { since: number, absence: orNull(absence) },
+  over: { at: number },
+  "given-up": { at: number },
+  tampered: { at: number },
+  dropped: { at: number, by: user },
+});
+
+const ended = record<Ended>({
+  how: word({ succeeded: true, failed: true, canceled: true }),
+  completedAt: orNull(text),
+  output: orNull(text),
+  outputChars: number,
+  asFile: flag,
+  extra: fields,
+});
+
+const seen = record<Seen>({
+  status: text,
+  since: number,
+  ended: orNull(ended),
+  lists: flag,
+  askedAt: number,
+});
+
+const unreadable = record<Unreadable>({
+  since: number,
+  what: word({ answer: true, list: true, items: true }),
+  count: number,
+  items: list(
+    record<UnreadableItem>({ ids: list(approvalId), code: text, why: text, source: text, hidden: number }),
+  ),
+});
+
+export const postedMessage = tagged<PostedMessage>({
+  planned: { notBefore: number, tries: number },
+  sending: { at: number, tries: number },
+  unsure: { lookAt: number, tries: number },
+  up: { ts: id(MessageTs), shows: text, sweepAt: orNull(number), notBefore: number, tries: number },
+  refused: { words: text, retryAt: number, tries: number },
+});
+
+const file = { file: text, masked: optional(list(text)) };
+const upload = tagged<Upload>({
+  planned: { notBefore: number, tries: number },
+  uploaded: { ...file, notBefore: number, tries: number },
+  sharing: { ...file, at: number, tries: number },
+  unsure: { ...file, lookAt: number, tries: number },
+  up: file,
+  refused: { words: text },
+});
+
+const aboutDecision = { approval: approvalId, words: text };
+const noticeContent = tagged<NoticeContent>({
+  "cannot-post": { words: text, code: optional(text) },
+  "decision-void": {
+    approval: approvalId,
+    cause: word({
+      "request-changed": true,
+      "no-longer-listed": true,
+      "run-missing": true,
+      unreadable: true,
+      "run-over": true,
+      "voter-may-not": true,
+      "rule-changed": true,
+      "others-needed": true,
+      tampered: true,
+    }),
+  },
+  "decision-stopped": { approval: approvalId },
+  "nobody-can-approve": { approval: approvalId, able: number, needs: number, grows: flag },
+  "decision-refused": aboutDecision,
+  "decision-elsewhere": aboutDecision,
+});
+
+const privateNotice = record<PrivateNotice>({
+  id: text,
+  to: either(user, channel),
+  says: noticeContent,
+  state: word({ planned: true, sending: true }),
+  notBefore: number,
+});
+
+export const runDocument: Doc<Run> = record<Run>({
+  key: id(RunKey),
+  team,
+  channel,
+  requester: user,
+  origin: word({ started: true, adopted: true }),
+  input: text,
+  askedAt: number,
+  answer: orElse(orNull(record<NonNullable<Run["answer"]>>({ url: text, until: number })), null),
+  creation,
+  watch,
+  seen: orElse(orNull(seen), null),
+  approvals: list(approval),
+  context: orElse(orNull(runContext), null),
+  unreadable: orElse(orNull(unreadable), null),
+  posts: byName(postedMessage),
+  uploads: orElse(byName(upload), {}),
+  notices: orElse(list(privateNotice), []),
+  outage: orElse(
+    orNull(record<NonNullable<Run["outage"]>>({ since: number, why: text, until: orNull(number) })),
+    null,
+  ),
+  untouched: optional(
+    record<Untouched>({ since: number, told: byName(number), chars: number, omitted: number }),
+  ),
+  audited: optional(auditMark),
+});
