@@ -284,7 +284,7 @@ const takingBack = attacks<People, Row>(
     [
       "«This was not me» with the value of a card's button",
       (_, click) => action(click, { action_id: "receipt_not_me" }),
-      { words: "belongs to somebody else's receipt" },
+      { words: "does not belong to a receipt of yours" },
     ],
   ],
   clicked,

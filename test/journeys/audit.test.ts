@@ -73,7 +73,7 @@ test("«This was not me» is taken from whoever decided, alerts the admins and t
   expect(textOf(alert)).toContain("looked at it");
   await stage.until(() => stage.posted(releases).some((each) => textOf(each).includes("not theirs")));
   await stage.click(ben, receipt, "This was not me");
-  await stage.modalOf(ben, "Reported already");
+  await stage.modalOf(ben, "Already reported");
   expect(stage.decisions()).toHaveLength(1);
   expect(await verified(stage)).toMatchObject({ ok: true });
 });
