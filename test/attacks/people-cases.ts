@@ -186,7 +186,7 @@ const oneself = attacks<People, readonly [string, (on: People, click: Body) => P
               user: { id: ana, team_id: "T0PARTNER" },
               team: { id: "T0PARTNER" },
             }),
-          { user: ana, because: null, words: "another workspace" },
+          { user: ana, because: null, words: "from a workspace that" },
         ),
     ],
     ["the requester submits an approver's form", (on) => submitted(on, ["", () => ({}), ana])],

@@ -117,5 +117,5 @@ test("an admin is sent the evidence of a run as a file; the requester is told wh
   for (const words of [`Evidence of run ${id}`, "looked at it", `T0SANDBOX:${ben} approved`, '"signature"'])
     expect(text).toContain(words);
   await stage.command(ana, opsAgents, `audit ${id}`);
-  await stage.told(ana, "You took part in this run, and that gives no right to its audit");
+  await stage.told(ana, "Taking part in a run gives no right to its audit");
 });

@@ -1,5 +1,5 @@
-// A request that does not fit: every field is seen, the short ones first and whole, of the long ones both ends. No field can push
-// another out of sight.
+// An overview of a request that is too long to show whole. It shows every field, up to a limit that it names: the short fields first
+// and whole, of long ones the beginning and the end. No field can push another out of sight.
 
 import type { RichTextBlock } from "@slack/types";
 import type { Request } from "../../../domain/approval.ts";
@@ -19,19 +19,19 @@ import { count, drawnBoxes, line, rich, span } from "./rich.ts";
 type Part = ReturnType<typeof drawnBoxes>[number] | ReturnType<typeof line>;
 
 export type Room = {
-  /** Characters that the texts share. */
+  /** Characters for the texts of all fields together. */
   readonly chars: number;
-  /** Characters of all, names too. What is beyond is said to be left out. */
+  /** Characters for everything, names included. A remark counts the fields that do not fit. */
   readonly most: number;
 };
 
-/** Each text gets at least so much (characters), however many there are. */
+/** Each text gets at least this many characters, however many fields there are. */
 const MIN_SHARE = 40;
-/** In less room a text stands on one line. */
+/** A text with less room than this (characters) is drawn on one line. */
 const MIN_BOX = 240;
-/** Of a text so many lines are shown at either end. */
+/** Most lines that are shown of a text's beginning. */
 const LINES = 12;
-/** What a remark on a cut line takes, and the end of the line (characters). */
+/** The length of the remark on a cut line, with the end of the line (characters). */
 const REMARK_CHARS = 36;
 
 export type Overview = {
@@ -40,13 +40,13 @@ export type Overview = {
   readonly secrets: number;
 };
 
-/** `where`: where the whole is. */
+/** `where` says where the whole request is. */
 export function requestOverview(request: Request, room: Room, where: string, as: Drawing): Overview {
   const { action, fields } = sentParts(request);
   const first = shownText({ name: "", text: action ?? "" }, Math.floor(room.chars / 2), as);
   const left = { ...room, chars: room.chars - countedChars(first.head + first.tail) };
-  const told = { fields, remark: volatileField(request), hidden: first.left };
-  const rest = fieldsOverview(told, left, where, as);
+  const others = { fields, remark: volatileField(request), hidden: first.left };
+  const rest = fieldsOverview(others, left, where, as);
   const head = action === null ? [line(span(NO_ACTION, { italic: true }))] : boxed("", first);
   return {
     block: rich(...head, ...rest.parts),
@@ -57,7 +57,7 @@ export function requestOverview(request: Request, room: Room, where: string, as:
 type Fields = {
   readonly fields: readonly Field[];
   readonly remark: Field | null;
-  /** Characters that are left out before them. */
+  /** Characters that were left out before these fields. */
   readonly hidden?: number;
 };
 
@@ -67,7 +67,7 @@ export function fieldsOverview(
   where: string,
   as: Drawing,
 ): { readonly parts: readonly Part[]; readonly secrets: number } {
-  const shown = shared(fields, room, as);
+  const shown = shareRoom(fields, room, as);
   const missed = shown.reduce((sum, { left }) => sum + left, hidden);
   const parts: Part[] = [
     ...linesOf(shown, remark),
@@ -79,8 +79,8 @@ export function fieldsOverview(
 
 type Shown = Ends & { readonly name: string; readonly inline: boolean; readonly secrets: number };
 
-/** The shortest first; what one does not need is shared by the others. */
-function shared(fields: readonly Field[], room: Room, as: Drawing): readonly Shown[] {
+/** The shortest field first. The room that a field does not need goes to the others. */
+function shareRoom(fields: readonly Field[], room: Room, as: Drawing): readonly Shown[] {
   const shown: Shown[] = [];
   let [left, beside] = [room.chars, room.most - room.chars];
   for (const [at, field] of fields.toSorted((a, b) => a.text.length - b.text.length).entries()) {
@@ -101,10 +101,10 @@ function shownText({ name, text }: Field, share: number, as: Drawing): Shown {
     return { name: label, head: maskedField(name, text).text, left: 0, tail: "", inline: true, secrets: 1 };
   }
   const whole = head(text, share, as);
-  const fits = whole.hidden === 0 && whole.text.split("\n").length <= LINES;
+  const fitsWhole = whole.hidden === 0 && whole.text.split("\n").length <= LINES;
   const secrets =
     as === "open" ? 0 : secretsUnder(text.slice(0, share), veils(text.slice(0, share), as)).length;
-  if (fits) {
+  if (fitsWhole) {
     const inline = !whole.text.includes("\n") && whole.text.length < MIN_BOX;
     return { name: label, head: whole.text, left: 0, tail: "", inline, secrets };
   }
@@ -122,7 +122,7 @@ function onOneLine(text: string, share: number, as: Drawing): Ends {
   return { head: shown, left: hidden, tail: "" };
 }
 
-/** Up to the end of its twelfth line. */
+/** The length up to the end of line `LINES`, at least 1. */
 function roomForLines(text: string, share: number): number {
   const start = text.slice(0, share).split("\n", LINES).join("\n").length;
   return Math.max(start, 1);
@@ -131,8 +131,8 @@ function roomForLines(text: string, share: number): number {
 function boxed(label: string, { head: start, left, tail }: Ends): Part[] {
   const first = drawnBoxes(`${label}${start}`);
   if (left === 0) return first;
-  const says = `${count(left)} characters ${tail === "" ? "more" : "between these two parts"} are not shown here.`;
-  return [...first, line(span(says, { italic: true })), ...(tail === "" ? [] : drawnBoxes(tail))];
+  const remark = `${count(left)} ${tail === "" ? "more characters" : "characters between these two parts"} are not shown here.`;
+  return [...first, line(span(remark, { italic: true })), ...(tail === "" ? [] : drawnBoxes(tail))];
 }
 
 function linesOf(shown: readonly Shown[], remark: Field | null): Part[] {
