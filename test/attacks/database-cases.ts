@@ -46,7 +46,7 @@ const forgedDecision = (verdict: string, delivery: object) =>
 
 /** Nothing left, the card claims nothing, and everybody who looks hears of it. */
 async function expectStopped(on: Story): Promise<void> {
-  await on.world.reads(on.card, "🚨 Stopped", "Somebody changed what Countersign had stored");
+  await on.world.reads(on.card, "🚨 Stopped", "What Countersign had stored");
   expect(buttonsOf(on.card)).toEqual([]);
   expect(textOf(on.card)).not.toContain("looks fine to me");
   await on.world.saidIn(on.opening, "The record of this run was changed outside Countersign");

@@ -4,8 +4,8 @@ import { ana, ben, opsAgents, outsider } from "../make/world.ts";
 import { type Attack, attacks } from "./classes.ts";
 import type { Body, Expected, People } from "./people-cases.ts";
 
-const APP: Pick<Expected, "because" | "words"> = { because: null, words: "another Slack app" };
-const TEAM: Pick<Expected, "because" | "words"> = { because: null, words: "another workspace" };
+const APP: Pick<Expected, "because" | "words"> = { because: null, words: "from a Slack app that" };
+const TEAM: Pick<Expected, "because" | "words"> = { because: null, words: "from a workspace that" };
 
 type Row = readonly [
   what: string,

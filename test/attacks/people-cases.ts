@@ -186,7 +186,7 @@ const oneself = attacks<People, readonly [string, (on: People, click: Body) => P
               user: { id: ana, team_id: "T0PARTNER" },
               team: { id: "T0PARTNER" },
             }),
-          { user: ana, because: null, words: "another workspace" },
+          { user: ana, because: null, words: "from a workspace that" },
         ),
     ],
     ["the requester submits an approver's form", (on) => submitted(on, ["", () => ({}), ana])],
@@ -284,7 +284,7 @@ const takingBack = attacks<People, Row>(
     [
       "«This was not me» with the value of a card's button",
       (_, click) => action(click, { action_id: "receipt_not_me" }),
-      { words: "belongs to somebody else's receipt" },
+      { words: "does not belong to a receipt of yours" },
     ],
   ],
   clicked,

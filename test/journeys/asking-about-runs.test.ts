@@ -146,7 +146,7 @@ describe.concurrent("/agent unwatch", () => {
     await world.reads(opening, "No longer watched");
     expect(buttonsOf(card)).toEqual([]);
     await world.command(ana, opsAgents, `unwatch ${id}`);
-    await world.told(ana, "not being watched");
+    await world.told(ana, "no longer watched");
   });
 
   test("may be taken back by watching again, with a card that works", async (context) => {

@@ -73,7 +73,7 @@ test("«This was not me» is taken from whoever decided, alerts the admins and t
   expect(textOf(alert)).toContain("looked at it");
   await stage.until(() => stage.posted(releases).some((each) => textOf(each).includes("not theirs")));
   await stage.click(ben, receipt, "This was not me");
-  await stage.modalOf(ben, "Reported already");
+  await stage.modalOf(ben, "Already reported");
   expect(stage.decisions()).toHaveLength(1);
   expect(await verified(stage)).toMatchObject({ ok: true });
 });
@@ -117,5 +117,5 @@ test("an admin is sent the evidence of a run as a file; the requester is told wh
   for (const words of [`Evidence of run ${id}`, "looked at it", `T0SANDBOX:${ben} approved`, '"signature"'])
     expect(text).toContain(words);
   await stage.command(ana, opsAgents, `audit ${id}`);
-  await stage.told(ana, "You took part in this run, and that gives no right to its audit");
+  await stage.told(ana, "Taking part in a run gives no right to its audit");
 });

@@ -87,7 +87,7 @@ describe.concurrent("a hold", () => {
     await world.reads(card, "🟠 Approved, not sent yet", "It is sent at");
     expect(buttonsOf(card)).toEqual(["Undo", "Deny"]);
     accepted(await world.click(cat, card, "Undo"));
-    await world.told(cat, "Only who gave an approval can take it back");
+    await world.told(cat, "Only the person who gave an approval can take it back");
     accepted(await world.click(ben, card, "Undo"));
     await world.reads(card, "🟡 Approval needed", "It was taken back before it was sent");
     expect(world.decisions()).toEqual([]);
@@ -150,7 +150,7 @@ describe.concurrent("friction", () => {
     expect(modalText(modal)).toContain("Type production to approve");
     const typed = (word: string) => ({ reason: { reason_text: "ok" }, word: { word_text: word } });
     await world.slack.acts.submit(ben, modal.id, typed("produktion"));
-    expect(modalText(modal)).toContain("Type «production» to approve this");
+    expect(modalText(modal)).toContain('Type "production" to approve this');
     expect(world.decisions()).toEqual([]);
     await world.slack.acts.submit(ben, modal.id, typed(" production "));
     await world.reads(card, "✅ Approved", "confirmed");

@@ -27,7 +27,7 @@ describe.concurrent("a policy's approvers", () => {
     const modal = await world.openForm(ben, card, "Approve");
     expect(modalText(modal)).toContain("Needed to approve, at least 10 characters");
     await world.fillModal(ben, "too short");
-    expect(modalText(modal)).toContain("9 characters. The rule of this approval wants at least 10");
+    expect(modalText(modal)).toContain("9 characters. The rule of this approval requires at least 10");
     expect(world.decisions()).toEqual([]);
     await world.fillModal(ben, "long enough");
     await world.reads(card, "Approved", "long enough", "confirmed");
@@ -122,9 +122,9 @@ test("who may start runs, and where, is the policy's word", async (context) => {
   );
   const world = await aWorld(context, { env: { POLICY_FILE: file.path } });
   expect(await world.command(ana, opsAgents, `run ${TASK}`)).toMatchObject({ ok: true });
-  await world.told(ana, "The policy lets others start and watch runs in this channel");
+  await world.told(ana, "The policy lets only certain people start and watch runs in this channel");
   await world.command(ben, releases, `run ${TASK}`);
-  await world.told(ben, "The policy lets nobody start or watch runs in this channel");
+  await world.told(ben, "The policy does not allow runs in this channel");
   expect(world.tasksSent()).toEqual([]);
   await world.run(ben, opsAgents, TASK);
   await world.runAt(TASK);

@@ -1,4 +1,4 @@
-// What we read out of Slack's answers and payloads. Nothing else of them is believed to be there.
+// Reads Slack's answers. We rely on no field that is not named here.
 
 import { z } from "zod";
 import { MessageTs, parsed, TeamId, UserId } from "../../domain/ids.ts";
@@ -33,7 +33,7 @@ export type SlackUser = {
   readonly isGuest: boolean;
 };
 
-/** Slack's own helper does not say that it is one. */
+/** Slackbot's own record does not say that it is a bot. */
 const SLACKBOT = "USLACKBOT";
 
 export function slackUser(answer: unknown): SlackUser {
@@ -115,7 +115,7 @@ export function postedTs(answer: unknown): MessageTs {
   });
 }
 
-/** Where a message that was sent to a person really went: to the direct messages with them. */
+/** The channel that a message went to. For a message to a person, that is the direct-message channel with them. */
 export function postedChannel(answer: unknown): string {
   return read(z.object({ channel: z.string() }), answer).channel;
 }
@@ -162,7 +162,7 @@ export function slackSelf(answer: unknown): SlackSelf {
 function read<Shape extends z.ZodType>(shape: Shape, answer: unknown): z.infer<Shape> {
   const result = shape.safeParse(answer);
   if (result.success) return result.data;
-  throw new PortError("Slack's answer lacks something", {
+  throw new PortError("Slack's answer does not have the expected fields", {
     applied: "maybe",
     retry: "later",
     code: "garbled",

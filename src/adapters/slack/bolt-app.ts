@@ -1,5 +1,5 @@
-// The Bolt app: Socket Mode or HTTP, with the same listeners. Built by hand where Bolt's defaults hurt: its shared client options,
-// its token check in the constructor, its retries.
+// The Bolt app, in Socket Mode or HTTP mode, with the same listeners. We build the receivers ourselves reason Bolt's defaults do
+// not fit: it shares client options, checks the token in its constructor, and retries calls.
 
 import type { RequestListener } from "node:http";
 import { App, HTTPReceiver, type Receiver, SocketModeReceiver } from "@slack/bolt";
@@ -17,11 +17,11 @@ export type Transport =
 export type SlackApp = {
   /** Resolves when Slack's payloads reach us. Rejects with one line for people when Slack refuses the app's token. */
   start(): Promise<void>;
-  /** Takes no more payloads, and waits for those under way (ms at most). */
+  /** Stops taking payloads. Waits at most `ms` for the listeners that are still at work. */
   stop(ms: number): Promise<void>;
   /** Can payloads reach us right now? */
   connected(): boolean;
-  /** In HTTP mode: what answers Slack's requests. */
+  /** Answers Slack's requests in HTTP mode. Null in Socket Mode. */
   readonly listener: RequestListener | null;
 };
 
@@ -30,24 +30,25 @@ export type BoltOptions = {
   readonly botToken: string;
   readonly apiUrl: string | null;
   readonly self: SlackSelf;
-  /** Our app's id: every payload must bear it. */
+  /** Our app's id. We accept no payload of another app. */
   readonly appId: string;
   readonly teamOf: TeamOf;
   readonly now: () => number;
-  readonly rejectedRequests: (because: string) => void;
+  readonly rejectedRequests: (reason: string) => void;
   readonly logger: Logger;
 };
+
 /**
- * The socket client waits this long (ms) before it reconnects when Slack asks it to, and this long for a pong. Its own 5 s
- * leave people's clicks unheard for as long, every few hours.
+ * How long the socket client waits for a pong, and before it reconnects when Slack asks it to (ms). The client's default is 5 s;
+ * Slack asks every few hours, and no click reaches us during the wait.
  */
 const CLIENT_PING_MS = 2_000;
 
 export function createSlackApp(options: BoltOptions, deps: ListenerDeps): SlackApp {
-  const { receiver, ...door } =
+  const { receiver, ...connection } =
     options.transport.mode === "socket"
-      ? socketDoor(options, options.transport.appToken)
-      : httpDoor(options, options.transport);
+      ? socketConnection(options, options.transport.appToken)
+      : httpConnection(options, options.transport);
   const app = new App({
     receiver,
     token: options.botToken,
@@ -64,16 +65,16 @@ export function createSlackApp(options: BoltOptions, deps: ListenerDeps): SlackA
       allowAbsoluteUrls: false,
     },
   });
-  const underWay = countUnderWay(app);
+  const whenIdle = trackListeners(app);
   const self = { ...options.self, app: options.appId };
   app.use(createWorkspaceCheck({ ...options, self, answerAt: deps.answerAt, log: deps.log }));
   listen(app, deps);
-  app.error(({ error, body }: { error: Error; body: object }) => tellOfFailure(error, body, deps));
+  app.error(({ error, body }: { error: Error; body: object }) => reportFailure(error, body, deps));
   return {
-    ...door,
+    ...connection,
     stop: async (ms) => {
-      await Promise.race([underWay(), new Promise((resolve) => setTimeout(resolve, ms).unref())]);
-      await door.stop();
+      await Promise.race([whenIdle(), new Promise((resolve) => setTimeout(resolve, ms).unref())]);
+      await connection.stop();
     },
   };
 }
@@ -81,7 +82,7 @@ export function createSlackApp(options: BoltOptions, deps: ListenerDeps): SlackA
 const apiBase = ({ apiUrl }: BoltOptions): { slackApiUrl?: string } =>
   apiUrl === null ? {} : { slackApiUrl: apiUrl };
 
-type Door = {
+type Connection = {
   receiver: Receiver;
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -89,8 +90,8 @@ type Door = {
   listener: RequestListener | null;
 };
 
-function socketDoor(options: BoltOptions, appToken: string): Door {
-  // Options of its own: the receiver writes its endless retries into them, which must not reach the clients that post.
+function socketConnection(options: BoltOptions, appToken: string): Connection {
+  // A separate object: the receiver retries forever with these options, and the clients that post must never retry.
   const clientOptions = {
     ...apiBase(options),
     retryConfig: { forever: true, retries: 10, factor: 1.5, maxTimeout: 30_000 },
@@ -118,9 +119,9 @@ function socketDoor(options: BoltOptions, appToken: string): Door {
   return { receiver, start, stop: () => receiver.stop(), connected: () => connected, listener: null };
 }
 
-type HttpEntrance = Extract<Transport, { mode: "http" }>;
+type HttpTransport = Extract<Transport, { mode: "http" }>;
 
-function httpDoor(options: BoltOptions, { signingSecret, seen }: HttpEntrance): Door {
+function httpConnection(options: BoltOptions, { signingSecret, seen }: HttpTransport): Connection {
   const receiver = new HTTPReceiver({
     signingSecret,
     endpoints: [EVENTS_PATH],
@@ -128,19 +129,19 @@ function httpDoor(options: BoltOptions, { signingSecret, seen }: HttpEntrance): 
     bodyLimit: MAX_BODY_BYTES,
   });
   const { now, rejectedRequests } = options;
-  const behind = receiver.requestListener.bind(receiver);
-  const guard = createRequestVerifier({ signingSecret, now, seen, rejectedRequests, behind });
+  const next = receiver.requestListener.bind(receiver);
+  const verifier = createRequestVerifier({ signingSecret, now, seen, rejectedRequests, next });
   let open = false;
   const listener: RequestListener = (request, response) => {
-    if (open) guard(request, response);
+    if (open) verifier(request, response);
     else response.writeHead(503, { connection: "close" }).end();
   };
-  const turn = (to: boolean) => async (): Promise<void> => void (open = to);
-  return { receiver, start: turn(true), stop: turn(false), connected: () => open, listener };
+  const setOpen = (value: boolean) => async (): Promise<void> => void (open = value);
+  return { receiver, start: setOpen(true), stop: setOpen(false), connected: () => open, listener };
 }
 
-/** Counts listeners at work; the function returned resolves when there is none. */
-function countUnderWay(app: App): () => Promise<void> {
+/** The returned function resolves as soon as no listener is at work. */
+function trackListeners(app: App): () => Promise<void> {
   let count = 0;
   let idle = (): void => undefined;
   app.use(async ({ next }) => {
@@ -155,19 +156,19 @@ function countUnderWay(app: App): () => Promise<void> {
   return () => (count === 0 ? Promise.resolve() : new Promise((resolve) => (idle = resolve)));
 }
 
-/** The one place for what went wrong in a listener: logged, and the person is told. How far it came is not known here. */
-async function tellOfFailure(
+/** Every error that leaves a listener ends here: we log it and tell the person. How far the listener got is not known. */
+async function reportFailure(
   error: Error,
   body: object,
   { log, answerAt, command }: Pick<ListenerDeps, "log" | "answerAt" | "command">,
 ): Promise<void> {
-  log.error({ error }, "a request from Slack could not be handled");
+  log.error({ error }, "could not handle a request from Slack");
   const url = "response_url" in body ? body.response_url : null;
   if (typeof url !== "string") return;
-  const text = `Something went wrong in Countersign. It may be done or not: look at the card, or at \`${command} list\`, before you try again. The log says more.`;
+  const text = `Something went wrong in Countersign, and what you asked for may or may not be done. Look at the card, or at \`${command} list\`, before you try again. The log says more.`;
   try {
     await answerAt(url, { text });
   } catch (failed) {
-    log.warn({ error: failed }, "the person could not be told either");
+    log.warn({ error: failed }, "could not tell the person about the failure either");
   }
 }

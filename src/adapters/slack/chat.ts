@@ -1,4 +1,4 @@
-// The `Chat` port over Slack's Web API: draws a run's messages and posts, changes and finds them.
+// The `Chat` port over Slack's Web API: draws a run's messages; posts, updates and finds them.
 
 import { ChannelId, type MessageTs, parsed, type UserId } from "../../domain/ids.ts";
 import { type NoticeContent, OPENING, type Run, type Slot, UNREADABLE } from "../../domain/run.ts";
@@ -14,11 +14,11 @@ import type { RateLimiter } from "./rate-limiter.ts";
 import { METADATA_EVENT } from "./names.ts";
 import { postedTs } from "./answers.ts";
 
-/** Nothing in our messages becomes a link preview, a link or a mention by Slack's own reading of the text. */
+/** Keeps Slack from making links, mentions or link previews out of our text. */
 export const LITERAL = { parse: "none", link_names: false, unfurl_links: false, unfurl_media: false };
 
 const EPHEMERAL = { parse: "none", link_names: false };
-/** Slack lets nobody change the message any more: too old for the workspace's rules, or of another kind by now. */
+/** Slack refuses to change the message: it is too old for the workspace's rules, or of a kind that cannot be updated. */
 const UNCHANGEABLE = new Set(["edit_window_closed", "cant_update_message", "block_mismatch"]);
 
 type Deps = {
@@ -45,15 +45,16 @@ export function createChat(deps: Deps): Chat {
     upload: (run, slot) => paced(deps, run, "other", () => files.upload(run, slot)),
     share: (run, file, slot) => paced(deps, run, "post", () => files.share(run, file, slot)),
     hasFile: (run, file) => paced(deps, run, "read", () => hasFile(deps, run, file)),
-    notify: (run, to, says) => paced(deps, run, "other", () => tell(deps, run, to, says)),
+    notify: (run, to, notice) => paced(deps, run, "other", () => sendNotice(deps, run, to, notice)),
   };
 }
 
-/** Messages of the channel itself; all others are replies in the run's thread. */
+/** True for messages of the channel itself. All others are replies in the run's thread. */
 function inChannel(slot: Slot): boolean {
   return slot === OPENING || slot.startsWith(DOWN) || slot.startsWith(BACK);
 }
 
+/** After a 429 the next calls of this kind wait as long as Slack asks. */
 async function paced<T>(
   { limiter }: Deps,
   { channel }: Pick<Run, "channel">,
@@ -72,7 +73,7 @@ async function paced<T>(
 async function post({ call }: Deps, run: Run, slot: Slot, mark: string): Promise<MessageTs> {
   const opening = run.posts[OPENING];
   const thread = inChannel(slot) || opening?.type !== "up" ? {} : { thread_ts: opening.ts };
-  // A card is a reply that is shown in the channel too: one message in both places, so one set of buttons.
+  // A card is a reply that Slack also shows in the channel: one message in both places, so one set of buttons.
   const broadcast = slot.startsWith("card ") || slot === UNREADABLE ? { reply_broadcast: true } : {};
   const metadata = { event_type: METADATA_EVENT, event_payload: { mark } };
   const args = {
@@ -103,7 +104,7 @@ async function update(
   }
 }
 
-/** Idempotent. */
+/** Does nothing if the message is gone already. */
 export async function removeMessage(call: Call, channel: string, ts: MessageTs): Promise<void> {
   try {
     await call("chat.delete", { channel, ts });
@@ -112,24 +113,27 @@ export async function removeMessage(call: Call, channel: string, ts: MessageTs):
   }
 }
 
-/** In another channel; or, to a person, at the address of the command while Slack takes answers there, else in the channel, else in a direct message. */
-async function tell(
+/**
+ * To a channel, as a message. To a person, as the answer to their command while Slack still accepts one; otherwise as an ephemeral
+ * message in the run's channel; if Slack refuses that for good, as a direct message.
+ */
+async function sendNotice(
   { call, answerAt, monotonic }: Deps,
   run: Run,
   to: UserId | ChannelId,
-  says: NoticeContent,
+  notice: NoticeContent,
 ): Promise<void> {
-  const message = privateNotice(says, run);
+  const message = privateNotice(notice, run);
   if (parsed(ChannelId, to) !== null) {
     await call("chat.postMessage", { channel: to, ...message, ...LITERAL });
     return;
   }
   if (run.answer !== null && to === run.requester && monotonic() < run.answer.until) {
-    const told = await answerAt(run.answer.url, message).then(
+    const answered = await answerAt(run.answer.url, message).then(
       () => true,
       () => false,
     );
-    if (told) return;
+    if (answered) return;
   }
   try {
     await call("chat.postEphemeral", { channel: run.channel, user: to, ...message, ...EPHEMERAL });

@@ -1,5 +1,5 @@
-// The two clients towards Slack. A 429 makes the SDK's client pause all its calls, so what a person waits for (views, look-ups)
-// never shares one with background posts. Neither repeats a call by itself: the SDK's own retries post messages twice.
+// The two Slack clients. After a 429 the SDK pauses all calls of a client, so calls that a person waits for (views, look-ups) do not
+// share one with background posts. Neither client retries: the SDK's retries can post a message twice.
 
 import type { Logger } from "@slack/logger";
 import { WebClient } from "@slack/web-api";
@@ -10,15 +10,15 @@ export type Answer = { readonly [field: string]: unknown };
 export type Call = (method: string, args: { readonly [name: string]: unknown }) => Promise<Answer>;
 
 export type Clients = {
-  /** For what a person waits for: short time limit. */
+  /** For calls that a person waits for: a short time limit. */
   readonly quick: Call;
   /** For posts, updates and read-backs. */
   readonly background: Call;
 };
 
-/** A modal must open within 3 s of the click (Slack's trigger life), so no single call may take that long (ms). */
+/** Slack's trigger expires 3 s after the click, so a call that opens a modal must end well before that (ms). */
 const QUICK_TIMEOUT_MS = 1_800;
-/** DESIGN.md: every call is answered within 10 s. */
+/** DESIGN.md: every call takes at most 10 s (ms). */
 const BACKGROUND_TIMEOUT_MS = 9_000;
 
 export function createClients(token: string, apiUrl: string | null, logger: Logger): Clients {
@@ -31,10 +31,10 @@ export function createClients(token: string, apiUrl: string | null, logger: Logg
   };
   const quick = new WebClient(token, { ...common, timeout: QUICK_TIMEOUT_MS });
   const background = new WebClient(token, { ...common, timeout: BACKGROUND_TIMEOUT_MS });
-  return { quick: caller(quick), background: caller(background) };
+  return { quick: createCall(quick), background: createCall(background) };
 }
 
-function caller(client: WebClient): Call {
+function createCall(client: WebClient): Call {
   return async (method, args) => {
     try {
       return { ...(await client.apiCall(method, args)) };

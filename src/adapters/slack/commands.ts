@@ -1,5 +1,5 @@
-// The slash command. What starts a run is committed before Slack is acknowledged; everything else is acknowledged at once and
-// answered privately.
+// Handles the slash command. The start of a run is committed before we acknowledge it. Every other subcommand is acknowledged at
+// once and answered privately.
 
 import type { SectionBlock } from "@slack/types";
 import { oneLine } from "../../domain/text/excerpt.ts";
@@ -18,47 +18,47 @@ import { type Subcommand, SUBCOMMANDS } from "./names.ts";
 import type { CommandPayload } from "./payloads.ts";
 import { linked } from "./permalinks.ts";
 
-/** What goes back in the acknowledgement: a private answer, or nothing. False: Slack did not hear it. Never rejects. */
+/** Acknowledges the command, with a private answer or without. False: the answer did not reach Slack. Never rejects. */
 export type CommandAck = (text?: string) => Promise<boolean>;
 
-/** Most runs that one answer lists. */
-const LIST_MOST = 10;
+/** An answer lists at most this many runs. */
+const MAX_LISTED = 10;
 
 export async function onCommand(deps: ListenerDeps, payload: CommandPayload, ack: CommandAck): Promise<void> {
   const by: Asker = { team: deps.team, user: payload.user_id, channel: payload.channel_id };
-  const typed = parseCommandLine(asTyped(payload.text));
-  switch (typed.type) {
+  const line = parseCommandLine(asTyped(payload.text));
+  switch (line.type) {
     case "run":
-      return run(deps, by, payload, { task: typed.rest, ack });
+      return startRun(deps, by, payload, { task: line.rest, ack });
     case "form":
-      return form(deps, by, payload, ack);
+      return openForm(deps, by, payload, ack);
     case "unknown": {
-      const word = /^[a-z-]{1,20}$/i.test(typed.word) ? typed.word : "";
-      await afterAudit(deps, by, "unknown-command", { step: "command", outcome: `refused: ${word}` });
-      const shown = escaped(oneLine(typed.word, 60));
-      return say(
+      const word = /^[a-z-]{1,20}$/i.test(line.word) ? line.word : "";
+      await recordRefusal(deps, by, "unknown-command", { step: "command", outcome: `refused: ${word}` });
+      const shown = escaped(oneLine(line.word, 60));
+      return answerInAck(
         deps,
         payload,
         ack,
-        `Countersign does not know \`${shown.replaceAll("`", "'")}\`. \`${deps.command} help\` lists what it knows; to start a run, type \`${deps.command} run\` before the task.`,
+        `Countersign does not know \`${shown.replaceAll("`", "'")}\`. \`${deps.command} help\` lists the commands. To start a run, type \`${deps.command} run\` before the task.`,
       );
     }
     default: {
       await ack();
-      const { type: is, rest } = typed;
-      return deps.answerAt(payload.response_url, await answer(deps, by, { type: is, rest }));
+      const { type, rest } = line;
+      return deps.answerAt(payload.response_url, await answer(deps, by, { type, rest }));
     }
   }
 }
 
 const CHARACTERS: Readonly<Record<string, string>> = { "&amp;": "&", "&lt;": "<", "&gt;": ">" };
 
-/** Slack writes & < > of what a person types as entities, with should_escape or without; other apps undo that too. */
+/** Slack sends the characters & < > that a person types as entities, with should_escape or without. */
 const asTyped = (text: string): string =>
   text.replace(/&(?:amp|lt|gt);/g, (entity) => CHARACTERS[entity] ?? entity);
 
-/** In the acknowledgement, or where that did not reach Slack at the command's own address. */
-async function say(
+/** Answers in the acknowledgement, or through the `response_url` if that did not reach Slack. */
+async function answerInAck(
   deps: ListenerDeps,
   payload: CommandPayload,
   ack: CommandAck,
@@ -67,21 +67,21 @@ async function say(
   if (!(await ack(text))) await deps.answerAt(payload.response_url, { text });
 }
 
-type Running = { readonly task: string; readonly ack: CommandAck };
+type Start = { readonly task: string; readonly ack: CommandAck };
 
-async function run(
+async function startRun(
   deps: ListenerDeps,
   by: Asker,
   payload: CommandPayload,
-  { task, ack }: Running,
+  { task, ack }: Start,
 ): Promise<void> {
-  const says = await start(deps, by, payload, task);
-  if (says !== null) return say(deps, payload, ack, says);
+  const refusal = await recordRun(deps, by, payload, task);
+  if (refusal !== null) return answerInAck(deps, payload, ack, refusal);
   if (!(await ack())) await deps.answerAt(payload.response_url, { text: RECORDED });
 }
 
-/** Null: the run is recorded. Otherwise why it is not. */
-async function start(
+/** Null: the run is recorded. Otherwise the words to answer with. */
+async function recordRun(
   deps: ListenerDeps,
   by: Asker,
   payload: CommandPayload,
@@ -93,132 +93,137 @@ async function start(
     return started.ok ? null : commandRefusalWords(started.error, deps.command);
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
-    deps.log.error({ error }, "a run could not be recorded");
+    deps.log.error({ error }, "could not record a run");
     return error.applied === "maybe" ? maybeStarted(deps.command) : NOT_STARTED;
   }
 }
 
-const NOT_STARTED = "Not started: Countersign could not write it down just now. Try again.";
+const NOT_STARTED = "Not started: Countersign could not record your task just now. Try again.";
 const maybeStarted = (command: string): string =>
-  `Countersign could not make sure that this is written down. Before you try again, see with \`${command} list\` whether the run is there.`;
+  `Countersign could not confirm that your task is recorded. Before you try again, check with \`${command} list\` whether the run is there.`;
 const RECORDED =
   "Your task is recorded, although Slack may have shown you an error. Its thread opens in this channel; do not start it again.";
 
-async function form(deps: ListenerDeps, by: Asker, payload: CommandPayload, ack: CommandAck): Promise<void> {
+async function openForm(
+  deps: ListenerDeps,
+  by: Asker,
+  payload: CommandPayload,
+  ack: CommandAck,
+): Promise<void> {
   if (by.channel.startsWith("D"))
-    return say(deps, payload, ack, commandRefusalWords({ type: "not-a-channel" }, deps.command));
+    return answerInAck(deps, payload, ack, commandRefusalWords({ type: "not-a-channel" }, deps.command));
   await ack();
   const view = runForm(`${deps.nonce()} ${by.channel}`, false);
   await deps.quick("views.open", { trigger_id: payload.trigger_id, view });
 }
 
-type Asked = { readonly type: Exclude<Subcommand, "run">; readonly rest: string };
+type Question = { readonly type: Exclude<Subcommand, "run">; readonly rest: string };
 
-async function answer(deps: ListenerDeps, by: Asker, asked: Asked): Promise<Message> {
-  switch (asked.type) {
+async function answer(deps: ListenerDeps, by: Asker, question: Question): Promise<Message> {
+  switch (question.type) {
     case "help":
       return help(deps.command);
     case "health":
       return healthReport(await deps.queries.health(), deps.clock.now());
     case "list": {
-      const none = `There are no runs in your channels yet. ${deps.command} run and a task starts one.`;
-      return listed(
+      const none = `There are no runs in your channels yet. Type ${deps.command} run and a task to start one.`;
+      return listRuns(
         deps,
         { title: "Runs of your channels", none },
-        await deps.queries.list(by, "all", LIST_MOST + 1),
+        await deps.queries.list(by, "all", MAX_LISTED + 1),
       );
     }
     case "pending": {
       const none = "Nothing waits for a decision in your channels.";
-      const runs = await deps.queries.list(by, "pending", LIST_MOST + 1);
+      const runs = await deps.queries.list(by, "pending", MAX_LISTED + 1);
       deps.cards.lookNow(runs);
-      return listed(deps, { title: "Waiting for a decision", none }, runs);
+      return listRuns(deps, { title: "Waiting for a decision", none }, runs);
     }
     case "audit":
-      return audit(deps, by, asked.rest);
+      return audit(deps, by, question.rest);
     case "status":
     case "watch":
     case "unwatch":
-      return aboutOne(deps, by, asked);
+      return answerAboutRun(deps, by, question);
   }
 }
 
-async function listed(
+async function listRuns(
   deps: ListenerDeps,
-  says: { title: string; none: string },
+  words: { title: string; none: string },
   runs: readonly Run[],
 ): Promise<Message> {
-  const shown = await Promise.all(runs.slice(0, LIST_MOST).map((each) => linked(deps, each)));
-  return runList(says.title, says.none, shown, runs.length - shown.length);
+  const shown = await Promise.all(runs.slice(0, MAX_LISTED).map((each) => linked(deps, each)));
+  return runList(words.title, words.none, shown, runs.length - shown.length);
 }
 
 async function audit(deps: ListenerDeps, by: Asker, rest: string): Promise<Message> {
   const [, code, reason = ""] = /^acknowledge\s+(\S+)(?:\s+([^]*))?$/.exec(rest) ?? [];
   if (code !== undefined) return acknowledge(deps, by, code, reason);
   const id = parsed(RunId, pastedId(rest));
-  if (id === null) return sayWhich(deps, "audit");
-  const given = await deps.exportEvidence(by, id);
-  if (!given.ok) return plain(commandRefusalWords(given.error, deps.command));
-  return plain(`The evidence is in your direct messages with Countersign: ${count(given.value)} entries.`);
+  if (id === null) return askWhichRun(deps, "audit");
+  const exported = await deps.exportEvidence(by, id);
+  if (!exported.ok) return plain(commandRefusalWords(exported.error, deps.command));
+  return plain(`The evidence is in your direct messages with Countersign: ${count(exported.value)} entries.`);
 }
 
 async function acknowledge(deps: ListenerDeps, by: Asker, code: string, reason: string): Promise<Message> {
-  const done = await deps.acknowledge(by, code, reason);
-  if (!done.ok) return plain(commandRefusalWords(done.error, deps.command));
-  const what = done.value === 1 ? "1 finding" : `${count(done.value)} findings`;
+  const result = await deps.acknowledge(by, code, reason);
+  if (!result.ok) return plain(commandRefusalWords(result.error, deps.command));
+  const findings = result.value === 1 ? "1 finding" : `${count(result.value)} findings`;
   return plain(
-    `Acknowledged: ${what}. Approvals leave again. The audit has it in your name, and \`npm run audit -- verify\` goes on to tell of it.`,
+    `Acknowledged: ${findings}. Approvals are no longer held back. The audit records this in your name, and \`npm run audit -- verify\` keeps reporting the change.`,
   );
 }
 
-function sayWhich({ command }: ListenerDeps, is: Subcommand): Message {
-  return plain(`Say which run: \`${command} ${is} <run id>\`. \`${command} list\` shows the ids.`);
+function askWhichRun({ command }: ListenerDeps, subcommand: Subcommand): Message {
+  return plain(`Say which run: \`${command} ${subcommand} <run id>\`. \`${command} list\` shows the ids.`);
 }
 
-async function aboutOne(deps: ListenerDeps, by: Asker, { type: is, rest }: Asked): Promise<Message> {
+async function answerAboutRun(deps: ListenerDeps, by: Asker, { type, rest }: Question): Promise<Message> {
   const id = parsed(RunId, pastedId(rest));
-  if (id === null) return sayWhich(deps, is);
-  if (is === "status") {
+  if (id === null) return askWhichRun(deps, type);
+  if (type === "status") {
     const found = await deps.queries.status(by.user, id);
-    if (found === null) await afterAudit(deps, by, "unknown-run", { step: "status", runId: id });
+    if (found === null) await recordRefusal(deps, by, "unknown-run", { step: "status", runId: id });
     return found === null
       ? plain(commandRefusalWords({ type: "unknown-run" }, deps.command))
       : oneRun(await linked(deps, found));
   }
-  const done = is === "watch" ? await deps.adoptRun.adopt(by, id) : await deps.adoptRun.unwatch(by, id);
-  if (!done.ok && done.error.type === "already-watched") deps.cards.lookNow([done.error.run]);
-  if (!done.ok) return plain(commandRefusalWords(done.error, deps.command));
+  const result = type === "watch" ? await deps.adoptRun.adopt(by, id) : await deps.adoptRun.unwatch(by, id);
+  if (!result.ok && result.error.type === "already-watched") deps.cards.lookNow([result.error.run]);
+  if (!result.ok) return plain(commandRefusalWords(result.error, deps.command));
   return plain(
-    is === "watch"
-      ? "Watching it. Its thread opens in this channel."
-      : "Let go. Its thread says so, and its open cards are closed.",
+    type === "watch"
+      ? "Watching this run. Its thread opens in this channel."
+      : "No longer watching this run. Its thread says so, and its open cards close.",
   );
 }
 
-/** Best effort: nothing was asked for that a missing entry would let through. */
-async function afterAudit(
+/** Best effort: these attempts are refused whether or not the audit has an entry for them. */
+async function recordRefusal(
   { noteRefusal, log }: ListenerDeps,
   by: Asker,
-  because: "unknown-command" | "unknown-run",
-  tried: AttemptDetails,
+  reason: "unknown-command" | "unknown-run",
+  attempt: AttemptDetails,
 ): Promise<void> {
   try {
-    await noteRefusal(by, because, tried);
+    await noteRefusal(by, reason, attempt);
   } catch (error) {
-    log.error({ error }, "a refusal could not be written down");
+    log.error({ error }, "could not record a refusal in the audit");
   }
 }
 
-/** Slack reads markup in a section's text, so only our own words and escaped ones come here. */
+/** Slack reads markup in a section's text, so callers pass our own words and escaped text only. */
 function plain(text: string): Message {
   const section: SectionBlock = { type: "section", text: { type: "mrkdwn", text, verbatim: true } };
   return { text, blocks: [section] };
 }
 
-// What was typed after the command's name.
+// Parses the text after the command's name.
 
 export type CommandLine =
-  /** Nothing was typed: the form. */
+  /** No text: the form opens. */
   | { readonly type: "form" }
   /** `rest` exactly as typed, after one separating space. */
   | { readonly type: Subcommand; readonly rest: string }

@@ -1,11 +1,12 @@
-// The first call to Slack: who are we, in which workspace? A refused token ends the start; an unreachable Slack is tried again.
+// The first calls to Slack: who are we, in which workspace, for which app? A refused token ends the start. If Slack is unreachable,
+// we try again.
 
 import pRetry from "p-retry";
 import { type EventLog, PortError } from "../../ports.ts";
 import type { Call } from "./clients.ts";
 import { appOfBot, type SlackSelf, slackSelf } from "./answers.ts";
 
-/** Slack's words for a token that will not become good by waiting. */
+/** Error codes for a token that stays invalid however long we wait. */
 const REFUSED = new Set([
   "invalid_auth",
   "not_authed",
@@ -22,15 +23,15 @@ export async function whoAmI(call: Call, log: EventLog): Promise<SlackSelf> {
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     throw new Error(
-      `Slack refuses SLACK_BOT_TOKEN (${error.code}). Copy it again from the app's «OAuth & Permissions» page.`,
+      `Slack refuses SLACK_BOT_TOKEN (${error.code}). Copy it again from the app's "OAuth & Permissions" page.`,
       { cause: error },
     );
   }
 }
 
 /**
- * The id of the app that this bot belongs to: Slack's own word, and `configured` must agree with it where both are known. Rejects
- * with one line for people when it is not known: without it nobody could say which payloads are ours.
+ * The id of the app that this bot belongs to, as Slack names it. `configured` must agree with it, and stands in when Slack does not
+ * name one. Rejects with one line for people when neither is known: we could not tell which payloads are ours.
  */
 export async function whichApp(
   call: Call,
@@ -39,30 +40,30 @@ export async function whichApp(
   log: EventLog,
 ): Promise<string> {
   try {
-    const told = await untilAnswered(async () => appOfBot(await call("bots.info", { bot })), isFinal, log);
-    if (configured === null || configured === told) return told;
+    const app = await untilAnswered(async () => appOfBot(await call("bots.info", { bot })), isFinal, log);
+    if (configured === null || configured === app) return app;
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     if (configured !== null) return configured;
     throw new Error(
-      `Slack does not say which app SLACK_BOT_TOKEN belongs to (${error.code}). Set SLACK_APP_ID to the «App ID» of the app's «Basic Information» page.`,
+      `Slack does not say which app SLACK_BOT_TOKEN belongs to (${error.code}). Set SLACK_APP_ID to the "App ID" on the app's "Basic Information" page.`,
       { cause: error },
     );
   }
   throw new Error(
-    "SLACK_APP_ID is not the app that SLACK_BOT_TOKEN belongs to. Copy both from the pages of one app, or leave SLACK_APP_ID out.",
+    "SLACK_BOT_TOKEN belongs to another app than SLACK_APP_ID names. Copy both from the pages of one app, or leave SLACK_APP_ID out.",
   );
 }
 
 const isRefusedToken = ({ code }: PortError): boolean => REFUSED.has(code);
-/** «garbled» is an answer, and the next one would be the same. */
+/** "garbled" is final too: Slack has answered, and would answer the same again. */
 const isFinal = (error: PortError): boolean =>
   error.retry === "never" ||
   isRefusedToken(error) ||
   error.code === "missing_scope" ||
   error.code === "garbled";
 
-/** Asks again and again until Slack answers. Rejects with the PortError that is final, and with what is none. */
+/** Repeats `ask` until Slack answers. Rejects with a final PortError, and with any error that is no PortError. */
 async function untilAnswered<Answer>(
   ask: () => Promise<Answer>,
   final: (error: PortError) => boolean,
@@ -75,7 +76,7 @@ async function untilAnswered<Answer>(
     onFailedAttempt: ({ error }) => {
       if (error instanceof PortError && final(error)) return;
       const code = error instanceof PortError ? error.code : error.name;
-      log.warn({ code }, "Slack can't be reached; trying again. `npm run doctor` tells what is wrong");
+      log.warn({ code }, "cannot reach Slack; trying again. `npm run doctor` says what is wrong");
     },
   });
 }

@@ -1,7 +1,8 @@
-// What stands in a file. A long text is searched in slices, between which other work is done; one file at a time, so that many
-// files together take no longer turn than one. A file that a newer one replaces is given up.
+// Builds the content of a file: a request or an output, with secrets masked. A long text is searched in slices, and the event loop
+// runs between them. Files are built one at a time, so many files block the loop no longer than one. A file that a newer request
+// replaces is given up.
 
-import { setImmediate as breath } from "node:timers/promises";
+import { setImmediate as nextTick } from "node:timers/promises";
 import type { Request, RunContext } from "../../domain/approval.ts";
 import { MASKED_IN_FILE_CHARS, requestFile, type Slice, slices } from "../../domain/request-file.ts";
 import { contextBehind } from "../../domain/run-context.ts";
@@ -11,22 +12,22 @@ import { createKeyedLock } from "../../engine/run-engine.ts";
 
 export type FileContent = { readonly text: string; readonly masked: readonly string[] };
 
-/** Rejects with a PortError when the file of a newer request is wanted in its place. */
+/** Rejects with a PortError when the file of a newer request replaces this one. */
 export type FileContents = { of(run: Run, slot: Slot): Promise<FileContent> };
 
 export function createFileContents(): FileContents {
-  const inTurn = createKeyedLock();
+  const oneAtATime = createKeyedLock();
   const newest = new Map<string, Slot>();
   return {
     async of(run, slot) {
       const approval = run.approvals.find((each) => requestSlot(each) === slot);
       const subject = `${run.key} ${approval?.id ?? slot}`;
       newest.set(subject, slot);
-      const goOn = (): void => {
+      const checkStillWanted = (): void => {
         if (newest.get(subject) !== slot) throw replaced();
       };
       try {
-        return await inTurn("file", () => content(run, slot, goOn));
+        return await oneAtATime("file", () => content(run, slot, checkStillWanted));
       } finally {
         if (newest.get(subject) === slot) newest.delete(subject);
       }
@@ -41,38 +42,38 @@ const replaced = (): PortError =>
     code: "replaced",
   });
 
-async function content(run: Run, slot: Slot, goOn: () => void): Promise<FileContent> {
+async function content(run: Run, slot: Slot, checkStillWanted: () => void): Promise<FileContent> {
   if (slot === OUTPUT) {
-    const { text } = await joined(slices(run.seen?.ended?.output ?? "", "masked"), goOn);
+    const { text } = await joinSlices(slices(run.seen?.ended?.output ?? "", "masked"), checkStillWanted);
     return { text, masked: [] };
   }
   const approval = run.approvals.find((each) => requestSlot(each) === slot);
   if (approval === undefined) return { text: "", masked: [] };
-  return requestContent(approval.request, contextBehind(run.context, approval.request), goOn);
+  return requestContent(approval.request, contextBehind(run.context, approval.request), checkStillWanted);
 }
 
-/** Whatever is masked in the file of a request stands in the form of whoever decides; where that is too much, nothing is masked. */
+/** The form of an approver lists everything that the file masks. If that is too much for the form, the file masks nothing. */
 export async function requestContent(
-  asked: Request,
+  request: Request,
   context: RunContext | null,
-  goOn: () => void = () => undefined,
+  checkStillWanted: () => void = () => undefined,
 ): Promise<FileContent> {
-  const file = await joined(requestFile(asked, context, "masked"), goOn);
+  const file = await joinSlices(requestFile(request, context, "masked"), checkStillWanted);
   const chars = file.masked.reduce((sum, secret) => sum + secret.length, 0);
   if (chars <= MASKED_IN_FILE_CHARS) return file;
-  const { text } = await joined(requestFile(asked, context, "open"), goOn);
+  const { text } = await joinSlices(requestFile(request, context, "open"), checkStillWanted);
   return { text, masked: [] };
 }
 
-/** Other work is done between any two slices. */
-async function joined(parts: Iterable<Slice>, goOn: () => void): Promise<FileContent> {
+/** Lets the event loop run after every slice. */
+async function joinSlices(parts: Iterable<Slice>, checkStillWanted: () => void): Promise<FileContent> {
   const texts: string[] = [];
   const masked: string[] = [];
   for (const { text, secrets } of parts) {
     texts.push(text);
     masked.push(...secrets);
-    await breath();
-    goOn();
+    await nextTick();
+    checkStillWanted();
   }
   return { text: texts.join(""), masked };
 }

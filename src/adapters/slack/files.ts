@@ -1,4 +1,5 @@
-// Texts too long for a message, as files in the run's thread: an address, the bytes, then the file is shared.
+// Texts that are too long for a message become files in the run's thread: we ask for an upload address, send the bytes, then share
+// the file.
 
 import { request } from "undici";
 import type { UploadedFile } from "../../domain/posted-message.ts";
@@ -11,7 +12,7 @@ import { uploadTarget } from "./answers.ts";
 
 export type Files = {
   upload(run: Run, slot: Slot): Promise<UploadedFile>;
-  /** Bytes that nobody sees until the file is shared. Resolves to Slack's file id. */
+  /** Uploads a file that stays invisible until it is shared. Resolves to Slack's file id. */
   put(filename: string, text: string): Promise<string>;
   share(run: Run, file: string, slot: Slot): Promise<"shared" | "gone">;
 };
@@ -49,16 +50,16 @@ export function createFiles(call: Call, apiUrl: string | null): Files {
   return { upload, put, share };
 }
 
-/** Names are ours; of the service's id only letters that are harmless in a file name are kept. */
+/** Keeps only those characters of the service's id that are harmless in a file name. */
 function fileName(run: Run, slot: Slot): string {
   const id = (runId(run) ?? run.key).replace(/[^A-Za-z0-9_-]/g, "").slice(0, 40);
   return `${slot === OUTPUT ? "output" : "request"}-${id}.txt`;
 }
 
-/** The address is Slack's answer, but it is not believed: only Slack's own hosts get our bytes. */
+/** Slack's answer names the address, and we still check it: only Slack's own hosts get our bytes. */
 async function send(url: string, bytes: Buffer, apiUrl: string | null): Promise<void> {
   if (!isSlacks(url, UPLOAD_HOSTS, apiUrl)) {
-    throw new PortError("Slack named a foreign address for the upload", {
+    throw new PortError("Slack named an upload address that is not Slack's", {
       applied: "no",
       retry: "never",
       code: "foreign_upload_url",

@@ -1,5 +1,5 @@
-// Reading back: is the message there whose answer was lost? Found by the metadata we put on it, and only among our own, since
-// any app may copy metadata.
+// Looks for a message whose post got no answer. It is found by the metadata that we put on it, among our own messages only: any app
+// may copy metadata.
 
 import { type ChannelId, type MessageTs, parsed, MessageTs as toTs, type UserId } from "../../domain/ids.ts";
 import { OPENING, type Run } from "../../domain/run.ts";
@@ -47,7 +47,7 @@ export async function hasFile(deps: Deps, run: Run, file: string): Promise<boole
   );
 }
 
-/** In the channel itself; a reply is there when it is shown in the channel too, as cards are. Rejects with PortError. */
+/** Looks in the channel itself. That finds a reply only if it is broadcast to the channel, as cards are. Rejects with PortError. */
 export async function isThere(call: Call, channel: ChannelId, ts: MessageTs): Promise<boolean> {
   const where = { channel, oldest: ts, latest: ts, inclusive: true, limit: 1 };
   return slackHistory(await call("conversations.history", where)).messages.some((each) => each.ts === ts);
@@ -60,18 +60,18 @@ export function isOurs(message: SlackHistory["messages"][number], self: Self): b
 async function readBack(call: Call, run: Run, inChannel: boolean): Promise<Messages> {
   const opening = run.posts[OPENING];
   if (opening?.type !== "up") return readChannel(call, run, run.askedAt);
-  // In a channel that talks a lot a run of days is long ago: a notice is looked for from its outage on.
+  // In a busy channel there are too many messages since the start of a long run, so we search for a notice from its outage on.
   if (inChannel) return readChannel(call, run, run.outage?.since ?? run.askedAt);
-  const replies = await unless(
+  const replies = await emptyOn(
     "thread_not_found",
     pages(call, "conversations.replies", { channel: run.channel, ts: opening.ts }),
   );
-  // What is posted to a thread whose first message somebody deleted stands in the channel, outside any thread.
-  const outside = await unless(TOO_MANY, readChannel(call, run, run.askedAt));
+  // When the first message of the thread is deleted, Slack puts replies to it into the channel, outside any thread.
+  const outside = await emptyOn(TOO_MANY, readChannel(call, run, run.askedAt));
   return [...replies, ...outside];
 }
 
-async function unless(code: string, messages: Promise<Messages>): Promise<Messages> {
+async function emptyOn(code: string, messages: Promise<Messages>): Promise<Messages> {
   try {
     return await messages;
   } catch (error) {

@@ -1,4 +1,4 @@
-// The Home tab is published when somebody opens it or presses Refresh: what it shows is as old as it says.
+// Publishes the Home tab when somebody opens it or presses Refresh. It shows when it was published.
 
 import type { UserId } from "../../domain/ids.ts";
 import { cardSlot, type Run } from "../../domain/run.ts";
@@ -9,36 +9,41 @@ import type { ListenerDeps } from "./listener-deps.ts";
 import { linked, linkedTo } from "./permalinks.ts";
 import type { HomeClickPayload } from "./payloads.ts";
 
-/** Rows of each list. With two blocks a row it stays far below the 100 blocks of a view. */
-const MOST = 10;
+/** Rows of each list. With one block a row the view stays far below Slack's limit of 100 blocks. */
+const MAX_ROWS = 10;
 
-/** Never rejects: nobody waits for it, and Slack keeps what was published before. May be called at any time, again and again. */
+/** Never rejects: no caller waits for it, and after a failure Slack keeps the tab as it was published before. Idempotent. */
 export async function showHome(deps: ListenerDeps, user: UserId): Promise<void> {
   try {
     const view = homeView(await rows(deps, user), deps.command, deps.clock.now());
     await deps.quick("views.publish", { user_id: user, view });
   } catch (error) {
-    deps.log.warn({ error }, "a Home tab could not be published");
+    deps.log.warn({ error }, "could not publish a Home tab");
   }
 }
 
 async function rows(deps: ListenerDeps, user: UserId): Promise<HomeRows | null> {
   try {
-    const { waiting, own } = await deps.queries.home(user, MOST + 1);
+    const { waiting, own } = await deps.queries.home(user, MAX_ROWS + 1);
     const [cards, threads] = await Promise.all([
-      Promise.all(waiting.slice(0, MOST).map((run) => cardOf(deps, run))),
-      Promise.all(own.slice(0, MOST).map((run) => linked(deps, run))),
+      Promise.all(waiting.slice(0, MAX_ROWS).map((run) => linkedToCard(deps, run))),
+      Promise.all(own.slice(0, MAX_ROWS).map((run) => linked(deps, run))),
     ]);
-    return { waiting: cards, own: threads, moreWaiting: waiting.length > MOST, moreOwn: own.length > MOST };
+    return {
+      waiting: cards,
+      own: threads,
+      moreWaiting: waiting.length > MAX_ROWS,
+      moreOwn: own.length > MAX_ROWS,
+    };
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
-    deps.log.warn({ code: error.code }, "the runs of a Home tab could not be looked up");
+    deps.log.warn({ code: error.code }, "could not look up the runs of a Home tab");
     return null;
   }
 }
 
-/** The first card that waits; the others are in the same thread. */
-function cardOf(deps: ListenerDeps, run: Run): ReturnType<typeof linked> {
+/** Links to the first pending card; the others are in the same thread. */
+function linkedToCard(deps: ListenerDeps, run: Run): ReturnType<typeof linked> {
   const first = run.approvals.find(({ state }) => state.type === "pending");
   return first === undefined ? linked(deps, run) : linkedTo(deps, run, cardSlot(first.id), "open the card");
 }
@@ -48,6 +53,6 @@ export async function openFormFromHome(deps: ListenerDeps, { trigger_id }: HomeC
     await deps.quick("views.open", { trigger_id, view: runForm(deps.nonce(), true) });
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
-    deps.log.warn({ code: error.code }, "the form could not be opened from the Home tab");
+    deps.log.warn({ code: error.code }, "could not open the form from the Home tab");
   }
 }

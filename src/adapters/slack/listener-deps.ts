@@ -16,10 +16,10 @@ import type { Responder } from "./responder.ts";
 import type { Call } from "./clients.ts";
 import type { OpenedForms } from "./opened-forms.ts";
 
-/** What the listeners may use: the use cases, and two ways to answer a person. */
+/** What the listeners may use. */
 export type ListenerDeps = {
   readonly team: TeamId;
-  /** Our own bot. */
+  /** The user id of our own bot. */
   readonly self: UserId;
   readonly command: string;
   readonly startRun: StartRun;
@@ -33,7 +33,7 @@ export type ListenerDeps = {
   readonly dispute: Dispute;
   readonly cards: Pick<CardSweep, "deleted" | "letIn" | "lookNow">;
   readonly acknowledge: Acknowledge;
-  /** For views and links: what a person is waiting for. */
+  /** For views and links, which a person is waiting for. */
   readonly quick: Call;
   readonly answerAt: Responder;
   readonly forms: OpenedForms;

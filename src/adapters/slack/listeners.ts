@@ -1,4 +1,4 @@
-// Which payload goes to which function. Each listener reads the payload, acknowledges, and calls one function.
+// Registers the listeners. Each one reads its payload, acknowledges it, and calls one function.
 
 import type { App } from "@slack/bolt";
 import { tryAck } from "./try-ack.ts";
@@ -64,7 +64,7 @@ const SUBMITS: readonly (readonly [string, OnSubmit])[] = [
 ];
 
 const UNREAD =
-  "Slack sent this in a form that Countersign does not know, so nothing was done. Tell whoever runs Countersign.";
+  "Slack sent this in a format that Countersign does not know, so nothing was done. Tell whoever runs Countersign.";
 const unreadForm: SubmitAnswer = {
   response_action: "update",
   view: refusedModal("Nothing was done", UNREAD),
@@ -97,9 +97,9 @@ export function listen(app: App, deps: ListenerDeps): void {
   for (const [name, onSubmit] of SUBMITS) {
     app.view(name, async ({ body, ack }) => {
       const payload = readPayload(submitPayload, body, deps.log);
-      // Without an answer the form would close as if all were well.
+      // After an empty answer Slack would close the form, as if the submit had succeeded.
       const answer = payload === null ? unreadForm : await onSubmit(deps, payload);
-      // Unheard, the form stays open and Slack says so: the same form submitted again counts once.
+      // If Slack does not get the answer, the form stays open with an error. Submitting the same form again counts once.
       await tryAck(() => (answer === undefined ? ack() : ack({ ...answer })), deps.log);
     });
   }

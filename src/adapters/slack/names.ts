@@ -1,4 +1,4 @@
-// Every name that we and Slack share. A test holds it against manifest.yml and against the listeners.
+// Every name that we share with Slack. A test compares them with manifest.yml and with the listeners.
 
 export const CARD_APPROVE = "card_approve";
 export const CARD_DENY = "card_deny";
@@ -22,13 +22,13 @@ export const CHANNEL_BLOCK = "channel";
 export const CHANNEL_INPUT = "channel_chosen";
 
 export const HOME_OPENED = "app_home_opened";
-/** As Bolt names it; the manifest has one for public channels and one for private ones. */
+/** Bolt's name. The manifest has two events for it, one for public channels and one for private ones. */
 export const MESSAGE = "message";
 export const MEMBER_JOINED = "member_joined_channel";
 export const HOME_START = "home_start";
 export const HOME_REFRESH = "home_refresh";
 
-/** Marks our messages, so that one whose answer was lost can be found again. Readable by other apps: ids only. */
+/** Marks our messages, so that we find one again when the answer to its post was lost. Other apps can read it: ids only. */
 export const METADATA_EVENT = "countersign_message";
 
 export const SUBCOMMANDS = [

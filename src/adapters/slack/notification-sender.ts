@@ -1,4 +1,4 @@
-// The `Mail` port over Slack's Web API: letters to people's direct messages and to the audit channel.
+// The `NotificationSender` port over Slack's Web API: sends notifications to people's direct messages and to the audit channel.
 
 import { ChannelId, type MessageTs, MessageTs as toTs, parsed } from "../../domain/ids.ts";
 import type { Notification, NotificationSender } from "../../notifications/notification.ts";
@@ -29,7 +29,7 @@ export function createNotificationSender(deps: Deps): NotificationSender {
   const markOf = ({ id }: Notification): string => deps.digest(`letter ${id}`).slice(0, 32);
   return {
     post: (notification, facts) =>
-      resting(deps, notification, async () => {
+      paced(deps, notification, async () => {
         const metadata = { event_type: METADATA_EVENT, event_payload: { mark: markOf(notification) } };
         const args = {
           channel: notification.to,
@@ -72,7 +72,8 @@ function timestampsOf(messages: readonly { readonly ts?: unknown }[]): readonly 
     .sort();
 }
 
-async function resting<T>({ limiter }: Deps, { to }: Notification, act: () => Promise<T>): Promise<T> {
+/** After a 429 the next posts to the same place wait as long as Slack asks. */
+async function paced<T>({ limiter }: Deps, { to }: Notification, act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {

@@ -1,11 +1,11 @@
-// Which clicks have had their form. Slack delivers a click again when its acknowledgement is lost, and lets each click open one
-// form: the second delivery must not read that none was opened.
+// Remembers which clicks have opened a form. Slack lets each click open one form, and delivers a click again when its
+// acknowledgement is lost. The second delivery must not tell the person that no form was opened.
 
-/** So many clicks are remembered. After a restart nothing is known of earlier ones. */
+/** How many clicks we remember, in memory only: a restart forgets them. */
 const REMEMBERED = 1_000;
 
 export type OpenedForms = {
-  /** "again": this click has a form already. Rejects with what `act` rejects with. */
+  /** "again": this click has opened a form before. Rejects with the error of `act`. */
   open(trigger: string, act: () => Promise<unknown>): Promise<"opened" | "again">;
 };
 

@@ -1,5 +1,5 @@
-// What a slash command, a click and a submitted modal tell us. Ids are checked for their shape; whether they are true is asked of
-// Slack and of our store. A payload that lacks something is nobody's act.
+// Reads the payloads of slash commands, clicks, submitted modals and events. Ids are checked for their shape only; whether they are
+// true, we ask Slack and our store. We do not act on an incomplete payload.
 
 import { z } from "zod";
 import { ChannelId, MessageTs, UserId } from "../../domain/ids.ts";
@@ -36,7 +36,7 @@ export const clickPayload = z.object({
 });
 export type ClickPayload = z.infer<typeof clickPayload>;
 
-/** A press on the Home tab: there is no channel and no message. */
+/** A click on the Home tab has no channel and no message. */
 export const homeClickPayload = z.object({
   user,
   view: z.object({ type: z.literal("home") }),
@@ -46,7 +46,7 @@ export type HomeClickPayload = z.infer<typeof homeClickPayload>;
 
 export const homeOpenedEvent = z.object({ user: id(UserId), tab: z.enum(["home", "messages", "about"]) });
 
-/** Of everything that is said in its channels the app reads only that a message was deleted. */
+/** The only message event that the app reads: it ignores everything people say in its channels. */
 export const messageDeletedEvent = z.object({
   subtype: z.literal("message_deleted"),
   channel: id(ChannelId),
@@ -64,13 +64,13 @@ export const submitPayload = z.object({
 });
 export type SubmitPayload = z.infer<typeof submitPayload>;
 
-/** What was typed into an input, or the id of the channel that was chosen there; empty where nothing was. */
+/** The text that was typed into an input, or the id of the channel that was chosen there. Empty when there is neither. */
 export function typedInto(payload: SubmitPayload, block: string, input: string): string {
-  const given = payload.view.state.values[block]?.[input];
-  return given?.value ?? given?.selected_conversation ?? "";
+  const field = payload.view.state.values[block]?.[input];
+  return field?.value ?? field?.selected_conversation ?? "";
 }
 
-/** A payload of another shape than Slack documents is logged by where it is wrong, never by what it says. */
+/** Null for a payload of another shape than Slack documents. The log gets the paths that are wrong, never their contents. */
 export function readPayload<Shape extends z.ZodType>(
   shape: Shape,
   body: unknown,
@@ -89,7 +89,7 @@ const idOf = z.object({ id: z.string() }).nullish().catch(null);
 const word = z.string().nullish().catch(null);
 const flag = z.union([z.boolean(), z.stringbool()]).optional().catch(false);
 
-/** Where a payload of any kind says that it comes from. Commands say it flat, interactions and events in records. */
+/** The fields of any payload that say where it comes from. Commands have them flat, interactions and events in records. */
 const payloadOrigin = z.object({
   api_app_id: word,
   team: idOf,
@@ -119,7 +119,7 @@ export function originOf(body: unknown): Origin {
   const read = payloadOrigin.safeParse(body);
   if (!read.success) return { app: null, teams: [], organisation: null, user: null };
   const { api_app_id, view, team, team_id, authorizations, ...rest } = read.data;
-  // For what happens in a shared channel `team` may be the acting person's; the field of the installation goes first.
+  // In a shared channel `team` may be the workspace of the person who acts, so the installation's own field goes first.
   const installed = view?.app_installed_team_id ?? team?.id ?? team_id ?? null;
   const granted = (authorizations ?? []).flatMap((each) => each.team_id ?? []);
   const organisation = rest.is_enterprise_install

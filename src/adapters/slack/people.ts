@@ -1,4 +1,4 @@
-// Who somebody is, asked of Slack by id. Display names and payloads are not evidence.
+// Looks up people, channels and groups in Slack by id. Display names and payloads are not evidence of who somebody is.
 
 import type { Person } from "../../domain/authorization.ts";
 import { ChannelId, GroupId, parsed, type TeamId, UserId } from "../../domain/ids.ts";
@@ -19,10 +19,10 @@ import {
 /** Our own workspace, from auth.test. */
 export type Home = { readonly team: TeamId; readonly enterprise: string | null };
 
-/** users.conversations pages; nobody is in more channels with one app than this. */
+/** users.conversations pages of 200. Channels that a person shares with the app beyond these count as not joined. */
 const MAX_PAGES = 10;
 
-/** What a click may rely on to know whose workspace this is (ms). */
+/** How old an answer may be when we check which workspace a person belongs to (ms). */
 const TEAM_AGE_MS = 60_000;
 
 export function createPeople(
@@ -39,15 +39,15 @@ export function createPeople(
   const memberships = createSharedAnswers(clock, (user: UserId) => channelsOf(call, user));
 
   async function lookUp(team: TeamId, user: UserId, channel: ChannelId, maxAgeMs: number): Promise<Person> {
-    const [facts, place] = await Promise.all([users(user, maxAgeMs), channels(channel, maxAgeMs)]);
+    const [facts, { isPublic }] = await Promise.all([users(user, maxAgeMs), channels(channel, maxAgeMs)]);
     if (facts.id !== user)
       throw new PortError("Slack answered for someone else", {
         applied: "no",
         retry: "later",
         code: "garbled",
       });
-    // Every full member can open a public channel; of any other only its members see anything.
-    const seesChannel = place.isPublic || (await memberships(user, maxAgeMs)).has(channel);
+    // Every full member can open a public channel. Any other channel is visible to its members only.
+    const seesChannel = isPublic || (await memberships(user, maxAgeMs)).has(channel);
     return { team, user, kind: kindOf(facts, home), seesChannel };
   }
 
@@ -56,24 +56,27 @@ export function createPeople(
   return {
     membersOf: sets.membersOf,
     isPublic: async (channel, maxAgeMs) => (await channels(channel, maxAgeMs)).isPublic,
-    memberOf: (...asked) => inTime(sets.memberOf(...asked)),
-    lookUp: (...asked) => inTime(lookUp(...asked)),
+    memberOf: (...args) => withDeadline(sets.memberOf(...args)),
+    lookUp: (...args) => withDeadline(lookUp(...args)),
     channelsOf: (user, maxAgeMs) => memberships(user, maxAgeMs),
     teamOf: async (user) => {
       const id = parsed(UserId, user);
-      return id === null ? "" : (await inTime(users(id, TEAM_AGE_MS))).team;
+      return id === null ? "" : (await withDeadline(users(id, TEAM_AGE_MS))).team;
     },
   };
 }
 
-/** A submit is answered within 2 s and a command within 3 s, so whoever is not known by then (ms) could not be verified. */
+/**
+ * We answer a submit within 2 s and a command within 3 s. A person whom Slack has not identified by then (ms) counts as not
+ * verified.
+ */
 const DEADLINE_MS = 1_800;
 
-async function inTime<T>(answer: Promise<T>): Promise<T> {
+async function withDeadline<T>(answer: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const says = { applied: "no", retry: "later", code: "timeout" } as const;
+  const details = { applied: "no", retry: "later", code: "timeout" } as const;
   const timer = setTimeout(
-    () => reject(new PortError("Slack did not say in time who this is", says)),
+    () => reject(new PortError("Slack did not say in time who this is", details)),
     DEADLINE_MS,
   );
   try {
@@ -84,8 +87,8 @@ async function inTime<T>(answer: Promise<T>): Promise<T> {
 }
 
 /**
- * The first that applies. An outsider's own workspace says whether they are a guest there, which is nobody's business here. On
- * Enterprise Grid Slack names one workspace of a person and lists all: a member of a sibling workspace alone is an outsider.
+ * The order matters: for an outsider, Slack's guest flags describe their own workspace and mean nothing here. On Enterprise Grid
+ * Slack names one workspace of a person and lists all of them. A member of a sibling workspace only is an outsider.
  */
 export function kindOf(facts: SlackUser, home: Home): Person["kind"] {
   if (facts.deleted) return "deactivated";
@@ -111,9 +114,9 @@ async function channelsOf(call: Call, user: UserId): Promise<ReadonlySet<Channel
   return found;
 }
 
-// Who is in a user group or a channel, asked of Slack by id.
+// Membership of user groups and channels.
 
-/** conversations.members pages of 200; in a larger channel only these are counted. */
+/** conversations.members pages of 200. In a larger channel we count only the members on these pages. */
 const MAX_MEMBER_PAGES = 10;
 
 type Memberships = (user: UserId, maxAgeMs: number) => Promise<ReadonlySet<ChannelId>>;
@@ -143,7 +146,7 @@ export function createSets(
   return { memberOf, membersOf };
 }
 
-/** An id that is not of our shape is nobody who could decide here. */
+/** Leaves out ids that are not user ids: they cannot belong to an approver. */
 async function inGroup(call: Call, usergroup: GroupId): Promise<ReadonlySet<UserId>> {
   const ids = slackGroup(await call("usergroups.users.list", { usergroup }));
   return new Set(ids.map((id) => parsed(UserId, id)).filter((id) => id !== null));

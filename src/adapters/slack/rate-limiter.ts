@@ -1,5 +1,5 @@
-// Paces what goes to Slack before Slack says 429: about one message a second per channel, about fifty updates a minute in all,
-// each with a burst; the most urgent first. What stays too fast all the same rests as long as Slack asks.
+// Paces calls to Slack so that Slack has no reason to answer 429: about one message a second per channel and about fifty updates a
+// minute in all, each with a burst, the most urgent first. After a 429 the calls of that kind wait as long as Slack asks.
 
 import type { Clock } from "../../engine/clock.ts";
 import type { PacedEffect } from "../../ports.ts";
@@ -7,22 +7,22 @@ import type { PacedEffect } from "../../ports.ts";
 export type RateLimiter = {
   /** Resolves when the next call of this kind may go. */
   waitForTurn(effect: PacedEffect): Promise<void>;
-  /** Slack said 429: nothing of this kind goes for `ms`. */
+  /** For a 429: no call of this kind begins for `ms`. */
   rest(kind: PacedEffect["kind"], channel: PacedEffect["channel"], ms: number): void;
 };
 
 /** docs.slack.dev, rate limits: chat.postMessage about 1 per second and channel, short bursts allowed. */
 const POSTS = { intervalCap: 4, interval: 4_000 };
 /**
- * docs.slack.dev: chat.update is Tier 3, 50 and more a minute for the whole workspace. Cards have a share of their own: buttons
- * go off while the states of many runs still wait to be drawn.
+ * docs.slack.dev: chat.update is Tier 3, 50 or more a minute for the whole workspace. Cards have a share of their own, so that
+ * buttons disappear in time while updates of many runs are still queued.
  */
 const CARD_UPDATES = { intervalCap: 6, interval: 14_400 };
 const OTHER_UPDATES = { intervalCap: 10, interval: 24_000 };
-/** conversations.history and .replies are Tier 3 as well: 50 a minute, of which cards are looked for with fifteen. */
+/** conversations.history and .replies are Tier 3 as well: 50 a minute. The search for deleted cards gets fifteen of them. */
 const READS = { intervalCap: 7, interval: 12_000 };
 const SWEEPS = { intervalCap: 3, interval: 12_000 };
-/** files.* and chat.postEphemeral are Tier 4, 100 and more a minute. */
+/** files.* and chat.postEphemeral are Tier 4, 100 or more a minute. */
 const OTHERS = { intervalCap: 20, interval: 12_000 };
 
 export function createRateLimiter(clock: Clock): RateLimiter {
@@ -36,19 +36,19 @@ export function createRateLimiter(clock: Clock): RateLimiter {
 
   return {
     waitForTurn: ({ kind, channel, urgency }) => {
-      const [card, other] = namesOf(kind, channel);
+      const [card, other] = pacersOf(kind, channel);
       return pacer(urgency === 0 ? card : (other ?? card)).waitForTurn(urgency);
     },
     rest: (kind, channel, ms) => {
-      for (const named of namesOf(kind, channel)) pacer(named).rest(ms);
+      for (const named of pacersOf(kind, channel)) pacer(named).rest(ms);
     },
   };
 }
 
 type Named = readonly [name: string, limits: Limits];
 
-/** The lanes of a kind of call: the first is for cards, or for all. */
-function namesOf(kind: PacedEffect["kind"], channel: PacedEffect["channel"]): readonly [Named, ...Named[]] {
+/** The pacers of a kind of call. If there are two, the first is for the most urgent calls: cards. */
+function pacersOf(kind: PacedEffect["kind"], channel: PacedEffect["channel"]): readonly [Named, ...Named[]] {
   switch (kind) {
     case "post":
       return [[`post ${channel}`, POSTS]];
@@ -66,16 +66,16 @@ function namesOf(kind: PacedEffect["kind"], channel: PacedEffect["channel"]): re
   }
 }
 
-// Lets calls go no faster than a limit: the most urgent first, those alike in the order in which they came. Ours, since p-queue
-// counts its sliding window by the wall clock: set back by two minutes, it lets nothing go for two minutes.
+// Keeps calls below a limit: the most urgent first, otherwise in order of arrival. We wrote our own because p-queue measures its
+// sliding window by the wall clock: when that is set back by two minutes, p-queue starts no call for two minutes.
 
-/** At most `intervalCap` calls begin in any stretch of `interval` (ms): two bursts cannot meet at the border of two intervals. */
+/** At most `intervalCap` calls begin in any window of `interval` ms, wherever the window starts. */
 export type Limits = { readonly intervalCap: number; readonly interval: number };
 
 export class Pacer {
   readonly #clock: Clock;
   readonly #limits: Limits;
-  /** When the newest calls began (monotonic), the oldest first; as many as count. */
+  /** When the last `intervalCap` calls began (monotonic), the oldest first. */
   #begun: number[] = [];
   #waiting: { readonly urgency: number; readonly go: () => void }[] = [];
   #restUntil = 0;
@@ -86,7 +86,7 @@ export class Pacer {
     this.#limits = limits;
   }
 
-  /** Resolves when the call may begin. 0 is the most urgent. */
+  /** Resolves when the call may begin. An urgency of 0 is the highest. */
   waitForTurn(urgency: number): Promise<void> {
     const { promise, resolve: go } = Promise.withResolvers<void>();
     const behind = this.#waiting.findIndex((each) => each.urgency > urgency);
@@ -95,7 +95,7 @@ export class Pacer {
     return promise;
   }
 
-  /** No call begins for `ms`. Of two rests the longer counts. */
+  /** No call begins for `ms`. If another rest is still running, the one that ends later counts. */
   rest(ms: number): void {
     this.#restUntil = Math.max(this.#restUntil, this.#clock.monotonic() + ms);
     this.#setAlarm(this.#restUntil);
@@ -111,7 +111,7 @@ export class Pacer {
     }
   }
 
-  /** One that rings too early, be it by a moment, only finds that there is something left to wait for. */
+  /** An alarm that goes off too early does no harm: `#letGo` sets it again. */
   #setAlarm(at: number): void {
     if (this.#alarmAt !== null && this.#alarmAt <= at) return;
     this.#alarmAt = at;

@@ -1,21 +1,21 @@
-// In HTTP mode the first and the only one to meet a request: what is not rightly signed, in time and new gets no further. Bolt,
-// which checks again by its own rules, sees a request only when all of its bytes are here and known to be Slack's.
+// Checks every HTTP request before Bolt sees it (HTTP mode only). Only a complete request that Slack signed, recently and for the
+// first time, is passed on. Bolt then checks the signature again by its own rules, which let replays and future times pass.
 
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { claimedSignature, isSigned, replayMarkOf, type Unsigned, WINDOW_MS } from "./signature.ts";
 
-/** Where Slack posts; DESIGN.md's contract. Nothing is added to it: no query, no slash at its end, no other case. */
+/** Where Slack posts; DESIGN.md's contract. The path must match exactly: no query, no trailing slash, no other case. */
 export const EVENTS_PATH = "/slack/events";
-/** Slack sends some ten headers, proxies add some more. */
+/** Slack sends about ten headers; proxies add a few more. */
 const MAX_HEADERS = 100;
-/** A signature is good for twice the window at most: from the earliest clock to the latest. */
+/** How long a signature can be valid (ms): Slack's clock may be a whole window ahead of ours or behind it. */
 const KEEP_MS = 2 * WINDOW_MS;
 
 export type ReplayCache = {
-  /** True the first time only. Rejects when nobody can say. */
+  /** True the first time only. Rejects when the store does not answer. */
   markSeen(mark: string, at: number, keepMs: number): Promise<boolean>;
-  /** The request came to nothing, so Slack may send it again. */
+  /** For a request that failed, so that Slack may send it again. */
   unmark(mark: string): Promise<void>;
 };
 
@@ -23,13 +23,13 @@ export type RequestVerifierOptions = {
   readonly signingSecret: string;
   readonly now: () => number;
   readonly seen: ReplayCache;
-  readonly rejectedRequests: (because: string) => void;
-  /** Takes the request when it is proved to be Slack's; `rawBody` holds its bytes. */
-  readonly behind: RequestListener;
+  readonly rejectedRequests: (reason: string) => void;
+  /** Receives the verified requests; `rawBody` holds the bytes. */
+  readonly next: RequestListener;
   readonly readBody?: ReadBody;
 };
 
-type Because =
+type RejectionReason =
   | Unsigned
   | BodyFault
   | "other-path"
@@ -41,7 +41,7 @@ type Because =
   | "not-text"
   | "store-silent";
 
-const STATUS: Readonly<Record<Because, number>> = {
+const STATUS: Readonly<Record<RejectionReason, number>> = {
   "other-path": 404,
   "other-method": 405,
   "too-many-headers": 431,
@@ -62,92 +62,96 @@ const STATUS: Readonly<Record<Because, number>> = {
 export function createRequestVerifier(options: RequestVerifierOptions): RequestListener {
   const readBody = options.readBody ?? createReadBody();
   return (request, response) => {
-    pass({ ...options, readBody }, request, response).catch(() => {
-      options.rejectedRequests("guard-failed");
+    verify({ ...options, readBody }, request, response).catch(() => {
+      options.rejectedRequests("verifier-failed");
       if (!response.headersSent) response.writeHead(500, { connection: "close" }).end();
     });
   };
 }
 
-type Guarding = RequestVerifierOptions & { readonly readBody: ReadBody };
+type Options = RequestVerifierOptions & { readonly readBody: ReadBody };
 
-async function pass(options: Guarding, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const no = (because: Because): void => refuse(options, because, request, response);
+async function verify(options: Options, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const reject = (reason: RejectionReason): void => respondRejected(options, reason, request, response);
   const type = contentType(request);
-  const wrong = wrongOutside(request) ?? (type === null ? "other-content" : null);
-  if (wrong !== null || type === null) return no(wrong ?? "other-content");
+  const fault = headFault(request) ?? (type === null ? "other-content" : null);
+  if (fault !== null || type === null) return reject(fault ?? "other-content");
   const claimed = claimedSignature(request, options.now());
-  if (claimed === "unsigned" && type === FORM) return knock(options, request, response);
-  if (typeof claimed === "string") return no(claimed);
+  if (claimed === "unsigned" && type === FORM) return answerSslCheck(options, request, response);
+  if (typeof claimed === "string") return reject(claimed);
   const body = await options.readBody(request);
-  if (typeof body === "string") return no(body);
-  if (!isSigned(claimed, body, options.signingSecret)) return no("forged");
-  if (!isUtf8(body)) return no("not-text");
+  if (typeof body === "string") return reject(body);
+  if (!isSigned(claimed, body, options.signingSecret)) return reject("forged");
+  if (!isUtf8(body)) return reject("not-text");
   const mark = replayMarkOf(claimed);
   const first = await options.seen.markSeen(mark, options.now(), KEEP_MS).catch(() => null);
-  if (first !== true) return no(first === null ? "store-silent" : "replayed");
+  if (first !== true) return reject(first === null ? "store-silent" : "replayed");
   response.once("close", () => {
-    // Slack tries events again that ended so, within the same second with the same signature.
+    // After a 5xx Slack sends an event again; within the same second it has the same signature.
     if (response.statusCode >= 500) void options.seen.unmark(mark).catch(() => undefined);
   });
-  // Bolt reads a form only under its bare name.
+  // Bolt does not read a form whose content type carries parameters.
   request.headers["content-type"] = type;
-  options.behind(Object.assign(request, { rawBody: body }), response);
+  options.next(Object.assign(request, { rawBody: body }), response);
 }
 
 const FORM = "application/x-www-form-urlencoded";
 const JSON_TYPE = "application/json";
 
 function contentType({ headersDistinct }: IncomingMessage): string | null {
-  const given = headersDistinct["content-type"] ?? [];
-  const bare = (given[0] ?? "").toLowerCase().replace(/; ?charset="?utf-8"?$/, "");
-  return given.length === 1 && (bare === FORM || bare === JSON_TYPE) ? bare : null;
+  const values = headersDistinct["content-type"] ?? [];
+  const bare = (values[0] ?? "").toLowerCase().replace(/; ?charset="?utf-8"?$/, "");
+  return values.length === 1 && (bare === FORM || bare === JSON_TYPE) ? bare : null;
 }
 
-function wrongOutside({ url, method, rawHeaders, headers }: IncomingMessage): Because | null {
+function headFault({ url, method, rawHeaders, headers }: IncomingMessage): RejectionReason | null {
   if (url !== EVENTS_PATH) return "other-path";
   if (method !== "POST") return "other-method";
   if (rawHeaders.length / 2 > MAX_HEADERS) return "too-many-headers";
   return headers["content-encoding"] === undefined ? null : "other-content";
 }
 
-/** Bytes of an ssl_check with its token, generously. */
-const KNOCK_BYTES = 1_000;
-const KNOCK = /^(token=[\w-]*&)?ssl_check=1(&token=[\w-]*)?$/;
+/** More than an ssl_check with its token needs (bytes). */
+const SSL_CHECK_BYTES = 1_000;
+const SSL_CHECK = /^(token=[\w-]*&)?ssl_check=1(&token=[\w-]*)?$/;
 
-/** Slack looks at our certificate now and then, with an unsigned form that says only that. It gets a constant, and nobody hears of it. */
-async function knock(options: Guarding, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const no = (because: Because): void => refuse(options, because, request, response);
+/** Slack checks our certificate now and then with an unsigned form. It gets an empty 200, and Bolt never sees it. */
+async function answerSslCheck(
+  options: Options,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const reject = (reason: RejectionReason): void => respondRejected(options, reason, request, response);
   const length = Number(request.headers["content-length"] ?? Number.NaN);
-  if (!(length <= KNOCK_BYTES)) return no("unsigned");
+  if (!(length <= SSL_CHECK_BYTES)) return reject("unsigned");
   const body = await options.readBody(request);
-  if (typeof body === "string") return no(body);
-  if (!KNOCK.test(body.toString("latin1"))) return no("unsigned");
+  if (typeof body === "string") return reject(body);
+  if (!SSL_CHECK.test(body.toString("latin1"))) return reject("unsigned");
   response.writeHead(200, { "content-length": 0 }).end();
 }
 
-function refuse(
-  { rejectedRequests }: Guarding,
-  because: Because,
+function respondRejected(
+  { rejectedRequests }: Options,
+  reason: RejectionReason,
   request: IncomingMessage,
   response: ServerResponse,
 ): void {
-  rejectedRequests(because);
-  const allow = because === "other-method" ? { allow: "POST" } : {};
-  response.writeHead(STATUS[because], { connection: "close", "content-length": 0, ...allow }).end();
-  // What is still on its way is nobody's any more.
+  rejectedRequests(reason);
+  const allow = reason === "other-method" ? { allow: "POST" } : {};
+  response.writeHead(STATUS[reason], { connection: "close", "content-length": 0, ...allow }).end();
+  // Stop receiving a body that nothing will read.
   if (!request.complete) response.once("finish", () => request.destroy());
 }
 
-// The body of a request from a stranger: so much, so soon, or not at all.
+// Reads the body of an unverified request, within limits of size, time and memory.
 
 export type BodyFault = "too-large" | "too-slow" | "cut-off" | "too-busy";
 
-/** Slack's largest payloads, a modal of 250 kB in form encoding, stay below it (bytes). */
+/** Slack's largest payload, a modal of 250 kB in form encoding, stays below this (bytes). */
 export const MAX_BODY_BYTES = 1_000_000;
-/** Slack sends at once, and wants its answer within 3 s (ms). */
+/** Slack sends the whole body at once, and expects an answer within 3 s (ms). */
 const BODY_MS = 3_000;
-/** Of all bodies that are being read at one moment (bytes). */
+/** Limit for all bodies that are being read at the same time (bytes). */
 const MAX_HELD_BYTES = 32_000_000;
 
 export type ReadBody = (request: IncomingMessage) => Promise<Buffer | BodyFault>;

@@ -1,4 +1,4 @@
-// Private answers through a `response_url`.
+// Sends private answers through a `response_url`.
 
 import { request } from "undici";
 import { PortError } from "../../ports.ts";
@@ -40,15 +40,15 @@ export function createResponder(apiUrl: string | null): Responder {
   };
 }
 
-// Addresses that come out of payloads and answers are not believed: they are used only when they are Slack's, or, in a sandbox or
-// behind a proxy, on the host of SLACK_API_URL.
+// We do not trust an address from a payload or an answer. It must be on a host of Slack's, or on the host of SLACK_API_URL, which
+// sandboxes and proxies set.
 
 /** Slack serves response URLs from here (docs.slack.dev, handling user interaction). */
 export const ANSWER_HOSTS = /^hooks\.slack\.com$/;
-/** Uploads go to a host of its own choice below its domain. */
+/** Slack chooses the upload host, always below its own domain. */
 export const UPLOAD_HOSTS = /^[a-z0-9-]+(\.[a-z0-9-]+)*\.slack\.com$/;
 
-/** `apiUrl`: SLACK_API_URL. Its host counts on any port, but never by a weaker protocol than its own. */
+/** `apiUrl` is SLACK_API_URL. Its host is accepted on any port, but never over a weaker protocol than its own. */
 export function isSlacks(url: string, hosts: RegExp, apiUrl: string | null): boolean {
   const { protocol = "", hostname = "", port, username, password } = URL.parse(url) ?? {};
   if (username !== "" || password !== "") return false;

@@ -1,11 +1,11 @@
 import type { Clock } from "../../engine/clock.ts";
 
-/** Forgets the oldest beyond this many: a workspace has more people than we need to remember. */
-const MOST_KEPT = 5_000;
+/** The oldest answers go when there are more than this. */
+const MAX_KEPT = 5_000;
 
 /**
- * Asks once for many: an answer up to `maxAgeMs` old is shared, one under way too (it is newer than any finished one).
- * Ages are taken by the monotonic clock, so that no step of the wall clock makes an old answer fresh. Failures are not kept.
+ * Shares one call among many callers: each gets the answer of a call that began at most `maxAgeMs` ago, finished or not. Ages are
+ * measured by the monotonic clock, so no step of the wall clock makes an old answer fresh. Failures are not kept.
  */
 export function createSharedAnswers<Key, Value>(
   { monotonic }: Pick<Clock, "monotonic">,
@@ -20,7 +20,7 @@ export function createSharedAnswers<Key, Value>(
     kept.set(key, entry);
     entry.answer.catch(() => kept.get(key) === entry && kept.delete(key));
     const [oldest] = kept.keys();
-    if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
+    if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
     return entry.answer;
   };
 }

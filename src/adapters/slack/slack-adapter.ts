@@ -1,4 +1,4 @@
-// Slack, joined: the two clients, the ports that the use cases need, and the app that hears people.
+// Builds the Slack adapter: the two clients, the ports that the use cases need, and the Bolt app.
 
 import type { Logger } from "@slack/logger";
 import type { Clock } from "../../engine/clock.ts";
@@ -22,9 +22,9 @@ export type SlackOptions = {
   readonly botToken: string;
   readonly apiUrl: string | null;
   readonly command: string;
-  /** Null: Slack is asked. */
+  /** Null: we ask Slack. */
   readonly appId: string | null;
-  readonly rejectedRequests: (because: string) => void;
+  readonly rejectedRequests: (reason: string) => void;
   readonly logger: Logger;
   readonly log: EventLog;
   readonly clock: Clock;
@@ -52,7 +52,7 @@ export type SlackAdapter = {
   readonly chat: Chat;
   readonly notificationSender: NotificationSender;
   readonly people: People;
-  /** The listeners need the use cases, which need `chat` and `people`: so they come second. */
+  /** Called second: the listeners need the use cases, and those need `chat` and `people`. */
   app(useCases: UseCases): SlackApp;
 };
 

@@ -1,4 +1,4 @@
-// What a failed Slack call means: was it applied, and is it worth another try?
+// Says of a failed Slack call whether it may have been applied, and whether another try is worth it.
 
 import {
   WebAPIHTTPError,
@@ -8,9 +8,9 @@ import {
 } from "@slack/web-api";
 import { PortError } from "../../ports.ts";
 
-/** docs.slack.dev: «the request may have partly succeeded». */
+/** docs.slack.dev: "the request may have partly succeeded". */
 const MAYBE_APPLIED = new Set(["internal_error", "fatal_error", "request_timeout", "service_unavailable"]);
-/** Nothing is wrong with the call: it may pass when Slack or the operator has put something right. */
+/** The call itself is right. It may succeed once Slack or the operator has fixed the cause. */
 const PASSES_LATER = new Set([
   "ratelimited",
   "rate_limited",
@@ -44,7 +44,7 @@ const WORDS: { readonly [code: string]: string } = {
 export function toPortError(error: unknown): PortError {
   if (error instanceof WebAPIPlatformError) {
     const { ok, error: code }: { ok: unknown; error: unknown } = error.data;
-    // The SDK calls any 200 that is not `ok: true` an error of Slack's: a proxy's page of HTML, a list, an empty object.
+    // The SDK reports any 200 without `ok: true` as an error of Slack, even a proxy's HTML page, a list or an empty object.
     return ok === false && typeof code === "string" && ERROR_CODE.test(code)
       ? platform(code, error)
       : unreadable(error);
@@ -79,7 +79,7 @@ export function toPortError(error: unknown): PortError {
   });
 }
 
-/** docs.slack.dev: the codes of errors are single lower-case words. */
+/** docs.slack.dev: an error code is a single lower-case word. */
 const ERROR_CODE = /^[a-z][a-z0-9_]{1,80}$/;
 
 function unreadable(cause: Error): PortError {

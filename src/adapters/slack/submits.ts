@@ -1,5 +1,5 @@
-// Submitted modals. A decision is in the store before its modal is acknowledged; what can't be accepted leaves the modal open, or
-// exchanges it for one that says why.
+// Handles submitted modals. A decision is in the store before we acknowledge its modal. If we can't accept a submit, the modal stays
+// open with an error, or we replace it by one that says why.
 
 import type { View } from "@slack/types";
 import type { Refusal } from "../../domain/authorization.ts";
@@ -23,19 +23,18 @@ import {
 } from "./names.ts";
 import { type SubmitPayload, typedInto } from "./payloads.ts";
 
-/** Nothing: the modal closes. */
+/** Undefined: the modal closes. */
 export type SubmitAnswer =
   | undefined
   | { readonly response_action: "errors"; readonly errors: { [block: string]: string } }
   | { readonly response_action: "update"; readonly view: View };
 
-const NOT_RECORDED =
-  "Not recorded: Countersign could not write it down just now. Nothing was sent. Try again.";
+const NOT_RECORDED = "Countersign could not record your decision just now. Nothing was sent. Try again.";
 const MAYBE_RECORDED =
-  "Countersign could not make sure that this is written down. Press the button again: the same decision counts once.";
+  "Countersign could not confirm that your decision is recorded. Press the button again: the same decision counts once.";
 const MAYBE_STARTED =
-  "Countersign could not make sure that this is written down. Press the button again: the same form starts one run.";
-const NOT_STARTED = "Not started: Countersign could not write it down just now. Try again.";
+  "Countersign could not confirm that your task is recorded. Press the button again: the same form starts only one run.";
+const NOT_STARTED = "Not started: Countersign could not record your task just now. Try again.";
 
 export async function decisionAnswer(deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> {
   const nonce = parsed<Nonce>(Nonce, payload.view.private_metadata);
@@ -46,7 +45,7 @@ export async function decisionAnswer(deps: ListenerDeps, payload: SubmitPayload)
     return recorded.ok ? undefined : refusalAnswer(recorded.error, payload);
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
-    deps.log.error({ error }, "a decision could not be recorded");
+    deps.log.error({ error }, "could not record a decision");
     return inField(REASON_BLOCK, error.applied === "maybe" ? MAYBE_RECORDED : NOT_RECORDED);
   }
 }
@@ -55,7 +54,7 @@ function refusalAnswer({ refusal, run }: RefusedAttempt, { user, view }: SubmitP
   const asker = user.id;
   switch (refusal.type) {
     case "word-needed":
-      // A form from before the rule wanted a word has no field for it.
+      // A form that was opened before the rule asked for a word has no field for it.
       return WORD_BLOCK in view.state.values
         ? inField(WORD_BLOCK, refusalPlain(refusal))
         : refusedForm(refusal, asker);
@@ -80,17 +79,17 @@ function refusedForm(refusal: Refusal, asker: UserId): SubmitAnswer {
 }
 
 export async function formAnswer(deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> {
-  const [nonce = "", place = ""] = payload.view.private_metadata.split(" ");
-  const fromHome = place === "";
-  const chosen = fromHome ? typedInto(payload, CHANNEL_BLOCK, CHANNEL_INPUT) : place;
-  const channel = parsed<ChannelId>(ChannelId, chosen);
+  const [nonce = "", commandChannel = ""] = payload.view.private_metadata.split(" ");
+  const fromHome = commandChannel === "";
+  const channelText = fromHome ? typedInto(payload, CHANNEL_BLOCK, CHANNEL_INPUT) : commandChannel;
+  const channel = parsed<ChannelId>(ChannelId, channelText);
   const intention = parsed<Nonce>(Nonce, nonce);
   const who = { team: deps.team, user: payload.user.id };
   const input = typedInto(payload, TASK_BLOCK, TASK_INPUT);
   try {
     if (channel === null || intention === null) {
       await deps.noteRefusal({ ...who, channel }, "unknown", { step: "start" });
-      return inField(TASK_BLOCK, "This form is not one of ours. Open it again with the command.");
+      return inField(TASK_BLOCK, "Countersign did not open this form. Open it again with the command.");
     }
     const by = { ...who, channel };
     const started = await deps.startRun.start(by, { input, intention: `form ${intention}`, answerUrl: null });
@@ -98,16 +97,16 @@ export async function formAnswer(deps: ListenerDeps, payload: SubmitPayload): Pr
       if (fromHome) void showHome(deps, by.user);
       return undefined;
     }
-    const where = fromHome && ABOUT_CHANNEL.has(started.error.type) ? CHANNEL_BLOCK : TASK_BLOCK;
-    return inField(where, commandRefusalWords(started.error, deps.command));
+    const block = fromHome && ABOUT_CHANNEL.has(started.error.type) ? CHANNEL_BLOCK : TASK_BLOCK;
+    return inField(block, commandRefusalWords(started.error, deps.command));
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
-    deps.log.error({ error }, "a run could not be recorded");
+    deps.log.error({ error }, "could not record a run");
     return inField(TASK_BLOCK, error.applied === "maybe" ? MAYBE_STARTED : NOT_STARTED);
   }
 }
 
-/** What another choice of channel would mend. */
+/** Refusals that the person can fix by choosing another channel. */
 const ABOUT_CHANNEL: ReadonlySet<CommandRefusal["type"]> = new Set([
   "not-in-channel",
   "hidden-channel",

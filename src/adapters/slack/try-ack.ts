@@ -1,15 +1,15 @@
 import type { EventLog } from "../../ports.ts";
 
 /**
- * Slack has not heard of us when this is false, for example because the socket has dropped. What was done before stays done,
- * and what is still to be done goes on: the payload itself is here.
+ * Returns false when the acknowledgement did not reach Slack, for example because the socket has dropped. The work goes on all the
+ * same: we have the payload.
  */
 export async function tryAck(ack: () => Promise<void>, log: EventLog): Promise<boolean> {
   try {
     await ack();
     return true;
   } catch (error) {
-    log.warn({ error }, "Slack could not be told that its payload has arrived");
+    log.warn({ error }, "could not acknowledge a payload to Slack");
     return false;
   }
 }

@@ -51,7 +51,7 @@ describe("a private answer", () => {
   test("to a word that is no subcommand quotes it without letting it break out", async () => {
     const { acks } = await typed("`<!channel>`&\u202Eapprove apr_1", {});
     expect(acks).toEqual([
-      "Countersign does not know `'&lt;!channel&gt;'&amp;⟨U+202E⟩approve`. `/agent help` lists what it knows; to start a run, type `/agent run` before the task.",
+      "Countersign does not know `'&lt;!channel&gt;'&amp;⟨U+202E⟩approve`. `/agent help` lists the commands. To start a run, type `/agent run` before the task.",
     ]);
   });
 

@@ -90,7 +90,7 @@ test("a start that may be written down is not called «not started»", async () 
   }
   expect(acks).toEqual([
     expect.stringContaining("Not started"),
-    expect.stringContaining("could not make sure"),
+    expect.stringContaining("could not confirm"),
   ]);
 });
 
@@ -126,13 +126,13 @@ describe("a click that is delivered twice", () => {
     });
     await Promise.all([call(CARD_READ, click), call(CARD_READ, click)]);
     expect(opens).toBe(1);
-    expect(answers).toEqual([expect.stringContaining("The form that it opened is the one to use")]);
+    expect(answers).toEqual([expect.stringContaining("Use the form that is already open")]);
   });
 
   test("to a new process is not told that no form is open", async () => {
     const { answers, call } = reading(() => Promise.reject(refused));
     await call(CARD_READ, click);
-    expect(answers).toEqual([expect.stringContaining("If you see none, click again")]);
+    expect(answers).toEqual([expect.stringContaining("If you see no form, click again")]);
   });
 
   test("opens its form at the second delivery when the first could not", async () => {

@@ -1,5 +1,5 @@
-// The card of one approval, in every state. One function and one body for all of them, so that a decided card is visibly the
-// same card with its buttons exchanged for the outcome.
+// The card of one approval, in every state. One function draws them all, so that a decided card is visibly the same card, with the
+// outcome in place of the buttons.
 
 import type { Block, RichTextElement } from "@slack/types";
 import { earlierVotes } from "../../../domain/approval-transitions.ts";
@@ -39,11 +39,11 @@ import {
 } from "./rich.ts";
 import { hasDetails } from "./run-details.ts";
 
-/** How much of a reason a card shows; Slack lets people type 3,000 characters. */
+/** How many characters of a reason a card shows. Slack lets people type as many. */
 const REASON_ON_CARD_CHARS = 3_000;
-/** Of the service's answer, which the adapter has cut to this length or less. */
+/** How many characters of the service's answer a card shows. The agents adapter cuts it to this length or less. */
 const ANSWER_ON_CARD_CHARS = 400;
-/** Earlier decisions that gave way; the audit has them all. */
+/** How many earlier decisions without effect a card shows; the audit has them all. */
 const PAST_ON_CARD = 3;
 
 export function approvalCard(run: Run, approval: Approval): Message {
@@ -63,16 +63,16 @@ export function approvalCard(run: Run, approval: Approval): Message {
 }
 
 const REUSED =
-  "This is a new request. The service gave it the id of an earlier approval of this run, and what was decided there does not count here.";
+  "This is a new request. The service gave it the id of an earlier approval of this run; that decision does not count here.";
 
 function smallPrint({ request, version, appliedRule, state, audited }: Approval): string {
-  const mark =
+  const rule =
     (state.type === "decided" ? state.decision.policy : ruleRefOf(appliedRule, appliedRule.rule)) ?? null;
   const parts = [
     "The request is the agent's own text, as the service sent it",
     `request ${shortDigest(request)}`,
     `version ${version}`,
-    ...(mark === null ? [] : [`rule ${oneLine(mark.rule, 80)}`, `policy ${mark.version}`]),
+    ...(rule === null ? [] : [`rule ${oneLine(rule.rule, 80)}`, `policy ${rule.version}`]),
     ...(audited === undefined ? [] : [headWords(audited)]),
   ];
   return parts.join(" · ");
@@ -106,11 +106,11 @@ function requestShown(run: Run, approval: Approval): Overview {
   if (fitsCard(request)) return { block: wholeRequest(request, "masked"), secrets: secretsInWhole(request) };
   const where = needsFile(request)
     ? WHERE_IN_FILE[fileState(run, requestSlot(approval))]
-    : "«Read in full» shows the whole request.";
+    : '"Read in full" shows the whole request.';
   return requestOverview(request, ROOM, where, "masked");
 }
 
-/** Approve and Deny while it can be decided; what does not fit the card can be read as long as the card is there. */
+/** Approve and Deny while it can be decided. The button that shows the whole request stays in every state. */
 function buttons(
   run: Run,
   { nonce, request, appliedRule }: Approval,
@@ -137,8 +137,8 @@ function buttons(
   return elements.length === 0 ? [] : [{ type: "actions", block_id: `decide-${nonce}`, elements } as Block];
 }
 
-function outcomeBlocks({ decision, answered, says, held }: CardState): Block[] {
-  if (decision === null) return says === "" ? [] : [rich(line(span(says)))];
+function outcomeBlocks({ decision, answered, text, held }: CardState): Block[] {
+  if (decision === null) return text === "" ? [] : [rich(line(span(text)))];
   const reason = decision.reason === "" ? [] : [quote(untrustedSpan(decision.reason, REASON_ON_CARD_CHARS))];
   const quoted = answered === null ? [] : [answerLine(answered)];
   const until = held === null ? [] : [line(span("It is sent at "), clock(held), span("."))];
@@ -153,13 +153,13 @@ function outcomeBlocks({ decision, answered, says, held }: CardState): Block[] {
       ),
       ...reason,
       ...quoted,
-      line(span(says)),
+      line(span(text)),
       ...until,
     ),
   ];
 }
 
-/** In a box of its own, so that no quotation mark in the text can end the quotation. */
+/** The answer is drawn as code, so that no quotation mark in it can end the quotation. */
 function answerLine(answered: string): ReturnType<typeof line> {
   return line(
     span('The service answered: "'),
@@ -176,8 +176,8 @@ function pastLine({ request }: Approval, { decision }: PastDecision) {
   return [who(decision), span(` ${verb(decision)} ${what}, `), moment(decision.at), span(". ")];
 }
 
-function pastWords(because: Approval["past"][number]["cause"], serviceWords: string): string {
-  switch (because) {
+function pastWords(cause: Approval["past"][number]["cause"], serviceWords: string): string {
+  switch (cause) {
     case "request-changed":
       return "Nothing was sent: the request changed first.";
     case "no-longer-listed":
@@ -193,16 +193,16 @@ function pastWords(because: Approval["past"][number]["cause"], serviceWords: str
     case "undone":
       return "It was taken back before it was sent.";
     case "denied":
-      return "Nothing of it was sent: somebody denied it.";
+      return "Nothing was sent: somebody denied it.";
     case "expired":
-      return "Nothing of it was sent: too few approved it in time.";
+      return "Nothing was sent: too few people approved it in time.";
     case "voter-may-not":
-      return "It does not count any more: this person may not decide it now.";
+      return "It no longer counts: this person may not decide it now.";
     case "rule-changed":
-      return "It does not count any more: the rule now asks for more.";
+      return "It no longer counts: the rule now asks for more.";
     case "unwatched":
-      return "Nothing of it was sent: the run is no longer watched from here.";
+      return "Nothing was sent: the run is no longer watched from here.";
     case "tampered":
-      return "Nothing of it was sent: the audit does not bear it out. The database was changed outside Countersign.";
+      return "Nothing was sent: it does not match the audit. The database was changed outside Countersign.";
   }
 }

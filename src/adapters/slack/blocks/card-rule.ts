@@ -1,4 +1,5 @@
-// What a card says of the rule it stands under while it waits: who is called, how far it is, until when, and whether it can be.
+// The part of a pending card that explains its rule: whom it mentions, how many approvals it has and needs, its deadline, and
+// whether enough people can approve it.
 
 import type { Block, RichTextElement } from "@slack/types";
 import type { Approval, Decision } from "../../../domain/approval.ts";
@@ -9,8 +10,8 @@ import type { Run } from "../../../domain/run.ts";
 import { deadlineOf } from "../../../domain/schedule.ts";
 import { count, line, moment, person, quote, rich, span, untrustedSpan } from "./rich.ts";
 
-/** So many people and groups are called; Slack draws long lists badly. */
-const CALLED_AT_MOST = 20;
+/** Most people and groups that a card mentions; Slack draws long lists badly. */
+const MENTIONS_MOST = 20;
 const REASON_OF_VOTE_CHARS = 1_000;
 
 export function ruleBlocks({ requester }: Run, approval: Approval): Block[] {
@@ -21,29 +22,29 @@ export function ruleBlocks({ requester }: Run, approval: Approval): Block[] {
     few === null
       ? []
       : [line(span(`⚠️ ${tooFewApproversTitle(few)}. `, { bold: true }), span(tooFewApproversWords(few)))];
-  const lines = [...warning, ...calledLine(rule, requester), ...needsLine(approval), ...untilLine(approval)];
+  const lines = [...warning, ...mentionLine(rule, requester), ...needsLine(approval), ...untilLine(approval)];
   const votes = approval.votes.flatMap(voteLines);
   return lines.length + votes.length === 0 ? [] : [rich(...lines, ...votes)];
 }
 
-/** A mention calls people when the card is posted, and not again when it is drawn anew. */
-function calledLine({ mention, selfApproval }: KeptRule, requester: UserId) {
+/** Slack notifies the mentioned people when the card is posted, and not when it is updated. */
+function mentionLine({ mention, selfApproval }: KeptRule, requester: UserId) {
   const users = mention.users.filter((user) => selfApproval || user !== requester);
-  const called: RichTextElement[] = [
+  const mentioned: RichTextElement[] = [
     ...mention.groups.map((usergroup_id): RichTextElement => ({ type: "usergroup", usergroup_id })),
     ...users.map(person),
   ];
-  if (called.length === 0) return [];
-  const shown = called.slice(0, CALLED_AT_MOST).flatMap((each) => [each, span(" ")]);
-  const more = called.length - CALLED_AT_MOST;
+  if (mentioned.length === 0) return [];
+  const shown = mentioned.slice(0, MENTIONS_MOST).flatMap((each) => [each, span(" ")]);
+  const more = mentioned.length - MENTIONS_MOST;
   return [line(span("For "), ...shown, ...(more > 0 ? [span(`and ${count(more)} more`)] : []))];
 }
 
 function needsLine({ appliedRule, votes }: Approval) {
   const { needs } = appliedRule.rule;
   if (needs === 1) return [];
-  const so = votes.length === 0 ? "" : ` ${count(votes.length)} of ${count(needs)} so far.`;
-  return [line(span(`${count(needs)} different people must approve it; one denial ends it.${so}`))];
+  const progress = votes.length === 0 ? "" : ` ${count(votes.length)} of ${count(needs)} so far.`;
+  return [line(span(`${count(needs)} different people must approve it; one denial ends it.${progress}`))];
 }
 
 function untilLine(approval: Approval) {
@@ -67,7 +68,7 @@ export function voteLines({ by, at, reason }: Decision) {
   return reason === "" ? [head] : [head, quote(untrustedSpan(reason, REASON_OF_VOTE_CHARS))];
 }
 
-// «Nobody can approve this», said on the card, to the requester and in the fallback channel alike.
+// "Nobody can approve this": the same words on the card, to the requester and in the fallback channel.
 
 export function tooFewApproversTitle({ able, needs }: TooFewApprovers): string {
   if (able === 0) return "Nobody can approve this";
@@ -76,6 +77,6 @@ export function tooFewApproversTitle({ able, needs }: TooFewApprovers): string {
 
 export function tooFewApproversWords({ grows }: TooFewApprovers): string {
   if (grows)
-    return "Of the people in this channel too few may: the requester, guests, people of other workspaces and apps do not count. Invite somebody who may.";
-  return "The rule's approvers are the requester, guests or people of other workspaces, can't see this channel, or are not there. Add somebody to the group or channel that the rule names, or change the policy. Until then it waits.";
+    return "Too few people in this channel may approve it: the requester, guests, people of other workspaces and apps do not count. Invite somebody who may.";
+  return "The rule's approvers are the requester, guests or people of other workspaces, or can't see this channel, or there are none. Add somebody to the group or channel that the rule names, or change the policy. Until then it waits.";
 }

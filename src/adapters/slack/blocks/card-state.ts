@@ -1,4 +1,5 @@
-// What a card says of its approval's state, and who says so: «confirmed» is the service's word, all before it are ours.
+// The title and the sentence that a card has for its approval's state. Only "confirmed" rests on the service's word; every earlier
+// state text no more than what Countersign itself knows.
 
 import {
   answeredBefore,
@@ -17,16 +18,16 @@ import { count } from "./rich.ts";
 
 export type CardState = {
   readonly title: string;
-  /** The buttons are there. */
+  /** Whether the card has Approve and Deny. */
   readonly open: boolean;
   /** It is open, and can only be denied. */
   readonly onlyDeny?: true;
   readonly decision: Decision | null;
-  /** Until when (ms) it can be taken back. */
+  /** Until when (ms) the decision can be undone. */
   readonly held: number | null;
-  /** The service's answer to the decision, where it said neither yes nor no. Untrusted text. */
+  /** The service's answer to the decision, if it said neither yes nor no. Untrusted text. */
   readonly answered: string | null;
-  readonly says: string;
+  readonly text: string;
 };
 
 const UNDECIDED = { decision: null, held: null, answered: null };
@@ -41,19 +42,21 @@ export function cardState(run: Run, approval: Approval): CardState {
         ...UNDECIDED,
         title: state.cause === "tampered" ? "🚨 Stopped" : "⚪ Closed",
         open: false,
-        says: closedWords(state.cause),
+        text: closedWords(state.cause),
       };
     case "decided": {
       const { decision, delivery } = state;
       const waiting = waitingWords(run, approval, delivery);
       return {
         title:
-          waiting === null || delivery.type === "held" ? title(decision, delivery) : waitingTitle(decision),
+          waiting === null || delivery.type === "held"
+            ? decidedTitle(decision, delivery)
+            : waitingTitle(decision),
         open: false,
         decision,
         held: delivery.type === "held" ? delivery.until : null,
         answered: answeredBefore(delivery).answered ?? null,
-        says: waiting ?? deliveryWords(delivery, decision, isWatched(run)),
+        text: waiting ?? deliveryWords(delivery, decision, isWatched(run)),
       };
     }
   }
@@ -67,17 +70,17 @@ function pendingState(run: Run, approval: Approval): CardState {
       ? `🟡 Approval needed${changed}`
       : `🟡 Approval needed: ${votes.length} of ${appliedRule.rule.needs}`;
   const upload = run.uploads[requestSlot(approval)];
-  if (!needsFile(approval.request)) return { ...UNDECIDED, title, open: true, says: "" };
+  if (!needsFile(approval.request)) return { ...UNDECIDED, title, open: true, text: "" };
   if (upload?.type === "up") {
     const beyond = fieldsBeyondForm(approval.request, contextBehind(run.context, approval.request));
     const open = { ...UNDECIDED, title, open: true };
-    return beyond === 0 ? { ...open, says: "" } : { ...open, onlyDeny: true, says: beyondForm(beyond) };
+    return beyond === 0 ? { ...open, text: "" } : { ...open, onlyDeny: true, text: beyondForm(beyond) };
   }
-  const says =
+  const text =
     upload?.type === "refused"
       ? `The whole request could not be attached (${upload.words}), so it can't be decided here. Decide it at the service.`
       : "The whole request is being attached. The buttons appear when it can be read.";
-  return { ...UNDECIDED, title, open: false, says };
+  return { ...UNDECIDED, title, open: false, text };
 }
 
 /** Also of a form that is submitted all the same. */
@@ -86,7 +89,7 @@ export function beyondForm(fields: number): string {
   return `${some} no place in Slack's form, so nobody could see there all that they approve. It can be denied here. The attached file has the whole request; approve it at the service, or ask the agent for a shorter one.`;
 }
 
-function title({ verdict }: Decision, delivery: Delivery): string {
+function decidedTitle({ verdict }: Decision, delivery: Delivery): string {
   const approves = verdict === "approve";
   switch (delivery.type) {
     case "held":
@@ -113,21 +116,21 @@ function title({ verdict }: Decision, delivery: Delivery): string {
 const waitingTitle = ({ verdict }: Decision): string =>
   verdict === "approve" ? "🔵 Approval recorded, waiting" : "🔵 Denial recorded, waiting";
 
-/** Null: it does not wait to be listed. */
+/** Null unless the decision waits until the service lists the approval. */
 function waitingWords(run: Run, approval: Approval, delivery: Delivery): string | null {
-  const back = waitingReason(run, approval);
-  if (back === null || !["held", "recorded", "retry"].includes(delivery.type)) return null;
+  const reason = waitingReason(run, approval);
+  if (reason === null || !["held", "recorded", "retry"].includes(delivery.type)) return null;
   const lost = delivery.type === "retry" && delivery.lost;
-  const kept = {
+  const stages = {
     held: "It is held",
     lost: "It was sent, and not confirmed",
     waits: "It is recorded and waits",
   };
-  const is = kept[delivery.type === "held" ? "held" : lost ? "lost" : "waits"];
-  return `${is}: just now the service ${UNTOLD[back]}. It is sent${lost ? " again" : ""} only when the service lists it.`;
+  const stage = stages[delivery.type === "held" ? "held" : lost ? "lost" : "waits"];
+  return `${stage}: just now the service ${WAITING_WORDS[reason]}. It is sent${lost ? " again" : ""} only when the service lists it.`;
 }
 
-const UNTOLD = {
+const WAITING_WORDS = {
   "not-listed": "does not list the approval as pending",
   "not-told": "does not say which approvals are pending",
   "run-missing": "does not know the run",
@@ -137,15 +140,15 @@ const UNTOLD = {
 function deliveryWords(delivery: Delivery, decision: Decision, watched: boolean): string {
   switch (delivery.type) {
     case "held":
-      return "It is held for a while and then sent to the service. Until then whoever approved it can undo it, and anybody who may decide can deny it.";
+      return "It is held for a while and then sent to the service. Until then, whoever approved it can undo it, and anybody who may decide can deny it.";
     case "recorded":
       return "Recorded. It is being sent to the service.";
     case "sending":
       return delivery.lost ? sentAgain(delivery) : "Recorded. It is being sent to the service.";
     case "retry":
-      if (delivery.heldBack) return `Recorded, and not sent: ${oneLine(delivery.why, 500)}`;
+      if (delivery.heldBack) return `Recorded, but not sent: ${oneLine(delivery.why, 500)}`;
       if (delivery.lost) return sentAgain(delivery);
-      return `Recorded, but not with the service yet: ${oneLine(delivery.why, 300)} It has not taken effect; the same decision is being tried again.`;
+      return `Recorded, but the service does not have it yet: ${oneLine(delivery.why, 300)} It has not taken effect. The same decision is being sent again.`;
     case "unsure":
       return delivery.answered === undefined
         ? "It was sent, but the answer was lost. Checking with the service; there is nothing to do."
@@ -157,7 +160,7 @@ function deliveryWords(delivery: Delivery, decision: Decision, watched: boolean)
     case "refused":
       return refusedWords(delivery, watched);
     case "elsewhere":
-      return `It was resolved outside Countersign; this ${word(decision)} was not applied. The service said: ${oneLine(delivery.words, 500)}`;
+      return `It was resolved outside Countersign; this ${verdictNoun(decision)} was not applied. The service said: ${oneLine(delivery.words, 500)}`;
     case "unconfirmed":
       return unconfirmedWords(delivery, decision);
   }
@@ -175,51 +178,51 @@ function refusedWords({ words, absent }: Extract<Delivery, { type: "refused" }>,
     return `${refused} The service no longer lists the approval: it may have been resolved outside Countersign, or withdrawn.`;
   return watched
     ? `${refused} If it is still pending, this card opens again.`
-    : `${refused} The run is not followed any more.`;
+    : `${refused} The run is no longer watched from here.`;
 }
 
-const word = ({ verdict }: Decision): string => (verdict === "approve" ? "approval" : "denial");
+const verdictNoun = ({ verdict }: Decision): string => (verdict === "approve" ? "approval" : "denial");
 
 function unconfirmedWords(
-  { cause: because, answered }: Extract<Delivery, { type: "unconfirmed" }>,
+  { cause, answered }: Extract<Delivery, { type: "unconfirmed" }>,
   decision: Decision,
 ): string {
-  const what = word(decision);
+  const what = verdictNoun(decision);
   const sent =
     answered === undefined
       ? `This ${what} was sent, but its answer was lost.`
       : `That does not say whether this ${what} took effect.`;
-  switch (because) {
+  switch (cause) {
     case "no-longer-listed":
       return `${sent} The service no longer lists the approval, and does not say which decision it holds. Check there if it matters.`;
     case "request-changed":
       return `${sent} The request has changed since, so nothing more is sent. Resolve it at the service.`;
     case "tampered":
-      return `${sent} The audit does not bear out what is stored of it now, so nothing more is sent. Resolve it at the service.`;
+      return `${sent} What is stored about it no longer matches the audit, so nothing more is sent. Resolve it at the service.`;
     case "run-missing":
       return `${sent} The service no longer knows the run.`;
     case "no-longer-authorised":
-      return `${sent} Whoever gave it may not give it any more, so nothing more is sent. Check at the service, and resolve it there.`;
+      return `${sent} Whoever gave it is no longer allowed to, so nothing more is sent. Check at the service, and resolve it there.`;
     case "refused-after-lost-answer":
       return `${sent} The service refused the same decision when it was sent again, which may mean that the first one arrived. Check there if it matters.`;
   }
 }
 
-export function closedWords(because: ClosedBecause): string {
-  switch (because) {
+export function closedWords(cause: ClosedBecause): string {
+  switch (cause) {
     case "no-longer-listed":
       return "The service no longer lists it. It may have been withdrawn, or resolved outside Countersign.";
     case "unreadable":
-      return "The service now lists it in a form that cannot be read, so it cannot be decided here. Another message of this thread says why.";
+      return "The service now lists it in a form that cannot be read, so it cannot be decided here. Another message of this thread text why.";
     case "run-over":
-      return "The run has ended. Nobody decided it here; the service does not tell whether somebody did elsewhere.";
+      return "The run has ended. Nobody decided it here; the service does not say whether somebody did elsewhere.";
     case "run-missing":
       return "The service no longer knows the run.";
     case "expired":
-      return "Nobody decided it in time, so by the policy it can't be decided here any more. It may still be pending at the service.";
+      return "Nobody decided it in time, so the policy no longer allows a decision here. It may still be pending at the service.";
     case "unwatched":
       return "The run is no longer watched from here. It may still be pending at the service.";
     case "tampered":
-      return "Somebody changed what Countersign had stored about it, so nothing of it is sent. If it is still pending, decide it at the service, or watch the run again for a new card. Countersign's admins have been told.";
+      return "What Countersign had stored about it was changed from outside, so nothing is sent for it. If it is still pending, decide it at the service, or watch the run again for a new card. Countersign's admins have been told.";
   }
 }

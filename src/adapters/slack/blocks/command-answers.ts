@@ -19,10 +19,10 @@ import {
 import { runStatus, stays } from "./run-status.ts";
 import { unreadableTitle } from "./unreadable-card.ts";
 
-/** Most approvals that a row of a list names. */
+/** Most pending approvals that a row of a list names. */
 const WAITS_MOST = 3;
 
-/** The link to the run's thread or, with other words, to its card, where Slack gave one. */
+/** A run with a link to its thread, or with other words to a card. Null: Slack gave none. */
 export type Linked = { readonly run: Run; readonly link: string | null; readonly linkWords?: string };
 
 export function help(command: string): Message {
@@ -33,25 +33,28 @@ export function help(command: string): Message {
     ["pending", "what waits for a decision in your channels"],
     ["watch <run id>", "follow a run that was started elsewhere, in this channel"],
     ["unwatch <run id>", "stop following a run"],
-    ["audit <run id>", "all that is known of a run, as a file, for those who may read the audit"],
-    ["health", "are the agent service and its gateway well?"],
+    [
+      "audit <run id>",
+      "everything that is recorded about a run, as a file, for those who may read the audit",
+    ],
+    ["health", "whether the agent service and its gateway answer"],
     ["help", "this list"],
   ];
   const lines = rows.map(([usage, what]) =>
     line(span(`${command} ${usage}`, { code: true }), span(` ${what}\n`)),
   );
-  const ends = line(
+  const ending = line(
     span(
       `${command} alone opens a form. Approvals are decided with the buttons on their cards; no command decides anything.`,
     ),
   );
   return {
     text: `${command}: run, status, list, pending, watch, unwatch, audit, health, help`,
-    blocks: [rich(...lines, ends)],
+    blocks: [rich(...lines, ending)],
   };
 }
 
-/** `more`: how many further runs there are. */
+/** `more` is the number of runs that are not listed. */
 export function runList(title: string, none: string, runs: readonly Linked[], more: number): Message {
   if (runs.length === 0) return { text: none, blocks: [rich(line(span(none)))] };
   const blocks: Block[] = [rich(line(span(title, { bold: true }))), ...runs.map((each) => runRow(each))];

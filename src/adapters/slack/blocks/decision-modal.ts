@@ -24,18 +24,19 @@ import { requestOverview } from "./request-overview.ts";
 import { runDetails } from "./run-details.ts";
 import { count, duration, line, note, person, rich, untrustedSpan, span } from "./rich.ts";
 
-/** Above a request that is whole; of one that is no longer valid. */
+/** For the overview above a whole request. */
 const FIRST_ROOM = { chars: 1_800, most: 4_000 };
+/** For a request that is no longer valid. */
 const WAS_CHARS = 5_000;
 const WAS_ROOM = { chars: 3_000, most: WAS_CHARS };
 
 const IN_FILE = "The whole request is attached to the run's thread as a file.";
 
-/** Asks for the reason, under the whole request. It carries nothing but its nonce. */
+/** Shows the whole request and asks for the reason. The nonce is all that the form carries. */
 export function decisionModal(run: Run, request: Request, verdict: Verdict, nonce: Nonce): View {
   const approves = verdict === "approve";
   const rule = ruleOver(run, request);
-  const does = approves
+  const intro = approves
     ? `You are about to approve what follows. ${afterwards(run, request)}`
     : "You are about to deny what follows. The agent is told your reason.";
   return {
@@ -46,19 +47,19 @@ export function decisionModal(run: Run, request: Request, verdict: Verdict, nonc
     submit: plain(approves ? "Approve" : "Deny"),
     close: plain("Cancel"),
     blocks: [
-      rich(line(span(does))),
-      ...asked(run, request),
-      ...shown(request, "open"),
+      rich(line(span(intro))),
+      ...askedBy(run, request),
+      ...requestBlocks(request, "open"),
       ...runDetails(run, request, "open"),
       ...maskedInFile(uploadOf(run, request)),
-      mark(request),
-      reason(verdict, rule),
-      ...word(verdict, rule),
+      digestNote(request),
+      reasonInput(verdict, rule),
+      ...wordInput(verdict, rule),
     ],
   };
 }
 
-/** What an approval leads to: not yet the last of several, or not at once. */
+/** What follows this approval: more approvals, a hold, or the action itself. */
 function afterwards(run: Run, { digest }: Request): string {
   const approval = run.approvals.find(({ request }) => request.digest === digest);
   const { needs, holdMs } = approval?.appliedRule.rule ?? BUILT_IN_RULE;
@@ -70,28 +71,28 @@ function afterwards(run: Run, { digest }: Request): string {
   return "The agent then does it.";
 }
 
-/** What is decided is this request and no other: the card says the same digest. */
-function mark(request: Request): Block {
+/** The card shows the same digest, so people can tell that it is the same request. */
+function digestNote(request: Request): Block {
   return note(`Request ${shortDigest(request)}, as on the card`);
 }
 
-/** The request alone, for reading. Whoever sees the channel may open it, so it shows no more than the channel does. */
+/** The request, for reading only. Everybody who sees the channel may open it, so secrets are masked as they are in the channel. */
 export function readModal(run: Run, request: Request): View {
   return {
     type: "modal",
     title: plain("Request in full"),
     close: plain("Close"),
     blocks: [
-      ...asked(run, request),
-      ...shown(request, "masked"),
+      ...askedBy(run, request),
+      ...requestBlocks(request, "masked"),
       ...runDetails(run, request, "masked"),
       ...maskedRemark(secretsShown(run, request), WHO_SEES_MASKED),
-      mark(request),
+      digestNote(request),
     ],
   };
 }
 
-/** After a submit that came too late: what was shown, and what the request is now. Nothing can be sent from here. */
+/** Answers a submit whose request has changed since: what was shown, and what the request is now. It has no submit button. */
 export function changedModal(run: Run, was: Request | null, is: Request): View {
   const before =
     was === null
@@ -113,29 +114,28 @@ export function changedModal(run: Run, was: Request | null, is: Request): View {
           span("The request changed after you opened it. Its card shows it as it is now; decide there."),
         ),
       ),
-      ...asked(run, is),
+      ...askedBy(run, is),
       ...difference(run, was, is),
       rich(line(span("What it is now:", { bold: true }))),
-      ...shown(is, "open"),
+      ...requestBlocks(is, "open"),
       ...runDetails(run, is, "open"),
-      mark(is),
+      digestNote(is),
       ...before,
     ],
   };
 }
 
-/** A plain modal that says no, and why. `says` is in Slack's markup, so it holds our own words only. */
-export function refusedModal(heading: string, says: string): View {
-  const text = { type: "mrkdwn", text: says, verbatim: true };
+/** Says no, and why. Slack reads markup in `text`: pass our own words and escaped text only. */
+export function refusedModal(heading: string, text: string): View {
   return {
     type: "modal",
     title: plain(heading),
     close: plain("Close"),
-    blocks: [{ type: "section", text }],
+    blocks: [{ type: "section", text: { type: "mrkdwn", text, verbatim: true } }],
   } as View;
 }
 
-function asked(run: Run, { digest }: Request): Block[] {
+function askedBy(run: Run, { digest }: Request): Block[] {
   const approval = run.approvals.find(({ request }) => request.digest === digest);
   return [
     rich(
@@ -152,15 +152,15 @@ function asked(run: Run, { digest }: Request): Block[] {
   ];
 }
 
-/** Whole; where it is long, all of its fields first, so that none is out of sight. */
-function shown(request: Request, as: Drawing): Block[] {
+/** The whole request. A long one starts with an overview of all fields, so that none is out of sight. */
+function requestBlocks(request: Request, as: Drawing): Block[] {
   if (!fitsModal(request)) return [requestOverview(request, FORM_ROOM, IN_FILE, as).block];
   if (fitsCard(request)) return [wholeRequest(request, as)];
-  const { block } = requestOverview(request, FIRST_ROOM, "The whole request stands below.", as);
+  const { block } = requestOverview(request, FIRST_ROOM, "The whole request is below.", as);
   return [block, rich(line(span("The whole request:", { bold: true }))), wholeRequest(request, as)];
 }
 
-/** Of a request that is attached as a file only a part is drawn, and its secrets are not counted. */
+/** 0 for a request that is attached as a file: only a part of it is drawn, and we do not count its secrets. */
 function secretsShown(run: Run, request: Request): number {
   if (!fitsModal(request)) return 0;
   const context = contextBehind(run.context, request);
@@ -177,7 +177,7 @@ function ruleOver(run: Run, { digest }: Request): KeptRule {
   return run.approvals.find(({ request }) => request.digest === digest)?.appliedRule.rule ?? BUILT_IN_RULE;
 }
 
-function reason(verdict: Verdict, rule: KeptRule): Block {
+function reasonInput(verdict: Verdict, rule: KeptRule): Block {
   const fewest = rule.reason[verdict];
   const needed = verdict === "approve" ? "Needed to approve" : "Needed to deny";
   const length = fewest > 1 ? `, at least ${count(fewest)} characters` : "";
@@ -197,7 +197,7 @@ function reason(verdict: Verdict, rule: KeptRule): Block {
   } as Block;
 }
 
-function word(verdict: Verdict, { friction }: KeptRule): Block[] {
+function wordInput(verdict: Verdict, { friction }: KeptRule): Block[] {
   if (verdict === "deny" || friction.word === null) return [];
   const block = {
     type: "input",

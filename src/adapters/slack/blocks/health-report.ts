@@ -5,18 +5,18 @@ import type { Health } from "../../../usecases/queries.ts";
 import { count, duration, line, type Message, moment, rich, untrustedSpan, span } from "./rich.ts";
 
 const SAYS_CHARS = 300;
-/** INTERFACE.md lists four. */
+/** INTERFACE.md lists four endpoints. */
 const ENDPOINTS_MOST = 20;
 
-/** Everything Countersign depends on, side by side, with what is wrong in plain words. */
+/** One line for each thing that Countersign depends on, and in plain words what is wrong with it. */
 export function healthReport(health: Health, now: number): Message {
   const { service, gateway, poller, store, unreadable, audit } = health;
   const isDown = poller.service.type === "away" || poller.service.type === "useless";
-  const read = unreadable.runs === 0 && audit.code === null;
-  const well = service.ok && gateway.ok && store.ok && !isDown && read;
-  const title = well ? "Everything answers" : "Something is wrong";
+  const isSound = unreadable.runs === 0 && audit.code === null;
+  const healthy = service.ok && gateway.ok && store.ok && !isDown && isSound;
+  const title = healthy ? "Everything answers" : "Something is wrong";
   const blocks: Block[] = [
-    rich(line(span(`${well ? "✅" : "⚠️"} ${title}`, { bold: true }))),
+    rich(line(span(`${healthy ? "✅" : "⚠️"} ${title}`, { bold: true }))),
     part("Agent service", service, ["status", "version"]),
     part("Token gateway", gateway, ["service", "status", "message"]),
     rich(line(span(`${isDown ? "❌" : "✅"} Watching`, { bold: true }), ...pollerWords({ poller }, now))),
@@ -39,17 +39,17 @@ export function healthReport(health: Health, now: number): Message {
 function unreadableBlock({ runs }: Health["unreadable"]): Block {
   const rest =
     "approvals that cannot be read, so nobody can decide them here. A message in the run's thread says why.";
-  const says = `${count(runs)} ${runs === 1 ? "run has" : "runs have"} ${rest}`;
-  return rich(line(span("❌ Approvals: ", { bold: true }), span(says)));
+  const text = `${count(runs)} ${runs === 1 ? "run has" : "runs have"} ${rest}`;
+  return rich(line(span("❌ Approvals: ", { bold: true }), span(text)));
 }
 
-/** Most findings that are told here; the audit has them all. */
+/** Most findings that are shown here; the audit has them all. */
 const FINDINGS_MOST = 5;
 
 function auditPart({ open, code }: Health["audit"]): Block {
   if (code === null)
     return rich(
-      line(span("✅ Audit", { bold: true }), span(": no change of the database by others was found")),
+      line(span("✅ Audit", { bold: true }), span(": no change of the database from outside was found")),
     );
   const shown = open.slice(0, FINDINGS_MOST).map((each) => line(untrustedSpan(each.words, SAYS_CHARS)));
   const more = open.length - shown.length;
@@ -57,7 +57,7 @@ function auditPart({ open, code }: Health["audit"]): Block {
     line(
       span("🚨 Audit", { bold: true }),
       span(
-        ": the database was changed outside Countersign. No approval leaves until an admin acknowledges it; denials do.",
+        ": the database was changed outside Countersign. No approval is sent until an admin acknowledges this. Denials are still sent.",
       ),
     ),
     ...shown,
@@ -65,9 +65,9 @@ function auditPart({ open, code }: Health["audit"]): Block {
     line(
       span("Admins: "),
       span("npm run audit -- verify", { code: true }),
-      span(" tells more. When you know what happened, "),
+      span(" says more. When you know what happened, "),
       span(`/agent audit acknowledge ${code} <what you found>`, { code: true }),
-      span(" lets approvals leave again."),
+      span(" lets approvals be sent again."),
     ),
   );
 }
@@ -78,7 +78,7 @@ function part(name: string, report: HealthReport, fields: readonly string[]): Bl
     span(report.fault === null ? ` answered in ${Math.round(report.latencyMs)} ms` : `: `),
     ...(report.fault === null ? [] : [untrustedSpan(report.fault, SAYS_CHARS)]),
   );
-  const told = fields.flatMap((field) => {
+  const rows = fields.flatMap((field) => {
     const value = report.says[field];
     return value === undefined ? [] : [row(field, typeof value === "string" ? value : JSON.stringify(value))];
   });
@@ -89,7 +89,7 @@ function part(name: string, report: HealthReport, fields: readonly string[]): Bl
     .map((each) => row("endpoint", typeof each === "string" ? each : JSON.stringify(each)));
   if (list.length > ENDPOINTS_MOST)
     shown.push(line(span(`… and ${count(list.length - ENDPOINTS_MOST)} more endpoints`)));
-  return rich(head, ...told, ...shown);
+  return rich(head, ...rows, ...shown);
 }
 
 function row(name: string, value: string) {
@@ -100,13 +100,13 @@ function pollerWords({ poller }: Pick<Health, "poller">, now: number) {
   const runs = `: ${count(poller.watched)} ${poller.watched === 1 ? "run" : "runs"}`;
   switch (poller.service.type) {
     case "unknown":
-      return [span(`${runs}, nothing asked yet`)];
+      return [span(`${runs}, the service has not been asked yet`)];
     case "answers":
       return [span(`${runs}, the service answers`)];
     case "away":
     case "useless":
       return [
-        span(`${runs}, no ${poller.service.type === "away" ? "answer" : "answer of use"} since `),
+        span(`${runs}, no ${poller.service.type === "away" ? "answer" : "usable answer"} since `),
         moment(poller.service.at),
         span(` (${duration(now - poller.service.at)}): `),
         untrustedSpan(poller.service.why, SAYS_CHARS),

@@ -1,4 +1,5 @@
-// The Home tab: what waits for a decision, what one asked for, and a way to start. It decides nothing: its links lead to the cards.
+// The Home tab: runs that wait for a decision, the person's own runs, and a button to start one. Decisions are made on the cards
+// that it links to.
 
 import type { Block, View } from "@slack/types";
 import { HOME_REFRESH, HOME_START } from "../names.ts";
@@ -8,14 +9,14 @@ import { header, line, rich, span } from "./rich.ts";
 export type HomeRows = {
   readonly waiting: readonly Linked[];
   readonly own: readonly Linked[];
-  /** There are more of them than these. */
+  /** Whether there are more runs than the rows above. */
   readonly moreWaiting: boolean;
   readonly moreOwn: boolean;
 };
 
-/** Null rows: Slack or the store could not say. `at`: when they were looked up (ms). */
+/** Null rows: Slack or the store did not answer. `at`: when they were looked up (ms). */
 export function homeView(rows: HomeRows | null, command: string, at: number): View {
-  const blocks = rows === null ? [told(UNKNOWN)] : listed(rows, command);
+  const blocks = rows === null ? [textBlock(UNKNOWN)] : listed(rows, command);
   return { type: "home", blocks: [...blocks, { type: "divider" }, buttons(), asOf(at)] };
 }
 
@@ -26,19 +27,19 @@ function listed(rows: HomeRows, command: string): Block[] {
   return [
     header("Waiting for a decision"),
     ...(rows.waiting.length === 0
-      ? [told("Nothing that somebody else asked for waits in your channels.")]
+      ? [textBlock("Nothing that somebody else asked for waits in your channels.")]
       : rows.waiting.map(runRow)),
     ...(rows.moreWaiting
-      ? [told(`There are more; these are the newest. ${command} pending lists them too.`)]
+      ? [textBlock(`There are more; these are the newest. ${command} pending lists them too.`)]
       : []),
     { type: "divider" },
     header("Your runs"),
-    ...(rows.own.length === 0 ? [told("You have not asked for a run yet.")] : rows.own.map(runRow)),
-    ...(rows.moreOwn ? [told("There are more; these are the newest.")] : []),
+    ...(rows.own.length === 0 ? [textBlock("You have not asked for a run yet.")] : rows.own.map(runRow)),
+    ...(rows.moreOwn ? [textBlock("There are more; these are the newest.")] : []),
   ];
 }
 
-const told = (text: string): Block => rich(line(span(text)));
+const textBlock = (text: string): Block => rich(line(span(text)));
 
 function buttons(): Block {
   const button = (action_id: string, text: string): object => ({

@@ -1,5 +1,5 @@
-// A run's output, drawn from its Markdown and made inert: links, images and HTML come out as the text they are, nothing is
-// fetched, nobody is mentioned. The parsing is `marked`'s; what comes of each token is decided here.
+// Draws a run's Markdown output without any effect: links, images and HTML appear as text, nothing is fetched and nobody is
+// mentioned. `marked` parses; this file decides how each token is drawn.
 
 import type {
   RichTextElement,
@@ -14,10 +14,10 @@ import { boxes, line, type Style, span } from "./rich.ts";
 
 type Part = RichTextSection | RichTextList | RichTextPreformatted | RichTextQuote;
 
-/** Deeper nesting is drawn flat: Slack indents lists at most so far, and hostile text nests without end. */
+/** Slack indents lists no further than this; deeper nesting is drawn flat. */
 const MAX_DEPTH = 6;
 
-/** Text that the parser can't take, or that nests too deep for it, is shown as it was written. */
+/** Text that the parser cannot read, or that nests too deeply, is shown as it was written. */
 export function markdown(text: string): Part[] {
   const shown = channelText(text);
   if (NESTED.test(shown)) return boxes(shown);
@@ -29,7 +29,7 @@ export function markdown(text: string): Part[] {
   }
 }
 
-/** A line that opens more quotes or lists than anybody means: the parser goes one call deeper for each. */
+/** A line that opens twenty quotes or lists. The parser recurses for each of them, so hostile text could exhaust the stack. */
 const NESTED = /^(?:[ \t]*(?:>|[-*+]|\d{1,9}[.)])){20}/m;
 
 function block(token: Token, depth: number): Part[] {
@@ -50,19 +50,19 @@ function block(token: Token, depth: number): Part[] {
     case "code":
       return code(token as Tokens.Code);
     default:
-      // Tables, HTML and whatever else there may be: shown as they were written.
+      // Tables, HTML and everything else are shown as they were written.
       return boxes(token.raw.trimEnd());
   }
 }
 
-/** The word behind the fence is shown too: it is part of what the agent said. */
+/** The word after the fence is shown too: it is part of the output. */
 function code({ lang, text: inside }: Tokens.Code): Part[] {
   return lang === undefined || lang === ""
     ? boxes(inside)
     : [line(span(lang, { italic: true })), ...boxes(inside)];
 }
 
-/** Items stand in one list until a nested one interrupts it; an ordered list then goes on counting. */
+/** Slack's lists cannot nest: a nested list interrupts the outer one, and an ordered list then continues its numbers. */
 function list(token: Tokens.List, depth: number): Part[] {
   const out: Part[] = [];
   let open: Numbered | null = null;
@@ -83,7 +83,7 @@ function list(token: Tokens.List, depth: number): Part[] {
   return out;
 }
 
-/** docs.slack.dev documents `offset` for lists; the package's types lack it. */
+/** docs.slack.dev documents `offset` for lists; the types of @slack/types lack it. */
 type Numbered = RichTextList & { offset?: number };
 
 function newList(ordered: boolean, depth: number, offset: number): Numbered {
@@ -131,7 +131,7 @@ function inline(token: Token, style: Style, depth: number): RichTextElement[] {
   }
 }
 
-/** The address is said in full: a link's label must not hide where it leads. */
+/** The address is shown in full: a label must not hide where a link leads. */
 function link({ text: label, href, title }: Tokens.Link, style: Style): RichTextElement[] {
   const where = typeof title === "string" && title !== "" ? `${href} "${title}"` : href;
   return text(label === where ? where : `${label} (${where})`, style);

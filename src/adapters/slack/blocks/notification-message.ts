@@ -1,4 +1,4 @@
-// Letters of the audit: what they say, and the receipt's button.
+// Draws the notifications that follow from the audit, with the receipt's button.
 
 import type { Block } from "@slack/types";
 import { headWords } from "../../../domain/audit/hash-chain.ts";
@@ -67,7 +67,7 @@ function dispute(facts: NotificationFacts): Message {
   const { entry } = about;
   const by = entry.by === null ? span("Somebody") : person(entry.by.user);
   const verb = entry.verdict === "deny" ? "denied" : "approved";
-  const title = "🚨 «This was not me»";
+  const title = '🚨 "This was not me"';
   const blocks: Block[] = [
     header(title),
     rich(
@@ -85,11 +85,11 @@ function dispute(facts: NotificationFacts): Message {
           bold: true,
         }),
         span("An approval whose card still offers Deny is stopped by denying it there. "),
-        span("Stop or undo there what followed from it. End this person's Slack sessions. "),
+        span("Stop or undo at the service what followed from it. End this person's Slack sessions. "),
         span(`npm run audit -- show ${oneLine(entry.runId ?? entry.run ?? "", 120)}`, { code: true }),
-        span(" tells all about this run, and "),
+        span(" shows everything about this run, and "),
         span("npm run audit -- export", { code: true }),
-        span(" what else was decided in their name."),
+        span(" shows what else was decided in their name."),
       ),
     ),
     note(`${headWords(facts.entry)} marks entry ${about.seq}`),
@@ -97,7 +97,7 @@ function dispute(facts: NotificationFacts): Message {
   return { text: escaped(`${title}: ${oneLine(actionOf(facts), ACTION_CHARS)}`), blocks };
 }
 
-/** Our own words and numbers: nothing of what was found there is repeated. */
+/** Says where something was changed, in our own words and numbers. It quotes nothing from the changed rows. */
 function tampering({ seq, link, entry }: KeptEntry): Message {
   const title = "🚨 The database was changed outside Countersign";
   const blocks: Block[] = [
@@ -105,22 +105,20 @@ function tampering({ seq, link, entry }: KeptEntry): Message {
     rich(
       quote(untrustedSpan(oneLine(entry.outcome, FINDING_CHARS), FINDING_CHARS)),
       line(
-        span("No approval leaves until an admin acknowledges this. ", { bold: true }),
+        span("No approval is sent until an admin acknowledges this. ", { bold: true }),
         span("Denials are still sent. What was changed is not used."),
       ),
       line(
         span("Find out who writes the database. "),
         span("npm run audit -- verify", { code: true }),
-        span(
-          " tells what is not as it was written; compare it with a backup and with the heads in this channel.",
-        ),
+        span(" lists what was changed; compare it with a backup and with the heads in this channel."),
       ),
       line(
         span("Then acknowledge it: "),
         span("/agent health", { code: true }),
         span(" shows the code, and "),
         span("/agent audit acknowledge <code> <what you found>", { code: true }),
-        span(" lets approvals leave again. That is an entry of the audit in your name."),
+        span(" lets approvals be sent again. The audit records it in your name."),
       ),
     ),
     note(headWords({ seq, link })),
@@ -128,7 +126,7 @@ function tampering({ seq, link, entry }: KeptEntry): Message {
   return { text: title, blocks };
 }
 
-/** The text itself is gone; its digest names it in the audit. */
+/** The text itself is gone. The audit still names it by its digest. */
 function redaction(kept: KeptEntry): Message {
   const { at, digest, outcome } = kept.entry;
   const title = "A text of the audit was erased";
@@ -136,7 +134,7 @@ function redaction(kept: KeptEntry): Message {
     rich(
       line(span(`${title}, `, { bold: true }), moment(at), span(`, ${oneLine(outcome, REASON_CHARS)}.`)),
       ...reasonOf(kept),
-      line(span("Its digest, by which the audit still names it: "), span(digest ?? "", { code: true })),
+      line(span("The audit still names it by its digest: "), span(digest ?? "", { code: true })),
       line(span("If none of you ordered that, find out who has the audit's key.")),
     ),
     note(headWords(kept)),
@@ -145,15 +143,15 @@ function redaction(kept: KeptEntry): Message {
 }
 
 function head(kept: KeptEntry): Message {
-  const words_ = headWords(kept);
+  const words = headWords(kept);
   return {
-    text: `The audit's head: ${words_}`,
+    text: `The audit's head: ${words}`,
     blocks: [
       rich(
-        line(span("The audit's head: ", { bold: true }), span(words_, { code: true })),
+        line(span("The audit's head: ", { bold: true }), span(words, { code: true })),
         line(
           span("Kept here, it proves later that nothing before it was changed or cut off: "),
-          span(`npm run audit -- verify --head "${words_}"`, { code: true }),
+          span(`npm run audit -- verify --head "${words}"`, { code: true }),
         ),
       ),
     ],

@@ -1,4 +1,4 @@
-// What a person hears privately about something they did: our words, and the service's as text that Slack reads no markup in.
+// Private notices to a person about something they did. The service's words are drawn as text in which Slack reads no markup.
 
 import { type NoticeContent, type Run, runId } from "../../../domain/run.ts";
 import { tooFewApproversTitle, tooFewApproversWords } from "./card-rule.ts";
@@ -6,22 +6,22 @@ import { line, type Message, person, quote, rich, span, untrustedSpan } from "./
 
 const SERVICE_WORDS_CHARS = 500;
 
-export function privateNotice(says: NoticeContent, run: Run): Message {
-  switch (says.type) {
+export function privateNotice(notice: NoticeContent, run: Run): Message {
+  switch (notice.type) {
     case "cannot-post":
-      return cannotPost(says, run);
+      return cannotPost(notice, run);
     case "nobody-can-approve":
-      return nobodyCan(says, run);
+      return tooFewApprovers(notice, run);
     case "decision-void":
       return message("Your decision was not sent", [
-        line(span("Your decision was not sent: ", { bold: true }), span(voidWords(says.cause))),
+        line(span("Your decision was not sent: ", { bold: true }), span(voidWords(notice.cause))),
       ]);
     case "decision-stopped":
       return message("Your decision is not sent again", [
         line(
           span("Your decision is not sent again. ", { bold: true }),
           span(
-            "It was sent once and its answer was lost. By the policy it would not count any more now, so nothing more is sent. Whether it took effect, only the service can tell.",
+            "It was sent once, and the answer was lost. Under the current policy it would no longer count, so it is not sent again. Only the service can tell whether it took effect.",
           ),
         ),
       ]);
@@ -29,9 +29,9 @@ export function privateNotice(says: NoticeContent, run: Run): Message {
       return message("The service refused your decision", [
         line(
           span("The service refused your decision. ", { bold: true }),
-          span("It did not take effect. It said:"),
+          span("It did not take effect. The service said:"),
         ),
-        quote(untrustedSpan(says.words, SERVICE_WORDS_CHARS)),
+        quote(untrustedSpan(notice.words, SERVICE_WORDS_CHARS)),
         line(span("If the approval is still pending, its card opens again.")),
       ]);
     case "decision-elsewhere":
@@ -40,14 +40,14 @@ export function privateNotice(says: NoticeContent, run: Run): Message {
           span("Your decision was not applied: ", { bold: true }),
           span("the approval was resolved outside Countersign. The service said:"),
         ),
-        quote(untrustedSpan(says.words, SERVICE_WORDS_CHARS)),
+        quote(untrustedSpan(notice.words, SERVICE_WORDS_CHARS)),
       ]);
   }
 }
 
 type CannotPost = Extract<NoticeContent, { type: "cannot-post" }>;
 
-/** What the requester can do about it, by Slack's code. */
+/** What the requester can do about it, by Slack's error code. */
 const CURES: { readonly [code: string]: Parameters<typeof line> } = {
   not_in_channel: invite(),
   channel_not_found: invite(),
@@ -64,7 +64,7 @@ function invite(): Parameters<typeof line> {
 function cannotPost({ words: why, code = "" }: CannotPost, run: Run): Message {
   const cure = Object.hasOwn(CURES, code) ? CURES[code] : undefined;
   const place = { type: "channel" as const, channel_id: run.channel };
-  const { title, means } =
+  const { title, meaning } =
     run.creation.type === "refused" ? UNSTARTED : cure === undefined ? ONE_MISSING : ALL_MISSING;
   return message(title, [
     line(
@@ -73,24 +73,24 @@ function cannotPost({ words: why, code = "" }: CannotPost, run: Run): Message {
       span(":"),
     ),
     quote(untrustedSpan(why, SERVICE_WORDS_CHARS)),
-    line(span(means), ...(cure ?? [span("Tell whoever runs Countersign: its log says more.")])),
+    line(span(meaning), ...(cure ?? [span("Tell whoever runs Countersign: its log says more.")])),
   ]);
 }
 
 const UNSTARTED = {
   title: "Your run was not started",
-  means: "Your run was not started: without a thread nobody could see its approvals. ",
+  meaning: "Your run was not started: without a thread nobody could see its approvals. ",
 };
 const ONE_MISSING = {
   title: "Slack refused a message of your run",
-  means: "The message is not shown there, and it may be an approval that waits for a decision. ",
+  meaning: "The message is not shown there. It may be an approval that waits for a decision. ",
 };
 const ALL_MISSING = {
   title: "Countersign can't post in a channel",
-  means: "Its messages, and approvals that wait for a decision, are not shown there. ",
+  meaning: "Its messages, and approvals that wait for a decision, are not shown there. ",
 };
 
-function nobodyCan(few: Extract<NoticeContent, { type: "nobody-can-approve" }>, run: Run): Message {
+function tooFewApprovers(few: Extract<NoticeContent, { type: "nobody-can-approve" }>, run: Run): Message {
   const rule = run.approvals.find(({ id }) => id === few.approval)?.appliedRule.rule.name ?? "";
   const place = { type: "channel" as const, channel_id: run.channel };
   return message(tooFewApproversTitle(few), [
@@ -113,8 +113,8 @@ function message(text: string, lines: Parameters<typeof rich>): Message {
   return { text, blocks: [rich(...lines)] };
 }
 
-function voidWords(because: Extract<NoticeContent, { type: "decision-void" }>["cause"]): string {
-  switch (because) {
+function voidWords(cause: Extract<NoticeContent, { type: "decision-void" }>["cause"]): string {
+  switch (cause) {
     case "request-changed":
       return "the request changed before it could go out. Look at the card again; it shows the new request.";
     case "no-longer-listed":
@@ -126,12 +126,12 @@ function voidWords(because: Extract<NoticeContent, { type: "decision-void" }>["c
     case "run-over":
       return "the run ended first.";
     case "voter-may-not":
-      return "you may not decide this any more. Others can, on its card.";
+      return "you may no longer decide this. Others can, on its card.";
     case "rule-changed":
       return "the policy has changed, and the rule of this approval now asks for more than you gave. Approve it again on its card.";
     case "others-needed":
-      return "it rests on more people's approval than it has now. Yours still counts; the card waits for others.";
+      return "it now has fewer approvals than it needs. Yours still counts; the card waits for others.";
     case "tampered":
-      return "the audit does not bear it out. The database was changed outside Countersign; its admins have been told. Decide again when the card opens again.";
+      return "it does not match the audit. The database was changed outside Countersign; its admins have been told. Decide again when the card opens again.";
   }
 }

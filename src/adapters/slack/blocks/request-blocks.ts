@@ -1,4 +1,5 @@
-// A request as the service sent it, whole. Everything of the service's stands inside boxes, names too: what stands outside is ours.
+// Draws a whole request as the service sent it. Everything from the service is inside boxes, field names included; the words outside
+// are ours.
 
 import type { RichTextBlock, RichTextPreformatted } from "@slack/types";
 import type { Request } from "../../../domain/approval.ts";
@@ -16,22 +17,22 @@ import type { Drawing } from "../../../domain/text/secrets.ts";
 import { countedChars } from "../../../domain/text/text.ts";
 import { boxes, count, drawnBoxes, line, rich, span } from "./rich.ts";
 
-export const NO_ACTION = "The service did not say what the action is. It sent only what stands below.";
+export const NO_ACTION = "The service did not say what the action is. It sent only what is below.";
 
-/** A line takes as much of a screen as so many characters. */
+/** A line break takes as much room on a screen as this many characters. */
 const LINE_CHARS = 30;
 const SHORT_CHARS = 200;
-/** More fields than this share boxes: each element costs a view some of its 250 kB. */
+/** Beyond this many, long fields share boxes: every element takes some of the 250 kB of a view. */
 const FIELDS_APART = 40;
 
-/** The request in full: the action, the short fields, then each long one in a box of its own. Nothing of it is left out. */
+/** The action, the short fields, then the long ones. Nothing is left out. */
 export function wholeRequest(request: Request, as: Drawing): RichTextBlock {
   const { action, fields } = requestParts(request, as);
   const head = action === null ? [line(span(NO_ACTION, { italic: true }))] : drawnBoxes(action);
   return rich(...head, ...fieldBoxes(fields));
 }
 
-/** Of fields that are drawn: the short ones together, then each long one. */
+/** The short fields in one box, then each long one in a box of its own, unless there are too many. */
 export function fieldBoxes(fields: readonly Field[]): RichTextPreformatted[] {
   const short = fields.filter(isShort);
   const long = fields.filter((each) => !isShort(each));
@@ -42,10 +43,10 @@ export function fieldBoxes(fields: readonly Field[]): RichTextPreformatted[] {
 
 const isShort = ({ text }: Field): boolean => !text.includes("\n") && text.length <= SHORT_CHARS;
 const ownBoxes = (field: Field) => drawnBoxes(fieldsText([field]));
-/** In a shared box a line of a value must not pass for a field. */
+/** In a shared box no line of a value may look like a field. */
 const indented = ({ name, text }: Field): Field => ({ name, text: text.replaceAll("\n", "\n\t") });
 
-/** As people compare it: on the card, in the form, in the audit. */
+/** The part of the digest that people compare: on the card, in the form, in the audit. */
 export function shortDigest({ digest }: Request): string {
   return digest.slice(0, 12);
 }
@@ -55,7 +56,7 @@ export function fitsCard(request: Request): boolean {
   return roomOf(requestText(request, "masked")) <= CARD_HOLDS_CHARS;
 }
 
-/** How much of a screen a text takes (characters). */
+/** How much of a screen a text takes, as a number of characters. */
 export function roomOf(text: string): number {
   return countedChars(text) + LINE_CHARS * (text.split("\n").length - 1);
 }
@@ -66,7 +67,7 @@ export function fitsModal(request: Request): boolean {
 
 export const WHO_SEES_MASKED = "Whoever may decide sees them in the form behind Approve and Deny.";
 
-/** That something is masked, and where it can be seen; nothing where nothing is. */
+/** Says how many secrets are masked, and where they can be seen. Empty if there are none. */
 export function maskedRemark(many: number, where: string): RichTextBlock[] {
   if (many === 0) return [];
   const what = many === 1 ? "1 secret is masked here." : `${count(many)} secrets are masked here.`;
@@ -77,7 +78,7 @@ export function secretsInWhole(request: Request): number {
   return secretsIn(request).length;
 }
 
-/** What the attached file masks, for whoever decides. */
+/** Lists what the attached file masks, for people who may decide. */
 export function maskedInFile(upload: Upload | undefined): RichTextBlock[] {
   const secrets = upload !== undefined && "masked" in upload ? upload.masked : [];
   if (secrets.length === 0) return [];

@@ -1,4 +1,4 @@
-// What changed between two requests, field by field. Of a long text only the place where it changed is shown.
+// Shows what changed between two requests, field by field. Of a long text it shows only the place of the first change.
 
 import type { Block } from "@slack/types";
 import type { Request } from "../../../domain/approval.ts";
@@ -11,7 +11,7 @@ import { fitsModal } from "./request-blocks.ts";
 import { drawnBoxes, line, rich, span } from "./rich.ts";
 
 const ALL_CHARS = 5_000;
-/** Of a long text before the first change, and from there on. */
+/** How many characters of a long text are shown before its first change, and how many in all. */
 const BEFORE_CHARS = 80;
 const CHANGE_CHARS = 300;
 

@@ -1,5 +1,5 @@
-// A request that does not fit: every field is seen where that is possible, the short ones first and whole, of the long ones both
-// ends. What is not seen is counted.
+// An overview of a request that is too long to show whole. It shows every field where that is possible: the short fields first and
+// whole, of long ones the beginning and the end. It counts what it leaves out.
 
 import type { RichTextBlock } from "@slack/types";
 import type { Request } from "../../../domain/approval.ts";
@@ -24,7 +24,7 @@ export type Overview = {
   readonly secrets: number;
 };
 
-/** `where`: where the whole is. */
+/** `where` says where the whole request is. */
 export function requestOverview(request: Request, room: Room, where: string, as: Drawing): Overview {
   const layout = requestLayout(request, room, as);
   const { action } = layout;
@@ -63,8 +63,8 @@ function partsOf(layout: FieldLayout, remark: Field | null, where: string): Part
 function boxed(label: string, { head: start, left, tail }: Ends): Part[] {
   const first = drawnBoxes(`${label}${start}`);
   if (left === 0) return first;
-  const says = `${count(left)} characters ${tail === "" ? "more" : "between these two parts"} are not shown here.`;
-  return [...first, line(span(says, { italic: true })), ...(tail === "" ? [] : drawnBoxes(tail))];
+  const remark = `${count(left)} ${tail === "" ? "more characters" : "characters between these two parts"} are not shown here.`;
+  return [...first, line(span(remark, { italic: true })), ...(tail === "" ? [] : drawnBoxes(tail))];
 }
 
 function linesOf(shown: readonly ShownText[], remark: Field | null): Part[] {

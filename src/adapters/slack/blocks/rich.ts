@@ -1,5 +1,5 @@
-// Building bricks for messages. Untrusted text goes into `rich_text` text elements only: Slack reads no markup, mention or
-// link in them. `said` makes them honest and fit for a channel; words of our own need it not.
+// Building blocks for messages. Untrusted text goes only into text elements of `rich_text`, where Slack reads no markup, mention or
+// link. `untrustedSpan` also makes invisible characters visible, masks secrets and says what it cuts; our own words need none of that.
 
 import type {
   Block,
@@ -25,7 +25,7 @@ export function span(text: string, style?: Style): RichTextText {
   return style === undefined ? { type: "text", text } : { type: "text", text, style };
 }
 
-/** Somebody else's words, made visible, secrets masked, and beyond `max` characters cut with a remark of how much is missing. */
+/** Somebody else's words: invisible characters made visible, secrets masked, cut after `max` characters with a remark of how many are missing. */
 export function untrustedSpan(text: string, max: number, style?: Style): RichTextText {
   return span(shortened(text, max, "masked"), style);
 }
@@ -48,7 +48,7 @@ export function moment(at: number): RichTextElement {
   };
 }
 
-/** The same, to the second: for what is near. */
+/** The time of day, to the second, for a moment that is near. */
 export function clock(at: number): RichTextElement {
   const fallback = `${new Date(at).toISOString().slice(11, 19)} UTC`;
   return { type: "date", timestamp: Math.ceil(at / 1_000), format: "{time_secs}", fallback };
@@ -62,12 +62,12 @@ export function quote(...elements: RichTextElement[]): RichTextQuote {
   return { type: "rich_text_quote", elements };
 }
 
-/** Untrusted text in boxes of its own, made visible, whole, in as many pieces as it needs. Secrets are the caller's care. */
+/** Untrusted text in as many boxes as it needs, whole, invisible characters made visible. Masking secrets is up to the caller. */
 export function boxes(text: string): RichTextPreformatted[] {
   return drawnBoxes(visible(text));
 }
 
-/** The same for a text that is made visible already. */
+/** The same for text that has been made visible before. */
 export function drawnBoxes(text: string): RichTextPreformatted[] {
   return pieces(text, PIECE_CHARS).map((piece) => ({
     type: "rich_text_preformatted",
@@ -83,14 +83,14 @@ export function header(text: string): Block {
   return { type: "header", text: { type: "plain_text", text, emoji: true } } as Block;
 }
 
-/** Small print of our own words. */
+/** Small print. For our own words only. */
 export function note(text: string): Block {
   return { type: "context", elements: [{ type: "plain_text", text, emoji: false }] } as Block;
 }
 
 /**
- * For `text`, the one place where Slack reads markup: its three special characters are written as entities, and the name of an
- * emoji stands apart from its colons.
+ * For text fields in which Slack reads markup: writes its three special characters as entities, and separates the name of an emoji
+ * from its colons.
  */
 export function escaped(text: string): string {
   const inert = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
@@ -101,7 +101,7 @@ export function count(n: number): string {
   return groupDigits(n);
 }
 
-/** «1 h 02 min», «3 min 20 s», «4 s». */
+/** "1 h 02 min", "3 min 20 s", "4 s". */
 export function duration(ms: number): string {
   const seconds = Math.max(Math.round(ms / 1_000), 0);
   const [h, m, s] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60, seconds % 60];
@@ -109,9 +109,9 @@ export function duration(ms: number): string {
   return m > 0 ? `${m} min ${String(s).padStart(2, "0")} s` : `${s} s`;
 }
 
-// Slack's limits that our messages must keep, each with its source.
+// Length limits of our messages, each with its source.
 
 /** docs.slack.dev, plain_text_input: max_length is at most 3,000. */
 export const INPUT_CHARS = 3_000;
-/** A preformatted element holds long text well; smaller pieces keep the drawing quick. Ours. */
+/** Our own choice: Slack allows longer preformatted elements, but draws short ones faster. */
 export const PIECE_CHARS = 2_900;

@@ -1,4 +1,4 @@
-// The run's own fields, as the service sent them: what a request stands in, and is decided with.
+// The run's own fields, as the service sent them. They are the context in which people decide a request.
 
 import type { Block } from "@slack/types";
 import type { Request } from "../../../domain/approval.ts";
@@ -13,11 +13,11 @@ import { line, rich, span } from "./rich.ts";
 
 const IN_FILE = "The file in the run's thread has them.";
 
-/** Nothing where the service says nothing of the run but its state. */
+/** Empty if the service says nothing about the run beyond its state. */
 export function runDetails(run: Run, request: Request, as: Drawing): Block[] {
   const context = contextBehind(run.context, request);
   if (context === null) return [];
-  const title = line(span("The run, as the service tells of it:", { bold: true }));
+  const title = line(span("The run, as the service describes it:", { bold: true }));
   if (!needsFile(request)) return [rich(title, ...fieldBoxes(drawnContext(context, as)))];
   const fields = { fields: contextParts(context), remark: volatileField(context) };
   return [rich(title, ...fieldsOverview(fields, CONTEXT_ROOM, IN_FILE, as).parts)];

@@ -1,4 +1,4 @@
-// The form that starts a run: opened by the bare command, whose channel it keeps, or from the Home tab, where it asks for one.
+// The form that starts a run. The bare command opens it for its own channel; opened from the Home tab, it asks for a channel.
 
 import type { View } from "@slack/types";
 import { CHANNEL_BLOCK, CHANNEL_INPUT, RUN_FORM, TASK_BLOCK, TASK_INPUT } from "../names.ts";
@@ -6,7 +6,7 @@ import { INPUT_CHARS } from "./rich.ts";
 
 const plain = (text: string): object => ({ type: "plain_text", text });
 
-/** `asksWhere`: the channel is not known yet. */
+/** `asksWhere` adds the field for the channel. */
 export function runForm(metadata: string, asksWhere: boolean): View {
   const hint = asksWhere
     ? "What should the agent do? Its thread opens in the channel you choose."

@@ -24,12 +24,12 @@ export function runStatus(run: Run): RunStatus {
   }
 }
 
-/** Is it a state that lasts, and not something that happened once? */
+/** Whether the status lasts, so that it reads "since" a moment; an end is a moment itself. */
 export function stays({ seen, creation }: Run): boolean {
   return (seen?.ended ?? null) === null && creation.type !== "refused";
 }
 
-/** «, 1 request denied»; nothing when none was. */
+/** ", 1 request denied"; empty if none was. */
 export function deniedWords(run: Run): string {
   const denied = denials(run);
   return denied === 0 ? "" : `, ${denied} ${denied === 1 ? "request" : "requests"} denied`;
@@ -69,7 +69,7 @@ function atService(run: Run): RunStatus {
     case "canceled":
       return { icon: "⏹️", text: "Canceled" };
     default:
-      // A state that the interface does not name: still working, shown by its name.
+      // INTERFACE.md does not name this state: we take it as still working, and show its name.
       return { icon: "🔵", text: `Working (${oneLine(status, 60)})` };
   }
 }

@@ -1,4 +1,4 @@
-// The messages of a run's thread besides its cards: the opening, the end, and what has to be said in between.
+// The messages of a run: its opening, its end and notices in between. `messageIn` adds the cards.
 
 import type { Block } from "@slack/types";
 import { head, oneLine, shortened } from "../../../domain/text/excerpt.ts";
@@ -92,7 +92,7 @@ function tookWords(run: Run, { completedAt }: Ended): string {
   return ` after ${duration(end - run.askedAt)}`;
 }
 
-/** Failure details, a cancellation's reason: whatever the service says beside the fields it documents. */
+/** Failure details or the reason of a cancellation: every field that INTERFACE.md does not document, except `created_at`. */
 function details({ extra, how }: Ended): Block[] {
   const entries = Object.entries(extra).filter(([name]) => name !== "created_at");
   if (entries.length === 0) {
@@ -113,8 +113,9 @@ function output(run: Run, ended: Ended): Block[] {
   const label = rich(line(span("The agent's output:", { bold: true })));
   if (!ended.asFile) {
     const many = masked(ended.output).secrets.length;
-    const hides = many === 0 ? "" : ` ${count(many)} secrets in it are masked; the service has it as it is.`;
-    return [label, rich(...markdown(ended.output)), note(`End of the agent's output.${hides}`)];
+    const remark =
+      many === 0 ? "" : ` ${count(many)} secrets in it are masked; the service has the original.`;
+    return [label, rich(...markdown(ended.output)), note(`End of the agent's output.${remark}`)];
   }
   const whole = `The whole output (${count(ended.outputChars)} characters)`;
   const upload = run.uploads[OUTPUT];
@@ -125,11 +126,13 @@ function output(run: Run, ended: Ended): Block[] {
   }[fileState(run, OUTPUT)];
   return [
     rich(...markdown(head(ended.output, FIRST_PART_CHARS, "masked").text)),
-    note(oneLine(`${rest} Secrets of well-known shapes are masked in it; the service has it as it is.`, 600)),
+    note(
+      oneLine(`${rest} Secrets of well-known shapes are masked in it; the service has the original.`, 600),
+    ),
   ];
 }
 
-function givenUp({ creation }: Run): string {
+function givenUpWords({ creation }: Run): string {
   return creation.type === "created" && creation.reused === true
     ? "The service no longer knew this run, and has given its id to another one. Countersign no longer asks for it."
     : "The service has not known this run for a day. Countersign no longer asks for it.";
@@ -137,31 +140,31 @@ function givenUp({ creation }: Run): string {
 
 function missing(run: Run): Message {
   if (run.watch.type === "tampered") return tampered();
-  const says =
+  const text =
     run.watch.type === "given-up"
-      ? givenUp(run)
+      ? givenUpWords(run)
       : run.watch.type === "missing"
         ? "The service no longer knows this run. Its cards are closed; Countersign keeps asking for a day."
         : "The service knows this run again.";
-  return { text: says, blocks: [rich(line(span(says)))] };
+  return { text, blocks: [rich(line(span(text)))] };
 }
 
 function tampered(): Message {
   const title = "🚨 The record of this run was changed outside Countersign";
-  const means =
-    "Nothing is sent for this run any more, and its cards are closed. The service may still wait for decisions: make them there.";
-  const todo =
+  const meaning =
+    "Nothing more is sent for this run, and its cards are closed. The service may still wait for decisions: make them there.";
+  const advice =
     "Countersign's admins: find out who writes the database. Then watch the run again; its approvals get new cards.";
   return {
     text: title,
-    blocks: [rich(line(span(title, { bold: true })), line(span(means)), line(span(todo)))],
+    blocks: [rich(line(span(title, { bold: true })), line(span(meaning)), line(span(advice)))],
   };
 }
 
 function serviceDown(run: Run): Message {
-  const text = "⚠️ The agent service has been of no use for over a minute";
+  const text = "⚠️ The agent service has given no usable answer for over a minute";
   const rest =
-    "Runs and approvals in this channel are not up to date until it is back. Decisions are kept, and sent then.";
+    "Runs and approvals in this channel are not up to date until it is back. Decisions are kept until then.";
   const why = run.outage === null ? [] : [quote(untrustedSpan(run.outage.why, 300))];
   const first = line(span(text, { bold: true }), span(", since "), moment(run.outage?.since ?? 0), span(":"));
   return { text, blocks: [rich(first, ...why, line(span(rest)))] };
@@ -173,7 +176,7 @@ function serviceBack(run: Run): Message {
   return { text, blocks: [rich(line(span(text)))] };
 }
 
-/** What a message of the run should look like now. Throws for an unknown slot: nothing else may be posted. */
+/** Draws the message of a slot as the run is now. Throws for an unknown slot: only known messages may be posted. */
 export function messageIn(run: Run, slot: Slot): Message {
   const thread = threadMessage(run, slot);
   if (thread !== null) return thread;

@@ -1,4 +1,4 @@
-// The card of approvals that cannot be read. It has no buttons: nobody can decide what nobody can read.
+// The card for approvals that cannot be read. It has no buttons: people cannot decide what they cannot read.
 
 import type { Block } from "@slack/types";
 import { isWatched, type Run, runId, unreadableNow } from "../../../domain/run.ts";
@@ -47,7 +47,7 @@ export function unreadableCard(run: Run): Message {
   };
 }
 
-/** Fits a header (150 characters) and a list. */
+/** Short enough for a header (150 characters). */
 export function unreadableTitle({ what, count: many }: Unreadable): string {
   switch (what) {
     case "answer":
@@ -87,9 +87,9 @@ function adviceWords({ what }: Unreadable): string {
 }
 
 function readableAgain(run: Run): Message {
-  const says = isWatched(run)
+  const text = isWatched(run)
     ? "No approval of this run is unreadable any more: it can be read again, or the service no longer lists it."
     : "The run is over, or no longer watched from here.";
   const title = "⚪ Unreadable approvals: closed";
-  return { text: `${title}. ${says}`, blocks: [header(title), rich(line(span(says)))] };
+  return { text: `${title}. ${text}`, blocks: [header(title), rich(line(span(text)))] };
 }

@@ -1,4 +1,4 @@
-// The end of a run's thread when the run was not started, or is not followed here.
+// The last message of a thread whose run was not started, may not have started, or is not watched here.
 
 import type { Block } from "@slack/types";
 import { oneLine, shortened } from "../../../domain/text/excerpt.ts";
@@ -8,35 +8,30 @@ import { UNKNOWN_LEAVE, UNKNOWN_START_AGAIN } from "../names.ts";
 import { boxes, escaped, line, type Message, person, rich, untrustedSpan, span } from "./rich.ts";
 
 export function notStarted(run: Run, why: string): Message {
-  const says = `Not started: ${oneLine(why, 500)}`;
+  const text = `Not started: ${oneLine(why, 500)}`;
   const blocks = [
     rich(
-      line(
-        person(run.requester),
-        span(" "),
-        span("Not started. ", { bold: true }),
-        span("This is what was said:"),
-      ),
+      line(person(run.requester), span(" "), span("Not started. ", { bold: true }), span("The reason:")),
       ...boxes(shortened(why, 1_000, "masked")),
     ),
   ];
-  return { text: escaped(says), blocks };
+  return { text: escaped(text), blocks };
 }
 
 export function taken(run: Run, id: RunId): Message {
   const title = "⚠️ Started, but not followed here";
-  const what = "The service gave the run an id that belongs to a run which is followed in another thread: ";
-  const means =
-    "If somebody began to watch it before the service answered, its approvals are in that thread. If not, the service has used the id twice, and Countersign cannot tell the two runs apart: ask whoever runs the service.";
+  const what = "The service gave this run an id that belongs to a run in another thread: ";
+  const meaning =
+    "If somebody began to watch this run before the service answered, its approvals are in that thread. If not, the service has used the id twice, and Countersign cannot tell the two runs apart: ask whoever runs the service.";
   const first = line(person(run.requester), span(" "), span(title, { bold: true }));
-  const second = line(span(what), untrustedSpan(id, 120, { code: true }), span(". "), span(means));
+  const second = line(span(what), untrustedSpan(id, 120, { code: true }), span(". "), span(meaning));
   return { text: escaped(`${title}: ${oneLine(run.input, 150)}`), blocks: [rich(first, second)] };
 }
 
 export function unknown(run: Run, again: "asked" | "started" | "left"): Message {
   const title = "❔ It is not known whether a run was started";
   const why =
-    "The task was sent, but the answer was lost. A run may have started. It will not be sent again by itself, and if a run did start, its approvals are not shown here.";
+    "The task was sent, but the answer was lost. A run may have started. Countersign does not send the task again by itself. If a run did start, its approvals are not shown here.";
   const answered = { asked: null, started: "You chose to start again.", left: "You chose to leave it." }[
     again
   ];
