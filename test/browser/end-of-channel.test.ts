@@ -81,6 +81,26 @@ test.for([
   },
 );
 
+test("the messages are a log that tells what comes, and keeps quiet of what was there", async () => {
+  stage.workspace.post({ channel: FRESH, author: APP, text: "before" });
+  const page = await look.tab(`/as/U0ANA/${FRESH}`);
+  const log = page.getByRole("log", { name: "Messages in releases" });
+  expect(await log.getAttribute("aria-live")).toBe("polite");
+  await page.evaluate(`(() => {
+    globalThis.added = [];
+    const log = document.querySelector('main [role="log"]');
+    const note = (changes) => {
+      for (const { addedNodes } of changes) for (const node of addedNodes) added.push(node.textContent);
+    };
+    new MutationObserver(note).observe(log, { childList: true, subtree: true });
+  })()`);
+  stage.workspace.post({ channel: FRESH, author: APP, text: "a new one" });
+  await log.getByText("a new one").waitFor();
+  const added = await page.evaluate<string[]>("added");
+  expect(added.join(" ")).toContain("a new one");
+  expect(added.join(" ")).not.toContain("before");
+});
+
 test("whoever scrolls up stays there, and whoever goes back to the end follows it again", async () => {
   const { workspace } = stage;
   const cards = Array.from({ length: 6 }, (_, i) =>
