@@ -130,7 +130,7 @@ export function status(parts: PageParts, place: Place): Html {
 
 /** A connection may outlive its process for a moment, and an app that is called over HTTP has none. */
 function appState({ panelState, connected }: PageParts): { up: boolean; words: string } {
-  const state = panelState?.service().bot ?? "running";
+  const state = panelState?.bot() ?? "running";
   if (state !== "running") return { up: false, words: state === "stopped" ? "is stopped" : "is starting…" };
   return connected() ? { up: true, words: "is connected" } : { up: false, words: "is not connected" };
 }

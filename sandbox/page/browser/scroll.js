@@ -137,3 +137,14 @@ function stickToEnd(node) {
 function sizesOf({ scrollHeight, clientHeight }) {
   return `${scrollHeight} ${clientHeight}`;
 }
+
+/** One that is taller than its pane begins at the top of it. @param {Element} message */
+export function bringIntoView(message) {
+  const scroller = message.closest("[data-scroll]");
+  const pane = scroller?.getBoundingClientRect();
+  if (!scroller || pane === undefined) return;
+  const { top, bottom, height } = message.getBoundingClientRect();
+  if (top >= pane.top && bottom <= pane.bottom) return;
+  message.scrollIntoView({ block: height > pane.height ? "start" : "nearest", behavior: "instant" });
+  if (!isAtEnd(scroller)) following.delete(scroller);
+}

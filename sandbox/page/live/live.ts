@@ -107,12 +107,12 @@ function onChange(parts: PageParts, listener: Parameters<StreamOptions["onChange
   let connected = parts.connected();
   const { panelState } = parts;
   // Every tab shows the captions of a scene and how the app is; all else, which changes often, is in the panels.
-  let [scene, bot] = [panelState?.scenes().playing, panelState?.service().bot];
+  let [scene, bot] = [panelState?.scenes().playing, panelState?.bot()];
   const stops = [
     parts.workspace.onChange(() => listener(everybody)),
     panelState?.onChange(() => {
       const before = [scene, bot];
-      [scene, bot] = [panelState.scenes().playing, panelState.service().bot];
+      [scene, bot] = [panelState.scenes().playing, panelState.bot()];
       listener(before[0] === scene && before[1] === bot ? watchesBoard : everybody);
     }),
     parts.traffic.onLine(() => {
