@@ -15,6 +15,7 @@ export type PanelStateParts = {
 
 export function createPanelState({ service, bot, scenes, onChange }: PanelStateParts): PanelState {
   return {
+    bot: bot.state,
     service: (): ServiceState => ({
       ...serverState(service),
       key: bot.given()["AGENT_API_KEY"] === service.service.apiKey ? "right" : "rotated",

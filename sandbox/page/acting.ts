@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { z } from "zod";
 import type { ActResult, Block } from "../slack/model.ts";
 import { chosenAt, valuesOf } from "./drawing/choices.ts";
+import { slackbot } from "../slack/seed.ts";
 import type { PageParts } from "./parts.ts";
 import { bodyOf } from "./post-body.ts";
 
@@ -81,6 +82,7 @@ function invite({ workspace }: PageParts, asked: Extract<Act, { do: "say" }>, re
   if (channel.members.includes(invited.id)) return told(`${invited.name} is in this channel already.`);
   channel.members.push(invited.id);
   workspace.changed({ kind: "channel", channel: channel.id, joined: invited.id });
+  workspace.post({ channel: channel.id, author: slackbot, text: `${invited.name} joined #${channel.name}` });
   return { ok: true };
 }
 

@@ -118,16 +118,21 @@ const PANEL_NAMES: Readonly<Record<Panel, { readonly name: string; readonly what
 };
 
 export function status(parts: PageParts, place: Place): Html {
-  const connected = parts.connected();
   const name = parts.workspace.people.get(parts.workspace.app.person)?.name ?? "The app";
+  const { up, words } = appState(parts);
   const panels = PANELS.filter((one) => one === "traffic" || parts.panelState !== null);
   return html`<h2>Behind it</h2>
     <ul>
       ${panels.map((one) => panelRow(place, one))}
     </ul>
-    <p data-connection="${connected ? "up" : "down"}">
-      ${connected ? `${name} is connected` : `${name} is not connected`}
-    </p>`;
+    <p data-connection="${up ? "up" : "down"}">${name} ${words}</p>`;
+}
+
+/** A connection may outlive its process for a moment, and an app that is called over HTTP has none. */
+function appState({ panelState, connected }: PageParts): { up: boolean; words: string } {
+  const state = panelState?.bot() ?? "running";
+  if (state !== "running") return { up: false, words: state === "stopped" ? "is stopped" : "is starting…" };
+  return connected() ? { up: true, words: "is connected" } : { up: false, words: "is not connected" };
 }
 
 /** A second press on the panel that is open closes it. */

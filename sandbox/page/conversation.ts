@@ -94,7 +94,14 @@ export function channelPane({ parts, reader, channel, slot }: Pane): Html {
       >
     </header>
     <h2 class="unseen">Messages</h2>
-    <div data-scroll tabindex="0" role="region" aria-label="Messages in ${name}">
+    <div
+      data-scroll
+      tabindex="0"
+      role="log"
+      aria-live="polite"
+      aria-relevant="additions"
+      aria-label="Messages in ${name}"
+    >
       ${slot("messages")} ${slot("hint")}
     </div>
     <button type="button" data-new hidden>New messages ↓</button>
@@ -112,7 +119,16 @@ export function threadPane(parts: PageParts, reader: Reader, slot: Slot): Html {
       <h2>Thread</h2>
       <a href="${hrefOf({ ...reader.place, thread: null })}" data-close aria-label="Close the thread">✕</a>
     </header>
-    <div data-scroll tabindex="0" role="region" aria-label="Messages in this thread">${slot("replies")}</div>
+    <div
+      data-scroll
+      tabindex="0"
+      role="log"
+      aria-live="polite"
+      aria-relevant="additions"
+      aria-label="Messages in this thread"
+    >
+      ${slot("replies")}
+    </div>
     <button type="button" data-new hidden>New messages ↓</button>
     ${composer(parts, { place: reader.place, to: "thread" })}`;
 }

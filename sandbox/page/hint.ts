@@ -46,8 +46,8 @@ function decide(parts: PageParts, place: Place): Html | null {
   const requests = workspace.messages.filter(
     (one) => one.channel === place.where && one.author === workspace.app.person && one.broadcast,
   );
-  const waiting = requests.findLast(hasButtons);
-  if (waiting === undefined || !requests.every(hasButtons)) return null;
+  const waiting = requests.findLast(asksForDecision);
+  if (waiting === undefined || !requests.every(asksForDecision)) return null;
   const asker = firstNamed(waiting);
   const canDecide = asker !== place.person && workspace.people.get(place.person)?.kind === "member";
   if (asker === undefined || !canDecide)
@@ -62,8 +62,9 @@ function decide(parts: PageParts, place: Place): Html | null {
 const small = (words: Html): Html =>
   html`<aside data-hint-box data-small aria-label="What to do next"><p>${words}</p></aside>`;
 
-const hasButtons = ({ blocks }: Message): boolean =>
-  elementsIn(blocks).some(({ element }) => element.type === "button");
+/** A message that is decided may keep a button to read it in full; only what one is asked to do stands out. */
+const asksForDecision = ({ blocks }: Message): boolean =>
+  elementsIn(blocks).some(({ element }) => element.type === "button" && element["style"] === "primary");
 
 /** Whoever a request names first asked for it. */
 const firstNamed = ({ blocks }: Message): string | undefined =>

@@ -1,6 +1,6 @@
 import type { Profile } from "../service/profile.ts";
 import type { Run } from "../service/service-run.ts";
-import type { Acts, PersonId } from "../slack/model.ts";
+import type { Acts, ChannelId, PersonId } from "../slack/model.ts";
 import type { TrafficLog } from "../slack/traffic.ts";
 import type { Workspace } from "../slack/workspace.ts";
 
@@ -29,10 +29,13 @@ export type PageParts = {
   readonly timeZone?: string;
 };
 
+type BotState = "running" | "starting" | "stopped";
+
 export type PanelState = {
+  readonly bot: () => BotState;
   readonly service: () => ServiceState;
   readonly scenes: () => SceneState;
-  /** Called after anything that `service` or `scenes` tell of has changed. */
+  /** Called after anything that these tell of has changed. */
   readonly onChange: (listener: () => void) => () => void;
 };
 
@@ -44,7 +47,7 @@ export type ServiceState = {
   readonly slowMs: number;
   /** «rotated»: the bot still shows a key that is not right any more. */
   readonly key: "right" | "rotated";
-  readonly bot: "running" | "starting" | "stopped";
+  readonly bot: BotState;
   /** How far the sandbox's clock has been set ahead of the machine's (ms). */
   readonly clockAheadMs: number;
   /** What will strike the next requests, in words. */
@@ -56,11 +59,28 @@ export type ServiceState = {
   readonly vanished: readonly string[];
 };
 
-/** `eyes`: whoever has before them what the caption speaks of, such as an open form. */
-export type Caption = { readonly at: number; readonly text: string; readonly eyes: PersonId | null };
+export type Caption = {
+  readonly at: number;
+  readonly text: string;
+  /** Who sees what the caption speaks of, such as an open form. */
+  readonly eyes: PersonId | null;
+  /** Where that is; null when it is nowhere in particular. */
+  readonly spot: Spot | null;
+};
+
+/** A channel, or one message in it. */
+export type Spot = { readonly channel: ChannelId; readonly ts: string | null };
+
+type Scene = {
+  readonly name: string;
+  readonly title: string;
+  readonly what: string;
+  /** What the scene shows of the app, for whoever has just watched it. */
+  readonly lesson: string;
+};
 
 export type SceneState = {
-  readonly scenes: readonly { readonly name: string; readonly title: string; readonly what: string }[];
+  readonly scenes: readonly Scene[];
   /** The scene that plays, or played last. */
   readonly playing: {
     readonly name: string;

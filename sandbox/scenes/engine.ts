@@ -1,8 +1,7 @@
 // Plays one story at a time, and leaves the world in order whatever becomes of it.
 
-import type { SceneState } from "../page/parts.ts";
+import type { Caption, SceneState } from "../page/parts.ts";
 import { createChanges } from "../service/changes.ts";
-import type { PersonId } from "../slack/model.ts";
 import type { Stage } from "./stage.ts";
 import type { Story } from "./story.ts";
 import { pause, type Say } from "./watch.ts";
@@ -31,7 +30,7 @@ type Playing = NonNullable<SceneState["playing"]>;
 
 export function createScenes(parts: SceneParts): Scenes {
   const changes = createChanges();
-  const scenes = parts.stories.map(({ name, title, what }) => ({ name, title, what }));
+  const scenes = parts.stories.map(({ name, title, what, lesson }) => ({ name, title, what, lesson }));
   let playing: Playing | null = null;
   let current: { readonly stop: AbortController; readonly over: Promise<void> } | null = null;
   const tell = (next: Playing): void => {
@@ -69,18 +68,18 @@ async function playOnce(
   tell: (playing: Playing) => void,
 ): Promise<void> {
   let told: Playing = { name: story.name, captions: [], ended: null };
-  const caption = (text: string, eyes: PersonId | null, ended: Playing["ended"] = null): void => {
-    told = { ...told, ended, captions: [...told.captions, { at: parts.now(), text, eyes }] };
+  const caption = (said: Omit<Caption, "at">, ended: Playing["ended"] = null): void => {
+    told = { ...told, ended, captions: [...told.captions, { at: parts.now(), ...said }] };
     tell(told);
   };
-  const say: Say = async (words, eyes) => {
+  const say: Say = async (text, eyes = null, spot = null) => {
     signal.throwIfAborted();
-    caption(words, eyes ?? null);
-    await pause(parts.paceMs(words), signal);
+    caption({ text, eyes, spot });
+    await pause(parts.paceMs(text), signal);
   };
   tell(told);
   const { ended, words } = await perform(story, parts.stageFor(signal, say), signal);
-  caption(words, null, ended);
+  caption({ text: words, eyes: null, spot: null }, ended);
 }
 
 type End = { readonly ended: "done" | "failed" | "stopped"; readonly words: string };

@@ -7,9 +7,11 @@ export const hostile: Story = {
   name: "hostile",
   title: "Hostile text",
   what: "A run asks with a text that tries to fool its reader: mentions, false links, hidden and reversed letters.",
+  lesson:
+    "An agent's request is untrusted text. Countersign shows it as plain text and makes hidden characters visible, so an approver decides on what is really there.",
   async play(stage) {
     const reason = "No. <!channel> *This* looks like <https://evil.example|an attack>.";
-    await stage.say("Ana asks for a run: «review the hostile text of a stranger».");
+    await stage.say("Ana asks for a run: «review the hostile text of a stranger».", ana);
     const asked = await stage.ask(ana, "review the hostile text of a stranger");
     const card = await stage.cardOf(asked);
     await stage.say(

@@ -7,8 +7,10 @@ export const serviceDies: Story = {
   name: "service-dies",
   title: "The service dies after the click",
   what: "The service takes Ben's decision and dies before it answers. Nobody claims what nobody knows.",
+  lesson:
+    "A decision is never sent a second time while the first may have arrived. Countersign looks at the run again and says only what it knows.",
   async play(stage) {
-    await stage.say("Ana asks for a run: «deploy invoices to production».");
+    await stage.say("Ana asks for a run: «deploy invoices to production».", ana);
     const asked = await stage.ask(ana, "deploy invoices to production");
     const card = await stage.cardOf(asked);
     const versions = stage.versionsOf(card);
@@ -69,9 +71,11 @@ export const botKilled: Story = {
   name: "bot-killed",
   title: "The bot is killed and comes back",
   what: "The bot is killed between Ben's submit and the sending. His decision is on disk, and goes out once.",
+  lesson:
+    "A decision is saved before its first byte is sent. After a crash, Countersign finds out what happened before it does anything else.",
   async play(stage) {
     const reason = "Payroll must run today.";
-    await stage.say("Ana asks for a run: «deploy payroll to production».");
+    await stage.say("Ana asks for a run: «deploy payroll to production».", ana);
     const asked = await stage.ask(ana, "deploy payroll to production");
     const card = await stage.cardOf(asked);
     const form = await stage.open(ben, card, "Approve");

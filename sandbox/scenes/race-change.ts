@@ -6,8 +6,10 @@ export const race: Story = {
   name: "race",
   title: "Two approvers race",
   what: "Ben approves and Cat denies at the same moment. One counts, and the other is told.",
+  lesson:
+    "The first decision that is saved counts. Everybody else learns who was first, and that nothing of theirs was sent.",
   async play(stage) {
-    await stage.say("Ana asks for a run: «deploy checkout to production».");
+    await stage.say("Ana asks for a run: «deploy checkout to production».", ana);
     const asked = await stage.ask(ana, "deploy checkout to production");
     const card = await stage.cardOf(asked);
     const bens = await stage.open(ben, card, "Approve");
@@ -44,9 +46,11 @@ export const change: Story = {
   name: "change",
   title: "The request changes while the form is open",
   what: "Ben is about to approve one thing, and the agent now asks for another. Nothing is sent.",
+  lesson:
+    "A decision belongs to the exact request that was on the screen. When the request changes, the decision does not count, and the approver sees the difference.",
   async play(stage) {
     const now = "Drop the customer database in production";
-    await stage.say("Ana asks for a run: «deploy the mobile API to staging».");
+    await stage.say("Ana asks for a run: «deploy the mobile API to staging».", ana);
     const asked = await stage.ask(ana, "deploy the mobile API to staging");
     const card = await stage.cardOf(asked);
     const form = await stage.open(ben, card, "Approve");

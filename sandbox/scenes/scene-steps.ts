@@ -6,7 +6,7 @@ import type { Message, OpenView, PersonId } from "../slack/model.ts";
 import { createUntil, type StageParts, type Until } from "./watch.ts";
 
 /** Where all stories play. */
-const CHANNEL = "C0OPSAGENTS";
+export const CHANNEL = "C0OPSAGENTS";
 
 /** A run that somebody asked for, as the service and the channel have it. */
 export type Asked = { readonly run: string; readonly opening: Message };
@@ -25,9 +25,13 @@ const AGAIN = /Click again|Try again/;
 /** What one play has begun, for tidying up. */
 type Begun = { readonly runs: string[]; readonly views: Set<string> };
 
-type Moving = StageParts & { readonly until: Until; readonly begun: Begun };
+/** Remembers that the story looked at this message. */
+export type Seen = <M extends Pick<Message, "channel" | "ts">>(message: M) => M;
 
-export function createSceneSteps(parts: StageParts, until: Until) {
+type StepParts = StageParts & { readonly seen: Seen };
+type Moving = StepParts & { readonly until: Until; readonly begun: Begun };
+
+export function createSceneSteps(parts: StepParts, until: Until) {
   const { slack, signal, userActions } = parts;
   const moving: Moving = { ...parts, until, begun: { runs: [], views: new Set() } };
   /** Fills in the reason and submits. Null: the window closed, so the decision is recorded. */
@@ -83,7 +87,7 @@ async function ask(moving: Moving, person: PersonId, task: string): Promise<Aske
       ({ thread, blocks }) => thread === null && JSON.stringify(blocks).includes(named),
     ),
   );
-  return { run: id, opening };
+  return { run: id, opening: moving.seen(opening) };
 }
 
 async function open(moving: Moving, person: PersonId, card: Message, button: string): Promise<OpenView> {
@@ -96,7 +100,7 @@ async function open(moving: Moving, person: PersonId, card: Message, button: str
 
 /** Null: the person was told to press again, in a window that is closed by now, or privately. */
 async function pressOnce(
-  { slack, userActions, signal, until, begun }: Moving,
+  { slack, userActions, signal, until, begun, seen }: Moving,
   person: PersonId,
   card: Message,
   button: string,
@@ -108,7 +112,7 @@ async function pressOnce(
   signal.throwIfAborted();
   const before = topmost()?.id;
   const told = privately();
-  await userActions.press(person, card, button);
+  await userActions.press(person, seen(card), button);
   const opened = await until(`the window after «${button}»`, () => {
     const view = topmost();
     return view !== undefined && view.id !== before ? view : privately() > told && "told";

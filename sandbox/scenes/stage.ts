@@ -2,8 +2,9 @@
 
 import { wordsOf } from "../control/surface.ts";
 import type { Run } from "../service/service-run.ts";
-import type { Message } from "../slack/model.ts";
-import { type Asked, createSceneSteps } from "./scene-steps.ts";
+import type { Spot } from "../page/parts.ts";
+import type { Message, PersonId } from "../slack/model.ts";
+import { type Asked, CHANNEL, createSceneSteps, type Seen } from "./scene-steps.ts";
 import { countRefused, pause, createUntil, type StageParts, type Until } from "./watch.ts";
 
 export const ana = "U0ANA";
@@ -16,16 +17,22 @@ export type Stage = ReturnType<typeof createStage>;
 export type Sent = { readonly path: string; readonly decision: string; readonly reason: string };
 
 export function createStage(parts: StageParts) {
-  const { slack, service, bot, say } = parts;
+  const { slack, service, bot } = parts;
   const until = createUntil(parts);
+  /** What the story has looked at or touched last, which its next caption speaks of. */
+  let spot: Spot = { channel: CHANNEL, ts: null };
+  const seen = <M extends Pick<Message, "channel" | "ts">>(message: M): M => {
+    spot = { channel: message.channel, ts: message.ts };
+    return message;
+  };
   return {
-    say,
+    say: (words: string, eyes?: PersonId): Promise<void> => parts.say(words, eyes, spot),
     until,
     /** As somebody takes who reads before they press (ms). */
     pause: (ms: number): Promise<void> => pause(ms, parts.signal),
     check,
-    ...createSceneSteps(parts, until),
-    ...createSight(parts, until),
+    ...createSceneSteps({ ...parts, seen }, until),
+    ...createSight({ ...parts, seen }, until),
     bot,
     control: service.service.control,
     hand: service.serviceHand,
@@ -33,7 +40,10 @@ export function createStage(parts: StageParts) {
   };
 }
 
-function createSight({ slack, service: { service } }: StageParts, until: Until) {
+function createSight(
+  { slack, seen, service: { service } }: StageParts & { readonly seen: Seen },
+  until: Until,
+) {
   const { runs, requests } = service;
   const { messages } = slack.workspace;
   const threadOf = ({ opening: { channel, ts } }: Asked): Message[] =>
@@ -42,18 +52,7 @@ function createSight({ slack, service: { service } }: StageParts, until: Until) 
   return {
     threadOf,
     cardsOf,
-    cardOf: (asked: Asked): Promise<Message> => until("the card", () => cardsOf(asked)[0]),
-    /** The message, as soon as it reads so. */
-    reads: (message: Message, ...words: readonly string[]): Promise<Message> =>
-      until(
-        `a message to say «${words.join("» and «")}»`,
-        () => words.every((each) => wordsOf(message.blocks).includes(each)) && message,
-      ),
-    /** A message of the thread with these words, as soon as there is one. */
-    saidIn: (asked: Asked, words: string): Promise<Message> =>
-      until(`«${words}» in the thread`, () =>
-        threadOf(asked).find(({ blocks }) => wordsOf(blocks).includes(words)),
-      ),
+    ...createWaits({ threadOf, cardsOf, seen }, until),
     /** All that the message says from now until `end`, each version once it is there. */
     versionsOf: (message: Message) => versionsOf(slack.workspace, message),
     runOf: ({ run }: Asked): Run | undefined => runs.get(run),
@@ -70,6 +69,32 @@ function createSight({ slack, service: { service } }: StageParts, until: Until) 
         .map(({ path, body }) => ({ path, ...(JSON.parse(body ?? "") as Omit<Sent, "path">) })),
     /** How many calls Slack refuses for coming too fast, from now until `end`. */
     countTooFast: () => countRefused(slack.traffic, "ratelimited"),
+  };
+}
+
+type Found = { readonly [lister in "threadOf" | "cardsOf"]: (asked: Asked) => Message[] } & {
+  readonly seen: Seen;
+};
+
+/** What a story waits for in the channel is what its next caption speaks of. */
+function createWaits({ threadOf, cardsOf, seen }: Found, until: Until) {
+  return {
+    cardOf: async (asked: Asked): Promise<Message> => seen(await until("the card", () => cardsOf(asked)[0])),
+    /** The message, as soon as it reads so. */
+    reads: async (message: Message, ...words: readonly string[]): Promise<Message> =>
+      seen(
+        await until(
+          `a message to say «${words.join("» and «")}»`,
+          () => words.every((each) => wordsOf(message.blocks).includes(each)) && message,
+        ),
+      ),
+    /** A message of the thread with these words, as soon as there is one. */
+    saidIn: async (asked: Asked, words: string): Promise<Message> =>
+      seen(
+        await until(`«${words}» in the thread`, () =>
+          threadOf(asked).find(({ blocks }) => wordsOf(blocks).includes(words)),
+        ),
+      ),
   };
 }
 

@@ -28,6 +28,8 @@ export const storm: Story = {
   name: "storm",
   title: "A storm of 50 approvals",
   what: "One run asks for 50 things at once. Slack slows everybody down; each is decided once all the same.",
+  lesson:
+    "Slack's limits slow the cards down, not the decisions. A form has priority over every card that waits to be drawn.",
   async play(stage) {
     const tooFast = stage.countTooFast();
     try {
@@ -39,7 +41,7 @@ export const storm: Story = {
 };
 
 async function played(stage: Stage, tooFast: () => number): Promise<string> {
-  await stage.say("Ana asks for a run: «deploy 50 tenants to production».");
+  await stage.say("Ana asks for a run: «deploy 50 tenants to production».", ana);
   const asked = await stage.ask(ana, "deploy 50 tenants to production");
   await stage.cardOf(asked);
   for (let tenant = 2; tenant <= MANY; tenant += 1) askFor(stage, asked, tenant);

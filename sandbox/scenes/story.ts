@@ -7,6 +7,8 @@ export type Story = {
   readonly name: string;
   readonly title: string;
   readonly what: string;
+  /** One or two sentences on what it shows, read after what was seen in the end. */
+  readonly lesson: string;
   /** Resolves to what was seen in the end, which is the last caption. Rejects when anything it claims is not so. */
   readonly play: (stage: Stage) => Promise<string>;
 };

@@ -3,11 +3,12 @@
 import type { BotKeeper } from "../bot-keeper.ts";
 import type { ServiceContext } from "../control/service-context.ts";
 import type { UserActions } from "../control/user-actions.ts";
+import type { Spot } from "../page/parts.ts";
 import type { PersonId } from "../slack/model.ts";
 import type { Slack } from "../slack/server.ts";
 
-/** A caption; resolves when the watcher has had time for it. `eyes`: whose window it speaks of. */
-export type Say = (words: string, eyes?: PersonId) => Promise<void>;
+/** A caption; resolves when the watcher has had time for it. `eyes`: whose view it speaks of. `spot`: where that is. */
+export type Say = (words: string, eyes?: PersonId | null, spot?: Spot | null) => Promise<void>;
 
 export type StageParts = {
   readonly slack: Slack;

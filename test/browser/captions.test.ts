@@ -35,8 +35,8 @@ afterEach(async () => {
 
 const channel = `/as/U0ANA/${OPS}`;
 const captions = [
-  { at: 1_000, text: "Ana asks for a deployment.", eyes: null },
-  { at: 3_500, text: "Ben looks at it and approves.", eyes: "U0BEN" },
+  { at: 1_000, text: "Ana asks for a deployment.", eyes: null, spot: null },
+  { at: 3_500, text: "Ben looks at it and approves.", eyes: "U0BEN", spot: null },
 ];
 
 const FOCUSED = "document.activeElement.getAttribute('aria-label')";

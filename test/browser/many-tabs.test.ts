@@ -62,7 +62,10 @@ test("when the sandbox is back all tabs are live again, with their drafts", asyn
     await tab.getByRole("textbox", { name: "Message #ops-agents" }).fill("half a sentence");
   }
   await served.close();
-  for (const tab of tabs) await tab.getByText("The sandbox has stopped.").waitFor();
+  for (const tab of tabs) {
+    await tab.getByText("The sandbox has stopped.").waitFor();
+    expect(await tab.getByText("Countersign is connected").isVisible()).toBe(false);
+  }
   const fresh = createStage();
   fresh.workspace.post({ author: "U0CAT", channel: OPS, text: "a new beginning" });
   served = await serveWithControl({ ...fresh.parts, panelState: createBoard().panelState }, undefined, port);

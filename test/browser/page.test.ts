@@ -169,7 +169,7 @@ describe("live", () => {
     for (let i = 0; i < 60; i += 1)
       stage.workspace.post({ author: "U0BEN", channel: OPS, text: `line ${i}` });
     await go(channel);
-    const scroller = page.getByRole("region", { name: "Messages in ops-agents" });
+    const scroller = page.getByRole("log", { name: "Messages in ops-agents" });
     stage.workspace.post({ author: "U0BEN", channel: OPS, text: "at the end" });
     await page.getByText("at the end").waitFor();
     const atEnd = "(one => one.scrollHeight - one.scrollTop - one.clientHeight < 2)";

@@ -35,8 +35,8 @@ afterEach(async () => {
 
 const channel = `/as/U0ANA/${OPS}`;
 const captions = [
-  { at: 1_000, text: "Ana asks for a deployment.", eyes: null },
-  { at: 3_500, text: "Ben looks at it and approves.", eyes: "U0BEN" },
+  { at: 1_000, text: "Ana asks for a deployment.", eyes: null, spot: null },
+  { at: 3_500, text: "Ben looks at it and approves.", eyes: "U0BEN", spot: null },
 ];
 
 describe("axe finds nothing", () => {
@@ -132,6 +132,30 @@ describe("the service panel", () => {
     const faults = served.asked.map((one) => judge.fault(one)).filter((one) => one !== null);
     await judge.stop();
     expect(faults).toEqual([]);
+  });
+
+  test("names stand beside their state and not over it, however long they are", async () => {
+    for (const width of [1280, 390]) {
+      const viewport = { width, height: 820 };
+      const page = await look.tab(`${channel}?panel=service`, await look.window({ viewport }));
+      const over = await page.evaluate<string[]>(`[...document.querySelectorAll("[data-states] dt")]
+        .filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent)`);
+      expect(over).toEqual([]);
+    }
+  });
+
+  test("a bot that is not running is not called connected, in any tab", async () => {
+    const page = await look.tab(channel);
+    const state = page.locator("[data-connection]");
+    await expect.poll(() => state.textContent()).toBe("Countersign is connected");
+    for (const [bot, words] of [
+      ["starting", "Countersign is starting…"],
+      ["stopped", "Countersign is stopped"],
+    ] as const) {
+      fake.service({ bot });
+      await page.getByText(words).waitFor();
+      expect(await state.getAttribute("data-connection")).toBe("down");
+    }
   });
 
   test("of the choices only what one has changed is sent", async () => {
@@ -267,7 +291,7 @@ describe("the keyboard", () => {
     const composer = page.getByRole("textbox", { name: "Message #ops-agents" });
     await composer.press("?");
     expect(await composer.inputValue()).toBe("?");
-    await page.getByRole("region", { name: "Messages in ops-agents" }).press("?");
+    await page.getByRole("log", { name: "Messages in ops-agents" }).press("?");
     await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
     await page.keyboard.press("Escape");
     await expect.poll(() => page.getByRole("dialog").count()).toBe(0);

@@ -1,6 +1,8 @@
 // @ts-check
 // Keys for what has no field of its own: who one is, where one goes, what stands beside it, and the help that lists them.
 
+import { stopFollowing } from "./follow.js";
+
 const PARTS =
   "[data-people], [data-sidebar], main [data-scroll], #composer, [data-thread-pane], [data-panel-pane]";
 
@@ -16,9 +18,14 @@ export function startKeyboard() {
   });
   document.addEventListener("change", (event) => {
     const chosen = event.target;
-    if (chosen instanceof HTMLSelectElement && chosen.hasAttribute("data-become"))
-      location.assign(chosen.value);
+    if (chosen instanceof HTMLSelectElement && chosen.hasAttribute("data-become")) become(chosen.value);
   });
+}
+
+/** @param {string} href */
+function become(href) {
+  stopFollowing();
+  location.assign(href);
 }
 
 /**
@@ -55,7 +62,8 @@ function isTyping(target) {
 function go(links, index) {
   const link = document.querySelectorAll(links)[index];
   if (!(link instanceof HTMLAnchorElement)) return false;
-  location.assign(link.href);
+  // As a press, so that whoever hears of presses hears of this one.
+  link.click();
   return true;
 }
 

@@ -5,6 +5,7 @@ import { saveCaption, showCaption, startCaption } from "./caption.js";
 import { startComposers } from "./composer.js";
 import { carryOver, markBusy, openModal, rememberOpener, startDialogs } from "./dialogs.js";
 import { forgetClosed, startFormDrafts } from "./drafts.js";
+import { followScene, startFollowing } from "./follow.js";
 import { startKeyboard } from "./keyboard.js";
 import { goLive, release } from "./live.js";
 import { keepTyped, startPanels } from "./panel.js";
@@ -113,6 +114,7 @@ const hooks = {
     forgetClosed();
     showCaption();
     filterTraffic();
+    followScene();
   },
 };
 
@@ -123,6 +125,7 @@ startFormDrafts();
 startDialogs();
 startCaption();
 startKeyboard();
+startFollowing();
 startTraffic(() => release("traffic", hooks));
 forgetClosed();
 goLive(hooks);

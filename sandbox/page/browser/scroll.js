@@ -7,6 +7,9 @@ const END_PIXELS = 60;
 const SCROLLERS =
   '[data-scroll]:has(> :is([data-list="messages"], [data-list="replies"], [data-list="traffic"]))';
 
+/** Those whose end one is reading. Only the reader's own scrolling changes that, not a layout. @type {WeakSet<Element>} */
+const following = new WeakSet();
+
 /** The first piece that came while one was reading further up. @type {WeakMap<Element, string>} */
 const firstNew = new WeakMap();
 
@@ -14,7 +17,7 @@ const firstNew = new WeakMap();
 export function keepingScroll(change) {
   const before = [...document.querySelectorAll(SCROLLERS)].map((node) => ({
     node,
-    atEnd: isAtEnd(node),
+    atEnd: following.has(node),
     lastKey: keyOf(listOf(node)?.lastElementChild),
   }));
   change();
@@ -107,18 +110,41 @@ export function startAtEnd() {
 }
 
 /**
- * Whoever reads the newest still does when the space for it changes, as for a caption or a long text being typed, and when what
- * comes into sight turns out to be taller than was reckoned. Opening something to read it is no wish to see its end.
+ * Whoever reads the newest still does when the space for it changes, as for a caption or a long text being typed, and when a
+ * message grows. Opening something to read it is no wish to see its end.
  * @param {Element} node
  */
 function stickToEnd(node) {
-  let atEnd = isAtEnd(node);
-  node.addEventListener("scroll", () => (atEnd = isAtEnd(node)), { passive: true });
+  let sizes = sizesOf(node);
+  if (isAtEnd(node)) following.add(node);
+  const scrolled = () => {
+    if (isAtEnd(node)) following.add(node);
+    // A browser scrolls by itself when heights change; only at the same heights it was the reader.
+    else if (sizes === sizesOf(node)) following.delete(node);
+  };
+  node.addEventListener("scroll", scrolled, { passive: true });
   node.addEventListener("click", ({ target }) => {
-    if (target instanceof Element && target.closest("summary") !== null) atEnd = false;
+    if (target instanceof Element && target.closest("summary") !== null) following.delete(node);
   });
   const resized = new ResizeObserver(() => {
-    if (atEnd) node.scrollTop = node.scrollHeight;
+    sizes = sizesOf(node);
+    if (following.has(node)) node.scrollTop = node.scrollHeight;
   });
   for (const each of [node, ...node.children]) resized.observe(each);
+}
+
+/** @param {Element} node */
+function sizesOf({ scrollHeight, clientHeight }) {
+  return `${scrollHeight} ${clientHeight}`;
+}
+
+/** One that is taller than its pane begins at the top of it. @param {Element} message */
+export function bringIntoView(message) {
+  const scroller = message.closest("[data-scroll]");
+  const pane = scroller?.getBoundingClientRect();
+  if (!scroller || pane === undefined) return;
+  const { top, bottom, height } = message.getBoundingClientRect();
+  if (top >= pane.top && bottom <= pane.bottom) return;
+  message.scrollIntoView({ block: height > pane.height ? "start" : "nearest", behavior: "instant" });
+  if (!isAtEnd(scroller)) following.delete(scroller);
 }

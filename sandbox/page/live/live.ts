@@ -105,14 +105,15 @@ const watchesBoard = ({ panel }: Place): boolean => panel === "service" || panel
 
 function onChange(parts: PageParts, listener: Parameters<StreamOptions["onChange"]>[0]): () => void {
   let connected = parts.connected();
-  // The captions of a scene stand in every tab; all else of the board, which changes often, in its own panels.
-  let scene = parts.panelState?.scenes().playing;
+  const { panelState } = parts;
+  // Every tab shows the captions of a scene and how the app is; all else, which changes often, is in the panels.
+  let [scene, bot] = [panelState?.scenes().playing, panelState?.bot()];
   const stops = [
     parts.workspace.onChange(() => listener(everybody)),
-    parts.panelState?.onChange(() => {
-      const before = scene;
-      scene = parts.panelState?.scenes().playing;
-      listener(before === scene ? watchesBoard : everybody);
+    panelState?.onChange(() => {
+      const before = [scene, bot];
+      [scene, bot] = [panelState.scenes().playing, panelState.bot()];
+      listener(before[0] === scene && before[1] === bot ? watchesBoard : everybody);
     }),
     parts.traffic.onLine(() => {
       // Everybody sees whether the app is connected, which a line is the first to tell.

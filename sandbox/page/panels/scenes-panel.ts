@@ -5,7 +5,8 @@ import { attr, html } from "../html.ts";
 import type { Html } from "../html.ts";
 import { hrefOf } from "../place.ts";
 import type { Place } from "../place.ts";
-import type { PageParts, SceneState } from "../parts.ts";
+import type { Caption, PageParts, SceneState } from "../parts.ts";
+import { channelsSeenBy } from "../reader.ts";
 import type { Item } from "../live/regions.ts";
 import type { Times } from "../times.ts";
 import type { PersonId } from "../../slack/model.ts";
@@ -85,24 +86,60 @@ export function captionBar(parts: PageParts, place: Place): Item[] {
   const title = state.scenes.find((one) => one.name === playing.name)?.title ?? playing.name;
   const newest = playing.captions.at(-1);
   const { ended } = playing;
-  const button =
-    ended !== null
-      ? html`<button type="button" data-look="bare" data-caption-close aria-label="Hide the caption">
-          ✕
-        </button>`
-      : controlButton({ act: "scene.stop", words: "Stop", label: `Stop: ${title}` });
   const inner = html`<div
     data-caption="${ended ?? "playing"}"
     data-of="${playing.name} ${playing.captions[0]?.at ?? ""}"
+    data-step="${playing.captions.length}"
+    ${attr("data-goes-to", ended === null ? viewOf(parts, place, newest) : null)}
+    ${attr("data-spot", newest?.spot?.ts)}
   >
     <p>
       <a href="${hrefOf({ ...place, panel: "scenes" })}">${title}</a>
       ${ended === null ? null : html`<b>${ENDS[ended]}</b>`}
     </p>
-    <p data-words>${newest?.text ?? "It begins…"}${eyesOf(parts, place, newest?.eyes ?? null)}</p>
-    ${button}
+    ${ended === "done" ? whatHappened(state, playing) : html`<p data-words>${newest?.text ?? "It begins…"}${eyesOf(parts, place, newest?.eyes ?? null)}</p>`}
+    <p data-caption-buttons>${ended === null ? whilePlaying(title) : afterwards(state, playing)}</p>
   </div>`;
   return [{ key: "caption", inner }];
+}
+
+/** The browser shows the way back to a scene only to whoever has left it. */
+function whilePlaying(title: string): Html {
+  return html`<button type="button" data-look="plain" data-follow hidden>Follow</button>
+    ${controlButton({ act: "scene.stop", words: "Stop", label: `Stop: ${title}` })}`;
+}
+
+function afterwards({ scenes }: SceneState, { name }: Playing): Html {
+  const next = scenes[scenes.findIndex((one) => one.name === name) + 1];
+  return html`${
+      next === undefined
+        ? null
+        : controlButton({
+            act: "scene.play",
+            args: { name: next.name },
+            words: `Next: ${next.title}`,
+            id: "next-scene",
+          })
+    } <button type="button" data-look="bare" data-caption-close aria-label="Hide the caption">✕</button>`;
+}
+
+function whatHappened({ scenes }: SceneState, { name, captions }: Playing): Html {
+  const lesson = scenes.find((one) => one.name === name)?.lesson;
+  return html`<p data-words><strong>What just happened.</strong> ${captions.at(-1)?.text} ${lesson}</p>`;
+}
+
+/** Where one sees what the caption speaks of, as the person it speaks of. */
+function viewOf(parts: PageParts, place: Place, caption: Caption | undefined): string | null {
+  const { workspace } = parts;
+  if (caption === undefined) return null;
+  const { eyes, spot } = caption;
+  const person = eyes ?? place.person;
+  const isSeen = channelsSeenBy(workspace, person).some(({ id }) => id === spot?.channel);
+  const where = spot !== null && isSeen ? spot.channel : place.where;
+  const message = workspace.messageAt(where, spot?.ts ?? "");
+  const isReply = message !== undefined && message.thread !== null && message.thread !== message.ts;
+  const thread = isReply && !message.broadcast ? message.thread : where === place.where ? place.thread : null;
+  return hrefOf({ ...place, person, where, thread });
 }
 
 /** A way to what the caption speaks of, for whoever does not have it before them. */

@@ -62,13 +62,20 @@ export function createBoard() {
         name: "four-eyes",
         title: "Four eyes",
         what: "Ana asks for a deployment, may not approve it herself, and Ben does.",
+        lesson: "Nobody decides alone.",
       },
-      { name: "outage", title: "The service goes down", what: "Nothing is lost, and nothing is sent twice." },
+      {
+        name: "outage",
+        title: "The service goes down",
+        what: "Nothing is lost, and nothing is sent twice.",
+        lesson: "What is saved survives.",
+      },
     ],
     playing: null,
   };
   const told = (): void => listeners.forEach((listener) => listener());
   const panelState: PanelState = {
+    bot: () => service.bot,
     service: () => service,
     scenes: () => scenes,
     onChange: (listener) => {

@@ -56,6 +56,14 @@ test("after the first decision nobody is told anything any more, also when anoth
   expect(said()).toBe("");
 });
 
+test("a decided request that keeps a button to read it in full is done all the same", () => {
+  const { workspace, said, ask } = newChannel();
+  const card = ask();
+  const read = { type: "button", action_id: "read", text: { type: "plain_text", text: "Read in full" } };
+  workspace.edit(card, { blocks: [...decidedCard(), { type: "actions", elements: [read] }] });
+  expect([said(), said("U0BEN")]).toEqual(["", ""]);
+});
+
 test("it is about this channel, and about requests: not about a run that has not asked yet, or a button elsewhere", () => {
   const { workspace, said, ask } = newChannel();
   workspace.post({ channel: OPS, author: APP, text: "asked for", blocks: approvalCard() });

@@ -166,6 +166,13 @@ describe("acts", () => {
     expect(stage.done).toEqual([]);
   });
 
+  test("an invited app joins, and the channel says so", async () => {
+    const say = { do: "say", person: "U0ANA", channel: "C0RANDOM", thread: "", text: "/invite @countersign" };
+    expect(JSON.parse((await act(say)).body)).toEqual({ ok: true });
+    expect(stage.workspace.channels.get("C0RANDOM")?.members).toContain("U0COUNTERSIGN");
+    expect((await ask("/as/U0BEN/C0RANDOM")).body).toContain("Countersign joined #random");
+  });
+
   test("a click carries the choice that the app offered", async () => {
     const { card } = fillWorkspace(stage.workspace);
     const at = { channel: OPS, ts: card.ts };

@@ -166,8 +166,8 @@ test("every button of the panels asks for an act that there is, with arguments t
 });
 
 describe("scenes", () => {
-  const first = { at: 1_000, text: "Ana asks.", eyes: null };
-  const second = { at: 3_500, text: "Ben decides.", eyes: "U0BEN" };
+  const first = { at: 1_000, text: "Ana asks.", eyes: null, spot: null };
+  const second = { at: 3_500, text: "Ben decides.", eyes: "U0BEN", spot: null };
 
   test("are listed with what they show", async () => {
     const body = await scenes();

@@ -10,6 +10,7 @@ const story = (name: string, play: (stage: Told) => Promise<string>): Story => (
   name,
   title: name,
   what: `plays ${name}`,
+  lesson: `shows ${name}`,
   play,
 });
 
@@ -46,13 +47,13 @@ const endless = story("endless", async (stage) => {
 test("a scene tells its captions as it goes, and ends with what it saw", async () => {
   const scenes = engine([short]);
   expect(scenes.state()).toEqual({
-    scenes: [{ name: "short", title: "short", what: "plays short" }],
+    scenes: [{ name: "short", title: "short", what: "plays short", lesson: "shows short" }],
     playing: null,
   });
   scenes.play("short");
   expect(scenes.state().playing).toMatchObject({ name: "short", ended: null });
   expect(await ended(scenes)).toEqual(["done", ["one", "two"]]);
-  expect(scenes.state().playing?.captions[0]).toEqual({ at: 7, text: "one", eyes: null });
+  expect(scenes.state().playing?.captions[0]).toEqual({ at: 7, text: "one", eyes: null, spot: null });
 });
 
 test("a scene of which something is not so has failed, and says what", async () => {

@@ -1,0 +1,66 @@
+// @ts-check
+// A scene takes along the tab that played it: to the person and the place that its newest caption speaks of, and to the message
+// there, which glows for a moment. Whoever goes elsewhere by themselves is left alone, and offered the way back.
+import { bringIntoView } from "./scroll.js";
+
+/** Set while this tab goes along. */
+const KEPT = "follows the scene";
+/** How long the message glows (ms); the style sheet's animation is as long. */
+const GLOW_MS = 2_600;
+
+export function startFollowing() {
+  document.addEventListener("click", ({ target }) => {
+    if (!(target instanceof Element)) return;
+    if (target.closest('[data-control="scene.play"], [data-follow]') !== null) follow();
+    if (target.closest("[data-people] a, [data-sidebar] [data-list=sidebar] a") !== null) stopFollowing();
+  });
+  followScene();
+}
+
+function follow() {
+  sessionStorage.setItem(KEPT, "yes");
+  followScene();
+}
+
+export function stopFollowing() {
+  sessionStorage.removeItem(KEPT);
+}
+
+/** The caption that was followed last. */
+let shown = "";
+
+export function followScene() {
+  const caption = document.querySelector("[data-caption]");
+  if (!(caption instanceof HTMLElement) || caption.dataset["caption"] !== "playing") return;
+  const follows = sessionStorage.getItem(KEPT) !== null;
+  caption.querySelector("[data-follow]")?.toggleAttribute("hidden", follows);
+  const { goesTo, of, step, spot } = caption.dataset;
+  if (!follows || goesTo === undefined) return;
+  if (goesTo !== document.body.dataset["place"]) return location.assign(goesTo);
+  const now = `${of} ${step}`;
+  if (shown === now) return glow();
+  shown = now;
+  light(spot);
+}
+
+/** The message that glows, and until when. @type {{ ts: string, until: number } | null} */
+let lit = null;
+
+/** @param {string | undefined} ts */
+function light(ts) {
+  lit = ts === undefined ? null : { ts, until: performance.now() + GLOW_MS };
+  const [message] = glow();
+  if (message !== undefined) bringIntoView(message);
+}
+
+/** A message that was drawn anew glows on. */
+function glow() {
+  if (lit === null || performance.now() > lit.until) return [];
+  const messages = [...document.querySelectorAll(`[data-message][data-ts="${CSS.escape(lit.ts)}"]`)];
+  for (const message of messages) {
+    if (message.hasAttribute("data-glows")) continue;
+    message.setAttribute("data-glows", "");
+    setTimeout(() => message.removeAttribute("data-glows"), lit.until - performance.now());
+  }
+  return messages;
+}

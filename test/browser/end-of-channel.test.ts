@@ -1,0 +1,126 @@
+// Whoever reads the newest message keeps seeing the end of the channel, however tall the messages are that come or change.
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import type { Block } from "#sandbox/slack/model.ts";
+import { launchChromium } from "../make/chromium.ts";
+import { approvalCard, createStage, servePage } from "../sandbox/page/stage.ts";
+import { createLook } from "./looking.ts";
+import type { Look } from "./looking.ts";
+
+let browser: Browser;
+let stage: ReturnType<typeof createStage>;
+let served: Awaited<ReturnType<typeof servePage>>;
+let look: Look;
+
+beforeAll(async () => {
+  browser = await launchChromium();
+}, 30_000);
+afterAll(() => browser.close());
+
+beforeEach(async () => {
+  stage = createStage();
+  served = await servePage(stage.parts);
+  look = createLook(browser, served.url);
+});
+afterEach(async () => {
+  await look.close();
+  await served.close();
+});
+
+const APP = "U0COUNTERSIGN";
+const FRESH = "C0RELEASES";
+
+/** How far the end of the channel is below what one sees (pixels). */
+const BELOW = `(() => {
+  const scroller = document.querySelector("main [data-scroll]");
+  return scroller.lastElementChild.getBoundingClientRect().bottom - scroller.getBoundingClientRect().bottom;
+})()`;
+
+/** What follows from a layout, such as an observer's answer, is done within the next frames. */
+const SETTLED = `(async () => {
+  for (let i = 0; i < 3; i += 1) await new Promise(requestAnimationFrame);
+})()`;
+
+async function below(page: Page): Promise<number> {
+  await page.evaluate(SETTLED);
+  return page.evaluate<number>(BELOW);
+}
+
+const section = (words: string): Block => ({ type: "section", text: { type: "plain_text", text: words } });
+/** As tall as the cards of the app, and different for each of these words. */
+const tall = (words: string): Block[] => [section(words), ...approvalCard()];
+const buttonless = (words: string): Block[] => [section(words), ...approvalCard().slice(0, -1)];
+
+test.for([
+  [1280, 720],
+  [1280, 820],
+  [390, 780],
+] as const)(
+  "a fresh channel of %i × %i shows the end of its first card at every step of a run",
+  async ([width, height]) => {
+    const page = await look.tab(`/as/U0ANA/${FRESH}`, await look.window({ viewport: { width, height } }));
+    const missed: Record<string, number> = {};
+    const step = async (words: string, change: () => void): Promise<void> => {
+      change();
+      await page.locator("main").getByText(words).first().waitFor({ state: "attached" });
+      const pixels = await below(page);
+      if (pixels > 1) missed[words] = pixels;
+    };
+    const { workspace } = stage;
+    const opening = workspace.post({ channel: FRESH, author: APP, text: "", blocks: [section("Starting")] });
+    await step("Queued", () => workspace.edit(opening, { blocks: [section("Queued")] }));
+    const reply = { channel: FRESH, author: APP, text: "", thread: opening.ts, broadcast: true };
+    let card = opening;
+    await step("Asking", () => (card = workspace.post({ ...reply, blocks: tall("Asking") })));
+    await step("Waiting", () => workspace.edit(opening, { blocks: [section("Waiting")] }));
+    await step("Asking again", () => workspace.edit(card, { blocks: tall("Asking again") }));
+    await step("Approval sent", () => workspace.edit(card, { blocks: buttonless("Approval sent") }));
+    await step("Approved", () => workspace.edit(card, { blocks: buttonless("Approved") }));
+    await step("Done", () => workspace.edit(opening, { blocks: [section("Done")] }));
+    expect(missed).toEqual({});
+  },
+);
+
+test("the messages are a log that tells what comes, and keeps quiet of what was there", async () => {
+  stage.workspace.post({ channel: FRESH, author: APP, text: "before" });
+  const page = await look.tab(`/as/U0ANA/${FRESH}`);
+  const log = page.getByRole("log", { name: "Messages in releases" });
+  expect(await log.getAttribute("aria-live")).toBe("polite");
+  await page.evaluate(`(() => {
+    globalThis.added = [];
+    const log = document.querySelector('main [role="log"]');
+    const note = (changes) => {
+      for (const { addedNodes } of changes) for (const node of addedNodes) added.push(node.textContent);
+    };
+    new MutationObserver(note).observe(log, { childList: true, subtree: true });
+  })()`);
+  stage.workspace.post({ channel: FRESH, author: APP, text: "a new one" });
+  await log.getByText("a new one").waitFor();
+  const added = await page.evaluate<string[]>("added");
+  expect(added.join(" ")).toContain("a new one");
+  expect(added.join(" ")).not.toContain("before");
+});
+
+test("whoever scrolls up stays there, and whoever goes back to the end follows it again", async () => {
+  const { workspace } = stage;
+  const cards = Array.from({ length: 6 }, (_, i) =>
+    workspace.post({ channel: FRESH, author: APP, text: "", blocks: tall(`card ${i}`) }),
+  );
+  const page = await look.tab(`/as/U0ANA/${FRESH}`);
+  const changed = async (words: string): Promise<void> => {
+    for (const card of cards.slice(-2)) workspace.edit(card, { blocks: buttonless(words) });
+    await page.getByText(words).nth(1).waitFor({ state: "attached" });
+  };
+  const scrollTo = (top: string): Promise<unknown> =>
+    page.evaluate(`void (document.querySelector("main [data-scroll]").scrollTop = ${top})`);
+  expect(await below(page)).toBeLessThan(2);
+  await scrollTo("400");
+  expect(await below(page)).toBeGreaterThan(500);
+  await changed("decided");
+  expect(await below(page)).toBeGreaterThan(500);
+  expect(await page.evaluate('document.querySelector("main [data-scroll]").scrollTop')).toBe(400);
+  await scrollTo("99999");
+  await below(page);
+  await changed("confirmed");
+  expect(await below(page)).toBeLessThan(2);
+});

@@ -1,0 +1,126 @@
+// A scene takes along the tab that played it, and no other.
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import type { Message } from "#sandbox/slack/model.ts";
+import { launchChromium } from "../make/chromium.ts";
+import { createBoard, serveWithControl } from "../sandbox/page/board.ts";
+import { approvalCard, createStage, OPS } from "../sandbox/page/stage.ts";
+import { createLook, violations } from "./looking.ts";
+import type { Look } from "./looking.ts";
+
+let browser: Browser;
+let stage: ReturnType<typeof createStage>;
+let fake: ReturnType<typeof createBoard>;
+let served: Awaited<ReturnType<typeof serveWithControl>>;
+let look: Look;
+
+beforeAll(async () => {
+  browser = await launchChromium();
+}, 30_000);
+afterAll(() => browser.close());
+
+beforeEach(async () => {
+  stage = createStage();
+  fake = createBoard();
+  served = await serveWithControl({ ...stage.parts, panelState: fake.panelState });
+  look = createLook(browser, served.url);
+});
+afterEach(async () => {
+  await look.close();
+  await served.close();
+});
+
+const RELEASES = "/as/U0CAT/C0RELEASES?panel=scenes";
+const asks = { at: 1_000, text: "Ana asks.", eyes: "U0ANA", spot: { channel: OPS, ts: null } };
+
+const card = (): Message =>
+  stage.workspace.post({ channel: OPS, author: "U0COUNTERSIGN", text: "card", blocks: approvalCard() });
+const looksAt = ({ channel, ts }: Message) => ({
+  at: 3_500,
+  text: "Ben looks at the card.",
+  eyes: "U0BEN",
+  spot: { channel, ts },
+});
+const scene = (...captions: object[]) =>
+  fake.play({ name: "four-eyes", captions, ended: null } as Parameters<typeof fake.play>[0]);
+const play = (page: Page) => page.getByRole("button", { name: "Play: Four eyes" }).click();
+const placeOf = async (page: Page, path: string): Promise<void> => {
+  await page.waitForURL(served.url + path);
+  await page.locator("body[data-live]").waitFor();
+};
+
+test("the tab that plays a scene goes to its person and channel, and what changed is in view and glows", async () => {
+  const [played, other] = [await look.tab(RELEASES), await look.tab("/as/U0CAT/C0RELEASES")];
+  await play(played);
+  scene(asks);
+  await placeOf(played, `/as/U0ANA/${OPS}?panel=scenes`);
+  const first = card();
+  for (let i = 0; i < 5; i += 1) card();
+  scene(asks, looksAt(first));
+  await placeOf(played, `/as/U0BEN/${OPS}?panel=scenes`);
+  const message = played.locator(`[id="m-${first.ts}"]`);
+  await expect.poll(() => message.getAttribute("data-glows")).toBe("");
+  const [box, pane] = [await message.boundingBox(), await played.locator("main [data-scroll]").boundingBox()];
+  expect(box?.y).toBeGreaterThanOrEqual((pane?.y ?? 0) - 1);
+  expect((box?.y ?? 0) + 50).toBeLessThan((pane?.y ?? 0) + (pane?.height ?? 0));
+  await expect.poll(() => message.getAttribute("data-glows"), { timeout: 8_000 }).toBe(null);
+  await other.getByText("Ben looks at the card.").waitFor();
+  expect(other.url()).toBe(`${served.url}/as/U0CAT/C0RELEASES`);
+});
+
+test("what glows does not move where somebody wants no motion", async () => {
+  const window = await look.window({ reducedMotion: "reduce" });
+  const page = await look.tab(`/as/U0BEN/${OPS}?panel=scenes`, window);
+  await play(page);
+  const first = card();
+  scene(looksAt(first));
+  const message = page.locator(`[id="m-${first.ts}"][data-glows]`);
+  await message.waitFor();
+  const style = await page.evaluate(`(() => {
+    const { animationName, boxShadow } = getComputedStyle(document.querySelector("[data-glows]"));
+    return [animationName, boxShadow !== "none"];
+  })()`);
+  expect(style).toEqual(["none", true]);
+});
+
+test("whoever leaves a scene is left alone, and can go back to it", async () => {
+  const page = await look.tab(RELEASES);
+  await play(page);
+  scene(asks);
+  await placeOf(page, `/as/U0ANA/${OPS}?panel=scenes`);
+  await page.getByRole("link", { name: /Gil Marsh/ }).click();
+  await placeOf(page, `/as/U0GIL/${OPS}?panel=scenes`);
+  scene(asks, looksAt(card()));
+  await page.getByRole("status").getByText("Ben looks at the card.").waitFor();
+  expect(page.url()).toBe(`${served.url}/as/U0GIL/${OPS}?panel=scenes`);
+  await page.getByRole("button", { name: "Follow" }).click();
+  await placeOf(page, `/as/U0BEN/${OPS}?panel=scenes`);
+  await page.keyboard.press("Alt+3");
+  await placeOf(page, `/as/U0CAT/${OPS}?panel=scenes`);
+  expect(await page.getByRole("button", { name: "Follow" }).isVisible()).toBe(true);
+});
+
+test("a scene ends with what just happened, and one press plays the next", async () => {
+  const page = await look.tab(`/as/U0ANA/${OPS}`);
+  const end = { at: 9_000, text: "One decision was sent.", eyes: null, spot: null };
+  fake.play({ name: "four-eyes", captions: [asks, end], ended: "done" });
+  const caption = page.getByRole("status");
+  await caption.getByText("What just happened. One decision was sent. Nobody decides alone.").waitFor();
+  for (const viewport of [
+    { width: 1280, height: 820 },
+    { width: 390, height: 780 },
+  ]) {
+    await page.setViewportSize(viewport);
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await violations(page)).toEqual([]);
+    }
+  }
+  await page.getByRole("button", { name: "Next: The service goes down" }).click();
+  await expect.poll(() => served.asked).toEqual([{ act: "scene.play", args: { name: "outage" } }]);
+  fake.play({ name: "outage", captions: [{ ...asks, eyes: "U0BEN" }], ended: null });
+  await placeOf(page, `/as/U0BEN/${OPS}`);
+  fake.play({ name: "outage", captions: [asks, end], ended: "done" });
+  await caption.getByText("What just happened.").waitFor();
+  expect(await caption.getByRole("button", { name: /^Next/ }).count()).toBe(0);
+});
