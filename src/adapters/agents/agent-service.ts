@@ -89,7 +89,7 @@ async function fetchRun(client: Client, id: RunId, timeoutMs = client.timeoutMs)
   if (answer.status === 404) return { type: "missing", askedAt };
   if (!isSuccess(answer)) throw lookRefused(answer, options);
   await breathAt(answer.body);
-  const read = readRun(answer, id, askedAt);
+  const read = readRun(answer, id, { askedAt, now: options.now() });
   await breathAt(answer.body);
   if (read.ok) return { type: "snapshot", snapshot: read.value };
   throw new PortError(`${WHO} sent an answer that cannot be used: ${read.error}.`, {
@@ -129,7 +129,7 @@ async function create(client: Client, input: string, key: string): Promise<Snaps
     timeoutMs: client.timeoutMs,
   });
   if (!isSuccess(answer)) throw createRefused(answer, options);
-  const read = readCreated(answer, askedAt);
+  const read = readCreated(answer, { askedAt, now: options.now() });
   if (read.ok) return read.value;
   throw new PortError(`${WHO} took the task, but its answer cannot be used: ${read.error}.`, {
     applied: "maybe",
