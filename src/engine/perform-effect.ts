@@ -72,6 +72,7 @@ async function sendDecision(
   return agents.sendDecision(id, approval.serviceId, {
     verdict: decision.verdict,
     reason: sentReason(decision),
+    asked: approval.request.content,
   });
 }
 

@@ -61,8 +61,8 @@ export function createAgentService(options: AgentServiceOptions): AgentService &
   return {
     create: (input, key) => create(client, input, key),
     fetchRun: (id, timeoutMs) => fetchRun(client, id, timeoutMs),
-    sendDecision: (run, approval, { verdict, reason }) =>
-      resolve(client, { run, approval, verdict, reason, denyWord: options.denyWord }),
+    sendDecision: (run, approval, { verdict, reason, asked = null }) =>
+      resolve(client, { run, approval, verdict, reason, asked, denyWord: options.denyWord }),
     health: () =>
       askHealth(client.health, {
         who: WHO,

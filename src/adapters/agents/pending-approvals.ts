@@ -106,7 +106,13 @@ export function oddList(text: string): UnreadableItem {
   );
 }
 
-function recordIn(value: JsonRecord): JsonRecord {
+/** The id of a listed approval, whichever form the item has; null where none is found. */
+export function approvalIdIn(item: Json): string | null {
+  return serviceId(isRecord(item) ? idIn(recordIn(item)) : item);
+}
+
+/** The record of an approval inside another, or the value itself. */
+export function recordIn(value: JsonRecord): JsonRecord {
   if (idIn(value) !== null) return value;
   const inner = RECORD_NAMES.map((name) => value[name]).find((each) => each !== undefined && isRecord(each));
   return inner !== undefined && isRecord(inner) ? inner : value;
