@@ -52,11 +52,12 @@ export type AgentService = {
   create(input: string, key: string): Promise<Snapshot>;
   /** Idempotent. «missing» is a 404. Rejects with PortError. `timeoutMs` shortens the usual limit. */
   fetchRun(id: RunId, timeoutMs?: number): Promise<FetchedRun>;
-  /** One POST; what it may be followed by is the caller's business. Never rejects. */
+  /** One POST; what it may be followed by is the caller's business. Never rejects. `asked`: what the service listed of the
+   * approval, which its answer may repeat. */
   sendDecision(
     run: RunId,
     approval: ApprovalId,
-    decision: { verdict: Verdict; reason: string },
+    decision: { verdict: Verdict; reason: string; asked?: Json },
   ): Promise<DecisionAnswer>;
   /** `GET /v1/health` without the key. Never rejects. */
   health(): Promise<HealthReport>;

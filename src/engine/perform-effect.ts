@@ -78,6 +78,7 @@ async function sendDecision(
   return agents.sendDecision(id, approval.serviceId, {
     verdict: decision.verdict,
     reason: sentReason(decision),
+    asked: approval.request.content,
   });
 }
 

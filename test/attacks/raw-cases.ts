@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { readRun } from "#src/adapters/agents/run-record.ts";
 import { RunId } from "#src/domain/ids.ts";
 import { observe } from "#src/domain/observe.ts";
-import { UNREADABLE } from "#src/domain/run.ts";
+import { type Run, UNREADABLE } from "#src/domain/run.ts";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import { contextAt } from "../make/history.ts";
@@ -81,11 +81,24 @@ export function rawStories(meanwhile: Meanwhile): readonly Attack<Story>[] {
   ];
 }
 
+/** The run once the service has listed a good approval and then this one. */
+function afterALook(item: string | Buffer): Run {
+  const whole = Buffer.concat([
+    Buffer.from(`{"id":"run_1","status":"awaiting_approval","pending_approvals":[${GOOD},`),
+    Buffer.from(item),
+    Buffer.from("]}"),
+  ]);
+  const spoiled = typeof item === "string" ? null : whole.toString("latin1");
+  const read = readRun({ body: whole.toString(), spoiled }, RunId("run_1"), { askedAt: NOON, now: NOON });
+  if (!read.ok) throw new Error(read.error);
+  return observe(aWatchedRun(RunId("run_1")), read.value, contextAt());
+}
+
 const GOOD = '{"id":"apr_good","action":"read logs"}';
 type Hidden = readonly [what: string, item: string | Buffer];
 
 /** An agent that wants its request to be seen by nobody, or to hide others'. */
-export const rawContent: readonly Attack[] = attacks<void, Hidden>(
+const unreadable = attacks<void, Hidden>(
   22,
   20,
   [
@@ -97,15 +110,7 @@ export const rawContent: readonly Attack[] = attacks<void, Hidden>(
     ["an id that leads elsewhere", '{"id":".."}'],
   ],
   (_, [, bad]) => {
-    const whole = Buffer.concat([
-      Buffer.from(`{"id":"run_1","status":"awaiting_approval","pending_approvals":[${GOOD},`),
-      Buffer.from(bad),
-      Buffer.from("]}"),
-    ]);
-    const spoiled = typeof bad === "string" ? null : whole.toString("latin1");
-    const read = readRun({ body: whole.toString(), spoiled }, RunId("run_1"), NOON);
-    if (!read.ok) throw new Error(read.error);
-    const run = observe(aWatchedRun(RunId("run_1")), read.value, contextAt());
+    const run = afterALook(bad);
     expect(run.approvals.map(({ id }) => id)).toEqual(["apr_good"]);
     for (const each of run.approvals)
       expect(JSON.stringify(approvalCard(run, each))).toContain("card_approve");
@@ -114,3 +119,22 @@ export const rawContent: readonly Attack[] = attacks<void, Hidden>(
     expect(JSON.stringify(card)).not.toMatch(/"(?:button|actions)"/);
   },
 );
+
+/** An approval that passes for a resolved one, so that it gets no card while it can still be decided. */
+const resolved = attacks<void, readonly [string, object]>(
+  22,
+  26,
+  [
+    ["a word of its own beside the time of its resolution", { status: "awaiting_human", resolved_at: 1 }],
+    ["the word for pending with a space", { status: "PENDING ", resolved_at: "2026-01-01T00:00:00Z" }],
+    ["a resolution in years to come", { resolved_at: "2099-01-01T00:00:00Z" }],
+    ["the same in seconds", { resolved_at: 4_070_908_800 }],
+    ["a list of words that mean resolved", { status: ["approved"], resolved_at: 1 }],
+  ],
+  (_, [, fields]) => {
+    const run = afterALook(JSON.stringify({ id: "apr_bad", action: "drop production", ...fields }));
+    expect(run.approvals.map(({ id }) => id)).toEqual(["apr_good", "apr_bad"]);
+  },
+);
+
+export const rawContent: readonly Attack[] = [...unreadable, ...resolved];

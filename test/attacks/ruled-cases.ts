@@ -147,6 +147,15 @@ export const ruledCases: readonly Attack<Ruled>[] = [
     ["an invisible character", posing({ target: { env: "stag\u200Bing" } })],
     ["wide letters", posing({ target: { env: "ｓｔａｇｉｎｇ" } })],
     ["another case", posing({ target: { env: "STAGING" } })],
+    ["a second name in another case", posing({ target: { env: "staging", Env: "production" } })],
+    [
+      "a second record in another case",
+      posing({ target: { env: "staging" }, Target: { env: "production" } }),
+    ],
+    [
+      "a second name with another separator",
+      posing({ target: { env: "staging" }, target_env: "production" }),
+    ],
     ["other words than the strict rule's", changed({ action: "Roll out billing to the production cluster" })],
   ]),
   ...ruled(27, 4, [

@@ -175,7 +175,13 @@ const restarted = stories(25, 1, [
 
 const claims = /Approved|✅/;
 const DECIDE = { method: "POST", route: "decide" } as const;
-const NO_WITH_200 = [{ ok: false }, { data: { approval: { status: "denied_by_policy" } } }];
+const NO_WITH_200 = [
+  { ok: false },
+  { data: { approval: { status: "denied_by_policy" } } },
+  { status: "approved", approval_id: "another" },
+  { ignored: true },
+  { status: "approved", votes_needed: 2 },
+];
 
 /** The first POST is answered so and has no effect; the approval is still listed, so the same decision goes again. */
 async function quotedThenConfirmed(on: Story, body: object): Promise<void> {

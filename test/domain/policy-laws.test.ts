@@ -79,6 +79,21 @@ const MIXED: readonly ((readings: readonly [Plain, Plain]) => Facts)[] = [
       { action: a.action, target: { env: a.env }, request: { action: b.action, target: { env: b.env } } },
       a.action,
     ),
+  ([a, b]) => factsOf({ action: a.action, Action: b.action, target: { env: a.env, Env: b.env } }, a.action),
+  ([a, b]) =>
+    factsOf({ action: a.action, ACTION: b.action, target: { env: a.env }, Target: { env: b.env } }, a.action),
+  ([a, b]) =>
+    factsOf(
+      { action: a.action, "a\u200Bction": b.action, target: { env: a.env }, "target\u2024env": b.env },
+      a.action,
+    ),
+  ([a, b]) =>
+    factsOf(
+      { action: a.action, [wide("action")]: b.action, target: { env: a.env }, target_env: b.env },
+      a.action,
+    ),
+  ([a, b]) =>
+    factsOf({ action: a.action, acTion_: b.action, target: { env: a.env }, targetEnv: b.env }, a.action),
   ([a, b]) =>
     factsOf({ action: { of: [a.action, b.action] }, target: { env: { or: [a.env, { and: b.env }] } } }, null),
 ];
@@ -92,12 +107,16 @@ const DISGUISES: readonly ((plain: Plain) => Facts)[] = [
   ({ action, env }) => factsOf({ action: [[action]], target: [{ env: [[env]] }] }, null),
   ({ action, env }) => factsOf({ action, "target.env": String(env) }, action),
   ({ action, env }) => factsOf({ data: { action, target: { env } } }, action),
+  ({ action, env }) => factsOf({ Action: action, TARGET: { Env: env } }, null),
+  ({ action, env }) => factsOf({ action, "Target-Env": env }, action),
+  ({ action, env }) => factsOf({ action, [wide("target")]: { "e\u00ADnv": env } }, action),
   ({ action, env }) => factsOf({ action: wide(action), target: { env: wide(String(env)) } }, wide(action)),
 ];
 const shouted = (value: Plain["env"]): Json =>
   typeof value === "string" ? value.toUpperCase() : String(value);
-const wide = (text: string): string =>
-  text.replace(/[a-z0-9]/g, (each) => String.fromCodePoint((each.codePointAt(0) ?? 0) + 0xfee0));
+function wide(text: string): string {
+  return text.replace(/[a-z0-9]/g, (each) => String.fromCodePoint((each.codePointAt(0) ?? 0) + 0xfee0));
+}
 
 const RUNS = { numRuns: 2_000 };
 

@@ -61,8 +61,8 @@ export function createAgentService(options: AgentServiceOptions): AgentService &
   return {
     create: (input, key) => create(client, input, key),
     fetchRun: (id, timeoutMs) => fetchRun(client, id, timeoutMs),
-    sendDecision: (run, approval, { verdict, reason }) =>
-      resolve(client, { run, approval, verdict, reason, denyWord: options.denyWord }),
+    sendDecision: (run, approval, { verdict, reason, asked = null }) =>
+      resolve(client, { run, approval, verdict, reason, asked, denyWord: options.denyWord }),
     health: () =>
       askHealth(client.health, {
         who: WHO,
@@ -89,7 +89,7 @@ async function fetchRun(client: Client, id: RunId, timeoutMs = client.timeoutMs)
   if (answer.status === 404) return { type: "missing", askedAt };
   if (!isSuccess(answer)) throw lookRefused(answer, options);
   await breathAt(answer.body);
-  const read = readRun(answer, id, askedAt);
+  const read = readRun(answer, id, { askedAt, now: options.now() });
   await breathAt(answer.body);
   if (read.ok) return { type: "snapshot", snapshot: read.value };
   throw new PortError(`${WHO} sent an answer that cannot be used: ${read.error}.`, {
@@ -129,7 +129,7 @@ async function create(client: Client, input: string, key: string): Promise<Snaps
     timeoutMs: client.timeoutMs,
   });
   if (!isSuccess(answer)) throw createRefused(answer, options);
-  const read = readCreated(answer, askedAt);
+  const read = readCreated(answer, { askedAt, now: options.now() });
   if (read.ok) return read.value;
   throw new PortError(`${WHO} took the task, but its answer cannot be used: ${read.error}.`, {
     applied: "maybe",

@@ -4,7 +4,7 @@
 import { STATUS_CODES } from "node:http";
 import { isRecord } from "../../domain/json.ts";
 import type { DecisionAnswer } from "../../ports.ts";
-import { idOf, readRecord, type SentDecision } from "./decision-record.ts";
+import { readRecord, type SentDecision } from "./decision-record.ts";
 import { readJson } from "./json-body.ts";
 import type { Answer } from "./http-client.ts";
 import { answerInWords, clean, retryAfterMs } from "./answer-words.ts";
@@ -52,10 +52,6 @@ function readSuccess(answer: Answer, sent: SentDecision, reader: Reader): Decisi
   if (body.trim() === "") return { type: "confirmed" };
   const json = readJson(body);
   if (!json.ok || !isRecord(json.value)) return unclear("not with a record of the approval");
-  const { id = null } = json.value;
-  // Some services answer with the run in the place of the approval.
-  if (id !== null && ![sent.approval, sent.run].some((ours) => ours === idOf(id)))
-    return unclear("it tells of another approval");
   const { error, contrary, doubt } = readRecord(json.value, sent);
   if (error !== null) return unclear(`it ${error}`);
   if (contrary !== null) {

@@ -1,19 +1,23 @@
 // What the body of an answer to a decision says about its outcome, in any field and however deeply nested. INTERFACE.md
-// documents neither the words of an approval's status nor an envelope, so a word that is not known to mean yes is a doubt.
+// documents neither the words of an approval's status nor an envelope, so each field must be known to say yes, or to say nothing
+// of the outcome. Anything else is a doubt.
 
 import type { Verdict } from "../../domain/approval.ts";
 import type { Json } from "../../domain/json.ts";
-import { isList, isRawNumber, isRecord, numberText } from "../../domain/json.ts";
+import { isList, isRawNumber, isRecord, isSameJson, numberText } from "../../domain/json.ts";
 import {
   CONTEXT_NAMES,
   ERROR_NAMES,
   FLAGS,
+  NEUTRAL_NAMES,
   OUTCOME_NAMES,
   RUN_GOES_ON,
+  TAKEN_IN,
   TEXT_NAMES,
   WORD_NAMES,
   wordsFor,
 } from "./decision-words.ts";
+import { approvalIdIn, recordIn } from "./pending-approvals.ts";
 
 export type SentDecision = {
   readonly run: string;
@@ -22,6 +26,8 @@ export type SentDecision = {
   /** The service's word for deny. */
   readonly denyWord: string;
   readonly reason: string;
+  /** What the service had listed of the approval: an answer that repeats it says nothing new. */
+  readonly asked: Json;
 };
 
 /** Errors and doubts come as our own words, which end «..., but it ». */
@@ -32,110 +38,150 @@ export type RecordSays = {
   readonly doubt: string | null;
 };
 
+type JsonRecord = { readonly [name: string]: Json };
+
 /** Far more values than an honest answer has. */
 const MAX_VALUES = 20_000;
+/** Longer texts are not searched for words. */
+const MAX_TEXT_CHARS = 100_000;
 /** What Go writes for a time that was never set. */
 const ZERO_TIME = /^0001-01-01T/;
+const TIME = /^\d{4}-\d\d-\d\d([T ][\d:.]+([+-][\d:]+|Z)?)?$/i;
 
 /** Whose state a record tells: the approval's, the run's, or that of something with another id. */
 type About = "approval" | "run" | "other";
 
-export function readRecord(record: { readonly [name: string]: Json }, sent: SentDecision): RecordSays {
+export function readRecord(record: JsonRecord, sent: SentDecision): RecordSays {
   const reader = new RecordReader(sent);
-  reader.record(record, aboutOf(record, sent, "approval"));
+  reader.about("approval", record);
   return reader.says();
 }
 
-function aboutOf(record: { readonly [name: string]: Json }, sent: SentDecision, outer: About): About {
-  const id = idOf(record["id"]);
-  if (id === null) return outer;
-  return id === sent.approval ? "approval" : id === sent.run ? "run" : "other";
+/** Ids may be numbers (`addresses.ts`). Null: no id. */
+function idOf(value: Json | undefined): string | null {
+  return typeof value === "string" ? value : numberText(value ?? null);
 }
 
-/** Ids may be numbers (`address.ts`). Null: no id. */
-export function idOf(value: Json | undefined): string | null {
-  return typeof value === "string" ? value : numberText(value ?? null);
+/** The ids that stand under this name, however it is written. */
+function idsNamed(record: JsonRecord, wanted: string): readonly string[] {
+  return Object.entries(record).flatMap(([name, value]) => {
+    const id = partsOf(name).join("_") === wanted ? idOf(value) : null;
+    return id === null ? [] : [id];
+  });
 }
 
 class RecordReader {
   readonly #sent: SentDecision;
-  readonly #yes: ReadonlySet<string>;
-  readonly #no: ReadonlySet<string>;
+  readonly #words: ReturnType<typeof wordsFor>;
+  readonly #asked: JsonRecord;
   #left = MAX_VALUES;
   #error: string | null = null;
   #contrary: string | null = null;
   #doubt: string | null = null;
   #saysYes = false;
+  #runGoesOn = false;
   #hasText = false;
+  #hasUnknown = false;
 
   constructor(sent: SentDecision) {
     this.#sent = sent;
-    const { yes, no } = wordsFor(sent.verdict, sent.denyWord.toLowerCase());
-    this.#yes = yes;
-    this.#no = no;
+    this.#words = wordsFor(sent.verdict, sent.denyWord.toLowerCase());
+    this.#asked = isRecord(sent.asked) ? recordIn(sent.asked) : {};
   }
 
   says(): RecordSays {
     const text = this.#hasText && !this.#saysYes ? "says in a text what became of it" : null;
-    return { error: this.#error, contrary: this.#contrary, doubt: this.#doubt ?? text };
+    const unknown =
+      this.#hasUnknown && !this.#saysYes && !this.#runGoesOn
+        ? "says something that Countersign does not know"
+        : null;
+    return { error: this.#error, contrary: this.#contrary, doubt: this.#doubt ?? text ?? unknown };
   }
 
-  record(record: { readonly [name: string]: Json }, about: About): void {
-    const run = idOf(record["run_id"]);
-    if (run !== null && run !== this.#sent.run) this.#doubts("tells of another run");
+  /** A record that is taken for the approval's must not be another's. */
+  about(expected: About, record: JsonRecord): void {
+    const about = this.#aboutOf(record, expected);
+    if (expected === "approval" && about === "other") this.#doubts("tells of another approval");
+    this.#record(record, about);
+  }
+
+  #aboutOf(record: JsonRecord, outer: About): About {
+    const { approval, run } = this.#sent;
+    const [ids, named] = [idsNamed(record, "id"), idsNamed(record, "approval_id")];
+    if (named.some((id) => id !== approval)) return "other";
+    if (ids.length === 0) return named.length > 0 ? "approval" : outer;
+    if (ids.every((id) => id === approval)) return "approval";
+    return ids.every((id) => id === run) ? "run" : "other";
+  }
+
+  #record(record: JsonRecord, about: About): void {
+    if (idsNamed(record, "run_id").some((id) => id !== this.#sent.run)) this.#doubts("tells of another run");
     for (const [name, value] of Object.entries(record)) this.#field(name, value, about);
   }
 
   #field(name: string, value: Json, about: About): void {
-    this.#left -= 1;
-    if (this.#left < 0) return this.#doubts("is too long to be judged");
+    if (this.#isTooLong()) return;
     const parts = partsOf(name);
     const [first = "", last = ""] = [parts[0], parts.at(-1)];
-    if (CONTEXT_NAMES.has(last)) return;
-    if (parts.join("_") === "pending_approvals") return this.#pendingApprovals(value);
     if (parts.some((part) => ERROR_NAMES.has(part))) return this.#errorField(value);
+    if (CONTEXT_NAMES.has(last)) return;
+    if (isListOfPending(parts, value)) return this.#pendingApprovals(value);
     if (last === "at" || last === "by") return this.#stamp(first, value, about);
-    if (TEXT_NAMES.has(last) && !isRecord(value) && !isList(value)) return this.#text(value);
+    const isScalar = !isRecord(value) && !isList(value);
+    if (isScalar && name === "run") return this.#runNamed(value);
+    if (isScalar && name === "approval" && idOf(value) === this.#sent.approval) return;
+    if (isScalar && TEXT_NAMES.has(last)) return this.#text(value);
+    if (name === "approval" && isScalar) return this.#outcome(value, about);
     if (parts.some((part) => OUTCOME_NAMES.has(part))) return this.#outcome(value, about);
     if (FLAGS.has(last)) return this.#flag(parts.includes("not") ? name : last, value, about);
-    this.#inside(value, namedAbout(last, about));
+    if (Object.hasOwn(this.#asked, name) && isSameJson(this.#asked[name] ?? null, value)) return;
+    this.#inside(value, last, namedAbout(last, about));
   }
 
-  /** Records and lists inside a record. Of a list that names our approval, the other records are about others. */
-  #inside(value: Json, about: About): void {
-    if (isRecord(value)) return this.record(value, aboutOf(value, this.#sent, about));
-    if (!isList(value)) return;
-    const ours = value.filter((item) => isRecord(item) && idOf(item["id"]) === this.#sent.approval);
+  /** Of a list that names our approval, the other records are about others. */
+  #inside(value: Json, name: string, about: About): void {
+    if (isRecord(value)) {
+      if (name === "approval") return this.about("approval", value);
+      return this.#record(value, this.#aboutOf(value, about));
+    }
+    if (!isList(value)) return this.#other(name, value, about);
+    const ours = value.filter((item) => isRecord(item) && approvalIdIn(item) === this.#sent.approval);
     for (const item of ours.length > 0 ? ours : value) {
-      this.#left -= 1;
-      if (this.#left < 0) return this.#doubts("is too long to be judged");
-      this.#inside(item, about);
+      if (this.#isTooLong()) return;
+      this.#inside(item, name === "approval" ? "approvals" : name, about);
     }
   }
 
+  #isTooLong(): boolean {
+    this.#left -= 1;
+    if (this.#left < 0) this.#doubts("is too long to be judged");
+    return this.#left < 0;
+  }
+
   #pendingApprovals(value: Json): void {
-    if (value === null) return;
-    const lists = (item: Json): boolean =>
-      idOf(isRecord(item) ? item["id"] : item) === this.#sent.approval || isList(item);
+    const { approval } = this.#sent;
+    const lists = (item: Json): boolean => {
+      if (item === null) return false;
+      const id = isList(item) ? null : approvalIdIn(item);
+      return id === null || id === approval;
+    };
     if (!isList(value) || value.some(lists)) this.#doubts("still lists the approval as pending");
   }
 
   #errorField(value: Json): void {
-    const empty =
-      value === null ||
-      value === false ||
-      value === 0 ||
-      (isList(value) && value.length === 0) ||
-      value === "";
+    const empty = isNothing(value) || (isList(value) && value.length === 0);
     if (!empty) this.#error ??= "reports an error";
   }
 
   /** «resolved_at», «denied_by»: set or not. */
   #stamp(first: string, value: Json, about: About): void {
-    const set = value !== null && value !== "" && value !== false && value !== 0;
-    const real = set && !(typeof value === "string" && ZERO_TIME.test(value));
+    const real = !isNothing(value) && !(typeof value === "string" && ZERO_TIME.test(value));
     if (real && first !== "pending" && FLAGS.has(first)) this.#word(first, about);
     else if (!real && first === "resolved") this.#hasText = true;
+  }
+
+  #runNamed(value: Json): void {
+    if (value !== null && idOf(value) !== this.#sent.run) this.#doubts("tells of another run");
   }
 
   /** The reason that was sent comes back in some records. */
@@ -148,32 +194,69 @@ class RecordReader {
     if (typeof value === "string") return this.#word(value, about);
     if (typeof value === "boolean") return this.#flag("ok", value, about);
     if (!isRecord(value)) return this.#doubts("gives an outcome that is not a word");
-    for (const [name, word] of Object.entries(value))
-      if (WORD_NAMES.has(name) && typeof word === "string") this.#word(word, about);
-    this.#inside(value, about);
+    const others = Object.entries(value).filter(([name, word]) => {
+      const isWord = WORD_NAMES.has(name) && typeof word === "string";
+      if (isWord) this.#word(word, about);
+      return !isWord;
+    });
+    this.#inside(Object.fromEntries(others), "", about);
   }
 
   #flag(name: string, value: Json, about: About): void {
     if (value === null) return;
-    if (isRecord(value) || isList(value)) return this.#inside(value, about);
+    if (isRecord(value) || isList(value)) return this.#inside(value, name, about);
     const text = (isRawNumber(value) ? value.rawJSON : String(value)).trim().toLowerCase();
-    if (text === "true" || text === "1") return this.#word(name, about);
-    if (text !== "false" && text !== "0") return this.#doubts("answers yes or no with another word");
-    if (this.#yes.has(name) || name === "accepted") this.#doubts("says that something was not done");
+    const isNo = text === "false" || text === "0";
+    if (TAKEN_IN.has(name)) {
+      if (!isNo && (text === "true" || Number(text) > 0 || TIME.test(text))) return;
+    } else if (text === "true" || text === "1") return this.#word(name, about);
+    if (!isNo) return this.#doubts("answers yes or no with another word");
+    if (this.#words.yes.has(name) || TAKEN_IN.has(name) || name === "accepted")
+      this.#doubts("says that something was not done");
+  }
+
+  /** A field whose name says nothing of the outcome, as far as is known. */
+  #other(name: string, value: Json, about: About): void {
+    if (value === null || value === "") return;
+    if (typeof value !== "string") {
+      if (typeof value === "boolean" || !NEUTRAL_NAMES.has(name))
+        this.#doubts("says something that Countersign does not know");
+      return;
+    }
+    const word = value.trim().toLowerCase();
+    // What is said of the run is told in whole texts, such as its title.
+    const whole = NEUTRAL_NAMES.has(name) || about === "run";
+    if (whole ? this.#words.bad.has(word) : this.#holdsBadWord(word))
+      return this.#doubts("does not say clearly what became of it");
+    if (!NEUTRAL_NAMES.has(name) && !TIME.test(value)) this.#hasUnknown = true;
+  }
+
+  #holdsBadWord(text: string): boolean {
+    if (text.length > MAX_TEXT_CHARS) return true;
+    return text.split(/[^\p{L}\p{N}]+/u).some((word) => this.#words.bad.has(word));
   }
 
   #word(value: string, about: About): void {
     const word = value.trim().toLowerCase();
     if (about === "run") {
-      if (!RUN_GOES_ON.has(word)) this.#doubts("gives a state of the run that may mean anything");
-    } else if (about === "approval" && this.#yes.has(word)) this.#saysYes = true;
-    else if (about === "approval" && this.#no.has(word)) this.#contrary ??= word;
+      if (RUN_GOES_ON.has(word)) this.#runGoesOn = true;
+      else this.#doubts("gives a state of the run that may mean anything");
+    } else if (about === "approval" && this.#words.yes.has(word)) this.#saysYes = true;
+    else if (about === "approval" && this.#words.no.has(word)) this.#contrary ??= word;
     else this.#doubts("does not say clearly what became of it");
   }
 
   #doubts(what: string): void {
     this.#doubt ??= what;
   }
+}
+
+const isNothing = (value: Json): boolean => [null, "", false, 0].some((each) => each === value);
+
+/** «pending_approvals» or «pending», unless that is a plain yes or no. */
+function isListOfPending(parts: readonly string[], value: Json): boolean {
+  if (isNothing(value) || !parts.includes("pending")) return false;
+  return parts.includes("approvals") || isList(value) || isRecord(value) || typeof value === "string";
 }
 
 function namedAbout(name: string, outer: About): About {

@@ -2,6 +2,8 @@
 
 import type { Verdict } from "../../domain/approval.ts";
 
+const words = (text: string): readonly string[] => text.split(" ");
+
 const APPROVED = ["approve", "approved", "allow", "allowed", "grant", "granted", "permitted", "authorized"];
 const DENIED = ["deny", "denied", "reject", "rejected", "decline", "declined"];
 /** Resolved, but neither approved nor denied. */
@@ -13,7 +15,18 @@ const TAKEN = ["ok", "okay", "success", "successful", "resolved", "processed", "
 /** What becomes of an approved action; of a denied one it would be bad news. */
 const CARRIED_OUT = ["confirmed", "applied", "executed", "completed", "done", "succeeded"];
 /** True is no good news. */
-const TROUBLE = ["pending", "failed", "blocked", "refused", "invalid", "forbidden", "disapproved", ...LAPSED];
+const TROUBLE = [
+  ...words("pending failed blocked refused invalid forbidden disapproved unauthorized"),
+  ...words("ignored skipped noop duplicate stale dropped unchanged superseded disallowed"),
+  ...LAPSED,
+];
+/** Words that turn what stands beside them into a no. */
+const NEGATIONS = ["no", "not", "never", "none", "nothing", "cannot", "without", "unable", "false", "error"];
+/** False, or none of them, is no good news; true says nothing of the outcome. */
+export const TAKEN_IN = new Set([
+  ...words("ack acked acknowledged valid changed effective recorded saved"),
+  ...words("stored updated modified affected matched"),
+]);
 
 /** States of a run that goes on, or has gone on, after its approval was resolved. */
 export const RUN_GOES_ON = new Set([
@@ -36,10 +49,14 @@ export const OUTCOME_NAMES = new Set([
   "verdict",
   "resolution",
   "answer",
+  "phase",
+  "disposition",
+  "effect",
 ]);
 /** What a record under one of those names calls its word. */
-export const WORD_NAMES = new Set(["name", "value", "code"]);
+export const WORD_NAMES = new Set(["name", "value", "code", "type", "kind", "word", "label"]);
 export const ERROR_NAMES = new Set([
+  "err",
   "error",
   "errors",
   "failure",
@@ -48,6 +65,8 @@ export const ERROR_NAMES = new Set([
   "fault",
   "problem",
   "violations",
+  "conflict",
+  "conflicts",
 ]);
 /** Free text may say yes or no; it is never read for its meaning. */
 export const TEXT_NAMES = new Set([
@@ -80,6 +99,18 @@ export const CONTEXT_NAMES = new Set([
   "tool",
   "user",
   "requester",
+  ...words("prompt instructions task history transcript conversation tools config settings logs"),
+]);
+/** They say what something is, when, where, whose or how much of it there is, unless their text is a word on the outcome. */
+export const NEUTRAL_NAMES = new Set([
+  ...words("id ids uuid object type kind name url uri href link self version"),
+  ...words("revision etag sequence seq index position date time timestamp ts created"),
+  ...words("ms seconds minutes duration elapsed latency timeout ttl attempt attempts"),
+  ...words("retries priority severity risk level category score step steps iteration"),
+  ...words("progress tokens usage cost price amount currency model region zone host"),
+  ...words("tenant workspace organization project team channel owner author approver"),
+  ...words("reviewer role service resource group session thread trace span locale"),
+  ...words("language source origin scope hash digest checksum nonce labels tags"),
 ]);
 export const FLAGS = new Set([
   ...APPROVED,
@@ -88,19 +119,25 @@ export const FLAGS = new Set([
   ...TAKEN,
   ...CARRIED_OUT,
   ...TROUBLE,
+  ...TAKEN_IN,
   "accepted",
 ]);
 
-/** The words that mean this verdict or no verdict at all, and those that mean another outcome. */
+/** The words that mean this verdict or no verdict at all, those that mean another outcome, and all that are no good news. */
 export function wordsFor(
   verdict: Verdict,
   denyWord: string,
-): { yes: ReadonlySet<string>; no: ReadonlySet<string> } {
+): { yes: ReadonlySet<string>; no: ReadonlySet<string>; bad: ReadonlySet<string> } {
   const denied = [...DENIED, denyWord];
-  return verdict === "approve"
-    ? {
-        yes: new Set([...APPROVED, ...TAKEN, ...CARRIED_OUT]),
-        no: new Set([...denied, ...LAPSED, ...CANCELED]),
-      }
-    : { yes: new Set([...denied, ...CANCELED, ...TAKEN]), no: new Set([...APPROVED, ...LAPSED]) };
+  const [yes, no] =
+    verdict === "approve"
+      ? [
+          [...APPROVED, ...TAKEN, ...CARRIED_OUT],
+          [...denied, ...LAPSED, ...CANCELED],
+        ]
+      : [
+          [...denied, ...CANCELED, ...TAKEN],
+          [...APPROVED, ...LAPSED],
+        ];
+  return { yes: new Set(yes), no: new Set(no), bad: new Set([...no, ...TROUBLE, ...NEGATIONS]) };
 }

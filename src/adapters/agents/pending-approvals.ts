@@ -10,7 +10,7 @@ import { faultWords } from "./json-body.ts";
 import { piecesOf } from "./json-pieces.ts";
 import type { Listed } from "./listing.ts";
 
-/** What an approval record that is no longer pending calls itself. Any other word is taken for pending. */
+/** What an approval record that is no longer pending calls itself. Any other word means pending. */
 const RESOLVED = new Set([
   "approved",
   "denied",
@@ -33,8 +33,9 @@ const SOURCE_CHARS = 2_000;
 type JsonRecord = { readonly [name: string]: Json };
 type Item = PendingApproval | UnreadableItem | null;
 
-export function readPending(items: readonly Listed[]): Pick<Snapshot, "pending" | "unreadable"> {
-  const read = items.flatMap(itemsOf);
+/** `now`: wall time. */
+export function readPending(items: readonly Listed[], now: number): Pick<Snapshot, "pending" | "unreadable"> {
+  const read = items.flatMap((item) => itemsOf(item, now));
   const unreadable = read.filter((item) => item !== null && "ids" in item);
   const spoiled = new Set(unreadable.flatMap(({ ids }) => ids));
   const byId = new Map<string, PendingApproval[]>();
@@ -48,15 +49,15 @@ export function readPending(items: readonly Listed[]): Pick<Snapshot, "pending" 
   return { pending: readable.flatMap(([, same]) => merged(same)), unreadable };
 }
 
-function itemsOf({ name, read, text }: Listed): Item[] {
+function itemsOf({ name, read, text }: Listed, now: number): Item[] {
   if (!read.ok)
     return [unreadable(text(), { code: read.error.type, why: faultWords(read.error) }, idsIn(text()))];
   const { value } = read;
   if (isList(value)) {
     const inner = value.map((each): Listed => ({ ...plain(each), name: null }));
-    return inner.flatMap(itemsOf);
+    return inner.flatMap((item) => itemsOf(item, now));
   }
-  return [itemOf(name, value, text)];
+  return [isRecord(value) ? recordItem({ name, value, text }, now) : bareItem(name, value, text)];
 }
 
 const plain = (value: Json): Omit<Listed, "name"> => ({
@@ -64,12 +65,12 @@ const plain = (value: Json): Omit<Listed, "name"> => ({
   text: () => JSON.stringify(value, null, 2),
 });
 
-/** Null: there is nothing, or it is resolved. */
-function itemOf(name: string | null, value: Json, text: () => string): Item {
-  if (value === null) return null;
-  if (!isRecord(value)) return bareItem(name, value, text);
+type Told = { readonly name: string | null; readonly value: JsonRecord; readonly text: () => string };
+
+/** Null: it is resolved. */
+function recordItem({ name, value, text }: Told, now: number): Item {
   const record = recordIn(value);
-  if (isResolved(record)) return null;
+  if (isResolved(record, now)) return null;
   const given = idIn(record) ?? idIn(value) ?? name;
   const id = serviceId(given);
   if (id === null) return unreadable(text(), idFault(given), []);
@@ -82,9 +83,11 @@ function itemOf(name: string | null, value: Json, text: () => string): Item {
   };
 }
 
-/** An id alone; or, in a record by id, what is asked. */
+/** An id alone; or, in a record by id, what is asked. Null: there is nothing. */
 function bareItem(name: string | null, value: Json, text: () => string): Item {
-  const id = serviceId(name ?? value);
+  if (value === null) return null;
+  // A 0 in the place of an id is rather nothing than an id.
+  const id = name === null && numberText(value) === "0" ? null : serviceId(name ?? value);
   if (name !== null && (value === "" || value === false || value === 0)) return null;
   if (id === null) return unreadable(text(), idFault(name ?? value), []);
   if (name === null) return { id: ApprovalId(id), action: null, requestedAt: null, content: value };
@@ -103,7 +106,13 @@ export function oddList(text: string): UnreadableItem {
   );
 }
 
-function recordIn(value: JsonRecord): JsonRecord {
+/** The id of a listed approval, whichever form the item has; null where none is found. */
+export function approvalIdIn(item: Json): string | null {
+  return serviceId(isRecord(item) ? idIn(recordIn(item)) : item);
+}
+
+/** The record of an approval inside another, or the value itself. */
+export function recordIn(value: JsonRecord): JsonRecord {
   if (idIn(value) !== null) return value;
   const inner = RECORD_NAMES.map((name) => value[name]).find((each) => each !== undefined && isRecord(each));
   return inner !== undefined && isRecord(inner) ? inner : value;
@@ -118,18 +127,32 @@ function idFault(id: Json): { code: string; why: string } {
   return { code: "odd-id", why: "its id cannot stand in an address of the service" };
 }
 
-/** In doubt it is pending: no approval is lost for a word or a time that nobody understands. */
-function isResolved({ status, resolved_at }: JsonRecord): boolean {
-  const word = typeof status === "string" ? status.toLowerCase() : "";
-  if (word === "pending") return false;
-  return RESOLVED.has(word) || isTime(resolved_at ?? null);
+/** In doubt it is pending: no approval is lost for a word or a time that nobody understands. A known word tells; a time does
+ * only where there is no word. */
+function isResolved({ status = null, resolved_at = null }: JsonRecord, now: number): boolean {
+  const word = typeof status === "string" ? status.trim().toLowerCase() : status;
+  if (typeof word === "string" && word !== "") return RESOLVED.has(word);
+  const noWord = word === null || word === "" || word === false || numberText(word) === "0";
+  return noWord && isPast(resolved_at, now);
 }
 
-/** After the beginning of 1970, so neither zero nor a language's zero time (`0001-01-01T00:00:00Z`). */
-function isTime(value: Json): boolean {
+/** The service's clock may be ahead of ours by so much. */
+const MAX_CLOCK_SKEW_MS = 5 * 60_000;
+/** Numbers below it are seconds since 1970: as milliseconds they would all lie in the first years. */
+const MIN_MS = 100_000_000_000;
+
+/** After the beginning of 1970, so neither zero nor a language's zero time (`0001-01-01T00:00:00Z`), and not still to come. */
+function isPast(value: Json, now: number): boolean {
+  const time = timeOf(value);
+  return time > 0 && time <= now + MAX_CLOCK_SKEW_MS;
+}
+
+/** Milliseconds since 1970; NaN: it is no time. */
+function timeOf(value: Json): number {
   const digits = numberText(value);
-  if (digits !== null) return Number(digits) > 0;
-  return typeof value === "string" && Date.parse(value) > 0;
+  if (digits === null) return typeof value === "string" ? Date.parse(value) : NaN;
+  const time = Number(digits);
+  return time < MIN_MS ? time * 1_000 : time;
 }
 
 /** Every id that one or the other reader would find in it. */

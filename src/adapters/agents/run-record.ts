@@ -13,23 +13,29 @@ import { type Listed, listedIn, listedInSource } from "./listing.ts";
 import { oddList, readPending } from "./pending-approvals.ts";
 
 /** The answer to `GET run`; the error says what is wrong with it. */
-export function readRun(answer: Body, asked: RunId, askedAt: number): Result<Snapshot, string> {
-  const read = readRecord(answer, null, askedAt);
+export function readRun(answer: Body, asked: RunId, looked: Looked): Result<Snapshot, string> {
+  const read = readRecord(answer, null, looked);
   if (!read.ok || read.value.id === asked) return read;
   return err("it tells of another run");
 }
 
 /** The answer to `POST runs`. A missing status means `queued` (INTERFACE.md §4). */
-export function readCreated(answer: Body, askedAt: number): Result<Snapshot, string> {
-  return readRecord(answer, "queued", askedAt);
+export function readCreated(answer: Body, looked: Looked): Result<Snapshot, string> {
+  return readRecord(answer, "queued", looked);
 }
 
+/** `askedAt`: when we began to ask (monotonic). `now`: wall time. */
+type Looked = { readonly askedAt: number; readonly now: number };
 type Body = Pick<Answer, "body" | "spoiled">;
 type Fields = { readonly [name: string]: Json };
 /** `listed` is null where the answer has no list of approvals, and its text where it is neither a list nor a record. */
 type Told = { readonly fields: Fields; readonly listed: readonly Listed[] | null | string };
 
-function readRecord(answer: Body, otherwise: string | null, askedAt: number): Result<Snapshot, string> {
+function readRecord(
+  answer: Body,
+  otherwise: string | null,
+  { askedAt, now }: Looked,
+): Result<Snapshot, string> {
   const told = readWhole(answer) ?? readInPieces(answer);
   if (typeof told === "string") return err(told);
   const { id: givenId, status: givenStatus, input, output, completed_at, ...rest } = told.fields;
@@ -47,7 +53,7 @@ function readRecord(answer: Body, otherwise: string | null, askedAt: number): Re
     input: textOrNull(input),
     output: outputText(output),
     completedAt: textOrNull(completed_at),
-    ...pendingOf(told.listed, status),
+    ...pendingOf(told.listed, status, now),
     extra: { ...extra, ...odd },
     askedAt,
   });
@@ -119,8 +125,12 @@ function notJson(body: string): string {
   return isJson(body) ? "it is not a record" : faultWords({ type: "not-json" });
 }
 
-function pendingOf(listed: Told["listed"], status: string): Pick<Snapshot, "pending" | "unreadable"> {
-  if (listed !== null && typeof listed !== "string") return readPending(listed);
+function pendingOf(
+  listed: Told["listed"],
+  status: string,
+  now: number,
+): Pick<Snapshot, "pending" | "unreadable"> {
+  if (listed !== null && typeof listed !== "string") return readPending(listed, now);
   if (listed !== null) return { pending: null, unreadable: [oddList(listed)] };
   return { pending: status === "awaiting_approval" ? null : [], unreadable: [] };
 }

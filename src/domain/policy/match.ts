@@ -2,8 +2,8 @@
 
 import type { Json } from "../json.ts";
 import type { Facts, When } from "./policy.ts";
-import { everyValue, plainValues, type Scalar, stepsOf } from "./readings.ts";
-import { foldForMatching, isExactly, mayBe, type Pattern, textOf } from "../text/pattern.ts";
+import { everyValue, type FoldName, plainValues, type Scalar, stepsOf } from "./readings.ts";
+import { foldForMatching, foldName, isExactly, mayBe, type Pattern, textOf } from "../text/pattern.ts";
 
 export type Match = "every" | "some" | "none";
 
@@ -12,8 +12,9 @@ export type Matcher = (when: When) => Match;
 
 /** All conditions must hold. */
 export function matcher(facts: Facts): Matcher {
-  const fieldOf = remembered((path) => readField(facts.content, path));
-  const action = readAction(facts);
+  const fold = remembered(foldName);
+  const fieldOf = remembered((path) => readField(facts.content, path, fold));
+  const action = readAction(facts, fold);
   const input: Readings = {
     plain: facts.input !== "",
     values: facts.input === "" ? [] : [read(facts.input)],
@@ -44,14 +45,14 @@ function read(value: Scalar): Reading {
   return { value, asRead: () => (known ??= foldForMatching(textOf(value))) };
 }
 
-function readField(content: Json, path: string): Readings {
+function readField(content: Json, path: string, fold: FoldName): Readings {
   const steps = stepsOf(path);
-  return { plain: plainValues(content, steps) !== null, values: everyValue(content, steps).map(read) };
+  return { plain: plainValues(content, steps) !== null, values: everyValue(content, steps, fold).map(read) };
 }
 
 /** Also what a record or a list in the place of the action holds. */
-function readAction({ action, content }: Facts): Readings {
-  const values = [...(action === null ? [] : [action]), ...everyValue(content, ["action"])];
+function readAction({ action, content }: Facts, fold: FoldName): Readings {
+  const values = [...(action === null ? [] : [action]), ...everyValue(content, ["action"], fold)];
   return { plain: action !== null, values: [...new Set(values)].map(read) };
 }
 

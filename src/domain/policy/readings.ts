@@ -1,5 +1,6 @@
 // Everything that a part of a request may be read as. A service, and whoever wrote its code, may read `a.b` as a path or as a name,
-// a list as its first element, or a record inside a record as the request itself; a policy must not be fooled by any of it.
+// a list as its first element, a record inside a record as the request itself, or `Env` as `env` (Go's decoder does); a policy must
+// not be fooled by any of it.
 
 import { isList, isRawNumber, isRecord, type Json, type RawNumber } from "../json.ts";
 
@@ -25,24 +26,31 @@ export function plainValues(content: Json, steps: readonly string[]): readonly S
   return inner === undefined ? null : plainValues(inner, rest);
 }
 
-/** Every text, number, true and false at or below the path, wherever in the request the path begins and however it is split. */
-export function everyValue(content: Json, steps: readonly string[]): readonly Scalar[] {
+/** What is the same of names that may be taken for each other (`foldName`). */
+export type FoldName = (name: string) => string;
+
+/** Every text, number, true and false at or below the path, wherever in the request the path begins, however it is split and
+ * however its names are written. */
+export function everyValue(content: Json, steps: readonly string[], fold: FoldName): readonly Scalar[] {
   const found: Scalar[] = [];
   const seek = (value: Json): void => {
-    if (isRecord(value)) for (const each of valuesAt(value, steps)) gather(each, found);
+    if (isRecord(value)) for (const each of valuesAt(value, steps, fold)) gather(each, found);
     for (const inner of innerOf(value)) seek(inner);
   };
   seek(content);
   return found;
 }
 
-function valuesAt(value: Json, steps: readonly string[]): readonly Json[] {
+function valuesAt(value: Json, steps: readonly string[], fold: FoldName): readonly Json[] {
   if (steps.length === 0) return [value];
-  if (isList(value)) return value.flatMap((element) => valuesAt(element, steps));
+  if (isList(value)) return value.flatMap((element) => valuesAt(element, steps, fold));
   if (!isRecord(value)) return [];
-  return steps.flatMap((_step, index) => {
-    const name = steps.slice(0, index + 1).join(".");
-    return Object.hasOwn(value, name) ? valuesAt(value[name] ?? null, steps.slice(index + 1)) : [];
+  const wanted = steps.map((_step, index) => fold(steps.slice(0, index + 1).join(".")));
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const folded = fold(name);
+    return wanted.flatMap((each, index) =>
+      each === folded ? valuesAt(inner, steps.slice(index + 1), fold) : [],
+    );
   });
 }
 

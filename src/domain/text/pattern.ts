@@ -17,6 +17,17 @@ export function foldForMatching(text: string): string {
   return unseenRemoved(form).toLowerCase().replace(/\s+/g, " ").trim();
 }
 
+/** No program takes a longer name (characters) for a short one. */
+const MAX_NAME_CHARS = 1_000;
+
+/** What field names have in common that some program takes for the same: whatever the case, form, separators and invisible
+ * characters. */
+export function foldName(name: string): string {
+  if (/^[a-z0-9]*$/.test(name) || name.length > MAX_NAME_CHARS) return name;
+  const folded = foldForMatching(foldForMatching(name).toUpperCase()).replace(/[^\p{L}\p{N}]+/gu, "");
+  return folded === "" ? name : folded;
+}
+
 /** Both are folded. Takes time in proportion to the sum of the two lengths. */
 export function matchesPattern(pattern: string, text: string): boolean {
   const parts = pattern.split("*");

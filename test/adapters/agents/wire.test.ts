@@ -5,9 +5,10 @@ import { MAX_SERVICE_ID_CHARS, RunId } from "#src/domain/ids.ts";
 import { canonicalJson, parseJson } from "#src/domain/json.ts";
 
 const id = RunId("run_1");
+const LOOKED = { askedAt: 7, now: Date.UTC(2026, 10, 20, 12, 0, 0) };
 const text = (body: string) => ({ body, spoiled: null });
 const read = (fields: object) =>
-  readRun(text(JSON.stringify({ id, status: "awaiting_approval", ...fields })), id, 7);
+  readRun(text(JSON.stringify({ id, status: "awaiting_approval", ...fields })), id, LOOKED);
 
 function pendingOf(items: unknown, status = "awaiting_approval") {
   const result = read({ status, pending_approvals: items });
@@ -64,7 +65,7 @@ describe("a run", () => {
   });
 
   test("may have a number for its id", () => {
-    expect(readRun(text('{"id":42,"status":"queued"}'), RunId("42"), 7)).toMatchObject({
+    expect(readRun(text('{"id":42,"status":"queued"}'), RunId("42"), LOOKED)).toMatchObject({
       value: { id: "42" },
     });
   });
@@ -81,13 +82,13 @@ describe("a run", () => {
     ["half a record", '{"id":"run_1","sta'],
     ["a page", "<html>"],
   ])("is not read out of %s", (_what, body) => {
-    expect(readRun(text(body), id, 7)).toMatchObject({ ok: false });
+    expect(readRun(text(body), id, LOOKED)).toMatchObject({ ok: false });
   });
 });
 
 describe("a created run", () => {
   test("is queued where the service gives no state", () => {
-    expect(readCreated(text('{"id":"run_1"}'), 7)).toMatchObject({
+    expect(readCreated(text('{"id":"run_1"}'), LOOKED)).toMatchObject({
       ok: true,
       value: { id, status: "queued", askedAt: 7 },
     });
@@ -96,12 +97,12 @@ describe("a created run", () => {
   test.each(["..", ".", "", "\ud800", "x".repeat(MAX_SERVICE_ID_CHARS + 1)])(
     "has no id that cannot stand in an address: %j",
     (odd) => {
-      expect(readCreated(text(JSON.stringify({ id: odd })), 7)).toMatchObject({ ok: false });
+      expect(readCreated(text(JSON.stringify({ id: odd })), LOOKED)).toMatchObject({ ok: false });
     },
   );
 
   test("keeps an odd id that can be encoded", () => {
-    expect(readCreated(text(JSON.stringify({ id: "a/../b?c#d é" })), 7)).toMatchObject({
+    expect(readCreated(text(JSON.stringify({ id: "a/../b?c#d é" })), LOOKED)).toMatchObject({
       value: { id: "a/../b?c#d é" },
     });
   });
@@ -116,7 +117,7 @@ function listing(items: string | Buffer, more = "") {
   ]);
   const valid = isUtf8(bytes);
   const body = { body: bytes.toString(), spoiled: valid ? null : bytes.toString("latin1") };
-  const result = readRun(body, id, 7);
+  const result = readRun(body, id, LOOKED);
   if (!result.ok) throw new Error(result.error);
   return result.value;
 }
@@ -205,13 +206,13 @@ describe("a field of the run that cannot be read", () => {
     ['{"a":1,"a":2}', '{"a":1,"a":2}'],
   ])("is shown all the same where it is the output: %s", (output, shown) => {
     const body = `{"id":"run_1","status":"succeeded","output":${output}}`;
-    expect(readRun(text(body), id, 7)).toMatchObject({ value: { output: shown, extra: {} } });
+    expect(readRun(text(body), id, LOOKED)).toMatchObject({ value: { output: shown, extra: {} } });
   });
 
   test("makes the whole answer useless where it stands twice", () => {
     const body =
       '{"id":"run_1","status":"awaiting_approval","pending_approvals":["a"],"pending_approvals":[]}';
-    expect(readRun(text(body), id, 7)).toEqual({
+    expect(readRun(text(body), id, LOOKED)).toEqual({
       ok: false,
       error: 'the name "pending_approvals" stands twice in one of its records',
     });

@@ -1,0 +1,179 @@
+// Which records in an answer to a decision confirm it: every field of them must be known to say yes, or to say nothing of it.
+
+import { describe, expect, test } from "vitest";
+import { readDecisionAnswer } from "#src/adapters/agents/decision-answer.ts";
+import type { SentDecision } from "#src/adapters/agents/decision-record.ts";
+
+const READER = { who: "The agent service", apiKey: "canary-key-5f1c9a", now: () => 0 };
+const APPROVED: SentDecision = {
+  run: "run_1",
+  approval: "a1",
+  verdict: "approve",
+  denyWord: "deny",
+  reason: "because",
+  asked: null,
+};
+const DENIED: SentDecision = { ...APPROVED, verdict: "deny" };
+
+function answered(body: object, sent = APPROVED) {
+  const answer = { status: 200, body: JSON.stringify(body), spoiled: null, retryAfter: null };
+  return readDecisionAnswer(answer, sent, READER).type;
+}
+
+describe("a decision is not confirmed by a record", () => {
+  test.each([
+    { status: "approved", approval_id: "some-other" },
+    { status: "approved", approvalId: "some-other" },
+    { id: "a1", approval_id: "some-other" },
+    { approval: { approval_id: "some-other" } },
+    { approval: "some-other" },
+    { runId: "run_2" },
+    { run: "run_2" },
+    { status: "approved", ID: "some-other" },
+  ])("of something else: %j", (body) => {
+    expect(answered(body)).toBe("unsure");
+  });
+
+  test.each([
+    [{ approval_id: "a1" }],
+    [{ approvalId: "a1" }],
+    [{ approval: { id: "a1" } }],
+    [{ data: { approval_id: "a1" } }],
+    [{}],
+    { items: [{ id: "a1" }] },
+    { a1: { action: "rm" } },
+    "a1",
+  ])("that still lists it: %j", (list) => {
+    expect(answered({ id: "run_1", status: "running", pending_approvals: list })).toBe("unsure");
+    expect(answered({ id: "run_1", status: "running", pending: list })).toBe("unsure");
+    expect(answered({ id: "run_1", status: "running", pendingApprovals: list })).toBe("unsure");
+  });
+
+  test.each(
+    "ignored skipped noop duplicate unauthorized conflict dropped stale unchanged dry_run needs_second_approval whatever"
+      .split(" ")
+      .map((name) => [name, true] as const),
+  )("whose flag %s is %j", (name, value) => {
+    expect(answered({ id: "a1", [name]: value })).toBe("unsure");
+    expect(answered({ id: "a1", status: "approved", [name]: value })).toBe("unsure");
+    expect(answered({ id: "run_1", status: "running", [name]: value })).toBe("unsure");
+  });
+
+  test.each(
+    "ack acknowledged valid changed effective recorded saved updated modified affected accepted whatever".split(
+      " ",
+    ),
+  )("whose flag %s is false or 0", (name) => {
+    for (const value of [false, 0]) {
+      expect(answered({ id: "a1", [name]: value })).toBe("unsure");
+      expect(answered({ id: "a1", status: "approved", [name]: value })).toBe("unsure");
+    }
+  });
+
+  test.each([
+    "response",
+    "reply",
+    "text",
+    "description",
+    "err",
+    "answer",
+    "body",
+    "content",
+    "whatever",
+    "0",
+  ])("whose field %s holds a no or an unknown word", (name) => {
+    for (const word of ["no", "not done", "forbidden", "held"])
+      expect(answered({ id: "a1", [name]: word })).toBe("unsure");
+    for (const word of ["no", "It was not done", "forbidden"])
+      expect(answered({ id: "a1", status: "approved", [name]: word })).toBe("unsure");
+  });
+
+  test.each(["phase", "disposition", "effect", "final_state", "type", "kind", "title"])(
+    "whose field %s says another outcome",
+    (name) => {
+      expect(answered({ id: "a1", [name]: "denied" })).not.toBe("confirmed");
+      expect(answered({ id: "a1", status: "approved", [name]: "denied" })).not.toBe("confirmed");
+    },
+  );
+
+  test.each([
+    { outcome: { type: "denied" } },
+    { outcome: { kind: "Denied" } },
+    { title: "Forbidden", type: "about:blank" },
+    { conflict: true, id: "a1" },
+    { err: "no" },
+    { votes_needed: 2, status: "approved" },
+    { count: 0 },
+    { list: ["denied"] },
+    { tags: ["denied"] },
+  ])("that says something else: %j", (body) => {
+    expect(answered(body)).not.toBe("confirmed");
+  });
+
+  test("that says approved where it was denied", () => {
+    for (const body of [{ whatever: "approved" }, { type: "approved" }, { phase: "approved" }])
+      expect(answered(body, DENIED)).not.toBe("confirmed");
+  });
+});
+
+describe("a decision is confirmed by a record", () => {
+  const OUTPUT = "It could not be done before. Denied twice, failed once.";
+
+  test.each([
+    { id: "run_1", status: "running" },
+    { id: "run_1", status: "working", output: OUTPUT, input: "deny all", created_at: "2026-11-20T10:00:00Z" },
+    { id: "run_1", status: "running", output: { ok: false, note: OUTPUT }, pending_approvals: [] },
+    { id: "run_1", status: "running", agent: { name: "no-op" }, metadata: { dry: true }, model: "m-1" },
+    {
+      id: "run_1",
+      status: "in_progress",
+      progress: 0.4,
+      step: 3,
+      total_tokens: 1_200,
+      url: "https://a.test/1",
+    },
+    {
+      id: "run_1",
+      status: "running",
+      pending_approvals: [{ approval_id: "a2" }, { approval: { id: "a3" } }],
+    },
+    { id: "run_1", status: "running", thread_title: "Tidy up" },
+    { run: { id: "run_1", status: "running" }, approval: { id: "a1", status: "approved" } },
+  ])("of its run: %j", (body) => {
+    expect(answered(body)).toBe("confirmed");
+  });
+
+  test.each([
+    { id: "a1", object: "approval", type: "tool_call", status: "approved", created: 1_795_324_167 },
+    { approval_id: "a1", run_id: "run_1", decision: "approve", decided_by: "U0BEN", reason: "because" },
+    {
+      id: "a1",
+      action: "deny all",
+      requested_at: "2026-11-20T10:00:00Z",
+      resolved_at: "2026-11-20T10:00:01Z",
+    },
+    { id: "a1", name: "rotate", labels: ["db"], version: 2, expires_at: "2026-11-21T10:00:00Z" },
+    { approval: "a1", run: "run_1", updated: 1, recorded: true, ack: true, skipped: false },
+    { success: true, message: "You need not do anything.", timestamp: "2026-11-20T10:00:01Z" },
+    { id: "a1", status: "approved", updated: "2026-11-20T10:00:01Z", resolution_note: "because" },
+  ])("of the approval: %j", (body) => {
+    expect(answered(body)).toBe("confirmed");
+  });
+
+  test("that repeats the request's own fields", () => {
+    const asked = {
+      id: "a1",
+      action: "rm",
+      destructive: true,
+      hosts: 12,
+      advice: "not by hand",
+      applied: false,
+    };
+    const { applied, ...fields } = asked;
+    expect(answered({ ...fields, status: "approved" }, { ...APPROVED, asked })).toBe("confirmed");
+    expect(answered({ approval: fields }, { ...APPROVED, asked: { approval: asked } })).toBe("confirmed");
+    expect(answered({ ...fields, hosts: 13 }, { ...APPROVED, asked })).toBe("unsure");
+    // Words on the outcome are no part of a request, whoever wrote it.
+    expect(answered({ ...fields, applied }, { ...APPROVED, asked })).toBe("unsure");
+  });
+});
