@@ -198,7 +198,10 @@ export type ApproverCount = {
 };
 
 /** Of approvals that nobody has looked at yet, and of those from before there were policies. */
-export const BUILT_IN_APPLIED_RULE: AppliedRule = { version: BUILT_IN.version, rule: keptRule(BUILT_IN_RULE) };
+export const BUILT_IN_APPLIED_RULE: AppliedRule = {
+  version: BUILT_IN.version,
+  rule: keptRule(BUILT_IN_RULE),
+};
 
 /** Nothing more will be sent or awaited for this approval. */
 export function isSettled(approval: Approval): boolean {
