@@ -149,13 +149,13 @@ describe("a submitted decision", () => {
     expect(result).toEqual({ ok: false, error: { type: "changed", was, now: approval.request } });
   });
 
-  test.each<[string, Delivery, boolean]>([
-    ["on its way", { type: "sending", at: NOON, tries: 1, lost: false }, true],
-    ["confirmed", { type: "confirmed", at: NOON, stillListed: null }, true],
-    ["refused by the service", { type: "refused", at: NOON, words: "no", absent: false }, false],
-    ["resolved elsewhere", { type: "elsewhere", at: NOON, words: "" }, false],
-    ["not confirmed", { type: "unconfirmed", at: NOON, cause: "run-missing" }, false],
-  ])("once more, when the first was %s, counts as recorded: %s", (_what, delivery, known) => {
+  test.each<[string, boolean, Delivery]>([
+    ["on its way", true, { type: "sending", at: NOON, tries: 1, lost: false }],
+    ["confirmed", true, { type: "confirmed", at: NOON, stillListed: null }],
+    ["refused by the service", false, { type: "refused", at: NOON, words: "no", absent: false }],
+    ["resolved elsewhere", false, { type: "elsewhere", at: NOON, words: "" }],
+    ["not confirmed", false, { type: "unconfirmed", at: NOON, cause: "run-missing" }],
+  ])("once more, when the first was %s, counts as recorded: %s", (_what, known, delivery) => {
     const first = decide(open, submission, contextAt());
     const made = first.ok ? findApproval(first.value, approval.id) : null;
     if (made?.state.type !== "decided") throw new Error("the first is refused");

@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { createRequestVerifier, type ReplayCache } from "#src/adapters/slack/request-verifier.ts";
-import { FORM, sign } from "../../attacks/knock.ts";
+import { FORM, knockOn, requestOf, sign } from "../../attacks/knock.ts";
 import { NOON } from "../../make/run.ts";
 
 const SECRET = "a secret of nobody";
@@ -54,7 +54,7 @@ async function serve(behind: RequestListener) {
     });
     return response.status;
   };
-  return { clock, send };
+  return { clock, send, url: `http://127.0.0.1:${port}` };
 }
 
 const answers =
@@ -98,4 +98,13 @@ test("a signature is good for five minutes either way, and not a second longer",
   expect(await send(NOON + 5 * MINUTE)).toBe(200);
   expect(await send(NOON - 5 * MINUTE - 1_000)).toBe(401);
   expect(await send(NOON + 5 * MINUTE + 1_000)).toBe(401);
+});
+
+test("a signature that is given twice is none, even the same one", async () => {
+  const { url } = await serve(answers());
+  const timestamp = String(NOON / 1_000);
+  const twice = [`x-slack-signature: ${sign(SECRET, timestamp, "text=help")}`];
+  const knock = { body: "text=help", timestamp };
+  expect(await knockOn(url, requestOf({ ...knock, headers: twice }, SECRET))).toMatchObject({ status: 401 });
+  expect(await knockOn(url, requestOf(knock, SECRET))).toMatchObject({ status: 200 });
 });
