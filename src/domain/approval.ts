@@ -1,5 +1,5 @@
-// One approval as we remember it. The moves between its states are the functions of approval-moves.ts, called by decide,
-// fold and settle alone; nothing else builds a next state.
+// One approval as we remember it. The transitions between its states are the functions of approval-transitions.ts; nothing else
+// builds a next state.
 //
 //   pending ──decide──► decided ──(held, delivery)──► confirmed | elsewhere | unconfirmed
 //   (votes)                │ undone while it is held

@@ -1,4 +1,4 @@
-// Every «no» in plain words: what happened, what it means, what to do. One exhaustive function for each kind.
+// Every «no» in plain words: what happened, what it means, what to do. The compiler checks that none is left out.
 
 import type { Decision } from "../../../domain/approval.ts";
 import type { Refusal } from "../../../domain/authorization.ts";
@@ -99,7 +99,7 @@ export function refusalTitle(refusal: Refusal): string {
   return refusal.type === "too-late" ? "Not taken back" : "Nothing was sent";
 }
 
-/** The same for a field error in a modal, where Slack draws no markup. `nameOf` is not known there, so nobody is named. */
+/** The same for a field error in a modal, where Slack draws no markup, so a mention would stand there as an id: no one is named. */
 export function refusalPlain(refusal: Refusal): string {
   if (refusal.type === "already-decided") {
     const what = refusal.decision.verdict === "approve" ? "approved" : "denied";
