@@ -1,4 +1,5 @@
-// What the use cases need of the outside world, in domain words. No Slack, SQL or HTTP word stands here.
+// What the use cases need of the outside world, in domain words. Slack's messages, files and people are part of that domain; no SQL
+// and no call of an API stands here.
 
 import type { Verdict } from "./domain/approval.ts";
 import type { Person } from "./domain/authorization.ts";

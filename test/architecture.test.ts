@@ -150,6 +150,15 @@ const BANS: readonly Ban[] = [
       /^(src\/adapters\/(agents|store|policy-file)|src\/cli|sandbox)\//.test(path),
   },
   {
+    what: "a state of an approval built beside its transitions",
+    pattern:
+      /\bdelivery: \{|\bstate: \{(?! readonly)|\btype: "(closed", cause|decided", decision)\b|\{ type: "pending" \}|\bvotes: (?!readonly)\S|\.\.\.approval,[^}]*\b(state|votes|delivery)\b/,
+    allowed: (path) =>
+      path === "src/domain/approval-transitions.ts" ||
+      path.startsWith("src/adapters/store/") ||
+      inSandbox(path),
+  },
+  {
     what: "the environment read outside the shell commands",
     pattern: /process\.env|process\["env"\]|\benv\b[^;]*from "node:process"/,
     // The sandbox starts the bot with its own PATH.
@@ -308,6 +317,17 @@ describe("the check finds", () => {
 
   test.each([
     ["src/engine/a.ts", 'import { z } from "zod";', "zod away from the borders"],
+    ...[
+      'const next = { ...approval, state: { type: "pending" } };',
+      'const state = { type: "closed", cause: "expired", at: now } as const;',
+      'const state = { ...before, delivery: { type: "recorded" } };',
+      "const next = { ...approval, votes: [] };",
+      "const next = { ...approval, votes, past };",
+    ].map((text): [string, string, string] => [
+      "src/usecases/a.ts",
+      text,
+      "a state of an approval built beside its transitions",
+    ]),
     ["src/app.ts", 'const home = process.env["HOME"];', "the environment read outside the shell commands"],
     [
       "src/adapters/slack/a.ts",

@@ -1,7 +1,7 @@
 // The audit's lines about what nobody submitted just now: one before a decision is sent, one when something became of it, one
 // when an approval closes undecided, one when time is up and the policy itself denies.
 
-import { earlierVotes, sentReason } from "../domain/approval-transitions.ts";
+import { mapDecisions, earlierVotes, sentReason } from "../domain/approval-transitions.ts";
 import { type Approval, type Decision, isFinal, isSettled, type PastDecision } from "../domain/approval.ts";
 import type { AuditMark } from "../domain/audit/hash-chain.ts";
 import type { Context } from "../domain/context.ts";
@@ -145,11 +145,7 @@ function withEntries(run: Run, entries: readonly AuditEntry[], marks: readonly A
 function withEntry(approval: Approval, told: AuditEntry, seq: number): Approval {
   const afterAudit = (decision: Decision): Decision =>
     decision.entry === undefined && isSame(decision, told) ? { ...decision, entry: seq } : decision;
-  const { state } = approval;
-  const votes = approval.votes.map(afterAudit);
-  return state.type === "decided"
-    ? { ...approval, votes, state: { ...state, decision: afterAudit(state.decision) } }
-    : { ...approval, votes };
+  return mapDecisions(approval, afterAudit);
 }
 
 function isSame({ by, verdict, reason, digest }: Decision, told: AuditEntry): boolean {

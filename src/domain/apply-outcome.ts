@@ -1,4 +1,4 @@
-// What became of an effect. `begin` marks it before its first byte leaves, `settle` folds in what came of it.
+// What became of an effect. `markSending` marks it before its first byte leaves, `applyOutcome` folds in what came of it.
 
 import { withDelivery } from "./approval-transitions.ts";
 import { answeredBefore } from "./approval.ts";

@@ -1,4 +1,5 @@
-// The moves between the states of an approval: approval.ts draws them.
+// The transitions between the states of an approval: approval.ts draws them. Only this file builds a next state, a next delivery or
+// a next list of votes; test/architecture.test.ts holds it to that.
 
 import {
   type Approval,
@@ -71,6 +72,16 @@ export function reopen(
   };
 }
 
+/** The same request again, under a new card version: `gone` gives way, and the votes that are left still count. */
+export function reopenWithVotes(
+  approval: Approval,
+  nonce: Nonce,
+  { gone, left }: { readonly gone: readonly PastDecision[]; readonly left: readonly Decision[] },
+): Approval {
+  const open = reopen(approval, approval.request, nonce, null);
+  return { ...open, past: [...open.past, ...gone.flatMap(votesBehind)], votes: left };
+}
+
 /** A decision that rests on several approvals gives way as all of them, the last one last. */
 function votesBehind({ decision, ...why }: PastDecision): PastDecision[] {
   const { votes = [], ...last } = decision;
@@ -94,6 +105,13 @@ export function voidAndClose(
   return close({ ...approval, past }, because, now);
 }
 
+/** The stored record was changed: also what it calls confirmed is closed, since only the audit can tell what was. */
+export function closeAsTampered(approval: Approval, now: number): Approval {
+  const { audited: _audited, ...rest } = approval;
+  const state = { type: "closed", cause: "tampered", at: now } as const;
+  return { ...rest, votes: [], readers: [], past: [], approverCount: null, state };
+}
+
 export function withDelivery(approval: Approval, decision: Decision, delivery: Delivery): Approval {
   return { ...approval, state: { type: "decided", decision, delivery } };
 }
@@ -113,6 +131,20 @@ export function withDenial(approval: Approval, decision: Decision): Approval {
     past: [...past, ...gone],
     state: { type: "decided", decision, delivery: { type: "recorded" } },
   };
+}
+
+/** Nobody decided it in time. What was voted gives way to the policy's own denial. */
+export function withExpiry(approval: Approval, denial: Decision): Approval {
+  const given = approval.votes.map((each) => asPast(each, "expired"));
+  const past = [...approval.past, ...given];
+  return withDelivery({ ...approval, votes: [], past }, denial, { type: "recorded" });
+}
+
+/** Every decision of the approval as `change` makes it; where it stands stays. */
+export function mapDecisions(approval: Approval, change: (decision: Decision) => Decision): Approval {
+  const { state } = approval;
+  const voted = { ...approval, votes: approval.votes.map(change) };
+  return state.type === "decided" ? withDelivery(voted, change(state.decision), state.delivery) : voted;
 }
 
 export function withApproval(
@@ -168,6 +200,10 @@ export function sentReason(decision: Decision): string {
 
 /** Everybody whose word it was, once each. Nobody where the policy itself decided. */
 export function decidersOf({ state, votes }: Approval): readonly UserId[] {
-  const decisions = state.type === "decided" ? [...earlierVotes(state.decision), state.decision] : votes;
+  return state.type === "decided" ? giversOf(voices(state.decision)) : giversOf(votes);
+}
+
+/** Once each. */
+export function giversOf(decisions: readonly Decision[]): readonly UserId[] {
   return [...new Set(decisions.flatMap(({ by }) => (by === null ? [] : [by.user])))];
 }

@@ -1,5 +1,5 @@
-// One approval as we remember it. The moves between its states are the functions of approval-moves.ts, called by decide,
-// fold and settle alone; nothing else builds a next state.
+// One approval as we remember it. The transitions between its states are the functions of approval-transitions.ts; nothing else
+// builds a next state.
 //
 //   pending ──decide──► decided ──(held, delivery)──► confirmed | elsewhere | unconfirmed
 //   (votes)                │ undone while it is held
@@ -198,7 +198,10 @@ export type ApproverCount = {
 };
 
 /** Of approvals that nobody has looked at yet, and of those from before there were policies. */
-export const BUILT_IN_APPLIED_RULE: AppliedRule = { version: BUILT_IN.version, rule: keptRule(BUILT_IN_RULE) };
+export const BUILT_IN_APPLIED_RULE: AppliedRule = {
+  version: BUILT_IN.version,
+  rule: keptRule(BUILT_IN_RULE),
+};
 
 /** Nothing more will be sent or awaited for this approval. */
 export function isSettled(approval: Approval): boolean {

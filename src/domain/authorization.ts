@@ -31,8 +31,7 @@ export type Refusal =
   | { readonly type: "guest" | "outsider" | "bot" | "deactivated" | "not-in-channel" }
   /** The rule lets others decide. */
   | { readonly type: "not-approver"; readonly rule: Rule }
-  /** The look-up failed, so nobody can say whether they may. */
-  /** `of`: the earlier voters of whom nobody can say whether they still may. */
+  /** The look-up failed, so it is not known whether they may. `of`: the earlier voters of whom it is not known whether they still may. */
   | { readonly type: "unverified"; readonly of?: readonly UserId[] }
   | { readonly type: "already-voted"; readonly decision: Decision }
   /** It came back after this was shown: whoever approved took that back. */

@@ -1,4 +1,4 @@
-// What a submitted decision makes of an approval. Whether its person may is asked of decide.ts.
+// What a submitted decision makes of an approval. Whether its person may decide is asked of authorization.ts.
 
 import { earlierVotes, withApproval, withDenial } from "./approval-transitions.ts";
 import type { Approval, Decision, Delivery, Request, Verdict } from "./approval.ts";

@@ -1,7 +1,7 @@
 // What became of one POST of a decision. The rule (DESIGN.md, «POST decision»): the one content is sent again only when it
 // was surely not applied, or when the approval is still listed well after a lost answer.
 
-import { decidersOf, voidAndClose, withDelivery } from "./approval-transitions.ts";
+import { giversOf, voices, voidAndClose, withDelivery } from "./approval-transitions.ts";
 import {
   answeredBefore,
   type Approval,
@@ -102,11 +102,7 @@ function unclear(
 function addNoticesToDeciders(run: Run, settled: Approval, decision: Decision, ctx: Context): Run {
   const says = said(settled, settled.past.at(-1));
   if (says === null) return run;
-  const people = decidersOf({
-    ...settled,
-    state: { type: "decided", decision, delivery: { type: "recorded" } },
-  });
-  const notices = people.map(
+  const notices = giversOf(voices(decision)).map(
     (to) => ({ id: ctx.nonce(), to, says, state: "planned", notBefore: 0 }) as const,
   );
   return { ...run, notices: [...run.notices, ...notices] };

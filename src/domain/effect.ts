@@ -61,8 +61,7 @@ export type Outcome =
   | { readonly type: "told" }
   /** `of`: what was counted for. */
   | { readonly type: "counted"; readonly of: string; readonly able: number | null; readonly grows: boolean }
-  /** Surely not applied; may be tried again. */
-  /** `heldBack`: it could be sent, and we will not for now. */
+  /** Surely not applied; may be tried again. `heldBack`: it could be sent, and we will not for now. */
   | (Because & {
       readonly type: "later";
       readonly afterMs: number | null;

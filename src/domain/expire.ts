@@ -1,6 +1,6 @@
 // What the policy does with an approval that nobody has decided in time.
 
-import { asPast, close } from "./approval-transitions.ts";
+import { close, withExpiry } from "./approval-transitions.ts";
 import type { Approval, Decision } from "./approval.ts";
 import type { Context } from "./context.ts";
 import type { Rule } from "./policy/policy.ts";
@@ -26,13 +26,7 @@ function expired(approval: Approval, ctx: Context): Approval {
     digest: approval.request.digest,
     policy: version === null ? null : { version, rule: rule.name },
   };
-  const past = [...approval.past, ...approval.votes.map((each) => asPast(each, "expired"))];
-  return {
-    ...approval,
-    votes: [],
-    past,
-    state: { type: "decided", decision, delivery: { type: "recorded" } },
-  };
+  return withExpiry(approval, decision);
 }
 
 /** The service has refused this very denial once, and would do so again and again. */

@@ -1,7 +1,7 @@
 // A run whose stored record was changed outside Countersign. Nothing that the record says is believed or repeated: what it calls
 // decided is not, nothing is sent for it, and its messages say so. Watching the run again begins a new record.
 
-import { type Approval } from "./approval.ts";
+import { closeAsTampered } from "./approval-transitions.ts";
 import type { PostedMessage } from "./posted-message.ts";
 import type { Run } from "./run.ts";
 
@@ -28,10 +28,3 @@ export function markTampered(run: Run, now: number): Run {
 }
 
 const isUp = (entry: [string, PostedMessage]): boolean => entry[1].type === "up";
-
-/** Also what it calls confirmed: only the audit can tell what was. */
-function closeAsTampered(approval: Approval, now: number): Approval {
-  const { audited: _audited, ...rest } = approval;
-  const state = { type: "closed", cause: "tampered", at: now } as const;
-  return { ...rest, votes: [], readers: [], past: [], approverCount: null, state };
-}

@@ -2,7 +2,7 @@
 
 import { isGone, missedOnceMore } from "./absence.ts";
 import type { Approval } from "./approval.ts";
-import { close, voidAndClose } from "./approval-transitions.ts";
+import { close, voidAndClose, withDelivery } from "./approval-transitions.ts";
 import type { Context } from "./context.ts";
 import { applySighting, type ApprovalSighting } from "./apply-snapshot.ts";
 import { isOutdated, addNotices, noticesOf } from "./observe.ts";
@@ -37,12 +37,9 @@ function giveUp(run: Run, ctx: Context): Run {
     if (state.type === "decided" && state.delivery.type === "retry" && !state.delivery.lost) {
       return voidAndClose(approval, state.decision, "run-missing", ctx.now);
     }
-    const waits = state.type === "decided" && ["unsure", "retry"].includes(state.delivery.type);
-    if (!waits) return approval;
-    return {
-      ...approval,
-      state: { ...state, delivery: { type: "unconfirmed", at: ctx.now, cause: "run-missing" } },
-    };
+    if (state.type !== "decided" || !["unsure", "retry"].includes(state.delivery.type)) return approval;
+    const over = { type: "unconfirmed", at: ctx.now, cause: "run-missing" } as const;
+    return withDelivery(approval, state.decision, over);
   });
   return { ...run, watch: { type: "given-up", at: ctx.monotonic }, approvals };
 }

@@ -1,6 +1,6 @@
 // Authority at the moment of use: a decision that was held, or that waited, is judged again right before it leaves.
 
-import { asPast, reopen, voices, withDelivery } from "./approval-transitions.ts";
+import { asPast, reopenWithVotes, voices, withDelivery } from "./approval-transitions.ts";
 import { answeredBefore, type Approval, type Decision, type Delivery } from "./approval.ts";
 import type { Context } from "./context.ts";
 import type { Person } from "./authorization.ts";
@@ -70,9 +70,8 @@ function reopenWithValidVotes(
   { fallen, left }: SortedVotes,
   ctx: Context,
 ): Run {
-  const open = reopen(approval, approval.request, ctx.nonce(), null);
   const gone = fallen.map(({ vote, worth }) => asPast(vote, worth));
-  const next = replaceApproval(run, { ...open, past: [...open.past, ...gone], votes: left });
+  const next = replaceApproval(run, reopenWithVotes(approval, ctx.nonce(), { gone, left }));
   const says = (because: VoidReason | "others-needed"): NoticeContent => ({
     type: "decision-void",
     approval: approval.id,

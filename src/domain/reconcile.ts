@@ -1,5 +1,5 @@
-// The one place that says what is to be done next: compares what we remember with what is shown and sent, and asks for the
-// difference. It never does anything, and for a world that has obeyed it asks for nothing.
+// Says what a run needs done next: compares what we remember with what is shown and sent, and asks for the difference.
+// Notifications belong to no run; notifications/outbox.ts says what is next for them. It never does anything, and for a world that has obeyed it asks for nothing.
 
 import { nextLookAt } from "./absence.ts";
 import type { Approval } from "./approval.ts";

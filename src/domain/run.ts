@@ -84,7 +84,7 @@ export type Watch =
   | { readonly type: "missing"; readonly since: number; readonly absence: Absence | null }
   | { readonly type: "over"; readonly at: number }
   | { readonly type: "given-up"; readonly at: number }
-  /** The stored record was changed outside Countersign (condemn.ts). */
+  /** The stored record was changed outside Countersign (mark-tampered.ts). */
   | { readonly type: "tampered"; readonly at: number }
   | { readonly type: "dropped"; readonly at: number; readonly by: UserId };
 

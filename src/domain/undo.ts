@@ -1,6 +1,6 @@
 // While an approval is held, whoever gave it may take it back. Nothing of it has left, so the approval waits again.
 
-import { asPast, earlierVotes, reopen, withoutVotes } from "./approval-transitions.ts";
+import { asPast, reopenWithVotes, voices } from "./approval-transitions.ts";
 import type { Approval, Decision } from "./approval.ts";
 import type { Context } from "./context.ts";
 import type { Refusal } from "./authorization.ts";
@@ -27,12 +27,13 @@ export function undo(
   if (approval.version !== version) return wasUndone(approval, isMine) ? ok(run) : err({ type: "too-late" });
   const { state } = approval;
   if (state.type !== "decided" || state.delivery.type !== "held") return err({ type: "too-late" });
-  const given = [...earlierVotes(state.decision), withoutVotes(state.decision)];
+  const given = voices(state.decision);
   const mine = given.find(isMine);
   if (mine === undefined) return err({ type: "not-yours" });
   // A new version: the form that was submitted must not decide a second time when Slack delivers it again.
-  const open = reopen(approval, approval.request, ctx.nonce(), asPast(mine, "undone"));
-  return ok(replaceApproval(run, { ...open, votes: given.filter((each) => each !== mine) }));
+  const left = given.filter((each) => each !== mine);
+  const open = reopenWithVotes(approval, ctx.nonce(), { gone: [asPast(mine, "undone")], left });
+  return ok(replaceApproval(run, open));
 }
 
 function wasUndone({ past }: Approval, isMine: (decision: Decision) => boolean): boolean {

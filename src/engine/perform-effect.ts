@@ -1,4 +1,5 @@
-// One effect → one port call → what came of it. The only place where the runs' outside world is touched.
+// One effect → one port call → what came of it. Every change of the outside world for a run is made here; looks at the service and
+// at people are also made elsewhere.
 
 import { sentReason } from "../domain/approval-transitions.ts";
 import type { Context } from "../domain/context.ts";

@@ -99,6 +99,24 @@ describe("a decision", () => {
     for (const tell of notices) expect(tell.to).toBe(APPROVER);
   });
 
+  test("that is held takes no outcome of an earlier one that was taken back, until its hold ends", () => {
+    const run = deliveredRun({ type: "held", until: NOON + 30_000, sendAt: NOON + 30_000 });
+    const outcomes: Outcome[] = [LATER, REFUSED, LOST, { type: "unproven", why: "" }, { type: "confirmed" }];
+    for (const outcome of outcomes)
+      expect(applyOutcome(run, SEND(run), outcome, contextAt(29_999))).toBe(run);
+    const due = applyOutcome(run, SEND(run), LATER, contextAt(30_000)).approvals[0]?.state;
+    expect(due).toMatchObject({ delivery: { type: "retry" } });
+  });
+
+  test.for<Delivery>([
+    { type: "held", until: NOON, sendAt: NOON },
+    { type: "recorded" },
+    { type: "retry", notBefore: NOON, tries: 1, lost: false, why: "" },
+  ])("of which not one byte was sent is not called sent: %o", (delivery) => {
+    const run = deliveredRun(delivery);
+    expect(applyOutcome(run, SEND(run), LOST, contextAt())).toBe(run);
+  });
+
   test.for<Delivery>([
     { type: "confirmed", at: NOON, stillListed: null },
     { type: "elsewhere", at: NOON, words: "" },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Approval } from "#src/domain/approval.ts";
+import { type Approval, type Delivery } from "#src/domain/approval.ts";
 import { close, withDelivery } from "#src/domain/approval-transitions.ts";
 import {
   refusalIfNotOpen,
@@ -147,6 +147,21 @@ describe("a submitted decision", () => {
     const was = aRequest({ action: "something smaller" });
     const result = decide(open, { ...submission, digest: was.digest, was }, contextAt());
     expect(result).toEqual({ ok: false, error: { type: "changed", was, now: approval.request } });
+  });
+
+  test.each<[string, boolean, Delivery]>([
+    ["on its way", true, { type: "sending", at: NOON, tries: 1, lost: false }],
+    ["confirmed", true, { type: "confirmed", at: NOON, stillListed: null }],
+    ["refused by the service", false, { type: "refused", at: NOON, words: "no", absent: false }],
+    ["resolved elsewhere", false, { type: "elsewhere", at: NOON, words: "" }],
+    ["not confirmed", false, { type: "unconfirmed", at: NOON, cause: "run-missing" }],
+  ])("once more, when the first was %s, counts as recorded: %s", (_what, known, delivery) => {
+    const first = decide(open, submission, contextAt());
+    const made = first.ok ? findApproval(first.value, approval.id) : null;
+    if (made?.state.type !== "decided") throw new Error("the first is refused");
+    const settled = withApprovals(run, withDelivery(made, made.state.decision, delivery));
+    const again = decide(settled, submission, contextAt());
+    expect(again).toMatchObject(known ? { ok: true, value: settled } : { ok: false });
   });
 
   test("loses against the one that came before it, and changes nothing", () => {

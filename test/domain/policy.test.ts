@@ -6,7 +6,14 @@ import { ChannelId, GroupId, UserId } from "#src/domain/ids.ts";
 import { ruleFor } from "#src/domain/policy/choose-rule.ts";
 import { parseJson } from "#src/domain/json.ts";
 import { observe } from "#src/domain/observe.ts";
-import { BUILT_IN, type Principals, type Facts, type Policy, type When } from "#src/domain/policy/policy.ts";
+import {
+  BUILT_IN,
+  keptRule,
+  type Principals,
+  type Facts,
+  type Policy,
+  type When,
+} from "#src/domain/policy/policy.ts";
 import { type Match, matcher } from "#src/domain/policy/match.ts";
 import { matchesPattern, foldForMatching } from "#src/domain/text/pattern.ts";
 import { aSnapshot, contextAt, listedRun } from "../make/history.ts";
@@ -174,6 +181,19 @@ describe("the rule of an approval", () => {
     const last = observe(next, bigger, contextAt(0, policy));
     expect(last.approvals[0]).toMatchObject({ version: 2, appliedRule: { rule: { name: "big" } } });
     expect(observe(last, bigger, contextAt(0, policy))).toBe(last);
+  });
+
+  test("is completed by the next look where a stored one lacked a part", () => {
+    const run = listedRun("apr_1");
+    const [approval] = run.approvals;
+    if (approval === undefined) throw new Error("no approval");
+    const policy = aPolicy({ name: "rest", needs: 2 });
+    const looked = observe(run, aSnapshot(run, ["apr_1"]), contextAt(0, policy));
+    const rule = { ...keptRule(aRule({ name: "rest" })), needs: 1 };
+    const stored = { ...approval, appliedRule: { version: policy.version, rule } };
+    const older = { ...looked, approvals: [stored] };
+    const next = observe(older, aSnapshot(run, ["apr_1"]), contextAt(0, policy));
+    expect(next.approvals[0]?.appliedRule.rule.needs).toBe(2);
   });
 });
 

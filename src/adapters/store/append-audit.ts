@@ -10,9 +10,10 @@ import {
 import { columnsOf } from "../../domain/audit/verify-chain.ts";
 import { canonicalJson, type Json } from "../../domain/json.ts";
 import type { AuditEntry, KeptEntry } from "../../audit/entry.ts";
+import { auditDocument } from "./audit-document.ts";
 import type { AuditKey } from "./audit-key.ts";
 import { digestOf } from "./digest.ts";
-import { parsedJson } from "./run-row.ts";
+import { parsedAs, parsedJson } from "./run-row.ts";
 import type { AuditRow } from "./tables.ts";
 import { inBatches, type Trx } from "./transaction.ts";
 
@@ -97,5 +98,6 @@ export function chainedEntry(row: AuditRow): ChainedEntry {
 }
 
 export function keptEntry({ seq, link, entry }: Pick<AuditRow, "seq" | "link" | "entry">): KeptEntry {
-  return { seq, link, entry: parsedJson(`audit entry ${seq}`, entry) as unknown as KeptEntry["entry"] };
+  const what = `audit entry ${seq}`;
+  return { seq, link, entry: parsedAs(what, auditDocument, parsedJson(what, entry)) };
 }

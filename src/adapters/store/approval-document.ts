@@ -42,7 +42,7 @@ const [team, user, nonce] = [id(TeamId), id(UserId), id(Nonce)];
 
 export const auditMark = record<AuditMark>({ seq: number, link: text });
 export const absence = record<Absence>({ process: text, since: number, looks: number });
-const ruleRef: Doc<RuleRef> = orNull(record<NonNullable<RuleRef>>({ version: text, rule: text }));
+export const ruleRef: Doc<RuleRef> = orNull(record<NonNullable<RuleRef>>({ version: text, rule: text }));
 export const verdict = word<Verdict>({ approve: true, deny: true });
 
 const decision: Doc<Decision> = record<Decision>({

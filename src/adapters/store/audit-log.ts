@@ -7,8 +7,9 @@ import type { AuditEvidence, AuditLog, NotificationStore } from "../../ports/sto
 import { appendAudit, keptEntry, LAST_SEQ } from "./append-audit.ts";
 import type { AuditKey } from "./audit-key.ts";
 import { createProof } from "./proven-entry.ts";
-import { parsedJson } from "./run-row.ts";
-import type { Database, NotificationRow } from "./tables.ts";
+import type { Findings } from "./findings.ts";
+import { fromNotificationRow, toNotificationRow } from "./notification-row.ts";
+import type { Database } from "./tables.ts";
 import { inBatches, read, type Trx, Undo, write } from "./transaction.ts";
 
 /** More entries than this of one run are not handed out at once; no run has so many. */
@@ -16,10 +17,14 @@ const MOST_OF_A_RUN = 100_000;
 
 type AuditAndNotifications = AuditLog & Pick<AuditEvidence, "auditProof"> & NotificationStore;
 
-export function createAuditLog(db: Database, key: AuditKey): AuditAndNotifications {
+export function createAuditLog(
+  db: Database,
+  key: AuditKey,
+  findings: Pick<Findings, "report">,
+): AuditAndNotifications {
   return {
     ...createReading(db),
-    ...createNotifications(db, key),
+    ...createNotifications(db, key, findings),
     provenEntry: createProof(db, key),
     audit: async (entries) => void (await write(db, (trx) => appendAudit(trx, entries, key))),
   };
@@ -81,12 +86,16 @@ function ofRun(db: Database, id: string) {
     .execute();
 }
 
-function createNotifications(db: Database, key: AuditKey): NotificationStore {
+function createNotifications(
+  db: Database,
+  key: AuditKey,
+  findings: Pick<Findings, "report">,
+): NotificationStore {
   return {
     async addNotifications(notifications) {
       if (notifications.length === 0) return;
       await write(db, async (trx) => {
-        for (const batch of inBatches(notifications.map(toRow)))
+        for (const batch of inBatches(notifications.map(toNotificationRow)))
           await trx
             .insertInto("notifications")
             .values(batch)
@@ -101,7 +110,7 @@ function createNotifications(db: Database, key: AuditKey): NotificationStore {
         .where("to_do", "=", 1)
         .orderBy("made_at")
         .limit(limit);
-      return (await read(() => query.execute())).map(fromRow);
+      return (await read(() => query.execute())).flatMap((row) => fromNotificationRow(row, findings) ?? []);
     },
     async saveNotification({ id, post }, toDo) {
       const change = { post: JSON.stringify(post), to_do: toDo ? (1 as const) : (0 as const) };
@@ -114,7 +123,7 @@ function createNotifications(db: Database, key: AuditKey): NotificationStore {
     async notification(id) {
       const query = db.selectFrom("notifications").selectAll().where("id", "=", id);
       const row = await read(() => query.executeTakeFirst());
-      return row === undefined ? null : fromRow(row);
+      return row === undefined ? null : fromNotificationRow(row, findings);
     },
     dispute: (id, entry) => write(db, (trx) => dispute(trx, key, id, entry)),
   };
@@ -135,13 +144,4 @@ async function dispute(
   if (marked.numUpdatedRows === 0n) return new Undo("known");
   await appendAudit(trx, [entry], key);
   return "disputed";
-}
-
-function toRow({ id, kind, entry, to, madeAt, post }: Notification): NotificationRow {
-  return { id, kind, entry, to_id: to, made_at: madeAt, to_do: 1, disputed: 0, post: JSON.stringify(post) };
-}
-
-function fromRow({ id, kind, entry, to_id, made_at, post }: NotificationRow): Notification {
-  const facts = { id, kind, entry, to: to_id, madeAt: made_at, post: parsedJson(`letter ${id}`, post) };
-  return facts as unknown as Notification;
 }

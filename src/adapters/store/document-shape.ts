@@ -45,20 +45,20 @@ export function word<Word extends string>(words: { readonly [Each in Word]: true
 export const yes: Doc<true> = z.literal(true);
 
 export function list<Item>(item: Doc<Item>): Doc<readonly Item[]> {
-  return z.array(item) as unknown as Doc<readonly Item[]>;
+  return z.array(item);
 }
 
 export function orNull<T>(doc: Doc<T>): Doc<T | null> {
-  return doc.nullable() as unknown as Doc<T | null>;
+  return doc.nullable();
 }
 
 /** Of a type that holds itself. */
 export function lazy<T>(doc: () => Doc<T>): Doc<T> {
-  return z.lazy(doc) as unknown as Doc<T>;
+  return z.lazy(doc);
 }
 
 export function either<A, B>(a: Doc<A>, b: Doc<B>): Doc<A | B> {
-  return z.union([a, b]) as unknown as Doc<A | B>;
+  return z.union([a, b]);
 }
 
 export function optional<T>(doc: Doc<T>): z.ZodExactOptional<Doc<T>> {
@@ -67,7 +67,7 @@ export function optional<T>(doc: Doc<T>): z.ZodExactOptional<Doc<T>> {
 
 /** A field that a document may lack because an older program wrote it; `value` is what that program went by. */
 export function orElse<T>(doc: Doc<T>, value: T): Doc<T> {
-  return z._default(doc, value as never) as unknown as Doc<T>;
+  return z._default(doc, value as never);
 }
 
 /** Fields that the type does not name are left out. */
@@ -86,7 +86,7 @@ export function byName<T>(doc: Doc<T>): Doc<{ readonly [name: string]: T }> {
       return [name, each as T];
     });
     return Object.fromEntries(members);
-  }) as unknown as Doc<{ readonly [name: string]: T }>;
+  });
 }
 
 type Tagged = { readonly type: string };

@@ -75,7 +75,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     checkSeals: () => read(() => brokenRows(db, key)),
     walkAudit: () => walkAudit(db, key),
     checkAudit: () => checkAudit(db, key.publicKey),
-    ...createAuditLog(db, key),
+    ...createAuditLog(db, key, findings),
     ...createSeenRequests(db),
     auditPublicKey: () => key.publicKey,
     // As a transaction, since that is what finds out that the file is another one.

@@ -89,7 +89,7 @@ function condemned(what: string, doc: Document, now: number): Run {
 }
 
 /** Says where the document is wrong, and never what stands there. */
-function parsedAs<T>(what: string, schema: Doc<T>, doc: Document): T {
+export function parsedAs<T>(what: string, schema: Doc<T>, doc: Json): T {
   const read = schema.safeParse(doc);
   if (read.success) return read.data;
   const [{ path, message } = { path: [], message: "it has another shape" }] = read.error.issues;

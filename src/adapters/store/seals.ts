@@ -69,6 +69,11 @@ export function brokenButton({ nonce, run, approval, version }: Tables["buttons"
   return { id: `button ${mark(nonce)} ${mark(`${run} ${approval} ${version}`)}`, words, run: null };
 }
 
+export function brokenNotification({ id, kind, to_id, post }: Tables["notifications"]): Finding {
+  const words = "a stored notification was changed outside Countersign";
+  return { id: `notification ${mark(id)} ${mark(`${kind} ${to_id} ${post}`)}`, words, run: null };
+}
+
 // All rows that bear no seal of this key, for whoever has the key and a copy of the database.
 
 export async function brokenRows(db: Database, key: AuditKey): Promise<readonly Finding[]> {

@@ -1,4 +1,4 @@
-// The policy as a value. Which rule a request falls under is asked of choose-rule.ts, what a rule lets whom do of decide.ts alone.
+// The policy as a value. choose-rule.ts says which rule a request falls under, authorization.ts alone what a rule lets whom do.
 
 import type { ChannelId, GroupId, UserId } from "../ids.ts";
 import type { Json } from "../json.ts";

@@ -79,7 +79,29 @@ describe("a policy file is refused, each fault with its line, for", () => {
   ])("%s", ([, text, told]) => expect(faults(text)).toEqual(told));
 });
 
+test("a hold of ten minutes is taken, and a longer one is refused", () => {
+  const holding = (hold: string): string[] =>
+    faults(`rules:\n  - name: a\n    approvers: anyone\n    hold: ${hold}`);
+  expect(holding("10 min")).toEqual([]);
+  for (const longer of ["601 s", "11 min", "100 min"]) {
+    const [says = "", ...others] = holding(longer);
+    expect(says).toContain("p:4: rules[0].hold");
+    expect(others).toEqual([]);
+  }
+});
+
 describe("the linter doubts", () => {
+  test("no rule whose requesters another one before it does not name", async () => {
+    const text = `rules:
+  - name: ben
+    when: { action: "deploy *", requester: U0BEN }
+    approvers: { users: [U0CAT] }
+  - name: deploys
+    when: { action: "deploy *" }
+    approvers: { users: [U0CAT] }${REST}`;
+    expect((await doubts(text)).filter((each) => each.includes("never comes into force"))).toEqual([]);
+  });
+
   test("a rule that never comes into force, and says by which", async () => {
     const text = `rules:
   - name: deploys

@@ -1,0 +1,254 @@
+// Databases as each released program left them. This program loads and draws every run, form and notification of theirs, and Slack
+// takes what it draws. A golden file is never edited: what a document of theirs lacks is what the schemas are for.
+
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { isRecord, type Json, parseJson } from "#src/domain/json.ts";
+import type { Nonce, RunKey } from "#src/domain/ids.ts";
+import { noticeSlots, renderKey } from "#src/domain/render-key.ts";
+import { cardSlot, OPENING, OUTCOME, type Run, UNREADABLE } from "#src/domain/run.ts";
+import { auditKeyOf } from "#src/adapters/store/audit-key.ts";
+import { openStore } from "#src/adapters/store/open.ts";
+import { MIGRATIONS } from "#src/adapters/store/schema.ts";
+import { sealsOf } from "#src/adapters/store/seals.ts";
+import { oneRun, runList } from "#src/adapters/slack/blocks/command-answers.ts";
+import { changedModal, decisionModal, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
+import { homeView } from "#src/adapters/slack/blocks/home-view.ts";
+import { notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
+import { privateNotice } from "#src/adapters/slack/blocks/private-notice.ts";
+import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
+import type { Finding, FormTicket, Store } from "#src/ports.ts";
+import { acceptBlocks, acceptView } from "#sandbox/slack/rules-surface.ts";
+import { CHANNEL, NOON } from "../../make/run.ts";
+import { wire } from "../slack/blocks/oracle.ts";
+import { GOLDEN_KEY, restore } from "./golden/load.ts";
+import { everyState } from "./golden/states.ts";
+
+let folder = "";
+let file = "";
+let store: Store | null = null;
+let heard: Finding[] = [];
+let corrupt: string[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "golden-"));
+  file = join(folder, "bot.db");
+  [heard, corrupt, store] = [[], [], null];
+});
+afterEach(async () => {
+  await store?.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** `change` is made before the store opens. */
+async function golden(schema: number, change: (raw: DatabaseSync) => void = () => undefined): Promise<Store> {
+  const raw = restore(schema, file);
+  change(raw);
+  raw.close();
+  const opened = await openStore({
+    url: `sqlite:${file}`,
+    owner: "test",
+    auditKey: GOLDEN_KEY,
+    now: () => NOON,
+    onCorrupt: (key, error) => corrupt.push(`${key} ${error.message}`),
+  });
+  opened.hearTampering((finding) => heard.push(finding));
+  store = opened;
+  return opened;
+}
+
+const allRuns = (from: Store): Promise<readonly Run[]> =>
+  from.list({ channels: [CHANNEL], only: "all", limit: 1_000 });
+
+function draw(run: Run): void {
+  const cards = run.approvals.map(({ id }) => cardSlot(id));
+  const slots = [OPENING, OUTCOME, UNREADABLE, ...cards, ...Object.keys(run.posts), ...noticeSlots(run)];
+  for (const slot of slots) {
+    if (renderKey(run, slot) !== null) accept(messageIn(run, slot));
+  }
+  accept(oneRun({ run, link: null }));
+  accept(runList("Runs", "None.", [{ run, link: null }], 0));
+  for (const { says } of run.notices) accept(privateNotice(says, run));
+}
+
+function accept({ text, blocks }: { readonly text: string; readonly blocks: readonly unknown[] }): void {
+  expect(text.trim()).not.toBe("");
+  acceptBlocks(wire(blocks));
+}
+
+function drawForm(run: Run, ticket: FormTicket): void {
+  for (const verdict of ["approve", "deny"] as const)
+    acceptModal(decisionModal(run, ticket.saw, verdict, ticket.nonce));
+  acceptModal(readModal(run, ticket.saw));
+  for (const { request } of run.approvals) acceptModal(changedModal(run, ticket.saw, request));
+}
+
+const acceptModal = (view: unknown): unknown => acceptView(wire(view) as { [field: string]: Json }, "modal");
+
+const schemas = readdirSync(new URL("golden/", import.meta.url))
+  .flatMap((name) => /^schema-(\d+)\.sql$/.exec(name)?.[1] ?? [])
+  .map(Number);
+
+test("there is a golden database of every schema", () => {
+  expect(schemas.toSorted((a, b) => a - b)).toEqual(MIGRATIONS.map((_step, index) => index + 1));
+});
+
+describe.each(schemas)("a database of schema %i", (schema) => {
+  test("loads whole, and each of its runs can be drawn", async () => {
+    const runs = await allRuns(await golden(schema));
+    expect(corrupt).toEqual([]);
+    expect(runs.length).toBeGreaterThan(50);
+    for (const run of runs) draw(run);
+    const linked = runs.slice(0, 10).map((run) => ({ run, link: null }));
+    const rows = { waiting: linked, own: linked, moreWaiting: true, moreOwn: true };
+    acceptView(wire(homeView(rows, "/agent", NOON)) as { [field: string]: Json }, "home");
+  });
+
+  test("tells of the one run that was changed outside, and condemns it", async () => {
+    const runs = await allRuns(await golden(schema));
+    const condemned = runs.filter(({ key }) => heard.some(({ run }) => run === key));
+    expect(condemned.map(({ watch }) => watch.type)).toEqual(["tampered"]);
+  });
+
+  test("keeps every run as it is when it is saved and loaded again", async () => {
+    const opened = await golden(schema);
+    for (const { key } of await allRuns(opened)) {
+      const stored = await opened.load(key);
+      if (stored === null) throw new Error("it is gone");
+      expect(await opened.save(stored, stored.run)).toBe("saved");
+      expect(await opened.load(key)).toEqual({ run: stored.run, revision: stored.revision + 1 });
+    }
+  });
+
+  test("opens every form that was open, as its person saw it", async () => {
+    const nonces: Nonce[] = [];
+    const opened = await golden(schema, (raw) => {
+      for (const { nonce } of raw.prepare("select nonce from forms").all()) nonces.push(nonce as Nonce);
+    });
+    expect(nonces.length).toBeGreaterThan(20);
+    for (const nonce of nonces) {
+      const ticket = await opened.form(nonce);
+      const stored = ticket === null ? null : await opened.load(ticket.run);
+      if (ticket === null || stored === null) throw new Error("it is gone");
+      drawForm(stored.run, ticket);
+    }
+  });
+
+  test("has notifications that can be sent, and an audit that is whole", async () => {
+    const opened = await golden(schema);
+    const [about, notifications] = [await opened.auditEntry(1), await opened.notifications(100)];
+    expect(notifications.length).toBeGreaterThan(4);
+    for (const each of notifications) {
+      const entry = await opened.auditEntry(each.entry);
+      if (entry === null) throw new Error("there is no entry");
+      accept(notificationMessage(each, { entry, about, action: null, channel: CHANNEL }));
+    }
+    expect(await opened.walkAudit()).toBeNull();
+    expect(await opened.checkAudit()).toEqual([]);
+  });
+});
+
+test("the newest golden database holds every state that can be stored", async () => {
+  const kept = statesIn(await allRuns(await golden(MIGRATIONS.length)));
+  for (const state of statesIn(everyState())) expect(kept).toContain(state);
+});
+
+/** Every word of a `type`, `cause` or `what`, with the path to it. */
+function statesIn(value: Json, path = ""): Set<string> {
+  if (Array.isArray(value)) return new Set(value.flatMap((each: Json) => [...statesIn(each, path)]));
+  if (!isRecord(value)) return new Set();
+  const found = new Set<string>();
+  for (const [name, each] of Object.entries(value)) {
+    if (["type", "cause", "what", "how"].includes(name)) found.add(`${path} ${JSON.stringify(each)}`);
+    const below = ["posts", "uploads"].includes(path) ? path : name;
+    for (const state of statesIn(each, below)) found.add(state);
+  }
+  return found;
+}
+
+// A document of an older program: sealed, and without a field that a run has now.
+
+type Document = { [field: string]: Json };
+
+/** Changes the document of every run that `fits`, and seals it again as the program did. */
+function rewrite(raw: DatabaseSync, change: (doc: Document) => void): void {
+  const seals = sealsOf(auditKeyOf(GOLDEN_KEY));
+  for (const row of raw.prepare("select * from runs").all() as (Parameters<typeof seals.run>[0] & Sealed)[]) {
+    if (row.seal !== seals.run(row)) continue;
+    const doc = parseJson(row.doc) as Document;
+    change(doc);
+    const next = { ...row, doc: JSON.stringify(doc) };
+    raw.prepare("update runs set doc = ?, seal = ? where key = ?").run(next.doc, seals.run(next), row.key);
+  }
+}
+type Sealed = { readonly seal: string };
+
+const isDocument = (value: Json): value is Document => isRecord(value);
+
+/** Every record in it, itself included. */
+function recordsIn(value: Json): Document[] {
+  if (Array.isArray(value)) return value.flatMap(recordsIn);
+  return isDocument(value) ? [value, ...Object.values(value).flatMap(recordsIn)] : [];
+}
+
+describe("a document that an older program wrote", () => {
+  test.each(["selfApproval", "reason", "needs", "holdMs", "expiry", "friction", "mention"])(
+    "whose rule has no %s loads whole and is drawn",
+    async (field) => {
+      const opened = await golden(1, (raw) =>
+        rewrite(raw, (doc) => {
+          for (const each of recordsIn(doc)) {
+            const { rule } = each;
+            if (rule !== undefined && isRecord(rule)) Reflect.deleteProperty(rule, field);
+          }
+        }),
+      );
+      const runs = await allRuns(opened);
+      expect(corrupt).toEqual([]);
+      const rules = runs.flatMap(({ approvals }) => approvals.map(({ appliedRule }) => appliedRule.rule));
+      for (const rule of rules) expect(rule).toHaveProperty(field);
+      for (const run of runs) draw(run);
+    },
+  );
+
+  test("and that lacks what a run cannot be without is reported by name, and left alone", async () => {
+    let broken = "";
+    const opened = await golden(1, (raw) =>
+      rewrite(raw, (doc) => {
+        const [approval] = doc["approvals"] as Document[];
+        if (broken !== "" || approval === undefined) return;
+        broken = doc["key"] as string;
+        delete (approval["request"] as Document)["digest"];
+      }),
+    );
+    const before = corrupt.length;
+    const runs = await allRuns(opened);
+    expect(runs.map(({ key }) => key)).not.toContain(broken);
+    expect(corrupt.slice(before)).toEqual([
+      `${broken} the stored run ${broken} cannot be read: approvals.0.request.digest: Invalid input: expected string, received undefined`,
+    ]);
+    const facts = { code: "row_unreadable", applied: "no", retry: "never" };
+    await expect(opened.load(broken as RunKey)).rejects.toMatchObject(facts);
+  });
+});
+
+describe("a notification", () => {
+  test("of which nobody can tell how far it came is looked for, and that is reported", async () => {
+    const opened = await golden(1, (raw) => raw.exec("update notifications set post = '{}'"));
+    const [first] = await opened.notifications(1);
+    expect(first?.post).toEqual({ type: "unsure", lookAt: 0, tries: 0 });
+    expect(heard).toHaveLength(1);
+    expect(heard[0]?.words).toBe("a stored notification was changed outside Countersign");
+  });
+
+  test("that goes to nobody is reported, and the others go on", async () => {
+    const opened = await golden(1, (raw) =>
+      raw.exec("update notifications set to_id = 'nobody' where kind = 'receipt'"),
+    );
+    expect((await opened.notifications(100)).map(({ kind }) => kind)).not.toContain("receipt");
+    expect(heard).toHaveLength(1);
+  });
+});

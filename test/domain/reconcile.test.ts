@@ -1,0 +1,86 @@
+// What is to be done next, and when.
+
+import { describe, expect, test } from "vitest";
+import { isFinished, reconcile } from "#src/domain/reconcile.ts";
+import { cardSlot, OPENING, requestSlot, type Run } from "#src/domain/run.ts";
+import type { PostedMessage } from "#src/domain/posted-message.ts";
+import type { Creation } from "#src/domain/run.ts";
+import { MessageTs } from "#src/domain/ids.ts";
+import { deliveredRun, listedRun } from "../make/history.ts";
+import { aRun, NOON } from "../make/run.ts";
+
+const UP: PostedMessage = {
+  type: "up",
+  ts: MessageTs("1700000000.000100"),
+  shows: "something older",
+  sweepAt: null,
+  notBefore: 0,
+  tries: 0,
+};
+const keysOf = (run: Run, now = NOON): string[] =>
+  reconcile(run, now).effects.map((effect) =>
+    "slot" in effect ? `${effect.type} ${effect.slot}` : effect.type,
+  );
+
+function onlyApproval(run: Run) {
+  const [approval] = run.approvals;
+  if (approval === undefined) throw new Error("no approval");
+  return approval;
+}
+
+describe("the service's Retry-After", () => {
+  const lost = { since: NOON, tries: 1, why: "503" };
+
+  test("holds back the look that verifies a decision", () => {
+    const run = deliveredRun({ type: "unsure", ...lost, notBefore: NOON + 60_000 });
+    expect(reconcile(run, NOON).fetchAt).toBe(NOON + 60_000);
+    const soon = deliveredRun({ type: "unsure", ...lost, notBefore: NOON });
+    expect(reconcile(soon, NOON).fetchAt).toBe(NOON + 5_000);
+  });
+
+  test("holds back the same decision once more, to the millisecond", () => {
+    const at = NOON + 60_000;
+    const run = deliveredRun({ type: "retry", notBefore: at, tries: 1, lost: true, why: "503" });
+    expect(keysOf(run, at - 1)).not.toContain("send-decision");
+    expect(reconcile(run, at - 1).wakeAt).not.toBeNull();
+    expect(keysOf(run, at)).toContain("send-decision");
+  });
+});
+
+describe("while the opening is not up", () => {
+  const run = listedRun("apr_1");
+  const card = cardSlot(onlyApproval(run).id);
+
+  test.each<[string, PostedMessage]>([
+    ["looked for", { type: "unsure", lookAt: NOON + 60_000, tries: 1 }],
+    ["on its way", { type: "sending", at: NOON, tries: 1 }],
+  ])("(%s), the buttons of a card are changed all the same", (_what, opening) => {
+    expect(keysOf({ ...run, posts: { [OPENING]: opening, [card]: UP } })).toContain(`update ${card}`);
+  });
+
+  test("no card is posted", () => {
+    expect(keysOf(run)).toEqual(["post opening", "count-approvers"]);
+  });
+});
+
+test("a run that nobody knows of is not finished while its requester is asked whether to start again", () => {
+  const answered = (again: Extract<Creation, { type: "unknown" }>["again"]): Run => {
+    const run: Run = { ...aRun(), creation: { type: "unknown", words: "no answer", at: NOON, again } };
+    const gaveUp: PostedMessage = { type: "refused", words: "", retryAt: NOON, tries: 100 };
+    return { ...run, posts: { [OPENING]: gaveUp } };
+  };
+  expect(isFinished(answered("asked"), NOON)).toBe(false);
+  expect(isFinished(answered("left"), NOON)).toBe(true);
+});
+
+test("a file is made for a request that waits, and for none that is decided", () => {
+  const long = (run: Run): Run => ({
+    ...run,
+    posts: { [OPENING]: UP },
+    approvals: run.approvals.map((each) => ({ ...each, request: { ...each.request, chars: 1_000_000 } })),
+  });
+  const waits = long(listedRun("apr_1"));
+  const decided = long(deliveredRun({ type: "confirmed", at: NOON, stillListed: false }));
+  expect(keysOf(waits)).toContain(`upload ${requestSlot(onlyApproval(waits))}`);
+  expect(keysOf(decided).filter((key) => key.startsWith("upload"))).toEqual([]);
+});

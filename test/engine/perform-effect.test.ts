@@ -1,0 +1,47 @@
+// One effect in Slack, and what came of it.
+
+import { describe, expect, test } from "vitest";
+import { MessageTs } from "#src/domain/ids.ts";
+import { BUILT_IN } from "#src/domain/policy/policy.ts";
+import { cardSlot, OPENING, type Run } from "#src/domain/run.ts";
+import { createPerform } from "#src/engine/perform-effect.ts";
+import type { AgentService, Chat, People } from "#src/ports.ts";
+import { anApproval, aWatchedRun, withApprovals } from "../make/run.ts";
+
+const TS = MessageTs("1700000000.000100");
+
+/** Slack lets nobody change these messages any more. */
+function unchangeable() {
+  const removed: string[] = [];
+  const chat = {
+    update: () => Promise.resolve("unchangeable"),
+    remove: (_run: Run, ts: MessageTs) => Promise.resolve(void removed.push(ts)),
+  } as unknown as Chat;
+  const nobody = {} as People & AgentService;
+  const perform = createPerform({
+    agents: nobody,
+    people: nobody,
+    chat,
+    context: () => ({ policy: BUILT_IN }),
+  });
+  return { perform, removed };
+}
+
+describe("a message that nobody may change any more", () => {
+  const approval = anApproval();
+  const card = cardSlot(approval.id);
+  const up = { type: "up", ts: TS, shows: "", sweepAt: null, notBefore: 0, tries: 0 } as const;
+  const run: Run = { ...withApprovals(aWatchedRun(), approval), posts: { [OPENING]: up, [card]: up } };
+
+  test("stays when it opens the thread: a second thread would do more harm than a stale line", async () => {
+    const { perform, removed } = unchangeable();
+    expect(await perform(run, { type: "update", slot: OPENING })).toMatchObject({ type: "updated" });
+    expect(removed).toEqual([]);
+  });
+
+  test("gives way to a new one when it is a card, and takes its buttons along", async () => {
+    const { perform, removed } = unchangeable();
+    expect(await perform(run, { type: "update", slot: card })).toEqual({ type: "gone" });
+    expect(removed).toEqual([TS]);
+  });
+});

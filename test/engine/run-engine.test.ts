@@ -1,0 +1,30 @@
+// A run is changed only by the process that holds it, unless the caller says that it need not.
+
+import { expect, test } from "vitest";
+import { type Run } from "#src/domain/run.ts";
+import { createRunEngine } from "#src/engine/run-engine.ts";
+import { openStore } from "#src/adapters/store/open.ts";
+import { createHandClock } from "../make/clock.ts";
+import { contextAt } from "../make/history.ts";
+import { aWatchedRun } from "../make/run.ts";
+
+const QUIET = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const IDLE = { start: () => {}, isUnderWay: () => false, stop: () => Promise.resolve() };
+
+test("a run whose lease is another's is left as it is, unless it need not be held", async () => {
+  const clock = createHandClock();
+  const store = await openStore({ url: "sqlite::memory:", owner: "test", now: clock.monotonic });
+  const engine = createRunEngine({ store, clock, context: () => contextAt(), log: QUIET, executor: IDLE });
+  const run = aWatchedRun();
+  await store.insert(run, {});
+  const rename = (input: string) => (before: Run) => ({ ...before, input });
+
+  expect(await engine.change(run.key, rename("held"))).toMatchObject({ input: "held" });
+  await store.release();
+  expect(await engine.change(run.key, rename("not held"))).toBeNull();
+  expect((await store.load(run.key))?.run.input).toBe("held");
+  expect(await engine.change(run.key, rename("asked for"), { mustHold: false })).toMatchObject({
+    input: "asked for",
+  });
+  await store.close();
+});
