@@ -67,10 +67,10 @@ function gaveWay(
   run: Run,
   was: Approval,
   is: Approval,
-  { past: { decision, cause: because }, at }: { past: PastDecision; at: number },
+  { past: { decision, cause }, at }: { past: PastDecision; at: number },
 ): AuditEntry {
   const moments = momentsOf(run, is, { submitted: decision.at, ...deliveryMoments(was) });
-  const outcome = `void: ${because}`;
+  const outcome = `void: ${cause}`;
   return auditEntry(run, { at, what: "settled", outcome, moments, ...aboutDecision(is.id, decision) });
 }
 

@@ -1,5 +1,5 @@
-// A run whose stored record was changed outside Countersign. Nothing that the record says is believed or repeated: what it calls
-// decided is not, nothing is sent for it, and its messages say so. Watching the run again begins a new record.
+// A run whose stored record was changed outside Countersign. Countersign neither believes nor repeats what the record says: its
+// decisions do not count, nothing is sent for it, and its messages say so. Watching the run again begins a new record.
 
 import { type Approval } from "./approval.ts";
 import type { PostedMessage } from "./posted-message.ts";
@@ -29,7 +29,7 @@ export function markTampered(run: Run, now: number): Run {
 
 const isUp = (entry: [string, PostedMessage]): boolean => entry[1].type === "up";
 
-/** Also what it calls confirmed: only the audit can tell what was. */
+/** Even decisions that the record calls confirmed: only the audit can say what happened. */
 function closeAsTampered(approval: Approval, now: number): Approval {
   const { audited: _audited, ...rest } = approval;
   const state = { type: "closed", cause: "tampered", at: now } as const;

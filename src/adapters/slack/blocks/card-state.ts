@@ -3,7 +3,7 @@
 import {
   answeredBefore,
   type Approval,
-  type ClosedBecause,
+  type ClosedCause,
   type Decision,
   type Delivery,
 } from "../../../domain/approval.ts";
@@ -190,7 +190,7 @@ function unconfirmedWords(
   }
 }
 
-export function closedWords(because: ClosedBecause): string {
+export function closedWords(because: ClosedCause): string {
   switch (because) {
     case "no-longer-listed":
       return "The service no longer lists it. It may have been withdrawn, or resolved outside Countersign.";
