@@ -5,7 +5,7 @@ import type { Integrity } from "./integrity.ts";
 import type { Perform } from "./perform-effect.ts";
 import type { AgentService, Change, Chat, Counters, EventLog, People, Store } from "../ports.ts";
 
-/** What carrying out an effect needs. */
+/** What executing an effect needs. */
 export type ExecutorDeps = {
   readonly agents: Pick<AgentService, "fetchRun">;
   readonly chat: Pick<Chat, "waitForTurn">;
@@ -19,7 +19,7 @@ export type ExecutorDeps = {
   readonly metrics: Counters;
 };
 
-/** The way back into the round: how to change the run, and how to have it looked after again. */
+/** The way back into the engine: how to change the run, and how to have it reconciled again. */
 export type EngineHandle = {
   readonly change: Change;
   readonly again: (key: RunKey, afterMs: number) => void;
