@@ -1,5 +1,5 @@
-// Messages that follow from the audit and belong to no run's thread: a receipt to whoever decided, word to the admins when somebody
-// says «This was not me», and the daily head in the audit channel.
+// Messages that follow from the audit and belong to no run's thread: a receipt for the person who decided, alerts for the admins, and the
+// daily head in the audit channel.
 
 import type { AuditFault } from "../domain/audit/verify-chain.ts";
 import type { ApprovalId, ChannelId, MessageTs, Nonce, RunKey, TeamId, UserId } from "../domain/ids.ts";
@@ -7,34 +7,34 @@ import type { PostedMessage } from "../domain/posted-message.ts";
 import type { AuditEntry, KeptEntry } from "../audit/entry.ts";
 
 export type Notification = {
-  /** Also the value of its button, so bound to the one person it went to. */
+  /** Also the value of its button, and so bound to its one recipient. */
   readonly id: Nonce;
   readonly kind: "receipt" | "dispute" | "head" | "tampering" | "redaction";
-  /** The number of the entry that it tells of. */
+  /** The number of the entry that it is about. */
   readonly entry: number;
   readonly to: UserId | ChannelId;
   readonly madeAt: number;
   readonly post: PostedMessage;
 };
 
-/** What a letter is written from: the audit as it is. */
+/** What a notification is drawn from: the audit. */
 export type NotificationFacts = {
   readonly entry: KeptEntry;
   /** The entry that this one is about. */
   readonly about: KeptEntry | null;
-  /** Of the request that was decided on; null where the service named none. */
+  /** The action of the request that was decided on; null where the service named none. */
   readonly action: string | null;
-  /** Null: the run is forgotten. */
+  /** Null: the run is deleted. */
   readonly channel: ChannelId | null;
 };
 
-/** Slack, as far as letters need it. Every call is one attempt; rejects with PortError. */
+/** Slack, as far as notifications need it. Every call is one attempt; rejects with PortError. */
 export type NotificationSender = {
   /** Not idempotent. */
   post(notification: Notification, facts: NotificationFacts): Promise<MessageTs>;
-  /** Idempotent. Copies of the letter that are there; none where nobody can look: in direct messages. */
+  /** Idempotent. The copies of the notification; none in direct messages, which cannot be read back. */
   find(notification: Notification): Promise<readonly MessageTs[]>;
-  /** Idempotent. Of a letter in a channel. */
+  /** Idempotent. Removes a copy in a channel. */
   remove(notification: Notification, ts: MessageTs): Promise<void>;
   /** Not idempotent: a file in a direct message. */
   file(
@@ -43,30 +43,30 @@ export type NotificationSender = {
   ): Promise<void>;
 };
 
-/** What the store keeps of the audit besides appending to it. Every method rejects with PortError when the database fails. */
+/** Reading the audit, and the notifications. Every method rejects with PortError when the database fails. */
 export type AuditLog = {
-  /** Of these kinds, after this number, oldest first. */
+  /** Entries of these kinds after this number, oldest first. */
   auditAfter(seq: number, what: readonly AuditEntry["what"][], limit: number): Promise<readonly KeptEntry[]>;
   auditEntry(seq: number): Promise<KeptEntry | null>;
-  /** The entry, if this program wrote it at this number as it stands. A few look-ups by index. */
+  /** The entry, if this program wrote it at this number and it is unchanged. A few look-ups by index. */
   provenEntry(seq: number): Promise<Proven>;
-  /** «settled» entries of this approval after this number, oldest first. */
+  /** "settled" entries of this approval after this number, oldest first. */
   settledAfter(seq: number, run: RunKey, approval: ApprovalId): Promise<readonly KeptEntry[]>;
-  /** All entries of the run with this id of ours or of the service's, oldest first; also of one that is forgotten. */
+  /** All entries of the run with this key or service id, oldest first; also of a deleted run. */
   auditOfRun(id: string): Promise<readonly KeptEntry[]>;
-  /** Null: nothing was ever written. */
+  /** Null: the audit is empty. */
   auditHead(): Promise<KeptEntry | null>;
-  /** The full request kept under this digest. */
+  /** The text stored under this digest. */
   auditText(digest: string): Promise<string | null>;
-  /** Proof for whoever checks entries elsewhere. */
+  /** Proof of an entry for a verifier elsewhere. */
   auditProof(seq: number): Promise<AuditProof | null>;
-  /** A letter of the same kind, about the same entry, to the same person or channel is not added again. */
+  /** Does not add a second notification of the same kind, about the same entry, to the same person or channel. */
   addNotifications(notifications: readonly Notification[]): Promise<void>;
-  /** Those on which something is to be done or awaited, oldest first. */
+  /** Notifications with something to do or to wait for, oldest first. */
   notifications(limit: number): Promise<readonly Notification[]>;
   saveNotification(notification: Notification, toDo: boolean): Promise<void>;
   notification(id: Nonce): Promise<Notification | null>;
-  /** The entry and the mark on the letter in one; «known» when the letter is marked already, and then nothing is written. */
+  /** Writes the entry and marks the notification in one transaction. "known": it is marked already, and nothing is written. */
   dispute(id: Nonce, entry: AuditEntry): Promise<"disputed" | "known">;
 };
 
@@ -79,11 +79,11 @@ export type AuditProof = {
   readonly signature: string;
 };
 
-/** Who hears of the audit, from the configuration. */
+/** Who gets notifications about the audit, from the configuration. */
 export type AuditReaders = {
   readonly team: TeamId;
-  /** Where heads and disputes are told; null: only in the log. */
+  /** The channel for heads and alerts; null: only the log. */
   readonly channel: ChannelId | null;
-  /** They hear of disputes, and may be given the audit of a run. */
+  /** They get the alerts, and may read the audit of a run. */
   readonly admins: readonly UserId[];
 };
