@@ -61,7 +61,12 @@ export const variables = [
     "U0123ABCD,U0456EFGH",
   ),
   variable("SLACK_COMMAND", "the slash command", "/agent", "/agent"),
-  variable("HOST", "address for health, metrics and, in HTTP mode, Slack's requests", "127.0.0.1", "127.0.0.1"),
+  variable(
+    "HOST",
+    "address for health, metrics and, in HTTP mode, Slack's requests",
+    "127.0.0.1",
+    "127.0.0.1",
+  ),
   variable("PORT", "its port", "3000", "3000"),
   variable("POLL_MIN_MS", "shortest interval between two polls of a run (ms)", "1000", "1000"),
   variable("POLL_MAX_MS", "longest interval between two polls of a run (ms)", "15000", "15000"),
