@@ -213,8 +213,7 @@ export function createOutcomeWriter(
       minTimeout: 200,
       maxTimeout: 5_000,
       shouldRetry: ({ error }) => worthIt(error),
-      onFailedAttempt: ({ error }) =>
-        log.error({ run: key, effect: name, error }, "could not save the outcome of an effect; trying again"),
+      onFailedAttempt: ({ error }) => log.error({ run: key, effect: name, error }, "could not save; retrying"),
     });
   }
 
