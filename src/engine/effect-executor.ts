@@ -213,7 +213,7 @@ export function createOutcomeWriter(
       minTimeout: 200,
       maxTimeout: 5_000,
       shouldRetry: ({ error }) => worthIt(error),
-      onFailedAttempt: ({ error }) => log.error({ run: key, effect: name, error }, "could not save; retrying"),
+      onFailedAttempt: ({ error }) => log.error({ run: key, effect: name, error }, "not saved; retrying"),
     });
   }
 
