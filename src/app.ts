@@ -1,4 +1,4 @@
-// The composition root: builds every part once, in order, and takes them down in the opposite order.
+// The composition root: builds every part once, in order, and closes them in the opposite order.
 
 import { createHash, randomBytes } from "node:crypto";
 import type { RequestListener } from "node:http";
@@ -30,31 +30,31 @@ import { type AuditKeyNews, openStore } from "./adapters/store/open.ts";
 export type App = {
   /** Where health and metrics are served. */
   readonly url: string;
-  /** Reads the policy file again. What is wrong with it is logged, and the old policy stays in force. Never rejects. */
+  /** Reloads the policy file. Logs faults and keeps the old policy in force. Never rejects. */
   reload(): Promise<void>;
-  /** Takes no more work, finishes or hands back what is under way, closes. May be called twice. */
+  /** Accepts no more work, finishes or hands back work in progress, closes. May be called twice. */
   stop(): Promise<void>;
 };
 
-/** So many looks at runs are under way at once at most. */
+/** The maximum number of polls in progress. */
 const MAX_POLLS_IN_FLIGHT = 128;
-/** Listeners, then effects, have this long to finish when we stop (ms); with the rest it is below 10 s. */
+/** How long listeners, and then effects, have to finish at a stop (ms). The whole stop stays below 10 s. */
 const LISTENERS_GRACE_MS = 2_000;
 const EFFECTS_GRACE_MS = 5_000;
-/** A look at the service that still hangs then teaches nothing any more (ms). */
+/** How long a poll in progress has at a stop (ms). */
 const CALLS_GRACE_MS = 500;
 const digest = (text: string): string => createHash("sha256").update(text, "utf8").digest("hex");
 const nonce = (): Nonce => Nonce(randomBytes(16).toString("base64url"));
 const thisProcess = randomBytes(16).toString("base64url");
 const newKey = (): string => randomBytes(10).toString("hex");
 
-/** Rejects with one line for people when a part can't be used: a refused token, an unusable database, a port in use. */
+/** Rejects with one line for people when a part is unusable: a refused token, an unusable database, a port in use. */
 export async function startApp(config: Config, log: Log): Promise<App> {
   keepSecrets(secretsOf(config));
   const closers: Closers = [];
   const stop = async (): Promise<void> => {
     for (let close = closers.pop(); close !== undefined; close = closers.pop()) {
-      await close().catch((error: unknown) => log.error({ error }, "a part did not close well"));
+      await close().catch((error: unknown) => log.error({ error }, "could not close a part cleanly"));
     }
   };
   try {
@@ -67,19 +67,19 @@ export async function startApp(config: Config, log: Log): Promise<App> {
 }
 
 type Closers = (() => Promise<void>)[];
-/** The Slack app, as soon as there is one: health is answered before Slack does. */
+/** The Slack app, once it exists: health answers earlier than Slack. */
 type Current = { app: SlackApp | null };
 
 function turningAway(metrics: Metrics, log: Log, { monotonic }: Clock): RejectedRequests {
   return createRejectedRequests({
-    count: (because) => metrics.rejectedRequests(because),
+    count: (reason) => metrics.rejectedRequests(reason),
     log,
     monotonic,
   });
 }
 
 function tellAuditKey(log: Log, news: AuditKeyNews): void {
-  log.warn({ file: news.file }, "a key that signs the audit was made; keep a copy of it");
+  log.warn({ file: news.file }, "created a key that signs the audit; keep a copy of it");
 }
 
 function auditReaders({ audit }: Config, team: TeamId): AuditReaders {
@@ -95,7 +95,7 @@ function openOurStore(config: Config, clock: MachineClock, log: Log): Promise<St
     onNewestTime: clock.continueAfter,
     auditKey: config.audit.key,
     onAuditKey: (news) => tellAuditKey(log, news),
-    onCorrupt: (run, error) => log.error({ run, error }, "a stored run can't be read; it is left alone"),
+    onCorrupt: (run, error) => log.error({ run, error }, "cannot read a stored run; skipping it"),
   });
 }
 
@@ -156,7 +156,7 @@ async function reloadPolicy({ policy, store, flow, log }: Reloading): Promise<vo
     const changed = await policy.reload((loaded) => store.audit([policyLoadedEntry(loaded, now())]));
     if (changed) await flow.policyChanged();
   } catch (error) {
-    log.error({ error }, "the cards could not be brought under the new policy; their next look does it");
+    log.error({ error }, "could not apply the new policy to the open cards; the next poll of each run does");
   }
 }
 

@@ -1,4 +1,4 @@
-// The use cases and the machinery behind them, joined once. Ports come in; nothing here knows what stands behind them.
+// Joins the use cases and the engine. The ports are passed in, so nothing here knows the adapters.
 
 import type { Context } from "./domain/context.ts";
 import { type Acknowledge, createAcknowledge } from "./usecases/acknowledge-tampering.ts";
@@ -41,11 +41,11 @@ export type Bot = {
   readonly dispute: Dispute;
   readonly cards: Pick<CardSweep, "deleted" | "letIn" | "lookNow">;
   readonly acknowledge: Acknowledge;
-  /** Takes up all unfinished runs; resolves to how many. Rejects when the store can't be read. */
+  /** Claims all unfinished runs; resolves to how many. Rejects when the store cannot be read. */
   start(): Promise<number>;
-  /** Brings what waits for a decision under the policy that is in force now. Rejects when the store fails. */
+  /** Applies the current policy to pending approvals. Rejects when the store fails. */
   policyChanged(): Promise<void>;
-  /** Watches nothing more, waits for what is under way (ms at most), and hands the runs back. */
+  /** Stops polling, waits for work in progress (ms at most), and releases the runs. */
   stop(ms: number): Promise<void>;
 };
 
@@ -96,7 +96,7 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
     cards,
     queries: createQueries({ ...deps, watch, guard, unreadable, integrity }),
     start: async () => {
-      // First: no decision leaves before the audit was looked at.
+      // First, so that no decision leaves before the audit is checked.
       await integrity.start();
       for (const part of [outage, retention, outbox]) part.start();
       return hold.start();
@@ -109,7 +109,7 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
   };
 }
 
-/** Waits for what is under way, at most `ms`, then does the rest in order. */
+/** Waits for work in progress, at most `ms`, then stops the rest in order. */
 async function finish(
   parts: readonly { stop(ms: number): Promise<void> }[],
   ms: number,

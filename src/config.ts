@@ -1,4 +1,4 @@
-// The environment, read once into a frozen object. All faults are told at once, and none repeats a value: it may be a secret.
+// The environment, read once into a frozen object. All faults are reported at once, and none repeats a value, which may be a secret.
 
 import { z } from "zod";
 import {
@@ -27,7 +27,7 @@ export type Config = {
   /** Null: no policy file, so the built-in policy. */
   readonly policyFile: string | null;
   readonly logLevel: LogLevel;
-  /** As the audit keeps it: without secrets. */
+  /** As the audit records it: without secrets. */
   readonly told: RecordedConfig;
 };
 
@@ -55,7 +55,7 @@ export type ConfigFault = { readonly variable: string; readonly wrong: string; r
 export { variables } from "./config/variables.ts";
 export { programVersion } from "./config/version.ts";
 
-/** Slack's are 32 hexadecimal digits at random; the last is its documentation's. */
+/** Slack's secrets are 32 random hexadecimal digits; the last alternative is from Slack's documentation. */
 const PLACEHOLDER = /secret|change|example|placeholder|your|(.)\1{7}|^8f742231b10e8888abcd99yyyzzz85a5$/i;
 const Environment = z.object({
   SLACK_BOT_TOKEN: token("xoxb-"),
@@ -94,7 +94,7 @@ const Environment = z.object({
 type Read<Value> =
   { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly error: ConfigFault[] };
 
-/** Of each variable what is set, or its default. */
+/** The set value of each variable, or its default. */
 const givenIn = (env: { readonly [name: string]: string | undefined }) =>
   Object.fromEntries(
     variables.map(({ name, default: initial }) => [name, env[name]?.trim() || (initial ?? undefined)]),
@@ -110,7 +110,7 @@ export function readConfig(env: { readonly [name: string]: string | undefined })
   return { ok: true, value: Object.freeze(config) };
 }
 
-/** What reading the audit of a database takes: an auditor has none of the tokens. */
+/** The variables for reading the audit of a database; an auditor has none of the tokens. */
 export function readAuditConfig(env: {
   readonly [name: string]: string | undefined;
 }): Read<{ readonly database: string; readonly key: string | null }> {
@@ -133,7 +133,7 @@ function fault(name: string, wrong: string): ConfigFault {
 }
 
 const OPEN_TO_OTHERS =
-  "is http:// to another machine, so that keys could be read on their way: use https://, or name the host in PLAIN_HTTP_HOSTS";
+  "is http:// to another machine, so keys could be read on their way: use https://, or name the host in PLAIN_HTTP_HOSTS";
 
 function faultsBetween(given: { readonly [name: string]: string | undefined }): ConfigFault[] {
   const faults: ConfigFault[] = [];
@@ -167,7 +167,7 @@ function configOf(env: z.output<typeof Environment>): Omit<Config, "told"> {
   };
 }
 
-/** The values that must be seen nowhere. */
+/** The values that must appear nowhere. */
 export function secretsOf({ slack, agents, audit }: Config): string[] {
   return [
     slack.botToken,

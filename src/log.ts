@@ -1,5 +1,5 @@
-// The log: one JSON line per entry, and no secret in any of them. Secrets are taken out twice: by the name of the field, and
-// by their shape or value from the finished line, wherever they stand in it.
+// The log: one JSON line per entry, without secrets. Secrets are removed twice: by the name of the field, and by their shape or value
+// anywhere in the finished line.
 
 import { createRequire } from "node:module";
 import type { Logger as SlackLogger, LogLevel } from "@slack/bolt";
@@ -19,21 +19,21 @@ export type Log = {
 
 export type LogOptions = {
   readonly level: string;
-  /** For people at a terminal; where there is none, or pino-pretty is not installed, JSON all the same. */
+  /** Formatted for people at a terminal; JSON without a terminal or without pino-pretty. */
   readonly pretty: boolean;
   readonly secrets?: readonly string[];
-  /** In the place of standard output. */
+  /** Replaces standard output. */
   readonly destination?: DestinationStream;
 };
 
 const GONE = "[secret]";
 const SECRET_NAMES = /^(authorization|cookie|set-cookie|password|.*(token|secret|api_?key|apikey))$/i;
 const SECRET_SHAPES = /\b(xox[a-z]|xapp)-[A-Za-z0-9-]+|\bBearer\s+[A-Za-z0-9._~+/=-]+/gi;
-/** Shorter «secrets» would blacken ordinary words. */
+/** Shorter "secrets" would mask ordinary words. */
 const MIN_SECRET_CHARS = 4;
-/** The base64 of a shorter one has parts as short as words. */
+/** The base64 of a shorter secret has parts as short as words. */
 const MIN_ENCODED_CHARS = 8;
-/** Errors inside errors, records inside records: deeper ones are not logged. */
+/** Errors inside errors and records inside records that are nested deeper are not logged. */
 const MAX_DEPTH = 5;
 
 export function createLog({ level, pretty, secrets = [], destination }: LogOptions): Log {
@@ -69,7 +69,7 @@ function prettyStream(): DestinationStream | null {
   }
 }
 
-/** Over the finished line, so that no message, stack or field is forgotten. */
+/** Works on the finished line, so that no message, stack or field is forgotten. */
 function withoutSecrets(secrets: readonly string[]): (line: string) => string {
   const forms = formsOf(secrets.filter((secret) => secret.length >= MIN_ENCODED_CHARS));
   const values = secrets
@@ -106,12 +106,12 @@ function plain(value: unknown, depth: number): unknown {
   return value instanceof Date ? value : plainRecord(value, depth);
 }
 
-/** Not what libraries hang on their errors: requests, headers, sockets. */
+/** Leaves out what libraries attach to their errors: requests, headers, sockets. */
 function plainError(error: Error, depth: number): object {
   const { name, message, stack, cause } = error;
   const code =
     "code" in error && ["string", "number"].includes(typeof error.code) ? { code: error.code } : {};
-  // Its message quotes a stranger, who may quote a request.
+  // Its message quotes the service, which may quote a request.
   if ("quotes" in error && error.quotes === true) return { name, ...code };
   return {
     name,
@@ -122,7 +122,7 @@ function plainError(error: Error, depth: number): object {
   };
 }
 
-/** For Slack's packages. Their debug entries hold whole payloads, so those are never passed on; of the others only texts
+/** For Slack's packages. Their debug entries hold whole payloads, so they are never passed on; of other entries only texts
  * and errors are. */
 export function slackLogger(log: Log): SlackLogger {
   let to = log;
@@ -136,7 +136,7 @@ export function slackLogger(log: Log): SlackLogger {
     info: (...parts) => to.info(...entry(parts)),
     warn: (...parts) => to.warn(...entry(parts)),
     error: (...parts) => to.error(...entry(parts)),
-    // The level of our own log counts.
+    // The level of our own log applies.
     setLevel: () => {},
     getLevel: () => "info" as LogLevel,
     setName(name) {

@@ -4,14 +4,14 @@ import { type App, startApp } from "./app.ts";
 import { type Config, explainFaults, readConfig, secretsOf } from "./config.ts";
 import { createLog, type Log } from "./log.ts";
 
-/** sysexits has no common word for it; DESIGN.md: a faulty configuration exits with 2. */
+/** The exit code for a faulty configuration. */
 const BAD_CONFIG = 2;
-/** A stop that takes longer than this (ms) is ended by force: DESIGN.md, «exit 0 within 10 s». */
+/** A stop that takes longer than this (ms) is forced, so that the process exits within 10 s. */
 const STOP_MS = 9_500;
 
 const config = configOrExit();
 const log = createLog({ level: config.logLevel, pretty: process.stdout.isTTY, secrets: secretsOf(config) });
-process.on("unhandledRejection", (error) => log.error({ error }, "a rejection that nobody handled"));
+process.on("unhandledRejection", (error) => log.error({ error }, "unhandled rejection"));
 let app: App | null = null;
 hearSignals(() => app, log);
 app = await startOrExit(config, log);
@@ -35,14 +35,14 @@ async function startOrExit(config: Config, log: Log): Promise<App> {
   }
 }
 
-/** From the first moment on: as process 1 of a container Node ignores a signal that nobody listens for. */
+/** Called first: as process 1 of a container, Node ignores signals without a listener. */
 function hearSignals(started: () => App | null, log: Log): void {
   let stopping = false;
   const stop = (signal: string): void => {
     if (stopping) return;
     stopping = true;
     log.info({ signal }, "stopping");
-    // What is still marked as under way is settled at the next start, by its own rule.
+    // The next start settles effects that are still marked as in progress.
     setTimeout(() => process.exit(0), STOP_MS).unref();
     void (started()?.stop() ?? Promise.resolve()).then(() => {
       log.info({}, "stopped");

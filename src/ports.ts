@@ -1,5 +1,4 @@
-// What the use cases need of the outside world, in domain words. Slack's messages, files and people are part of that domain; no SQL
-// and no call of an API stands here.
+// What the use cases need from the outside world, in domain words, without words of Slack, SQL or HTTP.
 
 import type { Verdict } from "./domain/approval.ts";
 import type { Person } from "./domain/authorization.ts";
@@ -11,7 +10,7 @@ import type { NoticeContent, Run, Slot } from "./domain/run.ts";
 import type { Snapshot } from "./domain/snapshot.ts";
 
 /**
- * The world failed. `applied` says what is known of the call: "no", surely not; "maybe", its answer was lost.
+ * The outside world failed. `applied`: "no", the call surely had no effect; "maybe", its answer was lost.
  * `retry` is "never" where the same call would be refused again.
  */
 export class PortError extends Error {
@@ -21,7 +20,7 @@ export class PortError extends Error {
   readonly retryAfterMs: number | null;
   /** A stable word for logs and metrics (`timeout`, `http_503`, `not_in_channel`). The message is for people. */
   readonly code: string;
-  /** The message quotes the agent service, which may quote a request: the log gets the code in its place. */
+  /** The message quotes the agent service, which may quote a request, so the log gets only the code. */
   readonly quotes: boolean;
   constructor(
     message: string,
@@ -47,14 +46,13 @@ export type FetchedRun =
   | { readonly type: "snapshot"; readonly snapshot: Snapshot }
   | { readonly type: "missing"; readonly askedAt: number };
 
-/** The agent-run service. Every call is one HTTP request, at most 10 s long, never repeated by itself. */
+/** The agent-run service. Every call is one HTTP request of at most 10 s, which is never repeated automatically. */
 export type AgentService = {
-  /** Not idempotent. Rejects with PortError: "maybe" when a run may have been created. `key` goes along as `Idempotency-Key`. */
+  /** Not idempotent. Rejects with PortError: "maybe" when a run may have been created. `key` is sent as `Idempotency-Key`. */
   create(input: string, key: string): Promise<Snapshot>;
-  /** Idempotent. «missing» is a 404. Rejects with PortError. `timeoutMs` shortens the usual limit. */
+  /** Idempotent. "missing" is a 404. Rejects with PortError. `timeoutMs` shortens the usual limit. */
   fetchRun(id: RunId, timeoutMs?: number): Promise<FetchedRun>;
-  /** One POST; what it may be followed by is the caller's business. Never rejects. `asked`: what the service listed of the
-   * approval, which its answer may repeat. */
+  /** One POST; the caller decides what may follow. Never rejects. */
   sendDecision(
     run: RunId,
     approval: ApprovalId,
@@ -75,50 +73,50 @@ export type Gateway = { health(): Promise<HealthReport> };
 export type HealthReport = {
   readonly ok: boolean;
   readonly latencyMs: number;
-  /** In plain words what is wrong; null where nothing is. */
+  /** What is wrong, in plain words; null where nothing is. */
   readonly fault: string | null;
-  /** What the service said: status, version, service, message, endpoints. Untrusted text. */
+  /** The service's answer: status, version, service, message, endpoints. Untrusted text. */
   readonly says: { readonly [field: string]: Json };
 };
 
 /** Slack, as the runs need it. Every call is one attempt; rejects with PortError. */
 export type Chat = {
-  /** Resolves when Slack will take one more call of this kind; the most urgent first. */
+  /** Resolves when Slack will accept one more call of this kind; the most urgent first. */
   waitForTurn(effect: PacedEffect): Promise<void>;
-  /** Not idempotent. Draws `slot` from the run as it now is. */
+  /** Not idempotent. Draws `slot` from the run's current state. */
   post(run: Run, slot: Slot): Promise<MessageTs>;
-  /** Idempotent. "gone" when the message was deleted, "unchangeable" when nobody may change it any more. */
+  /** Idempotent. "gone" when the message was deleted, "unchangeable" when Slack no longer allows changes. */
   update(run: Run, slot: Slot, ts: MessageTs): Promise<"updated" | "gone" | "unchangeable">;
-  /** Idempotent. All copies of the slot's message that are there, oldest first. */
+  /** Idempotent. All copies of the slot's message, oldest first. */
   find(run: Run, slot: Slot): Promise<readonly MessageTs[]>;
-  /** Idempotent. Is this message still in its channel? A reply that is not shown in the channel is not seen by this. */
+  /** Idempotent. Is this message still in its channel? Does not find a reply that is not also sent to the channel. */
   isThere(channel: ChannelId, ts: MessageTs): Promise<boolean>;
   /** Idempotent. */
   remove(run: Run, ts: MessageTs): Promise<void>;
-  /** An upload that is never shared is seen by nobody, so this may be repeated. Resolves to Slack's file id. */
+  /** May be repeated, because an upload that is never shared is invisible. Resolves to Slack's file id. */
   upload(run: Run, slot: Slot): Promise<UploadedFile>;
   /** Not idempotent: puts the file into the run's thread. "gone" when the upload has lapsed. */
   share(run: Run, file: string, slot: Slot): Promise<"shared" | "gone">;
   /** Idempotent. Is the file in the run's thread? */
   hasFile(run: Run, file: string): Promise<boolean>;
-  /** Privately to one person, and where nothing else works in a direct message; or in another channel. */
+  /** Sends a private notice to one person (in a direct message where nothing else works), or posts to another channel. */
   notify(run: Run, to: UserId | ChannelId, says: NoticeContent): Promise<void>;
 };
 
 export type PacedEffect = {
   readonly channel: ChannelId | UserId;
-  /** `sweep`: reads that nobody waits for. */
+  /** `sweep`: background reads. */
   readonly kind: "post" | "update" | "read" | "sweep" | "other";
   /** 0 is the most urgent. */
   readonly urgency: 0 | 1 | 2 | 3;
 };
 
-/** Membership may be this old (ms) for reading, where it lets somebody read. */
+/** How old a membership may be (ms) that allows reading. */
 export const MEMBERSHIP_AGE_MS = 60_000;
-/** A «no» is asked again: somebody may have joined a moment ago (ms). Not for each question: whoever keeps asking uses up nobody's look-ups. */
+/** How old a membership may be (ms) that refuses reading: somebody may have just joined. Not 0, so that repeated questions do not use up the look-ups. */
 export const JOINED_AGE_MS = 2_000;
 
-/** The channels of a person for reading; that they are not in `channel` is never told from an old answer. */
+/** The channels of a person, for reading. An old answer never decides that they are not in `channel`. */
 export async function channelsOf(
   people: Pick<People, "channelsOf">,
   user: UserId,
@@ -129,15 +127,15 @@ export async function channelsOf(
 }
 
 export type People = {
-  /** Facts read now; one answer up to `maxAgeMs` old may be shared. Rejects with PortError when Slack does not say. */
+  /** Fresh facts; an answer up to `maxAgeMs` old may be shared. Rejects with PortError when Slack does not answer. */
   lookUp(team: TeamId, user: UserId, channel: ChannelId, maxAgeMs: number): Promise<Person>;
-  /** The channels, among those we are in, that this person is a member of. Rejects with PortError. */
+  /** The person's channels, among those that the app is in. Rejects with PortError. */
   channelsOf(user: UserId, maxAgeMs: number): Promise<ReadonlySet<ChannelId>>;
   /** All members of a user group or a channel. Rejects with PortError. */
   membersOf(set: GroupId | ChannelId, maxAgeMs: number): Promise<readonly UserId[]>;
   /** Can every full member open the channel? Rejects with PortError. */
   isPublic(channel: ChannelId, maxAgeMs: number): Promise<boolean>;
-  /** For each of these: is the person in it? Rejects with PortError when Slack does not say of one. */
+  /** For each of these: is the person a member? Rejects with PortError when Slack does not answer for one. */
   memberOf(
     user: UserId,
     sets: readonly (GroupId | ChannelId)[],
@@ -145,7 +143,7 @@ export type People = {
   ): Promise<ReadonlyMap<GroupId | ChannelId, boolean>>;
 };
 
-/** As much of a logger as the use cases need. Fields hold ids, never texts of people or secrets. */
+/** The logger that the use cases need. Fields hold ids, never texts of people or secrets. */
 export type EventLog = {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -153,7 +151,7 @@ export type EventLog = {
   error(fields: object, message: string): void;
 };
 
-/** What the use cases count; `adapters/http/metrics.ts` keeps the counts. */
+/** What the use cases count, for `adapters/http/metrics.ts`. */
 export type Counters = {
   poll(outcome: string, seconds: number): void;
   pollsInFlight(count: number): void;
@@ -162,8 +160,8 @@ export type Counters = {
   decision(verdict: string, outcome: string): void;
   refusal(because: string): void;
   outage(on: boolean): void;
-  /** How many approvals the service lists that cannot be read. */
+  /** The number of listed approvals that cannot be read. */
   unreadable(approvals: number): void;
-  /** Findings of tampering that nobody has acknowledged. */
+  /** Findings of tampering that are not acknowledged. */
   tampered(findings: number): void;
 };

@@ -1,19 +1,19 @@
-// What no person touched must not grow the audit without bound: a request that comes and goes is told in full a few times an hour,
-// and then counted. The count is an entry when the hour is over, or the run.
+// Approvals that no person touched must not grow the audit without bound. A request that comes and goes gets a few full entries an hour;
+// after that it is counted. The count becomes an entry when the hour or the run is over.
 
 import { findApproval, isWatched, type Run, type Untouched } from "../domain/run.ts";
 import { type AuditEntry, auditEntry } from "./entry.ts";
 
 const WINDOW_MS = 60 * 60_000;
-/** So many closings of one approval are told in full in each window, and so many of one run. Ours. */
+/** How many closings get a full entry in each window, for one approval and for one run. Our choice. */
 export const MAX_ENTRIES_PER_APPROVAL = 4;
 export const MAX_ENTRIES_PER_RUN = 60;
-/** Once the texts of a window have this many characters, only digests follow. Ours. */
+/** Once the texts of a window have this many characters, only digests follow. Our choice. */
 const TEXT_CHARS_PER_RUN = 1024 * 1024;
 
 type Capped = { readonly run: Run; readonly audit: readonly AuditEntry[] };
 
-/** The entries of a change as they are to be written, and the run with what was counted. */
+/** The entries to write for a change, and the run with the new counts. */
 export function capUndecidedEntries(
   before: Run,
   after: Run,
@@ -42,7 +42,7 @@ export function capUndecidedEntries(
   return { run: withCount(after, count), audit };
 }
 
-/** The service or time took it back, and no one had voted. */
+/** The service withdrew it or it expired, and no one had voted. */
 function isUntouched(before: Run, { what, outcome, approval }: AuditEntry): boolean {
   if (what !== "closed" || outcome === "unwatched" || approval === null) return false;
   return findApproval(before, approval)?.votes.length === 0;
@@ -52,12 +52,12 @@ type Told = { readonly count: Untouched; readonly entries: readonly AuditEntry[]
 
 function tell(count: Untouched, entry: AuditEntry): Told {
   const id = entry.approval ?? "";
-  // The service chooses the id, which may be a name that every object has.
+  // The service chooses the id, which may be the name of a property that every object has.
   const before = Object.hasOwn(count.told, id) ? (count.told[id] ?? 0) : 0;
   const all = Object.values(count.told).reduce((sum, each) => sum + each, 0);
   if (before >= MAX_ENTRIES_PER_APPROVAL || all >= MAX_ENTRIES_PER_RUN)
     return { count: { ...count, omitted: count.omitted + 1 }, entries: [] };
-  // The digest covers the run's own fields too, so nothing else of theirs need stand without them.
+  // The digest covers the run's own fields too, so the entry needs nothing else about them.
   const { text = "", context: _digest, contextText = "", ...bare } = entry;
   const kept = count.chars < TEXT_CHARS_PER_RUN;
   const chars = count.chars + (kept ? text.length + contextText.length : 0);

@@ -1,4 +1,4 @@
-// One entry of the audit: who did what to which approval, when, why, under which policy, and what came of it.
+// One entry of the audit: who did what to which approval, when, why, under which policy, and with what result.
 
 import type { Approval, Decision, Request, Verdict } from "../domain/approval.ts";
 import type { AuditMark } from "../domain/audit/hash-chain.ts";
@@ -15,52 +15,52 @@ export type AuditEntry = {
   readonly at: number;
   readonly what:
     | "opened" // a form to decide was opened by a click
-    | "voted" // one of several approvals that the rule wants
+    | "voted" // one of several approvals that the rule requires
     | "decided"
     | "refused" // somebody tried and was not allowed to
-    | "sent" // a decision is about to leave us
-    | "settled" // what became of it
-    | "closed" // nobody decided it here
-    | "coalesced" // so many approvals closed undecided, besides those that are told one by one
-    | "disputed" // «This was not me»
+    | "sent" // a decision is about to be sent
+    | "settled" // the result of sending
+    | "closed" // closed without a decision here
+    | "coalesced" // a count of approvals that closed undecided, beyond those with their own entries
+    | "disputed" // "This was not me"
     | "started"
     | "watched"
     | "task-told" // the service named the task of a run that was started elsewhere
     | "unwatched"
-    | "audit-read" // somebody was given the audit of a run
+    | "audit-read" // somebody got the audit of a run
     | "redacted" // the text of this digest was erased
     | "program-started"
-    | "policy-loaded" // it is in force from here on
-    | "key-changed" // from here on another key signs; the last entry of the key before
+    | "policy-loaded" // the policy is in force from here on
+    | "key-changed" // the last entry of the previous key; another key signs from here on
     | "key-accepted" // the first entry of the new key
-    | "tampering-found" // the database holds what this program did not write
-    | "tampering-acknowledged"; // an admin has looked at it, and approvals leave again
+    | "tampering-found" // the database holds something that this program did not write
+    | "tampering-acknowledged"; // an admin has examined it, and approvals leave again
   readonly run: RunKey | null;
-  /** The service's, once it has named one. */
+  /** The service's id, once it is known. */
   readonly runId: RunId | null;
-  /** Of the run; where there is none, the channel in which the person acted. */
+  /** The run's channel; without a run, the channel in which the person acted. */
   readonly channel: ChannelId | null;
-  /** Who asked for the run. */
+  /** The run's requester. */
   readonly requester: { readonly team: TeamId; readonly user: UserId } | null;
   readonly approval: ApprovalId | null;
   readonly by: { readonly team: TeamId; readonly user: UserId } | null;
   readonly verdict: Verdict | null;
   readonly reason: string | null;
-  /** Of the request as it was shown; of the task, where a run was asked for; of the configuration or the policy. */
+  /** Digest of the request as shown, of the task of a run, of the configuration or of the policy. */
   readonly digest: string | null;
-  /** What `digest` was taken of, in full. The store keeps it apart, once for each digest. */
+  /** The full text of `digest`. The store keeps it apart, once for each digest. */
   readonly text?: string;
-  /** Of the run's own fields, as they were shown beside the request. */
+  /** Digest of the run's own fields, as shown with the request. */
   readonly context?: string;
-  /** What `context` was taken of. Kept as `text` is. */
+  /** The full text of `context`. Stored like `text`. */
   readonly contextText?: string;
-  /** The text is kept. Written by the store. */
+  /** The text is stored. The store sets this field. */
   readonly textKept?: true;
-  /** The policy's version, and the rule of it that was asked. Null: there is no policy, or none was asked. */
+  /** The policy's version, and the rule that was applied. Null: there is no policy file, or no rule was applied. */
   readonly policy: RuleRef;
   readonly moments?: Moments;
   readonly outcome: string;
-  /** At which step it was refused. */
+  /** The step at which it was refused. */
   readonly step?:
     | "click"
     | "read"
@@ -75,31 +75,31 @@ export type AuditEntry = {
     | "acknowledge"
     | "receipt";
   readonly refusal?: string;
-  /** The earlier approvals that a decision rests on, each with its person's own words. */
+  /** The earlier approvals that a decision rests on, each with its own reason. */
   readonly votes?: readonly VoteFacts[];
-  /** The reason as it leaves us, where it is not the decider's alone. */
+  /** The reason that is sent, where it joins several people's reasons. */
   readonly sentReason?: string;
   /** The number of the entry that this one is about. */
   readonly refers?: number;
-  /** Of «coalesced»: how many, and from when on (ms). */
+  /** For "coalesced": how many, and since when (ms). */
   readonly times?: number;
   readonly since?: number;
-  /** Of «key-changed»: who signs from here on. */
+  /** For "key-changed": which key signs from here on. */
   readonly keys?: KeyChange;
-  /** What was found, or is acknowledged: ids that name the place and what stands there. */
+  /** The findings, or those that are acknowledged, as ids that cover the place and its content. */
   readonly findings?: readonly string[];
 };
 
 export type VoteFacts = Pick<AuditEntry, "by" | "reason" | "at"> & {
-  /** The number of its own entry. */
+  /** The number of the vote's entry. */
   readonly entry: number | null;
 };
 
-/** Of the decision that the entry is about (ms), as far as they are known. */
+/** The moments of the decision that the entry is about (ms), as far as known. */
 export type Moments = {
   /** First seen pending. */
   readonly asked?: number;
-  /** When Slack took the card, by its own clock. */
+  /** When Slack accepted the card, by Slack's clock. */
   readonly shown?: number;
   readonly clicked?: number;
   readonly submitted?: number;
@@ -107,12 +107,12 @@ export type Moments = {
   readonly confirmed?: number;
 };
 
-/** An entry as it stands in the chain. `text` is left out; `auditText` has it. */
+/** An entry as stored in the chain, without `text`, which `auditText` returns. */
 export type KeptEntry = AuditMark & { readonly entry: Omit<AuditEntry, "text" | "contextText"> };
 
 type Facts = Pick<AuditEntry, "at" | "what" | "outcome"> & Partial<AuditEntry>;
 
-/** What is not said is null; without a run it is about none. */
+/** Fields that are not given are null; `run` null: the entry is about no run. */
 export function auditEntry(run: Run | null, facts: Facts): AuditEntry {
   return {
     run: run?.key ?? null,
@@ -129,7 +129,7 @@ export function auditEntry(run: Run | null, facts: Facts): AuditEntry {
   };
 }
 
-/** The fields of an entry about this request, as somebody saw it. */
+/** The fields of an entry about this request as a person saw it. */
 export function aboutRequest(
   run: Run,
   approval: ApprovalId,
@@ -144,7 +144,7 @@ export function aboutRequest(
   return { approval, digest, text: digestedText(id, serviceId, request), ...around };
 }
 
-/** The fields of an entry that asks for this task. */
+/** The fields of an entry about this task. */
 export function aboutTask(
   input: string,
   { digest }: Pick<Context, "digest">,
@@ -173,20 +173,20 @@ export function aboutDecision(
 
 export function momentsOf(run: Run, { id, seenAt, state }: Approval, later: Moments = {}): Moments {
   const post = run.posts[cardSlot(id)];
-  // A message's name begins with the second at which Slack took it.
+  // A message's `ts` begins with the second at which Slack accepted it.
   const shown = post?.type === "up" ? { shown: Math.floor(Number(post.ts) * 1_000) } : {};
   const submitted = state.type === "decided" ? { submitted: state.decision.at } : {};
   return { asked: seenAt, ...shown, ...submitted, ...later };
 }
 
-// The audit's entries about the program itself: that it started, with which configuration, and which policy is in force.
+// The audit's entries about the program itself: its start, its configuration, and the policy in force.
 
-/** A policy with the text that it was read from; null: the built-in one. */
+/** A policy with its text; null: the built-in one. */
 export type LoadedPolicy = { readonly policy: Policy; readonly text: string | null };
 
 export type Program = {
   readonly version: string;
-  /** Of the runtime. */
+  /** The version of Node. */
   readonly node: string;
   /** Without secrets. */
   readonly config: { readonly [variable: string]: Json };

@@ -1,12 +1,12 @@
-// The audit of a run in words: for the shell, and for the evidence that is handed out in Slack. Everything that people or the
-// service wrote is made visible and kept on its line.
+// The audit of a run in words, for the shell and for the evidence files in Slack. Texts of people and of the service are made visible
+// and kept on one line.
 
 import { headWords } from "../domain/audit/hash-chain.ts";
 import { oneLine } from "../domain/text/excerpt.ts";
 import { visible } from "../domain/text/text.ts";
 import type { AuditEntry, KeptEntry, Moments, VoteFacts } from "./entry.ts";
 
-/** Reasons and ids are told in full up to this length; the entry itself has them whole. */
+/** Reasons and ids are shown in full up to this length; the entry itself has them whole. */
 const WORDS_CHARS = 4_000;
 const DIGEST_CHARS = 12;
 
@@ -14,7 +14,7 @@ export function momentWords(at: number): string {
   return Number.isFinite(at) && Math.abs(at) < 8.64e15 ? new Date(at).toISOString() : "(no moment)";
 }
 
-/** One entry on one line, and its moments on a second where there are any. */
+/** One entry on one line, and its moments, if any, on a second. */
 export function entryStory({ seq, link, entry }: KeptEntry): string {
   const { at, by, approval, reason, digest, policy, refers, moments, votes = [], sentReason } = entry;
   const who = by === null ? "Countersign" : personWords(by);
@@ -41,10 +41,10 @@ function voteWords({ by, reason, at }: VoteFacts): string {
   return `approved before by ${by === null ? "Countersign" : personWords(by)} at ${momentWords(at)}, ${said}`;
 }
 
-/** The kinds of entries that are about no run and tell of one all the same. */
+/** The kinds of entries that are about no run, but matter for one. */
 export const AROUND_A_RUN = ["policy-loaded", "redacted"] as const;
 
-/** What the digest of an entry was taken of. */
+/** What kind of text the digest of an entry covers. */
 export function contentName({ what, approval }: Pick<AuditEntry, "what" | "approval">): string {
   switch (what) {
     case "started":
@@ -68,21 +68,21 @@ type Told = Omit<AuditEntry, "text">;
 /** What the person of an entry, or Countersign, did. */
 const DID: Readonly<Record<AuditEntry["what"], (entry: Told) => string>> = {
   opened: (entry) => `opened the form${verbOf(entry)}`,
-  voted: () => "approved, as one of several",
+  voted: () => "approved, as one of several people",
   decided: ({ verdict }) => (verdict === "approve" ? "approved" : "denied"),
   refused: (entry) =>
     `was refused at the ${entry.step ?? "attempt"}${verbOf(entry)}: ${shortened(entry.refusal ?? entry.outcome)}`,
   sent: () => "decided; it is about to be sent",
-  settled: ({ outcome }) => `decided; what came of it: ${shortened(outcome)}`,
+  settled: ({ outcome }) => `decided; result: ${shortened(outcome)}`,
   closed: ({ outcome }) => `closed it undecided: ${shortened(outcome)}`,
   coalesced: ({ times = 0, since = 0, outcome }) =>
     `saw ${times === 1 ? "1 approval" : `${times} approvals`} closed undecided since ${momentWords(since)}: ${shortened(outcome)}`,
-  disputed: () => "says «This was not me»",
+  disputed: () => 'says "This was not me"',
   started: () => "asked for the run",
-  watched: () => "had the run watched",
+  watched: () => "started watching the run",
   "task-told": () => "learned the task of the run from the service",
-  unwatched: () => "let the run go",
-  "audit-read": () => "was given the audit of the run",
+  unwatched: () => "stopped watching the run",
+  "audit-read": () => "received the audit of the run",
   redacted: ({ outcome }) => `erased the text, ${shortened(outcome)}`,
   "program-started": ({ outcome }) => `started: ${shortened(outcome)}`,
   "policy-loaded": ({ outcome }) => `put a policy into force: ${shortened(outcome)}`,
@@ -90,7 +90,7 @@ const DID: Readonly<Record<AuditEntry["what"], (entry: Told) => string>> = {
   "key-accepted": () => "signs with the new key",
   "tampering-found": ({ outcome }) =>
     `found that the database was changed outside Countersign: ${shortened(outcome)}`,
-  "tampering-acknowledged": () => "acknowledged what was found; approvals leave again",
+  "tampering-acknowledged": () => "acknowledged the findings; approvals leave again",
 };
 
 /** A newer program may have written other kinds. */
@@ -118,8 +118,8 @@ function timesWords(moments: Moments): string {
 }
 
 /**
- * All entries of a run, the policies that they name, what was erased of it, and each text once. `around`: the entries of these
- * kinds, which are about no run, oldest first.
+ * All entries of a run, the policies that they name, the erasures of its texts, and each text once. `around`: the entries of the kinds
+ * `AROUND_A_RUN`, oldest first.
  */
 export async function runStory(
   entries: readonly KeptEntry[],
@@ -147,7 +147,7 @@ function erasuresOf(entries: readonly KeptEntry[], around: readonly KeptEntry[])
   return around.filter(({ entry }) => entry.what === "redacted" && digests.has(entry.digest));
 }
 
-/** For each version that the entries name, where it came into force before its first use. */
+/** For each policy version that the entries name, the entry that put it into force. */
 function policiesNamed(entries: readonly KeptEntry[], around: readonly KeptEntry[]): KeptEntry[] {
   const firstUse = new Map<string, number>();
   for (const { seq, entry } of entries) {
@@ -163,13 +163,13 @@ function policiesNamed(entries: readonly KeptEntry[], around: readonly KeptEntry
   );
 }
 
-/** What the entries have in common: the run, where it belongs and who asked for it. */
+/** What the entries have in common: the run, its channel and its requester. */
 function runHeading(entries: readonly KeptEntry[]): string[] {
   const found = entries.find(({ entry }) => entry.requester !== null)?.entry;
   if (found === undefined) return [];
   const id = entries.find(({ entry }) => entry.runId !== null)?.entry.runId ?? null;
   const parts = [
-    id === null ? "Run without an id of the service" : `Run ${oneLine(id, WORDS_CHARS)}`,
+    id === null ? "Run without a service id" : `Run ${oneLine(id, WORDS_CHARS)}`,
     `key ${oneLine(found.run ?? "(none)", WORDS_CHARS)}`,
     `channel ${found.channel ?? "(none)"}`,
     `asked for by ${found.requester === null ? "nobody" : personWords(found.requester)}`,

@@ -1,5 +1,5 @@
-// The audit's lines about what nobody submitted just now: one before a decision is sent, one when something became of it, one
-// when an approval closes undecided, one when time is up and the policy itself denies.
+// The audit entries that no person submits: one before a decision is sent, one for its result, one when an approval closes undecided,
+// one when an approval expires and the policy denies.
 
 import { mapDecisions, earlierVotes, sentReason } from "../domain/approval-transitions.ts";
 import { type Approval, type Decision, isFinal, isSettled, type PastDecision } from "../domain/approval.ts";
@@ -18,7 +18,7 @@ import {
   momentsOf,
 } from "./entry.ts";
 
-/** For a decision that is about to leave us. Other effects leave no line. */
+/** For a decision that is about to be sent. Other effects have no entry. */
 export function auditOfSending(run: Run, effect: Effect, at: number): AuditEntry[] {
   if (effect.type !== "send-decision") return [];
   const approval = findApproval(run, effect.approval);
@@ -29,18 +29,18 @@ export function auditOfSending(run: Run, effect: Effect, at: number): AuditEntry
   return [auditEntry(run, { at, what: "sent", outcome: "sending", moments, ...about })];
 }
 
-/** Everybody's words under their own name, and those that leave us. */
+/** The earlier approvals with their own reasons, and the joined reason that is sent. */
 function restsOn(decision: Decision): Pick<AuditEntry, "votes" | "sentReason"> {
   const votes = earlierVotes(decision).map(({ entry = null, by, reason, at }) => ({ entry, by, reason, at }));
   return votes.length === 0 ? {} : { votes, sentReason: sentReason(decision) };
 }
 
-/** For every decision that was settled, refused or gave way between two states of a run, and every approval that closed. */
+/** Entries for every decision that was settled, refused or gave way between two states of a run, and every approval that closed. */
 export function auditOfChange(before: Run, after: Run, ctx: Context): AuditEntry[] {
   return [...taskTold(before, after, ctx), ...approvalsChanged(before, after, ctx.now)];
 }
 
-/** The task of a run that was started elsewhere is what the service says it is. */
+/** For an adopted run whose task the service has named. */
 function taskTold(before: Run, after: Run, ctx: Context): AuditEntry[] {
   if (before.input !== "" || after.input === "") return [];
   const about = aboutTask(after.input, ctx);
@@ -67,14 +67,14 @@ function gaveWay(
   run: Run,
   was: Approval,
   is: Approval,
-  { past: { decision, cause: because }, at }: { past: PastDecision; at: number },
+  { past: { decision, cause }, at }: { past: PastDecision; at: number },
 ): AuditEntry {
   const moments = momentsOf(run, is, { submitted: decision.at, ...deliveryMoments(was) });
-  const outcome = `void: ${because}`;
+  const outcome = `void: ${cause}`;
   return auditEntry(run, { at, what: "settled", outcome, moments, ...aboutDecision(is.id, decision) });
 }
 
-/** Of a decision that does not stand any more: those of its approvals that still count. Nothing of them is void. */
+/** For a decision that no longer stands: those of its approvals that still count, and so are not void. */
 function waiting(run: Run, was: Approval, is: Approval, at: number): AuditEntry[] {
   if (was.state.type !== "decided" || is.state.type !== "pending") return [];
   const moments = momentsOf(run, is, deliveryMoments(was));
@@ -104,7 +104,7 @@ function settled(run: Run, was: Approval, is: Approval, at: number): AuditEntry[
 
 const isTold = (is: string, final: boolean): boolean => final || is === "refused" || is === "unsure";
 
-/** Nobody submits what the policy decides. */
+/** For a denial by the policy itself. */
 function byPolicy(run: Run, was: Approval, is: Approval, at: number): AuditEntry[] {
   const decision: Decision | null = is.state.type === "decided" ? is.state.decision : null;
   if (was.state.type !== "pending" || decision === null || decision.by !== null) return [];
@@ -126,12 +126,12 @@ function deliveryMoments({ state }: Approval): Moments {
   return {};
 }
 
-/** Each decision and each approval that came to an end keeps where the audit tells of it. `marks`: where the entries stand. */
+/** Stores in each decision and each ended approval the place of its audit entry. `marks`: the places of the entries. */
 export function withMarks(run: Run, entries: readonly AuditEntry[], marks: readonly AuditMark[]): Run {
   return withEnds(withEntries(run, entries, marks), entries, marks);
 }
 
-/** A decision that has just been stored learns the number of its entry: only what its entry says may ever be sent. */
+/** Gives a newly stored decision the number of its entry: only what that entry says may ever be sent. */
 function withEntries(run: Run, entries: readonly AuditEntry[], marks: readonly AuditMark[]): Run {
   return entries.reduce((afterAudit, entry, index) => {
     const mark = marks[index];
@@ -167,7 +167,7 @@ function withEnds(run: Run, entries: readonly AuditEntry[], marks: readonly Audi
   return ends.size === 0 ? run : { ...run, approvals };
 }
 
-/** Settled for good, or refused by the service and not open again. */
+/** Final, or refused by the service and not reopened. */
 function isOver(approval: Approval): boolean {
   const { state } = approval;
   return isSettled(approval) || (state.type === "decided" && state.delivery.type === "refused");

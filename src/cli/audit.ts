@@ -1,4 +1,5 @@
-// `npm run audit`: is the audit whole, what is in it? What examines it reads the database without the bot, and changes nothing.
+// `npm run audit`: verifies the audit and shows what is in it. The commands that examine it read the database without the bot, and change
+// nothing.
 
 import { once } from "node:events";
 import { createWriteStream, readFileSync } from "node:fs";
@@ -76,7 +77,7 @@ function newKeyIn(file: string): NewKey {
   throw new Error(`${file} holds neither an Ed25519 private key in PEM nor 32 bytes in base64.`);
 }
 
-/** What was tampered with is no evidence: it is given only to whoever asks for it as such. */
+/** A tampered audit is no evidence, so it is printed only on request. */
 async function readOut(audit: AuditFile, wanted: Reading, where: Where): Promise<number> {
   const heads = wanted.type === "verify" ? wanted.heads : [];
   const verdict = await auditVerdict(audit, publicKeysFor(where, wanted.publicKeys), heads);
@@ -87,7 +88,7 @@ async function readOut(audit: AuditFile, wanted: Reading, where: Where): Promise
   if (!verdict.ok) {
     console.error(verdictWords(verdict, 0));
     if (!wanted.tampered) {
-      console.error("Nothing was given out. --tampered gives it as it is, which is no evidence.");
+      console.error("Nothing was printed. --tampered prints the audit as it is, which is no evidence.");
       return TAMPERED;
     }
   }
@@ -95,7 +96,7 @@ async function readOut(audit: AuditFile, wanted: Reading, where: Where): Promise
   return verdict.ok ? given : TAMPERED;
 }
 
-/** The audit is whole; what of the rest of the database is not? */
+/** The audit is intact. Reports what was changed in the rest of the database. */
 async function tellFindings(audit: AuditFile, where: Where): Promise<number> {
   const findings = await findingsIn(audit, await sealingKey(audit, where));
   const words = findingsWords(findings);
@@ -115,7 +116,7 @@ async function give(audit: AuditFile, wanted: Exclude<Reading, { type: "verify" 
   return story === null ? UNUSABLE : GOOD;
 }
 
-/** A file that is there already is not overwritten. */
+/** Does not overwrite an existing file. */
 async function write(pieces: AsyncIterable<string>, out: string | null): Promise<void> {
   const to: Writable = out === null ? process.stdout : createWriteStream(out, { flags: "wx", mode: 0o600 });
   const failed = once(to, "error").then(([error]: unknown[]) => {

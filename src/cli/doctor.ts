@@ -1,4 +1,4 @@
-// `npm run doctor`: is this set-up right? One line for each thing that must be, and what to do where it is not.
+// `npm run doctor`: is this set-up right? Prints one line for each requirement, and what to do where it is not met.
 
 import { type Config, explainFaults, readConfig } from "../config.ts";
 import { checkDatabase } from "./doctor/check-database.ts";
@@ -7,7 +7,7 @@ import { checkSlack } from "./doctor/check-slack.ts";
 import { type Finding, good } from "./doctor/finding.ts";
 import { createLog } from "../log.ts";
 
-/** As `npm start` exits for a faulty configuration. */
+/** The exit code of `npm start` for a faulty configuration. */
 const BAD_CONFIG = 2;
 const COLUMN = 22;
 
@@ -24,7 +24,7 @@ if (read.ok) {
 }
 
 async function examine(config: Config): Promise<Finding[]> {
-  // The findings say it all; what the packages below would log is not for whoever reads them.
+  // The findings say everything; the logs of the packages below would only distract.
   const log = createLog({ level: "silent", pretty: false });
   const findings = await Promise.all([
     checkSlack(config, log),

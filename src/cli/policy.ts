@@ -1,4 +1,4 @@
-// `npm run policy`: can a policy be used, does it say what is meant, what does it make of a run?
+// `npm run policy`: checks a policy, explains it, and explains which rule applies to a run.
 
 import { checkIds } from "./policy/check-ids.ts";
 import { explain } from "./policy/explain.ts";
@@ -31,7 +31,7 @@ async function run(): Promise<number> {
   return 2;
 }
 
-/** 0: fine. 1: something is hardly meant. 2: it can't be used. */
+/** 0: fine. 1: something is probably a mistake. 2: unusable. */
 async function lint(file: string): Promise<number> {
   const loaded = await loadPolicy(file);
   if (!loaded.ok) {

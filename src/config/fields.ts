@@ -1,4 +1,4 @@
-// How the values of the environment are written. No message repeats a value: it may be a secret.
+// The formats of the environment's values. No message repeats a value, which may be a secret.
 
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import { z } from "zod";
@@ -16,14 +16,14 @@ export const milliseconds = () =>
 
 export const url = () => text().transform(baseUrl);
 
-/** Names or addresses of machines, with commas between. */
+/** Names or addresses of machines, separated by commas. */
 export const hosts = () =>
   text().regex(
     /^[A-Za-z0-9.:_[\]-]+( *, *[A-Za-z0-9.:_[\]-]+)*$/,
-    "is not a list of hosts with commas between",
+    "is not a list of hosts separated by commas",
   );
 
-/** Over `http://` to another machine a key could be read on its way. Of these `allowed` names some. */
+/** Over `http://` to another machine a key could be read on its way. `allowed` names the hosts for which that is accepted. */
 export function isOpenToOthers(address: string, allowed: string): boolean {
   const parsed = URL.parse(address);
   if (parsed?.protocol !== "http:") return false;
@@ -36,16 +36,16 @@ export function isOpenToOthers(address: string, allowed: string): boolean {
 
 export const database = () => text().transform(databasePath);
 
-/** An Ed25519 key as PEM (newlines may be written as \n) or as its seed of 32 bytes in base64; the seed comes out. */
+/** An Ed25519 key as PEM (newlines may be written as \n) or as its seed of 32 bytes in base64. The result is the seed. */
 export const auditKey = () => text().transform(seedOf);
 
-/** Slack's ids of people, with commas between them. */
+/** Slack's ids of people, separated by commas. */
 export const people = () => text().transform(ids);
 
 export const channel = () =>
   text().regex(/^[CG][A-Z0-9]{1,30}$/, "is not the id of a channel, which is C or G and capitals and digits");
 
-/** Without the slashes at its end. A path in front of the service's own is kept. */
+/** The URL without slashes at its end. A path prefix is kept. */
 function baseUrl(value: string, issues: z.RefinementCtx): string {
   const parsed = URL.parse(value);
   if (parsed === null || !/^https?:$/.test(parsed.protocol))
@@ -93,7 +93,7 @@ function ids(value: string, issues: z.RefinementCtx): readonly string[] {
   const good = all.every((each) => /^[UW][A-Z0-9]{1,30}$/.test(each));
   return good
     ? [...new Set(all)]
-    : refuse(issues, "is not a list of member ids (U… or W…) with commas between");
+    : refuse(issues, "is not a list of member ids (U… or W…) separated by commas");
 }
 
 function refuse(issues: z.RefinementCtx, message: string): never {

@@ -1,4 +1,4 @@
-// The configuration as the audit keeps it: every variable by its name, a secret only as being set.
+// The configuration as the audit records it: every variable by its name, a secret only as set or not set.
 
 import { variables } from "./variables.ts";
 
@@ -9,7 +9,7 @@ const SECRET = /TOKEN|SECRET|KEY|PASSWORD/;
 /** The user name and password of an address. */
 const CREDENTIALS = /\/\/[^/@\s]*@/g;
 
-/** `given`: what is set, or its default. Null: not set. */
+/** `given`: the set value, or the default. Null: not set. */
 export function recordedConfig(given: { readonly [name: string]: string | undefined }): RecordedConfig {
   return Object.fromEntries(variables.map(({ name }) => [name, told(name, given[name])]));
 }

@@ -1,4 +1,4 @@
-// Which rule an approval stands under. A card shows the one of its newest look; a decision is held to the one of its own moment.
+// Which rule applies to an approval. A card shows the rule of the newest fetch; a decision must meet the rule of its own moment.
 
 import type { Approval, Request } from "./approval.ts";
 import type { Context } from "./context.ts";
@@ -19,7 +19,7 @@ export function ruleRefOf({ version }: Pick<Policy, "version">, { name }: Pick<R
   return version === null ? null : { version, rule: name };
 }
 
-/** Pending approvals under the rules of now. The same object when they stand there already. */
+/** Applies the current rules to pending approvals. The same object when they apply already. */
 export function applyPolicy(run: Run, { policy }: Pick<Context, "policy">): Run {
   const approvals = run.approvals.map((approval) => withRuleOfNow(approval, run, policy));
   return approvals.every((each, index) => each === run.approvals[index]) ? run : { ...run, approvals };

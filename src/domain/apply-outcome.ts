@@ -1,4 +1,5 @@
-// What became of an effect. `markSending` marks it before its first byte leaves, `applyOutcome` folds in what came of it.
+// The life of an effect in the run: `markSending` marks it before its first byte leaves, `applyOutcome` records its outcome, and
+// `recover` gives the marks of a dead process an outcome.
 
 import { withDelivery } from "./approval-transitions.ts";
 import { answeredBefore } from "./approval.ts";
@@ -55,7 +56,7 @@ export function markSending(run: Run, effect: Effect, now: number): Run {
         notices: run.notices.map((tell) => (tell.id === effect.tell ? { ...tell, state: "sending" } : tell)),
       };
     case "update": {
-      // Until the answer is in, nobody knows what the message shows: an empty key makes it drawn anew, even after a crash.
+      // Until the answer arrives, we do not know what the message shows. An empty key has it drawn again, even after a crash.
       const post = run.posts[effect.slot];
       return post?.type === "up" ? withPost(run, effect.slot, { ...post, shows: "" }) : run;
     }
@@ -102,7 +103,7 @@ export function applyOutcome(run: Run, effect: Effect, outcome: Outcome, ctx: Co
   }
 }
 
-/** At most once: only what was surely not said is said again. */
+/** At most once: a notice is repeated only if it was surely not delivered. */
 function applyNoticeOutcome(run: Run, id: string, outcome: Outcome, now: number): Run {
   if (outcome.type !== "later") return { ...run, notices: run.notices.filter((tell) => tell.id !== id) };
   const notBefore = now + backoffMs(3, outcome.afterMs);
@@ -152,7 +153,7 @@ function applyMessageOutcomeToRun(
   const opening = next.posts[OPENING];
   if (opening?.type === "up") return next.answer === null ? next : { ...next, answer: null };
   if (opening?.type !== "refused" || run.creation.type !== "planned") return next;
-  // No thread, no run: a task whose approvals nobody could see is not started.
+  // No thread, no run: without a thread the run's approvals would be invisible, so the task is not started.
   const creation = { type: "refused", words: opening.words, at: ctx.monotonic } as const;
   return cannotPost({ ...next, creation }, { words: opening.words, code }, ctx);
 }
@@ -164,7 +165,7 @@ function cannotPost(run: Run, why: { words: string; code: string | undefined }, 
   return { ...run, notices: [...run.notices, tell] };
 }
 
-/** An output is not kept once it is posted in full. */
+/** Drops an output once it is posted in full. */
 function dropOutput(run: Run): Run {
   const ended = run.seen?.ended;
   const post = run.posts[OUTCOME];
@@ -189,17 +190,17 @@ function withUpload(run: Run, slot: Slot, upload: Upload): Run {
   return { ...run, uploads: { ...run.uploads, [slot]: upload } };
 }
 
-/** The requester's answer to «a run may have started; start again?». Null when it was answered already. */
+/** The requester's answer to "a run may have started; start again?". Null when it is answered already. */
 export function answerUnknown(run: Run, again: "started" | "left"): Run | null {
   if (run.creation.type !== "unknown" || run.creation.again !== "asked") return null;
   return { ...run, creation: { ...run.creation, again } };
 }
 
-// After a crash or the loss of a lease: every mark that a dead process left behind becomes the question it is. Did it happen or not?
+// After a crash or a lost lease, every mark that a dead process left becomes a question: did it happen or not?
 
 const LOST: Outcome = { type: "unsure", why: "Countersign stopped before the answer came" };
 
-/** The same object when nothing was under way. */
+/** The same object when no effect was in progress. */
 export function recover(run: Run, ctx: Context, mine: (effect: Effect) => boolean = () => false): Run {
   const settled = underWay(run)
     .filter((effect) => !mine(effect))
@@ -207,7 +208,7 @@ export function recover(run: Run, ctx: Context, mine: (effect: Effect) => boolea
   return redrawLater(settled, ctx.monotonic);
 }
 
-/** The effects whose marks stand in the run. */
+/** The effects that are marked in the run. */
 function underWay(run: Run): Effect[] {
   const posts = Object.entries(run.posts).filter(([, post]) => post.type === "sending");
   const uploads = Object.entries(run.uploads).filter(([, upload]) => upload.type === "sharing");
@@ -224,7 +225,7 @@ function underWay(run: Run): Effect[] {
   ];
 }
 
-/** An update that was under way may come after ours: its message is drawn once more when none can come any more. */
+/** An update in progress may arrive after ours, so its message is drawn once more when no late update can arrive. */
 function redrawLater(run: Run, now: number): Run {
   const uncertain = Object.entries(run.posts).flatMap(([slot, post]) =>
     post.type === "up" && post.shows === "" && post.sweepAt === null

@@ -1,10 +1,10 @@
-// What one look at the service teaches about one approval. Called by `observe` alone.
+// What one snapshot of the service says about one approval. Only `observe` calls this.
 
 import { isGone, missedOnceMore } from "./absence.ts";
 import {
   answeredBefore,
   type Approval,
-  type ClosedBecause,
+  type ClosedCause,
   type Decision,
   type Delivery,
   type PastDecision,
@@ -16,23 +16,23 @@ import { backoffMs } from "./posted-message.ts";
 import { DECISION_LINGER_MS } from "./reused-id.ts";
 import type { NoticeContent } from "./run.ts";
 
-/** A confirmed approval that is still listed after this long (ms) is remarked upon. */
+/** If a confirmed approval is still listed after this time (ms), its card says so. */
 export const STILL_LISTED_AFTER_MS = 60_000;
 
-/** One look, as it concerns one approval. */
+/** What one snapshot says about one approval. */
 export type ApprovalSighting =
   | { readonly type: "listed"; readonly request: Request; readonly askedAt: number }
   | {
       readonly type: "absent";
-      readonly cause: Extract<ClosedBecause, "no-longer-listed" | "run-missing" | "run-over">;
+      readonly cause: Extract<ClosedCause, "no-longer-listed" | "run-missing" | "run-over">;
       readonly askedAt: number;
     }
-  /** An item of this id is listed, and nobody can read it. */
+  /** An item with this id is listed, but cannot be read. */
   | { readonly type: "unreadable"; readonly askedAt: number }
-  /** It may be one of the items that cannot be read, so the look says nothing of it. */
+  /** It may be one of the items that cannot be read, so the snapshot says nothing about it. */
   | { readonly type: "in-doubt"; readonly askedAt: number };
 
-/** The approval after the look, and what its approver must be told, if anything. */
+/** The approval after the snapshot, and the notice for its approver, if there is one. */
 export type SightingResult = { readonly approval: Approval; readonly says: NoticeContent | null };
 
 export function applySighting(approval: Approval, sight: ApprovalSighting, ctx: Context): SightingResult {
@@ -70,11 +70,11 @@ function foldState(approval: Approval, sight: PlainSight, ctx: Context): Sightin
   }
 }
 
-type VoidBecause = Extract<NoticeContent, { type: "decision-void" }>["cause"];
+type VoidCause = Extract<NoticeContent, { type: "decision-void" }>["cause"];
 
 const quiet = (approval: Approval): SightingResult => ({ approval, says: null });
 
-/** What is asked now, nobody knows: it cannot be decided, and what has not left does not leave. What has is not touched. */
+/** The request is unknown now, so it cannot be decided. A decision that was not sent is withdrawn; one that was sent stays. */
 function foldUnreadable(approval: Approval, ctx: Context): SightingResult {
   const { id, state, votes } = approval;
   const says: NoticeContent = { type: "decision-void", approval: id, cause: "unreadable" };
@@ -90,29 +90,24 @@ const isUnsent = (delivery: Delivery): boolean =>
 
 type PlainSight = Exclude<ApprovalSighting, { type: "unreadable" | "in-doubt" }>;
 
-/** Whoever has voted hears that it came to nothing. */
+/** The voters are told that their votes do not count. */
 function applyToPending(approval: Approval, sight: PlainSight, ctx: Context): SightingResult {
-  const told = (because: VoidBecause): NoticeContent | null =>
-    approval.votes.length === 0 ? null : { type: "decision-void", approval: approval.id, cause: because };
+  const told = (cause: VoidCause): NoticeContent | null =>
+    approval.votes.length === 0 ? null : { type: "decision-void", approval: approval.id, cause };
   if (sight.type === "absent")
     return { approval: close(approval, sight.cause, ctx.now), says: told(sight.cause) };
   if (sight.request.digest === approval.request.digest) return quiet(approval);
   return { approval: reopenNew(approval, sight.request, null, ctx), says: told("request-changed") };
 }
 
-/** What has expired stays closed until another request comes under its id. */
-function applyToClosed(
-  approval: Approval,
-  because: ClosedBecause,
-  sight: PlainSight,
-  ctx: Context,
-): Approval {
+/** An expired approval stays closed until the service lists another request under its id. */
+function applyToClosed(approval: Approval, cause: ClosedCause, sight: PlainSight, ctx: Context): Approval {
   if (sight.type === "absent") return approval;
-  if (because === "expired" && sight.request.digest === approval.request.digest) return approval;
+  if (cause === "expired" && sight.request.digest === approval.request.digest) return approval;
   return reopenNew(approval, sight.request, null, ctx);
 }
 
-/** A new request has its own time to be decided; the same one, however often it comes back, has no more than it had. */
+/** A new request gets its own time to be decided. The same request gets no more time, however often it returns. */
 function reopenNew(approval: Approval, request: Request, past: PastDecision | null, ctx: Context): Approval {
   const same = request.digest === approval.request.digest;
   const since = same ? approval.since : ctx.now;
@@ -153,12 +148,12 @@ function applyToDecided(
   }
 }
 
-/** Nothing of it was ever applied: it gives way to what the service now says. */
+/** The decision was never applied, so it gives way to what the service now says. */
 function applyToUnsent(approval: Approval, decision: Decision, { sight, ctx }: Look): SightingResult {
-  const says = (because: VoidBecause): NoticeContent => ({
+  const says = (cause: VoidCause): NoticeContent => ({
     type: "decision-void",
     approval: approval.id,
-    cause: because,
+    cause,
   });
   if (sight.type === "absent")
     return { approval: voidAndClose(approval, decision, sight.cause, ctx.now), says: says(sight.cause) };
@@ -167,7 +162,7 @@ function applyToUnsent(approval: Approval, decision: Decision, { sight, ctx }: L
   return { approval: reopenNew(approval, sight.request, past, ctx), says: says("request-changed") };
 }
 
-/** A POST had no clear answer. What is listed after that tells whether the same content may go again. */
+/** A POST had no clear answer. Whether the approval is listed afterwards decides if the same content may be sent again. */
 function applyToLost(
   approval: Approval,
   decision: Decision,
@@ -175,10 +170,8 @@ function applyToLost(
   { sight, ctx }: Look,
 ): SightingResult {
   const answered = answeredBefore(delivery);
-  const final = (because: "no-longer-listed" | "request-changed"): SightingResult =>
-    quiet(
-      withDelivery(approval, decision, { type: "unconfirmed", at: ctx.now, cause: because, ...answered }),
-    );
+  const final = (cause: "no-longer-listed" | "request-changed"): SightingResult =>
+    quiet(withDelivery(approval, decision, { type: "unconfirmed", at: ctx.now, cause, ...answered }));
   if (delivery.type === "unsure" && sight.askedAt < delivery.since) return quiet(approval);
   if (sight.type === "absent")
     return sight.cause === "run-missing" ? quiet(approval) : final("no-longer-listed");
@@ -188,7 +181,7 @@ function applyToLost(
   if (sight.request.digest !== decision.digest) return final("request-changed");
   if (delivery.type === "retry") return quiet(approval);
   const { since, tries, why } = delivery;
-  // The first time at once; what is unclear again and again goes more seldom, counted from the answer that was missed.
+  // The first time at once. After repeated unclear answers it is sent less often, counted from the answer that was missed.
   const wait = tries > 1 ? Math.min(backoffMs(tries, null), ctx.slowestRetryMs) : 0;
   const notBefore = Math.max(ctx.monotonic, since + wait, delivery.notBefore);
   return quiet(
@@ -196,7 +189,7 @@ function applyToLost(
   );
 }
 
-/** The service refused a first, clean POST: reopened only when it lists the approval after that. */
+/** The service refused a first, clean POST. The approval reopens only when the service lists it after that. */
 function applyToRefused(
   approval: Approval,
   decision: Decision,

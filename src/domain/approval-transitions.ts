@@ -4,7 +4,7 @@
 import {
   type Approval,
   BUILT_IN_APPLIED_RULE,
-  type ClosedBecause,
+  type ClosedCause,
   type Decision,
   type Delivery,
   type PastDecision,
@@ -43,7 +43,7 @@ export function newApproval(
   };
 }
 
-/** Pending again under a new card version, with the request as it now is. What was voted on an earlier one gives way. */
+/** Pending again under a new card version, with the current request. Votes on an earlier request give way. */
 export function reopen(
   approval: Approval,
   request: Request,
@@ -72,7 +72,7 @@ export function reopen(
   };
 }
 
-/** The same request again, under a new card version: `gone` gives way, and the votes that are left still count. */
+/** Opens the same request again under a new card version. `gone` become past decisions; the votes in `left` still count. */
 export function reopenWithVotes(
   approval: Approval,
   nonce: Nonce,
@@ -82,27 +82,27 @@ export function reopenWithVotes(
   return { ...open, past: [...open.past, ...gone.flatMap(votesBehind)], votes: left };
 }
 
-/** A decision that rests on several approvals gives way as all of them, the last one last. */
+/** A decision that rests on several approvals becomes one past decision for each, the last one last. */
 function votesBehind({ decision, ...why }: PastDecision): PastDecision[] {
   const { votes = [], ...last } = decision;
   return [...votes, last].map((each) => ({ ...why, decision: each }));
 }
 
-export function close(approval: Approval, because: ClosedBecause, now: number): Approval {
-  const given = approval.votes.map((vote): PastDecision => ({ decision: vote, cause: because, words: "" }));
+export function close(approval: Approval, cause: ClosedCause, now: number): Approval {
+  const given = approval.votes.map((vote): PastDecision => ({ decision: vote, cause, words: "" }));
   const past = given.length === 0 ? approval.past : [...approval.past, ...given];
-  return { ...approval, unlisted: null, votes: [], past, state: { type: "closed", cause: because, at: now } };
+  return { ...approval, unlisted: null, votes: [], past, state: { type: "closed", cause, at: now } };
 }
 
 /** Closes a decided approval whose decision never left us, and keeps that decision in its history. */
 export function voidAndClose(
   approval: Approval,
   decision: Decision,
-  because: ClosedBecause,
+  cause: ClosedCause,
   now: number,
 ): Approval {
-  const past = [...approval.past, ...votesBehind({ decision, cause: because, words: "" })];
-  return close({ ...approval, past }, because, now);
+  const past = [...approval.past, ...votesBehind({ decision, cause, words: "" })];
+  return close({ ...approval, past }, cause, now);
 }
 
 /** The stored record was changed: also what it calls confirmed is closed, since only the audit can tell what was. */
@@ -116,7 +116,7 @@ export function withDelivery(approval: Approval, decision: Decision, delivery: D
   return { ...approval, state: { type: "decided", decision, delivery } };
 }
 
-// What a decision makes of an open approval: the last one that was needed is sent, perhaps after a while; an earlier one is kept.
+// A decision on an open approval: the last one needed is sent, perhaps after a hold; an earlier one is kept as a vote.
 
 export type UnverifiedVotes = { readonly type: "unverified"; readonly of: readonly UserId[] };
 
@@ -177,28 +177,28 @@ export function withApproval(
 /** The approvals that the decision rests on, beside its own. */
 export const earlierVotes = ({ votes = [] }: Decision): readonly Decision[] => votes;
 
-/** Everybody's, each as a vote among others, the last one last. */
+/** The decisions of all voters, each as a vote, the last one last. */
 export const voices = (decision: Decision): readonly Decision[] => [
   ...earlierVotes(decision),
   withoutVotes(decision),
 ];
 
-/** As a vote among others. */
+/** The decision as a vote. */
 export function withoutVotes({ votes: _votes, ...decision }: Decision): Decision {
   return decision;
 }
 
-export function asPast(decision: Decision, because: PastDecision["cause"]): PastDecision {
-  return { decision, cause: because, words: "" };
+export function asPast(decision: Decision, cause: PastDecision["cause"]): PastDecision {
+  return { decision, cause, words: "" };
 }
 
-/** What the service is told: every reason that was given, byte for byte, the first one first. */
+/** The reason that the service gets: every reason that was given, byte for byte, the first one first. */
 export function sentReason(decision: Decision): string {
   const reasons = [...earlierVotes(decision), decision].map(({ reason }) => reason);
   return reasons.filter((reason) => reason !== "").join("\n\n");
 }
 
-/** Everybody whose word it was, once each. Nobody where the policy itself decided. */
+/** Everybody who gave the decision, once each. Empty where the policy itself decided. */
 export function decidersOf({ state, votes }: Approval): readonly UserId[] {
   return state.type === "decided" ? giversOf(voices(state.decision)) : giversOf(votes);
 }

@@ -1,5 +1,4 @@
-// One approval as we remember it. The transitions between its states are the functions of approval-transitions.ts; nothing else
-// builds a next state.
+// One approval as we remember it. approval-transitions.ts holds the transitions between its states.
 //
 //   pending ──decide──► decided ──(held, delivery)──► confirmed | elsewhere | unconfirmed
 //   (votes)                │ undone while it is held
@@ -15,12 +14,12 @@ import { BUILT_IN, BUILT_IN_RULE, keptRule, type RuleRef, type AppliedRule } fro
 
 export type Verdict = "approve" | "deny";
 
-/** Immutable: the one content that may ever leave us for its approval. */
+/** Immutable: the only content that may leave Countersign for its approval. */
 export type Decision = {
   readonly verdict: Verdict;
-  /** Byte for byte what the approver typed; empty where none was asked for and none given. */
+  /** Byte for byte what the approver typed; empty where no reason was required and none given. */
   readonly reason: string;
-  /** Null: the policy itself, as its rule says what happens when nobody decides. */
+  /** Null: the policy itself decided, because the approval expired. */
   readonly by: { readonly team: TeamId; readonly user: UserId } | null;
   readonly at: number;
   /** Of the request as the approver saw it. */
@@ -31,55 +30,55 @@ export type Decision = {
   readonly word?: string;
   /** The rule that let them decide; left out where there was no policy file. */
   readonly policy?: RuleRef;
-  /** The number of its entry in the audit, from the moment on that it is stored. */
+  /** The number of its entry in the audit, once it is stored. */
   readonly entry?: number;
 };
 
-/** The run's own fields as a request stood in them. */
+/** The run's own fields at the time of a request. */
 export type RunContext = {
   readonly fields: { readonly [name: string]: Json };
   /** Fields that the digest leaves out because the policy says so; shown as first seen. */
   readonly volatile: readonly string[];
-  /** SHA-256 (hex) over the fields without those. */
+  /** SHA-256 (hex) over the fields without the volatile ones. */
   readonly digest: string;
-  /** Of the fields written out, as Slack counts characters. */
+  /** Length of the fields written out, as Slack counts characters. */
   readonly chars: number;
 };
 
 export type Request = {
   readonly action: string | null;
   readonly content: Json;
-  /** Fields that the digest leaves out, by name or path; shown none the less. Left out: none. */
+  /** Fields that the digest leaves out, by name or path; they are shown all the same. Left out: there are none. */
   readonly volatile?: readonly string[];
   readonly requestedAt: string | null;
-  /** Of the run's own fields, see `run-context.ts`. The run holds them, once for all its approvals. Left out: it has none. */
+  /** The digest of the run's own fields, see `run-context.ts`. The run holds them once for all its approvals. Left out: it has none. */
   readonly context?: string;
-  /** Of these written out, as Slack counts characters. */
+  /** Length of the run's fields written out, as Slack counts characters. */
   readonly contextChars?: number;
-  /** On what somebody was shown: those fields as they were then. */
+  /** Only on a request that somebody was shown: those fields as they were then. */
   readonly shownContext?: RunContext | null;
-  /** SHA-256 (hex) over run id, approval id, content without what is volatile, and the digest of the context. */
+  /** SHA-256 (hex) over run id, approval id, content without volatile fields, and the digest of the context. */
   readonly digest: string;
-  /** Of the request written out, as Slack counts characters: decides where it is shown in full. */
+  /** Length of the request written out, as Slack counts characters. It decides where the request is shown in full. */
   readonly chars: number;
 };
 
-/** What a 2xx said that means neither yes nor no, in the service's words (untrusted). Left out: the answer was lost. */
+/** The words (untrusted) of a 2xx answer that means neither yes nor no. Left out: the answer was lost. */
 type Answered = { readonly answered?: string };
 
 export type Delivery =
-  /** Committed, and sent at `sendAt` (monotonic) unless it is taken back or denied before. People read `until` (wall time). */
+  /** Committed, and sent at `sendAt` (monotonic) unless somebody undoes or denies it before. `until` is for people (wall time). */
   | { readonly type: "held"; readonly until: number; readonly sendAt: number }
-  /** Committed, not one byte sent. */
+  /** Committed; no byte is sent yet. */
   | { readonly type: "recorded" }
-  /** A POST may be on its way. `lost`: an earlier one had no clear answer. */
+  /** A POST may be in flight. `lost`: an earlier one had no clear answer. */
   | ({
       readonly type: "sending";
       readonly at: number;
       readonly tries: number;
       readonly lost: boolean;
     } & Answered)
-  /** Not applied, or still pending after an unclear answer: the same content goes again, not before `notBefore`
+  /** Not applied, or still pending after an unclear answer. The same content is sent again, not before `notBefore`
    * (monotonic). */
   | ({
       readonly type: "retry";
@@ -87,27 +86,27 @@ export type Delivery =
       readonly tries: number;
       readonly lost: boolean;
       readonly why: string;
-      /** It could be sent, and we will not for now. */
+      /** It could be sent, but we hold it back for now. */
       readonly heldBack?: true;
     } & Answered)
-  /** No clear answer came, known at `since` (monotonic); the service is asked whether the approval is still pending. */
+  /** No clear answer arrived, known at `since` (monotonic). We ask the service whether the approval is still pending. */
   | ({
       readonly type: "unsure";
       readonly since: number;
-      /** The service asked for no call before this (monotonic). */
+      /** The service asked us not to call before this (monotonic). */
       readonly notBefore: number;
       readonly tries: number;
       readonly why: string;
     } & Answered)
-  /** `stillListed`: does the service, a minute later, still call it pending? Null until it was asked. Said on the card;
-   * never a reason to send again. `at`: monotonic, as the look a minute later is counted from it. */
+  /** `stillListed`: does the service still list it as pending a minute later? Null until we know. The card says so;
+   * it is never a reason to send again. `at`: monotonic, because the fetch a minute later is counted from it. */
   | { readonly type: "confirmed"; readonly at: number; readonly stillListed: boolean | null }
-  /** Refused with the service's words, surely not applied. `absent`: the service does not list the approval any more.
-   * `at`: monotonic; only a look that began after it counts. */
+  /** Refused with the service's words, surely not applied. `absent`: the service no longer lists the approval.
+   * `at`: monotonic; only a fetch that began after it counts. */
   | { readonly type: "refused"; readonly at: number; readonly words: string; readonly absent: boolean }
-  /** Resolved by someone else; ours was not applied. */
+  /** Somebody else resolved it; our decision was not applied. */
   | { readonly type: "elsewhere"; readonly at: number; readonly words: string }
-  /** Ours was sent and never confirmed; it is resolved, or must not be sent again. The service does not tell more. */
+  /** Our decision was sent and never confirmed. The approval is resolved, or the decision must not be sent again. */
   | ({
       readonly type: "unconfirmed";
       readonly at: number;
@@ -116,21 +115,21 @@ export type Delivery =
         | "request-changed"
         | "run-missing"
         | "refused-after-lost-answer"
-        /** Its answer was not clear, and whoever gave it may not give it any more. */
+        /** Its answer was not clear, and its voters may no longer decide. */
         | "no-longer-authorised"
         | "tampered";
     } & Answered);
 
-/** `unreadable`: the service lists it still, in a form that nobody can read. */
-export type ClosedBecause =
+/** `unreadable`: the service still lists it, in a form that cannot be read. */
+export type ClosedCause =
   "no-longer-listed" | "unreadable" | "run-over" | "run-missing" | "unwatched" | "expired" | "tampered";
 
 export type ApprovalState =
   | { readonly type: "pending" }
   | { readonly type: "decided"; readonly decision: Decision; readonly delivery: Delivery }
-  | { readonly type: "closed"; readonly cause: ClosedBecause; readonly at: number };
+  | { readonly type: "closed"; readonly cause: ClosedCause; readonly at: number };
 
-/** A decision that did not take effect and gave way; kept, and told on the card. */
+/** A decision that did not take effect and gave way. It is kept, and the card mentions it. */
 export type PastDecision = {
   readonly decision: Decision;
   readonly cause:
@@ -140,70 +139,70 @@ export type PastDecision = {
     | "run-missing"
     | "refused"
     | "run-over"
-    /** An approval before it was sent: taken back, overruled by a denial, too late, or by somebody who may no longer decide. */
+    /** An approval that was not sent: undone, overruled by a denial, too late, or by somebody who may no longer decide. */
     | "undone"
     | "denied"
     | "expired"
     | "voter-may-not"
-    /** The rule of now asks for more than was given. */
+    /** The current rule asks for more than was given. */
     | "rule-changed"
     | "unwatched"
-    /** The audit does not bear it out. */
+    /** The audit does not confirm it. */
     | "tampered";
   readonly words: string;
 };
 
 export type Approval = {
-  /** Unique in the run: the service's, with a number behind it where the service has used that before. */
+  /** Unique in the run: the service's id, with a number appended where the service has used it before. */
   readonly id: ApprovalId;
-  /** What the service calls it, and its address. */
+  /** The service's id, which its address is made of. */
   readonly serviceId: ApprovalId;
   readonly request: Request;
   /** When we first saw it pending (ms). */
   readonly seenAt: number;
-  /** Of the card. A click on an older version decides nothing. */
+  /** The card's version. A click on an older version decides nothing. */
   readonly version: number;
   readonly nonce: Nonce;
   /** The first version of the card that shows this request. */
   readonly requestVersion: number;
   readonly state: ApprovalState;
   readonly past: readonly PastDecision[];
-  /** The newest look at the service did not list it; «in-doubt»: or as something that cannot be read. Null: it did, or it is settled. */
+  /** The newest snapshot did not list it; "in-doubt": it may be an item that cannot be read. Null: it is listed, or settled. */
   readonly unlisted: Absence | "in-doubt" | null;
-  /** When this request was first seen pending (wall time): a changed one is another. */
+  /** When this request was first seen pending (wall time). A changed request is another one. */
   readonly since: number;
-  /** The same moment on the monotonic clock. What expires is counted from here: no step of the clock shortens or lengthens it. */
+  /** The same moment on the monotonic clock. Expiry counts from here, so setting the clock does not change it. */
   readonly waitsSince: number;
-  /** Approvals while the rule wants more of them. */
+  /** Approvals given while the rule asks for more of them. */
   readonly votes: readonly Decision[];
-  /** Who has opened this request in full, where the rule wants that. */
+  /** Who has opened this request in full, where the rule requires it. */
   readonly readers: readonly UserId[];
-  /** How many can approve it; null until they were counted. */
+  /** How many people can approve it; null until they are counted. */
   readonly approverCount: ApproverCount | null;
-  /** As of the newest look: for showing. Whoever decides is held to the rule of that moment. */
+  /** The rule of the newest snapshot, for display. A decision must meet the rule of its own moment. */
   readonly appliedRule: AppliedRule;
-  /** Where the audit tells how it ended: a head that stands on the card, out of reach of whoever has the database. */
+  /** The audit entry of its end: a head on the card, out of reach of somebody who has only the database. */
   readonly audited?: AuditMark;
 };
 
 export type ApproverCount = {
-  /** The ruling and card version that were counted for. */
+  /** The rule and card version that the count is for. */
   readonly of: string;
   /** Monotonic. */
   readonly at: number;
-  /** As far as was counted: no further than the rule needs. Null: Slack did not say. */
+  /** Counted no further than the rule needs. Null: Slack did not say. */
   readonly able: number | null;
-  /** Every member of the workspace could join them by opening the channel. */
+  /** Every member of the workspace can become one by joining the channel. */
   readonly grows: boolean;
 };
 
-/** Of approvals that nobody has looked at yet, and of those from before there were policies. */
+/** The rule of approvals to which no policy has been applied yet. */
 export const BUILT_IN_APPLIED_RULE: AppliedRule = {
   version: BUILT_IN.version,
   rule: keptRule(BUILT_IN_RULE),
 };
 
-/** Nothing more will be sent or awaited for this approval. */
+/** Nothing more is sent or awaited for this approval. */
 export function isSettled(approval: Approval): boolean {
   switch (approval.state.type) {
     case "pending":
@@ -220,7 +219,7 @@ export function answeredBefore(delivery: Delivery): Answered {
   return "answered" in delivery && delivery.answered !== undefined ? { answered: delivery.answered } : {};
 }
 
-/** Nothing more will come of it. */
+/** The delivery cannot change any more. */
 export function isFinal(delivery: Delivery): boolean {
   return delivery.type === "confirmed" || delivery.type === "elsewhere" || delivery.type === "unconfirmed";
 }

@@ -1,4 +1,5 @@
-// How many people can approve something, as Slack tells it. Too few are told of at once; whoever may decide is asked elsewhere.
+// How many people can approve a request, according to Slack. If there are too few, Countersign says so at once. Who may decide is
+// the business of authorization.ts.
 
 import type { Approval, ApproverCount } from "./approval.ts";
 import type { Context } from "./context.ts";
@@ -6,15 +7,15 @@ import type { Outcome } from "./effect.ts";
 import type { ApprovalId, ChannelId, UserId } from "./ids.ts";
 import { findApproval, replaceApproval, type Run, type PrivateNotice } from "./run.ts";
 
-/** What is counted for: another rule or another request is counted anew. */
+/** What a count is for: another rule or another request needs a new count. */
 export function countKeyOf({ appliedRule, version }: Approval): string {
   return `${appliedRule.version ?? "built-in"} ${appliedRule.rule.name} v${version}`;
 }
 
-/** Somebody may join a group or come back: too few are counted again after this long (ms), and so is what Slack did not say. */
+/** Somebody may join a group or return. Too few people, or an unknown number, are counted again after this time (ms). */
 const AGAIN_AFTER_MS = 5 * 60_000;
 
-/** When to count (monotonic). Null: not, or not any more. */
+/** When to count (monotonic). Null: no count is needed. */
 export function countAt(approval: Approval): number | null {
   const { state, approverCount } = approval;
   if (state.type !== "pending") return null;
@@ -29,7 +30,7 @@ const isTooFew = ({ appliedRule }: Approval, { able }: ApproverCount): boolean =
 
 export type TooFewApprovers = { readonly able: number; readonly needs: number; readonly grows: boolean };
 
-/** Null: enough people can approve it, or nobody knows. */
+/** Null: enough people can approve it, or the number is unknown. */
 export function tooFewApprovers(approval: Approval): TooFewApprovers | null {
   const { approverCount, appliedRule, state } = approval;
   if (
@@ -43,7 +44,7 @@ export function tooFewApprovers(approval: Approval): TooFewApprovers | null {
   return able < appliedRule.rule.needs ? { able, needs: appliedRule.rule.needs, grows } : null;
 }
 
-/** The requester and the fallback channel hear of it once, when it is found out. */
+/** Notifies the requester and the fallback channel once, when the count is first too low. */
 export function applyApproverCount(run: Run, id: ApprovalId, outcome: Outcome, ctx: Context): Run {
   const approval = findApproval(run, id);
   if (outcome.type !== "counted" || approval === null || outcome.of !== countKeyOf(approval)) return run;

@@ -1,8 +1,8 @@
-// Who may decide what, and when. One function each; nothing else answers these questions.
+// Who may decide what, and when. One function answers each of these questions.
 
 import {
   type Approval,
-  type ClosedBecause,
+  type ClosedCause,
   type Decision,
   isSettled,
   type Request,
@@ -14,53 +14,53 @@ import { findApproval, replaceApproval, type Run } from "./run.ts";
 import { contextBehind } from "./run-context.ts";
 import { fieldsBeyondForm } from "./text/request-layout.ts";
 
-/** What Slack says of a person, looked up by id, never taken from a payload or a display name. */
+/** What Slack says about a person, looked up by id, never taken from a payload or a display name. */
 export type Person = {
   readonly team: TeamId;
   readonly user: UserId;
   readonly kind: "member" | "guest" | "outsider" | "bot" | "deactivated";
-  /** In the run's channel, or able to open it: every full member sees a public channel. */
+  /** In the run's channel, or able to open it; every full member sees a public channel. */
   readonly seesChannel: boolean;
-  /** Of the user groups and channels that were asked about. What was not asked is not known. */
+  /** Memberships in the user groups and channels that were asked about. Others are unknown. */
   readonly memberOf?: ReadonlyMap<GroupId | ChannelId, boolean>;
 };
 
-/** An expected «no», with its evidence. `adapters/slack/blocks/refusal-words.ts` puts each into words. */
+/** An expected "no", with its evidence. `adapters/slack/blocks/refusal-words.ts` has the words for each. */
 export type Refusal =
   | { readonly type: "requester" }
   | { readonly type: "guest" | "outsider" | "bot" | "deactivated" | "not-in-channel" }
   /** The rule lets others decide. */
   | { readonly type: "not-approver"; readonly rule: Rule }
-  /** The look-up failed, so it is not known whether they may. `of`: the earlier voters of whom it is not known whether they still may. */
+  /** The look-up failed, so we cannot say whether they may decide. `of`: the earlier voters for whom it failed. */
   | { readonly type: "unverified"; readonly of?: readonly UserId[] }
   | { readonly type: "already-voted"; readonly decision: Decision }
-  /** It came back after this was shown: whoever approved took that back. */
+  /** The approver undid the approval after this card was shown. */
   | { readonly type: "undone" }
-  /** It opened again after this was shown, with the same request. */
+  /** The approval reopened after this card was shown, with the same request. */
   | { readonly type: "reopened" }
-  /** Both for an approval: the request was not opened in full, or the word was not typed. */
+  /** To approve: the request must first be opened in full, or the word must be typed. */
   | { readonly type: "read-first" }
   | { readonly type: "word-needed"; readonly word: string }
-  /** For an approval: so many fields of the request have no place in the form. */
+  /** For an approval: the form has no room for this many fields of the request. */
   | { readonly type: "not-all-shown"; readonly fields: number }
-  /** For an undo: it is not held any more, or somebody else gave it. */
+  /** For an undo: the approval is no longer held, or somebody else gave it. */
   | { readonly type: "too-late" | "not-yours" }
   | { readonly type: "already-decided"; readonly decision: Decision; readonly settled: boolean }
-  | { readonly type: "closed"; readonly why: ClosedBecause }
+  | { readonly type: "closed"; readonly why: ClosedCause }
   | { readonly type: "changed"; readonly was: Request | null; readonly now: Request }
   /** A button or a modal that we do not know, or that belongs to someone or somewhere else. */
   | { readonly type: "unknown" }
-  /** A card that Slack shows, but has not confirmed to us yet. */
+  /** A card that Slack shows but has not confirmed to us yet. */
   | { readonly type: "being-posted" }
   /** `verdict` is left out for a denial. */
   | { readonly type: "reason-needed"; readonly verdict?: "approve" }
   | { readonly type: "reason-too-short"; readonly chars: number; readonly fewest: number }
   | { readonly type: "reason-too-long"; readonly chars: number };
 
-/** Slack's own limit for one input (chars). */
+/** Slack's limit for one input (characters). */
 export const MAX_REASON_CHARS = 3_000;
 
-/** Null: they may. Asked at the click and again at the submit, by the rule of that moment. */
+/** Null: they may decide. Asked at the click and again at the submit, by the rule of that moment. */
 export function refusalToDecide(person: Person, run: Run, rule: Rule = BUILT_IN_RULE): Refusal | null {
   if (person.kind !== "member") return { type: person.kind };
   if (person.team !== run.team) return { type: "outsider" };
@@ -70,7 +70,7 @@ export function refusalToDecide(person: Person, run: Run, rule: Rule = BUILT_IN_
   return among === true ? null : among === null ? { type: "unverified" } : { type: "not-approver", rule };
 }
 
-/** Null: it was not asked, so nobody can say. By ids only. */
+/** Null: Slack was not asked, so it is unknown. Compares ids only. */
 export function isOneOf(person: Person, principals: Principals): boolean | null {
   if (principals === "anyone" || principals.users.includes(person.user)) return true;
   const known = [...principals.groups, ...principals.channels].map((each) => person.memberOf?.get(each));
@@ -79,8 +79,8 @@ export function isOneOf(person: Person, principals: Principals): boolean | null 
 }
 
 /**
- * Null: this version of the approval can be decided now. `was`: what the person saw, where that is still known. What is held can
- * still be denied.
+ * Null: this version of the approval can be decided now. `was`: what the person saw, where that is still known. A held
+ * approval can still be denied.
  */
 export function refusalIfNotOpen(
   approval: Approval | null,
@@ -110,7 +110,7 @@ export type DecisionAttempt = {
   readonly monotonic: number;
 };
 
-/** Null: they may fill in the form, and submit it. */
+/** Null: they may open the form and submit it. */
 export function refusalToOpen(
   approval: Approval,
   { run, rule, by, verdict, monotonic }: DecisionAttempt,
@@ -124,7 +124,7 @@ export function refusalToOpen(
   );
 }
 
-/** By the rule of now, even before anybody has looked after the run. */
+/** By the current rule, even before the engine has expired the approval. */
 function refusalIfExpired(
   { waitsSince, state }: Approval,
   { expiry }: Rule,
@@ -155,7 +155,7 @@ export type NonceBinding = {
   readonly user: UserId | null;
 };
 
-/** Remembers that this person has opened the request in full, where its rule wants that. The same run where it does not. */
+/** Remembers that this person has opened the request in full. The same run where its rule does not require it. */
 export function markRead(run: Run, id: ApprovalId, digest: string, user: UserId): Run {
   const approval = findApproval(run, id);
   if (approval === null || approval.request.digest !== digest) return run;

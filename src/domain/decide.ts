@@ -1,4 +1,4 @@
-// What a submitted decision makes of an approval. Whether its person may decide is asked of authorization.ts.
+// What a submitted decision does to an approval. authorization.ts says whether its person may decide.
 
 import { earlierVotes, withApproval, withDenial } from "./approval-transitions.ts";
 import type { Approval, Decision, Delivery, Request, Verdict } from "./approval.ts";
@@ -16,22 +16,22 @@ import { validityOf } from "./vote-validity.ts";
 export type Submission = {
   readonly approval: ApprovalId;
   readonly version: number;
-  /** Of the request that the modal showed. */
+  /** The digest of the request that the modal showed. */
   readonly digest: string;
   readonly was: Request | null;
   readonly verdict: Verdict;
   readonly reason: string;
   readonly by: Person;
-  /** What was typed where the rule wants a word. */
+  /** The word that was typed, where the rule requires one. */
   readonly word?: string;
-  /** Facts about who approved before, looked up afresh. */
+  /** Fresh facts about the earlier approvers. */
   readonly voters?: readonly Person[];
 };
 
 const counts = ({ type: is }: Delivery): boolean =>
   is !== "refused" && is !== "elsewhere" && is !== "unconfirmed";
 
-/** The same person sends the very same thing again: their form's answer was lost, or they pressed twice. */
+/** The same person submits the same decision again: the answer to their form was lost, or they pressed twice. */
 function sameContent(decision: Decision, { verdict, reason, digest, by }: Submission): boolean {
   const same = decision.verdict === verdict && decision.reason === reason && decision.digest === digest;
   return same && decision.by?.user === by.user && decision.by.team === by.team;
@@ -44,8 +44,8 @@ function isKnown({ state, votes }: Approval, submission: Submission): boolean {
 }
 
 /**
- * The first decision on an open approval wins; everything else is refused and changes nothing. What is recorded already, sent
- * again by the same person, is ok and yields the very same run.
+ * The first decision on an open approval wins; everything else is refused and changes nothing. A recorded
+ * decision that the same person submits again is ok and returns the same run.
  */
 export function decide(run: Run, submission: Submission, ctx: Context): Result<Run, Refusal> {
   const { by, verdict } = submission;
@@ -82,11 +82,11 @@ function decisionOf({ verdict, reason, digest, by }: Submission, rule: Rule, ctx
   };
 }
 
-/** Whose earlier approval did not count any more hears it. */
+/** Notices for the people whose earlier approval no longer counts. */
 function told(run: Run, was: Approval, { past }: Approval, ctx: Context): Run {
-  const notices = past.slice(was.past.length).flatMap(({ decision, cause: because }) => {
-    if (because !== "voter-may-not" && because !== "rule-changed") return [];
-    return noticeToDecider(decision, { type: "decision-void", approval: was.id, cause: because }, ctx);
+  const notices = past.slice(was.past.length).flatMap(({ decision, cause }) => {
+    if (cause !== "voter-may-not" && cause !== "rule-changed") return [];
+    return noticeToDecider(decision, { type: "decision-void", approval: was.id, cause }, ctx);
   });
   return notices.length === 0 ? run : { ...run, notices: [...run.notices, ...notices] };
 }

@@ -1,5 +1,5 @@
-// What became of one POST of a decision. The rule (DESIGN.md, «POST decision»): the one content is sent again only when it
-// was surely not applied, or when the approval is still listed well after a lost answer.
+// The outcome of one POST of a decision. The rule: the same content is sent again only when it was surely not applied, or when the
+// approval is still listed well after a lost answer.
 
 import { giversOf, voices, voidAndClose, withDelivery } from "./approval-transitions.ts";
 import {
@@ -39,24 +39,24 @@ function nextDelivery(
   watched: boolean,
   { now, monotonic, slowestRetryMs }: Context,
 ): Delivery | "void" | "tampered" | null {
-  // What an earlier look for a decision that was taken back says is no news of this one.
+  // An outcome for an earlier decision that was undone says nothing about this one.
   if (before.type === "held" && monotonic < before.sendAt) return null;
   const unsent = before.type === "held" || before.type === "recorded";
   const tries = unsent ? 1 : before.type === "retry" ? before.tries + 1 : before.tries;
   const lost = unsent ? false : before.lost;
   const answered = answeredBefore(before);
   const again = { type: "retry", tries, lost, ...answered } as const;
-  const unconfirmed = (because: Because): Delivery => ({
+  const unconfirmed = (cause: UnconfirmedCause): Delivery => ({
     type: "unconfirmed",
     at: now,
-    cause: because,
+    cause,
     ...answered,
   });
   switch (outcome.type) {
     case "confirmed":
       return { type: "confirmed", at: monotonic, stillListed: null };
     case "elsewhere":
-      // After a lost answer of ours, «already resolved» may be our own doing.
+      // After a lost answer, "already resolved" may be the effect of our own POST.
       return lost ? unconfirmed("no-longer-listed") : { type: "elsewhere", at: now, words: outcome.words };
     case "later": {
       if (!watched) return lost ? unconfirmed("no-longer-listed") : "void";
@@ -65,22 +65,22 @@ function nextDelivery(
       return { ...again, notBefore: monotonic + wait, why, ...(heldBack === true ? { heldBack } : {}) };
     }
     case "unproven":
-      // What went before may have arrived; what is there now must not go.
+      // The earlier POST may have arrived; the stored decision must not be sent.
       return lost ? unconfirmed("tampered") : "tampered";
     case "refused":
       if (lost) return unconfirmed("refused-after-lost-answer");
       return { type: "refused", at: monotonic, words: outcome.words, absent: false };
     case "unsure":
-      // Only what was on its way can have arrived.
+      // Only a POST in flight can have arrived.
       return before.type === "sending" ? unclear(outcome, watched, { now, monotonic, tries }) : null;
     default:
       return null;
   }
 }
 
-type Because = Extract<Delivery, { type: "unconfirmed" }>["cause"];
+type UnconfirmedCause = Extract<Delivery, { type: "unconfirmed" }>["cause"];
 
-/** No answer came, or one that says neither yes nor no: the service is asked what it lists, while its run is watched. */
+/** No answer arrived, or one that says neither yes nor no. While the run is watched, we ask the service what it lists. */
 function unclear(
   { why, afterMs, answered }: Extract<Outcome, { type: "unsure" }>,
   watched: boolean,
@@ -98,7 +98,7 @@ function unclear(
   };
 }
 
-/** The approver hears privately of a decision that did not take effect; everybody else sees it on the card. */
+/** Tells the approver privately that the decision did not take effect; everybody else sees it on the card. */
 function addNoticesToDeciders(run: Run, settled: Approval, decision: Decision, ctx: Context): Run {
   const says = said(settled, settled.past.at(-1));
   if (says === null) return run;
@@ -110,8 +110,8 @@ function addNoticesToDeciders(run: Run, settled: Approval, decision: Decision, c
 
 function said({ id, state }: Approval, past: PastDecision | undefined): NoticeContent | null {
   if (state.type === "closed") {
-    const because = past?.cause === "tampered" ? "tampered" : "run-over";
-    return past === undefined ? null : { type: "decision-void", approval: id, cause: because };
+    const cause = past?.cause === "tampered" ? "tampered" : "run-over";
+    return past === undefined ? null : { type: "decision-void", approval: id, cause };
   }
   if (state.type !== "decided") return null;
   if (state.delivery.type === "refused")

@@ -1,11 +1,11 @@
-// Messages that people took away from us: deleted ones, and those that a channel refused while we were not in it.
+// Messages that people deleted, and messages that a channel refused while the app was not in it.
 
 import type { MessageTs } from "./ids.ts";
 import { POST_LINGER_MS, type PostedMessage } from "./posted-message.ts";
 import { cardSlot, isWatched, type Run, type Slot, UNREADABLE } from "./run.ts";
 import { renderKey } from "./render-key.ts";
 
-/** The messages that must not be missing: without them nobody would see that something waits. */
+/** The messages that must not be missing, because only they show that something waits. */
 export function messagesToKeep(run: Run): { readonly slot: Slot; readonly ts: MessageTs }[] {
   if (!isWatched(run)) return [];
   const cards = run.approvals.filter(({ state }) => state.type === "pending").map(({ id }) => cardSlot(id));
@@ -17,7 +17,7 @@ export function messagesToKeep(run: Run): { readonly slot: Slot; readonly ts: Me
 }
 
 /**
- * The message seems to be gone: it is read back once more, and posted again only if it is not found, so that there are never two.
+ * The message seems to be gone. The engine reads it back once more and posts it again only if it is not found, so there are never two.
  * The same object when the slot has another message by now. `now`: monotonic.
  */
 export function markMaybeDeleted(run: Run, slot: Slot, ts: MessageTs, now: number): Run {
@@ -26,7 +26,7 @@ export function markMaybeDeleted(run: Run, slot: Slot, ts: MessageTs, now: numbe
   return { ...run, posts: { ...run.posts, [slot]: { type: "unsure", lookAt: now, tries: 1 } } };
 }
 
-/** The channel may take our messages again: what it refused is due now. The same object when it refused nothing. */
+/** The channel may accept our messages again, so those that it refused are due now. The same object when it refused none. */
 export function afterRejoining(run: Run, now: number): Run {
   const posts = Object.entries(run.posts).map(([slot, post]) => [slot, dueAgain(post, now)] as const);
   const same = posts.every(([slot, post]) => post === run.posts[slot]);
@@ -40,7 +40,7 @@ function dueAgain(post: PostedMessage, now: number): PostedMessage {
     case "up":
       return post.notBefore <= now ? post : { ...post, notBefore: now };
     case "unsure":
-      // What was lost a moment ago may still arrive.
+      // A post whose answer was just lost may still arrive.
       return post.lookAt <= now + POST_LINGER_MS ? post : { ...post, lookAt: now + POST_LINGER_MS };
     case "planned":
     case "sending":

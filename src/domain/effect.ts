@@ -1,4 +1,4 @@
-// Work is data: what is to be done in the outside world, and what came of it.
+// Work is data: an effect is something to do in the outside world, an outcome its result.
 
 import type { ApprovalId, MessageTs, RunId } from "./ids.ts";
 import type { UploadedFile } from "./posted-message.ts";
@@ -8,20 +8,20 @@ import type { Snapshot } from "./snapshot.ts";
 export type Effect =
   | { readonly type: "create-run" }
   | { readonly type: "post"; readonly slot: Slot }
-  /** Read back whether a post whose answer was lost is there. */
+  /** Read back whether a post whose answer was lost exists. */
   | { readonly type: "find"; readonly slot: Slot }
   | { readonly type: "update"; readonly slot: Slot }
-  /** Remove copies of a message that arrived later than anybody waits. */
+  /** Remove extra copies of a message that arrived late. */
   | { readonly type: "sweep"; readonly slot: Slot }
   | { readonly type: "upload"; readonly slot: Slot }
   | { readonly type: "share"; readonly slot: Slot }
   | { readonly type: "find-file"; readonly slot: Slot }
   | { readonly type: "send-decision"; readonly approval: ApprovalId }
   | { readonly type: "tell"; readonly tell: string }
-  /** Can enough people approve it? */
+  /** Count the people who can approve it. */
   | { readonly type: "count-approvers"; readonly approval: ApprovalId };
 
-/** The same work has the same key: it is never under way twice. */
+/** The same work has the same key, and is never in progress twice. */
 export function effectKey(effect: Effect): string {
   switch (effect.type) {
     case "create-run":
@@ -44,10 +44,10 @@ export function effectKey(effect: Effect): string {
 
 export type Outcome =
   | { readonly type: "created"; readonly snapshot: Snapshot }
-  /** It was created under the id of a run that is followed already. */
+  /** The run was created under the id of a run that is followed already. */
   | { readonly type: "taken"; readonly id: RunId }
   | { readonly type: "posted"; readonly ts: MessageTs; readonly shows: string }
-  /** All copies of the message that are there, the oldest first. */
+  /** All copies of the message, the oldest first. */
   | { readonly type: "found"; readonly copies: readonly MessageTs[] }
   | { readonly type: "updated"; readonly shows: string }
   /** The message or the file is no longer there. */
@@ -59,21 +59,21 @@ export type Outcome =
   | { readonly type: "confirmed" }
   | { readonly type: "elsewhere"; readonly words: string }
   | { readonly type: "told" }
-  /** `of`: what was counted for. */
+  /** `of`: what the count is for. */
   | { readonly type: "counted"; readonly of: string; readonly able: number | null; readonly grows: boolean }
-  /** Surely not applied; may be tried again. `heldBack`: it could be sent, and we will not for now. */
-  | (Because & {
+  /** Surely not applied; may be tried again. `heldBack`: it could be sent, but we hold it back for now. */
+  | (WithCode & {
       readonly type: "later";
       readonly afterMs: number | null;
       readonly why: string;
       readonly heldBack?: true;
     })
-  /** A decision that the audit does not bear out: it must not be sent at all. */
+  /** A decision that the audit does not confirm: it must not be sent at all. */
   | { readonly type: "unproven"; readonly why: string }
-  /** Surely not applied, and the same would be refused again. */
-  | (Because & { readonly type: "refused"; readonly words: string })
-  /** It may have been applied: the answer was lost, or it is `answered` and says neither yes nor no. */
-  | (Because & {
+  /** Surely not applied; the same call would be refused again. */
+  | (WithCode & { readonly type: "refused"; readonly words: string })
+  /** It may have been applied: the answer was lost, or says neither yes nor no (`answered`). */
+  | (WithCode & {
       readonly type: "unsure";
       readonly why: string;
       readonly afterMs?: number | null;
@@ -81,5 +81,5 @@ export type Outcome =
       readonly answered?: string;
     });
 
-/** A stable word for the log. The words beside it are for people: the service's own may repeat a request. */
-type Because = { readonly code?: string };
+/** A stable word for the log. The other texts are for people only, because the service's words may repeat a request. */
+type WithCode = { readonly code?: string };

@@ -1,4 +1,4 @@
-// What the policy does with an approval that nobody has decided in time.
+// What the policy does with an approval that expired.
 
 import { close, withExpiry } from "./approval-transitions.ts";
 import type { Approval, Decision } from "./approval.ts";
@@ -29,15 +29,15 @@ function expired(approval: Approval, ctx: Context): Approval {
   return withExpiry(approval, decision);
 }
 
-/** The service has refused this very denial once, and would do so again and again. */
+/** The service has refused this denial once, and would refuse it again. */
 function wasRefused({ past, request }: Approval): boolean {
   return past.some(
-    ({ decision, cause: because }) =>
-      because === "refused" && decision.by === null && decision.digest === request.digest,
+    ({ decision, cause }) =>
+      cause === "refused" && decision.by === null && decision.digest === request.digest,
   );
 }
 
-/** Goes to the agent: the policy's own words. */
+/** The reason that the agent gets. */
 function reasonOf({ afterMs }: NonNullable<Rule["expiry"]>): string {
   return `Denied by policy: nobody decided it within ${written(afterMs)}.`;
 }

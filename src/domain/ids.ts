@@ -1,11 +1,11 @@
-// Identifiers. Each has one maker, which checks the shape; a plain string is never one of them by accident.
+// Identifiers. Each type has one maker, which checks the shape, so a plain string cannot pass for one by accident.
 
 declare const brand: unique symbol;
 type Branded<Name extends string> = string & { readonly [brand]: Name };
 
-/** Ours: names what we remember, from before the service has given the run an id of its own. */
+/** Our own key of a run, which exists before the service has given the run an id. */
 export type RunKey = Branded<"RunKey">;
-/** The service's. Any text: it is only ever sent back, URL-encoded. */
+/** The service's id of a run. Any text: it is only sent back, URL-encoded. */
 export type RunId = Branded<"RunId">;
 export type ApprovalId = Branded<"ApprovalId">;
 export type TeamId = Branded<"TeamId">;
@@ -15,10 +15,10 @@ export type ChannelId = Branded<"ChannelId">;
 export type GroupId = Branded<"GroupId">;
 /** Slack's name of a message inside its channel; compared as text, never as a number. */
 export type MessageTs = Branded<"MessageTs">;
-/** 128 random bits that stand for a button or a modal; what they mean is in our store alone. */
+/** 128 random bits that stand for a button or a modal; only our store knows their meaning. */
 export type Nonce = Branded<"Nonce">;
 
-/** Longer ids than this are refused: they go into URLs, logs and cards. Ours to choose; the service names no limit. */
+/** Longer ids are refused, because ids go into URLs, logs and cards. Our own limit; the service names none. */
 export const MAX_SERVICE_ID_CHARS = 512;
 
 function maker<Id extends string>(name: string, shape: RegExp): (text: string) => Id {
@@ -41,7 +41,7 @@ export const GroupId = maker<GroupId>("user group id", /^S[A-Z0-9]{1,30}$/);
 export const MessageTs = maker<MessageTs>("message ts", /^\d{1,16}\.\d{1,9}$/);
 export const Nonce = maker<Nonce>("nonce", /^[A-Za-z0-9_-]{16,64}$/);
 
-/** For what strangers send: the id, or null where the text has not its shape. */
+/** For untrusted input: the id, or null where the text does not have its shape. */
 export function parsed<Id>(make: (text: string) => Id, text: unknown): Id | null {
   if (typeof text !== "string") return null;
   try {

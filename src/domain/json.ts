@@ -1,5 +1,5 @@
 declare global {
-  // ECMAScript 2026 («JSON.parse source text access»); TypeScript's library does not have it yet.
+  // ECMAScript 2026 ("JSON.parse source text access"); TypeScript's library does not have it yet.
   interface JSON {
     rawJSON(text: string): RawNumber;
     isRawJSON(value: unknown): value is RawNumber;
@@ -10,7 +10,7 @@ declare global {
   }
 }
 
-/** A number that is not what JavaScript writes for it (`1234567890123456789`, `1e400`, `1.0`), kept as it was sent.
+/** A number that JavaScript would write differently (`1234567890123456789`, `1e400`, `1.0`), kept as it was sent.
  * `JSON.stringify` writes it out again as it was. */
 export interface RawNumber {
   readonly rawJSON: string;
@@ -30,7 +30,7 @@ function asWritten(_key: string, value: unknown, { source }: { readonly source?:
     : value;
 }
 
-/** The number as it was sent; null where the value is none. */
+/** The number as it was sent; null where the value is not a number. */
 export function numberText(value: Json): string | null {
   if (typeof value === "number") return String(value);
   return isRawNumber(value) ? value.rawJSON : null;
@@ -41,8 +41,8 @@ export function isRawNumber(value: unknown): value is RawNumber {
 }
 
 /**
- * One text for one value: without white space, the keys in order, numbers as they were sent. What the digest is taken of (in the
- * spirit of RFC 8785, which would write numbers anew).
+ * One text for one value: without white space, the keys sorted, numbers as they were sent. Digests are computed over this text (in the
+ * spirit of RFC 8785, which would rewrite numbers).
  */
 export function canonicalJson(value: Json): string {
   if (value === null || typeof value !== "object" || isRawNumber(value)) return JSON.stringify(value);
@@ -53,7 +53,7 @@ export function canonicalJson(value: Json): string {
   return `{${members.join(",")}}`;
 }
 
-/** The same value, whatever the order of its keys: `canonicalJson` writes both alike, but this makes no text of them. */
+/** Whether `canonicalJson` would write both alike, without building the texts. */
 export function isSameJson(a: Json, b: Json): boolean {
   if (a === b) return true;
   if (isList(a))
@@ -79,7 +79,7 @@ export function isRecord(value: Json): value is { readonly [key: string]: Json }
   return value !== null && typeof value === "object" && !isList(value) && !isRawNumber(value);
 }
 
-/** JSON that reads the same and holds nothing invisible: whatever is not printable ASCII is written as \uXXXX. */
+/** Equivalent JSON without invisible characters: everything but printable ASCII is written as \uXXXX. */
 export function plainJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[^\x20-\x7e]/g,

@@ -1,5 +1,5 @@
-// A run whose stored record was changed outside Countersign. Nothing that the record says is believed or repeated: what it calls
-// decided is not, nothing is sent for it, and its messages say so. Watching the run again begins a new record.
+// A run whose stored record was changed outside Countersign. Countersign neither believes nor repeats what the record says: its
+// decisions do not count, nothing is sent for it, and its messages say so. Watching the run again begins a new record.
 
 import { closeAsTampered } from "./approval-transitions.ts";
 import type { PostedMessage } from "./posted-message.ts";

@@ -1,5 +1,5 @@
-// What becomes of a message or a file when an attempt at it ended so. Each kind of attempt reads its outcome in its own way:
-// a refused post was surely not posted, while a refused look says nothing about what is there.
+// The state of a message or a file after the outcome of an attempt. An outcome means something else for each kind of attempt:
+// a refused post was surely not posted, while a refused read says nothing about what exists.
 
 import type { Outcome } from "./effect.ts";
 import {
@@ -15,7 +15,7 @@ import {
 
 export type PostAct = "post" | "find" | "update" | "sweep";
 
-/** `now`: monotonic, as all moments of a post. */
+/** `now`: monotonic, like all moments of a post. */
 export function applyMessageOutcome(
   act: PostAct,
   post: PostedMessage | undefined,
@@ -67,8 +67,8 @@ function afterFinding(before: MessageIn<"unsure">, outcome: Outcome, now: number
         const wait = before.tries > 1 ? backoffMs(before.tries, null) : 0;
         return { type: "planned", notBefore: now + wait, tries: before.tries };
       }
-      // What the found copy says is not known: an empty key makes it drawn anew.
-      // After several attempts a later one may still arrive: the sweep waits for it.
+      // We do not know what the found copy shows. An empty key has it drawn again.
+      // After several attempts a later one may still arrive, so the sweep waits for it.
       const sweepAt = before.tries > 1 ? now + SWEEP_AFTER_MS : now;
       return { type: "up", ts: first, shows: "", sweepAt, notBefore: 0, tries: 0 };
     }
@@ -85,13 +85,13 @@ function afterUpdating(before: MessageIn<"up">, outcome: Outcome, now: number): 
     case "updated":
       return { ...before, shows: outcome.shows, notBefore: 0, tries: 0 };
     case "gone":
-      // The new message is swept, as after a lost answer: an earlier one may still arrive, or be there after all.
+      // The new message gets a sweep, as after a lost answer: an earlier one may still arrive, or exist after all.
       return { ...PLANNED, tries: 1 };
     case "refused":
       return { ...before, notBefore: now + REFUSED_RETRY_MS, tries };
     case "unsure":
-      // It may say the new or the old: an empty key makes it drawn anew, whatever it should show by then.
-      // And it may still arrive after the next one.
+      // The message may show the new or the old state. An empty key has it drawn again with the newest.
+      // The lost update may also arrive after the next one.
       return {
         ...before,
         shows: "",
@@ -105,7 +105,7 @@ function afterUpdating(before: MessageIn<"up">, outcome: Outcome, now: number): 
 }
 
 function afterSweeping(before: MessageIn<"up">, outcome: Outcome, now: number): PostedMessage {
-  // What sends a copy late sends an update late too: the message is drawn once more.
+  // Where a copy can arrive late, an update can too, so the message is drawn once more.
   if (outcome.type === "swept") return { ...before, shows: "", sweepAt: null };
   if (outcome.type === "refused") return { ...before, sweepAt: null };
   return { ...before, sweepAt: now + Math.max(SWEEP_AFTER_MS, messageRetryAfter(outcome) ?? 0) };
@@ -117,7 +117,7 @@ function messageRetryAfter(outcome: Outcome): number | null {
 
 export type UploadAct = "upload" | "share" | "find-file";
 
-/** What becomes of a file when an attempt to upload it, to share it or to find it in the thread ended so. `now`: monotonic. */
+/** The state of a file after an attempt to upload it, to share it, or to find it in the thread. `now`: monotonic. */
 export function applyUploadOutcome(
   act: UploadAct,
   upload: Upload | undefined,

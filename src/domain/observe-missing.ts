@@ -1,4 +1,4 @@
-// A run that the service does not know any more.
+// A run that the service no longer knows.
 
 import { isGone, missedOnceMore } from "./absence.ts";
 import type { Approval } from "./approval.ts";
@@ -8,7 +8,7 @@ import { applySighting, type ApprovalSighting } from "./apply-snapshot.ts";
 import { isOutdated, addNotices, noticesOf } from "./observe.ts";
 import { giveUpId, isMissing, isWatched, type Run, type Watch } from "./run.ts";
 
-/** How long a vanished run is still asked for (ms): DESIGN.md, «given up after a day». */
+/** How long we go on polling a missing run (ms). */
 export const GIVE_UP_AFTER_MS = 24 * 60 * 60_000;
 
 /** The service answered 404 for a run it once knew. */
@@ -44,7 +44,7 @@ function giveUp(run: Run, ctx: Context): Run {
   return { ...run, watch: { type: "given-up", at: ctx.monotonic }, approvals };
 }
 
-/** What waits for the run is told that it is gone. */
+/** Applies the absence of the run to each of its approvals. */
 function withoutRun(run: Run, askedAt: number, ctx: Context): Run {
   const absent: ApprovalSighting = { type: "absent", cause: "run-missing", askedAt };
   const folded = run.approvals.map((approval) => applySighting(approval, absent, ctx));
@@ -55,7 +55,7 @@ function withoutRun(run: Run, askedAt: number, ctx: Context): Run {
   };
 }
 
-/** The service has given its id to a run that was just created, so this one is gone. The same object while it is known. */
+/** The service gave this run's id to a run that was just created, so this run is gone. The same object otherwise. */
 export function supersede(run: Run, ctx: Context): Run {
   if (!isWatched(run)) return giveUpId(run);
   return run.watch.type === "missing" ? giveUpId(giveUp(withoutRun(run, ctx.monotonic, ctx), ctx)) : run;

@@ -1,5 +1,5 @@
-// Folds what the service says of a run into what we remember. Returns the very same object when nothing new was learnt:
-// that is how a quiet poll comes to write nothing.
+// Applies a snapshot of the service to what we remember of a run. Returns the same object when nothing is new, so a quiet poll
+// writes nothing.
 
 import { decidersOf, newApproval } from "./approval-transitions.ts";
 import type { Approval, Request, RunContext } from "./approval.ts";
@@ -17,7 +17,7 @@ import { countedChars, visible } from "./text/text.ts";
 import { itemsUnreadable } from "./unreadable-approvals.ts";
 import { volatileIn, without } from "./volatile-fields.ts";
 
-/** A newer look was taken in already, so this one teaches nothing. */
+/** A newer snapshot was applied already, so this one is ignored. */
 export function isOutdated({ seen }: Run, askedAt: number): boolean {
   return seen !== null && askedAt < seen.askedAt;
 }
@@ -40,7 +40,7 @@ export function observe(run: Run, snapshot: Snapshot, ctx: Context): Run {
   const { context } = folded;
   const same = seen === run.seen && watch === run.watch && input === run.input && approvals === run.approvals;
   if (same && unreadable === run.unreadable && context === run.context) return run;
-  // Whatever was learnt, an older answer that comes later must not unlearn it.
+  // An older answer that arrives later must not undo a newer one.
   const newest = { ...seen, askedAt: snapshot.askedAt };
   return {
     ...run,
@@ -54,12 +54,12 @@ export function observe(run: Run, snapshot: Snapshot, ctx: Context): Run {
   };
 }
 
-/** Longer outputs (characters as Slack counts them) are attached as a file; the thread holds the first part. */
+/** Longer outputs (characters as Slack counts them) become a file; the thread holds the first part. */
 export const OUTPUT_IN_THREAD_CHARS = 8_000;
 
 /**
- * The digest that binds a decision to what was shown: everything the service sent, and for which run and approval, and by its
- * own digest what it said of the run; without the fields that the operator lets change.
+ * The digest that binds a decision to what was shown: the ids of run and approval, everything the service sent about the approval,
+ * and the digest of the run's own fields; without the fields that the policy calls volatile.
  */
 export function requestOf(
   run: RunId,
@@ -75,7 +75,7 @@ export function requestOf(
   return { ...request, requestedAt, digest, chars: requestChars(request) };
 }
 
-/** What the digest is taken of. */
+/** The text that the digest is computed over. */
 export function digestedText(
   run: RunId,
   approval: ApprovalId,
@@ -97,7 +97,7 @@ function withSeenStatus(before: Seen | null, snapshot: Snapshot, now: number): S
   return { status: snapshot.status, since: now, ended, lists, askedAt };
 }
 
-/** Drawn it is at least half as long as it was sent. */
+/** Drawn, it is at least half as long as it was sent. */
 function isLongOutput(output: string): boolean {
   if (output.length > 2 * OUTPUT_IN_THREAD_CHARS) return true;
   return countedChars(visible(output)) > OUTPUT_IN_THREAD_CHARS;
@@ -111,7 +111,7 @@ function applySightings(
   const over = ending(snapshot.status) !== null;
   if (snapshot.pending === null && !over) return { approvals: run.approvals, says: [], context: run.context };
   const items = over ? [] : (snapshot.pending ?? []);
-  // A terminal state is final, whenever the look began.
+  // A terminal state is final, whenever the fetch began.
   const askedAt = over ? ctx.monotonic : snapshot.askedAt;
   const context = items.length === 0 ? run.context : contextOf(run.context, snapshot, ctx);
   const listed = items.map((item) => {
@@ -150,7 +150,7 @@ export function noticesOf(folded: readonly { says: NoticeContent | null }[]): No
   return folded.flatMap((each) => (each.says === null ? [] : [each.says]));
 }
 
-/** Whoever decided is told privately what became of it. */
+/** Tells the people who decided, privately, what happened to the decision. */
 export function addNotices(run: Run, says: readonly NoticeContent[], ctx: Context): readonly PrivateNotice[] {
   const more = says.flatMap((said): PrivateNotice[] => {
     if (said.type === "cannot-post" || said.type === "nobody-can-approve") return [];

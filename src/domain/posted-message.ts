@@ -1,5 +1,5 @@
-// One message of ours in Slack, from the intention to the message that is really there. chat.postMessage has no
-// idempotency key, so a lost answer is followed by reading the thread back: adopt what is found, post again what is not.
+// One message of ours in Slack, from the intention to the posted message. chat.postMessage has no idempotency key, so after a lost
+// answer we read the thread back: a message that is found is adopted, one that is not is posted again.
 //
 //   planned ──► sending ──► up ──(message deleted)──► planned
 //                 │  ▲
@@ -8,14 +8,14 @@
 
 import type { MessageTs } from "./ids.ts";
 
-// All moments here are monotonic, but for the mark `sending`.
+// All moments here are monotonic, except that of `sending`.
 
 export type PostedMessage =
   | { readonly type: "planned"; readonly notBefore: number; readonly tries: number }
   | { readonly type: "sending"; readonly at: number; readonly tries: number }
-  /** Read back not before `lookAt`: until then a late request can still arrive. */
+  /** Read back no earlier than `lookAt`; until then a late request can still arrive. */
   | { readonly type: "unsure"; readonly lookAt: number; readonly tries: number }
-  /** `shows` is what the message says, as `wanted` names it; `sweepAt`: when to look once for late extra copies. */
+  /** `shows`: the render key of what the message shows. `sweepAt`: when to look once for late extra copies. */
   | {
       readonly type: "up";
       readonly ts: MessageTs;
@@ -25,10 +25,10 @@ export type PostedMessage =
       /** Failed updates in a row. */
       readonly tries: number;
     }
-  /** Slack refuses it: we were removed from the channel, it is archived. Tried again now and then while the run lives. */
+  /** Slack refuses it, for example because the app is not in the channel. Tried again at intervals while the run lives. */
   | { readonly type: "refused"; readonly words: string; readonly retryAt: number; readonly tries: number };
 
-/** A file that Slack has: its id, and which secrets are masked in it, so that the form can show them. */
+/** A file at Slack: its id, and the secrets masked in it, so that the form can show them. */
 export type UploadedFile = { readonly file: string; readonly masked?: readonly string[] };
 
 /** A file of ours: uploaded first (its id is stored), then shared into the thread. */
@@ -40,12 +40,12 @@ export type Upload =
   | (UploadedFile & { readonly type: "up" })
   | { readonly type: "refused"; readonly words: string };
 
-/** How long a request whose answer was lost may still arrive late (ms). Ours: a TCP retransmission or two. */
+/** How long a request whose answer was lost may still arrive (ms). Our estimate: a TCP retransmission or two. */
 export const POST_LINGER_MS = 4_000;
-/** When to look for a copy that arrived even later than that (ms after the second attempt). */
+/** When to look for a copy that arrived even later (ms after the second attempt). */
 export const SWEEP_AFTER_MS = 30_000;
 
-/** How often a refused message is tried again while its run is watched (ms), and how many times after that. */
+/** The interval at which a refused message is tried again while its run is watched (ms), and how many times after that. */
 export const REFUSED_RETRY_MS = 5 * 60_000;
 export const REFUSED_TRIES = 20;
 
@@ -55,7 +55,7 @@ export function uploadedFile({ file, masked }: UploadedFile): UploadedFile {
 
 export const PLANNED = { type: "planned", notBefore: 0, tries: 0 } as const;
 
-/** Waits between attempts: 1, 2, 4 … 60 s; a longer `Retry-After` wins. */
+/** Waits between attempts: 1, 2, 4 … 60 s; a longer `Retry-After` takes precedence. */
 export function backoffMs(tries: number, retryAfterMs: number | null): number {
   return Math.max(Math.min(1_000 * 2 ** Math.max(tries - 1, 0), 60_000), retryAfterMs ?? 0);
 }

@@ -1,4 +1,4 @@
-// Authority at the moment of use: a decision that was held, or that waited, is judged again right before it leaves.
+// Authority at the moment of use: a decision that was held, or that waited, is judged again right before it is sent.
 
 import { asPast, reopenWithVotes, voices, withDelivery } from "./approval-transitions.ts";
 import { answeredBefore, type Approval, type Decision, type Delivery } from "./approval.ts";
@@ -11,18 +11,18 @@ import { noticeToDecider } from "./notice-to-decider.ts";
 import { validityOf, type VoidReason } from "./vote-validity.ts";
 
 export type AuthorityCheck =
-  /** It may leave. */
+  /** It may be sent. */
   | { readonly type: "stands" }
-  /** Of these people nobody can say just now whether they still may. */
+  /** Slack does not say now whether these people still may decide. */
   | { readonly type: "unverified"; readonly of: readonly UserId[] }
-  /** It may not: `run` is what becomes of it. */
+  /** It may not be sent; `run` is the run without it. */
   | { readonly type: "void"; readonly run: Run };
 
 export const STANDS: AuthorityCheck = { type: "stands" };
 
 /**
- * `people`: facts about everybody whose approval the decision rests on. A denial always stands: it was allowed when it was given,
- * and were it to fall with its giver, taking somebody out of a group would open again what they had stopped.
+ * `people`: facts about everybody whose approval the decision rests on. A denial always stands: it was allowed when it was given. If it
+ * fell with its author, removing somebody from a group would reopen what they had stopped.
  */
 export function recheckAuthority(
   run: Run,
@@ -63,7 +63,7 @@ type SortedVotes = {
   readonly left: readonly Decision[];
 };
 
-/** Nothing of it has left: whose approval still counts need not give it again. */
+/** Nothing was sent, so approvals that still count are kept. */
 function reopenWithValidVotes(
   run: Run,
   approval: Approval,
@@ -72,10 +72,10 @@ function reopenWithValidVotes(
 ): Run {
   const gone = fallen.map(({ vote, worth }) => asPast(vote, worth));
   const next = replaceApproval(run, reopenWithVotes(approval, ctx.nonce(), { gone, left }));
-  const says = (because: VoidReason | "others-needed"): NoticeContent => ({
+  const says = (cause: VoidReason | "others-needed"): NoticeContent => ({
     type: "decision-void",
     approval: approval.id,
-    cause: because,
+    cause,
   });
   const notices = [
     ...fallen.flatMap(({ vote, worth }) => noticeToDecider(vote, says(worth), ctx)),
@@ -86,10 +86,10 @@ function reopenWithValidVotes(
 
 type Decided = { readonly decision: Decision; readonly delivery: Delivery };
 
-/** It was sent once and may have arrived, so nothing else may be decided here; and it is not sent again. */
+/** It was sent once and may have arrived, so nothing else may be decided here, and it is not sent again. */
 function stopDelivery(run: Run, approval: Approval, { decision, delivery }: Decided, ctx: Context): Run {
-  const because = "no-longer-authorised";
-  const over = { type: "unconfirmed", at: ctx.now, cause: because, ...answeredBefore(delivery) } as const;
+  const cause = "no-longer-authorised";
+  const over = { type: "unconfirmed", at: ctx.now, cause, ...answeredBefore(delivery) } as const;
   const next = replaceApproval(run, withDelivery(approval, decision, over));
   const says = { type: "decision-stopped", approval: approval.id } as const;
   const notices = voices(decision).flatMap((vote) => noticeToDecider(vote, says, ctx));

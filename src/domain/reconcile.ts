@@ -1,5 +1,5 @@
-// Says what a run needs done next: compares what we remember with what is shown and sent, and asks for the difference.
-// Notifications belong to no run; notifications/outbox.ts says what is next for them. It never does anything, and for a world that has obeyed it asks for nothing.
+// Decides what a run needs next: compares what we remember with what is shown and sent, and returns the difference as effects. It
+// performs nothing, and returns no effects once everything is shown and sent. (Notifications go through notifications/outbox.ts.)
 
 import { nextLookAt } from "./absence.ts";
 import type { Approval } from "./approval.ts";
@@ -36,14 +36,14 @@ export type Plan = {
   readonly effects: readonly Effect[];
   /** When the run must be reconciled again although nothing happens (monotonic), if ever. */
   readonly wakeAt: number | null;
-  /** When a look at the service would settle something (monotonic), if one would. */
+  /** When fetching the run would settle something (monotonic), if it would. */
   readonly fetchAt: number | null;
 };
 
 type Due = { readonly effect: Effect | null; readonly at: number | null };
 const NOTHING: Due = { effect: null, at: null };
 
-/** `now`: monotonic, as all waits of a run. */
+/** `now`: monotonic, like all waits of a run. */
 export function reconcile(run: Run, now: number): Plan {
   const wishes = [...dueMessages(run, now), ...dueFiles(run, now), ...dueWork(run, now)];
   const effects = wishes.flatMap((wish) => (wish.effect === null ? [] : [wish.effect]));
@@ -51,7 +51,7 @@ export function reconcile(run: Run, now: number): Plan {
   return { effects, wakeAt: earliest(wishes.map((wish) => wish.at)), fetchAt: earliest(looks) };
 }
 
-/** Nothing is to be done, awaited or asked for ever again. */
+/** The run will never need an effect, a wait or a fetch again. */
 export function isFinished(run: Run, now: number): boolean {
   const plan = reconcile(run, now);
   const waits = plan.effects.length > 0 || plan.wakeAt !== null || plan.fetchAt !== null;
@@ -60,7 +60,7 @@ export function isFinished(run: Run, now: number): boolean {
 }
 
 function underWay(run: Run): boolean {
-  // The notice that the service is away wants its «back again».
+  // The outage notice still needs its "back again".
   const awaitsEnd = run.outage !== null && run.outage.until === null;
   const posts = Object.values(run.posts).some((post) => post.type === "sending");
   const uploads = Object.values(run.uploads).some((upload) => upload.type === "sharing");
@@ -95,7 +95,7 @@ function dueMessages(run: Run, now: number): Due[] {
     ...notices,
   ];
   if (run.posts[OPENING]?.type === "up") return rest;
-  // Replies need their thread. What is up already is changed all the same: buttons must go off without waiting.
+  // Replies need their thread. Posted messages are updated all the same, because buttons must go off without waiting.
   return rest.filter((each) => each === opening || each.effect?.type === "update");
 }
 
@@ -109,7 +109,7 @@ function isHopeless({ creation, watch }: Run, post: PostedMessage): boolean {
 const NEVER_FOLLOWED: ReadonlySet<Run["creation"]["type"]> = new Set(["refused", "unknown", "taken"]);
 const LET_BE_AFTER_MS = 24 * 60 * 60_000;
 
-/** What Slack refuses is tried as long as the run is watched, and a few times more. A run that never began is let be. */
+/** A refused message is tried again while the run is watched, and a few times more; not for a run that never began. */
 function triesAgain(run: Run, tries: number): boolean {
   return run.creation.type === "created" && (isWatched(run) || tries < REFUSED_TRIES);
 }
@@ -173,7 +173,7 @@ function dueWork(run: Run, now: number): Due[] {
   const notices = run.notices
     .filter((tell) => tell.state === "planned")
     .map((tell) => due({ type: "tell", tell: tell.id }, tell.notBefore, now));
-  // Nothing is sent when time is up: the run is looked after, and `expire` makes of it what the rule says.
+  // Expiry has no effect of its own: it wakes the run, and `expire` does what the rule says.
   const ends = run.approvals.map((approval): Due => ({ effect: null, at: endsAt(approval) }));
   const counts = run.approvals.map((approval): Due => {
     const at = countAt(approval);
@@ -182,12 +182,12 @@ function dueWork(run: Run, now: number): Due[] {
   return [create, ...decisions, ...notices, ...ends, ...counts];
 }
 
-/** A 404 is soon asked about again. */
+/** After a 404 the run is fetched again soon. */
 function runLookWanted({ watch }: Run): number[] {
   return watch.type === "missing" && watch.absence !== null ? [nextLookAt(watch.absence)] : [];
 }
 
-/** An absence, a lost answer and a refusal are settled by what the service lists afterwards. */
+/** What the service lists afterwards settles an absence, a lost answer and a refusal. */
 function fetchWantedAt(run: Run, { state, unlisted }: Approval): number[] {
   if (run.watch.type !== "on" || !isWatched(run)) return [];
   if (unlisted !== null) return unlisted === "in-doubt" ? [] : [nextLookAt(unlisted)];

@@ -1,4 +1,4 @@
-// What each message of a run should say now, as a short key. A message whose key differs is stale and is drawn anew.
+// What each message of a run should show now, as a short key. A message with another key is stale and is drawn again.
 // The card builders draw from the same state; a key must change whenever the drawing would.
 
 import { answeredBefore, type Approval, type Delivery } from "./approval.ts";
@@ -41,7 +41,7 @@ export function openingRenderKey(run: Run): string {
   }
 }
 
-/** Null: nothing to be posted. */
+/** Null: no outcome message is wanted. */
 export function outcomeRenderKey(run: Run): string | null {
   if (run.creation.type === "refused") return "not started";
   if (run.creation.type === "taken") return "taken";
@@ -51,7 +51,7 @@ export function outcomeRenderKey(run: Run): string | null {
   return `ended${file}${deniedRenderKey(run)}`;
 }
 
-/** How many of its requests were denied, as the service confirmed: «succeeded» alone would hide that something was not done. */
+/** How many of its requests were denied and confirmed. "Succeeded" alone would hide that something was not done. */
 export function denials({ approvals }: Pick<Run, "approvals">): number {
   return approvals.filter(
     ({ state }) =>
@@ -79,7 +79,7 @@ export function unreadableShows(run: Run): string | null {
   return isWatched(run) ? "readable" : "over";
 }
 
-/** The notices about the service being away go to the channel itself: one when it is, one when it is back. */
+/** The notices of an outage go to the channel itself: one when the service is down, one when it is back. */
 export function noticeSlots(run: Run): Slot[] {
   if (run.outage === null) return [];
   const down = `${DOWN} ${run.outage.since}`;
@@ -98,7 +98,7 @@ export function cardRenderKey(run: Run, approval: Approval): string | null {
   return `v${approval.version}${file} ${stateRenderKey(run, approval)}${audited}`;
 }
 
-/** As people are told it: on its way, there, or impossible. */
+/** The state of a file as messages show it. */
 export function fileState(run: Run, slot: Slot): "coming" | "there" | "refused" {
   const is = run.uploads[slot]?.type;
   return is === "up" ? "there" : is === "refused" ? "refused" : "coming";
@@ -149,7 +149,7 @@ function deliveryShows(run: Run, approval: Approval, delivery: Delivery): string
   }
 }
 
-/** What a slot should show; null when it should not be there, or is not a message. */
+/** What a slot should show; null when it should be empty, or is not a message. */
 export function renderKey(run: Run, slot: Slot): string | null {
   if (slot === OPENING) return openingRenderKey(run);
   if (slot === OUTCOME) return outcomeRenderKey(run);

@@ -1,5 +1,5 @@
-// A request as the file that is attached to its thread, in slices, so that whoever puts them together can do other work between
-// them. Each slice is searched with what stands around it, so no secret is cut in two.
+// A request as the file that is attached to its thread, in slices, so that the caller can do other work between them. Each slice is
+// searched together with the text around it, so no secret is cut in two.
 
 import type { RunContext } from "./approval.ts";
 import { CONTEXT_CHARS, outside } from "./text/excerpt.ts";
@@ -26,18 +26,18 @@ import { allSeen } from "./text/text.ts";
 
 export type Slice = {
   readonly text: string;
-  /** What is masked in it. */
+  /** The secrets that are masked in it. */
   readonly secrets: readonly string[];
 };
 
-/** Beyond so much (characters) the form could not repeat what the file masks. */
+/** The form cannot repeat more than this (characters) of what the file masks. */
 export const MASKED_IN_FILE_CHARS = 15_000;
-/** Characters that are searched at once: a few milliseconds. */
+/** How many characters are searched at once: a few milliseconds of work. */
 export const SLICE_CHARS = 16_384;
-/** A slice ends at white space where there is some so near its end (characters). */
+/** A slice ends at white space if there is any this near its end (characters). */
 const SPACE_WITHIN_CHARS = 512;
 
-/** The request, and what the service said of its run. */
+/** The request, and the run's own fields. */
 export function* requestFile(request: Told, context: RunContext | null, as: Drawing): Generator<Slice> {
   const { action, fields } = sentParts(request);
   if (action === null) yield ours(NO_ACTION_TEXT);
@@ -91,7 +91,7 @@ function nextSlice(text: string, at: number, as: Drawing): { end: number; over: 
   const begun = over.filter(({ range }) => range[0] < end);
   const last = begun.at(-1);
   if (last === undefined || last.range[1] < searched) return { end, over: begun };
-  // A secret that is longer than what was searched.
+  // The secret is longer than the text that was searched.
   const to = endOfSecret(text, last.range);
   return { end: to, over: [...begun.slice(0, -1), { ...last, range: [last.range[0], to] }] };
 }

@@ -1,5 +1,5 @@
-// The run's own fields (`plan`, `environment`, `agent`, `input`…) are the context of each of its approvals: part of what is decided,
-// except what always changes while a run works.
+// The run's own fields (`plan`, `environment`, `agent`, `input`…) are the context of each of its approvals and part of what is decided,
+// except the fields that always change while a run works.
 
 import type { Request, RunContext } from "./approval.ts";
 import type { Context } from "./context.ts";
@@ -21,7 +21,7 @@ type Fields = RunContext["fields"];
 /** In a policy a field of the run is named `run.plan`. */
 const PREFIX = "run.";
 
-/** Said elsewhere, or another one at every look. In lower case, without strokes: `created_at` and `createdAt` are one. */
+/** Shown elsewhere, or different at every fetch. In lower case, without underscores: `created_at` and `createdAt` are the same. */
 const NEVER_CONTEXT = new Set(
   `id status output pending_approvals created_at queued_at started_at updated_at modified_at last_modified
   completed_at finished_at ended_at failed_at canceled_at cancelled_at paused_at resumed_at last_seen_at
@@ -35,13 +35,13 @@ function plainName(name: string): string {
   return name.replace(/[_-]/g, "").toLowerCase();
 }
 
-/** What is compared from look to look, and shown. */
+/** The fields that are compared between snapshots, and shown. */
 export function contextFields({ input, extra }: Pick<Snapshot, "input" | "extra">): Fields {
   const all = input === null ? extra : { input, ...extra };
   return Object.fromEntries(Object.entries(all).filter(([name]) => !NEVER_CONTEXT.has(plainName(name))));
 }
 
-/** Null: the service says nothing of the run but its state. The same object while nothing of it has changed. */
+/** Null: the service says nothing about the run but its state. The same object while nothing has changed. */
 export function contextOf(before: RunContext | null, snapshot: Snapshot, ctx: Context): RunContext | null {
   const fields = contextFields(snapshot);
   if (Object.keys(fields).length === 0) return null;
@@ -52,22 +52,22 @@ export function contextOf(before: RunContext | null, snapshot: Snapshot, ctx: Co
   return { ...shown, digest, chars: requestChars(asRequest(shown)) };
 }
 
-/** What the digest is taken of. */
+/** The text that the digest is computed over. */
 export function contextText({ fields, volatile }: Pick<RunContext, "fields" | "volatile">): string {
   return canonicalJson(["run", without(fields, volatile)]);
 }
 
-/** Those of a policy's paths that name fields of the run. */
+/** The policy's paths that name fields of the run. */
 function ofRun(paths: readonly string[]): readonly string[] {
   return paths.filter((path) => path.startsWith(PREFIX)).map((path) => path.slice(PREFIX.length));
 }
 
-/** All others name fields of requests. */
+/** The policy's paths that name fields of requests. */
 export function ofRequests(paths: readonly string[]): readonly string[] {
   return paths.filter((path) => !path.startsWith(PREFIX));
 }
 
-/** The context that the request was seen in; null where there was none, or it is known no more. */
+/** The context in which the request was seen; null where there was none, or it is no longer known. */
 export function contextBehind(context: RunContext | null, request: Request): RunContext | null {
   if (request.shownContext !== undefined) return request.shownContext;
   return context !== null && context.digest === request.context ? context : null;
@@ -78,7 +78,7 @@ export function contextParts({ fields }: Shown): readonly Field[] {
   return sentParts(asRequest({ fields })).fields;
 }
 
-/** The whole, drawn. Takes as long as the fields are. */
+/** All fields, drawn. Takes time in proportion to their length. */
 export function drawnContext(shown: Shown, as: Drawing): readonly Field[] {
   return requestParts(asRequest(shown), as).fields;
 }

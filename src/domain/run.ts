@@ -7,45 +7,45 @@ import type { PostedMessage, Upload } from "./posted-message.ts";
 import type { Ending } from "./snapshot.ts";
 import type { Unreadable } from "./unreadable-approvals.ts";
 
-/** What we remember of a run: one value, loaded and saved whole. */
+/** What we remember about a run: one value, loaded and saved whole. */
 export type Run = {
   readonly key: RunKey;
   readonly team: TeamId;
   readonly channel: ChannelId;
   readonly requester: UserId;
   readonly origin: "started" | "adopted";
-  /** The task as typed; for an adopted run what the service says it is, once it has said so. */
+  /** The task as typed; for an adopted run the task that the service names, once it has named it. */
   readonly input: string;
   readonly askedAt: number;
-  /** Where the requester can be answered privately even when the channel is closed to us (monotonic: until when). */
+  /** The `response_url`, to answer the requester privately even if the app is not in the channel. `until`: monotonic. */
   readonly answer: { readonly url: string; readonly until: number } | null;
   readonly creation: Creation;
   readonly watch: Watch;
   readonly seen: Seen | null;
   readonly approvals: readonly Approval[];
-  /** Its own fields, as of the newest look that listed an approval. */
+  /** Its own fields, as of the newest snapshot that listed an approval. */
   readonly context: RunContext | null;
-  /** What the service lists so that nobody can read it; null while all of it is readable. See `unreadableNow`. */
+  /** What the service lists in an unreadable form; null while everything is readable. See `unreadableNow`. */
   readonly unreadable: Unreadable | null;
   readonly posts: { readonly [slot: Slot]: PostedMessage };
   readonly uploads: { readonly [slot: Slot]: Upload };
   readonly notices: readonly PrivateNotice[];
-  /** This run carries its channel's notice that the service was away from `since` on. */
+  /** This run carries its channel's notice that the service is away since `since`. */
   readonly outage: { readonly since: number; readonly why: string; readonly until: number | null } | null;
-  /** Left out: nothing was closed without a person of late. */
+  /** Left out: no approval was closed without a person recently. */
   readonly untouched?: Untouched;
   /** The newest entry of the audit about this run; left out until there is one. */
   readonly audited?: AuditMark;
 };
 
-/** Approvals that closed without a person, as the audit has told of them since `since` (ms). */
+/** Approvals that closed without a person since `since` (ms), and what the audit holds about them. */
 export type Untouched = {
   readonly since: number;
   /** Entries by approval. */
   readonly told: { readonly [approval: string]: number };
-  /** Of the texts that were kept with them. */
+  /** Characters of the texts that were stored with the entries. */
   readonly chars: number;
-  /** Counted, and not yet told. */
+  /** Counted, but not yet in the audit. */
   readonly omitted: number;
 };
 
@@ -55,21 +55,21 @@ export type Slot = string;
 export const OPENING: Slot = "opening";
 export const OUTCOME: Slot = "outcome";
 export const OUTPUT: Slot = "output";
-/** Approvals that cannot be read; one message for all of them. */
+/** One message for all approvals that cannot be read. */
 export const UNREADABLE: Slot = "unreadable";
 export const cardSlot = (id: ApprovalId): Slot => `card ${id}`;
 export const requestSlot = (approval: Approval): Slot => `request ${approval.id} ${approval.version}`;
 
-/** The POST that creates the run is sent at most once per intention. `notBefore`, and when it was refused or lost: monotonic. */
+/** The POST that creates the run is sent at most once per intention. Monotonic: `notBefore`, and `at` of what was refused or lost. */
 export type Creation =
   | { readonly type: "planned"; readonly notBefore: number; readonly tries: number; readonly why: string }
   | { readonly type: "sending"; readonly at: number; readonly tries: number }
-  /** `reused`: the service has given the id to another run since. */
+  /** `reused`: the service has since given the id to another run. */
   | { readonly type: "created"; readonly id: RunId; readonly at: number; readonly reused?: true }
-  /** The service answered with the id of a run that is followed already. One id has one thread. */
+  /** The service answered with the id of a run that is followed already; one id has one thread. */
   | { readonly type: "taken"; readonly id: RunId; readonly at: number }
   | { readonly type: "refused"; readonly words: string; readonly at: number }
-  /** A run may exist that nobody can name. `again`: the requester chose to start anew, or to leave it. */
+  /** A run with an unknown id may exist. `again`: whether the requester chose to start again or to leave it. */
   | {
       readonly type: "unknown";
       readonly words: string;
@@ -80,7 +80,7 @@ export type Creation =
 /** Moments: monotonic. */
 export type Watch =
   | { readonly type: "on" }
-  /** The service says 404. `absence`: while that is not believed yet; after that, asked more and more slowly for a day. */
+  /** The service says 404. `absence`: not null while we do not believe it yet; after that the run is polled ever more slowly for a day. */
   | { readonly type: "missing"; readonly since: number; readonly absence: Absence | null }
   | { readonly type: "over"; readonly at: number }
   | { readonly type: "given-up"; readonly at: number }
@@ -93,9 +93,9 @@ export type Seen = {
   /** When we first saw this status (ms). */
   readonly since: number;
   readonly ended: Ended | null;
-  /** False: the newest look did not tell which approvals are pending. */
+  /** False: the newest snapshot did not say which approvals are pending. */
   readonly lists: boolean;
-  /** Begin of the newest look taken in (monotonic); an older answer that comes later is ignored. */
+  /** Start of the newest fetch that was applied (monotonic). An older answer that arrives later is ignored. */
   readonly askedAt: number;
 };
 
@@ -105,12 +105,12 @@ export type Ended = {
   /** Kept until it is posted, then dropped. */
   readonly output: string | null;
   readonly outputChars: number;
-  /** Too long for a message: posted as a file, with a first part. */
+  /** Too long for a message: posted as a file, with the first part in the message. */
   readonly asFile: boolean;
   readonly extra: { readonly [field: string]: Json };
 };
 
-/** Something to say at most once: privately to one person, or in another channel. */
+/** A message that is sent at most once: privately to one person, or to another channel. */
 export type PrivateNotice = {
   readonly id: string;
   readonly to: UserId | ChannelId;
@@ -125,7 +125,7 @@ export type NoticeContent =
   | {
       readonly type: "decision-void";
       readonly approval: ApprovalId;
-      /** «others-needed»: the approval of whoever hears it still counts, and is not enough any more. */
+      /** "others-needed": this person's approval still counts, but is no longer enough. */
       readonly cause:
         | "request-changed"
         | "no-longer-listed"
@@ -137,7 +137,7 @@ export type NoticeContent =
         | "others-needed"
         | "tampered";
     }
-  /** An approval whose answer was lost is not sent again, since it would not count any more. */
+  /** An approval whose answer was lost is not sent again, because it no longer counts. */
   | { readonly type: "decision-stopped"; readonly approval: ApprovalId }
   | {
       readonly type: "nobody-can-approve";

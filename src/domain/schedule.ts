@@ -1,22 +1,22 @@
 import type { Approval } from "./approval.ts";
 import type { Run } from "./run.ts";
 
-/** A run is asked for after a tenth of the time it has been quiet: soon after news, seldom after hours. */
+/** A run is polled after a tenth of the time it has been quiet: soon after news, seldom after hours. */
 const QUIET_SHARE = 10;
 /** Each wait is stretched or shortened by up to this share, so that runs started together drift apart. */
 const JITTER = 0.15;
-/** A run that the service no longer knows is asked for more and more seldom, down to this (ms). */
+/** A run that the service no longer knows is polled less and less often, up to this interval (ms). */
 const MISSING_EVERY_MS = 60_000;
 
-/** Until when (wall time, for people) the approval can be decided. Null: as long as it is pending, or it is not pending any more. */
+/** Until when (wall time, for people) the approval can be decided. Null: it does not expire, or is no longer pending. */
 export function deadlineOf(approval: Approval): number | null {
   const afterMs = timeToDecide(approval);
   return afterMs === null ? null : approval.since + afterMs;
 }
 
 /**
- * The moment (monotonic) that counts: the policy promises so much time, whatever the wall clock does meanwhile. While the machine
- * is suspended nobody can decide, and that time does not count; while the program is stopped it does.
+ * The moment of expiry (monotonic), which setting the wall clock does not move. Time while the machine is suspended does not count,
+ * because nobody can decide then; time while the program is stopped does.
  */
 export function endsAt(approval: Approval): number | null {
   const afterMs = timeToDecide(approval);
@@ -28,12 +28,12 @@ function timeToDecide({ state, appliedRule }: Approval): number | null {
   return state.type === "pending" && expiry !== null ? expiry.afterMs : null;
 }
 
-/** When something about the run last changed, as far as we saw (wall time). */
+/** When we last saw something about the run change (wall time). */
 export function lastNewsAt(run: Run): number {
   return Math.max(...newsTimes(run));
 }
 
-/** Another number whenever something about the run changes, also after the clock was set back. */
+/** A different number whenever something about the run changes, even after the clock was set back. */
 export function newsMark(run: Run): number {
   const missing = run.watch.type === "missing" ? run.watch.since : 0;
   return newsTimes(run).reduce((sum, time) => sum + time, missing);

@@ -1,7 +1,7 @@
 import type { ApprovalId, RunId } from "./ids.ts";
 import type { Json } from "./json.ts";
 
-/** What the service says of a run at one moment. Everything it may leave out is null here. */
+/** What the service says about a run at one moment. Everything it may leave out can be null here. */
 export type Snapshot = {
   readonly id: RunId;
   /** Any word; see `ended` for the three that end a run. */
@@ -9,13 +9,13 @@ export type Snapshot = {
   readonly input: string | null;
   readonly output: string | null;
   readonly completedAt: string | null;
-  /** Null: the service does not tell which approvals are pending. An empty list: it tells that none is. */
+  /** Null: the service does not say which approvals are pending. An empty list: it says that none is. */
   readonly pending: readonly PendingApproval[] | null;
-  /** Items of that list that cannot be read. An approval that is not in `pending` may be one of them. */
+  /** Items of the list that cannot be read. An approval that is not in `pending` may be one of them. */
   readonly unreadable: readonly UnreadableItem[];
   /** All other fields, as sent. */
   readonly extra: { readonly [field: string]: Json };
-  /** When we began to ask (monotonic): an answer says nothing about what happened after this. */
+  /** When the fetch began (monotonic). The answer says nothing about later events. */
   readonly askedAt: number;
 };
 
@@ -23,19 +23,19 @@ export type PendingApproval = {
   readonly id: ApprovalId;
   readonly action: string | null;
   readonly requestedAt: string | null;
-  /** All that the service sent about it, unknown fields included: what an approver decides on. */
+  /** Everything that the service sent about it, unknown fields included. The approver decides on this. */
   readonly content: Json;
 };
 
 /** An item of the pending approvals that cannot be read. */
 export type UnreadableItem = {
-  /** Every id that it may bear; none where it has no id that can be used. */
+  /** Every id that it may have; empty where it has no usable id. */
   readonly ids: readonly ApprovalId[];
   /** A stable word for logs. */
   readonly code: string;
-  /** As the end of a sentence about «it». May quote the service. */
+  /** The end of a sentence that begins with "it". May quote the service. */
   readonly why: string;
-  /** The first part of what was sent, and how much more there is (characters). */
+  /** The first part of what was sent, and how many characters follow. */
   readonly source: string;
   readonly hidden: number;
 };

@@ -1,4 +1,4 @@
-// Somebody stops watching a run, where nothing would be lost by it.
+// Stops watching a run, if nothing would be lost.
 
 import { type Approval, isFinal } from "./approval.ts";
 import { close } from "./approval-transitions.ts";
@@ -7,8 +7,8 @@ import type { UserId } from "./ids.ts";
 import type { Run } from "./run.ts";
 
 /**
- * Why the run must not be let go: a decision that is neither settled nor given up, an approval among several that would be lost,
- * or a denial that the policy owes when nobody decides. Null: it can be.
+ * Why the run must stay watched: a decision that is not settled, one of several approvals that would be lost, or a denial that the
+ * policy owes on expiry. Null: it can be unwatched.
  */
 export function boundBy({ approvals }: Run): "deciding" | "voted" | "denial-due" | null {
   const open = ({ state }: Approval): boolean =>
@@ -19,7 +19,7 @@ export function boundBy({ approvals }: Run): "deciding" | "voted" | "denial-due"
   return pending.some(({ appliedRule }) => appliedRule.rule.expiry?.outcome === "deny") ? "denial-due" : null;
 }
 
-/** Somebody chose to stop watching. Its open cards close. */
+/** Marks the run as dropped by this person, and closes its open approvals. */
 export function stopWatching(
   run: Run,
   by: UserId,

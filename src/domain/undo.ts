@@ -1,4 +1,4 @@
-// While an approval is held, whoever gave it may take it back. Nothing of it has left, so the approval waits again.
+// While an approval is held, the person who gave it may undo it. Nothing was sent, so the approval is pending again.
 
 import { asPast, reopenWithVotes, voices } from "./approval-transitions.ts";
 import type { Approval, Decision } from "./approval.ts";
@@ -14,7 +14,7 @@ export type UndoAttempt = {
   readonly by: { readonly team: TeamId; readonly user: UserId };
 };
 
-/** The same run for a click that comes twice. */
+/** Returns the same run for a repeated click. */
 export function undo(
   run: Run,
   { approval: id, version, by }: UndoAttempt,
@@ -30,7 +30,7 @@ export function undo(
   const given = voices(state.decision);
   const mine = given.find(isMine);
   if (mine === undefined) return err({ type: "not-yours" });
-  // A new version: the form that was submitted must not decide a second time when Slack delivers it again.
+  // A new version, so that the submitted form does not decide again if Slack redelivers it.
   const left = given.filter((each) => each !== mine);
   const open = reopenWithVotes(approval, ctx.nonce(), { gone: [asPast(mine, "undone")], left });
   return ok(replaceApproval(run, open));

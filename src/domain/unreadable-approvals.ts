@@ -1,19 +1,19 @@
-// What the service lists, or answers, so that nobody can tell what is asked. It cannot be decided here, and it is never hidden.
+// Approvals that the service lists in an unreadable form. They cannot be decided here, and they are never hidden.
 
 import type { Snapshot, UnreadableItem } from "./snapshot.ts";
 
-/** Of one run, as first seen. */
+/** The unreadable approvals of one run, as first seen. */
 export type Unreadable = {
   readonly since: number;
-  /** `answer`: no answer about the run can be read. `list`: it awaits approval, and the service does not list which. */
+  /** `answer`: no answer about the run can be read. `list`: the run awaits approval, but the service does not list which. */
   readonly what: "answer" | "list" | "items";
-  /** How many approvals are known to be meant. */
+  /** How many approvals are known to be affected. */
   readonly count: number;
-  /** The first few of them; one for `answer` and `list`. */
+  /** The first few items; one for `answer` and `list`. */
   readonly items: readonly UnreadableItem[];
 };
 
-/** So many are told of; each may hold 2,000 characters. */
+/** How many items are shown; each may hold 2,000 characters. */
 export const MOST_TOLD = 5;
 
 /** The same object while the same items cannot be read for the same reasons. */
@@ -30,7 +30,7 @@ export function itemsUnreadable(
   return before !== null && meaning(before) === meaning(next) ? before : next;
 }
 
-/** It waits for approval, and names none. */
+/** The run awaits approval, but names no approval. */
 export function listsNone({ status, pending, unreadable }: Snapshot): boolean {
   return status === "awaiting_approval" && (pending ?? []).length === 0 && unreadable.length === 0;
 }
@@ -51,7 +51,7 @@ export function allUnreadable(
   return before !== null && meaning(before) === meaning(next) ? before : next;
 }
 
-/** Changes whenever something else is to be told. What an item holds is told as first seen. */
+/** Changes whenever the message must change. Items are shown as first seen. */
 export function meaning({ what, count, items }: Unreadable): string {
   return JSON.stringify([what, count, items.map(({ ids, why }) => [ids, why])]);
 }

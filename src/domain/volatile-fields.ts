@@ -1,18 +1,18 @@
-// Fields of a request that the operator lets change under a decision, such as a time of its last poll.
+// Fields of a request that the policy lets change without making it another request, such as the time of its last poll.
 
 import { isRecord, type Json } from "./json.ts";
 
-/** What is asked for, and of what, is never left out. */
+/** The digest always covers these fields. */
 export const NEVER_VOLATILE: readonly string[] = ["id", "action"];
 
-/** Those of the paths that the content has. */
+/** The paths that exist in the content. */
 export function volatileIn(content: Json, paths: readonly string[]): readonly string[] {
   return paths.filter((path) => !isBound(path) && without(content, [path]) !== content);
 }
 
 const isBound = (path: string): boolean => NEVER_VOLATILE.includes(path.split(".")[0] ?? "");
 
-/** The same object when it has none of them. A field with dots in its own name goes before a path. */
+/** The same object when it has none of them. A field with dots in its own name takes precedence over a path. */
 export function without(content: Json, paths: readonly string[]): Json {
   return paths.reduce<Json>((left, path) => (isBound(path) ? left : cutOut(left, path)), content);
 }

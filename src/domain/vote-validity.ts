@@ -1,5 +1,5 @@
-// What an approval that somebody gave is worth now: by the request, the rule and the facts about its giver of this moment. Asked of
-// the earlier ones when the last of several is given, and of all of them right before they leave.
+// Whether a given approval still counts, by the current request, rule and facts about the voter. Asked about the earlier votes when
+// the last of several is given, and about all of them right before the decision is sent.
 
 import type { Approval, Decision, PastDecision } from "./approval.ts";
 import { refusalToDecide, type Person } from "./authorization.ts";
@@ -7,9 +7,9 @@ import type { Rule } from "./policy/policy.ts";
 import type { Run } from "./run.ts";
 import { seenChars } from "./text/text.ts";
 
-/** Why a given approval does not count any more. */
+/** Why a given approval no longer counts. */
 export type VoidReason = Extract<PastDecision["cause"], "request-changed" | "voter-may-not" | "rule-changed">;
-/** «unverified»: nobody can say just now. */
+/** "unverified": Slack does not say now. */
 export type VoteValidity = "counts" | "unverified" | VoidReason;
 
 export type Facts = { readonly run: Run; readonly rule: Rule; readonly people: readonly Person[] };
@@ -23,7 +23,7 @@ export function validityOf(vote: Decision, approval: Approval, { run, rule, peop
   return meets(vote, approval, rule) ? "counts" : "rule-changed";
 }
 
-/** The bar of the rule of now, not the one that stood when it was given. */
+/** By the current rule, not the rule of the time when it was given. */
 function meets({ reason, word, by }: Decision, { readers }: Approval, rule: Rule): boolean {
   const { friction } = rule;
   const hasRead = !friction.readFirst || (by !== null && readers.includes(by.user));

@@ -1,4 +1,4 @@
-// A decision leaves only while the newest look at the service lists its approval. Until then it waits; nothing of it is lost.
+// A decision is sent only while the newest snapshot lists its approval. Otherwise it waits; it is not lost.
 
 import type { Approval } from "./approval.ts";
 import type { Run } from "./run.ts";
@@ -6,13 +6,13 @@ import type { Run } from "./run.ts";
 export type WaitingReason =
   /** The service answered 404 for the run. */
   | "run-missing"
-  /** It says that approval is awaited, and not of what. */
+  /** The service says that the run awaits approval, but not which. */
   | "not-told"
   | "not-listed"
-  /** It lists something that cannot be read, which may be the approval. */
+  /** The service lists an unreadable item, which may be the approval. */
   | "unreadable";
 
-/** Null: as far as the newest look tells, it may go. */
+/** Null: by the newest snapshot, the decision may be sent. */
 export function waitingReason({ watch, seen }: Run, { unlisted }: Approval): WaitingReason | null {
   if (watch.type === "missing") return "run-missing";
   if (seen?.lists === false) return "not-told";

@@ -5,7 +5,7 @@ import type { Change } from "./change.ts";
 
 const MAX_RUNS = 100_000;
 
-/** Every card that waits for a decision shows the rule it stands under now. */
+/** Brings every pending approval, and so its card, under the current rule. */
 export async function applyPolicyToWaiting(
   store: Pick<RunStore, "list" | "channelsInUse">,
   change: Change,

@@ -1,5 +1,5 @@
-// Sees to it that the card of a pending approval stays in Slack. Slack tells of a deletion, if the app hears its events; besides,
-// each card is looked for now and then, and at once when somebody asks what is pending.
+// Makes sure that the card of a pending approval stays in Slack. Slack reports a deletion if the app gets its events. In addition, each
+// card is checked at intervals, and at once when somebody asks what is pending.
 
 import type { ChannelId, MessageTs, RunKey } from "../domain/ids.ts";
 import { afterRejoining, markMaybeDeleted, messagesToKeep } from "../domain/deleted-messages.ts";
@@ -11,19 +11,19 @@ import type { RunStore } from "../ports/store.ts";
 import type { RunEngine } from "./run-engine.ts";
 
 export type CardSweep = {
-  /** Slack says that this message was deleted. Never rejects. */
+  /** Slack reports that this message was deleted. Never rejects. */
   deleted(channel: ChannelId, ts: MessageTs): Promise<void>;
-  /** The app was let into the channel: what it refused is tried again now. Never rejects. */
+  /** The app has joined the channel, so messages that the channel refused are tried again now. Never rejects. */
   letIn(channel: ChannelId): Promise<void>;
-  /** Somebody wants to see these runs: their cards are looked for now. */
+  /** Somebody wants to see these runs, so their cards are checked now. */
   lookNow(runs: readonly Run[]): void;
   stop(): void;
 };
 
-/** Each card is looked for this often (ms), as far as the pace of reads allows: fifteen a minute. */
+/** Each card is checked this often (ms), as far as the limit of fifteen reads a minute allows. */
 export const LOOK_EVERY_MS = 45_000;
 const MOST_RUNS = 10_000;
-/** Deleted messages that are not known as cards: mostly what people said. The oldest are forgotten. */
+/** How many deleted messages to remember that are not known as cards; most are people's. The oldest are dropped. */
 const MOST_UNKNOWN = 500;
 
 type Deps = {
@@ -45,7 +45,7 @@ export function createCardSweep(deps: Deps): CardSweep {
   const { engine, clock, log, store } = deps;
   const cards = createCards();
   const looks = createLooks(deps, (card) => cards.at(card.channel, card.ts) === card);
-  // A card may be deleted before its post is answered.
+  // A card may be deleted before Slack answers its post.
   const unknown = new Set<string>();
 
   engine.onPlan((run) => {
@@ -61,14 +61,14 @@ export function createCardSweep(deps: Deps): CardSweep {
 
   return {
     deleted: (channel, ts) =>
-      guarded("a deleted card could not be noted; it is looked for later", async () => {
+      guarded("could not record that a card was deleted; the next check finds it", async () => {
         const card = cards.at(channel, ts);
         if (card !== null) return gone(deps, card);
         const [oldest] = unknown.add(placeOf({ channel, ts }));
         if (unknown.size > MOST_UNKNOWN && oldest !== undefined) unknown.delete(oldest);
       }),
     letIn: (channel) =>
-      guarded("what a channel refused could not be tried again at once; it is later", async () => {
+      guarded("could not retry the messages that a channel refused; the regular retry does", async () => {
         const runs = await store.list({ channels: [channel], only: "unfinished", limit: MOST_RUNS });
         for (const { key } of runs) await engine.change(key, (run) => afterRejoining(run, clock.monotonic()));
       }),
@@ -81,12 +81,12 @@ export function createCardSweep(deps: Deps): CardSweep {
 
 type Looks = {
   readonly later: (card: Card) => void;
-  /** Before everything that is merely due. */
+  /** Before all cards that are merely due. */
   readonly now: (card: Card) => void;
   readonly stop: () => void;
 };
 
-/** One card after the other, each again and again for as long as it is current. */
+/** Checks one card after the other, and each again while it is current. */
 function createLooks(deps: Deps, isCurrent: (card: Card) => boolean): Looks {
   const awaited = new Set<Card>();
   const queue: DueQueue<Card> = new DueQueue(deps.clock, 1, async (card) => {
@@ -113,19 +113,19 @@ async function fetchRun(deps: Deps, card: Card, turn: Turn, wanted: () => boolea
     await chat.waitForTurn({ channel: card.channel, ...turn });
     if (wanted() && !(await chat.isThere(card.channel, card.ts)) && wanted()) await gone(deps, card);
   } catch (error) {
-    // Slack did not say, or the store failed: the next look comes.
-    if (!(error instanceof PortError)) log.error({ run: card.run, error }, "a card could not be looked for");
-    else log.debug({ run: card.run, code: error.code }, "a card could not be looked for");
+    // Slack did not say, or the store failed. The next check comes anyway.
+    if (!(error instanceof PortError)) log.error({ run: card.run, error }, "could not check a card");
+    else log.debug({ run: card.run, code: error.code }, "could not check a card");
   }
 }
 
 async function gone({ engine, clock, log }: Deps, { run: key, slot, ts }: Card): Promise<void> {
-  log.warn({ run: key, slot }, "a card is not in Slack any more; it is posted again");
+  log.warn({ run: key, slot }, "a card is no longer in Slack; posting it again");
   await engine.change(key, (run) => markMaybeDeleted(run, slot, ts, clock.monotonic()));
 }
 
 type Cards = {
-  /** Takes over what of the run is to be kept; returns what is new. */
+  /** Takes over the run's cards; returns those that are new. */
   put(run: Run): Card[];
   at(channel: ChannelId, ts: MessageTs): Card | null;
   of(run: RunKey): readonly Card[];
@@ -133,7 +133,7 @@ type Cards = {
 
 const placeOf = ({ channel, ts }: Pick<Card, "channel" | "ts">): string => `${channel} ${ts}`;
 
-/** Only of pending approvals, so there are few. */
+/** Holds only the cards of pending approvals, so there are few. */
 function createCards(): Cards {
   const byRun = new Map<RunKey, readonly Card[]>();
   const byPlace = new Map<string, Card>();

@@ -1,5 +1,5 @@
-// What must hold right before a decision leaves: the service still asks for it, the audit bears it out, and no approval leaves
-// while somebody has changed the database.
+// What must hold right before a decision is sent: the service still lists its approval, the audit confirms the decision, and, for an
+// approval, no tampering with the database is unacknowledged.
 
 import { voices } from "../domain/approval-transitions.ts";
 import type { Person } from "../domain/authorization.ts";
@@ -14,9 +14,9 @@ import type { ExecutionHandle, ExecutorDeps } from "./execution-handle.ts";
 
 type Sending = Extract<Effect, { type: "send-decision" }>;
 
-/** `only`: the decision that was checked; no other may be sent. `people`: facts about those who gave it, asked just now. */
+/** `only`: the decision that was checked; no other may be sent. `people`: fresh facts about the people who gave it. */
 export type SendPermit = { readonly only: string | null; readonly people: readonly Person[] };
-/** `not`: it does not leave now, and nothing of it has left. */
+/** `not`: the decision is not sent now, and no byte of it was. */
 export type SendCheck = SendPermit | { readonly not: Outcome };
 
 export async function checkBeforeSending(
@@ -42,7 +42,7 @@ export async function checkBeforeSending(
   return since === null ? { only: decisionFingerprint(approval), people } : { not: since };
 }
 
-/** How often a decision that is held back asks again (ms). */
+/** How often a decision that is held back is tried again (ms). */
 const ASK_AGAIN_MS = 10_000;
 
 const HELD_BACK =
@@ -56,9 +56,9 @@ function heldForTampering({ integrity }: ExecutorDeps, run: Run, { approval }: S
   return { type: "later", afterMs: ASK_AGAIN_MS, why: HELD_BACK, heldBack: true };
 }
 
-// Facts about everybody whose approval a decision rests on, looked up right before it leaves.
+// Facts about everybody whose approval a decision rests on, looked up right before it is sent.
 
-/** Whom Slack says nothing of is left out: nobody can say whether they may. Nobody is asked about for a denial. */
+/** Leaves out people whom Slack does not answer about. For a denial nobody is looked up. */
 export async function lookUpVoters(
   deps: ExecutorDeps,
   { key }: Run,
@@ -79,8 +79,8 @@ export async function lookUpVoters(
 }
 
 /**
- * The run is read and compared once more just before a decision goes out. Null: the mark that follows finds out whether it may
- * still go, after what was learnt. Otherwise why it does not go now; reading applies nothing, so it has surely not left.
+ * Fetches the run and applies the answer once more right before a decision is sent. Null: go on; the mark that follows checks whether
+ * the decision may still be sent. Otherwise: why it is not sent now. Reading sends nothing, so it was surely not sent.
  */
 export async function precheck(
   deps: ExecutorDeps,

@@ -1,21 +1,21 @@
-/** Time, handed in: the real one in `app.ts`, a hand-turned one in tests. */
+/** Time, passed in: the real clock in `app.ts`, a manual one in tests. */
 export type Clock = {
   /** Wall time (ms since 1970), for what people and auditors read. It can jump either way. */
   readonly now: () => number;
   /**
-   * For intervals and waits (ms), stored ones included. Never steps, whatever happens to the wall clock. It begins at the wall time of
-   * the start, or at the newest such time in the store where that is later, so a stored wait is never longer than its own bound.
+   * For intervals and waits (ms), stored ones included. Never steps, whatever happens to the wall clock. It starts at the wall time, or at
+   * the newest monotonic time in the store where that is later, so a stored wait never exceeds its own bound.
    */
   readonly monotonic: () => number;
   /** Calls `what` once after `ms`; the function returned cancels it. */
   after(ms: number, what: () => void): () => void;
 };
 
-/** setTimeout takes no more (ms). */
+/** The maximum of setTimeout (ms). */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export type MachineClock = Clock & {
-  /** The newest monotonic time that an earlier process has stored: time goes on from there. */
+  /** The newest monotonic time that an earlier process stored; time continues from there. */
   readonly continueAfter: (stored: number) => void;
 };
 

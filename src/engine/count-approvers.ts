@@ -1,4 +1,4 @@
-// Can enough people approve this? Asked when its card is posted, so that nobody waits for somebody who does not exist.
+// Counts whether enough people can approve a request, when its card is posted, so that people do not wait in vain.
 
 import { ruleOf } from "../domain/applied-rule.ts";
 import { countKeyOf } from "../domain/approver-count.ts";
@@ -9,9 +9,9 @@ import { groupsAndChannelsOf, type Policy, type Rule } from "../domain/policy/po
 import { findApproval, type Run } from "../domain/run.ts";
 import { type People, PortError } from "../ports.ts";
 
-/** It is for showing only: whoever clicks is looked up again. */
+/** This age (ms) is enough for display; a person who clicks is looked up again. */
 const AGE_MS = 60_000;
-/** In a larger group, of whose first members too few may approve, nobody can say (people). */
+/** How many members of a group are asked about. If too few of them may approve, the count of a larger group is unknown. */
 const ASKED_AT_MOST = 100;
 const AT_ONCE = 5;
 
@@ -36,7 +36,7 @@ export async function countApprovers(
   }
 }
 
-/** No further than the rule needs. Null: there are too many to ask them all. */
+/** Counts no further than the rule needs. Null: there are too many people to ask about all. */
 async function countAble(run: Run, rule: Rule, people: Counting): Promise<number | null> {
   const candidates = await candidatesOf(run, rule, people);
   let able = 0;
@@ -59,7 +59,7 @@ async function candidatesOf(
   return [...new Set([...(approvers === "anyone" ? [] : approvers.users), ...members.flat()])];
 }
 
-/** Everybody who is asked about is among the rule's approvers; the rest is the one function's to say. */
+/** The caller takes people from the rule's approvers only; `refusalToDecide` judges the rest. */
 async function isAble(run: Run, rule: Rule, user: UserId, people: Counting): Promise<boolean> {
   if (user === run.requester && !rule.selfApproval) return false;
   try {

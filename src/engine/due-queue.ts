@@ -4,8 +4,8 @@ import type { Clock } from "./clock.ts";
 type Due<Key> = { readonly at: number; readonly key: Key };
 
 /**
- * Calls `act` for each key when it is due, at most `maxAtOnce` side by side and never twice at once for one key.
- * A key is not due again until `put` says so. `act` must not reject.
+ * Calls `act` for each key when it is due, at most `maxAtOnce` at the same time and never twice at the same time for one key.
+ * A key is due again only after another `put`. `act` must not reject.
  */
 export class DueQueue<Key> {
   readonly #clock: Clock;
@@ -13,7 +13,7 @@ export class DueQueue<Key> {
   readonly #act: (key: Key) => Promise<void>;
   readonly #due = new Map<Key, number>();
   readonly #busy = new Set<Key>();
-  /** May hold times that were replaced since; `#due` has the valid one. */
+  /** May hold outdated times; `#due` has the valid one. */
   readonly #order = new TinyQueue<Due<Key>>([], (a, b) => a.at - b.at);
   #alarm: { at: number; cancel: () => void } | null = null;
   #stopped = false;
@@ -28,7 +28,7 @@ export class DueQueue<Key> {
     return this.#busy.size;
   }
 
-  /** `key` is due at `at` (monotonic); replaces what was said before. During its own act it takes effect when the act ends. */
+  /** Makes `key` due at `at` (monotonic), in place of any earlier time. During its own act this takes effect when the act ends. */
   put(key: Key, at: number): void {
     this.#due.set(key, at);
     if (this.#busy.has(key)) return;
@@ -36,7 +36,7 @@ export class DueQueue<Key> {
     this.#pump();
   }
 
-  /** Like `put`, but never puts off what is due earlier. */
+  /** Like `put`, but never makes a key due later than it is. */
   advance(key: Key, at: number): void {
     const due = this.#due.get(key);
     if (due === undefined || at < due) this.put(key, at);

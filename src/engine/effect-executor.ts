@@ -1,5 +1,5 @@
-// Carries out effects: waits for an effect's turn, makes sure it is still wanted, marks it, performs it, settles it.
-// The same effect is never under way twice.
+// Executes effects: waits for an effect's turn, makes sure it is still wanted, marks it, performs it, records its outcome.
+// The same effect is never in progress twice.
 
 import pRetry from "p-retry";
 import { type Effect, effectKey, type Outcome } from "../domain/effect.ts";
@@ -18,13 +18,13 @@ import type { EngineHandle, ExecutionHandle, ExecutorDeps } from "./execution-ha
 
 export type EffectExecutor = {
   start(run: Run, effect: Effect, back: EngineHandle): void;
-  /** Has this process an effect of the run under way? */
+  /** Is this process executing the effect? */
   isUnderWay(key: RunKey, effect: Effect): boolean;
-  /** Starts nothing more and waits for what is under way, at most `ms`. */
+  /** Starts nothing more and waits for effects in progress, at most `ms`. */
   stop(ms: number): Promise<void>;
 };
 
-/** After a failure of our own (the database, a lost lease, a fault in this program) the run waits this long (ms). */
+/** How long a run waits after a failure of our own (ms): the database, a lost lease, a fault in this program. */
 const AFTER_FAILURE_MS = 1_000;
 
 export function createEffectExecutor(deps: ExecutorDeps): EffectExecutor {
@@ -69,32 +69,32 @@ function isChecked(run: Run, effect: Effect, { only }: SendPermit): boolean {
   return approval !== null && only !== null && decisionFingerprint(approval) === only;
 }
 
-/** Never rejects. Resolves to when the run should be looked after again (ms). */
+/** Never rejects. Resolves to how soon the run should be reconciled again (ms). */
 async function execute(
   deps: ExecutorDeps,
   run: Run,
   effect: Effect,
   handle: ExecutionHandle,
 ): Promise<number> {
-  const settling = createOutcomeWriter(deps, run.key, effect, handle);
+  const writer = createOutcomeWriter(deps, run.key, effect, handle);
   try {
     const turn = paceOf(run, effect);
     if (turn !== null) await deps.chat.waitForTurn(turn);
     if (handle.stopping()) return 0;
-    const leave =
+    const permit =
       effect.type === "send-decision" ? await checkBeforeSending(deps, run, effect, handle) : ANYTHING;
-    if ("not" in leave) return await settling.once(leave.not);
-    const marked = await markInStore(deps, run.key, effect, { ...handle, leave });
+    if ("not" in permit) return await writer.once(permit.not);
+    const marked = await markInStore(deps, run.key, effect, { ...handle, permit });
     if (marked.type === "lost") return AFTER_FAILURE_MS;
     if (marked.type === "unwanted") return 0;
-    if (marked.type === "unverified") return await settling.once(UNVERIFIED);
+    if (marked.type === "unverified") return await writer.once(UNVERIFIED);
     const outcome = await performed(deps, marked.run, effect);
     logOutcome(deps, marked.run, effect, outcome);
-    return await settling.untilSaved(outcome);
+    return await writer.untilSaved(outcome);
   } catch (error) {
-    deps.log.error({ run: run.key, effect: effectKey(effect), error }, "an effect could not be carried out");
-    // The mark may be in the store with nobody behind it any more.
-    await settling.once({ type: "unsure", why: "something failed inside Countersign" }).catch(() => 0);
+    deps.log.error({ run: run.key, effect: effectKey(effect), error }, "could not execute an effect");
+    // The mark may be in the store, while no code executes the effect any more.
+    await writer.once({ type: "unsure", why: "something failed inside Countersign" }).catch(() => 0);
     return AFTER_FAILURE_MS;
   }
 }
@@ -110,26 +110,26 @@ async function performed(deps: ExecutorDeps, run: Run, effect: Effect): Promise<
 
 type Marked =
   | { readonly type: "begun"; readonly run: Run }
-  /** Nobody can say just now whether whoever decided may still do so. */
+  /** Slack does not say now whether the people who decided may still do so. */
   | { readonly type: "unverified" }
   | { readonly type: "unwanted" }
   | { readonly type: "lost" };
 
-/** Marks the effect in the store before its first byte leaves. A decision that does not stand any more is void instead. */
+/** Marks the effect in the store before its first byte leaves. A decision that no longer stands becomes void instead. */
 async function markInStore(
   { clock, context }: Pick<ExecutorDeps, "clock" | "context">,
   key: RunKey,
   effect: Effect,
-  handle: ExecutionHandle & { readonly leave: SendPermit },
+  handle: ExecutionHandle & { readonly permit: SendPermit },
 ): Promise<Marked> {
   const wanted = (run: Run): boolean =>
-    isChecked(run, effect, handle.leave) &&
+    isChecked(run, effect, handle.permit) &&
     reconcile(run, clock.monotonic()).effects.some((each) => effectKey(each) === effectKey(effect));
   const saved = await handle.transact<Marked>(key, (run) => {
     if (!wanted(run)) return { run, value: UNWANTED };
     const judged =
       effect.type === "send-decision"
-        ? recheckAuthority(run, effect.approval, handle.leave.people, context())
+        ? recheckAuthority(run, effect.approval, handle.permit.people, context())
         : STANDS;
     if (judged.type === "void") return { run: judged.run, value: UNWANTED };
     if (judged.type === "unverified") return { run, value: { type: "unverified" } };
@@ -145,11 +145,11 @@ const UNWANTED: Marked = { type: "unwanted" };
 const UNVERIFIED: Outcome = {
   type: "later",
   afterMs: null,
-  why: "Countersign could not verify with Slack that whoever approved may still do so.",
+  why: "Countersign could not verify with Slack that the people who approved may still do so.",
 };
 
 function logOutcome({ log, metrics }: ExecutorDeps, run: Run, effect: Effect, outcome: Outcome): void {
-  // Not why, in words: the service's own may repeat the request.
+  // Without the reason in words, because the service's words may repeat the request.
   const code = "code" in outcome ? { code: outcome.code } : {};
   const ids = { run: run.key, runId: runId(run), effect: effectKey(effect), outcome: outcome.type, ...code };
   if (outcome.type === "refused" || outcome.type === "unsure") log.warn(ids, "effect settled");
@@ -159,13 +159,13 @@ function logOutcome({ log, metrics }: ExecutorDeps, run: Run, effect: Effect, ou
   if (state?.type === "decided") metrics.decision(state.decision.verdict, outcome.type);
 }
 
-/** A lapsed lease is taken up again by this process within a minute; if another one has it, that one settles by its own look. */
+/** This process renews a lapsed lease within a minute. If another process has the lease, it settles the effect itself. */
 const LEASE_PATIENCE_MS = 90_000;
 
 export type OutcomeWriter = {
-  /** One attempt. Resolves to when to look after the run again (ms). Rejects when the store fails. */
+  /** One attempt. Resolves to how soon to reconcile the run again (ms). Rejects when the store fails. */
   once(outcome: Outcome): Promise<number>;
-  /** What happened must reach the store: until it does, a restart would have to call it unsure. */
+  /** Tries until the outcome is in the store: without it a restart would have to call the effect unsure. */
   untilSaved(outcome: Outcome): Promise<number>;
 };
 
@@ -208,7 +208,7 @@ export function createOutcomeWriter(
       minTimeout: 200,
       maxTimeout: 5_000,
       shouldRetry: ({ error }) => worthIt(error),
-      onFailedAttempt: ({ error }) => log.error({ run: key, effect: name, error }, "not saved yet"),
+      onFailedAttempt: ({ error }) => log.error({ run: key, effect: name, error }, "not saved; retrying"),
     });
   }
 

@@ -7,7 +7,7 @@ import type { AgentService, Chat, Counters, EventLog, People } from "../ports.ts
 import type { AuditLog, RunStore } from "../ports/store.ts";
 import type { Change, Transact } from "./change.ts";
 
-/** What carrying out an effect needs. */
+/** What executing an effect needs. */
 export type ExecutorDeps = {
   readonly agents: Pick<AgentService, "fetchRun">;
   readonly chat: Pick<Chat, "waitForTurn">;
@@ -21,7 +21,7 @@ export type ExecutorDeps = {
   readonly metrics: Counters;
 };
 
-/** The way back into the round: how to change the run, and how to have it looked after again. */
+/** The way back into the engine: how to change the run, and how to have it reconciled again. */
 export type EngineHandle = {
   readonly transact: Transact;
   readonly change: Change;

@@ -1,9 +1,9 @@
-// What was found in the database that this program did not write, and what follows: it is an entry of the audit, the admins are
-// told, and no approval leaves until one of them acknowledges it. Denials still leave: they can only stop an agent, and each
-// must be borne out by its own signed entry like every decision.
+// Findings of records in the database that this program did not write. Each finding becomes an audit entry, the admins are notified, and
+// no approval leaves until one of them acknowledges it. Denials still leave: they can only stop an agent, and each needs its own signed
+// entry like every decision.
 //
-// Both the finding and the acknowledgement are signed entries, so the database alone can neither make nor take back either
-// without leaving another finding. An acknowledgement covers the findings that it names, and nothing that comes later.
+// Findings and acknowledgements are signed entries, so the database alone can neither create nor remove one without causing another
+// finding. An acknowledgement covers the findings that it names, and no later ones.
 
 import type { AuditFault } from "../domain/audit/verify-chain.ts";
 import type { Context } from "../domain/context.ts";
@@ -16,22 +16,22 @@ import type { Counters, EventLog } from "../ports.ts";
 import type { AuditLog, Finding, TamperChecks } from "../ports/store.ts";
 
 export type Integrity = {
-  /** Takes up what was found before, and looks anew. Rejects when the store fails. */
+  /** Reads the earlier findings, and checks again. Rejects when the store fails. */
   start(): Promise<void>;
   found(finding: Finding): void;
   state(): IntegrityState;
-  /** `by` null: at the shell, by whoever has the key. Rejects with PortError. */
+  /** `by` null: at the shell, by somebody who has the key. Rejects with PortError. */
   acknowledge(by: Person | null, code: string, reason: string): Promise<Result<number, NotAcknowledged>>;
-  /** What was found is in the audit when this resolves, if the store takes it. */
+  /** The findings are in the audit when this resolves, unless the store fails. */
   stop(): Promise<void>;
 };
 
 type Person = { readonly team: TeamId; readonly user: UserId };
 
 export type IntegrityState = {
-  /** Findings that nobody has acknowledged. */
+  /** Findings that are not acknowledged. */
   readonly open: readonly Finding[];
-  /** Names exactly these findings. Null: there are none. */
+  /** A code for exactly these findings. Null: there are none. */
   readonly code: string | null;
 };
 
@@ -46,12 +46,12 @@ type Deps = {
   readonly metrics: Pick<Counters, "tampered">;
 };
 
-/** What is found within this time (ms) is one entry and one alert. */
+/** Findings within this time (ms) share one entry and one alert. */
 const TOGETHER_MS = 500;
-/** After a failure of the store (ms). */
+/** The wait after a failure of the store (ms). */
 const AGAIN_MS = 2_000;
 const AT_ONCE = 1_000;
-/** Of one entry; a thousand changed rows are no thousand alerts. */
+/** How many findings one entry lists; a thousand changed rows must not cause a thousand alerts. */
 const FINDINGS_IN_ENTRY = 200;
 const CODE_CHARS = 10;
 const WORDS_CHARS = 2_000;
@@ -96,7 +96,7 @@ export function createIntegrity(deps: Deps): Integrity {
       await store.audit([acknowledgedEntry(deps, by, reason, findings)]);
       book.settle(findings);
       metrics.tampered(book.open().length);
-      log.warn({ by, findings }, "tampering was acknowledged; approvals leave again");
+      log.warn({ by, findings }, "tampering is acknowledged; approvals leave again");
       return ok(open.length);
     },
     stop: () => teller.stop(),
@@ -105,7 +105,7 @@ export function createIntegrity(deps: Deps): Integrity {
 
 type Teller = { tell(finding: Finding): void; stop(): Promise<void> };
 
-/** Writes findings to the audit, those of a moment together; the alerts follow from there. */
+/** Writes findings to the audit, in batches; the alerts follow from the entries. */
 function createTeller(deps: Deps): Teller {
   const { store, clock, log } = deps;
   let untold: Finding[] = [];
@@ -117,7 +117,7 @@ function createTeller(deps: Deps): Teller {
     try {
       await store.audit([foundEntry(deps, findings)]);
     } catch (error) {
-      log.error({ error }, "a finding could not be written to the audit; trying again");
+      log.error({ error }, "could not write a finding to the audit; trying again");
       untold = [...findings, ...untold];
       return soon(AGAIN_MS);
     }
@@ -145,7 +145,7 @@ function createTeller(deps: Deps): Teller {
 }
 
 type Book = {
-  /** False: it is known. */
+  /** False: the finding is known already. */
   add(finding: Finding): boolean;
   settle(ids: readonly string[]): void;
   open(): readonly Finding[];
@@ -170,7 +170,7 @@ function createBook(): Book {
   };
 }
 
-/** What was found and acknowledged before. Resolves to the entries that somebody else wrote: they count for nothing. */
+/** Reads earlier findings and acknowledgements. Resolves to the entries that this program did not write, which it ignores. */
 async function readBook(store: Deps["store"], book: Book): Promise<readonly Finding[]> {
   const forged: Finding[] = [];
   const kinds = ["tampering-found", "tampering-acknowledged"] as const;
@@ -187,7 +187,7 @@ async function readBook(store: Deps["store"], book: Book): Promise<readonly Find
   }
 }
 
-/** Of one entry that is not as this program wrote it. */
+/** The finding for one entry that differs from what this program wrote. */
 export function entryFinding(seq: number, fault: AuditFault): Finding {
   return { id: `entry ${seq} ${fault}`, words: `audit entry ${seq}: ${FAULT_WORDS[fault]}`, run: null };
 }

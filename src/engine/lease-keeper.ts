@@ -1,5 +1,5 @@
-// Takes up every unfinished run that nobody holds, and renews the lease on those that are held. After a restart this is how
-// all of them are watched again with nobody typing anything.
+// Claims every unfinished run without a lease, and renews the leases that this process holds. So all runs are watched again after a
+// restart without anybody typing a command.
 
 import type { Clock } from "./clock.ts";
 import type { EventLog } from "../ports.ts";
@@ -18,7 +18,7 @@ type Deps = {
   log: EventLog;
 };
 
-/** `start` resolves to how many runs were taken up; rejects when the store can't be read. */
+/** `start` resolves to how many runs were claimed; it rejects when the store cannot be read. */
 export function createLeaseKeeper({ store, engine, clock, log }: Deps): LeaseKeeper {
   let cancel = (): void => undefined;
   let stopped = false;
@@ -26,7 +26,7 @@ export function createLeaseKeeper({ store, engine, clock, log }: Deps): LeaseKee
   async function claimAll(): Promise<number> {
     for (let taken = 0; ;) {
       const batch = await store.claim(clock.monotonic(), LEASE_MS, CLAIM_BATCH);
-      // A batch may be short because a row of it can't be read; only an empty one is the last.
+      // A batch may be short because one of its rows cannot be read; only an empty batch is the last.
       if (batch.length === 0) return taken;
       for (const stored of batch) await engine.resume(stored);
       taken += batch.length;
@@ -39,7 +39,7 @@ export function createLeaseKeeper({ store, engine, clock, log }: Deps): LeaseKee
       const taken = await claimAll();
       if (taken > 0) log.info({ runs: taken }, "took up runs that nobody held");
     } catch (error) {
-      log.error({ error }, "could not renew the hold on runs; trying again");
+      log.error({ error }, "could not renew the leases of runs; trying again");
     }
     next();
   }

@@ -1,4 +1,4 @@
-// Who somebody is, and in which of a rule's circles, as Slack says it.
+// Who somebody is, and in which of a rule's groups and channels, according to Slack.
 
 import type { Person, Refusal } from "../domain/authorization.ts";
 import type { UserId } from "../domain/ids.ts";
@@ -6,12 +6,12 @@ import { groupsAndChannelsOf, type Principals } from "../domain/policy/policy.ts
 import type { Run } from "../domain/run.ts";
 import { type People, PortError } from "../ports.ts";
 
-/** What decides something may rest on an answer this old (ms), shared with others of the same burst. */
+/** A decision may rest on an answer up to this old (ms), shared by requests of the same burst. */
 export const SUBMIT_AGE_MS = 5_000;
 
 export type Asked = { readonly user: UserId; readonly principals: Principals; readonly maxAgeMs: number };
 
-/** Facts about the person, or the refusal that nobody can say who they are. */
+/** Facts about the person, or a refusal where Slack does not answer. */
 export async function lookUp(
   { people }: { readonly people: Pick<People, "lookUp" | "memberOf"> },
   run: Run,

@@ -4,13 +4,13 @@ import { observeMissing } from "../domain/observe-missing.ts";
 import type { Run } from "../domain/run.ts";
 import type { FetchedRun } from "../ports.ts";
 
-/** What a look at the service makes of what we remember. The same object when it taught nothing. */
+/** Applies the answer of a fetch to the run. The same object when nothing is new. */
 export function observeFetched(run: Run, fetched: FetchedRun, ctx: Context): Run {
   return fetched.type === "missing"
     ? observeMissing(run, fetched.askedAt, ctx)
     : observe(run, fetched.snapshot, ctx);
 }
 
-/** When the look began. */
+/** When the fetch began. */
 export const askedAtOf = (fetched: FetchedRun): number =>
   fetched.type === "missing" ? fetched.askedAt : fetched.snapshot.askedAt;

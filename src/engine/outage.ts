@@ -8,7 +8,7 @@ import type { RunStore } from "../ports/store.ts";
 import type { Change } from "./change.ts";
 import type { ServiceBreaker, ServiceState } from "./service-breaker.ts";
 
-/** DESIGN.md: one notice when the service is down for more than a minute. */
+/** One notice when the service is down for longer than this (ms). */
 export const LONG_OUTAGE_MS = 60_000;
 const MAX_RUNS = 100_000;
 
@@ -26,7 +26,7 @@ type Deps = {
 export function createOutageAnnouncer(deps: Deps, checkEveryMs: number): OutageAnnouncer {
   let cancel = (): void => undefined;
   let stopped = false;
-  // Unknown at the start: a notice of before a restart may still want its «back again».
+  // Unknown at the start: a notice from before a restart may still need its "back again".
   let told: boolean | null = null;
 
   async function check(): Promise<void> {
@@ -50,7 +50,7 @@ export function createOutageAnnouncer(deps: Deps, checkEveryMs: number): OutageA
     try {
       await check();
     } catch (error) {
-      deps.log.error({ error }, "could not tell people about the service's outage");
+      deps.log.error({ error }, "could not post the notice of an outage");
     }
     next();
   }
@@ -72,13 +72,13 @@ async function unfinished(store: Deps["store"], channels: readonly ChannelId[]):
 
 type Down = Extract<ServiceState, { type: "away" | "useless" }>;
 
-/** The newest run of each channel carries the notice; a channel that has one already gets no second. */
+/** The newest run of each channel carries the notice; a channel that has one gets no second. */
 async function announceOutage({ store, change, log }: Deps, away: Down): Promise<boolean> {
   log.error(
     { since: new Date(away.at).toISOString(), code: away.code },
     away.type === "away"
       ? "the agent service has been away for long"
-      : "the agent service has sent nothing of use for long",
+      : "the agent service has sent no usable answer for long",
   );
   let all = true;
   for (const channel of await store.channelsInUse()) {

@@ -1,5 +1,4 @@
-// One effect → one port call → what came of it. Every change of the outside world for a run is made here; looks at the service and
-// at people are also made elsewhere.
+// Performs one effect: one effect, its port call, its outcome.
 
 import { sentReason } from "../domain/approval-transitions.ts";
 import type { Context } from "../domain/context.ts";
@@ -88,7 +87,7 @@ async function update(run: Run, slot: Slot, chat: Chat): Promise<Outcome> {
   if (post?.type !== "up") return { type: "later", afterMs: null, why: "not posted yet" };
   const answer = await chat.update(run, slot, post.ts);
   if (answer === "gone") return { type: "gone" };
-  // A stale opening does less harm than a second thread. Any other message gives way to a new one, and takes its buttons along.
+  // A stale opening does less harm than a second thread. Any other message is removed, with its buttons, and posted anew.
   if (answer === "unchangeable" && slot !== OPENING) {
     await chat.remove(run, post.ts);
     return { type: "gone" };
@@ -121,9 +120,9 @@ async function tell(run: Run, id: string, chat: Chat): Promise<Outcome> {
   return { type: "told" };
 }
 
-// Slack takes about one message a second per channel and fifty updates a minute: what must not wait goes first.
+// Slack accepts about one message a second per channel and fifty updates a minute, so urgent effects go first.
 
-/** Null: the effect does not go to Slack. 0: buttons off and new cards; 1: outcomes and private words; 2: the rest. */
+/** Null: the effect does not go to Slack. Urgency 0: buttons off and new cards; 1: outcomes and private notices; 2: the rest. */
 export function paceOf(run: Run, effect: Effect): PacedEffect | null {
   const { channel } = run;
   switch (effect.type) {

@@ -1,5 +1,5 @@
-// Watches every unfinished run: asks for each when it is due and compares the answer with the last one. An answer that
-// teaches nothing new touches neither the store nor Slack.
+// Polls every unfinished run: fetches each when it is due and compares the answer with the last one. An answer without news touches
+// neither the store nor Slack.
 
 import type { Context } from "../domain/context.ts";
 import type { RunId, RunKey } from "../domain/ids.ts";
@@ -17,9 +17,9 @@ import { askedAtOf, observeFetched } from "./observe-fetched.ts";
 import type { UnreadableRuns } from "./unreadable-runs.ts";
 
 export type Poller = {
-  /** How many runs are watched, and how many are being asked for right now. */
+  /** How many runs are watched, and how many fetches are in progress. */
   counts(): { readonly watched: number; readonly inFlight: number };
-  /** Asks for nothing more. Answers still under way are dropped. */
+  /** Starts no more fetches. Answers still in flight are dropped. */
   stop(): void;
 };
 
@@ -37,24 +37,24 @@ type Deps = {
   metrics: Counters;
 };
 
-/** From so many runs on, a service that is of no use is told of as a whole. */
+/** From this many runs on, useless answers are reported for the service as a whole. */
 const SERVICE_WIDE_RUNS = 3;
 
 /** One watched run. Kept small: there may be tens of thousands. */
 type Entry = {
   readonly key: RunKey;
   readonly id: RunId;
-  /** Since when nothing happened (monotonic), and of which news that was: `newsMark`. */
+  /** Since when the run is quiet (monotonic), and after which news: `newsMark`. */
   quietSince: number;
   newest: number;
-  /** When a look would settle something, and which look was the newest one taken in for that. */
+  /** When a fetch would settle something, and which fetch was the newest that was applied for that. */
   lookAt: number | null;
   lookedAt: number;
   fails: number;
   missing: boolean;
-  /** What the newest answer that was taken in said, as `fingerprint` has it. Null: compare the next one. */
+  /** The `fingerprint` of the newest answer that was applied. Null: apply the next one in any case. */
   said: string | null;
-  /** How often the run was compared with the world. */
+  /** How often the run was reconciled. */
   compared: number;
 };
 
@@ -111,13 +111,13 @@ function noteNews(entries: Map<RunKey, Entry>, run: Run, plan: Plan, clock: Cloc
   };
   const entry = entries.get(run.key) ?? fresh;
   const newest = newsMark(run);
-  // How old the news is when a run is taken up only the wall clock can say. From then on it is counted here.
+  // When a run is claimed, only the wall clock knows how old its news is. From then on the monotonic clock counts.
   const age = Number.isNaN(entry.newest) ? Math.max(clock.now() - lastNewsAt(run), 0) : 0;
   if (newest !== entry.newest) entry.quietSince = clock.monotonic() - age;
   entry.newest = newest;
   entry.lookAt = plan.fetchAt;
   entry.missing = isMissing(run);
-  // Something else than this watch may have taken in another answer: the next one is compared with what we remember.
+  // Other code than this poller may have applied another answer, so the next one is applied in any case.
   entry.said = null;
   entry.compared += 1;
   entries.set(run.key, entry);
@@ -148,7 +148,7 @@ async function ask(deps: Deps, entry: Entry, stopped: () => boolean): Promise<vo
     entry.fails += 1;
     if (!(error instanceof PortError)) return log.error({ run: entry.key, error }, "a look at a run failed");
     metrics.poll(error.code, seconds());
-    log.debug({ run: entry.key, runId: entry.id, code: error.code }, "the service did not answer a look");
+    log.debug({ run: entry.key, runId: entry.id, code: error.code }, "the service did not answer a fetch");
     await noteUnreadable(deps, entry, error);
   }
 }
@@ -158,13 +158,13 @@ async function noteUnreadable(
   entry: Entry,
   failure: PortError,
 ): Promise<void> {
-  // Then one notice in each channel says so, in the place of a message for each run.
+  // Then one notice in each channel says so, instead of a message for each run.
   const state = guard.state();
   if (state.type === "useless" && state.runs >= SERVICE_WIDE_RUNS) return;
   try {
     await unreadable.looked(entry.key, failure);
   } catch (error) {
-    log.error({ run: entry.key, error }, "could not remember that a run cannot be read; the next look does");
+    log.error({ run: entry.key, error }, "could not record that a run cannot be read; the next fetch does");
   }
 }
 
@@ -176,16 +176,16 @@ async function learn({ engine, context }: Deps, entry: Entry, fetched: FetchedRu
   let known = false;
   let compared = 0;
   await engine.change(entry.key, (newest) => {
-    // An outdated answer is thrown away: what it said is not known, and the next look that says so is news.
+    // An outdated answer was dropped, so its content is not recorded; the same content in the next answer is news.
     known = !isOutdated(newest, askedAt);
     compared = entry.compared + 1;
     return observeFetched(newest, fetched, context());
   });
-  // Another look may have been taken in right after this one.
+  // Another answer may have been applied right after this one.
   if (known && entry.compared === compared) entry.said = said;
 }
 
-/** Two answers with one fingerprint teach the same. Null: always worth a comparison. */
+/** Two answers with the same fingerprint have the same content. Null: the answer must always be applied. */
 function fingerprint(fetched: FetchedRun): string | null {
   if (fetched.type === "missing") return null;
   const { snapshot } = fetched;

@@ -1,5 +1,5 @@
-// A decision leaves only if its signed entry in the audit says the same: who writes the database but has no key can make no
-// decision, change none, and bring none back that was taken back.
+// A decision is sent only if its signed entry in the audit says the same. So somebody who can write the database but has no key can
+// neither make nor change a decision, nor restore one that was undone.
 
 import { earlierVotes, withoutVotes } from "../domain/approval-transitions.ts";
 import type { Approval, Decision } from "../domain/approval.ts";
@@ -8,28 +8,32 @@ import type { AuditEntry } from "../audit/entry.ts";
 import { FAULT_WORDS } from "../audit/fault-words.ts";
 import type { AuditLog, Finding } from "../ports/store.ts";
 
-type Shelf = Pick<AuditLog, "provenEntry" | "settledAfter">;
+type AuditLookup = Pick<AuditLog, "provenEntry" | "settledAfter">;
 
-/** What the decision rests on: equal only for the very same decision. Null: the approval is not decided. */
+/** Equal only for the same decision. Null: the approval is not decided. */
 export function decisionFingerprint({ state }: Approval): string | null {
   if (state.type !== "decided") return null;
   return JSON.stringify([...earlierVotes(state.decision), withoutVotes(state.decision)]);
 }
 
-/** Null: every word of it is borne out. A few look-ups by index, however long the audit is. */
-export async function findDisproof(shelf: Shelf, run: Run, approval: Approval): Promise<Finding | null> {
+/** Null: the audit confirms all of it. A few look-ups by index, however long the audit is. */
+export async function findDisproof(
+  audit: AuditLookup,
+  run: Run,
+  approval: Approval,
+): Promise<Finding | null> {
   if (approval.state.type !== "decided") return null;
   const { decision } = approval.state;
   for (const each of [...earlierVotes(decision), decision]) {
     const kinds = each === decision ? DECIDED : GIVEN;
-    const why = await doubt(shelf, { run, approval, decision: each, kinds });
+    const why = await doubt(audit, { run, approval, decision: each, kinds });
     if (why !== null) return finding(run, approval, each, why);
   }
   return null;
 }
 
 const DECIDED = ["decided"] as const;
-/** An earlier approval; one that had been the last is kept as such when another is taken back. */
+/** The entry of an earlier approval: "voted", or "decided" if it was once the last one and another was undone. */
 const GIVEN = ["voted", "decided"] as const;
 
 type Asked = {
@@ -39,15 +43,15 @@ type Asked = {
   readonly kinds: readonly AuditEntry["what"][];
 };
 
-async function doubt(shelf: Shelf, { run, approval, decision, kinds }: Asked): Promise<string | null> {
+async function doubt(audit: AuditLookup, { run, approval, decision, kinds }: Asked): Promise<string | null> {
   const { entry: seq } = decision;
   if (seq === undefined) return "no entry of the audit decides it";
-  const proven = await shelf.provenEntry(seq);
+  const proven = await audit.provenEntry(seq);
   if (!proven.ok) return `audit entry ${seq}: ${FAULT_WORDS[proven.fault]}`;
   const { entry } = proven.kept;
   if (!kinds.includes(entry.what) || !says(entry, run, approval, decision))
     return `audit entry ${seq} says something else`;
-  const settled = await shelf.settledAfter(seq, run.key, approval.id);
+  const settled = await audit.settledAfter(seq, run.key, approval.id);
   const over = settled.find(({ entry: each }) => each.refers === seq && isOver(each.outcome));
   return over === undefined ? null : `by audit entry ${over.seq} it is over: ${over.entry.outcome}`;
 }
@@ -69,6 +73,6 @@ const isOver = (outcome: string): boolean =>
 
 function finding(run: Run, approval: Approval, { entry = 0 }: Decision, why: string): Finding {
   const where = `run ${run.key}, approval ${approval.id}`;
-  const words = `a stored decision (${where}) is not borne out by the audit and was not sent: ${why}`;
+  const words = `a stored decision (${where}) is not confirmed by the audit and was not sent: ${why}`;
   return { id: `${run.key} ${approval.id} ${approval.version} decision ${entry}`, words, run: run.key };
 }

@@ -1,5 +1,5 @@
-// The service may give a run the id of an earlier one. One id has one thread: a run that is over, or that the service did not
-// know any more, gives it up; one that goes on keeps it.
+// The service may give a run the id of an earlier one. One id has one thread: a run that is over, or that the service no longer knew,
+// gives its id up; a run that goes on keeps it.
 
 import type { Context } from "../domain/context.ts";
 import type { RunId } from "../domain/ids.ts";
@@ -8,7 +8,7 @@ import { isWatched } from "../domain/run.ts";
 import type { RunStore } from "../ports/store.ts";
 import type { Change } from "./change.ts";
 
-/** False: a run of this id is still followed. */
+/** False: a run with this id is still followed. */
 export async function releaseRunId(
   { store, context }: { readonly store: Pick<RunStore, "byRunId">; readonly context: () => Context },
   change: Change,

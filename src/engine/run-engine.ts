@@ -1,10 +1,10 @@
-// The road that every command, click and tick takes: change what is remembered, compare, do the difference.
+// The path of every command, click and tick: change the stored run, reconcile, execute the difference.
 //
-//   change ─► save ─► reconcile ─► each effect: wait for its turn ─► mark, save ─► perform ─► settle, save ─┐
-//      ▲                                                                                                    │
-//      └────────────────────────────────────────────────────────────────────────────────────────────────────┘
+//   change ─► save ─► reconcile ─► each effect: wait for its turn ─► mark, save ─► perform ─► outcome, save ─┐
+//      ▲                                                                                                     │
+//      └─────────────────────────────────────────────────────────────────────────────────────────────────────┘
 //
-// Changes of one run happen one after the other; its effects happen side by side, so a slow POST blocks nothing.
+// Changes of one run happen one after the other; its effects happen in parallel, so a slow POST blocks nothing.
 
 import type { AuditMark } from "../domain/audit/hash-chain.ts";
 import type { Context } from "../domain/context.ts";
@@ -25,17 +25,17 @@ import type { Applied, Change, Transact } from "./change.ts";
 export type RunEngine = {
   readonly transact: Transact;
   readonly change: Change;
-  /** A run just claimed or inserted: marks left by a dead process become questions, then it is reconciled. */
+  /** For a run just claimed or inserted: settles the marks of a dead process (`recover`), then reconciles the run. */
   resume(stored: StoredRun): Promise<void>;
-  /** Hears of every run whenever it is compared with the world. */
+  /** Calls the listener with every run that is reconciled. */
   onPlan(listener: (run: Run, plan: Plan) => void): void;
-  /** Takes up no new work and waits until all that is under way is settled, at most `ms`. */
+  /** Accepts no new work and waits until work in progress is settled, at most `ms`. */
   stop(ms: number): Promise<void>;
 };
 
-/** A run that another process keeps changing under us is given up on after this many tries. */
+/** How often a change is tried when another process keeps changing the run. */
 const MAX_CLASHES = 50;
-/** After a failure of our own (the database, a fault in this program) the run is looked at again this much later (ms). */
+/** How long after a failure of our own (the database, a fault in this program) the run is reconciled again (ms). */
 const AFTER_FAILURE_MS = 1_000;
 
 type Deps = {
@@ -61,12 +61,12 @@ export function createRunEngine({ store, context, clock, log, executor }: Deps):
     for (const listener of listeners) listener(run, plan);
   }
 
-  /** Looks after a run although nothing happened to it; when the store fails it is tried again. */
+  /** Reconciles a run although nothing happened to it; tries again when the store fails. */
   async function wake(key: RunKey): Promise<void> {
     try {
       await change(key, (run) => expire(run, context()));
     } catch (error) {
-      log.error({ run: key, error }, "could not look after a run; trying again");
+      log.error({ run: key, error }, "could not reconcile a run; trying again");
       again(key, AFTER_FAILURE_MS);
     }
   }
@@ -106,8 +106,8 @@ type LostEffects = {
 };
 
 /**
- * What a dead process left behind is owed until it is settled: whichever change of the run is saved first settles it. What this
- * very process has under way was not lost, and is left alone.
+ * The marks of a dead process stay owed until they are settled: the first change of the run that is saved settles them. Effects that
+ * this process is executing were not lost, and are left alone.
  */
 function createLostEffects(executor: EffectExecutor, context: () => Context): LostEffects {
   const owed = new Set<RunKey>();
@@ -159,7 +159,7 @@ async function saveChange<Value>(
   return null;
 }
 
-/** Makes acts with the same key wait for each other, in the order they came. */
+/** Runs acts with the same key one after the other, in the order of their calls. */
 export function createKeyedLock(): <T>(key: string, act: () => Promise<T>) => Promise<T> {
   const tails = new Map<string, Promise<unknown>>();
   return async (key, act) => {
@@ -175,11 +175,11 @@ export function createKeyedLock(): <T>(key: string, act: () => Promise<T>) => Pr
   };
 }
 
-/** One alarm per key; setting it anew replaces it. */
+/** One alarm per key; a new one replaces the old. */
 export type Alarms = {
   set(key: string, ms: number, what: () => void): void;
   clear(key: string): void;
-  /** No alarm rings any more, nor can one be set. */
+  /** Cancels all alarms; no new one can be set. */
   stop(): void;
 };
 

@@ -1,41 +1,41 @@
-// Stands between us and a service that fails: stops asking when it does not answer, probes now and then, and knows since when
-// it has been away.
+// The circuit breaker between Countersign and a failing service: stops calls when the service does not answer, probes at intervals, and
+// knows since when it has been away.
 
 import type { RunId } from "../domain/ids.ts";
 import type { Clock } from "./clock.ts";
 import { type AgentService, PortError } from "../ports.ts";
 
-/** So many failures in a row, whichever runs they concern, and we stop asking for all of them. */
+/** After this many failures in a row, whichever runs they concern, calls for all runs stop. */
 const OPEN_AFTER_FAILURES = 5;
-/** DESIGN.md: probes come again within max(POLL_MAX_MS, 5 s). */
+/** The next probe comes within max(POLL_MAX_MS, 5 s). */
 const SLOWEST_PROBE_MS = 5_000;
 const FIRST_PROBE_MS = 1_000;
 
-/** How long at most (ms) a service that was away stays unasked, for a slowest poll of `maxMs`. */
+/** The longest pause (ms) between two probes of a service that is away, for a slowest poll of `maxMs`. */
 export function slowestProbeMs(maxMs: number): number {
   return Math.max(maxMs, SLOWEST_PROBE_MS);
 }
 
 export type ServiceBreaker = {
-  /** Asks, unless the service is resting; then rejects with `Resting`. Rejects with what `ask` rejects with. */
+  /** Calls `ask`, unless the service is resting; then rejects with `Resting`. Rejects with the error of `ask`. */
   through<T>(run: RunId, ask: () => Promise<T>): Promise<T>;
-  /** The run is asked for no more. */
+  /** The run is no longer polled. */
   forget(run: RunId): void;
-  /** How long nothing should be asked (ms); 0: go ahead. */
+  /** How long to make no call (ms); 0: go ahead. */
   restsFor(): number;
   state(): ServiceState;
 };
 
-/** Nothing of use has come since `at` (wall time) or `since` (monotonic); `why` is the newest failure, for people; `code` for the log. */
+/** No usable answer since `at` (wall time) or `since` (monotonic); `why` is the newest failure, for people; `code` for the log. */
 type Down = { readonly at: number; readonly since: number; readonly why: string; readonly code?: string };
 
 export type ServiceState =
-  /** Nothing was asked yet. */
+  /** No call was made yet. */
   | { readonly type: "unknown" }
   | { readonly type: "answers" }
   /** Every call fails. */
   | ({ readonly type: "away" } & Down)
-  /** It answers, and the newest answers about most runs, `runs` of them, are of no use. */
+  /** The service answers, but the newest answers about most runs, `runs` of them, are unusable. */
   | ({ readonly type: "useless"; readonly runs: number } & Down);
 
 export class CircuitOpenError extends Error {
@@ -71,12 +71,12 @@ export function createServiceBreaker(
     }
   }
 
-  // An open breaker is left to itself: it answers at once, and only by being asked does it come to probe.
+  // An open breaker rejects at once, and probes only when it is called, so the calls go on.
   return { through, forget: standing.forget, restsFor: pausedMs, state: standing.state };
 }
 
 type Standing = Pick<ServiceBreaker, "forget" | "state"> & {
-  /** `failure`: of no use though it is an answer. */
+  /** `failure`: the answer is unusable. */
   answered(run: RunId, failure: PortError | null): void;
   failed(error: PortError): void;
 };
@@ -84,7 +84,7 @@ type Standing = Pick<ServiceBreaker, "forget" | "state"> & {
 function createStanding(clock: Clock): Standing {
   const useless = createUselessAnswers();
   let state: ServiceState = { type: "unknown" };
-  /** One outage, whether the service now fails and now answers nonsense. */
+  /** Failures and unusable answers count as one outage. */
   let down: { readonly at: number; readonly since: number } | null = null;
   const begin = (): { readonly at: number; readonly since: number } =>
     (down ??= { at: clock.now(), since: clock.monotonic() });
@@ -112,8 +112,8 @@ function createStanding(clock: Clock): Standing {
 type Breaker = { letsThrough(): boolean; heard(well: boolean): void };
 
 /**
- * Opens after some failures in a row, then lets one call at a time through as a probe, each after twice the wait. Ours, since
- * cockatiel's counts by the wall clock: set back by an hour, it would stay open for an hour.
+ * Opens after some failures in a row, then lets one call at a time through as a probe, each after twice the wait. Our own, because
+ * cockatiel uses the wall clock: set back by an hour, its breaker would stay open for an hour.
  */
 function createBreaker(clock: Clock, slowestMs: number): Breaker {
   let failures = 0;
@@ -125,14 +125,14 @@ function createBreaker(clock: Clock, slowestMs: number): Breaker {
       if (failures < OPEN_AFTER_FAILURES) return true;
       if (clock.monotonic() < probeAt) return false;
       probing = true;
-      // Should this probe never come to an end, another one goes all the same.
+      // If this probe never ends, another one is let through all the same.
       probeAt = clock.monotonic() + slowestMs;
       return true;
     },
     heard(well) {
       failures = well ? 0 : failures + 1;
       const opens = failures === OPEN_AFTER_FAILURES;
-      // What was asked before it opened, and fails late, puts off no probe.
+      // A call from before the breaker opened that fails late delays no probe.
       if (failures < OPEN_AFTER_FAILURES || !(opens || probing)) return;
       waitMs = opens ? FIRST_PROBE_MS : Math.min(waitMs * 2, slowestMs);
       probeAt = clock.monotonic() + waitMs;
@@ -141,7 +141,7 @@ function createBreaker(clock: Clock, slowestMs: number): Breaker {
   };
 }
 
-/** The service does not answer, fails, or refuses our key. A garbled or refused answer about one run says nothing about others. */
+/** The service does not answer, fails, or refuses our key. A garbled or refused answer about one run does not count: it says nothing about others. */
 function isOutage(error: unknown): boolean {
   if (!(error instanceof PortError)) return false;
   return (
@@ -149,13 +149,13 @@ function isOutage(error: unknown): boolean {
   );
 }
 
-// One `Retry-After` counts for every call to the service, whichever call it answered: looks, new runs and decisions on other
-// approvals wait alike. Only `/v1/health` is asked meanwhile: once, when a person wants to know what is wrong.
+// One `Retry-After` applies to every call to the service, whichever call it answered: fetches, new runs and decisions all wait. Only
+// `/v1/health` is called meanwhile, once for each person who asks what is wrong.
 
 export type ServicePause = {
-  /** The service, left alone for as long as it asks for. Calls meanwhile fail at once, as «not applied, later». */
+  /** The service, not called for as long as it asks. Meanwhile calls fail at once with "not applied, retry later". */
   readonly agents: AgentService;
-  /** How long nothing should be asked (ms); 0: go ahead. */
+  /** How long to make no call (ms); 0: go ahead. */
   readonly leftMs: () => number;
 };
 
@@ -207,22 +207,22 @@ function paused(leftMs: number): PortError {
   });
 }
 
-// A service can be of no use without failing: it answers, and nobody can do anything with what it says. Of one run that says nothing
-// about others; when most runs are answered so, it is the service.
+// A service can be useless without failing: it answers, but the answers are unusable. For one run this says nothing about others; for
+// most runs it is a fault of the service.
 
-/** `why` is the newest of these answers, for people; `code` for the log; of how many `runs`. */
+/** `why` describes the newest of these answers, for people; `code` is for the log; `runs` is how many runs. */
 export type Useless = { readonly why: string; readonly code: string; readonly runs: number };
 
 export type UselessAnswers = {
-  /** What a look at the run came to; null: something useful. */
+  /** The failure of a fetch of the run; null: the answer is usable. */
   heard(run: RunId, failure: PortError | null): void;
-  /** The run is asked for no more. */
+  /** The run is no longer polled. */
   forget(run: RunId): void;
-  /** Null: the newest answers about most runs are useful. */
+  /** Null: the newest answers about most runs are usable. */
   ofService(): Useless | null;
 };
 
-/** 401 and 403 are our key's, 404 is an answer, 429 a request to wait. */
+/** 401 and 403 concern our key, 404 is an answer, 429 a request to wait. */
 export function isUseless({ code }: PortError): boolean {
   return code === "garbled" || code === "too_large" || /^http_4(?!01|03|04|29)/.test(code);
 }

@@ -1,5 +1,5 @@
-// Runs of which the service tells something that cannot be read: counted, logged once, and remembered on the run when whole answers
-// or the list of approvals stay away. What single items teach, `observe` remembers.
+// Runs with unreadable answers: counted, logged once, and recorded on the run when whole answers or the list of approvals stay
+// unreadable. `observe` records single items that cannot be read.
 
 import type { RunKey } from "../domain/ids.ts";
 import { isWatched, type Run, runId, unreadableNow } from "../domain/run.ts";
@@ -9,13 +9,13 @@ import { type Counters, type EventLog, type FetchedRun, PortError } from "../por
 import type { RunEngine } from "./run-engine.ts";
 import { isUseless } from "./service-breaker.ts";
 
-/** A single odd answer may be a hiccup of a proxy (ms). */
+/** How long answers must stay unreadable (ms); a single one may be a hiccup of a proxy. */
 export const UNREADABLE_AFTER_MS = 10_000;
-/** A service may need a moment between saying that it waits and saying for what (ms). */
+/** How long the list must stay away (ms); a service may need a moment between the state and the list. */
 export const NO_LIST_AFTER_MS = 60_000;
 
 export type UnreadableRuns = {
-  /** What a look at the run came to. Costs nothing while all can be read. Rejects when the store fails. */
+  /** Takes the result of a fetch. Costs nothing while everything can be read. Rejects when the store fails. */
   looked(key: RunKey, fetched: FetchedRun | PortError): Promise<void>;
   counts(): UnreadableCounts;
 };
@@ -29,7 +29,7 @@ type Deps = {
   metrics: Counters;
 };
 
-/** Of one run: since when (monotonic, ms), and whether it is on the run. */
+/** For one run: since when (monotonic, ms), and whether it is recorded on the run. */
 type Doubt = { readonly what: "answer" | "list"; readonly since: number; told: boolean };
 type Reason = { readonly what: Doubt["what"]; readonly code: string; readonly why: string };
 
@@ -54,7 +54,7 @@ export function createUnreadableRuns(deps: Deps): UnreadableRuns {
   return { looked, counts };
 }
 
-/** Null: it can be read, or it failed in another way. */
+/** Null: the answer can be read, or the fetch failed in another way. */
 function reasonOf(fetched: FetchedRun | PortError): Reason | null {
   if (fetched instanceof PortError) {
     return isUseless(fetched) ? { what: "answer", code: fetched.code, why: fetched.message } : null;
@@ -73,7 +73,7 @@ function withDoubt(run: Run, { what, ...reason }: Reason, now: number): Run {
 
 function countPlans({ engine, log, metrics }: Deps, gone: (key: RunKey) => void): () => UnreadableCounts {
   const unread = new Map<RunKey, number>();
-  /** A run that flaps between the two is logged once. */
+  /** A run that alternates between the two is logged once. */
   const logged = new Map<RunKey, string>();
   let approvals = 0;
 

@@ -1,5 +1,5 @@
-// From the audit to the letters that follow from it. The audit says what happened, so no letter is lost by a crash: what was not
-// written is written after the restart, and a letter about the same entry to the same address is never added twice.
+// Creates the notifications that follow from the audit. The audit says what happened, so a crash loses no notification: a missing one is
+// added after the restart, and a notification about the same entry to the same address is never added twice.
 
 import type { Context } from "../domain/context.ts";
 import type { ChannelId, UserId } from "../domain/ids.ts";
@@ -17,9 +17,9 @@ export type NotificationDeps = {
   readonly log: EventLog;
 };
 
-/** Where the letters have got to in the audit. */
+/** The store's name for the last audit entry that is turned into notifications. */
 const CURSOR = "audit letters";
-/** The day whose head was told last. */
+/** The store's name for the day of the last head. */
 const HEAD_DAY = "audit head day";
 const AT_ONCE = 200;
 const FOLLOWED = ["decided", "voted", "disputed", "tampering-found", "redacted"] as const;
@@ -35,7 +35,7 @@ export function createNotificationWriter(deps: NotificationDeps): { write(): Pro
   };
 }
 
-/** An audit that is older than the letters gets none for what is long past. */
+/** An audit that is older than the cursor gets no notifications about its past. */
 async function firstCursor({ store }: NotificationDeps): Promise<number> {
   const kept = await store.document(CURSOR);
   if (typeof kept === "number") return kept;
@@ -77,7 +77,7 @@ function kindOf({ what }: KeptEntry["entry"]): Notification["kind"] {
   return what === "disputed" ? "dispute" : "tampering";
 }
 
-/** Once a day (UTC), and when the bot starts on a new one: where the audit stands, out of reach of whoever has the database. */
+/** Posts the audit's head once a day (UTC), out of reach of somebody who has the database. */
 async function addDailyHead({ store, audit, context, log }: NotificationDeps): Promise<void> {
   const { now, nonce } = context();
   const day = new Date(now).toISOString().slice(0, 10);
@@ -91,7 +91,7 @@ async function addDailyHead({ store, audit, context, log }: NotificationDeps): P
   await store.putDocument(HEAD_DAY, day);
 }
 
-/** Null: the entry is not there, which only a hand that changed the audit brings about. */
+/** Null: the entry is missing, which means that somebody changed the audit. */
 export async function factsOf(
   store: AuditLog & RunStore,
   notification: Notification,
@@ -101,13 +101,13 @@ export async function factsOf(
   const { refers } = entry.entry;
   const about = refers === undefined ? null : await store.auditEntry(refers);
   const { run, digest, approval } = (about ?? entry).entry;
-  // Of entries about no approval, the digest is of something else than a request.
+  // The digest of an entry about no approval does not cover a request.
   const text = digest === null || approval === null ? null : await store.auditText(digest);
   const stored = run === null ? null : await store.load(run);
   return { entry, about, action: actionIn(text), channel: stored?.run.channel ?? null };
 }
 
-/** The full request is written as run id, approval id and all that the service sent. */
+/** The text of a request is run id, approval id and everything the service sent. */
 function actionIn(text: string | null): string | null {
   if (text === null) return null;
   const parts = JSON.parse(text) as Json;

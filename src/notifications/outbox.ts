@@ -1,7 +1,6 @@
-// Sends the letters, each as surely as Slack lets us: marked before it goes, looked for when its answer was lost, and its late
-// copies removed. In a direct
-// message nobody can look without a further scope, so a letter whose answer was lost there goes again: two receipts tell the
-// same and do the same, while a missing one would be silent.
+// Sends the notifications: each is marked before it is sent, looked for when its answer was lost, and its late copies are removed. Direct
+// messages cannot be read back without a further scope, so there a notification whose answer was lost is sent again: a second receipt
+// does no harm, while a missing one would be silent.
 
 import { type PostedMessage, POST_LINGER_MS, REFUSED_TRIES } from "../domain/posted-message.ts";
 import { applyMessageOutcome, triesOf } from "../domain/message-outcome.ts";
@@ -26,7 +25,7 @@ type Deps = NotificationDeps & {
 };
 
 const ROUND_EVERY_MS = 1_000;
-/** So many letters that wait for something are looked at in one round. */
+/** How many waiting notifications one round handles. */
 const AT_ONCE = 500;
 
 export function createNotificationOutbox(deps: Deps): NotificationOutbox {
@@ -41,7 +40,7 @@ export function createNotificationOutbox(deps: Deps): NotificationOutbox {
       await writer.write();
       senders.send(await store.notifications(AT_ONCE));
     } catch (error) {
-      log.error({ error }, "could not look after the letters of the audit");
+      log.error({ error }, "could not write or send the notifications of the audit");
     }
     if (!stopped) cancel = clock.after(ROUND_EVERY_MS, () => void again());
   }
@@ -55,12 +54,12 @@ export function createNotificationOutbox(deps: Deps): NotificationOutbox {
   return { start: () => void again(), stop };
 }
 
-/** So many at once: each letter is two commits to the disk, and a burst of receipts must not hold up decisions. */
+/** How many are sent at once: each takes two commits to the disk, and a burst of receipts must not delay decisions. */
 const POSTMEN = 2;
 
 type Senders = { send(notifications: readonly Notification[]): void; stop(ms: number): Promise<void> };
 
-/** The same letter is never under way twice. */
+/** The same notification is never in progress twice. */
 function createSenders(deps: Deps): Senders {
   const { clock, log } = deps;
   const underWay = new Map<Notification["id"], Promise<void>>();
@@ -86,7 +85,9 @@ function createSenders(deps: Deps): Senders {
   function begin(notification: Notification, act: Act): void {
     const { id, kind, entry } = notification;
     const sending = sendOne(deps, notification, act, () => stopped)
-      .catch((error: unknown) => log.error({ notification: kind, entry, error }, "not sent yet"))
+      .catch((error: unknown) =>
+        log.error({ notification: kind, entry, error }, "could not send a notification; trying again"),
+      )
       .finally(() => {
         underWay.delete(id);
         next();
@@ -105,7 +106,7 @@ function createSenders(deps: Deps): Senders {
 
 type Act = "post" | "find" | "sweep";
 
-/** A mark that this process did not make is a dead one's: its answer is lost. */
+/** A mark that this process did not make is that of a dead process, and its answer is lost. */
 function nextAct(post: PostedMessage, now: number): Act | null {
   switch (post.type) {
     case "planned":
@@ -125,12 +126,12 @@ async function sendOne(deps: Deps, read: Notification, due: Act, stopping: () =>
   const { store, chat, clock } = deps;
   const kind = due === "post" ? "post" : "read";
   await chat.waitForTurn({ channel: read.to, kind, urgency: read.kind === "dispute" ? 0 : 2 });
-  // It may have been sent between the reading and now.
+  // Another round may have sent it meanwhile.
   const notification = stopping() ? null : await store.notification(read.id);
   const act = notification === null ? null : nextAct(notification.post, clock.monotonic());
   if (notification === null || act === null) return;
   const marked = { ...notification, post: begun(notification.post, act, clock.monotonic()) };
-  // Where nobody can look it goes again without its answer, marked or not: so a commit is saved.
+  // A direct message is sent again after a lost answer, marked or not, so this commit is saved.
   if (parsed(ChannelId, notification.to) !== null) await store.saveNotification(marked, true);
   const outcome = await performed(deps, marked, act);
   const post = applyMessageOutcome(act, marked.post, outcome, clock.monotonic());
@@ -141,7 +142,7 @@ async function sendOne(deps: Deps, read: Notification, due: Act, stopping: () =>
   if (act !== "sweep") logNotification(deps, notification, post);
 }
 
-/** A copy that arrives late stays in a channel unless it is looked for; in a direct message nobody can look. */
+/** A late copy in a channel must be looked for; in a direct message that is impossible. */
 function sweeps({ to }: Notification, post: Extract<PostedMessage, { type: "up" }>): boolean {
   return post.sweepAt !== null && parsed(ChannelId, to) !== null;
 }
@@ -184,7 +185,6 @@ async function sweep(notificationSender: NotificationSender, notification: Notif
 
 function logNotification({ log }: Deps, { kind, entry, to }: Notification, post: PostedMessage): void {
   const facts = { notification: kind, entry, to, type: post.type };
-  if (post.type === "refused")
-    log.error({ ...facts, words: post.words }, "Slack refuses a letter of the audit");
-  else log.info(facts, "a letter of the audit");
+  if (post.type === "refused") log.error({ ...facts, words: post.words }, "Slack refused a notification");
+  else log.info(facts, "notification settled");
 }

@@ -1,4 +1,4 @@
-// Who may start, watch and let go of runs: full members of this workspace who can see the channel, and whom the policy lets.
+// Who may start, watch and unwatch runs: full members of this workspace who see the channel and whom the policy allows.
 
 import type { Context } from "../domain/context.ts";
 import { isOneOf, type Person } from "../domain/authorization.ts";
@@ -19,7 +19,7 @@ import type { AuditLog, RunStore } from "../ports/store.ts";
 import { type AttemptDetails, createNoteRefusal } from "./refusals.ts";
 import type { RunEngine } from "../engine/run-engine.ts";
 
-/** A look-up for starting, watching and reading may be this old (ms); one for deciding may not. */
+/** How old a look-up for starting, watching and reading may be (ms). Deciding needs a fresher one. */
 export const RELAXED_AGE_MS = 60_000;
 
 export type Asker = { readonly team: TeamId; readonly user: UserId; readonly channel: ChannelId };
@@ -34,7 +34,7 @@ export type UseCaseDeps = {
   metrics: Counters;
 };
 
-/** Full members of this workspace, in the channel. Null: they may. */
+/** Allows full members of this workspace who are in the channel. Null: they may. */
 export async function refusalToUse({ people }: UseCaseDeps, by: Asker): Promise<CommandRefusal | null> {
   if (by.channel.startsWith("D")) return { type: "not-a-channel" };
   let person: Person;
@@ -49,7 +49,7 @@ export async function refusalToUse({ people }: UseCaseDeps, by: Asker): Promise<
   return person.seesChannel ? null : { type: "not-in-channel" };
 }
 
-/** Somebody may have joined the channel a moment ago, so that they do not see it is never told from an old answer. */
+/** Somebody may have joined the channel a moment ago, so an old answer never decides that they do not see it. */
 async function lookUpHere(people: People, { team, user, channel }: Asker): Promise<Person> {
   const person = await people.lookUp(team, user, channel, RELAXED_AGE_MS);
   return person.seesChannel ? person : people.lookUp(team, user, channel, JOINED_AGE_MS);
@@ -66,7 +66,7 @@ export async function refusalToStart(deps: UseCaseDeps, by: Asker): Promise<Comm
   return isAmongAny(deps, by, who, "not-starter");
 }
 
-/** Null: in one of the circles; `otherwise`: in none. */
+/** Null: the person is in one of the lists; `otherwise`: in none. */
 export async function isAmongAny(
   { people }: UseCaseDeps,
   by: Asker,
@@ -89,7 +89,7 @@ export async function isAmongAny(
   }
 }
 
-/** Only members of its channel hear of a run; to others it is an unknown one. */
+/** Only members of its channel learn about a run; for others it is unknown. */
 export async function refusalToKnow(
   { people }: UseCaseDeps,
   by: Asker,
@@ -104,7 +104,7 @@ export async function refusalToKnow(
   }
 }
 
-/** Stores the run and starts its first round; an intention that was met before yields its first run. */
+/** Stores the run and reconciles it. A known intention returns the run that it created first. */
 export async function storeRun(
   deps: UseCaseDeps,
   run: Run,
@@ -116,7 +116,7 @@ export async function storeRun(
   return run.key;
 }
 
-/** A «no» leaves a count and an audit entry; everything else passes as it is. `tried`: what is known of it. */
+/** Counts a refusal and writes its audit entry; passes every result on. `tried`: what is known about the attempt. */
 export async function noteIfRefused<Value>(
   deps: Pick<UseCaseDeps, "store" | "metrics" | "context">,
   by: Asker,
@@ -128,7 +128,7 @@ export async function noteIfRefused<Value>(
   return result;
 }
 
-/** The audit line of a run that was started, watched or let go. */
+/** The audit entry of a run that was started, watched or unwatched. */
 export function runEntry(
   run: Run,
   by: Asker,
@@ -140,34 +140,34 @@ export function runEntry(
   return auditEntry(run, { at: ctx.now, what, by: { team, user }, outcome: what, ...about });
 }
 
-// Why somebody may not start, watch, answer for or let go of a run.
+// Why a command about a run is refused.
 
 export type CommandRefusal =
   | { readonly type: "empty-task" }
   | { readonly type: "guest" | "outsider" | "bot" | "deactivated" | "not-in-channel" }
   | { readonly type: "unverified" }
-  /** The policy lets nobody start runs in this channel, or not this person. */
+  /** The policy allows no runs in this channel, or not for this person. */
   | { readonly type: "no-runs-here" | "not-starter" }
-  /** We can't see the channel: private, and nobody invited us. */
+  /** A private channel that the app is not in. */
   | { readonly type: "hidden-channel" }
-  /** A direct message, to us or among people. */
+  /** A direct message, to the app or among people. */
   | { readonly type: "not-a-channel" }
-  /** No such run, or one that this person may not know of. */
+  /** No such run, or one that this person may not know about. */
   | { readonly type: "unknown-run" }
   | { readonly type: "service-silent"; readonly words: string }
   | { readonly type: "already-watched"; readonly run: Run }
-  /** The run of this id has ended, and the service tells of another one under it. */
+  /** The run with this id has ended, and the service uses the id for another one. */
   | { readonly type: "id-used-again"; readonly run: Run }
   | { readonly type: "not-watched"; readonly run: Run }
   | { readonly type: "deciding" | "voted" | "denial-due"; readonly run: Run }
   | { readonly type: "answered" }
-  /** The audit is for others to read; and here, for others than those who took part. */
+  /** This person may not read the audit. */
   | { readonly type: "not-auditor" | "own-audit" }
-  /** The audit itself was tampered with, so nobody is given it as evidence. `words`: where and how. */
+  /** The audit was tampered with, so it is no evidence. `words`: where and how. */
   | { readonly type: "tampered"; readonly words: string }
-  /** To let approvals leave again after tampering. */
+  /** For an acknowledgement of tampering. */
   | {
       readonly type: "not-admin" | "nothing-to-acknowledge" | "other-findings" | "acknowledge-why";
     }
-  /** It was allowed, and Slack did not take it. */
+  /** It was allowed, but Slack did not accept the file. */
   | { readonly type: "not-sent" };

@@ -1,5 +1,5 @@
-// An admin has looked at what was found in the database, and lets approvals leave again. It makes nothing whole: `verify` goes on
-// to say what was tampered with. It covers the findings that its code names; a further one holds approvals back anew.
+// An admin has examined the findings in the database, and lets approvals leave again. This repairs nothing: `verify` still reports the
+// tampering. It covers the findings that its code stands for; a further finding holds approvals back again.
 
 import { err, ok, type Result } from "../domain/result.ts";
 import type { Integrity, NotAcknowledged } from "../engine/integrity.ts";

@@ -1,4 +1,4 @@
-// Runs that were started elsewhere: taken into a channel, and let go again.
+// Runs that were started elsewhere: watched in a channel, and unwatched.
 
 import { type RunId, RunKey, type UserId } from "../domain/ids.ts";
 import { observe } from "../domain/observe.ts";
@@ -21,9 +21,9 @@ import {
 import { type FetchedRun, PortError } from "../ports.ts";
 
 export type AdoptRun = {
-  /** Who adopts a run counts as its requester. */
+  /** The person who adopts a run counts as its requester. */
   adopt(by: Asker, id: RunId): Promise<Result<Run, CommandRefusal>>;
-  /** Refused while a decision is under way, or one that the policy makes itself is still to come. */
+  /** Refused while a decision is in progress, or while the policy may still deny a request. */
   unwatch(by: Asker, id: RunId): Promise<Result<Run, CommandRefusal>>;
 };
 
@@ -47,7 +47,7 @@ async function adopt(deps: UseCaseDeps, by: Asker, id: RunId): Promise<Result<Ru
   const fresh = freshRun(by, RunKey(deps.newKey()), id, ctx.now);
   const run = observe(fresh, fetched.value.snapshot, ctx);
   const kept = await storeRun(deps, run, { audit: [runEntry(run, by, "watched", ctx)] });
-  // Somebody else was quicker with the same run.
+  // Somebody else adopted the same run at the same time.
   return kept === run.key ? ok(run) : watchAgain(deps, by, { key: kept, id });
 }
 
@@ -90,12 +90,12 @@ async function watchAgain(
   return again === null ? err({ type: "unknown-run" }) : ok(again);
 }
 
-/** A replica that lags behind may call a run unfinished for so long (ms) after its end. */
+/** How long (ms) after its end a lagging replica may still call a run unfinished. */
 const END_LINGER_MS = 60_000;
 
 /**
- * What has ended does not go on: the service tells of another run under the same id. Nobody knows who asked for that one, and so who
- * must not decide on it.
+ * A run that has ended does not continue, so the service has reused its id for another run. The requester of that run is unknown, and
+ * therefore also who must not decide on it.
  */
 async function isUsedAgain(deps: UseCaseDeps, { watch }: Run, id: RunId): Promise<boolean> {
   if (watch.type !== "over" || deps.context().monotonic < watch.at + END_LINGER_MS) return false;
@@ -104,8 +104,8 @@ async function isUsedAgain(deps: UseCaseDeps, { watch }: Run, id: RunId): Promis
 }
 
 /**
- * Of a record that somebody changed nothing is kept, its channel included: it begins anew where it is watched. Who asked for the
- * run is still who may not decide on it, and the audit knows who that was.
+ * Nothing of a tampered record is kept, not even its channel: the run begins anew where it is watched. Its requester still may not decide
+ * on it, and the audit knows who that is.
  */
 async function beginAnew(
   deps: UseCaseDeps,
@@ -120,7 +120,7 @@ async function beginAnew(
   return begun === null ? err({ type: "unknown-run" }) : ok(begun);
 }
 
-/** By our key of it or by the service's id. */
+/** By our key or by the service's id. */
 async function firstRequester({ store }: UseCaseDeps, id: string): Promise<UserId | null> {
   for (const { seq, entry: told } of await store.auditOfRun(id)) {
     if (told.what !== "started" && told.what !== "watched") continue;
@@ -130,7 +130,7 @@ async function firstRequester({ store }: UseCaseDeps, id: string): Promise<UserI
   return null;
 }
 
-/** A run that the service had forgotten stays missing until the service knows it again. */
+/** A run that was missing stays missing until the service knows it again. */
 function watchedAgain({ watch }: Run, now: number): Run["watch"] {
   return watch.type === "given-up" ? { type: "missing", since: now, absence: null } : { type: "on" };
 }
@@ -145,8 +145,8 @@ async function unwatch(deps: UseCaseDeps, by: Asker, id: RunId): Promise<Result<
   if (no !== null) return err(no);
   const after = await deps.engine.transact<CommandRefusal | null>(key, (run) => {
     const bound = boundBy(applyPolicy(run, deps.context()));
-    const type = bound ?? (isWatched(run) ? null : "not-watched");
-    if (type !== null) return { run, value: { type, run } };
+    const cause = bound ?? (isWatched(run) ? null : "not-watched");
+    if (cause !== null) return { run, value: { type: cause, run } };
     return {
       run: stopWatching(run, by.user, deps.context()),
       value: null,

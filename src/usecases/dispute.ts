@@ -1,5 +1,5 @@
-// «This was not me»: the entry of the decision is marked by a further one, and those who run Countersign are told. What was decided
-// stays decided: it may be at the service already, and only people can undo what followed.
+// "This was not me": a further entry marks the entry of the decision, and the admins are notified. The decision stays: it may be at the
+// service already, and only people can undo what followed.
 
 import type { Nonce, TeamId, UserId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
@@ -9,13 +9,13 @@ import { createNoteRefusal } from "./refusals.ts";
 import type { NotificationDeps } from "../notifications/from-audit.ts";
 
 export type Disputed = {
-  /** It was said before; nothing more was written. */
+  /** The decision was disputed before; nothing was written. */
   readonly again: boolean;
-  /** How many people and channels are told. None: the log alone. */
+  /** How many people and channels are notified. 0: only the log. */
   readonly told: number;
 };
 
-/** `nonce` null: the button carried something that is none. Rejects with PortError when nothing could be written. */
+/** `nonce` null: the button carried no valid nonce. Rejects with PortError when nothing could be written. */
 export type Dispute = (
   by: { team: TeamId; user: UserId },
   nonce: Nonce | null,
@@ -37,7 +37,7 @@ export function createDispute(deps: NotificationDeps & { readonly metrics: Count
     const about = { ...aboutSameRun(told.entry), ...decision };
     const facts = { at: context().now, what: "disputed", outcome: "disputed", by } as const;
     const marked = await store.dispute(notification.id, auditEntry(null, { ...facts, ...about }));
-    log.error({ ...by, run, runId, entry: told.seq }, "somebody says that a decision was not theirs");
+    log.error({ ...by, run, runId, entry: told.seq }, "a person disputes a decision in their name");
     return ok({ again: marked === "known", told: audit.admins.length + (audit.channel === null ? 0 : 1) });
   };
 }

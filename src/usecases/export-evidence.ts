@@ -1,4 +1,4 @@
-// The evidence of one run, handed to people who may read the audit. That somebody was given it is an entry too.
+// The evidence of one run, for people who may read the audit. Each delivery is an audit entry too.
 
 import { headWords, NO_LINK } from "../domain/audit/hash-chain.ts";
 import { oneLine } from "../domain/text/excerpt.ts";
@@ -20,7 +20,7 @@ import {
 import { PortError } from "../ports.ts";
 import type { AuditEvidence, AuditLog } from "../ports/store.ts";
 
-/** Resolves to how many entries the file has. */
+/** Resolves to the number of entries in the file. */
 export type ExportEvidence = (by: Asker, id: RunId) => Promise<Result<number, CommandRefusal>>;
 
 type Deps = UseCaseDeps & {
@@ -61,7 +61,7 @@ async function give(deps: Deps, by: Asker, id: RunId): Promise<Result<number, Co
   }
 }
 
-/** Each entry that is handed out bears a signature of its own. */
+/** Each entry in the file has its own signature. */
 async function firstUnproven(
   { store, integrity }: Deps,
   entries: readonly KeptEntry[],
@@ -76,7 +76,7 @@ async function firstUnproven(
   return null;
 }
 
-/** The admins of the configuration, and whomever the policy names. Null: they may. */
+/** Allows the admins of the configuration, and the policy's auditors. Null: they may. */
 async function mayRead(deps: Deps, by: Asker, id: RunId): Promise<CommandRefusal | null> {
   const no = await refusalToUse(deps, by);
   if (no !== null) return no;
@@ -87,23 +87,23 @@ async function mayRead(deps: Deps, by: Asker, id: RunId): Promise<CommandRefusal
       ? { type: "not-auditor" as const }
       : await isAmongAny(deps, by, [auditors], "not-auditor");
   if (among?.type !== "not-auditor") return among;
-  // Only those who know of the run anyway hear that it is there.
+  // Only people who know about the run anyway may learn that it exists.
   return (await tookPart(deps, by.user, id)) ? { type: "own-audit" } : among;
 }
 
-/** Did this person ask for the run, or decide something in it? */
+/** Did this person ask for the run, or decide on one of its approvals? */
 async function tookPart({ store }: Deps, user: UserId, id: RunId): Promise<boolean> {
   const did = ({ entry }: KeptEntry): boolean =>
     entry.by?.user === user && ["started", "watched", "voted", "decided"].includes(entry.what);
   return (await store.auditOfRun(id)).some(did);
 }
 
-// A file that tells all that is known of one run: in words, and entry by entry with what proves it.
+// A file with everything known about one run: in words, and entry by entry with proof.
 
 export type Evidence = { readonly name: string; readonly text: string; readonly says: string };
 
 const ID_CHARS = 512;
-/** A policy is loaded at each start and each change, and a text is erased by hand: there are never so many. */
+/** More than enough: entries about policies and erasures are rare. */
 const MOST_AROUND = 1_000_000;
 
 export async function evidenceOf(

@@ -1,4 +1,4 @@
-// A click on a card: may this person open the modal? Nothing in the click is believed but who clicked what where.
+// A click on a card: may this person open the modal? The click is trusted only for who clicked what, and where.
 
 import type { Approval, Verdict } from "../domain/approval.ts";
 import { markRead, type Refusal, refusalToOpen } from "../domain/authorization.ts";
@@ -12,20 +12,20 @@ import { lookUp } from "../engine/look-up-person.ts";
 import type { FormTicket } from "../ports/store.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 
-/** A click may rely on facts this old (ms): it only opens a modal. */
+/** How old facts for a click may be (ms): a click only opens a modal. */
 export const CLICK_AGE_MS = 60_000;
 
-/** The run with its approvals under the rules of now. */
+/** The run with its approvals under the current rules. */
 export type OpenedForm = { readonly run: Run; readonly ticket: FormTicket };
 
 export type OpenForm = {
-  /** The ticket is stored when this resolves to ok; its nonce is all that the modal carries. */
+  /** The ticket is stored when this resolves to ok; the modal carries only its nonce. */
   decide(click: Click, verdict: Verdict): Promise<Result<OpenedForm, RefusedAttempt>>;
-  /** Has `show` open a request in full; decides nothing. Rejects with PortError when it is not written down that it was read. */
+  /** Calls `show` to open a request in full; decides nothing. Rejects with PortError if the reading could not be recorded. */
   read(click: Click, show: Show): Promise<Result<null, RefusedAttempt>>;
 };
 
-/** True: the person has the window before them. Only then they have read it. */
+/** True: Slack opened the window. Only then does the person count as having read it. */
 export type Show = (run: Run, request: FormTicket["saw"]) => Promise<boolean>;
 
 export function createOpenForm(deps: DecideDeps): OpenForm {
@@ -33,7 +33,7 @@ export function createOpenForm(deps: DecideDeps): OpenForm {
   const keyOf = ({ user, nonce }: Click): string => `${user} ${nonce}`;
   return {
     async decide(click, verdict) {
-      // The window is seen a moment before we know that it is open.
+      // The person sees the window a moment before we know that it is open.
       await Promise.allSettled([reading.get(keyOf(click))]);
       return openForm(deps, click, verdict);
     },
@@ -49,7 +49,7 @@ export function createOpenForm(deps: DecideDeps): OpenForm {
   };
 }
 
-/** Whoever sees the channel sees the card, so they may read it in full; nobody else. */
+/** People who see the channel see the card, so they may read the request in full; others may not. */
 async function readRequest(
   deps: DecideDeps,
   click: Click,
@@ -103,17 +103,17 @@ async function openForm(
   return ok({ run: applyPolicy(run, { policy }), ticket });
 }
 
-/** Nothing in it is believed but who clicked what where. */
+/** Trusted only for who clicked what, and where. */
 export type Click = {
   readonly team: TeamId;
   readonly user: UserId;
   readonly channel: ChannelId;
   readonly ts: MessageTs;
-  /** Null: the button carried something that is none. */
+  /** Null: the button carried no valid nonce. */
   readonly nonce: Nonce | null;
 };
 
-/** `version`: of the card that was clicked, which may be an older one. */
+/** `version`: that of the clicked card, which may be an older one. */
 export type ClickedCard = { readonly run: Run; readonly approval: Approval; readonly version: number };
 
 export async function findCard(
@@ -129,7 +129,7 @@ export async function findCard(
   const ours = run.team === click.team && run.channel === click.channel;
   if (ours && (post?.type === "sending" || post?.type === "unsure"))
     return err({ refusal: { type: "being-posted" }, run });
-  // The nonce is bound to its message: the same value under another message, channel or team is nobody's button.
+  // The nonce is bound to its message: the same value in another message, channel or team is not a valid button.
   if (!ours || post?.type !== "up" || post.ts !== click.ts)
     return err({ refusal: { type: "unknown" }, run: null });
   return ok({ run, approval, version: button.version });

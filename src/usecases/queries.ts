@@ -1,4 +1,4 @@
-// What people may know: of a run only those hear who are members of its channel; to others it is an unknown run.
+// What people may know: only members of its channel learn about a run; for others it is unknown.
 
 import type { ChannelId, RunId, UserId } from "../domain/ids.ts";
 import type { Run } from "../domain/run.ts";
@@ -20,20 +20,20 @@ import type { Poller } from "../engine/poller.ts";
 export type Queries = {
   /** Null: no such run, or not for this person. Rejects with PortError when Slack or the store does not answer. */
   status(user: UserId, id: RunId): Promise<Run | null>;
-  /** Newest first, at most `limit`; asked in `channel`, of all channels of the person. */
+  /** The runs of all channels of the person, newest first, at most `limit`. `channel`: where they ask. */
   list(
     by: { readonly user: UserId; readonly channel: ChannelId },
     only: "unfinished" | "pending" | "all",
     limit: number,
   ): Promise<readonly Run[]>;
-  /** What waits for others' decision and what this person asked for themselves, each newest first, at most `limit`. */
+  /** Runs that wait for a decision, and the person's own runs, each newest first, at most `limit`. */
   home(user: UserId, limit: number): Promise<HomeRuns>;
   /** Never rejects. */
   health(): Promise<Health>;
 };
 
 export type HomeRuns = {
-  /** Somebody else asked for these, so this person may perhaps decide them. */
+  /** Runs of other requesters, so this person may be able to decide them. */
   readonly waiting: readonly Run[];
   readonly own: readonly Run[];
 };
@@ -44,7 +44,7 @@ export type Health = {
   readonly poller: { readonly watched: number; readonly inFlight: number; readonly service: ServiceState };
   readonly unreadable: UnreadableCounts;
   readonly store: { readonly ok: boolean; readonly latencyMs: number };
-  /** Findings of tampering that nobody has acknowledged. */
+  /** Findings of tampering that are not acknowledged. */
   readonly audit: IntegrityState;
 };
 

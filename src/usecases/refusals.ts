@@ -1,4 +1,4 @@
-// How a decision is refused: an audit entry, a count, and a repaired card. The words are Slack's business.
+// Refuses a decision: writes an audit entry, counts, and repairs the card. The Slack adapter has the words.
 
 import type { Request } from "../domain/approval.ts";
 import type { Context } from "../domain/context.ts";
@@ -12,7 +12,7 @@ import type { AgentService, Counters, People } from "../ports.ts";
 import type { AuditLog, FormStore, RunStore } from "../ports/store.ts";
 import type { RunEngine } from "../engine/run-engine.ts";
 
-/** A refusal, and the run it concerns where we know it. */
+/** A refusal, and its run where we know it. */
 export type RefusedAttempt = {
   readonly refusal: Refusal;
   readonly run: Run | null;
@@ -28,17 +28,17 @@ export type DecideDeps = {
   metrics: Counters;
 };
 
-/** What was tried: at which step, and what is known of it. */
+/** What was tried: the step, and what is known about the attempt. */
 export type Attempt = Pick<AuditEntry, "step"> &
   Partial<Pick<AuditEntry, "verdict" | "reason" | "moments">> & {
     readonly approval?: ApprovalId;
     readonly saw?: Request;
   };
 
-/** Who tried, and where, as far as that is known. */
+/** Who tried, and where, as far as known. */
 export type Actor = { readonly team: TeamId; readonly user: UserId; readonly channel?: ChannelId | null };
 
-/** Says no, leaves an audit entry, and has the card repaired if it was stale. */
+/** Counts the refusal, writes its audit entry, and reconciles the run so that a stale card is repaired. */
 export async function refused(
   deps: DecideDeps,
   no: RefusedAttempt,
@@ -60,22 +60,22 @@ function refusalEntry(
   { team, user, channel = null }: Actor,
   { approval, saw, ...tried }: Attempt,
 ): AuditEntry {
-  const { type: because } = refusal;
-  const facts = { at: deps.context().now, what: "refused", outcome: "refused", refusal: because } as const;
+  const { type } = refusal;
+  const facts = { at: deps.context().now, what: "refused", outcome: "refused", refusal: type } as const;
   const about =
     run === null || approval === undefined || saw === undefined ? {} : aboutRequest(run, approval, saw);
   const place = run === null ? { channel } : {};
   return auditEntry(run, { ...facts, by: { team, user }, policy, ...place, ...tried, ...about });
 }
 
-/** For what is refused before any use case is asked: leaves a count and an audit entry. Rejects with PortError. */
+/** Counts a refusal that no use case made, and writes its audit entry. Rejects with PortError. */
 export type NoteRefusal = (
   by: Actor,
-  because: NonNullable<AuditEntry["refusal"]>,
+  refusal: NonNullable<AuditEntry["refusal"]>,
   tried: AttemptDetails,
 ) => Promise<void>;
 
-/** `runId`, `run`: as they were given, so there may be no such run. */
+/** `runId` and `run` are as given, so the run may not exist. */
 export type AttemptDetails = Pick<AuditEntry, "step"> &
   Partial<Pick<AuditEntry, "run" | "runId" | "outcome" | "digest" | "text">>;
 
@@ -91,7 +91,7 @@ export function createNoteRefusal({ store, metrics, context }: NoteDeps): NoteRe
   };
 }
 
-/** The run that somebody named, if it is one of ours. */
+/** The run that somebody named, if we know it. */
 async function runNamed(store: RunStore, { run = null, runId = null }: AttemptDetails): Promise<Run | null> {
   const key = run ?? (runId === null ? null : await store.byRunId(runId));
   return key === null ? null : ((await store.load(key))?.run ?? null);

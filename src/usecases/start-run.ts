@@ -1,4 +1,4 @@
-// From the words of a person to a run that is committed, and soon started.
+// Turns a task that a person typed into a stored run, which the engine then starts.
 
 import { RunKey } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
@@ -17,16 +17,16 @@ import {
 } from "./access.ts";
 
 export type StartRun = {
-  /** `intention` names the command or form: the same one twice starts one run. The run is committed when this resolves. */
+  /** `intention` identifies the command or form; the same one twice starts one run. The run is stored when this resolves. */
   start(
     by: Asker,
     task: { input: string; intention: string; answerUrl: string | null },
   ): Promise<Result<RunKey, CommandRefusal>>;
-  /** The requester's answer to «a run may have started»: «started» starts a second one. */
+  /** The requester's answer to "a run may have started": "started" starts a second one. */
   answerUnknown(by: Asker, key: RunKey, again: "started" | "left"): Promise<Result<RunKey, CommandRefusal>>;
 };
 
-/** Slack takes answers at a `response_url` for 30 minutes; we stop a little earlier (ms). */
+/** Slack accepts answers at a `response_url` for 30 minutes; we stop a little earlier (ms). */
 const ANSWER_URL_LIFE_MS = 25 * 60_000;
 
 export function createStartRun(deps: UseCaseDeps): StartRun {
@@ -77,7 +77,7 @@ async function answer(
   if (run === undefined || run.requester !== by.user || run.team !== by.team)
     return err({ type: "unknown-run" });
   if (run.creation.type !== "unknown" || run.creation.again !== "asked") return err({ type: "answered" });
-  // The second run is stored first: a crash in between is mended by the same click, which finds it by its intention.
+  // The second run is stored first. After a crash in between, the same click finds it by its intention.
   const task = { input: run.input, intention: `again ${key}`, answerUrl: null };
   const started = again === "left" ? ok(key) : await start(deps, { ...by, channel: run.channel }, task);
   if (started.ok) await deps.engine.change(key, (newest) => answerUnknown(newest, again) ?? newest);

@@ -1,5 +1,5 @@
-// A submitted modal: people are looked up afresh, the request is compared with what the modal showed, and the decision is
-// committed. Only then is the modal acknowledged.
+// A submitted modal: looks people up afresh, compares the request with what the modal showed, and stores the decision. Only then is the
+// modal acknowledged.
 
 import { type Person, type Refusal } from "../domain/authorization.ts";
 import { decide, type Submission } from "../domain/decide.ts";
@@ -15,16 +15,16 @@ import { lookUp, SUBMIT_AGE_MS } from "../engine/look-up-person.ts";
 import { type DecideDeps, type RefusedAttempt, refused } from "./refusals.ts";
 import { observeFetched } from "../engine/observe-fetched.ts";
 
-/** The submit is answered within 2 s, so the best-effort look gets this long (ms). */
+/** The submit must be answered within 2 s, so the best-effort fetch gets this long (ms). */
 export const SUBMIT_LOOK_MS = 1_500;
 
-/** The decision is committed when this resolves to ok. Rejects with PortError when it could not be stored. */
+/** The decision is stored when this resolves to ok. Rejects with PortError when it could not be stored. */
 export type SubmitDecision = (
   by: { team: TeamId; user: UserId },
-  /** Null: the form carried something that is none. */
+  /** Null: the form carried no valid nonce. */
   nonce: Nonce | null,
   reason: string,
-  /** What the rule may want typed; left out where the form did not ask for it. */
+  /** The word that the rule may require; left out where the form did not ask for it. */
   word?: string,
 ) => Promise<Result<Run, RefusedAttempt>>;
 
@@ -42,7 +42,7 @@ async function submit(
 ): Promise<Result<Run, RefusedAttempt>> {
   const { reason } = typed;
   const ticket = nonce === null ? null : await deps.store.form(nonce);
-  // The modal is bound to its person: a nonce in another hand is nobody's modal.
+  // The modal is bound to its person: another person cannot use its nonce.
   if (ticket === null || ticket.team !== by.team || ticket.user !== by.user) {
     return refused(deps, { refusal: { type: "unknown" }, run: null }, by, { step: "submit" });
   }
@@ -62,7 +62,7 @@ async function submit(
   return commit(deps, ticket, { person, ...typed, fetched, voters });
 }
 
-/** An earlier approval counts only while who gave it may still decide. Whom Slack says nothing of is left out. */
+/** Facts about the earlier approvers, who count only while they may still decide. Leaves out people whom Slack does not answer about. */
 async function lookUpVoters(
   deps: DecideDeps,
   run: Run,
@@ -75,7 +75,7 @@ async function lookUpVoters(
   return found.flatMap((each) => ("type" in each ? [] : [each]));
 }
 
-/** Whom the rule of now lets decide. Should it be another one at the commit, what it needs was not asked, and it says no. */
+/** The approvers of the current rule. If another rule applies at the commit, its facts are missing and it refuses. */
 function standing(
   deps: DecideDeps,
   run: Run,
@@ -88,7 +88,7 @@ function standing(
   return { principals: rule.approvers, policy: ruleRefOf(policy, rule) };
 }
 
-/** Best effort: a late or failed look must not keep a person from deciding; the executor looks again before it sends. */
+/** Best effort: a late or failed fetch must not keep a person from deciding, because the executor fetches again before it sends. */
 async function fetchBriefly({ agents }: DecideDeps, run: Run): Promise<FetchedRun | null> {
   const id = runId(run);
   if (id === null) return null;
@@ -141,7 +141,7 @@ function submissionOf(
   return { approval, version, digest: saw.digest, was: saw, verdict, reason, word, by: person, voters };
 }
 
-/** What a refused person typed is kept too: it tells what was tried. */
+/** The audit keeps what a refused person typed, because it shows what was tried. */
 function entryOf(
   run: Run,
   ticket: FormTicket,

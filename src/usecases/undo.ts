@@ -1,5 +1,5 @@
-// Undo on a card: whoever gave an approval takes it back while it is held. It only ever keeps something from being sent, so who
-// they are is told by Slack's signature alone.
+// Undo on a card: the person who gave an approval takes it back while it is held. An undo can only prevent sending, so Slack's signature
+// is enough to identify the person.
 
 import { ok, type Result } from "../domain/result.ts";
 import type { Run } from "../domain/run.ts";
@@ -7,7 +7,7 @@ import { undo } from "../domain/undo.ts";
 import { type Click, findCard } from "./open-form.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 
-/** The decision is taken back, in the store, when this resolves to ok. Rejects with PortError when it could not be stored. */
+/** The undo is stored when this resolves to ok. Rejects with PortError when it could not be stored. */
 export type UndoDecision = (click: Click) => Promise<Result<Run, RefusedAttempt>>;
 
 export function createUndoDecision(deps: DecideDeps): UndoDecision {

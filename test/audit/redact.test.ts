@@ -63,7 +63,7 @@ test("no byte of the text stays in the file, and the audit says who erased it, w
   const seen = await audit("redact", DIGEST, "--reason", "Ana asked for it");
   expect(seen).toMatchObject({ code: 0, err: "" });
   expect(seen.out).toContain("Audit entry 2 says so");
-  expect(seen.out).toContain("1 run that was over is forgotten with it");
+  expect(seen.out).toContain("1 run that was over is deleted with it");
   expect(inFile("555-0199")).toBe(false);
   const verified = await audit("verify");
   expect(verified.code).toBe(0);
@@ -109,7 +109,7 @@ test("a text of a run that is not over stays: a decision may rest on it", async 
   expect(seen.code).toBe(2);
   expect(seen.err).toContain(`A run that is not over holds this text (${run.key})`);
   expect(inFile("555-0199")).toBe(true);
-  expect((await audit("verify")).out).toContain("Whole: 1 entries");
+  expect((await audit("verify")).out).toContain("Intact: 1 entries");
 });
 
 test("nothing is erased while a bot uses the database", async () => {
@@ -148,5 +148,5 @@ test("a digest that no text is kept under is told, and leaves no entry", async (
   const seen = await audit("redact", sha256("another"));
   expect(seen.code).toBe(2);
   expect(seen.err).toContain("No text is kept under this digest");
-  expect((await audit("verify")).out).toContain("Whole: 1 entries");
+  expect((await audit("verify")).out).toContain("Intact: 1 entries");
 });

@@ -104,7 +104,7 @@ describe("verify", () => {
     const before = bytes();
     const plain = await audit("verify");
     expect(plain).toMatchObject({ code: 0, err: "" });
-    expect(plain.out).toContain(`Whole: 6 entries, each in its place and signed. Head: ${heads[5] ?? ""}`);
+    expect(plain.out).toContain(`Intact: 6 entries, each in its place and signed. Head: ${heads[5] ?? ""}`);
     expect(plain.out).toContain("No witnessed head was given.");
     const proven = await audit("verify", "--head", heads[2] ?? "", "--head", heads[5] ?? "");
     expect(proven.code).toBe(0);
@@ -119,7 +119,7 @@ describe("verify", () => {
     const seen = await audit("verify");
     await store.close();
     expect(seen).toMatchObject({ code: 0, err: "" });
-    expect(seen.out).toContain("Whole: 7 entries");
+    expect(seen.out).toContain("Intact: 7 entries");
   });
 
   test("names a changed entry, with exit code 1", async () => {
@@ -127,7 +127,7 @@ describe("verify", () => {
     change("update audit set entry = replace(entry, 'approve', 'deny') where seq = 3");
     const seen = await audit("verify");
     expect(seen).toMatchObject({ code: 1, out: "" });
-    expect(seen.err).toContain("TAMPERED at entry 3: it is not what was linked.");
+    expect(seen.err).toContain("TAMPERED at entry 3: it does not match its link.");
   });
 
   test("misses nothing that was cut off once it is given a head", async () => {
@@ -150,7 +150,7 @@ describe("verify", () => {
     const other = Buffer.alloc(32, 1).toString("base64");
     const stranger = await audit("verify", "--public-key", other);
     expect(stranger.code).toBe(1);
-    expect(stranger.err).toContain("a key that is not vouched for");
+    expect(stranger.err).toContain("an unknown key");
   });
 
   test("pins the keys that are given: the one beside the database is not added to them", async () => {
@@ -164,10 +164,10 @@ describe("verify", () => {
     expect((await audit("verify")).code).toBe(0);
     const pinned = await audit("verify", "--public-key", key.publicKey);
     expect(pinned.code).toBe(1);
-    expect(pinned.err).toContain("a key that is not vouched for");
+    expect(pinned.err).toContain("an unknown key");
   });
 
-  test("finds what nobody signed under a number that no entry can have", async () => {
+  test("finds an unsigned row with an impossible number", async () => {
     await write();
     for (const seq of ["-9007199254740991", "0", "9223372036854775807"]) {
       change(
@@ -175,7 +175,7 @@ describe("verify", () => {
       );
       const seen = await audit("verify");
       expect(seen.code).toBe(1);
-      expect(seen.err).toContain("TAMPERED: there are rows whose numbers no entry can have");
+      expect(seen.err).toContain("TAMPERED: there are rows with impossible numbers");
     }
   });
 
@@ -198,7 +198,7 @@ describe("verify", () => {
     await store.close();
     const seen = await audit("verify");
     expect(seen.code).toBe(1);
-    expect(seen.err).toContain("TAMPERED at entry 7: something was sent that no entry decides so.");
+    expect(seen.err).toContain("TAMPERED at entry 7: something was sent without a matching decision.");
   });
 });
 
@@ -249,7 +249,7 @@ describe("export", () => {
     const refused = await audit("export", "--out", out);
     expect(refused).toMatchObject({ code: 1, out: "" });
     expect(refused.err).toContain("the full request it is about was removed");
-    expect(refused.err).toContain("Nothing was given out.");
+    expect(refused.err).toContain("Nothing was printed.");
     expect(existsSync(out)).toBe(false);
     const seen = await audit("export", "--tampered");
     expect(seqs(seen)).toHaveLength(6);
@@ -289,7 +289,7 @@ describe("rotate-key", () => {
     expect(seen.out).toContain(after?.publicKey);
     for (const key of [before, after])
       expect((await audit("verify", "--public-key", key?.publicKey ?? "")).code).toBe(0);
-    expect((await audit("verify")).out).toContain("Whole: 8 entries");
+    expect((await audit("verify")).out).toContain("Intact: 8 entries");
   });
 
   test("goes on where it was broken off", async () => {
@@ -301,7 +301,7 @@ describe("rotate-key", () => {
     const again = await audit("rotate-key");
     expect(again.code).toBe(0);
     expect(existsSync(next)).toBe(false);
-    expect((await audit("verify")).out).toContain("Whole: 8 entries");
+    expect((await audit("verify")).out).toContain("Intact: 8 entries");
   });
 });
 
@@ -315,10 +315,10 @@ describe("what was changed beside the audit", () => {
     change("update runs set requester = 'U0SOMEONE'");
     const seen = await audit("verify");
     expect(seen.code).toBe(1);
-    expect(seen.out).toContain("Whole: 1 entries");
+    expect(seen.out).toContain("Intact: 1 entries");
     expect(seen.err).toContain(`TAMPERED: the stored run ${run.key} was changed outside Countersign`);
     const { err } = await audit("acknowledge", "0000000000", "--reason", "a test");
-    const code = /the code of now is ([0-9a-f]{10})/.exec(err)?.[1] ?? "none";
+    const code = /the current code is ([0-9a-f]{10})/.exec(err)?.[1] ?? "none";
     expect((await audit("acknowledge", code, "--reason", "a test")).code).toBe(0);
     const after = await audit("verify");
     expect(after).toMatchObject({ code: 0, err: "" });
@@ -332,10 +332,10 @@ describe("acknowledge", () => {
     change("update audit set entry = replace(entry, 'approve', 'deny') where seq = 3");
     const wrong = await audit("acknowledge", "0000000000", "--reason", "a disk fault");
     expect(wrong.code).toBe(2);
-    const code = /the code of now is ([0-9a-f]{10})/.exec(wrong.err)?.[1] ?? "";
+    const code = /the current code is ([0-9a-f]{10})/.exec(wrong.err)?.[1] ?? "";
     const seen = await audit("acknowledge", code, "--reason", "a disk fault");
     expect(seen).toMatchObject({ code: 0, err: "" });
-    expect(seen.out).toContain("audit entry 3: it is not what was linked");
+    expect(seen.out).toContain("audit entry 3: it does not match its link");
     const again = await audit("acknowledge", code, "--reason", "a disk fault");
     expect(again.err).toContain("There is nothing to acknowledge");
     expect((await audit("verify")).err).toContain("TAMPERED at entry 3");
@@ -365,10 +365,10 @@ test("a file of another program is refused and left alone", async () => {
 
 test.for([
   [[], "say what to do"],
-  [["verifyy"], "«verifyy» is none of verify, export, show, rotate-key, redact, acknowledge"],
-  [["verify", "--head", "audit 12"], "«audit 12» is no head"],
-  [["verify", "now"], "verify takes no «now»"],
-  [["export", "--format", "xml"], "«xml» is none of jsonl, csv"],
+  [["verifyy"], '"verifyy" is none of verify, export, show, rotate-key, redact, acknowledge'],
+  [["verify", "--head", "audit 12"], '"audit 12" is no head'],
+  [["verify", "now"], 'verify takes no "now"'],
+  [["export", "--format", "xml"], '"xml" is none of jsonl, csv'],
   [["export", "--from", "2026-02-31"], "--from and --to take a day"],
   [["export", "--from", "2026-03-02", "--to", "2026-03-01"], "--to is before --from"],
   [["show"], "show takes the id of one run"],

@@ -1,4 +1,4 @@
-// `npm run audit -- acknowledge`: whoever has the key and the database lets approvals leave again. In Slack the admins can.
+// `npm run audit -- acknowledge`: with the key and the database, lets approvals leave again. In Slack the admins can do the same.
 
 import { hostname, userInfo } from "node:os";
 import { performance } from "node:perf_hooks";
@@ -10,14 +10,14 @@ import { openStore } from "../../adapters/store/open.ts";
 
 type Where = { readonly database: string; readonly key: string | null };
 
-/** Resolves to what is to be said. Rejects with one line for people. */
+/** Resolves to the message to print. Rejects with one line for people. */
 export async function acknowledgeFindings(
   { database, key }: Where,
   { code, reason }: { readonly code: string; readonly reason: string },
 ): Promise<string> {
   const store = await openStore({ url: `sqlite:${database}`, owner: "audit command", auditKey: key });
   try {
-    // Without the bot nothing reads the rows one by one, so all of them are read here.
+    // The bot checks rows as it reads them. It is stopped, so all rows are read here.
     const checkAudit = async () => [...(await store.checkAudit()), ...(await store.checkSeals())];
     const checked = { ...store, checkAudit };
     const context = () => ({ now: Date.now(), digest: digestOf });
@@ -55,21 +55,21 @@ function notAcknowledged(why: NotAcknowledged, code: string | null): string {
     case "nothing-open":
       return "There is nothing to acknowledge: no approval is held back.";
     case "other-findings":
-      return `This code does not name what is found now; the code of now is ${code ?? "none"}. Nothing was acknowledged.`;
+      return `This code does not stand for the current findings; the current code is ${code ?? "none"}. Nothing was acknowledged.`;
     case "no-reason":
       return "Say with --reason what you found.";
   }
 }
 
-// What others changed in the rest of the database: as the bot found it, and as its seals tell whoever has the key.
+// What was changed in the rest of the database: the findings of the bot, and the seals that do not match (with the key).
 
 export type Findings = {
-  /** Those that nobody has acknowledged, in words. */
+  /** The findings that are not acknowledged, in words. */
   readonly open: readonly string[];
   readonly acknowledged: readonly string[];
 };
 
-/** `key` null: seals cannot be checked. The audit must have been verified: its entries are believed. */
+/** `key` null: seals cannot be checked. The audit must be verified before, because its entries are trusted here. */
 export async function findingsIn(audit: AuditFile, key: AuditKey | null): Promise<Findings> {
   const words = new Map<string, string>();
   const settled = new Set<string>();
@@ -88,7 +88,7 @@ export async function findingsIn(audit: AuditFile, key: AuditKey | null): Promis
   return { open: told(false), acknowledged: told(true) };
 }
 
-/** Empty: there is nothing to tell. */
+/** Empty: there is nothing to report. */
 export function findingsWords({ open, acknowledged }: Findings): string {
   return [
     ...open.map((each) => `TAMPERED: ${each}`),

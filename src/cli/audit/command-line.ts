@@ -1,4 +1,4 @@
-// What was asked of `npm run audit`.
+// The command line of `npm run audit`.
 
 import { parseArgs } from "node:util";
 import { parseKnownHead, type KnownHead } from "../../domain/audit/hash-chain.ts";
@@ -44,7 +44,7 @@ verify, export and show read DATABASE_URL, also while the bot runs; they change 
 beside the database. export and show refuse an audit that was tampered with, unless --tampered is given.
 Exit code 0: well. 1: the audit was tampered with. 2: it could not be done.`;
 
-/** A text: what is wrong with the command line. */
+/** A text result says what is wrong with the command line. */
 export function readAsked(args: readonly string[]): Asked | string {
   const parsed = parse(args);
   if (typeof parsed === "string") return parsed;
@@ -53,9 +53,9 @@ export function readAsked(args: readonly string[]): Asked | string {
   const publicKeys = values["public-key"] ?? [];
   switch (what) {
     case "verify":
-      return rest.length > 0 ? `verify takes no «${rest.join(" ")}»` : verify(values.head ?? [], publicKeys);
+      return rest.length > 0 ? `verify takes no "${rest.join(" ")}"` : verify(values.head ?? [], publicKeys);
     case "export":
-      return rest.length > 0 ? `export takes no «${rest.join(" ")}»` : exported(values, publicKeys);
+      return rest.length > 0 ? `export takes no "${rest.join(" ")}"` : exported(values, publicKeys);
     case "show": {
       const [run, ...more] = rest;
       return run === undefined || more.length > 0
@@ -64,7 +64,7 @@ export function readAsked(args: readonly string[]): Asked | string {
     }
     case "rotate-key":
       return rest.length > 0
-        ? `rotate-key takes no «${rest.join(" ")}»`
+        ? `rotate-key takes no "${rest.join(" ")}"`
         : { type: "rotate-key", newKey: values["new-key"] ?? null };
     case "redact":
       return redact(rest, values.reason);
@@ -73,7 +73,7 @@ export function readAsked(args: readonly string[]): Asked | string {
     default:
       return what === undefined
         ? "say what to do"
-        : `«${what}» is none of verify, export, show, rotate-key, redact, acknowledge`;
+        : `"${what}" is none of verify, export, show, rotate-key, redact, acknowledge`;
   }
 }
 
@@ -102,20 +102,20 @@ function parse(args: readonly string[]) {
 function verify(given: readonly string[], publicKeys: readonly string[]): Asked | string {
   const heads = given.map((each) => parseKnownHead(each));
   const bad = heads.indexOf(null);
-  if (bad >= 0) return `«${given[bad] ?? ""}» is no head, such as «audit 1234 · 9f3c21d07a5b8e64»`;
+  if (bad >= 0) return `"${given[bad] ?? ""}" is no head, such as "audit 1234 · 9f3c21d07a5b8e64"`;
   return { type: "verify", heads: heads.filter((each) => each !== null), publicKeys };
 }
 
 function redact([digest, ...more]: readonly string[], reason = ""): Asked | string {
   if (digest === undefined || more.length > 0 || !/^[0-9a-f]{64}$/.test(digest))
-    return "redact takes one digest, 64 hexadecimal digits, as show and export tell it";
+    return "redact takes one digest, 64 hexadecimal digits, as show and export print it";
   return { type: "redact", digest, reason: reason.trim() === "" ? null : reason };
 }
 
 function acknowledged([code, ...more]: readonly string[], reason = ""): Asked | string {
   if (code === undefined || more.length > 0) return "acknowledge takes the code that /agent health shows";
   return reason.trim() === ""
-    ? "acknowledge wants --reason: what you found"
+    ? "acknowledge needs --reason: what you found"
     : { type: "acknowledge", code, reason };
 }
 
@@ -125,7 +125,7 @@ function exported(
   { from, to, format = "jsonl", out, tampered = false }: Values,
   publicKeys: readonly string[],
 ): Asked | string {
-  if (format !== "jsonl" && format !== "csv") return `«${format}» is none of jsonl, csv`;
+  if (format !== "jsonl" && format !== "csv") return `"${format}" is none of jsonl, csv`;
   const [first, last] = [from === undefined ? 0 : dayOf(from), to === undefined ? null : dayOf(to)];
   if (first === null || (to !== undefined && last === null))
     return "--from and --to take a day (2026-11-30) or a moment (2026-11-30T12:00:00Z)";
@@ -141,6 +141,6 @@ function dayOf(text: string): number | null {
   const shaped =
     isDay(text) || /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/.test(text);
   const at = shaped ? Date.parse(text) : Number.NaN;
-  // «2026-02-31» is no day, though it can be parsed.
+  // "2026-02-31" is no day, although Date accepts it.
   return Number.isNaN(at) || (isDay(text) && !new Date(at).toISOString().startsWith(text)) ? null : at;
 }

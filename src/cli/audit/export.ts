@@ -1,4 +1,4 @@
-// The audit as JSON lines or as a table.
+// The audit as JSON lines or as CSV.
 
 import type { ChainedEntry } from "../../domain/audit/hash-chain.ts";
 import { plainJson } from "../../domain/json.ts";
@@ -9,7 +9,7 @@ import type { Asked } from "./command-line.ts";
 
 type Wanted = Extract<Asked, { type: "export" }>;
 
-/** Piece by piece, so that an audit of any size fits. */
+/** Yields piece by piece, so that an audit of any size fits in memory. */
 export async function* exportEntries(audit: AuditFile, { from, to, format }: Wanted): AsyncGenerator<string> {
   if (format === "csv") yield csvLine(HEADINGS);
   for await (const row of audit.rows()) {
@@ -23,10 +23,10 @@ export async function* exportEntries(audit: AuditFile, { from, to, format }: Wan
   }
 }
 
-/** What the digests of an entry were taken of, as far as it is kept. */
+/** The texts behind the digests of an entry, as far as they are stored. */
 type Texts = { readonly content: string | null; readonly context: string | null };
 
-/** Holds all that a verifier of its own needs: `text` is what the link is taken of. */
+/** Holds everything that another verifier needs; the link covers `text`. */
 function jsonLine({ seq, link, key, signature, text }: ChainedEntry, texts: Texts): string {
   const entry = JSON.parse(text) as unknown;
   return `${plainJson({ seq, link, key, signature, entry, text, ...texts })}\n`;
@@ -90,9 +90,9 @@ function cells(row: ChainedEntry, { content, context }: Texts): Cells {
   };
 }
 
-// A table that spreadsheets open without running anything in it.
+// A table that spreadsheets can open without running formulas in it.
 
-/** A cell that begins so is taken for a formula; the wide forms too, which some programs fold (OWASP, CSV Injection). */
+/** A spreadsheet takes a cell that begins so for a formula; some fold the wide forms too (OWASP, CSV Injection). */
 const FORMULA = /^[\s]*[=+\-@＝＋－＠\t\r|%]/u;
 
 export function csvLine(cells: readonly (string | number | null | undefined)[]): string {
@@ -106,7 +106,7 @@ function csvCell(cell: string | number | null | undefined): string {
   return `"${inert.replaceAll("\0", "␀").replaceAll('"', '""')}"`;
 }
 
-/** Null: no entry is about a run with this id of the service's, or this key of ours. */
+/** Null: no entry is about a run with this service id or key. */
 export async function showRun(audit: AuditFile, run: string): Promise<string | null> {
   const keys = new Set<string>([run]);
   for await (const { columns } of audit.rows())

@@ -1,4 +1,4 @@
-// `npm run audit -- redact`: a text is erased, and an entry says so for good. The bot must not be running.
+// `npm run audit -- redact`: erases a text and writes an entry that says so. The bot must not be running.
 
 import { hostname, userInfo } from "node:os";
 import { auditKeyFile, auditKeyOf, readAuditKey } from "../../adapters/store/audit-key.ts";
@@ -8,7 +8,7 @@ import { auditVerdict, verdictWords } from "./verify.ts";
 
 type Where = { readonly database: string; readonly key: string | null };
 
-/** What was tampered with is left as it is: something might be hidden by erasing. */
+/** Refuses to erase from a tampered database, because that could hide something. */
 export type Done = { readonly tampered: boolean; readonly words: string };
 
 /** Rejects with one line for people. */
@@ -35,9 +35,9 @@ function doneWords(digest: string, entry: number, runs: number): string {
   const forgotten =
     runs === 0
       ? ""
-      : `\n${runs === 1 ? "1 run that was over is" : `${runs} runs that were over are`} forgotten with it.`;
+      : `\n${runs === 1 ? "1 run that was over is" : `${runs} runs that were over are`} deleted with it.`;
   return [
-    `Erased: the text ${digest}. Audit entry ${entry} says so; the audit stays whole.${forgotten}`,
+    `Erased: the text ${digest}. Audit entry ${entry} says so; the audit stays intact.${forgotten}`,
     "Copies elsewhere are not erased: messages and files in Slack, exports, evidence files, backups.",
   ].join("\n");
 }

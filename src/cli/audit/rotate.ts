@@ -1,4 +1,4 @@
-// `npm run audit -- rotate-key`: the old key signs that the new one takes over. The bot must not be running.
+// `npm run audit -- rotate-key`: the old key signs the hand-over to the new one. The bot must not be running.
 
 import {
   adoptNextKey,
@@ -9,12 +9,12 @@ import {
 } from "../../adapters/store/audit-key.ts";
 import { rotateKey } from "../../adapters/store/rotate-key.ts";
 
-/** From a file of the operator's: 32 bytes in base64. */
+/** The key in the operator's file: 32 bytes in base64. */
 export type NewKey = { readonly file: string; readonly seed: string };
 
 type Where = { readonly database: string; readonly key: string | null };
 
-/** Resolves to what is to be said. Rejects with one line for people. */
+/** Resolves to the message to print. Rejects with one line for people. */
 export async function rotateKeys({ database, key }: Where, newKey: NewKey | null): Promise<string> {
   const from = key === null ? readAuditKey(database) : auditKeyOf(key);
   if (from === null)

@@ -1,4 +1,4 @@
-// The verdict on an audit, in plain words.
+// The result of verifying an audit, in plain words.
 
 import { headWords, type KnownHead } from "../../domain/audit/hash-chain.ts";
 import { type AuditVerdict, verifyAudit } from "../../domain/audit/verify-chain.ts";
@@ -35,9 +35,9 @@ export function verdictWords(verdict: AuditVerdict, heads: number): string {
   }
   const { entries, redacted, head } = verdict;
   if (head === null || head.seq === null)
-    return "The audit is empty. If it should not be, everything was removed.";
+    return "The audit is empty. If it should not be empty, everything was removed.";
   const lines = [
-    `Whole: ${count(entries)} entries, each in its place and signed. Head: ${headWords({ ...head, seq: head.seq })}`,
+    `Intact: ${count(entries)} entries, each in its place and signed. Head: ${headWords({ ...head, seq: head.seq })}`,
   ];
   if (redacted > 0)
     lines.push(
@@ -45,19 +45,19 @@ export function verdictWords(verdict: AuditVerdict, heads: number): string {
     );
   lines.push(
     heads > 0
-      ? `${count(heads)} witnessed ${heads === 1 ? "head was" : "heads were"} found in it: up to there nothing was cut off or written anew.`
-      : "No witnessed head was given. Only one proves that nothing was cut off at the end, or written anew by somebody with the key: --head",
+      ? `${count(heads)} witnessed ${heads === 1 ? "head was" : "heads were"} found in it: up to there nothing was cut off or rewritten.`
+      : "No witnessed head was given. Only a head proves that nothing was cut off at the end, or rewritten by somebody with the key: --head",
   );
   return lines.join("\n");
 }
 
 const count = (n: number): string => n.toLocaleString("en-US");
 
-// The audit's file, and the public keys that it is checked with.
+// The audit's file, and the public keys to check it with.
 
 export { type AuditFile, openAuditFile } from "../../adapters/store/audit-file.ts";
 
-/** Those that were named, and then no other; without any, the public half of the key that signs here. Throws where there is none. */
+/** The keys that were given and no others; without any, the public half of the key that signs here. Throws where there is none. */
 export function publicKeysFor(
   { database, key }: { readonly database: string; readonly key: string | null },
   named: readonly string[],
@@ -70,7 +70,7 @@ export function publicKeysFor(
   );
 }
 
-/** The key that seals the rest of the database, where it is here and is the one that signs the audit now. */
+/** The key that seals the rest of the database, if it is available and signs the audit now. */
 export async function sealingKey(
   audit: AuditFile,
   { database, key }: { readonly database: string; readonly key: string | null },

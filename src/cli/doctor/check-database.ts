@@ -1,4 +1,4 @@
-// Can the database be used? It is only looked at. A bot that runs here and now holds it: then the bot is asked.
+// Can the database be used? Only reads. If a running bot has the database locked, asks that bot.
 
 import { z } from "zod";
 import { createHttpClient } from "../../adapters/agents/http-client.ts";
@@ -15,7 +15,7 @@ const Ready = z.object({ checks: z.object({ store: z.literal("ok") }) });
 
 const TODO = "See that DATABASE_URL names a file in a folder that this user may write to.";
 
-/** Changes nothing: no file is made, no schema is brought up to date, no entry is written. */
+/** Changes nothing: creates no file, migrates no schema, writes no entry. */
 export async function checkDatabase({ database: { path }, http }: Config): Promise<Finding> {
   try {
     const state = await examineDatabase(path);
@@ -30,7 +30,7 @@ export async function checkDatabase({ database: { path }, http }: Config): Promi
 }
 
 const inUse = (bot: string): Finding =>
-  good(WHAT, `is in use by the bot at ${bot}, which says that it is well`);
+  good(WHAT, `is in use by the bot at ${bot}, which reports that it is well`);
 
 function findingOf(path: string, { type: is, holder }: DatabaseState): Finding {
   if (holder !== null) {
@@ -49,7 +49,7 @@ function findingOf(path: string, { type: is, holder }: DatabaseState): Finding {
   }
 }
 
-/** Where a bot of this configuration answers, and says that its database does. */
+/** The address of a running bot with this configuration, if it reports that its database works. */
 async function runningBot({ host, port }: Config["http"]): Promise<string | null> {
   const everywhere = host === "0.0.0.0" || host === "::";
   const name = everywhere ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;

@@ -1,4 +1,4 @@
-// Does the agent service answer, and does it take our key? Asked for a run that cannot exist, so nothing is read or changed.
+// Does the agent service answer, and does it accept our key? Fetches a run that cannot exist, so nothing is read or changed.
 
 import { randomUUID } from "node:crypto";
 import { createAgentService } from "../../adapters/agents/agent-service.ts";

@@ -1,4 +1,4 @@
-// Are the tokens good, and may the bot do what it must? Nothing is posted, and no socket is opened.
+// Are the tokens valid, and do they have the needed scopes? Posts nothing and opens no socket.
 
 import { WebAPIPlatformError } from "@slack/web-api";
 import { z } from "zod";
@@ -35,7 +35,7 @@ async function checkBotToken(call: Call): Promise<Finding[]> {
     const { user, team } = Self.parse(answer);
     return [good(BOT, `is @${oneLine(user, 80)} in ${oneLine(team, 80)}`), checkScopes(answer)];
   } catch (error) {
-    const todo = "Copy SLACK_BOT_TOKEN again from the app's «OAuth & Permissions» page.";
+    const todo = "Copy SLACK_BOT_TOKEN again from the app's page OAuth & Permissions.";
     return [refused(BOT, error, todo), bad(SCOPES, "are not known without a good token", "")];
   }
 }
@@ -55,7 +55,7 @@ function checkScopes(answer: unknown): Finding {
   return bad(SCOPES, `missing: ${missing.join(", ")}`, todo);
 }
 
-/** Asks for the address of a socket, which only a good app token gets, and leaves it unused. */
+/** Asks for the address of a socket, which only a valid app token gets, and does not open it. */
 async function checkAppToken(call: Call): Promise<Finding> {
   try {
     await call("apps.connections.open", {});

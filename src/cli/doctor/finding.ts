@@ -1,11 +1,11 @@
-// What one check found out. None of its texts holds a secret.
+// The result of one check. None of its texts holds a secret.
 
 export type Finding = {
   readonly what: string;
   readonly ok: boolean;
-  /** What was seen, in plain words. */
+  /** The finding, in plain words. */
   readonly says: string;
-  /** What to do about it; empty where nothing is. */
+  /** What to do about it; empty where nothing is to be done. */
   readonly todo: string;
 };
 

@@ -1,4 +1,4 @@
-/** What the bot token must be allowed to do. A test holds this list to manifest.yml, which says why each is needed. */
+/** The scopes that the bot token needs. A test compares this list with manifest.yml, which says why each is needed. */
 export const NEEDED_SCOPES: readonly string[] = [
   "commands",
   "chat:write",

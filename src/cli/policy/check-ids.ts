@@ -6,7 +6,7 @@ import { createLog, slackLogger } from "../../log.ts";
 import { type Call, createClients } from "../../adapters/slack/clients.ts";
 import { slackChannel, slackGroup, slackMembers, slackUser } from "../../adapters/slack/answers.ts";
 
-/** One line for each doubt; none without a token. */
+/** One line for each problem; none without a token. */
 export async function checkIds(
   policy: Policy,
   env: { readonly [name: string]: string | undefined },
@@ -21,7 +21,7 @@ export async function checkIds(
   return [...says, ...lacks].filter((each) => each !== null);
 }
 
-/** Null: enough people can satisfy the rule, or it is told already that Slack does not know an id. */
+/** Null: enough people can satisfy the rule, or another line already says that Slack does not know an id. */
 async function lackOf(call: Call, { name, approvers, needs }: Rule): Promise<string | null> {
   if (approvers === "anyone") return null;
   try {
@@ -30,14 +30,14 @@ async function lackOf(call: Call, { name, approvers, needs }: Rule): Promise<str
     if (people.length > ASKED_AT_MOST) return null;
     const doubts = await Promise.all(people.map((user) => asked(call, user)));
     const able = doubts.filter((each) => each === null).length;
-    return able >= needs ? null : `«${name}» can't be satisfied: it needs ${needs}, and ${able} can approve`;
+    return able >= needs ? null : `"${name}" can't be satisfied: it needs ${needs}, and ${able} can approve`;
   } catch (error) {
     if (error instanceof PortError) return null;
     throw error;
   }
 }
 
-/** In a larger circle there are enough. */
+/** A larger group is taken to have enough people. */
 const ASKED_AT_MOST = 100;
 
 async function membersOf(call: Call, set: string): Promise<readonly string[]> {

@@ -1,14 +1,14 @@
-// A policy in sentences, for whoever has to be sure that it says what is meant.
+// A policy in sentences, so that its author can check that it says what they mean.
 
 import type { Pattern } from "../../domain/text/pattern.ts";
 import type { Principals, Policy, Rule, When } from "../../domain/policy/policy.ts";
 
-/** One paragraph for each rule, then what holds for all. */
+/** One paragraph for each rule, then one for the whole policy. */
 export function explainedPolicy(policy: Policy): string[] {
   const rules = policy.rules.map((rule, index) =>
     [`${index + 1}. ${rule.name}`, ...sentences(rule)].join("\n   "),
   );
-  return [...rules, "What no rule fits, nobody may decide.", ...everywhere(policy)];
+  return [...rules, "If no rule fits, nobody may decide.", ...everywhere(policy)];
 }
 
 function sentences(rule: Rule): string[] {
@@ -21,13 +21,13 @@ function sentences(rule: Rule): string[] {
       ? "One person approves; one denial ends it."
       : `${needs} different people must approve; one denial ends it.`,
     `A reason to approve: ${fewest(reason.approve)}; to deny: ${fewest(reason.deny)}.`,
-    ...(friction.readFirst ? ["Who approves must have pressed Read in full."] : []),
-    ...(friction.word === null ? [] : [`Who approves must type «${friction.word}».`]),
+    ...(friction.readFirst ? ["The approver must first press Read in full."] : []),
+    ...(friction.word === null ? [] : [`The approver must type "${friction.word}".`]),
     ...(holdMs === 0 ? [] : [`An approval is held for ${time(holdMs)} and can be undone until then.`]),
     expiry === null
       ? "It waits as long as the service lists it."
       : `After ${time(expiry.afterMs)} ${expiry.outcome === "deny" ? "it is denied" : "it closes"}.`,
-    called.length === 0 ? "The card calls nobody." : `The card calls ${called.join(", ")}.`,
+    called.length === 0 ? "The card mentions nobody." : `The card mentions ${called.join(", ")}.`,
   ];
 }
 
@@ -37,15 +37,15 @@ function everywhere({ starters, volatile, fallback, auditors }: Policy): string[
   );
   return [
     `Runs are started and watched by ${starts?.join("; by ") ?? "everybody, everywhere"}.`,
-    ...(volatile.length === 0 ? [] : [`May change under a decision: ${volatile.join(", ")}.`]),
-    ...(fallback === null ? [] : [`${fallback} hears, too, when nobody can approve something.`]),
-    ...(auditors === null ? [] : [`The audit of a run is given to ${people(auditors)}.`]),
+    ...(volatile.length === 0 ? [] : [`May change without notice: ${volatile.join(", ")}.`]),
+    ...(fallback === null ? [] : [`${fallback} is also told when nobody can approve something.`]),
+    ...(auditors === null ? [] : [`The audit of a run may be read by ${people(auditors)}.`]),
   ];
 }
 
 function conditions({ channels, requesters, action, input, fields }: When): string {
   const texts = (name: string, patterns: readonly Pattern[] | null): string[] =>
-    patterns === null ? [] : [`${name} ${patterns.map((each) => `«${each}»`).join(" or ")}`];
+    patterns === null ? [] : [`${name} ${patterns.map((each) => `"${each}"`).join(" or ")}`];
   const parts = [
     ...(channels === null ? [] : [`channel ${channels.join(" or ")}`]),
     ...(requesters === null ? [] : [`requester ${requesters.join(" or ")}`]),

@@ -1,4 +1,4 @@
-// Which rule the approvals of a run stand under, and what kept the rules before it from fitting.
+// Which rule applies to the approvals of a run, and why the rules before it do not fit.
 
 import type { Approval } from "../../domain/approval.ts";
 import { ruleFor } from "../../domain/policy/choose-rule.ts";
@@ -29,14 +29,14 @@ function explained({ channel, requester, input }: Run, approval: Approval, polic
         ? `   not ${rule.name}: ${conditions(rule, facts, "none")} does not fit`
         : `   perhaps ${rule.name}: ${conditions(rule, facts, "some")} can be read in several ways, and not all fit`,
     ),
-    `   stands under ${chosen.name}: ${people(chosen.approvers)} may decide`,
+    `   ${chosen.name} applies: ${people(chosen.approvers)} may decide`,
     ...(decided === null ? [] : [`   was decided under ${decided.rule} of policy ${decided.version}`]),
   ];
 }
 
 const { when: ALWAYS } = BUILT_IN_RULE;
 
-/** The rule's conditions that match so, by their keys. */
+/** The rule's conditions with this kind of match, by their keys. */
 function conditions({ when }: Rule, facts: Facts, so: Match): string {
   const alone: readonly (readonly [string, When])[] = [
     ["channel", { ...ALWAYS, channels: when.channels }],

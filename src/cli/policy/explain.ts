@@ -15,7 +15,7 @@ export type Explained = { readonly well: boolean; readonly lines: readonly strin
 const no = (...lines: readonly string[]): Explained => ({ well: false, lines });
 const yes = (lines: readonly string[]): Explained => ({ well: true, lines });
 
-/** `what`: a file, or else a run by the service's id. Without a policy file a run stands under the built-in policy. */
+/** `what`: a file, or else a run by the service's id. Without a policy file the built-in policy applies. */
 export async function explain(what: string, file: string | undefined, env: Environment): Promise<Explained> {
   if (existsSync(what)) return underFile(what, (policy) => yes(explainedPolicy(policy)));
   const policyFile = file ?? env["POLICY_FILE"];
@@ -37,7 +37,7 @@ async function ofRun(id: string, policy: Policy, env: Environment): Promise<Expl
   try {
     const run = await readRun(config.value.database, id);
     return run === null
-      ? no(`There is no file and no run «${id}» in the database.`)
+      ? no(`There is no file and no run "${id}" in the database.`)
       : yes(explainedRun(run, policy));
   } catch (error) {
     return no(`The database can't be read: ${error instanceof Error ? error.message : String(error)}`);

@@ -1,17 +1,17 @@
-// What was sent must have been decided: each «sent» rests on a «decided» of the same approval, request, verdict, reason and
-// person, and on a «voted» for each earlier approval that it names; and none of them was taken back or settled before.
+// What was sent must have been decided. Each "sent" entry needs a "decided" entry of the same approval, request, verdict, reason
+// and person, and a "voted" entry for each earlier approval that it names, none of them undone or settled before.
 
 import { isList, isRecord, type Json } from "../json.ts";
 
 type Entry = { readonly [field: string]: Json };
 
 export type Pairs = {
-  /** Entries in their order. False: this one says that something was sent which nobody had decided. */
+  /** Takes entries in their order. False: this entry says that something was sent without a decision. */
   next(seq: number, entry: Entry): boolean;
 };
 
 export function createPairs(): Pairs {
-  // Of each approval: what was given and not taken back, by number.
+  // For each approval: the votes and decisions that still stand, by entry number.
   const given = new Map<string, Map<number, Entry>>();
   return {
     next(seq, entry) {
@@ -51,6 +51,6 @@ function isVote(vote: Entry, sent: Entry, words: ReadonlyMap<number, Entry>): bo
   return same(vote["by"], given["by"]) && same(vote["reason"], given["reason"]);
 }
 
-/** Both come out of the same canonical JSON, so equal values are written alike. */
+/** Both come from canonical JSON, so equal values have equal texts. */
 const same = (one: Json | undefined, other: Json | undefined): boolean =>
   JSON.stringify(one) === JSON.stringify(other);

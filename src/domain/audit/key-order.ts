@@ -1,5 +1,5 @@
-// Which key may sign which entry. A key hands over to the next one in an entry that it signs itself; from then on it signs
-// nothing more. So a key that was stolen and exchanged is worth nothing for what came later.
+// Which key may sign which entry. A key hands over to the next one in an entry that it signs itself, and signs nothing after that.
+// So a retired key that is stolen cannot sign later entries.
 
 import type { ChainedEntry } from "./hash-chain.ts";
 import { isRecord, type Json } from "../json.ts";
@@ -7,15 +7,15 @@ import { isRecord, type Json } from "../json.ts";
 type Entry = { readonly [field: string]: Json };
 
 export type NamedKey = {
-  /** Of ChainedEntry.key. */
+  /** The id, as in ChainedEntry.key. */
   readonly id: string;
-  /** Base64, 32 bytes; the id is taken of it. */
+  /** Base64, 32 bytes; the id is a hash of it. */
   readonly publicKey: string;
 };
 
 export type KeyChange = { readonly from: NamedKey; readonly to: NamedKey };
 
-/** Null: the entry is about something else, or says nothing that can be read. */
+/** Null: the entry is about something else, or cannot be read. */
 export function keyChangeIn(entry: Entry): KeyChange | null {
   const keys = entry["keys"];
   if (entry["what"] !== "key-changed" || keys === undefined || !isRecord(keys)) return null;
@@ -30,7 +30,7 @@ function named(key: Json | undefined): NamedKey | null {
 }
 
 export type KeyOrder = {
-  /** Entries in their order. False: this one is signed by a key whose turn it is not, or hands over what it does not have. */
+  /** Takes entries in their order. False: this entry is signed by a key out of turn, or hands over a key that did not sign it. */
   next(row: Pick<ChainedEntry, "key">, entry: Entry): boolean;
   /** The keys that have signed so far. */
   readonly seen: ReadonlySet<string>;

@@ -1,4 +1,4 @@
-// Is the audit whole? Reads the chain from its first entry on and names the first row that does not fit.
+// Is the audit intact? Reads the chain from its first entry on and names the first faulty row.
 
 import {
   type AuditColumns,
@@ -17,36 +17,36 @@ export type AuditTools = {
   /** SHA-256 of the UTF-8 text, in hex. */
   readonly hash: (text: string) => string;
   readonly signature: (key: string, text: string, signature: string) => "good" | "bad" | "unknown-key";
-  /** Keys that the reader trusts. Each must have signed some of it; which keys may follow it the audit itself says. */
+  /** Keys that the reader trusts. Each must have signed a part of the audit; the audit itself says which keys follow. */
   readonly pinned?: readonly string[];
-  /** The full request kept under this digest. Null: texts are not looked at. */
+  /** The full request stored under this digest. Null: texts are not checked. */
   readonly textOf: ((digest: string) => Promise<string | null>) | null;
 };
 
 export type AuditFault =
-  /** A number is missing, or comes twice. */
+  /** A number is missing or repeated. */
   | "gap"
-  /** The entry, its place or the entry before it is not what was linked. */
+  /** The entry, its place or the previous entry is not what the link covers. */
   | "altered"
   /** The signature is not that of the key it names. */
   | "forged"
-  /** Signed with a key that nobody vouches for. */
+  /** Signed with an unknown key. */
   | "unknown-key"
-  /** Signed with a key whose turn it is not: no entry of the key before hands over to it. */
+  /** Signed with a key out of turn: no entry of the previous key hands over to it. */
   | "key-order"
   /** A key that the reader trusts has signed nothing of it. */
   | "not-pinned"
-  /** Something was sent that nobody had decided so. */
+  /** Something was sent without a matching decision. */
   | "unpaired"
-  /** Rows whose number no entry can have. */
+  /** Rows with an impossible number. */
   | "stray"
-  /** What the row says of its entry is not what the entry says. */
+  /** A column of the row differs from its entry. */
   | "columns"
   | "text-missing"
   | "text-altered"
   /** A witnessed head is newer than the newest entry. */
   | "cut-short"
-  /** A witnessed head names another entry than the one that is there: everything up to it was made anew. */
+  /** A witnessed head differs from the stored entry: everything up to it was rewritten. */
   | "rewritten";
 
 export type AuditVerdict =
@@ -62,12 +62,12 @@ type Progress = {
   previous: ChainedEntry | null;
   entries: number;
   readonly knownTexts: Set<string>;
-  /** Texts that are not there, and the entry that kept each; an entry that tells of an erasure may follow. */
+  /** Missing texts, and the entry that stored each; an entry about an erasure may follow. */
   readonly missingTexts: Map<string, number>;
   redacted: number;
 };
 
-/** Rows in the order of their numbers. `witnesses`: heads kept elsewhere; each must be found in the chain. */
+/** Takes rows in the order of their numbers. `witnesses`: heads kept elsewhere; each must be in the chain. */
 export async function verifyAudit(
   rows: AsyncIterable<ChainedEntry>,
   tools: AuditTools,
@@ -83,14 +83,14 @@ export async function verifyAudit(
   }
   const { entries, redacted, previous } = progress;
   const last = previous?.seq ?? 0;
-  // A key that the reader trusts and that signed nothing of this: it is not the audit that the reader means.
+  // A trusted key signed nothing here, so this is not the audit that the reader means.
   if (entries > 0 && tools.pinned?.some((key) => !keys.seen.has(key)) === true)
     return { ok: false, fault: "not-pinned", seq: last };
   const [erased] = [...progress.missingTexts.values()].toSorted((a, b) => a - b);
   if (erased !== undefined) return { ok: false, fault: "text-missing", seq: erased };
   const missing = heads.missing();
   if (missing === null) return { ok: true, entries, redacted, head: previous };
-  // A link without a number that is nowhere: either it was cut off or everything was written anew.
+  // A link without a number is missing: either the end was cut off or everything was rewritten.
   const fault = (missing.seq ?? last + 1) > last ? "cut-short" : "rewritten";
   return { ok: false, fault, seq: missing.seq ?? last };
 }
@@ -120,7 +120,7 @@ async function nextFault(
   return pairs.next(row.seq, entry) ? textFault({ entry, seq: row.seq }, progress, tools) : "unpaired";
 }
 
-/** Of the row by itself, after the row with this link. */
+/** Checks one row after the row with this link. */
 export function rowFault(
   row: ChainedEntry,
   previous: string,
@@ -133,7 +133,7 @@ export function rowFault(
   return entry === null || !sameColumns(row.columns, columnsOf(entry)) ? "columns" : null;
 }
 
-/** A text may be missing where a later entry says that it was erased; kept again after that, it must be there. */
+/** A text may be missing if a later entry says that it was erased. If it was stored again after that, it must exist. */
 async function textFault(
   { entry, seq }: { readonly entry: AuditJson; readonly seq: number },
   progress: Progress,
@@ -181,7 +181,7 @@ function createHeads(witnesses: readonly KnownHead[]): Heads {
 
 type AuditJson = { readonly [field: string]: Json };
 
-/** Null: it is no record. */
+/** Null: the text is not a JSON record. */
 export function parsedEntry(text: string): AuditJson | null {
   try {
     const entry = JSON.parse(text) as Json;
@@ -191,7 +191,7 @@ export function parsedEntry(text: string): AuditJson | null {
   }
 }
 
-/** What the store keeps apart of an entry. */
+/** The columns that must follow from an entry. */
 export function columnsOf(entry: AuditJson): AuditColumns {
   const text = (value: Json | undefined): string | null => (typeof value === "string" ? value : null);
   const by = entry["by"] ?? null;

@@ -1,5 +1,5 @@
-// Which rule a request falls under: the first that fits. What may be read in several ways falls under every rule that one of its
-// readings falls under, so that no odd form, decoy or further element of a list can find a laxer one.
+// Which rule applies to a request: the first that fits. A request that can be read in several ways must meet every rule that one of
+// its readings fits, so no odd form, decoy or further element of a list can find a laxer rule.
 
 import { type Facts, NO_RULE, type Policy, type Rule } from "./policy.ts";
 import { matcher } from "./match.ts";
@@ -9,7 +9,7 @@ export function ruleFor(policy: Policy, facts: Facts): Rule {
   return combineStrictly(candidates(policy, facts));
 }
 
-/** The rules that perhaps fit before the first that surely fits, and that one; where none does, what nobody may decide. */
+/** The rules that perhaps fit before the first that surely fits, and that one. If none surely fits, `NO_RULE` is the last. */
 export function candidates({ rules }: Policy, facts: Facts): readonly [Rule, ...Rule[]] {
   const match = matcher(facts);
   const perhaps: Rule[] = [];

@@ -1,4 +1,4 @@
-// Does a request meet a rule's conditions? In every way in which it can be read, in some, or in none.
+// Does a request meet a rule's conditions: in every reading, in some, or in none?
 
 import type { Json } from "../json.ts";
 import type { Facts, When } from "./policy.ts";
@@ -7,7 +7,7 @@ import { foldForMatching, foldName, isExactly, mayBe, type Pattern, textOf } fro
 
 export type Match = "every" | "some" | "none";
 
-/** Answers for one request; what is asked again is not read again. */
+/** Answers for one request, and caches what it has read. */
 export type Matcher = (when: When) => Match;
 
 /** All conditions must hold. */
@@ -33,11 +33,11 @@ export function matcher(facts: Facts): Matcher {
 
 type Reading = { readonly value: Scalar; readonly asRead: () => string };
 
-/** Longer values together (characters) are not read: they may be anything, so the strictest of the rules counts. */
+/** Values longer than this together (characters) are not read. They may match any pattern, so the strictest rule applies. */
 const MOST_CHARS = 100_000;
-/** To read a value costs as much as so many characters. */
+/** The cost of reading one value, in characters. */
 const VALUE_CHARS = 50;
-/** `plain`: it stands where it should, in the form in which it should. */
+/** `plain`: the value is at its proper place, in its proper form. */
 type Readings = { readonly plain: boolean; readonly values: readonly Reading[] };
 
 function read(value: Scalar): Reading {
@@ -50,7 +50,7 @@ function readField(content: Json, path: string, fold: FoldName): Readings {
   return { plain: plainValues(content, steps) !== null, values: everyValue(content, steps, fold).map(read) };
 }
 
-/** Also what a record or a list in the place of the action holds. */
+/** Includes the values in a record or a list in the place of the action. */
 function readAction({ action, content }: Facts, fold: FoldName): Readings {
   const values = [...(action === null ? [] : [action]), ...everyValue(content, ["action"], fold)];
   return { plain: action !== null, values: [...new Set(values)].map(read) };
@@ -61,7 +61,7 @@ function all(matches: readonly Match[]): Match {
   return matches.includes("some") ? "some" : "every";
 }
 
-/** Every request has an action and a task: one that cannot be read may be any. */
+/** Every request has an action and a task; an unreadable one may be anything. */
 function given(patterns: readonly Pattern[], readings: Readings): Match {
   return readings.values.length === 0 ? "some" : ofReadings(patterns, readings);
 }

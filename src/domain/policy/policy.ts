@@ -1,21 +1,21 @@
-// The policy as a value. choose-rule.ts says which rule a request falls under, authorization.ts alone what a rule lets whom do.
+// The policy as a value. choose-rule.ts says which rule applies to a request, authorization.ts what a rule lets a person do.
 
 import type { ChannelId, GroupId, UserId } from "../ids.ts";
 import type { Json } from "../json.ts";
 import type { Pattern } from "../text/pattern.ts";
 
 export type Policy = {
-  /** Names the file that was in force; null without a file. */
+  /** Identifies the text of the policy file; null without a file. */
   readonly version: string | null;
-  /** The first that matches counts; where none does, nobody may decide. */
+  /** The first rule that fits applies; if none fits, nobody may decide. */
   readonly rules: readonly Rule[];
   /** Null: everybody who may use Countersign may start runs, in every channel. */
   readonly starters: readonly Starters[] | null;
-  /** Fields of a request that may change under a decision: by name or path with dots. Never `id` or `action`. */
+  /** Fields of a request that may change without making it another one, by name or path with dots. Never `id` or `action`. */
   readonly volatile: readonly string[];
-  /** Where it is said, too, that nobody can approve something. */
+  /** A channel that is also told when nobody can approve something. */
   readonly fallback: ChannelId | null;
-  /** Who may be given the audit of a run, besides the admins of the configuration. Null: nobody. */
+  /** Who may get the audit of a run, besides the admins of the configuration. Null: nobody. */
   readonly auditors: Principals | null;
 };
 
@@ -44,7 +44,7 @@ export function idsNamedIn({ rules, starters, auditors, fallback }: Policy): rea
   return [...people, ...called, ...conditions, ...places, ...(fallback === null ? [] : [fallback])];
 }
 
-/** What has to be asked of Slack to know who is in the circle. */
+/** The groups and channels whose members Slack must tell us. */
 export function groupsAndChannelsOf(principals: Principals): readonly (GroupId | ChannelId)[] {
   return principals === "anyone" ? [] : [...principals.groups, ...principals.channels];
 }
@@ -54,33 +54,33 @@ export type Rule = {
   readonly when: When;
   readonly approvers: Principals;
   readonly selfApproval: boolean;
-  /** The fewest characters of a reason; 0: it may be left out. */
+  /** The smallest number of characters of a reason; 0: it may be left out. */
   readonly reason: { readonly approve: number; readonly deny: number };
   /** How many different people must approve. One denial ends it. */
   readonly needs: number;
-  /** An approval waits so long (ms) before it is sent, and can be taken back until then. */
+  /** How long an approval is held (ms) before it is sent; until then it can be undone. */
   readonly holdMs: number;
   readonly expiry: { readonly afterMs: number; readonly outcome: "nothing" | "deny" } | null;
-  /** What an approval, but no denial, asks for: to have opened the request in full, and to type a word. */
+  /** What an approval requires, but a denial does not: to have opened the request in full, and to type a word. */
   readonly friction: { readonly readFirst: boolean; readonly word: string | null };
-  /** Whom the card calls. Others can decide without being called. */
+  /** Whom the card mentions. Others can decide without a mention. */
   readonly mention: { readonly users: readonly UserId[]; readonly groups: readonly GroupId[] };
 };
 
-/** All that is given must hold; of a list, one. Texts are patterns, as they are written in the file. */
+/** All given conditions must hold; of a list, one item must. Texts are patterns as written in the file. */
 export type When = {
   readonly channels: readonly ChannelId[] | null;
   readonly requesters: readonly UserId[] | null;
   readonly action: readonly string[] | null;
   readonly input: readonly string[] | null;
-  /** By the field's name, or its path with dots, in what the service sent about the approval. A dot of a name is written `\\.`. */
+  /** By a field's name, or its path with dots, in what the service sent about the approval. A dot in a name is written `\\.`. */
   readonly fields: { readonly [path: string]: readonly Pattern[] };
 };
 
-/** Null channels: all. */
+/** `channels` null: all channels. */
 export type Starters = { readonly channels: readonly ChannelId[] | null; readonly who: Principals };
 
-/** What a rule is chosen by. */
+/** The facts that decide which rule applies. */
 export type Facts = {
   readonly channel: ChannelId;
   readonly requester: UserId;
@@ -93,8 +93,8 @@ export type Facts = {
 export type RuleRef = { readonly version: string; readonly rule: string } | null;
 
 /**
- * What an approval keeps of its rule: what is shown and timed by it. When it applies and who may decide is asked of the policy
- * that is in force at that moment, so it is not kept.
+ * What an approval keeps of its rule: the parts that are displayed or that time something. The current policy says when a rule
+ * applies and who may decide, so these parts are not kept.
  */
 export type KeptRule = Omit<Rule, "when" | "approvers">;
 
@@ -102,12 +102,12 @@ export function keptRule({ when: _when, approvers: _approvers, ...kept }: Rule):
   return kept;
 }
 
-/** The rule that an approval stands under, and of which policy. */
+/** The rule that applies to an approval, and the version of its policy. */
 export type AppliedRule = { readonly version: string | null; readonly rule: KeptRule };
 
 const ALWAYS: When = { channels: null, requesters: null, action: null, input: null, fields: {} };
 
-/** DESIGN.md, «Contract»: without a policy file any full member who can see the card may decide, except the requester. */
+/** Without a policy file any full member who can see the card may decide, except the requester. */
 export const BUILT_IN_RULE: Rule = {
   name: "built-in",
   when: ALWAYS,

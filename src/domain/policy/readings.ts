@@ -1,19 +1,18 @@
-// Everything that a part of a request may be read as. A service, and whoever wrote its code, may read `a.b` as a path or as a name,
-// a list as its first element, a record inside a record as the request itself, or `Env` as `env` (Go's decoder does); a policy must
-// not be fooled by any of it.
+// Everything that a part of a request may be read as. The code of a service may read `a.b` as a path or as a name, a list as its
+// first element, or a record inside a record as the request itself. None of this may fool a policy.
 
 import { isList, isRawNumber, isRecord, type Json, type RawNumber } from "../json.ts";
 
 export type Scalar = string | number | RawNumber | boolean;
 
-/** The names of a path; a dot after a backslash belongs to its name. */
+/** The names of a path; a dot after a backslash is part of a name. */
 export function stepsOf(path: string): readonly string[] {
   return path.split(/(?<!\\)\./).map((step) => step.replaceAll("\\.", "."));
 }
 
 /**
- * What stands at the path where it can be read in one way only: record by record, through lists in which every element has it.
- * Null: it does not stand there, or as something else than texts, numbers, true and false.
+ * The values at the path, read in the one plain way: record by record, through lists in which every element has the rest of the path.
+ * Null: there is none, or it is not a text, a number, true or false.
  */
 export function plainValues(content: Json, steps: readonly string[]): readonly Scalar[] | null {
   if (isList(content)) {
@@ -26,11 +25,13 @@ export function plainValues(content: Json, steps: readonly string[]): readonly S
   return inner === undefined ? null : plainValues(inner, rest);
 }
 
-/** What is the same of names that may be taken for each other (`foldName`). */
+/** Gives names that a program may take for each other the same form (`foldName`). */
 export type FoldName = (name: string) => string;
 
-/** Every text, number, true and false at or below the path, wherever in the request the path begins, however it is split and
- * however its names are written. */
+/**
+ * Every text, number, true and false at or below the path, wherever the path begins in the request, however it is split and
+ * however its names are written.
+ */
 export function everyValue(content: Json, steps: readonly string[], fold: FoldName): readonly Scalar[] {
   const found: Scalar[] = [];
   const seek = (value: Json): void => {

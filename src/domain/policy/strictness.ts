@@ -1,8 +1,8 @@
-// Which of two rules asks for more, and what both together ask for.
+// Which of two rules is stricter, and what both together require.
 
 import type { Principals, Rule } from "./policy.ts";
 
-/** Whoever satisfies `a` satisfies `b`, as far as the rules themselves tell: who is in a group is not known here. */
+/** Everything that satisfies `a` satisfies `b`, judged by the rules alone: who is in a group is unknown here. */
 export function isAsStrict(a: Rule, b: Rule): boolean {
   const { friction } = a;
   return (
@@ -19,7 +19,7 @@ export function isAsStrict(a: Rule, b: Rule): boolean {
 
 export const isStricter = (a: Rule, b: Rule): boolean => isAsStrict(a, b) && !isAsStrict(b, a);
 
-/** In words, for the linter: what `b` asks for and `a` does not. Empty where `a` is as strict. */
+/** In words, for the linter: what `b` requires and `a` does not. Empty where `a` is as strict. */
 export function laxerFields(a: Rule, b: Rule): readonly string[] {
   const ways: readonly (readonly [boolean, string])[] = [
     [!isWithin(a.approvers, b.approvers), "who may approve"],
@@ -34,8 +34,8 @@ export function laxerFields(a: Rule, b: Rule): readonly string[] {
 }
 
 /**
- * One rule that asks for all that these ask for: only those decide whom all of them let decide. What another one of them asks for
- * anyway is left out, so that mostly it is one of them.
+ * One rule that requires everything that these rules require: only people whom all of them allow may decide. A rule that another one
+ * of them covers is left out, so the result is usually one of them.
  */
 export function combineStrictly(rules: readonly [Rule, ...Rule[]]): Rule {
   const [first, ...others] = rules.filter(
@@ -72,7 +72,7 @@ function sooner(a: Rule["expiry"], b: Rule["expiry"]): Rule["expiry"] {
   return b.afterMs < a.afterMs ? b : a;
 }
 
-/** Whom both name. Somebody who is named here and in a group there may be missed, and is never let in by mistake. */
+/** The people in both. Somebody who is in one list by id and in the other by a group may be missed, but is never let in by mistake. */
 function shared(a: Principals, b: Principals): Principals {
   if (a === "anyone" || b === "anyone") return a === "anyone" ? b : a;
   return {

@@ -1,24 +1,24 @@
 // Parts of untrusted texts, drawn. A text may be millions of characters long, so it is cut before it is searched for secrets and
-// for what hides: the work follows what is shown. A little more than is shown is searched, so that no cut leaves half a secret.
+// invisible characters: the work is proportional to what is shown. The search covers a little more, so that no cut leaves half a secret.
 
 import { groupDigits } from "./group-digits.ts";
 import { type Drawing, type Veil, veiled, veils } from "./secrets.ts";
 import { allSeen, clip, countedChars } from "./text.ts";
 
-/** `text` as it is shown, and how many characters of the original stand behind it (of a tail: before it). */
+/** `text` as shown, and how many characters of the original follow it (for a tail: precede it). */
 export type Excerpt = { readonly text: string; readonly hidden: number };
 
-/** Within so many characters each shape of a secret is known for what it is. */
+/** Every shape of a secret is recognisable within this many characters. */
 export const CONTEXT_CHARS = 2_048;
-/** A private key in PEM is shorter. */
+/** More characters than a private key in PEM has. */
 const PEM_CHARS = 65_536;
 
-/** The beginning, in at most `max` characters as Slack counts them. The whole where it fits. */
+/** The beginning, in at most `max` characters as Slack counts them; the whole text where it fits. */
 export function head(text: string, max: number, as: Drawing): Excerpt {
   return from(text, 0, max, as);
 }
 
-/** As above, from a place in the text on. */
+/** The same, from a place in the text on. */
 export function from(text: string, place: number, max: number, as: Drawing): Excerpt {
   const base = Math.max(0, place - CONTEXT_CHARS);
   const part = text.slice(base, place + max + CONTEXT_CHARS);
@@ -30,7 +30,7 @@ export function from(text: string, place: number, max: number, as: Drawing): Exc
   });
 }
 
-/** The end. Empty where no place can be told that is not in the middle of a secret. */
+/** The end. Empty where every possible start may be in the middle of a secret. */
 export function tail(text: string, max: number, as: Drawing): Excerpt {
   const near = Math.max(0, text.length - max - CONTEXT_CHARS);
   const { base, first } = as === "open" || near === 0 ? { base: near, first: 0 } : knownFrom(text, near);
@@ -42,14 +42,14 @@ export function tail(text: string, max: number, as: Drawing): Excerpt {
   });
 }
 
-/** Of a word that began before, so much is searched for its beginning (characters). */
+/** How far back the beginning of a word is searched for (characters). */
 const WORD_CHARS = 16_384;
 
-/** Where a search for secrets begins, and how far behind that no secret goes on any more that began before it. */
+/** Where a search for secrets begins, and the distance after that beyond which no secret that began before it continues. */
 function knownFrom(text: string, near: number): { base: number; first: number } {
   const first = firstKnown(text, near);
   if (first < text.length - near) return { base: near, first };
-  // One word to the end: it is searched from its beginning, with what stands before that.
+  // One word reaches to the end: the search begins before that word.
   const furthest = Math.max(0, near - WORD_CHARS);
   let word = near;
   while (word > furthest && !/\s/.test(text.charAt(word - 1))) word -= 1;
@@ -63,7 +63,7 @@ function inPrivateKey(text: string, base: number): boolean {
   return before.lastIndexOf("-----BEGIN ") > before.lastIndexOf("-----END ");
 }
 
-/** How far behind `base` no secret goes on any more that began before it. */
+/** The distance after `base` beyond which no secret that began before it continues. */
 function firstKnown(text: string, base: number): number {
   const begin = inPrivateKey(text, base) ? text.indexOf("-----END ", base + CONTEXT_CHARS) : base;
   if (begin < 0) return text.length - base;
@@ -71,7 +71,7 @@ function firstKnown(text: string, base: number): number {
   return space < 0 ? text.length - base : begin - base + space;
 }
 
-/** Draws fewer and fewer characters until what comes of them fits. */
+/** Draws fewer and fewer characters until the result fits. */
 function fitted(chars: number, max: number, draw: (chars: number) => Excerpt): Excerpt {
   for (let left = chars; ;) {
     const excerpt = draw(left);
@@ -81,7 +81,7 @@ function fitted(chars: number, max: number, draw: (chars: number) => Excerpt): E
   }
 }
 
-/** The place itself, or the end of the secret or of the character that it lies in. */
+/** The place itself, or the end of the secret or character that contains it. */
 export function outside(over: readonly Veil[], part: string, place: number): number {
   const veil = over.find(({ range }) => range[0] < place && place < range[1]);
   if (veil !== undefined) return veil.range[1];
@@ -99,7 +99,7 @@ function drawn(part: string, over: readonly Veil[], start: number, end: number):
 /** Both ends of a text that does not fit, and how many characters are left out between them. */
 export type Ends = { readonly head: string; readonly left: number; readonly tail: string };
 
-/** In less room than this (characters) the tail gets the larger share. */
+/** With less room (characters) the tail gets the larger share. */
 const LITTLE_ROOM = 240;
 const TAIL_SHARE = 0.25;
 const TAIL_SHARE_IN_LITTLE = 0.4;
@@ -116,22 +116,22 @@ export function ends(text: string, max: number, as: Drawing): Ends {
     : { head: whole.text, left: whole.hidden, tail: "" };
 }
 
-/** Whether it fits, and how much is missing where it does not. Slack refuses an empty text. */
+/** The beginning of a text, with how much is missing where it does not fit. Never empty, because Slack refuses an empty text. */
 export function shortened(text: string, max: number, as: Drawing): string {
   const { text: shown, hidden } = head(text, max, as);
   if (hidden > 0) return `${shown}… (${groupDigits(hidden)} more characters)`;
   return shown === "" ? " " : shown;
 }
 
-/** In less (characters) a remark would leave nothing to read. */
+/** With less room (characters) the remark would leave no text to read. */
 const ROOM_TO_COUNT = 30;
 
-/** One line for a title, a notification or a list, fit for a channel; what is cut is counted, because the whole stands elsewhere. */
+/** One line for a title, a notification or a list, masked for a channel. The cut characters are counted, because the whole text stands elsewhere. */
 export function oneLine(text: string, max: number, as: Drawing = "masked"): string {
   return lineExcerpt(text, max, as).text;
 }
 
-/** The same, with how many characters are left out. */
+/** Like `oneLine`, without the remark, but with how many characters are left out. */
 export function lineExcerpt(text: string, max: number, as: Drawing): Excerpt {
   const begun = text.trimStart();
   const part = begun.slice(0, 2 * max + CONTEXT_CHARS);

@@ -1,16 +1,15 @@
-// Letters, marks, spaces and strokes that pass for others. They stay where they are, and each is followed by its number, so that
-// a reader sees that there is something to see. Which script a letter is of comes from the engine's own Unicode data (UTS #39,
-// mixed-script detection); only which letters of other scripts are drawn as Latin ones is listed here, from Unicode's list of
-// intentional confusables.
+// Letters, marks, spaces and strokes that look like others. They stay in place, and each is followed by its number, so that a reader
+// notices them. The script of a letter comes from the engine's own Unicode data (UTS #39, mixed-script detection). Only the letters of
+// other scripts that look like Latin ones are listed here, from Unicode's list of intentional confusables.
 
-/** Scripts that are written beside Latin in one word (UTS #39, «highly restrictive»), and those that nobody takes for Latin. */
+/** Scripts that are written beside Latin in one word (UTS #39, "highly restrictive"), and scripts that do not look like Latin. */
 const PLAIN =
   /[\p{sc=Zyyy}\p{sc=Zinh}\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Bopo}\p{sc=Hang}\p{sc=Arab}\p{sc=Hebr}\p{sc=Thai}\p{sc=Deva}]/u;
 const LATIN = /\p{sc=Latn}/u;
 const NEITHER =
   /(?![\p{sc=Latn}\p{sc=Zyyy}\p{sc=Zinh}\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Bopo}\p{sc=Hang}\p{sc=Arab}\p{sc=Hebr}\p{sc=Thai}\p{sc=Deva}])\p{L}/u;
 const GREEK = /\p{sc=Grek}/u;
-/** Of Cyrillic, Greek and Armenian, in this order: drawn like a Latin letter. By number, so that this file deceives nobody. */
+/** Letters of Cyrillic, Greek and Armenian, in this order, that look like a Latin letter. By number, so that this file does not mislead. */
 const DRAWN_AS_LATIN = new RegExp(
   [
     "[",
@@ -26,7 +25,7 @@ const RARE =
   /[\p{sc=Cher}\p{sc=Lisu}\p{sc=Copt}\p{sc=Dsrt}\p{sc=Goth}\p{sc=Cari}\p{sc=Lyci}\p{sc=Ital}\p{sc=Osge}]/u;
 
 const OWN_MARK = String.raw`⟨U\+[0-9A-F]{4,6}⟩`;
-/** What stands between is no end of a word: our own marks, and what nobody sees. */
+/** Characters that do not end a word: our own marks, and invisible characters. */
 const WORD = new RegExp(
   String.raw`(?:[\p{L}\p{M}\p{N}\p{Cf}_\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}\u{2800}\u{1D159}]|(?![\t\n])\p{Cc}|${OWN_MARK})+`,
   "gu",
@@ -34,12 +33,12 @@ const WORD = new RegExp(
 const PARTS = new RegExp(String.raw`${OWN_MARK}|\p{L}\p{M}*|[^]`, "gu");
 const LETTER = /^\p{L}/u;
 
-/** Written so that ASCII is read: fullwidth and mathematical letters, ligatures, Roman numerals, the Kelvin sign. */
+/** Characters that read as ASCII: fullwidth and mathematical letters, ligatures, Roman numerals, the Kelvin sign. */
 const DRESSED = /(?![ªº])[\p{L}\p{Nd}\p{Nl}]/u;
-/** Strokes, dots and colons that pass for those of a path or an address. */
+/** Strokes, dots and colons that look like those of a path or an address. */
 const STROKE =
   /(?<=[\w.~/-])[\u{2044}\u{2215}\u{29F8}\u{2571}\u{A789}\u{2024}\u{FF0F}\u{FF0E}\u{FF1A}](?=[A-Za-z.~/_-])/gu;
-/** Spaces that are none for a shell. Between ASCII only: typography uses them before punctuation and in numbers. */
+/** Spaces that a shell does not treat as spaces. Only between ASCII: typography uses them before punctuation and in numbers. */
 const SPACE =
   /(?<=[!-~])[\u{A0}\u{1680}\u{2000}-\u{200A}\u{202F}\u{205F}\u{3000}](?=[!-~])(?![!?:;%])(?!(?<=\d.)\d)/gu;
 /** Marks that strike a letter through, and a fifth mark on one letter. */
@@ -50,7 +49,7 @@ export function numbered(char: string): string {
   return `⟨U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
 }
 
-/** Doing it twice changes nothing more. */
+/** Idempotent. */
 export function markHomoglyphs(text: string): string {
   if (ASCII_ONLY.test(text)) return text;
   const suspect = suspectScripts(text);
@@ -68,17 +67,17 @@ const script = (name: string): Script => ({
 });
 const FOREIGN: readonly Script[] = [script("Cyrl"), script("Grek"), script("Armn")];
 
-/** The scripts of whose letters the whole text holds none but those that look Latin. */
+/** The scripts of which the whole text holds only letters that look Latin. */
 function suspectScripts(text: string): readonly Script[] {
   return FOREIGN.filter(({ any, honest }) => any.test(text) && !honest.test(text));
 }
 
 const isOf = (text: string, scripts: readonly Script[]): boolean => scripts.some(({ any }) => any.test(text));
 
-/** To normalize a run of marks takes time in the square of its length. Unicode's stream-safe format (UAX #15) ends it at 30. */
+/** Normalizing a run of marks takes quadratic time. Unicode's stream-safe format (UAX #15) limits it to 30. */
 const MANY_MARKS = /\p{M}{31}/u;
 
-/** Most words of any language need no look at each letter. */
+/** A fast path: most words of any language need no check of each letter. */
 function isPlain(word: string, suspect: readonly Script[]): boolean {
   if (ASCII_ONLY.test(word)) return true;
   if (RARE.test(word) || isOf(word, suspect)) return false;
@@ -98,7 +97,7 @@ function wordMarked(word: string, suspect: readonly Script[]): string {
     .join("");
 }
 
-/** Its own mark is among those that follow it at once. */
+/** Its own mark follows it already. */
 function hasMark(parts: readonly string[], at: number): boolean {
   const own = numbered(parts[at] ?? "");
   for (let next = at + 1; IS_MARK.test(parts[next] ?? ""); next += 1) if (parts[next] === own) return true;
@@ -106,12 +105,12 @@ function hasMark(parts: readonly string[], at: number): boolean {
 }
 const IS_MARK = new RegExp(String.raw`^(?:${OWN_MARK}|\p{M})$`, "u");
 
-/** In a word of several scripts: which letters are not of the one that most are of, Latin where there are as many. */
+/** In a word of several scripts: the letters outside the most frequent script (Latin in a tie). */
 function foreignIn(letters: readonly string[]): (letter: string) => boolean {
   const others = letters.filter((letter) => !PLAIN.test(first(letter)) && !LATIN.test(first(letter)));
   const latin = letters.filter((letter) => LATIN.test(first(letter))).length;
   if (others.length === 0 || latin === 0) return () => false;
-  // «Δt» and «kΩ» are honest: nobody takes these for Latin letters.
+  // "Δt" and "kΩ" are honest: these do not look like Latin letters.
   if (others.every((letter) => GREEK.test(first(letter)) && !DRAWN_AS_LATIN.test(letter))) return () => false;
   const fewer = new Set(others);
   return others.length > latin ? (letter) => LATIN.test(first(letter)) : (letter) => fewer.has(letter);

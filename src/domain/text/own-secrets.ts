@@ -1,21 +1,21 @@
-// Countersign's own secrets: its keys and tokens. They are told once at the start and found in every text by their value and by
-// their common encodings: percent-encoded, escaped as in JSON, in hex, in base64 at each of its three offsets.
+// Countersign's own secrets: its keys and tokens. They are registered once at the start, and found in every text by value and by common
+// encodings: percent-encoded, escaped as in JSON, in hex, in base64 at each of its three offsets.
 
 export type Range = readonly [start: number, end: number];
 
-/** Characters. A shorter value is an ordinary word: masking it would hide what people decide about. */
+/** Characters. A shorter value may be an ordinary word; masking it would hide what people decide about. */
 const MIN_SECRET_CHARS = 8;
 
 const known = new Set<string>();
 let wanted: readonly string[] = [];
 
-/** One process has one set of secrets, so they are kept here and not handed to each drawing. */
+/** One process has one set of secrets, so they are kept here instead of being passed to each drawing. */
 export function keepSecrets(values: readonly string[]): void {
   for (const value of values) if (value.length >= MIN_SECRET_CHARS) known.add(value);
   wanted = formsOf([...known]);
 }
 
-/** Where a text holds one of them. */
+/** Stands where a text held one of them. */
 export const ownRanges = (text: string): Range[] => rangesOf(text, wanted);
 
 export const OWN_MARK = "⟨secret of Countersign masked⟩";
@@ -53,14 +53,14 @@ const ESCAPES = /[%\\]/;
 /** A text inside texts has more than one backslash. */
 const ESCAPE = /%([0-9A-Fa-f]{2})|\\+(?:u00([0-9A-Fa-f]{2})|x([0-9A-Fa-f]{2}))?/g;
 
-/** Of an escape: the character it stands for. A backslash is dropped, since each level of JSON doubles it. */
+/** The character that an escape stands for. A backslash is dropped, since each level of JSON doubles it. */
 function unescape(_whole: string, percent?: string, json?: string, hex?: string): string {
   const code = Number.parseInt(percent ?? json ?? hex ?? "5c", 16);
   return code === BACKSLASH ? "" : String.fromCharCode(code);
 }
 const BACKSLASH = 0x5c;
 
-/** For each character of the unescaped text, and for its end: where it begins in the text itself. */
+/** For each character of the unescaped text, and for its end: its position in the original text. */
 function origins(text: string, length: number): Uint32Array {
   const from = new Uint32Array(length + 1);
   let [at, ahead] = [0, 0];
@@ -84,7 +84,7 @@ function decoded(value: string): Uint8Array[] {
 const hexOf = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-/** What base64 makes of the bytes whatever stands before and after them. */
+/** The part of the base64 text that does not depend on the bytes before and after. */
 function base64Cores(bytes: Uint8Array): string[] {
   return [0, 1, 2].map((offset) => {
     const padded = new Uint8Array(offset + bytes.length);

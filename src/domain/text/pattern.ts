@@ -1,34 +1,33 @@
-// Patterns of a policy: the whole text, with * for any text. No regular expressions: the texts are a stranger's, and some
+// Patterns of a policy: the whole text, with * for any text. No regular expressions, because the texts are untrusted and some
 // expressions take forever on some texts.
 
 import { numberText } from "../json.ts";
 import type { Scalar } from "../policy/readings.ts";
 import { unseenRemoved } from "./text.ts";
 
-/** As the policy has it. Only a text holds stars. */
+/** As written in the policy. Only a text can hold stars. */
 export type Pattern = string | number | boolean;
 
-/** To normalize a run of marks takes time in the square of its length. Unicode's stream-safe format (UAX #15) ends it at 30. */
+/** Normalizing a run of marks takes quadratic time. Unicode's stream-safe format (UAX #15) limits it to 30. */
 const MORE_MARKS = /(\p{M}{30})\p{M}+/gu;
 
-/** What two texts have in common that a reader takes for the same: without invisible characters, whatever the case, form and spaces. */
+/** The same for all texts that a reader may take for one another: ignores invisible characters, case, Unicode form and spaces. */
 export function foldForMatching(text: string): string {
   const form = text.replace(MORE_MARKS, "$1").normalize("NFKC");
   return unseenRemoved(form).toLowerCase().replace(/\s+/g, " ").trim();
 }
 
-/** No program takes a longer name (characters) for a short one. */
+/** Longer names (characters) are compared as they are. */
 const MAX_NAME_CHARS = 1_000;
 
-/** What field names have in common that some program takes for the same: whatever the case, form, separators and invisible
- * characters. */
+/** The same for all field names that some program takes for each other: it ignores case, form, separators and invisible characters. */
 export function foldName(name: string): string {
   if (/^[a-z0-9]*$/.test(name) || name.length > MAX_NAME_CHARS) return name;
   const folded = foldForMatching(foldForMatching(name).toUpperCase()).replace(/[^\p{L}\p{N}]+/gu, "");
   return folded === "" ? name : folded;
 }
 
-/** Both are folded. Takes time in proportion to the sum of the two lengths. */
+/** Both are folded. Takes time proportional to the sum of the two lengths. */
 export function matchesPattern(pattern: string, text: string): boolean {
   const parts = pattern.split("*");
   const [first = "", last = ""] = [parts[0], parts.at(-1)];
@@ -46,7 +45,7 @@ export function matchesPattern(pattern: string, text: string): boolean {
   return true;
 }
 
-/** Where the part stands first between `from` and `end`; -1: nowhere. Knuth, Morris and Pratt: no character is read twice. */
+/** The first position of the part between `from` and `end`, or -1. Knuth, Morris and Pratt: takes linear time. */
 function find(part: string, text: string, from: number, end: number): number {
   const back = bordersOf(part);
   let matched = 0;
@@ -59,7 +58,7 @@ function find(part: string, text: string, from: number, end: number): number {
   return -1;
 }
 
-/** For each beginning of the part: how long the longest other beginning is that it ends with. */
+/** For each prefix of the part: the length of its longest proper prefix that is also its suffix. */
 function bordersOf(part: string): readonly number[] {
   const borders = [0];
   let matched = 0;
@@ -72,14 +71,14 @@ function bordersOf(part: string): readonly number[] {
   return borders;
 }
 
-/** The very same text or value, letter by letter and of the same type. A pattern of stars alone is any value. */
+/** The same text or value, letter by letter and of the same type. A pattern of stars alone matches any value. */
 export function isExactly(pattern: Pattern, value: Scalar): boolean {
   if (typeof pattern !== "string")
     return typeof value === "string" ? false : textOf(value) === String(pattern);
   return /^\*+$/.test(pattern) || (typeof value === "string" && matchesPattern(pattern, value));
 }
 
-/** What somebody or some program could take for it. `asRead`: the value's text, folded. */
+/** Whether a person or a program could take the value for it. `asRead`: the value's text, folded. */
 export function mayBe(pattern: Pattern, asRead: string): boolean {
   const wanted = foldForMatching(String(pattern));
   return (

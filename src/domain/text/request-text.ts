@@ -7,25 +7,25 @@ import { type Drawing, fieldVeils, secretsUnder, veiled, veils } from "./secrets
 import { allSeen, channelText, countedChars, visible } from "./text.ts";
 
 export type RequestParts = {
-  /** Null: the service did not say what is asked. */
+  /** Null: the service did not say what the action is. */
   readonly action: string | null;
   readonly fields: readonly Field[];
 };
 
-/** The name stands on one line, so that it can pass for nothing but a name. */
+/** The name is kept on one line, so that it cannot pass for anything else. */
 export type Field = { readonly name: string; readonly text: string };
 
-/** Up to here the card itself holds the whole request (characters, made visible). */
+/** Up to this length the card itself holds the whole request (characters, made visible). */
 export const CARD_HOLDS_CHARS = 2_400;
-/** Up to here the modal does: 250 kB is Slack's limit for a view, and a character takes up to four bytes. */
+/** Up to this length the modal does: Slack's limit for a view is 250 kB, and a character takes up to four bytes. */
 export const MODAL_HOLDS_CHARS = 50_000;
 
-/** Said elsewhere on the card, so not repeated as a field. */
+/** Shown elsewhere on the card, so not repeated as a field. */
 const SHOWN_APART = new Set(["id", "action"]);
 
 export type Told = Pick<Request, "action" | "content" | "volatile">;
 
-/** As the service sent it: nothing made visible, nothing masked. */
+/** As the service sent it: not made visible, not masked. */
 export function sentParts({ action, content }: Told): RequestParts {
   if (!isRecord(content)) {
     const fields = typeof content === "string" ? [] : [{ name: "sent", text: written(content) }];
@@ -42,7 +42,7 @@ export function sentParts({ action, content }: Told): RequestParts {
 
 const written = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
 
-/** Which fields may change under a decision, in our own words; null: none. */
+/** The fields that may change without notice, in our own words; null: none. */
 export function volatileField({ volatile = [] }: Pick<Told, "volatile">): Field | null {
   if (volatile.length === 0) return null;
   const text = `${volatile.map(visible).join(", ")} (as first seen; not part of what is decided)`;
@@ -50,8 +50,8 @@ export function volatileField({ volatile = [] }: Pick<Told, "volatile">): Field 
 }
 
 /**
- * The whole of it, drawn: `open` as it is, for whoever decides; `masked` for a channel, with secrets of well-known shapes masked.
- * Invisible characters and look-alikes are made visible either way. Takes as long as the request is.
+ * The whole request, drawn: `open` for the person who decides; `masked` for a channel, with secrets of well-known shapes masked.
+ * Both make invisible characters and look-alikes visible. Takes time in proportion to the length of the request.
  */
 export function requestParts(request: Told, as: Drawing): RequestParts {
   const { action, fields } = sentParts(request);
@@ -71,7 +71,7 @@ function fieldText(name: string, text: string, as: Drawing): string {
   return allSeen(veiled(text, as === "open" ? veils(text, as) : fieldVeils(name, text)));
 }
 
-/** A name on one line: its ends of lines are written by their numbers. */
+/** A name on one line: line breaks are shown by their numbers. */
 export function nameText(name: string, as: Drawing): string {
   if (name === "") return "(no name)";
   return onOneLine(as === "open" ? visible(name) : channelText(name));
@@ -103,7 +103,7 @@ export function requestText(request: Told, as: Drawing): string {
   return fields.length === 0 ? first : `${first}\n\n${fieldsText(fields)}`;
 }
 
-/** In the order of the fields. Takes as long as the request is. */
+/** In the order of the fields. Takes time in proportion to the length of the request. */
 export function secretsIn(request: Told): readonly string[] {
   const { action, fields } = sentParts(request);
   const text = action ?? "";
@@ -114,15 +114,15 @@ export function secretsIn(request: Told): readonly string[] {
   ];
 }
 
-/** Of all that is decided on: the request, and the run's own fields. */
+/** Length of everything that is decided on: the request and the run's own fields. */
 export function shownChars({ chars, contextChars = 0 }: Pick<Request, "chars" | "contextChars">): number {
   return chars + contextChars;
 }
 
-/** What is drawn is at least half as long as what was sent: carriage returns before newlines go, and nothing else. */
+/** The drawn text is at least half as long as the sent one, because only carriage returns before newlines are dropped. */
 const MOST_SENT_PER_CHAR = 2;
 
-/** How long it is when it is written out (characters as Slack counts them). Of one that needs a file: at least so long. */
+/** The length when written out (characters as Slack counts them); for a request that needs a file, a lower bound. */
 export function requestChars(request: Told): number {
   const { action, fields } = sentParts(request);
   const sent = fields.reduce((sum, { name, text }) => sum + name.length + text.length, (action ?? "").length);
@@ -130,7 +130,7 @@ export function requestChars(request: Told): number {
   return countedChars(requestText(request, "open"));
 }
 
-/** Too long even for a modal: it is attached to the thread as a file before anybody can decide. */
+/** Too long even for a modal, so it is attached to the thread as a file before anybody can decide. */
 export function needsFile(request: Request): boolean {
   return shownChars(request) > MODAL_HOLDS_CHARS;
 }

@@ -1,12 +1,12 @@
-// Where a text holds a secret of a well-known shape. Each pattern takes time in proportion to the text: it fails within a few
-// characters of where it began, or it takes in all that it read. So no upper bound on a length is needed, and none is a gap.
+// Finds secrets of well-known shapes in a text. Each pattern takes time proportional to the text: it fails within a few characters of
+// its start, or it matches everything that it read. So the patterns need no upper bound on a length, which would be a gap.
 // Sources: the issuers' documents, and gitleaks' rules.
 
 import type { Range } from "./own-secrets.ts";
 
 /** Each with one group, the secret itself. */
 const SHAPES: readonly RegExp[] = [
-  // PEM; what has no end is masked to the end of the text. In JSON its lines end in \n.
+  // PEM; a key without an end is masked to the end of the text. In JSON its lines end in \n.
   /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----([^]+?)(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g,
   /\b(?:AKIA|ASIA|ABIA|ACCA)([A-Z2-7]{16})\b/g, // AWS
   /\bgh[pousr]_([A-Za-z0-9]{20,})/g, // GitHub
@@ -32,20 +32,20 @@ const SHAPES: readonly RegExp[] = [
   /\bAuthorization["']?:\s{0,4}["']?Basic\s{1,4}([\w+/]{8,}=*)/gi,
   // In an address: user:password@host
   /(?<=[a-z0-9+.-]{2}):\/\/[^\s:/@?#<>|"'⟨⟩]{0,256}:([^\s:/@?#<>|"'⟨⟩]{3,512})@/gi,
-  // A name that says so, and what is set to it; in a text inside JSON the quotes stand behind strokes.
+  // A telling name and its value; in a text inside JSON the quotes follow backslashes.
   /(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|signing[_-]?key|auth[_-]?key)\\?["']?\s{0,4}=\s{0,4}\\?["']?(?!⟨[\d,]{1,15} characters masked⟩)([^\s"'&;,\\]{6,})/gi,
   /(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)\\?["']\s{0,4}:\s{0,4}\\?["'](?!⟨[\d,]{1,15} characters masked⟩)([^"'\\]{6,})/gi,
 ];
 
 /** OpenAI, Anthropic: words in English have no digit. */
 const SK = /\bsk-(?:ant-|proj-|svcacct-|admin-)?([\w-]{20,})/g;
-/** JSON web token: three parts. A text that ends in the middle of one is taken for one. */
+/** JSON web token: three parts. A text that ends in the middle of one counts as one. */
 const JWT = /\beyJ([\w.-]{26,})/g;
 
-/** What is masked already. */
+/** Text that is masked already. */
 const MASK = /^⟨[\d,]{1,15} characters masked⟩$/;
 
-/** Most texts hold none of this, and need no look for each shape. */
+/** A fast path: most texts hold none of this and need no search for each shape. */
 const HINT =
   /PRIVATE KEY|A(?:KIA|SIA|BIA|CCA)|gh[pousr]_|github_pat_|gl[a-z]{2,5}-|xox[a-z]-|xapp-|hooks\.slack|[srp]k_|whsec_|sk-|AIza|ya29\.|npm_|pypi-|SG\.|SK[0-9a-f]|dop_v1_|hv[sbr]\.|shp[a-z]{1,2}_|hf_|AGE-SECRET|eyJ|key|bearer|basic|:\/\/|pass|secret|token/i;
 

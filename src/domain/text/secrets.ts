@@ -1,5 +1,5 @@
-// Secrets are masked. In a channel everybody reads what an agent writes, so secrets of well-known shapes are masked there, and
-// whoever decides sees them in the form. Countersign's own are masked everywhere. What is masked is never less than the secret.
+// Masks secrets. In a channel everybody reads what an agent writes, so secrets of well-known shapes are masked there; the person who
+// decides sees them in the form. Countersign's own secrets are masked everywhere. A mask always covers the whole secret.
 
 import { groupDigits } from "./group-digits.ts";
 import { OWN_MARK, ownRanges, type Range } from "./own-secrets.ts";
@@ -7,16 +7,16 @@ import { secretRanges, united } from "./secret-shapes.ts";
 
 export type Masked = { readonly text: string; readonly secrets: readonly string[] };
 
-/** `open` for whoever decides; `masked` for a channel. */
+/** `open` for the person who decides; `masked` for a channel. */
 export type Drawing = "open" | "masked";
 
-/** A part of the text that must not be shown. Of our own secrets nobody is shown the value, so they are not listed either. */
+/** A part of the text that must not be shown. Our own secrets are shown to nobody, so they are not listed either. */
 export type Veil = { readonly range: Range; readonly own: boolean };
 
-/** A field of this name holds nothing else. */
+/** A field with such a name holds only a secret. */
 const SECRET_NAME =
   /(?:^|[_-])(?:password|passwd|passphrase|secret|token|api[_-]?key|apikey|access[_-]?key|private[_-]?key|signing[_-]?key|credentials?)$/i;
-/** Shorter ones are words. */
+/** Shorter values are words. */
 const MIN_FIELD_CHARS = 6;
 const MAX_NAME_CHARS = 200;
 

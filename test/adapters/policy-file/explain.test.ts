@@ -27,9 +27,9 @@ test("every rule of the example in docs/policy.md is told in sentences", async (
     "2 different people must approve",
     "An approval is held for 30 s",
     "After 4 h it is denied",
-    "must type «production»",
-    "The card calls U0BEN.",
-    "What no rule fits, nobody may decide.",
+    'must type "production"',
+    "The card mentions U0BEN.",
+    "If no rule fits, nobody may decide.",
   ])
     expect(text).toContain(each);
 });
@@ -46,7 +46,7 @@ test("a stored run's approvals are told with their rule, while a bot has the dat
   const { well, lines } = await explain(runId(run) ?? "", undefined, env);
   expect(well).toBe(true);
   expect(lines.join("\n")).toContain("not elsewhere: channel, action does not fit");
-  expect(lines.join("\n")).toContain("stands under two: U0BEN, U0CAT may decide");
+  expect(lines.join("\n")).toContain("two applies: U0BEN, U0CAT may decide");
   expect(await explain("run_nobody_knows", undefined, env)).toMatchObject({ well: false });
 });
 

@@ -36,7 +36,7 @@ async function serve(behind: RequestListener) {
     now: () => clock.now,
     seen: aCache(),
     rejectedRequests: () => undefined,
-    behind,
+    next: behind,
   });
   const server = createServer(verifier).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));

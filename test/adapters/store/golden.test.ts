@@ -20,7 +20,7 @@ import { homeView } from "#src/adapters/slack/blocks/home-view.ts";
 import { notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
 import { privateNotice } from "#src/adapters/slack/blocks/private-notice.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
-import type { Finding, FormTicket, Store } from "#src/ports.ts";
+import type { Finding, FormTicket, Store } from "#src/ports/store.ts";
 import { acceptBlocks, acceptView } from "#sandbox/slack/rules-surface.ts";
 import { CHANNEL, NOON } from "../../make/run.ts";
 import { wire } from "../slack/blocks/oracle.ts";

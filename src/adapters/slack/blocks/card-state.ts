@@ -4,7 +4,7 @@
 import {
   answeredBefore,
   type Approval,
-  type ClosedBecause,
+  type ClosedCause,
   type Decision,
   type Delivery,
 } from "../../../domain/approval.ts";
@@ -208,7 +208,7 @@ function unconfirmedWords(
   }
 }
 
-export function closedWords(cause: ClosedBecause): string {
+export function closedWords(cause: ClosedCause): string {
   switch (cause) {
     case "no-longer-listed":
       return "The service no longer lists it. It may have been withdrawn, or resolved outside Countersign.";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Approval, ClosedBecause, Decision, Delivery, PastDecision } from "#src/domain/approval.ts";
+import type { Approval, ClosedCause, Decision, Delivery, PastDecision } from "#src/domain/approval.ts";
 import { RunId } from "#src/domain/ids.ts";
 import type { Upload } from "#src/domain/posted-message.ts";
 import { MODAL_HOLDS_CHARS } from "#src/domain/text/request-text.ts";
@@ -35,7 +35,7 @@ const decided = (
   reason = "Checked the plan",
 ): Approval => ({ ...pending, state: { type: "decided", decision: decision(verdict, reason), delivery } });
 
-const closed = (because: ClosedBecause): Approval => ({
+const closed = (because: ClosedCause): Approval => ({
   ...pending,
   state: { type: "closed", cause: because, at: NOON },
 });
