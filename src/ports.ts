@@ -177,7 +177,8 @@ export type Store = AuditLog & {
   ): Promise<{ readonly run: RunKey; readonly approval: ApprovalId; readonly version: number } | null>;
   saveForm(ticket: FormTicket, audit?: readonly AuditEntry[]): Promise<void>;
   /** One that was changed is none. */
-  form(nonce: Nonce): Promise<FormTicket | null>;
+  /** "changed": somebody changed it outside Countersign. */
+  form(nonce: Nonce): Promise<FormTicket | "changed" | null>;
   /** One listener, which hears at once what was found before. What it hears of is not believed: see each method. */
   hearTampering(listener: (finding: Finding) => void): void;
   /** Newest first. */

@@ -15,8 +15,10 @@ export const FAULT_WORDS: Readonly<Record<AuditFault, string>> = {
   unpaired: "something was sent that no entry decides so. The database was changed before it was sent.",
   stray: "there are rows whose numbers no entry can have. They were put in.",
   columns: "what the table says of it is not what the entry says. The table was changed.",
-  "text-missing": "the full request it is about was removed.",
-  "text-altered": "the full request it is about was changed.",
+  "text-missing":
+    "a text that it names by its digest was removed: a request, a task, a policy or a configuration.",
+  "text-altered":
+    "a text that it names by its digest was changed: a request, a task, a policy or a configuration.",
   "cut-short": "a witnessed head is not in the audit. The newest entries were cut off.",
   rewritten: "a witnessed head is another than the one there. The audit was written anew.",
 };

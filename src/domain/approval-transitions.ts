@@ -11,6 +11,7 @@ import {
 } from "./approval.ts";
 import type { Context } from "./context.ts";
 import type { ApprovalId, Nonce, UserId } from "./ids.ts";
+import { canonicalJson } from "./json.ts";
 import type { Rule } from "./policy/policy.ts";
 import { err, ok, type Result } from "./result.ts";
 import type { VoteValidity } from "./vote-validity.ts";
@@ -54,14 +55,16 @@ export function reopen(
     cause: "request-changed",
     words: "",
   }));
-  const { audited: _ofItsEarlierEnd, ...rest } = approval;
+  const { audited: _ofItsEarlierEnd, onlyContextChanged, ...rest } = approval;
   const same = request.digest === approval.request.digest;
+  const around = same ? onlyContextChanged === true : onlyContextDiffers(approval.request, request);
   const version = approval.version + 1;
   return {
     ...rest,
     request,
     version,
     requestVersion: same ? approval.requestVersion : version,
+    ...(around ? { onlyContextChanged: true } : {}),
     nonce,
     state: { type: "pending" },
     unlisted: null,
@@ -69,6 +72,11 @@ export function reopen(
     readers: same ? approval.readers : [],
     past: [...approval.past, ...given, ...(past === null ? [] : votesBehind(past))],
   };
+}
+
+function onlyContextDiffers(was: Request, is: Request): boolean {
+  if (was.context === is.context || was.chars !== is.chars) return false;
+  return canonicalJson(was.content) === canonicalJson(is.content);
 }
 
 /** A decision that rests on several approvals gives way as all of them, the last one last. */

@@ -64,8 +64,13 @@ export type Request = {
   readonly chars: number;
 };
 
-/** What a 2xx said that means neither yes nor no, in the service's words (untrusted). Left out: the answer was lost. */
-type Answered = { readonly answered?: string };
+/** Both left out: the answer was lost. */
+type Answered = {
+  /** What a 2xx said that means neither yes nor no, in the service's words (untrusted). */
+  readonly answered?: string;
+  /** The HTTP status of an error that does not say whether the decision was applied, such as 503. */
+  readonly failedWith?: number;
+};
 
 export type Delivery =
   /** Committed, and sent at `sendAt` (monotonic) unless it is taken back or denied before. People read `until` (wall time). */
@@ -89,6 +94,8 @@ export type Delivery =
       readonly why: string;
       /** It could be sent, and we will not for now. */
       readonly heldBack?: true;
+      /** It was never sent: what must hold before that could not be found out. */
+      readonly notSent?: true;
     } & Answered)
   /** No clear answer came, known at `since` (monotonic); the service is asked whether the approval is still pending. */
   | ({
@@ -166,6 +173,8 @@ export type Approval = {
   readonly nonce: Nonce;
   /** The first version of the card that shows this request. */
   readonly requestVersion: number;
+  /** With that version only the run's own fields changed, which the card does not show. */
+  readonly onlyContextChanged?: true;
   readonly state: ApprovalState;
   readonly past: readonly PastDecision[];
   /** The newest look at the service did not list it; «in-doubt»: or as something that cannot be read. Null: it did, or it is settled. */
@@ -214,7 +223,12 @@ export function isSettled(approval: Approval): boolean {
 
 /** For the next delivery of the same decision. */
 export function answeredBefore(delivery: Delivery): Answered {
-  return "answered" in delivery && delivery.answered !== undefined ? { answered: delivery.answered } : {};
+  return {
+    ...("answered" in delivery && delivery.answered !== undefined ? { answered: delivery.answered } : {}),
+    ...("failedWith" in delivery && delivery.failedWith !== undefined
+      ? { failedWith: delivery.failedWith }
+      : {}),
+  };
 }
 
 /** Nothing more will come of it. */

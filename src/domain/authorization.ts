@@ -51,6 +51,8 @@ export type Refusal =
   | { readonly type: "changed"; readonly was: Request | null; readonly now: Request }
   /** A button or a modal that we do not know, or that belongs to someone or somewhere else. */
   | { readonly type: "unknown" }
+  /** Somebody changed what is stored of the form. */
+  | { readonly type: "form-changed" }
   /** A card that Slack shows, but has not confirmed to us yet. */
   | { readonly type: "being-posted" }
   /** `verdict` is left out for a denial. */

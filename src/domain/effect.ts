@@ -68,6 +68,8 @@ export type Outcome =
       readonly afterMs: number | null;
       readonly why: string;
       readonly heldBack?: true;
+      /** Of a decision: no byte of it left in this try. */
+      readonly notSent?: true;
     })
   /** A decision that the audit does not bear out: it must not be sent at all. */
   | { readonly type: "unproven"; readonly why: string }
@@ -80,6 +82,8 @@ export type Outcome =
       readonly afterMs?: number | null;
       /** In the service's own words. Untrusted text, for people only. */
       readonly answered?: string;
+      /** The HTTP status, where it is an error. */
+      readonly failedWith?: number;
     });
 
 /** A stable word for the log. The words beside it are for people: the service's own may repeat a request. */

@@ -112,7 +112,7 @@ function tampering({ seq, link, entry }: KeptEntry): Message {
         span("Find out who writes the database. "),
         span("npm run audit -- verify", { code: true }),
         span(
-          " tells what is not as it was written; compare it with a backup and with the heads in this channel.",
+          " tells what is not as it was written; compare it with a backup and with heads that stand outside the database: on cards, in receipts and in the audit channel.",
         ),
       ),
       line(
