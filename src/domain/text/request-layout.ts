@@ -32,6 +32,7 @@ const AROUND_CHARS = 3;
 const NAMES_SHARE = 0.25;
 
 /** Fields of these names say what is done and to what. Where not all fit, they come first. */
+const NAME_CHARS = 40;
 const TELLING = new Set(
   `action actions command commands cmd args arguments argv script code sql query statement query_string operation op
   method tool function name risk risk_level severity target targets resource host hosts path file url environment env
@@ -45,10 +46,12 @@ function plainName(name: string): string {
   return name.replace(/[_-]/g, "").toLowerCase();
 }
 
+const isTelling = ({ name }: Field): boolean => name.length <= NAME_CHARS && TELLING.has(plainName(name));
+
 export type ShownText = Ends & { readonly name: string; readonly inline: boolean; readonly secrets: number };
 
 export type FieldLayout = {
-  /** The short ones first. */
+  /** Those that tell the most first, then the short ones. */
   readonly shown: readonly ShownText[];
   /** Of fields that are not shown: their names, as far as they fit. */
   readonly named: readonly string[];
@@ -109,8 +112,8 @@ function allFit(fields: readonly Field[], { most }: Room, as: Drawing): boolean 
 
 /** As many as fit: by their names first, then by turns a long one and a short one, so that neither kind crowds the other out. */
 function mostTelling(fields: readonly Field[], { most }: Room, as: Drawing): readonly Field[] {
-  const telling = fields.filter(({ name }) => TELLING.has(plainName(name)));
-  const others = fields.filter(({ name }) => !TELLING.has(plainName(name)));
+  const telling = fields.filter(isTelling);
+  const others = fields.filter((field) => !isTelling(field));
   const chosen: Field[] = [];
   let left = most * (1 - NAMES_SHARE);
   for (const field of [...byTurns(telling), ...byTurns(others)]) {
@@ -132,14 +135,17 @@ function* byTurns(fields: readonly Field[]): Generator<Field> {
 /** The shortest first; what one does not need is shared by the others. Each gets its least, so that none is left out. */
 function shared(fields: readonly Field[], room: Room, as: Drawing): readonly ShownText[] {
   let left = room.chars;
-  return fields
+  const shown = fields
     .toSorted((a, b) => a.text.length - b.text.length)
     .map((field, at) => {
       const share = Math.max(MIN_SHARE, Math.floor(left / (fields.length - at)));
       const drawn = shownText(field, share, as);
       left = Math.max(0, left - countedChars(drawn.head + drawn.tail));
-      return drawn;
+      return { drawn, tells: isTelling(field) };
     });
+  return [...shown.filter(({ tells }) => tells), ...shown.filter(({ tells }) => !tells)].map(
+    ({ drawn }) => drawn,
+  );
 }
 
 function namesOf(fields: readonly Field[], { most }: Room, as: Drawing): string[] {
