@@ -21,6 +21,7 @@ import { createNotificationOutbox } from "./notifications/outbox.ts";
 import { createQueries, type Queries } from "./usecases/queries.ts";
 import { createSubmitDecision, type SubmitDecision } from "./usecases/submit-decision.ts";
 import { createNoteRefusal, type NoteRefusal } from "./usecases/refusals.ts";
+import { releaseHeldBack } from "./engine/release-held-back.ts";
 import { createRetention } from "./engine/retention.ts";
 import { createRunEngine } from "./engine/run-engine.ts";
 import { createServiceBreaker, createServicePause } from "./engine/service-breaker.ts";
@@ -92,7 +93,11 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
     noteRefusal: createNoteRefusal(use),
     exportEvidence: createExportEvidence({ ...use, integrity }),
     dispute: createDispute(deps),
-    acknowledge: createAcknowledge({ ...use, integrity }),
+    acknowledge: createAcknowledge({
+      ...use,
+      integrity,
+      release: () => releaseHeldBack(store, engine.change),
+    }),
     cards,
     queries: createQueries({ ...deps, watch, guard, unreadable, integrity }),
     start: async () => {

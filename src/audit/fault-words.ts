@@ -10,12 +10,14 @@ export const FAULT_WORDS: Readonly<Record<AuditFault, string>> = {
   "key-order":
     "it is signed with a key out of turn. No entry of the previous key hands over to it, or the key was retired.",
   "not-pinned":
-    "a given public key has signed nothing in this audit. Either the key belongs to another audit, or everything was rewritten.",
-  unpaired: "something was sent without a matching decision. The database was changed before it was sent.",
-  stray: "there are rows with impossible numbers. They were inserted.",
-  columns: "its columns differ from the entry. The table was changed.",
-  "text-missing": "the full request it is about was removed.",
-  "text-altered": "the full request it is about was changed.",
+    "a public key that was given has signed nothing of this audit. Either the key is another audit's, or all was written anew.",
+  unpaired: "something was sent that no entry decides so. The database was changed before it was sent.",
+  stray: "there are rows whose numbers no entry can have. They were put in.",
+  columns: "what the table says of it is not what the entry says. The table was changed.",
+  "text-missing":
+    "a text that it names by its digest was removed: a request, a task, a policy or a configuration.",
+  "text-altered":
+    "a text that it names by its digest was changed: a request, a task, a policy or a configuration.",
   "cut-short": "a witnessed head is not in the audit. The newest entries were cut off.",
   rewritten: "a witnessed head differs from the stored entry. The audit was rewritten.",
 };

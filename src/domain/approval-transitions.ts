@@ -12,6 +12,7 @@ import {
 } from "./approval.ts";
 import type { Context } from "./context.ts";
 import type { ApprovalId, Nonce, UserId } from "./ids.ts";
+import { canonicalJson } from "./json.ts";
 import type { Rule } from "./policy/policy.ts";
 import { err, ok, type Result } from "./result.ts";
 import type { VoteValidity } from "./vote-validity.ts";
@@ -55,14 +56,16 @@ export function reopen(
     cause: "request-changed",
     words: "",
   }));
-  const { audited: _ofItsEarlierEnd, ...rest } = approval;
+  const { audited: _ofItsEarlierEnd, onlyContextChanged, ...rest } = approval;
   const same = request.digest === approval.request.digest;
+  const around = same ? onlyContextChanged === true : onlyContextDiffers(approval.request, request);
   const version = approval.version + 1;
   return {
     ...rest,
     request,
     version,
     requestVersion: same ? approval.requestVersion : version,
+    ...(around ? { onlyContextChanged: true } : {}),
     nonce,
     state: { type: "pending" },
     unlisted: null,
@@ -83,6 +86,12 @@ export function reopenWithVotes(
 }
 
 /** A decision that rests on several approvals becomes one past decision for each, the last one last. */
+function onlyContextDiffers(was: Request, is: Request): boolean {
+  if (was.context === is.context || was.chars !== is.chars) return false;
+  return canonicalJson(was.content) === canonicalJson(is.content);
+}
+
+/** A decision that rests on several approvals gives way as all of them, the last one last. */
 function votesBehind({ decision, ...why }: PastDecision): PastDecision[] {
   const { votes = [], ...last } = decision;
   return [...votes, last].map((each) => ({ ...why, decision: each }));

@@ -63,8 +63,13 @@ export type Request = {
   readonly chars: number;
 };
 
-/** The words (untrusted) of a 2xx answer that means neither yes nor no. Left out: the answer was lost. */
-type Answered = { readonly answered?: string };
+/** Both left out: the answer was lost. */
+type Answered = {
+  /** What a 2xx said that means neither yes nor no, in the service's words (untrusted). */
+  readonly answered?: string;
+  /** The HTTP status of an error that does not say whether the decision was applied, such as 503. */
+  readonly failedWith?: number;
+};
 
 export type Delivery =
   /** Committed, and sent at `sendAt` (monotonic) unless somebody undoes or denies it before. `until` is for people (wall time). */
@@ -88,6 +93,8 @@ export type Delivery =
       readonly why: string;
       /** It could be sent, but we hold it back for now. */
       readonly heldBack?: true;
+      /** It was never sent: what must hold before that could not be found out. */
+      readonly notSent?: true;
     } & Answered)
   /** No clear answer arrived, known at `since` (monotonic). We ask the service whether the approval is still pending. */
   | ({
@@ -165,6 +172,8 @@ export type Approval = {
   readonly nonce: Nonce;
   /** The first version of the card that shows this request. */
   readonly requestVersion: number;
+  /** With that version only the run's own fields changed, which the card does not show. */
+  readonly onlyContextChanged?: true;
   readonly state: ApprovalState;
   readonly past: readonly PastDecision[];
   /** The newest snapshot did not list it; "in-doubt": it may be an item that cannot be read. Null: it is listed, or settled. */
@@ -216,7 +225,12 @@ export function isSettled(approval: Approval): boolean {
 
 /** For the next delivery of the same decision. */
 export function answeredBefore(delivery: Delivery): Answered {
-  return "answered" in delivery && delivery.answered !== undefined ? { answered: delivery.answered } : {};
+  return {
+    ...("answered" in delivery && delivery.answered !== undefined ? { answered: delivery.answered } : {}),
+    ...("failedWith" in delivery && delivery.failedWith !== undefined
+      ? { failedWith: delivery.failedWith }
+      : {}),
+  };
 }
 
 /** The delivery cannot change any more. */

@@ -50,7 +50,9 @@ export type Refusal =
   | { readonly type: "changed"; readonly was: Request | null; readonly now: Request }
   /** A button or a modal that we do not know, or that belongs to someone or somewhere else. */
   | { readonly type: "unknown" }
-  /** A card that Slack shows but has not confirmed to us yet. */
+  /** Somebody changed what is stored of the form. */
+  | { readonly type: "form-changed" }
+  /** A card that Slack shows, but has not confirmed to us yet. */
   | { readonly type: "being-posted" }
   /** `verdict` is left out for a denial. */
   | { readonly type: "reason-needed"; readonly verdict?: "approve" }

@@ -62,7 +62,14 @@ function nextDelivery(
       if (!watched) return lost ? unconfirmed("no-longer-listed") : "void";
       const wait = Math.max(Math.min(backoffMs(tries, null), slowestRetryMs), outcome.afterMs ?? 0);
       const { why, heldBack } = outcome;
-      return { ...again, notBefore: monotonic + wait, why, ...(heldBack === true ? { heldBack } : {}) };
+      const never = unsent || (before.type === "retry" && before.notSent === true);
+      return {
+        ...again,
+        notBefore: monotonic + wait,
+        why,
+        ...(heldBack === true ? { heldBack } : {}),
+        ...(outcome.notSent === true && never ? { notSent: true } : {}),
+      };
     }
     case "unproven":
       // The earlier POST may have arrived; the stored decision must not be sent.
@@ -82,19 +89,22 @@ type UnconfirmedCause = Extract<Delivery, { type: "unconfirmed" }>["cause"];
 
 /** No answer arrived, or one that says neither yes nor no. While the run is watched, we ask the service what it lists. */
 function unclear(
-  { why, afterMs, answered }: Extract<Outcome, { type: "unsure" }>,
+  { why, afterMs, answered, failedWith }: Extract<Outcome, { type: "unsure" }>,
   watched: boolean,
   { now, monotonic, tries }: { now: number; monotonic: number; tries: number },
 ): Delivery {
-  const noticeFor = answered === undefined ? {} : { answered };
-  if (!watched) return { type: "unconfirmed", at: now, cause: "no-longer-listed", ...noticeFor };
+  const told = {
+    ...(answered === undefined ? {} : { answered }),
+    ...(failedWith === undefined ? {} : { failedWith }),
+  };
+  if (!watched) return { type: "unconfirmed", at: now, cause: "no-longer-listed", ...told };
   return {
     type: "unsure",
     since: monotonic,
     notBefore: monotonic + (afterMs ?? 0),
     tries,
     why,
-    ...noticeFor,
+    ...told,
   };
 }
 

@@ -67,6 +67,8 @@ export type Outcome =
       readonly afterMs: number | null;
       readonly why: string;
       readonly heldBack?: true;
+      /** Of a decision: no byte of it left in this try. */
+      readonly notSent?: true;
     })
   /** A decision that the audit does not confirm: it must not be sent at all. */
   | { readonly type: "unproven"; readonly why: string }
@@ -79,6 +81,8 @@ export type Outcome =
       readonly afterMs?: number | null;
       /** In the service's own words. Untrusted text, for people only. */
       readonly answered?: string;
+      /** The HTTP status, where it is an error. */
+      readonly failedWith?: number;
     });
 
 /** A stable word for the log. The other texts are for people only, because the service's words may repeat a request. */

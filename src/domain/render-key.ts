@@ -123,8 +123,9 @@ function stateRenderKey(run: Run, approval: Approval): string {
 }
 
 function deliveryShows(run: Run, approval: Approval, delivery: Delivery): string {
-  const { answered } = answeredBefore(delivery);
-  const answer = answered === undefined ? "" : `, answered ${answered}`;
+  const { answered, failedWith } = answeredBefore(delivery);
+  const failed = failedWith === undefined ? "" : `, failed with ${failedWith}`;
+  const answer = answered === undefined ? failed : `, answered ${answered}`;
   const back = waitingReason(run, approval);
   const waits = back === null ? "" : ` ${back}`;
   switch (delivery.type) {
@@ -135,7 +136,9 @@ function deliveryShows(run: Run, approval: Approval, delivery: Delivery): string
     case "sending":
       return delivery.lost ? `sending again${answer}` : "recorded";
     case "retry":
-      return delivery.lost ? `sending again${waits}${answer}` : `waiting ${back ?? delivery.why}`;
+      return delivery.lost
+        ? `sending again${waits}${answer}`
+        : `${delivery.notSent ? "unsent" : "waiting"} ${back ?? delivery.why}`;
     case "confirmed":
       return delivery.stillListed ? "confirmed, still listed" : "confirmed";
     case "unconfirmed":

@@ -53,7 +53,7 @@ function heldForTampering({ integrity }: ExecutorDeps, run: Run, { approval }: S
   const state = findApproval(run, approval)?.state;
   if (state?.type !== "decided" || state.decision.verdict === "deny") return null;
   if (integrity.state().code === null) return null;
-  return { type: "later", afterMs: ASK_AGAIN_MS, why: HELD_BACK, heldBack: true };
+  return { type: "later", afterMs: ASK_AGAIN_MS, why: HELD_BACK, heldBack: true, notSent: true };
 }
 
 // Facts about everybody whose approval a decision rests on, looked up right before it is sent.
@@ -88,13 +88,13 @@ export async function precheck(
   handle: ExecutionHandle,
 ): Promise<Outcome | null> {
   const id = runId(run);
-  if (id === null) return { type: "later", afterMs: null, why: "the run has no id yet" };
+  if (id === null) return { type: "later", afterMs: null, why: "the run has no id yet", notSent: true };
   try {
     const fetched = await deps.agents.fetchRun(id);
     await handle.change(run.key, (before) => observeFetched(before, fetched, deps.context()));
     return null;
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
-    return { type: "later", afterMs: error.retryAfterMs, why: error.message };
+    return { type: "later", afterMs: error.retryAfterMs, why: error.message, notSent: true };
   }
 }

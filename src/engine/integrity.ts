@@ -33,6 +33,8 @@ export type IntegrityState = {
   readonly open: readonly Finding[];
   /** A code for exactly these findings. Null: there are none. */
   readonly code: string | null;
+  /** How many findings an admin has acknowledged. */
+  readonly acknowledged: number;
 };
 
 export type NotAcknowledged = "nothing-open" | "other-findings" | "no-reason";
@@ -59,9 +61,11 @@ const WORDS_CHARS = 2_000;
 const TAMPERED =
   "TAMPERED: the database was changed outside Countersign; no approval leaves until an admin acknowledges it";
 
-function stateOf(open: readonly Finding[], digest: Context["digest"]): IntegrityState {
+function stateOf(book: Book, digest: Context["digest"]): IntegrityState {
+  const open = book.open();
   const ids = open.map(({ id }) => id).sort();
-  return { open, code: open.length === 0 ? null : digest(ids.join("\n")).slice(0, CODE_CHARS) };
+  const code = open.length === 0 ? null : digest(ids.join("\n")).slice(0, CODE_CHARS);
+  return { open, code, acknowledged: book.acknowledged() };
 }
 
 export function createIntegrity(deps: Deps): Integrity {
@@ -69,7 +73,7 @@ export function createIntegrity(deps: Deps): Integrity {
   const book = createBook();
   const teller = createTeller(deps);
 
-  const state = (): IntegrityState => stateOf(book.open(), deps.context().digest);
+  const state = (): IntegrityState => stateOf(book, deps.context().digest);
 
   function found(finding: Finding): void {
     if (!book.add(finding)) return;
@@ -149,6 +153,7 @@ type Book = {
   add(finding: Finding): boolean;
   settle(ids: readonly string[]): void;
   open(): readonly Finding[];
+  acknowledged(): number;
 };
 
 function createBook(): Book {
@@ -167,6 +172,7 @@ function createBook(): Book {
       }
     },
     open: () => [...open.values()],
+    acknowledged: () => acknowledged.size,
   };
 }
 

@@ -16,7 +16,7 @@ export type OutageAnnouncer = { start(): void; stop(): void };
 
 type Deps = {
   store: Pick<RunStore, "list" | "channelsInUse">;
-  guard: Pick<ServiceBreaker, "state">;
+  guard: Pick<ServiceBreaker, "state" | "onChange">;
   change: Change;
   clock: Clock;
   log: EventLog;
@@ -32,8 +32,8 @@ export function createOutageAnnouncer(deps: Deps, checkEveryMs: number): OutageA
   async function check(): Promise<void> {
     const state = deps.guard.state();
     if (state.type === "unknown") return;
-    const down = state.type === "away" || state.type === "useless" ? state : null;
-    const long = down !== null && deps.clock.monotonic() - down.since >= LONG_OUTAGE_MS;
+    const down = downOf(state);
+    const long = isLong(down, deps.clock);
     deps.metrics.outage(long);
     if (state.type === "answers" && told !== false) {
       told = null;
@@ -63,7 +63,16 @@ export function createOutageAnnouncer(deps: Deps, checkEveryMs: number): OutageA
     stopped = true;
     cancel();
   }
+  // The metric follows the state that /agent health shows, not the next check.
+  deps.guard.onChange(() => deps.metrics.outage(isLong(downOf(deps.guard.state()), deps.clock)));
   return { start: next, stop };
+}
+
+const downOf = (state: ServiceState): Down | null =>
+  state.type === "away" || state.type === "useless" ? state : null;
+
+function isLong(down: Down | null, clock: Clock): boolean {
+  return down !== null && clock.monotonic() - down.since >= LONG_OUTAGE_MS;
 }
 
 async function unfinished(store: Deps["store"], channels: readonly ChannelId[]): Promise<readonly Run[]> {

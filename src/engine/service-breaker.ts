@@ -24,6 +24,8 @@ export type ServiceBreaker = {
   /** How long to make no call (ms); 0: go ahead. */
   restsFor(): number;
   state(): ServiceState;
+  /** Hears at once when the service goes away or answers again. */
+  onChange(listener: () => void): void;
 };
 
 /** No usable answer since `at` (wall time) or `since` (monotonic); `why` is the newest failure, for people; `code` for the log. */
@@ -71,12 +73,18 @@ export function createServiceBreaker(
     }
   }
 
-  // An open breaker rejects at once, and probes only when it is called, so the calls go on.
-  return { through, forget: standing.forget, restsFor: pausedMs, state: standing.state };
+  // An open breaker is left to itself: it answers at once, and only by being asked does it come to probe.
+  return {
+    through,
+    forget: standing.forget,
+    restsFor: pausedMs,
+    state: standing.state,
+    onChange: standing.onChange,
+  };
 }
 
-type Standing = Pick<ServiceBreaker, "forget" | "state"> & {
-  /** `failure`: the answer is unusable. */
+type Standing = Pick<ServiceBreaker, "forget" | "state" | "onChange"> & {
+  /** `failure`: of no use though it is an answer. */
   answered(run: RunId, failure: PortError | null): void;
   failed(error: PortError): void;
 };
@@ -84,7 +92,13 @@ type Standing = Pick<ServiceBreaker, "forget" | "state"> & {
 function createStanding(clock: Clock): Standing {
   const useless = createUselessAnswers();
   let state: ServiceState = { type: "unknown" };
-  /** Failures and unusable answers count as one outage. */
+  const listeners: (() => void)[] = [];
+  function become(next: ServiceState): void {
+    const same = next.type === state.type;
+    state = next;
+    if (!same) for (const listener of listeners) listener();
+  }
+  /** One outage, whether the service now fails and now answers nonsense. */
   let down: { readonly at: number; readonly since: number } | null = null;
   const begin = (): { readonly at: number; readonly since: number } =>
     (down ??= { at: clock.now(), since: clock.monotonic() });
@@ -92,7 +106,7 @@ function createStanding(clock: Clock): Standing {
   function judge(): void {
     const most = useless.ofService();
     if (most === null) down = null;
-    state = most === null ? { type: "answers" } : { type: "useless", ...begin(), ...most };
+    become(most === null ? { type: "answers" } : { type: "useless", ...begin(), ...most });
   }
 
   return {
@@ -100,12 +114,13 @@ function createStanding(clock: Clock): Standing {
       useless.heard(run, failure);
       judge();
     },
-    failed: ({ message: why, code }) => void (state = { type: "away", ...begin(), why, code }),
+    failed: ({ message: why, code }) => become({ type: "away", ...begin(), why, code }),
     forget(run) {
       useless.forget(run);
       if (state.type === "useless") judge();
     },
     state: () => state,
+    onChange: (listener) => void listeners.push(listener),
   };
 }
 

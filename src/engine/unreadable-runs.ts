@@ -20,7 +20,13 @@ export type UnreadableRuns = {
   counts(): UnreadableCounts;
 };
 
-export type UnreadableCounts = { readonly runs: number; readonly approvals: number };
+export type UnreadableCounts = {
+  /** Of which approvals are awaited that cannot be read. */
+  readonly runs: number;
+  readonly approvals: number;
+  /** Of which no answer can be used, so nobody knows of an approval. */
+  readonly unanswered: number;
+};
 
 type Deps = {
   engine: Pick<RunEngine, "change" | "onPlan">;
@@ -73,24 +79,28 @@ function withDoubt(run: Run, { what, ...reason }: Reason, now: number): Run {
 
 function countPlans({ engine, log, metrics }: Deps, gone: (key: RunKey) => void): () => UnreadableCounts {
   const unread = new Map<RunKey, number>();
-  /** A run that alternates between the two is logged once. */
+  const unanswered = new Set<RunKey>();
+  /** A run that flaps between the two is logged once. */
   const logged = new Map<RunKey, string>();
   let approvals = 0;
 
   engine.onPlan((run) => {
     const unreadable = unreadableNow(run);
     const before = unread.get(run.key) ?? 0;
-    if (unreadable === null) unread.delete(run.key);
-    else unread.set(run.key, unreadable.count);
-    approvals += (unreadable?.count ?? 0) - before;
+    const known = unreadable === null || unreadable.what === "answer" ? 0 : unreadable.count;
+    if (known === 0) unread.delete(run.key);
+    else unread.set(run.key, known);
+    if (unreadable?.what === "answer") unanswered.add(run.key);
+    else unanswered.delete(run.key);
+    approvals += known - before;
     if (!isWatched(run)) {
       logged.delete(run.key);
       gone(run.key);
     }
     if (unreadable !== null) tellLog(log, logged, run, unreadable);
-    if ((unreadable?.count ?? 0) !== before) metrics.unreadable(approvals);
+    if (known !== before) metrics.unreadable(approvals);
   });
-  return () => ({ runs: unread.size, approvals });
+  return () => ({ runs: unread.size, approvals, unanswered: unanswered.size });
 }
 
 function tellLog(log: EventLog, logged: Map<RunKey, string>, run: Run, unreadable: Unreadable): void {
@@ -99,5 +109,7 @@ function tellLog(log: EventLog, logged: Map<RunKey, string>, run: Run, unreadabl
   const said = [what, ...codes].join(" ");
   if (logged.get(run.key) === said) return;
   logged.set(run.key, said);
-  log.warn({ run: run.key, runId: runId(run), what, codes, count }, "approvals of a run cannot be read");
+  const says =
+    what === "answer" ? "the answers about a run cannot be used" : "approvals of a run cannot be read";
+  log.warn({ run: run.key, runId: runId(run), what, codes, count }, says);
 }

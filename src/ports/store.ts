@@ -72,8 +72,8 @@ export type FormTicket = NonceBinding & {
 /** The forms that people have open. */
 export type FormStore = {
   saveForm(ticket: FormTicket, audit?: readonly AuditEntry[]): Promise<void>;
-  /** Null also for a row that was changed outside. */
-  form(nonce: Nonce): Promise<FormTicket | null>;
+  /** "changed": somebody changed the stored form outside Countersign. */
+  form(nonce: Nonce): Promise<FormTicket | "changed" | null>;
 };
 
 /** The audit: written by appending, never changed. */

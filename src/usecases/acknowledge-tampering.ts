@@ -3,6 +3,7 @@
 
 import { err, ok, type Result } from "../domain/result.ts";
 import type { Integrity, NotAcknowledged } from "../engine/integrity.ts";
+import type { EventLog } from "../ports.ts";
 import type { AuditReaders } from "../notifications/notification.ts";
 import { type Asker, type CommandRefusal, noteIfRefused, refusalToUse, type UseCaseDeps } from "./access.ts";
 
@@ -16,6 +17,9 @@ export type Acknowledge = (
 type Deps = UseCaseDeps & {
   readonly audit: AuditReaders;
   readonly integrity: Pick<Integrity, "acknowledge">;
+  /** Has what was held back leave at once. */
+  readonly release: () => Promise<void>;
+  readonly log: EventLog;
 };
 
 export function createAcknowledge(deps: Deps): Acknowledge {
@@ -34,7 +38,12 @@ async function acknowledge(
   const { team, user } = by;
   if (!deps.audit.admins.includes(user) || team !== deps.audit.team) return err({ type: "not-admin" });
   const done = await deps.integrity.acknowledge({ team, user }, code, reason);
-  return done.ok ? ok(done.value) : err({ type: BECAUSE[done.error] });
+  if (!done.ok) return err({ type: BECAUSE[done.error] });
+  // What is not released now asks again by itself a few seconds later.
+  await deps
+    .release()
+    .catch((error: unknown) => deps.log.warn({ error }, "what was held back waits a little longer"));
+  return ok(done.value);
 }
 
 const BECAUSE = {

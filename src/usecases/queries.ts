@@ -11,6 +11,7 @@ import {
   type HealthReport,
   MEMBERSHIP_AGE_MS,
   type People,
+  PortError,
 } from "../ports.ts";
 import type { RunStore, Store } from "../ports/store.ts";
 import type { ServiceBreaker, ServiceState } from "../engine/service-breaker.ts";
@@ -43,8 +44,9 @@ export type Health = {
   readonly gateway: HealthReport;
   readonly poller: { readonly watched: number; readonly inFlight: number; readonly service: ServiceState };
   readonly unreadable: UnreadableCounts;
-  readonly store: { readonly ok: boolean; readonly latencyMs: number };
-  /** Findings of tampering that are not acknowledged. */
+  /** `fault`: why it does not answer, where that is known. */
+  readonly store: { readonly ok: boolean; readonly latencyMs: number; readonly fault: string | null };
+  /** Findings of tampering that nobody has acknowledged. */
   readonly audit: IntegrityState;
 };
 
@@ -106,11 +108,11 @@ function createHealth({
 }: Deps): Queries["health"] {
   async function pingStore(): Promise<Health["store"]> {
     const startedAt = clock.monotonic();
-    const answered = await store.ping().then(
-      () => true,
-      () => false,
+    const state = await store.ping().then(
+      () => ({ ok: true, fault: null }),
+      (error: unknown) => ({ ok: false, fault: error instanceof PortError ? error.message : null }),
     );
-    return { ok: answered, latencyMs: clock.monotonic() - startedAt };
+    return { ...state, latencyMs: clock.monotonic() - startedAt };
   }
 
   return async () => {

@@ -42,7 +42,9 @@ async function submit(
 ): Promise<Result<Run, RefusedAttempt>> {
   const { reason } = typed;
   const ticket = nonce === null ? null : await deps.store.form(nonce);
-  // The modal is bound to its person: another person cannot use its nonce.
+  if (ticket === "changed")
+    return refused(deps, { refusal: { type: "form-changed" }, run: null }, by, { step: "submit" });
+  // The modal is bound to its person: a nonce in another hand is nobody's modal.
   if (ticket === null || ticket.team !== by.team || ticket.user !== by.user) {
     return refused(deps, { refusal: { type: "unknown" }, run: null }, by, { step: "submit" });
   }

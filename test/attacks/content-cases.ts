@@ -96,7 +96,7 @@ const decoys = (many: number): Json =>
 
 const crowded = attacks<void, readonly [string, Json, "shown" | "refused"]>(
   18,
-  20,
+  40,
   [
     ["a command behind 300 short fields", { ...(decoys(300) as object), command: DROP }, "shown"],
     ["a field of another name behind 300", { ...(decoys(300) as object), x: DROP }, "shown"],
@@ -144,7 +144,7 @@ const crowded = attacks<void, readonly [string, Json, "shown" | "refused"]>(
 
 const twoTails = attacks<void, readonly [string, number, string]>(
   18,
-  30,
+  50,
   [
     ["the ends of two long fields", 900, "; "],
     ["the ends of two longer ones", 9_000, "; "],

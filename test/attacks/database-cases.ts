@@ -2,7 +2,7 @@
 
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "vitest";
-import { buttonsOf, textOf } from "../make/journey-sight.ts";
+import { buttonsOf, modalText, textOf } from "../make/journey-sight.ts";
 import { ana, ben, cat, type Stage } from "../make/world.ts";
 import { type Attack, attacks, type Story } from "./classes.ts";
 
@@ -94,12 +94,13 @@ const rows: readonly Row[] = [
     "the verdict of an open form is turned: its person's denial approves nothing",
     async (on) => {
       const form = await on.world.openForm(ben, on.card, "Deny");
-      on.refused("unknown");
+      on.refused("form-changed");
       await changed(on.world, (raw) =>
         raw.exec(`update forms set doc = replace(doc, '"deny"', '"approve"')`),
       );
       await on.world.fillModal(ben, "far too much");
       await on.world.until(() => on.world.logged.some((line) => line.includes("TAMPERED")));
+      await on.world.until(() => modalText(form).includes("Somebody changed what Countersign had stored"));
       await on.world.slack.acts.close(ben, form.id);
       expect(on.decisions()).toEqual([]);
     },

@@ -37,6 +37,8 @@ const back = (bench: Bench): void => {
   bench.agents.beforeLook = () => Promise.resolve();
 };
 
+const health = async ({ flow }: Bench): Promise<string> => (await flow.queries.health()).poller.service.type;
+
 /** The notices of each channel, in order, without the time they name. */
 function notices({ chat }: Bench, channel: ChannelId): string[] {
   return chat.posts.flatMap(({ slot, channel: where }) =>
@@ -45,6 +47,18 @@ function notices({ chat }: Bench, channel: ChannelId): string[] {
 }
 
 describe("an outage of the service", () => {
+  test("is over in the metric as soon as the service answers", async () => {
+    const bench = await createBench();
+    await adopt(bench, CHANNEL);
+    away(bench);
+    await pass(bench.clock, LONG_OUTAGE_MS + 15_000);
+    expect(bench.outages.at(-1)).toBe(true);
+    back(bench);
+    for (let left = 120; left > 0 && (await health(bench)) !== "answers"; left -= 1)
+      await pass(bench.clock, 500);
+    expect([await health(bench), bench.outages.at(-1)]).toEqual(["answers", false]);
+  });
+
   test("of less than a minute is not mentioned", async () => {
     const bench = await createBench();
     await adopt(bench, CHANNEL);
@@ -150,6 +164,7 @@ describe("an outage of the service", () => {
     };
     const guard = {
       state: () => ({ type: "away", at: NOON, since: NOON - LONG_OUTAGE_MS, why: "" }) as const,
+      onChange: nothing,
     };
     const change = () => Promise.resolve(null);
     const outage = createOutageAnnouncer({ store, guard, change, clock, log, metrics }, 1_000);

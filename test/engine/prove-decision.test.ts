@@ -5,6 +5,8 @@ import { describe, expect, test } from "vitest";
 import type { Decision } from "#src/domain/approval.ts";
 import { replaceApproval, type Run } from "#src/domain/run.ts";
 import { UserId } from "#src/domain/ids.ts";
+import { healthReport } from "#src/adapters/slack/blocks/health-report.ts";
+import { textOf } from "../adapters/slack/blocks/oracle.ts";
 import { ADMIN, AUDIT_CHANNEL, type Bench, createBench, failure } from "../make/bot.ts";
 import { APPROVER, CHANNEL, TEAM } from "../make/run.ts";
 
@@ -132,6 +134,21 @@ test("a decision that was sent before is not sent once more from a row that was 
   expect((await found(bench))[0]?.outcome).toContain("it is over: confirmed");
 });
 
+test("a decision that no look lets leave is kept as never sent", async () => {
+  const bench = await createBench();
+  const { id, submit } = await decides(bench, "approve", "go");
+  bench.agents.beforeLook = () => Promise.reject(failure("http_503"));
+  await submit();
+  await bench.clock.pass(5_000);
+  expect(bench.agents.resolved).toEqual([]);
+  expect((await bench.run(id)).approvals[0]?.state).toMatchObject({
+    delivery: { type: "retry", lost: false, notSent: true },
+  });
+  bench.agents.beforeLook = () => Promise.resolve();
+  await bench.clock.pass(30_000);
+  expect(bench.agents.resolved).toHaveLength(1);
+});
+
 describe("while a finding is not acknowledged", () => {
   async function alarmed() {
     const bench = await createBench();
@@ -155,11 +172,19 @@ describe("while a finding is not acknowledged", () => {
       ok: true,
       value: 1,
     });
-    await bench.clock.pass(30_000);
+    await bench.clock.pass(500);
     expect(bench.agents.resolved).toEqual([{ approval: "apr_1", verdict: "approve", reason: "go" }]);
     expect(await bench.store.auditAfter(0, ["tampering-acknowledged"], 9)).toMatchObject([
       { entry: { by: { user: ADMIN }, reason: "an old backup was put back" } },
     ]);
+  });
+
+  test("health does not call the database untouched once it is acknowledged", async () => {
+    const { bench, code } = await alarmed();
+    await bench.flow.acknowledge({ team: TEAM, user: ADMIN, channel: CHANNEL }, code, "seen");
+    const shown = textOf(healthReport(await bench.flow.queries.health(), bench.clock.now()).blocks);
+    expect(shown).not.toContain("no change of the database by others was found");
+    expect(shown).toContain("1 finding of tampering, acknowledged");
   });
 
   test("a denial leaves", async () => {
@@ -176,7 +201,7 @@ describe("while a finding is not acknowledged", () => {
     expect((await bench.flow.queries.health()).audit.code).toBe(code);
     await bench.flow.acknowledge({ team: TEAM, user: ADMIN, channel: CHANNEL }, code, "seen");
     await bench.restart();
-    expect((await bench.flow.queries.health()).audit).toEqual({ open: [], code: null });
+    expect((await bench.flow.queries.health()).audit).toEqual({ open: [], code: null, acknowledged: 1 });
   });
 
   test.for([

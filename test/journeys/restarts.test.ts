@@ -96,7 +96,7 @@ describe.concurrent("after a restart on the same database", () => {
     await world.openForm(ben, card, "Approve");
     await world.service.control.down();
     await world.fillModal(ben, "kept");
-    await world.reads(card, "does not have it yet");
+    await world.reads(card, "not sent yet");
     await world.stopApp();
     await world.service.control.up();
     await world.startApp();

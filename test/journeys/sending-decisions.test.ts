@@ -117,7 +117,7 @@ describe.concurrent("a decision that can't be delivered yet", () => {
     await world.service.control.down();
     await world.fillModal(ben, REASON);
     expect(world.viewOf(ben)).toBeUndefined();
-    await world.reads(card, "does not have it yet", `@${ben}`);
+    await world.reads(card, "not sent yet", `@${ben}`);
     expect(buttonsOf(card)).toEqual([]);
     await world.service.control.up();
     await world.reads(card, "✅ Approved");
@@ -132,7 +132,7 @@ describe.concurrent("a decision that can't be delivered yet", () => {
     const right = world.service.apiKey;
     world.service.control.rotateKey();
     await world.fillModal(ben, REASON);
-    await world.reads(card, "does not have it yet", "401");
+    await world.reads(card, "not sent yet", "401");
     world.service.control.rotateKey(right);
     await world.reads(card, "✅ Approved");
     await world.saidIn(opening, "Succeeded");

@@ -217,6 +217,8 @@ export type Bench = {
   readonly people: HandPeople;
   readonly notificationSender: HandMail;
   readonly refusals: string[];
+  /** What the metric of an outage was set to, in order. */
+  readonly outages: boolean[];
   /** In force from the next moment on. */
   policy: Policy;
   readonly warnings: string[];
@@ -261,6 +263,7 @@ export async function createBench(
   ];
   const audit = { team: TEAM, channel: AUDIT_CHANNEL, admins: [ADMIN] };
   const refusals: string[] = [];
+  const outages: boolean[] = [];
   const warnings: string[] = [];
   const errors: string[] = [];
   const gateway: Gateway = { health: () => Promise.resolve(FINE) };
@@ -269,7 +272,7 @@ export async function createBench(
     monotonic: clock.monotonic(),
   });
   const log = quietLog(warnings, errors);
-  const metrics = quietMetrics(refusals);
+  const metrics = quietMetrics(refusals, outages);
   const ports = {
     store,
     agents,
@@ -296,6 +299,7 @@ export async function createBench(
     people,
     notificationSender,
     refusals,
+    outages,
     warnings,
     errors,
     policy: BUILT_IN,
@@ -372,7 +376,7 @@ function quietLog(warnings: string[], errors: string[]): EventLog {
   };
 }
 
-function quietMetrics(refusals: string[]): Counters {
+function quietMetrics(refusals: string[], outages: boolean[]): Counters {
   const nothing = (): void => undefined;
   return {
     poll: nothing,
@@ -381,7 +385,7 @@ function quietMetrics(refusals: string[]): Counters {
     effect: nothing,
     decision: nothing,
     refusal: (because) => void refusals.push(because),
-    outage: nothing,
+    outage: (on) => void outages.push(on),
     unreadable: nothing,
     tampered: nothing,
   };

@@ -33,7 +33,8 @@ export function readDecisionAnswer(answer: Answer, sent: SentDecision, reader: R
   if (saysLater(status))
     return { type: "later", afterMs: retryAfterMs(answer.retryAfter, reader.now()), why: words, code };
   if (status === 409 || NOT_APPLIED.has(status)) return { type: "refused", words, code };
-  return { type: "unsure", why: words, afterMs: retryAfterMs(answer.retryAfter, reader.now()), code };
+  const afterMs = retryAfterMs(answer.retryAfter, reader.now());
+  return { type: "unsure", why: words, afterMs, failedWith: status, code };
 }
 
 /** The service took the call in, and says that more is to come or that its parts ended differently. */

@@ -71,19 +71,22 @@ export const request = record<Request>({
   chars: number,
 });
 
+const answered = { answered: optional(text), failedWith: optional(number) };
+
 const delivery = tagged<Delivery>({
   held: { until: number, sendAt: number },
   recorded: {},
-  sending: { at: number, tries: number, lost: flag, answered: optional(text) },
+  sending: { at: number, tries: number, lost: flag, ...answered },
   retry: {
     notBefore: number,
     tries: number,
     lost: flag,
     why: text,
     heldBack: optional(yes),
-    answered: optional(text),
+    notSent: optional(yes),
+    ...answered,
   },
-  unsure: { since: number, notBefore: number, tries: number, why: text, answered: optional(text) },
+  unsure: { since: number, notBefore: number, tries: number, why: text, ...answered },
   confirmed: { at: number, stillListed: orNull(flag) },
   refused: { at: number, words: text, absent: flag },
   elsewhere: { at: number, words: text },
@@ -97,7 +100,7 @@ const delivery = tagged<Delivery>({
       "no-longer-authorised": true,
       tampered: true,
     }),
-    answered: optional(text),
+    ...answered,
   },
 });
 
@@ -169,6 +172,7 @@ export const approval = record<Approval>({
   version: number,
   nonce,
   requestVersion: number,
+  onlyContextChanged: optional(yes),
   state: approvalState,
   past: list(pastDecision),
   unlisted: orElse(orNull(either(absence, word({ "in-doubt": true }))), null),

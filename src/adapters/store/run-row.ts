@@ -102,18 +102,18 @@ export function ticketRow(ticket: FormTicket, { doc }: Packed, seals: Seals): Ta
   return { ...row, seal: seals.form(row) };
 }
 
-/** Null: it was changed outside Countersign. */
+/** "changed": outside Countersign. */
 export async function fromTicketRow(
   db: Reader,
   row: Tables["forms"],
   { seals, texts, findings }: Reading,
-): Promise<FormTicket | null> {
+): Promise<FormTicket | "changed"> {
   const textOf = await texts.textsOf(db, row.nonce, row.doc);
   const broken = (): void => findings.report(brokenForm(row));
   if (seals === null || isSealed(row.seal, seals.form(row)))
     return parsedAs(`form ${row.nonce}`, formDocument, understood(`form ${row.nonce}`, row, textOf, broken));
   broken();
-  return null;
+  return "changed";
 }
 
 function understood(

@@ -39,7 +39,7 @@ function healthFinding(what: string, { fault, latencyMs, says }: HealthReport, t
   if (fault !== null) return bad(what, oneLine(fault, 400), todo);
   const { version } = says;
   const named = typeof version === "string" ? `, version ${oneLine(version, 40)}` : "";
-  return good(what, `answers within ${latencyMs} ms${named}`);
+  return good(what, `answers within ${Math.ceil(latencyMs)} ms${named}`);
 }
 
 async function checkKey(agents: AgentService): Promise<Finding> {

@@ -32,6 +32,7 @@ const AROUND_CHARS = 3;
 const NAMES_SHARE = 0.25;
 
 /** Fields of these names say what is done and to what. Where not all fit, they come first. */
+const NAME_CHARS = 40;
 const TELLING = new Set(
   `action actions command commands cmd args arguments argv script code sql query statement query_string operation op
   method tool function name risk risk_level severity target targets resource host hosts path file url environment env
@@ -45,10 +46,12 @@ function plainName(name: string): string {
   return name.replace(/[_-]/g, "").toLowerCase();
 }
 
+const isTelling = ({ name }: Field): boolean => name.length <= NAME_CHARS && TELLING.has(plainName(name));
+
 export type ShownText = Ends & { readonly name: string; readonly inline: boolean; readonly secrets: number };
 
 export type FieldLayout = {
-  /** The short ones first. */
+  /** Those that tell the most first, then the short ones. */
   readonly shown: readonly ShownText[];
   /** Of fields that are not shown: their names, as far as they fit. */
   readonly named: readonly string[];
@@ -69,8 +72,10 @@ export function requestLayout(request: Request, room: Room, as: Drawing): Reques
 }
 
 export function fieldLayout(fields: readonly Field[], room: Room, as: Drawing): FieldLayout {
-  const chosen = allFit(fields, room, as) ? fields : mostTelling(fields, room, as);
-  const shown = shared(chosen, room, as);
+  const fits = allFit(fields, room.most, as);
+  const most = fits ? room.most : room.most * (1 - NAMES_SHARE);
+  const chosen = fits ? fields : mostTelling(fields, most, as);
+  const shown = shared(chosen, { chars: room.chars, most }, as);
   const inside = new Set(chosen);
   const others = fields.filter((field) => !inside.has(field));
   const hidden = shown.reduce((sum, { left }) => sum + left, 0);
@@ -93,28 +98,33 @@ export function fieldsBeyondForm(request: Request, context: RunContext | null): 
   return leftOut + around;
 }
 
-/** What a field takes at the least (characters). */
-function leastOf({ name, text }: Field, as: Drawing): number {
+/** What a field takes at the least (characters): its text, and what stands around that. */
+function leastOf({ name, text }: Field, as: Drawing): { text: number; around: number } {
   const label = countedChars(shortName(name, as)) + AROUND_CHARS;
-  const cut = label + MIN_SHARE + REMARK_CHARS;
+  const cut = { text: MIN_SHARE, around: label + REMARK_CHARS };
   if (text.length > MIN_SHARE) return cut;
   const whole = head(text, MIN_SHARE, as);
-  return whole.hidden > 0 ? cut : label + countedChars(whole.text);
+  return whole.hidden > 0 ? cut : { text: countedChars(whole.text), around: label };
 }
 
-function allFit(fields: readonly Field[], { most }: Room, as: Drawing): boolean {
+function charsOf(field: Field, as: Drawing): number {
+  const { text, around } = leastOf(field, as);
+  return text + around;
+}
+
+function allFit(fields: readonly Field[], most: number, as: Drawing): boolean {
   let left = most;
-  return fields.every((field) => (left -= leastOf(field, as)) >= 0);
+  return fields.every((field) => (left -= charsOf(field, as)) >= 0);
 }
 
 /** As many as fit: by their names first, then by turns a long one and a short one, so that neither kind crowds the other out. */
-function mostTelling(fields: readonly Field[], { most }: Room, as: Drawing): readonly Field[] {
-  const telling = fields.filter(({ name }) => TELLING.has(plainName(name)));
-  const others = fields.filter(({ name }) => !TELLING.has(plainName(name)));
+function mostTelling(fields: readonly Field[], most: number, as: Drawing): readonly Field[] {
+  const telling = fields.filter(isTelling);
+  const others = fields.filter((field) => !isTelling(field));
   const chosen: Field[] = [];
-  let left = most * (1 - NAMES_SHARE);
+  let left = most;
   for (const field of [...byTurns(telling), ...byTurns(others)]) {
-    left -= leastOf(field, as);
+    left -= charsOf(field, as);
     if (left < 0) break;
     chosen.push(field);
   }
@@ -131,15 +141,19 @@ function* byTurns(fields: readonly Field[]): Generator<Field> {
 
 /** The shortest first; what one does not need is shared by the others. Each gets its least, so that none is left out. */
 function shared(fields: readonly Field[], room: Room, as: Drawing): readonly ShownText[] {
-  let left = room.chars;
-  return fields
+  const around = fields.reduce((sum, field) => sum + leastOf(field, as).around, 0);
+  let left = Math.min(room.chars, room.most - around);
+  const shown = fields
     .toSorted((a, b) => a.text.length - b.text.length)
     .map((field, at) => {
       const share = Math.max(MIN_SHARE, Math.floor(left / (fields.length - at)));
       const drawn = shownText(field, share, as);
       left = Math.max(0, left - countedChars(drawn.head + drawn.tail));
-      return drawn;
+      return { drawn, tells: isTelling(field) };
     });
+  return [...shown.filter(({ tells }) => tells), ...shown.filter(({ tells }) => !tells)].map(
+    ({ drawn }) => drawn,
+  );
 }
 
 function namesOf(fields: readonly Field[], { most }: Room, as: Drawing): string[] {

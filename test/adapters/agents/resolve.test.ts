@@ -218,7 +218,7 @@ describe("a decision", () => {
 
   test.each([500, 502, 503, 504])("waits as long as HTTP %i says", async (status) => {
     const answer = await answers(status, "", "approve", { "retry-after": "20" });
-    expect(answer).toMatchObject({ type: "unsure", afterMs: 20_000 });
+    expect(answer).toMatchObject({ type: "unsure", afterMs: 20_000, failedWith: status });
     expect(answer).not.toHaveProperty("answered");
   });
 

@@ -155,9 +155,9 @@ function tellPrivately(workspace: Workspace): void {
     service: report,
     gateway: { ok: false, latencyMs: 0, fault: "It does not answer (ECONNREFUSED).", says: {} },
     poller: { watched: 3, inFlight: 0, service: { type: "answers" as const } },
-    unreadable: { runs: 0, approvals: 0 },
-    store: { ok: true, latencyMs: 2 },
-    audit: { open: [], code: null },
+    unreadable: { runs: 0, approvals: 0, unanswered: 0 },
+    store: { ok: true, latencyMs: 2, fault: null },
+    audit: { open: [], code: null, acknowledged: 0 },
   };
   const only = { ephemeralFor: "U0ANA" };
   post(workspace, help("/agent"), only);

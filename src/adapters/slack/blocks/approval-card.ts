@@ -52,6 +52,7 @@ export function approvalCard(run: Run, approval: Approval): Message {
   const { block, secrets } = requestShown(run, approval);
   const blocks: Block[] = [header(state.title), whoAsks(run, approval), block];
   if (isReused(run.approvals, approval)) blocks.push(rich(line(span(REUSED))));
+  if (state.open && approval.onlyContextChanged) blocks.push(rich(line(span(CONTEXT_CHANGED))));
   blocks.push(...maskedRemark(secrets, state.open ? WHO_SEES_MASKED : ""));
   for (const past of approval.past.slice(-PAST_ON_CARD))
     blocks.push(rich(line(...pastLine(approval, past), span(pastWords(past.cause, past.words)))));
@@ -64,6 +65,9 @@ export function approvalCard(run: Run, approval: Approval): Message {
 
 const REUSED =
   "This is a new request. The service gave it the id of an earlier approval of this run; that decision does not count here.";
+
+const CONTEXT_CHANGED =
+  "What is shown above is as before. What changed is what the service tells of the run, which is decided with it: it stands behind Details, and in the form.";
 
 function smallPrint({ request, version, appliedRule, state, audited }: Approval): string {
   const rule =

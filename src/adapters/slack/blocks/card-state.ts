@@ -89,8 +89,8 @@ export function beyondForm(fields: number): string {
   return `${some} no place in Slack's form, so nobody could see there all that they approve. It can be denied here. The attached file has the whole request; approve it at the service, or ask the agent for a shorter one.`;
 }
 
-function decidedTitle({ verdict }: Decision, delivery: Delivery): string {
-  const approves = verdict === "approve";
+function decidedTitle(decision: Decision, delivery: Delivery): string {
+  const approves = decision.verdict === "approve";
   switch (delivery.type) {
     case "held":
       return "🟠 Approved, not sent yet";
@@ -98,6 +98,7 @@ function decidedTitle({ verdict }: Decision, delivery: Delivery): string {
     case "sending":
     case "retry":
       if (delivery.type === "retry" && delivery.heldBack) return "🟠 Approval recorded, held back";
+      if (delivery.type === "retry" && delivery.notSent) return waitingTitle(decision);
       return approves ? "🔵 Approval recorded, sending" : "🔵 Denial recorded, sending";
     case "unsure":
       return approves ? "🔵 Approval sent, being checked" : "🔵 Denial sent, being checked";
@@ -148,11 +149,14 @@ function deliveryWords(delivery: Delivery, decision: Decision, watched: boolean)
     case "retry":
       if (delivery.heldBack) return `Recorded, but not sent: ${oneLine(delivery.why, 500)}`;
       if (delivery.lost) return sentAgain(delivery);
-      return `Recorded, but the service does not have it yet: ${oneLine(delivery.why, 300)} It has not taken effect. The same decision is being sent again.`;
+      if (delivery.notSent)
+        return `Recorded, and not sent yet: ${oneLine(delivery.why, 300)} It is sent as soon as the service says that it still waits for it.`;
+      return `Recorded, but not with the service yet: ${oneLine(delivery.why, 300)} It has not taken effect; the same decision is being tried again.`;
     case "unsure":
-      return delivery.answered === undefined
+      if (delivery.answered !== undefined) return "Countersign is checking whether the decision took effect.";
+      return delivery.failedWith === undefined
         ? "It was sent, but the answer was lost. Checking with the service; there is nothing to do."
-        : "Countersign is checking whether the decision took effect.";
+        : `The service answered with an error (HTTP ${delivery.failedWith}), which does not say whether it took the decision. Checking with the service; there is nothing to do.`;
     case "confirmed":
       return delivery.stillListed === true
         ? "The service confirmed it, yet still lists it as pending. Countersign decides each approval once; look at the service."
@@ -167,9 +171,12 @@ function deliveryWords(delivery: Delivery, decision: Decision, watched: boolean)
 }
 
 function sentAgain(delivery: Delivery): string {
-  return answeredBefore(delivery).answered === undefined
-    ? "An answer was lost and the approval is still pending. The same decision is being sent again."
-    : "After that answer the approval was still pending. The same decision is being sent again.";
+  const { answered, failedWith } = answeredBefore(delivery);
+  const again = "The same decision is being sent again.";
+  if (answered !== undefined) return `After that answer the approval was still pending. ${again}`;
+  return failedWith === undefined
+    ? `An answer was lost and the approval is still pending. ${again}`
+    : `The service answered with an error (HTTP ${failedWith}) and the approval is still pending. ${again}`;
 }
 
 function refusedWords({ words, absent }: Extract<Delivery, { type: "refused" }>, watched: boolean): string {
@@ -184,13 +191,15 @@ function refusedWords({ words, absent }: Extract<Delivery, { type: "refused" }>,
 const verdictNoun = ({ verdict }: Decision): string => (verdict === "approve" ? "approval" : "denial");
 
 function unconfirmedWords(
-  { cause, answered }: Extract<Delivery, { type: "unconfirmed" }>,
+  { cause, answered, failedWith }: Extract<Delivery, { type: "unconfirmed" }>,
   decision: Decision,
 ): string {
   const what = verdictNoun(decision);
   const sent =
     answered === undefined
-      ? `This ${what} was sent, but its answer was lost.`
+      ? failedWith === undefined
+        ? `This ${what} was sent, but its answer was lost.`
+        : `This ${what} was sent, and the service answered with an error (HTTP ${failedWith}).`
       : `That does not say whether this ${what} took effect.`;
   switch (cause) {
     case "no-longer-listed":

@@ -12,7 +12,7 @@ const ENDPOINTS_MOST = 20;
 export function healthReport(health: Health, now: number): Message {
   const { service, gateway, poller, store, unreadable, audit } = health;
   const isDown = poller.service.type === "away" || poller.service.type === "useless";
-  const isSound = unreadable.runs === 0 && audit.code === null;
+  const isSound = unreadable.runs === 0 && unreadable.unanswered === 0 && audit.code === null;
   const healthy = service.ok && gateway.ok && store.ok && !isDown && isSound;
   const title = healthy ? "Everything answers" : "Something is wrong";
   const blocks: Block[] = [
@@ -21,17 +21,19 @@ export function healthReport(health: Health, now: number): Message {
     part("Token gateway", gateway, ["service", "status", "message"]),
     rich(line(span(`${isDown ? "❌" : "✅"} Watching`, { bold: true }), ...pollerWords({ poller }, now))),
     ...(unreadable.runs === 0 ? [] : [unreadableBlock(unreadable)]),
+    ...(unreadable.unanswered === 0 ? [] : [unansweredBlock(unreadable)]),
     rich(
       line(
         span(`${store.ok ? "✅" : "❌"} Store`, { bold: true }),
         span(
           store.ok
             ? ` answered in ${Math.round(store.latencyMs)} ms`
-            : " does not answer: nothing can be recorded until it does",
+            : " does not answer: nothing can be recorded until it does.",
         ),
+        ...(store.fault === null ? [] : [span(" "), untrustedSpan(sentence(store.fault), SAYS_CHARS)]),
       ),
     ),
-    auditPart(audit),
+    auditPart(audit, store.ok),
   ];
   return { text: title, blocks };
 }
@@ -43,14 +45,30 @@ function unreadableBlock({ runs }: Health["unreadable"]): Block {
   return rich(line(span("❌ Approvals: ", { bold: true }), span(text)));
 }
 
-/** Most findings that are shown here; the audit has them all. */
+function unansweredBlock({ unanswered }: Health["unreadable"]): Block {
+  const runs = unanswered === 1 ? "1 run" : `${count(unanswered)} runs`;
+  const says = `The service's answers about ${runs} cannot be used, so nobody knows here whether an approval is awaited. A message in the run's thread says why.`;
+  return rich(line(span("❌ Answers: ", { bold: true }), span(says)));
+}
+
+const sentence = (words: string): string =>
+  `${words.charAt(0).toUpperCase()}${words.slice(1)}${words.endsWith(".") ? "" : "."}`;
+
+/** Most findings that are told here; the audit has them all. */
 const FINDINGS_MOST = 5;
 
-function auditPart({ open, code }: Health["audit"]): Block {
-  if (code === null)
-    return rich(
-      line(span("✅ Audit", { bold: true }), span(": no change of the database from outside was found")),
-    );
+function auditPart({ open, code, acknowledged }: Health["audit"], stored: boolean): Block {
+  if (code === null) {
+    const known = acknowledged === 1 ? "1 finding" : `${count(acknowledged)} findings`;
+    const before = acknowledged === 0 ? "" : `${known} of tampering, acknowledged. `;
+    const now = stored
+      ? "Since its start Countersign has found no other change of the database by others."
+      : "Nothing can be looked at while the store does not answer.";
+    const icon = !stored ? "❌" : acknowledged === 0 ? "✅" : "⚠️";
+    const says =
+      acknowledged === 0 && stored ? "no change of the database by others was found" : before + now;
+    return rich(line(span(`${icon} Audit`, { bold: true }), span(`: ${says}`)));
+  }
   const shown = open.slice(0, FINDINGS_MOST).map((each) => line(untrustedSpan(each.words, SAYS_CHARS)));
   const more = open.length - shown.length;
   return rich(

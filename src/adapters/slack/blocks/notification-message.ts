@@ -111,7 +111,9 @@ function tampering({ seq, link, entry }: KeptEntry): Message {
       line(
         span("Find out who writes the database. "),
         span("npm run audit -- verify", { code: true }),
-        span(" lists what was changed; compare it with a backup and with the heads in this channel."),
+        span(
+          " tells what is not as it was written; compare it with a backup and with heads that stand outside the database: on cards, in receipts and in the audit channel.",
+        ),
       ),
       line(
         span("Then acknowledge it: "),

@@ -30,6 +30,8 @@ const ALWAYS = {
     "The request changed after this was shown. Nothing was sent. Look at the card again; it shows the new request.",
   "being-posted":
     "Slack has not confirmed this card to Countersign yet. Nothing was sent. Click again in a few seconds.",
+  "form-changed":
+    "Somebody changed what Countersign had stored about this form, so it is not believed. Nothing was sent. Countersign's admins are told. Press the button on the card again for a new form.",
   unknown:
     "This card or form is not the current one, or it was replaced. Nothing was sent. Look for the newest card of the run, or use `pending`.",
 } as const satisfies Partial<Record<Refusal["type"], string>>;

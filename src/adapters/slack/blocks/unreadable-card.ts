@@ -75,21 +75,23 @@ function itemBlock({ what }: Unreadable, { ids, why, source, hidden }: Unreadabl
   return rich(reason, ...boxes(channelText(source)), ...missing);
 }
 
-function adviceWords({ what }: Unreadable): string {
+function adviceWords({ what, count: many }: Unreadable): string {
   switch (what) {
     case "answer":
-      return "Decide this run's approvals at the service. Countersign keeps asking; decisions that are recorded here are sent when its answers can be used again.";
+      return "Look at the service: whether this run waits for an approval cannot be seen from here. Countersign keeps asking; decisions that are recorded here are sent when its answers can be used again.";
     case "list":
       return "Look at the service. Countersign keeps asking, and shows each approval when the service lists it.";
     case "items":
+      if (many > 1)
+        return "They cannot be decided here. Decide them at the service, or have the agent ask again. Each gets a card of its own when it can be read.";
       return "It cannot be decided here. Decide it at the service, or have the agent ask again. Its own card appears when it can be read.";
   }
 }
 
 function readableAgain(run: Run): Message {
-  const text = isWatched(run)
-    ? "No approval of this run is unreadable any more: it can be read again, or the service no longer lists it."
+  const says = isWatched(run)
+    ? "What the service says of this run can be used again, or it no longer says what could not be read."
     : "The run is over, or no longer watched from here.";
-  const title = "⚪ Unreadable approvals: closed";
-  return { text: `${title}. ${text}`, blocks: [header(title), rich(line(span(text)))] };
+  const title = "⚪ Over: the service could not be read";
+  return { text: `${title}. ${says}`, blocks: [header(title), rich(line(span(says)))] };
 }

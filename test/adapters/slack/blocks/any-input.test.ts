@@ -203,11 +203,12 @@ test("whatever the service and its gateway say of their health, Slack takes it a
     service: report,
     gateway: report,
     poller,
-    unreadable: fc.record({ runs: fc.nat(), approvals: fc.nat() }),
-    store: fc.record({ ok: fc.boolean(), latencyMs: fc.nat() }),
+    unreadable: fc.record({ runs: fc.nat(), approvals: fc.nat(), unanswered: fc.nat() }),
+    store: fc.record({ ok: fc.boolean(), latencyMs: fc.nat(), fault: fc.option(anyText) }),
     audit: fc.record({
       open: fc.array(fc.record({ id: anyText, words: anyText, run: fc.constant(null) })),
       code: fc.option(fc.constant("0123456789")),
+      acknowledged: fc.nat(),
     }),
   });
   always(health, (each) => expectMessage(healthReport(each as Parameters<typeof healthReport>[0], NOON)));
@@ -221,9 +222,9 @@ test("of endpoints that are not shown it is said how many there are", () => {
     service: report,
     gateway: report,
     poller,
-    unreadable: { runs: 0, approvals: 0 },
-    store: { ok: true, latencyMs: 1 },
-    audit: { open: [], code: null },
+    unreadable: { runs: 0, approvals: 0, unanswered: 0 },
+    store: { ok: true, latencyMs: 1, fault: null },
+    audit: { open: [], code: null, acknowledged: 0 },
   };
   const shown = textOf(healthReport(health, NOON).blocks);
   expect(endpoints.every((each) => shown.includes(each)) || /\d+ more/.test(shown)).toBe(true);

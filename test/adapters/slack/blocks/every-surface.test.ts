@@ -85,9 +85,9 @@ function channelSurfaces(text: Texts): readonly Surface[] {
     service: report,
     gateway: report,
     poller,
-    unreadable: { runs: 0, approvals: 0 },
-    store: { ok: true, latencyMs: 1 },
-    audit: { open: [], code: null },
+    unreadable: { runs: 0, approvals: 0, unanswered: 0 },
+    store: { ok: true, latencyMs: 1, fault: null },
+    audit: { open: [], code: null, acknowledged: 0 },
   };
   const rows = { waiting: [linked], own: [linked], moreWaiting: false, moreOwn: false };
   return [

@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isRecord } from "#src/domain/json.ts";
 import type { Request } from "#src/domain/approval.ts";
+import { FORM_ROOM, requestLayout } from "#src/domain/text/request-layout.ts";
 import { sentParts } from "#src/domain/text/request-text.ts";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import { changedModal, decisionModal, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
@@ -82,6 +83,16 @@ describe("whatever a request holds, on card and forms", () => {
       FEWER,
     );
   });
+});
+
+test("the form of a request that is attached as a file keeps its room, however many fields there are", () => {
+  for (const many of [100, 400, 4_000]) {
+    const decoys = Object.fromEntries(Array.from({ length: many }, (_, at) => [`field_${at}`, at]));
+    const request = requestOf("deploy", { ...decoys, action: "deploy", pad: "x".repeat(60_000) });
+    const { shown, named } = requestLayout(request, FORM_ROOM, "open");
+    const chars = [...shown.flatMap((each) => [each.name, each.head, each.tail]), ...named].join("").length;
+    expect(chars).toBeLessThanOrEqual(FORM_ROOM.most);
+  }
 });
 
 test("short fields come before long ones, and of a long one both ends are shown", () => {

@@ -174,12 +174,12 @@ test("the health report reads, when all is well and when it is not", () => {
     fault: null,
     says: { service: "gateway", status: "healthy", message: "fine", endpoints: ["/healthz", "/v1/models"] },
   };
-  const store = { ok: true, latencyMs: 1 };
-  const audit = { open: [], code: null };
-  const unreadable = { runs: 0, approvals: 0 };
+  const store = { ok: true, latencyMs: 1, fault: null };
+  const audit = { open: [], code: null, acknowledged: 0 };
+  const unreadable = { runs: 0, approvals: 0, unanswered: 0 };
   const well = { service, gateway, poller, unreadable, store, audit };
   expect(printedMessage(healthReport(well, NOON))).toMatchSnapshot("well");
-  const unread = { ...well, unreadable: { runs: 1, approvals: 2 } };
+  const unread = { ...well, unreadable: { runs: 1, approvals: 2, unanswered: 0 } };
   expect(printedMessage(healthReport(unread, NOON))).toMatchSnapshot("some approvals cannot be read");
   const away = {
     ...poller,
@@ -204,8 +204,8 @@ test("the health report reads, when all is well and when it is not", () => {
           service: dead,
           gateway,
           poller: away,
-          unreadable: { runs: 0, approvals: 0 },
-          store: { ok: false, latencyMs: 0 },
+          unreadable: { runs: 0, approvals: 0, unanswered: 0 },
+          store: { ok: false, latencyMs: 0, fault: null },
           audit,
         },
         NOON,
