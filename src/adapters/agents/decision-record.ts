@@ -1,5 +1,5 @@
-// What the body of an answer to a decision says about its outcome, in any field and however deeply nested. INTERFACE.md
-// documents neither the words of an approval's status nor an envelope, so a word that is not known to mean yes is a doubt.
+// Reads what the answer to a decision says about its outcome, in any field and however deeply nested. INTERFACE.md documents neither
+// the words of an approval's status nor an envelope, so every word that is not known to mean yes counts as a doubt.
 
 import type { Verdict } from "../../domain/approval.ts";
 import type { Json } from "../../domain/json.ts";
@@ -24,7 +24,7 @@ export type SentDecision = {
   readonly reason: string;
 };
 
-/** Errors and doubts come as our own words, which end «..., but it ». */
+/** Errors and doubts are our own words. They complete the sentence "..., but it ". */
 export type RecordSays = {
   readonly error: string | null;
   /** The service's word for another outcome than ours. */
@@ -32,12 +32,12 @@ export type RecordSays = {
   readonly doubt: string | null;
 };
 
-/** Far more values than an honest answer has. */
+/** More values than any honest answer has. */
 const MAX_VALUES = 20_000;
-/** What Go writes for a time that was never set. */
+/** How Go writes a time that is not set. */
 const ZERO_TIME = /^0001-01-01T/;
 
-/** Whose state a record tells: the approval's, the run's, or that of something with another id. */
+/** What a record describes: the approval, the run, or something with another id. */
 type About = "approval" | "run" | "other";
 
 export function readRecord(record: { readonly [name: string]: Json }, sent: SentDecision): RecordSays {
@@ -52,7 +52,7 @@ function aboutOf(record: { readonly [name: string]: Json }, sent: SentDecision, 
   return id === sent.approval ? "approval" : id === sent.run ? "run" : "other";
 }
 
-/** Ids may be numbers (`address.ts`). Null: no id. */
+/** Ids may be numbers (`addresses.ts`). Null: no id. */
 export function idOf(value: Json | undefined): string | null {
   return typeof value === "string" ? value : numberText(value ?? null);
 }
@@ -82,7 +82,7 @@ class RecordReader {
 
   record(record: { readonly [name: string]: Json }, about: About): void {
     const run = idOf(record["run_id"]);
-    if (run !== null && run !== this.#sent.run) this.#doubts("tells of another run");
+    if (run !== null && run !== this.#sent.run) this.#doubts("is about another run");
     for (const [name, value] of Object.entries(record)) this.#field(name, value, about);
   }
 
@@ -101,7 +101,7 @@ class RecordReader {
     this.#inside(value, namedAbout(last, about));
   }
 
-  /** Records and lists inside a record. Of a list that names our approval, the other records are about others. */
+  /** Records and lists inside a record. If a list names our approval, its other records are about other approvals. */
   #inside(value: Json, about: About): void {
     if (isRecord(value)) return this.record(value, aboutOf(value, this.#sent, about));
     if (!isList(value)) return;
@@ -130,7 +130,7 @@ class RecordReader {
     if (!empty) this.#error ??= "reports an error";
   }
 
-  /** «resolved_at», «denied_by»: set or not. */
+  /** "resolved_at" or "denied_by": set or not. */
   #stamp(first: string, value: Json, about: About): void {
     const set = value !== null && value !== "" && value !== false && value !== 0;
     const real = set && !(typeof value === "string" && ZERO_TIME.test(value));
@@ -138,7 +138,7 @@ class RecordReader {
     else if (!real && first === "resolved") this.#hasText = true;
   }
 
-  /** The reason that was sent comes back in some records. */
+  /** Some services send our reason back. */
   #text(value: Json): void {
     if (value !== null && value !== "" && value !== this.#sent.reason) this.#hasText = true;
   }
@@ -181,7 +181,7 @@ function namedAbout(name: string, outer: About): About {
   return name === "approval" || name === "approvals" ? "approval" : outer;
 }
 
-/** «isApproved», «is_approved» and «is-approved» are the same name. */
+/** "isApproved", "is_approved" and "is-approved" are the same name. */
 function partsOf(name: string): string[] {
   const spaced = name.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
   return spaced.split(/[^a-z0-9]+/).filter((part) => part !== "");

@@ -1,5 +1,5 @@
-// The items of `pending_approvals`: full records, some fields of them, records in records, or bare ids. What cannot be read is told
-// apart, and is never taken for absent: that would close an approval that somebody waits for.
+// Reads the items of `pending_approvals`: full records, parts of them, records in records, or bare ids. An unreadable item is reported
+// and never counts as absent: that would close an approval that somebody waits for.
 
 import { ApprovalId } from "../../domain/ids.ts";
 import { isList, isRecord, type Json, numberText } from "../../domain/json.ts";
@@ -10,7 +10,7 @@ import { faultWords } from "./json-body.ts";
 import { piecesOf } from "./json-pieces.ts";
 import type { Listed } from "./listing.ts";
 
-/** What an approval record that is no longer pending calls itself. Any other word is taken for pending. */
+/** Statuses of an approval that is no longer pending. Any other word counts as pending. */
 const RESOLVED = new Set([
   "approved",
   "denied",
@@ -23,11 +23,11 @@ const RESOLVED = new Set([
   "resolved",
   "completed",
 ]);
-/** The first that holds an id counts. */
+/** The first of these fields that holds an id counts. */
 const ID_NAMES = ["id", "approval_id", "approvalId"];
-/** Under these names an item holds its record. */
+/** Names under which an item holds its record. */
 const RECORD_NAMES = ["approval", "request", "item", "data"];
-/** Of an item that cannot be read so much is kept (characters). */
+/** How many characters of an unreadable item we keep. */
 const SOURCE_CHARS = 2_000;
 
 type JsonRecord = { readonly [name: string]: Json };
@@ -82,7 +82,7 @@ function itemOf(name: string | null, value: Json, text: () => string): Item {
   };
 }
 
-/** An id alone; or, in a record by id, what is asked. */
+/** A text instead of a record: the id alone or, in a record by id, the action. */
 function bareItem(name: string | null, value: Json, text: () => string): Item {
   const id = serviceId(name ?? value);
   if (name !== null && (value === "" || value === false || value === 0)) return null;
@@ -94,7 +94,7 @@ function bareItem(name: string | null, value: Json, text: () => string): Item {
 
 const NO_RECORD = { code: "no-record", why: "it is not a record" };
 
-/** In the place of a list. */
+/** For a value that stands where the list should be. */
 export function oddList(text: string): UnreadableItem {
   return unreadable(
     text,
@@ -118,21 +118,21 @@ function idFault(id: Json): { code: string; why: string } {
   return { code: "odd-id", why: "its id cannot stand in an address of the service" };
 }
 
-/** In doubt it is pending: no approval is lost for a word or a time that nobody understands. */
+/** In doubt an approval is pending, so we lose none because of a word or a time that we do not understand. */
 function isResolved({ status, resolved_at }: JsonRecord): boolean {
   const word = typeof status === "string" ? status.toLowerCase() : "";
   if (word === "pending") return false;
   return RESOLVED.has(word) || isTime(resolved_at ?? null);
 }
 
-/** After the beginning of 1970, so neither zero nor a language's zero time (`0001-01-01T00:00:00Z`). */
+/** After the start of 1970: neither zero nor a language's zero time (`0001-01-01T00:00:00Z`). */
 function isTime(value: Json): boolean {
   const digits = numberText(value);
   if (digits !== null) return Number(digits) > 0;
   return typeof value === "string" && Date.parse(value) > 0;
 }
 
-/** Every id that one or the other reader would find in it. */
+/** Every id that some parser would find in it. */
 function idsIn(text: string): ApprovalId[] {
   const names = piecesOf({ text, bytes: false }) ?? [];
   const ids = names.flatMap(({ name, source }) => {
@@ -160,7 +160,7 @@ function unreadable(
   return { ids, ...fault, source: shown.toWellFormed(), hidden };
 }
 
-/** One id, one approval: whoever decides it sees every item that bears its id. */
+/** One id is one approval: its approver sees every item with that id. */
 function merged(same: readonly PendingApproval[]): PendingApproval[] {
   const [first, ...others] = same;
   if (first === undefined || others.length === 0) return first === undefined ? [] : [first];
