@@ -110,7 +110,7 @@ describe.concurrent("stopping", () => {
     gate.release();
     await stopped;
     await world.startApp();
-    await world.reads(card, "✅ Approved", "The service confirmed it.");
+    await world.becomes(card, "approved");
     await world.saidIn(opening, "Succeeded");
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "just in time" }]);
   });
