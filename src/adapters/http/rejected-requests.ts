@@ -14,15 +14,15 @@ type Deps = {
 const QUIET_MS = 60_000;
 
 export function createRejectedRequests({ count, log, monotonic }: Deps): RejectedRequests {
-  const kinds = new Map<string, { readonly at: number; unsaid: number }>();
+  const kinds = new Map<string, { readonly at: number; unlogged: number }>();
   return (because) => {
     count(because);
     const last = kinds.get(because);
     if (last !== undefined && monotonic() - last.at < QUIET_MS) {
-      last.unsaid += 1;
+      last.unlogged += 1;
       return;
     }
-    log.warn({ because, unsaid: last?.unsaid ?? 0 }, "rejected a request");
-    kinds.set(because, { at: monotonic(), unsaid: 0 });
+    log.warn({ because, unlogged: last?.unlogged ?? 0 }, "rejected a request");
+    kinds.set(because, { at: monotonic(), unlogged: 0 });
   };
 }

@@ -1,4 +1,4 @@
-// Reading the audit, and the letters that follow from it.
+// Reads the audit, and reads and stores the notifications that follow from it.
 
 import { RunId } from "../../domain/ids.ts";
 import type { AuditEntry } from "../../audit/entry.ts";
@@ -10,7 +10,7 @@ import { parsedJson } from "./run-row.ts";
 import type { Database, NotificationRow } from "./tables.ts";
 import { inBatches, read, type Trx, Undo, write } from "./transaction.ts";
 
-/** More entries than this of one run are not handed out at once; no run has so many. */
+/** Most entries of one run that are handed out at once; no run has as many. */
 const MOST_OF_A_RUN = 100_000;
 
 export function createAuditLog(db: Database, key: AuditKey): AuditLog {
@@ -57,7 +57,7 @@ function createReading(db: Database): Reading {
   };
 }
 
-/** The key of a run that is known by the service's id leads to what was written before it had one. */
+/** Entries from before the service gave the run an id are found by the run's key. */
 function ofRun(db: Database, id: string) {
   const keys = db
     .selectFrom("audit")
@@ -142,6 +142,6 @@ function toRow({ id, kind, entry, to, madeAt, post }: Notification): Notificatio
 }
 
 function fromRow({ id, kind, entry, to_id, made_at, post }: NotificationRow): Notification {
-  const facts = { id, kind, entry, to: to_id, madeAt: made_at, post: parsedJson(`letter ${id}`, post) };
+  const facts = { id, kind, entry, to: to_id, madeAt: made_at, post: parsedJson(`notification ${id}`, post) };
   return facts as unknown as Notification;
 }

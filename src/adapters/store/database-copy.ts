@@ -1,7 +1,7 @@
-// A copy of the database file, for reading while the bot has it locked. SQLite locks are advice between SQLites, so the bytes can
-// be copied; what must be right is which bytes. The main file changes only by what is in the write-ahead log already, and the log
-// grows at its end until it is begun anew with another header. So: the log's header, the main file, the log, and the header again.
-// While the header stays the same, every page that changed during the copying is in the copied log, which SQLite reads first.
+// Copies the database file for reading while the bot has it locked. SQLite's locks are advisory, so we can copy the bytes, but we must
+// copy a consistent set. The main file only receives pages that are already in the write-ahead log, and the log only grows at its end
+// until SQLite restarts it with a new header. So we read the log's header, copy the main file and the log, and read the header again.
+// If the header is unchanged, the copied log holds every page that changed during the copy, and SQLite reads the log first.
 
 import {
   chmodSync,
@@ -19,13 +19,13 @@ import { setTimeout as pause } from "node:timers/promises";
 
 export type Snapshot = { readonly file: string; readonly remove: () => void };
 
-/** sqlite.org/fileformat2.html, «The Write-Ahead Log»: 32 bytes with a salt that changes whenever the log is begun anew. */
+/** sqlite.org/fileformat2.html, "The Write-Ahead Log": 32 bytes with a salt that changes whenever the log restarts. */
 const HEADER_BYTES = 32;
-/** A busy bot begins its log anew every few seconds; a copy takes a moment. */
+/** How often we try. A busy bot restarts its log every few seconds, and a copy takes much less. */
 const TRIES = 50;
 const PAUSE_MS = 100;
 
-/** Throws when there is no such file, it cannot be read, or it never holds still. */
+/** Throws if the file does not exist, cannot be read, or changes during every attempt. */
 export async function takeSnapshot(database: string): Promise<Snapshot> {
   const folder = mkdtempSync(join(tmpdir(), "countersign-audit-"));
   const file = join(folder, "copy.db");
@@ -42,7 +42,7 @@ export async function takeSnapshot(database: string): Promise<Snapshot> {
   }
 }
 
-/** False: the log was begun anew meanwhile. */
+/** False: the log was restarted during the copy. */
 function copyOnce(database: string, file: string): boolean {
   const [log, logCopy] = [`${database}-wal`, `${file}-wal`];
   const before = header(log);
@@ -53,7 +53,7 @@ function copyOnce(database: string, file: string): boolean {
   return before === header(log) && before === header(logCopy);
 }
 
-/** Empty when there is no log, or nothing in it. */
+/** Empty if there is no log, or an empty one. */
 function header(file: string): string {
   if (!existsSync(file)) return "";
   const opened = openSync(file, "r");

@@ -1,17 +1,17 @@
-// A database file that was deleted or replaced under us goes on working, as the system keeps it until we close it, and is gone
-// then. So each transaction makes sure that what it writes to is what the next start will find.
+// Checks that the database file is still the one at its path. The system keeps a deleted or replaced file until we close it, so writes
+// would succeed and then be lost. Each transaction therefore checks that the next start will find the file that it writes to.
 
 import { statSync } from "node:fs";
 import { PortError } from "../../ports.ts";
 
-/** Throws a PortError when the path leads elsewhere. `applied`: may what is being done have been kept? */
+/** Throws a PortError if the path leads to another file. `applied` says whether the work under way may have been stored. */
 export type SameFile = (applied: "no" | "maybe") => void;
 
 export function watchFile(file: string): SameFile {
   const opened = idOf(file);
   let log: string | null = null;
   return (applied) => {
-    // SQLite makes the log with the first write, and keeps it as long as it is open.
+    // SQLite creates the log with the first write, and keeps it while the database is open.
     log ??= idOf(`${file}-wal`);
     if (idOf(file) === opened && (log === null || idOf(`${file}-wal`) === log)) return;
     throw new PortError("the database failed: its file was deleted or replaced while Countersign runs", {

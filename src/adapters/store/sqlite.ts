@@ -19,14 +19,14 @@ export const SQLITE: Engine = {
   textsAppendOnly: [refuses("audit_texts", "update"), refuses("audit_texts", "delete", UNLESS_REDACTED)],
 };
 
-/** Marks a file as ours («CSgn»), so that a database of something else is never touched. */
+/** Marks a file as ours ("CSgn"), so that we never touch another program's database. */
 const APPLICATION_ID = 0x43_53_67_6e;
-/** How long to wait for another process to let go of the file (ms): a restart overlaps a little. */
+/** How long to wait until another process releases the file (ms): at a restart the old process may still be stopping. */
 const BUSY_MS = 1_000;
-/** Statements kept ready. The queries are some forty texts; lists of varying length make more. */
+/** How many prepared statements we keep. There are about forty queries; lists of varying length add more. */
 const MAX_STATEMENTS = 200;
 
-/** Throws when the file cannot be used, or another process uses it. */
+/** Throws if the file cannot be used, or another process uses it. */
 export function openSqlite(path: string): Database {
   const file = path === ":memory:" ? path : resolve(path);
   if (file !== ":memory:") createFile(file);
@@ -42,7 +42,7 @@ export function openSqlite(path: string): Database {
   }
 }
 
-/** A copy that nobody else uses: nothing is locked, created or brought up to date. Throws when it is not ours. */
+/** Opens a copy that no other process uses. It locks, creates and migrates nothing. Throws if the file is not ours. */
 export function openCopy(file: string): Database {
   const raw = new DatabaseSync(file);
   try {
@@ -68,8 +68,8 @@ function closeToOthers(file: string): void {
 }
 
 /**
- * The exclusive lock is the guard against a second process: it is taken here, kept until the process ends, however it ends, and
- * makes a shared-memory file (-shm) needless. FULL flushes every commit; fullfsync is what macOS calls a real flush.
+ * The exclusive lock keeps out a second process. We take it here; it lasts until the process ends, in whatever way, and makes a
+ * shared-memory file (-shm) unnecessary. FULL flushes every commit; macOS needs fullfsync for a real flush.
  */
 function prepareFile(raw: DatabaseSync): void {
   raw.exec("pragma locking_mode = exclusive");
@@ -95,7 +95,7 @@ function adapted(raw: DatabaseSync, sameFile: SameFile = () => undefined): Sqlit
   };
 }
 
-/** Asked before and after a commit, so that nothing is acknowledged that went into a file which nobody finds. */
+/** Checked before and after a commit, so that we acknowledge nothing that went into a deleted file. */
 function guarded(statement: SqliteStatement, sql: string, sameFile: SameFile): SqliteStatement {
   const [begins, commits] = [/^begin\b/i.test(sql), /^commit\b/i.test(sql)];
   if (!begins && !commits) return statement;
