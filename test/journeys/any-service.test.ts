@@ -124,9 +124,9 @@ describe.concurrent("a service of another shape", () => {
     await world.command(ben, opsAgents, `status ${id}`);
     await world.told(ben, "work forever");
     await world.command(ana, opsAgents, `unwatch ${id}`);
-    await world.told(ana, "Let go");
+    await world.told(ana, "No longer watching");
     await world.command(ben, opsAgents, `watch ${id}`);
-    await world.told(ben, "Watching it");
+    await world.told(ben, "Watching this run");
     const card =
       (world.service.control.addApproval(id, { action: "Tell everybody" }), await world.cardOf(opening));
     await world.decide(ben, card, "Approve", "yes");

@@ -77,7 +77,7 @@ describe.concurrent("/agent watch", () => {
     const world = await aWorld(context, { profile: { readEchoesInput: true } });
     const { id } = world.service.control.createRun(TASK);
     await world.command(ben, releases, `watch ${id}`);
-    await world.told(ben, "Watching it");
+    await world.told(ben, "Watching this run");
     const opening = await world.until(() => world.posted(releases)[0]);
     await world.reads(opening, `@${ben}`, "started elsewhere", TASK);
     const card = await world.cardOf(opening);
@@ -93,7 +93,7 @@ describe.concurrent("/agent watch", () => {
     const { opening } = await world.asking(ana, opsAgents, TASK);
     const { id } = await world.runAt(TASK);
     await world.command(ben, releases, `watch ${id}`);
-    expect(await world.told(ben, "watched already")).toContain(opsAgents);
+    expect(await world.told(ben, "already watched")).toContain(opsAgents);
     expect(world.posted(releases)).toEqual([]);
     expect(textOf(opening)).toContain(`@${ana}`);
   });
@@ -141,7 +141,7 @@ describe.concurrent("/agent unwatch", () => {
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     const { id } = await world.runAt(TASK);
     await world.command(ana, opsAgents, `unwatch ${id}`);
-    await world.told(ana, "Let go");
+    await world.told(ana, "No longer watching");
     await world.becomes(card, "closed");
     await world.reads(opening, "No longer watched");
     expect(buttonsOf(card)).toEqual([]);

@@ -167,7 +167,7 @@ test("a request counts as read only when Slack has opened its window", async (co
   await world.slack.acts.close(ben, (await world.modalOf(ben)).id);
   world.slack.faults.next("views.open", { http: 500 });
   accepted(await world.click(ben, card, "Read in full"));
-  await world.told(ben, "Slack did not say that it opened a form");
+  await world.told(ben, "Slack did not confirm that it opened a form");
   await world.isRefused(ben, card, "Approve", "Press Read in full");
   await world.openForm(ben, card, "Read in full");
   await world.decide(ben, card, "Approve", "read this time");
