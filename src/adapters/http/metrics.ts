@@ -39,16 +39,11 @@ export function createMetrics(): Metrics {
     "outcome",
   ]);
   const refusals = counter("refusals_total", "Refusals given to people, by reason.", ["because"]);
-  const rejectedRequests = counter(
-    "turned_away_total",
-    "Requests from outside that were rejected before any work, by reason.",
-    ["because"],
-  );
+  const rejectedRequests = counter("turned_away_total", "Requests that were rejected, by reason.", [
+    "because",
+  ]);
   const tampered = gauge("tampered", "Findings of tampering that hold approvals back.");
-  const outage = gauge(
-    "outage",
-    "1 while the agent service has been down, or without a usable answer, for long.",
-  );
+  const outage = gauge("outage", "1 while the service has been down or unusable for long.");
 
   const unreadable = gauge("unreadable_approvals", UNREADABLE);
   return {
