@@ -64,7 +64,7 @@ describe.concurrent("the app's own pages", () => {
     const { status, text } = await page(world, "/readyz");
     expect([status, text]).toEqual([503, expect.stringContaining("its file was deleted or replaced")]);
     await world.fillModal(ben, "fine");
-    expect(JSON.stringify(world.slack.workspace.viewById(id)?.errors)).toContain("Not recorded");
+    expect(JSON.stringify(world.slack.workspace.viewById(id)?.errors)).toContain("could not record your decision");
     expect(world.decisionPosts()).toEqual([]);
     renameSync(`${path}.gone`, path);
     await world.fillModal(ben, "fine");
