@@ -1,5 +1,5 @@
-// From the submitted modal to the arrival of its decision at the service, less what one direct call takes. On this road lie the
-// look-up of the person, two looks at the run, two commits to the disk, and a connection of its own for the POST.
+// Measures the time from a submitted modal to the arrival of its decision at the service, minus the time of one direct call. It
+// includes the look-up of the person, two reads of the run, two commits to disk, and a new connection for the POST.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -17,10 +17,10 @@ export type Overhead = {
   readonly decisions: number;
 };
 
-/** Slack takes about a message a second in one channel, so the cards are spread over several. */
+/** Slack accepts about one message a second in a channel, so the cards are spread over several channels. */
 const PER_CHANNEL = 10;
 const CARDS_MS = 180_000;
-/** How many first decisions are left out: the bot is still being compiled. */
+/** How many decisions at the start do not count: V8 is still compiling the bot. */
 const WARM = 10;
 
 export async function decisionOverhead(decisions: number): Promise<Overhead> {

@@ -1,10 +1,10 @@
-// An agent service whose one run asks for an approval with 8 MiB of hostile text, another one at each look. A process of its own,
-// so that it takes nothing from the one that is measured. Its parent says which text.
+// An agent service with one run, whose approval holds 8 MiB of hostile text that changes at each poll. It runs as a process of its
+// own, so that it takes no time from the bot that is measured. The parent process chooses the text.
 
 import { createServer } from "node:http";
 
 const MIB = 2 ** 20;
-/** What the bot reads at most, less what stands around the text. */
+/** The longest body that the bot reads, minus the JSON around the text. */
 const BYTES = 8 * MIB - 4_096;
 
 let text = "";

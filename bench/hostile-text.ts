@@ -1,5 +1,5 @@
-// The longest stall of the bot's event loop while an approval holds 8 MiB of hostile text that changes at each look: reading it,
-// comparing, storing, drawing the card, attaching the file. Each text costs most in another place.
+// Measures the longest stall of the bot's event loop while an approval holds 8 MiB of hostile text that changes at each poll. The bot
+// reads, compares and stores it, draws the card and attaches the file. Each text is expensive in another place.
 
 import { fork } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -27,7 +27,7 @@ const TEXTS = {
 const WAIT_MS = 60_000;
 const PROBE = new URL("stall-probe.ts", import.meta.url).href;
 
-/** `ms`: how long each text is measured. */
+/** `ms` is how long each text is measured. */
 export async function hostileStalls(ms: number): Promise<readonly Stall[]> {
   const folder = await mkdtemp(join(tmpdir(), "countersign-bench-"));
   const databaseUrl = `sqlite:${join(folder, "bot.db")}`;
@@ -55,7 +55,7 @@ export async function hostileStalls(ms: number): Promise<readonly Stall[]> {
   return stalls;
 }
 
-/** Since it was asked last. */
+/** The longest stall since the last call. */
 async function longestStall(bot: BotProcess): Promise<number> {
   const before = stallsIn(bot).length;
   bot.signal("SIGUSR2");

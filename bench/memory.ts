@@ -11,7 +11,7 @@ import { aQuietRun } from "./runs.ts";
 
 export type Memory = { readonly rssMb: number; readonly polls: number };
 
-/** Runs that have been quiet for between these (ms): all are polled at the slowest pace. */
+/** How long the runs have been quiet (ms, from and to): long enough that all are polled at the slowest pace. */
 const QUIET_FROM_MS = 10 * 60_000;
 const QUIET_TO_MS = 2 * 60 * 60_000;
 /** A third of the usual 15 s, so that a minute of measuring is as many polls as three. */
@@ -33,7 +33,7 @@ export async function memoryOf(size: { runs: number; ms: number }): Promise<Memo
   await store.close();
   const bot = startBot({ ...world.env, LOG_LEVEL: "warn", POLL_MAX_MS: String(POLL_MAX_MS) });
   await bot.ready(120_000);
-  // The service's record of ten thousand runs' polls would slow it down, and with it the bot that waits for it.
+  // Recording the polls of ten thousand runs would slow the service down, and the bot with it.
   const clearing = setInterval(() => world.service.requests.clear(), CLEAR_MS);
   const highest = await sample(bot, size);
   clearInterval(clearing);
@@ -43,7 +43,7 @@ export async function memoryOf(size: { runs: number; ms: number }): Promise<Memo
   return highest;
 }
 
-/** The highest that was seen. Rejects when the bot watches another number of runs than it should. */
+/** The highest value that was measured. Rejects if the bot does not watch the expected number of runs. */
 async function sample(bot: BotProcess, { runs, ms }: { runs: number; ms: number }): Promise<Memory> {
   let rssMb = 0;
   for (const until = Date.now() + ms; ;) {

@@ -1,5 +1,5 @@
-// `npm run bench:page`: does the sandbox's page stay smooth while five hundred cards arrive, one tab in front and others beside it?
-// Frames are counted against those that the same tab draws at rest, in the same run. Needs Chromium.
+// `npm run bench:page`: does the sandbox's page stay smooth while five hundred cards arrive, with one tab in front and others open? It
+// compares the frame rate with that of the same tab at rest, in the same run. Needs Chromium.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

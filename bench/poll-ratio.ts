@@ -1,5 +1,5 @@
-// Polls per second of our own road (due queue, breaker, client, time limits, validation, comparison) over those of undici's
-// `request` and JSON.parse alone: same GETs, same server, same number of connections, in turn.
+// Compares the polls per second of our whole path (due queue, breaker, client, time limits, validation, comparison) with those of
+// undici's `request` and JSON.parse alone: same GETs, same server, same number of connections, one after the other.
 
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -33,7 +33,7 @@ export async function pollRatio(size: { runs: number; engine: number; roundMs: n
   const baseUrl = `http://127.0.0.1:${port}`;
   const ours = await startOurs(baseUrl, size.runs);
   const plain = startPlain(baseUrl, size.runs);
-  // The first look at each run is compared with the store; the later ones are the common case.
+  // The first poll of each run is compared with the store. The later ones are the common case.
   await ours.rate(size.roundMs);
   while (ours.counted() < size.runs * 2) await ours.rate(200);
   await plain.rate(size.roundMs);

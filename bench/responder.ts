@@ -1,5 +1,5 @@
-// As cheap a service as can be: answers every `GET …/runs/<id>` with the same run of some 318 bytes under that id, without
-// reading the request further. A process of its own, so that it takes nothing from the one that is measured.
+// The cheapest possible service: it answers every `GET …/runs/<id>` with the same run of about 318 bytes under that id, and reads
+// nothing else of the request. It runs as a process of its own, so that it takes no time from the process that is measured.
 
 import { createServer } from "node:net";
 

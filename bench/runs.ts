@@ -1,4 +1,4 @@
-// Runs that are watched and quiet: their thread tells what the service says, so that nothing is to be done about them.
+// Watched runs that need no work: their threads already show what the service says.
 
 import { createHash, randomBytes } from "node:crypto";
 import type { Context } from "#src/domain/context.ts";
@@ -19,7 +19,7 @@ export const context = (now = Date.now()): Context => ({
   policy: BUILT_IN,
 });
 
-/** `quietMs`: how long ago anything was last heard of it. */
+/** `quietMs` is the time since the last news of the run. */
 export function aQuietRun(id: RunId, index: number, quietMs: number): Run {
   const since = Date.now() - quietMs;
   const run = adoptedRun(id, {

@@ -1,8 +1,8 @@
-// Loaded into the bot before its own code: at SIGUSR2 it prints the longest stall of the event loop since the last time (ms).
+// Loaded into the bot before its own code. On SIGUSR2 it prints the longest stall of the event loop since the last signal (ms).
 
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
-/** The monitor's own pace is part of each delay that it sees (ms). */
+/** The monitor's own interval (ms), which is part of every delay that it measures. */
 const RESOLUTION_MS = 5;
 const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
 delays.enable();

@@ -1,5 +1,5 @@
-// Keeps one bot running: started again when it stops by itself, killed, stopped and restarted when somebody asks. Each start
-// computes its environment anew.
+// Keeps one bot running. It starts the bot again when it stops by itself, and kills, stops or restarts it on request. Each start
+// computes its environment again.
 
 import { createChanges } from "./service/changes.ts";
 import { type BotProcess, startBot } from "./bot-process.ts";
@@ -7,9 +7,9 @@ import { type BotProcess, startBot } from "./bot-process.ts";
 export type BotState = "running" | "starting" | "stopped";
 
 export type BotKeeper = {
-  /** «stopped» is a bot that stays so; one that comes back by itself is «starting». */
+  /** A "stopped" bot stays stopped. A bot that comes back by itself is "starting". */
   readonly state: () => BotState;
-  /** What the newest process was given; empty before the first start. */
+  /** The environment of the newest process; empty before the first start. */
   readonly given: () => Environment;
   /** Resolves when the bot is ready, now or after coming back. Rejects, with what it printed, when it exits before that. */
   readonly ready: () => Promise<void>;
@@ -17,7 +17,7 @@ export type BotKeeper = {
   readonly start: () => Promise<void>;
   /** SIGKILL; resolves when the process is gone. It comes back by itself. Rejects, in words, when there is none. */
   readonly kill: () => Promise<void>;
-  /** SIGTERM, if nothing else is said; resolves when the process is gone. It stays away. */
+  /** SIGTERM by default. Resolves when the process is gone. The bot stays stopped. */
   readonly stop: (signal?: Signal) => Promise<void>;
   readonly restart: () => Promise<void>;
   readonly onChange: (listener: () => void) => () => void;
@@ -28,18 +28,18 @@ type Signal = "SIGTERM" | "SIGKILL";
 type Environment = { readonly [name: string]: string };
 
 export type BotKeeperOptions = {
-  /** Asked at every start. */
+  /** Called at every start. */
   readonly env: () => Environment;
-  /** Hears every piece that the bot prints. */
+  /** Called with everything that the bot prints. */
   readonly echo?: (text: string) => void;
-  /** Hears that the bot stopped by itself. */
+  /** Called when the bot stops by itself. */
   readonly say?: (words: string) => void;
 };
 
-/** A bot that stopped by itself comes back after this long (ms); twice as long each time that it was not even ready. */
+/** How long a bot that stopped by itself stays away (ms). The time doubles whenever the bot stops before it is ready. */
 const BACK_AFTER_MS = 1_000;
 const LONGEST_BACK_MS = 30_000;
-/** One that is not ready by then (ms) never will be, and another is tried. */
+/** We give up a bot that is not ready by then (ms), and start another. */
 const READY_MS = 60_000;
 
 type Kept = {
@@ -48,7 +48,7 @@ type Kept = {
   state: BotState;
   given: Environment;
   current: { readonly bot: BotProcess; readonly up: Promise<void> } | null;
-  /** The end of the one that was stopped: two on one database are one too many. */
+  /** Resolves when the stopped bot is gone: two bots cannot use one database. */
   leaving: Promise<unknown>;
   /** Set while it is away and comes back by itself. */
   back: NodeJS.Timeout | null;
@@ -90,7 +90,7 @@ export function createBotKeeper(options: BotKeeperOptions): BotKeeper {
 async function stop(kept: Kept, signal: Signal = "SIGTERM"): Promise<void> {
   forget(kept);
   const { current } = kept;
-  // From here on its exit is no news.
+  // From here on we expect its exit.
   kept.current = null;
   if (current !== null) kept.leaving = current.bot.end(signal);
   change(kept, "stopped");
@@ -101,7 +101,7 @@ async function kill(kept: Kept): Promise<void> {
   const killed = kept.current;
   if (killed === null) throw new Error("Countersign is not running.");
   await killed.bot.end("SIGKILL");
-  // Its end is told a moment later.
+  // Its exit is reported a moment later.
   for (; kept.current === killed;) await next(kept);
 }
 
@@ -119,7 +119,7 @@ function launch(kept: Kept): void {
 async function follow(kept: Kept, launched: NonNullable<Kept["current"]>): Promise<void> {
   const { bot, up } = launched;
   const isCurrent = (): boolean => kept.current === launched;
-  // Whoever waits is told by `ready`.
+  // Callers that wait learn it from `ready`.
   const isUp = await up.then(
     () => true,
     () => false,

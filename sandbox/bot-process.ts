@@ -1,4 +1,4 @@
-// The real bot, as a process of its own: its code gets an environment and nothing else, so it can't know where it runs.
+// Runs the real bot as a process of its own. It gets only an environment, so it cannot know where it runs.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { resolve } from "node:path";
@@ -19,13 +19,13 @@ export type BotProcess = {
 };
 
 const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
-/** As `npm start` and the image start it: short-lived answers die young in a small nursery, which keeps ten thousand runs below 200 MB. */
+/** The same options as in `npm start` and the image. A small young generation of the heap keeps ten thousand runs below 200 MB. */
 const FLAGS = ["--max-semi-space-size=8", "--disable-sigusr1"];
 const LIFELINE = ["--import", new URL("lifeline.ts", import.meta.url).href];
 const KEPT_CHARS = 2_000_000;
 
 export type BotEars = {
-  /** Hears every piece that the bot prints. */
+  /** Called with everything that the bot prints. */
   readonly echo?: ((text: string) => void) | undefined;
   /** The bot dies with this process, even one that is killed. */
   readonly tied?: boolean;
@@ -58,7 +58,7 @@ export function startBot(env: { readonly [name: string]: string }, ears: BotEars
 }
 
 function spawnBot(env: { readonly [name: string]: string }, tied: boolean): ChildProcess {
-  // Nothing is written into the lifeline: it closes when this process ends.
+  // We write nothing into the lifeline: it closes when this process ends.
   const [flags, line] = tied ? [[...FLAGS, ...LIFELINE], ["pipe" as const]] : [FLAGS, []];
   return spawn(process.execPath, [...flags, MAIN], {
     env: { PATH: process.env["PATH"] ?? "", ...env },
@@ -66,7 +66,7 @@ function spawnBot(env: { readonly [name: string]: string }, tied: boolean): Chil
   });
 }
 
-/** How often a bot that is starting is asked whether it is ready (ms). */
+/** How often we ask a starting bot whether it is ready (ms). */
 const ASK_EVERY_MS = 25;
 
 async function untilReady(

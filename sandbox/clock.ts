@@ -1,17 +1,17 @@
-// One clock for the sandbox's Slack and service: the machine's time, plus what somebody has set it ahead. It only goes forward.
+// The clock of the sandbox's Slack and service: the machine's time plus the time that somebody has skipped. It only goes forward.
 
 import { createChanges } from "./service/changes.ts";
 import type { Clock } from "./service/service-clock.ts";
 
 export type SandboxClock = Clock & {
-  /** Lets this much time pass at once: alarms that fall due within it ring in order, each at its own moment. */
+  /** Skips this much time. Alarms that become due go off in order, each at its own moment. */
   readonly advance: (ms: number) => void;
   /** How far it is ahead of the machine's clock (ms). */
   readonly aheadMs: () => number;
   readonly onChange: (listener: () => void) => () => void;
 };
 
-/** Node's timers take no more than this (ms, about 25 days); what is due later is looked at again then. */
+/** The longest delay of Node's timers (ms, about 25 days). For a later alarm the timer is set again then. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export function createSandboxClock(machine: () => number = Date.now): SandboxClock {
@@ -40,7 +40,7 @@ export function createSandboxClock(machine: () => number = Date.now): SandboxClo
 type Alarm = {
   readonly at: number;
   readonly ring: () => void;
-  /** Waits for what is left of its time, anew. */
+  /** Waits for the rest of its time. */
   readonly arm: () => void;
 };
 

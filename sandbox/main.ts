@@ -9,7 +9,7 @@ import { parseArgs } from "node:util";
 import { policyEnv } from "./bot-process.ts";
 import type { World, WorldOptions } from "./world.ts";
 
-/** Compiled code of sandbox and bot, so that the next start is twice as fast. It is valid for exactly these files. */
+/** Caches the compiled code of sandbox and bot, so that the next start is twice as fast. Valid for exactly these files. */
 const COMPILED = fileURLToPath(new URL("../node_modules/.cache/countersign", import.meta.url));
 
 const USAGE = `Runs Countersign with a local Slack and a local agent service. Nothing leaves this machine.
@@ -85,7 +85,7 @@ async function run(port: number | null, tempo: number, verbose: boolean): Promis
   flushCompileCache();
 }
 
-/** Called again, `stop` changes nothing. */
+/** A second call of `stop` does nothing. */
 function endOnSignals(stop: () => Promise<void>): void {
   const leave = (): void =>
     void stop().then(() => {
@@ -96,7 +96,7 @@ function endOnSignals(stop: () => Promise<void>): void {
   process.on("SIGTERM", leave);
 }
 
-/** Whatever nobody has caught ends the sandbox: what it would do from there on nobody knows. A bot without it ends by itself. */
+/** An uncaught error ends the sandbox, because its state is unknown from then on. The bot then ends by itself. */
 function endOnFault(tidyUp: () => Promise<void>): void {
   const end = async (why: string): Promise<void> => {
     await tidyUp().catch(() => undefined);
@@ -104,13 +104,13 @@ function endOnFault(tidyUp: () => Promise<void>): void {
     process.exit(1);
   };
   process.once("uncaughtException", (error: unknown) => {
-    // A second fault, while this one is tidied up, changes nothing.
+    // Ignore a second error while the sandbox stops.
     process.on("uncaughtException", () => undefined);
     void end((error instanceof Error ? error.message : String(error)).replace(/\s+/g, " "));
   });
 }
 
-/** The usual port may be taken by another sandbox, and then any will do; a port that somebody asked for is not exchanged. */
+/** If another sandbox has the usual port, any free one will do. A port that was asked for is never replaced. */
 async function onFreePort(port: number | null, start: (port: number) => Promise<World>): Promise<World> {
   try {
     return await start(port ?? USUAL_PORT);
@@ -125,6 +125,6 @@ async function onFreePort(port: number | null, start: (port: number) => Promise<
 function numberIn(name: string, text: string): number {
   const number = Number(text);
   if (text.trim() === "" || !Number.isFinite(number) || number < 0)
-    throw new Error(`${name} takes a number, not «${text}».`);
+    throw new Error(`${name} takes a number, not "${text}".`);
   return number;
 }

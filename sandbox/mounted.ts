@@ -1,4 +1,4 @@
-// What people and scripts reach beside Slack's own endpoints: the control API with its scenes, and the page.
+// Mounts what people and scripts use beside Slack's own endpoints: the control API with its scenes, and the page.
 
 import type { BotKeeper } from "./bot-keeper.ts";
 import { createPanelState } from "./panel-state.ts";
@@ -28,7 +28,7 @@ import type { Handler, Slack } from "./slack/server.ts";
 export type Mounted = {
   /** In the order in which they are asked. */
   readonly handlers: readonly Handler[];
-  /** Null where no bot is kept. */
+  /** Null if no bot is kept. */
   readonly scenes: Scenes | null;
 };
 

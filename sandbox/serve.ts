@@ -57,13 +57,13 @@ function tell({ key, gatewayKeys }: Wanted, { service, gateway, control }: Start
   if (control !== null) console.log(`control            ${control.url}/control`);
 }
 
-/** The second signal finds the first still at work, and changes nothing. */
+/** A second signal while we stop does nothing. */
 function onSignals(report: () => void, stop: () => Promise<void>) {
   let stopping = false;
   const once = () => {
     if (stopping) return;
     stopping = true;
-    // A control request that waits for something may hold a timer; nobody is there to be answered any more.
+    // A waiting control request may still hold a timer, but its client is gone.
     void stop().then(() => process.exit());
   };
   process.on("SIGINT", once);

@@ -1,13 +1,13 @@
-// What the service and the gateway were asked, for the Traffic panel: each request once, when it is over.
+// The requests to service and gateway, for the Traffic panel. Each one appears once, when it is over.
 
 import type { Recorded, Requests } from "./service/recorder.ts";
 import type { TrafficLog } from "./slack/traffic.ts";
 
 type Told = { readonly traffic: Pick<TrafficLog, "add">; readonly now: () => number };
 
-/** `by` stands before the line, for a server that is not the service. Requests end in another order than they begin in. */
+/** `by` prefixes the line, for a server other than the service. Requests do not end in the order in which they begin. */
 export function tellRequests({ traffic, now }: Told, requests: Requests, by = ""): void {
-  /** All up to this number are told, and of the later ones these. */
+  /** All requests up to this number have been reported, and these later ones. */
   let upTo = 0;
   const told = new Set<number>();
   requests.subscribe(() => {
@@ -17,7 +17,7 @@ export function tellRequests({ traffic, now }: Told, requests: Requests, by = ""
       told.add(entry.number);
       tell(entry);
     }
-    // Those before the first have been forgotten by the recorder.
+    // The recorder has forgotten the requests before its first one.
     for (const first = later[0]?.number ?? 0; upTo + 1 < first; upTo += 1) told.delete(upTo + 1);
     while (told.delete(upTo + 1)) upTo += 1;
   });

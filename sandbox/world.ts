@@ -17,12 +17,12 @@ export type World = {
   readonly slack: Slack;
   readonly service: Awaited<ReturnType<typeof startService>>;
   readonly gateway: Awaited<ReturnType<typeof startGateway>>;
-  /** Slack's and the service's. */
+  /** The clock of Slack and the service. */
   readonly clock: SandboxClock;
   /** Null when the world was started without one. */
   readonly bot: BotKeeper | null;
   readonly scenes: Scenes | null;
-  /** The environment that a bot of this world was first started with; one that is kept gets the newest key at each start. */
+  /** The environment for a bot of this world. A kept bot gets the newest key at each start. */
   readonly env: { readonly [name: string]: string };
   stop(): Promise<void>;
 };
@@ -36,7 +36,7 @@ export type WorldOptions = {
   readonly entrance?: "socket" | "http";
   readonly slack?: Pick<SlackOptions, "timing" | "rateLimits" | "now">;
   readonly service?: Partial<Parameters<typeof startService>[0]>;
-  /** Keeps the real bot as a process of its own, begun as soon as it can be; without it, somebody else starts one. */
+  /** Keeps the real bot as a process of its own, started as early as possible. Without it, the caller starts one. */
   readonly bot?: {
     readonly env?: { readonly [name: string]: string };
     readonly echo?: (text: string) => void;
@@ -48,7 +48,7 @@ export type WorldOptions = {
 
 export const MANIFEST = fileURLToPath(new URL("../manifest.yml", import.meta.url));
 
-/** Everything but the bot, and the bot too when it is to be kept. Bound to loopback only; every token is minted afresh. */
+/** Starts everything but the bot, and with `keep` the bot too. All servers are bound to loopback, and every token is new. */
 export async function startWorld(options: WorldOptions): Promise<World> {
   const { port = 0, tempo = 1, entrance = "socket" } = options;
   const clock = createSandboxClock();
@@ -69,7 +69,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const bot = options.bot === undefined ? null : keptBot(options.bot, env);
   const parts = { slack, service, gateway, clock, bot, manifestPath: MANIFEST, entrance };
   const { scenes } = await mount(slack, async () => {
-    // Loaded while the bot starts.
+    // Loads while the bot starts.
     const { createMounted } = await import("./mounted.ts");
     return createMounted({ ...parts, paceMs: options.paceMs ?? captionMs });
   });
@@ -91,7 +91,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
 
 type Stoppable = { stop(): Promise<unknown> };
 
-/** Rejects when one does not start, and then the others are stopped: a process that holds a server does not end. */
+/** If one server does not start, stops the others and rejects: a process with an open server does not end. */
 async function allOrNone<T extends readonly Promise<Stoppable>[]>(
   starting: readonly [...T],
 ): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
@@ -103,7 +103,7 @@ async function allOrNone<T extends readonly Promise<Stoppable>[]>(
 
 type Started = Pick<World, "slack" | "service" | "gateway"> & { readonly entrance: "socket" | "http" };
 
-/** The service's key is the one that is right now. */
+/** With the key that the service accepts now. */
 function environment(
   { slack, service, gateway, entrance }: Started,
   databaseUrl: string,
@@ -131,15 +131,15 @@ function keptBot(
   own: () => World["env"],
 ): BotKeeper {
   const bot = createBotKeeper({ env: () => ({ ...own(), ...env }), ...ears });
-  // Whoever waits for it asks `ready` and is told there.
+  // Callers that wait for the bot learn of a failure from `ready`.
   bot.start().catch(() => undefined);
   return bot;
 }
 
-/** Time to read: a little for the look, and a little for each letter (ms). */
+/** Time to read a caption: a fixed part, and a part for each letter (ms). */
 const captionMs = (words: string): number => Math.min(Math.max(2_000, words.length * 40), 5_000);
 
-/** Whoever comes before all is loaded waits. */
+/** Requests wait until everything is loaded. */
 async function mount(slack: Slack, load: () => Promise<Mounted>): Promise<Mounted> {
   const loading = load();
   let handlers: readonly Handler[] | null = null;
@@ -158,11 +158,11 @@ async function mount(slack: Slack, load: () => Promise<Mounted>): Promise<Mounte
   return mounted;
 }
 
-/** Below the range that systems hand out by themselves, so that nobody else is given the port before the bot takes it. */
+/** Below the range of ephemeral ports, so that the system gives the port to no other process before the bot takes it. */
 const PORTS = { from: 12_000, to: 32_000 };
 const PORT_TRIES = 50;
 
-/** A port that is free, for the bot: it is told it before it starts. */
+/** Finds a free port for the bot, which must know it before it starts. */
 async function freePort(): Promise<number> {
   for (let tries = 0; tries < PORT_TRIES; tries += 1) {
     const port = randomInt(PORTS.from, PORTS.to);

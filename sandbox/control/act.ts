@@ -1,13 +1,13 @@
-// What one may do to the sandbox's world beside pressing a key: a button on the page, a scene and a script all do the same named acts.
+// The named acts that change the sandbox's world. Buttons on the page, scenes and scripts all use the same acts.
 
 import type { z } from "zod";
 
 export type ControlAct = {
-  /** «service.down»: the part of the world, and what is done to it. */
+  /** "service.down": the part of the world, and what is done to it. */
   readonly name: string;
   readonly what: string;
   readonly args: z.ZodObject;
-  /** Checks the arguments first; throws z.ZodError when they do not fit, an Error with words for people when the world does not. */
+  /** Throws z.ZodError if the arguments are wrong, and an Error with words for people if the world does not allow the act. */
   readonly run: (given: unknown) => unknown;
 };
 

@@ -1,14 +1,14 @@
-// Who may control the sandbox: scripts on this machine and its own page.
+// Checks that a control request comes from a script on this machine or from the sandbox's own page.
 
 import type { IncomingMessage } from "node:http";
 import { fromElsewhere, isOurs } from "../slack/address.ts";
 
-/** Another site's page cannot send these without asking first, and nobody here answers that question. */
+/** A page of another site cannot send these without a CORS preflight, which we never answer. */
 const OWN_HEADERS = ["x-sandbox-control", "x-sandbox-page"];
 
 export type No = { readonly status: number; readonly told: string };
 
-/** Why the request must not go further; null: it may. */
+/** Why the request is refused; null: it is allowed. */
 export function forbidden(request: IncomingMessage): No | null {
   const { method = "", headers } = request;
   if (!isOurs(request))
@@ -25,7 +25,7 @@ export function forbidden(request: IncomingMessage): No | null {
   if (!OWN_HEADERS.some((name) => headers[name] === "1"))
     return {
       status: 403,
-      told: "Acts need the header «x-sandbox-control: 1», which no foreign page can send.",
+      told: 'Acts need the header "x-sandbox-control: 1", which no foreign page can send.',
     };
   return null;
 }

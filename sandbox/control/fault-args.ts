@@ -1,4 +1,4 @@
-// Faults as a request names them.
+// The faults that a control request can name.
 
 import { z } from "zod";
 import type { Fault } from "../service/faults.ts";
@@ -6,7 +6,7 @@ import type { Fault } from "../service/faults.ts";
 const effect = z.boolean().exactOptional().describe("true: the request takes effect first");
 const ms = z.number().int().min(0).max(3_600_000);
 
-/** What can strike a request to the service or the gateway. */
+/** Faults for a request to the service or the gateway. */
 export const serverFault = z
   .discriminatedUnion("kind", [
     z.strictObject({
@@ -46,7 +46,7 @@ export const times = z
 
 const when = z.enum(["before", "after"]);
 
-/** What can strike a call of Slack's Web API; «after» lets it take effect first. */
+/** Faults for a call of Slack's Web API. "after" lets the call take effect first. */
 export const slackFault = z
   .union([
     z.strictObject({ error: z.string().min(1), more: z.record(z.string(), z.unknown()).exactOptional() }),

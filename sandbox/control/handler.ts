@@ -1,4 +1,4 @@
-// The control API over HTTP: POST /control/do does a named act, GET looks. Documented in docs/sandbox-control.md.
+// The control API over HTTP: POST /control/do runs a named act, GET reads. Documented in docs/sandbox-control.md.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { z } from "zod";
@@ -6,19 +6,19 @@ import type { ControlAct } from "./act.ts";
 import { forbidden, type No } from "./control-check.ts";
 import type { ControlRead, Looked } from "./read.ts";
 
-/** Bytes of a request's body. */
+/** The longest body of a request (bytes). */
 const BODY_LIMIT = 1_000_000;
 /** Seconds. */
 const LONGEST_WAIT = 60;
 const MOST = 2_000;
 
-/** Says whether the request was for it; it has answered, or will, when it was. */
+/** Returns whether the request is for the control API. If so, it answers it. */
 export type ControlHandler = (req: IncomingMessage, res: ServerResponse) => boolean;
 
 export type ControlParts = {
   readonly acts: readonly ControlAct[];
   readonly reads: readonly ControlRead[];
-  /** Calls the listener after anything has changed that a read can tell of. */
+  /** Calls the listener after every change that a read can show. */
   readonly onChange: (listener: () => void) => () => void;
 };
 
@@ -69,7 +69,7 @@ async function doOne(acts: ReadonlyMap<string, ControlAct>, req: IncomingMessage
   const { act: name, args } = asked.parse(await bodyOf(req));
   const act = acts.get(name);
   if (act === undefined)
-    throw new Told({ status: 404, told: `There is no act «${name}». GET /control lists those there are.` });
+    throw new Told({ status: 404, told: `There is no act "${name}". GET /control lists those there are.` });
   return { ok: true, result: (await act.run(args)) ?? null };
 }
 
@@ -78,7 +78,7 @@ async function bodyOf(req: IncomingMessage): Promise<unknown> {
   let size = 0;
   for await (const chunk of req as AsyncIterable<Buffer>) {
     size += chunk.byteLength;
-    // Read to the end all the same: a client that is still writing would not see the refusal.
+    // We read the body to its end: a client that is still writing would not see the refusal.
     if (size <= BODY_LIMIT) chunks.push(chunk);
   }
   if (size > BODY_LIMIT) throw new Told({ status: 413, told: "The request has more than 1 MB." });
@@ -134,7 +134,7 @@ function waited(
   };
   const stop = onChange(() => again(false));
   const timer = setTimeout(() => again(true), seconds * 1_000);
-  // Who has gone away is not waited for.
+  // Stop waiting when the client is gone.
   const gone = (): void => again(true);
   res.once("close", gone);
   return promise.finally(() => {
@@ -147,7 +147,7 @@ function waited(
 function listing({ acts, reads }: ControlParts): Looked {
   const schema = (of: z.ZodObject): unknown => z.toJSONSchema(of, { io: "input" });
   return {
-    do: 'POST /control/do with the header «x-sandbox-control: 1» and {"act": …, "args": {…}}',
+    do: 'POST /control/do with the header "x-sandbox-control: 1" and {"act": …, "args": {…}}',
     acts: acts.map(({ name, what, args }) => ({ name, what, args: schema(args) })),
     reads: reads.map(({ path, what, query, list }) => ({
       path,
@@ -161,7 +161,7 @@ function sendError(res: ServerResponse, error: unknown): void {
   if (error instanceof Told)
     return send(res, error.status, { ok: false, told: error.message }, error.headers);
   if (error instanceof z.ZodError) return send(res, 400, { ok: false, ...faultsOf(error) });
-  // Errors of the language are our own faults; all others are the world's «no», in words for people.
+  // Errors of the language are our own faults. All others say in words for people why the world refuses.
   const ours = !(error instanceof Error) || Object.getPrototypeOf(error) !== Error.prototype;
   if (ours) console.error("control:", error);
   const told = error instanceof Error ? error.message : String(error);

@@ -1,4 +1,4 @@
-// The bot's process, and the clock.
+// Acts on the bot's process and on the clock.
 
 import { z } from "zod";
 import type { BotKeeper } from "../bot-keeper.ts";

@@ -1,4 +1,4 @@
-// What one may look at: the same facts that the page draws, as JSON.
+// Reads: the facts that the page draws, as JSON.
 
 import { z } from "zod";
 
@@ -9,7 +9,7 @@ export type ControlRead = {
   readonly query: z.ZodObject;
   /** The name in the answer of the list that `wait` waits for; null: there is none. */
   readonly list: string | null;
-  /** Checks the query first; throws as an act does. */
+  /** Throws like an act if the query is wrong. */
   readonly look: (given: unknown) => Looked;
 };
 
@@ -17,7 +17,7 @@ export type Looked = { readonly [name: string]: unknown };
 
 type Named<S extends z.ZodObject> = { readonly path: string; readonly what: string; readonly query: S };
 
-/** A list, oldest first: `wait` answers as soon as something is in it. */
+/** A list, oldest first. With `wait` the answer comes as soon as the list is not empty. */
 export function listRead<S extends z.ZodObject>(
   { path, what, query }: Named<S>,
   list: string,

@@ -1,4 +1,4 @@
-// What can be done to the service's runs and to what they ask for.
+// Acts on the service's runs and their approvals.
 
 import { z } from "zod";
 import { pendingOf, type Run } from "../service/service-run.ts";

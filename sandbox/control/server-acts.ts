@@ -1,4 +1,4 @@
-// What can be done to the service and the gateway as servers.
+// Acts on the service and the gateway as servers.
 
 import { z } from "zod";
 import { agentRoutes } from "../service/agent-api.ts";

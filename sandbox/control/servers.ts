@@ -1,5 +1,4 @@
-// One server of the sandbox, the service or the gateway, in somebody's hand: what stands against it is remembered, so that it can
-// be shown and undone.
+// Controls one server of the sandbox, the service or the gateway. It remembers the faults it has set, to show and undo them.
 
 import type { Fault, FaultHandle, Faults } from "../service/faults.ts";
 import type { RequestMatch } from "../service/recorder.ts";
@@ -24,7 +23,7 @@ export function createServerHand(control: Controlled, changed: () => void) {
     up = on;
     changed();
   };
-  /** Whatever was done to the faults, the slowness stands behind them again. */
+  /** Puts the slowness behind all other faults again. */
   const settled = (ms = slowness.ms()): void => {
     slowness.set(ms);
     changed();
@@ -32,18 +31,18 @@ export function createServerHand(control: Controlled, changed: () => void) {
   return {
     isUp: () => up,
     slowMs: slowness.ms,
-    /** In words, without the slowness. */
+    /** The faults in words, without the slowness. */
     faults: () => standingWords(control.faults(), slowness.fault()),
     slow: (ms: number): void => settled(ms),
     down: () => power(false),
     up: () => power(true),
-    /** Returns the name by which it can be let go. */
+    /** Returns the name by which the fault can be released. */
     fault: (match: RequestMatch, fault: Fault, times: number | "all" = 1): string => {
       const name = named.add(match, fault, times);
       settled();
       return name;
     },
-    /** Lets go of what a gate holds, and strikes no more. */
+    /** Ends the fault, and releases the requests that a gate holds. */
     release: (name: string): void => {
       named.release(name);
       settled();
@@ -67,14 +66,14 @@ function createNamedFaults({ fault: add }: Controlled) {
     /** May be called twice. */
     release: (name: string): void => {
       const handle = handles.get(name);
-      if (handle === undefined) throw new Error(`There is no fault «${name}».`);
+      if (handle === undefined) throw new Error(`There is no fault "${name}".`);
       handle.release();
       handle.clear();
     },
   };
 }
 
-/** The oldest fault that matches strikes, so this one is set anew behind every other: it would keep them from striking. */
+/** The oldest matching fault applies, so the slowness must stay behind all others, or they would never apply. */
 function createSlowness(control: Controlled) {
   let standing: { readonly ms: number; readonly fault: Fault; readonly handle: FaultHandle } | null = null;
   return {

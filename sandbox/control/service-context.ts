@@ -1,4 +1,4 @@
-// What the acts of the service and the gateway act on.
+// The context for acts on the service and the gateway.
 
 import type { SandboxClock } from "../clock.ts";
 import type { Gateway } from "../service/start-gateway.ts";
@@ -14,7 +14,7 @@ export type Servers = {
 export type ServiceContext = Servers & {
   readonly serviceHand: ServerHand;
   readonly gatewayHand: ServerHand;
-  /** Called after an act has changed what is not told otherwise. */
+  /** Called after a change that no other event reports. */
   readonly changed: () => void;
 };
 

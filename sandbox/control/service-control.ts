@@ -1,4 +1,4 @@
-// The control API of a service and a gateway that run alone.
+// The control API for a service and a gateway without the rest of the sandbox.
 
 import type { ControlAct } from "./act.ts";
 import { createServiceContext, type ServiceContext, type Servers } from "./service-context.ts";
@@ -13,7 +13,7 @@ export function serverActs(context: ServiceContext): readonly ControlAct[] {
   return [...serviceActs(context), ...runActs(context), ...gatewayActs(context), ...clockActs(context.clock)];
 }
 
-/** Calls the listener after anything has changed at the service, the gateway or the clock. */
+/** Calls the listener after every change of the service, the gateway or the clock. */
 export function serverChanges({ service, gateway, clock }: Servers, listener: () => void): () => void {
   const { subscribe } = service.runs;
   const ends = [

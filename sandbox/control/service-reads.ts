@@ -1,4 +1,4 @@
-// Looking at the service and the gateway: how they stand, the runs, and every request that reached them.
+// Reads of the service and the gateway: their state, the runs, and every request that reached them.
 
 import { z } from "zod";
 import type { Requests } from "../service/recorder.ts";
@@ -6,7 +6,7 @@ import type { Run } from "../service/service-run.ts";
 import type { ServiceContext } from "./service-context.ts";
 import { type ControlRead, listRead, plainRead } from "./read.ts";
 
-/** How the servers stand: the same on the page. */
+/** The state of the servers, as the page shows it. */
 export function serverState({ service, gateway, clock, serviceHand, gatewayHand }: ServiceContext) {
   return {
     url: service.url,

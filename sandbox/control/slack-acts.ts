@@ -1,4 +1,4 @@
-// Bad days of Slack, and what its people change behind the app's back.
+// Acts on Slack: its faults, and changes that people make without the app.
 
 import { z } from "zod";
 import { methods } from "../slack/methods.ts";

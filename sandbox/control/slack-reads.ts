@@ -1,4 +1,4 @@
-// Looking at Slack: people, channels, messages, windows, Home tabs, and what went over the wire.
+// Reads of Slack: people, channels, messages, windows, Home tabs and traffic.
 
 import { z } from "zod";
 import type { HomeView, Message, OpenView } from "../slack/model.ts";

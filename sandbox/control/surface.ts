@@ -1,4 +1,4 @@
-// Block Kit as a script needs it: the words a reader sees, and what can be used, by its label.
+// Block Kit for scripts: the text that a reader sees, and the controls by their labels.
 
 import type { Block, OpenView } from "../slack/model.ts";
 import { isJson } from "../slack/rules-check.ts";
@@ -11,7 +11,7 @@ export function wordsOf(value: unknown): string {
   return pieces(value).join("").trim();
 }
 
-/** The words of a modal or a Home tab, with what it says of wrong fields. */
+/** The text of a modal or a Home tab, with the errors of its fields. */
 export function viewWords({ view, ...rest }: Pick<OpenView, "view"> & Partial<OpenView>): string {
   const errors = Object.values(rest.errors ?? {});
   return [wordsOf(view["title"]), wordsOf(view.blocks), ...errors, rest.trouble ?? ""]

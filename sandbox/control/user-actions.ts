@@ -1,5 +1,4 @@
-// What people do, said as a script says it: by the label of a button and of a field. Each throws an Error with Slack's own words
-// when it cannot be done.
+// What people do, for scripts: buttons and fields go by their labels. Each action throws an Error with Slack's own words if it fails.
 
 import type { ActResult, Block, Message, OpenView, PersonId } from "../slack/model.ts";
 import type { Slack } from "../slack/server.ts";
@@ -24,13 +23,13 @@ export function createUserActions(slack: Touched) {
   return {
     say: async (person: PersonId, channel: string, text: string, thread?: string) =>
       accepted(await acts.say(person, channel, text, thread)),
-    /** «/agent run …», as typed into the composer. */
+    /** "/agent run …", as typed into the composer. */
     command: async (person: PersonId, channel: string, line: string) => {
       const [, command, rest = ""] = /^(\/\S+)(?:\s([\s\S]*))?$/.exec(line) ?? [];
-      if (command === undefined) throw new Error(`«${line}» is no command: it begins with a slash.`);
+      if (command === undefined) throw new Error(`"${line}" is no command: it begins with a slash.`);
       accepted(await acts.command(person, channel, command, rest));
     },
-    /** Also takes a confirmation that Slack would ask for. Resolves to where it was pressed. */
+    /** Also accepts a confirmation dialog. Resolves to the place of the button. */
     press: async (person: PersonId, place: Place, button: string, chosen?: unknown): Promise<At> => {
       const { at, blocks } = surfaceAt(slack, person, place, button);
       const usable = usableIn(blocks);
@@ -38,7 +37,7 @@ export function createUserActions(slack: Touched) {
       accepted(await acts.click(person, at, block.block_id, String(element["action_id"]), chosen));
       return at;
     },
-    /** What was typed before stays, but for the fields given. Resolves to what the window is then; null: it closed. */
+    /** Keeps earlier input, except for the given fields. Resolves to the window afterwards; null: it closed. */
     submit: async (person: PersonId, typed: Typed, view?: string): Promise<OpenView | null> => {
       const open = windowOf(slack, person, view);
       accepted(await acts.submit(person, open.id, valuesOf(open, typed)));
@@ -88,7 +87,7 @@ function messageWith(
   const found = ts === undefined ? seen.findLast(has) : seen.find((each) => each.ts === ts);
   if (found !== undefined) return found;
   throw new Error(
-    ts === undefined ? `No message here has a button «${button}».` : `There is no message ${ts} here.`,
+    ts === undefined ? `No message here has a button "${button}".` : `There is no message ${ts} here.`,
   );
 }
 
@@ -110,10 +109,10 @@ function valuesOf({ view, values }: OpenView, typed: Typed): OpenView["values"] 
 
 function missing(what: string, name: string, there: readonly Usable[]): never {
   const labels = there.map(
-    ({ label, element }) => `«${label === "" ? String(element["action_id"]) : label}»`,
+    ({ label, element }) => `"${label === "" ? String(element["action_id"]) : label}"`,
   );
   throw new Error(
-    `There is no ${what} «${name}» here, but ${labels.length === 0 ? "none at all" : labels.join(", ")}.`,
+    `There is no ${what} "${name}" here, but ${labels.length === 0 ? "none at all" : labels.join(", ")}.`,
   );
 }
 

@@ -29,7 +29,7 @@ export type AgentApi = { readonly world: World; readonly memory: Memory };
 
 type Request = Incoming<AgentRoute>;
 type Known = AgentApi & { readonly stale: StaleReads; readonly profile: Profile };
-/** What an endpoint has to say: a record under a success status, or why not. */
+/** The answer of an endpoint: a record with a success status, or a refusal. */
 type Said = { readonly status: Profile["readStatus"]; readonly record: object } | Refusal;
 
 export function createAgentApi(api: AgentApi): (request: Request) => Promise<Answer> {
@@ -37,7 +37,7 @@ export function createAgentApi(api: AgentApi): (request: Request) => Promise<Ans
   return async (request) => {
     const { profile } = api.memory.settings;
     const said = say({ ...api, stale, profile }, request);
-    // Nothing is told that the next moment could take back.
+    // Answer only after the change is saved.
     if (request.method === "POST") await api.memory.saved();
     return "record" in said
       ? wire.success(profile, said.status, said.record)

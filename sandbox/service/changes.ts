@@ -1,4 +1,4 @@
-// Waiting for a condition: looked at anew after every change, never by sleeping.
+// Waits for a condition. It checks after every change, and never sleeps.
 
 export type Wait = { readonly timeoutMs?: number };
 

@@ -1,4 +1,4 @@
-// A completion in the words of the first convention, at once or as a stream.
+// A completion in the first convention's format, at once or as a stream.
 
 import { outputTokens, textOf } from "./told.ts";
 import type { Piece, Told } from "./told.ts";

@@ -1,4 +1,4 @@
-// The hand behind the service: what tests and the sandbox's panel may do to it beside the endpoints.
+// Controls the service: what tests and the sandbox's panel can do to it beside its endpoints.
 
 import type { Clock, ManualClock } from "./service-clock.ts";
 import type { Fault, FaultHandle, Faults } from "./faults.ts";
@@ -13,13 +13,13 @@ import type { Ask, Decision, Moved, Run } from "./service-run.ts";
 import type { World } from "./service-world.ts";
 
 export type Control = {
-  /** Strikes the next request that matches, the next so many, or all. */
+  /** Applies to the next matching request, to the next few, or to all. */
   readonly fault: (match: RequestMatch, fault: Fault, times?: number | "all") => FaultHandle;
   faults: Faults["list"];
   readonly clearFaults: () => void;
   readonly down: () => Promise<void>;
   readonly up: () => Promise<void>;
-  /** From now on only the new key is right. */
+  /** From now on the service accepts only the new key. */
   readonly rotateKey: (key?: string) => string;
   readonly profile: (change?: Partial<Profile>) => Readonly<Profile>;
   /** For a service started with a manual clock. */
@@ -35,7 +35,7 @@ export type Control = {
   readonly withdrawApproval: (runId: string, approvalId: string) => void;
   /** A resolved or withdrawn approval is pending again, under its old id. */
   readonly returnApproval: (runId: string, approvalId: string) => void;
-  /** Somebody decides on another way than ours. */
+  /** Somebody decides without Countersign. */
   readonly resolveElsewhere: (runId: string, approvalId: string, decision: Decision) => void;
   readonly finish: (runId: string, output: string) => void;
   readonly fail: (runId: string, message: string) => void;

@@ -1,4 +1,4 @@
-// Names that stand twice in one object: parsers differ in which value they take, so it is not clear what was said.
+// Finds duplicate names in a JSON object. Parsers differ in which value they take, so the meaning is not clear.
 
 const mark = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g;
 

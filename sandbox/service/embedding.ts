@@ -2,7 +2,7 @@
 // near each other. It knows nothing of meaning.
 
 const weights = { word: 1, pair: 0.4, trigram: 0.5 };
-/** Words as short as «the» and «a» say little. */
+/** Words as short as "the" and "a" say little. */
 const shortWord = { letters: 3, weight: 0.3 };
 
 /** Of unit length, whatever the text is. */

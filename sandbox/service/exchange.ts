@@ -1,4 +1,4 @@
-// One request and its answer: read, recorded, struck by a fault or handled, answered.
+// Handles one request: reads and records it, applies a fault or calls the handler, and answers.
 
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "./service-clock.ts";
@@ -36,7 +36,7 @@ export type Parts<Name extends string> = {
 export function createExchange<Name extends string>(parts: Parts<Name>) {
   return (request: IncomingMessage, response: ServerResponse): void => {
     serve(parts, request, response).catch((error: unknown) => {
-      // What a client breaks off is no fault of the server; anything else must not pass unseen.
+      // It is not our error when a client disconnects. Any other error must be reported.
       if (!request.socket.destroyed) console.error("request failed:", error);
       request.socket.destroy();
     });
@@ -152,7 +152,7 @@ async function readBody(request: IncomingMessage, limit: number): Promise<Buffer
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    // Read to the end all the same: a client that is still writing would not see the refusal.
+    // We read the body to its end: a client that is still writing would not see the refusal.
     if (size <= limit) chunks.push(chunk);
   }
   return size <= limit ? Buffer.concat(chunks) : "too large";

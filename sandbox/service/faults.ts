@@ -1,9 +1,9 @@
-// What can be made to go wrong between a client and a server, for the next requests that match.
+// Faults between a client and a server, for the next requests that match.
 
 import { matches } from "./recorder.ts";
 import type { RequestMatch } from "./recorder.ts";
 
-/** `effect: true` lets the request take effect before the fault strikes; left out, it takes none. */
+/** With `effect: true` the request takes effect before the fault; by default it takes none. */
 export type Fault =
   | {
       readonly kind: "answer";

@@ -87,7 +87,7 @@ function tell({ model, messages }: Conversation, made: Made, limits: Limits): To
 function named(kind: keyof typeof localModels, asked: string): string {
   const model = modelFor(kind, asked);
   if (model !== null) return model;
-  const message = `There is no model «${asked}» here for this. The one there is runs on this machine: «${localModels[kind]}».`;
+  const message = `There is no model "${asked}" here for this. The one there is runs on this machine: "${localModels[kind]}".`;
   throw new GatewayRefusal(404, message, { code: "model_not_found" });
 }
 

@@ -1,4 +1,4 @@
-// The token gateway's endpoints: who asks and whether they may; what is asked is answered in `gateway-answers.ts`.
+// The token gateway's endpoints: authentication and limits. `gateway-answers.ts` makes the answers.
 
 import type { Answer, Incoming } from "./exchange.ts";
 import { answerTo } from "./gateway-answers.ts";
@@ -89,7 +89,7 @@ async function metered(api: GatewayApi, { request, endpoint, key, id }: Asked): 
   }
 }
 
-/** A token counts once it was handed over: whoever breaks off pays for what was sent. */
+/** A token counts once it is sent, so a client that disconnects pays for what it got. */
 async function* streamed(
   api: GatewayApi,
   pieces: Iterable<Piece>,

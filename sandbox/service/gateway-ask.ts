@@ -1,4 +1,4 @@
-// What may be asked of the gateway, in the two conventions. What the local model cannot do is refused, not passed over.
+// The requests that the gateway accepts, in the two conventions. It refuses what the local model cannot do, and ignores nothing.
 
 import { z } from "zod";
 

@@ -38,7 +38,7 @@ export async function startListener(address: Address, serve: Serve): Promise<Lis
   };
 }
 
-/** Where the port cannot be had, what was opened for the server is let go of. */
+/** If the port is not available, releases what was opened for the server. */
 export async function startListenerFor(
   letGo: () => Promise<void>,
   address: Address,
@@ -87,7 +87,7 @@ const refused: Readonly<Record<string, typeof notHttp>> = {
   ERR_HTTP_REQUEST_TIMEOUT: { status: "408 Request Timeout", message: "The request did not arrive in time." },
 };
 
-/** What never becomes a request gets the error record all the same, if anyone is still there to read it. */
+/** Input that never becomes a request also gets an error record, if the client is still there. */
 function refuse(code: string, socket: Duplex) {
   if (!socket.writable || code === "ECONNRESET") return void socket.destroy();
   const { status, message } = refused[code] ?? notHttp;

@@ -1,4 +1,4 @@
-// All that the service remembers, and the file that keeps it.
+// The state of the service, and the file that stores it.
 
 import { createChanges } from "./changes.ts";
 import type { Changes } from "./changes.ts";
@@ -22,7 +22,7 @@ export type Memory = {
   readonly stale: Map<string, { readonly run: Run; readonly left: number }>;
   readonly settings: { key: string; profile: Profile };
   readonly changes: Changes;
-  /** Whoever changes anything above says so. */
+  /** Must be called after every change of the fields above. */
   readonly changed: () => void;
   /** Resolves when all that happened so far would survive the end of this process. */
   readonly saved: () => Promise<void>;
@@ -73,7 +73,7 @@ async function readMemory({ statePath, apiKey, profile }: Wishes): Promise<Memor
     ...kept,
     changes,
     changed() {
-      // Whoever must be sure awaits `saved` again and gets the error there.
+      // Callers that must be sure await `saved` again and get the error there.
       file?.saved().catch((error: unknown) => console.error("state not saved:", error));
       changes.changed();
     },

@@ -121,9 +121,9 @@ export const profileChange = z.strictObject(
 /** What is wrong with one switch; null: nothing. */
 export function switchFault(name: string, value: unknown): string | null {
   const known = profileTable.find((one) => one.name === name);
-  if (known === undefined) return `There is no switch «${name}».`;
+  if (known === undefined) return `There is no switch "${name}".`;
   const parsed = known.schema.safeParse(value);
-  return parsed.success ? null : `«${name}» takes ${known.allowed}.`;
+  return parsed.success ? null : `"${name}" takes ${known.allowed}.`;
 }
 
 /** The same change; throws all that is wrong with it. */

@@ -1,4 +1,4 @@
-// Every choice that the interface document leaves open («not shown»), so that a client can be tried against all of them.
+// Every choice that the interface document leaves open ("not shown"), so that a client can be tried against all of them.
 // `profile-table.ts` says each in words.
 
 export const successStatuses = [200, 201, 202, 204] as const;

@@ -1,4 +1,4 @@
-// Every request that reached a server, and what became of its answer: an oracle that knows nothing of the client.
+// Records every request that reached a server, and what happened to its answer. It does not depend on the client.
 
 import type { IncomingHttpHeaders } from "node:http";
 import { createChanges } from "./changes.ts";

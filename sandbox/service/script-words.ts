@@ -21,7 +21,7 @@ export function inWords(step: Step): string {
 type AskStep = Extract<Step, { do: "ask" }>;
 
 function askInWords({ asks }: AskStep): string {
-  const actions = asks.map(({ action }) => `«${subjectOf(action)}»`).join(", ");
+  const actions = asks.map(({ action }) => `"${subjectOf(action)}"`).join(", ");
   return asks.length === 1
     ? `asks for approval: ${actions}`
     : `asks for ${asks.length} approvals: ${actions}`;
@@ -29,7 +29,7 @@ function askInWords({ asks }: AskStep): string {
 
 function laterInWords({ later }: AskStep): string {
   if (later === undefined) return "";
-  const becomes = later.to?.action === undefined ? "something else" : `«${subjectOf(later.to.action)}»`;
+  const becomes = later.to?.action === undefined ? "something else" : `"${subjectOf(later.to.action)}"`;
   return later.what === "withdraw"
     ? `; withdraws it if nobody decides within ${seconds(later.ms)}`
     : `; after ${seconds(later.ms)} without a decision the request becomes ${becomes}`;

@@ -1,4 +1,4 @@
-// A run told as a script: what it does next when it wakes.
+// A run as a script: what it does next when it wakes.
 
 import * as runs from "./service-run.ts";
 import type { Ask, Ending, Run } from "./service-run.ts";
@@ -24,7 +24,7 @@ export type Telling = {
   readonly newApprovalId: () => string;
 };
 
-/** The run after waking up: one visible change at most, so that every state can be seen by who looks often enough. */
+/** The run after waking up, with at most one visible change, so that a client that polls often enough sees every state. */
 export function wake(run: Run, steps: readonly Step[], telling: Telling): Run {
   switch (run.phase) {
     case "queued":

@@ -12,7 +12,7 @@ type ApprovalState =
     }
   | { readonly type: "withdrawn"; readonly at: number };
 
-/** What a run wants to do and must not do unasked. `details` are fields the interface document does not name. */
+/** An action for which a run needs approval. `details` are fields that the interface document does not name. */
 export type Ask = { readonly action: string; readonly details: Readonly<Record<string, unknown>> };
 
 export type Approval = Ask & {
@@ -90,7 +90,7 @@ export function withdraw(run: Run, approvalId: string, at: number): Moved {
   return resolve(run, approvalId, { type: "withdrawn", at });
 }
 
-/** The last one resolved lets the run go on: nothing else does. */
+/** Only the last resolved approval lets the run go on. */
 function resolve(run: Run, approvalId: string, state: Exclude<ApprovalState, { type: "pending" }>): Moved {
   const changed = changePending(run, approvalId, (approval) => ({ ...approval, state }));
   if (!changed.ok || pendingOf(changed.run).length > 0) return changed;

@@ -90,5 +90,5 @@ export function readState(path: string, found: unknown): ServiceState {
 function firstFault(error: z.ZodError): string {
   const [issue] = error.issues;
   const more = error.issues.length > 1 ? ` (and ${error.issues.length - 1} more)` : "";
-  return `«${issue?.path.join(".") ?? ""}» is not as it should be: ${issue?.message ?? ""}${more}`;
+  return `"${issue?.path.join(".") ?? ""}" is not as it should be: ${issue?.message ?? ""}${more}`;
 }

@@ -1,4 +1,4 @@
-// All runs there are, and the time that moves them: the one truth behind the endpoints and the controls.
+// All runs, and the clock that moves them: the state behind the endpoints and the controls.
 
 import { createAlarms } from "./alarms.ts";
 import type { Wait } from "./changes.ts";
@@ -9,11 +9,11 @@ import type { Moved, Run } from "./service-run.ts";
 import { wake } from "./script.ts";
 import { stepsFor } from "./tasks.ts";
 
-/** What a test or a page may look at. */
+/** What tests and the page can read. */
 export type Runs = {
   readonly all: () => readonly Run[];
   readonly get: (id: string) => Run | undefined;
-  /** The run, as soon as it fits. */
+  /** The run, as soon as it meets the condition. */
   readonly until: (id: string, fits: (run: Run) => boolean, wait?: Wait) => Promise<Run>;
   readonly subscribe: (listener: () => void) => () => void;
 };

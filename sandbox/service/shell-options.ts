@@ -1,4 +1,4 @@
-// The options of `npm run service` as one table: the help is made of it, and what is given is checked against it.
+// The options of `npm run service` as one table, for the help and for checking the arguments.
 
 import { parseArgs } from "node:util";
 import { canBeKey } from "./api-keys.ts";
@@ -59,7 +59,7 @@ export function readOptions(args: readonly string[]): Wanted | "help" {
     const text = words(name)[0] ?? table[name].usual ?? "";
     const given = Number(text);
     const wrong = text.trim() === "" || !(given >= 0 && given <= max);
-    fault(wrong ? `--${name} must be a number from 0 to ${max}; given: «${text}».` : null);
+    fault(wrong ? `--${name} must be a number from 0 to ${max}; given: "${text}".` : null);
     return given;
   };
   const limit = number("gateway-limit", 1_000_000);
@@ -99,7 +99,7 @@ function profileIn(given: readonly string[], fault: (said: string | null) => voi
   const pairs = given.map((text): [string, unknown] => {
     const [name = "", value] = text.split(/=(.*)/s);
     if (value === undefined)
-      fault(`--profile takes switch=value, for example denyWord=reject; given: «${text}».`);
+      fault(`--profile takes switch=value, for example denyWord=reject; given: "${text}".`);
     const meant = valueFor(name, value ?? "");
     if (value !== undefined) fault(withExample(switchFault(name, meant), name));
     return [name, meant];

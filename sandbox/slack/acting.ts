@@ -71,7 +71,7 @@ export const interaction = ({ workspace }: Acting, person: Person): Json => ({
   is_enterprise_install: false,
 });
 
-/** The code in «failed with the error …»; the three of them are what Slack's users report. */
+/** The code in "failed with the error …"; the three of them are what Slack's users report. */
 export const failureCode = (outcome: Outcome & { ok: false }): string => {
   if (outcome.why === "http_error") return outcome.status >= 500 ? "http_service_error" : "http_client_error";
   return outcome.why === "timeout" ? "operation_timeout" : "dispatch_failed";

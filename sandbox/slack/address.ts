@@ -12,6 +12,6 @@ export const isOurs = ({ headers }: IncomingMessage): boolean =>
 export const fromElsewhere = ({ headers: { origin, host } }: IncomingMessage): boolean =>
   origin !== undefined && origin !== `http://${host ?? ""}`;
 
-/** Null for what is no address, such as «//». */
+/** Null for what is no address, such as "//". */
 export const addressOf = ({ url = "/" }: IncomingMessage): URL | null =>
   URL.canParse(url, "http://sandbox") ? new URL(url, "http://sandbox") : null;

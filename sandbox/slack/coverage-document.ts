@@ -13,9 +13,9 @@ every method, payload, refusal, limit, block and element has a row, and every ro
 **How faithfully.** *exact*: as the source says. *close*: lesser details are left out. *simplified*: the idea, not the detail.
 *not imitated*: the sandbox says so rather than pretend.
 
-**On whose word.** «docs.slack.dev»: Slack's documentation. «@slack/types», «@slack/bolt»: the SDK's own types and comments.
-«slack-api-ref», «slack_kit»: copies of the methods' pages with their arguments and errors. «third party»: seen by others on
-the real Slack. «guess»: nobody has said so; the sandbox is strict on purpose.
+**On whose word.** "docs.slack.dev": Slack's documentation. "@slack/types", "@slack/bolt": the SDK's own types and comments.
+"slack-api-ref", "slack_kit": copies of the methods' pages with their arguments and errors. "third party": seen by others on
+the real Slack. "guess": nobody has said so; the sandbox is strict on purpose.
 
 **None of this was compared with a real workspace yet.** The probes (\`test/contract/slack-probes.ts\`) do that: a list of
 calls and what must come back. They ask the sandbox in every run of the tests, and a real workspace when it is named:

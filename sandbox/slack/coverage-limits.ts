@@ -19,7 +19,7 @@ const answered: Proof = [
 
 const tier = (subject: string, calls: number): Row => ({
   subject,
-  what: `${calls} calls of a method in any 60 s, then 429 with Retry-After; Slack allows «${calls}+» and some bursts`,
+  what: `${calls} calls of a method in any 60 s, then 429 with Retry-After; Slack allows "${calls}+" and some bursts`,
   how: "close",
   source: "docs.slack.dev, rate limits",
   proof: pacing,
@@ -74,7 +74,7 @@ export const namedLimits: Limits = {
   },
   connectionMs: {
     subject: "life of a socket",
-    what: "1 h; Slack says «about»",
+    what: '1 h; Slack says "about"',
     how: "close",
     source: "docs.slack.dev, Socket Mode",
     proof: [

@@ -63,7 +63,7 @@ export const payloadRows: readonly Row[] = [
   },
   {
     subject: "app_home_opened",
-    what: "only when the manifest has the Home tab and the subscription; tab is always «home»",
+    what: 'only when the manifest has the Home tab and the subscription; tab is always "home"',
     how: "close",
     source: "docs.slack.dev, app_home_opened event",
     proof: [judge, "opening the Home tab is an event, and the app publishes the tab"],

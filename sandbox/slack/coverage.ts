@@ -23,7 +23,7 @@ const refusals: readonly Row[] = Object.entries(errors).map(([subject, [what, so
 }));
 
 const values = "rules-values.test.ts";
-const address: Proof = [values, "«%s» is none, wherever one is due"];
+const address: Proof = [values, '"%s" is none, wherever one is due'];
 const shapes: Proof = [values, "an id has the shape of its kind"];
 
 const schemes: Partial<Row> = {
@@ -102,7 +102,7 @@ const absent: readonly Row[] = [
   missing("app_rate_limited", "events are never throttled, subscriptions never disabled"),
   missing("metadata_too_large", "the limit is not published"),
   missing("edit_window_closed, restricted_action", "workspace settings: here everything is allowed"),
-  missing("the workspace's posting limit", "«a few hundred a minute» over all channels"),
+  missing("the workspace's posting limit", '"a few hundred a minute" over all channels'),
   missing("superfluous_charset and other warnings", "only message_truncated is given"),
   missing("link unfurling", "flags are taken; nothing is fetched"),
   missing("multi-party direct messages", "mpim"),

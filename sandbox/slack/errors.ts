@@ -1,6 +1,6 @@
 // Every refusal the sandbox's Slack can give: its code, when it is given, and where that is written.
 
-/** «third party»: seen by others on the real Slack. «guess»: nobody has said so; the sandbox is strict on purpose. */
+/** "third party": seen by others on the real Slack. "guess": nobody has said so; the sandbox is strict on purpose. */
 export type Source =
   `${"docs.slack.dev" | "@slack/types 3.2" | "slack-api-ref" | "slack_kit" | "third party" | "guess" | "the sandbox"}${string}`;
 
@@ -60,8 +60,8 @@ const views = {
 const reading = {
   invalid_cursor: ["a cursor that no listing has given", "slack-api-ref"],
   invalid_limit: ["conversations.members with a limit out of range", "slack-api-ref"],
-  invalid_ts_oldest: ["«oldest» is no time", "slack-api-ref"],
-  invalid_ts_latest: ["«latest» is no time", "slack-api-ref"],
+  invalid_ts_oldest: ['"oldest" is no time', "slack-api-ref"],
+  invalid_ts_latest: ['"latest" is no time', "slack-api-ref"],
   thread_not_found: ["conversations.replies of a message that is not there", "slack-api-ref"],
   user_not_found: ["no such person", "slack-api-ref"],
   bot_not_found: ["bots.info of a bot that is not there", "slack_kit"],

@@ -3,7 +3,7 @@
 import type { ChannelId, Message, PersonId } from "./model.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** «after» means that the call took effect all the same. */
+/** "after" means that the call took effect all the same. */
 export type Fault =
   | { readonly error: string; readonly more?: Record<string, unknown> }
   | { readonly http: number; readonly when?: "before" | "after" }

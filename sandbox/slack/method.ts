@@ -12,8 +12,8 @@ type Kinds = { string: string; boolean: boolean; integer: number; array: unknown
 type Kind = keyof Kinds;
 
 /**
- * An argument's kind; «!» when it must be given. Slack takes those without effect for bots («ignored»), and those
- * whose effect the sandbox cannot show («not imitated»): they are refused, lest somebody believe that they work.
+ * An argument's kind; "!" when it must be given. Slack takes those without effect for bots ("ignored"), and those
+ * whose effect the sandbox cannot show ("not imitated"): they are refused, lest somebody believe that they work.
  */
 export type Schema = Record<string, Kind | `${Kind}!` | "ignored" | "not imitated">;
 

@@ -95,7 +95,7 @@ const answerFields = {
   attachments: "not imitated",
 } satisfies Schema;
 
-/** An answer: to one person unless it says «in_channel», instead of the original when it asks for that. */
+/** An answer: to one person unless it says "in_channel", instead of the original when it asks for that. */
 export const respond = (workspace: Workspace, { message, ...origin }: Origin, fields: Json): void => {
   const args = readArgs(answerFields, fields, nowhere);
   const original = (): Message => {

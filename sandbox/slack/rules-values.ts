@@ -31,7 +31,7 @@ export const date: Rule = (value, at, report) => {
 
 export const time: Rule = matching(/^([01]\d|2[0-3]):[0-5]\d$/, "a time as HH:mm");
 
-/** An IANA name, such as «Europe/Oslo». */
+/** An IANA name, such as "Europe/Oslo". */
 export const zone: Rule = (value, at, report) => {
   if (typeof value !== "string" || !isZone(value)) report("must be a time zone", at);
 };

@@ -100,7 +100,7 @@ const listen = (server: Server, port: number, host: string): Promise<void> =>
     server.listen(port, host, resolve);
   });
 
-/** «canary»: wherever one of them should turn up, it is seen that it is one. */
+/** "canary": wherever one of them should turn up, it is seen that it is one. */
 const secret = (prefix: string): string => `${prefix}canary-${randomBytes(24).toString("hex")}`;
 
 const createGround = (options: SlackOptions, url: () => string): SlackContext => {

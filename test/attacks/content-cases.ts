@@ -319,8 +319,8 @@ const tired = attacks<void, readonly [string, () => void]>(
         rejectedRequests("unsigned");
         expect(counted).toBe(1_001);
         expect(said).toEqual([
-          { because: "unsigned", unsaid: 0 },
-          { because: "unsigned", unsaid: 999 },
+          { because: "unsigned", unlogged: 0 },
+          { because: "unsigned", unlogged: 999 },
         ]);
       },
     ],

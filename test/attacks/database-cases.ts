@@ -46,7 +46,7 @@ const forgedDecision = (verdict: string, delivery: object) =>
 
 /** Nothing left, the card claims nothing, and everybody who looks hears of it. */
 async function expectStopped(on: Story): Promise<void> {
-  await on.world.reads(on.card, "🚨 Stopped", "What Countersign had stored");
+  await on.world.becomes(on.card, "tampered");
   expect(buttonsOf(on.card)).toEqual([]);
   expect(textOf(on.card)).not.toContain("looks fine to me");
   await on.world.saidIn(on.opening, "The record of this run was changed outside Countersign");
@@ -110,7 +110,7 @@ const rows: readonly Row[] = [
     async (on) => {
       await changed(on.world, (raw) => raw.exec("delete from audit"));
       await on.world.decide(ben, on.card, "Approve", "go");
-      await on.world.reads(on.card, "held back", "Denials are sent at once");
+      await on.world.becomes(on.card, "held-back");
       expect(on.decisions()).toEqual([]);
     },
   ],

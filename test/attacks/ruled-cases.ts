@@ -73,7 +73,7 @@ const stopped =
   async (on: Ruled): Promise<void> => {
     await newRules(held)(on);
     await on.world.decide(ben, on.card, "Approve", "while I may");
-    await on.world.reads(on.card, "not sent yet");
+    await on.world.becomes(on.card, "held");
     await on.world.lateBy(SHARED_MS);
     await happens(on);
     await on.world.reads(on.card, says);

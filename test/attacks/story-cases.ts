@@ -46,7 +46,7 @@ const stolen = stories(15, 1, [
       await on.world.fillModal(ben, "once");
       on.refused("already-decided");
       expect(JSON.stringify(await on.world.forgeSubmit(ben, first, "twice"))).toContain("already");
-      await on.world.reads(on.card, "confirmed");
+      await on.world.becomes(on.card, "approved");
       expect(on.decisions()).toEqual([{ decision: "approve", reason: "once" }]);
     },
   ],
@@ -58,7 +58,7 @@ const stolen = stories(15, 1, [
       await on.world.fillModal(ben, "no");
       on.refused("already-decided");
       expect(JSON.stringify(await on.world.forgeSubmit(ben, first, "yes"))).toContain("already");
-      await on.world.reads(on.card, "confirmed");
+      await on.world.becomes(on.card, ["approved", "denied"]);
       expect(on.decisions()).toEqual([{ decision: "deny", reason: "no" }]);
     },
   ],
@@ -89,7 +89,7 @@ const reused = stories(16, 13, [
       control.addApproval(on.run, { action: "Tell the customers" });
       await on.world.cardOf(on.opening, 1);
       await on.world.decide(ben, on.card, "Approve", "this one");
-      await on.world.reads(on.card, "confirmed");
+      await on.world.becomes(on.card, "approved");
       control.returnApproval(on.run, on.approval);
       change({ action: "Drop the billing database" })(on);
       const again = await on.world.cardOf(on.opening, 2);
@@ -138,10 +138,10 @@ const withheld = stories(17, 8, [
       const untold = { id: on.run, status: "awaiting_approval" };
       const fault = control.fault({ method: "GET" }, { kind: "answer", status: 200, body: untold }, "all");
       await on.world.fillModal(ben, "as I saw it");
-      await on.world.reads(on.card, "recorded, waiting", "does not say which approvals are pending");
+      await on.world.becomes(on.card, "waiting");
       expect(on.decisions()).toEqual([]);
       fault.clear();
-      await on.world.reads(on.card, "confirmed");
+      await on.world.becomes(on.card, "approved");
       expect(on.decisions()).toEqual([{ decision: "approve", reason: "as I saw it" }]);
     },
   ],
@@ -155,7 +155,7 @@ const restarted = stories(25, 1, [
       await on.world.stopApp();
       await on.world.startApp();
       await on.world.fillModal(ben, "after all");
-      await on.world.reads(on.card, "confirmed");
+      await on.world.becomes(on.card, ["approved", "denied"]);
       expect(on.decisions()).toEqual([{ decision: "approve", reason: "after all" }]);
     },
   ],
@@ -163,7 +163,7 @@ const restarted = stories(25, 1, [
     "a submit from before the restart comes again",
     async (on) => {
       await on.world.decide(ben, on.card, "Deny", "no");
-      await on.world.reads(on.card, "confirmed");
+      await on.world.becomes(on.card, "denied");
       const submit = on.world.lastPayload("view_submission");
       await on.world.stopApp();
       await on.world.startApp();
@@ -188,10 +188,10 @@ async function quotedThenConfirmed(on: Story, body: object): Promise<void> {
   on.world.service.control.fault(DECIDE, { kind: "answer", status: 200, body }, 1);
   const said = on.world.followed(on.card);
   await on.world.decide(ben, on.card, "Approve", "go");
-  await on.world.reads(on.card, 'The service answered: "', "checking whether the decision took effect");
+  await on.world.becomes(on.card, "checking", 'The service answered: "');
   expect(textOf(on.card)).toContain(JSON.stringify(body));
   expect(said.filter((each) => claims.test(each))).toEqual([]);
-  await on.world.reads(on.card, "✅ Approved", "The service confirmed it.");
+  await on.world.becomes(on.card, "approved");
   const sent = { decision: "approve", reason: "go" };
   expect(on.decisions()).toEqual([sent, sent]);
 }
@@ -204,7 +204,7 @@ const unconfirmed = stories(26, 1, [
       const said = on.world.followed(on.card);
       await on.world.decide(ben, on.card, "Approve", "go");
       await on.world.until(() => fault.hits() > 0);
-      await on.world.reads(on.card, "✅ Approved", "The service confirmed it.");
+      await on.world.becomes(on.card, "approved");
       const answered = on.world.decisionPosts().filter(({ path }) => path.includes(on.run)).length;
       expect(answered).toBeGreaterThan(0);
       expect(said.filter((each) => claims.test(each)).every((each) => each.includes("confirmed"))).toBe(true);
@@ -221,7 +221,7 @@ const unconfirmed = stories(26, 1, [
       on.world.service.control.fault(DECIDE, { kind: "answer", status: 202, body, effect: true }, 1);
       const said = on.world.followed(on.card);
       await on.world.decide(ben, on.card, "Approve", "go");
-      await on.world.reads(on.card, "❔ Approval sent, not confirmed", "HTTP 202", "no longer lists");
+      await on.world.becomes(on.card, "unconfirmed", "HTTP 202", "no longer lists");
       expect(said.filter((each) => claims.test(each))).toEqual([]);
       expect(on.decisions()).toEqual([{ decision: "approve", reason: "go" }]);
     },
@@ -266,7 +266,7 @@ const elsewhere = stories(28, 1, [
       const twin = await on.world.asking(ana, opsAgents, "deploy billing-api to production twin");
       const { id } = await on.world.runAt("deploy billing-api to production twin");
       await on.world.decide(ben, on.card, "Approve", "this one");
-      await on.world.reads(on.card, "confirmed");
+      await on.world.becomes(on.card, "approved");
       expect(on.decisions()).toEqual([{ decision: "approve", reason: "this one" }]);
       expect(on.world.decisionPosts().filter(({ path }) => path.includes(id))).toEqual([]);
       expect(buttonsOf(twin.card)).toEqual(["Approve", "Deny"]);
@@ -280,7 +280,7 @@ const twice = stories(29, 1, [
     async (on) => {
       const form = await on.world.openForm(ben, on.card, "Approve");
       await Promise.all(Array.from({ length: 10 }, () => on.world.forgeSubmit(ben, form, "one")));
-      await on.world.reads(on.card, "confirmed");
+      await on.world.becomes(on.card, "approved");
       expect(on.decisions()).toEqual([{ decision: "approve", reason: "one" }]);
       await on.world.slack.acts.close(ben, form.id);
     },
@@ -293,7 +293,7 @@ const twice = stories(29, 1, [
       await Promise.all(
         Array.from({ length: 10 }, (_, at) => on.world.forgeSubmit(ben, form, `reason ${at}`)),
       );
-      await on.world.reads(on.card, "confirmed");
+      await on.world.becomes(on.card, ["approved", "denied"]);
       expect(on.decisions()).toHaveLength(1);
       await on.world.slack.acts.close(ben, form.id);
     },
@@ -306,7 +306,7 @@ const twice = stories(29, 1, [
         await on.world.openForm(cat, on.card, "Deny"),
       ];
       await Promise.all([on.world.fillModal(ben, "yes"), on.world.fillModal(cat, "no")]);
-      await on.world.reads(on.card, "confirmed");
+      await on.world.becomes(on.card, ["approved", "denied"]);
       expect(on.decisions()).toHaveLength(1);
       for (const { id, person } of forms) await on.world.slack.acts.close(person, id);
     },
@@ -327,7 +327,7 @@ const reasons = stories(
     `a reason like ${JSON.stringify(reason)} arrives byte for byte`,
     async (on) => {
       await on.world.decide(ben, on.card, "Approve", reason);
-      await on.world.reads(on.card, "confirmed");
+      await on.world.becomes(on.card, "approved");
       expect(on.decisions()).toEqual([{ decision: "approve", reason }]);
     },
   ]),

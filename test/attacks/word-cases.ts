@@ -126,7 +126,7 @@ const inAnothersPlace = attacks<People, readonly [string, (on: People) => string
   10,
   5,
   [["another watches the run to become its requester in Ana's place", ({ ids }) => `watch ${ids.run}`]],
-  (on, [, text]) => typedBy(on, ben, text(on), { because: "already-watched", words: "watched already" }),
+  (on, [, text]) => typedBy(on, ben, text(on), { because: "already-watched", words: "already watched" }),
 );
 
 export const wordCases: readonly Attack<People>[] = [

@@ -3,6 +3,7 @@
 
 import type { Message, OpenView } from "#sandbox/slack/model.ts";
 import type { World } from "#sandbox/world.ts";
+import { cardStateOf, isInState } from "../make/card-state.ts";
 import type { Lane } from "./lane.ts";
 
 export type Life = {
@@ -195,7 +196,11 @@ function atRest(world: World, life: Life): boolean {
   return file && replies.some(isOutcome) && replies.filter(isCard).every(isSettled);
 }
 
-const isSettled = ({ text }: Message): boolean => /^(?:✅|⛔|❔|⚪|⚠️)/u.test(text);
+/** The card of unreadable approvals has no state of its own. */
+const isSettled = (card: Message): boolean =>
+  cardStateOf(card) === null
+    ? /^(?:⚪|⚠️)/u.test(card.text)
+    : isInState(card, "approved", "denied", "unconfirmed", "closed", "refused", "elsewhere");
 
 function told({ world }: Lane, { channel }: Life): string {
   return world.slack.workspace.messages

@@ -4,6 +4,7 @@ import type { Recorded } from "#sandbox/service/recorder.ts";
 import type { Run } from "#sandbox/service/service-run.ts";
 import type { Message } from "#sandbox/slack/model.ts";
 import type { World } from "#sandbox/world.ts";
+import { isInState } from "../make/card-state.ts";
 import { isCard, isOutcome, type Life, messagesOf, openingsOf } from "./life.ts";
 
 export type Verdict = {
@@ -40,7 +41,7 @@ export function watch(world: World, life: Life): Witness {
 
 /** A request is known by the digest on its card. */
 const digestOf = (message: Message): string =>
-  /Request ([0-9a-f]{12})/.exec(JSON.stringify(message.blocks))?.[1] ?? message.ts;
+  /request ([0-9a-f]{12})/.exec(JSON.stringify(message.blocks))?.[1] ?? message.ts;
 
 const canDecide = (message: Message): boolean =>
   JSON.stringify(message.blocks).includes('"action_id":"card_approve"');
@@ -50,9 +51,9 @@ function twiceOpen(messages: readonly Message[]): string[] {
   return open.length === new Set(open).size ? [] : ["two messages at once can decide the same approval"];
 }
 
-/** «Approved» and «Denied» are the service's words: it must have answered one of our decisions well, and been heard. */
+/** "approved" and "denied" are the service's word: it must have answered one of our decisions well, and been heard. */
 function claimedTooMuch(world: World, life: Life, messages: readonly Message[]): string[] {
-  const claims = messages.filter((each) => isCard(each) && /^(?:✅ Approved|⛔ Denied):/u.test(each.text));
+  const claims = messages.filter((each) => isInState(each, "approved", "denied"));
   const heard = new Set(
     decisionsOf(world, life)
       .filter(({ status, lost }) => status !== null && status < 300 && !lost)
@@ -87,7 +88,7 @@ function judge(world: World, life: Life, ever: readonly Message[]): Verdict {
   if (cards.some(canDecide)) broken.push("at rest a card can still be decided");
   return {
     broken,
-    unconfirmed: cards.filter(({ text }) => text.startsWith("❔")).length,
+    unconfirmed: cards.filter((each) => isInState(each, "unconfirmed")).length,
     resent: [...sent.values()].filter((posts) => posts.length > 1).length,
   };
 }

@@ -40,7 +40,7 @@ describe.concurrent("a service of another shape", () => {
     const modal = await world.openForm(ben, card, "Approve");
     expect(modalText(modal)).toContain(shown);
     await world.fillModal(ben, "any service will do");
-    await world.reads(card, "✅ Approved", "The service confirmed it.");
+    await world.becomes(card, "approved");
     await world.saidIn(opening, "Succeeded");
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "any service will do" }]);
     expect(world.cardsOf(opening)).toEqual([card]);
@@ -56,7 +56,7 @@ describe.concurrent("a service of another shape", () => {
     const said = world.followed(card);
     await world.decide(ben, card, "Approve", "any service will do");
     await world.saidIn(opening, "Succeeded");
-    await world.reads(card, "❔ Approval sent, not confirmed", 'The service answered: "HTTP 202: {');
+    await world.becomes(card, "unconfirmed", 'The service answered: "HTTP 202: {');
     expect(said.some((each) => each.includes("✅ Approved"))).toBe(false);
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "any service will do" }]);
   });
@@ -68,7 +68,7 @@ describe.concurrent("a service of another shape", () => {
     });
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Deny", "no");
-    await world.reads(card, "⛔ Denied", "The service confirmed it.");
+    await world.becomes(card, "denied");
     await world.reads(await world.saidIn(opening, "Succeeded"), "not done");
     expect(world.decisions()).toEqual([{ decision: "reject", reason: "no" }]);
   });
@@ -79,7 +79,7 @@ describe.concurrent("a service of another shape", () => {
     const said = world.followed(card);
     await world.decide(ben, card, "Deny", "no");
     await world.told(ben, "must be 'approve' or 'reject'");
-    await world.reads(card, "Approval needed", "refused it");
+    await world.becomes(card, "pending", "refused it");
     expect(said.some((each) => each.includes("⛔"))).toBe(false);
     expect(world.decisions()).toHaveLength(1);
   });
@@ -89,9 +89,9 @@ describe.concurrent("a service of another shape", () => {
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "");
     await world.told(ben, "'reason' is required");
-    await world.reads(card, "Approval needed", "refused it");
+    await world.becomes(card, "pending", "refused it");
     await world.decide(ben, card, "Approve", "here is one");
-    await world.reads(card, "✅ Approved");
+    await world.becomes(card, "approved");
     await world.saidIn(opening, "Succeeded");
   });
 
@@ -111,7 +111,7 @@ describe.concurrent("a service of another shape", () => {
       const { card } = await world.asking(ana, opsAgents, TASK);
       await world.decide(ben, card, "Deny", "no");
       await world.told(ben, "HTTP 400");
-      await world.reads(card, "Approval needed", "refused it");
+      await world.becomes(card, "pending", "refused it");
       expect(world.decisions()).toHaveLength(1);
     },
   );
@@ -124,12 +124,12 @@ describe.concurrent("a service of another shape", () => {
     await world.command(ben, opsAgents, `status ${id}`);
     await world.told(ben, "work forever");
     await world.command(ana, opsAgents, `unwatch ${id}`);
-    await world.told(ana, "Let go");
+    await world.told(ana, "No longer watching");
     await world.command(ben, opsAgents, `watch ${id}`);
-    await world.told(ben, "Watching it");
+    await world.told(ben, "Watching this run");
     const card =
       (world.service.control.addApproval(id, { action: "Tell everybody" }), await world.cardOf(opening));
     await world.decide(ben, card, "Approve", "yes");
-    await world.reads(card, "✅ Approved");
+    await world.becomes(card, "approved");
   });
 });

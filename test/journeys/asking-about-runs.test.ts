@@ -35,7 +35,7 @@ describe.concurrent("/agent status, list and pending", () => {
     expect(await world.told(guest, TASK)).not.toContain("just say done");
 
     await world.decide(ben, card, "Approve", "");
-    await world.reads(card, "confirmed");
+    await world.becomes(card, "approved");
     await world.command(ben, opsAgents, "pending");
     await world.told(ben, "Nothing waits");
   });
@@ -77,7 +77,7 @@ describe.concurrent("/agent watch", () => {
     const world = await aWorld(context, { profile: { readEchoesInput: true } });
     const { id } = world.service.control.createRun(TASK);
     await world.command(ben, releases, `watch ${id}`);
-    await world.told(ben, "Watching it");
+    await world.told(ben, "Watching this run");
     const opening = await world.until(() => world.posted(releases)[0]);
     await world.reads(opening, `@${ben}`, "started elsewhere", TASK);
     const card = await world.cardOf(opening);
@@ -93,7 +93,7 @@ describe.concurrent("/agent watch", () => {
     const { opening } = await world.asking(ana, opsAgents, TASK);
     const { id } = await world.runAt(TASK);
     await world.command(ben, releases, `watch ${id}`);
-    expect(await world.told(ben, "watched already")).toContain(opsAgents);
+    expect(await world.told(ben, "already watched")).toContain(opsAgents);
     expect(world.posted(releases)).toEqual([]);
     expect(textOf(opening)).toContain(`@${ana}`);
   });
@@ -141,8 +141,8 @@ describe.concurrent("/agent unwatch", () => {
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     const { id } = await world.runAt(TASK);
     await world.command(ana, opsAgents, `unwatch ${id}`);
-    await world.told(ana, "Let go");
-    await world.reads(card, "no longer watched from here");
+    await world.told(ana, "No longer watching");
+    await world.becomes(card, "closed");
     await world.reads(opening, "No longer watched");
     expect(buttonsOf(card)).toEqual([]);
     await world.command(ana, opsAgents, `unwatch ${id}`);
@@ -154,9 +154,9 @@ describe.concurrent("/agent unwatch", () => {
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     const { id } = await world.runAt(TASK);
     await world.command(ana, opsAgents, `unwatch ${id}`);
-    await world.reads(card, "no longer watched from here");
+    await world.becomes(card, "closed");
     await world.command(cat, opsAgents, `watch ${id}`);
-    await world.reads(card, "Approval needed");
+    await world.becomes(card, "pending");
     await world.isRefused(ana, card, "Approve", "someone else must decide");
     await world.decide(cat, card, "Approve", "watched again");
     await world.saidIn(opening, "Succeeded");
@@ -172,7 +172,7 @@ describe.concurrent("/agent unwatch", () => {
     await world.command(ana, opsAgents, `unwatch ${id}`);
     await world.told(ana, "decision on this run is under way");
     gate.release();
-    await world.reads(card, "Approved", "confirmed");
+    await world.becomes(card, "approved");
   });
 });
 

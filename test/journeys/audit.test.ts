@@ -41,7 +41,7 @@ const direct = ({ slack, until, posted }: Stage, person: string, words: string):
 async function approved(stage: Stage) {
   const { card } = await stage.asking(ana, opsAgents, TASK);
   await stage.decide(ben, card, "Approve", "looked at it");
-  await stage.reads(card, "Approved", "confirmed", "audit ");
+  await stage.becomes(card, "approved", "audit ");
   const { id } = await stage.runAt(TASK);
   return { card, id };
 }

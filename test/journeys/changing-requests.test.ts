@@ -35,7 +35,7 @@ describe.concurrent("a request that changes", () => {
     world.service.control.changeApproval(run, approval, { action: "Drop the billing database" });
     await world.reads(card, "changed", "Drop the billing database", "version 2");
     await world.decide(ben, card, "Deny", "certainly not");
-    await world.reads(card, "Denied", "certainly not", "confirmed");
+    await world.becomes(card, "denied", "certainly not");
     await world.fillModal(cat, "too late");
     expect(modalText(late)).toContain("yours was not sent");
     expect(world.cardsOf(opening)).toEqual([card]);
@@ -63,7 +63,7 @@ describe.concurrent("a request that changes", () => {
     // The look at submit fails and the one before the sending waits, so nobody sees the change but the very last look.
     await world.service.control.down();
     await world.fillModal(ben, "as it was");
-    await world.reads(card, "recorded");
+    await world.becomes(card, ["sending", "retrying"]);
     world.service.control.changeApproval(run, approval, { action: "Drop the billing database" });
     await world.service.control.up();
     await world.told(ben, "the request changed before it could go out");
@@ -79,7 +79,7 @@ describe.concurrent("an approval that nobody waits for any more", () => {
     const { opening, card, run, approval } = await asked(world);
     const modal = await world.openForm(ben, card, "Approve");
     world.service.control.withdrawApproval(run, approval);
-    await world.reads(card, "⚪ Closed");
+    await world.becomes(card, "closed");
     expect(buttonsOf(card)).toEqual([]);
     await world.fillModal(ben, "yes");
     expect(modalText(modal)).toContain("This approval is closed");
@@ -91,7 +91,7 @@ describe.concurrent("an approval that nobody waits for any more", () => {
     const world = await aWorld(context);
     const { opening, card, run, approval } = await asked(world);
     world.service.control.resolveElsewhere(run, approval, { verdict: "approve", reason: "at the console" });
-    await world.reads(card, "⚪ Closed");
+    await world.becomes(card, "closed");
     await world.saidIn(opening, "Succeeded");
     expect(textOf(card)).not.toContain("Approved");
     expect(world.decisions()).toEqual([]);
@@ -107,7 +107,7 @@ describe.concurrent("an approval that nobody waits for any more", () => {
     await world.service.requests.until(() => gate.hits() === 1);
     world.service.control.resolveElsewhere(run, approval, { verdict: "deny", reason: "at the console" });
     gate.release();
-    await world.reads(card, "Resolved elsewhere", "did not take effect", "already resolved");
+    await world.becomes(card, "elsewhere", "already resolved");
     await world.told(ben, "did not take effect");
     expect(textOf(card)).not.toContain("✅");
     expect(world.decisions()).toHaveLength(1);
@@ -119,7 +119,7 @@ describe.concurrent("an approval that nobody waits for any more", () => {
     const modal = await world.openForm(ben, card, "Deny");
     world.service.control.cancel(run, "Stopped by the night shift.");
     await world.saidIn(opening, "Stopped by the night shift.");
-    await world.reads(card, "Nobody decided it here");
+    await world.becomes(card, "closed");
     expect(buttonsOf(card)).toEqual([]);
     await world.fillModal(ben, "no");
     expect(modalText(modal)).toContain("This approval is closed");
@@ -135,11 +135,11 @@ describe.concurrent("an approval or a run that goes away", () => {
     world.service.control.addApproval(run, { action: "Tell the customers" });
     await world.cardOf(opening, 1);
     world.service.control.withdrawApproval(run, approval);
-    await world.reads(card, "⚪ Closed");
+    await world.becomes(card, "closed");
     world.service.control.returnApproval(run, approval);
-    await world.reads(card, "Approval needed");
+    await world.becomes(card, "pending");
     await world.decide(ben, card, "Approve", "again");
-    await world.reads(card, "Approved", "again", "confirmed");
+    await world.becomes(card, "approved", "again");
     expect(world.cardsOf(opening)).toHaveLength(2);
   });
 
@@ -148,7 +148,7 @@ describe.concurrent("an approval or a run that goes away", () => {
     const { opening, card, run } = await asked(world);
     world.service.control.vanish(run);
     await world.saidIn(opening, "no longer knows this run");
-    await world.reads(card, "no longer knows the run");
+    await world.becomes(card, "closed");
     expect(buttonsOf(card)).toEqual([]);
   });
 });

@@ -26,7 +26,7 @@ describe.concurrent("a card that somebody deletes in Slack", () => {
     world.slack.faults.deleteMessage(card);
     const again = await cardAfter(world, opening, card);
     await world.decide(ben, again, "Approve", "go");
-    await world.reads(again, "✅ Approved");
+    await world.becomes(again, "approved");
     expect(world.cardsOf(opening)).toEqual([again]);
   });
 
@@ -37,7 +37,7 @@ describe.concurrent("a card that somebody deletes in Slack", () => {
     await world.command(ben, opsAgents, "pending");
     const again = await cardAfter(world, opening, card);
     await world.decide(ben, again, "Deny", "no");
-    await world.reads(again, "Denied");
+    await world.becomes(again, "denied");
   });
 
   test("comes back when its run is watched again", async (context) => {
@@ -63,5 +63,5 @@ test("a card that a channel refused is there as soon as the app is let in again"
   world.slack.faults.addToChannel(opsAgents, bot);
   const card = await world.cardOf(opening);
   await world.decide(ben, card, "Approve", "go");
-  await world.reads(card, "✅ Approved");
+  await world.becomes(card, "approved");
 });

@@ -45,7 +45,7 @@ describe.concurrent("the Home tab", () => {
     await world.slack.openHome(ben);
     await homeOf(world, ben, TASK);
     await world.decide(ben, card, "Approve", "");
-    await world.reads(card, "confirmed");
+    await world.becomes(card, "approved");
     await press(world, ben, "home_refresh");
     expect(await homeOf(world, ben, "Nothing that somebody else")).not.toContain(TASK);
   });

@@ -38,7 +38,7 @@ describe.concurrent("over HTTP instead of a socket", () => {
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     await world.isRefused(guest, card, "Approve", "Guests can't decide");
     await world.decide(ben, card, "Approve", " over HTTP\n");
-    await world.reads(card, "✅ Approved", "The service confirmed it.");
+    await world.becomes(card, "approved");
     await world.saidIn(opening, "Succeeded");
     expect(buttonsOf(card)).toEqual([]);
     expect(world.decisions()).toEqual([{ decision: "approve", reason: " over HTTP\n" }]);

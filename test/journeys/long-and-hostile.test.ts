@@ -51,7 +51,7 @@ describe.concurrent("what is too long for a message", () => {
     expect(textOf(card)).toContain("attached to this thread as a file");
 
     await world.decide(ben, card, "Approve", "read it all");
-    await world.reads(card, "Approved", "confirmed");
+    await world.becomes(card, "approved");
     await world.saidIn(opening, "Succeeded");
   });
 
@@ -78,7 +78,7 @@ describe.concurrent("what is too long for a message", () => {
     const deciding = await world.openForm(ben, card, "Deny");
     expect(lacking(modalText(deciding), plan)).toEqual([]);
     await world.fillModal(ben, "step 612 drops the table");
-    await world.reads(card, "Denied", "step 612 drops the table", "confirmed");
+    await world.becomes(card, "denied", "step 612 drops the table");
   });
 
   test("the requester may read in full what only others may decide", async (context) => {
@@ -132,7 +132,7 @@ describe.concurrent("text that tries to fool its reader", () => {
     expect(live(modal.view.blocks)).toEqual([]);
     expect(modalText(modal)).toContain("zero⟨U+200B⟩width");
     await world.fillModal(ben, hostileText);
-    await world.reads(card, "Approved", "confirmed");
+    await world.becomes(card, "approved");
     inert(card);
     const end = await world.saidIn(opening, "Succeeded");
     inert(end);
@@ -155,7 +155,7 @@ describe.concurrent("text that tries to fool its reader", () => {
     expect(modalText(modal)).toContain("The request changed");
     expect(live(modal.view.blocks)).toEqual([]);
     world.service.control.fail(id, hostileText);
-    await world.reads(card, "Closed");
+    await world.becomes(card, "closed");
     await world.command(ben, opsAgents, "list");
     await world.told(ben, "Failed");
     for (const message of world.posted()) inert(message);

@@ -32,7 +32,7 @@ describe.concurrent("a run with one approval", () => {
     const modal = await world.openForm(ben, card, "Approve");
     expect(modalText(modal)).toContain("Deploy billing-api to production");
     expect(await world.fillModal(ben, REASON)).toEqual({ ok: true });
-    await world.reads(card, "Approved", `@${ben}`, "The service confirmed it.", "👩‍💻", "⟨U+200B⟩");
+    await world.becomes(card, "approved", `@${ben}`, "👩‍💻", "⟨U+200B⟩");
     const end = await world.saidIn(opening, "Succeeded");
     await world.reads(opening, "Succeeded");
 
@@ -58,7 +58,7 @@ describe.concurrent("a run with one approval", () => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Deny", "not on a Friday");
-    await world.reads(card, "Denied", `@${ben}`, "not on a Friday", "The service confirmed it.");
+    await world.becomes(card, "denied", `@${ben}`, "not on a Friday");
     await world.reads(await world.saidIn(opening, "Succeeded"), "not done", "not on a Friday");
     expect(world.decisions()).toEqual([{ decision: "deny", reason: "not on a Friday" }]);
   });
@@ -75,7 +75,7 @@ describe.concurrent("a run with one approval", () => {
     expect(world.viewOf(ben)).toBe(modal);
     expect(buttonsOf(card)).toEqual(["Approve", "Deny"]);
     await world.fillModal(ben, "a real one");
-    await world.reads(card, "Denied", "a real one");
+    await world.becomes(card, "denied", "a real one");
     expect(world.decisions()).toEqual([{ decision: "deny", reason: "a real one" }]);
   });
 
@@ -98,7 +98,7 @@ describe.concurrent("a run with several approvals", () => {
     const { opening, card: first } = await world.asking(ana, opsAgents, "two approvals for the release");
     const second = await world.cardOf(opening, 1);
     await world.decide(cat, second, "Deny", "the migration is not reversible");
-    await world.reads(second, "Denied", "confirmed");
+    await world.becomes(second, "denied");
     await world.reads(opening, "Waiting for approval");
     expect(buttonsOf(first)).toEqual(["Approve", "Deny"]);
     await world.decide(ben, first, "Approve", "ship it");

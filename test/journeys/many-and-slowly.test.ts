@@ -23,11 +23,11 @@ describe.concurrent("a quorum of two", () => {
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.reads(card, "2 different people must approve it");
     await world.decide(ben, card, "Approve", "looks right");
-    await world.reads(card, "Approval needed: 1 of 2", `@${ben} approved`, "looks right");
+    await world.becomes(card, "pending", "1 of 2", `@${ben} approved`, "looks right");
     expect(world.decisions()).toEqual([]);
     await world.isRefused(ben, card, "Approve", "You approved this already");
     await world.decide(cat, card, "Approve", "to me too");
-    await world.reads(card, "✅ Approved", `@${ben} approved`, `@${cat} approved`, "confirmed");
+    await world.becomes(card, "approved", `@${ben} approved`, `@${cat} approved`);
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "looks right\n\nto me too" }]);
   });
 
@@ -36,7 +36,7 @@ describe.concurrent("a quorum of two", () => {
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "fine");
     await world.decide(cat, card, "Deny", "not fine");
-    await world.reads(card, "⛔ Denied", "not fine", "somebody denied it");
+    await world.becomes(card, "denied", "not fine", "somebody denied it");
     expect(world.decisions()).toEqual([{ decision: "deny", reason: "not fine" }]);
   });
 
@@ -48,7 +48,7 @@ describe.concurrent("a quorum of two", () => {
     await world.stopApp();
     await world.startApp();
     await world.decide(cat, card, "Approve", "second");
-    await world.reads(card, "✅ Approved", "confirmed");
+    await world.becomes(card, "approved");
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "first\n\nsecond" }]);
   });
 
@@ -84,15 +84,15 @@ describe.concurrent("a hold", () => {
     const world = await aWorld(context, under(context, "    hold: 10 min\n"));
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "too quick");
-    await world.reads(card, "🟠 Approved, not sent yet", "It is sent at");
+    await world.becomes(card, "held");
     expect(buttonsOf(card)).toEqual(["Undo", "Deny"]);
     accepted(await world.click(cat, card, "Undo"));
     await world.told(cat, "Only the person who gave an approval can take it back");
     accepted(await world.click(ben, card, "Undo"));
-    await world.reads(card, "🟡 Approval needed", "It was taken back before it was sent");
+    await world.becomes(card, "pending", "It was taken back before it was sent");
     expect(world.decisions()).toEqual([]);
     await world.decide(cat, card, "Deny", "better not");
-    await world.reads(card, "⛔ Denied", "confirmed");
+    await world.becomes(card, "denied");
     expect(world.decisions()).toEqual([{ decision: "deny", reason: "better not" }]);
   });
 
@@ -100,9 +100,9 @@ describe.concurrent("a hold", () => {
     const world = await aWorld(context, under(context, "    hold: 10 min\n"));
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "yes");
-    await world.reads(card, "not sent yet");
+    await world.becomes(card, "held");
     await world.decide(cat, card, "Deny", "no");
-    await world.reads(card, "⛔ Denied", "confirmed");
+    await world.becomes(card, "denied");
     expect(world.decisions()).toEqual([{ decision: "deny", reason: "no" }]);
   });
 
@@ -113,7 +113,7 @@ describe.concurrent("a hold", () => {
     await world.stopApp();
     expect(world.decisions()).toEqual([]);
     await world.startApp();
-    await world.reads(card, "✅ Approved", "confirmed");
+    await world.becomes(card, "approved");
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "yes" }]);
   });
 });
@@ -122,7 +122,7 @@ describe.concurrent("an expiry", () => {
   test("denies in the policy's name where the rule says so", async (context) => {
     const world = await aWorld(context, under(context, "    expiry: { after: 2 s, outcome: deny }\n"));
     const { card } = await world.asking(ana, opsAgents, TASK);
-    await world.reads(card, "⛔ Denied", "The policy denied", "nobody decided it within 2 s");
+    await world.becomes(card, "denied", "The policy denied");
     expect(world.decisions()).toEqual([
       { decision: "deny", reason: "Denied by policy: nobody decided it within 2 s." },
     ]);
@@ -132,7 +132,7 @@ describe.concurrent("an expiry", () => {
     const world = await aWorld(context, under(context, "    expiry: { after: 3 s }\n"));
     const { card } = await world.asking(ana, opsAgents, TASK);
     const modal = await world.openForm(ben, card, "Approve");
-    await world.reads(card, "⚪ Closed", "Nobody decided it in time");
+    await world.becomes(card, "closed");
     await world.fillModal(ben, "too late");
     expect(modalText(modal)).toContain("Nobody decided it in time");
     expect(world.decisions()).toEqual([]);
@@ -153,7 +153,7 @@ describe.concurrent("friction", () => {
     expect(modalText(modal)).toContain('Type "production" to approve this');
     expect(world.decisions()).toEqual([]);
     await world.slack.acts.submit(ben, modal.id, typed(" production "));
-    await world.reads(card, "✅ Approved", "confirmed");
+    await world.becomes(card, "approved");
   });
 });
 
@@ -167,11 +167,11 @@ test("a request counts as read only when Slack has opened its window", async (co
   await world.slack.acts.close(ben, (await world.modalOf(ben)).id);
   world.slack.faults.next("views.open", { http: 500 });
   accepted(await world.click(ben, card, "Read in full"));
-  await world.told(ben, "Slack did not say that it opened a form");
+  await world.told(ben, "Slack did not confirm that it opened a form");
   await world.isRefused(ben, card, "Approve", "Press Read in full");
   await world.openForm(ben, card, "Read in full");
   await world.decide(ben, card, "Approve", "read this time");
-  await world.reads(card, "✅ Approved", "confirmed");
+  await world.becomes(card, "approved");
 });
 
 describe.concurrent("nobody can approve this", () => {
@@ -187,7 +187,7 @@ describe.concurrent("nobody can approve this", () => {
     await world.reload();
     await world.until(() => !textOf(card).includes("Nobody can approve this"));
     await world.decide(ben, card, "Approve", "here I am");
-    await world.reads(card, "✅ Approved", "confirmed");
+    await world.becomes(card, "approved");
   });
 
   test("counts a quorum: one of two is too few", async (context) => {
@@ -228,6 +228,6 @@ test("a field that may change does not keep a decision from going out, and every
   await world.openForm(ben, card, "Approve");
   change({ load: 2, replicas: 2 });
   await world.fillModal(ben, "as I saw it");
-  await world.reads(card, "✅ Approved", "confirmed");
+  await world.becomes(card, "approved");
   expect(world.decisions()).toEqual([{ decision: "approve", reason: "as I saw it" }]);
 });

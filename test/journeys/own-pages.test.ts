@@ -64,7 +64,9 @@ describe.concurrent("the app's own pages", () => {
     const { status, text } = await page(world, "/readyz");
     expect([status, text]).toEqual([503, expect.stringContaining("its file was deleted or replaced")]);
     await world.fillModal(ben, "fine");
-    expect(JSON.stringify(world.slack.workspace.viewById(id)?.errors)).toContain("Not recorded");
+    expect(JSON.stringify(world.slack.workspace.viewById(id)?.errors)).toContain(
+      "could not record your decision",
+    );
     expect(world.decisionPosts()).toEqual([]);
     renameSync(`${path}.gone`, path);
     await world.fillModal(ben, "fine");
@@ -110,7 +112,7 @@ describe.concurrent("stopping", () => {
     gate.release();
     await stopped;
     await world.startApp();
-    await world.reads(card, "✅ Approved", "The service confirmed it.");
+    await world.becomes(card, "approved");
     await world.saidIn(opening, "Succeeded");
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "just in time" }]);
   });

@@ -30,7 +30,7 @@ describe.concurrent("a policy's approvers", () => {
     expect(modalText(modal)).toContain("9 characters. The rule of this approval requires at least 10");
     expect(world.decisions()).toEqual([]);
     await world.fillModal(ben, "long enough");
-    await world.reads(card, "Approved", "long enough", "confirmed");
+    await world.becomes(card, "approved", "long enough");
   });
 
   test("are a user group's members, and whoever leaves it before the submit is refused", async (context) => {
@@ -45,7 +45,7 @@ describe.concurrent("a policy's approvers", () => {
     expect(modalText(modal)).toContain("The rule `by the group` lets others decide this");
     expect(world.decisions()).toEqual([]);
     await world.decide(cat, card, "Approve", "mine");
-    await world.reads(card, "Approved", "mine", "confirmed");
+    await world.becomes(card, "approved", "mine");
   });
 
   test("of a group that Slack can't list may not decide: could not verify", async (context) => {
@@ -58,7 +58,7 @@ describe.concurrent("a policy's approvers", () => {
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.isRefused(ben, card, "Approve", "could not verify");
     await world.decide(ben, card, "Approve", "now");
-    await world.reads(card, "Approved", "now", "confirmed");
+    await world.becomes(card, "approved", "now");
   });
 
   test("are a channel's members, though anyone sees the card", async (context) => {
@@ -70,7 +70,7 @@ describe.concurrent("a policy's approvers", () => {
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.isRefused(cat, card, "Approve", "The rule `payers` lets others decide this");
     await world.decide(ben, card, "Deny", "not today");
-    await world.reads(card, "Denied", "confirmed");
+    await world.becomes(card, "denied");
   });
 
   test("include the requester only where the rule says so", async (context) => {
@@ -78,7 +78,7 @@ describe.concurrent("a policy's approvers", () => {
     const world = await aWorld(context, { env: { POLICY_FILE: file.path } });
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ana, card, "Approve", "my own");
-    await world.reads(card, "Approved", "my own", "confirmed");
+    await world.becomes(card, "approved", "my own");
   });
 });
 
@@ -94,7 +94,7 @@ describe.concurrent("the policy at a reload", () => {
     expect(modalText(modal)).toContain("lets others decide this");
     expect(world.decisions()).toEqual([]);
     await world.decide(cat, card, "Approve", "now it is me");
-    await world.reads(card, "Approved", "now it is me", "confirmed");
+    await world.becomes(card, "approved", "now it is me");
   });
 
   test("stays the old one when the file can't be used", async (context) => {

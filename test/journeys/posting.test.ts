@@ -26,7 +26,7 @@ async function settledCard(world: Stage, opening: Message): Promise<Message> {
 /** Decides on the card and waits until the service has it: the proof that its buttons are the right ones. */
 async function approve(world: Stage, card: Message): Promise<void> {
   await world.decide(ben, card, "Approve", "go");
-  await world.reads(card, "✅ Approved");
+  await world.becomes(card, "approved");
 }
 
 describe.concurrent("a card whose post fails", () => {

@@ -28,7 +28,7 @@ describe.concurrent("what Slack delivers twice", () => {
     await world.deliver(click);
     expect(world.viewOf(ben)).toBe(modal);
     await world.fillModal(ben, "once");
-    await world.reads(card, "✅ Approved", "once");
+    await world.becomes(card, "approved", "once");
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "once" }]);
   });
 
@@ -58,7 +58,7 @@ describe.concurrent("what Slack delivers twice", () => {
     const first = await world.openForm(ben, card, "Approve");
     await world.openForm(ben, card, "Deny");
     await world.fillModal(ben, "on second thoughts");
-    await world.reads(card, "⛔ Denied");
+    await world.becomes(card, "denied");
     expect(JSON.stringify(await world.forgeSubmit(ben, first, ""))).toContain("already denied");
     expect(world.decisions()).toEqual([{ decision: "deny", reason: "on second thoughts" }]);
   });
@@ -134,7 +134,7 @@ describe.concurrent("what somebody makes up", () => {
     const modal = await world.openForm(ben, card, "Deny");
     const dressed = { ...modal.view, title: { type: "plain_text", text: "Approve request" } };
     await world.forgeSubmit(ben, { ...modal, view: dressed }, "as the store has it");
-    await world.reads(card, "⛔ Denied");
+    await world.becomes(card, "denied");
     expect(world.decisions()).toEqual([{ decision: "deny", reason: "as the store has it" }]);
   });
 
@@ -153,7 +153,7 @@ describe.concurrent("what somebody makes up", () => {
     });
     await world.deliver({ type: "block_actions" });
     await world.fillModal(ben, "still here");
-    await world.reads(card, "✅ Approved", "still here");
+    await world.becomes(card, "approved", "still here");
     expect(world.decisions()).toHaveLength(1);
   });
 
@@ -162,7 +162,7 @@ describe.concurrent("what somebody makes up", () => {
     const { card } = await world.asking(ana, opsAgents, TASK);
     const late = await world.openForm(cat, card, "Approve");
     await world.decide(ben, card, "Approve", "between us");
-    await world.reads(card, "✅ Approved");
+    await world.becomes(card, "approved");
     await world.fillModal(cat, "mine too");
     expect(modalText(late)).not.toContain("between us");
     expect(textOf(card)).not.toContain("mine too");

@@ -16,7 +16,7 @@ describe.concurrent("after a restart on the same database", () => {
     const card = await world.cardOf(opening);
     expect(textOf(card)).toContain("Asked while nobody looked");
     await world.decide(ben, card, "Approve", "after the restart");
-    await world.reads(card, "✅ Approved");
+    await world.becomes(card, "approved");
     world.service.control.finish(id, "All done.");
     await world.saidIn(opening, "All done.");
   });
@@ -29,7 +29,7 @@ describe.concurrent("after a restart on the same database", () => {
     world.service.control.cancel(id, "Stopped by the night shift.");
     await world.startApp();
     await world.saidIn(opening, "Stopped by the night shift.");
-    await world.reads(card, "Nobody decided it here");
+    await world.becomes(card, "closed");
     await world.stopApp();
     await world.startApp();
     await world.command(ana, opsAgents, "list");
@@ -44,7 +44,7 @@ describe.concurrent("after a restart on the same database", () => {
     await world.stopApp();
     await world.startApp();
     await world.decide(ben, card, "Deny", "buttons last");
-    await world.reads(card, "⛔ Denied", "buttons last");
+    await world.becomes(card, "denied", "buttons last");
     await world.saidIn(opening, "Succeeded");
     expect(world.cardsOf(opening)).toEqual([card]);
   });
@@ -58,7 +58,7 @@ describe.concurrent("after a restart on the same database", () => {
     await world.startApp();
     await world.fillModal(ben, "typed before");
     expect(world.slack.workspace.viewById(modal.id)).toBeUndefined();
-    await world.reads(card, "✅ Approved", "typed before");
+    await world.becomes(card, "approved", "typed before");
     await world.saidIn(opening, "Succeeded");
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "typed before" }]);
   });
@@ -96,11 +96,11 @@ describe.concurrent("after a restart on the same database", () => {
     await world.openForm(ben, card, "Approve");
     await world.service.control.down();
     await world.fillModal(ben, "kept");
-    await world.reads(card, "not sent yet");
+    await world.becomes(card, "retrying");
     await world.stopApp();
     await world.service.control.up();
     await world.startApp();
-    await world.reads(card, "✅ Approved", "kept");
+    await world.becomes(card, "approved", "kept");
     await world.saidIn(opening, "Succeeded");
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "kept" }]);
   });
@@ -115,7 +115,7 @@ describe.concurrent("after a restart on the same database", () => {
     await world.stopApp();
     gate.release();
     await world.startApp();
-    await world.reads(card, "sent, not confirmed");
+    await world.becomes(card, "unconfirmed");
     await world.saidIn(opening, "Succeeded");
     expect(said.some((each) => each.includes("✅"))).toBe(false);
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "in flight" }]);

@@ -25,7 +25,7 @@ describe.concurrent("a decision whose answer is lost", () => {
     const world = await aWorld(context);
     const { opening, card, said } = await asked(world, decide, { kind: "drop", effect: true });
     await world.decide(ben, card, "Approve", REASON);
-    await world.reads(card, "sent, not confirmed", "does not say which decision it holds");
+    await world.becomes(card, "unconfirmed", "does not say which decision it holds");
     await world.saidIn(opening, "Succeeded");
     expect(said.some((each) => each.includes("Checking with the service"))).toBe(true);
     expect(claimsTooMuch(said)).toBe(false);
@@ -36,9 +36,9 @@ describe.concurrent("a decision whose answer is lost", () => {
     const world = await aWorld(context);
     const { opening, card, said } = await asked(world, decide, { kind: "drop" });
     await world.decide(ben, card, "Approve", REASON);
-    await world.reads(card, "being checked");
+    await world.becomes(card, "checking");
     expect(claimsTooMuch(said)).toBe(false);
-    await world.reads(card, "✅ Approved", "The service confirmed it.");
+    await world.becomes(card, "approved");
     await world.saidIn(opening, "Succeeded");
     expect(world.decisions()).toEqual([ONCE, ONCE]);
     const [first, second] = world.service.requests.all(decide);
@@ -56,7 +56,7 @@ describe.concurrent("a decision whose answer is lost", () => {
     const { opening, card, said } = await asked(world, decide, fault);
     await world.decide(ben, card, "Approve", REASON);
     await world.saidIn(opening, "Succeeded");
-    await world.reads(card, again ? "✅ Approved" : "sent, not confirmed");
+    await world.becomes(card, again ? "approved" : "unconfirmed");
     expect(claimsTooMuch(said)).toBe(again);
     expect(world.decisions()).toEqual(again ? [ONCE, ONCE] : [ONCE]);
   });
@@ -66,9 +66,9 @@ describe.concurrent("a decision whose answer is lost", () => {
     const { card, said } = await asked(world, decide, { kind: "drop" });
     const { id, approvals } = await world.runAt(TASK);
     await world.decide(ben, card, "Approve", REASON);
-    await world.reads(card, "being checked");
+    await world.becomes(card, "checking");
     world.service.control.changeApproval(id, approvals[0]?.id ?? "", { action: "Drop the billing database" });
-    await world.reads(card, "not confirmed", "request has changed since");
+    await world.becomes(card, "unconfirmed", "request has changed since");
     expect(claimsTooMuch(said)).toBe(false);
     expect(world.decisions()).toEqual([ONCE]);
   });
@@ -78,10 +78,10 @@ describe.concurrent("a decision whose answer is lost", () => {
     const { card } = await asked(world, decide, { kind: "drop" });
     const late = await world.openForm(cat, card, "Deny");
     await world.decide(ben, card, "Approve", REASON);
-    await world.reads(card, "being checked");
+    await world.becomes(card, "checking");
     await world.fillModal(cat, "no!");
     expect(modalText(late)).toContain("already approved");
-    await world.reads(card, "✅ Approved");
+    await world.becomes(card, "approved");
     expect(world.decisions()).toEqual([ONCE, ONCE]);
   });
 });
@@ -95,14 +95,14 @@ describe.concurrent("a decision that the service refuses", () => {
       const { opening, card, said } = await asked(world, decide, { kind: "answer", status, body });
       await world.decide(ben, card, "Approve", REASON);
       await world.told(ben, "Not while the moon is full.");
-      await world.reads(card, "Approval needed", "The service refused it", "Not while the moon is full.");
+      await world.becomes(card, "pending", "The service refused it", "Not while the moon is full.");
       expect(buttonsOf(card)).toEqual(["Approve", "Deny"]);
       expect(textOf(card)).not.toMatch(/changed|earlier state/);
       expect(claimsTooMuch(said)).toBe(false);
       expect(world.decisions()).toEqual([ONCE]);
 
       await world.decide(cat, card, "Deny", "then not");
-      await world.reads(card, "Denied", "then not", "The service confirmed it.");
+      await world.becomes(card, "denied", "then not");
       await world.saidIn(opening, "Succeeded");
       expect(world.decisions()).toEqual([ONCE, { decision: "deny", reason: "then not" }]);
     },
@@ -117,10 +117,10 @@ describe.concurrent("a decision that can't be delivered yet", () => {
     await world.service.control.down();
     await world.fillModal(ben, REASON);
     expect(world.viewOf(ben)).toBeUndefined();
-    await world.reads(card, "not sent yet", `@${ben}`);
+    await world.becomes(card, "retrying", `@${ben}`);
     expect(buttonsOf(card)).toEqual([]);
     await world.service.control.up();
-    await world.reads(card, "✅ Approved");
+    await world.becomes(card, "approved");
     await world.saidIn(opening, "Succeeded");
     expect(world.decisions()).toEqual([ONCE]);
   });
@@ -132,9 +132,9 @@ describe.concurrent("a decision that can't be delivered yet", () => {
     const right = world.service.apiKey;
     world.service.control.rotateKey();
     await world.fillModal(ben, REASON);
-    await world.reads(card, "not sent yet", "401");
+    await world.becomes(card, "retrying", "401");
     world.service.control.rotateKey(right);
-    await world.reads(card, "✅ Approved");
+    await world.becomes(card, "approved");
     await world.saidIn(opening, "Succeeded");
     expect(world.service.requests.all(decide).filter(({ status }) => status === 200)).toHaveLength(1);
   });
@@ -146,7 +146,7 @@ describe.concurrent("a decision that can't be delivered yet", () => {
     const world = await aWorld(context);
     const { opening, card, said } = await asked(world, decide, fault);
     await world.decide(ben, card, "Approve", REASON);
-    await world.reads(card, "✅ Approved");
+    await world.becomes(card, "approved");
     await world.saidIn(opening, "Succeeded");
     expect(said.some((each) => each.includes("does not have it yet"))).toBe(true);
     expect(world.decisions()).toEqual([ONCE, ONCE]);
@@ -159,11 +159,11 @@ describe.concurrent("a decision that can't be delivered yet", () => {
     await world.openForm(ben, card, "Approve");
     await world.service.control.down();
     await world.fillModal(ben, REASON);
-    await world.reads(card, "recorded");
+    await world.becomes(card, ["sending", "retrying"]);
     world.service.control.cancel(id, "stopped");
     await world.service.control.up();
     await world.told(ben, "the run ended first");
-    await world.reads(card, "Nothing was sent", "ended");
+    await world.becomes(card, "closed");
     expect(textOf(card)).not.toContain("✅");
     expect(world.decisions()).toEqual([]);
   });
@@ -178,9 +178,9 @@ describe.concurrent("a decision that can't be delivered yet", () => {
     world.service.control.addApproval(id, { action: "Tell the customers" });
     const second = await world.cardOf(opening, 1);
     expect(textOf(second)).toContain("Tell the customers");
-    await world.reads(card, "being sent");
+    await world.becomes(card, "sending");
     gate.release();
-    await world.reads(card, "✅ Approved");
+    await world.becomes(card, "approved");
     expect(world.decisions()).toEqual([ONCE]);
   });
 });

@@ -74,7 +74,7 @@ describe.concurrent("a start whose answer is lost", () => {
     await world.reads(question, "You chose to start again");
     expect(buttonsOf(question)).toEqual([]);
     await world.deliver(world.lastPayload("block_actions"));
-    await world.told(ana, "answered already");
+    await world.told(ana, "answered before");
     const again = await world.until(() => openings(world)[1]);
     await world.saidIn(again, "Succeeded");
     expect(openings(world)).toHaveLength(2);
@@ -87,7 +87,7 @@ describe.concurrent("a start whose answer is lost", () => {
     await world.click(ana, question, "Leave it");
     await world.reads(question, "You chose to leave it");
     await world.deliver(world.lastPayload("block_actions"));
-    await world.told(ana, "answered already");
+    await world.told(ana, "answered before");
     expect(world.tasksSent()).toEqual([TASK]);
   });
 

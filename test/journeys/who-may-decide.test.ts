@@ -61,7 +61,7 @@ describe.concurrent("two approvers", () => {
     await world.deliver(click);
     expect(await world.told(cat, "already denied this")).toContain(`<@${ben}>`);
     expect(world.hasForm(cat)).toBe(false);
-    await world.reads(card, "Denied", "confirmed");
+    await world.becomes(card, "denied");
     expect(world.decisions()).toEqual([{ decision: "deny", reason: "no" }]);
   });
 });
@@ -143,7 +143,7 @@ describe.concurrent("who may no longer decide when the modal is submitted", () =
     expect(JSON.stringify(modal.values)).toContain("worth keeping");
     nothingSent(world, card);
     await world.fillModal(ben, "worth keeping");
-    await world.reads(card, "Approved", "worth keeping", "confirmed");
+    await world.becomes(card, "approved", "worth keeping");
   });
 
   test("a person whom Slack looks up too slowly keeps the modal, within Slack's three seconds", async (context) => {
@@ -171,6 +171,6 @@ describe.concurrent("a submit in another's name", () => {
     expect(JSON.stringify(outcome)).toContain("Nothing was sent");
     nothingSent(world, card);
     await world.fillModal(ben, "mine");
-    await world.reads(card, "Approved", "mine", "confirmed");
+    await world.becomes(card, "approved", "mine");
   });
 });

@@ -51,7 +51,7 @@ export type HandAgents = AgentService & {
   readonly statuses: Map<RunId, string>;
   /** Of these it says that approval is awaited, and not of what. */
   readonly untold: Set<RunId>;
-  /** What the service says the task is, where that is not «task». */
+  /** What the service says the task is, where that is not "task". */
   readonly inputs: Map<RunId, string | null>;
   readonly looks: { readonly id: RunId; readonly at: number; readonly timeoutMs: number | undefined }[];
   readonly resolved: { readonly approval: ApprovalId; readonly verdict: string; readonly reason: string }[];

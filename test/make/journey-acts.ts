@@ -38,7 +38,7 @@ export function createActing(world: World, sight: Sight) {
   async function click(person: string, { channel, ts, blocks }: Message, label: string): Promise<ActResult> {
     const block = blocks.find((each) => elementsOf(each).some((one) => isButton(one, label)));
     const found = elementsOf(block).find((one) => isButton(one, label));
-    if (block === undefined || found === undefined) throw new Error(`there is no button «${label}»`);
+    if (block === undefined || found === undefined) throw new Error(`there is no button "${label}"`);
     return acts.click(person, { channel, ts }, String(block.block_id), String(found["action_id"]));
   }
 

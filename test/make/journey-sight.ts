@@ -2,6 +2,8 @@
 
 import type { Block, Message, OpenView } from "#sandbox/slack/model.ts";
 import type { World } from "#sandbox/world.ts";
+import type { CardStateName } from "#src/adapters/slack/blocks/card-state.ts";
+import { cardStateOf, isInState } from "./card-state.ts";
 
 export type Sight = ReturnType<typeof createSight>;
 
@@ -56,6 +58,18 @@ export function createSight(world: World) {
   /** The run's card, as soon as it is there. */
   const cardOf = (opening: Message, nth = 0): Promise<Message> => until(() => cardsOf(opening)[nth]);
 
+  /** The card, as soon as it is in (one of) these states. `words`: what people or the service said, which it must show too. */
+  const becomes = (
+    card: Message,
+    state: CardStateName | readonly CardStateName[],
+    ...words: readonly string[]
+  ): Promise<Message> =>
+    until(
+      () => isInState(card, ...[state].flat()) && words.every((each) => textOf(card).includes(each)) && card,
+      () =>
+        `${cardStateOf(card)}: ${textOf(card)}\n(wanted: ${[state, words].flat().join(" | ")})\nall:\n${all()}`,
+    );
+
   /** The message, as soon as it reads so. */
   const reads = (message: Message, ...words: readonly string[]): Promise<Message> =>
     until(
@@ -102,6 +116,13 @@ export function createSight(world: World) {
       return view !== undefined && modalText(view).includes(words) && view;
     });
 
+  /** All states that the card has had since now, oldest first. */
+  function followedStates(card: Message): readonly (string | null)[] {
+    const states = [cardStateOf(card)];
+    workspace.onChange(() => states.at(-1) !== cardStateOf(card) && states.push(cardStateOf(card)));
+    return states;
+  }
+
   /** All that the message has said since now, oldest first. */
   function followed(message: Message): readonly string[] {
     const said = [textOf(message)];
@@ -127,6 +148,7 @@ export function createSight(world: World) {
     threadOf,
     cardsOf,
     cardOf,
+    becomes,
     reads,
     saidIn,
     ephemeralsFor,
@@ -136,6 +158,7 @@ export function createSight(world: World) {
     viewOf,
     modalOf,
     followed,
+    followedStates,
     lateBy,
     decisionPosts: () => bodies("decide"),
     /** Every decision the service was sent, oldest first. */

@@ -81,7 +81,7 @@ test("a port that somebody asked for and another has is named, and the sandbox e
 
 test.for([
   [["--prot", "1"], "Unknown option '--prot'"],
-  [["--port", "soon"], "--port takes a number, not «soon»."],
+  [["--port", "soon"], '--port takes a number, not "soon".'],
   [["--tempo", "-1"], "--tempo"],
 ] as const)("%j is refused in words", async ([args, words]) => {
   const asked = await sandbox(...args);

@@ -1,15 +1,17 @@
-// The service's ids, and our addresses that are made of them.
+// Checks the service's ids, and builds the addresses that contain them.
 
 import { MAX_SERVICE_ID_CHARS } from "../../domain/ids.ts";
 import { type Json, numberText } from "../../domain/json.ts";
 
-/** An id may be any text, but "." and ".." name another path to most servers however encoded, and half a character has
- * no encoding. */
+/**
+ * Nearly any text can be an id. "." and ".." cannot: most servers read another path from them, however they are encoded. Nor can a
+ * text with a lone surrogate, which has no encoding.
+ */
 export function fitsAddress(id: string): boolean {
   return id.length > 0 && id.length <= MAX_SERVICE_ID_CHARS && id !== "." && id !== ".." && id.isWellFormed();
 }
 
-/** As text; of a whole number its digits as they were sent. Null: no id that can stand in an address. */
+/** The id as text; of a whole number the digits as they were sent. Null: it cannot be part of an address. */
 export function serviceId(value: unknown): string | null {
   const digits = numberText(value as Json);
   const id = digits !== null && /^-?\d+$/.test(digits) ? digits : value;

@@ -1,4 +1,4 @@
-// The agent-run service over HTTP. Never sends anything twice by itself; the key goes to `/v1/agent/` and nowhere else.
+// The agent-run service over HTTP. It never retries by itself, and it sends the key to `/v1/agent/` only.
 
 import { setImmediate as breath } from "node:timers/promises";
 import type { Dispatcher } from "undici";
@@ -21,19 +21,19 @@ export type AgentServiceOptions = {
   /** Wall time, for a `Retry-After` that names a date. */
   readonly now: () => number;
   readonly monotonic: () => number;
-  /** Of one call, from connecting to the last byte of its answer. */
+  /** The time limit of one call (ms), from connecting to the last byte of the answer. */
   readonly timeoutMs?: number;
   /** How many polls can be under way at once. */
   readonly connections?: number;
   readonly maxBodyBytes?: number;
-  /** In the place of connections of our own. */
+  /** Replaces our own connections. */
   readonly dispatcher?: Dispatcher;
 };
 
 const WHO = "The agent service";
 const MiB = 1024 * 1024;
 const LONG_CHARS = 262_144;
-/** Runs started and decisions sent at the same moment. */
+/** Most POSTs (runs started and decisions sent) at the same moment. */
 const POST_CONNECTIONS = 32;
 
 type Client = {
@@ -41,8 +41,10 @@ type Client = {
   readonly authorization: string;
   readonly timeoutMs: number;
   readonly polls: HttpClient;
-  /** One connection per call: one that was kept may be closed by the service at that very moment, and then nobody
-   * knows whether a POST was taken. Nor does a POST wait behind the polls. */
+  /**
+   * One connection per call. If the service closed a kept connection just as we use it, we could not tell whether it took the POST.
+   * Besides, no POST waits behind the polls.
+   */
   readonly posts: HttpClient;
   readonly health: HttpClient;
 };
@@ -99,7 +101,7 @@ async function fetchRun(client: Client, id: RunId, timeoutMs = client.timeoutMs)
   });
 }
 
-/** Reading a long answer takes a while; other work is done before and after it. */
+/** Reading a long answer takes a while, so the event loop runs before and after it. */
 async function breathAt({ length }: string): Promise<void> {
   if (length > LONG_CHARS) await breath();
 }
@@ -123,7 +125,7 @@ async function create(client: Client, input: string, key: string): Promise<Snaps
   const answer = await client.posts.call({
     method: "POST",
     path: RUNS_PATH,
-    // RFC 8941 text in quotes, as the draft of the Idempotency-Key header has it.
+    // A quoted RFC 8941 string, as the draft of the Idempotency-Key header requires.
     headers: { authorization, "content-type": "application/json", "idempotency-key": `"${key}"` },
     body: JSON.stringify({ input }),
     timeoutMs: client.timeoutMs,

@@ -1,4 +1,4 @@
-// What the service says when it says no, in words for people; and how long it wants to be left alone.
+// Reads an error answer of the service: what it says, in words for people, and how long we must wait (`Retry-After`).
 
 import { STATUS_CODES } from "node:http";
 import { z } from "zod";
@@ -6,18 +6,18 @@ import { oneLine } from "../../domain/text/excerpt.ts";
 import { readJson } from "./json-body.ts";
 import type { Answer } from "./http-client.ts";
 
-/** Of the service's own words in one of our sentences (characters). */
+/** Most characters of the service's own words in one of our sentences. */
 const MAX_WORDS_CHARS = 300;
 const MAX_CODE_CHARS = 60;
-/** Taking out a shorter «key» would blacken ordinary words. */
+/** A shorter key is not masked: it could be part of ordinary words. */
 const MIN_SECRET_CHARS = 4;
-/** Longer waits are not obeyed: nobody would be told that the service is back. */
+/** We never wait longer (ms): otherwise we would not notice when the service is back. */
 const MAX_RETRY_AFTER_MS = 60 * 60_000;
 
 const Text = z.string().catch("");
 const nothing = { code: "", message: "" };
 
-/** INTERFACE.md §2, «Error record», and the forms other frameworks give errors in. */
+/** INTERFACE.md §2, "Error record", and the forms other frameworks give errors in. */
 const ErrorBody = z.union([
   z.object({ error: z.object({ code: Text, message: Text }) }).transform(({ error }) => error),
   z.object({ error: z.string() }).transform(({ error }) => ({ code: "", message: error })),
@@ -26,7 +26,7 @@ const ErrorBody = z.union([
   z.unknown().transform(() => nothing),
 ]);
 
-/** «The agent service answered HTTP 409 (invalid_request): Approval 'a' is already resolved.» `secret` never stands in it. */
+/** "The agent service answered HTTP 409 (invalid_request): Approval 'a' is already resolved." Never contains `secret`. */
 export function answerInWords(who: string, answer: Answer, secret = ""): string {
   const { code, message } = errorIn(answer.body);
   const name = clean(code, secret, MAX_CODE_CHARS) || STATUS_CODES[answer.status];
@@ -36,7 +36,7 @@ export function answerInWords(who: string, answer: Answer, secret = ""): string 
   return words === "" ? `${head}.` : `${head}: ${words}`;
 }
 
-/** The service's text on one line, what is invisible made visible. */
+/** The service's text on one line, with invisible characters made visible. */
 export function clean(text: string, secret: string, maxChars: number): string {
   const safe = secret.length < MIN_SECRET_CHARS ? text : text.replaceAll(secret, "[key]");
   return oneLine(safe.slice(0, 10 * maxChars), maxChars);
@@ -48,10 +48,10 @@ function errorIn(body: string): { code: string; message: string } {
   return { code: "", message: /^\s*</.test(body) ? "a page of HTML or XML" : body };
 }
 
-/** RFC 9110 §10.2.3: seconds or a date. Null where it is neither. */
+/** RFC 9110 §10.2.3: seconds or a date. Null: it is neither. */
 export function retryAfterMs(header: string | null, now: number): number | null {
   const text = header?.trim() ?? "";
-  // The parser of dates takes nearly anything; a date of HTTP ends in GMT.
+  // Date.parse accepts nearly anything; an HTTP date ends in GMT.
   const date = text.endsWith("GMT") ? Date.parse(text) : NaN;
   const ms = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1_000 : date - now;
   return Number.isNaN(ms) ? null : Math.ceil(Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS));

@@ -1,4 +1,4 @@
-// Why no whole answer came, as a PortError: a stable code, and what happened in words for people.
+// Turns a failed HTTP call into a PortError: a stable code, and words for people.
 
 import { z } from "zod";
 import { PortError } from "../../ports.ts";
@@ -7,13 +7,13 @@ type Facts = {
   readonly method: "GET" | "POST";
   readonly timeoutMs: number;
   readonly timedOut: boolean;
-  /** The connection was never made. */
+  /** No connection was made. */
   readonly neverSent: boolean;
 };
 
 type Told = { readonly code: string; readonly words: string };
 
-/** These come before the first byte of a request, whoever reports them. */
+/** Failures that always come before the first byte of a request. */
 const BEFORE_SENDING = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -37,7 +37,7 @@ export function failureOf(to: {
     const neverSent = facts.neverSent || BEFORE_SENDING.has(fault);
     const told = facts.timedOut ? timedOut(to.who, facts.timeoutMs) : tell(to, fault, neverSent);
     const applied = facts.method === "GET" || (neverSent && !facts.timedOut) ? "no" : "maybe";
-    // The fault of a parser holds the bytes it choked on, and those may be an echo of our own, key included.
+    // A parser's error holds the bytes that it could not read. They may echo our own request, key included.
     const cause = told.code === "garbled" ? undefined : error;
     return new PortError(told.words, { ...told, applied, retry: "later", cause });
   };
@@ -94,7 +94,7 @@ function notConnected(who: string, base: URL, fault: string): Told {
   return secure
     ? {
         code: "tls",
-        words: `${who} has no secure connection to offer that can be trusted at ${base.host} (${fault}).`,
+        words: `${who} offers no secure connection at ${base.host} that can be trusted (${fault}).`,
       }
     : { code: "unreachable", words: `${who} cannot be reached at ${base.host} (${fault}).` };
 }

@@ -1,5 +1,5 @@
-// What an answer to the POST of a decision proves (DESIGN.md, «Answers to a decision» and «When a decision gives way»).
-// Only what cannot mean anything else confirms, and only what cannot have been applied is refused.
+// What an answer to the POST of a decision proves (DESIGN.md, "Answers to a decision" and "When a decision gives way"). An answer
+// confirms only if it cannot mean anything else, and counts as refused only if the decision cannot have been applied.
 
 import { STATUS_CODES } from "node:http";
 import { isRecord } from "../../domain/json.ts";
@@ -11,7 +11,7 @@ import { answerInWords, clean, retryAfterMs } from "./answer-words.ts";
 
 export type Reader = { readonly who: string; readonly apiKey: string; readonly now: () => number };
 
-/** Answers that say «not done», whoever gives them. 408 is none of them: the request may have been taken in. */
+/** Statuses that prove that nothing was done. Not 408: the service may have taken the request. */
 const NOT_APPLIED = new Set([
   400, 402, 403, 404, 405, 406, 410, 411, 413, 414, 415, 416, 417, 421, 422, 426, 428, 431, 451,
 ]);
@@ -20,7 +20,7 @@ export function surelyNotApplied(status: number): boolean {
   return NOT_APPLIED.has(status) || saysLater(status);
 }
 
-/** The key may be rotated back, the rate may fall: the same content may go again. */
+/** Statuses that can pass (a wrong key, too many calls): the same content may be sent again. */
 export function saysLater(status: number): boolean {
   return status === 401 || status === 429;
 }
@@ -37,7 +37,7 @@ export function readDecisionAnswer(answer: Answer, sent: SentDecision, reader: R
   return { type: "unsure", why: words, afterMs, failedWith: status, code };
 }
 
-/** The service took the call in, and says that more is to come or that its parts ended differently. */
+/** The service took the call, and says that it is not finished or that its parts ended differently. */
 const UNFINISHED = new Set([202, 206, 207, 208]);
 
 function readSuccess(answer: Answer, sent: SentDecision, reader: Reader): DecisionAnswer {
@@ -62,7 +62,7 @@ function readSuccess(answer: Answer, sent: SentDecision, reader: Reader): Decisi
   return doubt === null ? { type: "confirmed" } : unclear(`it ${doubt}`);
 }
 
-/** Of an answer that stands on the card (characters). */
+/** Most characters of an answer that a card quotes. */
 const QUOTED_CHARS = 300;
 
 function inItsWords({ status, body }: Answer, { apiKey }: Reader): string {

@@ -1,6 +1,5 @@
-// What the body of an answer to a decision says about its outcome, in any field and however deeply nested. INTERFACE.md
-// documents neither the words of an approval's status nor an envelope, so each field must be known to say yes, or to say nothing
-// of the outcome. Anything else is a doubt.
+// Reads what the answer to a decision says about its outcome, in any field and however deeply nested. INTERFACE.md documents neither
+// the words of an approval's status nor an envelope, so every word that is not known to mean yes counts as a doubt.
 
 import type { Verdict } from "../../domain/approval.ts";
 import type { Json } from "../../domain/json.ts";
@@ -30,7 +29,7 @@ export type SentDecision = {
   readonly asked: Json;
 };
 
-/** Errors and doubts come as our own words, which end «..., but it ». */
+/** Errors and doubts are our own words. They complete the sentence "..., but it ". */
 export type RecordSays = {
   readonly error: string | null;
   /** The service's word for another outcome than ours. */
@@ -40,15 +39,15 @@ export type RecordSays = {
 
 type JsonRecord = { readonly [name: string]: Json };
 
-/** Far more values than an honest answer has. */
+/** More values than any honest answer has. */
 const MAX_VALUES = 20_000;
 /** Longer texts are not searched for words. */
 const MAX_TEXT_CHARS = 100_000;
-/** What Go writes for a time that was never set. */
+/** How Go writes a time that is not set. */
 const ZERO_TIME = /^0001-01-01T/;
 const TIME = /^\d{4}-\d\d-\d\d([T ][\d:.]+([+-][\d:]+|Z)?)?$/i;
 
-/** Whose state a record tells: the approval's, the run's, or that of something with another id. */
+/** What a record describes: the approval, the run, or something with another id. */
 type About = "approval" | "run" | "other";
 
 export function readRecord(record: JsonRecord, sent: SentDecision): RecordSays {
@@ -62,7 +61,7 @@ function idOf(value: Json | undefined): string | null {
   return typeof value === "string" ? value : numberText(value ?? null);
 }
 
-/** The ids that stand under this name, however it is written. */
+/** The ids under this name, however the name is written. */
 function idsNamed(record: JsonRecord, wanted: string): readonly string[] {
   return Object.entries(record).flatMap(([name, value]) => {
     const id = partsOf(name).join("_") === wanted ? idOf(value) : null;
@@ -98,7 +97,7 @@ class RecordReader {
     return { error: this.#error, contrary: this.#contrary, doubt: this.#doubt ?? text ?? unknown };
   }
 
-  /** A record that is taken for the approval's must not be another's. */
+  /** A record in the place of the approval must not be about another one. */
   about(expected: About, record: JsonRecord): void {
     const about = this.#aboutOf(record, expected);
     if (expected === "approval" && about === "other") this.#doubts("tells of another approval");
@@ -138,7 +137,7 @@ class RecordReader {
     this.#inside(value, last, namedAbout(last, about));
   }
 
-  /** Of a list that names our approval, the other records are about others. */
+  /** Records and lists inside a record. If a list names our approval, its other records are about other approvals. */
   #inside(value: Json, name: string, about: About): void {
     if (isRecord(value)) {
       if (name === "approval") return this.about("approval", value);
@@ -173,7 +172,7 @@ class RecordReader {
     if (!empty) this.#error ??= "reports an error";
   }
 
-  /** «resolved_at», «denied_by»: set or not. */
+  /** "resolved_at" or "denied_by": set or not. */
   #stamp(first: string, value: Json, about: About): void {
     const real = !isNothing(value) && !(typeof value === "string" && ZERO_TIME.test(value));
     if (real && first !== "pending" && FLAGS.has(first)) this.#word(first, about);
@@ -184,7 +183,7 @@ class RecordReader {
     if (value !== null && idOf(value) !== this.#sent.run) this.#doubts("tells of another run");
   }
 
-  /** The reason that was sent comes back in some records. */
+  /** Some services send our reason back. */
   #text(value: Json): void {
     if (value !== null && value !== "" && value !== this.#sent.reason) this.#hasText = true;
   }
@@ -264,7 +263,7 @@ function namedAbout(name: string, outer: About): About {
   return name === "approval" || name === "approvals" ? "approval" : outer;
 }
 
-/** «isApproved», «is_approved» and «is-approved» are the same name. */
+/** "isApproved", "is_approved" and "is-approved" are the same name. */
 function partsOf(name: string): string[] {
   const spaced = name.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
   return spaced.split(/[^a-z0-9]+/).filter((part) => part !== "");

@@ -1,4 +1,4 @@
-// The words and field names by which services tell what became of a decision. INTERFACE.md documents none of them.
+// The words and field names with which services report the outcome of a decision. INTERFACE.md documents none of them.
 
 import type { Verdict } from "../../domain/approval.ts";
 
@@ -8,27 +8,27 @@ const APPROVED = ["approve", "approved", "allow", "allowed", "grant", "granted",
 const DENIED = ["deny", "denied", "reject", "rejected", "decline", "declined"];
 /** Resolved, but neither approved nor denied. */
 const LAPSED = ["expired", "withdrawn"];
-/** May be a service's word for denied. */
+/** Words that may mean "denied". */
 const CANCELED = ["canceled", "cancelled"];
-/** The decision was taken in, and the word does not say which one it was. */
+/** Words that say that a decision was taken, but not which one. */
 const TAKEN = ["ok", "okay", "success", "successful", "resolved", "processed", "decided"];
-/** What becomes of an approved action; of a denied one it would be bad news. */
+/** Words for the progress of an approved action. After a denial they contradict us. */
 const CARRIED_OUT = ["confirmed", "applied", "executed", "completed", "done", "succeeded"];
-/** True is no good news. */
+/** Flags that report a failure when they are true. */
 const TROUBLE = [
   ...words("pending failed blocked refused invalid forbidden disapproved unauthorized"),
   ...words("ignored skipped noop duplicate stale dropped unchanged superseded disallowed"),
   ...LAPSED,
 ];
-/** Words that turn what stands beside them into a no. */
+/** Words that negate the words beside them. */
 const NEGATIONS = ["no", "not", "never", "none", "nothing", "cannot", "without", "unable", "false", "error"];
-/** False, or none of them, is no good news; true says nothing of the outcome. */
+/** Flags and counts that report a failure when they are false or 0. True says nothing about the outcome. */
 export const TAKEN_IN = new Set([
   ...words("ack acked acknowledged valid changed effective recorded saved"),
   ...words("stored updated modified affected matched"),
 ]);
 
-/** States of a run that goes on, or has gone on, after its approval was resolved. */
+/** States of a run that continues, or has continued, after its approval was resolved. */
 export const RUN_GOES_ON = new Set([
   "queued",
   "running",
@@ -53,7 +53,7 @@ export const OUTCOME_NAMES = new Set([
   "disposition",
   "effect",
 ]);
-/** What a record under one of those names calls its word. */
+/** The field in which a record under one of those names holds its word. */
 export const WORD_NAMES = new Set(["name", "value", "code", "type", "kind", "word", "label"]);
 export const ERROR_NAMES = new Set([
   "err",
@@ -68,7 +68,7 @@ export const ERROR_NAMES = new Set([
   "conflict",
   "conflicts",
 ]);
-/** Free text may say yes or no; it is never read for its meaning. */
+/** Free text. It may say yes or no, but we never interpret it. */
 export const TEXT_NAMES = new Set([
   "message",
   "msg",
@@ -81,7 +81,7 @@ export const TEXT_NAMES = new Set([
   "code",
   "reason",
 ]);
-/** They describe the request or the run, not the outcome. */
+/** Fields that describe the request or the run, not the outcome. */
 export const CONTEXT_NAMES = new Set([
   "action",
   "input",
@@ -123,7 +123,7 @@ export const FLAGS = new Set([
   "accepted",
 ]);
 
-/** The words that mean this verdict or no verdict at all, those that mean another outcome, and all that are no good news. */
+/** `yes`: words that mean this verdict, or none in particular. `no`: words that mean another outcome. */
 export function wordsFor(
   verdict: Verdict,
   denyWord: string,

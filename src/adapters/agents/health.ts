@@ -1,4 +1,4 @@
-// Is the other side well? Asked without the key, by `/agent health` and the doctor.
+// Asks the service and the gateway for their health, without the key. `/agent health` and the doctor use it.
 
 import type { Dispatcher } from "undici";
 import { isRecord, type Json } from "../../domain/json.ts";
@@ -7,9 +7,9 @@ import { readJson } from "./json-body.ts";
 import { createHttpClient, type Answer, type HttpClient } from "./http-client.ts";
 import { answerInWords, clean } from "./answer-words.ts";
 
-/** Below the ten seconds of other calls: somebody waits for the answer. */
+/** Shorter than the 10 s of other calls, because a person waits for the answer (ms). */
 export const HEALTH_TIMEOUT_MS = 4_000;
-/** A health record is a few lines. */
+/** More than a health record needs (bytes). */
 export const MAX_HEALTH_BYTES = 64 * 1024;
 
 const FIELDS = ["status", "version", "service", "message", "endpoints"] as const;

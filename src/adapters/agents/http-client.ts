@@ -1,5 +1,5 @@
-// The connections to one base address, and one HTTP call over them: one attempt, one hard time limit over connecting,
-// headers and body together, no redirect followed, no body kept beyond its cap.
+// The connections to one base address, and HTTP calls over them. A call is one attempt with one hard time limit for connecting,
+// headers and body together. It follows no redirect and keeps no body beyond its cap.
 
 import { Agent, buildConnector, type Dispatcher } from "undici";
 import { failureOf } from "./call-failure.ts";
@@ -7,7 +7,7 @@ import { failureOf } from "./call-failure.ts";
 export type Answer = {
   readonly status: number;
   readonly body: string;
-  /** Null: the body is valid UTF-8. Otherwise its bytes, a character each, and `body` has U+FFFD where it is not. */
+  /** Null: the body is valid UTF-8. Otherwise its bytes, one character for each, while `body` has U+FFFD for the invalid ones. */
   readonly spoiled: string | null;
   readonly retryAfter: string | null;
 };
@@ -21,24 +21,24 @@ export type Call = {
   readonly timeoutMs: number;
 };
 
-/** `call` rejects with PortError when no whole answer came. Its `applied` is "no" for a GET: reading applies nothing. */
+/** `call` rejects with PortError when no complete answer comes. For a GET `applied` is "no": reading changes nothing. */
 export type HttpClient = { call(call: Call): Promise<Answer>; close(): Promise<void> };
 
 export type HttpClientOptions = {
-  /** The other side as sentences begin with it: «The agent service». */
+  /** The other side, as a sentence begins with it: "The agent service". */
   readonly who: string;
   readonly baseUrl: string;
   readonly connections: number;
   readonly maxBodyBytes: number;
-  /** False: every call has a connection of its own. */
+  /** False: every call opens a connection of its own. */
   readonly keepAlive: boolean;
-  /** In the place of connections of our own; whoever made it closes it. */
+  /** Replaces our own connections. The caller closes it. */
   readonly dispatcher?: Dispatcher | undefined;
 };
 
-/** Below the limit of a whole call, so that a dead address is told from a lost answer: nothing was sent to it. */
+/** Shorter than the limit of a whole call, so that we can tell a dead address, to which nothing was sent, from a lost answer. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Leaves out a byte order mark, which JSON.parse would choke on. */
+/** Drops a byte order mark, which JSON.parse refuses. */
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 const anyBytes = new TextDecoder();
 
@@ -66,8 +66,8 @@ type To = {
 };
 
 /**
- * undici's own `dispatch` in place of its `request`: the stream and the abort signal that `request` makes for every call cost a
- * third of a poll, and live long enough to fill the old generation.
+ * We use undici's `dispatch` because `request` makes a stream and an abort signal for every call. They cost a third of a poll, and
+ * live long enough to fill the old generation of the heap.
  */
 function ask(dispatcher: Dispatcher, { base, prefix, unsent, explain }: To, call: Call): Promise<Answer> {
   const { method, path, headers = {}, body = null, timeoutMs } = call;
@@ -81,7 +81,7 @@ function ask(dispatcher: Dispatcher, { base, prefix, unsent, explain }: To, call
   const timer = setTimeout(() => {
     timedOut = true;
     const late = new Error("the time is over");
-    // A call that still waits for a connection has no controller: it is given up here, and aborted when its turn comes.
+    // A call that still waits for a connection has no controller yet. We give it up here, and abort it when its turn comes.
     if (controller === null) failed(late);
     else controller.abort(late);
   }, timeoutMs);
@@ -103,7 +103,7 @@ function ask(dispatcher: Dispatcher, { base, prefix, unsent, explain }: To, call
   return promise;
 }
 
-/** Puts an answer together out of its pieces. */
+/** Collects the parts of an answer. */
 function collect(
   done: (answer: Answer) => void,
 ): Pick<Dispatcher.DispatchHandler, "onResponseStart" | "onResponseData" | "onResponseEnd"> {
@@ -134,10 +134,10 @@ function connections(options: HttpClientOptions, unsent: WeakSet<object>): Agent
   return new Agent({
     connections: options.connections,
     pipelining: options.keepAlive ? 1 : 0,
-    // Over HTTP/2 the client sends a request again by itself when the server says goodbye.
+    // Over HTTP/2 undici would repeat a request by itself after a GOAWAY.
     allowH2: false,
     maxResponseSize: options.maxBodyBytes,
-    // The call's own limit covers these.
+    // The time limit of the call covers these.
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: (target, done) => {

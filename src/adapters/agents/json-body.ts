@@ -1,4 +1,4 @@
-// JSON as it was sent: every number as it is written, and a fault where parsers would differ in what they read.
+// Reads JSON as it was sent: numbers keep their digits, and a text that parsers read differently is a fault.
 
 import { type Json, parseJson } from "../../domain/json.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
@@ -22,7 +22,7 @@ export function readExactly(text: string): Result<Json, Fault> {
 
 const MAX_NAME_CHARS = 80;
 
-/** As the end of a sentence about «it». */
+/** Words that can follow "because" in a sentence about "it". */
 export function faultWords(fault: Fault): string {
   switch (fault.type) {
     case "name-twice":

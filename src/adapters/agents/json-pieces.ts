@@ -1,4 +1,4 @@
-// A JSON text taken apart without reading what is inside: so that one item that cannot be read spoils no other.
+// Splits a JSON text into members or items without parsing them, so that one unreadable item spoils no other.
 
 import type { Json } from "../../domain/json.ts";
 import { err, type Result } from "../../domain/result.ts";
@@ -6,8 +6,7 @@ import { readExactly } from "./json-body.ts";
 import { endOfString, type Fault } from "./json-scan.ts";
 
 /**
- * A text, or bytes that are not valid UTF-8, one character for each byte. The marks that JSON is made of are ASCII, so both are
- * taken apart alike.
+ * A text, or bytes that are not valid UTF-8, one character for each byte. JSON's own marks are ASCII, so both are split the same way.
  */
 export type Source = { readonly text: string; readonly bytes: boolean };
 
@@ -16,7 +15,7 @@ export type Piece = { readonly name: string | null; readonly source: Source };
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** The value of the piece, and nothing where a reader could take it for another. */
+/** The value of the piece, or an error if another parser could read a different value. */
 export function readSource({ text, bytes }: Source): Result<Json, Fault> {
   if (!bytes) return readExactly(text);
   try {
@@ -26,12 +25,12 @@ export function readSource({ text, bytes }: Source): Result<Json, Fault> {
   }
 }
 
-/** For showing: what is not valid UTF-8 becomes U+FFFD. */
+/** For display: invalid UTF-8 becomes U+FFFD. */
 export function sourceText({ text, bytes }: Source): string {
   return bytes ? Buffer.from(text, "latin1").toString("utf8") : text;
 }
 
-/** The members of a record or the items of a list, in their order. Null: it is neither, or no JSON. */
+/** The members of a record or the items of a list, in order. Null: the text is neither, or no JSON. */
 export function piecesOf(source: Source): Piece[] | null {
   const { text } = source;
   const start = skipSpace(text, 0);
@@ -70,7 +69,7 @@ function skipSpace(text: string, from: number): number {
   return at;
 }
 
-/** The mark that ends the value which begins at `from`: a comma, or the bracket around it. */
+/** The position where the value at `from` ends: at a comma, or at the closing bracket around it. */
 function endOfValue(text: string, from: number, seen: { stroke: number }): number {
   let open = 0;
   for (let at = from; at < text.length; at += 1) {

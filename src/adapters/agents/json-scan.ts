@@ -1,22 +1,21 @@
-// One pass over a JSON text for what JSON.parse hides: names that stand twice in one record, half characters, numbers that
-// JavaScript writes otherwise, depth. The poll path: strings are skipped with `indexOf`, and nothing is kept of them.
+// Scans a JSON text once for what JSON.parse hides: duplicate names, lone surrogates, numbers that JavaScript would write differently,
+// and nesting. It runs on every poll, so it skips strings with `indexOf` and keeps nothing of them.
 
-/** Lists and records inside each other. More than any honest answer needs, and far less than what exhausts the stack of
- * those who walk through it. */
+/** How deep lists and records may nest: deeper than any honest answer, and far from exhausting the stack of recursive code. */
 export const MAX_DEPTH = 64;
-/** Values in one item or field of a run. Nobody reviews more, and each one costs memory. */
+/** Most values in one item or field of a run. Each one costs memory, and no person could review more. */
 export const MAX_VALUES = 100_000;
 
 export type Fault =
   | { readonly type: "name-twice"; readonly name: string }
   | { readonly type: "not-json" | "not-utf8" | "half-character" | "too-deep" | "too-many-values" };
 
-/** `exact`: JavaScript writes every number as it stands in the text. A text that is not JSON may pass; JSON.parse refuses it. */
+/** `exact`: JavaScript writes every number as the text does. A text that is not JSON may pass; JSON.parse refuses it. */
 export type Scan = { readonly fault: Fault | null; readonly exact: boolean };
 
 const [QUOTE, STROKE, COLON, COMMA, MINUS, ZERO, NINE] = [0x22, 0x5c, 0x3a, 0x2c, 0x2d, 0x30, 0x39];
 const [OPEN_LIST, CLOSE_LIST, OPEN_RECORD, CLOSE_RECORD] = [0x5b, 0x5d, 0x7b, 0x7d];
-/** A whole number of so many digits is always exact in JavaScript. */
+/** JavaScript keeps every whole number of this many digits exactly. */
 const EXACT_DIGITS = 15;
 
 export function scan(text: string): Scan {
@@ -31,17 +30,17 @@ export function scan(text: string): Scan {
 
 type State = {
   readonly text: string;
-  /** Where the next backslash stands, as far as it was looked for. */
+  /** The position of the next backslash, as far as we have searched. */
   stroke: number;
-  /** The string before a colon is a name. */
+  /** The last string; before a colon it is a name. */
   last: string;
-  /** Of each record that is open; null for a list. */
+  /** The names of each open record; null for a list. */
   readonly names: (Set<string> | null)[];
   values: number;
   exact: boolean;
 };
 
-/** Where to go on, or what is wrong. */
+/** The position to continue at, or the fault. */
 function next(state: State, at: number): number | Fault {
   const { text, names } = state;
   const code = text.charCodeAt(at);
@@ -98,7 +97,7 @@ function unescaped(inside: string): string | null {
   }
 }
 
-/** Where the string that begins at `from` has its closing quote; -1: nowhere. `seen` spares looking for backslashes twice. */
+/** The position of the closing quote of the string at `from`; -1 if there is none. `seen` saves a second search for backslashes. */
 export function endOfString(text: string, from: number, seen: { stroke: number }): number {
   for (let end = text.indexOf('"', from + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     if (seen.stroke <= from && seen.stroke < text.length) seen.stroke = strokeAfter(text, from);

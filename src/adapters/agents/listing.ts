@@ -1,5 +1,5 @@
-// The field `pending_approvals`, whose shape the interface does not show: a list, a record around a list, a record by id, or one
-// approval alone; of items that can be read or not.
+// Splits the field `pending_approvals` into items. INTERFACE.md does not show its shape, so we accept a list, a record around a list,
+// a record by id, or a single approval. Items may be unreadable.
 
 import { isList, isRecord, type Json } from "../../domain/json.ts";
 import type { Result } from "../../domain/result.ts";
@@ -10,13 +10,13 @@ export type Listed = {
   /** The item's name in a record of approvals; null in a list. */
   readonly name: string | null;
   readonly read: Result<Json, Fault>;
-  /** As it was sent. */
+  /** The item as it was sent. */
   readonly text: () => string;
 };
 
-/** Under these names a record holds the list itself. */
+/** Names under which a record holds the list itself. */
 const LIST_NAMES = new Set(["items", "data", "approvals", "pending_approvals", "pending", "results", "list"]);
-/** What an approval's own record has. */
+/** Fields that an approval's own record has. */
 const OWN_NAMES = ["id", "approval_id", "approvalId", "action", "status"];
 
 /** Null: it is neither a list nor a record. */
@@ -29,7 +29,7 @@ export function listedIn(field: Json): Listed[] | null {
   return Object.entries(field).map(([name, value]) => listed(name, value));
 }
 
-/** The same of a text that cannot be read as a whole: each item is read for itself. */
+/** The same for a text that cannot be read as a whole: it reads each item by itself. */
 export function listedInSource(source: Source): Listed[] | null {
   const whole = readSource(source);
   if (whole.ok) return listedIn(whole.value);

@@ -1,5 +1,5 @@
-// The items of `pending_approvals`: full records, some fields of them, records in records, or bare ids. What cannot be read is told
-// apart, and is never taken for absent: that would close an approval that somebody waits for.
+// Reads the items of `pending_approvals`: full records, parts of them, records in records, or bare ids. An unreadable item is reported
+// and never counts as absent: that would close an approval that somebody waits for.
 
 import { ApprovalId } from "../../domain/ids.ts";
 import { isList, isRecord, type Json, numberText } from "../../domain/json.ts";
@@ -10,7 +10,7 @@ import { faultWords } from "./json-body.ts";
 import { piecesOf } from "./json-pieces.ts";
 import type { Listed } from "./listing.ts";
 
-/** What an approval record that is no longer pending calls itself. Any other word means pending. */
+/** Statuses of an approval that is no longer pending. Any other word counts as pending. */
 const RESOLVED = new Set([
   "approved",
   "denied",
@@ -23,11 +23,11 @@ const RESOLVED = new Set([
   "resolved",
   "completed",
 ]);
-/** The first that holds an id counts. */
+/** The first of these fields that holds an id counts. */
 const ID_NAMES = ["id", "approval_id", "approvalId"];
-/** Under these names an item holds its record. */
+/** Names under which an item holds its record. */
 const RECORD_NAMES = ["approval", "request", "item", "data"];
-/** Of an item that cannot be read so much is kept (characters). */
+/** How many characters of an unreadable item we keep. */
 const SOURCE_CHARS = 2_000;
 
 type JsonRecord = { readonly [name: string]: Json };
@@ -83,7 +83,7 @@ function recordItem({ name, value, text }: Told, now: number): Item {
   };
 }
 
-/** An id alone; or, in a record by id, what is asked. Null: there is nothing. */
+/** A text instead of a record: the id alone or, in a record by id, the action. */
 function bareItem(name: string | null, value: Json, text: () => string): Item {
   if (value === null) return null;
   // A 0 in the place of an id is rather nothing than an id.
@@ -97,7 +97,7 @@ function bareItem(name: string | null, value: Json, text: () => string): Item {
 
 const NO_RECORD = { code: "no-record", why: "it is not a record" };
 
-/** In the place of a list. */
+/** For a value that stands where the list should be. */
 export function oddList(text: string): UnreadableItem {
   return unreadable(
     text,
@@ -127,8 +127,10 @@ function idFault(id: Json): { code: string; why: string } {
   return { code: "odd-id", why: "its id cannot stand in an address of the service" };
 }
 
-/** In doubt it is pending: no approval is lost for a word or a time that nobody understands. A known word tells; a time does
- * only where there is no word. */
+/**
+ * In doubt an approval is pending, so we lose none because of a word or a time that we do not understand. A known word decides; a
+ * time decides only if there is no word.
+ */
 function isResolved({ status = null, resolved_at = null }: JsonRecord, now: number): boolean {
   const word = typeof status === "string" ? status.trim().toLowerCase() : status;
   if (typeof word === "string" && word !== "") return RESOLVED.has(word);
@@ -136,18 +138,18 @@ function isResolved({ status = null, resolved_at = null }: JsonRecord, now: numb
   return noWord && isPast(resolved_at, now);
 }
 
-/** The service's clock may be ahead of ours by so much. */
+/** How far the service's clock may be ahead of ours. */
 const MAX_CLOCK_SKEW_MS = 5 * 60_000;
-/** Numbers below it are seconds since 1970: as milliseconds they would all lie in the first years. */
+/** Smaller numbers are seconds since 1970: as milliseconds they would all lie before March 1973. */
 const MIN_MS = 100_000_000_000;
 
-/** After the beginning of 1970, so neither zero nor a language's zero time (`0001-01-01T00:00:00Z`), and not still to come. */
+/** After the start of 1970, so neither zero nor a language's zero time (`0001-01-01T00:00:00Z`), and not in the future. */
 function isPast(value: Json, now: number): boolean {
   const time = timeOf(value);
   return time > 0 && time <= now + MAX_CLOCK_SKEW_MS;
 }
 
-/** Milliseconds since 1970; NaN: it is no time. */
+/** Milliseconds since 1970. NaN: not a time. */
 function timeOf(value: Json): number {
   const digits = numberText(value);
   if (digits === null) return typeof value === "string" ? Date.parse(value) : NaN;
@@ -155,7 +157,7 @@ function timeOf(value: Json): number {
   return time < MIN_MS ? time * 1_000 : time;
 }
 
-/** Every id that one or the other reader would find in it. */
+/** Every id that some parser would find in it. */
 function idsIn(text: string): ApprovalId[] {
   const names = piecesOf({ text, bytes: false }) ?? [];
   const ids = names.flatMap(({ name, source }) => {
@@ -183,7 +185,7 @@ function unreadable(
   return { ids, ...fault, source: shown.toWellFormed(), hidden };
 }
 
-/** One id, one approval: whoever decides it sees every item that bears its id. */
+/** One id is one approval: its approver sees every item with that id. */
 function merged(same: readonly PendingApproval[]): PendingApproval[] {
   const [first, ...others] = same;
   if (first === undefined || others.length === 0) return first === undefined ? [] : [first];

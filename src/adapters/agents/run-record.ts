@@ -1,5 +1,5 @@
-// A run as the service sends it → a Snapshot. INTERFACE.md leaves much «not shown»: what it does not forbid is taken, and
-// nothing the service says of an approval is dropped. This is the poll path: it costs a few microseconds.
+// Reads a run of the service into a Snapshot. INTERFACE.md leaves much "not shown", so we accept whatever it does not forbid, and drop
+// nothing that the service says about an approval. This runs on every poll, and takes a few microseconds.
 
 import { MAX_SERVICE_ID_CHARS, RunId } from "../../domain/ids.ts";
 import { isRecord, type Json } from "../../domain/json.ts";
@@ -16,7 +16,7 @@ import { oddList, readPending } from "./pending-approvals.ts";
 export function readRun(answer: Body, asked: RunId, looked: Looked): Result<Snapshot, string> {
   const read = readRecord(answer, null, looked);
   if (!read.ok || read.value.id === asked) return read;
-  return err("it tells of another run");
+  return err("it is about another run");
 }
 
 /** The answer to `POST runs`. A missing status means `queued` (INTERFACE.md §4). */
@@ -28,8 +28,8 @@ export function readCreated(answer: Body, looked: Looked): Result<Snapshot, stri
 type Looked = { readonly askedAt: number; readonly now: number };
 type Body = Pick<Answer, "body" | "spoiled">;
 type Fields = { readonly [name: string]: Json };
-/** `listed` is null where the answer has no list of approvals, and its text where it is neither a list nor a record. */
-type Told = { readonly fields: Fields; readonly listed: readonly Listed[] | null | string };
+/** `listed` is null if the answer has no list of approvals, and the text of the field if that is neither a list nor a record. */
+type ReadRun = { readonly fields: Fields; readonly listed: readonly Listed[] | null | string };
 
 function readRecord(
   answer: Body,
@@ -42,7 +42,7 @@ function readRecord(
   const [id, status] = [serviceId(givenId), statusIn(givenStatus) ?? otherwise];
   if (id === null || status === null) return err("it has no readable id or status");
   const { pending_approvals: _read, ...extra } = rest;
-  // A known field of an unforeseen kind is shown as the unknown ones are.
+  // A known field with an unexpected type is shown like the unknown ones.
   const odd = {
     ...oddField("input", input),
     ...oddField("completed_at", completed_at),
@@ -59,8 +59,8 @@ function readRecord(
   });
 }
 
-/** Null: it cannot be read as a whole. */
-function readWhole({ body, spoiled }: Body): Told | null {
+/** Null: the body cannot be read as a whole. */
+function readWhole({ body, spoiled }: Body): ReadRun | null {
   const read = spoiled === null ? readExactly(body) : null;
   if (read?.ok !== true || !isRecord(read.value)) return null;
   const field = read.value["pending_approvals"] ?? null;
@@ -68,14 +68,14 @@ function readWhole({ body, spoiled }: Body): Told | null {
   return { fields: read.value, listed };
 }
 
-/** Field by field, and item by item; or why that cannot be done either. */
-function readInPieces({ body, spoiled }: Body): Told | string {
+/** Reads field by field and item by item, or returns why that fails too. */
+function readInPieces({ body, spoiled }: Body): ReadRun | string {
   const whole: Source = spoiled === null ? { text: body, bytes: false } : { text: spoiled, bytes: true };
   const pieces = isJson(whole.text) ? piecesOf(whole) : null;
   if (pieces === null) return spoiled === null ? notJson(body) : faultWords({ type: "not-utf8" });
   const fields: { [name: string]: Json } = {};
   const names = new Set<string>();
-  let listed: Told["listed"] = null;
+  let listed: ReadRun["listed"] = null;
   for (const { name, source } of pieces) {
     if (name === null) return "it is not a record";
     if (names.has(name)) return faultWords({ type: "name-twice", name });
@@ -87,13 +87,13 @@ function readInPieces({ body, spoiled }: Body): Told | string {
     } else if (read.ok) define(fields, name, read.value);
     else if (name === "output") define(fields, name, anyText(source));
     else if (NEEDED.has(name)) return `its ${name} cannot be read: ${faultWords(read.error)}`;
-    // What cannot be read as JSON is shown as it was sent, under a name that says so.
+    // A field that is not valid JSON is shown as it was sent, under a name that says so.
     else define(fields, `${name} (${faultWords(read.error)}; as sent)`, sourceText(source));
   }
   return { fields, listed };
 }
 
-/** An output is shown, and nobody decides on it: whatever text it is. */
+/** Any text will do for an output: it is only shown, and no decision rests on it. */
 function anyText(source: Source): string {
   const text = sourceText(source);
   try {
@@ -108,7 +108,7 @@ const isNothing = (value: Json): boolean => [null, false, 0, ""].some((each) => 
 const NEEDED = new Set(["id", "status"]);
 
 function define(fields: object, name: string, value: Json): void {
-  // Not by assignment: a field may be called __proto__.
+  // An assignment would not work for a field that is called __proto__.
   Object.defineProperty(fields, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
@@ -126,7 +126,7 @@ function notJson(body: string): string {
 }
 
 function pendingOf(
-  listed: Told["listed"],
+  listed: ReadRun["listed"],
   status: string,
   now: number,
 ): Pick<Snapshot, "pending" | "unreadable"> {

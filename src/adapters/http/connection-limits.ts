@@ -1,9 +1,9 @@
-// So many connections at most, in all and from one address, so that no single address can hold the port.
+// Limits the connections, in total and from one address, so that no single address can block the port.
 
 import type http from "node:http";
 import net, { type Socket } from "node:net";
 
-/** `perAddress` is well above what a reverse proxy keeps open, as all of its requests come from one address. */
+/** `perAddress` is well above what a reverse proxy keeps open: all of its requests come from one address. */
 export type ConnectionLimits = { readonly inAll: number; readonly perAddress: number };
 
 export const CONNECTION_LIMITS: ConnectionLimits = { inAll: 1_024, perAddress: 384 };
@@ -31,7 +31,7 @@ export function limitConnections(
   });
 }
 
-/** Whoever has one IPv6 address has the 2^64 of its network: these count as one. */
+/** The 2^64 IPv6 addresses of one /64 network usually belong to one user, so they count as one address. */
 export function blockOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined || !net.isIPv6(address)) return mapped ?? address;

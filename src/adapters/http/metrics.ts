@@ -1,20 +1,20 @@
-// What we count, for Prometheus. Label values are stable words out of our own code, never what strangers send.
+// The metrics for Prometheus. Label values are stable words of our own code, never text that somebody sent.
 
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "@prometheus-io/client";
 import type { Counters } from "../../ports.ts";
 
 export type Metrics = Counters & {
-  /** Something from outside that was refused before anybody acted on it. */
+  /** Counts a request that was rejected before any use case saw it. */
   rejectedRequests(because: string): void;
   expose(): Promise<{ contentType: string; body: string }>;
 };
 
-/** From one machine (1 ms) to the time limit of a call (10 s). */
+/** From a service on the same machine (1 ms) to the time limit of a call (10 s). */
 const POLL_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 function pollHistogram(registry: Registry): Histogram {
   const name = "countersign_poll_seconds";
-  const help = "How long one look at a run took.";
+  const help = "How long one poll of a run took.";
   return new Histogram({ name, help, buckets: POLL_SECONDS, registers: [registry] });
 }
 
@@ -29,9 +29,9 @@ export function createMetrics(): Metrics {
   const gauge = (name: string, help: string): Gauge =>
     new Gauge({ name: `countersign_${name}`, help, registers: [registry] });
 
-  const polls = counter("polls_total", "Looks at runs, by outcome.", ["outcome"]);
+  const polls = counter("polls_total", "Polls of runs, by outcome.", ["outcome"]);
   const pollSeconds = pollHistogram(registry);
-  const inFlight = gauge("polls_in_flight", "Looks at runs under way.");
+  const inFlight = gauge("polls_in_flight", "Polls of runs under way.");
   const watched = gauge("runs_watched", "Runs that this process watches.");
   const effects = counter("effects_total", "Effects performed, by kind and outcome.", ["do", "outcome"]);
   const decisions = counter("decisions_total", "Decisions sent, by verdict and outcome.", [
@@ -39,11 +39,11 @@ export function createMetrics(): Metrics {
     "outcome",
   ]);
   const refusals = counter("refusals_total", "Refusals given to people, by reason.", ["because"]);
-  const rejectedRequests = counter("turned_away_total", "What was refused at the door, by reason.", [
+  const rejectedRequests = counter("turned_away_total", "Requests that were rejected, by reason.", [
     "because",
   ]);
   const tampered = gauge("tampered", "Findings of tampering that hold approvals back.");
-  const outage = gauge("outage", "1 while the agent service is down, or of no use, for long.");
+  const outage = gauge("outage", "1 while the service has been down or unusable for long.");
 
   const unreadable = gauge("unreadable_approvals", UNREADABLE);
   return {

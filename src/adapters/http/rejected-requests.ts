@@ -1,8 +1,8 @@
-// What is refused at the door is counted each time, and logged once a minute of each kind: whoever knocks must not fill the log.
+// Counts every rejected request, and logs each kind at most once a minute, so that a stranger cannot fill the log.
 
 import type { EventLog } from "../../ports.ts";
 
-/** `because` is a word of ours. Nothing that a stranger sent is told. */
+/** `because` is one of our own words. The log gets nothing that a stranger sent. */
 export type RejectedRequests = (because: string) => void;
 
 type Deps = {
@@ -14,15 +14,15 @@ type Deps = {
 const QUIET_MS = 60_000;
 
 export function createRejectedRequests({ count, log, monotonic }: Deps): RejectedRequests {
-  const kinds = new Map<string, { readonly at: number; unsaid: number }>();
+  const kinds = new Map<string, { readonly at: number; unlogged: number }>();
   return (because) => {
     count(because);
     const last = kinds.get(because);
     if (last !== undefined && monotonic() - last.at < QUIET_MS) {
-      last.unsaid += 1;
+      last.unlogged += 1;
       return;
     }
-    log.warn({ because, unsaid: last?.unsaid ?? 0 }, "turned away at the door");
-    kinds.set(because, { at: monotonic(), unsaid: 0 });
+    log.warn({ because, unlogged: last?.unlogged ?? 0 }, "rejected a request");
+    kinds.set(because, { at: monotonic(), unlogged: 0 });
   };
 }

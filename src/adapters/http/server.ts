@@ -1,4 +1,4 @@
-// Our own HTTP side: is the process alive, is it ready, what does it count; and, in HTTP mode, Slack's path.
+// Our HTTP server: liveness, readiness, metrics and, in HTTP mode, Slack's path.
 
 import { once } from "node:events";
 import http from "node:http";
@@ -9,14 +9,14 @@ import { CONNECTION_LIMITS, type ConnectionLimits, limitConnections } from "./co
 export type HttpOptions = {
   readonly host: string;
   readonly port: number;
-  /** False: the process is stuck and had better be started anew. */
+  /** False: the process is stuck and should be restarted. */
   readonly live: () => boolean;
-  /** What each part says of itself, in a few plain words. */
+  /** The state of each part, in a few plain words. */
   readonly ready: () => Promise<{ ok: boolean; checks: Record<string, string> }>;
   readonly metrics: () => Promise<{ contentType: string; body: string }>;
-  /** In HTTP mode: who takes Slack's requests. Verifies, limits and answers them itself. */
+  /** In HTTP mode, handles Slack's requests. It verifies, limits and answers them itself. */
   readonly slack?: { readonly path: string; readonly listener: http.RequestListener };
-  /** Hears of what is no HTTP, is too slow, or is too much. */
+  /** Called for input that is not HTTP, too slow or too large. */
   readonly rejectedRequests?: (because: string) => void;
   readonly connections?: ConnectionLimits;
 };
@@ -25,14 +25,14 @@ export type HttpServer = { readonly url: string; readonly port: number; close():
 
 type Page = { readonly status: number; readonly type: string; readonly body: string };
 
-/** Slack wants its answer within 3 s and sends at once; probes and scrapers have no body. */
+/** Slack expects its answer within 3 s and sends the whole request at once; probes and scrapers have no body. */
 const HEADERS_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 10_000;
-/** Of all headers of one request (bytes); Node's own default, said. */
+/** For all headers of one request (bytes). Node's own default, made explicit. */
 const MAX_HEADER_BYTES = 16_384;
-/** How long a connection that was refused may take to read why (ms). Whoever does not close it by then has it closed. */
+/** How long the other side may take to read a rejection (ms). After that we close the connection. */
 const REFUSED_LINGER_MS = 1_000;
-/** What is still being answered when we stop has this long (ms). */
+/** How long answers under way may take when we stop (ms). */
 const CLOSE_GRACE_MS = 5_000;
 const TEXT = "text/plain; charset=utf-8";
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -60,14 +60,14 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   return { url: `http://${name}:${bound}`, port: bound, close: () => close(server) };
 }
 
-/** What never became a request. Node has read only its beginning. */
+/** Answers input that never became a request. Node has read only its beginning. */
 function turnAway({ rejectedRequests }: HttpOptions, error: Error, socket: Duplex): void {
   const code = "code" in error ? error.code : "";
   if (code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   const [status, because] = BROKEN.get(code) ?? ["400 Bad Request", "no-http"];
   rejectedRequests?.(because);
   socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
-  // Ended from our side alone it would keep its place for as long as the other side likes.
+  // If only we ended it, the connection would count against the limit for as long as the other side keeps it open.
   setTimeout(() => socket.destroy(), REFUSED_LINGER_MS).unref();
 }
 
@@ -92,7 +92,7 @@ async function answer(
     ...(page.status === 405 ? { allow: "GET" } : {}),
   });
   response.end(page.body);
-  // A body that nobody asked for is not waited for.
+  // We do not wait for a body that we have no use for.
   request.resume();
 }
 

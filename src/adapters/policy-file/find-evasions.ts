@@ -1,4 +1,4 @@
-// Rules that whoever asks can slip past, or into: the agent chooses the words of a request, and whoever starts a run chooses where.
+// Finds rules that people or agents can evade: the agent chooses the words of a request, and the requester chooses task and channel.
 
 import { BUILT_IN_RULE, type Policy, type Rule, type When } from "../../domain/policy/policy.ts";
 import { isStricter, laxerFields } from "../../domain/policy/strictness.ts";
@@ -12,18 +12,18 @@ export function findEvasions(policy: Policy): Fault[] {
   ]);
 }
 
-/** A rule that asks for less than one after it, and that anybody can bring a request under. */
+/** A rule that asks for less than a later one, and that any request can be made to match. */
 function laxAndOpen({ rules, starters }: Policy, rule: Rule, index: number): Fault[] {
   const stricter = rules.slice(index + 1).find((later) => isStricter(later, rule));
   if (stricter === undefined || isAnchored(rule.when, starters)) return [];
   const less = laxerFields(rule, stricter).join(", ");
   const says =
-    `«${rule.name}» is laxer than «${stricter.name}» after it (${less}), and ${whyOpen(rule.when)}. ` +
+    `"${rule.name}" is laxer than "${stricter.name}" after it (${less}), and ${whyOpen(rule.when)}. ` +
     "Name exact values, without *, of the action or of a field that says what is touched";
   return [{ path: ["rules", index], says }];
 }
 
-/** A rule that asks for more than an open one after it: what does not meet its conditions falls there. */
+/** A rule that asks for more than an open one after it: a request that does not match it falls under that one. */
 function strictAndEvaded({ rules, starters }: Policy, rule: Rule, index: number): Fault[] {
   const open = rules
     .slice(index + 1)
@@ -31,12 +31,12 @@ function strictAndEvaded({ rules, starters }: Policy, rule: Rule, index: number)
   if (open === undefined || isUnconditional(rule.when)) return [];
   const less = laxerFields(open, rule).join(", ");
   const says =
-    `«${rule.name}» can be evaded: ${whyEvaded(rule.when)}, and what does not fit it may fall under «${open.name}», ` +
-    `which is laxer (${less}). Let the last rule be the strictest, and name before it, by exact values, what is harmless`;
+    `"${rule.name}" can be evaded: ${whyEvaded(rule.when)}, and a request that does not match it may fall under "${open.name}", ` +
+    `which is laxer (${less}). Make the last rule the strictest, and list harmless requests before it by exact values`;
   return [{ path: ["rules", index], says }];
 }
 
-/** Something holds a request there that its author does not choose freely: what is asked for exactly, or a person or a channel. */
+/** Whether the rule has a condition that the author of a request cannot meet at will: an exact value, a person or a channel. */
 function isAnchored({ action, fields, requesters, channels }: When, starters: Policy["starters"]): boolean {
   const texts = [action ?? ["*"], ...Object.values(fields)];
   return (
@@ -59,13 +59,13 @@ const { when: ALWAYS } = BUILT_IN_RULE;
 const isUnconditional = (when: When): boolean => JSON.stringify(when) === JSON.stringify(ALWAYS);
 
 function whyOpen({ channels, action, input, fields }: When): string {
-  if (action !== null || Object.keys(fields).length > 0) return "any text fits its *";
-  if (input !== null) return "whoever starts a run chooses its task";
-  return channels === null ? "it fits everything" : "whoever starts a run chooses its channel";
+  if (action !== null || Object.keys(fields).length > 0) return "any text matches its *";
+  if (input !== null) return "the requester chooses the task";
+  return channels === null ? "it matches everything" : "the requester chooses the channel";
 }
 
 function whyEvaded({ action, input, fields }: When): string {
   return action !== null || input !== null || Object.keys(fields).length > 0
-    ? "other words for the same do not fit it"
+    ? "other words for the same thing do not match it"
     : "a run can be started elsewhere, or by somebody else";
 }

@@ -1,4 +1,4 @@
-// What a well-formed policy can still have wrong. Faults keep it from being used; doubts are told by the linter alone.
+// Finds what can be wrong with a well-formed policy. A policy with faults is refused; `npm run policy -- lint` also reports doubts.
 
 import type { Policy, Rule, When } from "../../domain/policy/policy.ts";
 import { isExactly, type Pattern } from "../../domain/text/pattern.ts";
@@ -16,7 +16,7 @@ function sameName(rules: readonly Rule[], { name }: Rule, index: number): Fault[
     : [
         {
           path: ["rules", index, "name"],
-          says: `names a second rule «${name}»: the audit could not tell them apart`,
+          says: `names a second rule "${name}": the audit could not tell them apart`,
         },
       ];
 }
@@ -34,12 +34,12 @@ function shadowed(rules: readonly Rule[], { name, when }: Rule, index: number): 
   return [
     {
       path: ["rules", index],
-      says: `«${name}» never comes into force: «${by.name}» stands before it and fits whatever it fits`,
+      says: `"${name}" never applies: "${by.name}" comes before it and matches everything that it matches`,
     },
   ];
 }
 
-/** As far as it can be seen without asking Slack: who is in groups and channels is not known here. */
+/** Only what can be seen without asking Slack: the members of groups and channels are not known here. */
 function unsatisfiable({ name, approvers, needs, selfApproval, when }: Rule, index: number): Fault[] {
   if (approvers === "anyone" || approvers.groups.length + approvers.channels.length > 0) return [];
   const people = new Set(approvers.users);
@@ -49,7 +49,7 @@ function unsatisfiable({ name, approvers, needs, selfApproval, when }: Rule, ind
   const lack = `needs ${needs} and names ${people.size} who can approve`;
   return people.size >= needs
     ? []
-    : [{ path: ["rules", index], says: `«${name}» can't be satisfied by anybody: it ${lack}` }];
+    : [{ path: ["rules", index], says: `"${name}" can never be satisfied: it ${lack}` }];
 }
 
 function noLastRule(rules: readonly Rule[]): Fault[] {
@@ -59,14 +59,14 @@ function noLastRule(rules: readonly Rule[]): Fault[] {
     : [
         {
           path: ["rules"],
-          says: "no rule fits always: what none of them fits, nobody may decide. A last rule without «when» mends that",
+          says: 'no rule matches every request, and a request that no rule matches can be decided by nobody. Add a last rule without "when"',
         },
       ];
 }
 
 const NOTHING_ASKED: When = { channels: null, requesters: null, action: null, input: null, fields: {} };
 
-/** Whatever fits `inner` fits `outer`. May miss some, and is never wrong when it says yes. */
+/** True only if everything that matches `inner` matches `outer`. It may say no where yes would be right. */
 function covers(outer: When, inner: When): boolean {
   const ids = (all: readonly string[] | null, some: readonly string[] | null): boolean =>
     all === null || (some !== null && some.every((each) => all.includes(each)));
@@ -79,7 +79,7 @@ function covers(outer: When, inner: When): boolean {
   );
 }
 
-/** A pattern that fits another one, read as a text, fits all that the other fits: only * fits its stars. */
+/** A pattern that matches another pattern's text matches everything that the other does: only a * matches its stars. */
 function patterns(outer: readonly Pattern[] | null, inner: readonly Pattern[] | null): boolean {
   return (
     outer === null || (inner !== null && inner.every((each) => outer.some((all) => isExactly(all, each))))

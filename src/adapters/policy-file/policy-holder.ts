@@ -1,4 +1,4 @@
-// The policy that is in force: read at the start, and read again when somebody asks for that.
+// Holds the policy in force. It reads the file at the start, and again on request (SIGHUP).
 
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -16,13 +16,13 @@ export type PolicyHolder = {
   /** The policy in force, with its text. */
   loaded(): LoadedPolicy;
   /**
-   * True: another policy is in force. A file that can't be used leaves the old one in force, and the log says so; so does
-   * `beforeUse` when it rejects. It is called with another policy before anything is decided by it.
+   * True: another policy is in force. If the file can't be used, or `beforeUse` rejects, the old policy stays in force and the log
+   * says so. `beforeUse` is called with a new policy before anything is decided by it.
    */
   reload(beforeUse?: (loaded: LoadedPolicy) => Promise<void>): Promise<boolean>;
 };
 
-/** Of the digest of its text. */
+/** How many characters of the text's digest name a version. */
 const VERSION_CHARS = 12;
 
 /** Rejects with one message for people when the file can't be used. */
@@ -67,13 +67,13 @@ async function afterAudit(
     await beforeUse(loaded);
     return true;
   } catch (error) {
-    log.error({ error }, "the new policy could not be written down; the old policy stays in force");
+    log.error({ error }, "could not record the new policy; the old policy stays in force");
     return false;
   }
 }
 
 function warn(log: EventLog, path: string, findings: readonly Finding[]): void {
-  if (findings.length > 0) log.warn({ path, findings }, "the policy says something that is hardly meant");
+  if (findings.length > 0) log.warn({ path, findings }, "the policy is valid but may not mean what it says");
 }
 
 export async function loadPolicy(path: string): Promise<Result<Policy, readonly Finding[]>> {
@@ -93,7 +93,7 @@ async function readPolicyFile(path: string): Promise<Result<LoadedPolicy, readon
   }
 }
 
-/** What a policy that can be used is doubted for. */
+/** What the linter reports about a policy that can be used. */
 export async function lintPolicy(path: string): Promise<readonly Finding[]> {
   const text = await readFile(path, "utf8");
   const read = readPolicy(text, "");

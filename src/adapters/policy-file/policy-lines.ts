@@ -1,8 +1,8 @@
-// From a path inside a YAML document to its line, for whoever has to mend it.
+// Finds the line of a path in a YAML document, so that a message can name it.
 
 import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 
-/** A fault of the file, or something in it that is surely not meant. */
+/** A fault of the file, or something in it that is probably a mistake. */
 export type Finding = { readonly line: number; readonly where: string; readonly says: string };
 
 type Path = readonly PropertyKey[];
@@ -38,7 +38,7 @@ function valueOf(doc: Document, faults: Finding[]): unknown {
   }
 }
 
-/** As far down the path as the document goes. */
+/** Follows the path as far as the document has it. */
 function offsetOf(doc: Document, path: Path): number {
   let node: unknown = doc.contents;
   let offset = startOf(doc.contents) ?? 0;

@@ -1,10 +1,10 @@
-// What a policy file may hold. Whatever is not named here is refused, not ignored.
+// The shape of a policy file. A key that is not named here is refused, not ignored.
 
 import { z } from "zod";
 import { NEVER_VOLATILE } from "../../domain/volatile-fields.ts";
 
-const id = (notifications: string, what: string, example: string) =>
-  z.string(`is not ${what} such as ${example}`).regex(new RegExp(`^[${notifications}][A-Z0-9]{1,30}$`), {
+const id = (prefixes: string, what: string, example: string) =>
+  z.string(`is not ${what} such as ${example}`).regex(new RegExp(`^[${prefixes}][A-Z0-9]{1,30}$`), {
     error: `is not ${what} such as ${example}; names are not ids`,
   });
 
@@ -22,7 +22,7 @@ function oneOrMore<Item extends z.ZodType<string>>(item: Item, what: string) {
 
 const pattern = z.string("is not a text").min(1, "is empty").max(500, "is longer than 500 characters");
 const patterns = oneOrMore(pattern, "a text (with * for any text)");
-/** A longer one would not be the number that was written. */
+/** JavaScript would change a number with more digits. */
 const number = z.number().refine((each) => !Number.isInteger(each) || Number.isSafeInteger(each), {
   error: "has more digits than a number can keep; write it as a text",
 });
@@ -60,7 +60,7 @@ const chars = z
 
 const UNITS: Readonly<Record<string, number>> = { s: 1_000, min: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A text such as «30 s», as milliseconds. */
+/** Reads a text such as "30 s" as milliseconds. */
 function time(longest: string) {
   const says = `is not a time such as 30 s, 15 min, 4 h or 2 d, between 1 s and ${longest}`;
   const ms = (text: string): number => {

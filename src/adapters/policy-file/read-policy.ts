@@ -1,4 +1,4 @@
-// A policy file's text as the policy that the core knows, or everything that is wrong with it.
+// Reads the text of a policy file into the domain's policy, or returns everything that is wrong with it.
 
 import type { z } from "zod";
 import { ChannelId, GroupId, UserId } from "../../domain/ids.ts";
@@ -8,7 +8,7 @@ import { findFaults } from "./find-faults.ts";
 import { type Finding, type Lined, readLines, written } from "./policy-lines.ts";
 import { PolicyShape, type PolicyText } from "./policy-shape.ts";
 
-/** `version` names the text. */
+/** `version` identifies the text. */
 export function readPolicy(text: string, version: string): Result<Policy, readonly Finding[]> {
   const lined = readLines(text);
   if (lined.faults.length > 0) return err(lined.faults);
@@ -25,7 +25,9 @@ export function finding({ lineOf }: Lined, path: readonly PropertyKey[], says: s
 
 function told(issue: z.core.$ZodIssue, lined: Lined): Finding[] {
   if (issue.code === "unrecognized_keys")
-    return issue.keys.map((key) => finding(lined, [...issue.path, key], "is nothing that a policy knows"));
+    return issue.keys.map((key) =>
+      finding(lined, [...issue.path, key], "is not a key that a policy can have"),
+    );
   if (lined.value === null) return [finding(lined, [], "the file is empty")];
   if (isMissing(lined.value, issue.path)) return [finding(lined, issue.path, "is missing")];
   return [finding(lined, issue.path, issue.message)];
@@ -72,7 +74,7 @@ function ruleOf(rule: PolicyText["rules"][number]): Rule {
   };
 }
 
-/** Left out: the people and groups that may decide. Members of a whole channel are not called. */
+/** By default the people and groups that may decide. Members of a channel are not mentioned. */
 function mentionOf({ mention, approvers }: PolicyText["rules"][number]): Rule["mention"] {
   const named = mention ?? (approvers === "anyone" ? "nobody" : approvers);
   if (named === "nobody") return { users: [], groups: [] };

@@ -4,6 +4,8 @@ export const CARD_APPROVE = "card_approve";
 export const CARD_DENY = "card_deny";
 export const CARD_READ = "card_read";
 export const CARD_UNDO = "card_undo";
+/** The id of a card's first block starts with this; the name of the card's state follows. */
+export const CARD_STATE_BLOCK = "state:";
 export const RECEIPT_NOT_ME = "receipt_not_me";
 
 export const UNKNOWN_START_AGAIN = "unknown_start_again";

@@ -1,4 +1,4 @@
-// The audit's rows: each is chained to the one before and signed, in the transaction that it tells of.
+// Appends rows to the audit. Each row is chained to the one before and signed, in the transaction of the change that it records.
 
 import {
   type AuditMark,
@@ -17,10 +17,10 @@ import { parsedAs, parsedJson } from "./run-row.ts";
 import type { AuditRow } from "./tables.ts";
 import { inBatches, type Trx } from "./transaction.ts";
 
-/** No entry has a greater number; no program could count so far. */
+/** The greatest number that an entry can have; no program will ever write as many. */
 export const LAST_SEQ = Number.MAX_SAFE_INTEGER;
 
-/** Resolves to where the entries stand. A transaction that is undone takes their numbers back. */
+/** Resolves to the positions of the entries. If the transaction is rolled back, their numbers are free again. */
 export async function appendAudit(
   trx: Trx,
   entries: readonly AuditEntry[],
@@ -38,11 +38,11 @@ export async function appendAudit(
   return rows;
 }
 
-/** The head of the chain. Inside a transaction nobody else appends meanwhile: there is one writer at a time. */
+/** The head of the chain. It cannot move during a transaction: there is one writer at a time. */
 export async function newest(
   trx: Pick<Trx, "selectFrom">,
 ): Promise<(AuditMark & { readonly key: string }) | null> {
-  // Numbers that no entry can have are somebody else's rows; `checkAudit` finds them.
+  // We did not write rows with numbers that no entry can have; `checkAudit` reports them.
   const rows = trx.selectFrom("audit").where("seq", "<=", LAST_SEQ);
   const query = rows.select(["seq", "link", "key"]).orderBy("seq", "desc").limit(1);
   return (await query.executeTakeFirst()) ?? null;
@@ -66,7 +66,7 @@ function chained(entry: AuditEntry, previous: AuditMark, key: AuditKey): AuditRo
   };
 }
 
-/** As JSON has it: what is undefined is not there. */
+/** As JSON writes it: without undefined fields. */
 function withoutText({ text, contextText: _kept, ...entry }: AuditEntry): { readonly [field: string]: Json } {
   const kept = text === undefined ? {} : { textKept: true };
   return JSON.parse(JSON.stringify({ ...entry, ...kept })) as { [field: string]: Json };
@@ -84,7 +84,7 @@ async function keepText(trx: Trx, digest: string, text: string): Promise<void> {
   await insert.onConflict((conflict) => conflict.doNothing()).execute();
 }
 
-/** The row as the chain is verified by. */
+/** The row in the form in which the chain is verified. */
 export function chainedEntry(row: AuditRow): ChainedEntry {
   const { seq, link, entry: text, key, signature, at, what, run, run_id, approval, by_user } = row;
   return {

@@ -1,4 +1,4 @@
-// The audit of a database file, read without the bot: nothing is locked, changed or brought up to date.
+// Reads the audit of a database file without the bot. It locks, changes and migrates nothing.
 
 import type { ChainedEntry, KnownHead } from "../../domain/audit/hash-chain.ts";
 import { parsed, RunId, RunKey } from "../../domain/ids.ts";
@@ -22,17 +22,17 @@ export type AuditFile = {
   /** In the order of their numbers. */
   rows(): AsyncIterable<ChainedEntry>;
   readonly textOf: (digest: string) => Promise<string | null>;
-  /** What the runs remember of the audit: each must be in it. */
+  /** The heads that the runs remember: the audit must contain each of them. */
   heads(): Promise<readonly KnownHead[]>;
-  /** Public keys that the audit itself says take over. */
+  /** Public keys that take over according to the audit itself. */
   announcedKeys(): Promise<readonly string[]>;
-  /** How many rows bear a number that no entry can have. */
+  /** The number of rows whose number no entry can have. */
   strays(): Promise<number>;
-  /** Of the newest entry; null where there is none. */
+  /** The newest entry's; null if there is no entry. */
   headKey(): Promise<string | null>;
-  /** «tampering-found» and «tampering-acknowledged», oldest first. */
+  /** "tampering-found" and "tampering-acknowledged", oldest first. */
   tampering(): Promise<readonly KeptEntry[]>;
-  /** Rows beside the audit that were changed by somebody who has not this key. */
+  /** Rows outside the audit that somebody without this key has changed. */
   brokenRows(key: AuditKey): Promise<readonly Finding[]>;
   close(): Promise<void>;
 };
@@ -59,7 +59,7 @@ export async function openAuditFile(database: string): Promise<AuditFile> {
   }
 }
 
-/** Closes and rejects where the schema is not the one that this program knows. */
+/** Closes the file and rejects if this program does not know its schema. */
 export async function readAudit(db: Database, close: () => Promise<void>): Promise<AuditFile> {
   try {
     await refuseOtherSchema(db);
@@ -97,7 +97,7 @@ async function tamperingIn(db: Database): Promise<readonly KeptEntry[]> {
 }
 
 async function* chain(db: Database): AsyncGenerator<ChainedEntry> {
-  // What bears other numbers is counted as `strays`.
+  // Rows with other numbers are counted as `strays`.
   const rest = db.selectFrom("audit").selectAll().where("seq", "<=", LAST_SEQ);
   for (let after = 0; ;) {
     const query = rest.where("seq", ">", after).orderBy("seq").limit(AT_ONCE);
@@ -109,16 +109,16 @@ async function* chain(db: Database): AsyncGenerator<ChainedEntry> {
   }
 }
 
-/** The entry of a row, for whoever shows it. */
+/** The entry of a row, for display. */
 export function entryOf({ seq, link, text }: ChainedEntry): KeptEntry {
   return keptEntry({ seq, link, entry: text });
 }
 
-// One run, read from a copy of the database: the bot may be using the file itself.
+// Reads one run from a copy of the database, since the bot may be using the file itself.
 
 const READING: Omit<Reading, "texts"> = { seals: null, now: Date.now, findings: { report: () => undefined } };
 
-/** By the service's id or by ours; null when there is no such run. Throws when the file can't be read. */
+/** Finds a run by the service's id or by ours; null if there is none. Throws if the file can't be read. */
 export async function readRun(database: string, id: string): Promise<Run | null> {
   const copy = await copyDatabase(database);
   const db = openCopy(copy.file);

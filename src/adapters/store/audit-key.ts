@@ -1,4 +1,4 @@
-// The key that signs the audit: Ed25519, so that whoever checks the audit needs only the public half and could not forge it.
+// The key that signs the audit. It is an Ed25519 key: a verifier needs only the public half, with which it cannot forge entries.
 
 import {
   createHash,
@@ -16,21 +16,21 @@ import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, write
 export type AuditKey = {
   /** The first half of the SHA-256 of the public key, in hex. */
   readonly id: string;
-  /** Base64, 32 bytes: for whoever verifies elsewhere. */
+  /** Base64, 32 bytes, for verification elsewhere. */
   readonly publicKey: string;
   readonly sign: (text: string) => string;
-  /** A MAC (base64) under a key derived from this one: says that this program wrote the text. */
+  /** A MAC (base64) under a key derived from this one. It proves that a program with this key wrote the text. */
   readonly seal: (text: string) => string;
 };
 
-/** Where the key of a database is when the environment names none. */
+/** The file of a database's key, unless the environment names a key. */
 export const auditKeyFile = (database: string): string => `${database}.audit-key`;
 
 const SEED_BYTES = 32;
 /** A private key in PKCS #8 is these bytes (RFC 8410) and the seed. */
 const PKCS8 = Buffer.from("302e020100300506032b657004220420", "hex");
 
-/** From a seed of 32 bytes in base64. Throws where it is none. */
+/** Makes the key from a seed of 32 bytes in base64. Throws if the text is not one. */
 export function auditKeyOf(seed: string): AuditKey {
   const bytes = Buffer.from(seed, "base64");
   if (bytes.length !== SEED_BYTES) throw new Error("the audit's key is not 32 bytes in base64");
@@ -45,12 +45,12 @@ export function auditKeyOf(seed: string): AuditKey {
   };
 }
 
-/** Of its own, so that a signature and a seal never share a key. */
+/** A separate key for seals, so that signatures and seals never share one. */
 function sealingKey(seed: Buffer): Buffer {
   return Buffer.from(hkdfSync("sha256", seed, "", "countersign row seals 1", SEED_BYTES));
 }
 
-/** The key beside the database file, made on first use, readable for its owner only. */
+/** The key beside the database file, created on first use and readable by its owner only. */
 export function auditKeyBeside(database: string): { readonly key: AuditKey; readonly made: string | null } {
   if (database === ":memory:") return { key: auditKeyOf(newSeed()), made: null };
   const file = auditKeyFile(database);
@@ -61,7 +61,7 @@ export function auditKeyBeside(database: string): { readonly key: AuditKey; read
   return { key: auditKeyOf(seed), made: file };
 }
 
-/** Whole or not at all: nobody finds half a key after a crash. */
+/** Writes the file whole or not at all, so that a crash leaves no half key. */
 function keepSeed(file: string, seed: string): void {
   const unfinished = `${file}.new`;
   rmSync(unfinished, { force: true });
@@ -83,7 +83,7 @@ export function readAuditKey(database: string): AuditKey | null {
 
 const nextKeyFile = (database: string): string => `${auditKeyFile(database)}.next`;
 
-/** The key that is to take over from the one beside the database. A rotation that was broken off goes on with the same one. */
+/** The key that will take over from the one beside the database. An interrupted rotation continues with the same key. */
 export function nextAuditKey(database: string): AuditKey {
   const file = nextKeyFile(database);
   const there = readSeed(file);
@@ -97,20 +97,20 @@ export function adoptNextKey(database: string): void {
   renameSync(nextKeyFile(database), auditKeyFile(database));
 }
 
-/** Checks signatures of these keys (public halves, base64). */
+/** Checks signatures made with these keys (public halves, base64). */
 export function auditSignatures(publicKeys: readonly string[]) {
   const known = new Map(publicKeys.map((text) => publicOf(text)));
   return (key: string, text: string, signature: string): "good" | "bad" | "unknown-key" => {
     const object = known.get(key);
     if (object === undefined) return "unknown-key";
     const bytes = Buffer.from(signature, "base64");
-    // Base64 leaves bits unused at the end: other characters would stand for the same signature.
+    // Base64 leaves some bits at the end unused, so other texts would decode to the same signature. Only one of them is accepted.
     const canonical = bytes.toString("base64") === signature;
     return canonical && verify(null, Buffer.from(text, "utf8"), object, bytes) ? "good" : "bad";
   };
 }
 
-/** Throws where the text is no public key. */
+/** Throws if the text is not a public key. */
 function publicOf(text: string): readonly [id: string, key: KeyObject] {
   const bytes = Buffer.from(text, "base64");
   if (bytes.length !== SEED_BYTES) throw new Error("a public key of the audit is 32 bytes in base64");
@@ -118,7 +118,7 @@ function publicOf(text: string): readonly [id: string, key: KeyObject] {
   return [idOf(bytes), createPublicKey({ key: jwk, format: "jwk" })];
 }
 
-/** What names the key in the audit, from its public half. Throws where the text is none. */
+/** The id by which the audit names the key with this public half. Throws if the text is not a public key. */
 export const keyIdOf = (publicKey: string): string => publicOf(publicKey)[0];
 
 const newSeed = (): string => randomBytes(SEED_BYTES).toString("base64");

@@ -1,4 +1,4 @@
-// Reading the audit, and the letters that follow from it.
+// Reads the audit, and reads and stores the notifications that follow from it.
 
 import { RunId } from "../../domain/ids.ts";
 import type { AuditEntry } from "../../audit/entry.ts";
@@ -12,7 +12,7 @@ import { fromNotificationRow, toNotificationRow } from "./notification-row.ts";
 import type { Database } from "./tables.ts";
 import { inBatches, read, type Trx, Undo, write } from "./transaction.ts";
 
-/** More entries than this of one run are not handed out at once; no run has so many. */
+/** Most entries of one run that are handed out at once; no run has as many. */
 const MOST_OF_A_RUN = 100_000;
 
 type AuditAndNotifications = AuditLog & Pick<AuditEvidence, "auditProof"> & NotificationStore;
@@ -67,7 +67,7 @@ function createReading(db: Database): Reading {
   };
 }
 
-/** The key of a run that is known by the service's id leads to what was written before it had one. */
+/** Entries from before the service gave the run an id are found by the run's key. */
 function ofRun(db: Database, id: string) {
   const keys = db
     .selectFrom("audit")

@@ -1,4 +1,5 @@
-// A look at the audit that is fast however long it is: its newest entries in full, its numbers, and the heads that runs remember.
+// Checks the audit in a time that does not grow with its length: the newest entries in full, the numbers, and the heads that runs
+// remember.
 
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
@@ -15,7 +16,7 @@ import { read } from "./transaction.ts";
 
 /** Entries that are checked in full. */
 const NEWEST = 1_000;
-/** More of a kind tell nothing more. */
+/** Most findings of one kind; further ones would say nothing new. */
 const MOST = 20;
 const ID_CHARS = 16;
 
@@ -40,7 +41,7 @@ export function auditFinding(fault: AuditFault, row: Pick<ChainedEntry, "seq" | 
   };
 }
 
-/** Rows whose number is none that an entry can have: readers that begin at 1 would never see them. */
+/** Rows with a number that no entry can have. A reader that starts at 1 would never see them. */
 export async function countStrays(db: Database): Promise<number> {
   const counted = sql<{ rows: number }>`
     select (select count(*) from audit where seq < 1)
@@ -53,7 +54,7 @@ async function strays(db: Database): Promise<Finding[]> {
   return rows === 0 ? [] : [{ id: `stray ${rows}`, words: `audit: ${FAULT_WORDS.stray}`, run: null }];
 }
 
-/** Numbers go from 1 to the last without a gap, so there are as many entries as the last one's number says. */
+/** Entries are numbered from 1 without a gap, so their count must equal the last number. */
 async function missingNumbers(db: Database): Promise<Finding[]> {
   const counted = sql<{ rows: number; last: number | null }>`
     select count(*) as rows, max(seq) as last from audit where seq between 1 and ${LAST_SEQ}`;
@@ -83,7 +84,7 @@ async function newestFaults(db: Database, publicKey: string): Promise<Finding[]>
   const found: Finding[] = [];
   for (const [at, row] of rows.entries()) {
     const previous = rows[at - 1];
-    // The first of them is where the look begins; entry 1 begins the chain.
+    // The check starts at the first of these entries; only entry 1 starts the chain.
     if (previous === undefined && row.seq !== 1) continue;
     const fault =
       previous !== undefined && previous.seq !== row.seq - 1
@@ -95,7 +96,7 @@ async function newestFaults(db: Database, publicKey: string): Promise<Finding[]>
   return found;
 }
 
-/** Public keys that «key-changed» entries name. A key is known by its digest, so a forged one is of no use. */
+/** Public keys that "key-changed" entries name. The digest of a key identifies it, so a forged key is useless. */
 export async function announcedKeys(db: Database): Promise<readonly string[]> {
   const changes = await db.selectFrom("audit").select("entry").where("what", "=", "key-changed").execute();
   return changes.flatMap(({ entry }) => {
@@ -107,7 +108,7 @@ export async function announcedKeys(db: Database): Promise<readonly string[]> {
 const PUBLIC_KEY_BYTES = 32;
 const isPublicKey = (text: string): boolean => Buffer.from(text, "base64").length === PUBLIC_KEY_BYTES;
 
-/** What a run remembers of the audit must be there: an audit that was emptied or cut off is noticed. */
+/** The audit must contain every head that a run remembers. This finds an audit that was emptied or cut off. */
 async function lostHeads(db: Database): Promise<Finding[]> {
   const lost = await db
     .selectFrom("runs")
@@ -119,7 +120,7 @@ async function lostHeads(db: Database): Promise<Finding[]> {
     .execute();
   return lost.map(({ key, audit_seq, audit_link }) => ({
     id: `head ${audit_seq} ${(audit_link ?? "").slice(0, ID_CHARS)}`,
-    words: `audit entry ${audit_seq}: the run ${key} remembers it, and it is not there as it was. The audit was cut off or written anew.`,
+    words: `audit entry ${audit_seq}: the run ${key} remembers it, and it is not there as it was. The audit was cut off or rewritten.`,
     run: key,
   }));
 }

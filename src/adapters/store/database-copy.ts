@@ -1,4 +1,7 @@
-// A copy of the database, for reading: the original is not changed, and the bot may be using it.
+// Copies the database file for reading while the bot has it locked. SQLite's locks are advisory, so we can copy the bytes, but we must
+// copy a consistent set. The main file only receives pages that are already in the write-ahead log, and the log only grows at its end
+// until SQLite restarts it with a new header. So we read the log's header, copy the main file and the log, and read the header again.
+// If the header is unchanged, the copied log holds every page that changed during the copy, and SQLite reads the log first.
 
 import { chmodSync, copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

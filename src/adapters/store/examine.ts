@@ -1,5 +1,5 @@
-// What a start would find in the database, seen without changing a byte of it: no file is made, no lock is taken, no schema is
-// brought up to date. What is inside is read from a copy in the temporary folder.
+// Examines what a start would find in the database, without changing it: it creates no file, takes no lock and migrates no schema. It
+// reads the content from a copy in the temporary folder.
 
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -11,9 +11,9 @@ import { copyDatabase } from "./database-copy.ts";
 import { openCopy } from "./sqlite.ts";
 
 export type DatabaseState = {
-  /** `missing`: the first start makes it. `older`: the next start brings its schema up to date. */
+  /** `missing`: the first start creates it. `older`: the next start migrates its schema. */
   readonly type: "missing" | "older" | "current";
-  /** The process that has it open, where the system tells (Linux); 0: one whose number is not visible from here. */
+  /** The process that has the file open, where the system says so (Linux). 0: we cannot see its number from here. */
   readonly holder: number | null;
 };
 
@@ -26,7 +26,7 @@ export async function examineDatabase(path: string): Promise<DatabaseState> {
       return { type: "missing", holder: null };
     }
     accessSync(file, constants.R_OK | constants.W_OK);
-    // The write-ahead log is made beside it.
+    // SQLite creates the write-ahead log in the same folder.
     accessSync(dirname(file), constants.W_OK | constants.X_OK);
     return { type: await contentState(file), holder: lockHolder(file) };
   } catch (error) {
@@ -51,7 +51,7 @@ async function contentState(file: string): Promise<"older" | "current"> {
   }
 }
 
-/** Throws where a part of the path is not a folder. */
+/** Throws if a part of the path is not a folder. */
 function nearestFolder(file: string): string {
   const folder = dirname(file);
   const found = statSync(folder, { throwIfNoEntry: false });

@@ -1,4 +1,4 @@
-// Runs found again: by our key, by the service's id, by a button, by channel.
+// Finds runs by our key, by the service's id, by a button or by channel.
 
 import { sql } from "kysely";
 import type { RunKey } from "../../domain/ids.ts";
@@ -63,7 +63,7 @@ async function listed(db: Database, filter: Parameters<RunStore["list"]>[0]) {
     .orderBy("key", "desc")
     .limit(filter.limit);
   if (filter.only === "unfinished") query = query.where("finished", "=", 0);
-  if (filter.only === "pending") query = query.where("pending", ">", sql.lit(0)); // as the index says it
+  if (filter.only === "pending") query = query.where("pending", ">", sql.lit(0)); // a literal, as in the index
   if (filter.asked !== undefined) {
     const [is, who] =
       "by" in filter.asked ? (["=", filter.asked.by] as const) : (["!=", filter.asked.notBy] as const);

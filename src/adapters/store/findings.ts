@@ -1,11 +1,11 @@
-// What the store finds in its database that this program did not write. Kept until somebody listens, so that nothing that is
-// found while the store opens is lost.
+// Collects what the store finds in its database that this program did not write. It keeps findings until there is a listener, so that
+// none is lost while the store opens.
 
 import type { Finding } from "../../ports/store.ts";
 
 export type Findings = {
   readonly report: (finding: Finding) => void;
-  /** One listener; it hears at once what was found before. */
+  /** Sets the only listener, and calls it at once with the findings so far. */
   readonly hear: (listener: (finding: Finding) => void) => void;
 };
 

@@ -1,4 +1,4 @@
-// What is kept beside the runs: open forms and small documents.
+// Stores open forms, audit entries that belong to no run, and small documents.
 
 import type { DocumentStore, FormStore, FormTicket, ReplayCache } from "../../ports/store.ts";
 import type { AuditKey } from "./audit-key.ts";
@@ -61,7 +61,7 @@ async function addModal(
   await texts.keep(trx, ticket.nonce, ticket.run, packed);
 }
 
-// Which signed requests have been taken. In the database and not in memory, so that a restart is no second chance.
+// Remembers the signed requests that we have accepted. In the database, so that nobody can replay one after a restart.
 
 export function createSeenRequests(db: Database): ReplayCache {
   return {

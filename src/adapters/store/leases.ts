@@ -1,5 +1,6 @@
-// Who looks after which run. A run names its holder; the holder's lease is one row of its own. A lease that has lapsed is lost
-// for its owner too: what it held can be claimed by everybody, itself included, so nothing is held without being looked after.
+// Leases: which process works on which run. A run names its holder, and the holder's lease is a single row. When a lease expires, its
+// owner has lost it too, and every process, the old owner included, can claim its runs. So no run is held by a process that does not
+// work on it.
 
 import { type ExpressionBuilder, sql } from "kysely";
 import type { RunKey } from "../../domain/ids.ts";
@@ -24,7 +25,7 @@ export function createLeases({ db, owner, reading, onCorrupt }: Deps): LeaseStor
         const free = trx
           .selectFrom("runs")
           .select("key")
-          .where("finished", "=", sql.lit(0)) // as the index says it
+          .where("finished", "=", sql.lit(0)) // a literal, as in the index
           .where((eb) => eb.or([eb("holder", "is", null), eb("holder", "not in", holders(eb, now))]))
           .limit(limit);
         return trx
@@ -50,12 +51,12 @@ export function createLeases({ db, owner, reading, onCorrupt }: Deps): LeaseStor
   };
 }
 
-/** The owners whose lease lasts. */
+/** The owners whose lease has not expired. */
 export function holders(eb: ExpressionBuilder<Tables, "runs">, now: number) {
   return eb.selectFrom("owners").select("owners.owner").where("owners.until", ">", now);
 }
 
-/** The embedded file has one process at a time, so whoever opens it knows that every earlier lease is void. */
+/** Only one process at a time can open the embedded file, so at the opening every earlier lease is void. */
 export async function startAlone(db: Database, owner: string, until: number): Promise<void> {
   await write(db, async (trx) => {
     await trx.deleteFrom("owners").execute();
@@ -85,10 +86,10 @@ async function letGo(trx: Trx, owner: string): Promise<void> {
   await trx.updateTable("runs").set({ holder: null }).where("holder", "=", owner).execute();
 }
 
-// The newest monotonic time that is stored. The clock of the next process goes on from there, so that no stored wait lies further
-// ahead than its own length, even when the wall clock was set back in between.
+// The newest stored monotonic time. The clock of the next process continues from there, so that no stored wait lasts longer than its
+// own length, even if the wall clock was set back in between.
 
-/** A document of its own: renewing the lease writes it, also while no run changes. */
+/** A separate document: every renewal of the lease writes it, even while no run changes. */
 const NAME = "newest-time";
 
 export async function keepTime(trx: Trx, now: number): Promise<void> {

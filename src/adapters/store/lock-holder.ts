@@ -1,4 +1,4 @@
-// Who has the database open, as far as this machine can tell.
+// Finds the process that has the database open, as far as this machine can tell.
 
 import { existsSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { basename } from "node:path";
@@ -9,7 +9,7 @@ import { openCopy } from "./sqlite.ts";
 const LOCKS = "/proc/locks";
 
 /**
- * The process that uses the database. 0: one whose number is not visible from here. Null: none, or the system does not tell.
+ * The process that has the file locked. 0: we cannot see its number from here. Null: the system does not say.
  * The kernel's list of file locks (proc_locks(5)): SQLite's are POSIX locks, found by the file's inode.
  */
 export function lockHolder(file: string): number | null {
@@ -23,7 +23,7 @@ export function lockHolder(file: string): number | null {
   return null;
 }
 
-/** In words, for the refusal of a second opening. It may be another Countersign, and any program that reads SQLite files. */
+/** Names the process when a second one is refused. It may be another Countersign, or any program that reads SQLite files. */
 export async function usedBy(file: string): Promise<string> {
   const pid = lockHolder(file);
   if (pid !== null && pid > 0) return `process ${pid}${nameOf(pid)} is using it`;
@@ -40,7 +40,7 @@ function nameOf(pid: number): string {
   }
 }
 
-/** `app.ts` names an owner by its machine and process, which `open.ts` makes unique. */
+/** An owner is "machine process", set by `app.ts`, and a unique suffix, added by `open.ts`. */
 async function lastOwner(file: string): Promise<{ host: string; pid: string } | null> {
   const copy = await copyDatabase(file);
   try {

@@ -1,6 +1,6 @@
-// Long texts of runs and forms stand in rows of their own, once for each digest. A run is saved whole many times while its cards are
-// posted; a request of megabytes would be written, sealed and parsed each time. In the document stands the digest, so the seal of
-// the row covers the text too.
+// Stores the long texts of runs and forms in rows of their own, once for each digest. A run is saved whole many times while its cards
+// are posted, and a request of megabytes would be written, sealed and parsed each time. The document holds the digest, so the seal of
+// its row covers the text too.
 
 import { setImmediate as breath } from "node:timers/promises";
 import type { RunKey } from "../../domain/ids.ts";
@@ -9,12 +9,12 @@ import { digestOf } from "./digest.ts";
 import type { Database } from "./tables.ts";
 import { read, type Trx } from "./transaction.ts";
 
-/** Longer ones (characters) stand apart. */
+/** Texts longer than this (characters) get a row of their own. */
 const LONG_CHARS = 16_384;
-/** So many characters are kept in memory, so that a run that is saved often is not read again. */
+/** How many characters of texts we keep in memory, so that a run that is saved often is not read again. */
 const KEPT_CHARS = 24 * 2 ** 20;
 
-/** A text that begins like this is no text but the digest of one; a real one that does has one more NUL before it. */
+/** Marks the digest of a text. A real text that starts like this gets one more NUL in front. */
 const NUL = "\0";
 const REFERENCE = `${NUL}@`;
 const WRITTEN_REFERENCE = /"\\u0000@([0-9a-f]{64})"/g;
@@ -33,9 +33,9 @@ export type LongTexts = {
   /** Takes the digests of the value's long texts, so that a transaction does not wait for them. */
   prepare(value: unknown): Promise<void>;
   pack(value: unknown): Packed;
-  /** Reads the texts that the owner's document names. One that is not what its digest says is none. */
+  /** Reads the texts that the owner's document names. A text that does not match its digest counts as missing. */
   textsOf(db: Pick<Database, "selectFrom">, owner: string, doc: string): Promise<TextOf>;
-  /** Keeps what the owner's document needs, and removes what it does not need any more. */
+  /** Keeps the texts that the owner's document needs, and removes those that it no longer needs. */
   keep(trx: Trx, owner: string, run: RunKey, packed: Packed): Promise<void>;
 };
 
@@ -89,7 +89,7 @@ function pack(value: unknown, kept: Kept): Packed {
   const texts = new Map<string, string>();
   const doc = JSON.stringify(value, (_name, each: unknown) => {
     if (typeof each !== "string") return each;
-    // A text with half a character cannot stand in a row.
+    // SQLite cannot store a text with a lone surrogate.
     if (each.length <= LONG_CHARS || !each.isWellFormed()) return each.startsWith(NUL) ? NUL + each : each;
     const digest = kept.digestOf(each);
     texts.set(digest, each);
@@ -137,7 +137,7 @@ export function unpacked(value: Json, textOf: TextOf): Json | undefined {
   for (const [name, each] of Object.entries(value)) {
     const member = unpacked(each, textOf);
     if (member === undefined) return undefined;
-    // Not by assignment: a field may be called __proto__.
+    // An assignment would not work for a field that is called __proto__.
     Object.defineProperty(members, name, {
       value: member,
       enumerable: true,

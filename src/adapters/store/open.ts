@@ -1,4 +1,4 @@
-// From a database URL to the store that the use cases know.
+// Opens the store that a database URL names.
 
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
@@ -27,19 +27,19 @@ import { walkAudit } from "./walk-audit.ts";
 export type StoreOptions = {
   /** `sqlite:PATH` or `sqlite::memory:`. */
   readonly url: string;
-  /** Names this process to whoever reads the database; made unique here. */
+  /** The name of this process in the database; made unique here. */
   readonly owner: string;
   /** The monotonic clock that `claim` and `renew` are called with. */
   readonly now?: () => number;
-  /** Hears of the newest monotonic time in the store, before `now` is asked. */
+  /** Called with the newest monotonic time in the store, before the first call of `now`. */
   readonly onNewestTime?: (at: number) => void;
   /** The first lease (ms), until `claim` or `renew` gives another. */
   readonly leaseMs?: number;
-  /** Hears of each run that cannot be read and is therefore left out of `claim` or `list`. */
+  /** Called for each run that cannot be read and is therefore left out of `claim` or `list`. */
   readonly onCorrupt?: (key: RunKey, error: PortError) => void;
-  /** What signs the audit: a seed of 32 bytes in base64. Without it, the key beside the database file, made on first use. */
+  /** The audit's key: a seed of 32 bytes in base64. Without it, the key beside the database file, created on first use. */
   readonly auditKey?: string | null;
-  /** Hears of a key that was made. */
+  /** Called when a key was created. */
   readonly onAuditKey?: (news: AuditKeyNews) => void;
 };
 
@@ -78,13 +78,13 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     ...createAuditLog(db, key, findings),
     ...createSeenRequests(db),
     auditPublicKey: () => key.publicKey,
-    // As a transaction, since that is what finds out that the file is another one.
+    // In a transaction, because every transaction checks that the file has not been replaced.
     ping: () => write(db, async (trx) => void (await trx.selectFrom("schema_version").selectAll().execute())),
     close: () => db.destroy(),
   };
 }
 
-/** Called when the database is ours alone, so that no two processes make a key. */
+/** Called while we hold the lock of the database, so that no two processes create a key. */
 function auditKey(path: string, { auditKey: given = null, onAuditKey }: StoreOptions, head: Head): AuditKey {
   if (given !== null) return auditKeyOf(given);
   if (head !== null && path !== ":memory:" && readAuditKey(path) === null)
@@ -99,7 +99,7 @@ function auditKey(path: string, { auditKey: given = null, onAuditKey }: StoreOpt
 type Head = Awaited<ReturnType<typeof newest>>;
 
 /**
- * An audit goes on under the key that signed it last. Any other would be as good as a thief's, so the bot does not start with it.
+ * An audit continues under the key that signed it last. The bot does not start with any other: it could be an attacker's.
  */
 function refuseOtherKey(key: AuditKey, head: Head): void {
   if (head === null || head.key === key.id) return;

@@ -1,4 +1,4 @@
-// One entry of the audit, checked by itself with a few look-ups: that this program wrote it, at this number, as it stands.
+// Proves a single audit entry with a few reads: that this program wrote it, unchanged, at this number.
 
 import { type ChainedEntry, linkText, NO_LINK } from "../../domain/audit/hash-chain.ts";
 import { type AuditFault, rowFault } from "../../domain/audit/verify-chain.ts";
@@ -10,7 +10,7 @@ import { digestOf } from "./digest.ts";
 import type { Database } from "./tables.ts";
 import { read } from "./transaction.ts";
 
-/** Rows read at once on the way from an entry of an earlier key to the first one of ours. */
+/** How many rows we read at once between an entry of an earlier key and the first entry of our key. */
 const AT_ONCE = 500;
 
 export function createProof(db: Database, key: AuditKey): (seq: number) => Promise<Proven> {
@@ -22,8 +22,8 @@ export function createProof(db: Database, key: AuditKey): (seq: number) => Promi
   };
 
   /**
-   * An earlier key may have been exchanged because it was stolen, so its signature proves nothing by itself. The first entry of
-   * our key vouches for all before it through the links.
+   * An earlier key may have been replaced because it was stolen, so its signature alone proves nothing. The first entry of our key
+   * covers all entries before it through the links.
    */
   async function anchorFault(from: ChainedEntry): Promise<AuditFault | null> {
     for (let previous = from; ;) {

@@ -1,5 +1,5 @@
-// Erases one text of the audit: a signed entry says so first, then the text goes, and with it what runs that are over remember of
-// it. Only while no bot uses the file: the lock is held from the first look to the last write.
+// Erases one text of the audit. First it writes a signed entry that says so; then it deletes the text, and the finished runs that
+// contain it. No bot can use the file meanwhile: we hold the lock from the first read to the last write.
 
 import { existsSync } from "node:fs";
 import { sql } from "kysely";
@@ -17,21 +17,21 @@ import { type Trx, write } from "./transaction.ts";
 export type Wanted = {
   readonly digest: string;
   readonly reason: string | null;
-  /** Who does it, as the system knows them. */
+  /** The person who erases, by their name on this system. */
   readonly by: string;
   readonly at: number;
 };
 
 export type Redacted = {
-  /** The number of the entry that tells of it. */
+  /** The number of the entry that records it. */
   readonly entry: number;
-  /** Runs that were over and held the text, and are forgotten with it. */
+  /** Finished runs that contained the text and were deleted with it. */
   readonly runs: number;
 };
 
-/** The audit of a file that no other process uses until `close`. */
+/** The audit of a file that no other process can use until `close`. */
 export type LockedAudit = AuditFile & {
-  /** Rejects with one line for people, and then nothing was changed. */
+  /** Rejects with one line for people; nothing has changed then. */
   redact(wanted: Wanted): Promise<Redacted>;
 };
 
@@ -48,7 +48,7 @@ export async function lockAudit(database: string, key: AuditKey): Promise<Locked
 
 async function redact(db: Database, key: AuditKey, wanted: Wanted): Promise<Redacted> {
   const redacted = await write(db, (trx) => erase(trx, key, wanted));
-  // What was deleted still stands in free pages and in the log: both are written anew.
+  // Free pages and the log still hold deleted text, so both are rewritten.
   await sql`vacuum`.execute(db);
   const { rows } = await sql<{ busy: number }>`pragma wal_checkpoint(truncate)`.execute(db);
   if (rows[0]?.busy !== 0)
@@ -66,7 +66,7 @@ async function erase(trx: Trx, key: AuditKey, { digest, reason, by, at }: Wanted
     );
   const kept = trx.selectFrom("audit_texts").select("digest").where("digest", "=", digest);
   if ((await kept.executeTakeFirst()) === undefined)
-    throw new TypeError("No text is kept under this digest. It was erased before, or never was there.");
+    throw new TypeError("No text is kept under this digest. It was erased before, or never existed.");
   const runs = await holders(trx, digest);
   const open = runs.filter(({ finished }) => finished === 0).map((run) => run.key);
   if (open.length > 0)
@@ -81,7 +81,7 @@ async function erase(trx: Trx, key: AuditKey, { digest, reason, by, at }: Wanted
   return { entry: mark?.seq ?? 0, runs: runs.length };
 }
 
-/** Runs whose document names the digest, and those that an entry about it names. */
+/** Runs whose document contains the digest, and runs that an entry with this digest names. */
 async function holders(trx: Trx, digest: string): Promise<{ key: RunKey; finished: 0 | 1 }[]> {
   const { rows } = await sql<{ key: RunKey; finished: 0 | 1 }>`
     select key, finished from runs

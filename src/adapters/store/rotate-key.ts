@@ -1,5 +1,5 @@
-// Hands the audit over from one key to another: the old key signs that, the new one signs from the next entry on, and every row
-// that bears a whole seal gets one of the new key. All of it in one transaction, while no bot uses the file.
+// Hands the audit over from one key to another. The old key signs an entry about it, the new key signs from the next entry on, and
+// every row with an intact seal gets a seal of the new key. All of it happens in one transaction, while no bot uses the file.
 
 import type { KeyChange } from "../../domain/audit/key-order.ts";
 import { auditEntry } from "../../audit/entry.ts";
@@ -12,7 +12,7 @@ import { write, type Trx } from "./transaction.ts";
 
 export type Rotated = "rotated" | "already";
 
-/** «already»: the audit was handed over to this key before. Rejects with one line for people. */
+/** "already": the audit was handed over to this key before. Rejects with one line for people. */
 export async function rotateKey(
   database: string,
   keys: { readonly from: AuditKey; readonly to: AuditKey },
@@ -50,7 +50,7 @@ async function handOver(
 
 const named = ({ id, publicKey }: AuditKey) => ({ id, publicKey });
 
-/** What bears no whole seal stays as it is, and is found under the new key too. */
+/** A row without an intact seal stays as it is, and is still found under the new key. */
 async function sealAnew(trx: Trx, before: Seals, after: Seals): Promise<void> {
   for (const { key } of await trx.selectFrom("runs").select("key").execute()) {
     const row = await trx.selectFrom("runs").selectAll().where("key", "=", key).executeTakeFirstOrThrow();

@@ -1,4 +1,4 @@
-// A run and a modal's ticket as rows, and back.
+// Converts runs and the tickets of modals to rows and back.
 
 import { markTampered } from "../../domain/mark-tampered.ts";
 import type { RunKey } from "../../domain/ids.ts";
@@ -17,10 +17,10 @@ import type { Database, RunRow, Tables } from "./tables.ts";
 /** Raised when the shape of a released run or ticket changes; older versions are then read here too. */
 export const DOC_VERSION = 1;
 
-/** The columns that follow from the run itself. */
+/** The columns that are derived from the run. */
 export type DerivedRow = SealedRun & Pick<RunRow, "seal">;
 
-/** `doc`: as `LongTexts` has packed the run. */
+/** `doc` is the run as `LongTexts` has packed it. */
 export function toRow(run: Run, { doc }: Packed, seals: Seals): DerivedRow {
   const row = {
     key: run.key,
@@ -57,7 +57,7 @@ export const STORED = [
 ] as const satisfies readonly (keyof StoredRow)[];
 
 export type Reading = {
-  /** Null: this reader has no key; it only shows, and believes every row. */
+  /** Null: this reader has no key. It only displays, and trusts every row. */
   readonly seals: Seals | null;
   readonly texts: LongTexts;
   readonly now: () => number;
@@ -66,7 +66,7 @@ export type Reading = {
 
 type Document = { readonly [key: string]: Json };
 
-/** Rejects with a PortError for a row that cannot be understood; all other rows are good none the less. */
+/** Rejects with a PortError for a row that cannot be read. Other rows are not affected. */
 export async function fromRow(db: Reader, row: StoredRow, reading: Reading): Promise<StoredRun> {
   const { seals, now, findings } = reading;
   const what = `run ${row.key}`;
@@ -79,7 +79,7 @@ export async function fromRow(db: Reader, row: StoredRow, reading: Reading): Pro
   return { run, revision: row.revision };
 }
 
-/** A stranger's record may have any shape; what is left of it must have the shape of a run. */
+/** A record that somebody else wrote may have any shape. What we keep of it must have the shape of a run. */
 function condemned(what: string, doc: Document, now: number): Run {
   try {
     return runDocument.parse(markTampered(doc as unknown as Run, now));
@@ -131,7 +131,7 @@ function understood(
     broken();
     throw unreadable(what, "a long text of it is missing, or was changed outside Countersign");
   }
-  if (!isRecord(doc)) throw unreadable(what, "it is no record");
+  if (!isRecord(doc)) throw unreadable(what, "it is not a record");
   return doc;
 }
 

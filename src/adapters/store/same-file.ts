@@ -1,19 +1,18 @@
-// A database file that was deleted or replaced under us goes on working, as the system keeps it until we close it, and is gone
-// then. So each transaction makes sure that what it writes to is what the next start will find. The lock file counts too: with
-// another one in its place a second process could open the database.
+// Checks that the database file is still the one at its path. The system keeps a deleted or replaced file until we close it, so writes
+// would succeed and then be lost. Each transaction therefore checks that the next start will find the file that it writes to.
 
 import { statSync } from "node:fs";
 import { PortError } from "../../ports.ts";
 import { lockFile } from "./process-lock.ts";
 
-/** Throws a PortError when the path leads elsewhere. `applied`: may what is being done have been kept? */
+/** Throws a PortError if the path leads to another file. `applied` says whether the work under way may have been stored. */
 export type SameFile = (applied: "no" | "maybe") => void;
 
 export function watchFile(file: string): SameFile {
   const opened = [file, lockFile(file)].map((path) => ({ path, id: idOf(path) }));
   let log: string | null = null;
   return (applied) => {
-    // SQLite makes the log with the first write, and keeps it as long as it is open.
+    // SQLite creates the log with the first write, and keeps it while the database is open.
     log ??= idOf(`${file}-wal`);
     const isLogOurs = log === null || idOf(`${file}-wal`) === log;
     if (isLogOurs && opened.every(({ path, id }) => idOf(path) === id)) return;

@@ -1,4 +1,4 @@
-// Runs stored once, saved whole under their revision, and forgotten.
+// Inserts runs, saves them whole under their revision, and deletes them.
 
 import { sql } from "kysely";
 import type { AuditMark } from "../../domain/audit/hash-chain.ts";
@@ -86,7 +86,7 @@ async function save(
       .where("revision", "=", stored.revision);
     if (sideWrites.finished === true) update = update.set({ finished: 1 });
     if (sideWrites.finished === false) {
-      // Whoever reopens a finished run holds it from then on, as whoever inserts one does.
+      // The process that reopens a finished run becomes its holder, like the process that inserts a run.
       const holder = sql<string | null>`case when finished = 1 then ${owner} else holder end`;
       update = update.set({ finished: 0, holder });
     }
@@ -101,13 +101,13 @@ async function save(
   });
 }
 
-/** The run remembers its newest entry, so that an audit that was cut off behind it is noticed. */
+/** The run remembers its newest entry, so that we notice if the audit is cut off before it. */
 function vouching(run: Run, marks: readonly AuditMark[]): Run {
   const last = marks.at(-1);
   return last === undefined ? run : { ...run, audited: { seq: last.seq, link: last.link } };
 }
 
-/** False: the intention belongs to another run already. */
+/** False: another run has this intention already. */
 async function intend(trx: Trx, run: RunKey, intention: string | undefined): Promise<boolean> {
   if (intention === undefined) return true;
   await trx
@@ -133,7 +133,7 @@ async function knownAs(trx: Trx, run: Run, intention: string | undefined): Promi
   return (await same.executeTakeFirstOrThrow()).key;
 }
 
-/** Two of ours must never watch one run of the service: its approvals would get two cards. */
+/** No two of our runs may watch the same run of the service: its approvals would get two cards. */
 async function refuseTakenId(trx: Trx, run: Run): Promise<void> {
   const other = await trx
     .selectFrom("runs")

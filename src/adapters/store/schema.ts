@@ -1,15 +1,15 @@
-// The schema, told as the steps that lead to it. A step that has been released is never edited: a change is a new step.
+// The schema, as a list of migration steps. A released step is never edited: every change is a new step.
 // The first release is 0.2.0; until then the first step is edited in place.
-// Both engines read the same text, so: text keys, moments as bigint (ms since 1970), documents as JSON in text.
+// Both engines read the same text, so keys are text, times are bigint (ms since 1970), and documents are JSON in text.
 
 import { sql } from "kysely";
 import type { Database } from "./tables.ts";
 
-/** What the engines write differently. */
+/** The SQL in which the engines differ. */
 export type Engine = {
   /** Statements that make the engine itself refuse to change or remove rows of the table. */
   readonly appendOnly: (table: string) => readonly string[];
-  /** The same of the texts of the audit, but a text goes once an entry of the audit says that it was erased. */
+  /** The same for the audit's texts, except that a text can be deleted once an entry says that it was erased. */
   readonly textsAppendOnly: readonly string[];
 };
 
@@ -23,7 +23,7 @@ function firstSchema(engine: Engine): readonly string[] {
   const runs = [RUNS, ...RUN_INDEXES, OWNERS, ...PAPERS, DOCUMENTS];
   const audit = [AUDIT, ...engine.appendOnly("audit"), ...AUDIT_INDEXES];
   const texts = [AUDIT_TEXTS, ...engine.textsAppendOnly];
-  return [...runs, ...audit, ...texts, ...LETTERS, ...SEEN_REQUESTS];
+  return [...runs, ...audit, ...texts, ...NOTIFICATIONS, ...SEEN_REQUESTS];
 }
 
 const RUNS = `create table runs (
@@ -51,7 +51,7 @@ const RUN_INDEXES = [
   "create index runs_by_pending on runs (created_at) where pending > 0",
 ];
 
-/** A lease is the owner's, not the run's: ten thousand held runs are renewed by writing one short row. */
+/** A lease belongs to an owner, not to a run: one short row renews ten thousand runs. */
 const OWNERS = `create table owners (
   owner text primary key not null,  -- one process that has the store open
   until bigint not null             -- when its lease lapses, and with it its hold on every run
@@ -90,7 +90,7 @@ const PAPERS = [
   "create index intentions_by_run on intentions (run)",
 ];
 
-/** Refers to no other table: it stays when the run is forgotten. */
+/** References no other table: the audit stays when a run is deleted. */
 const AUDIT = `create table audit (
   seq bigint primary key not null,  -- order of writing, without gaps; given by us, as the link is taken of it
   at bigint not null,               -- when it happened
@@ -111,22 +111,22 @@ const AUDIT_INDEXES = [
   "create index audit_by_run_id on audit (run_id)",
 ];
 
-/** Once for each digest, however many entries are about it. Stays as the audit does. */
+/** One row for each digest, however many entries name it. It stays as long as the audit does. */
 const AUDIT_TEXTS = `create table audit_texts (
   digest text primary key not null,  -- SHA-256 of
   text text not null                 --   a request in full, as canonical JSON: run id, approval id, all that the service sent
 )`;
 
 /** Messages that follow from the audit and belong to no run's thread. */
-const LETTERS = [
+const NOTIFICATIONS = [
   `create table notifications (
-  id text primary key not null,  -- a nonce; the value of the letter's button
+  id text primary key not null,  -- a nonce; the value of the notification's button
   kind text not null,            -- receipt, dispute, head
   entry bigint not null,         -- number of the audit entry that it tells of
   to_id text not null,           -- a person or a channel
   made_at bigint not null,
   to_do integer not null,        -- 1: it is to be sent, or looked for
-  disputed integer not null,     -- 1: its person has said «This was not me»
+  disputed integer not null,     -- 1: its person has said "This was not me"
   post text not null,            -- domain/posted-message.ts as JSON: how far it got
   unique (kind, entry, to_id)
 )`,
@@ -138,7 +138,7 @@ const DOCUMENTS = `create table documents (
   doc text not null                -- JSON
 )`;
 
-/** What Slack has signed and we have taken, for as long as its signature is good. */
+/** The signed requests that we have accepted, kept while their signatures are valid. */
 const SEEN_REQUESTS = [
   `create table seen_requests (
     mark text primary key not null,  -- SHA-256 of the signature: it says which request, and is worth nothing to a thief
@@ -147,7 +147,7 @@ const SEEN_REQUESTS = [
   "create index seen_requests_by_age on seen_requests (at)",
 ];
 
-/** Brings the schema to the newest version, all steps or none. Rejects when a newer program has written the database. */
+/** Migrates the schema to the newest version, all steps or none. Rejects if a newer program has written the database. */
 export async function migrate(
   db: Database,
   engine: Engine,
@@ -168,14 +168,14 @@ export async function migrate(
   });
 }
 
-/** Without changing anything. Rejects when a newer program has written the database. */
+/** Changes nothing. Rejects if a newer program has written the database. */
 export async function schemaState(db: Database): Promise<"older" | "current"> {
   const version = await schemaVersion(db);
   if (version > MIGRATIONS.length) throw newerSchema(version, MIGRATIONS.length);
   return version < MIGRATIONS.length ? "older" : "current";
 }
 
-/** For a reader, which changes nothing. Rejects when the schema is not the one that this program knows. */
+/** For readers, which migrate nothing. Rejects if this program does not know the schema. */
 export async function refuseOtherSchema(db: Database): Promise<void> {
   if ((await schemaState(db)) === "current") return;
   const schemas = `schema ${await schemaVersion(db)}; this program reads ${MIGRATIONS.length}`;
@@ -184,7 +184,7 @@ export async function refuseOtherSchema(db: Database): Promise<void> {
   );
 }
 
-/** 0: no step has been taken. */
+/** 0: no step has been applied. */
 async function schemaVersion(db: Database): Promise<number> {
   const { rows } = await sql`select 1 from sqlite_schema where name = 'schema_version'`.execute(db);
   if (rows.length === 0) return 0;

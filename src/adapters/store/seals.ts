@@ -1,12 +1,12 @@
-// Seals: whoever can write the database but has no key cannot make a run, a form or a button that this program believes.
-// A seal does not say that a row is the newest one; the audit does.
+// Seals: without the key, somebody who can write the database cannot make a run, a form or a button that this program trusts. A seal
+// does not prove that a row is the newest one; the audit does.
 
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Finding } from "../../ports/store.ts";
 import type { AuditKey } from "./audit-key.ts";
 import type { Database, RunRow, Tables } from "./tables.ts";
 
-/** What changes without a save (holder, revision, moments) is not sealed: it decides nothing. */
+/** Columns that change without a save (holder, revision, times) are not sealed: no decision rests on them. */
 export type SealedRun = Pick<
   RunRow,
   | "key"
@@ -21,7 +21,7 @@ export type SealedRun = Pick<
   | "doc"
 >;
 
-/** The seal that is due to a row. */
+/** The seal that a row must have. */
 export type Seals = {
   readonly run: (row: SealedRun) => string;
   readonly form: (row: Omit<Tables["forms"], "seal">) => string;
@@ -29,7 +29,7 @@ export type Seals = {
 };
 
 export function sealsOf(key: AuditKey): Seals {
-  // JSON holds no raw line break, so two rows never make the same text.
+  // JSON contains no raw line break, so no two rows produce the same text.
   const sealed = (...fields: readonly (string | number | null)[]): string =>
     key.seal(fields.map((field) => JSON.stringify(field)).join("\n"));
   return {
@@ -49,7 +49,7 @@ export function isSealed(seal: string, due: string): boolean {
   return given.length === wanted.length && timingSafeEqual(given, wanted);
 }
 
-/** Ids of findings name what was found, so that the same row changed once more is another finding. */
+/** The id of a finding covers the content, so that a second change of the same row is another finding. */
 const ID_CHARS = 16;
 const mark = (text: string): string =>
   createHash("sha256").update(text, "utf8").digest("hex").slice(0, ID_CHARS);
@@ -74,12 +74,12 @@ export function brokenNotification({ id, kind, to_id, post }: Tables["notificati
   return { id: `notification ${mark(id)} ${mark(`${kind} ${to_id} ${post}`)}`, words, run: null };
 }
 
-// All rows that bear no seal of this key, for whoever has the key and a copy of the database.
+// Finds all rows without a valid seal of this key, in a copy of the database.
 
 export async function brokenRows(db: Database, key: AuditKey): Promise<readonly Finding[]> {
   const seals = sealsOf(key);
   const found: Finding[] = [];
-  // One by one: a run with its requests may be megabytes long.
+  // One at a time: a run with its requests can be megabytes long.
   for (const { key: run } of await db.selectFrom("runs").select("key").execute()) {
     const row = await db.selectFrom("runs").selectAll().where("key", "=", run).executeTakeFirstOrThrow();
     if (!isSealed(row.seal, seals.run(row))) found.push(brokenRun(row));

@@ -20,16 +20,16 @@ export const SQLITE: Engine = {
   textsAppendOnly: [refuses("audit_texts", "update"), refuses("audit_texts", "delete", UNLESS_REDACTED)],
 };
 
-/** Marks a file as ours («CSgn»), so that a database of something else is never touched. */
+/** Marks a file as ours ("CSgn"), so that we never touch another program's database. */
 const APPLICATION_ID = 0x43_53_67_6e;
-/** How long to wait for another process to let go of the database (ms): a restart overlaps a little. */
+/** How long to wait until another process releases the database (ms): at a restart the old process may still be stopping. */
 const LOCK_WAIT_MS = 1_000;
 /** How long to wait for another program that writes to the file (ms). The wait stops the event loop. */
 const BUSY_MS = 200;
-/** Statements kept ready. The queries are some forty texts; lists of varying length make more. */
+/** How many prepared statements we keep. There are about forty queries; lists of varying length add more. */
 const MAX_STATEMENTS = 200;
 
-/** Throws when the file cannot be used, or another process uses it. */
+/** Throws if the file cannot be used, or another process uses it. */
 export function openSqlite(path: string): Database {
   const file = path === ":memory:" ? path : resolve(path);
   if (file === ":memory:") return opened(file, NO_LOCK);
@@ -58,7 +58,7 @@ function opened(file: string, lock: ProcessLock): Database {
   }
 }
 
-/** A copy that nobody else uses: nothing is locked, created or brought up to date. Throws when it is not ours. */
+/** Opens a copy that no other process uses. It locks, creates and migrates nothing. Throws if the file is not ours. */
 export function openCopy(file: string): Database {
   const raw = new DatabaseSync(file);
   try {
@@ -83,7 +83,10 @@ function closeToOthers(file: string): void {
   for (const each of [file, `${file}-wal`, `${file}-shm`]) if (existsSync(each)) chmodSync(each, 0o600);
 }
 
-/** FULL flushes every commit; fullfsync is what macOS calls a real flush. */
+/**
+ * The exclusive lock keeps out a second process. We take it here; it lasts until the process ends, in whatever way, and makes a
+ * shared-memory file (-shm) unnecessary. FULL flushes every commit; macOS needs fullfsync for a real flush.
+ */
 function prepareFile(raw: DatabaseSync): void {
   const empty = raw.prepare("select 1 from sqlite_schema").get() === undefined;
   if (!isOurs(raw) && !empty) throw new Error("it is the database of another program");
@@ -113,7 +116,7 @@ function adapted(raw: DatabaseSync, { lock, sameFile }: Guards = UNGUARDED): Sql
   };
 }
 
-/** Asked before and after a commit, so that nothing is acknowledged that went into a file which nobody finds. */
+/** Checked before and after a commit, so that we acknowledge nothing that went into a deleted file. */
 function guarded(statement: SqliteStatement, sql: string, sameFile: SameFile): SqliteStatement {
   const [begins, commits] = [/^begin\b/i.test(sql), /^commit\b/i.test(sql)];
   if (!begins && !commits) return statement;

@@ -1,4 +1,4 @@
-// What went wrong with the database, in words for people and as the error that the use cases know.
+// Turns a failure of the database into words for people and into a PortError.
 
 import { PortError } from "../../ports.ts";
 
@@ -25,14 +25,14 @@ const FILE_FAULTS = new Map<string, Fault>([
   ["EEXIST", { code: "store_unopened", words: "a part of its path is not a folder" }],
 ]);
 
-/** `applied` is "maybe" only where the commit itself failed. A fault of this program passes as it is. */
+/** `applied` is "maybe" only if the commit itself failed. Errors of this program pass unchanged. */
 export function failed(error: unknown, applied: "no" | "maybe"): Error {
   if (error instanceof PortError || error instanceof TypeError) return error;
   const { code, words } = faultOf(error);
   return new PortError(`the database failed: ${words}`, { applied, retry: "later", code, cause: error });
 }
 
-/** One line for whoever starts the program. */
+/** One line for the person who starts the program. */
 export function unusable(where: string, error: unknown, words = faultOf(error).words): Error {
   return new Error(`cannot use the database ${where}: ${words}`, { cause: error });
 }

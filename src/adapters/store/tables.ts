@@ -1,4 +1,4 @@
-// The rows as Kysely sees them. What each table and column holds is said once, in schema.ts.
+// The types of the rows, for Kysely. schema.ts explains what each table and column holds.
 
 import type { Kysely } from "kysely";
 import type { ApprovalId, ChannelId, Nonce, RunId, RunKey, TeamId, UserId } from "../../domain/ids.ts";

@@ -4,7 +4,7 @@ import type { Database, Tables } from "./tables.ts";
 
 export type Trx = Transaction<Tables>;
 
-/** Returned by the work of a transaction whose writes must not stay. */
+/** The work of a transaction returns this to roll its writes back. */
 export class Undo<Answer> {
   readonly answer: Answer;
   constructor(answer: Answer) {
@@ -29,7 +29,7 @@ export async function write<Answer>(
     await trx.commit().execute();
     return found;
   } catch (error) {
-    // Some failures have ended the transaction already; the first error is the one that tells why.
+    // Some failures have ended the transaction already. The first error is the one that says why.
     if (!trx.isRolledBack)
       await trx
         .rollback()
@@ -39,7 +39,7 @@ export async function write<Answer>(
   }
 }
 
-/** For what writes nothing. Rejects with PortError. */
+/** For reads. Rejects with PortError. */
 export async function read<Answer>(work: () => Promise<Answer>): Promise<Answer> {
   try {
     return await work();

@@ -1,5 +1,5 @@
-// The whole audit, link by link, in slices that let the process do its other work. The newest signature vouches for every link
-// before it, so it alone is checked; `npm run audit -- verify` checks each, and every text.
+// Verifies the whole audit, link by link, in slices between which the event loop runs. The newest signature covers every link before
+// it, so we check only that one; `npm run audit -- verify` checks every signature and every text.
 
 import { setImmediate as turn } from "node:timers/promises";
 import { type ChainedEntry } from "../../domain/audit/hash-chain.ts";
@@ -17,7 +17,7 @@ import { read } from "./transaction.ts";
 /** A slice takes about two milliseconds. */
 const AT_ONCE = 100;
 
-/** Null: it is whole. */
+/** Null: the audit is intact. */
 export async function walkAudit(db: Database, key: AuditKey): Promise<Finding | null> {
   const strays = await read(() => countStrays(db));
   if (strays > 0) return { id: `stray ${strays}`, words: `audit: ${FAULT_WORDS.stray}`, run: null };

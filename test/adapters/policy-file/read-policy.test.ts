@@ -58,13 +58,13 @@ describe("a policy file is refused, each fault with its line, for", () => {
       "rules:\n  - name: a\n    approvers: anyone\n    self-approval: maybe\n    colour: 2",
       [
         "p:4: rules[0].self-approval is neither true nor false",
-        "p:5: rules[0].colour is nothing that a policy knows",
+        "p:5: rules[0].colour is not a key that a policy can have",
       ],
     ],
     [
       "one name for two rules",
       `rules:\n  - name: rest\n    when: { action: x }\n    approvers: anyone${REST}`,
-      ["p:5: rules[1].name names a second rule «rest»: the audit could not tell them apart"],
+      ['p:5: rules[1].name names a second rule "rest": the audit could not tell them apart'],
     ],
     [
       "a denial without a reason",
@@ -99,10 +99,10 @@ describe("the linter doubts", () => {
   - name: deploys
     when: { action: "deploy *" }
     approvers: { users: [U0CAT] }${REST}`;
-    expect((await doubts(text)).filter((each) => each.includes("never comes into force"))).toEqual([]);
+    expect((await doubts(text)).filter((each) => each.includes("never applies"))).toEqual([]);
   });
 
-  test("a rule that never comes into force, and says by which", async () => {
+  test("a rule that never applies, and says by which", async () => {
     const text = `rules:
   - name: deploys
     when: { action: "deploy *", channel: [C0OPS, C0REL] }
@@ -111,14 +111,14 @@ describe("the linter doubts", () => {
     when: { action: ["deploy * to production", "deploy x"], channel: C0OPS, field: { risk: high } }
     approvers: anyone${REST}`;
     expect(await doubts(text)).toEqual([
-      "p:5: rules[1] «production» never comes into force: «deploys» stands before it and fits whatever it fits",
+      'p:5: rules[1] "production" never applies: "deploys" comes before it and matches everything that it matches',
     ]);
   });
 
   test("a policy in which no rule fits always", async () => {
     const text = 'rules:\n  - name: a\n    when: { action: "*" }\n    approvers: anyone';
     expect(await doubts(text)).toEqual([
-      "p:1: rules no rule fits always: what none of them fits, nobody may decide. A last rule without «when» mends that",
+      'p:1: rules no rule matches every request, and a request that no rule matches can be decided by nobody. Add a last rule without "when"',
     ]);
   });
 
@@ -142,7 +142,7 @@ describe("a rule that nobody can satisfy", () => {
     (await doubts(`rules:\n  - { name: a, ${text} }${REST}`)).filter((each) => each.includes("satisfied"));
 
   test("is doubted: too few are named, or they alone ask", async () => {
-    const says = "p:2: rules[0] «a» can't be satisfied by anybody";
+    const says = 'p:2: rules[0] "a" can never be satisfied';
     expect((await rule("approvers: { users: [U0BEN] }, quorum: 2"))[0]).toContain(says);
     expect((await rule("when: { requester: U0BEN }, approvers: { users: [U0BEN] }"))[0]).toContain(says);
   });
@@ -164,7 +164,7 @@ describe("a rule that can be evaded", () => {
 
   test("is doubted when other words fall to a laxer rule, and it is said what to do", async () => {
     expect(await named(`when: { action: "deploy * to production" }, ${strict}`, lax)).toEqual([
-      "0 «r0» can be evaded: other words for the same do not fit it, and what does not fit it may fall under «r1», which is laxer (who may approve). Let the last rule be the strictest, and name before it, by exact values, what is harmless",
+      '0 "r0" can be evaded: other words for the same thing do not match it, and a request that does not match it may fall under "r1", which is laxer (who may approve). Make the last rule the strictest, and list harmless requests before it by exact values',
     ]);
   });
 
@@ -174,13 +174,13 @@ describe("a rule that can be evaded", () => {
   });
 
   test.each([
-    ["any text fits its *", 'when: { action: "restart *" }'],
-    ["any text fits its *", "when: { field: { target.env: [staging, 'test*'] } }"],
-    ["whoever starts a run chooses its task", "when: { input: restart }"],
-    ["whoever starts a run chooses its channel", "when: { channel: C0OPS }"],
+    ["any text matches its *", 'when: { action: "restart *" }'],
+    ["any text matches its *", "when: { field: { target.env: [staging, 'test*'] } }"],
+    ["the requester chooses the task", "when: { input: restart }"],
+    ["the requester chooses the channel", "when: { channel: C0OPS }"],
   ])("is doubted when it is lax and %s", async (why, when) => {
     const [says] = await named(`${when}, ${lax}`, strict);
-    expect(says).toContain("is laxer than «r1» after it (who may approve)");
+    expect(says).toContain('is laxer than "r1" after it (who may approve)');
     expect(says).toContain(why);
   });
 

@@ -55,7 +55,7 @@ test.for([
   ["{", 400, "The request is no JSON"],
   ["[]", 400, "This does not fit"],
   ['{"act": "service.down", "arg": {}}', 400, 'Unrecognized key: "arg"'],
-  ['{"act": "service.dawn"}', 404, "There is no act «service.dawn»"],
+  ['{"act": "service.dawn"}', 404, 'There is no act "service.dawn"'],
   ['{"act": "service.down", "args": {"now": true}}', 400, 'Unrecognized key: "now"'],
   [JSON.stringify({ act: "x", args: { text: "x".repeat(1_000_001) } }), 413, "more than 1 MB"],
 ] as const)("a wrong request is answered clearly: %s", async ([body, status, told]) => {

@@ -105,7 +105,7 @@ test("a gate holds a request until it is let go by its name", async () => {
   await sandbox.act("service.release", { fault });
   expect((await held).status).toBe(201);
   expect((await create("free")).status).toBe(201);
-  expect(await sandbox.refusal("service.release", { fault: "fault-9" })).toContain("no fault «fault-9»");
+  expect(await sandbox.refusal("service.release", { fault: "fault-9" })).toContain('no fault "fault-9"');
 });
 
 test("slowness does not keep a fault from striking, and stays when faults are cleared", async () => {

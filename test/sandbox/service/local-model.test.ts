@@ -56,7 +56,7 @@ test.for([
   ["Die Rechnung ist falsch", "falsche Rechnungen korrigieren", "the weather in the mountains"],
   ["roll back release 2.3 of billing", "release 2.3 was rolled back", "hire two more people for support"],
   ["承認を待っている実行", "承認を待つ実行の一覧", "天気は晴れです"],
-] as const)("«%s» lies nearer to «%s» than to «%s»", ([text, similar, different]) => {
+] as const)('"%s" lies nearer to "%s" than to "%s"', ([text, similar, different]) => {
   for (const dimensions of [256, 1536]) {
     const vector = embed(text, dimensions);
     expect(near(vector, embed(similar, dimensions))).toBeGreaterThan(

@@ -60,7 +60,7 @@ test("all kinds of messages are taken, and all their texts are counted", async (
       },
     ],
   });
-  // Two words in each of the first two and the tool's; «look { }» and two parts of two words.
+  // Two words in each of the first two and the tool's; "look { }" and two parts of two words.
   expect(usage?.prompt_tokens).toBe(2 + 2 + 3 + 2 + 4);
   expect(choices[0]?.message.content).toContain("“first part second part”");
 });

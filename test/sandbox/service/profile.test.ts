@@ -186,10 +186,10 @@ test("a value that a switch does not take is refused, in words, and changes noth
   await start({});
   const wrong = { denyWord: "approve", staleReads: -1, deniedStatus: "denied" };
   expect(() => service.control.profile(wrong)).toThrow(
-    "«denyWord» takes a word other than approve.\n«staleReads» takes a whole number from 0 to 1000.",
+    '"denyWord" takes a word other than approve.\n"staleReads" takes a whole number from 0 to 1000.',
   );
   expect(service.control.profile()).toEqual(plainProfile);
-  await expect(startService({ profile: { runningState: "succeeded" } })).rejects.toThrow("«runningState»");
+  await expect(startService({ profile: { runningState: "succeeded" } })).rejects.toThrow('"runningState"');
 });
 
 test("the table has every switch once, and each takes its usual value and all it offers", () => {

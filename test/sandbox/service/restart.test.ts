@@ -155,7 +155,7 @@ test.for([
   ["an empty record", "null", "not one of this service"],
   ["another thing's JSON", "[]", "not one of this service"],
   ["a newer version", '{"version":3,"runs":[]}', "version 3, and this service knows 2 at most"],
-  ["a run that lacks something", '{"version":1,"keys":[],"runs":[{"id":"run_1"}]}', "«runs.0.input»"],
+  ["a run that lacks something", '{"version":1,"keys":[],"runs":[{"id":"run_1"}]}', '"runs.0.input"'],
   ["nothing at all", "", "it is not JSON"],
 ] as const)("%s refuses the start, in words, and is left as it is", async ([, content, words]) => {
   await writeFile(statePath, content);

@@ -153,7 +153,7 @@ test.for([
   [["--tempo", "fast"], "--tempo must be a number"],
   [["--prot", "1"], "Unknown option '--prot'"],
   [["--port", "0", "--state", "/no/such/place/state.json"], "/no/such/place"],
-  [["--profile", "denyWord=approve"], "«denyWord» takes a word other than approve."],
+  [["--profile", "denyWord=approve"], '"denyWord" takes a word other than approve.'],
 ] as const)("%j is refused in one line", async ([args, words]) => {
   const { code, lines } = await refused(...args);
   expect(code).toBe(2);
@@ -185,11 +185,11 @@ test("all that is wrong with the options is said at once", () => {
   const lines = faultsOf(() => readOptions([...numbers, ...switches, "--key", "two words"]));
   expect(lines).toEqual([
     expect.stringContaining("--gateway-limit must be a number"),
-    expect.stringContaining("--port must be a number from 0 to 65535; given: «70000»."),
+    expect.stringContaining('--port must be a number from 0 to 65535; given: "70000".'),
     expect.stringContaining("--tempo must be a number"),
-    "«decideStatus» takes 200 | 201 | 202 | 204.",
-    "There is no switch «nothing». --help lists those there are.",
-    "--profile takes switch=value, for example denyWord=reject; given: «denyWord».",
+    '"decideStatus" takes 200 | 201 | 202 | 204.',
+    'There is no switch "nothing". --help lists those there are.',
+    '--profile takes switch=value, for example denyWord=reject; given: "denyWord".',
     expect.stringContaining("A key must be of visible ASCII characters"),
   ]);
 });

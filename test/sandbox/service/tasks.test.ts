@@ -77,14 +77,14 @@ test.for([
   ["Work forever", "working", 0],
   ["Get two approvals", "awaiting_approval", 2],
   ["Get several approvals", "awaiting_approval", 4],
-] as const)("«%s» comes to rest as %s with %i pending", ([input, phase, count]) => {
+] as const)('"%s" comes to rest as %s with %i pending', ([input, phase, count]) => {
   const id = started(input);
   minutes(10);
   expect(now(id).phase).toBe(phase);
   expect(pending(id)).toHaveLength(count);
 });
 
-test("«just say» answers with the words that follow", () => {
+test('"just say" answers with the words that follow', () => {
   const id = started("Just say good morning");
   minutes(1);
   expect(outputOf(id)).toBe("good morning");
@@ -157,14 +157,14 @@ test("a task's script is told in words: which of its words chose it, and each st
     what: "asks for one approval and withdraws it after 20 s; goes on without",
     steps: [
       "works for 1.5 s",
-      "asks for approval: «Deploy the result of “Please WITHDRAW the deployment of billing” to production»; withdraws it if nobody decides within 20 s",
+      'asks for approval: "Deploy the result of “Please WITHDRAW the deployment of billing” to production"; withdraws it if nobody decides within 20 s',
       "works for 1.5 s",
       "succeeds, and says what was decided and why",
     ],
   });
   expect(scriptFor("Deploy billing")).toMatchObject({
     words: "(anything else)",
-    steps: [text, "asks for approval: «Deploy billing to production»", text, text],
+    steps: [text, 'asks for approval: "Deploy billing to production"', text, text],
   });
 });
 

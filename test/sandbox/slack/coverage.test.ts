@@ -68,7 +68,11 @@ test("every row but those of what is not there names tests that exist", () => {
   const isTest = (file: string, title: string): boolean => {
     const source = readFileSync(at(`./${file}`), "utf8");
     return ["test(", ")("].some((before) =>
-      [`${before}"${title}"`, `${before}\n  "${title}"`].some((call) => source.includes(call)),
+      ['"', "'"].some((quote) =>
+        [`${before}${quote}${title}${quote}`, `${before}\n  ${quote}${title}${quote}`].some((call) =>
+          source.includes(call),
+        ),
+      ),
     );
   };
   const proofs = rows.flatMap(({ proof, also = [] }) => (proof === null ? [] : [proof, ...also]));

@@ -145,7 +145,7 @@ const blocks: Record<string, Example> = {
   ],
 };
 
-/** The first place that a refusal points at, or «none». */
+/** The first place that a refusal points at, or "none". */
 const place = (accept: () => unknown): string => {
   try {
     accept();

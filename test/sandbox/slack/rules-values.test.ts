@@ -7,7 +7,7 @@ import { acceptBlocks, acceptView } from "#sandbox/slack/rules-surface.ts";
 
 import { plain } from "./bolt-app.ts";
 
-/** The first place a refusal points at, or «fine». */
+/** The first place a refusal points at, or "fine". */
 const place = (accept: () => unknown): string => {
   try {
     accept();
@@ -47,7 +47,7 @@ const noAddress = [
 ];
 
 describe("an address", () => {
-  test.each(noAddress)("«%s» is none, wherever one is due", (url) => {
+  test.each(noAddress)('"%s" is none, wherever one is due', (url) => {
     expect(inActions("button", { text: plain("b"), url })).toBe("/url");
     const option = { text: plain("o"), value: "v", url };
     expect(inActions("overflow", { options: [option] })).toBe("/options/0/url");

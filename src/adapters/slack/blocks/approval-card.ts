@@ -11,7 +11,7 @@ import { isReused } from "../../../domain/reused-id.ts";
 import { ruleRefOf } from "../../../domain/applied-rule.ts";
 import { requestSlot, type Run, runId } from "../../../domain/run.ts";
 import { fileState } from "../../../domain/render-key.ts";
-import { CARD_APPROVE, CARD_DENY, CARD_READ, CARD_UNDO } from "../names.ts";
+import { CARD_APPROVE, CARD_DENY, CARD_READ, CARD_STATE_BLOCK, CARD_UNDO } from "../names.ts";
 import { ruleBlocks, voteLines } from "./card-rule.ts";
 import { cardState, type CardState } from "./card-state.ts";
 import {
@@ -50,7 +50,10 @@ export function approvalCard(run: Run, approval: Approval): Message {
   const state = cardState(run, approval);
   const asks = oneLine(approval.request.action ?? "(the service did not say what)", 200);
   const { block, secrets } = requestShown(run, approval);
-  const blocks: Block[] = [header(state.title), whoAsks(run, approval), block];
+  // Slack wants another block id whenever a message changes, hence the version.
+  const blockId = `${CARD_STATE_BLOCK}${state.name}:v${approval.version}`;
+  const title = { ...header(state.title), block_id: blockId };
+  const blocks: Block[] = [title, whoAsks(run, approval), block];
   if (isReused(run.approvals, approval)) blocks.push(rich(line(span(REUSED))));
   if (state.open && approval.onlyContextChanged) blocks.push(rich(line(span(CONTEXT_CHANGED))));
   blocks.push(...maskedRemark(secrets, state.open ? WHO_SEES_MASKED : ""));

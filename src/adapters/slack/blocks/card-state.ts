@@ -16,7 +16,25 @@ import { isWatched, requestSlot, type Run } from "../../../domain/run.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { count } from "./rich.ts";
 
+/** What the state is called in the card's markup. Tests wait for it, so titles and sentences are free to change. */
+export type CardStateName =
+  | "pending"
+  | "held"
+  | "sending"
+  | "retrying"
+  | "held-back"
+  | "waiting"
+  | "checking"
+  | "approved"
+  | "denied"
+  | "refused"
+  | "elsewhere"
+  | "unconfirmed"
+  | "closed"
+  | "tampered";
+
 export type CardState = {
+  readonly name: CardStateName;
   readonly title: string;
   /** Whether the card has Approve and Deny. */
   readonly open: boolean;
@@ -40,6 +58,7 @@ export function cardState(run: Run, approval: Approval): CardState {
     case "closed":
       return {
         ...UNDECIDED,
+        name: state.cause === "tampered" ? "tampered" : "closed",
         title: state.cause === "tampered" ? "🚨 Stopped" : "⚪ Closed",
         open: false,
         text: closedWords(state.cause),
@@ -47,11 +66,10 @@ export function cardState(run: Run, approval: Approval): CardState {
     case "decided": {
       const { decision, delivery } = state;
       const waiting = waitingWords(run, approval, delivery);
+      const isWaiting = waiting !== null && delivery.type !== "held";
       return {
-        title:
-          waiting === null || delivery.type === "held"
-            ? decidedTitle(decision, delivery)
-            : waitingTitle(decision),
+        name: isWaiting ? "waiting" : decidedName(decision, delivery),
+        title: isWaiting ? waitingTitle(decision) : decidedTitle(decision, delivery),
         open: false,
         decision,
         held: delivery.type === "held" ? delivery.until : null,
@@ -70,17 +88,38 @@ function pendingState(run: Run, approval: Approval): CardState {
       ? `🟡 Approval needed${changed}`
       : `🟡 Approval needed: ${votes.length} of ${appliedRule.rule.needs}`;
   const upload = run.uploads[requestSlot(approval)];
-  if (!needsFile(approval.request)) return { ...UNDECIDED, title, open: true, text: "" };
+  if (!needsFile(approval.request)) return { ...UNDECIDED, name: "pending", title, open: true, text: "" };
   if (upload?.type === "up") {
     const beyond = fieldsBeyondForm(approval.request, contextBehind(run.context, approval.request));
-    const open = { ...UNDECIDED, title, open: true };
+    const open = { ...UNDECIDED, name: "pending", title, open: true } as const;
     return beyond === 0 ? { ...open, text: "" } : { ...open, onlyDeny: true, text: beyondForm(beyond) };
   }
   const text =
     upload?.type === "refused"
       ? `The whole request could not be attached (${upload.words}), so it can't be decided here. Decide it at the service.`
       : "The whole request is being attached. The buttons appear when it can be read.";
-  return { ...UNDECIDED, title, open: false, text };
+  return { ...UNDECIDED, name: "pending", title, open: false, text };
+}
+
+function decidedName({ verdict }: Decision, delivery: Delivery): CardStateName {
+  switch (delivery.type) {
+    case "recorded":
+    case "sending":
+      return "sending";
+    case "retry":
+      if (delivery.heldBack) return "held-back";
+      return delivery.lost ? "sending" : "retrying";
+    case "unsure":
+      return "checking";
+    case "confirmed":
+      return verdict === "approve" ? "approved" : "denied";
+    case "refused":
+      return delivery.absent ? "elsewhere" : "refused";
+    case "held":
+    case "elsewhere":
+    case "unconfirmed":
+      return delivery.type;
+  }
 }
 
 /** Also of a form that is submitted all the same. */

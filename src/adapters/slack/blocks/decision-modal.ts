@@ -132,7 +132,7 @@ export function refusedModal(heading: string, text: string): View {
     title: plain(heading),
     close: plain("Close"),
     blocks: [{ type: "section", text: { type: "mrkdwn", text, verbatim: true } }],
-  } as View;
+  };
 }
 
 function askedBy(run: Run, { digest }: Request): Block[] {

@@ -10,6 +10,7 @@ import { anApproval, APPROVER, aWatchedRun, NOON, TEAM } from "../../../make/run
 import { requestOf } from "../observed.ts";
 import { expectMessage, objectsIn, wire } from "./oracle.ts";
 import { printedMessage } from "./printed.ts";
+import { cardStateOf } from "../../../make/card-state.ts";
 
 const run: Run = aWatchedRun(RunId("run_7"));
 const request = requestOf("Deploy billing-api 2026.11.3 to production", {
@@ -193,7 +194,16 @@ test("two states that read differently have different keys, so that a stale card
 const titleWithoutVerdict = (title: unknown): string =>
   JSON.stringify(title)
     .replace(/✅ Approved|⛔ Denied/, "decided")
+    .replace(/state:(?:approved|denied):/, "state:decided:")
     .replace(/Approval|Denial/, "decision");
+
+test("a card names its state in the id of its first block, and the title says the same", () => {
+  const named = states.map(([, approval]) => {
+    const card = approvalCard(run, approval);
+    return `${cardStateOf(card)} | ${card.text.split(":")[0] ?? ""}`;
+  });
+  expect([...new Set(named)].sort()).toMatchSnapshot();
+});
 
 test("a request under an id that the service has used before is called a new one", () => {
   const again: Approval = { ...anApproval("apr_1 (2)"), serviceId: pending.serviceId, request };
