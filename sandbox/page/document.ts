@@ -34,6 +34,8 @@ export const STYLES = [
   "panel",
   "scenes",
   "traffic",
+  "phone",
+  "side",
   "narrow",
 ];
 export const SCRIPT = "page";
@@ -132,7 +134,7 @@ export function drawMissing(parts: PageParts): Html {
   );
 }
 
-function shell(title: string, body: Html): Html {
+export function shell(title: string, body: Html, { script = true } = {}): Html {
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -142,7 +144,7 @@ function shell(title: string, body: Html): Html {
         <title>${title}</title>
         <link rel="icon" href="/page/assets/icon.svg" type="image/svg+xml" />
         ${STYLES.map((name) => html`<link rel="stylesheet" href="/page/assets/${name}.css" />`)}
-        <script type="module" src="/page/assets/${SCRIPT}.js"></script>
+        ${script ? html`<script type="module" src="/page/assets/${SCRIPT}.js"></script>` : null}
       </head>
       ${body}
     </html>`;
