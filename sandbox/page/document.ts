@@ -18,6 +18,7 @@ import { captionBar } from "./panels/scenes-panel.ts";
 import type { ViewState } from "./live/view-state.ts";
 
 export const STYLES = [
+  "font",
   "base",
   "layout",
   "frame",

@@ -1,7 +1,7 @@
 // The sandbox's page: one person, acting as any of the workspace's people. Mounted on the port of the Slack emulator.
-import { readdirSync, readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { perform } from "./acting.ts";
+import { loadAssets } from "./assets.ts";
 import { playable } from "./chrome.ts";
 import { drawDocument, drawMissing, exists, firstPlace } from "./document.ts";
 import { refused } from "./origin-check.ts";
@@ -97,20 +97,4 @@ function sendFile(parts: PageParts, url: URL, res: ServerResponse): void {
     "content-disposition": `attachment; ${name}`,
   });
   res.end(file.bytes);
-}
-
-type Asset = { readonly type: string; readonly body: Buffer };
-
-function loadAssets(): ReadonlyMap<string, Asset> {
-  const folder = new URL("browser/", import.meta.url);
-  const types: Record<string, string> = { css: "text/css", js: "text/javascript", svg: "image/svg+xml" };
-  const load = (name: string): [string, Asset] => {
-    const body = readFileSync(new URL(name, folder));
-    return [`/page/assets/${name}`, { type: `${types[name.split(".").at(-1) ?? ""]}; charset=utf-8`, body }];
-  };
-  return new Map(
-    readdirSync(folder)
-      .filter((name) => /\.(css|js|svg)$/.test(name))
-      .map(load),
-  );
 }
