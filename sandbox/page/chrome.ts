@@ -4,7 +4,7 @@ import { avatar } from "./avatar.ts";
 import { channelTitle } from "./conversation.ts";
 import { attr, html } from "./html.ts";
 import type { Html, Part } from "./html.ts";
-import { hrefOf, PANELS } from "./place.ts";
+import { hrefOf, needsWorld, PANELS, sideBySideHref } from "./place.ts";
 import type { Panel, Place } from "./place.ts";
 import type { PageParts } from "./parts.ts";
 import { channelsSeenBy } from "./reader.ts";
@@ -16,6 +16,7 @@ export function playable({ workspace }: PageParts): Person[] {
 
 /** Whoever the tab turns into sees the same channel, if they may. */
 export function peopleBar(parts: PageParts, place: Place): Html {
+  const side = sideBySideLink(parts, place);
   const people = playable(parts).map((person) => ({ person, href: hrefAs(parts, place, person) }));
   return html`<span data-lead>You are</span>
     <select data-become aria-label="You are">
@@ -40,9 +41,20 @@ export function peopleBar(parts: PageParts, place: Place): Html {
         </li>`;
       })}
     </ul>
+    ${side === null ? null : html`<a href="${side}" target="_top" data-side-link>Side by side</a>`}
     <button type="button" data-help-open data-look="bare" title="Keyboard (Ctrl+/)" aria-label="Keyboard">
       ?
     </button>`;
+}
+
+/** Beside whoever one is, the first other member who sees the same channel; null where there is none. */
+function sideBySideLink(parts: PageParts, { person, where }: Place): string | null {
+  const sees = (one: Person): boolean =>
+    channelsSeenBy(parts.workspace, one.id).some((channel) => channel.id === where);
+  const other = playable(parts).find(
+    (one) => one.id !== person && one.kind === "member" && !one.deactivated && sees(one),
+  );
+  return other === undefined ? null : sideBySideHref({ people: [person, other.id], where });
 }
 
 /** As many people as there are keys 1 … 9. */
@@ -115,12 +127,13 @@ const PANEL_NAMES: Readonly<Record<Panel, { readonly name: string; readonly what
   traffic: { name: "Traffic", what: "all that app, Slack and service say to each other" },
   service: { name: "Service", what: "the runs, and what can go wrong with the agent service" },
   scenes: { name: "Scenes", what: "stories that play by themselves" },
+  phone: { name: "Phone", what: "the notifications of whoever you are" },
 };
 
 export function status(parts: PageParts, place: Place): Html {
   const name = parts.workspace.people.get(parts.workspace.app.person)?.name ?? "The app";
   const { up, words } = appState(parts);
-  const panels = PANELS.filter((one) => one === "traffic" || parts.panelState !== null);
+  const panels = PANELS.filter((one) => !needsWorld(one) || parts.panelState !== null);
   return html`<h2>Behind it</h2>
     <ul>
       ${panels.map((one) => panelRow(place, one))}

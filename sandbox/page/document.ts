@@ -18,6 +18,7 @@ import { captionBar } from "./panels/scenes-panel.ts";
 import type { ViewState } from "./live/view-state.ts";
 
 export const STYLES = [
+  "font",
   "base",
   "layout",
   "frame",
@@ -34,6 +35,8 @@ export const STYLES = [
   "panel",
   "scenes",
   "traffic",
+  "phone",
+  "side",
   "narrow",
 ];
 export const SCRIPT = "page";
@@ -132,7 +135,7 @@ export function drawMissing(parts: PageParts): Html {
   );
 }
 
-function shell(title: string, body: Html): Html {
+export function shell(title: string, body: Html, { script = true } = {}): Html {
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -142,7 +145,7 @@ function shell(title: string, body: Html): Html {
         <title>${title}</title>
         <link rel="icon" href="/page/assets/icon.svg" type="image/svg+xml" />
         ${STYLES.map((name) => html`<link rel="stylesheet" href="/page/assets/${name}.css" />`)}
-        <script type="module" src="/page/assets/${SCRIPT}.js"></script>
+        ${script ? html`<script type="module" src="/page/assets/${SCRIPT}.js"></script>` : null}
       </head>
       ${body}
     </html>`;

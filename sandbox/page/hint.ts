@@ -1,6 +1,7 @@
 // What a newcomer is told: how to make something happen, and then that somebody else must decide.
 import { playable } from "./chrome.ts";
 import { html } from "./html.ts";
+import { controlButton } from "./panels/control-button.ts";
 import type { Html } from "./html.ts";
 import { hrefOf } from "./place.ts";
 import type { Place } from "./place.ts";
@@ -47,7 +48,8 @@ function decide(parts: PageParts, place: Place): Html | null {
     (one) => one.channel === place.where && one.author === workspace.app.person && one.broadcast,
   );
   const waiting = requests.findLast(asksForDecision);
-  if (waiting === undefined || !requests.every(asksForDecision)) return null;
+  if (!requests.every(asksForDecision)) return dares(parts);
+  if (waiting === undefined) return null;
   const asker = firstNamed(waiting);
   const canDecide = asker !== place.person && workspace.people.get(place.person)?.kind === "member";
   if (asker === undefined || !canDecide)
@@ -57,6 +59,31 @@ function decide(parts: PageParts, place: Place): Html | null {
     );
   const name = workspace.people.get(asker)?.name.split(" ")[0] ?? "Somebody else";
   return small(html`<strong>Now press a button.</strong> ${name} asked, so somebody else decides.`);
+}
+
+/** Somebody has decided. What they may try now are scenes; each is ticked off when it has been played. */
+function dares({ panelState }: PageParts): Html | null {
+  const state = panelState?.scenes();
+  const all = state?.scenes.filter(({ dare }) => dare !== null) ?? [];
+  if (state === undefined || all.every(({ name }) => state.done.has(name))) return null;
+  return html`<aside data-hint-box data-dares aria-label="What to try next">
+    <p><strong>That request is decided.</strong> Now try to get around the rules:</p>
+    <ul>
+      ${all.map(({ name, dare }) => {
+        const done = state.done.has(name);
+        return html`<li>
+          ${controlButton({
+            act: "scene.play",
+            args: { name },
+            words: `${done ? "✓ " : ""}${dare}`,
+            label: `${dare}${done ? " (done)" : ""}`,
+            id: `dare-${name}`,
+          })}
+        </li>`;
+      })}
+    </ul>
+    <p data-note>Each plays with the real bot and service, and shows what happens.</p>
+  </aside>`;
 }
 
 const small = (words: Html): Html =>

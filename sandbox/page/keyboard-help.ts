@@ -4,7 +4,7 @@ import type { Html } from "./html.ts";
 const KEYS: readonly (readonly [keys: readonly string[], does: string])[] = [
   [["Alt", "1 … 9"], "become the first … ninth person of the bar at the top"],
   [["Alt", "↑ or ↓"], "the channel above or below"],
-  [["Alt", "Shift", "1, 2, 3"], "show or hide Traffic, Service, Scenes"],
+  [["Alt", "Shift", "1 … 4"], "show or hide Traffic, Service, Scenes, Phone"],
   [["F6"], "the next part of the page; with Shift the one before"],
   [["/"], "in an empty message: the commands; ↑ ↓ choose, Tab or Enter takes one"],
   [["Enter"], "send; with Shift a new line"],

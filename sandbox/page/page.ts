@@ -1,14 +1,15 @@
 // The sandbox's page: one person, acting as any of the workspace's people. Mounted on the port of the Slack emulator.
-import { readdirSync, readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { perform } from "./acting.ts";
+import { loadAssets } from "./assets.ts";
 import { playable } from "./chrome.ts";
 import { drawDocument, drawMissing, exists, firstPlace } from "./document.ts";
 import { refused } from "./origin-check.ts";
 import type { Html } from "./html.ts";
 import { createLive } from "./live/live.ts";
 import type { Live } from "./live/live.ts";
-import { hrefOf, parsePermalink, parsePlace } from "./place.ts";
+import { hrefOf, parsePermalink, parsePlace, parseSideBySide } from "./place.ts";
+import { canStand, drawSideBySide } from "./side-by-side.ts";
 import type { PageParts } from "./parts.ts";
 import { createViewStates } from "./live/view-state.ts";
 import { jsonLines } from "./panels/traffic-line.ts";
@@ -16,7 +17,7 @@ import { jsonLines } from "./panels/traffic-line.ts";
 /** Says whether the request was the page's; it has answered, or will, when it was. */
 export type PageHandler = (req: IncomingMessage, res: ServerResponse) => boolean;
 
-const OWN = /^\/(?:$|as\/|page\/|archives\/)/;
+const OWN = /^\/(?:$|as\/|side\/|page\/|archives\/)/;
 
 export function createPage(parts: PageParts): PageHandler {
   const assets = loadAssets();
@@ -62,6 +63,8 @@ function show({ parts, live }: Doers, url: URL, res: ServerResponse): void {
   if (first !== undefined && message !== undefined) {
     return redirect(res, hrefOf({ ...first, where: message.channel, thread: message.thread }, message.ts));
   }
+  const side = parseSideBySide(url);
+  if (side !== undefined && canStand(parts, side)) return send(res, 200, drawSideBySide(parts, side));
   const place = parsePlace(url);
   if (place === undefined || !exists(parts, place)) return send(res, 404, drawMissing(parts));
   if (place.where === "home") void parts.openHome?.(place.person);
@@ -94,20 +97,4 @@ function sendFile(parts: PageParts, url: URL, res: ServerResponse): void {
     "content-disposition": `attachment; ${name}`,
   });
   res.end(file.bytes);
-}
-
-type Asset = { readonly type: string; readonly body: Buffer };
-
-function loadAssets(): ReadonlyMap<string, Asset> {
-  const folder = new URL("browser/", import.meta.url);
-  const types: Record<string, string> = { css: "text/css", js: "text/javascript", svg: "image/svg+xml" };
-  const load = (name: string): [string, Asset] => {
-    const body = readFileSync(new URL(name, folder));
-    return [`/page/assets/${name}`, { type: `${types[name.split(".").at(-1) ?? ""]}; charset=utf-8`, body }];
-  };
-  return new Map(
-    readdirSync(folder)
-      .filter((name) => /\.(css|js|svg)$/.test(name))
-      .map(load),
-  );
 }

@@ -77,10 +77,14 @@ type Scene = {
   readonly what: string;
   /** What the scene shows of the app, for whoever has just watched it. */
   readonly lesson: string;
+  /** What a newcomer is dared to try, when the scene shows just that. */
+  readonly dare: string | null;
 };
 
 export type SceneState = {
   readonly scenes: readonly Scene[];
+  /** The names of those that have been played to their end. */
+  readonly done: ReadonlySet<string>;
   /** The scene that plays, or played last. */
   readonly playing: {
     readonly name: string;

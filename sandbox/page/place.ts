@@ -12,7 +12,10 @@ export type Place = {
 
 export type Panel = (typeof PANELS)[number];
 
-export const PANELS = ["traffic", "service", "scenes"] as const;
+export const PANELS = ["traffic", "service", "scenes", "phone"] as const;
+
+/** The service and the scenes are there only in a whole sandbox. */
+export const needsWorld = (panel: Panel): boolean => panel === "service" || panel === "scenes";
 
 const ID = "[A-Za-z0-9_-]{1,64}";
 const PATH = new RegExp(`^/as/(${ID})/(${ID})(?:/(\\d+\\.\\d+))?/?$`);
@@ -40,6 +43,21 @@ export function hrefOf(place: Place, message?: string): string {
 /** A thread's first message is on the page twice, so an anchor names the pane too. */
 export function anchorOf(ts: string, place: { thread: string | null }): string {
   return `${place.thread === null ? "m" : "t"}-${ts}`;
+}
+
+/** Two people in one place, left and right. */
+export type SideBySide = { readonly people: readonly [PersonId, PersonId]; readonly where: ChannelId };
+
+const SIDE = new RegExp(`^/side/(${ID})/(${ID})/(${ID})/?$`);
+
+export function parseSideBySide({ pathname }: URL): SideBySide | undefined {
+  const [, left, right, where] = SIDE.exec(pathname) ?? [];
+  if (left === undefined || right === undefined || where === undefined) return undefined;
+  return { people: [left, right], where };
+}
+
+export function sideBySideHref({ people, where }: SideBySide): string {
+  return `/side/${people.join("/")}/${where}`;
 }
 
 export type Permalink = { readonly channel: ChannelId; readonly ts: string; readonly thread: string | null };

@@ -30,15 +30,17 @@ type Playing = NonNullable<SceneState["playing"]>;
 
 export function createScenes(parts: SceneParts): Scenes {
   const changes = createChanges();
-  const scenes = parts.stories.map(({ name, title, what, lesson }) => ({ name, title, what, lesson }));
+  const scenes = parts.stories.map(({ play: _play, dare = null, ...told }) => ({ ...told, dare }));
+  const done = new Set<string>();
   let playing: Playing | null = null;
   let current: { readonly stop: AbortController; readonly over: Promise<void> } | null = null;
   const tell = (next: Playing): void => {
     playing = next;
+    if (next.ended === "done") done.add(next.name);
     changes.changed();
   };
   return {
-    state: () => ({ scenes, playing }),
+    state: () => ({ scenes, playing, done }),
     play: (name) => {
       const story = parts.stories.find((one) => one.name === name);
       if (story === undefined)

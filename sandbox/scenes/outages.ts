@@ -69,6 +69,7 @@ async function untilUnconfirmed(stage: Stage, { asked, card, versions }: Claim):
 
 export const botKilled: Story = {
   name: "bot-killed",
+  dare: "Kill the bot while you press",
   title: "The bot is killed and comes back",
   what: "The bot is killed between Ben's submit and the sending. His decision is on disk, and goes out once.",
   lesson:

@@ -51,6 +51,9 @@ export function createSceneSteps(parts: StepParts, until: Until) {
       if (form === null) throw new Error(`«${button}» needed a second press.`);
       return { form, ms: performance.now() - begun };
     },
+    /** Presses a card's button that refuses this person, and resolves to the window that says so. */
+    openRefusal: (person: PersonId, card: Message, button: string): Promise<OpenView> =>
+      openRefusal(moving, person, card, button),
     submit,
     /** The whole way: the button, the reason, the window closes. */
     decide: async (person: PersonId, card: Message, button: "Approve" | "Deny", reason: string) => {
@@ -98,8 +101,25 @@ async function open(moving: Moving, person: PersonId, card: Message, button: str
   throw new Error(`«${button}» opened no window that could be used, ${TRIES} times.`);
 }
 
+async function pressOnce(...pressed: Parameters<typeof windowAfter>): Promise<OpenView | null> {
+  const opened = await windowAfter(...pressed);
+  if (opened === null || canSubmit(opened)) return opened;
+  throw new Error(`«${pressed[3]}» was refused: ${viewWords(opened)}`);
+}
+
+async function openRefusal(...pressed: Parameters<typeof windowAfter>): Promise<OpenView> {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const opened = await windowAfter(...pressed);
+    if (opened !== null && canSubmit(opened)) throw new Error(`«${pressed[3]}» opened a form.`);
+    if (opened !== null) return opened;
+  }
+  throw new Error(`«${pressed[3]}» opened no window, ${TRIES} times.`);
+}
+
+const canSubmit = ({ view }: OpenView): boolean => view["submit"] !== undefined;
+
 /** Null: the person was told to press again, in a window that is closed by now, or privately. */
-async function pressOnce(
+async function windowAfter(
   { slack, userActions, signal, until, begun, seen }: Moving,
   person: PersonId,
   card: Message,
@@ -119,8 +139,7 @@ async function pressOnce(
   });
   if (opened === "told") return null;
   begun.views.add(opened.id);
-  if (opened.view["submit"] !== undefined) return opened;
-  if (!AGAIN.test(viewWords(opened))) throw new Error(`«${button}» was refused: ${viewWords(opened)}`);
+  if (canSubmit(opened) || !AGAIN.test(viewWords(opened))) return opened;
   await userActions.close(person, opened.id);
   return null;
 }

@@ -1,4 +1,5 @@
 import { approve, deny } from "./approve-deny.ts";
+import { ownRun, twice } from "./dares.ts";
 import { hostile } from "./hostile.ts";
 import { botKilled, serviceDies } from "./outages.ts";
 import { change, race } from "./race-change.ts";
@@ -9,6 +10,8 @@ import type { Story } from "./story.ts";
 export const stories: readonly Story[] = [
   approve,
   deny,
+  ownRun,
+  twice,
   race,
   change,
   serviceDies,

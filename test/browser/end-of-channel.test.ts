@@ -124,3 +124,14 @@ test("whoever scrolls up stays there, and whoever goes back to the end follows i
   await changed("confirmed");
   expect(await below(page)).toBeLessThan(2);
 });
+
+test("the page brings its own font, and the end stays in view when it arrives", async () => {
+  for (let i = 0; i < 6; i += 1)
+    stage.workspace.post({ channel: FRESH, author: APP, text: "", blocks: tall(`card ${i}`) });
+  const page = await look.tab(`/as/U0ANA/${FRESH}`);
+  const loaded =
+    "document.fonts.ready.then(() => [...document.fonts].filter((one) => one.status === 'loaded').length)";
+  expect(await page.evaluate<number>(loaded)).toBeGreaterThan(0);
+  expect(await page.evaluate("document.fonts.check('15px Lato')")).toBe(true);
+  expect(await below(page)).toBeLessThan(2);
+});

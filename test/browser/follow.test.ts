@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import type { Message } from "#sandbox/slack/model.ts";
 import { launchChromium } from "../make/chromium.ts";
 import { createBoard, serveWithControl } from "../sandbox/page/board.ts";
-import { approvalCard, createStage, OPS } from "../sandbox/page/stage.ts";
+import { approvalCard, createStage, decidedCard, OPS } from "../sandbox/page/stage.ts";
 import { createLook, violations } from "./looking.ts";
 import type { Look } from "./looking.ts";
 
@@ -123,4 +123,29 @@ test("a scene ends with what just happened, and one press plays the next", async
   fake.play({ name: "outage", captions: [asks, end], ended: "done" });
   await caption.getByText("What just happened.").waitFor();
   expect(await caption.getByRole("button", { name: /^Next/ }).count()).toBe(0);
+});
+
+test("after the first decision one is dared to try more, is taken along, and sees what has been tried", async () => {
+  const page = await look.tab(`/as/U0BEN/${OPS}`);
+  const { ts } = card();
+  const reply = { channel: OPS, author: "U0COUNTERSIGN", text: "card", thread: ts, broadcast: true };
+  const asked = stage.workspace.post({ ...reply, blocks: approvalCard() });
+  const dare = page.getByRole("button", { name: "Take the service down" });
+  await page.getByRole("button", { name: "Approve" }).nth(1).waitFor();
+  expect(await dare.count()).toBe(0);
+  stage.workspace.edit(asked, { blocks: decidedCard() });
+  await dare.waitFor();
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await violations(page)).toEqual([]);
+  }
+  await dare.click();
+  await expect.poll(() => served.asked).toEqual([{ act: "scene.play", args: { name: "outage" } }]);
+  fake.play({ name: "outage", captions: [asks], ended: null });
+  await placeOf(page, `/as/U0ANA/${OPS}`);
+  expect(await dare.count()).toBe(0);
+  fake.play({ name: "outage", captions: [asks], ended: "stopped" });
+  await dare.waitFor();
+  fake.play({ name: "outage", captions: [asks], ended: "done" });
+  await dare.waitFor({ state: "detached" });
 });

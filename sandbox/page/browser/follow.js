@@ -17,7 +17,11 @@ export function startFollowing() {
   followScene();
 }
 
+/** Two people side by side stay who they are; a tab's memory is one for both. */
+const isFramed = window !== window.top;
+
 function follow() {
+  if (isFramed) return;
   sessionStorage.setItem(KEPT, "yes");
   followScene();
 }
@@ -32,6 +36,7 @@ let shown = "";
 export function followScene() {
   const caption = document.querySelector("[data-caption]");
   if (!(caption instanceof HTMLElement) || caption.dataset["caption"] !== "playing") return;
+  if (isFramed) return;
   const follows = sessionStorage.getItem(KEPT) !== null;
   caption.querySelector("[data-follow]")?.toggleAttribute("hidden", follows);
   const { goesTo, of, step, spot } = caption.dataset;

@@ -1,5 +1,7 @@
 import { createMemory } from "./memory.ts";
 import type { Memory } from "./memory.ts";
+import { createNotifications } from "./notifications.ts";
+import type { Notifications } from "./notifications.ts";
 import { createUnread } from "./unread.ts";
 import type { Unread } from "./unread.ts";
 import type { Workspace } from "../../slack/workspace.ts";
@@ -8,6 +10,7 @@ import type { Workspace } from "../../slack/workspace.ts";
 export type ViewState = {
   readonly unread: Unread;
   readonly memory: Memory;
+  readonly notifications: Notifications;
   /** Another one whenever a message might look different though nothing in it has changed. */
   readonly epoch: () => string;
 };
@@ -15,11 +18,12 @@ export type ViewState = {
 /** Each tab has a sight of its own; what has been read is the same for all. */
 export function createViewStates(workspace: Workspace): () => ViewState {
   const unread = createUnread(workspace);
+  const notifications = createNotifications(workspace);
   let changes = 0;
   workspace.onChange(({ kind }) => {
     if (kind === "person" || kind === "channel") changes += 1;
   });
   // A message may call a day «today».
   const epoch = (): string => `${changes} ${new Date(workspace.now()).toDateString()}`;
-  return () => ({ unread, memory: createMemory(), epoch });
+  return () => ({ unread, notifications, memory: createMemory(), epoch });
 }

@@ -1,11 +1,12 @@
 // What stands beside the conversation when one asks for it.
 import { html } from "../html.ts";
 import type { Html } from "../html.ts";
-import { hrefOf } from "../place.ts";
+import { hrefOf, needsWorld } from "../place.ts";
 import type { Panel, Place } from "../place.ts";
 import type { PageParts } from "../parts.ts";
 import type { Reader } from "../reader.ts";
 import type { Lists, Slot } from "../live/regions.ts";
+import { phoneItems, phonePanel } from "./phone-panel.ts";
 import { sceneList } from "./scenes-panel.ts";
 import { serviceLists, servicePanel } from "./service-panel.ts";
 import type { ViewState } from "../live/view-state.ts";
@@ -15,18 +16,20 @@ const ABOUT: Readonly<Record<Panel, { readonly name: string; readonly note: stri
   traffic: { name: "Traffic", note: "all that goes over the wires" },
   service: { name: "Service", note: "and what can go wrong" },
   scenes: { name: "Scenes", note: "one click plays a story" },
+  phone: { name: "Phone", note: "direct messages and mentions" },
 };
 
 export function panelLists(parts: PageParts, reader: Reader, viewState: ViewState): Lists {
   const { panelState } = parts;
   const { panel } = reader.place;
   if (panel === "traffic") return trafficLists(parts, reader.times);
+  if (panel === "phone") return { phone: phoneItems(parts, reader, viewState.notifications) };
   if (panelState === null || panel === null) return {};
   if (panel === "scenes") return { scenes: sceneList(panelState.scenes(), reader.times) };
   return serviceLists(panelState.service(), reader.times, viewState.memory);
 }
 
-export function panelPane({ panelState }: PageParts, place: Place, slot: Slot): Html | null {
+export function panelPane(parts: PageParts, place: Place, slot: Slot): Html | null {
   const { panel } = place;
   if (panel === null) return null;
   const { name, note } = ABOUT[panel];
@@ -36,11 +39,12 @@ export function panelPane({ panelState }: PageParts, place: Place, slot: Slot): 
       <span data-note>${note}</span>
       <a href="${hrefOf({ ...place, panel: null })}" data-close aria-label="Hide ${name.toLowerCase()}">✕</a>
     </header>
-    ${panelState === null && panel !== "traffic" ? html`<p data-empty>This page is not over a whole sandbox.</p>` : contents(panel, slot)}
+    ${needsWorld(panel) && parts.panelState === null ? html`<p data-empty>This page is not over a whole sandbox.</p>` : contents(parts, place, slot)}
   </section>`;
 }
 
-function contents(panel: Panel, slot: Slot): Html {
+function contents(parts: PageParts, { panel, person }: Place, slot: Slot): Html {
+  if (panel === "phone") return phonePanel(parts, person, slot);
   if (panel === "traffic") return trafficPanel(slot);
   if (panel === "service") return servicePanel(slot);
   return html`<div data-scroll tabindex="0" role="region" aria-label="All scenes">${slot("scenes")}</div>`;

@@ -63,14 +63,17 @@ export function createBoard() {
         title: "Four eyes",
         what: "Ana asks for a deployment, may not approve it herself, and Ben does.",
         lesson: "Nobody decides alone.",
+        dare: null,
       },
       {
         name: "outage",
         title: "The service goes down",
         what: "Nothing is lost, and nothing is sent twice.",
         lesson: "What is saved survives.",
+        dare: "Take the service down",
       },
     ],
+    done: new Set(),
     playing: null,
   };
   const told = (): void => listeners.forEach((listener) => listener());
@@ -90,7 +93,8 @@ export function createBoard() {
       told();
     },
     play(playing: SceneState["playing"]): void {
-      scenes = { ...scenes, playing };
+      const done = playing?.ended === "done" ? new Set([...scenes.done, playing.name]) : scenes.done;
+      scenes = { ...scenes, playing, done };
       told();
     },
   };

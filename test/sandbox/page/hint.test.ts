@@ -44,15 +44,22 @@ test("while the first request waits, whoever asked is told to become somebody el
   expect(said("U0GIL")).toBe(BECOME);
 });
 
-test("after the first decision nobody is told anything any more, also when another request comes", () => {
-  const { workspace, said, ask } = newChannel();
+const DARES =
+  "That request is decided. Now try to get around the rules: Take the service down Each plays with the real bot and service, and shows what happens.";
+
+test("after the first decision everybody is dared to try more, also when another request comes, until all is done", () => {
+  const { workspace, fake, said, ask } = newChannel();
   const card = ask();
   const other = ask();
   expect(said()).toBe(BECOME);
   workspace.edit(card, { blocks: decidedCard() });
-  expect([said(), said("U0BEN")]).toEqual(["", ""]);
+  expect([said(), said("U0BEN")]).toEqual([DARES, DARES]);
   workspace.edit(other, { blocks: decidedCard() });
   ask();
+  expect(said()).toBe(DARES);
+  fake.play({ name: "outage", captions: [], ended: "failed" });
+  expect(said()).toBe(DARES);
+  fake.play({ name: "outage", captions: [], ended: "done" });
   expect(said()).toBe("");
 });
 
@@ -61,7 +68,7 @@ test("a decided request that keeps a button to read it in full is done all the s
   const card = ask();
   const read = { type: "button", action_id: "read", text: { type: "plain_text", text: "Read in full" } };
   workspace.edit(card, { blocks: [...decidedCard(), { type: "actions", elements: [read] }] });
-  expect([said(), said("U0BEN")]).toEqual(["", ""]);
+  expect([said(), said("U0BEN")]).toEqual([DARES, DARES]);
 });
 
 test("it is about this channel, and about requests: not about a run that has not asked yet, or a button elsewhere", () => {

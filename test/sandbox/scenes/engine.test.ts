@@ -47,12 +47,14 @@ const endless = story("endless", async (stage) => {
 test("a scene tells its captions as it goes, and ends with what it saw", async () => {
   const scenes = engine([short]);
   expect(scenes.state()).toEqual({
-    scenes: [{ name: "short", title: "short", what: "plays short", lesson: "shows short" }],
+    scenes: [{ name: "short", title: "short", what: "plays short", lesson: "shows short", dare: null }],
+    done: new Set(),
     playing: null,
   });
   scenes.play("short");
   expect(scenes.state().playing).toMatchObject({ name: "short", ended: null });
   expect(await ended(scenes)).toEqual(["done", ["one", "two"]]);
+  expect([...scenes.state().done]).toEqual(["short"]);
   expect(scenes.state().playing?.captions[0]).toEqual({ at: 7, text: "one", eyes: null, spot: null });
 });
 

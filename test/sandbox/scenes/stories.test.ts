@@ -27,8 +27,8 @@ test.for(stories.filter(({ name }) => name !== "storm").map(({ name }) => name))
   { timeout: 60_000 },
   async (name) => {
     const played = await play(name);
-    expect(played).toMatchObject({ name, ended: "done" });
     expect(last(played)).not.toContain("failed");
+    expect(played).toMatchObject({ name, ended: "done" });
     expect(played.captions.length).toBeGreaterThan(3);
 
     expect((await sandbox.send("/control/service")).body).toMatchObject({ up: true, slowMs: 0, faults: [] });
@@ -66,6 +66,14 @@ test("a card that claims too much, if only for a moment, fails the scene in whic
   const played = await play("service-dies");
   expect(played).toMatchObject({ ended: "failed" });
   expect(last(played)).toContain("never claims more than is known, but it said «confirmed it»");
+});
+
+test("a page that is open while the bot goes and comes back leaves the sandbox as it is", async () => {
+  const live = await fetch(new URL("page/live", sandbox.world.slack.url));
+  await sandbox.act("bot.stop");
+  await sandbox.act("bot.start");
+  expect((await sandbox.send("/control/bot")).body).toEqual({ state: "running" });
+  await live.body?.cancel();
 });
 
 test("a scene does not begin while another plays, and an unknown one never", async () => {

@@ -1,0 +1,128 @@
+// Two people in one window, and the phone of one of them.
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { launchChromium } from "../make/chromium.ts";
+import { createBoard, serveWithControl } from "../sandbox/page/board.ts";
+import { approvalCard, createStage, OPS } from "../sandbox/page/stage.ts";
+import { createLook, violations } from "./looking.ts";
+import type { Look } from "./looking.ts";
+
+let browser: Browser;
+let stage: ReturnType<typeof createStage>;
+let fake: ReturnType<typeof createBoard>;
+let served: Awaited<ReturnType<typeof serveWithControl>>;
+let look: Look;
+
+beforeAll(async () => {
+  browser = await launchChromium();
+}, 30_000);
+afterAll(() => browser.close());
+
+beforeEach(async () => {
+  stage = createStage();
+  fake = createBoard();
+  served = await serveWithControl({ ...stage.parts, panelState: fake.panelState });
+  look = createLook(browser, served.url);
+});
+afterEach(async () => {
+  await look.close();
+  await served.close();
+});
+
+const APP = "U0COUNTERSIGN";
+const half = (page: Page, name: string) => page.frameLocator(`iframe[title^="As ${name}"]`);
+
+async function bothHalves(page: Page): Promise<void> {
+  await page.getByRole("link", { name: "Side by side" }).click();
+  await page.waitForURL(`${served.url}/side/U0ANA/U0BEN/${OPS}`);
+  for (const name of ["Ana", "Ben"]) await half(page, name).locator("body[data-live]").waitFor();
+}
+
+test("side by side, what one says the other sees, and each decides for themselves", async () => {
+  const page = await look.tab(`/as/U0ANA/${OPS}`);
+  await bothHalves(page);
+  await half(page, "Ana").getByRole("textbox", { name: "Message #ops-agents" }).fill("please look");
+  await half(page, "Ana").getByRole("button", { name: "Send" }).click();
+  await half(page, "Ben").getByText("please look").waitFor();
+  stage.workspace.post({ channel: OPS, author: APP, text: "card", blocks: approvalCard() });
+  await half(page, "Ben").locator("main").getByRole("button", { name: "Approve" }).click();
+  await expect
+    .poll(() => stage.done.map((one) => [one.act, one.with[0]]))
+    .toEqual([
+      ["say", "U0ANA"],
+      ["click", "U0BEN"],
+    ]);
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole("link", { name: "Back to one view" }).click();
+  await page.waitForURL(`${served.url}/as/U0ANA/${OPS}`);
+});
+
+test("a scene that is played in one half takes neither along", async () => {
+  const page = await look.tab(`/as/U0ANA/${OPS}`);
+  await bothHalves(page);
+  const ben = half(page, "Ben");
+  await ben
+    .getByRole("button", { name: "☰" })
+    .or(ben.getByRole("button", { name: "Channels" }))
+    .first()
+    .click();
+  await ben.getByRole("link", { name: "Scenes" }).click();
+  await ben.getByRole("button", { name: "Play: Four eyes" }).click();
+  const spot = { channel: OPS, ts: null };
+  fake.play({
+    name: "four-eyes",
+    captions: [{ at: 1, text: "Ana asks.", eyes: "U0ANA", spot }],
+    ended: null,
+  });
+  await half(page, "Ana").getByRole("status").getByText("Ana asks.").waitFor();
+  await ben.getByRole("status").getByText("Ana asks.").waitFor();
+  expect(page.frames().map((frame) => new URL(frame.url()).pathname)).toEqual([
+    `/side/U0ANA/U0BEN/${OPS}`,
+    `/as/U0ANA/${OPS}`,
+    `/as/U0BEN/${OPS}`,
+  ]);
+});
+
+test("a place that one of the two cannot see is not there", async () => {
+  expect((await fetch(`${served.url}/side/U0ANA/U0BEN/C0PAYMENTS`)).status).toBe(200);
+  expect((await fetch(`${served.url}/side/U0ANA/U0CAT/C0PAYMENTS`)).status).toBe(404);
+  expect((await fetch(`${served.url}/side/U0ANA/U404/${OPS}`)).status).toBe(404);
+});
+
+test("a phone shows direct messages and mentions as they arrive, in the words of the notification", async () => {
+  const { workspace } = stage;
+  const page = await look.tab(`/as/U0BEN/${OPS}?panel=phone`);
+  const phone = page.getByRole("log", { name: "Notifications of Ben Okafor" });
+  await phone.getByText("Nothing yet.").waitFor();
+  workspace.post({ channel: OPS, author: APP, text: "for nobody in particular" });
+  workspace.post({ channel: OPS, author: APP, text: "for Ana", ephemeralFor: "U0ANA" });
+  const asked = workspace.post({
+    channel: OPS,
+    author: APP,
+    text: "🟡 Approval needed &lt;now&gt;",
+    blocks: [
+      {
+        type: "rich_text",
+        elements: [{ type: "rich_text_section", elements: [{ type: "user", user_id: "U0BEN" }] }],
+      },
+    ],
+  });
+  await phone.getByText("🟡 Approval needed <now>").waitFor();
+  workspace.edit(asked, { text: "✅ Approved" });
+  workspace.post({ channel: workspace.dmOf("U0BEN").id, author: APP, text: "You approved this." });
+  await phone.getByText("You approved this.").waitFor();
+  expect(await phone.locator("[data-notice]").allTextContents()).toEqual([
+    "You approved this.",
+    "🟡 Approval needed <now>",
+  ]);
+  for (const [width, colorScheme] of [
+    [1280, "light"],
+    [390, "dark"],
+  ] as const) {
+    await page.setViewportSize({ width, height: 820 });
+    await page.emulateMedia({ colorScheme });
+    expect(await violations(page)).toEqual([]);
+  }
+  await phone.getByRole("link", { name: /Approval needed/ }).click();
+  await page.waitForURL(`${served.url}/as/U0BEN/${OPS}?panel=phone#m-${asked.ts}`);
+});
