@@ -32,7 +32,7 @@ const SHAPES = [
   "1,900 records with a name twice",
   "300,000 names",
   "300,000 names in a record",
-  "19,000 names",
+  "9,900 names",
   "4,900 names",
   "2,000,000 numbers",
   "19,000 numbers",

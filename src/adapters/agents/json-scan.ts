@@ -10,7 +10,7 @@ const MAX_VALUES = 20_000;
 const MAX_NAMES = 5_000;
 /** In an answer that is read in pieces. */
 const MAX_VALUES_IN_ALL = 150_000;
-const MAX_NAMES_IN_ALL = 20_000;
+const MAX_NAMES_IN_ALL = 10_000;
 
 export type Fault =
   | { readonly type: "name-twice"; readonly name: string }
