@@ -33,9 +33,9 @@ const SHAPES = [
   "300,000 names",
   "300,000 names in a record",
   "9,900 names",
-  "4,900 names",
+  "2,900 names",
   "2,000,000 numbers",
-  "19,000 numbers",
+  "9,900 numbers",
 ] as const;
 
 const WAIT_MS = 60_000;

@@ -6,8 +6,8 @@
 export const MAX_DEPTH = 64;
 /** Values and names in one item or field of a run, or in a whole answer that is read at once. Nobody reviews more, and each costs
  * time and memory: a name a few microseconds until its card is drawn. */
-const MAX_VALUES = 20_000;
-const MAX_NAMES = 5_000;
+const MAX_VALUES = 10_000;
+const MAX_NAMES = 3_000;
 /** In an answer that is read in pieces. */
 const MAX_VALUES_IN_ALL = 150_000;
 const MAX_NAMES_IN_ALL = 10_000;
