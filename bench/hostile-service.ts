@@ -1,5 +1,5 @@
-// An agent service with one run, whose approval holds 8 MiB of hostile text that changes at each poll. It runs as a process of its
-// own, so that it takes no time from the bot that is measured. The parent process chooses the text.
+// An agent service with one run, whose approvals hold hostile text or a hostile structure that changes at each poll. It runs as a
+// process of its own, so that it takes no time from the bot that is measured. The parent process chooses what it sends.
 
 import { createServer } from "node:http";
 
@@ -7,25 +7,52 @@ const MIB = 2 ** 20;
 /** The longest body that the bot reads, minus the JSON around the text. */
 const BYTES = 8 * MIB - 4_096;
 
-let text = "";
+const many = (count: number, each: (at: number) => string): string =>
+  Array.from({ length: count }, (_each, at) => each(at)).join(",");
+const FIRST = '{"id":"apr_1","action":"@"';
+
+/** Lists of approvals, as JSON; `@` is another number at each look. */
+const SHAPES: Readonly<Record<string, () => string>> = {
+  "1,500,000 empty records": () => `[${FIRST}},${many(1_500_000, () => "{}")}]`,
+  "20,000 records with a name twice": () =>
+    `[${FIRST}},${many(20_000, (at) => `{"id":"i${at}","action":"x","action":"y"}`)}]`,
+  "1,900 records with a name twice": () =>
+    `[${FIRST}},${many(1_900, (at) => `{"id":"i${at}","action":"x","action":"y"}`)}]`,
+  "60,000 empty records": () => `[${FIRST}},${many(60_000, () => "{}")}]`,
+  "300,000 names": () => `[${FIRST},${many(300_000, (at) => `"k${at}":"sk-${at}"`)}}]`,
+  "300,000 names in a record": () => `[${FIRST},"o":{${many(300_000, (at) => `"k${at}":"sk-${at}"`)}}}]`,
+  "9,900 names": () => `[${FIRST},${many(9_900, (at) => `"k${at}":"sk-${at}"`)}}]`,
+  "2,900 names": () => `[${FIRST},${many(2_900, (at) => `"k${at}":"sk-${at}"`)}}]`,
+  "2,000,000 numbers": () => `[${FIRST},"o":[${many(2_000_000, () => "1")}]}]`,
+  "9,900 numbers": () => `[${FIRST},"o":[${many(9_900, () => "1")}]}]`,
+};
+
+let list: readonly string[] = [];
 let looks = 0;
 
-process.on("message", (part: string) => {
-  const bytes = Buffer.byteLength(JSON.stringify(part)) - 2;
-  text = part.repeat(Math.floor(BYTES / bytes));
-  process.send?.({ ready: part });
+process.on("message", ({ part, shape }: { part?: string; shape?: string }) => {
+  const ready = part ?? shape ?? "";
+  const body = part === undefined ? SHAPES[ready]?.() : asAction(part);
+  list = (body ?? "").split("@");
+  process.send?.({ ready });
 });
+
+function asAction(part: string): string {
+  const text = JSON.stringify(part).slice(1, -1);
+  return `[{"id":"apr_1","action":"@ ${text.repeat(Math.floor(BYTES / Buffer.byteLength(text)))}","risk":"critical"}]`;
+}
 
 const server = createServer((request, response) => {
   const id = /\/runs\/([^/]+)$/.exec(request.url ?? "")?.[1];
   if (request.method !== "GET" || id === undefined) return void response.writeHead(404).end();
   looks += 1;
   process.send?.({ looks });
-  const action = `${looks} ${text}`;
-  const asked = text === "" ? [] : [{ id: "apr_1", action, risk: "critical" }];
-  const status = asked.length === 0 ? "running" : "awaiting_approval";
+  const pending = list.join(String(looks));
+  const status = pending === "" ? "running" : "awaiting_approval";
   response.writeHead(200, { "content-type": "application/json" });
-  response.end(JSON.stringify({ id, status, pending_approvals: asked }));
+  response.end(
+    `{"id":${JSON.stringify(id)},"status":"${status}","pending_approvals":${pending === "" ? "[]" : pending}}`,
+  );
 });
 server.listen(0, "127.0.0.1", () => {
   const address = server.address();

@@ -1,5 +1,6 @@
-// Measures the longest stall of the bot's event loop while an approval holds 8 MiB of hostile text that changes at each poll. The bot
-// reads, compares and stores it, draws the card and attaches the file. Each text is expensive in another place.
+// Measures the longest stall of the bot's event loop while an approval holds 8 MiB of hostile text, or the list of approvals holds very
+// many values, and both change at each poll. The bot reads, compares and stores them, draws the card and attaches the file. Each text
+// and each structure is expensive in another place.
 
 import { fork } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -24,6 +25,20 @@ const TEXTS = {
   "quotes and ends of lines": '"\n',
 } as const;
 
+/** `hostile-service.ts` makes them. */
+const SHAPES = [
+  "1,500,000 empty records",
+  "60,000 empty records",
+  "20,000 records with a name twice",
+  "1,900 records with a name twice",
+  "300,000 names",
+  "300,000 names in a record",
+  "9,900 names",
+  "2,900 names",
+  "2,000,000 numbers",
+  "9,900 numbers",
+] as const;
+
 const WAIT_MS = 60_000;
 const PROBE = new URL("stall-probe.ts", import.meta.url).href;
 
@@ -41,8 +56,10 @@ export async function hostileStalls(ms: number): Promise<readonly Stall[]> {
   await world.slack.acts.command("U0ANA", "C0OPSAGENTS", "/agent", "watch run_hostile");
   await service.looked(2);
   const stalls: Stall[] = [];
-  for (const [text, part] of Object.entries(TEXTS)) {
-    await service.say(part);
+  const texts = Object.entries(TEXTS).map(([text, part]) => ({ text, says: { part } }));
+  const shapes = SHAPES.map((shape) => ({ text: shape, says: { shape } }));
+  for (const { text, says } of [...texts, ...shapes]) {
+    await service.say(says);
     await service.looked(1);
     await longestStall(bot);
     await new Promise((resolve) => setTimeout(resolve, ms));
@@ -85,9 +102,10 @@ async function startHostileService() {
   const url = `http://127.0.0.1:${await until(() => port, "the service's port")}`;
   return {
     url,
-    async say(part: string) {
-      child.send(part);
-      await until(() => (ready === part ? true : undefined), "another text");
+    async say(says: { part: string } | { shape: string }) {
+      child.send(says);
+      const said = Object.values(says)[0];
+      await until(() => (ready === said ? true : undefined), "another text");
     },
     async looked(times: number) {
       const from = looks;

@@ -38,6 +38,8 @@ export type UnreadableItem = {
   /** The first part of what was sent, and how many characters follow. */
   readonly source: string;
   readonly hidden: number;
+  /** How many items it stands for; left out: one. */
+  readonly count?: number;
 };
 
 export type Ending = "succeeded" | "failed" | "canceled";

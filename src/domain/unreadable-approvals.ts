@@ -26,7 +26,8 @@ export function itemsUnreadable(
   const { unreadable } = snapshot;
   if (unreadable.length === 0) return null;
   const items = unreadable.slice(0, MOST_TOLD);
-  const next: Unreadable = { since: now, what: "items", count: unreadable.length, items };
+  const all = unreadable.reduce((sum, { count = 1 }) => sum + count, 0);
+  const next: Unreadable = { since: now, what: "items", count: all, items };
   return before !== null && meaning(before) === meaning(next) ? before : next;
 }
 

@@ -11,7 +11,9 @@ import { createLog } from "#src/log.ts";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import { decisionModal, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
-import { anApproval, aNonce, aWatchedRun } from "../make/run.ts";
+import { RunId } from "#src/domain/ids.ts";
+import { readRun } from "#src/adapters/agents/run-record.ts";
+import { anApproval, aNonce, aWatchedRun, NOON } from "../make/run.ts";
 import { expectMessage, expectView, objectsIn, textOf, wire } from "../adapters/slack/blocks/oracle.ts";
 import { endedRun, requestOf } from "../adapters/slack/observed.ts";
 import { type Attack, attacks } from "./classes.ts";
@@ -150,6 +152,16 @@ function quoting(words: string): PortError {
 
 const MIB = 1_048_576;
 const repeatedTo = (chars: number, part: string): string => part.repeat(Math.ceil(chars / part.length));
+const names300k = Array.from({ length: 300_000 }, (_each, at) => `"k${at}":1`).join();
+
+/** It is told that not all can be read, and no more of it is read than a card or a form could show. */
+function expectBounded(items: string): void {
+  const body = `{"id":"run_1","status":"awaiting_approval","pending_approvals":[${items}]}`;
+  const read = readRun({ body, spoiled: null }, RunId("run_1"), { askedAt: NOON, now: NOON });
+  const told = read.ok ? read.value.unreadable.map(({ code }) => code) : [read.error];
+  expect(told).toEqual([read.ok ? "too-many-items" : "it holds too many values"]);
+}
+
 /** Bounds of seconds are for a machine that does other work beside; without the defence each takes minutes. */
 const slow = attacks<void, readonly [string, () => void]>(
   35,
@@ -170,6 +182,14 @@ const slow = attacks<void, readonly [string, () => void]>(
       "a text that nearly fits a long pattern everywhere",
       () => expect(matchesPattern(`*${"a".repeat(400)}b*`, "a".repeat(2 * MIB))).toBe(false),
     ],
+    ...(
+      [
+        ["1,500,000 empty approvals", `{"id":"a"}${",{}".repeat(1_500_000)}`],
+        ["an approval with 300,000 names", `{"id":"a",${names300k}}`],
+        ["an approval with a record of 300,000 names", `{"id":"a","o":{${names300k}}}`],
+        ["70,000 approvals of no more than an id", `"a"${',"b"'.repeat(70_000)}`],
+      ] as const
+    ).map(([what, items]) => [what, () => expectBounded(items)] as const),
     [
       "a run of marks before a pattern",
       () => void foldForMatching(`x${"\u0301".repeat(50_000)}${"\u0323".repeat(50_000)}`),

@@ -32,7 +32,7 @@ export type AgentServiceOptions = {
 
 const WHO = "The agent service";
 const MiB = 1024 * 1024;
-const LONG_CHARS = 262_144;
+const LONG_CHARS = 65_536;
 /** Most POSTs (runs started and decisions sent) at the same moment. */
 const POST_CONNECTIONS = 32;
 

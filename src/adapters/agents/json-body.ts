@@ -27,6 +27,8 @@ export function faultWords(fault: Fault): string {
   switch (fault.type) {
     case "name-twice":
       return `the name ${JSON.stringify(fault.name.slice(0, MAX_NAME_CHARS))} stands twice in one of its records`;
+    case "too-many-items":
+      return `it stands behind so many others that it is not read, like all ${fault.count} that are left`;
     case "not-json":
       return "it is not JSON";
     case "not-utf8":

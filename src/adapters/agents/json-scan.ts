@@ -3,11 +3,19 @@
 
 /** How deep lists and records may nest: deeper than any honest answer, and far from exhausting the stack of recursive code. */
 export const MAX_DEPTH = 64;
-/** Most values in one item or field of a run. Each one costs memory, and no person could review more. */
-export const MAX_VALUES = 100_000;
+/**
+ * Most values and names in one item or field of a run, or in a whole answer that is read at once. No person could review more. Each
+ * costs memory and time: a name a few microseconds until its card is drawn.
+ */
+const MAX_VALUES = 10_000;
+const MAX_NAMES = 3_000;
+/** In an answer that is read in pieces. */
+const MAX_VALUES_IN_ALL = 150_000;
+const MAX_NAMES_IN_ALL = 10_000;
 
 export type Fault =
   | { readonly type: "name-twice"; readonly name: string }
+  | { readonly type: "too-many-items"; readonly count: number }
   | { readonly type: "not-json" | "not-utf8" | "half-character" | "too-deep" | "too-many-values" };
 
 /** `exact`: JavaScript writes every number as the text does. A text that is not JSON may pass; JSON.parse refuses it. */
@@ -19,13 +27,30 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_RECORD, CLOSE_RECORD] = [0x5b, 0x5d, 0x7b, 0x
 const EXACT_DIGITS = 15;
 
 export function scan(text: string): Scan {
-  const state: State = { text, stroke: -1, last: "", names: [], values: 1, exact: true };
+  const state: State = { text, stroke: -1, last: "", names: [], values: 1, named: 0, exact: true };
   for (let at = 0; at < text.length;) {
     const step = next(state, at);
     if (typeof step !== "number") return { fault: step, exact: false };
     at = step;
   }
   return { fault: null, exact: state.exact };
+}
+
+/** Too much to be read even in pieces. Looks no further than the bound. */
+export function holdsTooMuch(text: string): boolean {
+  const seen = { stroke: -1 };
+  let [values, names] = [0, 0];
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      const end = endOfString(text, at, seen);
+      if (end < 0) return false;
+      at = end;
+    } else if (code === COLON) names += 1;
+    else if (code === COMMA || code === OPEN_LIST || code === OPEN_RECORD) values += 1;
+    if (values > MAX_VALUES_IN_ALL || names > MAX_NAMES_IN_ALL) return true;
+  }
+  return false;
 }
 
 type State = {
@@ -37,6 +62,8 @@ type State = {
   /** The names of each open record; null for a list. */
   readonly names: (Set<string> | null)[];
   values: number;
+  /** How many names there are in all records together. */
+  named: number;
   exact: boolean;
 };
 
@@ -60,7 +87,8 @@ function next(state: State, at: number): number | Fault {
       const known = names.at(-1);
       if (known?.has(state.last) === true) return { type: "name-twice", name: state.last };
       known?.add(state.last);
-      return at + 1;
+      state.named += 1;
+      return state.named > MAX_NAMES ? { type: "too-many-values" } : at + 1;
     }
     case COMMA:
       return counted(state, at + 1);

@@ -2,7 +2,7 @@
 // a record by id, or a single approval. Items may be unreadable.
 
 import { isList, isRecord, type Json } from "../../domain/json.ts";
-import type { Result } from "../../domain/result.ts";
+import { err, type Result } from "../../domain/result.ts";
 import { type Piece, piecesOf, readSource, type Source, sourceText } from "./json-pieces.ts";
 import type { Fault } from "./json-scan.ts";
 
@@ -18,6 +18,24 @@ export type Listed = {
 const LIST_NAMES = new Set(["items", "data", "approvals", "pending_approvals", "pending", "results", "list"]);
 /** Fields that an approval's own record has. */
 const OWN_NAMES = ["id", "approval_id", "approvalId", "action", "status"];
+
+/** Nobody decides more of one run. Each costs a card, and time at every look. */
+const MAX_ITEMS = 2_000;
+
+/** The first of them, and one that stands for all others. */
+export function capped(items: readonly Listed[]): readonly Listed[] {
+  const others = items.slice(MAX_ITEMS);
+  if (others.length === 0) return items;
+  return [...items.slice(0, MAX_ITEMS), standsFor(others.reduce((sum, each) => sum + countOf(each), 0))];
+}
+
+function standsFor(count: number): Listed {
+  return { name: null, read: err({ type: "too-many-items", count }), text: () => "" };
+}
+
+function countOf({ read }: Listed): number {
+  return !read.ok && read.error.type === "too-many-items" ? read.error.count : 1;
+}
 
 /** Null: it is neither a list nor a record. */
 export function listedIn(field: Json): Listed[] | null {
@@ -39,7 +57,8 @@ export function listedInSource(source: Source): Listed[] | null {
   if (inner !== undefined) return listedInSource(inner.source);
   const names = pieces.map(({ name }) => name);
   if (OWN_NAMES.some((name) => names.includes(name))) return [fromSource({ name: null, source })];
-  return pieces.map(fromSource);
+  const first = pieces.slice(0, MAX_ITEMS).map(fromSource);
+  return pieces.length === first.length ? first : [...first, standsFor(pieces.length - first.length)];
 }
 
 function listed(name: string | null, value: Json): Listed {

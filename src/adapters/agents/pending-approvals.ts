@@ -4,11 +4,12 @@
 import { ApprovalId } from "../../domain/ids.ts";
 import { isList, isRecord, type Json, numberText } from "../../domain/json.ts";
 import type { PendingApproval, Snapshot, UnreadableItem } from "../../domain/snapshot.ts";
+import { MOST_TOLD } from "../../domain/unreadable-approvals.ts";
 import { clip } from "../../domain/text/text.ts";
 import { serviceId } from "./addresses.ts";
 import { faultWords } from "./json-body.ts";
 import { piecesOf } from "./json-pieces.ts";
-import type { Listed } from "./listing.ts";
+import { capped, type Listed } from "./listing.ts";
 
 /** Statuses of an approval that is no longer pending. Any other word counts as pending. */
 const RESOLVED = new Set([
@@ -31,12 +32,13 @@ const RECORD_NAMES = ["approval", "request", "item", "data"];
 const SOURCE_CHARS = 2_000;
 
 type JsonRecord = { readonly [name: string]: Json };
-type Item = PendingApproval | UnreadableItem | null;
+type Unread = Omit<UnreadableItem, "source" | "hidden"> & { readonly text: () => string };
+type Item = PendingApproval | Unread | null;
 
 /** `now`: wall time. */
 export function readPending(items: readonly Listed[], now: number): Pick<Snapshot, "pending" | "unreadable"> {
-  const read = items.flatMap((item) => itemsOf(item, now));
-  const unreadable = read.filter((item) => item !== null && "ids" in item);
+  const read = capped(items.flatMap(flat)).map((item) => itemOf(item, now));
+  const unreadable = sourcesOf(read.filter((item) => item !== null && "ids" in item));
   const spoiled = new Set(unreadable.flatMap(({ ids }) => ids));
   const byId = new Map<string, PendingApproval[]>();
   for (const item of read) {
@@ -49,21 +51,26 @@ export function readPending(items: readonly Listed[], now: number): Pick<Snapsho
   return { pending: readable.flatMap(([, same]) => merged(same)), unreadable };
 }
 
-function itemsOf({ name, read, text }: Listed, now: number): Item[] {
-  if (!read.ok)
-    return [unreadable(text(), { code: read.error.type, why: faultWords(read.error) }, idsIn(text()))];
-  const { value } = read;
-  if (isList(value)) {
-    const inner = value.map((each): Listed => ({ ...plain(each), name: null }));
-    return inner.flatMap((item) => itemsOf(item, now));
-  }
-  return [isRecord(value) ? recordItem({ name, value, text }, now) : bareItem(name, value, text)];
+/** Without the lists around items. */
+function flat(listed: Listed): Listed[] {
+  const { read } = listed;
+  if (!read.ok || !isList(read.value)) return [listed];
+  return read.value.flatMap((value) =>
+    flat({ name: null, read: { ok: true, value }, text: () => JSON.stringify(value, null, 2) }),
+  );
 }
 
-const plain = (value: Json): Omit<Listed, "name"> => ({
-  read: { ok: true, value },
-  text: () => JSON.stringify(value, null, 2),
-});
+function itemOf({ name, read, text }: Listed, now: number): Item {
+  if (!read.ok) {
+    const fault = { code: read.error.type, why: faultWords(read.error) };
+    const ids = idsIn(text());
+    return read.error.type === "too-many-items"
+      ? { ...fault, ids, text, count: read.error.count }
+      : { ...fault, ids, text };
+  }
+  const { value } = read;
+  return isRecord(value) ? recordItem({ name, value, text }, now) : bareItem(name, value, text);
+}
 
 type Told = { readonly name: string | null; readonly value: JsonRecord; readonly text: () => string };
 
@@ -73,7 +80,7 @@ function recordItem({ name, value, text }: Told, now: number): Item {
   if (isResolved(record, now)) return null;
   const given = idIn(record) ?? idIn(value) ?? name;
   const id = serviceId(given);
-  if (id === null) return unreadable(text(), idFault(given), []);
+  if (id === null) return { ids: [], ...idFault(given), text };
   const { action, requested_at } = record;
   return {
     id: ApprovalId(id),
@@ -89,9 +96,9 @@ function bareItem(name: string | null, value: Json, text: () => string): Item {
   // A 0 in the place of an id is rather nothing than an id.
   const id = name === null && numberText(value) === "0" ? null : serviceId(name ?? value);
   if (name !== null && (value === "" || value === false || value === 0)) return null;
-  if (id === null) return unreadable(text(), idFault(name ?? value), []);
+  if (id === null) return { ids: [], ...idFault(name ?? value), text };
   if (name === null) return { id: ApprovalId(id), action: null, requestedAt: null, content: value };
-  if (typeof value !== "string") return unreadable(text(), NO_RECORD, [ApprovalId(id)]);
+  if (typeof value !== "string") return { ids: [ApprovalId(id)], ...NO_RECORD, text };
   return { id: ApprovalId(id), action: value, requestedAt: null, content: { [name]: value } };
 }
 
@@ -99,11 +106,8 @@ const NO_RECORD = { code: "no-record", why: "it is not a record" };
 
 /** For a value that stands where the list should be. */
 export function oddList(text: string): UnreadableItem {
-  return unreadable(
-    text,
-    { code: "odd-list", why: "the list of approvals is neither a list nor a record" },
-    [],
-  );
+  const why = "the list of approvals is neither a list nor a record";
+  return withSource({ ids: [], code: "odd-list", why, text: () => text });
 }
 
 /** The id of a listed approval, whichever form the item has; null where none is found. */
@@ -176,13 +180,14 @@ function idOf(source: string): ApprovalId | null {
   }
 }
 
-function unreadable(
-  text: string,
-  fault: { readonly code: string; readonly why: string },
-  ids: readonly ApprovalId[],
-): UnreadableItem {
-  const { shown, hidden } = clip(text, SOURCE_CHARS);
-  return { ids, ...fault, source: shown.toWellFormed(), hidden };
+/** Only of what is told: to write out every item takes long. */
+function sourcesOf(unread: readonly Unread[]): UnreadableItem[] {
+  return unread.map((each, at) => withSource(at < MOST_TOLD ? each : { ...each, text: () => "" }));
+}
+
+function withSource({ text, ...item }: Unread): UnreadableItem {
+  const { shown, hidden } = clip(text(), SOURCE_CHARS);
+  return { ...item, source: shown.toWellFormed(), hidden };
 }
 
 /** One id is one approval: its approver sees every item with that id. */

@@ -8,6 +8,7 @@ import type { Snapshot } from "../../domain/snapshot.ts";
 import { serviceId } from "./addresses.ts";
 import { faultWords, readExactly } from "./json-body.ts";
 import { piecesOf, readSource, type Source, sourceText } from "./json-pieces.ts";
+import { holdsTooMuch } from "./json-scan.ts";
 import type { Answer } from "./http-client.ts";
 import { type Listed, listedIn, listedInSource } from "./listing.ts";
 import { oddList, readPending } from "./pending-approvals.ts";
@@ -71,6 +72,7 @@ function readWhole({ body, spoiled }: Body): ReadRun | null {
 /** Reads field by field and item by item, or returns why that fails too. */
 function readInPieces({ body, spoiled }: Body): ReadRun | string {
   const whole: Source = spoiled === null ? { text: body, bytes: false } : { text: spoiled, bytes: true };
+  if (holdsTooMuch(whole.text)) return faultWords({ type: "too-many-values" });
   const pieces = isJson(whole.text) ? piecesOf(whole) : null;
   if (pieces === null) return spoiled === null ? notJson(body) : faultWords({ type: "not-utf8" });
   const fields: { [name: string]: Json } = {};

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { readRun } from "#src/adapters/agents/run-record.ts";
 import { RunId } from "#src/domain/ids.ts";
+import { itemsUnreadable } from "#src/domain/unreadable-approvals.ts";
 
 const NOW = Date.UTC(2026, 10, 20, 10, 0, 0);
 const PAST = "2026-11-20T09:00:00Z";
@@ -56,4 +57,56 @@ test.each([0, false, ""])("an item that is nothing but %j is no approval that ca
   const { pending, unreadable } = listing(item, { id: "a", action: "read" });
   expect(pending).toMatchObject([{ id: "a" }]);
   expect(unreadable).toMatchObject([{ code: "odd-id", ids: [] }]);
+});
+
+const look = (list: string) => {
+  const body = `{"id":"run_1","status":"awaiting_approval","pending_approvals":${list}}`;
+  return readRun({ body, spoiled: null }, RunId("run_1"), { askedAt: 7, now: NOW });
+};
+const names = (count: number): string => Array.from({ length: count }, (_, at) => `"k${at}":1`).join();
+
+describe("very many values", () => {
+  test.each([
+    ["items", `["a"${",{}".repeat(200_000)}]`],
+    ["names in one approval", `[{"id":"a",${names(50_000)}}]`],
+    ["names in a record of it", `[{"id":"a","o":{${names(50_000)}}}]`],
+    ["numbers", `[{"id":"a","o":[${"1,".repeat(200_000)}1]}]`],
+  ])("make the whole answer unreadable, and it is said: %s", (_what, list) => {
+    expect(look(list)).toEqual({ ok: false, error: "it holds too many values" });
+  });
+
+  test.each([
+    ["names", `{"id":"b",${names(5_100)}}`],
+    ["names in a record of it", `{"id":"b","o":{${names(5_100)}}}`],
+    ["numbers", `{"id":"b","o":[${"1,".repeat(20_100)}1]}`],
+  ])("make one approval unreadable, and its neighbour is read: %s", (_what, item) => {
+    const read = look(`[{"id":"a"},${item}]`);
+    expect(read).toMatchObject({
+      value: { pending: [{ id: "a" }], unreadable: [{ code: "too-many-values", ids: ["b"] }] },
+    });
+  });
+
+  test.each([
+    ["a list", (items: string) => `[${items}]`],
+    ["lists in a list", (items: string) => `[[${items}]]`],
+    ["a record around it", (items: string) => `{"items":[${items}]}`],
+    // It is read piece by piece.
+    ["a list with a name twice", (items: string) => `[{"id":"z","x":1,"x":2},${items}]`],
+  ])("in %s: the first 2,000 approvals are read, and one item stands for all others", (what, list) => {
+    const read = look(list(Array.from({ length: 3_000 }, (_, at) => `"a${at}"`).join()));
+    if (!read.ok) throw new Error(read.error);
+    const { pending, unreadable } = read.value;
+    const twice = what.includes("twice") ? 1 : 0;
+    expect(pending).toHaveLength(2_000 - twice);
+    expect(unreadable.slice(twice)).toMatchObject([
+      { code: "too-many-items", ids: [], count: 1_000 + twice },
+    ]);
+    expect(itemsUnreadable(null, read.value, NOW)).toMatchObject({ count: 1_000 + 2 * twice });
+  });
+
+  test("are written out only of the five items that are told of", () => {
+    const { unreadable } = listing(...Array.from({ length: 1_000 }, () => ({ action: "x" })));
+    expect(unreadable).toHaveLength(1_000);
+    expect(unreadable.filter(({ source }) => source !== "")).toHaveLength(5);
+  });
 });
