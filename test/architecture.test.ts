@@ -162,7 +162,8 @@ const BANS: readonly Ban[] = [
   },
   {
     what: "a function with a body that is no declaration",
-    pattern: /^(?:export )?const \w+(?:: .*)? = (?:async )?(?:\(.*\)(?:: .*)?|\w+) => \{$|^\)(?:: .*)? => \{$/m,
+    pattern:
+      /^(?:export )?const \w+(?:: .*)? = (?:async )?(?:\(.*\)(?:: .*)?|\w+) => \{$|^\)(?:: .*)? => \{$/m,
     allowed: inSandbox,
   },
   {
