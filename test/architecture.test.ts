@@ -175,6 +175,12 @@ const BANS: readonly Ban[] = [
     allowed: inSandbox,
   },
   {
+    what: "a function with a body that is no declaration",
+    pattern:
+      /^(?:export )?const \w+(?:: .*)? = (?:async )?(?:\(.*\)(?:: .*)?|\w+) => \{$|^\)(?:: .*)? => \{$/m,
+    allowed: inSandbox,
+  },
+  {
     what: "console",
     pattern: /\bconsole\.\w/,
     allowed: (path) => isCommand(path) || inSandbox(path),
@@ -338,6 +344,16 @@ describe("the check finds", () => {
     ["src/adapters/agents/a.ts", "const answer = await fetch(url);", "fetch"],
     ["src/adapters/agents/a.ts", 'import { fetch } from "undici";', "fetch"],
     ["src/engine/a.ts", 'console.log("x");', "console"],
+    [
+      "src/engine/a.ts",
+      "export const a = (b: B): C => {\n};",
+      "a function with a body that is no declaration",
+    ],
+    [
+      "src/engine/a.ts",
+      "const a = (\n  b: B,\n): C => {\n};",
+      "a function with a body that is no declaration",
+    ],
   ])("in %s: %s", (path, text, what) => expect(banned(plan({ [path]: text }))).toEqual([`${path}: ${what}`]));
 
   test("grab-bag names and long files", () => {
