@@ -82,8 +82,8 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
   const outage = createOutageAnnouncer({ ...deps, guard, change: engine.change }, OUTAGE_CHECK_MS);
   const retention = createRetention(store, clock, log);
   const outbox = createNotificationOutbox(deps);
-  const cards = createCardSweep({ ...deps, engine });
-  const use = { ...deps, engine };
+  const use = { ...deps, engine, integrity };
+  const cards = createCardSweep(use);
   return {
     startRun: createStartRun(use),
     adoptRun: createAdoptRun(use),
@@ -91,25 +91,21 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
     submitDecision: createSubmitDecision(use),
     undoDecision: createUndoDecision(use),
     noteRefusal: createNoteRefusal(use),
-    exportEvidence: createExportEvidence({ ...use, integrity }),
+    exportEvidence: createExportEvidence(use),
     dispute: createDispute(deps),
-    acknowledge: createAcknowledge({
-      ...use,
-      integrity,
-      release: () => releaseHeldBack(store, engine.change),
-    }),
+    acknowledge: createAcknowledge({ ...use, release: () => releaseHeldBack(store, engine.change) }),
     cards,
     queries: createQueries({ ...deps, watch, guard, unreadable, integrity }),
+    // The audit is checked first, so that no decision leaves before.
     start: async () => {
-      // First, so that no decision leaves before the audit is checked.
       await integrity.start();
       for (const part of [outage, retention, outbox]) part.start();
       return hold.start();
     },
     policyChanged: () => applyPolicyToWaiting(store, engine.change, deps.context),
-    stop: async (ms) => {
+    stop: (ms) => {
       for (const part of [hold, watch, outage, retention, cards]) part.stop();
-      await finish([engine, outbox], ms, [() => integrity.stop(), () => store.release()]);
+      return finish([engine, outbox], ms, [() => integrity.stop(), () => store.release()]);
     },
   };
 }

@@ -61,15 +61,7 @@ function nextDelivery(
     case "later": {
       if (!watched) return lost ? unconfirmed("no-longer-listed") : "void";
       const wait = Math.max(Math.min(backoffMs(tries, null), slowestRetryMs), outcome.afterMs ?? 0);
-      const { why, heldBack } = outcome;
-      const never = unsent || (before.type === "retry" && before.notSent === true);
-      return {
-        ...again,
-        notBefore: monotonic + wait,
-        why,
-        ...(heldBack === true ? { heldBack } : {}),
-        ...(outcome.notSent === true && never ? { notSent: true } : {}),
-      };
+      return { ...again, notBefore: monotonic + wait, ...whyLater(before, outcome) };
     }
     case "unproven":
       // The earlier POST may have arrived; the stored decision must not be sent.
@@ -83,6 +75,20 @@ function nextDelivery(
     default:
       return null;
   }
+}
+
+/** `notSent` only while no POST of this decision has left. */
+function whyLater(
+  before: Sending,
+  { why, heldBack, notSent }: Extract<Outcome, { type: "later" }>,
+): Pick<Extract<Delivery, { type: "retry" }>, "why" | "heldBack" | "notSent"> {
+  const unsent = before.type === "held" || before.type === "recorded";
+  const neverSent = unsent || (before.type === "retry" && before.notSent === true);
+  return {
+    why,
+    ...(heldBack === true ? { heldBack } : {}),
+    ...(notSent === true && neverSent ? { notSent } : {}),
+  };
 }
 
 type UnconfirmedCause = Extract<Delivery, { type: "unconfirmed" }>["cause"];

@@ -114,11 +114,9 @@ function createNotifications(
     },
     async saveNotification({ id, post }, toDo) {
       const change = { post: JSON.stringify(post), to_do: toDo ? (1 as const) : (0 as const) };
-      await write(
-        db,
-        async (trx) =>
-          void (await trx.updateTable("notifications").set(change).where("id", "=", id).execute()),
-      );
+      await write(db, async (trx) => {
+        await trx.updateTable("notifications").set(change).where("id", "=", id).execute();
+      });
     },
     async notification(id) {
       const query = db.selectFrom("notifications").selectAll().where("id", "=", id);

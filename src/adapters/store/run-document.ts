@@ -79,7 +79,14 @@ const unreadable = record<Unreadable>({
   what: word({ answer: true, list: true, items: true }),
   count: number,
   items: list(
-    record<UnreadableItem>({ ids: list(approvalId), code: text, why: text, source: text, hidden: number }),
+    record<UnreadableItem>({
+      ids: list(approvalId),
+      code: text,
+      why: text,
+      source: text,
+      hidden: number,
+      count: optional(number),
+    }),
   ),
 });
 

@@ -153,7 +153,5 @@ test("the letter about tampering names no place that its reader is not in", () =
   const letter = { id: aNonce(), kind: "tampering", entry: 7, to: ADMIN, madeAt: NOON } as const;
   const post = { type: "planned", notBefore: 0, tries: 0, why: "" } as const;
   const facts = { entry: kept, about: null, action: null, channel: null };
-  expect(textOf(notificationMessage({ ...letter, post } as never, facts as never).blocks)).not.toContain(
-    "this channel",
-  );
+  expect(textOf(notificationMessage({ ...letter, post }, facts).blocks)).not.toContain("this channel");
 });
