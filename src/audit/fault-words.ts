@@ -10,10 +10,10 @@ export const FAULT_WORDS: Readonly<Record<AuditFault, string>> = {
   "key-order":
     "it is signed with a key out of turn. No entry of the previous key hands over to it, or the key was retired.",
   "not-pinned":
-    "a public key that was given has signed nothing of this audit. Either the key is another audit's, or all was written anew.",
-  unpaired: "something was sent that no entry decides so. The database was changed before it was sent.",
-  stray: "there are rows whose numbers no entry can have. They were put in.",
-  columns: "what the table says of it is not what the entry says. The table was changed.",
+    "a given public key has signed nothing in this audit. Either the key belongs to another audit, or everything was rewritten.",
+  unpaired: "something was sent without a matching decision. The database was changed before it was sent.",
+  stray: "there are rows with impossible numbers. They were inserted.",
+  columns: "its columns differ from the entry. The table was changed.",
   "text-missing":
     "a text that it names by its digest was removed: a request, a task, a policy or a configuration.",
   "text-altered":

@@ -129,7 +129,7 @@ const forgedForms = attacks<People, FormRow>(
       "a start form with a decision's nonce",
       () => ({ callback_id: "run_form" }),
       ben,
-      { words: "not one of ours" },
+      { words: "did not open this form" },
     ],
     [
       "a start form with a made-up channel",

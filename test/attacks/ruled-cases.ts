@@ -117,12 +117,12 @@ export const ruledCases: readonly Attack<Ruled>[] = [
   ...ruled(15, 3, [
     [
       "an approval that is held when its giver's account is closed",
-      stopped(({ world }) => world.slack.faults.deactivate(ben), "does not count any more"),
+      stopped(({ world }) => world.slack.faults.deactivate(ben), "no longer counts"),
     ],
-    ["an approval that is held when its giver leaves the group", stopped(leaves, "does not count any more")],
+    ["an approval that is held when its giver leaves the group", stopped(leaves, "no longer counts")],
     [
       "an approval that is held when the policy lets others decide",
-      stopped(newRules(byName("others")), "does not count any more"),
+      stopped(newRules(byName("others")), "no longer counts"),
     ],
     [
       "an approval that is held while Slack does not say who its giver is",

@@ -248,13 +248,13 @@ describe("export", () => {
     const out = join(folder, "audit.jsonl");
     const refused = await audit("export", "--out", out);
     expect(refused).toMatchObject({ code: 1, out: "" });
-    expect(refused.err).toContain("the full request it is about was removed");
+    expect(refused.err).toContain("a text that it names by its digest was removed");
     expect(refused.err).toContain("Nothing was printed.");
     expect(existsSync(out)).toBe(false);
     const seen = await audit("export", "--tampered");
     expect(seqs(seen)).toHaveLength(6);
     expect(seen.code).toBe(1);
-    expect(seen.err).toContain("the full request it is about was removed");
+    expect(seen.err).toContain("a text that it names by its digest was removed");
   });
 });
 

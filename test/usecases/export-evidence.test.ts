@@ -31,7 +31,7 @@ test("an admin is given all that is known of the run, and that is an entry, in t
     "approved",
     "confirmed",
     "delete it",
-    "was given the audit",
+    "received the audit of the run",
   ])
     expect(text).toContain(words);
   expect(text).not.toContain("\u202E");

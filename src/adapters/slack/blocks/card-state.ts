@@ -190,7 +190,7 @@ function deliveryWords(delivery: Delivery, decision: Decision, watched: boolean)
       if (delivery.lost) return sentAgain(delivery);
       if (delivery.notSent)
         return `Recorded, and not sent yet: ${oneLine(delivery.why, 300)} It is sent as soon as the service says that it still waits for it.`;
-      return `Recorded, but not with the service yet: ${oneLine(delivery.why, 300)} It has not taken effect; the same decision is being tried again.`;
+      return `Recorded, but the service does not have it yet: ${oneLine(delivery.why, 300)} It has not taken effect. The same decision is being sent again.`;
     case "unsure":
       if (delivery.answered !== undefined) return "Countersign is checking whether the decision took effect.";
       return delivery.failedWith === undefined

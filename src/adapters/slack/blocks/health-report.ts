@@ -62,11 +62,11 @@ function auditPart({ open, code, acknowledged }: Health["audit"], stored: boolea
     const known = acknowledged === 1 ? "1 finding" : `${count(acknowledged)} findings`;
     const before = acknowledged === 0 ? "" : `${known} of tampering, acknowledged. `;
     const now = stored
-      ? "Since its start Countersign has found no other change of the database by others."
+      ? "Since its start Countersign has found no other change of the database from outside."
       : "Nothing can be looked at while the store does not answer.";
     const icon = !stored ? "❌" : acknowledged === 0 ? "✅" : "⚠️";
     const says =
-      acknowledged === 0 && stored ? "no change of the database by others was found" : before + now;
+      acknowledged === 0 && stored ? "no change of the database from outside was found" : before + now;
     return rich(line(span(`${icon} Audit`, { bold: true }), span(`: ${says}`)));
   }
   const shown = open.slice(0, FINDINGS_MOST).map((each) => line(untrustedSpan(each.words, SAYS_CHARS)));

@@ -49,7 +49,7 @@ describe("a decision", () => {
   });
 
   test("that was never sent is not tried again", () => {
-    expect(decided(again)).toContain("is being tried again");
+    expect(decided(again)).toContain("is being sent again");
     const shown = decided({ ...again, notSent: true });
     expect(shown).toContain("Approval recorded, waiting");
     expect(shown).toContain("not sent yet");
