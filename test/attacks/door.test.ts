@@ -91,7 +91,7 @@ function doorOf(world: Stage): Door {
 /** One line of each kind in a minute, however many knock. */
 function expectFewLines(world: Stage): void {
   const kinds = world.logged
-    .filter((line) => line.includes("turned away"))
+    .filter((line) => line.includes("rejected a request"))
     .map((line) => (JSON.parse(line) as { because: string }).because);
   expect(kinds).toEqual(
     expect.arrayContaining(["unsigned", "forged", "out-of-time", "replayed", "too-large"]),

@@ -91,7 +91,9 @@ describe("a receipt", () => {
     await decided(bench);
     await bench.clock.pass((REFUSED_TRIES + 2) * 5 * 60_000);
     expect(await bench.store.notifications(100)).toEqual([]);
-    expect(bench.errors.filter((each) => each.includes("Slack refused a notification"))).toHaveLength(REFUSED_TRIES);
+    expect(bench.errors.filter((each) => each.includes("Slack refused a notification"))).toHaveLength(
+      REFUSED_TRIES,
+    );
   });
 
   test("of decisions that are older than the first start with letters is not written", async () => {

@@ -47,7 +47,7 @@ test("the panels show the servers, the bot's key and the runs as they are, and h
     bot: "running",
   });
   expect(panelState.service()).toMatchObject({ clockAheadMs: 0, faults: [], vanished: [], runs: [] });
-  expect(panelState.scenes()).toEqual({ scenes: [], playing: null });
+  expect(panelState.scenes()).toEqual({ scenes: [], playing: null, done: new Set() });
 
   const [first, second] = [service.control.createRun("first"), service.control.createRun("second")];
   expect(panelState.service().runs.map(({ id }) => id)).toEqual([second.id, first.id]);

@@ -63,7 +63,7 @@ function auditPart({ open, code, acknowledged }: Health["audit"], stored: boolea
     const before = acknowledged === 0 ? "" : `${known} of tampering, acknowledged. `;
     const now = stored
       ? "Since its start Countersign has found no other change of the database from outside."
-      : "Nothing can be looked at while the store does not answer.";
+      : `${acknowledged === 0 ? "it" : "It"} cannot be checked while the store does not answer.`;
     const icon = !stored ? "❌" : acknowledged === 0 ? "✅" : "⚠️";
     const says =
       acknowledged === 0 && stored ? "no change of the database from outside was found" : before + now;
