@@ -123,7 +123,7 @@ class RecordReader {
     const parts = partsOf(name);
     const [first = "", last = ""] = [parts[0], parts.at(-1)];
     if (parts.some((part) => ERROR_NAMES.has(part))) return this.#errorField(value);
-    if (CONTEXT_NAMES.has(last)) return;
+    if (CONTEXT_NAMES.has(last)) return this.#context(name, value);
     if (isListOfPending(parts, value)) return this.#pendingApprovals(value);
     if (last === "at" || last === "by") return this.#stamp(first, value, about);
     const isScalar = !isRecord(value) && !isList(value);
@@ -135,6 +135,12 @@ class RecordReader {
     if (FLAGS.has(last)) return this.#flag(parts.includes("not") ? name : last, value, about);
     if (Object.hasOwn(this.#asked, name) && isSameJson(this.#asked[name] ?? null, value)) return;
     this.#inside(value, last, namedAbout(last, about));
+  }
+
+  /** The request and its surroundings, quoted back. A field that holds only a contrary word may be the answer all the same. */
+  #context(name: string, value: Json): void {
+    if (typeof value !== "string" || value === this.#asked[name]) return;
+    if (this.#words.no.has(value.trim().toLowerCase())) this.#doubts("holds a word that may say no");
   }
 
   /** Records and lists inside a record. If a list names our approval, its other records are about other approvals. */

@@ -34,6 +34,20 @@ describe("a decision is not confirmed by a record", () => {
     expect(answered(body)).toBe("unsure");
   });
 
+  test.each([{ action: "denied" }, { action: " Deny " }, { output: "rejected" }, { metadata: "expired" }])(
+    "that has a contrary word as its only word about the request: %j",
+    (body) => {
+      expect(answered(body)).toBe("unsure");
+      expect(answered({ id: "a1", status: "approved", ...body })).toBe("unsure");
+    },
+  );
+
+  test("because of such a word, unless the request has it in the same field", () => {
+    const sent = { ...APPROVED, asked: { id: "a1", action: "deny" } };
+    expect(answered({ id: "a1", status: "approved", action: "deny" }, sent)).toBe("confirmed");
+    expect(answered({ id: "a1", status: "approved", action: "deny all traffic" })).toBe("confirmed");
+  });
+
   test.each([
     [{ approval_id: "a1" }],
     [{ approvalId: "a1" }],
