@@ -3,10 +3,10 @@
 
 import { createRequire } from "node:module";
 import type { Logger as SlackLogger, LogLevel } from "@slack/bolt";
-import { pino, type DestinationStream, type Logger, type LoggerOptions } from "pino";
+import { type DestinationStream, type Logger, type LoggerOptions, pino } from "pino";
 import type { PrettyOptions } from "pino-pretty";
 import { formsOf, type Range, rangesOf } from "./domain/text/own-secrets.ts";
-import { united } from "./domain/text/secret-shapes.ts";
+import { united } from "./domain/text/secrets.ts";
 
 export type Log = {
   debug(fields: object, message: string): void;

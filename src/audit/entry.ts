@@ -1,8 +1,7 @@
 // One entry of the audit: who did what to which approval, when, why, under which policy, and with what result.
 
 import type { Approval, Decision, Request, Verdict } from "../domain/approval.ts";
-import type { AuditMark } from "../domain/audit/hash-chain.ts";
-import type { KeyChange } from "../domain/audit/key-order.ts";
+import type { AuditMark, KeyChange } from "../domain/audit/hash-chain.ts";
 import type { Context } from "../domain/context.ts";
 import type { ApprovalId, ChannelId, RunId, RunKey, TeamId, UserId } from "../domain/ids.ts";
 import { canonicalJson, type Json } from "../domain/json.ts";

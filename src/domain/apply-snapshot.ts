@@ -1,6 +1,6 @@
 // What one snapshot of the service says about one approval. Only `observe` calls this.
 
-import { isGone, missedOnceMore } from "./absence.ts";
+import { close, reopen, voidAndClose, withDelivery } from "./approval-transitions.ts";
 import {
   answeredBefore,
   type Approval,
@@ -10,11 +10,11 @@ import {
   type PastDecision,
   type Request,
 } from "./approval.ts";
-import { close, reopen, voidAndClose, withDelivery } from "./approval-transitions.ts";
 import type { Context } from "./context.ts";
 import { backoffMs } from "./posted-message.ts";
 import { DECISION_LINGER_MS } from "./reused-id.ts";
 import type { NoticeContent } from "./run.ts";
+import { isGone, missedOnceMore } from "./snapshot.ts";
 
 /** If a confirmed approval is still listed after this time (ms), its card says so. */
 export const STILL_LISTED_AFTER_MS = 60_000;

@@ -10,12 +10,12 @@ import {
   type PastDecision,
   type Request,
 } from "./approval.ts";
+import type { VoteValidity } from "./authorization.ts";
 import type { Context } from "./context.ts";
 import type { ApprovalId, Nonce, UserId } from "./ids.ts";
 import { canonicalJson } from "./json.ts";
 import type { Rule } from "./policy/policy.ts";
 import { err, ok, type Result } from "./result.ts";
-import type { VoteValidity } from "./vote-validity.ts";
 
 export function newApproval(
   id: ApprovalId,

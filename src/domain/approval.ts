@@ -6,11 +6,11 @@
 //      └──────reopen───────┘
 //   pending ──gone, run over, expired──► closed ──listed again──► pending (a new card version)
 
-import type { Absence } from "./absence.ts";
 import type { AuditMark } from "./audit/hash-chain.ts";
 import type { ApprovalId, Nonce, TeamId, UserId } from "./ids.ts";
 import type { Json } from "./json.ts";
-import { BUILT_IN, BUILT_IN_RULE, keptRule, type RuleRef, type AppliedRule } from "./policy/policy.ts";
+import { type AppliedRule, BUILT_IN, BUILT_IN_RULE, keptRule, type RuleRef } from "./policy/policy.ts";
+import type { Absence } from "./snapshot.ts";
 
 export type Verdict = "approve" | "deny";
 

@@ -1,18 +1,20 @@
-// Who may decide what, and when. One function answers each of these questions.
+// Who may decide what, and when, and whether a given approval still counts. One function answers each of these questions.
 
 import {
   type Approval,
   type ClosedCause,
   type Decision,
   isSettled,
+  type PastDecision,
   type Request,
   type Verdict,
 } from "./approval.ts";
 import type { ApprovalId, ChannelId, GroupId, Nonce, TeamId, UserId } from "./ids.ts";
 import { BUILT_IN_RULE, type Principals, type Rule } from "./policy/policy.ts";
-import { findApproval, replaceApproval, type Run } from "./run.ts";
 import { contextBehind } from "./run-context.ts";
+import { findApproval, replaceApproval, type Run } from "./run.ts";
 import { fieldsBeyondForm } from "./text/request-layout.ts";
+import { seenChars } from "./text/text.ts";
 
 /** What Slack says about a person, looked up by id, never taken from a payload or a display name. */
 export type Person = {
@@ -164,4 +166,32 @@ export function markRead(run: Run, id: ApprovalId, digest: string, user: UserId)
   const wanted = approval.state.type === "pending" && approval.appliedRule.rule.friction.readFirst;
   if (!wanted || approval.readers.includes(user)) return run;
   return replaceApproval(run, { ...approval, readers: [...approval.readers, user] });
+}
+
+// Whether a given approval still counts, by the current request, rule and facts about the voter. Asked about the earlier votes when
+// the last of several is given, and about all of them right before the decision is sent.
+
+/** Why a given approval no longer counts. */
+export type VoidReason = Extract<PastDecision["cause"], "request-changed" | "voter-may-not" | "rule-changed">;
+/** "unverified": Slack does not say now. */
+export type VoteValidity = "counts" | "unverified" | VoidReason;
+
+export type Facts = { readonly run: Run; readonly rule: Rule; readonly people: readonly Person[] };
+
+export function validityOf(vote: Decision, approval: Approval, { run, rule, people }: Facts): VoteValidity {
+  if (vote.digest !== approval.request.digest) return "request-changed";
+  const person = people.find(({ team, user }) => team === vote.by?.team && user === vote.by.user);
+  const no = person === undefined ? "unverified" : (refusalToDecide(person, run, rule)?.type ?? null);
+  if (no === "unverified") return no;
+  if (no !== null) return "voter-may-not";
+  return meets(vote, approval, rule) ? "counts" : "rule-changed";
+}
+
+/** By the current rule, not the rule of the time when it was given. */
+function meets({ reason, word, by }: Decision, { readers }: Approval, rule: Rule): boolean {
+  const { friction } = rule;
+  const hasRead = !friction.readFirst || (by !== null && readers.includes(by.user));
+  return (
+    hasRead && seenChars(reason) >= rule.reason.approve && (friction.word === null || word === friction.word)
+  );
 }

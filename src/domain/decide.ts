@@ -1,17 +1,26 @@
-// What a submitted decision does to an approval. authorization.ts says whether its person may decide.
+// What a submitted decision, an undo or the expiry of an approval does to the approval. authorization.ts says whether a person may
+// decide.
 
-import { earlierVotes, withApproval, withDenial } from "./approval-transitions.ts";
+import { ruleOf, ruleRefOf } from "./applied-rule.ts";
+import {
+  asPast,
+  close,
+  earlierVotes,
+  reopenWithVotes,
+  voices,
+  withApproval,
+  withDenial,
+  withExpiry,
+} from "./approval-transitions.ts";
 import type { Approval, Decision, Delivery, Request, Verdict } from "./approval.ts";
+import { MAX_REASON_CHARS, type Person, type Refusal, refusalToOpen, validityOf } from "./authorization.ts";
 import type { Context } from "./context.ts";
-import { MAX_REASON_CHARS, type Person, type Refusal, refusalToOpen } from "./authorization.ts";
-import type { ApprovalId } from "./ids.ts";
+import type { ApprovalId, TeamId, UserId } from "./ids.ts";
 import type { Rule } from "./policy/policy.ts";
 import { err, ok, type Result } from "./result.ts";
-import { ruleOf, ruleRefOf } from "./applied-rule.ts";
-import { findApproval, replaceApproval, type Run } from "./run.ts";
-import { noticeToDecider } from "./notice-to-decider.ts";
+import { findApproval, noticeToDecider, replaceApproval, type Run } from "./run.ts";
+import { endsAt } from "./schedule.ts";
 import { seenChars } from "./text/text.ts";
-import { validityOf } from "./vote-validity.ts";
 
 export type Submission = {
   readonly approval: ApprovalId;
@@ -103,4 +112,87 @@ function refusalOfContent(approval: Approval, submission: Submission, rule: Rule
   const { word } = rule.friction;
   if (verdict === "deny" || word === null || submission.word?.trim() === word) return null;
   return { type: "word-needed", word };
+}
+
+// While an approval is held, the person who gave it may undo it. Nothing was sent, so the approval is pending again.
+
+export type UndoAttempt = {
+  readonly approval: ApprovalId;
+  readonly version: number;
+  readonly by: { readonly team: TeamId; readonly user: UserId };
+};
+
+/** Returns the same run for a repeated click. */
+export function undo(
+  run: Run,
+  { approval: id, version, by }: UndoAttempt,
+  ctx: Context,
+): Result<Run, Refusal> {
+  const approval = findApproval(run, id);
+  if (approval === null) return err({ type: "unknown" });
+  const isMine = (decision: Decision): boolean =>
+    decision.by?.user === by.user && decision.by.team === by.team;
+  if (approval.version !== version) return wasUndone(approval, isMine) ? ok(run) : err({ type: "too-late" });
+  const { state } = approval;
+  if (state.type !== "decided" || state.delivery.type !== "held") return err({ type: "too-late" });
+  const given = voices(state.decision);
+  const mine = given.find(isMine);
+  if (mine === undefined) return err({ type: "not-yours" });
+  // A new version, so that the submitted form does not decide again if Slack redelivers it.
+  const left = given.filter((each) => each !== mine);
+  const open = reopenWithVotes(approval, ctx.nonce(), { gone: [asPast(mine, "undone")], left });
+  return ok(replaceApproval(run, open));
+}
+
+function wasUndone({ past }: Approval, isMine: (decision: Decision) => boolean): boolean {
+  const last = past.at(-1);
+  return last?.cause === "undone" && isMine(last.decision);
+}
+
+// What the policy does with an approval that expired.
+
+/** The same object when nothing has expired. */
+export function expire(run: Run, ctx: Context): Run {
+  const approvals = run.approvals.map((approval) => expired(approval, ctx));
+  return approvals.every((each, index) => each === run.approvals[index]) ? run : { ...run, approvals };
+}
+
+function expired(approval: Approval, ctx: Context): Approval {
+  const deadline = endsAt(approval);
+  const { rule, version } = approval.appliedRule;
+  if (deadline === null || ctx.monotonic < deadline || rule.expiry === null) return approval;
+  if (rule.expiry.outcome === "nothing" || wasRefused(approval)) return close(approval, "expired", ctx.now);
+  const decision: Decision = {
+    verdict: "deny",
+    reason: reasonOf(rule.expiry),
+    by: null,
+    at: ctx.now,
+    digest: approval.request.digest,
+    policy: version === null ? null : { version, rule: rule.name },
+  };
+  return withExpiry(approval, decision);
+}
+
+/** The service has refused this denial once, and would refuse it again. */
+function wasRefused({ past, request }: Approval): boolean {
+  return past.some(
+    ({ decision, cause }) =>
+      cause === "refused" && decision.by === null && decision.digest === request.digest,
+  );
+}
+
+/** The reason that the agent gets. */
+function reasonOf({ afterMs }: NonNullable<Rule["expiry"]>): string {
+  return `Denied by policy: nobody decided it within ${written(afterMs)}.`;
+}
+
+function written(ms: number): string {
+  const units = [
+    [86_400_000, "d"],
+    [3_600_000, "h"],
+    [60_000, "min"],
+    [1_000, "s"],
+  ] as const;
+  const [size, unit] = units.find(([size]) => ms % size === 0) ?? [1, "ms"];
+  return `${ms / size} ${unit}`;
 }

@@ -1,21 +1,20 @@
 // Applies a snapshot of the service to what we remember of a run. Returns the same object when nothing is new, so a quiet poll
 // writes nothing.
 
+import { applyPolicy } from "./applied-rule.ts";
+import { applySighting, type ApprovalSighting } from "./apply-snapshot.ts";
 import { decidersOf, newApproval } from "./approval-transitions.ts";
 import type { Approval, Request, RunContext } from "./approval.ts";
 import type { Context } from "./context.ts";
-import { applySighting, type ApprovalSighting } from "./apply-snapshot.ts";
 import type { ApprovalId, RunId } from "./ids.ts";
 import { canonicalJson } from "./json.ts";
-import { requestChars } from "./text/request-text.ts";
+import { volatileIn, without } from "./policy/policy.ts";
 import { bearerOf, ownId } from "./reused-id.ts";
-import { applyPolicy } from "./applied-rule.ts";
 import { contextOf, ofRequests } from "./run-context.ts";
 import { isWatched, type NoticeContent, type PrivateNotice, type Run, type Seen, type Watch } from "./run.ts";
-import { ending, type PendingApproval, type Snapshot } from "./snapshot.ts";
+import { ending, itemsUnreadable, type PendingApproval, type Snapshot } from "./snapshot.ts";
+import { requestChars } from "./text/request-text.ts";
 import { countedChars, visible } from "./text/text.ts";
-import { itemsUnreadable } from "./unreadable-approvals.ts";
-import { volatileIn, without } from "./volatile-fields.ts";
 
 /** A newer snapshot was applied already, so this one is ignored. */
 export function isOutdated({ seen }: Run, askedAt: number): boolean {

@@ -1,14 +1,21 @@
 // Decides what a run needs next: compares what we remember with what is shown and sent, and returns the difference as effects. It
 // performs nothing, and returns no effects once everything is shown and sent. (Notifications go through notifications/outbox.ts.)
 
-import { nextLookAt } from "./absence.ts";
+import { STILL_LISTED_AFTER_MS } from "./apply-snapshot.ts";
 import type { Approval } from "./approval.ts";
 import { countAt } from "./approver-count.ts";
 import type { Effect } from "./effect.ts";
-import { STILL_LISTED_AFTER_MS } from "./apply-snapshot.ts";
-import { waitingReason } from "./waiting-reason.ts";
 import { type PostedMessage, REFUSED_TRIES, type Upload } from "./posted-message.ts";
-import { needsFile } from "./text/request-text.ts";
+import {
+  cardRenderKey,
+  MISSING,
+  missingRenderKey,
+  noticeSlots,
+  openingRenderKey,
+  outcomeRenderKey,
+  unreadableShows,
+  waitingReason,
+} from "./render-key.ts";
 import { DECISION_LINGER_MS } from "./reused-id.ts";
 import {
   cardSlot,
@@ -22,15 +29,8 @@ import {
   UNREADABLE,
 } from "./run.ts";
 import { endsAt } from "./schedule.ts";
-import {
-  cardRenderKey,
-  MISSING,
-  missingRenderKey,
-  noticeSlots,
-  openingRenderKey,
-  outcomeRenderKey,
-  unreadableShows,
-} from "./render-key.ts";
+import { nextLookAt } from "./snapshot.ts";
+import { needsFile } from "./text/request-text.ts";
 
 export type Plan = {
   readonly effects: readonly Effect[];

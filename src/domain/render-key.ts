@@ -3,8 +3,6 @@
 
 import { answeredBefore, type Approval, type Delivery } from "./approval.ts";
 import { tooFewApprovers } from "./approver-count.ts";
-import { waitingReason } from "./waiting-reason.ts";
-import { needsFile } from "./text/request-text.ts";
 import {
   cardSlot,
   isMissing,
@@ -18,7 +16,8 @@ import {
   UNREADABLE,
   unreadableNow,
 } from "./run.ts";
-import { meaning } from "./unreadable-approvals.ts";
+import { meaning } from "./snapshot.ts";
+import { needsFile } from "./text/request-text.ts";
 
 export const MISSING: Slot = "missing";
 
@@ -161,4 +160,23 @@ export function renderKey(run: Run, slot: Slot): string | null {
   if (noticeSlots(run).includes(slot)) return slot;
   const approval = run.approvals.find((each) => cardSlot(each.id) === slot);
   return approval === undefined ? null : cardRenderKey(run, approval);
+}
+
+// A decision is sent only while the newest snapshot lists its approval. Otherwise it waits; it is not lost.
+
+export type WaitingReason =
+  /** The service answered 404 for the run. */
+  | "run-missing"
+  /** The service says that the run awaits approval, but not which. */
+  | "not-told"
+  | "not-listed"
+  /** The service lists an unreadable item, which may be the approval. */
+  | "unreadable";
+
+/** Null: by the newest snapshot, the decision may be sent. */
+export function waitingReason({ watch, seen }: Run, { unlisted }: Approval): WaitingReason | null {
+  if (watch.type === "missing") return "run-missing";
+  if (seen?.lists === false) return "not-told";
+  if (unlisted === null) return null;
+  return unlisted === "in-doubt" ? "unreadable" : "not-listed";
 }

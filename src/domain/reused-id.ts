@@ -4,7 +4,7 @@
 import { type Approval, isSettled, type Request } from "./approval.ts";
 import { ApprovalId, MAX_SERVICE_ID_CHARS } from "./ids.ts";
 import { isSameJson, type Json } from "./json.ts";
-import { without } from "./volatile-fields.ts";
+import { without } from "./policy/policy.ts";
 
 /**
  * How long a service that reads from a replica may still list what it listed before a decision (ms). A decision whose answer was lost is

@@ -4,6 +4,8 @@
 import type { Request, RunContext } from "./approval.ts";
 import type { Context } from "./context.ts";
 import { canonicalJson } from "./json.ts";
+import { volatileIn, without } from "./policy/policy.ts";
+import type { Snapshot } from "./snapshot.ts";
 import {
   type Field,
   requestChars,
@@ -13,8 +15,6 @@ import {
   type Told,
 } from "./text/request-text.ts";
 import type { Drawing } from "./text/secrets.ts";
-import type { Snapshot } from "./snapshot.ts";
-import { volatileIn, without } from "./volatile-fields.ts";
 
 type Fields = RunContext["fields"];
 

@@ -1,11 +1,12 @@
-import type { Absence } from "./absence.ts";
-import type { Approval, RunContext } from "./approval.ts";
+// One run as we remember it, with its approvals, its messages and the notices in its thread.
+
+import type { Approval, Decision, RunContext } from "./approval.ts";
 import type { AuditMark } from "./audit/hash-chain.ts";
+import type { Context } from "./context.ts";
 import type { ApprovalId, ChannelId, RunId, RunKey, TeamId, UserId } from "./ids.ts";
 import type { Json } from "./json.ts";
 import type { PostedMessage, Upload } from "./posted-message.ts";
-import type { Ending } from "./snapshot.ts";
-import type { Unreadable } from "./unreadable-approvals.ts";
+import type { Absence, Ending, Unreadable } from "./snapshot.ts";
 
 /** What we remember about a run: one value, loaded and saved whole. */
 export type Run = {
@@ -84,7 +85,7 @@ export type Watch =
   | { readonly type: "missing"; readonly since: number; readonly absence: Absence | null }
   | { readonly type: "over"; readonly at: number }
   | { readonly type: "given-up"; readonly at: number }
-  /** The stored record was changed outside Countersign (mark-tampered.ts). */
+  /** The stored record was changed outside Countersign (end-run.ts). */
   | { readonly type: "tampered"; readonly at: number }
   | { readonly type: "dropped"; readonly at: number; readonly by: UserId };
 
@@ -208,4 +209,9 @@ export function unreadableNow(run: Run): Unreadable | null {
 /** The run is still asked for at the service. */
 export function isWatched(run: Run): boolean {
   return runId(run) !== null && (run.watch.type === "on" || run.watch.type === "missing");
+}
+
+/** Empty where the policy itself decided. */
+export function noticeToDecider({ by }: Decision, says: NoticeContent, ctx: Context): PrivateNotice[] {
+  return by === null ? [] : [{ id: ctx.nonce(), to: by.user, says, state: "planned", notBefore: 0 }];
 }

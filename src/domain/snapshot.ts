@@ -1,3 +1,6 @@
+// What one fetch of a run says: a snapshot. Below: when what it lacks counts as gone, and what it lists in an unreadable form.
+
+import type { Context } from "./context.ts";
 import type { ApprovalId, RunId } from "./ids.ts";
 import type { Json } from "./json.ts";
 
@@ -47,4 +50,97 @@ export type Ending = "succeeded" | "failed" | "canceled";
 /** INTERFACE.md §2: the terminal states. Any other word means that the run still works. */
 export function ending(status: string): Ending | null {
   return status === "succeeded" || status === "failed" || status === "canceled" ? status : null;
+}
+
+// When an approval, or a whole run, counts as gone. One answer without it proves little: a replica may lag behind, or the service
+// may be restarting. So absence needs several fetches over some time.
+
+/** Consecutive fetches by one process that did not find it. Another process counts anew. */
+export type Absence = {
+  readonly process: string;
+  /** When the first of them got its answer (monotonic). */
+  readonly since: number;
+  /** How many there were, counted only as far as needed. */
+  readonly looks: number;
+};
+
+const ENOUGH_LOOKS = 3;
+/** From the answer to the first fetch to the start of the one that settles it (ms). */
+export const ABSENT_AFTER_MS = 10_000;
+
+/** The absence after one more fetch. The same object when nothing changes. */
+export function missedOnceMore(
+  before: Absence | "in-doubt" | null,
+  { process, monotonic }: Context,
+): Absence {
+  if (before === null || before === "in-doubt" || before.process !== process)
+    return { process, since: monotonic, looks: 1 };
+  return before.looks >= ENOUGH_LOOKS ? before : { ...before, looks: before.looks + 1 };
+}
+
+/** The absence after a fetch that began at `askedAt` and missed it too. */
+export function isGone({ since, looks }: Absence, askedAt: number): boolean {
+  return looks >= ENOUGH_LOOKS && askedAt >= since + ABSENT_AFTER_MS;
+}
+
+/** When the next fetch is useful (monotonic): one half-way, and one that settles the absence. */
+export function nextLookAt({ since, looks }: Absence): number {
+  return since + (looks === 1 ? ABSENT_AFTER_MS / 2 : ABSENT_AFTER_MS);
+}
+
+// Approvals that the service lists in an unreadable form. They cannot be decided here, and they are never hidden.
+
+/** The unreadable approvals of one run, as first seen. */
+export type Unreadable = {
+  readonly since: number;
+  /** `answer`: no answer about the run can be read. `list`: the run awaits approval, but the service does not list which. */
+  readonly what: "answer" | "list" | "items";
+  /** How many approvals are known to be affected. */
+  readonly count: number;
+  /** The first few items; one for `answer` and `list`. */
+  readonly items: readonly UnreadableItem[];
+};
+
+/** How many items are shown; each may hold 2,000 characters. */
+export const MOST_TOLD = 5;
+
+/** The same object while the same items cannot be read for the same reasons. */
+export function itemsUnreadable(
+  before: Unreadable | null,
+  snapshot: Snapshot,
+  now: number,
+): Unreadable | null {
+  if (before?.what === "list" && listsNone(snapshot)) return before;
+  const { unreadable } = snapshot;
+  if (unreadable.length === 0) return null;
+  const items = unreadable.slice(0, MOST_TOLD);
+  const all = unreadable.reduce((sum, { count = 1 }) => sum + count, 0);
+  const next: Unreadable = { since: now, what: "items", count: all, items };
+  return before !== null && meaning(before) === meaning(next) ? before : next;
+}
+
+/** The run awaits approval, but names no approval. */
+export function listsNone({ status, pending, unreadable }: Snapshot): boolean {
+  return status === "awaiting_approval" && (pending ?? []).length === 0 && unreadable.length === 0;
+}
+
+/** Why nothing of the run's approvals can be shown. */
+export function allUnreadable(
+  before: Unreadable | null,
+  what: "answer" | "list",
+  { code, why }: { readonly code: string; readonly why: string },
+  now: number,
+): Unreadable {
+  const next: Unreadable = {
+    since: now,
+    what,
+    count: 1,
+    items: [{ ids: [], code, why, source: "", hidden: 0 }],
+  };
+  return before !== null && meaning(before) === meaning(next) ? before : next;
+}
+
+/** Changes whenever the message must change. Items are shown as first seen. */
+export function meaning({ what, count, items }: Unreadable): string {
+  return JSON.stringify([what, count, items.map(({ ids, why }) => [ids, why])]);
 }

@@ -2,12 +2,12 @@
 // card is checked at intervals, and at once when somebody asks what is pending.
 
 import type { ChannelId, MessageTs, RunKey } from "../domain/ids.ts";
-import { afterRejoining, markMaybeDeleted, messagesToKeep } from "../domain/deleted-messages.ts";
+import { afterRejoining, markMaybeDeleted, messagesToKeep } from "../domain/message-outcome.ts";
 import type { Run, Slot } from "../domain/run.ts";
-import type { Clock } from "./clock.ts";
-import { DueQueue } from "./due-queue.ts";
 import { type Chat, type EventLog, type PacedEffect, PortError } from "../ports.ts";
 import type { RunStore } from "../ports/store.ts";
+import type { Clock } from "./clock.ts";
+import { DueQueue } from "./due-queue.ts";
 import type { RunEngine } from "./run-engine.ts";
 
 export type CardSweep = {

@@ -2,19 +2,19 @@
 // The same effect is never in progress twice.
 
 import pRetry from "p-retry";
+import { auditOfSending } from "../audit/run-diff.ts";
+import { applyOutcome, markSending } from "../domain/apply-outcome.ts";
+import { recheckAuthority, STANDS } from "../domain/decision-delivery.ts";
 import { type Effect, effectKey, type Outcome } from "../domain/effect.ts";
 import type { RunKey } from "../domain/ids.ts";
-import { recheckAuthority, STANDS } from "../domain/recheck-authority.ts";
 import { reconcile } from "../domain/reconcile.ts";
 import { findApproval, type Run, runId } from "../domain/run.ts";
-import { applyOutcome, markSending } from "../domain/apply-outcome.ts";
-import { auditOfSending } from "../audit/run-diff.ts";
-import { checkBeforeSending, type SendPermit } from "./check-before-sending.ts";
-import { paceOf } from "./perform-effect.ts";
 import { PortError } from "../ports.ts";
+import { checkBeforeSending, type SendPermit } from "./check-before-sending.ts";
+import type { EngineHandle, ExecutionHandle, ExecutorDeps } from "./execution-handle.ts";
+import { paceOf } from "./perform-effect.ts";
 import { decisionFingerprint } from "./prove-decision.ts";
 import { releaseRunId } from "./reused-run.ts";
-import type { EngineHandle, ExecutionHandle, ExecutorDeps } from "./execution-handle.ts";
 
 export type EffectExecutor = {
   start(run: Run, effect: Effect, back: EngineHandle): void;

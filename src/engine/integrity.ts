@@ -5,15 +5,14 @@
 // Findings and acknowledgements are signed entries, so the database alone can neither create nor remove one without causing another
 // finding. An acknowledgement covers the findings that it names, and no later ones.
 
-import type { AuditFault } from "../domain/audit/verify-chain.ts";
+import { auditEntry, type KeptEntry } from "../audit/entry.ts";
+import { type AuditFault, FAULT_WORDS } from "../domain/audit/verify-chain.ts";
 import type { Context } from "../domain/context.ts";
 import type { TeamId, UserId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
-import { auditEntry, type KeptEntry } from "../audit/entry.ts";
-import type { Clock } from "./clock.ts";
-import { FAULT_WORDS } from "../audit/fault-words.ts";
 import type { Counters, EventLog } from "../ports.ts";
 import type { AuditLog, Finding, TamperChecks } from "../ports/store.ts";
+import type { Clock } from "./clock.ts";
 
 export type Integrity = {
   /** Reads the earlier findings, and checks again. Rejects when the store fails. */

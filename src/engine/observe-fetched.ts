@@ -1,6 +1,6 @@
 import type { Context } from "../domain/context.ts";
 import { observe } from "../domain/observe.ts";
-import { observeMissing } from "../domain/observe-missing.ts";
+import { observeMissing } from "../domain/end-run.ts";
 import type { Run } from "../domain/run.ts";
 import type { FetchedRun } from "../ports.ts";
 

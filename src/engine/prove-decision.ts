@@ -1,11 +1,11 @@
 // A decision is sent only if its signed entry in the audit says the same. So somebody who can write the database but has no key can
 // neither make nor change a decision, nor restore one that was undone.
 
+import type { AuditEntry } from "../audit/entry.ts";
 import { earlierVotes, withoutVotes } from "../domain/approval-transitions.ts";
 import type { Approval, Decision } from "../domain/approval.ts";
+import { FAULT_WORDS } from "../domain/audit/verify-chain.ts";
 import { type Run, runId } from "../domain/run.ts";
-import type { AuditEntry } from "../audit/entry.ts";
-import { FAULT_WORDS } from "../audit/fault-words.ts";
 import type { AuditLog, Finding } from "../ports/store.ts";
 
 type AuditLookup = Pick<AuditLog, "provenEntry" | "settledAfter">;

@@ -3,7 +3,7 @@
 
 import type { Context } from "../domain/context.ts";
 import type { RunId } from "../domain/ids.ts";
-import { supersede } from "../domain/observe-missing.ts";
+import { supersede } from "../domain/end-run.ts";
 import { isWatched } from "../domain/run.ts";
 import type { RunStore } from "../ports/store.ts";
 import type { Change } from "./change.ts";

@@ -6,21 +6,20 @@
 //
 // Changes of one run happen one after the other; its effects happen in parallel, so a slow POST blocks nothing.
 
+import { auditOfChange, capUndecidedEntries, withMarks } from "../audit/run-diff.ts";
+import { recover } from "../domain/apply-outcome.ts";
 import type { AuditMark } from "../domain/audit/hash-chain.ts";
 import type { Context } from "../domain/context.ts";
+import { expire } from "../domain/decide.ts";
 import type { Effect } from "../domain/effect.ts";
-import { expire } from "../domain/expire.ts";
 import type { RunKey } from "../domain/ids.ts";
 import { isFinished, type Plan, reconcile } from "../domain/reconcile.ts";
 import type { Run } from "../domain/run.ts";
-import { recover } from "../domain/apply-outcome.ts";
-import { auditOfChange, withMarks } from "../audit/run-diff.ts";
-import { capUndecidedEntries } from "../audit/cap-entries.ts";
-import type { EffectExecutor } from "./effect-executor.ts";
-import type { Clock } from "./clock.ts";
 import type { EventLog } from "../ports.ts";
 import type { RunStore, StoredRun } from "../ports/store.ts";
 import type { Applied, Change, Transact } from "./change.ts";
+import type { Clock } from "./clock.ts";
+import type { EffectExecutor } from "./effect-executor.ts";
 
 export type RunEngine = {
   readonly transact: Transact;

@@ -3,9 +3,9 @@
 
 import type { RunKey } from "../domain/ids.ts";
 import { isWatched, type Run, runId, unreadableNow } from "../domain/run.ts";
-import { allUnreadable, listsNone, type Unreadable } from "../domain/unreadable-approvals.ts";
-import type { Clock } from "./clock.ts";
+import { allUnreadable, listsNone, type Unreadable } from "../domain/snapshot.ts";
 import { type Counters, type EventLog, type FetchedRun, PortError } from "../ports.ts";
+import type { Clock } from "./clock.ts";
 import type { RunEngine } from "./run-engine.ts";
 import { isUseless } from "./service-breaker.ts";
 

@@ -26,7 +26,7 @@ export type SideWrites = {
 export type RunStore = {
   /** "known" when a run of this intention, or watching this run id, is stored already. */
   insert(run: Run, sideWrites: SideWrites): Promise<"stored" | { readonly known: RunKey }>;
-  /** A run that was changed outside Countersign comes marked as tampered (domain/mark-tampered.ts), here and wherever runs are read. */
+  /** A run that was changed outside Countersign comes marked as tampered (domain/end-run.ts), here and wherever runs are read. */
   load(key: RunKey): Promise<StoredRun | null>;
   /** "lost", and nothing is written, when the revision is stale or, with `mustHold`, when the lease is another's. */
   save(

@@ -1,12 +1,13 @@
 // Runs that were started elsewhere: watched in a channel, and unwatched.
 
+import { applyPolicy } from "../domain/applied-rule.ts";
 import { type RunId, RunKey, type UserId } from "../domain/ids.ts";
+import { boundBy, stopWatching } from "../domain/end-run.ts";
 import { observe } from "../domain/observe.ts";
 import { err, ok, type Result } from "../domain/result.ts";
-import { applyPolicy } from "../domain/applied-rule.ts";
 import { adoptedRun, isWatched, type Run } from "../domain/run.ts";
-import { boundBy, stopWatching } from "../domain/stop-watching.ts";
 import { ending } from "../domain/snapshot.ts";
+import { type FetchedRun, PortError } from "../ports.ts";
 import {
   type Asker,
   type CommandRefusal,
@@ -18,7 +19,6 @@ import {
   storeRun,
   type UseCaseDeps,
 } from "./access.ts";
-import { type FetchedRun, PortError } from "../ports.ts";
 
 export type AdoptRun = {
   /** The person who adopts a run counts as its requester. */

@@ -1,9 +1,9 @@
 // Undo on a card: the person who gave an approval takes it back while it is held. An undo can only prevent sending, so Slack's signature
 // is enough to identify the person.
 
+import { undo } from "../domain/decide.ts";
 import { ok, type Result } from "../domain/result.ts";
 import type { Run } from "../domain/run.ts";
-import { undo } from "../domain/undo.ts";
 import { type Click, findCard } from "./open-form.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 

@@ -2,7 +2,7 @@
 
 import { expect } from "vitest";
 import type { AuditEntry } from "#src/audit/entry.ts";
-import { MAX_ENTRIES_PER_APPROVAL, MAX_ENTRIES_PER_RUN } from "#src/audit/cap-entries.ts";
+import { MAX_ENTRIES_PER_APPROVAL, MAX_ENTRIES_PER_RUN } from "#src/audit/run-diff.ts";
 import { flicker, type Step } from "../make/flicker.ts";
 import { type Attack, attacks } from "./classes.ts";
 

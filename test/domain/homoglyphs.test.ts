@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { markHomoglyphs } from "#src/domain/text/homoglyphs.ts";
-import { visible } from "#src/domain/text/text.ts";
+import { markHomoglyphs, visible } from "#src/domain/text/text.ts";
 import { STAYS } from "./deceptive-text.ts";
 
 /** Cyrillic letters that are drawn as a, e, o, p, c; by number, so that this file deceives nobody. */

@@ -1,15 +1,14 @@
 // What a look at the service makes of a run: each transition of the tables in approval.ts that comes from a look.
 
 import { describe, expect, test } from "vitest";
-import { ABSENT_AFTER_MS } from "#src/domain/absence.ts";
-import { type Approval, type Delivery } from "#src/domain/approval.ts";
 import { STILL_LISTED_AFTER_MS } from "#src/domain/apply-snapshot.ts";
-import { DECISION_LINGER_MS } from "#src/domain/reused-id.ts";
+import type { Approval, Delivery } from "#src/domain/approval.ts";
+import { observeMissing } from "#src/domain/end-run.ts";
 import { observe } from "#src/domain/observe.ts";
-import { observeMissing } from "#src/domain/observe-missing.ts";
 import { reconcile } from "#src/domain/reconcile.ts";
-import { type Run } from "#src/domain/run.ts";
-import type { Snapshot } from "#src/domain/snapshot.ts";
+import { DECISION_LINGER_MS } from "#src/domain/reused-id.ts";
+import type { Run } from "#src/domain/run.ts";
+import { ABSENT_AFTER_MS, type Snapshot } from "#src/domain/snapshot.ts";
 import { aSnapshot, contextAt, decidedRun, deliveredRun, listedRun } from "../make/history.ts";
 import { APPROVER, aWatchedRun, NOON, REQUESTER } from "../make/run.ts";
 

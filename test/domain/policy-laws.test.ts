@@ -3,11 +3,10 @@
 
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ruleFor } from "#src/domain/policy/choose-rule.ts";
 import { ChannelId, GroupId, UserId } from "#src/domain/ids.ts";
 import type { Json } from "#src/domain/json.ts";
-import { type Principals, type Facts, type Policy, type Rule, type When } from "#src/domain/policy/policy.ts";
-import { isAsStrict, combineStrictly } from "#src/domain/policy/strictness.ts";
+import { combineStrictly, isAsStrict, ruleFor } from "#src/domain/policy/choose-rule.ts";
+import type { Facts, Policy, Principals, Rule, When } from "#src/domain/policy/policy.ts";
 import { aPolicy, aRule } from "../make/policy.ts";
 import { CHANNEL, REQUESTER } from "../make/run.ts";
 

@@ -1,21 +1,20 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { refusalToDecide, type Person } from "#src/domain/authorization.ts";
+import { type Person, refusalToDecide } from "#src/domain/authorization.ts";
 import { decide, type Submission } from "#src/domain/decide.ts";
 import { ChannelId, GroupId, UserId } from "#src/domain/ids.ts";
-import { ruleFor } from "#src/domain/policy/choose-rule.ts";
 import { parseJson } from "#src/domain/json.ts";
 import { observe } from "#src/domain/observe.ts";
+import { type Match, matcher, ruleFor } from "#src/domain/policy/choose-rule.ts";
 import {
   BUILT_IN,
-  keptRule,
-  type Principals,
   type Facts,
+  keptRule,
   type Policy,
+  type Principals,
   type When,
 } from "#src/domain/policy/policy.ts";
-import { type Match, matcher } from "#src/domain/policy/match.ts";
-import { matchesPattern, foldForMatching } from "#src/domain/text/pattern.ts";
+import { foldForMatching, matchesPattern } from "#src/domain/policy/pattern.ts";
 import { aSnapshot, contextAt, listedRun } from "../make/history.ts";
 import { aPolicy, aRule, these } from "../make/policy.ts";
 import {

@@ -1,17 +1,16 @@
 // People who open forms, submit them, take approvals back and leave, on a simulated world.
 
+import { ruleOf } from "#src/domain/applied-rule.ts";
+import { applyOutcome } from "#src/domain/apply-outcome.ts";
 import { voices } from "#src/domain/approval-transitions.ts";
 import type { Approval, Decision, Request, Verdict } from "#src/domain/approval.ts";
-import type { Context } from "#src/domain/context.ts";
 import { type Person, refusalToOpen } from "#src/domain/authorization.ts";
+import type { Context } from "#src/domain/context.ts";
+import { decide, undo } from "#src/domain/decide.ts";
+import { recheckAuthority } from "#src/domain/decision-delivery.ts";
 import type { Effect } from "#src/domain/effect.ts";
 import { type ApprovalId, UserId } from "#src/domain/ids.ts";
-import { recheckAuthority } from "#src/domain/recheck-authority.ts";
-import { ruleOf } from "#src/domain/applied-rule.ts";
 import { findApproval, type Run } from "#src/domain/run.ts";
-import { applyOutcome } from "#src/domain/apply-outcome.ts";
-import { decide } from "#src/domain/decide.ts";
-import { undo } from "#src/domain/undo.ts";
 import { APPROVER, TEAM } from "../make/run.ts";
 
 type World = { readonly run: Run; readonly ctx: Context; keep(next: Run): void };

@@ -2,21 +2,20 @@
 // in separate steps (as engine/effect-executor.ts does), so that anything may happen between any two of them.
 // Not imagined here: a chat.update that arrives after a newer one (an accepted risk, healed by the next change).
 
+import { applyOutcome, markSending, recover } from "#src/domain/apply-outcome.ts";
 import { isSettled } from "#src/domain/approval.ts";
 import { countKeyOf } from "#src/domain/approver-count.ts";
 import type { Context } from "#src/domain/context.ts";
+import { expire } from "#src/domain/decide.ts";
 import { type Effect, effectKey, type Outcome } from "#src/domain/effect.ts";
-import { expire } from "#src/domain/expire.ts";
 import { type ApprovalId, Nonce, RunId } from "#src/domain/ids.ts";
 import type { Json } from "#src/domain/json.ts";
-import { observeMissing } from "#src/domain/observe-missing.ts";
+import { boundBy, observeMissing, stopWatching } from "#src/domain/end-run.ts";
 import { isOutdated, observe } from "#src/domain/observe.ts";
 import { BUILT_IN } from "#src/domain/policy/policy.ts";
 import { type Plan, reconcile } from "#src/domain/reconcile.ts";
-import { findApproval, isWatched, type Run } from "#src/domain/run.ts";
-import { boundBy, stopWatching } from "#src/domain/stop-watching.ts";
-import { applyOutcome, markSending, recover } from "#src/domain/apply-outcome.ts";
 import { renderKey } from "#src/domain/render-key.ts";
+import { findApproval, isWatched, type Run } from "#src/domain/run.ts";
 import { aPolicy } from "../make/policy.ts";
 import { aRun, NOON, REQUESTER } from "../make/run.ts";
 import {

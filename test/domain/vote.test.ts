@@ -1,18 +1,15 @@
 // Several voices, a hold, an expiry, friction and volatile fields, as the core decides them.
 
 import { describe, expect, test } from "vitest";
+import { applyPolicy } from "#src/domain/applied-rule.ts";
 import type { Approval } from "#src/domain/approval.ts";
 import { applyApproverCount, tooFewApprovers } from "#src/domain/approver-count.ts";
 import { markRead, type Person, type Refusal } from "#src/domain/authorization.ts";
-import { expire } from "#src/domain/expire.ts";
+import { decide, expire, type Submission, undo } from "#src/domain/decide.ts";
 import { ApprovalId, ChannelId, GroupId, type UserId, UserId as toUser } from "#src/domain/ids.ts";
-import type { Rule } from "#src/domain/policy/policy.ts";
+import { type Rule, without } from "#src/domain/policy/policy.ts";
 import { reconcile } from "#src/domain/reconcile.ts";
-import { applyPolicy } from "#src/domain/applied-rule.ts";
 import { findApproval, type Run } from "#src/domain/run.ts";
-import { decide, type Submission } from "#src/domain/decide.ts";
-import { undo } from "#src/domain/undo.ts";
-import { without } from "#src/domain/volatile-fields.ts";
 import { contextAt, listedRun } from "../make/history.ts";
 import { aPolicy, these } from "../make/policy.ts";
 import { APPROVER, TEAM } from "../make/run.ts";

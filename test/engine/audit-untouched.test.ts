@@ -5,11 +5,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { AuditEntry } from "#src/audit/entry.ts";
 import { entryStory } from "#src/audit/narrative.ts";
-import {
-  capUndecidedEntries,
-  MAX_ENTRIES_PER_APPROVAL,
-  MAX_ENTRIES_PER_RUN,
-} from "#src/audit/cap-entries.ts";
+import { capUndecidedEntries, MAX_ENTRIES_PER_APPROVAL, MAX_ENTRIES_PER_RUN } from "#src/audit/run-diff.ts";
 import { createBench } from "../make/bot.ts";
 import { aFlickering, flicker } from "../make/flicker.ts";
 import { aRunId, CHANNEL, NOON, REQUESTER, TEAM } from "../make/run.ts";

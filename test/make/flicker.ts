@@ -1,10 +1,9 @@
 // An agent that asks for an approval and takes it back, again and again, with no person in between.
 
+import type { AuditEntry } from "#src/audit/entry.ts";
+import { auditOfChange, capUndecidedEntries } from "#src/audit/run-diff.ts";
 import { observe } from "#src/domain/observe.ts";
 import type { Run } from "#src/domain/run.ts";
-import { auditOfChange } from "#src/audit/run-diff.ts";
-import type { AuditEntry } from "#src/audit/entry.ts";
-import { capUndecidedEntries } from "#src/audit/cap-entries.ts";
 import { aSnapshot, contextAt } from "./history.ts";
 import { aRunId, aWatchedRun } from "./run.ts";
 

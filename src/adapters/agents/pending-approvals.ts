@@ -3,8 +3,12 @@
 
 import { ApprovalId } from "../../domain/ids.ts";
 import { isList, isRecord, type Json, numberText } from "../../domain/json.ts";
-import type { PendingApproval, Snapshot, UnreadableItem } from "../../domain/snapshot.ts";
-import { MOST_TOLD } from "../../domain/unreadable-approvals.ts";
+import {
+  MOST_TOLD,
+  type PendingApproval,
+  type Snapshot,
+  type UnreadableItem,
+} from "../../domain/snapshot.ts";
 import { clip } from "../../domain/text/text.ts";
 import { serviceId } from "./addresses.ts";
 import { faultWords } from "./json-body.ts";

@@ -1,8 +1,8 @@
 // Finds rules that people or agents can evade: the agent chooses the words of a request, and the requester chooses task and channel.
 
+import { isStricter, laxerFields } from "../../domain/policy/choose-rule.ts";
 import { BUILT_IN_RULE, type Policy, type Rule, type When } from "../../domain/policy/policy.ts";
-import { isStricter, laxerFields } from "../../domain/policy/strictness.ts";
-import type { Pattern } from "../../domain/text/pattern.ts";
+import type { Pattern } from "../../domain/policy/pattern.ts";
 import type { Fault } from "./find-faults.ts";
 
 export function findEvasions(policy: Policy): Fault[] {

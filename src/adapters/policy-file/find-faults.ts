@@ -1,7 +1,7 @@
 // Finds what can be wrong with a well-formed policy. A policy with faults is refused; `npm run policy -- lint` also reports doubts.
 
 import type { Policy, Rule, When } from "../../domain/policy/policy.ts";
-import { isExactly, type Pattern } from "../../domain/text/pattern.ts";
+import { isExactly, type Pattern } from "../../domain/policy/pattern.ts";
 
 export type Fault = { readonly path: readonly (string | number)[]; readonly says: string };
 

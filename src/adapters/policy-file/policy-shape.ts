@@ -1,7 +1,7 @@
 // The shape of a policy file. A key that is not named here is refused, not ignored.
 
 import { z } from "zod";
-import { NEVER_VOLATILE } from "../../domain/volatile-fields.ts";
+import { NEVER_VOLATILE } from "../../domain/policy/policy.ts";
 
 const id = (prefixes: string, what: string, example: string) =>
   z.string(`is not ${what} such as ${example}`).regex(new RegExp(`^[${prefixes}][A-Z0-9]{1,30}$`), {

@@ -1,6 +1,5 @@
 // A stored approval as a schema: its request, what was decided on it, and how far that decision came.
 
-import type { Absence } from "../../domain/absence.ts";
 import {
   type Approval,
   type ApprovalState,
@@ -16,6 +15,7 @@ import {
 import type { AuditMark } from "../../domain/audit/hash-chain.ts";
 import { type ApprovalId, GroupId, Nonce, TeamId, UserId } from "../../domain/ids.ts";
 import { type AppliedRule, BUILT_IN_RULE, type KeptRule, type RuleRef } from "../../domain/policy/policy.ts";
+import type { Absence } from "../../domain/snapshot.ts";
 import {
   type Doc,
   either,

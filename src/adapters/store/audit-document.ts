@@ -2,7 +2,7 @@
 // after 0.2.0 may be left out, or gets `orElse`: entries are never rewritten.
 
 import type { AuditEntry, KeptEntry, Moments, VoteFacts } from "../../audit/entry.ts";
-import type { KeyChange, NamedKey } from "../../domain/audit/key-order.ts";
+import type { KeyChange, NamedKey } from "../../domain/audit/hash-chain.ts";
 import { ChannelId, type RunId, RunKey, TeamId, UserId } from "../../domain/ids.ts";
 import { approvalId, ruleRef, verdict } from "./approval-document.ts";
 import {

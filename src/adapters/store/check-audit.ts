@@ -3,10 +3,8 @@
 
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
-import { type ChainedEntry, NO_LINK } from "../../domain/audit/hash-chain.ts";
-import { createKeyOrder, keyChangeIn } from "../../domain/audit/key-order.ts";
-import { type AuditFault, parsedEntry, rowFault } from "../../domain/audit/verify-chain.ts";
-import { FAULT_WORDS } from "../../audit/fault-words.ts";
+import { type ChainedEntry, createKeyOrder, keyChangeIn, NO_LINK } from "../../domain/audit/hash-chain.ts";
+import { type AuditFault, FAULT_WORDS, parsedEntry, rowFault } from "../../domain/audit/verify-chain.ts";
 import type { Finding } from "../../ports/store.ts";
 import { chainedEntry, LAST_SEQ } from "./append-audit.ts";
 import { auditSignatures } from "./audit-key.ts";

@@ -1,14 +1,14 @@
 // Hands the audit over from one key to another. The old key signs an entry about it, the new key signs from the next entry on, and
 // every row with an intact seal gets a seal of the new key. All of it happens in one transaction, while no bot uses the file.
 
-import type { KeyChange } from "../../domain/audit/key-order.ts";
 import { auditEntry } from "../../audit/entry.ts";
+import type { KeyChange } from "../../domain/audit/hash-chain.ts";
 import { appendAudit, newest } from "./append-audit.ts";
 import type { AuditKey } from "./audit-key.ts";
-import { unusable } from "./store-failure.ts";
 import { isSealed, type Seals, sealsOf } from "./seals.ts";
 import { openSqlite } from "./sqlite.ts";
-import { write, type Trx } from "./transaction.ts";
+import { unusable } from "./store-failure.ts";
+import { type Trx, write } from "./transaction.ts";
 
 export type Rotated = "rotated" | "already";
 

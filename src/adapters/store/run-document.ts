@@ -13,8 +13,7 @@ import type {
   Untouched,
   Watch,
 } from "../../domain/run.ts";
-import type { UnreadableItem } from "../../domain/snapshot.ts";
-import type { Unreadable } from "../../domain/unreadable-approvals.ts";
+import type { Unreadable, UnreadableItem } from "../../domain/snapshot.ts";
 import { absence, approval, approvalId, auditMark, runContext } from "./approval-document.ts";
 import {
   byName,

@@ -2,9 +2,8 @@
 // it, so we check only that one; `npm run audit -- verify` checks every signature and every text.
 
 import { setImmediate as turn } from "node:timers/promises";
-import { type ChainedEntry } from "../../domain/audit/hash-chain.ts";
-import { verifyAudit } from "../../domain/audit/verify-chain.ts";
-import { FAULT_WORDS } from "../../audit/fault-words.ts";
+import type { ChainedEntry } from "../../domain/audit/hash-chain.ts";
+import { FAULT_WORDS, verifyAudit } from "../../domain/audit/verify-chain.ts";
 import type { Finding } from "../../ports/store.ts";
 import { chainedEntry, LAST_SEQ } from "./append-audit.ts";
 import { type AuditKey, keyIdOf } from "./audit-key.ts";

@@ -1,8 +1,5 @@
 // The result of verifying an audit, in plain words.
 
-import { headWords, type KnownHead } from "../../domain/audit/hash-chain.ts";
-import { type AuditVerdict, verifyAudit } from "../../domain/audit/verify-chain.ts";
-import { FAULT_WORDS } from "../../audit/fault-words.ts";
 import type { AuditFile } from "../../adapters/store/audit-file.ts";
 import {
   type AuditKey,
@@ -13,6 +10,8 @@ import {
   readAuditKey,
 } from "../../adapters/store/audit-key.ts";
 import { digestOf } from "../../adapters/store/digest.ts";
+import { headWords, type KnownHead } from "../../domain/audit/hash-chain.ts";
+import { type AuditVerdict, FAULT_WORDS, verifyAudit } from "../../domain/audit/verify-chain.ts";
 
 export async function auditVerdict(
   audit: AuditFile,

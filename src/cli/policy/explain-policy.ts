@@ -1,6 +1,6 @@
 // A policy in sentences, so that its author can check that it says what they mean.
 
-import type { Pattern } from "../../domain/text/pattern.ts";
+import type { Pattern } from "../../domain/policy/pattern.ts";
 import type { Principals, Policy, Rule, When } from "../../domain/policy/policy.ts";
 
 /** One paragraph for each rule, then one for the whole policy. */

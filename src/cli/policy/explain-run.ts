@@ -1,9 +1,8 @@
 // Which rule applies to the approvals of a run, and why the rules before it do not fit.
 
 import type { Approval } from "../../domain/approval.ts";
-import { ruleFor } from "../../domain/policy/choose-rule.ts";
+import { type Match, matcher, ruleFor } from "../../domain/policy/choose-rule.ts";
 import { BUILT_IN_RULE, type Facts, type Policy, type Rule, type When } from "../../domain/policy/policy.ts";
-import { type Match, matcher } from "../../domain/policy/match.ts";
 import { type Run, runId } from "../../domain/run.ts";
 import { oneLine } from "../../domain/text/excerpt.ts";
 import { people } from "./explain-policy.ts";

@@ -1,5 +1,7 @@
-// The chain of audit entries. Each link is a hash over the previous link and its own entry, and is signed. To change, remove or
-// insert an entry one must rebuild every later link, which takes the key.
+// The chain of audit entries, and the keys that sign it. Each link is a hash over the previous link and its own entry, and is
+// signed. To change, remove or insert an entry one must rebuild every later link, which takes the key.
+
+import { isRecord, type Json } from "../json.ts";
 
 /** The place of an entry: its number, and the link that covers it and all entries before it. */
 export type AuditMark = { readonly seq: number; readonly link: string };
@@ -56,4 +58,55 @@ export function parseKnownHead(text: string): KnownHead | null {
   const [, seq, link] = match ?? [];
   if (link === undefined) return null;
   return { seq: seq === undefined ? null : Number(seq), link: link.toLowerCase() };
+}
+
+// Which key may sign which entry. A key hands over to the next one in an entry that it signs itself, and signs nothing after that.
+// So a retired key that is stolen cannot sign later entries.
+
+type Entry = { readonly [field: string]: Json };
+
+export type NamedKey = {
+  /** The id, as in ChainedEntry.key. */
+  readonly id: string;
+  /** Base64, 32 bytes; the id is a hash of it. */
+  readonly publicKey: string;
+};
+
+export type KeyChange = { readonly from: NamedKey; readonly to: NamedKey };
+
+/** Null: the entry is about something else, or cannot be read. */
+export function keyChangeIn(entry: Entry): KeyChange | null {
+  const keys = entry["keys"];
+  if (entry["what"] !== "key-changed" || keys === undefined || !isRecord(keys)) return null;
+  const [from, to] = [named(keys["from"]), named(keys["to"])];
+  return from === null || to === null ? null : { from, to };
+}
+
+function named(key: Json | undefined): NamedKey | null {
+  if (key === undefined || !isRecord(key)) return null;
+  const { id, publicKey } = key;
+  return typeof id === "string" && typeof publicKey === "string" ? { id, publicKey } : null;
+}
+
+export type KeyOrder = {
+  /** Takes entries in their order. False: this entry is signed by a key out of turn, or hands over a key that did not sign it. */
+  next(row: Pick<ChainedEntry, "key">, entry: Entry): boolean;
+  /** The keys that have signed so far. */
+  readonly seen: ReadonlySet<string>;
+};
+
+export function createKeyOrder(): KeyOrder {
+  const seen = new Set<string>();
+  let due: string | null = null;
+  return {
+    seen,
+    next({ key }, entry) {
+      const inTurn = due === null || key === due;
+      const handsOver = entry["what"] === "key-changed";
+      const change = handsOver ? keyChangeIn(entry) : null;
+      seen.add(key);
+      due = change?.to.id ?? key;
+      return inTurn && (!handsOver || change?.from.id === key);
+    },
+  };
 }

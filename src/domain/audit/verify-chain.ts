@@ -1,17 +1,18 @@
-// Is the audit intact? Reads the chain from its first entry on and names the first faulty row.
+// Is the audit intact? Reads the chain from its first entry on and names the first faulty row, with plain words for each fault.
 
+import { isRecord, type Json } from "../json.ts";
+import { createPairs, type Pairs } from "./decision-pairs.ts";
 import {
   type AuditColumns,
   type AuditMark,
   type ChainedEntry,
+  createKeyOrder,
+  type KeyOrder,
+  type KnownHead,
   linkText,
   NO_LINK,
   signedText,
-  type KnownHead,
 } from "./hash-chain.ts";
-import { createKeyOrder, type KeyOrder } from "./key-order.ts";
-import { createPairs, type Pairs } from "./decision-pairs.ts";
-import { isRecord, type Json } from "../json.ts";
 
 export type AuditTools = {
   /** SHA-256 of the UTF-8 text, in hex. */
@@ -208,3 +209,25 @@ export function columnsOf(entry: AuditJson): AuditColumns {
 function sameColumns(a: AuditColumns, b: AuditColumns): boolean {
   return (["at", "what", "run", "runId", "approval", "by"] as const).every((name) => a[name] === b[name]);
 }
+
+// What is wrong with an audit, in plain words. Each follows "entry 12:".
+
+export const FAULT_WORDS: Readonly<Record<AuditFault, string>> = {
+  gap: "the number before it is missing, or its own number is repeated. Entries were removed or inserted.",
+  altered: "it does not match its link. The entry or its place was changed.",
+  forged: "its signature is not by the key that it names. Somebody without the key wrote it.",
+  "unknown-key": "it is signed with an unknown key. It was forged, or this is the audit of another key.",
+  "key-order":
+    "it is signed with a key out of turn. No entry of the previous key hands over to it, or the key was retired.",
+  "not-pinned":
+    "a given public key has signed nothing in this audit. Either the key belongs to another audit, or everything was rewritten.",
+  unpaired: "something was sent without a matching decision. The database was changed before it was sent.",
+  stray: "there are rows with impossible numbers. They were inserted.",
+  columns: "its columns differ from the entry. The table was changed.",
+  "text-missing":
+    "a text that it names by its digest was removed: a request, a task, a policy or a configuration.",
+  "text-altered":
+    "a text that it names by its digest was changed: a request, a task, a policy or a configuration.",
+  "cut-short": "a witnessed head is not in the audit. The newest entries were cut off.",
+  rewritten: "a witnessed head differs from the stored entry. The audit was rewritten.",
+};

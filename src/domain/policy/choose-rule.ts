@@ -1,9 +1,21 @@
 // Which rule applies to a request: the first that fits. A request that can be read in several ways must meet every rule that one of
 // its readings fits, so no odd form, decoy or further element of a list can find a laxer rule.
 
-import { type Facts, NO_RULE, type Policy, type Rule } from "./policy.ts";
-import { matcher } from "./match.ts";
-import { combineStrictly } from "./strictness.ts";
+import type { Json } from "../json.ts";
+import {
+  everyValue,
+  foldForMatching,
+  foldName,
+  type FoldName,
+  isExactly,
+  mayBe,
+  type Pattern,
+  plainValues,
+  type Scalar,
+  stepsOf,
+  textOf,
+} from "./pattern.ts";
+import { type Facts, NO_RULE, type Policy, type Principals, type Rule, type When } from "./policy.ts";
 
 export function ruleFor(policy: Policy, facts: Facts): Rule {
   return combineStrictly(candidates(policy, facts));
@@ -23,4 +35,190 @@ export function candidates({ rules }: Policy, facts: Facts): readonly [Rule, ...
 
 function ahead([first, ...others]: readonly Rule[], last: Rule): readonly [Rule, ...Rule[]] {
   return first === undefined ? [last] : [first, ...others, last];
+}
+
+// Does a request meet a rule's conditions: in every reading, in some, or in none?
+
+export type Match = "every" | "some" | "none";
+
+/** Answers for one request, and caches what it has read. */
+export type Matcher = (when: When) => Match;
+
+/** All conditions must hold. */
+export function matcher(facts: Facts): Matcher {
+  const fold = remembered(foldName);
+  const fieldOf = remembered((path) => readField(facts.content, path, fold));
+  const action = readAction(facts, fold);
+  const input: Readings = {
+    plain: facts.input !== "",
+    values: facts.input === "" ? [] : [read(facts.input)],
+  };
+  const named = <Id>(ids: readonly Id[] | null, id: Id): Match =>
+    ids === null || ids.includes(id) ? "every" : "none";
+  return (when) =>
+    all([
+      named(when.channels, facts.channel),
+      named(when.requesters, facts.requester),
+      ...(when.action === null ? [] : [given(when.action, action)]),
+      ...(when.input === null ? [] : [given(when.input, input)]),
+      ...Object.entries(when.fields).map(([path, patterns]) => ofReadings(patterns, fieldOf(path))),
+    ]);
+}
+
+type Reading = { readonly value: Scalar; readonly asRead: () => string };
+
+/** Values longer than this together (characters) are not read. They may match any pattern, so the strictest rule applies. */
+const MOST_CHARS = 100_000;
+/** The cost of reading one value, in characters. */
+const VALUE_CHARS = 50;
+/** `plain`: the value is at its proper place, in its proper form. */
+type Readings = { readonly plain: boolean; readonly values: readonly Reading[] };
+
+function read(value: Scalar): Reading {
+  let known: string | null = null;
+  return { value, asRead: () => (known ??= foldForMatching(textOf(value))) };
+}
+
+function readField(content: Json, path: string, fold: FoldName): Readings {
+  const steps = stepsOf(path);
+  return { plain: plainValues(content, steps) !== null, values: everyValue(content, steps, fold).map(read) };
+}
+
+/** Includes the values in a record or a list in the place of the action. */
+function readAction({ action, content }: Facts, fold: FoldName): Readings {
+  const values = [...(action === null ? [] : [action]), ...everyValue(content, ["action"], fold)];
+  return { plain: action !== null, values: [...new Set(values)].map(read) };
+}
+
+function all(matches: readonly Match[]): Match {
+  if (matches.includes("none")) return "none";
+  return matches.includes("some") ? "some" : "every";
+}
+
+/** Every request has an action and a task; an unreadable one may be anything. */
+function given(patterns: readonly Pattern[], readings: Readings): Match {
+  return readings.values.length === 0 ? "some" : ofReadings(patterns, readings);
+}
+
+function ofReadings(patterns: readonly Pattern[], { plain, values }: Readings): Match {
+  if (isTooLong(values)) return plain && patterns.some(isAnyValue) ? "every" : "some";
+  const exactly = ({ value }: Reading): boolean => patterns.some((pattern) => isExactly(pattern, value));
+  if (plain && values.every(exactly)) return "every";
+  const perhaps = ({ asRead }: Reading): boolean => patterns.some((pattern) => mayBe(pattern, asRead()));
+  return values.some(perhaps) ? "some" : "none";
+}
+
+const isAnyValue = (pattern: Pattern): boolean => typeof pattern === "string" && /^\*+$/.test(pattern);
+
+function isTooLong(values: readonly Reading[]): boolean {
+  let chars = 0;
+  for (const { value } of values) chars += VALUE_CHARS + (typeof value === "string" ? value.length : 0);
+  return chars > MOST_CHARS;
+}
+
+function remembered<Value>(ask: (key: string) => Value): (key: string) => Value {
+  const known = new Map<string, Value>();
+  return (key) => {
+    const found = known.get(key) ?? ask(key);
+    known.set(key, found);
+    return found;
+  };
+}
+
+// Which of two rules is stricter, and what both together require.
+
+/** Everything that satisfies `a` satisfies `b`, judged by the rules alone: who is in a group is unknown here. */
+export function isAsStrict(a: Rule, b: Rule): boolean {
+  const { friction } = a;
+  return (
+    isNobody(a.approvers) ||
+    (isWithin(a.approvers, b.approvers) &&
+      (!a.selfApproval || b.selfApproval) &&
+      a.needs >= b.needs &&
+      a.holdMs >= b.holdMs &&
+      a.reason.approve >= b.reason.approve &&
+      (friction.readFirst || !b.friction.readFirst) &&
+      (friction.word !== null || b.friction.word === null))
+  );
+}
+
+export const isStricter = (a: Rule, b: Rule): boolean => isAsStrict(a, b) && !isAsStrict(b, a);
+
+/** In words, for the linter: what `b` requires and `a` does not. Empty where `a` is as strict. */
+export function laxerFields(a: Rule, b: Rule): readonly string[] {
+  const ways: readonly (readonly [boolean, string])[] = [
+    [!isWithin(a.approvers, b.approvers), "who may approve"],
+    [a.selfApproval && !b.selfApproval, "the requester may approve"],
+    [a.needs < b.needs, "how many must approve"],
+    [a.holdMs < b.holdMs, "the hold"],
+    [a.reason.approve < b.reason.approve, "the reason"],
+    [b.friction.readFirst && !a.friction.readFirst, "reading first"],
+    [b.friction.word !== null && a.friction.word === null, "the typed word"],
+  ];
+  return isAsStrict(a, b) ? [] : ways.flatMap(([is, says]) => (is ? [says] : []));
+}
+
+/**
+ * One rule that requires everything that these rules require: only people whom all of them allow may decide. A rule that another one
+ * of them covers is left out, so the result is usually one of them.
+ */
+export function combineStrictly(rules: readonly [Rule, ...Rule[]]): Rule {
+  const [first, ...others] = rules.filter(
+    (rule, at) =>
+      !rules.some((other, index) => isStricter(other, rule) || (index < at && isAsStrict(other, rule))),
+  );
+  return others.reduce(both, first ?? rules[0]);
+}
+
+function both(a: Rule, b: Rule): Rule {
+  const most = (of: (rule: Rule) => number): number => Math.max(of(a), of(b));
+  return {
+    name: `${a.name} and ${b.name}`,
+    when: a.when,
+    approvers: shared(a.approvers, b.approvers),
+    selfApproval: a.selfApproval && b.selfApproval,
+    reason: { approve: most(({ reason }) => reason.approve), deny: most(({ reason }) => reason.deny) },
+    needs: most(({ needs }) => needs),
+    holdMs: most(({ holdMs }) => holdMs),
+    expiry: sooner(a.expiry, b.expiry),
+    friction: {
+      readFirst: a.friction.readFirst || b.friction.readFirst,
+      word: a.friction.word ?? b.friction.word,
+    },
+    mention: {
+      users: [...new Set([...a.mention.users, ...b.mention.users])],
+      groups: [...new Set([...a.mention.groups, ...b.mention.groups])],
+    },
+  };
+}
+
+function sooner(a: Rule["expiry"], b: Rule["expiry"]): Rule["expiry"] {
+  if (a === null || b === null) return a ?? b;
+  return b.afterMs < a.afterMs ? b : a;
+}
+
+/** The people in both. Somebody who is in one list by id and in the other by a group may be missed, but is never let in by mistake. */
+function shared(a: Principals, b: Principals): Principals {
+  if (a === "anyone" || b === "anyone") return a === "anyone" ? b : a;
+  return {
+    users: a.users.filter((each) => b.users.includes(each)),
+    groups: a.groups.filter((each) => b.groups.includes(each)),
+    channels: a.channels.filter((each) => b.channels.includes(each)),
+  };
+}
+
+function isWithin(a: Principals, b: Principals): boolean {
+  if (a === "anyone" || b === "anyone") return b === "anyone";
+  return (
+    a.users.every((each) => b.users.includes(each)) &&
+    a.groups.every((each) => b.groups.includes(each)) &&
+    a.channels.every((each) => b.channels.includes(each))
+  );
+}
+
+function isNobody(principals: Principals): boolean {
+  return (
+    principals !== "anyone" &&
+    principals.users.length + principals.groups.length + principals.channels.length === 0
+  );
 }

@@ -1,8 +1,7 @@
 // Parts of untrusted texts, drawn. A text may be millions of characters long, so it is cut before it is searched for secrets and
 // invisible characters: the work is proportional to what is shown. The search covers a little more, so that no cut leaves half a secret.
 
-import { groupDigits } from "./group-digits.ts";
-import { type Drawing, type Veil, veiled, veils } from "./secrets.ts";
+import { type Drawing, groupDigits, type Veil, veiled, veils } from "./secrets.ts";
 import { allSeen, clip, countedChars } from "./text.ts";
 
 /** `text` as shown, and how many characters of the original follow it (for a tail: precede it). */

@@ -1,9 +1,7 @@
 // Masks secrets. In a channel everybody reads what an agent writes, so secrets of well-known shapes are masked there; the person who
 // decides sees them in the form. Countersign's own secrets are masked everywhere. A mask always covers the whole secret.
 
-import { groupDigits } from "./group-digits.ts";
 import { OWN_MARK, ownRanges, type Range } from "./own-secrets.ts";
-import { secretRanges, united } from "./secret-shapes.ts";
 
 export type Masked = { readonly text: string; readonly secrets: readonly string[] };
 
@@ -66,4 +64,93 @@ export function secretsUnder(text: string, over: readonly Veil[]): string[] {
 
 function mark(chars: number): string {
   return `⟨${groupDigits(chars)} characters masked⟩`;
+}
+
+// Finds secrets of well-known shapes in a text. Each pattern takes time proportional to the text: it fails within a few characters of
+// its start, or it matches everything that it read. So the patterns need no upper bound on a length, which would be a gap.
+// Sources: the issuers' documents, and gitleaks' rules.
+
+/** Each with one group, the secret itself. */
+const SHAPES: readonly RegExp[] = [
+  // PEM; a key without an end is masked to the end of the text. In JSON its lines end in \n.
+  /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----([^]+?)(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g,
+  /\b(?:AKIA|ASIA|ABIA|ACCA)([A-Z2-7]{16})\b/g, // AWS
+  /\bgh[pousr]_([A-Za-z0-9]{20,})/g, // GitHub
+  /\bgithub_pat_([A-Za-z0-9_]{20,})/g,
+  /\bgl(?:pat|dt|rt|ptt|ft|soat|cbt|imt|agent|oas)-([\w-]{20,})/g, // GitLab
+  /(?:xox[a-z]|xapp)-([A-Za-z0-9.-]{8,})/g, // Slack
+  /\bhooks\.slack\.com\/(?:services|workflows|triggers)\/([\w/-]{10,})/g,
+  /\b(?:sk|rk|pk)_(?:live|test)_([A-Za-z0-9]{10,})/g, // Stripe
+  /\bwhsec_([A-Za-z0-9+/=]{16,})/g,
+  /\bAIza([\w-]{35})/g, // Google
+  /\bya29\.([\w-]{20,})/g,
+  /\bnpm_([A-Za-z0-9]{30,})/g,
+  /\bpypi-([\w-]{20,})/g,
+  /\bSG\.([\w-]{16,32}\.[\w-]{16,64})/g, // SendGrid
+  /\bSK([0-9a-f]{32})\b/g, // Twilio
+  /\bdop_v1_([0-9a-f]{64})/g, // DigitalOcean
+  /\b(?:hvs|hvb|hvr)\.([\w-]{20,})/g, // Vault
+  /\bshp(?:at|ca|pa|ss)_([0-9a-fA-F]{32})/g, // Shopify
+  /\bhf_([A-Za-z0-9]{20,})/g, // Hugging Face
+  /\bAGE-SECRET-KEY-1([0-9A-Z]{58})/g,
+  /\bAccountKey=([A-Za-z0-9+/]{40,}={0,2})/g, // Azure
+  /\bBearer\s{1,4}([\w.~+/-]{16,}=*)/gi,
+  /\bAuthorization["']?:\s{0,4}["']?Basic\s{1,4}([\w+/]{8,}=*)/gi,
+  // In an address: user:password@host
+  /(?<=[a-z0-9+.-]{2}):\/\/[^\s:/@?#<>|"'⟨⟩]{0,256}:([^\s:/@?#<>|"'⟨⟩]{3,512})@/gi,
+  // A telling name and its value; in a text inside JSON the quotes follow backslashes.
+  /(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|signing[_-]?key|auth[_-]?key)\\?["']?\s{0,4}=\s{0,4}\\?["']?(?!⟨[\d,]{1,15} characters masked⟩)([^\s"'&;,\\]{6,})/gi,
+  /(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)\\?["']\s{0,4}:\s{0,4}\\?["'](?!⟨[\d,]{1,15} characters masked⟩)([^"'\\]{6,})/gi,
+];
+
+/** OpenAI, Anthropic: words in English have no digit. */
+const SK = /\bsk-(?:ant-|proj-|svcacct-|admin-)?([\w-]{20,})/g;
+/** JSON web token: three parts. A text that ends in the middle of one counts as one. */
+const JWT = /\beyJ([\w.-]{26,})/g;
+
+/** Text that is masked already. */
+const MASK = /^⟨[\d,]{1,15} characters masked⟩$/;
+
+/** A fast path: most texts hold none of this and need no search for each shape. */
+const HINT =
+  /PRIVATE KEY|A(?:KIA|SIA|BIA|CCA)|gh[pousr]_|github_pat_|gl[a-z]{2,5}-|xox[a-z]-|xapp-|hooks\.slack|[srp]k_|whsec_|sk-|AIza|ya29\.|npm_|pypi-|SG\.|SK[0-9a-f]|dop_v1_|hv[sbr]\.|shp[a-z]{1,2}_|hf_|AGE-SECRET|eyJ|key|bearer|basic|:\/\/|pass|secret|token/i;
+
+/** In order, none touching another. */
+export function secretRanges(text: string): Range[] {
+  if (!HINT.test(text)) return [];
+  const found = SHAPES.flatMap((shape) => rangesOf(shape, text, () => true));
+  found.push(...rangesOf(SK, text, (secret) => /\d/.test(secret)));
+  found.push(...rangesOf(JWT, text, (secret, end) => end === text.length || hasThreeParts(secret)));
+  return united(found);
+}
+
+function rangesOf(shape: RegExp, text: string, holds: (secret: string, end: number) => boolean): Range[] {
+  const out: Range[] = [];
+  for (const { 0: whole, 1: secret = "", index } of text.matchAll(shape)) {
+    const start = index + whole.lastIndexOf(secret);
+    const end = start + secret.length;
+    if (!MASK.test(secret) && holds(secret, end)) out.push([start, end]);
+  }
+  return out;
+}
+
+function hasThreeParts(secret: string): boolean {
+  const parts = secret.split(".").map((part) => part.length >= 8);
+  return parts.some((long, at) => long && parts[at + 1] === true && parts[at + 2] === true);
+}
+
+/** Ranges that overlap or touch become one. */
+export function united(ranges: readonly Range[]): Range[] {
+  const out: [number, number][] = [];
+  for (const [start, end] of ranges.toSorted(([a], [b]) => a - b)) {
+    const last = out.at(-1);
+    if (last !== undefined && start <= last[1]) last[1] = Math.max(last[1], end);
+    else out.push([start, end]);
+  }
+  return out;
+}
+
+/** 1,234,567. `toLocaleString` takes a thousand times as long. */
+export function groupDigits(n: number): string {
+  return String(n).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }

@@ -1,6 +1,6 @@
-// Untrusted text, made honest: invisible characters are shown by their number, and cuts say what is missing.
+// Untrusted text, made honest: invisible characters are shown by their number, look-alike ones are marked, and cuts say what is
+// missing.
 
-import { markHomoglyphs, numbered } from "./homoglyphs.ts";
 import { masked, veiled, veils } from "./secrets.ts";
 
 // Control, format, private-use, unassigned and lone-surrogate code points, line and paragraph separators, and letters
@@ -91,4 +91,129 @@ export function pieces(text: string, max: number): string[] {
     rest = rest.slice(end);
   }
   return rest === "" && out.length > 0 ? out : [...out, rest];
+}
+
+// Letters, marks, spaces and strokes that look like others. They stay in place, and each is followed by its number, so that a reader
+// notices them. The script of a letter comes from the engine's own Unicode data (UTS #39, mixed-script detection). Only the letters of
+// other scripts that look like Latin ones are listed here, from Unicode's list of intentional confusables.
+
+/** Scripts that are written beside Latin in one word (UTS #39, "highly restrictive"), and scripts that do not look like Latin. */
+const PLAIN =
+  /[\p{sc=Zyyy}\p{sc=Zinh}\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Bopo}\p{sc=Hang}\p{sc=Arab}\p{sc=Hebr}\p{sc=Thai}\p{sc=Deva}]/u;
+const LATIN = /\p{sc=Latn}/u;
+const NEITHER =
+  /(?![\p{sc=Latn}\p{sc=Zyyy}\p{sc=Zinh}\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Bopo}\p{sc=Hang}\p{sc=Arab}\p{sc=Hebr}\p{sc=Thai}\p{sc=Deva}])\p{L}/u;
+const GREEK = /\p{sc=Grek}/u;
+/** Letters of Cyrillic, Greek and Armenian, in this order, that look like a Latin letter. By number, so that this file does not mislead. */
+const DRAWN_AS_LATIN = new RegExp(
+  [
+    "[",
+    String.raw`\u{405}\u{406}\u{408}\u{410}\u{412}\u{415}\u{41A}\u{41C}\u{41D}\u{41E}\u{420}\u{421}\u{422}\u{423}\u{425}\u{430}\u{435}\u{43E}\u{440}\u{441}\u{443}\u{445}\u{455}\u{456}\u{458}\u{4AE}\u{4AF}\u{4BB}\u{4CF}\u{501}\u{50C}\u{51A}\u{51B}\u{51C}\u{51D}`,
+    String.raw`\u{391}\u{392}\u{395}\u{396}\u{397}\u{399}\u{39A}\u{39C}\u{39D}\u{39F}\u{3A1}\u{3A4}\u{3A5}\u{3A7}\u{3B9}\u{3BA}\u{3BD}\u{3BF}\u{3C1}\u{3C5}\u{3F2}\u{3F3}`,
+    String.raw`\u{53C}\u{54D}\u{555}\u{566}\u{570}\u{575}\u{578}\u{57D}\u{581}\u{585}`,
+    "]",
+  ].join(""),
+  "u",
+);
+/** Not in everyday use anywhere (UAX #31, limited use and excluded), and full of letters that look Latin. */
+const RARE =
+  /[\p{sc=Cher}\p{sc=Lisu}\p{sc=Copt}\p{sc=Dsrt}\p{sc=Goth}\p{sc=Cari}\p{sc=Lyci}\p{sc=Ital}\p{sc=Osge}]/u;
+
+const OWN_MARK = String.raw`⟨U\+[0-9A-F]{4,6}⟩`;
+/** Characters that do not end a word: our own marks, and invisible characters. */
+const WORD = new RegExp(
+  String.raw`(?:[\p{L}\p{M}\p{N}\p{Cf}_\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}\u{2800}\u{1D159}]|(?![\t\n])\p{Cc}|${OWN_MARK})+`,
+  "gu",
+);
+const PARTS = new RegExp(String.raw`${OWN_MARK}|\p{L}\p{M}*|[^]`, "gu");
+const LETTER = /^\p{L}/u;
+
+/** Characters that read as ASCII: fullwidth and mathematical letters, ligatures, Roman numerals, the Kelvin sign. */
+const DRESSED = /(?![ªº])[\p{L}\p{Nd}\p{Nl}]/u;
+/** Strokes, dots and colons that look like those of a path or an address. */
+const STROKE =
+  /(?<=[\w.~/-])[\u{2044}\u{2215}\u{29F8}\u{2571}\u{A789}\u{2024}\u{FF0F}\u{FF0E}\u{FF1A}](?=[A-Za-z.~/_-])/gu;
+/** Spaces that a shell does not treat as spaces. Only between ASCII: typography uses them before punctuation and in numbers. */
+const SPACE =
+  /(?<=[!-~])[\u{A0}\u{1680}\u{2000}-\u{200A}\u{202F}\u{205F}\u{3000}](?=[!-~])(?![!?:;%])(?!(?<=\d.)\d)/gu;
+/** Marks that strike a letter through, and a fifth mark on one letter. */
+const OVERLAY = /[\u{334}-\u{338}\u{20D2}\u{20D3}\u{20D8}-\u{20DA}\u{20E5}\u{20E6}]|(?<=\p{M}{4})\p{M}/gu;
+const ASCII_ONLY = /^[\0-\x7F]*$/;
+
+export function numbered(char: string): string {
+  return `⟨U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
+}
+
+/** Idempotent. */
+export function markHomoglyphs(text: string): string {
+  if (ASCII_ONLY.test(text)) return text;
+  const suspect = suspectScripts(text);
+  return text
+    .replace(WORD, (word) => (isPlain(word, suspect) ? word : wordMarked(word, suspect)))
+    .replace(OVERLAY, numbered)
+    .replace(STROKE, (stroke) => stroke + numbered(stroke))
+    .replace(SPACE, (space) => space + numbered(space));
+}
+
+type Script = { readonly any: RegExp; readonly honest: RegExp };
+const script = (name: string): Script => ({
+  any: new RegExp(String.raw`\p{sc=${name}}`, "u"),
+  honest: new RegExp(String.raw`(?!${DRAWN_AS_LATIN.source})(?=\p{L})\p{sc=${name}}`, "u"),
+});
+const FOREIGN: readonly Script[] = [script("Cyrl"), script("Grek"), script("Armn")];
+
+/** The scripts of which the whole text holds only letters that look Latin. */
+function suspectScripts(text: string): readonly Script[] {
+  return FOREIGN.filter(({ any, honest }) => any.test(text) && !honest.test(text));
+}
+
+const isOf = (text: string, scripts: readonly Script[]): boolean => scripts.some(({ any }) => any.test(text));
+
+/** Normalizing a run of marks takes quadratic time. Unicode's stream-safe format (UAX #15) limits it to 30. */
+const MANY_MARKS = /\p{M}{31}/u;
+
+/** A fast path: most words of any language need no check of each letter. */
+function isPlain(word: string, suspect: readonly Script[]): boolean {
+  if (ASCII_ONLY.test(word)) return true;
+  if (RARE.test(word) || isOf(word, suspect)) return false;
+  if ((NEITHER.test(word) && LATIN.test(word)) || MANY_MARKS.test(word)) return false;
+  return word.normalize("NFKC") === word.normalize("NFC") && !word.includes("\u{212A}");
+}
+
+function wordMarked(word: string, suspect: readonly Script[]): string {
+  const parts = word.match(PARTS) ?? [];
+  const foreign = foreignIn(parts.filter((part) => LETTER.test(part)));
+  const isMarked = (part: string): boolean => {
+    if (RARE.test(part) || isDressed(part)) return true;
+    return LETTER.test(part) && (foreign(part) || isOf(part, suspect));
+  };
+  return parts
+    .map((part, at) => (isMarked(part) && !hasMark(parts, at) ? part + numbered(part) : part))
+    .join("");
+}
+
+/** Its own mark follows it already. */
+function hasMark(parts: readonly string[], at: number): boolean {
+  const own = numbered(parts[at] ?? "");
+  for (let next = at + 1; IS_MARK.test(parts[next] ?? ""); next += 1) if (parts[next] === own) return true;
+  return false;
+}
+const IS_MARK = new RegExp(String.raw`^(?:${OWN_MARK}|\p{M})$`, "u");
+
+/** In a word of several scripts: the letters outside the most frequent script (Latin in a tie). */
+function foreignIn(letters: readonly string[]): (letter: string) => boolean {
+  const others = letters.filter((letter) => !PLAIN.test(first(letter)) && !LATIN.test(first(letter)));
+  const latin = letters.filter((letter) => LATIN.test(first(letter))).length;
+  if (others.length === 0 || latin === 0) return () => false;
+  // "Δt" and "kΩ" are honest: these do not look like Latin letters.
+  if (others.every((letter) => GREEK.test(first(letter)) && !DRAWN_AS_LATIN.test(letter))) return () => false;
+  const fewer = new Set(others);
+  return others.length > latin ? (letter) => LATIN.test(first(letter)) : (letter) => fewer.has(letter);
+}
+
+const first = (part: string): string => String.fromCodePoint(part.codePointAt(0) ?? 0);
+
+function isDressed(part: string): boolean {
+  const char = first(part);
+  return !ASCII_ONLY.test(char) && DRESSED.test(char) && /^[A-Za-z0-9]+$/.test(char.normalize("NFKC"));
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { readRun } from "#src/adapters/agents/run-record.ts";
 import { RunId } from "#src/domain/ids.ts";
-import { itemsUnreadable } from "#src/domain/unreadable-approvals.ts";
+import { itemsUnreadable } from "#src/domain/snapshot.ts";
 
 const NOW = Date.UTC(2026, 10, 20, 10, 0, 0);
 const PAST = "2026-11-20T09:00:00Z";

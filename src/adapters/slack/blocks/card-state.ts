@@ -8,12 +8,12 @@ import {
   type Decision,
   type Delivery,
 } from "../../../domain/approval.ts";
-import { type WaitingReason, waitingReason } from "../../../domain/waiting-reason.ts";
+import { type WaitingReason, waitingReason } from "../../../domain/render-key.ts";
 import { contextBehind } from "../../../domain/run-context.ts";
-import { fieldsBeyondForm } from "../../../domain/text/request-layout.ts";
-import { needsFile } from "../../../domain/text/request-text.ts";
 import { isWatched, requestSlot, type Run } from "../../../domain/run.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
+import { fieldsBeyondForm } from "../../../domain/text/request-layout.ts";
+import { needsFile } from "../../../domain/text/request-text.ts";
 import { count } from "./rich.ts";
 
 /** What the state is called in the card's markup. Tests wait for it, so titles and sentences are free to change. */

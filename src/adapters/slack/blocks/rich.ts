@@ -11,9 +11,9 @@ import type {
   RichTextSection,
   RichTextText,
 } from "@slack/types";
-import { shortened } from "../../../domain/text/excerpt.ts";
-import { groupDigits } from "../../../domain/text/group-digits.ts";
 import type { UserId } from "../../../domain/ids.ts";
+import { shortened } from "../../../domain/text/excerpt.ts";
+import { groupDigits } from "../../../domain/text/secrets.ts";
 import { pieces, visible } from "../../../domain/text/text.ts";
 
 export type Message = { readonly text: string; readonly blocks: Block[] };

@@ -2,9 +2,8 @@
 
 import type { Block } from "@slack/types";
 import { isWatched, type Run, runId, unreadableNow } from "../../../domain/run.ts";
+import type { Unreadable, UnreadableItem } from "../../../domain/snapshot.ts";
 import { channelText } from "../../../domain/text/text.ts";
-import type { UnreadableItem } from "../../../domain/snapshot.ts";
-import type { Unreadable } from "../../../domain/unreadable-approvals.ts";
 import {
   boxes,
   count,
@@ -15,8 +14,8 @@ import {
   note,
   person,
   rich,
-  untrustedSpan,
   span,
+  untrustedSpan,
 } from "./rich.ts";
 
 const WHY_CHARS = 300;

@@ -1,17 +1,17 @@
 // What cards, answers and letters say is what is known, and no more.
 
 import { describe, expect, test } from "vitest";
-import { newApproval, reopen } from "#src/domain/approval-transitions.ts";
-import type { Approval, Delivery, Request } from "#src/domain/approval.ts";
-import { ApprovalId } from "#src/domain/ids.ts";
-import { type Run, UNREADABLE } from "#src/domain/run.ts";
-import { allUnreadable, type Unreadable } from "#src/domain/unreadable-approvals.ts";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import { healthReport } from "#src/adapters/slack/blocks/health-report.ts";
 import { notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
+import { newApproval, reopen } from "#src/domain/approval-transitions.ts";
+import type { Approval, Delivery, Request } from "#src/domain/approval.ts";
+import { ApprovalId } from "#src/domain/ids.ts";
+import { type Run, UNREADABLE } from "#src/domain/run.ts";
+import { allUnreadable, type Unreadable } from "#src/domain/snapshot.ts";
 import { ADMIN } from "../../../make/bot.ts";
-import { anAuditEntry, aNonce, anApproval, APPROVER, aWatchedRun, NOON, TEAM } from "../../../make/run.ts";
+import { anApproval, anAuditEntry, aNonce, APPROVER, aWatchedRun, NOON, TEAM } from "../../../make/run.ts";
 import { requestOf } from "../observed.ts";
 import { textOf } from "./oracle.ts";
 

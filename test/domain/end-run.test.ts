@@ -1,13 +1,13 @@
 // What 404 answers for a run make of it: believed over time, said, and given up after a day.
 
 import { describe, expect, test } from "vitest";
-import { ABSENT_AFTER_MS } from "#src/domain/absence.ts";
-import { type Approval } from "#src/domain/approval.ts";
 import { close } from "#src/domain/approval-transitions.ts";
+import type { Approval } from "#src/domain/approval.ts";
+import { GIVE_UP_AFTER_MS, observeMissing } from "#src/domain/end-run.ts";
 import { observe } from "#src/domain/observe.ts";
-import { GIVE_UP_AFTER_MS, observeMissing } from "#src/domain/observe-missing.ts";
 import { reconcile } from "#src/domain/reconcile.ts";
 import { replaceApproval, type Run } from "#src/domain/run.ts";
+import { ABSENT_AFTER_MS } from "#src/domain/snapshot.ts";
 import { aSnapshot, contextAt, decidedRun, deliveredRun, listedRun } from "../make/history.ts";
 import { NOON } from "../make/run.ts";
 

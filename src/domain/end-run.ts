@@ -1,0 +1,119 @@
+// How a run ends without the service's word: the service no longer knows it, another run takes its id, people stop watching it, or
+// its record was tampered with.
+
+import { applySighting, type ApprovalSighting } from "./apply-snapshot.ts";
+import { close, closeAsTampered, voidAndClose, withDelivery } from "./approval-transitions.ts";
+import { type Approval, isFinal } from "./approval.ts";
+import type { Context } from "./context.ts";
+import type { UserId } from "./ids.ts";
+import { addNotices, isOutdated, noticesOf } from "./observe.ts";
+import type { PostedMessage } from "./posted-message.ts";
+import { giveUpId, isMissing, isWatched, type Run, type Watch } from "./run.ts";
+import { isGone, missedOnceMore } from "./snapshot.ts";
+
+/** How long we go on polling a missing run (ms). */
+export const GIVE_UP_AFTER_MS = 24 * 60 * 60_000;
+
+/** The service answered 404 for a run it once knew. */
+export function observeMissing(run: Run, askedAt: number, ctx: Context): Run {
+  if (!isWatched(run) || isOutdated(run, askedAt)) return run;
+  const seen = run.seen === null ? null : { ...run.seen, askedAt };
+  if (isMissing(run)) return isLongMissing(run, ctx) ? giveUp({ ...run, seen }, ctx) : run;
+  const before = run.watch.type === "missing" ? run.watch : { since: ctx.monotonic, absence: null };
+  const absence = missedOnceMore(before.absence, ctx);
+  if (!isGone(absence, askedAt)) {
+    if (absence === before.absence) return run;
+    return { ...run, seen, watch: { type: "missing", since: before.since, absence } };
+  }
+  const watch: Watch = { type: "missing", since: before.since, absence: null };
+  return { ...withoutRun(run, askedAt, ctx), seen, watch };
+}
+
+function isLongMissing({ watch }: Run, { monotonic }: Context): boolean {
+  return watch.type === "missing" && monotonic - watch.since >= GIVE_UP_AFTER_MS;
+}
+
+function giveUp(run: Run, ctx: Context): Run {
+  const approvals = run.approvals.map((approval): Approval => {
+    const { state } = approval;
+    if (state.type === "pending") return close(approval, "run-missing", ctx.now);
+    if (state.type === "decided" && state.delivery.type === "retry" && !state.delivery.lost) {
+      return voidAndClose(approval, state.decision, "run-missing", ctx.now);
+    }
+    if (state.type !== "decided" || !["unsure", "retry"].includes(state.delivery.type)) return approval;
+    const over = { type: "unconfirmed", at: ctx.now, cause: "run-missing" } as const;
+    return withDelivery(approval, state.decision, over);
+  });
+  return { ...run, watch: { type: "given-up", at: ctx.monotonic }, approvals };
+}
+
+/** Applies the absence of the run to each of its approvals. */
+function withoutRun(run: Run, askedAt: number, ctx: Context): Run {
+  const absent: ApprovalSighting = { type: "absent", cause: "run-missing", askedAt };
+  const folded = run.approvals.map((approval) => applySighting(approval, absent, ctx));
+  return {
+    ...run,
+    approvals: folded.map((each) => each.approval),
+    notices: addNotices(run, noticesOf(folded), ctx),
+  };
+}
+
+/** The service gave this run's id to a run that was just created, so this run is gone. The same object otherwise. */
+export function supersede(run: Run, ctx: Context): Run {
+  if (!isWatched(run)) return giveUpId(run);
+  return run.watch.type === "missing" ? giveUpId(giveUp(withoutRun(run, ctx.monotonic, ctx), ctx)) : run;
+}
+
+// Stops watching a run, if nothing would be lost.
+
+/**
+ * Why the run must stay watched: a decision that is not settled, one of several approvals that would be lost, or a denial that the
+ * policy owes on expiry. Null: it can be unwatched.
+ */
+export function boundBy({ approvals }: Run): "deciding" | "voted" | "denial-due" | null {
+  const open = ({ state }: Approval): boolean =>
+    state.type === "decided" && !isFinal(state.delivery) && state.delivery.type !== "refused";
+  if (approvals.some(open)) return "deciding";
+  const pending = approvals.filter(({ state }) => state.type === "pending");
+  if (pending.some(({ votes }) => votes.length > 0)) return "voted";
+  return pending.some(({ appliedRule }) => appliedRule.rule.expiry?.outcome === "deny") ? "denial-due" : null;
+}
+
+/** Marks the run as dropped by this person, and closes its open approvals. */
+export function stopWatching(
+  run: Run,
+  by: UserId,
+  { now, monotonic }: Pick<Context, "now" | "monotonic">,
+): Run {
+  const approvals = run.approvals.map((each) =>
+    each.state.type === "pending" ? close(each, "unwatched", now) : each,
+  );
+  return { ...run, watch: { type: "dropped", at: monotonic, by }, approvals };
+}
+
+// A run whose stored record was changed outside Countersign. Countersign neither believes nor repeats what the record says: its
+// decisions do not count, nothing is sent for it, and its messages say so. Watching the run again begins a new record.
+
+/** Keeps what is needed to take the buttons off and to say why. */
+export function markTampered(run: Run, now: number): Run {
+  const { audited: _audited, untouched: _untouched, ...rest } = run;
+  const { creation, posts } = run;
+  return {
+    ...rest,
+    input: "",
+    answer: null,
+    creation:
+      creation.type === "created" ? creation : { type: "refused", words: "its record was changed", at: now },
+    watch: { type: "tampered", at: now },
+    seen: null,
+    context: null,
+    unreadable: null,
+    approvals: run.approvals.map((approval) => closeAsTampered(approval, now)),
+    posts: Object.fromEntries(Object.entries(posts).filter(isUp)),
+    uploads: {},
+    notices: [],
+    outage: null,
+  };
+}
+
+const isUp = (entry: [string, PostedMessage]): boolean => entry[1].type === "up";
