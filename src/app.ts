@@ -6,26 +6,30 @@ import { hostname } from "node:os";
 import timers from "node:timers/promises";
 import { createAgentService } from "./adapters/agents/agent-service.ts";
 import { createGateway } from "./adapters/agents/health.ts";
+import {
+  createMetrics,
+  createRejectedRequests,
+  type Metrics,
+  type RejectedRequests,
+} from "./adapters/http/metrics.ts";
+import { startHttp } from "./adapters/http/server.ts";
+import { createPolicyHolder, type PolicyHolder } from "./adapters/policy-file/policy-holder.ts";
+import type { SlackApp } from "./adapters/slack/bolt-app.ts";
+import { EVENTS_PATH } from "./adapters/slack/request-verifier.ts";
+import { createSlack } from "./adapters/slack/slack-adapter.ts";
+import { type AuditKeyNews, openStore } from "./adapters/store/open.ts";
+import { policyLoadedEntry, type Program, programStartedEntry } from "./audit/entry.ts";
+import { type Bot, createBot } from "./bot.ts";
 import { type Config, programVersion, secretsOf } from "./config.ts";
 import type { Context } from "./domain/context.ts";
 import { ChannelId, Nonce, type TeamId, UserId } from "./domain/ids.ts";
 import { keepSecrets } from "./domain/text/own-secrets.ts";
-import { policyLoadedEntry, type Program, programStartedEntry } from "./audit/entry.ts";
 import { type Clock, createClock, type MachineClock } from "./engine/clock.ts";
-import { type Bot, createBot } from "./bot.ts";
+import { slowestProbeMs } from "./engine/service-breaker.ts";
+import { type Log, slackLogger } from "./log.ts";
 import type { AuditReaders } from "./notifications/notification.ts";
 import { PortError } from "./ports.ts";
 import type { Store } from "./ports/store.ts";
-import { slowestProbeMs } from "./engine/service-breaker.ts";
-import { createMetrics, type Metrics } from "./adapters/http/metrics.ts";
-import { startHttp } from "./adapters/http/server.ts";
-import { createRejectedRequests, type RejectedRequests } from "./adapters/http/rejected-requests.ts";
-import { type Log, slackLogger } from "./log.ts";
-import { createPolicyHolder, type PolicyHolder } from "./adapters/policy-file/policy-holder.ts";
-import type { SlackApp } from "./adapters/slack/bolt-app.ts";
-import { createSlack } from "./adapters/slack/slack-adapter.ts";
-import { EVENTS_PATH } from "./adapters/slack/request-verifier.ts";
-import { type AuditKeyNews, openStore } from "./adapters/store/open.ts";
 
 export type App = {
   /** Where health and metrics are served. */

@@ -1,34 +1,33 @@
 // Joins the use cases and the engine. The ports are passed in, so nothing here knows the adapters.
 
 import type { Context } from "./domain/context.ts";
-import { type Acknowledge, createAcknowledge } from "./usecases/acknowledge-tampering.ts";
-import { type AdoptRun, createAdoptRun } from "./usecases/adopt-run.ts";
-import { createEffectExecutor } from "./engine/effect-executor.ts";
-import type { Clock } from "./engine/clock.ts";
-import { createDispute, type Dispute } from "./usecases/dispute.ts";
-import { createExportEvidence, type ExportEvidence } from "./usecases/export-evidence.ts";
-import { createLeaseKeeper } from "./engine/lease-keeper.ts";
-import { createIntegrity } from "./engine/integrity.ts";
 import { type CardSweep, createCardSweep } from "./engine/card-sweep.ts";
-import type { AuditReaders, NotificationSender } from "./notifications/notification.ts";
-import { createOpenForm, type OpenForm } from "./usecases/open-form.ts";
+import { applyPolicyToWaiting, releaseHeldBack } from "./engine/change-runs.ts";
+import type { Clock } from "./engine/clock.ts";
+import { createEffectExecutor } from "./engine/effect-executor.ts";
+import { createIntegrity } from "./engine/integrity.ts";
+import { createLeaseKeeper } from "./engine/lease-keeper.ts";
 import { createOutageAnnouncer } from "./engine/outage.ts";
 import { createPerform } from "./engine/perform-effect.ts";
-import { applyPolicyToWaiting } from "./engine/apply-policy-change.ts";
-import type { AgentService, Chat, Counters, EventLog, Gateway, People } from "./ports.ts";
-import type { Store } from "./ports/store.ts";
-import { createNotificationOutbox } from "./notifications/outbox.ts";
-import { createQueries, type Queries } from "./usecases/queries.ts";
-import { createSubmitDecision, type SubmitDecision } from "./usecases/submit-decision.ts";
-import { createNoteRefusal, type NoteRefusal } from "./usecases/refusals.ts";
-import { releaseHeldBack } from "./engine/release-held-back.ts";
+import { createPoller, type PollLimits } from "./engine/poller.ts";
 import { createRetention } from "./engine/retention.ts";
 import { createRunEngine } from "./engine/run-engine.ts";
 import { createServiceBreaker, createServicePause } from "./engine/service-breaker.ts";
-import { createStartRun, type StartRun } from "./usecases/start-run.ts";
-import { createUndoDecision, type UndoDecision } from "./usecases/undo.ts";
 import { createUnreadableRuns } from "./engine/unreadable-runs.ts";
-import { createPoller, type PollLimits } from "./engine/poller.ts";
+import type { AuditReaders, NotificationSender } from "./notifications/notification.ts";
+import { createNotificationOutbox } from "./notifications/outbox.ts";
+import type { AgentService, Chat, Counters, EventLog, Gateway, People } from "./ports.ts";
+import type { Store } from "./ports/store.ts";
+import { type Acknowledge, createAcknowledge } from "./usecases/acknowledge-tampering.ts";
+import { type AdoptRun, createAdoptRun } from "./usecases/adopt-run.ts";
+import { createDispute, type Dispute } from "./usecases/dispute.ts";
+import { createExportEvidence, type ExportEvidence } from "./usecases/export-evidence.ts";
+import { createOpenForm, type OpenForm } from "./usecases/open-form.ts";
+import { createQueries, type Queries } from "./usecases/queries.ts";
+import { createNoteRefusal, type NoteRefusal } from "./usecases/refusals.ts";
+import { createStartRun, type StartRun } from "./usecases/start-run.ts";
+import { createSubmitDecision, type SubmitDecision } from "./usecases/submit-decision.ts";
+import { createUndoDecision, type UndoDecision } from "./usecases/undo.ts";
 
 export type Bot = {
   readonly startRun: StartRun;

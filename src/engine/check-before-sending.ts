@@ -1,16 +1,53 @@
 // What must hold right before a decision is sent: the service still lists its approval, the audit confirms the decision, and, for an
 // approval, no tampering with the database is unacknowledged.
 
-import { voices } from "../domain/approval-transitions.ts";
-import type { Person } from "../domain/authorization.ts";
-import type { Effect, Outcome } from "../domain/effect.ts";
+import type { AuditEntry } from "../audit/entry.ts";
 import { ruleOf } from "../domain/applied-rule.ts";
+import { earlierVotes, voices, withoutVotes } from "../domain/approval-transitions.ts";
+import type { Approval, Decision } from "../domain/approval.ts";
+import { FAULT_WORDS } from "../domain/audit/verify-chain.ts";
+import type { Person } from "../domain/authorization.ts";
+import type { Context } from "../domain/context.ts";
+import type { Effect, Outcome } from "../domain/effect.ts";
+import type { RunKey } from "../domain/ids.ts";
 import { findApproval, type Run, runId } from "../domain/run.ts";
-import { lookUp, SUBMIT_AGE_MS } from "./look-up-person.ts";
-import { PortError } from "../ports.ts";
-import { decisionFingerprint, findDisproof } from "./prove-decision.ts";
-import { observeFetched } from "./observe-fetched.ts";
-import type { ExecutionHandle, ExecutorDeps } from "./execution-handle.ts";
+import {
+  type AgentService,
+  type Chat,
+  type Counters,
+  type EventLog,
+  type People,
+  PortError,
+} from "../ports.ts";
+import type { AuditLog, Finding, RunStore } from "../ports/store.ts";
+import type { Change, Transact } from "./change-runs.ts";
+import type { Clock } from "./clock.ts";
+import type { Integrity } from "./integrity.ts";
+import { lookUp, observeFetched, SUBMIT_AGE_MS } from "./fresh-facts.ts";
+import type { Perform } from "./perform-effect.ts";
+
+/** What executing an effect needs. */
+export type ExecutorDeps = {
+  readonly agents: Pick<AgentService, "fetchRun">;
+  readonly chat: Pick<Chat, "waitForTurn">;
+  readonly people: Pick<People, "lookUp" | "memberOf">;
+  readonly store: Pick<RunStore, "byRunId"> & Pick<AuditLog, "provenEntry" | "settledAfter">;
+  readonly integrity: Pick<Integrity, "found" | "state">;
+  readonly perform: Perform;
+  readonly context: () => Context;
+  readonly clock: Clock;
+  readonly log: EventLog;
+  readonly metrics: Counters;
+};
+
+/** The way back into the engine: how to change the run, and how to have it reconciled again. */
+export type EngineHandle = {
+  readonly transact: Transact;
+  readonly change: Change;
+  readonly again: (key: RunKey, afterMs: number) => void;
+};
+
+export type ExecutionHandle = EngineHandle & { readonly stopping: () => boolean };
 
 type Sending = Extract<Effect, { type: "send-decision" }>;
 
@@ -97,4 +134,76 @@ export async function precheck(
     if (!(error instanceof PortError)) throw error;
     return { type: "later", afterMs: error.retryAfterMs, why: error.message, notSent: true };
   }
+}
+
+// A decision is sent only if its signed entry in the audit says the same. So somebody who can write the database but has no key can
+// neither make nor change a decision, nor restore one that was undone.
+
+type AuditLookup = Pick<AuditLog, "provenEntry" | "settledAfter">;
+
+/** Equal only for the same decision. Null: the approval is not decided. */
+export function decisionFingerprint({ state }: Approval): string | null {
+  if (state.type !== "decided") return null;
+  return JSON.stringify([...earlierVotes(state.decision), withoutVotes(state.decision)]);
+}
+
+/** Null: the audit confirms all of it. A few look-ups by index, however long the audit is. */
+export async function findDisproof(
+  audit: AuditLookup,
+  run: Run,
+  approval: Approval,
+): Promise<Finding | null> {
+  if (approval.state.type !== "decided") return null;
+  const { decision } = approval.state;
+  for (const each of [...earlierVotes(decision), decision]) {
+    const kinds = each === decision ? DECIDED : GIVEN;
+    const why = await doubt(audit, { run, approval, decision: each, kinds });
+    if (why !== null) return finding(run, approval, each, why);
+  }
+  return null;
+}
+
+const DECIDED = ["decided"] as const;
+/** The entry of an earlier approval: "voted", or "decided" if it was once the last one and another was undone. */
+const GIVEN = ["voted", "decided"] as const;
+
+type Asked = {
+  readonly run: Run;
+  readonly approval: Approval;
+  readonly decision: Decision;
+  readonly kinds: readonly AuditEntry["what"][];
+};
+
+async function doubt(audit: AuditLookup, { run, approval, decision, kinds }: Asked): Promise<string | null> {
+  const { entry: seq } = decision;
+  if (seq === undefined) return "no entry of the audit decides it";
+  const proven = await audit.provenEntry(seq);
+  if (!proven.ok) return `audit entry ${seq}: ${FAULT_WORDS[proven.fault]}`;
+  const { entry } = proven.kept;
+  if (!kinds.includes(entry.what) || !says(entry, run, approval, decision))
+    return `audit entry ${seq} says something else`;
+  const settled = await audit.settledAfter(seq, run.key, approval.id);
+  const over = settled.find(({ entry: each }) => each.refers === seq && isOver(each.outcome));
+  return over === undefined ? null : `by audit entry ${over.seq} it is over: ${over.entry.outcome}`;
+}
+
+/** Same run, approval, request, verdict, reason and person. */
+function says(
+  entry: Omit<AuditEntry, "text">,
+  run: Run,
+  approval: Approval,
+  { by, verdict, reason, digest }: Decision,
+): boolean {
+  const place = entry.run === run.key && entry.runId === runId(run) && entry.approval === approval.id;
+  const words = entry.verdict === verdict && entry.reason === reason && entry.digest === digest;
+  return place && words && entry.by?.user === by?.user && entry.by?.team === by?.team;
+}
+
+const isOver = (outcome: string): boolean =>
+  outcome.startsWith("void") || ["confirmed", "elsewhere", "unconfirmed"].includes(outcome);
+
+function finding(run: Run, approval: Approval, { entry = 0 }: Decision, why: string): Finding {
+  const where = `run ${run.key}, approval ${approval.id}`;
+  const words = `a stored decision (${where}) is not confirmed by the audit and was not sent: ${why}`;
+  return { id: `${run.key} ${approval.id} ${approval.version} decision ${entry}`, words, run: run.key };
 }

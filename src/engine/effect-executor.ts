@@ -10,11 +10,16 @@ import type { RunKey } from "../domain/ids.ts";
 import { reconcile } from "../domain/reconcile.ts";
 import { findApproval, type Run, runId } from "../domain/run.ts";
 import { PortError } from "../ports.ts";
-import { checkBeforeSending, type SendPermit } from "./check-before-sending.ts";
-import type { EngineHandle, ExecutionHandle, ExecutorDeps } from "./execution-handle.ts";
+import { releaseRunId } from "./change-runs.ts";
+import {
+  checkBeforeSending,
+  decisionFingerprint,
+  type EngineHandle,
+  type ExecutionHandle,
+  type ExecutorDeps,
+  type SendPermit,
+} from "./check-before-sending.ts";
 import { paceOf } from "./perform-effect.ts";
-import { decisionFingerprint } from "./prove-decision.ts";
-import { releaseRunId } from "./reused-run.ts";
 
 export type EffectExecutor = {
   start(run: Run, effect: Effect, back: EngineHandle): void;

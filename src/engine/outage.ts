@@ -5,7 +5,7 @@ import type { Run } from "../domain/run.ts";
 import type { Clock } from "./clock.ts";
 import type { Counters, EventLog } from "../ports.ts";
 import type { RunStore } from "../ports/store.ts";
-import type { Change } from "./change.ts";
+import type { Change } from "./change-runs.ts";
 import type { ServiceBreaker, ServiceState } from "./service-breaker.ts";
 
 /** One notice when the service is down for longer than this (ms). */

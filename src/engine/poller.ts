@@ -8,12 +8,12 @@ import type { Plan } from "../domain/reconcile.ts";
 import { contextFields } from "../domain/run-context.ts";
 import { isMissing, isWatched, type Run, runId } from "../domain/run.ts";
 import { lastNewsAt, newsMark, nextPollMs } from "../domain/schedule.ts";
+import { type AgentService, type Counters, type EventLog, type FetchedRun, PortError } from "../ports.ts";
 import type { Clock } from "./clock.ts";
 import { DueQueue } from "./due-queue.ts";
-import { type AgentService, type Counters, type EventLog, type FetchedRun, PortError } from "../ports.ts";
+import { askedAtOf, observeFetched } from "./fresh-facts.ts";
 import type { RunEngine } from "./run-engine.ts";
 import { CircuitOpenError, type ServiceBreaker } from "./service-breaker.ts";
-import { askedAtOf, observeFetched } from "./observe-fetched.ts";
 import type { UnreadableRuns } from "./unreadable-runs.ts";
 
 export type Poller = {

@@ -17,7 +17,7 @@ import { isFinished, type Plan, reconcile } from "../domain/reconcile.ts";
 import type { Run } from "../domain/run.ts";
 import type { EventLog } from "../ports.ts";
 import type { RunStore, StoredRun } from "../ports/store.ts";
-import type { Applied, Change, Transact } from "./change.ts";
+import type { Applied, Change, Transact } from "./change-runs.ts";
 import type { Clock } from "./clock.ts";
 import type { EffectExecutor } from "./effect-executor.ts";
 

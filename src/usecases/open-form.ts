@@ -8,7 +8,7 @@ import { applyPolicy, ruleOf, ruleRefOf } from "../domain/applied-rule.ts";
 import { contextBehind } from "../domain/run-context.ts";
 import { cardSlot, findApproval, type Run } from "../domain/run.ts";
 import { aboutRequest, auditEntry, momentsOf } from "../audit/entry.ts";
-import { lookUp } from "../engine/look-up-person.ts";
+import { lookUp } from "../engine/fresh-facts.ts";
 import type { FormTicket } from "../ports/store.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 

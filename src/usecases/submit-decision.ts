@@ -1,19 +1,18 @@
 // A submitted modal: looks people up afresh, compares the request with what the modal showed, and stores the decision. Only then is the
 // modal acknowledged.
 
-import { type Person, type Refusal } from "../domain/authorization.ts";
+import { aboutRequest, auditEntry, type AuditEntry, momentsOf } from "../audit/entry.ts";
+import { applyPolicy, ruleOf, ruleRefOf } from "../domain/applied-rule.ts";
+import type { Person, Refusal } from "../domain/authorization.ts";
 import { decide, type Submission } from "../domain/decide.ts";
 import type { Nonce, TeamId, UserId } from "../domain/ids.ts";
 import type { Principals, RuleRef } from "../domain/policy/policy.ts";
 import { err, ok, type Result } from "../domain/result.ts";
-import { ruleRefOf, ruleOf, applyPolicy } from "../domain/applied-rule.ts";
 import { findApproval, type Run, runId } from "../domain/run.ts";
-import { aboutRequest, auditEntry, momentsOf, type AuditEntry } from "../audit/entry.ts";
+import { lookUp, observeFetched, SUBMIT_AGE_MS } from "../engine/fresh-facts.ts";
 import { type FetchedRun, PortError } from "../ports.ts";
 import type { FormTicket } from "../ports/store.ts";
-import { lookUp, SUBMIT_AGE_MS } from "../engine/look-up-person.ts";
-import { type DecideDeps, type RefusedAttempt, refused } from "./refusals.ts";
-import { observeFetched } from "../engine/observe-fetched.ts";
+import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 
 /** The submit must be answered within 2 s, so the best-effort fetch gets this long (ms). */
 export const SUBMIT_LOOK_MS = 1_500;

@@ -1,18 +1,16 @@
 // What the agent or its service writes so that an approver decides on something else than they think.
 
 import { expect } from "vitest";
-import { isBlank } from "#src/domain/text/text.ts";
-import { requestText } from "#src/domain/text/request-text.ts";
-import { isRecord, type Json } from "#src/domain/json.ts";
-import { requestSlot } from "#src/domain/run.ts";
+import { createRejectedRequests } from "#src/adapters/http/metrics.ts";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import { decisionModal, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { requestContent } from "#src/adapters/slack/file-content.ts";
-import { createRejectedRequests } from "#src/adapters/http/rejected-requests.ts";
-import { INVISIBLE, LOOKS_BLANK } from "../domain/deceptive-text.ts";
 import { refusalToOpen } from "#src/domain/authorization.ts";
+import { isRecord, type Json } from "#src/domain/json.ts";
 import { BUILT_IN_RULE } from "#src/domain/policy/policy.ts";
-import { APPROVER, aNonce, anApproval, aWatchedRun, NOON, withApprovals } from "../make/run.ts";
+import { requestSlot } from "#src/domain/run.ts";
+import { requestText } from "#src/domain/text/request-text.ts";
+import { isBlank } from "#src/domain/text/text.ts";
 import {
   expectInert,
   expectMessage,
@@ -23,6 +21,8 @@ import {
   wire,
 } from "../adapters/slack/blocks/oracle.ts";
 import { requestOf } from "../adapters/slack/observed.ts";
+import { INVISIBLE, LOOKS_BLANK } from "../domain/deceptive-text.ts";
+import { anApproval, aNonce, APPROVER, aWatchedRun, NOON, withApprovals } from "../make/run.ts";
 import { type Attack, attacks } from "./classes.ts";
 import { rawContent } from "./raw-cases.ts";
 

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import type { Person } from "#src/domain/authorization.ts";
 import { ChannelId, MessageTs, TeamId, UserId } from "#src/domain/ids.ts";
-import { SUBMIT_AGE_MS } from "#src/engine/look-up-person.ts";
+import { SUBMIT_AGE_MS } from "#src/engine/fresh-facts.ts";
 import type { Click } from "#src/usecases/open-form.ts";
 import { SUBMIT_LOOK_MS } from "#src/usecases/submit-decision.ts";
 import { type Bench, clickOn, createBench, failure } from "../make/bot.ts";

@@ -4,14 +4,19 @@ import { setImmediate as breath } from "node:timers/promises";
 import type { Dispatcher } from "undici";
 import type { RunId } from "../../domain/ids.ts";
 import type { Snapshot } from "../../domain/snapshot.ts";
-import { PortError, type AgentService, type FetchedRun } from "../../ports.ts";
+import { type AgentService, type FetchedRun, PortError } from "../../ports.ts";
 import { approvalPath, fitsAddress, runPath, RUNS_PATH } from "./addresses.ts";
 import { readDecisionAnswer, saysLater, surelyNotApplied } from "./decision-answer.ts";
 import type { SentDecision } from "./decision-record.ts";
 import { askHealth, HEALTH_TIMEOUT_MS, MAX_HEALTH_BYTES } from "./health.ts";
-import { createHttpClient, type Answer, type HttpClient } from "./http-client.ts";
+import {
+  type Answer,
+  answerInWords,
+  createHttpClient,
+  type HttpClient,
+  retryAfterMs,
+} from "./http-client.ts";
 import { readCreated, readRun } from "./run-record.ts";
-import { answerInWords, retryAfterMs } from "./answer-words.ts";
 
 export type AgentServiceOptions = {
   readonly baseUrl: string;

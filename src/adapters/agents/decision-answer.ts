@@ -5,9 +5,8 @@ import { STATUS_CODES } from "node:http";
 import { isRecord } from "../../domain/json.ts";
 import type { DecisionAnswer } from "../../ports.ts";
 import { readRecord, type SentDecision } from "./decision-record.ts";
+import { type Answer, answerInWords, clean, retryAfterMs } from "./http-client.ts";
 import { readJson } from "./json-body.ts";
-import type { Answer } from "./http-client.ts";
-import { answerInWords, clean, retryAfterMs } from "./answer-words.ts";
 
 export type Reader = { readonly who: string; readonly apiKey: string; readonly now: () => number };
 

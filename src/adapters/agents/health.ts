@@ -2,10 +2,9 @@
 
 import type { Dispatcher } from "undici";
 import { isRecord, type Json } from "../../domain/json.ts";
-import { PortError, type Gateway, type HealthReport } from "../../ports.ts";
+import { type Gateway, type HealthReport, PortError } from "../../ports.ts";
+import { type Answer, answerInWords, clean, createHttpClient, type HttpClient } from "./http-client.ts";
 import { readJson } from "./json-body.ts";
-import { createHttpClient, type Answer, type HttpClient } from "./http-client.ts";
-import { answerInWords, clean } from "./answer-words.ts";
 
 /** Shorter than the 10 s of other calls, because a person waits for the answer (ms). */
 export const HEALTH_TIMEOUT_MS = 4_000;

@@ -11,9 +11,7 @@ import {
 } from "../../domain/snapshot.ts";
 import { clip } from "../../domain/text/text.ts";
 import { serviceId } from "./addresses.ts";
-import { faultWords } from "./json-body.ts";
-import { piecesOf } from "./json-pieces.ts";
-import { capped, type Listed } from "./listing.ts";
+import { capped, faultWords, type Listed, piecesOf } from "./json-body.ts";
 
 /** Statuses of an approval that is no longer pending. Any other word counts as pending. */
 const RESOLVED = new Set([

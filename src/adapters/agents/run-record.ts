@@ -6,11 +6,19 @@ import { isRecord, type Json } from "../../domain/json.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
 import type { Snapshot } from "../../domain/snapshot.ts";
 import { serviceId } from "./addresses.ts";
-import { faultWords, readExactly } from "./json-body.ts";
-import { piecesOf, readSource, type Source, sourceText } from "./json-pieces.ts";
-import { holdsTooMuch } from "./json-scan.ts";
 import type { Answer } from "./http-client.ts";
-import { type Listed, listedIn, listedInSource } from "./listing.ts";
+import {
+  faultWords,
+  type Listed,
+  listedIn,
+  listedInSource,
+  piecesOf,
+  readExactly,
+  readSource,
+  type Source,
+  sourceText,
+} from "./json-body.ts";
+import { holdsTooMuch } from "./json-scan.ts";
 import { oddList, readPending } from "./pending-approvals.ts";
 
 /** The answer to `GET run`; the error says what is wrong with it. */

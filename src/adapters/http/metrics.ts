@@ -1,7 +1,8 @@
-// The metrics for Prometheus. Label values are stable words of our own code, never text that somebody sent.
+// The metrics for Prometheus, and the count of rejected requests. Label values are stable words of our own code, never text that
+// somebody sent.
 
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "@prometheus-io/client";
-import type { Counters } from "../../ports.ts";
+import type { Counters, EventLog } from "../../ports.ts";
 
 export type Metrics = Counters & {
   /** Counts a request that was rejected before any use case saw it. */
@@ -61,5 +62,32 @@ export function createMetrics(): Metrics {
     outage: (on) => outage.set(on ? 1 : 0),
     unreadable: (approvals) => unreadable.set(approvals),
     expose: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
+  };
+}
+
+// Counts every rejected request, and logs each kind at most once a minute, so that a stranger cannot fill the log.
+
+/** `because` is one of our own words. The log gets nothing that a stranger sent. */
+export type RejectedRequests = (because: string) => void;
+
+type Deps = {
+  readonly count: (because: string) => void;
+  readonly log: EventLog;
+  readonly monotonic: () => number;
+};
+
+const QUIET_MS = 60_000;
+
+export function createRejectedRequests({ count, log, monotonic }: Deps): RejectedRequests {
+  const kinds = new Map<string, { readonly at: number; unlogged: number }>();
+  return (because) => {
+    count(because);
+    const last = kinds.get(because);
+    if (last !== undefined && monotonic() - last.at < QUIET_MS) {
+      last.unlogged += 1;
+      return;
+    }
+    log.warn({ because, unlogged: last?.unlogged ?? 0 }, "rejected a request");
+    kinds.set(because, { at: monotonic(), unlogged: 0 });
   };
 }

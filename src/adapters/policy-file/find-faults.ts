@@ -1,7 +1,8 @@
 // Finds what can be wrong with a well-formed policy. A policy with faults is refused; `npm run policy -- lint` also reports doubts.
 
-import type { Policy, Rule, When } from "../../domain/policy/policy.ts";
+import { isStricter, laxerFields } from "../../domain/policy/choose-rule.ts";
 import { isExactly, type Pattern } from "../../domain/policy/pattern.ts";
+import { BUILT_IN_RULE, type Policy, type Rule, type When } from "../../domain/policy/policy.ts";
 
 export type Fault = { readonly path: readonly (string | number)[]; readonly says: string };
 
@@ -84,4 +85,71 @@ function patterns(outer: readonly Pattern[] | null, inner: readonly Pattern[] | 
   return (
     outer === null || (inner !== null && inner.every((each) => outer.some((all) => isExactly(all, each))))
   );
+}
+
+// Finds rules that people or agents can evade: the agent chooses the words of a request, and the requester chooses task and channel.
+
+export function findEvasions(policy: Policy): Fault[] {
+  return policy.rules.flatMap((rule, index) => [
+    ...laxAndOpen(policy, rule, index),
+    ...strictAndEvaded(policy, rule, index),
+  ]);
+}
+
+/** A rule that asks for less than a later one, and that any request can be made to match. */
+function laxAndOpen({ rules, starters }: Policy, rule: Rule, index: number): Fault[] {
+  const stricter = rules.slice(index + 1).find((later) => isStricter(later, rule));
+  if (stricter === undefined || isAnchored(rule.when, starters)) return [];
+  const less = laxerFields(rule, stricter).join(", ");
+  const says =
+    `"${rule.name}" is laxer than "${stricter.name}" after it (${less}), and ${whyOpen(rule.when)}. ` +
+    "Name exact values, without *, of the action or of a field that says what is touched";
+  return [{ path: ["rules", index], says }];
+}
+
+/** A rule that asks for more than an open one after it: a request that does not match it falls under that one. */
+function strictAndEvaded({ rules, starters }: Policy, rule: Rule, index: number): Fault[] {
+  const open = rules
+    .slice(index + 1)
+    .find((later) => isStricter(rule, later) && !isAnchored(later.when, starters));
+  if (open === undefined || isUnconditional(rule.when)) return [];
+  const less = laxerFields(open, rule).join(", ");
+  const says =
+    `"${rule.name}" can be evaded: ${whyEvaded(rule.when)}, and a request that does not match it may fall under "${open.name}", ` +
+    `which is laxer (${less}). Make the last rule the strictest, and list harmless requests before it by exact values`;
+  return [{ path: ["rules", index], says }];
+}
+
+/** Whether the rule has a condition that the author of a request cannot meet at will: an exact value, a person or a channel. */
+function isAnchored({ action, fields, requesters, channels }: When, starters: Policy["starters"]): boolean {
+  const texts = [action ?? ["*"], ...Object.values(fields)];
+  return (
+    texts.some(isExact) ||
+    requesters !== null ||
+    (channels?.every((each) => isLimited(each, starters)) ?? false)
+  );
+}
+
+const isExact = (patterns: readonly Pattern[]): boolean =>
+  patterns.every((each) => !String(each).includes("*"));
+
+/** Only people whom the policy names may start runs there. */
+function isLimited(channel: NonNullable<When["channels"]>[number], starters: Policy["starters"]): boolean {
+  const here = starters?.filter(({ channels }) => channels === null || channels.includes(channel)) ?? null;
+  return here !== null && here.every(({ who }) => who !== "anyone");
+}
+
+const { when: ALWAYS } = BUILT_IN_RULE;
+const isUnconditional = (when: When): boolean => JSON.stringify(when) === JSON.stringify(ALWAYS);
+
+function whyOpen({ channels, action, input, fields }: When): string {
+  if (action !== null || Object.keys(fields).length > 0) return "any text matches its *";
+  if (input !== null) return "the requester chooses the task";
+  return channels === null ? "it matches everything" : "the requester chooses the channel";
+}
+
+function whyEvaded({ action, input, fields }: When): string {
+  return action !== null || input !== null || Object.keys(fields).length > 0
+    ? "other words for the same thing do not match it"
+    : "a run can be started elsewhere, or by somebody else";
 }

@@ -2,14 +2,12 @@
 
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import type { LoadedPolicy } from "../../audit/entry.ts";
 import { BUILT_IN, type Policy } from "../../domain/policy/policy.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
-import type { LoadedPolicy } from "../../audit/entry.ts";
 import type { EventLog } from "../../ports.ts";
-import { findEvasions } from "./find-evasions.ts";
-import { findDoubts } from "./find-faults.ts";
-import { type Finding, readLines } from "./policy-lines.ts";
-import { finding, readPolicy } from "./read-policy.ts";
+import { findDoubts, findEvasions } from "./find-faults.ts";
+import { type Finding, finding, readLines, readPolicy } from "./read-policy.ts";
 
 export type PolicyHolder = {
   now(): Policy;

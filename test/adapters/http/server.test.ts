@@ -2,8 +2,7 @@ import { once } from "node:events";
 import type http from "node:http";
 import net from "node:net";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { blockOf } from "#src/adapters/http/connection-limits.ts";
-import { startHttp, type HttpOptions } from "#src/adapters/http/server.ts";
+import { blockOf, type HttpOptions, startHttp } from "#src/adapters/http/server.ts";
 
 async function start(options: Partial<HttpOptions> = {}) {
   const server = await startHttp({

@@ -1,0 +1,93 @@
+// How a run is changed: from the newest one, as often as somebody else saves first. Below, the changes that follow from outside: an
+// id given up, an acknowledgement, another policy.
+
+import { applyPolicy } from "../domain/applied-rule.ts";
+import { withDelivery } from "../domain/approval-transitions.ts";
+import type { Context } from "../domain/context.ts";
+import { supersede } from "../domain/end-run.ts";
+import type { RunId, RunKey } from "../domain/ids.ts";
+import { isWatched, type Run } from "../domain/run.ts";
+import type { RunStore, SideWrites } from "../ports/store.ts";
+
+/** A run as it is to be saved, what is written beside it, and what the caller learns from it. */
+export type Applied<Value> = {
+  readonly run: Run;
+  readonly value: Value;
+  readonly sideWrites?: SideWrites;
+};
+
+/** `mustHold`: nothing is saved unless this process holds the run's lease. True unless given. */
+export type ChangeOptions = { readonly mustHold?: boolean };
+
+/**
+ * Applies `apply` to the newest run and saves the result. `apply` is called again when somebody else saved first, so it must not
+ * act. Resolves to the run as saved and the `value` of that call; null when there is no such run or another process holds its
+ * lease. Rejects with PortError when the store fails; then nothing was written.
+ */
+export type Transact = <Value>(
+  key: RunKey,
+  apply: (run: Run) => Applied<Value>,
+  options?: ChangeOptions,
+) => Promise<{ readonly run: Run; readonly value: Value } | null>;
+
+/** As `Transact`, where the caller needs only the run. */
+export type Change = (
+  key: RunKey,
+  apply: (run: Run) => Run | { readonly run: Run; readonly sideWrites: SideWrites },
+  options?: ChangeOptions,
+) => Promise<Run | null>;
+
+// The service may give a run the id of an earlier one. One id has one thread: a run that is over, or that the service no longer knew,
+// gives its id up; a run that goes on keeps it.
+
+/** False: a run with this id is still followed. */
+export async function releaseRunId(
+  { store, context }: { readonly store: Pick<RunStore, "byRunId">; readonly context: () => Context },
+  change: Change,
+  id: RunId,
+): Promise<boolean> {
+  const key = await store.byRunId(id);
+  if (key === null) return true;
+  const run = await change(key, (earlier) => supersede(earlier, context()), { mustHold: false });
+  return run !== null && !isWatched(run);
+}
+
+// Changes of many runs at once.
+
+const MAX_RUNS = 100_000;
+const RELEASED = "An admin has looked at the database, and approvals leave again.";
+
+/** After an acknowledgement: what was held back for tampering is looked at again at once. */
+export async function releaseHeldBack(
+  store: Pick<RunStore, "list" | "channelsInUse">,
+  change: Change,
+): Promise<void> {
+  const channels = await store.channelsInUse();
+  if (channels.length === 0) return;
+  const runs = await store.list({ channels, only: "unfinished", limit: MAX_RUNS });
+  for (const run of runs) if (withoutHold(run) !== run) await change(run.key, withoutHold);
+}
+
+/** The same run where nothing is held back. */
+function withoutHold(run: Run): Run {
+  const approvals = run.approvals.map((approval) => {
+    const { state } = approval;
+    if (state.type !== "decided" || state.delivery.type !== "retry" || !state.delivery.heldBack)
+      return approval;
+    const { heldBack: _over, ...delivery } = state.delivery;
+    return withDelivery(approval, state.decision, { ...delivery, notBefore: 0, why: RELEASED });
+  });
+  return approvals.some((each, at) => each !== run.approvals[at]) ? { ...run, approvals } : run;
+}
+
+/** Brings every pending approval, and so its card, under the current rule. */
+export async function applyPolicyToWaiting(
+  store: Pick<RunStore, "list" | "channelsInUse">,
+  change: Change,
+  context: () => Context,
+): Promise<void> {
+  const channels = await store.channelsInUse();
+  if (channels.length === 0) return;
+  const waiting = await store.list({ channels, only: "pending", limit: MAX_RUNS });
+  for (const { key } of waiting) await change(key, (run) => applyPolicy(run, context()));
+}
