@@ -7,10 +7,6 @@ import type { App } from "@slack/bolt";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
-import { readConfig } from "#src/config.ts";
-import type { Approval } from "#src/domain/approval.ts";
-import { PLANNED } from "#src/domain/posted-message.ts";
-import { OPENING, OUTCOME, requestSlot, type Run } from "#src/domain/run.ts";
 import { methods } from "#sandbox/slack/methods.ts";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import {
@@ -19,13 +15,16 @@ import {
   readModal,
   refusedModal,
 } from "#src/adapters/slack/blocks/decision-modal.ts";
-import { homeView } from "#src/adapters/slack/blocks/home-view.ts";
+import { homeView, runForm } from "#src/adapters/slack/blocks/home-view.ts";
 import { notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
-import { runForm } from "#src/adapters/slack/blocks/run-form.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
 import { listen } from "#src/adapters/slack/listeners.ts";
 import * as names from "#src/adapters/slack/names.ts";
+import { readConfig } from "#src/config.ts";
+import type { Approval } from "#src/domain/approval.ts";
+import { PLANNED } from "#src/domain/posted-message.ts";
+import { OPENING, OUTCOME, requestSlot, type Run } from "#src/domain/run.ts";
 import { aRule } from "./make/policy.ts";
 import {
   anApproval,

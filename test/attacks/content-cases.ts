@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { createRejectedRequests } from "#src/adapters/http/metrics.ts";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import { decisionModal, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
-import { requestContent } from "#src/adapters/slack/file-content.ts";
+import { requestContent } from "#src/adapters/slack/files.ts";
 import { refusalToOpen } from "#src/domain/authorization.ts";
 import { isRecord, type Json } from "#src/domain/json.ts";
 import { BUILT_IN_RULE } from "#src/domain/policy/policy.ts";

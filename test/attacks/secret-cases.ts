@@ -4,20 +4,25 @@ import { readFileSync } from "node:fs";
 import { expect } from "vitest";
 import { createAgentService } from "#src/adapters/agents/agent-service.ts";
 import { createGateway } from "#src/adapters/agents/health.ts";
+import { readPolicy } from "#src/adapters/policy-file/read-policy.ts";
+import { decisionModal, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
+import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
+import {
+  ANSWER_HOSTS,
+  createClients,
+  createResponder,
+  isSlacks,
+  UPLOAD_HOSTS,
+} from "#src/adapters/slack/clients.ts";
 import { explainFaults, readConfig } from "#src/config.ts";
 import { ApprovalId, RunId } from "#src/domain/ids.ts";
 import { cardSlot, OPENING, OUTCOME } from "#src/domain/run.ts";
 import { createLog, slackLogger } from "#src/log.ts";
-import { readPolicy } from "#src/adapters/policy-file/read-policy.ts";
-import { ANSWER_HOSTS, createResponder, isSlacks, UPLOAD_HOSTS } from "#src/adapters/slack/responder.ts";
-import { decisionModal, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
-import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
-import { createClients } from "#src/adapters/slack/clients.ts";
-import { SECRETS } from "../domain/secret-shapes.ts";
-import { anApproval, aNonce, aWatchedRun, withApprovals } from "../make/run.ts";
 import { failureOf } from "../adapters/slack/failing.ts";
 import { listening } from "../adapters/slack/listening.ts";
 import { endedRun, requestOf } from "../adapters/slack/observed.ts";
+import { SECRETS } from "../domain/secret-shapes.ts";
+import { anApproval, aNonce, aWatchedRun, withApprovals } from "../make/run.ts";
 import { type Attack, attacks } from "./classes.ts";
 
 const FINE = {

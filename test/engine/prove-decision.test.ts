@@ -2,10 +2,10 @@
 // about: a row that was put back to an earlier state, or a decision that no entry decides.
 
 import { describe, expect, test } from "vitest";
+import { healthReport } from "#src/adapters/slack/blocks/command-answers.ts";
 import type { Decision } from "#src/domain/approval.ts";
-import { replaceApproval, type Run } from "#src/domain/run.ts";
 import { UserId } from "#src/domain/ids.ts";
-import { healthReport } from "#src/adapters/slack/blocks/health-report.ts";
+import { replaceApproval, type Run } from "#src/domain/run.ts";
 import { textOf } from "../adapters/slack/blocks/oracle.ts";
 import { ADMIN, AUDIT_CHANNEL, type Bench, createBench, failure } from "../make/bot.ts";
 import { APPROVER, CHANNEL, TEAM } from "../make/run.ts";

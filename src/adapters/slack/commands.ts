@@ -2,21 +2,20 @@
 // once and answered privately.
 
 import type { SectionBlock } from "@slack/types";
-import { oneLine } from "../../domain/text/excerpt.ts";
 import { parsed, RunId } from "../../domain/ids.ts";
 import type { Run } from "../../domain/run.ts";
-import type { Asker } from "../../usecases/access.ts";
+import { oneLine } from "../../domain/text/excerpt.ts";
 import { PortError } from "../../ports.ts";
+import type { Asker } from "../../usecases/access.ts";
 import type { AttemptDetails } from "../../usecases/refusals.ts";
-import { help, oneRun, runList } from "./blocks/command-answers.ts";
-import { healthReport } from "./blocks/health-report.ts";
+import { healthReport, help, oneRun, runList } from "./blocks/command-answers.ts";
+import { runForm } from "./blocks/home-view.ts";
 import { commandRefusalWords } from "./blocks/refusal-words.ts";
 import { count, escaped, type Message } from "./blocks/rich.ts";
-import { runForm } from "./blocks/run-form.ts";
+import { linked } from "./home-tab.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { type Subcommand, SUBCOMMANDS } from "./names.ts";
 import type { CommandPayload } from "./payloads.ts";
-import { linked } from "./permalinks.ts";
 
 /** Acknowledges the command, with a private answer or without. False: the answer did not reach Slack. Never rejects. */
 export type CommandAck = (text?: string) => Promise<boolean>;

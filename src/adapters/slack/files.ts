@@ -1,14 +1,17 @@
 // Texts that are too long for a message become files in the run's thread: we ask for an upload address, send the bytes, then share
 // the file.
 
+import { setImmediate as nextTick } from "node:timers/promises";
 import { request } from "undici";
+import type { Request, RunContext } from "../../domain/approval.ts";
 import type { UploadedFile } from "../../domain/posted-message.ts";
-import { OPENING, OUTPUT, type Run, runId, type Slot } from "../../domain/run.ts";
+import { MASKED_IN_FILE_CHARS, requestFile, type Slice, slices } from "../../domain/request-file.ts";
+import { contextBehind } from "../../domain/run-context.ts";
+import { OPENING, OUTPUT, requestSlot, type Run, runId, type Slot } from "../../domain/run.ts";
+import { createKeyedLock } from "../../engine/run-engine.ts";
 import { PortError } from "../../ports.ts";
-import { isSlacks, UPLOAD_HOSTS } from "./responder.ts";
-import type { Call } from "./clients.ts";
-import { createFileContents } from "./file-content.ts";
 import { uploadTarget } from "./answers.ts";
+import { type Call, isSlacks, UPLOAD_HOSTS } from "./clients.ts";
 
 export type Files = {
   upload(run: Run, slot: Slot): Promise<UploadedFile>;
@@ -74,4 +77,76 @@ async function send(url: string, bytes: Buffer, apiUrl: string | null): Promise<
   });
   await answer.body.dump();
   if (answer.statusCode !== 200) throw failed(`http_${answer.statusCode}`);
+}
+
+// Builds the content of a file: a request or an output, with secrets masked. A long text is searched in slices, and the event loop
+// runs between them. Files are built one at a time, so many files block the loop no longer than one. A file that a newer request
+// replaces is given up.
+
+export type FileContent = { readonly text: string; readonly masked: readonly string[] };
+
+/** Rejects with a PortError when the file of a newer request replaces this one. */
+export type FileContents = { of(run: Run, slot: Slot): Promise<FileContent> };
+
+export function createFileContents(): FileContents {
+  const oneAtATime = createKeyedLock();
+  const newest = new Map<string, Slot>();
+  return {
+    async of(run, slot) {
+      const approval = run.approvals.find((each) => requestSlot(each) === slot);
+      const subject = `${run.key} ${approval?.id ?? slot}`;
+      newest.set(subject, slot);
+      const checkStillWanted = (): void => {
+        if (newest.get(subject) !== slot) throw replaced();
+      };
+      try {
+        return await oneAtATime("file", () => content(run, slot, checkStillWanted));
+      } finally {
+        if (newest.get(subject) === slot) newest.delete(subject);
+      }
+    },
+  };
+}
+
+const replaced = (): PortError =>
+  new PortError("The file of a newer request takes its place.", {
+    applied: "no",
+    retry: "later",
+    code: "replaced",
+  });
+
+async function content(run: Run, slot: Slot, checkStillWanted: () => void): Promise<FileContent> {
+  if (slot === OUTPUT) {
+    const { text } = await joinSlices(slices(run.seen?.ended?.output ?? "", "masked"), checkStillWanted);
+    return { text, masked: [] };
+  }
+  const approval = run.approvals.find((each) => requestSlot(each) === slot);
+  if (approval === undefined) return { text: "", masked: [] };
+  return requestContent(approval.request, contextBehind(run.context, approval.request), checkStillWanted);
+}
+
+/** The form of an approver lists everything that the file masks. If that is too much for the form, the file masks nothing. */
+export async function requestContent(
+  request: Request,
+  context: RunContext | null,
+  checkStillWanted: () => void = () => undefined,
+): Promise<FileContent> {
+  const file = await joinSlices(requestFile(request, context, "masked"), checkStillWanted);
+  const chars = file.masked.reduce((sum, secret) => sum + secret.length, 0);
+  if (chars <= MASKED_IN_FILE_CHARS) return file;
+  const { text } = await joinSlices(requestFile(request, context, "open"), checkStillWanted);
+  return { text, masked: [] };
+}
+
+/** Lets the event loop run after every slice. */
+async function joinSlices(parts: Iterable<Slice>, checkStillWanted: () => void): Promise<FileContent> {
+  const texts: string[] = [];
+  const masked: string[] = [];
+  for (const { text, secrets } of parts) {
+    texts.push(text);
+    masked.push(...secrets);
+    await nextTick();
+    checkStillWanted();
+  }
+  return { text: texts.join(""), masked };
 }

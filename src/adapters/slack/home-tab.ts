@@ -1,12 +1,12 @@
-// Publishes the Home tab when somebody opens it or presses Refresh. It shows when it was published.
+// Publishes the Home tab when somebody opens it or presses Refresh. It shows when it was published, and links each run to its
+// thread.
 
 import type { UserId } from "../../domain/ids.ts";
-import { cardSlot, type Run } from "../../domain/run.ts";
+import { cardSlot, OPENING, type Run, type Slot } from "../../domain/run.ts";
 import { PortError } from "../../ports.ts";
-import { type HomeRows, homeView } from "./blocks/home-view.ts";
-import { runForm } from "./blocks/run-form.ts";
+import type { Linked } from "./blocks/command-answers.ts";
+import { type HomeRows, homeView, runForm } from "./blocks/home-view.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
-import { linked, linkedTo } from "./permalinks.ts";
 import type { HomeClickPayload } from "./payloads.ts";
 
 /** Rows of each list. With one block a row the view stays far below Slack's limit of 100 blocks. */
@@ -55,4 +55,24 @@ export async function openFormFromHome(deps: ListenerDeps, { trigger_id }: HomeC
     if (!(error instanceof PortError)) throw error;
     deps.log.warn({ code: error.code }, "could not open the form from the Home tab");
   }
+}
+
+/** With a link to the run's thread. */
+export function linked(deps: Pick<ListenerDeps, "quick">, run: Run): Promise<Linked> {
+  return linkedTo(deps, run, OPENING);
+}
+
+/** If Slack gives no link, the row is shown without one. */
+export async function linkedTo(
+  { quick }: Pick<ListenerDeps, "quick">,
+  run: Run,
+  slot: Slot,
+  linkWords?: string,
+): Promise<Linked> {
+  const post = run.posts[slot];
+  if (post?.type !== "up") return { run, link: null };
+  const message = { channel: run.channel, message_ts: post.ts };
+  const found = await quick("chat.getPermalink", message).catch(() => ({ permalink: null }));
+  const { permalink } = { permalink: null, ...found };
+  return { run, link: typeof permalink === "string" ? permalink : null, ...(linkWords && { linkWords }) };
 }

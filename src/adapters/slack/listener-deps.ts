@@ -1,20 +1,20 @@
+// What the listeners work with: the use cases, the clients, and the memory of the clicks that opened a form.
+
 import type { TeamId, UserId } from "../../domain/ids.ts";
+import type { CardSweep } from "../../engine/card-sweep.ts";
+import type { Clock } from "../../engine/clock.ts";
+import type { EventLog } from "../../ports.ts";
 import type { Acknowledge } from "../../usecases/acknowledge-tampering.ts";
 import type { AdoptRun } from "../../usecases/adopt-run.ts";
-import type { Clock } from "../../engine/clock.ts";
 import type { Dispute } from "../../usecases/dispute.ts";
 import type { ExportEvidence } from "../../usecases/export-evidence.ts";
-import type { CardSweep } from "../../engine/card-sweep.ts";
 import type { OpenForm } from "../../usecases/open-form.ts";
-import type { EventLog } from "../../ports.ts";
 import type { Queries } from "../../usecases/queries.ts";
-import type { SubmitDecision } from "../../usecases/submit-decision.ts";
 import type { NoteRefusal } from "../../usecases/refusals.ts";
 import type { StartRun } from "../../usecases/start-run.ts";
+import type { SubmitDecision } from "../../usecases/submit-decision.ts";
 import type { UndoDecision } from "../../usecases/undo.ts";
-import type { Responder } from "./responder.ts";
-import type { Call } from "./clients.ts";
-import type { OpenedForms } from "./opened-forms.ts";
+import type { Call, Responder } from "./clients.ts";
 
 /** What the listeners may use. */
 export type ListenerDeps = {
@@ -41,3 +41,38 @@ export type ListenerDeps = {
   readonly clock: Clock;
   readonly log: EventLog;
 };
+
+// Remembers which clicks have opened a form. Slack lets each click open one form, and delivers a click again when its
+// acknowledgement is lost. The second delivery must not tell the person that no form was opened.
+
+/** How many clicks we remember, in memory only: a restart forgets them. */
+const REMEMBERED = 1_000;
+
+export type OpenedForms = {
+  /** "again": this click has opened a form before. Rejects with the error of `act`. */
+  open(trigger: string, act: () => Promise<unknown>): Promise<"opened" | "again">;
+};
+
+export function createOpenedForms(): OpenedForms {
+  const forms = new Map<string, Promise<unknown>>();
+  return {
+    async open(trigger, act) {
+      const before = forms.get(trigger);
+      if (before !== undefined && (await succeeds(before))) return "again";
+      const acting = act();
+      forms.delete(trigger);
+      forms.set(trigger, acting);
+      const [oldest] = forms.keys();
+      if (forms.size > REMEMBERED && oldest !== undefined) forms.delete(oldest);
+      await acting;
+      return "opened";
+    },
+  };
+}
+
+async function succeeds(act: Promise<unknown>): Promise<boolean> {
+  return act.then(
+    () => true,
+    () => false,
+  );
+}

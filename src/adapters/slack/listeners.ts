@@ -1,7 +1,7 @@
 // Registers the listeners. Each one reads its payload, acknowledges it, and calls one function.
 
 import type { App } from "@slack/bolt";
-import { tryAck } from "./try-ack.ts";
+import type { EventLog } from "../../ports.ts";
 import { refusedModal } from "./blocks/decision-modal.ts";
 import { onCardClick, onNotMe, onUndoClick, onUnknownClick } from "./clicks.ts";
 import { onCommand } from "./commands.ts";
@@ -118,4 +118,18 @@ function listenToEvents(app: App, deps: ListenerDeps): void {
     const joined = readPayload(memberJoinedEvent, event, deps.log);
     if (joined?.user === deps.self) await deps.cards.letIn(joined.channel);
   });
+}
+
+/**
+ * Returns false when the acknowledgement did not reach Slack, for example because the socket has dropped. The work goes on all the
+ * same: we have the payload.
+ */
+export async function tryAck(ack: () => Promise<void>, log: EventLog): Promise<boolean> {
+  try {
+    await ack();
+    return true;
+  } catch (error) {
+    log.warn({ error }, "could not acknowledge a payload to Slack");
+    return false;
+  }
 }

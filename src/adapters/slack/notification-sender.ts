@@ -3,15 +3,14 @@
 import { ChannelId, type MessageTs, MessageTs as toTs, parsed } from "../../domain/ids.ts";
 import type { Notification, NotificationSender } from "../../notifications/notification.ts";
 import { PortError } from "../../ports.ts";
+import { postedChannel, postedTs } from "./answers.ts";
 import { notificationMessage } from "./blocks/notification-message.ts";
 import { escaped } from "./blocks/rich.ts";
-import { LITERAL, removeMessage } from "./chat.ts";
+import { isOurs, LITERAL, pages, removeMessage, type Self } from "./chat.ts";
 import type { Call } from "./clients.ts";
 import type { Files } from "./files.ts";
-import { isOurs, pages, type Self } from "./find-messages.ts";
-import type { RateLimiter } from "./rate-limiter.ts";
 import { METADATA_EVENT } from "./names.ts";
-import { postedChannel, postedTs } from "./answers.ts";
+import type { RateLimiter } from "./rate-limiter.ts";
 
 type Deps = {
   readonly call: Call;

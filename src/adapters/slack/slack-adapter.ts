@@ -1,21 +1,19 @@
-// Builds the Slack adapter: the two clients, the ports that the use cases need, and the Bolt app.
+// Builds the Slack adapter: the first calls, the two clients, the ports that the use cases need, and the Bolt app.
 
 import type { Logger } from "@slack/logger";
+import pRetry from "p-retry";
 import type { Clock } from "../../engine/clock.ts";
 import type { NotificationSender } from "../../notifications/notification.ts";
-import type { Chat, EventLog, People } from "../../ports.ts";
-import { createResponder } from "./responder.ts";
+import { type Chat, type EventLog, type People, PortError } from "../../ports.ts";
+import { appOfBot, type SlackSelf, slackSelf } from "./answers.ts";
 import { createSlackApp, type SlackApp, type Transport } from "./bolt-app.ts";
 import { createChat } from "./chat.ts";
-import { createClients } from "./clients.ts";
-import { whichApp, whoAmI } from "./connect.ts";
+import { type Call, createClients, createResponder } from "./clients.ts";
 import { createFiles } from "./files.ts";
-import { createRateLimiter } from "./rate-limiter.ts";
-import type { ListenerDeps } from "./listener-deps.ts";
+import { createOpenedForms, type ListenerDeps } from "./listener-deps.ts";
 import { createNotificationSender } from "./notification-sender.ts";
-import { createOpenedForms } from "./opened-forms.ts";
 import { createPeople } from "./people.ts";
-import type { SlackSelf } from "./answers.ts";
+import { createRateLimiter } from "./rate-limiter.ts";
 
 export type SlackOptions = {
   readonly transport: Transport;
@@ -93,4 +91,82 @@ export async function createSlack(options: SlackOptions): Promise<SlackAdapter> 
       return createSlackApp({ ...options, self, appId, teamOf: people.teamOf, now }, deps);
     },
   };
+}
+
+// The first calls to Slack: who are we, in which workspace, for which app? A refused token ends the start. If Slack is unreachable,
+// we try again.
+
+/** Error codes for a token that stays invalid however long we wait. */
+const REFUSED = new Set([
+  "invalid_auth",
+  "not_authed",
+  "account_inactive",
+  "token_revoked",
+  "token_expired",
+  "not_allowed_token_type",
+]);
+
+/** Rejects with one line for people when Slack refuses the token. */
+export async function whoAmI(call: Call, log: EventLog): Promise<SlackSelf> {
+  try {
+    return await untilAnswered(async () => slackSelf(await call("auth.test", {})), isRefusedToken, log);
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    throw new Error(
+      `Slack refuses SLACK_BOT_TOKEN (${error.code}). Copy it again from the app's "OAuth & Permissions" page.`,
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * The id of the app that this bot belongs to, as Slack names it. `configured` must agree with it, and stands in when Slack does not
+ * name one. Rejects with one line for people when neither is known: we could not tell which payloads are ours.
+ */
+export async function whichApp(
+  call: Call,
+  { bot }: Pick<SlackSelf, "bot">,
+  configured: string | null,
+  log: EventLog,
+): Promise<string> {
+  try {
+    const app = await untilAnswered(async () => appOfBot(await call("bots.info", { bot })), isFinal, log);
+    if (configured === null || configured === app) return app;
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    if (configured !== null) return configured;
+    throw new Error(
+      `Slack does not say which app SLACK_BOT_TOKEN belongs to (${error.code}). Set SLACK_APP_ID to the "App ID" on the app's "Basic Information" page.`,
+      { cause: error },
+    );
+  }
+  throw new Error(
+    "SLACK_BOT_TOKEN belongs to another app than SLACK_APP_ID names. Copy both from the pages of one app, or leave SLACK_APP_ID out.",
+  );
+}
+
+const isRefusedToken = ({ code }: PortError): boolean => REFUSED.has(code);
+/** "garbled" is final too: Slack has answered, and would answer the same again. */
+const isFinal = (error: PortError): boolean =>
+  error.retry === "never" ||
+  isRefusedToken(error) ||
+  error.code === "missing_scope" ||
+  error.code === "garbled";
+
+/** Repeats `ask` until Slack answers. Rejects with a final PortError, and with any error that is no PortError. */
+async function untilAnswered<Answer>(
+  ask: () => Promise<Answer>,
+  final: (error: PortError) => boolean,
+  log: EventLog,
+): Promise<Answer> {
+  return pRetry(ask, {
+    retries: Number.POSITIVE_INFINITY,
+    maxTimeout: 30_000,
+    shouldRetry: ({ error }) => error instanceof PortError && !final(error),
+    onFailedAttempt: ({ error }) => {
+      if (error instanceof PortError && final(error)) return;
+      const code = error instanceof PortError ? error.code : error.name;
+      log.warn({ code }, "cannot reach Slack; trying again. `npm run doctor` says what is wrong");
+    },
+  });
 }

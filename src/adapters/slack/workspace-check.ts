@@ -3,8 +3,8 @@
 
 import type { AllMiddlewareArgs } from "@slack/bolt";
 import { type EventLog, PortError } from "../../ports.ts";
-import type { Responder } from "./responder.ts";
 import { refusedModal } from "./blocks/decision-modal.ts";
+import type { Responder } from "./clients.ts";
 import { type Origin, originOf } from "./payloads.ts";
 
 /** The workspace that Slack names when we look this person up. Rejects with PortError. */

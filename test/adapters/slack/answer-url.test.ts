@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ANSWER_HOSTS, createResponder, isSlacks, UPLOAD_HOSTS } from "#src/adapters/slack/responder.ts";
+import { ANSWER_HOSTS, createResponder, isSlacks, UPLOAD_HOSTS } from "#src/adapters/slack/clients.ts";
 import { failureOf } from "./failing.ts";
 import { listening } from "./listening.ts";
 

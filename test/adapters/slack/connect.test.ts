@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { PortError } from "#src/ports.ts";
 import type { Answer, Call } from "#src/adapters/slack/clients.ts";
-import { whoAmI } from "#src/adapters/slack/connect.ts";
+import { whoAmI } from "#src/adapters/slack/slack-adapter.ts";
+import { PortError } from "#src/ports.ts";
 import { failureOf } from "./failing.ts";
 
 const SELF = { team_id: "T0ACME", user_id: "U0COUNTERSIGN", bot_id: "B0COUNTERSIGN", team: "Acme" };

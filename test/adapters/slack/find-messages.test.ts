@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { findMessages, hasFile } from "#src/adapters/slack/chat.ts";
+import type { Answer, Call } from "#src/adapters/slack/clients.ts";
+import { METADATA_EVENT } from "#src/adapters/slack/names.ts";
 import { UserId } from "#src/domain/ids.ts";
 import { OPENING, type Run } from "#src/domain/run.ts";
-import type { Answer, Call } from "#src/adapters/slack/clients.ts";
-import { findMessages, hasFile } from "#src/adapters/slack/find-messages.ts";
-import { METADATA_EVENT } from "#src/adapters/slack/names.ts";
 import { aWatchedRun, CHANNEL, NOON } from "../../make/run.ts";
 import { failureOf } from "./failing.ts";
 

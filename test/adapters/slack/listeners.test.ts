@@ -2,13 +2,12 @@
 
 import type { App } from "@slack/bolt";
 import { describe, expect, test } from "vitest";
+import { createOpenedForms, type ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
+import { listen } from "#src/adapters/slack/listeners.ts";
+import { CARD_READ, RUN_FORM } from "#src/adapters/slack/names.ts";
 import { RunKey } from "#src/domain/ids.ts";
 import { err, ok } from "#src/domain/result.ts";
 import { PortError } from "#src/ports.ts";
-import { listen } from "#src/adapters/slack/listeners.ts";
-import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
-import { CARD_READ, RUN_FORM } from "#src/adapters/slack/names.ts";
-import { createOpenedForms } from "#src/adapters/slack/opened-forms.ts";
 import { aWatchedRun, TEAM } from "../../make/run.ts";
 import { requestOf } from "./observed.ts";
 

@@ -6,7 +6,7 @@ import {
   WebAPIRequestError,
 } from "@slack/web-api";
 import { describe, expect, test } from "vitest";
-import { toPortError } from "#src/adapters/slack/slack-error.ts";
+import { toPortError } from "#src/adapters/slack/clients.ts";
 
 const platform = (error: string): Error => new WebAPIPlatformError({ ok: false, error });
 

@@ -1,24 +1,22 @@
 // The product's own messages, forms and Home tab, made by its builders, and a list of everything the page can show.
-import type { Approval, Decision, Delivery } from "#src/domain/approval.ts";
-import { ChannelId, RunId, UserId } from "#src/domain/ids.ts";
-import { OUTCOME, type Run } from "#src/domain/run.ts";
 import type { Block, Message, OpenView } from "#sandbox/slack/model.ts";
 import { inActions, inContextActions, inInput } from "#sandbox/slack/rules-elements.ts";
 import type { Workspace } from "#sandbox/slack/workspace.ts";
-import { help, runList } from "#src/adapters/slack/blocks/command-answers.ts";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
+import { healthReport, help, runList } from "#src/adapters/slack/blocks/command-answers.ts";
 import {
   changedModal,
   decisionModal,
   readModal,
   refusedModal,
 } from "#src/adapters/slack/blocks/decision-modal.ts";
-import { healthReport } from "#src/adapters/slack/blocks/health-report.ts";
-import { homeView } from "#src/adapters/slack/blocks/home-view.ts";
-import { runForm } from "#src/adapters/slack/blocks/run-form.ts";
+import { homeView, runForm } from "#src/adapters/slack/blocks/home-view.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
-import { anApproval, aNonce, aRun, NOON, TEAM, withApprovals } from "../../make/run.ts";
+import type { Approval, Decision, Delivery } from "#src/domain/approval.ts";
+import { ChannelId, RunId, UserId } from "#src/domain/ids.ts";
+import { OUTCOME, type Run } from "#src/domain/run.ts";
 import { endedRun, requestOf } from "../../adapters/slack/observed.ts";
+import { anApproval, aNonce, aRun, NOON, TEAM, withApprovals } from "../../make/run.ts";
 import { blocksWith, ELEMENTS, plain } from "./admitted.ts";
 import { fillWorkspace, OPS } from "./stage.ts";
 

@@ -2,15 +2,15 @@
 // outcome in place of the buttons.
 
 import type { Block, RichTextElement } from "@slack/types";
+import { ruleRefOf } from "../../../domain/applied-rule.ts";
 import { earlierVotes } from "../../../domain/approval-transitions.ts";
 import type { Approval, Decision, PastDecision } from "../../../domain/approval.ts";
 import { headWords } from "../../../domain/audit/hash-chain.ts";
+import { fileState } from "../../../domain/render-key.ts";
+import { isReused } from "../../../domain/reused-id.ts";
+import { requestSlot, type Run, runId } from "../../../domain/run.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { needsFile } from "../../../domain/text/request-text.ts";
-import { isReused } from "../../../domain/reused-id.ts";
-import { ruleRefOf } from "../../../domain/applied-rule.ts";
-import { requestSlot, type Run, runId } from "../../../domain/run.ts";
-import { fileState } from "../../../domain/render-key.ts";
 import { CARD_APPROVE, CARD_DENY, CARD_READ, CARD_STATE_BLOCK, CARD_UNDO } from "../names.ts";
 import { ruleBlocks, voteLines } from "./card-rule.ts";
 import { cardState, type CardState } from "./card-state.ts";
@@ -22,7 +22,7 @@ import {
   WHO_SEES_MASKED,
   wholeRequest,
 } from "./request-blocks.ts";
-import { type Overview, requestOverview } from "./request-overview.ts";
+import { hasDetails, type Overview, requestOverview } from "./request-overview.ts";
 import {
   clock,
   escaped,
@@ -37,7 +37,6 @@ import {
   span,
   untrustedSpan,
 } from "./rich.ts";
-import { hasDetails } from "./run-details.ts";
 
 /** How many characters of a reason a card shows. Slack lets people type as many. */
 const REASON_ON_CARD_CHARS = 3_000;

@@ -2,15 +2,15 @@ import type { Block, View } from "@slack/types";
 import type { Request, Verdict } from "../../../domain/approval.ts";
 import { MAX_REASON_CHARS } from "../../../domain/authorization.ts";
 import type { Nonce } from "../../../domain/ids.ts";
-import type { Upload } from "../../../domain/posted-message.ts";
 import { BUILT_IN_RULE, type KeptRule } from "../../../domain/policy/policy.ts";
+import type { Upload } from "../../../domain/posted-message.ts";
 import { contextBehind, secretsInContext } from "../../../domain/run-context.ts";
+import { requestSlot, type Run, runId } from "../../../domain/run.ts";
 import { FORM_ROOM } from "../../../domain/text/request-layout.ts";
 import type { Drawing } from "../../../domain/text/secrets.ts";
-import { requestSlot, type Run, runId } from "../../../domain/run.ts";
 import { DECISION_MODAL, REASON_BLOCK, REASON_INPUT, WORD_BLOCK, WORD_INPUT } from "../names.ts";
-import { difference } from "./request-difference.ts";
 import {
+  difference,
   fitsCard,
   fitsModal,
   maskedInFile,
@@ -20,9 +20,8 @@ import {
   WHO_SEES_MASKED,
   wholeRequest,
 } from "./request-blocks.ts";
-import { requestOverview } from "./request-overview.ts";
-import { runDetails } from "./run-details.ts";
-import { count, duration, line, note, person, rich, untrustedSpan, span } from "./rich.ts";
+import { requestOverview, runDetails } from "./request-overview.ts";
+import { count, duration, line, note, person, rich, span, untrustedSpan } from "./rich.ts";
 
 /** For the overview above a whole request. */
 const FIRST_ROOM = { chars: 1_800, most: 4_000 };

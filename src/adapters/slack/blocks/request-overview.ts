@@ -1,19 +1,22 @@
-// An overview of a request that is too long to show whole. It shows every field where that is possible: the short fields first and
-// whole, of long ones the beginning and the end. It counts what it leaves out.
+// An overview of a request that is too long to show whole, and of the run's own fields. It shows every field where that is
+// possible: the short fields first and whole, of long ones the beginning and the end. It counts what it leaves out.
 
-import type { RichTextBlock } from "@slack/types";
+import type { Block, RichTextBlock } from "@slack/types";
 import type { Request } from "../../../domain/approval.ts";
+import { contextBehind, contextParts, drawnContext } from "../../../domain/run-context.ts";
+import type { Run } from "../../../domain/run.ts";
 import type { Ends } from "../../../domain/text/excerpt.ts";
 import {
+  CONTEXT_ROOM,
   type FieldLayout,
   fieldLayout,
   requestLayout,
   type Room,
   type ShownText,
 } from "../../../domain/text/request-layout.ts";
-import { type Field, volatileField } from "../../../domain/text/request-text.ts";
+import { type Field, needsFile, volatileField } from "../../../domain/text/request-text.ts";
 import type { Drawing } from "../../../domain/text/secrets.ts";
-import { NO_ACTION } from "./request-blocks.ts";
+import { fieldBoxes, NO_ACTION } from "./request-blocks.ts";
 import { count, drawnBoxes, line, rich, span } from "./rich.ts";
 
 type Part = ReturnType<typeof drawnBoxes>[number] | ReturnType<typeof line>;
@@ -91,4 +94,22 @@ function missing({ hidden, leftOut }: FieldLayout, where: string): Part {
       : `${count(leftOut)} more ${leftOut === 1 ? "field is" : "fields are"} not shown here. `;
   const chars = hidden === 0 ? "" : `In all, ${count(hidden)} characters are not shown here. `;
   return line(span(`${fields}${chars}${where}`, { bold: true }));
+}
+
+// The run's own fields, as the service sent them. They are the context in which people decide a request.
+
+const IN_FILE = "The file in the run's thread has them.";
+
+/** Empty if the service says nothing about the run beyond its state. */
+export function runDetails(run: Run, request: Request, as: Drawing): Block[] {
+  const context = contextBehind(run.context, request);
+  if (context === null) return [];
+  const title = line(span("The run, as the service describes it:", { bold: true }));
+  if (!needsFile(request)) return [rich(title, ...fieldBoxes(drawnContext(context, as)))];
+  const fields = { fields: contextParts(context), remark: volatileField(context) };
+  return [rich(title, ...fieldsOverview(fields, CONTEXT_ROOM, IN_FILE, as).parts)];
+}
+
+export function hasDetails(run: Run, request: Request): boolean {
+  return contextBehind(run.context, request) !== null;
 }

@@ -1,7 +1,8 @@
 // The messages of a run: its opening, its end and notices in between. `messageIn` adds the cards.
 
 import type { Block } from "@slack/types";
-import { head, oneLine, shortened } from "../../../domain/text/excerpt.ts";
+import type { RunId } from "../../../domain/ids.ts";
+import { BACK, DOWN, fileState, MISSING } from "../../../domain/render-key.ts";
 import {
   cardSlot,
   type Ended,
@@ -13,8 +14,9 @@ import {
   type Slot,
   UNREADABLE,
 } from "../../../domain/run.ts";
+import { head, oneLine, shortened } from "../../../domain/text/excerpt.ts";
 import { masked } from "../../../domain/text/secrets.ts";
-import { BACK, DOWN, fileState, MISSING } from "../../../domain/render-key.ts";
+import { UNKNOWN_LEAVE, UNKNOWN_START_AGAIN } from "../names.ts";
 import { approvalCard } from "./approval-card.ts";
 import { markdown } from "./markdown.ts";
 import {
@@ -34,7 +36,6 @@ import {
 } from "./rich.ts";
 import { deniedWords, runStatus, stays } from "./run-status.ts";
 import { unreadableCard } from "./unreadable-card.ts";
-import { notStarted, taken, unknown } from "./unstarted-run.ts";
 
 const TASK_IN_OPENING_CHARS = 2_500;
 const FIRST_PART_CHARS = 3_000;
@@ -184,4 +185,59 @@ export function messageIn(run: Run, slot: Slot): Message {
   const approval = run.approvals.find((each) => cardSlot(each.id) === slot);
   if (approval === undefined) throw new TypeError(`no message is drawn for ${slot}`);
   return approvalCard(run, approval);
+}
+
+// The last message of a thread whose run was not started, may not have started, or is not watched here.
+
+export function notStarted(run: Run, why: string): Message {
+  const text = `Not started: ${oneLine(why, 500)}`;
+  const blocks = [
+    rich(
+      line(person(run.requester), span(" "), span("Not started. ", { bold: true }), span("The reason:")),
+      ...boxes(shortened(why, 1_000, "masked")),
+    ),
+  ];
+  return { text: escaped(text), blocks };
+}
+
+export function taken(run: Run, id: RunId): Message {
+  const title = "⚠️ Started, but not followed here";
+  const what = "The service gave this run an id that belongs to a run in another thread: ";
+  const meaning =
+    "If somebody began to watch this run before the service answered, its approvals are in that thread. If not, the service has used the id twice, and Countersign cannot tell the two runs apart: ask whoever runs the service.";
+  const first = line(person(run.requester), span(" "), span(title, { bold: true }));
+  const second = line(span(what), untrustedSpan(id, 120, { code: true }), span(". "), span(meaning));
+  return { text: escaped(`${title}: ${oneLine(run.input, 150)}`), blocks: [rich(first, second)] };
+}
+
+export function unknown(run: Run, again: "asked" | "started" | "left"): Message {
+  const title = "❔ It is not known whether a run was started";
+  const why =
+    "The task was sent, but the answer was lost. A run may have started. Countersign does not send the task again by itself. If a run did start, its approvals are not shown here.";
+  const answered = { asked: null, started: "You chose to start again.", left: "You chose to leave it." }[
+    again
+  ];
+  const blocks: Block[] = [
+    rich(line(person(run.requester), span(" "), span(title, { bold: true })), line(span(why))),
+  ];
+  blocks.push(answered === null ? choices(run) : rich(line(span(answered))));
+  return { text: escaped(`${title}: ${oneLine(run.input, 150)}`), blocks };
+}
+
+function choices(run: Run): Block {
+  const button = (action_id: string, text: string, confirm?: object): object => ({
+    type: "button",
+    action_id,
+    value: run.key,
+    text: { type: "plain_text", text, emoji: false },
+    ...(confirm === undefined ? {} : { confirm }),
+  });
+  const confirm = {
+    title: { type: "plain_text", text: "Start again?" },
+    text: { type: "plain_text", text: "If the first task did arrive, this starts a second run of it." },
+    confirm: { type: "plain_text", text: "Start again" },
+    deny: { type: "plain_text", text: "Cancel" },
+  };
+  const elements = [button(UNKNOWN_START_AGAIN, "Start again", confirm), button(UNKNOWN_LEAVE, "Leave it")];
+  return { type: "actions", block_id: `unknown-${run.key}`, elements } as Block;
 }

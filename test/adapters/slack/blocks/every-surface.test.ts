@@ -2,19 +2,18 @@
 // secrets stay out of the channel, and whoever decides can read all of it.
 
 import { expect, test } from "vitest";
-import { ApprovalId, RunId } from "#src/domain/ids.ts";
-import { isRecord } from "#src/domain/json.ts";
-import { nameText } from "#src/domain/text/request-text.ts";
-import { cardSlot, OPENING, OUTCOME, type Run, UNREADABLE } from "#src/domain/run.ts";
-import { BACK, DOWN } from "#src/domain/render-key.ts";
-import { visible } from "#src/domain/text/text.ts";
-import { oneRun, runList } from "#src/adapters/slack/blocks/command-answers.ts";
+import { healthReport, oneRun, runList } from "#src/adapters/slack/blocks/command-answers.ts";
 import { changedModal, decisionModal, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
-import { healthReport } from "#src/adapters/slack/blocks/health-report.ts";
 import { homeView } from "#src/adapters/slack/blocks/home-view.ts";
 import { privateNotice } from "#src/adapters/slack/blocks/private-notice.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
-import { requestContent } from "#src/adapters/slack/file-content.ts";
+import { requestContent } from "#src/adapters/slack/files.ts";
+import { ApprovalId, RunId } from "#src/domain/ids.ts";
+import { isRecord } from "#src/domain/json.ts";
+import { BACK, DOWN } from "#src/domain/render-key.ts";
+import { cardSlot, OPENING, OUTCOME, type Run, UNREADABLE } from "#src/domain/run.ts";
+import { nameText } from "#src/domain/text/request-text.ts";
+import { visible } from "#src/domain/text/text.ts";
 import { chanceOf } from "../../../make/chance.ts";
 import {
   anApproval,

@@ -1,13 +1,12 @@
 import { describe, expect, test } from "vitest";
+import { healthReport, oneRun, runList } from "#src/adapters/slack/blocks/command-answers.ts";
+import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import type { Approval, Delivery, Verdict } from "#src/domain/approval.ts";
 import { ApprovalId, RunId } from "#src/domain/ids.ts";
 import type { Json } from "#src/domain/json.ts";
-import { cardSlot, OPENING, OUTCOME, OUTPUT, type Run } from "#src/domain/run.ts";
 import { BACK, DOWN, MISSING, renderKey } from "#src/domain/render-key.ts";
+import { cardSlot, OPENING, OUTCOME, OUTPUT, type Run } from "#src/domain/run.ts";
 import type { Ending } from "#src/domain/snapshot.ts";
-import { oneRun, runList } from "#src/adapters/slack/blocks/command-answers.ts";
-import { healthReport } from "#src/adapters/slack/blocks/health-report.ts";
-import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import {
   anApproval,
   APPROVER,

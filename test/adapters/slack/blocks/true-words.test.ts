@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
-import { healthReport } from "#src/adapters/slack/blocks/health-report.ts";
+import { healthReport } from "#src/adapters/slack/blocks/command-answers.ts";
 import { notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import { newApproval, reopen } from "#src/domain/approval-transitions.ts";
