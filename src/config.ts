@@ -1,20 +1,24 @@
 // The environment, read once into a frozen object. All faults are reported at once, and none repeats a value, which may be a secret.
 
+import { readFileSync } from "node:fs";
 import { z } from "zod";
 import {
   auditKey,
   channel,
   database,
+  hosts,
+  isOpenToOthers,
+  LOG_LEVELS,
+  type LogLevel,
   milliseconds,
   people,
+  type RecordedConfig,
+  recordedConfig,
   text,
   token,
   url,
-  hosts,
-  isOpenToOthers,
-} from "./config/fields.ts";
-import { type RecordedConfig, recordedConfig } from "./config/recorded-config.ts";
-import { LOG_LEVELS, type LogLevel, variables } from "./config/variables.ts";
+  variables,
+} from "./config/variables.ts";
 
 export type Config = {
   readonly slack: SlackConfig;
@@ -53,7 +57,6 @@ type SlackConfig = {
 export type ConfigFault = { readonly variable: string; readonly wrong: string; readonly example: string };
 
 export { variables } from "./config/variables.ts";
-export { programVersion } from "./config/version.ts";
 
 /** Slack's secrets are 32 random hexadecimal digits; the last alternative is from Slack's documentation. */
 const PLACEHOLDER = /secret|change|example|placeholder|your|(.)\1{7}|^8f742231b10e8888abcd99yyyzzz85a5$/i;
@@ -175,4 +178,11 @@ export function secretsOf({ slack, agents, audit }: Config): string[] {
     audit.key ?? "",
     slack.mode === "socket" ? slack.appToken : slack.signingSecret,
   ];
+}
+
+/** This program's version, from package.json. */
+export function programVersion(): string {
+  const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
+  const { version } = JSON.parse(text) as { version: string };
+  return version;
 }

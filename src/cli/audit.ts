@@ -5,20 +5,26 @@ import { once } from "node:events";
 import { createWriteStream, readFileSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
-import { acknowledgeFindings, findingsIn, findingsWords } from "./audit/acknowledge.ts";
+import { explainFaults, readAuditConfig } from "../config.ts";
+import {
+  acknowledgeFindings,
+  findingsIn,
+  findingsWords,
+  type NewKey,
+  redactText,
+  rotateKeys,
+} from "./audit/upkeep.ts";
 import { type Asked, readAsked, USAGE } from "./audit/command-line.ts";
-import { exportEntries, showRun } from "./audit/export.ts";
-import { redactText } from "./audit/redact.ts";
-import { type NewKey, rotateKeys } from "./audit/rotate.ts";
 import {
   type AuditFile,
   auditVerdict,
+  exportEntries,
   openAuditFile,
   publicKeysFor,
   sealingKey,
+  showRun,
   verdictWords,
-} from "./audit/verify.ts";
-import { explainFaults, readAuditConfig } from "../config.ts";
+} from "./audit/inspect.ts";
 
 const [GOOD, TAMPERED, UNUSABLE] = [0, 1, 2];
 

@@ -1,11 +1,15 @@
 // `npm run doctor`: is this set-up right? Prints one line for each requirement, and what to do where it is not met.
 
 import { type Config, explainFaults, readConfig } from "../config.ts";
-import { checkDatabase } from "./doctor/check-database.ts";
-import { checkGateway, checkService } from "./doctor/check-service.ts";
-import { checkSlack } from "./doctor/check-slack.ts";
-import { type Finding, good } from "./doctor/finding.ts";
 import { createLog } from "../log.ts";
+import {
+  checkDatabase,
+  checkGateway,
+  checkService,
+  checkSlack,
+  type Finding,
+  good,
+} from "./doctor/checks.ts";
 
 /** The exit code of `npm start` for a faulty configuration. */
 const BAD_CONFIG = 2;

@@ -8,10 +8,10 @@ import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { parse } from "yaml";
-import { NEEDED_SCOPES } from "#src/cli/doctor/scopes.ts";
 import { startBot } from "#sandbox/bot-process.ts";
 import { MANIFEST, startWorld, type World } from "#sandbox/world.ts";
 import { openStore } from "#src/adapters/store/open.ts";
+import { NEEDED_SCOPES } from "#src/cli/doctor/checks.ts";
 import { anAuditEntry, aRun } from "../make/run.ts";
 
 const OTHER_PROCESS = fileURLToPath(new URL("../adapters/store/other-process.ts", import.meta.url));

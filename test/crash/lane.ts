@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { auditVerdict, openAuditFile, publicKeysFor } from "#src/cli/audit/verify.ts";
+import { auditVerdict, openAuditFile, publicKeysFor } from "#src/cli/audit/inspect.ts";
 import type { AuditVerdict } from "#src/domain/audit/verify-chain.ts";
 import { startBot } from "#sandbox/bot-process.ts";
 import { startWorld, type World } from "#sandbox/world.ts";

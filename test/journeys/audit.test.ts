@@ -1,7 +1,7 @@
 // What people see of the audit: the head on the card, the receipt, «This was not me», and the evidence of a run.
 
 import { expect, test } from "vitest";
-import { auditVerdict, openAuditFile, publicKeysFor } from "#src/cli/audit/verify.ts";
+import { auditVerdict, openAuditFile, publicKeysFor } from "#src/cli/audit/inspect.ts";
 import { parseKnownHead } from "#src/domain/audit/hash-chain.ts";
 import type { KeptEntry } from "#src/audit/entry.ts";
 import type { Message } from "#sandbox/slack/model.ts";

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, type TestContext, vi } from "vitest";
 import { type App, startApp } from "#src/app.ts";
 import { explainFaults, readConfig } from "#src/config.ts";
 import { type AuditVerdict } from "#src/domain/audit/verify-chain.ts";
-import { auditVerdict } from "#src/cli/audit/verify.ts";
+import { auditVerdict } from "#src/cli/audit/inspect.ts";
 import { openAuditFile } from "#src/adapters/store/audit-file.ts";
 import { auditKeyOf, readAuditKey } from "#src/adapters/store/audit-key.ts";
 import { createLog } from "#src/log.ts";

@@ -1,22 +1,21 @@
 // Reads the audit of a database file without the bot. It locks, changes and migrates nothing.
 
+import type { KeptEntry } from "../../audit/entry.ts";
 import type { ChainedEntry, KnownHead } from "../../domain/audit/hash-chain.ts";
 import { parsed, RunId, RunKey } from "../../domain/ids.ts";
 import type { Run } from "../../domain/run.ts";
-import type { KeptEntry } from "../../audit/entry.ts";
 import type { Finding } from "../../ports/store.ts";
-import type { AuditKey } from "./audit-key.ts";
 import { chainedEntry, keptEntry, LAST_SEQ, newest } from "./append-audit.ts";
+import type { AuditKey } from "./audit-key.ts";
 import { announcedKeys, countStrays } from "./check-audit.ts";
-import { unusable } from "./store-failure.ts";
-import { createFindRuns } from "./find-runs.ts";
+import { copyDatabase } from "./examine-database.ts";
 import { createLongTexts } from "./long-texts.ts";
 import type { Reading } from "./run-row.ts";
+import { createFindRuns } from "./runs.ts";
 import { refuseOtherSchema } from "./schema.ts";
 import { brokenRows } from "./seals.ts";
-import { copyDatabase } from "./database-copy.ts";
 import { openCopy } from "./sqlite.ts";
-import type { Database } from "./tables.ts";
+import { type Database, unusable } from "./database.ts";
 
 export type AuditFile = {
   /** In the order of their numbers. */

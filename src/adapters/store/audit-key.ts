@@ -1,4 +1,5 @@
-// The key that signs the audit. It is an Ed25519 key: a verifier needs only the public half, with which it cannot forge entries.
+// The key that signs the audit, and the digest of its texts. It is an Ed25519 key: a verifier needs only the public half, with
+// which it cannot forge entries.
 
 import {
   createHash,
@@ -134,4 +135,9 @@ function readSeed(file: string): string | null {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
     throw error;
   }
+}
+
+/** SHA-256 of the UTF-8 text, in hex. */
+export function digestOf(text: string): string {
+  return createHash("sha256").update(text, "utf8").digest("hex");
 }

@@ -1,16 +1,18 @@
-// Reads the audit, and reads and stores the notifications that follow from it.
+// Reads the audit, and reads and stores the notifications that follow from it. append-audit.ts writes.
 
-import { RunId } from "../../domain/ids.ts";
 import type { AuditEntry } from "../../audit/entry.ts";
+import { ChannelId, Nonce, RunId, UserId } from "../../domain/ids.ts";
+import type { PostedMessage } from "../../domain/posted-message.ts";
 import type { Notification } from "../../notifications/notification.ts";
 import type { AuditEvidence, AuditLog, NotificationStore } from "../../ports/store.ts";
 import { appendAudit, keptEntry, LAST_SEQ } from "./append-audit.ts";
 import type { AuditKey } from "./audit-key.ts";
-import { createProof } from "./proven-entry.ts";
-import type { Findings } from "./findings.ts";
-import { fromNotificationRow, toNotificationRow } from "./notification-row.ts";
-import type { Database } from "./tables.ts";
-import { inBatches, read, type Trx, Undo, write } from "./transaction.ts";
+import { createProof } from "./check-audit.ts";
+import { type Doc, either, id, number, record, word } from "./document-shape.ts";
+import { postedMessage } from "./run-document.ts";
+import { parsedJson } from "./run-row.ts";
+import { brokenNotification, type Findings } from "./seals.ts";
+import { type Database, inBatches, type NotificationRow, read, type Trx, Undo, write } from "./database.ts";
 
 /** Most entries of one run that are handed out at once; no run has as many. */
 const MOST_OF_A_RUN = 100_000;
@@ -142,4 +144,41 @@ async function dispute(
   if (marked.numUpdatedRows === 0n) return new Undo("known");
   await appendAudit(trx, [entry], key);
   return "disputed";
+}
+
+// Notifications as rows, and back. Their rows are not sealed: what they tell is read from the audit.
+
+const addressed: Doc<Omit<Notification, "post">> = record<Omit<Notification, "post">>({
+  id: id(Nonce),
+  kind: word({ receipt: true, dispute: true, head: true, tampering: true, redaction: true }),
+  entry: number,
+  to: either(id(UserId), id(ChannelId)),
+  madeAt: number,
+});
+
+export function toNotificationRow({ id, kind, entry, to, madeAt, post }: Notification): NotificationRow {
+  return { id, kind, entry, to_id: to, made_at: madeAt, to_do: 1, disputed: 0, post: JSON.stringify(post) };
+}
+
+/** Null: nobody can tell what it is or to whom it goes. That is reported, and the others go on. */
+export function fromNotificationRow(
+  row: NotificationRow,
+  { report }: Pick<Findings, "report">,
+): Notification | null {
+  const { id, kind, entry, to_id: to, made_at: madeAt } = row;
+  const facts = addressed.safeParse({ id, kind, entry, to, madeAt });
+  const post = postOf(row);
+  if (!facts.success || post === null) report(brokenNotification(row));
+  return facts.success ? { ...facts.data, post: post ?? LOST } : null;
+}
+
+/** How far it came is not known: it is looked for, and sent when it is not there. */
+const LOST: PostedMessage = { type: "unsure", lookAt: 0, tries: 0 };
+
+function postOf({ id, post }: NotificationRow): PostedMessage | null {
+  try {
+    return postedMessage.parse(parsedJson(`notification ${id}`, post));
+  } catch {
+    return null;
+  }
 }

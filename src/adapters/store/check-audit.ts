@@ -1,16 +1,29 @@
-// Checks the audit in a time that does not grow with its length: the newest entries in full, the numbers, and the heads that runs
+// Checks the stored audit: at the start in a time that does not grow with its length, later link by link, and single entries
+// whenever something rests on them. The first check reads the newest entries in full, the numbers, and the heads that runs
 // remember.
 
 import { createHash } from "node:crypto";
+import { setImmediate as turn } from "node:timers/promises";
 import { sql } from "kysely";
-import { type ChainedEntry, createKeyOrder, keyChangeIn, NO_LINK } from "../../domain/audit/hash-chain.ts";
-import { type AuditFault, FAULT_WORDS, parsedEntry, rowFault } from "../../domain/audit/verify-chain.ts";
-import type { Finding } from "../../ports/store.ts";
-import { chainedEntry, LAST_SEQ } from "./append-audit.ts";
-import { auditSignatures } from "./audit-key.ts";
-import { digestOf } from "./digest.ts";
-import type { Database } from "./tables.ts";
-import { read } from "./transaction.ts";
+import type { KeptEntry } from "../../audit/entry.ts";
+import {
+  type ChainedEntry,
+  createKeyOrder,
+  keyChangeIn,
+  linkText,
+  NO_LINK,
+} from "../../domain/audit/hash-chain.ts";
+import {
+  type AuditFault,
+  FAULT_WORDS,
+  parsedEntry,
+  rowFault,
+  verifyAudit,
+} from "../../domain/audit/verify-chain.ts";
+import type { Finding, Proven } from "../../ports/store.ts";
+import { chainedEntry, keptEntry, LAST_SEQ } from "./append-audit.ts";
+import { type AuditKey, auditSignatures, digestOf, keyIdOf } from "./audit-key.ts";
+import { type Database, read } from "./database.ts";
 
 /** Entries that are checked in full. */
 const NEWEST = 1_000;
@@ -122,3 +135,91 @@ async function lostHeads(db: Database): Promise<Finding[]> {
     run: key,
   }));
 }
+
+// Verifies the whole audit, link by link, in slices between which the event loop runs. The newest signature covers every link before
+// it, so we check only that one; `npm run audit -- verify` checks every signature and every text.
+
+/** A slice takes about two milliseconds. */
+const ENTRIES_IN_SLICE = 100;
+
+/** Null: the audit is intact. */
+export async function walkAudit(db: Database, key: AuditKey): Promise<Finding | null> {
+  const strays = await read(() => countStrays(db));
+  if (strays > 0) return { id: `stray ${strays}`, words: `audit: ${FAULT_WORDS.stray}`, run: null };
+  const known = new Set([key.id, ...(await read(() => announcedKeys(db))).map(keyIdOf)]);
+  const signature = (id: string) => (known.has(id) ? ("good" as const) : ("unknown-key" as const));
+  const tools = { hash: digestOf, signature, textOf: null, pinned: [key.id] };
+  const verdict = await verifyAudit(slices(db), tools);
+  if (!verdict.ok) return found(db, verdict.fault, verdict.seq);
+  if (verdict.head?.seq === undefined || verdict.head.seq === null) return null;
+  const head = await createProof(db, key)(verdict.head.seq);
+  return head.ok ? null : found(db, head.fault, verdict.head.seq);
+}
+
+async function found(db: Database, fault: Parameters<typeof auditFinding>[0], seq: number): Promise<Finding> {
+  const query = db.selectFrom("audit").selectAll().where("seq", "=", seq);
+  const row = await read(() => query.executeTakeFirst());
+  return auditFinding(fault, row === undefined ? { seq, link: "", text: "" } : chainedEntry(row));
+}
+
+async function* slices(db: Database): AsyncGenerator<ChainedEntry> {
+  const rest = db.selectFrom("audit").selectAll().where("seq", "<=", LAST_SEQ);
+  for (let after = 0; ;) {
+    const query = rest.where("seq", ">", after).orderBy("seq").limit(ENTRIES_IN_SLICE);
+    const rows = await read(() => query.execute());
+    yield* rows.map(chainedEntry);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = last.seq;
+    await turn();
+  }
+}
+
+// Proves a single audit entry with a few reads: that this program wrote it, unchanged, at this number.
+
+/** How many rows we read at once between an entry of an earlier key and the first entry of our key. */
+const ENTRIES_IN_READ = 500;
+
+export function createProof(db: Database, key: AuditKey): (seq: number) => Promise<Proven> {
+  const tools = { hash: digestOf, signature: auditSignatures([key.publicKey]) };
+
+  const rowsFrom = async (first: number, limit: number): Promise<ChainedEntry[]> => {
+    const query = db.selectFrom("audit").selectAll().where("seq", ">=", first).orderBy("seq").limit(limit);
+    return (await read(() => query.execute())).map(chainedEntry);
+  };
+
+  /**
+   * An earlier key may have been replaced because it was stolen, so its signature alone proves nothing. The first entry of our key
+   * covers all entries before it through the links.
+   */
+  async function anchorFault(from: ChainedEntry): Promise<AuditFault | null> {
+    for (let previous = from; ;) {
+      const rows = await rowsFrom(previous.seq + 1, ENTRIES_IN_READ);
+      if (rows.length === 0) return "unknown-key";
+      for (const row of rows) {
+        if (row.seq !== previous.seq + 1) return "gap";
+        if (row.key === key.id) return rowFault(row, previous.link, tools);
+        if (row.link !== digestOf(linkText(previous.link, row))) return "altered";
+        previous = row;
+      }
+    }
+  }
+
+  async function faultOf(row: ChainedEntry, previous: string): Promise<AuditFault | null> {
+    if (row.key === key.id) return rowFault(row, previous, tools);
+    const unsigned = { hash: digestOf, signature: () => "good" as const };
+    return rowFault(row, previous, unsigned) ?? anchorFault(row);
+  }
+
+  return async (seq) => {
+    const rows = await rowsFrom(seq - 1, 2);
+    const row = rows.find((each) => each.seq === seq);
+    if (row === undefined) return { ok: false, fault: "gap" };
+    const previous = seq === 1 ? NO_LINK : rows.find((each) => each.seq === seq - 1)?.link;
+    if (previous === undefined) return { ok: false, fault: "gap" };
+    const fault = await faultOf(row, previous);
+    return fault === null ? { ok: true, kept: kept(row) } : { ok: false, fault };
+  };
+}
+
+const kept = ({ seq, link, text }: ChainedEntry): KeptEntry => keptEntry({ seq, link, entry: text });

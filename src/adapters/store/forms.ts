@@ -1,12 +1,11 @@
 // Stores open forms, audit entries that belong to no run, and small documents.
 
 import type { DocumentStore, FormStore, FormTicket, ReplayCache } from "../../ports/store.ts";
-import type { AuditKey } from "./audit-key.ts";
 import { appendAudit } from "./append-audit.ts";
+import type { AuditKey } from "./audit-key.ts";
 import { fromTicketRow, parsedJson, type Reading, ticketRow } from "./run-row.ts";
 import type { Seals } from "./seals.ts";
-import type { Database } from "./tables.ts";
-import { read, type Trx, write } from "./transaction.ts";
+import { type Database, read, type Trx, write } from "./database.ts";
 
 export function createForms(
   db: Database,

@@ -7,8 +7,7 @@ import type { RunKey } from "../../domain/ids.ts";
 import type { PortError } from "../../ports.ts";
 import type { LeaseStore } from "../../ports/store.ts";
 import { readable, type Reading, STORED } from "./run-row.ts";
-import type { Database, Tables } from "./tables.ts";
-import { type Trx, write } from "./transaction.ts";
+import { type Database, type Tables, type Trx, write } from "./database.ts";
 
 type Deps = {
   db: Database;

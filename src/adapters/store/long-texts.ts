@@ -5,9 +5,8 @@
 import { setImmediate as breath } from "node:timers/promises";
 import type { RunKey } from "../../domain/ids.ts";
 import { isList, isRecord, type Json } from "../../domain/json.ts";
-import { digestOf } from "./digest.ts";
-import type { Database } from "./tables.ts";
-import { read, type Trx } from "./transaction.ts";
+import { digestOf } from "./audit-key.ts";
+import { type Database, read, type Trx } from "./database.ts";
 
 /** Texts longer than this (characters) get a row of their own. */
 const LONG_CHARS = 16_384;

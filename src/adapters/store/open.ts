@@ -5,24 +5,19 @@ import { resolve } from "node:path";
 import type { RunKey } from "../../domain/ids.ts";
 import type { PortError } from "../../ports.ts";
 import type { Store } from "../../ports/store.ts";
-import { type AuditKey, auditKeyBeside, auditKeyFile, auditKeyOf, readAuditKey } from "./audit-key.ts";
 import { newest } from "./append-audit.ts";
-import { checkAudit } from "./check-audit.ts";
-import { isBusy, unusable } from "./store-failure.ts";
-import { createFindRuns } from "./find-runs.ts";
-import { createFindings } from "./findings.ts";
-import { createKeepRuns } from "./save-runs.ts";
-import { createLeases, newestTime, startAlone } from "./leases.ts";
-import { usedBy } from "./lock-holder.ts";
-import { createLongTexts } from "./long-texts.ts";
-import { createForms, createSeenRequests } from "./forms.ts";
-import { migrate } from "./schema.ts";
-import { brokenRows, sealsOf } from "./seals.ts";
+import { type AuditKey, auditKeyBeside, auditKeyFile, auditKeyOf, readAuditKey } from "./audit-key.ts";
 import { createAuditLog } from "./audit-log.ts";
+import { checkAudit, walkAudit } from "./check-audit.ts";
+import { usedBy } from "./examine-database.ts";
+import { createForms, createSeenRequests } from "./forms.ts";
+import { createLeases, newestTime, startAlone } from "./leases.ts";
+import { createLongTexts } from "./long-texts.ts";
+import { createFindRuns, createKeepRuns } from "./runs.ts";
+import { migrate } from "./schema.ts";
+import { brokenRows, createFindings, sealsOf } from "./seals.ts";
 import { openSqlite, SQLITE } from "./sqlite.ts";
-import type { Database } from "./tables.ts";
-import { read, write } from "./transaction.ts";
-import { walkAudit } from "./walk-audit.ts";
+import { type Database, isBusy, read, unusable, write } from "./database.ts";
 
 export type StoreOptions = {
   /** `sqlite:PATH` or `sqlite::memory:`. */

@@ -1,7 +1,7 @@
-// A stored run as a schema, so that what is read from the store is parsed and not cast. A field that is added after 0.2.0 is
-// added with `orElse`, so that a run that is stored already loads whole; test/adapters/store/golden holds such runs.
+// Stored runs and forms as schemas, so that what is read from the store is parsed and not cast. A field that is added after 0.2.0
+// is added with `orElse`, so that a run that is stored already loads whole; test/adapters/store/golden holds such runs.
 
-import { ChannelId, MessageTs, type RunId, RunKey, TeamId, UserId } from "../../domain/ids.ts";
+import { ChannelId, MessageTs, Nonce, type RunId, RunKey, TeamId, UserId } from "../../domain/ids.ts";
 import type { PostedMessage, Upload } from "../../domain/posted-message.ts";
 import type {
   Creation,
@@ -14,7 +14,16 @@ import type {
   Watch,
 } from "../../domain/run.ts";
 import type { Unreadable, UnreadableItem } from "../../domain/snapshot.ts";
-import { absence, approval, approvalId, auditMark, runContext } from "./approval-document.ts";
+import type { FormTicket } from "../../ports/store.ts";
+import {
+  absence,
+  approval,
+  approvalId,
+  auditMark,
+  request,
+  runContext,
+  verdict,
+} from "./approval-document.ts";
 import {
   byName,
   type Doc,
@@ -164,4 +173,18 @@ export const runDocument: Doc<Run> = record<Run>({
     record<Untouched>({ since: number, told: byName(number), chars: number, omitted: number }),
   ),
   audited: optional(auditMark),
+});
+
+// A stored form as a schema: who opened it, for which version of the card, and what it showed.
+
+export const formDocument: Doc<FormTicket> = record<FormTicket>({
+  nonce: id(Nonce),
+  team: id(TeamId),
+  approval: approvalId,
+  version: number,
+  user: orNull(id(UserId)),
+  run: id(RunKey),
+  verdict,
+  saw: request,
+  at: number,
 });

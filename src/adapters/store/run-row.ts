@@ -1,18 +1,16 @@
 // Converts runs and the tickets of modals to rows and back.
 
+import { markTampered } from "../../domain/end-run.ts";
 import type { RunKey } from "../../domain/ids.ts";
 import { isRecord, type Json, parseJson } from "../../domain/json.ts";
-import { markTampered } from "../../domain/end-run.ts";
 import { currentId, type Run, unreadableNow } from "../../domain/run.ts";
 import { PortError } from "../../ports.ts";
 import type { FormTicket, StoredRun } from "../../ports/store.ts";
 import type { Doc } from "./document-shape.ts";
-import type { Findings } from "./findings.ts";
-import { formDocument } from "./form-document.ts";
 import { type LongTexts, type Packed, type TextOf, unpacked } from "./long-texts.ts";
-import { runDocument } from "./run-document.ts";
-import { brokenForm, brokenRun, isSealed, type SealedRun, type Seals } from "./seals.ts";
-import type { Database, RunRow, Tables } from "./tables.ts";
+import { formDocument, runDocument } from "./run-document.ts";
+import { brokenForm, brokenRun, type Findings, isSealed, type SealedRun, type Seals } from "./seals.ts";
+import type { Database, RunRow, Tables } from "./database.ts";
 
 /** Raised when the shape of a released run or ticket changes; older versions are then read here too. */
 export const DOC_VERSION = 1;

@@ -3,7 +3,7 @@
 // Both engines read the same text, so keys are text, times are bigint (ms since 1970), and documents are JSON in text.
 
 import { sql } from "kysely";
-import type { Database } from "./tables.ts";
+import type { Database } from "./database.ts";
 
 /** The SQL in which the engines differ. */
 export type Engine = {

@@ -1,10 +1,10 @@
-// Seals: without the key, somebody who can write the database cannot make a run, a form or a button that this program trusts. A seal
-// does not prove that a row is the newest one; the audit does.
+// Seals: without the key, somebody who can write the database cannot make a run, a form or a button that this program trusts. A
+// seal does not prove that a row is the newest one; the audit does. Below, what is found of such rows is collected.
 
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Finding } from "../../ports/store.ts";
 import type { AuditKey } from "./audit-key.ts";
-import type { Database, RunRow, Tables } from "./tables.ts";
+import type { Database, RunRow, Tables } from "./database.ts";
 
 /** Columns that change without a save (holder, revision, times) are not sealed: no decision rests on them. */
 export type SealedRun = Pick<
@@ -91,4 +91,25 @@ export async function brokenRows(db: Database, key: AuditKey): Promise<readonly 
   for (const row of await db.selectFrom("buttons").selectAll().execute())
     if (!isSealed(row.seal, seals.button(row))) found.push(brokenButton(row));
   return found;
+}
+
+// Collects what the store finds in its database that this program did not write. It keeps findings until there is a listener, so that
+// none is lost while the store opens.
+
+export type Findings = {
+  readonly report: (finding: Finding) => void;
+  /** Sets the only listener, and calls it at once with the findings so far. */
+  readonly hear: (listener: (finding: Finding) => void) => void;
+};
+
+export function createFindings(): Findings {
+  const early: Finding[] = [];
+  let hears = (finding: Finding): void => void early.push(finding);
+  return {
+    report: (finding) => hears(finding),
+    hear(listener) {
+      hears = listener;
+      for (const finding of early.splice(0)) listener(finding);
+    },
+  };
 }

@@ -1,13 +1,13 @@
-// The embedded engine: node:sqlite behind Kysely's own SQLite dialect. No other file knows the driver.
+// The embedded engine: node:sqlite behind Kysely's own SQLite dialect, with the lock and the watch on its file. No other file knows
+// the driver.
 
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
-import { Kysely, SqliteDialect, type SqliteDatabase, type SqliteStatement } from "kysely";
-import { type ProcessLock, takeLock } from "./process-lock.ts";
-import { type SameFile, watchFile } from "./same-file.ts";
+import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
+import { PortError } from "../../ports.ts";
 import type { Engine } from "./schema.ts";
-import type { Database, Tables } from "./tables.ts";
+import { type Database, isBusy, type Tables } from "./database.ts";
 
 const refuses = (table: string, change: "update" | "delete", unless = ""): string =>
   `create trigger ${table}_refuses_${change} before ${change} on ${table} ${unless} begin select raise(abort, '${table} is append-only'); end`;
@@ -138,4 +138,68 @@ function adaptedStatement(raw: DatabaseSync, sql: string): SqliteStatement {
     run: (parameters) => statement.run(...values(parameters)),
     iterate: (parameters) => statement.iterate(...values(parameters)),
   };
+}
+
+// One process per database. The lock is SQLite's own, on an empty file beside the database, so that the database itself can be
+// read and backed up while the bot runs. The system takes the lock back when the process ends, however it ends.
+
+/** Call `release` once. */
+export type ProcessLock = { readonly release: () => void };
+
+export const lockFile = (database: string): string => `${database}.lock`;
+
+/** Makes the file. Waits at most `waitMs`. Throws SQLite's error, "busy" when another process has the lock. */
+export function takeLock(database: string, waitMs: number): ProcessLock {
+  const file = lockFile(database);
+  const raw = new DatabaseSync(file, { timeout: waitMs });
+  try {
+    // Nothing is ever written here, so a journal on disk would only be one more file.
+    raw.exec("pragma journal_mode = memory; begin exclusive");
+    chmodSync(file, 0o600);
+    return { release: () => raw.close() };
+  } catch (error) {
+    raw.close();
+    throw error;
+  }
+}
+
+/**
+ * For a reader, who makes no file. Null: a bot is using the database. Without a lock file no bot has ever used it; one that
+ * starts for the first time at this moment is not noticed.
+ */
+export function lockIfFree(database: string): ProcessLock | null {
+  if (!existsSync(lockFile(database))) return { release: () => undefined };
+  try {
+    return takeLock(database, 0);
+  } catch (error) {
+    if (isBusy(error)) return null;
+    throw error;
+  }
+}
+
+// Checks that the database file is still the one at its path. The system keeps a deleted or replaced file until we close it, so writes
+// would succeed and then be lost. Each transaction therefore checks that the next start will find the file that it writes to.
+
+/** Throws a PortError if the path leads to another file. `applied` says whether the work under way may have been stored. */
+export type SameFile = (applied: "no" | "maybe") => void;
+
+export function watchFile(file: string): SameFile {
+  const opened = [file, lockFile(file)].map((path) => ({ path, id: idOf(path) }));
+  let log: string | null = null;
+  return (applied) => {
+    // SQLite creates the log with the first write, and keeps it while the database is open.
+    log ??= idOf(`${file}-wal`);
+    const isLogOurs = log === null || idOf(`${file}-wal`) === log;
+    if (isLogOurs && opened.every(({ path, id }) => idOf(path) === id)) return;
+    throw new PortError("the database failed: its file was deleted or replaced while Countersign runs", {
+      applied,
+      retry: "later",
+      code: "store_gone",
+    });
+  };
+}
+
+function idOf(path: string): string | null {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found === undefined ? null : `${found.dev} ${found.ino}`;
 }

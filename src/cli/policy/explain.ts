@@ -1,12 +1,23 @@
 // What a policy says, or what it makes of one run: lines for the terminal.
 
 import { existsSync } from "node:fs";
-import { explainFaults, readAuditConfig } from "../../config.ts";
-import { BUILT_IN, type Policy } from "../../domain/policy/policy.ts";
 import { findingLine, loadPolicy } from "../../adapters/policy-file/policy-holder.ts";
 import { readRun } from "../../adapters/store/audit-file.ts";
-import { explainedPolicy } from "./explain-policy.ts";
-import { explainedRun } from "./explain-run.ts";
+import { explainFaults, readAuditConfig } from "../../config.ts";
+import type { Approval } from "../../domain/approval.ts";
+import { type Match, matcher, ruleFor } from "../../domain/policy/choose-rule.ts";
+import type { Pattern } from "../../domain/policy/pattern.ts";
+import {
+  BUILT_IN,
+  BUILT_IN_RULE,
+  type Facts,
+  type Policy,
+  type Principals,
+  type Rule,
+  type When,
+} from "../../domain/policy/policy.ts";
+import { type Run, runId } from "../../domain/run.ts";
+import { oneLine } from "../../domain/text/excerpt.ts";
 
 type Environment = { readonly [name: string]: string | undefined };
 /** `well` false: the lines say what is wrong. */
@@ -42,4 +53,128 @@ async function ofRun(id: string, policy: Policy, env: Environment): Promise<Expl
   } catch (error) {
     return no(`The database can't be read: ${error instanceof Error ? error.message : String(error)}`);
   }
+}
+
+// A policy in sentences, so that its author can check that it says what they mean.
+
+/** One paragraph for each rule, then one for the whole policy. */
+export function explainedPolicy(policy: Policy): string[] {
+  const rules = policy.rules.map((rule, index) =>
+    [`${index + 1}. ${rule.name}`, ...sentences(rule)].join("\n   "),
+  );
+  return [...rules, "If no rule fits, nobody may decide.", ...everywhere(policy)];
+}
+
+function sentences(rule: Rule): string[] {
+  const { needs, holdMs, expiry, friction, reason, selfApproval, mention } = rule;
+  const called = [...mention.users, ...mention.groups];
+  return [
+    `Fits ${conditions(rule.when)}.`,
+    `May be decided by ${people(rule.approvers)}, ${selfApproval ? "the requester too" : "never by the requester"}.`,
+    needs === 1
+      ? "One person approves; one denial ends it."
+      : `${needs} different people must approve; one denial ends it.`,
+    `A reason to approve: ${fewest(reason.approve)}; to deny: ${fewest(reason.deny)}.`,
+    ...(friction.readFirst ? ["The approver must first press Read in full."] : []),
+    ...(friction.word === null ? [] : [`The approver must type "${friction.word}".`]),
+    ...(holdMs === 0 ? [] : [`An approval is held for ${time(holdMs)} and can be undone until then.`]),
+    expiry === null
+      ? "It waits as long as the service lists it."
+      : `After ${time(expiry.afterMs)} ${expiry.outcome === "deny" ? "it is denied" : "it closes"}.`,
+    called.length === 0 ? "The card mentions nobody." : `The card mentions ${called.join(", ")}.`,
+  ];
+}
+
+function everywhere({ starters, volatile, fallback, auditors }: Policy): string[] {
+  const starts = starters?.map(
+    ({ channels, who }) => `${people(who)} in ${channels?.join(", ") ?? "every channel"}`,
+  );
+  return [
+    `Runs are started and watched by ${starts?.join("; by ") ?? "everybody, everywhere"}.`,
+    ...(volatile.length === 0 ? [] : [`May change without notice: ${volatile.join(", ")}.`]),
+    ...(fallback === null ? [] : [`${fallback} is also told when nobody can approve something.`]),
+    ...(auditors === null ? [] : [`The audit of a run may be read by ${people(auditors)}.`]),
+  ];
+}
+
+function conditions({ channels, requesters, action, input, fields }: When): string {
+  const texts = (name: string, patterns: readonly Pattern[] | null): string[] =>
+    patterns === null ? [] : [`${name} ${patterns.map((each) => `"${each}"`).join(" or ")}`];
+  const parts = [
+    ...(channels === null ? [] : [`channel ${channels.join(" or ")}`]),
+    ...(requesters === null ? [] : [`requester ${requesters.join(" or ")}`]),
+    ...texts("action", action),
+    ...texts("input", input),
+    ...Object.entries(fields).flatMap(([path, patterns]) => texts(`field ${path}`, patterns)),
+  ];
+  return parts.length === 0 ? "everything" : parts.join(", and ");
+}
+
+export function people(principals: Principals): string {
+  if (principals === "anyone") return "every full member who sees the card";
+  const { users, groups, channels } = principals;
+  const sets = [
+    ...groups.map((each) => `members of ${each}`),
+    ...channels.map((each) => `members of ${each}`),
+  ];
+  return [...users, ...sets].join(", ") || "nobody";
+}
+
+const fewest = (chars: number): string =>
+  chars === 0 ? "none needed" : `at least ${chars} ${chars === 1 ? "character" : "characters"}`;
+
+const UNITS = [
+  [86_400_000, "d"],
+  [3_600_000, "h"],
+  [60_000, "min"],
+] as const;
+
+function time(ms: number): string {
+  const [size, unit] = UNITS.find(([size]) => ms % size === 0) ?? [1_000, "s"];
+  return `${ms / size} ${unit}`;
+}
+
+// Which rule applies to the approvals of a run, and why the rules before it do not fit.
+
+export function explainedRun(run: Run, policy: Policy): string[] {
+  const head = `${runId(run) ?? run.key}, asked for by ${run.requester} in ${run.channel}`;
+  if (run.approvals.length === 0) return [`${head}, has asked for no approval yet.`];
+  return [head, ...run.approvals.flatMap((approval) => explained(run, approval, policy))];
+}
+
+function explained({ channel, requester, input }: Run, approval: Approval, policy: Policy): string[] {
+  const { action, content } = approval.request;
+  const facts = { channel, requester, input, action, content };
+  const chosen = ruleFor(policy, facts);
+  const match = matcher(facts);
+  const first = policy.rules.findIndex(({ when }) => match(when) === "every");
+  const before = first < 0 ? policy.rules : policy.rules.slice(0, first);
+  const decided = approval.state.type === "decided" ? (approval.state.decision.policy ?? null) : null;
+  return [
+    `${approval.id} (${approval.state.type}): ${oneLine(action ?? "(no action)", 120)}`,
+    ...before.map((rule) =>
+      match(rule.when) === "none"
+        ? `   not ${rule.name}: ${conditionsOfKind(rule, facts, "none")} does not fit`
+        : `   perhaps ${rule.name}: ${conditionsOfKind(rule, facts, "some")} can be read in several ways, and not all fit`,
+    ),
+    `   ${chosen.name} applies: ${people(chosen.approvers)} may decide`,
+    ...(decided === null ? [] : [`   was decided under ${decided.rule} of policy ${decided.version}`]),
+  ];
+}
+
+const { when: ALWAYS } = BUILT_IN_RULE;
+
+/** The rule's conditions with this kind of match, by their keys. */
+function conditionsOfKind({ when }: Rule, facts: Facts, so: Match): string {
+  const alone: readonly (readonly [string, When])[] = [
+    ["channel", { ...ALWAYS, channels: when.channels }],
+    ["requester", { ...ALWAYS, requesters: when.requesters }],
+    ["action", { ...ALWAYS, action: when.action }],
+    ["input", { ...ALWAYS, input: when.input }],
+    ...Object.entries(when.fields).map(
+      ([path, patterns]) => [`field ${path}`, { ...ALWAYS, fields: { [path]: patterns } }] as const,
+    ),
+  ];
+  const match = matcher(facts);
+  return alone.flatMap(([name, condition]) => (match(condition) === so ? [name] : [])).join(", ");
 }

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { auditVerdict } from "#src/cli/audit/verify.ts";
+import { auditVerdict } from "#src/cli/audit/inspect.ts";
 import { linkText, signedText } from "#src/domain/audit/hash-chain.ts";
 import { canonicalJson } from "#src/domain/json.ts";
 import { openAuditFile } from "#src/adapters/store/audit-file.ts";
@@ -17,7 +17,7 @@ import {
   readAuditKey,
 } from "#src/adapters/store/audit-key.ts";
 import { type AuditKeyNews, openStore } from "#src/adapters/store/open.ts";
-import { rotateKey } from "#src/adapters/store/rotate-key.ts";
+import { rotateKey } from "#src/adapters/store/audit-upkeep.ts";
 import { sha256 } from "../../audit/tampering.ts";
 import { anAuditEntry, aRun, NOON } from "../../make/run.ts";
 

@@ -7,7 +7,7 @@ import { sql } from "kysely";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { migrate, MIGRATIONS, type Step } from "#src/adapters/store/schema.ts";
 import { openSqlite, SQLITE } from "#src/adapters/store/sqlite.ts";
-import type { Database } from "#src/adapters/store/tables.ts";
+import type { Database } from "#src/adapters/store/database.ts";
 
 let folder = "";
 let db: Database;

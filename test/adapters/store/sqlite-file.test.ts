@@ -20,11 +20,11 @@ import { createInterface, type Interface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { copyDatabase } from "#src/adapters/store/examine-database.ts";
+import { openStore } from "#src/adapters/store/open.ts";
 import { RunKey } from "#src/domain/ids.ts";
 import type { PortError } from "#src/ports.ts";
 import type { Store } from "#src/ports/store.ts";
-import { copyDatabase } from "#src/adapters/store/database-copy.ts";
-import { openStore } from "#src/adapters/store/open.ts";
 import {
   anApproval,
   anAuditEntry,

@@ -1,9 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 import { Kysely, SqliteDialect, type SqliteStatement } from "kysely";
 import { expect, test } from "vitest";
+import { type Database, type Tables, Undo, write } from "#src/adapters/store/database.ts";
 import { PortError } from "#src/ports.ts";
-import type { Database, Tables } from "#src/adapters/store/tables.ts";
-import { Undo, write } from "#src/adapters/store/transaction.ts";
 
 /** A small database whose statements `sql` fail as long as `failing` holds them. */
 function aDatabase(failing: Set<string>): { db: Database; names: () => unknown[] } {

@@ -1,19 +1,17 @@
 // Two owners on one database, as two replicas would be. The embedded file never has them, so they are put together by hand.
 
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { verifyAudit } from "#src/domain/audit/verify-chain.ts";
-import type { Store } from "#src/ports/store.ts";
-import { auditKeyBeside, auditSignatures } from "#src/adapters/store/audit-key.ts";
 import { chainedEntry } from "#src/adapters/store/append-audit.ts";
-import { digestOf } from "#src/adapters/store/digest.ts";
-import { createFindings } from "#src/adapters/store/findings.ts";
-import { createKeepRuns } from "#src/adapters/store/save-runs.ts";
+import { auditKeyBeside, auditSignatures, digestOf } from "#src/adapters/store/audit-key.ts";
 import { createLeases } from "#src/adapters/store/leases.ts";
 import { createLongTexts } from "#src/adapters/store/long-texts.ts";
+import { createKeepRuns } from "#src/adapters/store/runs.ts";
 import { migrate } from "#src/adapters/store/schema.ts";
-import { sealsOf } from "#src/adapters/store/seals.ts";
+import { createFindings, sealsOf } from "#src/adapters/store/seals.ts";
 import { openSqlite, SQLITE } from "#src/adapters/store/sqlite.ts";
-import type { Database } from "#src/adapters/store/tables.ts";
+import type { Database } from "#src/adapters/store/database.ts";
+import { verifyAudit } from "#src/domain/audit/verify-chain.ts";
+import type { Store } from "#src/ports/store.ts";
 import { anAuditEntry, aRun, NOON } from "../../make/run.ts";
 
 type Replica = Pick<Store, "insert" | "save" | "claim" | "renew">;

@@ -1,23 +1,29 @@
-// Inserts runs, saves them whole under their revision, and deletes them.
+// Inserts runs, saves them whole under their revision, finds and deletes them.
 
 import { sql } from "kysely";
 import type { AuditMark } from "../../domain/audit/hash-chain.ts";
 import type { RunKey } from "../../domain/ids.ts";
 import { type Run, runId } from "../../domain/run.ts";
 import { PortError } from "../../ports.ts";
-import type { SideWrites, RunStore, StoredRun } from "../../ports/store.ts";
+import type { RunStore, SideWrites, StoredRun } from "../../ports/store.ts";
 import { appendAudit } from "./append-audit.ts";
 import type { AuditKey } from "./audit-key.ts";
 import { holders } from "./leases.ts";
-import { toRow } from "./run-row.ts";
 import type { LongTexts } from "./long-texts.ts";
-import type { Seals } from "./seals.ts";
-import type { Database } from "./tables.ts";
-import { inBatches, type Trx, Undo, write } from "./transaction.ts";
+import { fromRow, readable, type Reading, STORED, toRow } from "./run-row.ts";
+import { brokenButton, isSealed, type Seals } from "./seals.ts";
+import { type Database, inBatches, read, type Trx, Undo, write } from "./database.ts";
 
-type Deps = { db: Database; owner: string; now: () => number; key: AuditKey; seals: Seals; texts: LongTexts };
+type SaveDeps = {
+  db: Database;
+  owner: string;
+  now: () => number;
+  key: AuditKey;
+  seals: Seals;
+  texts: LongTexts;
+};
 
-export function createKeepRuns(deps: Deps): Pick<RunStore, "insert" | "save" | "forget"> {
+export function createKeepRuns(deps: SaveDeps): Pick<RunStore, "insert" | "save" | "forget"> {
   return {
     insert: (run, sideWrites) => insert(deps, run, sideWrites),
     save: (stored, next, sideWrites = {}) => save(deps, stored, next, sideWrites),
@@ -36,7 +42,7 @@ export function createKeepRuns(deps: Deps): Pick<RunStore, "insert" | "save" | "
 type Inserted = Awaited<ReturnType<RunStore["insert"]>>;
 
 async function insert(
-  { db, owner, now, key, seals, texts }: Deps,
+  { db, owner, now, key, seals, texts }: SaveDeps,
   run: Run,
   sideWrites: SideWrites,
 ): Promise<Inserted> {
@@ -65,7 +71,7 @@ type Saved = Awaited<ReturnType<RunStore["save"]>>;
 type Conditions = NonNullable<Parameters<RunStore["save"]>[2]>;
 
 async function save(
-  { db, owner, now, key, seals, texts }: Deps,
+  { db, owner, now, key, seals, texts }: SaveDeps,
   stored: StoredRun,
   next: Run,
   sideWrites: Conditions,
@@ -158,4 +164,69 @@ async function writeButtons(trx: Trx, run: Run, seals: Seals): Promise<void> {
       .onConflict((conflict) => conflict.doNothing())
       .execute();
   }
+}
+
+// Finds runs by our key, by the service's id, by a button or by channel.
+
+type FindDeps = { db: Database; reading: Reading; onCorrupt: (key: RunKey, error: PortError) => void };
+
+type FindRuns = Pick<RunStore, "load" | "byRunId" | "byButton" | "list" | "channelsInUse">;
+
+export function createFindRuns({ db, reading, onCorrupt }: FindDeps): FindRuns {
+  return {
+    async load(key) {
+      const row = await read(() =>
+        db.selectFrom("runs").select(STORED).where("key", "=", key).executeTakeFirst(),
+      );
+      return row === undefined ? null : fromRow(db, row, reading);
+    },
+
+    async byRunId(id) {
+      const row = await read(() =>
+        db.selectFrom("runs").select("key").where("service_run_id", "=", id).executeTakeFirst(),
+      );
+      return row?.key ?? null;
+    },
+
+    async byButton(nonce) {
+      const row = await read(() =>
+        db.selectFrom("buttons").selectAll().where("nonce", "=", nonce).executeTakeFirst(),
+      );
+      if (row === undefined) return null;
+      const { run, approval, version } = row;
+      const { seals, findings } = reading;
+      if (seals === null || isSealed(row.seal, seals.button(row))) return { run, approval, version };
+      findings.report(brokenButton(row));
+      return null;
+    },
+
+    async list(filter) {
+      const rows = await read(() => listed(db, filter));
+      return (await readable(db, rows, reading, onCorrupt)).map((stored) => stored.run);
+    },
+
+    async channelsInUse() {
+      const rows = await read(() => db.selectFrom("runs").select("channel").distinct().execute());
+      return rows.map((row) => row.channel);
+    },
+  };
+}
+
+async function listed(db: Database, filter: Parameters<RunStore["list"]>[0]) {
+  if (filter.channels.length === 0) return [];
+  let query = db
+    .selectFrom("runs")
+    .select(STORED)
+    .where("channel", "in", filter.channels)
+    .orderBy("created_at", "desc")
+    .orderBy("key", "desc")
+    .limit(filter.limit);
+  if (filter.only === "unfinished") query = query.where("finished", "=", 0);
+  if (filter.only === "pending") query = query.where("pending", ">", sql.lit(0)); // a literal, as in the index
+  if (filter.asked !== undefined) {
+    const [is, who] =
+      "by" in filter.asked ? (["=", filter.asked.by] as const) : (["!=", filter.asked.notBy] as const);
+    query = query.where("requester", is, who);
+  }
+  return query.execute();
 }

@@ -1,14 +1,26 @@
-// `npm run audit -- acknowledge`: with the key and the database, lets approvals leave again. In Slack the admins can do the same.
+// The commands of `npm run audit` that write, while the bot is not running: `acknowledge`, `redact` and `rotate-key`.
 
 import { hostname, userInfo } from "node:os";
 import { performance } from "node:perf_hooks";
-import { createIntegrity, type NotAcknowledged } from "../../engine/integrity.ts";
 import type { AuditFile } from "../../adapters/store/audit-file.ts";
-import type { AuditKey } from "../../adapters/store/audit-key.ts";
-import { digestOf } from "../../adapters/store/digest.ts";
+import {
+  adoptNextKey,
+  type AuditKey,
+  auditKeyFile,
+  auditKeyOf,
+  digestOf,
+  nextAuditKey,
+  readAuditKey,
+} from "../../adapters/store/audit-key.ts";
 import { openStore } from "../../adapters/store/open.ts";
+import { lockAudit, rotateKey } from "../../adapters/store/audit-upkeep.ts";
+import { createIntegrity, type NotAcknowledged } from "../../engine/integrity.ts";
+import type { Asked } from "./command-line.ts";
+import { auditVerdict, verdictWords } from "./inspect.ts";
 
 type Where = { readonly database: string; readonly key: string | null };
+
+// `acknowledge`: with the key and the database, lets approvals leave again. In Slack the admins can do the same.
 
 /** Resolves to the message to print. Rejects with one line for people. */
 export async function acknowledgeFindings(
@@ -93,5 +105,69 @@ export function findingsWords({ open, acknowledged }: Findings): string {
   return [
     ...open.map((each) => `TAMPERED: ${each}`),
     ...acknowledged.map((each) => `Acknowledged by an admin: ${each}`),
+  ].join("\n");
+}
+
+// `redact`: erases a text and writes an entry that says so.
+
+/** Refuses to erase from a tampered database, because that could hide something. */
+export type Done = { readonly tampered: boolean; readonly words: string };
+
+/** Rejects with one line for people. */
+export async function redactText(
+  { database, key: given }: Where,
+  { digest, reason }: Extract<Asked, { type: "redact" }>,
+): Promise<Done> {
+  const key = given === null ? readAuditKey(database) : auditKeyOf(given);
+  if (key === null)
+    throw new Error(`There is no key to sign with: set AUDIT_KEY, or put ${auditKeyFile(database)} back.`);
+  const audit = await lockAudit(database, key);
+  try {
+    const verdict = await auditVerdict(audit, [key.publicKey], []);
+    if (!verdict.ok) return { tampered: true, words: `${verdictWords(verdict, 0)}\nNothing was erased.` };
+    const by = `${userInfo().username} on ${hostname()}`;
+    const { entry, runs } = await audit.redact({ digest, reason, by, at: Date.now() });
+    return { tampered: false, words: doneWords(digest, entry, runs) };
+  } finally {
+    await audit.close();
+  }
+}
+
+function doneWords(digest: string, entry: number, runs: number): string {
+  const forgotten =
+    runs === 0
+      ? ""
+      : `\n${runs === 1 ? "1 run that was over is" : `${runs} runs that were over are`} deleted with it.`;
+  return [
+    `Erased: the text ${digest}. Audit entry ${entry} says so; the audit stays intact.${forgotten}`,
+    "Copies elsewhere are not erased: messages and files in Slack, exports, evidence files, backups.",
+  ].join("\n");
+}
+
+// `rotate-key`: the old key signs the hand-over to the new one.
+
+/** The key in the operator's file: 32 bytes in base64. */
+export type NewKey = { readonly file: string; readonly seed: string };
+
+/** Resolves to the message to print. Rejects with one line for people. */
+export async function rotateKeys({ database, key }: Where, newKey: NewKey | null): Promise<string> {
+  const from = key === null ? readAuditKey(database) : auditKeyOf(key);
+  if (from === null)
+    throw new Error(`There is no key to hand over from: put ${auditKeyFile(database)} back.`);
+  if (key !== null && newKey === null)
+    throw new Error(
+      "AUDIT_KEY is set, so the new key must be given too: --new-key FILE, made with openssl rand -base64 32.",
+    );
+  const to = newKey === null ? nextAuditKey(database) : auditKeyOf(newKey.seed);
+  await rotateKey(database, { from, to }, Date.now());
+  if (key === null && newKey === null) adoptNextKey(database);
+  const where =
+    newKey === null
+      ? `The new key is in ${auditKeyFile(database)}; keep a copy of it.`
+      : `Put the key of ${newKey.file} in place (AUDIT_KEY) before the bot starts.`;
+  return [
+    `The key ${from.id} signs nothing any more; ${to.id} does from here on.`,
+    where,
+    `Give auditors its public half: ${to.publicKey}`,
   ].join("\n");
 }

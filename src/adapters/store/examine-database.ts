@@ -1,0 +1,176 @@
+// Examines what a start would find in the database, without changing it: it creates no file, takes no lock and migrates no schema.
+// It reads the content from a copy in the temporary folder, and finds the process that has the database open.
+
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join, resolve } from "node:path";
+import { backup, DatabaseSync } from "node:sqlite";
+import { sql } from "kysely";
+import { schemaState } from "./schema.ts";
+import { lockFile, lockIfFree, openCopy } from "./sqlite.ts";
+import { unusable } from "./database.ts";
+
+export type DatabaseState = {
+  /** `missing`: the first start creates it. `older`: the next start migrates its schema. */
+  readonly type: "missing" | "older" | "current";
+  /** The process that has the file open, where the system says so (Linux). 0: we cannot see its number from here. */
+  readonly holder: number | null;
+};
+
+/** Rejects with one line for people when a start could not use the database. */
+export async function examineDatabase(path: string): Promise<DatabaseState> {
+  const file = resolve(path);
+  try {
+    if (!existsSync(file) || statSync(file).size === 0) {
+      accessSync(existsSync(file) ? file : nearestFolder(file), constants.R_OK | constants.W_OK);
+      return { type: "missing", holder: null };
+    }
+    accessSync(file, constants.R_OK | constants.W_OK);
+    // SQLite creates the write-ahead log in the same folder.
+    accessSync(dirname(file), constants.W_OK | constants.X_OK);
+    return { type: await contentState(file), holder: lockHolder(file) };
+  } catch (error) {
+    throw unusable(path, error);
+  }
+}
+
+async function contentState(file: string): Promise<"older" | "current"> {
+  const copy = await copyDatabase(file);
+  try {
+    const db = openCopy(copy.file);
+    try {
+      const state = await schemaState(db);
+      const { rows } = await sql<{ quick_check: string }>`pragma quick_check(1)`.execute(db);
+      if (rows[0]?.quick_check !== "ok") throw new Error("it is damaged");
+      return state;
+    } finally {
+      await db.destroy();
+    }
+  } finally {
+    copy.remove();
+  }
+}
+
+/** Throws if a part of the path is not a folder. */
+function nearestFolder(file: string): string {
+  const folder = dirname(file);
+  const found = statSync(folder, { throwIfNoEntry: false });
+  if (found === undefined) return nearestFolder(folder);
+  if (!found.isDirectory()) throw Object.assign(new Error(`${folder} is not a folder`), { code: "ENOTDIR" });
+  return folder;
+}
+
+// Finds the process that has the database open, as far as this machine can tell.
+
+const LOCKS = "/proc/locks";
+
+/**
+ * The process that has the file locked. 0: we cannot see its number from here. Null: the system does not say.
+ * The kernel's list of file locks (proc_locks(5)): SQLite's are POSIX locks, found by the file's inode.
+ */
+export function lockHolder(file: string): number | null {
+  const lock = lockFile(file);
+  if (!existsSync(LOCKS) || !existsSync(lock)) return null;
+  const { ino } = statSync(lock);
+  for (const line of readFileSync(LOCKS, "utf8").split("\n")) {
+    const [, pid, inode] = /\sPOSIX\s+\S+\s+\S+\s+(-?\d+)\s+[0-9a-f]+:[0-9a-f]+:(\d+)\s/.exec(line) ?? [];
+    if (inode === String(ino)) return Math.max(Number(pid), 0);
+  }
+  return null;
+}
+
+/** Names the process when a second one is refused. It may be another Countersign, or any program that reads SQLite files. */
+export async function usedBy(file: string): Promise<string> {
+  const pid = lockHolder(file);
+  if (pid !== null && pid > 0) return `process ${pid}${nameOf(pid)} is using it`;
+  const owner = await lastOwner(file).catch(() => null);
+  const last = owner === null ? "" : `; Countersign on ${owner.host}, process ${owner.pid}, opened it last`;
+  return `another process is using it${last}`;
+}
+
+function nameOf(pid: number): string {
+  try {
+    return ` (${basename(readlinkSync(`/proc/${pid}/exe`))})`;
+  } catch {
+    return "";
+  }
+}
+
+/** An owner is "machine process", set by `app.ts`, and a unique suffix, added by `open.ts`. */
+async function lastOwner(file: string): Promise<{ host: string; pid: string } | null> {
+  const copy = await copyDatabase(file);
+  try {
+    const db = openCopy(copy.file);
+    const row = await db
+      .selectFrom("owners")
+      .select("owner")
+      .orderBy("until", "desc")
+      .limit(1)
+      .executeTakeFirst();
+    await db.destroy();
+    const [, host = "", pid = ""] = /^(\S+) (\d+) \S+$/.exec(row?.owner ?? "") ?? [];
+    return host === "" ? null : { host, pid };
+  } finally {
+    copy.remove();
+  }
+}
+
+// Copies the database file for reading while the bot has it locked. SQLite's locks are advisory, so we can copy the bytes, but we must
+// copy a consistent set. The main file only receives pages that are already in the write-ahead log, and the log only grows at its end
+// until SQLite restarts it with a new header. So we read the log's header, copy the main file and the log, and read the header again.
+// If the header is unchanged, the copied log holds every page that changed during the copy, and SQLite reads the log first.
+
+export type DatabaseCopy = { readonly file: string; readonly remove: () => void };
+
+/** More than any database has: one step sees one state, and a copy in several steps begins again at every commit. */
+const ALL_PAGES = 2 ** 30;
+
+/** Rejects when there is no such file, or it cannot be read. */
+export async function copyDatabase(database: string): Promise<DatabaseCopy> {
+  const folder = mkdtempSync(join(tmpdir(), "countersign-copy-"));
+  const file = join(folder, "copy.db");
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  try {
+    await copyTo(database, file);
+    return { file, remove };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+async function copyTo(database: string, file: string): Promise<void> {
+  const lock = lockIfFree(database);
+  if (lock === null) return copyWhileUsed(database, file);
+  try {
+    // SQLite would make files beside a database that no process has open, so the bytes are copied. While we hold the lock they
+    // stay as they are.
+    for (const end of ["", "-wal"]) {
+      if (end !== "" && !existsSync(database + end)) continue;
+      copyFileSync(database + end, file + end);
+      chmodSync(file + end, 0o600);
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+async function copyWhileUsed(database: string, file: string): Promise<void> {
+  const raw = new DatabaseSync(database, { readOnly: true });
+  try {
+    await backup(raw, file, { rate: ALL_PAGES });
+  } finally {
+    raw.close();
+  }
+}
