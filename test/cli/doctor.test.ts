@@ -9,8 +9,8 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { parse } from "yaml";
 import { NEEDED_SCOPES } from "#src/cli/doctor/scopes.ts";
-import { startBot } from "#sandbox/bot-process.ts";
-import { MANIFEST, startWorld, type World } from "#sandbox/world.ts";
+import { startBot } from "#sandbox/bot/bot-process.ts";
+import { MANIFEST, startWorld, type World } from "#sandbox/world/world.ts";
 import { openStore } from "#src/adapters/store/open.ts";
 import { anAuditEntry, aRun } from "../make/run.ts";
 
