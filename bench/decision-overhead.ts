@@ -5,9 +5,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { request } from "undici";
-import { startBot } from "#sandbox/bot-process.ts";
+import { startBot } from "#sandbox/bot/bot-process.ts";
 import type { Message } from "#sandbox/slack/model.ts";
-import { startWorld, type World } from "#sandbox/world.ts";
+import { startWorld, type World } from "#sandbox/world/world.ts";
 
 export type Overhead = {
   readonly p50Ms: number;

@@ -7,8 +7,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type BotProcess, startBot } from "#sandbox/bot-process.ts";
-import { startWorld } from "#sandbox/world.ts";
+import { type BotProcess, startBot } from "#sandbox/bot/bot-process.ts";
+import { startWorld } from "#sandbox/world/world.ts";
 
 export type Stall = { readonly text: string; readonly ms: number };
 

@@ -4,8 +4,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RunId } from "#src/domain/ids.ts";
-import { type BotProcess, startBot } from "#sandbox/bot-process.ts";
-import { startWorld } from "#sandbox/world.ts";
+import { type BotProcess, startBot } from "#sandbox/bot/bot-process.ts";
+import { startWorld } from "#sandbox/world/world.ts";
 import { openStore } from "#src/adapters/store/open.ts";
 import { aQuietRun } from "./runs.ts";
 

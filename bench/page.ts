@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { Page } from "playwright-core";
-import { startWorld, type World } from "#sandbox/world.ts";
+import { startWorld, type World } from "#sandbox/world/world.ts";
 import { launchChromium } from "../test/make/chromium.ts";
 
 const { values } = parseArgs({

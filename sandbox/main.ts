@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { policyEnv } from "./bot-process.ts";
-import type { World, WorldOptions } from "./world.ts";
+import { policyEnv } from "./bot/bot-process.ts";
+import type { World, WorldOptions } from "./world/world.ts";
 
 /** Caches the compiled code of sandbox and bot, so that the next start is twice as fast. Valid for exactly these files. */
 const COMPILED = fileURLToPath(new URL("../node_modules/.cache/countersign", import.meta.url));
@@ -48,7 +48,7 @@ try {
 
 async function run(port: number | null, tempo: number, verbose: boolean): Promise<void> {
   enableCompileCache(COMPILED);
-  const { startWorld } = await import("./world.ts");
+  const { startWorld } = await import("./world/world.ts");
   const folder = await mkdtemp(join(tmpdir(), "countersign-"));
   const databaseUrl = `sqlite:${join(folder, "countersign.db")}`;
   const kept = {

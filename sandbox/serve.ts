@@ -1,18 +1,13 @@
 // The reference service and the gateway alone, from the shell.
 
-import { createSandboxClock } from "./clock.ts";
+import { type Clock, createSandboxClock } from "./base/clock.ts";
 import type { Servers } from "./control/service-context.ts";
 import { createServiceControl } from "./control/service-control.ts";
 import { nameOfKey } from "./service/api-keys.ts";
-import type { Clock } from "./service/service-clock.ts";
-import { startListener } from "./service/listener.ts";
-import type { Listener, Serve } from "./service/listener.ts";
-import { helpText, readOptions } from "./service/shell-options.ts";
-import type { Wanted } from "./service/shell-options.ts";
-import { startGateway } from "./service/start-gateway.ts";
-import type { Gateway } from "./service/start-gateway.ts";
-import { startService } from "./service/start-service.ts";
-import type { Service } from "./service/start-service.ts";
+import { type Listener, type Serve, startListener } from "./service/listener.ts";
+import { helpText, readOptions, type Wanted } from "./service/shell-options.ts";
+import { type Gateway, startGateway } from "./service/start-gateway.ts";
+import { type Service, startService } from "./service/start-service.ts";
 import { usageReport } from "./service/usage.ts";
 
 try {

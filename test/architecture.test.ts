@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { SANDBOX_FLOORS } from "./sandbox/floors.ts";
 
 /** The text of each file by its path from the top of the repository. */
 type Sources = ReadonlyMap<string, string>;
@@ -59,24 +60,7 @@ const PRODUCT: readonly Layer[] = [
   },
 ];
 
-/** The sandbox imports nothing of src: it starts the bot as a process. */
-const SANDBOX: readonly Layer[] = (
-  [
-    ["sandbox/clock.ts", ["sandbox/service/"]],
-    ["sandbox/lifeline.ts", NONE],
-    ["sandbox/slack/", NONE],
-    ["sandbox/service/", NONE],
-    ["sandbox/page/", ["sandbox/slack/", "sandbox/service/"]],
-    ["sandbox/bot-process.ts", ["sandbox/lifeline.ts"]],
-    ["sandbox/bot-keeper.ts", ["sandbox/bot-process.ts", "sandbox/service/"]],
-    ["sandbox/control/", ["sandbox/slack/", "sandbox/service/", "sandbox/clock.ts", "sandbox/bot-keeper.ts"]],
-    [
-      "sandbox/scenes/",
-      ["sandbox/control/", "sandbox/page/", "sandbox/slack/", "sandbox/service/", "sandbox/bot-keeper.ts"],
-    ],
-    ["sandbox/", ["src/node-version.js"]],
-  ] as const
-).map(([place, own]) => ({ place, own, packages: null }));
+const SANDBOX = SANDBOX_FLOORS.map(([place, own]): Layer => ({ place, own, packages: null }));
 
 const LAYERS = [...PRODUCT, ...SANDBOX];
 
@@ -136,6 +120,19 @@ function cycles(sources: Sources): string[] {
   return found;
 }
 
+/** The same for folders: each file stands for its folder. */
+function folderCycles(sources: Sources): string[] {
+  const folders = new Map<string, string>();
+  for (const [path, text] of sources) {
+    const folder = dirname(path);
+    for (const specifier of importsOf(text).filter(isOwn)) {
+      const to = dirname(target(path, specifier));
+      if (to !== folder) folders.set(folder, `${folders.get(folder) ?? ""}import "#${to}";`);
+    }
+  }
+  return cycles(folders);
+}
+
 type Ban = { readonly what: string; readonly pattern: RegExp; readonly allowed: (path: string) => boolean };
 
 const inSandbox = (path: string): boolean => path.startsWith("sandbox/");
@@ -162,7 +159,7 @@ const BANS: readonly Ban[] = [
     what: "the environment read outside the shell commands",
     pattern: /process\.env|process\["env"\]|\benv\b[^;]*from "node:process"/,
     // The sandbox starts the bot with its own PATH.
-    allowed: (path) => isCommand(path) || path === "sandbox/bot-process.ts",
+    allowed: (path) => isCommand(path) || path === "sandbox/bot/bot-process.ts",
   },
   {
     what: "Bolt's own answers",
@@ -218,6 +215,9 @@ const typescript: Sources = new Map([...all].filter(([path]) => path.endsWith(".
 describe("the code", () => {
   test("imports only what its layer may", () => expect(wrongImports(typescript)).toEqual([]));
   test("has no cycle of files, type imports included", () => expect(cycles(typescript)).toEqual([]));
+  test("has no cycle of folders in the sandbox", () => {
+    expect(folderCycles(new Map([...typescript].filter(([path]) => inSandbox(path))))).toEqual([]);
+  });
   test("keeps each thing where it belongs", () => expect(banned(typescript)).toEqual([]));
   test("has no grab-bag files", () => expect(grabBags(all)).toEqual([]));
   test("has no file of more than 300 lines", () => expect(tooLong(all)).toEqual([]));
@@ -274,8 +274,8 @@ describe("the check finds", () => {
     [
       "the sandbox in the bot",
       "src/app.ts",
-      'import { c } from "#sandbox/clock.ts";',
-      "src/app.ts → sandbox/clock.ts",
+      'import { c } from "#sandbox/base/clock.ts";',
+      "src/app.ts → sandbox/base/clock.ts",
     ],
     [
       "the page in the emulated Slack",
@@ -294,6 +294,18 @@ describe("the check finds", () => {
       "src/config.ts",
       'import { b } from "./domain/b.ts";',
       "src/config.ts → src/domain/b.ts",
+    ],
+    [
+      "the service in the page",
+      "sandbox/page/b.ts",
+      'import { c } from "../service/c.ts";',
+      "sandbox/page/b.ts → sandbox/service/c.ts",
+    ],
+    [
+      "a new folder of the sandbox",
+      "sandbox/other/a.ts",
+      "",
+      "sandbox/other/a.ts is in no layer of the table",
     ],
     ["a file in no layer", "src/other/a.ts", "", "src/other/a.ts is in no layer of the table"],
   ])("%s", (_what, path, text, told) => expect(wrongImports(plan({ [path]: text }))).toEqual([told]));
@@ -318,6 +330,19 @@ describe("the check finds", () => {
     ]);
     expect(cycles(plan({ "src/domain/a.ts": 'import { a } from "./a.ts";' }))).toEqual([
       "src/domain/a.ts → src/domain/a.ts",
+    ]);
+  });
+
+  test("cycles of folders, also where no file is in a cycle", () => {
+    const cycle = {
+      "sandbox/page/a.ts": 'import type { B } from "./drawing/b.ts";',
+      "sandbox/page/drawing/b.ts": 'import { c } from "../base/c.ts";',
+      "sandbox/page/base/c.ts": 'import { d } from "../d.ts";',
+      "sandbox/page/d.ts": "",
+    };
+    expect(cycles(plan(cycle))).toEqual([]);
+    expect(folderCycles(plan(cycle))).toEqual([
+      "sandbox/page → sandbox/page/drawing → sandbox/page/base → sandbox/page",
     ]);
   });
 

@@ -7,7 +7,7 @@ import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { type BotProcess, startBot } from "#sandbox/bot-process.ts";
+import { type BotProcess, startBot } from "#sandbox/bot/bot-process.ts";
 
 type Starting = { readonly bot: BotProcess; readonly asked: Promise<unknown> };
 

@@ -1,8 +1,8 @@
 // Acts on the bot's process and on the clock.
 
 import { z } from "zod";
-import type { BotKeeper } from "../bot-keeper.ts";
-import type { SandboxClock } from "../clock.ts";
+import type { SandboxClock } from "../base/clock.ts";
+import type { BotKeeper } from "../bot/bot-keeper.ts";
 import { type ControlAct, controlAct } from "./act.ts";
 import { type ControlRead, plainRead } from "./read.ts";
 

@@ -1,6 +1,6 @@
 // The context for acts on the service and the gateway.
 
-import type { SandboxClock } from "../clock.ts";
+import type { SandboxClock } from "../base/clock.ts";
 import type { Gateway } from "../service/start-gateway.ts";
 import type { Service } from "../service/start-service.ts";
 import { createServerHand, type ServerHand } from "./servers.ts";

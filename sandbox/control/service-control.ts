@@ -7,7 +7,7 @@ import { clockActs } from "./process-acts.ts";
 import { runActs } from "./run-acts.ts";
 import { gatewayActs, serviceActs } from "./server-acts.ts";
 import { serviceReads } from "./service-reads.ts";
-import { createChanges } from "../service/changes.ts";
+import { createChanges } from "../base/changes.ts";
 
 export function serverActs(context: ServiceContext): readonly ControlAct[] {
   return [...serviceActs(context), ...runActs(context), ...gatewayActs(context), ...clockActs(context.clock)];

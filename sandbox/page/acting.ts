@@ -3,8 +3,8 @@ import type { IncomingMessage } from "node:http";
 import { z } from "zod";
 import type { ActResult, Block } from "../slack/model.ts";
 import { chosenAt, valuesOf } from "./drawing/choices.ts";
-import { slackbot } from "../slack/seed.ts";
-import type { PageParts } from "./parts.ts";
+import { slackbot } from "../slack/seed-workspace.ts";
+import type { PageParts } from "./base/parts.ts";
 import { bodyOf } from "./post-body.ts";
 
 const fields = z.array(z.tuple([z.string(), z.string()]));

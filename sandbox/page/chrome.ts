@@ -1,18 +1,13 @@
 // What stands around a conversation: who you are, where you can go, and how the app is.
 import type { Person } from "../slack/model.ts";
-import { avatar } from "./avatar.ts";
-import { channelTitle } from "./conversation.ts";
-import { attr, html } from "./html.ts";
-import type { Html, Part } from "./html.ts";
-import { hrefOf, needsWorld, PANELS, sideBySideHref } from "./place.ts";
-import type { Panel, Place } from "./place.ts";
-import type { PageParts } from "./parts.ts";
-import { channelsSeenBy } from "./reader.ts";
-import type { Reader } from "./reader.ts";
-
-export function playable({ workspace }: PageParts): Person[] {
-  return [...workspace.people.values()].filter((one) => one.kind !== "bot");
-}
+import { avatar } from "./base/avatar.ts";
+import { attr, html } from "./base/html.ts";
+import type { Html, Part } from "./base/html.ts";
+import { hrefOf, needsWorld, PANELS, sideBySideHref } from "./base/place.ts";
+import type { Panel, Place } from "./base/place.ts";
+import type { PageParts } from "./base/parts.ts";
+import { channelsSeenBy, channelTitle, hrefAs, playable } from "./base/reader.ts";
+import type { Reader } from "./base/reader.ts";
 
 /** Whoever the tab turns into sees the same channel, if they may. */
 export function peopleBar(parts: PageParts, place: Place): Html {
@@ -60,14 +55,6 @@ function sideBySideLink(parts: PageParts, { person, where }: Place): string | nu
 /** As many people as there are keys 1 … 9. */
 const SHORTCUTS = 9;
 
-/** The same place for another person, or the first channel that they may see. */
-export function hrefAs(parts: PageParts, place: Place, person: Person): string {
-  const seen = channelsSeenBy(parts.workspace, person.id);
-  const here = place.where === "home" || seen.some((one) => one.id === place.where);
-  const to = { ...place, person: person.id };
-  return hrefOf(here ? to : { ...to, where: firstChannel(parts, person.id), thread: null });
-}
-
 function kindOf(person: Person): string | null {
   if (person.deactivated) return "deactivated";
   return person.kind === "member" ? null : person.kind;
@@ -76,11 +63,6 @@ function kindOf(person: Person): string | null {
 function label(person: Person): Part {
   const kind = kindOf(person);
   return kind === null ? null : html` <small data-tag>${kind}</small>`;
-}
-
-export function firstChannel({ workspace }: PageParts, person: string): string {
-  const seen = channelsSeenBy(workspace, person);
-  return (seen.find((one) => one.members.includes(person)) ?? seen[0])?.id ?? "home";
 }
 
 export function sidebar(parts: PageParts, reader: Reader, unread: (channel: string) => boolean): Html {
@@ -125,7 +107,7 @@ function row(place: Place, { where, sign, name, unread }: Row): Html {
 
 const PANEL_NAMES: Readonly<Record<Panel, { readonly name: string; readonly what: string }>> = {
   traffic: { name: "Traffic", what: "all that app, Slack and service say to each other" },
-  service: { name: "Service", what: "the runs, and what can go wrong with the agent service" },
+  service: { name: "Service", what: "the runs, and what can go wrong with the service" },
   scenes: { name: "Scenes", what: "stories that play by themselves" },
   phone: { name: "Phone", what: "the notifications of whoever you are" },
 };

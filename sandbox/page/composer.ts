@@ -1,8 +1,8 @@
 import { turnedOff } from "../slack/acting.ts";
-import { html } from "./html.ts";
-import type { Html } from "./html.ts";
-import type { Place } from "./place.ts";
-import type { PageParts, SlashCommand } from "./parts.ts";
+import { html } from "./base/html.ts";
+import type { Html } from "./base/html.ts";
+import type { Place } from "./base/place.ts";
+import type { PageParts, SlashCommand } from "./base/parts.ts";
 
 type Use = { readonly shown: string; readonly fill: string; readonly about: string };
 

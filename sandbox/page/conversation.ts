@@ -1,15 +1,16 @@
 // The channel and the thread beside it.
 import type { Channel, Message } from "../slack/model.ts";
 import { composer } from "./composer.ts";
-import { html } from "./html.ts";
-import type { Html } from "./html.ts";
-import type { Stamp } from "./live/memory.ts";
+import { html } from "./base/html.ts";
+import type { Html } from "./base/html.ts";
+import type { Stamp } from "./base/memory.ts";
 import { drawMessage, goesOn } from "./drawing/message.ts";
-import { hrefOf } from "./place.ts";
-import type { Place } from "./place.ts";
-import type { PageParts } from "./parts.ts";
-import type { Reader } from "./reader.ts";
-import type { Item, Slot } from "./live/regions.ts";
+import { hrefOf } from "./base/place.ts";
+import type { Place } from "./base/place.ts";
+import type { PageParts } from "./base/parts.ts";
+import { channelTitle } from "./base/reader.ts";
+import type { Reader } from "./base/reader.ts";
+import type { Item, Slot } from "./base/regions.ts";
 import type { ViewState } from "./live/view-state.ts";
 
 export type Messages = { readonly channel: Item[]; readonly thread: Item[] };
@@ -106,12 +107,6 @@ export function channelPane({ parts, reader, channel, slot }: Pane): Html {
     </div>
     <button type="button" data-new hidden>New messages ↓</button>
     ${composer(parts, { place: { ...reader.place, thread: null }, to: `${channel.kind === "dm" ? "" : "#"}${name}` })}`;
-}
-
-export function channelTitle({ workspace }: PageParts, reader: Reader, channel: Channel): string {
-  if (channel.kind !== "dm") return channel.name;
-  const other = channel.members.find((id) => id !== reader.place.person);
-  return workspace.people.get(other ?? "")?.name ?? channel.name;
 }
 
 export function threadPane(parts: PageParts, reader: Reader, slot: Slot): Html {

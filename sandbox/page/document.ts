@@ -1,19 +1,19 @@
 // The page as a whole, and everything on it that is live.
-import { firstChannel, peopleBar, playable, sidebar, status } from "./chrome.ts";
-import { channelPane, channelTitle, conversation, threadPane } from "./conversation.ts";
+import { peopleBar, sidebar, status } from "./chrome.ts";
+import { channelPane, conversation, threadPane } from "./conversation.ts";
 import { hint } from "./hint.ts";
 import { home, homePane } from "./drawing/home-tab.ts";
-import { attr, html } from "./html.ts";
-import type { Html } from "./html.ts";
+import { attr, html } from "./base/html.ts";
+import type { Html } from "./base/html.ts";
 import { keyboardHelp } from "./keyboard-help.ts";
 import { modal } from "./drawing/modal.ts";
 import { panelLists, panelPane } from "./panels/panel.ts";
-import { hrefOf } from "./place.ts";
-import type { Place } from "./place.ts";
-import type { PageParts } from "./parts.ts";
-import { channelsSeenBy, createReader } from "./reader.ts";
-import { slots } from "./live/regions.ts";
-import type { Item, Lists } from "./live/regions.ts";
+import { hrefOf } from "./base/place.ts";
+import type { Place } from "./base/place.ts";
+import type { PageParts } from "./base/parts.ts";
+import { channelsSeenBy, channelTitle, createReader, firstChannel, playable } from "./base/reader.ts";
+import { slots } from "./base/regions.ts";
+import type { Item, Lists } from "./base/regions.ts";
 import { captionBar } from "./panels/scenes-panel.ts";
 import type { ViewState } from "./live/view-state.ts";
 

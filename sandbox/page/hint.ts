@@ -1,11 +1,11 @@
 // What a newcomer is told: how to make something happen, and then that somebody else must decide.
-import { playable } from "./chrome.ts";
-import { html } from "./html.ts";
-import { controlButton } from "./panels/control-button.ts";
-import type { Html } from "./html.ts";
-import { hrefOf } from "./place.ts";
-import type { Place } from "./place.ts";
-import type { PageParts } from "./parts.ts";
+import { playable } from "./base/reader.ts";
+import { html } from "./base/html.ts";
+import { controlButton } from "./base/control-button.ts";
+import type { Html } from "./base/html.ts";
+import { hrefOf } from "./base/place.ts";
+import type { Place } from "./base/place.ts";
+import type { PageParts } from "./base/parts.ts";
 import type { Message, PersonId } from "../slack/model.ts";
 import { elementsIn } from "../slack/state-values.ts";
 
@@ -33,8 +33,8 @@ function start(parts: PageParts, place: Place): Html {
       ${parts.examples.map((one) => html`<li><button type="button" data-look="plain" data-fill="${one}">${one}</button></li>`)}
     </ul>
     <p>
-      When the run asks for approval, become ${othersThan(parts, place.person)} in the bar at the top and
-      decide; whoever asked cannot approve their own run. A second tab can be a second person.
+      When a request waits for a decision, become ${othersThan(parts, place.person)} in the bar at the top and
+      decide. The person who asked cannot decide. A second tab can be a second person.
     </p>
     ${parts.panelState === null ? null : html`<p>Or <a href="${hrefOf({ ...place, panel: "scenes" })}">watch a scene</a>: one click plays a story, with captions.</p>`}
   </aside>`;

@@ -1,5 +1,5 @@
-import { html } from "./html.ts";
-import type { Html } from "./html.ts";
+import { html } from "./base/html.ts";
+import type { Html } from "./base/html.ts";
 
 const KEYS: readonly (readonly [keys: readonly string[], does: string])[] = [
   [["Alt", "1 … 9"], "become the first … ninth person of the bar at the top"],

@@ -2,15 +2,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { perform } from "./acting.ts";
 import { loadAssets } from "./assets.ts";
-import { playable } from "./chrome.ts";
+import { playable } from "./base/reader.ts";
 import { drawDocument, drawMissing, exists, firstPlace } from "./document.ts";
 import { refused } from "./origin-check.ts";
-import type { Html } from "./html.ts";
-import { createLive } from "./live/live.ts";
-import type { Live } from "./live/live.ts";
-import { hrefOf, parsePermalink, parsePlace, parseSideBySide } from "./place.ts";
+import type { Html } from "./base/html.ts";
+import { createLive } from "./live.ts";
+import type { Live } from "./live.ts";
+import { hrefOf, parsePermalink, parsePlace, parseSideBySide } from "./base/place.ts";
 import { canStand, drawSideBySide } from "./side-by-side.ts";
-import type { PageParts } from "./parts.ts";
+import type { PageParts } from "./base/parts.ts";
 import { createViewStates } from "./live/view-state.ts";
 import { jsonLines } from "./panels/traffic-line.ts";
 

@@ -1,10 +1,10 @@
 // Two people in one window: each half is the page as that person sees it.
 import { exists, shell } from "./document.ts";
-import { html } from "./html.ts";
-import type { Html } from "./html.ts";
-import { hrefOf } from "./place.ts";
-import type { Place, SideBySide } from "./place.ts";
-import type { PageParts } from "./parts.ts";
+import { html } from "./base/html.ts";
+import type { Html } from "./base/html.ts";
+import { hrefOf } from "./base/place.ts";
+import type { Place, SideBySide } from "./base/place.ts";
+import type { PageParts } from "./base/parts.ts";
 
 /** Can both be in this place? */
 export function canStand(parts: PageParts, side: SideBySide): boolean {

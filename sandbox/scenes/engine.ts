@@ -1,7 +1,7 @@
 // Plays one story at a time, and leaves the world in order whatever becomes of it.
 
-import type { Caption, SceneState } from "../page/parts.ts";
-import { createChanges } from "../service/changes.ts";
+import type { Caption, SceneState } from "../page/base/parts.ts";
+import { createChanges } from "../base/changes.ts";
 import type { Stage } from "./stage.ts";
 import type { Story } from "./story.ts";
 import { pause, type Say } from "./watch.ts";

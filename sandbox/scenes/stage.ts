@@ -2,7 +2,7 @@
 
 import { wordsOf } from "../control/surface.ts";
 import type { Run } from "../service/service-run.ts";
-import type { Spot } from "../page/parts.ts";
+import type { Spot } from "../page/base/parts.ts";
 import type { Message, PersonId } from "../slack/model.ts";
 import { type Asked, CHANNEL, createSceneSteps, type Seen } from "./scene-steps.ts";
 import { countRefused, pause, createUntil, type StageParts, type Until } from "./watch.ts";

@@ -1,9 +1,9 @@
 // What a story stands on, and waiting for what must come.
 
-import type { BotKeeper } from "../bot-keeper.ts";
+import type { BotKeeper } from "../bot/bot-keeper.ts";
 import type { ServiceContext } from "../control/service-context.ts";
 import type { UserActions } from "../control/user-actions.ts";
-import type { Spot } from "../page/parts.ts";
+import type { Spot } from "../page/base/parts.ts";
 import type { PersonId } from "../slack/model.ts";
 import type { Slack } from "../slack/server.ts";
 

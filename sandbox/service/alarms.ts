@@ -1,6 +1,6 @@
 // One alarm per run.
 
-import type { Cancel, Clock } from "./service-clock.ts";
+import type { Cancel, Clock } from "../base/clock.ts";
 
 export type Alarms = {
   /** Takes the place of the one set before; null sets none. */

@@ -1,7 +1,7 @@
 // Handles one request: reads and records it, applies a fault or calls the handler, and answers.
 
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import type { Clock } from "./service-clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { Faults, Struck } from "./faults.ts";
 import type { KeyShown, Recorder } from "./recorder.ts";
 import { findRoute } from "./routes.ts";

@@ -1,7 +1,7 @@
 // The state of the service, and the file that stores it.
 
-import { createChanges } from "./changes.ts";
-import type { Changes } from "./changes.ts";
+import { createChanges } from "../base/changes.ts";
+import type { Changes } from "../base/changes.ts";
 import { mintKey, nameOfKey } from "./api-keys.ts";
 import { plainProfile } from "./profile.ts";
 import type { Profile } from "./profile.ts";

@@ -1,8 +1,8 @@
 // Records every request that reached a server, and what happened to its answer. It does not depend on the client.
 
 import type { IncomingHttpHeaders } from "node:http";
-import { createChanges } from "./changes.ts";
-import type { Wait } from "./changes.ts";
+import { createChanges } from "../base/changes.ts";
+import type { Wait } from "../base/changes.ts";
 
 export type KeyShown = "right" | "wrong" | "none";
 

@@ -1,8 +1,8 @@
 // All runs, and the clock that moves them: the state behind the endpoints and the controls.
 
 import { createAlarms } from "./alarms.ts";
-import type { Wait } from "./changes.ts";
-import type { Clock } from "./service-clock.ts";
+import type { Wait } from "../base/changes.ts";
+import type { Clock } from "../base/clock.ts";
 import type { Memory } from "./memory.ts";
 import { newRun } from "./service-run.ts";
 import type { Moved, Run } from "./service-run.ts";

@@ -3,8 +3,8 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { bearerOf, sameKey } from "./api-keys.ts";
-import { createSystemClock } from "./service-clock.ts";
-import type { Clock } from "./service-clock.ts";
+import { createSystemClock } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { createExchange } from "./exchange.ts";
 import { createFaults } from "./faults.ts";
 import type { FaultHandle, Faults } from "./faults.ts";

@@ -6,7 +6,7 @@ import type { SlackContext } from "./context.ts";
 import type { ActResult, Channel, ChannelId, Person, PersonId } from "./model.ts";
 import type { ResponseUrls } from "./response-url.ts";
 import type { Json } from "./rules-check.ts";
-import { slackbot } from "./seed.ts";
+import { slackbot } from "./seed-workspace.ts";
 
 export type Acting = SlackContext & {
   readonly deliver: Deliver;

@@ -23,7 +23,8 @@ import { createActs } from "./interact.ts";
 import { createLimits } from "./limits.ts";
 import { readManifest } from "./manifest.ts";
 import { createResponseUrls } from "./response-url.ts";
-import { seedWorkspace } from "./seed.ts";
+import { seedWorkspace } from "./seed-workspace.ts";
+import type { Seed } from "./seed-workspace.ts";
 import { createSockets } from "./socket.ts";
 import { createTraffic } from "./traffic.ts";
 import { createTriggers } from "./triggers.ts";
@@ -41,6 +42,8 @@ export type SlackOptions = {
   /** 0, the default: any free one. */
   readonly port?: number;
   readonly manifestPath: string;
+  /** The app, people and channels to start with. */
+  readonly seed: Seed;
   readonly now?: () => number;
   readonly timing?: Partial<Timing>;
   /** Whether calls are refused with 429 as Slack's tiers say. */
@@ -53,7 +56,7 @@ export type Slack = Awaited<ReturnType<typeof startSlack>>;
 export const startSlack = async (options: SlackOptions) => {
   const { host = "127.0.0.1", port = 0, delivery = { mode: "socket" } } = options;
   const server = createServer();
-  const context = createGround(options, () => `http://${host}:${(server.address() as AddressInfo).port}/`);
+  const context = createContext(options, () => `http://${host}:${(server.address() as AddressInfo).port}/`);
   const sockets = createSockets(context);
   const send = traced(context.traffic, deliveryOf(delivery, context, sockets.deliver));
   const deliver: Deliver = (payload) => send(payload).outcome;
@@ -103,7 +106,7 @@ const listen = (server: Server, port: number, host: string): Promise<void> =>
 /** "canary": wherever one of them should turn up, it is seen that it is one. */
 const secret = (prefix: string): string => `${prefix}canary-${randomBytes(24).toString("hex")}`;
 
-const createGround = (options: SlackOptions, url: () => string): SlackContext => {
+const createContext = (options: SlackOptions, url: () => string): SlackContext => {
   const { now = Date.now, delivery, rateLimits = true } = options;
   const given = delivery?.mode === "http" ? delivery.signingSecret : undefined;
   const secrets = {
@@ -113,7 +116,7 @@ const createGround = (options: SlackOptions, url: () => string): SlackContext =>
   };
   const manifest = readManifest(options.manifestPath);
   const timing = { ...slackTiming, ...options.timing };
-  const workspace = seedWorkspace({ now });
+  const workspace = seedWorkspace({ now, seed: options.seed });
   workspace.app.takesMessages = manifest.messagesTab && !manifest.messagesReadOnly;
   const scopes = new Set(manifest.scopes);
   return {

@@ -16,7 +16,7 @@ import type {
 } from "./model.ts";
 
 /** The app as installed: its id, its bot's own id (`B…`) and the person (`U…`) it acts as. */
-type InstalledApp = {
+export type InstalledApp = {
   readonly id: string;
   readonly botId: string;
   readonly person: PersonId;
@@ -41,17 +41,14 @@ const initial = () => ({
   homes: new Map<PersonId, HomeView>(),
 });
 
-export const createWorkspace = ({ now }: { now: () => number }) => {
+type WorkspaceStart = { readonly now: () => number; readonly app: Omit<InstalledApp, "takesMessages"> };
+
+export const createWorkspace = ({ now, app: installed }: WorkspaceStart) => {
   const state = initial();
   const { changed, onChange, until } = createChanges();
   const { nextId, nextTs } = createIds(now);
   const team = { id: "T0SANDBOX", name: "Sandbox", domain: "sandbox" };
-  const app: InstalledApp = {
-    id: "A0COUNTERSIGN",
-    botId: "B0COUNTERSIGN",
-    person: "U0COUNTERSIGN",
-    takesMessages: true,
-  };
+  const app: InstalledApp = { ...installed, takesMessages: true };
   const of = { ...state, team, app, now, nextId, nextTs, changed, onChange, until };
   return { ...of, ...createMessages(of), ...createViews(of), dmOf: (person: PersonId) => dmOf(of, person) };
 };

@@ -8,7 +8,7 @@ import { DatabaseSync } from "node:sqlite";
 import { startApp } from "#src/app.ts";
 import { explainFaults, readConfig } from "#src/config.ts";
 import { createLog } from "#src/log.ts";
-import { startWorld } from "#sandbox/world.ts";
+import { startWorld } from "#sandbox/world/world.ts";
 import { type Chance, chanceOf } from "../make/chance.ts";
 import { knockOn, requestOf } from "./knock.ts";
 import { KINDS, SPOILS, wholes } from "./mutations.ts";

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type BotProcess, startBot } from "#sandbox/bot-process.ts";
-import { startWorld, type World } from "#sandbox/world.ts";
+import { type BotProcess, startBot } from "#sandbox/bot/bot-process.ts";
+import { startWorld, type World } from "#sandbox/world/world.ts";
 import { launchChromium } from "../make/chromium.ts";
 
 let folder: string;

@@ -1,6 +1,6 @@
 // Stops the bot at one exact place: in a call of its own that is answered only when somebody lets go, or never.
 
-import type { World } from "#sandbox/world.ts";
+import type { World } from "#sandbox/world/world.ts";
 
 /** Between which two steps the process dies. */
 export type Place = {

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { auditVerdict, openAuditFile, publicKeysFor } from "#src/cli/audit/inspect.ts";
 import type { AuditVerdict } from "#src/domain/audit/verify-chain.ts";
-import { startBot } from "#sandbox/bot-process.ts";
-import { startWorld, type World } from "#sandbox/world.ts";
+import { startBot } from "#sandbox/bot/bot-process.ts";
+import { startWorld, type World } from "#sandbox/world/world.ts";
 
 export type Lane = {
   readonly world: World;

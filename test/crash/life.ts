@@ -2,7 +2,7 @@
 // failed tries again. Everything that can be seen of it is kept, for the verdict.
 
 import type { Message, OpenView } from "#sandbox/slack/model.ts";
-import type { World } from "#sandbox/world.ts";
+import type { World } from "#sandbox/world/world.ts";
 import { cardStateOf, isInState } from "../make/card-state.ts";
 import type { Lane } from "./lane.ts";
 

@@ -1,7 +1,7 @@
 // What people do, as tests say it.
 
 import type { ActResult, Message, OpenView } from "#sandbox/slack/model.ts";
-import type { World } from "#sandbox/world.ts";
+import type { World } from "#sandbox/world/world.ts";
 import type { Run } from "#sandbox/service/service-run.ts";
 import { elementsOf, labelOf, modalText, type Sight } from "./journey-sight.ts";
 

@@ -1,7 +1,7 @@
 // What people and the service see, as tests ask for it.
 
 import type { Block, Message, OpenView } from "#sandbox/slack/model.ts";
-import type { World } from "#sandbox/world.ts";
+import type { World } from "#sandbox/world/world.ts";
 import type { CardStateName } from "#src/adapters/slack/blocks/card-state.ts";
 import { cardStateOf, isInState } from "./card-state.ts";
 

@@ -15,7 +15,7 @@ import { auditVerdict } from "#src/cli/audit/inspect.ts";
 import { openAuditFile } from "#src/adapters/store/audit-file.ts";
 import { auditKeyOf, readAuditKey } from "#src/adapters/store/audit-key.ts";
 import { createLog } from "#src/log.ts";
-import { startWorld, type World, type WorldOptions } from "#sandbox/world.ts";
+import { startWorld, type World, type WorldOptions } from "#sandbox/world/world.ts";
 import { type Acting, createActing } from "./journey-acts.ts";
 import { expectNoCanary } from "./canary.ts";
 import { createSight, type Sight } from "./journey-sight.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createRecorder } from "#sandbox/service/recorder.ts";
 import { createTraffic } from "#sandbox/slack/traffic.ts";
-import { tellRequests } from "#sandbox/service-traffic.ts";
+import { tellRequests } from "#sandbox/world/service-traffic.ts";
 
 function watched(by?: string) {
   const clock = { ms: 1_000 };

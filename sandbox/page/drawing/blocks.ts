@@ -1,15 +1,15 @@
 // Block Kit → HTML. Pure; what it cannot draw it says, so that nothing an app sends can vanish.
-import { attr, html } from "../html.ts";
-import type { Html, Part } from "../html.ts";
+import { attr, html } from "../base/html.ts";
+import type { Html, Part } from "../base/html.ts";
 import { card, carousel } from "./card.ts";
 import { drawElement } from "./elements.ts";
 import { input } from "./input.ts";
-import { record, records, string } from "../json.ts";
-import type { Json } from "../json.ts";
+import { record, records, string } from "../base/json.ts";
+import type { Json } from "../base/json.ts";
 import { markdown } from "./markdown.ts";
 import { picture, remoteFile, thumbnail, video } from "./media.ts";
 import { drawText } from "./mrkdwn.ts";
-import type { Reader } from "../reader.ts";
+import type { Reader } from "../base/reader.ts";
 import { richText } from "./rich-text.ts";
 import { plan, taskCard } from "./plan.ts";
 import { elementContextOf } from "./element-context.ts";

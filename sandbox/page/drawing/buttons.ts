@@ -1,11 +1,11 @@
 // Elements that do something and hold nothing, and the question that may come before any element's act.
 import { withEmoji, emoji } from "./emoji.ts";
-import { attr, html } from "../html.ts";
-import type { Html, Part } from "../html.ts";
-import { record, records, string, textOf } from "../json.ts";
-import type { Json } from "../json.ts";
+import { attr, html } from "../base/html.ts";
+import type { Html, Part } from "../base/html.ts";
+import { record, records, string, textOf } from "../base/json.ts";
+import type { Json } from "../base/json.ts";
 import { drawText } from "./mrkdwn.ts";
-import type { Reader } from "../reader.ts";
+import type { Reader } from "../base/reader.ts";
 import type { ElementContext } from "./element-context.ts";
 import { act, optionsOf } from "./field-context.ts";
 

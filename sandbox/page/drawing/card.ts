@@ -1,12 +1,12 @@
 // Cards, alone and in a row.
 import { buttonsOf } from "./buttons.ts";
-import { html } from "../html.ts";
-import type { Html } from "../html.ts";
-import { record, records } from "../json.ts";
-import type { Json } from "../json.ts";
+import { html } from "../base/html.ts";
+import type { Html } from "../base/html.ts";
+import { record, records } from "../base/json.ts";
+import type { Json } from "../base/json.ts";
 import { picture, thumbnail } from "./media.ts";
 import { drawText } from "./mrkdwn.ts";
-import type { Reader } from "../reader.ts";
+import type { Reader } from "../base/reader.ts";
 import type { ElementContext } from "./element-context.ts";
 
 /** Gives an element of a card its place; the block it belongs to is the card. */

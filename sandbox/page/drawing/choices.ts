@@ -1,8 +1,8 @@
 // What a person typed or chose, decoded against what the app sent: the browser names fields and numbers of options only.
 import type { Block, OpenView } from "../../slack/model.ts";
 import { fieldName, optionsOf } from "./field-context.ts";
-import { record, records, string } from "../json.ts";
-import type { Json } from "../json.ts";
+import { record, records, string } from "../base/json.ts";
+import type { Json } from "../base/json.ts";
 import { typedRichText } from "./typed-rich-text.ts";
 
 export type Fields = readonly (readonly [name: string, value: string])[];

@@ -1,6 +1,6 @@
 // Preformatted text. A long one is folded in messages, by CSS alone: all of it stays in the page.
-import { attr, html } from "../html.ts";
-import type { Html, Part } from "../html.ts";
+import { attr, html } from "../base/html.ts";
+import type { Html, Part } from "../base/html.ts";
 
 const SHOWN_LINES = 14;
 /** About what so many lines hold. */

@@ -1,9 +1,9 @@
 // Where an element stands, with what its drawing has to know beside it.
 import type { OpenView } from "../../slack/model.ts";
 import type { Workspace } from "../../slack/workspace.ts";
-import { string } from "../json.ts";
-import type { Json } from "../json.ts";
-import type { Reader } from "../reader.ts";
+import { string } from "../base/json.ts";
+import type { Json } from "../base/json.ts";
+import type { Reader } from "../base/reader.ts";
 import type { FieldContext } from "./field-context.ts";
 
 /**

@@ -1,9 +1,9 @@
 // Block Kit's elements, each where it is drawn.
 import { button, feedbackButtons, iconButton, overflow, workflowButton } from "./buttons.ts";
 import { choices, fileInput, richTextInput, textInput } from "./fields.ts";
-import type { Part } from "../html.ts";
-import { string } from "../json.ts";
-import type { Json } from "../json.ts";
+import type { Part } from "../base/html.ts";
+import { string } from "../base/json.ts";
+import type { Json } from "../base/json.ts";
 import { thumbnail } from "./media.ts";
 import { picker } from "./pickers.ts";
 import type { ElementContext } from "./element-context.ts";

@@ -1,10 +1,10 @@
 // What the browser is told of an interactive element: which one it is and, for choices, the options' numbers. It cannot make
 // up a button's value, for the server looks everything else up in what the app sent.
-import { html } from "../html.ts";
-import type { Html } from "../html.ts";
-import { records, string } from "../json.ts";
-import type { Json } from "../json.ts";
-import type { Reader } from "../reader.ts";
+import { html } from "../base/html.ts";
+import type { Html } from "../base/html.ts";
+import { records, string } from "../base/json.ts";
+import type { Json } from "../base/json.ts";
+import type { Reader } from "../base/reader.ts";
 
 /** Where an element stands: the block it is in, and what the person chose there before. */
 export type FieldContext = {

@@ -1,8 +1,8 @@
 // Elements that hold a value.
 import { asksFirst, confirm, description } from "./buttons.ts";
-import { attr, escapeHtml, html, Html } from "../html.ts";
-import { number, record, records, string, textOf } from "../json.ts";
-import type { Json } from "../json.ts";
+import { attr, escapeHtml, html, Html } from "../base/html.ts";
+import { number, record, records, string, textOf } from "../base/json.ts";
+import type { Json } from "../base/json.ts";
 import { drawText } from "./mrkdwn.ts";
 import type { ElementContext } from "./element-context.ts";
 import { act, fieldName, optionsOf } from "./field-context.ts";

@@ -1,7 +1,7 @@
 // A file of the workspace: what it is, a way to have it, and for a text a look inside.
 import type { File } from "../../slack/model.ts";
-import { html } from "../html.ts";
-import type { Html } from "../html.ts";
+import { html } from "../base/html.ts";
+import type { Html } from "../base/html.ts";
 
 /** What a message shows of a file; the rest is in the download. */
 const PREVIEW_CHARACTERS = 20_000;

@@ -1,9 +1,9 @@
 import { drawBlocks } from "./blocks.ts";
-import { html } from "../html.ts";
-import type { Html } from "../html.ts";
-import type { PageParts } from "../parts.ts";
-import type { Reader } from "../reader.ts";
-import type { Slot } from "../live/regions.ts";
+import { html } from "../base/html.ts";
+import type { Html } from "../base/html.ts";
+import type { PageParts } from "../base/parts.ts";
+import type { Reader } from "../base/reader.ts";
+import type { Slot } from "../base/regions.ts";
 
 export function homePane(parts: PageParts, slot: Slot): Html {
   const name = parts.workspace.people.get(parts.workspace.app.person)?.name ?? "The app";

@@ -1,8 +1,8 @@
 // The input block: a label, a field, what is wrong with it and a hint.
 import { drawElement } from "./elements.ts";
-import { html } from "../html.ts";
-import type { Html } from "../html.ts";
-import { record, string } from "../json.ts";
+import { html } from "../base/html.ts";
+import type { Html } from "../base/html.ts";
+import { record, string } from "../base/json.ts";
 import { drawText } from "./mrkdwn.ts";
 import { elementContextOf } from "./element-context.ts";
 import type { Surface } from "./element-context.ts";

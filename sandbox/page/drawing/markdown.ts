@@ -3,10 +3,10 @@ import { Marked } from "marked";
 import type { Token, Tokens } from "marked";
 import { codeBox } from "./code-box.ts";
 import { withEmoji } from "./emoji.ts";
-import { attr, html } from "../html.ts";
-import type { Html, Part } from "../html.ts";
+import { attr, html } from "../base/html.ts";
+import type { Html, Part } from "../base/html.ts";
 import { link } from "./mention.ts";
-import type { Reader } from "../reader.ts";
+import type { Reader } from "../base/reader.ts";
 
 const marked = new Marked({ gfm: true });
 

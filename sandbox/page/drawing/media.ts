@@ -1,11 +1,11 @@
 // Pictures, videos and files of elsewhere: told of, never fetched, for a page that fetches them tells their host who looks, and when.
-import { html } from "../html.ts";
-import type { Html } from "../html.ts";
-import { record, string, textOf } from "../json.ts";
-import type { Json } from "../json.ts";
+import { html } from "../base/html.ts";
+import type { Html } from "../base/html.ts";
+import { record, string, textOf } from "../base/json.ts";
+import type { Json } from "../base/json.ts";
 import { link } from "./mention.ts";
 import { drawText } from "./mrkdwn.ts";
-import type { Reader } from "../reader.ts";
+import type { Reader } from "../base/reader.ts";
 
 /** An image block. */
 export function picture(block: Json, reader: Reader): Html {

@@ -1,8 +1,8 @@
 // People, channels, broadcasts and links inside text: one look, whether mrkdwn or rich text asks for them.
-import { hrefOf } from "../place.ts";
-import { html } from "../html.ts";
-import type { Html } from "../html.ts";
-import type { Reader } from "../reader.ts";
+import { hrefOf } from "../base/place.ts";
+import { html } from "../base/html.ts";
+import type { Html } from "../base/html.ts";
+import type { Reader } from "../base/reader.ts";
 
 export function personMention(reader: Reader, id: string): Html {
   const name = reader.nameOf(id);

@@ -1,15 +1,15 @@
 import type { Message } from "../../slack/model.ts";
 import type { Workspace } from "../../slack/workspace.ts";
-import { avatar } from "../avatar.ts";
+import { avatar } from "../base/avatar.ts";
 import { drawBlocks } from "./blocks.ts";
 import { emoji } from "./emoji.ts";
 import { fileCard } from "./file-card.ts";
-import { attr, html } from "../html.ts";
-import type { Html, Part } from "../html.ts";
+import { attr, html } from "../base/html.ts";
+import type { Html, Part } from "../base/html.ts";
 import { mrkdwn } from "./mrkdwn.ts";
-import { anchorOf, hrefOf } from "../place.ts";
-import type { Place } from "../place.ts";
-import type { Reader } from "../reader.ts";
+import { anchorOf, hrefOf } from "../base/place.ts";
+import type { Place } from "../base/place.ts";
+import type { Reader } from "../base/reader.ts";
 
 /** In Slack a person who goes on speaking is not announced again within this time. */
 const SAME_BREATH_MS = 5 * 60_000;

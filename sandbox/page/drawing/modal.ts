@@ -1,11 +1,11 @@
 import type { OpenView } from "../../slack/model.ts";
 import type { Workspace } from "../../slack/workspace.ts";
-import { avatar } from "../avatar.ts";
+import { avatar } from "../base/avatar.ts";
 import { drawBlocks } from "./blocks.ts";
-import { attr, html } from "../html.ts";
-import type { Html } from "../html.ts";
-import { textOf } from "../json.ts";
-import type { Reader } from "../reader.ts";
+import { attr, html } from "../base/html.ts";
+import type { Html } from "../base/html.ts";
+import { textOf } from "../base/json.ts";
+import type { Reader } from "../base/reader.ts";
 
 /** The errors are in the markup, so a second, different error counts as a change and is drawn. */
 export function modal(open: OpenView, reader: Reader, workspace?: Workspace): Html {

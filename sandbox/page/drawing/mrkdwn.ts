@@ -2,9 +2,9 @@
 import { codeBox } from "./code-box.ts";
 import { broadcastMention, channelMention, groupMention, link, personMention } from "./mention.ts";
 import { emoji, withEmoji } from "./emoji.ts";
-import { html } from "../html.ts";
-import type { Html, Part } from "../html.ts";
-import type { Reader } from "../reader.ts";
+import { html } from "../base/html.ts";
+import type { Html, Part } from "../base/html.ts";
+import type { Reader } from "../base/reader.ts";
 
 /** What Slack makes of bare words: a text object with `verbatim: false` has both, a message's `text` only links. */
 export type Guesses = { readonly links: boolean; readonly mentions: boolean };

@@ -1,13 +1,13 @@
 // Selects: of fixed options, of people, of channels and conversations, one or several.
-import { channelsSeenBy } from "../reader.ts";
+import { channelsSeenBy } from "../base/reader.ts";
 import type { Channel } from "../../slack/model.ts";
 import { asksFirst, confirm } from "./buttons.ts";
 import { offeredBy } from "./choices.ts";
 import { common, naming } from "./fields.ts";
-import { attr, html } from "../html.ts";
-import type { Html } from "../html.ts";
-import { number, record, records, string, textOf } from "../json.ts";
-import type { Json } from "../json.ts";
+import { attr, html } from "../base/html.ts";
+import type { Html } from "../base/html.ts";
+import { number, record, records, string, textOf } from "../base/json.ts";
+import type { Json } from "../base/json.ts";
 import type { ElementContext } from "./element-context.ts";
 
 /** `value` is what the browser sends, `is` what the app knows it by. */

@@ -1,10 +1,10 @@
 // The steps of a run, as `plan` and `task_card` blocks tell them.
-import { html } from "../html.ts";
-import type { Html } from "../html.ts";
-import { record, records, string } from "../json.ts";
-import type { Json } from "../json.ts";
+import { html } from "../base/html.ts";
+import type { Html } from "../base/html.ts";
+import { record, records, string } from "../base/json.ts";
+import type { Json } from "../base/json.ts";
 import { link } from "./mention.ts";
-import type { Reader } from "../reader.ts";
+import type { Reader } from "../base/reader.ts";
 import { richText } from "./rich-text.ts";
 
 const STATES: Record<string, string> = {

@@ -1,11 +1,11 @@
 import { codeBox } from "./code-box.ts";
 import { broadcastMention, channelMention, groupMention, link, personMention } from "./mention.ts";
 import { emoji, fromCodePoints } from "./emoji.ts";
-import { attr, html } from "../html.ts";
-import type { Html, Part } from "../html.ts";
-import { number, record, records, string } from "../json.ts";
-import type { Json } from "../json.ts";
-import type { Reader } from "../reader.ts";
+import { attr, html } from "../base/html.ts";
+import type { Html, Part } from "../base/html.ts";
+import { number, record, records, string } from "../base/json.ts";
+import type { Json } from "../base/json.ts";
+import type { Reader } from "../base/reader.ts";
 import { undrawn, undrawnWord } from "./undrawn.ts";
 
 /** The elements of one `rich_text` block. Nothing in their text is markup: that is why untrusted text goes here. */

@@ -1,9 +1,9 @@
 // Blocks of rows and columns; a chart is told by the numbers it would be drawn from.
-import { attr, html } from "../html.ts";
-import type { Html, Part } from "../html.ts";
-import { number, record, records, string } from "../json.ts";
-import type { Json } from "../json.ts";
-import type { Reader } from "../reader.ts";
+import { attr, html } from "../base/html.ts";
+import type { Html, Part } from "../base/html.ts";
+import { number, record, records, string } from "../base/json.ts";
+import type { Json } from "../base/json.ts";
+import type { Reader } from "../base/reader.ts";
 import { richText } from "./rich-text.ts";
 
 type Row = readonly Part[];

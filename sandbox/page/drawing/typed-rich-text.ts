@@ -1,7 +1,7 @@
 // A rich-text field is typed as Slack's own composer takes it when it formats with markup: marks around words, > before a quote,
 // a fence around code. Here it becomes the `rich_text` that Slack hands to apps, and the other way round.
-import { record, records, string } from "../json.ts";
-import type { Json } from "../json.ts";
+import { record, records, string } from "../base/json.ts";
+import type { Json } from "../base/json.ts";
 
 const STYLES: Record<string, string> = { "*": "bold", _: "italic", "~": "strike", "`": "code" };
 const STYLED = /(?<![\p{L}\p{N}])([*_~`])(?=\S)([^\n]*?\S)\1(?![\p{L}\p{N}])/gu;

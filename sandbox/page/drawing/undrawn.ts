@@ -1,7 +1,7 @@
 // Nothing that an app sends may vanish: what has no drawing says its name, and what was sent can be read.
-import { html } from "../html.ts";
-import type { Html } from "../html.ts";
-import { record, string } from "../json.ts";
+import { html } from "../base/html.ts";
+import type { Html } from "../base/html.ts";
+import { record, string } from "../base/json.ts";
 
 export function undrawn(what: string, value: unknown): Html {
   return html`<details data-undrawn>

@@ -1,5 +1,5 @@
-import { createMemory } from "./memory.ts";
-import type { Memory } from "./memory.ts";
+import { createMemory } from "../base/memory.ts";
+import type { Memory } from "../base/memory.ts";
 import { createNotifications } from "./notifications.ts";
 import type { Notifications } from "./notifications.ts";
 import { createUnread } from "./unread.ts";

@@ -1,14 +1,13 @@
 // What stands beside the conversation when one asks for it.
-import { html } from "../html.ts";
-import type { Html } from "../html.ts";
-import { hrefOf, needsWorld } from "../place.ts";
-import type { Panel, Place } from "../place.ts";
-import type { PageParts } from "../parts.ts";
-import type { Reader } from "../reader.ts";
-import type { Lists, Slot } from "../live/regions.ts";
+import { html } from "../base/html.ts";
+import type { Html } from "../base/html.ts";
+import { hrefOf, needsWorld } from "../base/place.ts";
+import type { Panel, Place } from "../base/place.ts";
+import type { PageParts } from "../base/parts.ts";
+import type { Reader } from "../base/reader.ts";
+import type { Lists, Slot } from "../base/regions.ts";
 import { phoneItems, phonePanel } from "./phone-panel.ts";
 import { sceneList } from "./scenes-panel.ts";
-import { serviceLists, servicePanel } from "./service-panel.ts";
 import type { ViewState } from "../live/view-state.ts";
 import { trafficLists, trafficPanel } from "./traffic-panel.ts";
 
@@ -26,7 +25,7 @@ export function panelLists(parts: PageParts, reader: Reader, viewState: ViewStat
   if (panel === "phone") return { phone: phoneItems(parts, reader, viewState.notifications) };
   if (panelState === null || panel === null) return {};
   if (panel === "scenes") return { scenes: sceneList(panelState.scenes(), reader.times) };
-  return serviceLists(panelState.service(), reader.times, viewState.memory);
+  return panelState.servicePanel.lists(reader.times, viewState.memory);
 }
 
 export function panelPane(parts: PageParts, place: Place, slot: Slot): Html | null {
@@ -46,6 +45,6 @@ export function panelPane(parts: PageParts, place: Place, slot: Slot): Html | nu
 function contents(parts: PageParts, { panel, person }: Place, slot: Slot): Html {
   if (panel === "phone") return phonePanel(parts, person, slot);
   if (panel === "traffic") return trafficPanel(slot);
-  if (panel === "service") return servicePanel(slot);
+  if (panel === "service" && parts.panelState !== null) return parts.panelState.servicePanel.pane(slot);
   return html`<div data-scroll tabindex="0" role="region" aria-label="All scenes">${slot("scenes")}</div>`;
 }

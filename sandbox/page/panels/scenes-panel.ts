@@ -1,14 +1,13 @@
 // Stories that play by themselves: the list of them, and the captions that stand over the conversation meanwhile.
-import { hrefAs } from "../chrome.ts";
-import { controlButton } from "./control-button.ts";
-import { attr, html } from "../html.ts";
-import type { Html } from "../html.ts";
-import { hrefOf } from "../place.ts";
-import type { Place } from "../place.ts";
-import type { Caption, PageParts, SceneState } from "../parts.ts";
-import { channelsSeenBy } from "../reader.ts";
-import type { Item } from "../live/regions.ts";
-import type { Times } from "../times.ts";
+import { controlButton } from "../base/control-button.ts";
+import { attr, html } from "../base/html.ts";
+import type { Html } from "../base/html.ts";
+import { hrefOf } from "../base/place.ts";
+import type { Place } from "../base/place.ts";
+import type { Caption, PageParts, SceneState } from "../base/parts.ts";
+import { channelsSeenBy, hrefAs } from "../base/reader.ts";
+import type { Item } from "../base/regions.ts";
+import type { Times } from "../base/times.ts";
 import type { PersonId } from "../../slack/model.ts";
 
 type Scene = SceneState["scenes"][number];

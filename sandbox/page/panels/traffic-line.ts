@@ -1,10 +1,10 @@
 // One line of the traffic: who said what to whom, how much later than the line before, and all there is to know of it.
 import type { Traffic } from "../../slack/model.ts";
 import type { Workspace } from "../../slack/workspace.ts";
-import { attr, html } from "../html.ts";
-import type { Html, Part } from "../html.ts";
+import { attr, html } from "../base/html.ts";
+import type { Html, Part } from "../base/html.ts";
 import { gist, named } from "./traffic-words.ts";
-import type { Times } from "../times.ts";
+import type { Times } from "../base/times.ts";
 
 /** More of a detail would make every tab heavy; a copy has all of it. */
 const DETAIL_CHARACTERS = 12_000;

@@ -1,10 +1,10 @@
 // The Traffic panel: the newest lines in their order, with quiet looks gathered so that they do not drown the rest.
 import type { Traffic } from "../../slack/model.ts";
-import { html } from "../html.ts";
-import type { Html } from "../html.ts";
-import type { PageParts } from "../parts.ts";
-import type { Item, Lists, Slot } from "../live/regions.ts";
-import type { Times } from "../times.ts";
+import { html } from "../base/html.ts";
+import type { Html } from "../base/html.ts";
+import type { PageParts } from "../base/parts.ts";
+import type { Item, Lists, Slot } from "../base/regions.ts";
+import type { Times } from "../base/times.ts";
 import { drawLine } from "./traffic-line.ts";
 
 /** More would make every tab heavy; all that is kept can be taken away as a file. */

@@ -1,9 +1,9 @@
 // Ids with the names of those they are, and what a line is about in a few words.
 import type { Workspace } from "../../slack/workspace.ts";
-import { html } from "../html.ts";
-import type { Html, Part } from "../html.ts";
-import { record, string } from "../json.ts";
-import type { Json } from "../json.ts";
+import { html } from "../base/html.ts";
+import type { Html, Part } from "../base/html.ts";
+import { record, string } from "../base/json.ts";
+import type { Json } from "../base/json.ts";
 
 const IDS = /\b([UCDW][0-9A-Z]{2,20}|USLACKBOT)\b/;
 

@@ -16,6 +16,7 @@ import { PortError } from "#src/ports.ts";
 import { chatContract, type ChatUnderTest, type Shown } from "../../contract/chat.ts";
 import { aRun, aWatchedRun, NOON } from "../../make/run.ts";
 import { textOf } from "./blocks/oracle.ts";
+import { SEED } from "#sandbox/world/seed.ts";
 import { failureOf } from "./failing.ts";
 
 const quiet = () => undefined;
@@ -58,7 +59,7 @@ async function chatOn(token: string, apiUrl: string | null) {
 
 async function onSandbox(): Promise<ChatUnderTest> {
   const manifestPath = fileURLToPath(new URL("../../../manifest.yml", import.meta.url));
-  const slack = await startSlack({ manifestPath, rateLimits: false });
+  const slack = await startSlack({ manifestPath, seed: SEED, rateLimits: false });
   const { chat, self } = await chatOn(slack.botToken, slack.apiUrl);
   const { workspace } = slack;
   const shown = (each: (typeof workspace.messages)[number]): Shown => ({

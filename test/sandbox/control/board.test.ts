@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { createPanelState } from "#sandbox/panel-state.ts";
-import type { BotKeeper } from "#sandbox/bot-keeper.ts";
-import { createSandboxClock } from "#sandbox/clock.ts";
+import { createChanges } from "#sandbox/base/changes.ts";
+import { createSandboxClock } from "#sandbox/base/clock.ts";
+import type { BotKeeper } from "#sandbox/bot/bot-keeper.ts";
 import { createServiceContext } from "#sandbox/control/service-context.ts";
 import { createScenes } from "#sandbox/scenes/engine.ts";
-import { createChanges } from "#sandbox/service/changes.ts";
 import { startGateway } from "#sandbox/service/start-gateway.ts";
 import { startService } from "#sandbox/service/start-service.ts";
+import { createPanelState } from "#sandbox/world/panel-state.ts";
 
 const never = () => Promise.reject(new Error("nobody asks for this"));
 

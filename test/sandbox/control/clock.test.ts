@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { createSandboxClock } from "#sandbox/clock.ts";
+import { createSandboxClock } from "#sandbox/base/clock.ts";
 
 /** A machine whose time the test owns. */
 function aMachine() {

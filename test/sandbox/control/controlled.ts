@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startWorld, type World, type WorldOptions } from "#sandbox/world.ts";
+import { startWorld, type World, type WorldOptions } from "#sandbox/world/world.ts";
 
 export type Answered = { readonly status: number; readonly body: Record<string, unknown> };
 

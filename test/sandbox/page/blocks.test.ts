@@ -3,7 +3,7 @@ import type { Block, OpenView } from "#sandbox/slack/model.ts";
 import { drawBlocks } from "#sandbox/page/drawing/blocks.ts";
 import { chosenAt, valuesOf } from "#sandbox/page/drawing/choices.ts";
 import { modal } from "#sandbox/page/drawing/modal.ts";
-import { createReader } from "#sandbox/page/reader.ts";
+import { createReader } from "#sandbox/page/base/reader.ts";
 import { fieldName } from "#sandbox/page/drawing/field-context.ts";
 import { approvalCard, createStage, HOSTILE, OPS, reasonModal } from "./stage.ts";
 

@@ -1,17 +1,19 @@
 // A board whose states a test sets, and the address that the panels' buttons post to, where what they ask for is only written down.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { createSandboxClock } from "#sandbox/base/clock.ts";
+import { createBotKeeper } from "#sandbox/bot/bot-keeper.ts";
+import { botActs } from "#sandbox/control/process-acts.ts";
+import { createServiceContext } from "#sandbox/control/service-context.ts";
+import { serverActs } from "#sandbox/control/service-control.ts";
+import type { PageParts, PanelState, SceneState } from "#sandbox/page/base/parts.ts";
+import { createServicePanel } from "#sandbox/service-panel/service-panel.ts";
+import type { ServiceState } from "#sandbox/service-panel/service-state.ts";
 import { createPage } from "#sandbox/page/page.ts";
-import type { PanelState, PageParts, SceneState, ServiceState } from "#sandbox/page/parts.ts";
+import { sceneActs } from "#sandbox/scenes/scene-acts.ts";
 import { plainProfile } from "#sandbox/service/profile.ts";
 import * as moves from "#sandbox/service/service-run.ts";
 import type { Moved, Run } from "#sandbox/service/service-run.ts";
-import { createBotKeeper } from "#sandbox/bot-keeper.ts";
-import { createSandboxClock } from "#sandbox/clock.ts";
-import { createServiceContext } from "#sandbox/control/service-context.ts";
-import { botActs } from "#sandbox/control/process-acts.ts";
-import { sceneActs } from "#sandbox/scenes/scene-acts.ts";
-import { serverActs } from "#sandbox/control/service-control.ts";
 import { startGateway } from "#sandbox/service/start-gateway.ts";
 import { startService } from "#sandbox/service/start-service.ts";
 
@@ -77,9 +79,10 @@ export function createBoard() {
     playing: null,
   };
   const told = (): void => listeners.forEach((listener) => listener());
-  const panelState: PanelState = {
+  const panelState: PanelState & { readonly service: () => ServiceState } = {
     bot: () => service.bot,
     service: () => service,
+    servicePanel: createServicePanel(() => service),
     scenes: () => scenes,
     onChange: (listener) => {
       listeners.add(listener);

@@ -2,9 +2,10 @@
 import { expect, test } from "vitest";
 import { lists } from "#sandbox/page/document.ts";
 import { createViewStates } from "#sandbox/page/live/view-state.ts";
-import type { PageParts } from "#sandbox/page/parts.ts";
+import type { PageParts } from "#sandbox/page/base/parts.ts";
 import type { Message } from "#sandbox/slack/model.ts";
-import { seedWorkspace } from "#sandbox/slack/seed.ts";
+import { seedWorkspace } from "#sandbox/slack/seed-workspace.ts";
+import { SEED } from "#sandbox/world/seed.ts";
 import { createStage, OPS } from "./stage.ts";
 
 const MINUTE_MS = 60_000;
@@ -15,7 +16,7 @@ const APP = "U0COUNTERSIGN";
 
 function newPage(timeZone = "UTC") {
   const clock = { at: NOON };
-  const workspace = seedWorkspace({ now: () => clock.at });
+  const workspace = seedWorkspace({ now: () => clock.at, seed: SEED });
   const parts: PageParts = { ...createStage().parts, workspace, timeZone };
   const viewState = createViewStates(workspace)();
   const place = { person: "U0ANA", where: OPS, thread: null as string | null, panel: null };

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { Message } from "#sandbox/slack/model.ts";
-import { avatar } from "#sandbox/page/avatar.ts";
+import { avatar } from "#sandbox/page/base/avatar.ts";
 import { fileCard } from "#sandbox/page/drawing/file-card.ts";
 import { drawMessage } from "#sandbox/page/drawing/message.ts";
 import type { Shown } from "#sandbox/page/drawing/message.ts";
-import { createReader } from "#sandbox/page/reader.ts";
+import { createReader } from "#sandbox/page/base/reader.ts";
 import { createStage, OPS } from "./stage.ts";
 
 const { parts, workspace } = createStage();

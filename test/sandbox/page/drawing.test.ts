@@ -6,7 +6,7 @@ import { asAccessory, inActions, inContextActions, inInput } from "#sandbox/slac
 import { richText as richTextRules } from "#sandbox/slack/rules-rich-text.ts";
 import type { Block } from "#sandbox/slack/model.ts";
 import { drawBlocks } from "#sandbox/page/drawing/blocks.ts";
-import { createReader } from "#sandbox/page/reader.ts";
+import { createReader } from "#sandbox/page/base/reader.ts";
 import { admittedBy, blocksWith, ELEMENTS, PARTS, PIECES, plain, richText } from "./admitted.ts";
 import { createStage, OPS } from "./stage.ts";
 

@@ -1,8 +1,8 @@
 import { request } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createDiffer } from "#sandbox/page/live/regions.ts";
-import { html } from "#sandbox/page/html.ts";
+import { createDiffer } from "#sandbox/page/base/regions.ts";
+import { html } from "#sandbox/page/base/html.ts";
 import { createStage, fillTraffic, fillWorkspace, HOSTILE, OPS, reasonModal, servePage } from "./stage.ts";
 
 let stage: ReturnType<typeof createStage>;

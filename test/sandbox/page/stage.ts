@@ -3,11 +3,12 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ActResult, Acts, Block, Message } from "#sandbox/slack/model.ts";
 import { typed } from "#sandbox/slack/marks.ts";
-import { seedWorkspace } from "#sandbox/slack/seed.ts";
+import { seedWorkspace } from "#sandbox/slack/seed-workspace.ts";
 import { createTraffic } from "#sandbox/slack/traffic.ts";
 import type { Workspace } from "#sandbox/slack/workspace.ts";
 import { createPage } from "#sandbox/page/page.ts";
-import type { PageParts } from "#sandbox/page/parts.ts";
+import { SEED } from "#sandbox/world/seed.ts";
+import type { PageParts } from "#sandbox/page/base/parts.ts";
 
 /** 12 Nov 2026, 12:38:00 UTC */
 const START_MS = 1_794_487_080_000;
@@ -22,7 +23,7 @@ export type Done = { readonly act: keyof Acts; readonly with: readonly unknown[]
 export function createStage(answers: Partial<Record<keyof Acts, () => Promise<ActResult>>> = {}) {
   let clockMs = START_MS;
   const now = (): number => (clockMs += 1000);
-  const workspace = seedWorkspace({ now });
+  const workspace = seedWorkspace({ now, seed: SEED });
   const traffic = createTraffic({ now, secrets: [] });
   const done: Done[] = [];
   const log =

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import * as fc from "fast-check";
-import { attr, html } from "#sandbox/page/html.ts";
+import { attr, html } from "#sandbox/page/base/html.ts";
 import { markdown } from "#sandbox/page/drawing/markdown.ts";
 import { drawText, mrkdwn } from "#sandbox/page/drawing/mrkdwn.ts";
-import { createReader } from "#sandbox/page/reader.ts";
+import { createReader } from "#sandbox/page/base/reader.ts";
 import { richText } from "#sandbox/page/drawing/rich-text.ts";
 import { createStage, HOSTILE, OPS } from "./stage.ts";
 

@@ -5,6 +5,7 @@ import type { Logger } from "@slack/bolt";
 import { WebClient } from "@slack/web-api";
 
 import { startSlack } from "#sandbox/slack/server.ts";
+import { SEED } from "#sandbox/world/seed.ts";
 import type { Slack, SlackOptions } from "#sandbox/slack/server.ts";
 
 const fullManifest = new URL("manifest-full.yml", import.meta.url).pathname;
@@ -28,7 +29,7 @@ export const silent = {
 } as unknown as Logger;
 
 export const startFull = (options: Partial<SlackOptions> = {}): Promise<Slack> =>
-  startSlack({ manifestPath: fullManifest, rateLimits: false, ...options });
+  startSlack({ manifestPath: fullManifest, seed: SEED, rateLimits: false, ...options });
 
 export const clientOf = (slack: Slack, token: string = slack.botToken): WebClient =>
   new WebClient(token, {

@@ -6,6 +6,7 @@ import { App, HTTPReceiver, LogLevel, SocketModeReceiver } from "@slack/bolt";
 import type { Logger } from "@slack/bolt";
 
 import { startSlack } from "#sandbox/slack/server.ts";
+import { SEED } from "#sandbox/world/seed.ts";
 import type { Slack, SlackOptions } from "#sandbox/slack/server.ts";
 
 export type Mode = "socket" | "http";
@@ -39,7 +40,7 @@ const both = (first: () => Promise<unknown>, second: () => Promise<void>) => asy
 };
 
 const overSocket = async (listen: (app: App) => void, options: Partial<SlackOptions>): Promise<Judged> => {
-  const slack = await startSlack({ manifestPath, rateLimits: false, ...options });
+  const slack = await startSlack({ manifestPath, seed: SEED, rateLimits: false, ...options });
   const clientOptions = { slackApiUrl: slack.apiUrl };
   const receiver = new SocketModeReceiver({
     appToken: slack.appToken,
@@ -57,7 +58,7 @@ const overHttp = async (listen: (app: App) => void, options: Partial<SlackOption
   let port = 0;
   const requestUrl = () => `http://127.0.0.1:${port}/slack/events`;
   const delivery = { mode: "http", requestUrl } as const;
-  const slack = await startSlack({ manifestPath, rateLimits: false, delivery, ...options });
+  const slack = await startSlack({ manifestPath, seed: SEED, rateLimits: false, delivery, ...options });
   const receiver = new HTTPReceiver({ signingSecret: slack.signingSecret, logger });
   const clientOptions = { slackApiUrl: slack.apiUrl };
   const app = new App({ token: slack.botToken, receiver, clientOptions, logger });

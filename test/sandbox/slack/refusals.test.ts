@@ -5,6 +5,7 @@ import type { ChatPostMessageResponse, WebClient } from "@slack/web-api";
 import type { Slack } from "#sandbox/slack/server.ts";
 import { startSlack } from "#sandbox/slack/server.ts";
 
+import { SEED } from "#sandbox/world/seed.ts";
 import {
   accepted,
   ana,
@@ -69,6 +70,7 @@ describe("who calls", () => {
 
   test("a scope that the manifest does not ask for is missing, by name", async () => {
     const strict = await startSlack({
+      seed: SEED,
       manifestPath: new URL("../../../manifest.yml", import.meta.url).pathname,
     });
     const refused = await refusal(clientOf(strict).conversations.open({ users: ana }));

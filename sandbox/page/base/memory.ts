@@ -1,5 +1,5 @@
 // What one tab was drawn last time, so that a look at five hundred messages draws only those that are different now.
-import type { Html } from "../html.ts";
+import type { Html } from "./html.ts";
 import type { Item } from "./regions.ts";
 
 /** All that a piece is drawn from; it is the same as long as each of these is. */

@@ -1,16 +1,16 @@
 // The runs as the service knows them, each with its script and with what an operator may do to it.
-import type { Run } from "../../service/service-run.ts";
-import { scriptFor } from "../../service/tasks.ts";
-import { controlButton } from "./control-button.ts";
-import type { Act } from "./control-button.ts";
-import { attr, html } from "../html.ts";
-import type { Html, Part } from "../html.ts";
-import { long } from "./long-text.ts";
-import type { Memory } from "../live/memory.ts";
-import type { ServiceState } from "../parts.ts";
-import type { Item } from "../live/regions.ts";
-import { drawApproval } from "./service-approvals.ts";
-import type { Times } from "../times.ts";
+import type { Run } from "../service/service-run.ts";
+import { scriptFor } from "../service/tasks.ts";
+import { controlButton } from "../page/base/control-button.ts";
+import type { Act } from "../page/base/control-button.ts";
+import { attr, html } from "../page/base/html.ts";
+import type { Html, Part } from "../page/base/html.ts";
+import { long } from "../page/base/long-text.ts";
+import type { Memory } from "../page/base/memory.ts";
+import type { ServiceState } from "./service-state.ts";
+import type { Item } from "../page/base/regions.ts";
+import { drawApproval, phaseBadge } from "./service-approvals.ts";
+import type { Times } from "../page/base/times.ts";
 
 /** More would make the panel heavy; older ones are counted. */
 const RUNS = 50;
@@ -41,8 +41,8 @@ function drawRun(run: Run, gone: boolean, times: Times): Html {
   const { id, input, phase, createdAt, approvals } = run;
   return html`<article data-run="${phase}" ${attr("data-gone", gone)} aria-label="Run ${id}">
     <p data-run-bar>
-      <code>${id}</code> <span data-phase="${phase}">${PHASES[phase]}</span>
-      ${gone ? html`<span data-phase="gone">answers 404</span>` : null}
+      <code>${id}</code> ${phaseBadge(phase, PHASES[phase])}
+      ${gone ? phaseBadge("gone", "answers 404") : null}
       <time datetime="${new Date(createdAt).toISOString()}" title="${times.full(createdAt)}"
         >${times.clock(createdAt)}</time
       >
@@ -52,7 +52,7 @@ function drawRun(run: Run, gone: boolean, times: Times): Html {
     ${
       approvals.length === 0
         ? null
-        : html`<ul data-approvals>
+        : html`<ul data-requests>
             ${approvals.map((approval) => html`<li>${drawApproval(run, approval, times)}</li>`)}
           </ul>`
     }

@@ -1,17 +1,22 @@
 // The agent service in one's hand: what it is like now, what shall go wrong next, and every run with all that can be done to it.
 import { choices } from "./service-choices.ts";
-import { controlButton } from "./control-button.ts";
-import { html } from "../html.ts";
-import type { Html, Part } from "../html.ts";
-import type { Memory } from "../live/memory.ts";
+import { controlButton } from "../page/base/control-button.ts";
+import { html } from "../page/base/html.ts";
+import type { Html, Part } from "../page/base/html.ts";
+import type { Memory } from "../page/base/memory.ts";
 import { mishapButtons, mishapForm } from "./service-mishaps.ts";
-import type { ServiceState } from "../parts.ts";
-import type { Lists, Slot } from "../live/regions.ts";
+import type { ServicePanel } from "../page/base/parts.ts";
+import type { ServiceState } from "./service-state.ts";
+import type { Lists, Slot } from "../page/base/regions.ts";
 import { runItems } from "./service-runs.ts";
-import { durationOf, MINUTE_MS } from "../times.ts";
-import type { Times } from "../times.ts";
+import { durationOf, MINUTE_MS } from "../page/base/times.ts";
+import type { Times } from "../page/base/times.ts";
 
-export function serviceLists(state: ServiceState, times: Times, memory: Memory): Lists {
+export function createServicePanel(state: () => ServiceState): ServicePanel {
+  return { lists: (times, memory) => serviceLists(state(), times, memory), pane: servicePanel };
+}
+
+function serviceLists(state: ServiceState, times: Times, memory: Memory): Lists {
   return {
     service: [
       { key: "state", inner: stateOf(state) },
@@ -22,7 +27,7 @@ export function serviceLists(state: ServiceState, times: Times, memory: Memory):
   };
 }
 
-export function servicePanel(slot: Slot): Html {
+function servicePanel(slot: Slot): Html {
   return html`<div data-scroll tabindex="0" role="region" aria-label="The service and its runs">
     ${slot("service")}
     <h3 data-heading-of="runs">Runs <span data-note>newest first</span></h3>

@@ -1,29 +1,29 @@
 // Mounts what people and scripts use beside Slack's own endpoints: the control API with its scenes, and the page.
 
-import type { BotKeeper } from "./bot-keeper.ts";
+import { createChanges } from "../base/changes.ts";
+import type { SandboxClock } from "../base/clock.ts";
+import type { BotKeeper } from "../bot/bot-keeper.ts";
+import { createControlHandler } from "../control/handler.ts";
+import { personActs } from "../control/person-acts.ts";
+import { botActs, botRead } from "../control/process-acts.ts";
+import { createServiceContext, type ServiceContext } from "../control/service-context.ts";
+import { serverActs, serverChanges } from "../control/service-control.ts";
+import { serviceReads } from "../control/service-reads.ts";
+import { slackActs } from "../control/slack-acts.ts";
+import { slackReads } from "../control/slack-reads.ts";
+import { createUserActions } from "../control/user-actions.ts";
+import type { PanelState } from "../page/base/parts.ts";
+import { createPage } from "../page/page.ts";
+import { createScenes, type Scenes } from "../scenes/engine.ts";
+import { sceneActs, sceneReads } from "../scenes/scene-acts.ts";
+import { createStage } from "../scenes/stage.ts";
+import { stories } from "../scenes/stories.ts";
+import { createTidy } from "../scenes/tidy.ts";
+import type { Gateway } from "../service/start-gateway.ts";
+import type { Service } from "../service/start-service.ts";
+import { type Manifest, readManifest } from "../slack/manifest.ts";
+import type { Handler, Slack } from "../slack/server.ts";
 import { createPanelState } from "./panel-state.ts";
-import type { SandboxClock } from "./clock.ts";
-import { createServiceContext, type ServiceContext } from "./control/service-context.ts";
-import { createUserActions } from "./control/user-actions.ts";
-import { createControlHandler } from "./control/handler.ts";
-import { personActs } from "./control/person-acts.ts";
-import { botActs, botRead } from "./control/process-acts.ts";
-import { sceneActs, sceneReads } from "./scenes/scene-acts.ts";
-import { serverActs, serverChanges } from "./control/service-control.ts";
-import { serviceReads } from "./control/service-reads.ts";
-import { slackActs } from "./control/slack-acts.ts";
-import { slackReads } from "./control/slack-reads.ts";
-import { createPage } from "./page/page.ts";
-import type { PanelState } from "./page/parts.ts";
-import { createScenes, type Scenes } from "./scenes/engine.ts";
-import { createStage } from "./scenes/stage.ts";
-import { stories } from "./scenes/stories.ts";
-import { createTidy } from "./scenes/tidy.ts";
-import { createChanges } from "./service/changes.ts";
-import type { Gateway } from "./service/start-gateway.ts";
-import type { Service } from "./service/start-service.ts";
-import { type Manifest, readManifest } from "./slack/manifest.ts";
-import type { Handler, Slack } from "./slack/server.ts";
 
 export type Mounted = {
   /** In the order in which they are asked. */

@@ -1,7 +1,7 @@
 // Keeps one bot running. It starts the bot again when it stops by itself, and kills, stops or restarts it on request. Each start
 // computes its environment again.
 
-import { createChanges } from "./service/changes.ts";
+import { createChanges } from "../base/changes.ts";
 import { type BotProcess, startBot } from "./bot-process.ts";
 
 export type BotState = "running" | "starting" | "stopped";

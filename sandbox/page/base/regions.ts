@@ -1,7 +1,7 @@
 // What is live on the page: named lists of keyed pieces. A piece has a mark made from its markup, so that both sides can tell
 // whether it is still the same without comparing texts.
 import { hash } from "node:crypto";
-import { Html, html } from "../html.ts";
+import { Html, html } from "./html.ts";
 
 export type Item = { readonly key: string; readonly inner: Html };
 export type Lists = Readonly<Record<string, readonly Item[]>>;

@@ -4,14 +4,15 @@ import { randomInt } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
-import { type BotKeeper, createBotKeeper } from "./bot-keeper.ts";
-import { createSandboxClock, type SandboxClock } from "./clock.ts";
+import { createSandboxClock, type SandboxClock } from "../base/clock.ts";
+import { type BotKeeper, createBotKeeper } from "../bot/bot-keeper.ts";
+import type { Scenes } from "../scenes/engine.ts";
+import { startGateway } from "../service/start-gateway.ts";
+import { startService } from "../service/start-service.ts";
+import { type Handler, type Slack, type SlackOptions, startSlack } from "../slack/server.ts";
+import { SEED } from "./seed.ts";
 import type { Mounted } from "./mounted.ts";
-import type { Scenes } from "./scenes/engine.ts";
-import { startGateway } from "./service/start-gateway.ts";
-import { startService } from "./service/start-service.ts";
 import { tellRequests } from "./service-traffic.ts";
-import { type Handler, type Slack, type SlackOptions, startSlack } from "./slack/server.ts";
 
 export type World = {
   readonly slack: Slack;
@@ -46,7 +47,7 @@ export type WorldOptions = {
   readonly paceMs?: (words: string) => number;
 };
 
-export const MANIFEST = fileURLToPath(new URL("../manifest.yml", import.meta.url));
+export const MANIFEST = fileURLToPath(new URL("../../manifest.yml", import.meta.url));
 
 /** Starts everything but the bot, and with `keep` the bot too. All servers are bound to loopback, and every token is new. */
 export async function startWorld(options: WorldOptions): Promise<World> {
@@ -57,7 +58,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const delivery =
     entrance === "socket" ? { mode: "socket" as const } : { mode: "http" as const, requestUrl };
   const [slack, service, gateway] = await allOrNone([
-    startSlack({ port, manifestPath: MANIFEST, delivery, now: clock.now, ...options.slack }),
+    startSlack({ port, manifestPath: MANIFEST, seed: SEED, delivery, now: clock.now, ...options.slack }),
     startService({ tempo, clock, ...options.service }),
     startGateway({ clock }),
   ]);

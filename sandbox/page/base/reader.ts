@@ -1,4 +1,4 @@
-import type { Channel, ChannelId, PersonId } from "../slack/model.ts";
+import type { Channel, ChannelId, Person, PersonId } from "../../slack/model.ts";
 import { hrefOf, parsePermalink } from "./place.ts";
 import type { Place } from "./place.ts";
 import type { PageParts } from "./parts.ts";
@@ -49,4 +49,27 @@ function linkTo(address: string, place: Place, channels: ReadonlyMap<ChannelId, 
   const message = parsePermalink(url);
   if (message === undefined || !channels.has(message.channel)) return url.href;
   return hrefOf({ ...place, where: message.channel, thread: message.thread }, message.ts);
+}
+
+export function channelTitle({ workspace }: PageParts, reader: Reader, channel: Channel): string {
+  if (channel.kind !== "dm") return channel.name;
+  const other = channel.members.find((id) => id !== reader.place.person);
+  return workspace.people.get(other ?? "")?.name ?? channel.name;
+}
+
+/** The same place for another person, or the first channel that they may see. */
+export function hrefAs(parts: PageParts, place: Place, person: Person): string {
+  const seen = channelsSeenBy(parts.workspace, person.id);
+  const here = place.where === "home" || seen.some((one) => one.id === place.where);
+  const to = { ...place, person: person.id };
+  return hrefOf(here ? to : { ...to, where: firstChannel(parts, person.id), thread: null });
+}
+
+export function playable({ workspace }: PageParts): Person[] {
+  return [...workspace.people.values()].filter((one) => one.kind !== "bot");
+}
+
+export function firstChannel({ workspace }: PageParts, person: string): string {
+  const seen = channelsSeenBy(workspace, person);
+  return (seen.find((one) => one.members.includes(person)) ?? seen[0])?.id ?? "home";
 }

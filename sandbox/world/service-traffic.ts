@@ -1,7 +1,7 @@
 // The requests to service and gateway, for the Traffic panel. Each one appears once, when it is over.
 
-import type { Recorded, Requests } from "./service/recorder.ts";
-import type { TrafficLog } from "./slack/traffic.ts";
+import type { Recorded, Requests } from "../service/recorder.ts";
+import type { TrafficLog } from "../slack/traffic.ts";
 
 type Told = { readonly traffic: Pick<TrafficLog, "add">; readonly now: () => number };
 

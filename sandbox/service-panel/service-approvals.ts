@@ -1,12 +1,26 @@
 // What a run asks for, and what an operator may do about it.
-import type { Approval, Run } from "../../service/service-run.ts";
-import { controlButton } from "./control-button.ts";
-import { html } from "../html.ts";
-import type { Html } from "../html.ts";
-import { long } from "./long-text.ts";
-import type { Times } from "../times.ts";
+import type { Approval, Run } from "../service/service-run.ts";
+import { controlButton } from "../page/base/control-button.ts";
+import { attr, html } from "../page/base/html.ts";
+import type { Html } from "../page/base/html.ts";
+import { long } from "../page/base/long-text.ts";
+import type { Times } from "../page/base/times.ts";
 
 const STATES = { pending: "pending", withdrawn: "withdrawn" } as const;
+
+/** How the phase of a run or the state of an approval is coloured; the others are plain. */
+const TONES: Readonly<Record<string, "waiting" | "good" | "bad">> = {
+  awaiting_approval: "waiting",
+  pending: "waiting",
+  succeeded: "good",
+  approved: "good",
+  failed: "bad",
+  denied: "bad",
+  gone: "bad",
+};
+
+export const phaseBadge = (phase: string, words: string): Html =>
+  html`<span data-phase="${phase}" ${attr("data-tone", TONES[phase] ?? null)}>${words}</span>`;
 
 export function drawApproval(run: Run, approval: Approval, times: Times): Html {
   const { id, action, state } = approval;
@@ -14,9 +28,9 @@ export function drawApproval(run: Run, approval: Approval, times: Times): Html {
     state.type === "decided" ? (state.verdict === "approve" ? "approved" : "denied") : STATES[state.type];
   const reason =
     state.type === "decided" && state.reason !== null ? html` <q>${long(state.reason)}</q>` : null;
-  return html`<div data-approval="${is}">
+  return html`<div data-request="${is}">
       <p>
-        <span data-phase="${is}">${is}</span> <code>${id}</code>
+        ${phaseBadge(is, is)} <code>${id}</code>
         ${"at" in state ? html`<time title="${times.full(state.at)}">${times.clock(state.at)}</time>` : null}
       </p>
       <div>${long(action)}${reason}</div>

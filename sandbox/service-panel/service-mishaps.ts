@@ -1,7 +1,7 @@
 // What shall strike the next requests.
-import { controlButton } from "./control-button.ts";
-import { html } from "../html.ts";
-import type { Html } from "../html.ts";
+import { controlButton } from "../page/base/control-button.ts";
+import { html } from "../page/base/html.ts";
+import type { Html } from "../page/base/html.ts";
 
 const ROUTES: readonly (readonly [route: string, words: string])[] = [
   ["", "anything"],

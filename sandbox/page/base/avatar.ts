@@ -1,6 +1,6 @@
 import { html } from "./html.ts";
 import type { Html } from "./html.ts";
-import type { Person, PersonId } from "../slack/model.ts";
+import type { Person, PersonId } from "../../slack/model.ts";
 
 /** Tones are told apart by CSS; a person keeps theirs, for it is made from the name. The seeded people all differ. */
 const TONES = 16;

@@ -1,5 +1,5 @@
-import { html } from "../html.ts";
-import type { Part } from "../html.ts";
+import { html } from "./html.ts";
+import type { Part } from "./html.ts";
 
 /** So much of a long text is shown; the rest can be opened. */
 const CHARACTERS = 280;

@@ -18,10 +18,10 @@ export type BotProcess = {
   readonly exited: Promise<number | null>;
 };
 
-const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 /** The same options as in `npm start` and the image. A small young generation of the heap keeps ten thousand runs below 200 MB. */
 const FLAGS = ["--max-semi-space-size=8", "--disable-sigusr1"];
-const LIFELINE = ["--import", new URL("lifeline.ts", import.meta.url).href];
+const EXIT_WITH_PARENT = ["--import", new URL("exit-with-parent.ts", import.meta.url).href];
 const KEPT_CHARS = 2_000_000;
 
 export type BotEars = {
@@ -58,11 +58,11 @@ export function startBot(env: { readonly [name: string]: string }, ears: BotEars
 }
 
 function spawnBot(env: { readonly [name: string]: string }, tied: boolean): ChildProcess {
-  // We write nothing into the lifeline: it closes when this process ends.
-  const [flags, line] = tied ? [[...FLAGS, ...LIFELINE], ["pipe" as const]] : [FLAGS, []];
+  // We write nothing into this pipe. It closes when this process ends.
+  const [flags, pipe] = tied ? [[...FLAGS, ...EXIT_WITH_PARENT], ["pipe" as const]] : [FLAGS, []];
   return spawn(process.execPath, [...flags, MAIN], {
     env: { PATH: process.env["PATH"] ?? "", ...env },
-    stdio: ["ignore", "pipe", "pipe", ...line],
+    stdio: ["ignore", "pipe", "pipe", ...pipe],
   });
 }
 
@@ -85,7 +85,7 @@ async function untilReady(
   throw new Error(`the bot was not ready within ${timeoutMs} ms:\n${says()}`);
 }
 
-/** A policy can be tried here: people and groups are those of `slack/seed.ts`. */
+/** A policy can be tried here: people and groups are those of `world/seed.ts`. */
 export function policyEnv(): { POLICY_FILE?: string } {
   const file = process.env["POLICY_FILE"]?.trim() ?? "";
   return file === "" ? {} : { POLICY_FILE: resolve(file) };

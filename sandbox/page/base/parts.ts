@@ -1,8 +1,10 @@
-import type { Profile } from "../service/profile.ts";
-import type { Run } from "../service/service-run.ts";
-import type { Acts, ChannelId, PersonId } from "../slack/model.ts";
-import type { TrafficLog } from "../slack/traffic.ts";
-import type { Workspace } from "../slack/workspace.ts";
+import type { Acts, ChannelId, PersonId } from "../../slack/model.ts";
+import type { TrafficLog } from "../../slack/traffic.ts";
+import type { Workspace } from "../../slack/workspace.ts";
+import type { Html } from "./html.ts";
+import type { Memory } from "./memory.ts";
+import type { Lists, Slot } from "./regions.ts";
+import type { Times } from "./times.ts";
 
 /** As the manifest has them. */
 export type SlashCommand = {
@@ -29,34 +31,20 @@ export type PageParts = {
   readonly timeZone?: string;
 };
 
-type BotState = "running" | "starting" | "stopped";
+export type BotState = "running" | "starting" | "stopped";
+
+/** What stands behind the app: the page knows nothing of it but where it is drawn. */
+export type ServicePanel = {
+  readonly lists: (times: Times, memory: Memory) => Lists;
+  readonly pane: (slot: Slot) => Html;
+};
 
 export type PanelState = {
   readonly bot: () => BotState;
-  readonly service: () => ServiceState;
+  readonly servicePanel: ServicePanel;
   readonly scenes: () => SceneState;
   /** Called after anything that these tell of has changed. */
   readonly onChange: (listener: () => void) => () => void;
-};
-
-export type ServiceState = {
-  readonly url: string;
-  readonly up: boolean;
-  readonly gatewayUp: boolean;
-  /** How much later the service answers than it would (ms); 0: as fast as it can. */
-  readonly slowMs: number;
-  /** «rotated»: the bot still shows a key that is not right any more. */
-  readonly key: "right" | "rotated";
-  readonly bot: BotState;
-  /** How far the sandbox's clock has been set ahead of the machine's (ms). */
-  readonly clockAheadMs: number;
-  /** What will strike the next requests, in words. */
-  readonly faults: readonly string[];
-  readonly profile: Readonly<Profile>;
-  /** Newest first. */
-  readonly runs: readonly Run[];
-  /** The ids of those that answer 404. */
-  readonly vanished: readonly string[];
 };
 
 export type Caption = {

@@ -2,17 +2,17 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { z } from "zod";
-import { exists, lists } from "../document.ts";
-import type { Drawn } from "../document.ts";
-import type { PageParts } from "../parts.ts";
-import { parsePlace } from "../place.ts";
-import type { Place } from "../place.ts";
-import { bodyOf } from "../post-body.ts";
-import { createDiffer } from "./regions.ts";
-import type { Lists } from "./regions.ts";
-import type { ViewState } from "./view-state.ts";
-import { createStreams } from "./stream.ts";
-import type { StreamOptions } from "./stream.ts";
+import { exists, lists } from "./document.ts";
+import type { Drawn } from "./document.ts";
+import type { PageParts } from "./base/parts.ts";
+import { parsePlace } from "./base/place.ts";
+import type { Place } from "./base/place.ts";
+import { bodyOf } from "./post-body.ts";
+import { createDiffer } from "./base/regions.ts";
+import type { Lists } from "./base/regions.ts";
+import type { ViewState } from "./live/view-state.ts";
+import { createStreams } from "./live/stream.ts";
+import type { StreamOptions } from "./live/stream.ts";
 
 /** `at` is the tab's address; null when the tab is gone. */
 const watch = z.object({

@@ -1,6 +1,6 @@
 // Buttons and forms of the panels. Each names one act on the sandbox's world; the browser posts it to /control/do.
-import { attr, html } from "../html.ts";
-import type { Html } from "../html.ts";
+import { attr, html } from "./html.ts";
+import type { Html } from "./html.ts";
 
 export type Act = {
   readonly act: string;

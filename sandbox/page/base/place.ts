@@ -1,4 +1,4 @@
-import type { ChannelId, PersonId } from "../slack/model.ts";
+import type { ChannelId, PersonId } from "../../slack/model.ts";
 
 /** Where somebody is: every state of the page is an address, so that two tabs can be two people. */
 export type Place = {

@@ -1,0 +1,35 @@
+// Fills a new workspace with the app, people and channels that it starts with.
+
+import type { Channel, Person, Usergroup } from "./model.ts";
+import { createWorkspace } from "./workspace.ts";
+import type { InstalledApp, Workspace } from "./workspace.ts";
+
+/** Slack's own voice: it tells one person privately what went wrong. */
+export const slackbot = "USLACKBOT";
+
+export type Seed = {
+  readonly app: Omit<InstalledApp, "takesMessages">;
+  /** Of this workspace, unless a team is named. The app's person is one of them. */
+  readonly people: readonly (Omit<Person, "team"> & Partial<Pick<Person, "team">>)[];
+  readonly channels: readonly Channel[];
+  readonly usergroups: readonly Usergroup[];
+};
+
+const SLACKBOT = {
+  id: slackbot,
+  name: "Slackbot",
+  handle: "slackbot",
+  kind: "bot",
+  deactivated: false,
+} as const;
+
+export const seedWorkspace = ({ now, seed }: { now: () => number; seed: Seed }): Workspace => {
+  const workspace = createWorkspace({ now, app: seed.app });
+  for (const person of [...seed.people, SLACKBOT])
+    workspace.people.set(person.id, { team: workspace.team.id, ...person });
+  for (const channel of seed.channels)
+    workspace.channels.set(channel.id, { ...channel, members: [...channel.members] });
+  for (const group of seed.usergroups)
+    workspace.usergroups.set(group.id, { ...group, users: [...group.users] });
+  return workspace;
+};

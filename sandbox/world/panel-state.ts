@@ -1,0 +1,34 @@
+// What the page's Service and Scenes panels show.
+
+import type { BotKeeper } from "../bot/bot-keeper.ts";
+import type { ServiceContext } from "../control/service-context.ts";
+import { serverState } from "../control/service-reads.ts";
+import type { PanelState } from "../page/base/parts.ts";
+import { createServicePanel } from "../service-panel/service-panel.ts";
+import type { ServiceState } from "../service-panel/service-state.ts";
+import type { Scenes } from "../scenes/engine.ts";
+
+export type PanelStateParts = {
+  readonly service: ServiceContext;
+  readonly bot: BotKeeper;
+  readonly scenes: Scenes;
+  readonly onChange: (listener: () => void) => () => void;
+};
+
+type WithService = PanelState & { readonly service: () => ServiceState };
+
+export function createPanelState({ service: context, bot, scenes, onChange }: PanelStateParts): WithService {
+  const service = (): ServiceState => ({
+    ...serverState(context),
+    key: bot.given()["AGENT_API_KEY"] === context.service.apiKey ? "right" : "rotated",
+    bot: bot.state(),
+    runs: context.service.runs.all().toReversed(),
+  });
+  return {
+    bot: bot.state,
+    service,
+    servicePanel: createServicePanel(service),
+    scenes: scenes.state,
+    onChange,
+  };
+}
