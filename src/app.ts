@@ -179,8 +179,8 @@ async function openDoors({ config, store, rejectedRequests, log, clock }: Outsid
   );
   const gateway = createGateway({ baseUrl: config.gatewayUrl, monotonic: clock.monotonic });
   closers.push(() => gateway.close());
-  const { botToken, apiUrl, command, appId } = config.slack;
-  const names = { transport: { ...config.slack, seen: store }, botToken, apiUrl, command, appId };
+  const { botToken, apiUrl, command, deployment, appId } = config.slack;
+  const names = { transport: { ...config.slack, seen: store }, botToken, apiUrl, command, deployment, appId };
   const slack = await createSlack({
     ...names,
     rejectedRequests,

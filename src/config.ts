@@ -49,6 +49,8 @@ type SlackConfig = {
   /** Null: Slack itself. */
   readonly apiUrl: string | null;
   readonly command: string;
+  /** The first word of cards and notifications; empty: it has no name. */
+  readonly deployment: string;
 } & (
   | { readonly mode: "socket"; readonly appToken: string }
   | { readonly mode: "http"; readonly signingSecret: string }
@@ -84,6 +86,12 @@ const Environment = z.object({
   AUDIT_CHANNEL: channel().optional(),
   ADMINS: people().optional(),
   SLACK_COMMAND: text().regex(/^\/[a-z0-9_-]{1,31}$/, "is not a slash and up to 31 of a-z, 0-9, _ and -"),
+  DEPLOYMENT_NAME: text()
+    .regex(
+      /^[\p{L}\p{N}](?:[\p{L}\p{N} ._-]{0,18}[\p{L}\p{N}])?$/u,
+      "is not 1 to 20 letters, digits, spaces, . _ and -",
+    )
+    .optional(),
   HOST: text().regex(/^[A-Za-z0-9.:_-]+$/, "is not an address or host name"),
   PORT: text()
     .regex(/^\d{1,5}$/, "is not a port number")
@@ -153,7 +161,8 @@ function faultsBetween(given: { readonly [name: string]: string | undefined }): 
 function configOf(env: z.output<typeof Environment>): Omit<Config, "told"> {
   const { SLACK_APP_TOKEN: appToken, SLACK_SIGNING_SECRET: signingSecret } = env;
   const { SLACK_BOT_TOKEN: botToken, SLACK_APP_ID: appId = null, SLACK_API_URL: apiUrl = null } = env;
-  const slack = { botToken, appId, apiUrl, command: env.SLACK_COMMAND };
+  const deployment = env.DEPLOYMENT_NAME ?? "";
+  const slack = { botToken, appId, apiUrl, command: env.SLACK_COMMAND, deployment };
   return {
     slack:
       appToken === undefined

@@ -66,6 +66,12 @@ export const variables = [
   ),
   variable("SLACK_COMMAND", "the slash command", "/agent", "/agent"),
   variable(
+    "DEPLOYMENT_NAME",
+    "first word of cards and notifications, to tell deployments apart",
+    null,
+    "PROD",
+  ),
+  variable(
     "HOST",
     "address for health, metrics and, in HTTP mode, Slack's requests",
     "127.0.0.1",

@@ -29,7 +29,11 @@ function withRuleOfNow(approval: Approval, run: Run, policy: Policy): Approval {
   if (approval.state.type !== "pending") return approval;
   const rule = keptRule(ruleOf(policy, run, approval.request));
   const { appliedRule } = approval;
+  const card = policy.card === null ? {} : { card: policy.card };
   // By value: a document of an older program may lack a part of the very same rule.
-  if (appliedRule.version === policy.version && isSameJson(appliedRule.rule, rule)) return approval;
-  return { ...approval, appliedRule: { version: policy.version, rule } };
+  const isApplied =
+    appliedRule.version === policy.version &&
+    isSameJson(appliedRule.rule, rule) &&
+    isSameJson(appliedRule.card ?? null, policy.card);
+  return isApplied ? approval : { ...approval, appliedRule: { version: policy.version, rule, ...card } };
 }

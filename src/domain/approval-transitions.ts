@@ -16,6 +16,7 @@ import type { ApprovalId, Nonce, UserId } from "./ids.ts";
 import { canonicalJson } from "./json.ts";
 import type { Rule } from "./policy/policy.ts";
 import { err, ok, type Result } from "./result.ts";
+import { requestChanges } from "./text/request-changes.ts";
 
 export function newApproval(
   id: ApprovalId,
@@ -56,8 +57,9 @@ export function reopen(
     cause: "request-changed",
     words: "",
   }));
-  const { audited: _ofItsEarlierEnd, onlyContextChanged, ...rest } = approval;
+  const { audited: _ofItsEarlierEnd, onlyContextChanged, changes: before = [], ...rest } = approval;
   const same = request.digest === approval.request.digest;
+  const changes = same ? before : requestChanges(approval.request, request);
   const around = same ? onlyContextChanged === true : onlyContextDiffers(approval.request, request);
   const version = approval.version + 1;
   return {
@@ -66,6 +68,7 @@ export function reopen(
     version,
     requestVersion: same ? approval.requestVersion : version,
     ...(around ? { onlyContextChanged: true } : {}),
+    ...(changes.length === 0 ? {} : { changes }),
     nonce,
     state: { type: "pending" },
     unlisted: null,

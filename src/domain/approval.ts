@@ -11,6 +11,7 @@ import type { ApprovalId, Nonce, TeamId, UserId } from "./ids.ts";
 import type { Json } from "./json.ts";
 import { type AppliedRule, BUILT_IN, BUILT_IN_RULE, keptRule, type RuleRef } from "./policy/policy.ts";
 import type { Absence } from "./snapshot.ts";
+import type { FieldChange } from "./text/request-changes.ts";
 
 export type Verdict = "approve" | "deny";
 
@@ -174,6 +175,8 @@ export type Approval = {
   readonly requestVersion: number;
   /** With that version only the run's own fields changed, which the card does not show. */
   readonly onlyContextChanged?: true;
+  /** What that version changed in the request, for the card. */
+  readonly changes?: readonly FieldChange[];
   readonly state: ApprovalState;
   readonly past: readonly PastDecision[];
   /** The newest snapshot did not list it; "in-doubt": it may be an item that cannot be read. Null: it is listed, or settled. */

@@ -159,6 +159,10 @@ const starter = z.strictObject({
   who,
 });
 
+const cardFields = z
+  .array(z.string("is not the name of a field").min(1, "is empty").max(200), "is not a list of fields")
+  .max(20, "has more than 20 fields");
+
 export const PolicyShape = z
   .strictObject({
     rules: z
@@ -189,6 +193,18 @@ export const PolicyShape = z
     fallback: channel
       .optional()
       .meta({ description: "a channel that hears, too, when nobody can approve something" }),
+    card: z
+      .strictObject({
+        risk: cardFields.meta({ description: "what says the risk: critical, high, medium, low" }),
+        where: cardFields.meta({ description: "what says where it happens, such as production" }),
+        lead: cardFields.meta({ description: "what comes first among the other fields" }),
+      })
+      .partial()
+      .optional()
+      .meta({
+        description:
+          "which fields a card shows first, by name or path, those of the run as run.NAME; left out: risk, severity, environment, tool and the like",
+      }),
     auditors: principals
       .optional()
       .meta({ description: "who may be given the audit of a run, besides ADMINS; left out: nobody" }),

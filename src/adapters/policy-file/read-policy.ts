@@ -3,7 +3,14 @@
 import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import type { z } from "zod";
 import { ChannelId, GroupId, UserId } from "../../domain/ids.ts";
-import type { Policy, Principals, Rule, When } from "../../domain/policy/policy.ts";
+import {
+  CARD_FIELDS,
+  type CardFields,
+  type Policy,
+  type Principals,
+  type Rule,
+  type When,
+} from "../../domain/policy/policy.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
 import { findFaults } from "./find-faults.ts";
 import { PolicyShape, type PolicyText } from "./policy-shape.ts";
@@ -43,7 +50,10 @@ function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
 
 const byLine = (findings: readonly Finding[]): Finding[] => findings.toSorted((a, b) => a.line - b.line);
 
-function policyOf({ rules, starters, volatile, fallback, auditors }: PolicyText, version: string): Policy {
+function policyOf(
+  { rules, starters, volatile, fallback, card, auditors }: PolicyText,
+  version: string,
+): Policy {
   return {
     version,
     rules: rules.map(ruleOf),
@@ -54,7 +64,16 @@ function policyOf({ rules, starters, volatile, fallback, auditors }: PolicyText,
       })) ?? null,
     volatile: volatile ?? [],
     fallback: fallback === undefined ? null : ChannelId(fallback),
+    card: card === undefined ? null : cardFieldsOf(card),
     auditors: auditors === undefined ? null : principalsOf(auditors),
+  };
+}
+
+function cardFieldsOf({ risk, where, lead }: NonNullable<PolicyText["card"]>): CardFields {
+  return {
+    risk: risk ?? CARD_FIELDS.risk,
+    where: where ?? CARD_FIELDS.where,
+    lead: lead ?? CARD_FIELDS.lead,
   };
 }
 

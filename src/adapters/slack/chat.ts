@@ -25,6 +25,8 @@ type Deps = {
   limiter: RateLimiter;
   answerAt: Responder;
   self: Self;
+  /** Which of several Countersigns this is, for cards; empty: it has no name. */
+  deployment?: string;
   digest: (text: string) => string;
   monotonic: () => number;
 };
@@ -68,7 +70,7 @@ async function paced<T>(
   }
 }
 
-async function post({ call }: Deps, run: Run, slot: Slot, mark: string): Promise<MessageTs> {
+async function post({ call, deployment }: Deps, run: Run, slot: Slot, mark: string): Promise<MessageTs> {
   const opening = run.posts[OPENING];
   const thread = inChannel(slot) || opening?.type !== "up" ? {} : { thread_ts: opening.ts };
   // A card is a reply that Slack also shows in the channel: one message in both places, so one set of buttons.
@@ -76,7 +78,7 @@ async function post({ call }: Deps, run: Run, slot: Slot, mark: string): Promise
   const metadata = { event_type: METADATA_EVENT, event_payload: { mark } };
   const args = {
     channel: run.channel,
-    ...messageIn(run, slot),
+    ...messageIn(run, slot, deployment),
     ...thread,
     ...broadcast,
     ...LITERAL,
@@ -86,14 +88,20 @@ async function post({ call }: Deps, run: Run, slot: Slot, mark: string): Promise
 }
 
 async function update(
-  { call }: Deps,
+  { call, deployment }: Deps,
   run: Run,
   slot: Slot,
   ts: MessageTs,
 ): Promise<"updated" | "gone" | "unchangeable"> {
   const { parse, link_names } = LITERAL;
   try {
-    await call("chat.update", { channel: run.channel, ts, ...messageIn(run, slot), parse, link_names });
+    await call("chat.update", {
+      channel: run.channel,
+      ts,
+      ...messageIn(run, slot, deployment),
+      parse,
+      link_names,
+    });
     return "updated";
   } catch (error) {
     if (error instanceof PortError && error.code === "message_not_found") return "gone";

@@ -20,6 +20,8 @@ export type SlackOptions = {
   readonly botToken: string;
   readonly apiUrl: string | null;
   readonly command: string;
+  /** For cards and notifications; empty: this Countersign has no name. */
+  readonly deployment: string;
   /** Null: we ask Slack. */
   readonly appId: string | null;
   readonly rejectedRequests: (reason: string) => void;
@@ -56,7 +58,7 @@ export type SlackAdapter = {
 
 /** Rejects with one line for people when Slack refuses the bot token. */
 export async function createSlack(options: SlackOptions): Promise<SlackAdapter> {
-  const { apiUrl, clock, log, digest } = options;
+  const { apiUrl, clock, log, digest, deployment } = options;
   const { quick, background } = createClients(options.botToken, apiUrl, options.logger);
   const answerAt = createResponder(apiUrl);
   const now = (): number => clock.now();
@@ -66,7 +68,7 @@ export async function createSlack(options: SlackOptions): Promise<SlackAdapter> 
   const call = background;
   const limiter = createRateLimiter(clock);
   const files = createFiles(call, apiUrl);
-  const chat = createChat({ call, limiter, files, answerAt, self, digest, monotonic });
+  const chat = createChat({ call, limiter, files, answerAt, self, deployment, digest, monotonic });
   const notificationSender = createNotificationSender({ call, limiter, files, self, digest });
   const people = createPeople(quick, self, clock);
   return {

@@ -14,8 +14,15 @@ import {
 } from "../../domain/approval.ts";
 import type { AuditMark } from "../../domain/audit/hash-chain.ts";
 import { type ApprovalId, GroupId, Nonce, TeamId, UserId } from "../../domain/ids.ts";
-import { type AppliedRule, BUILT_IN_RULE, type KeptRule, type RuleRef } from "../../domain/policy/policy.ts";
+import {
+  type AppliedRule,
+  type CardFields,
+  BUILT_IN_RULE,
+  type KeptRule,
+  type RuleRef,
+} from "../../domain/policy/policy.ts";
 import type { Absence } from "../../domain/snapshot.ts";
+import type { FieldChange } from "../../domain/text/request-changes.ts";
 import {
   type Doc,
   either,
@@ -164,6 +171,8 @@ const keptRule = record<KeptRule>({
   ),
 });
 
+const cardFields = record<CardFields>({ risk: list(text), where: list(text), lead: list(text) });
+
 export const approval = record<Approval>({
   id: approvalId,
   serviceId: approvalId,
@@ -173,6 +182,7 @@ export const approval = record<Approval>({
   nonce,
   requestVersion: number,
   onlyContextChanged: optional(yes),
+  changes: optional(list(record<FieldChange>({ name: text, was: orNull(text), is: orNull(text) }))),
   state: approvalState,
   past: list(pastDecision),
   unlisted: orElse(orNull(either(absence, word({ "in-doubt": true }))), null),
@@ -184,6 +194,9 @@ export const approval = record<Approval>({
     orNull(record<ApproverCount>({ of: text, at: number, able: orNull(number), grows: flag })),
     null,
   ),
-  appliedRule: orElse(record<AppliedRule>({ version: orNull(text), rule: keptRule }), BUILT_IN_APPLIED_RULE),
+  appliedRule: orElse(
+    record<AppliedRule>({ version: orNull(text), rule: keptRule, card: optional(cardFields) }),
+    BUILT_IN_APPLIED_RULE,
+  ),
   audited: optional(auditMark),
 });

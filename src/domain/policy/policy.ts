@@ -16,8 +16,29 @@ export type Policy = {
   readonly volatile: readonly string[];
   /** A channel that is also told when nobody can approve something. */
   readonly fallback: ChannelId | null;
+  /** Which fields a card shows first; null: those of `CARD_FIELDS`. */
+  readonly card: CardFields | null;
   /** Who may get the audit of a run, besides the admins of the configuration. Null: nobody. */
   readonly auditors: Principals | null;
+};
+
+/**
+ * Names of fields, or paths with dots, of the request or (`run.NAME`) of the run. Only the card's layout depends on them: no rule, no
+ * digest.
+ */
+export type CardFields = {
+  /** What says how risky the action is. */
+  readonly risk: readonly string[];
+  /** What says where it happens. */
+  readonly where: readonly string[];
+  /** These come first among the others. */
+  readonly lead: readonly string[];
+};
+
+export const CARD_FIELDS: CardFields = {
+  risk: ["risk", "risk_level", "severity", "run.risk", "run.risk_level"],
+  where: ["environment", "env", "target.environment", "target.env", "run.environment", "run.env"],
+  lead: ["tool", "target", "resource", "service"],
 };
 
 /** People. `anyone`: every full member who can see the card. The lists add up; a channel stands for its members. */
@@ -103,8 +124,12 @@ export function keptRule({ when: _when, approvers: _approvers, ...kept }: Rule):
   return kept;
 }
 
-/** The rule that applies to an approval, and the version of its policy. */
-export type AppliedRule = { readonly version: string | null; readonly rule: KeptRule };
+/** The rule that applies to an approval, and the version of its policy. `card`: as the policy says; left out: `CARD_FIELDS`. */
+export type AppliedRule = {
+  readonly version: string | null;
+  readonly rule: KeptRule;
+  readonly card?: CardFields;
+};
 
 const ALWAYS: When = { channels: null, requesters: null, action: null, input: null, fields: {} };
 
@@ -128,6 +153,7 @@ export const BUILT_IN: Policy = {
   starters: null,
   volatile: [],
   fallback: null,
+  card: null,
   auditors: null,
 };
 

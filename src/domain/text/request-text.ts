@@ -26,18 +26,18 @@ const SHOWN_APART = new Set(["id", "action"]);
 export type Told = Pick<Request, "action" | "content" | "volatile">;
 
 /** As the service sent it: not made visible, not masked. */
-export function sentParts({ action, content }: Told): RequestParts {
-  if (!isRecord(content)) {
-    const fields = typeof content === "string" ? [] : [{ name: "sent", text: written(content) }];
-    return { action, fields };
-  }
-  const fields = Object.entries(content)
-    .filter(
-      ([name, value]) => !SHOWN_APART.has(name) || (name === "action" && action === null && value !== null),
-    )
-    .filter(([name, value]) => name !== "status" || value !== "pending")
-    .map(([name, value]) => ({ name, text: written(value) }));
-  return { action, fields };
+export function sentParts(request: Told): RequestParts {
+  const fields = Object.entries(fieldsOf(request)).map(([name, value]) => ({ name, text: written(value) }));
+  return { action: request.action, fields };
+}
+
+/** Every field that is not shown elsewhere, by name. A content that is no record is one field, "sent". */
+export function fieldsOf({ action, content }: Told): { readonly [name: string]: Json } {
+  if (!isRecord(content)) return typeof content === "string" ? {} : { sent: content };
+  const apart = ([name, value]: [string, Json]): boolean =>
+    (SHOWN_APART.has(name) && (name !== "action" || action !== null || value === null)) ||
+    (name === "status" && value === "pending");
+  return Object.fromEntries(Object.entries(content).filter((each) => !apart(each)));
 }
 
 const written = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
@@ -67,7 +67,7 @@ export function requestParts(request: Told, as: Drawing): RequestParts {
 }
 
 /** A field whose name says that it is a secret is masked whole. */
-function fieldText(name: string, text: string, as: Drawing): string {
+export function fieldText(name: string, text: string, as: Drawing): string {
   return allSeen(veiled(text, as === "open" ? veils(text, as) : fieldVeils(name, text)));
 }
 

@@ -1,30 +1,24 @@
-// The card of one approval, in every state. One function draws them all, so that a decided card is visibly the same card, with the
-// outcome in place of the buttons.
+// The card of one approval. While it can be decided, it shows the whole request, what is asked first. Then it folds to who decided
+// what and why; the rest stands behind Details.
 
 import type { Block, RichTextElement } from "@slack/types";
-import { ruleRefOf } from "../../../domain/applied-rule.ts";
 import { earlierVotes } from "../../../domain/approval-transitions.ts";
 import type { Approval, Decision, PastDecision } from "../../../domain/approval.ts";
-import { headWords } from "../../../domain/audit/hash-chain.ts";
 import { fileState } from "../../../domain/render-key.ts";
 import { isReused } from "../../../domain/reused-id.ts";
+import { contextBehind } from "../../../domain/run-context.ts";
 import { requestSlot, type Run, runId } from "../../../domain/run.ts";
+import { cardMarks, type CardMarks, headline } from "../../../domain/text/card-layout.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { needsFile } from "../../../domain/text/request-text.ts";
 import { CARD_APPROVE, CARD_DENY, CARD_READ, CARD_STATE_BLOCK, CARD_UNDO } from "../names.ts";
-import { ruleBlocks, voteLines } from "./card-rule.ts";
-import { cardState, type CardState } from "./card-state.ts";
-import {
-  fitsCard,
-  maskedRemark,
-  secretsInWhole,
-  shortDigest,
-  WHO_SEES_MASKED,
-  wholeRequest,
-} from "./request-blocks.ts";
-import { hasDetails, type Overview, requestOverview } from "./request-overview.ts";
+import { cardRequest, riskMark, riskWords } from "./card-request.ts";
+import { ruleBlocks } from "./card-rule.ts";
+import { cardState, type CardState, CONFIRMED } from "./card-state.ts";
+import { fitsCard, maskedRemark, WHO_SEES_MASKED } from "./request-blocks.ts";
 import {
   clock,
+  drawnBoxes,
   escaped,
   header,
   line,
@@ -32,137 +26,170 @@ import {
   moment,
   note,
   person,
-  quote,
   rich,
   span,
   untrustedSpan,
 } from "./rich.ts";
 
-/** How many characters of a reason a card shows. Slack lets people type as many. */
-const REASON_ON_CARD_CHARS = 3_000;
-/** How many characters of the service's answer a card shows. The agents adapter cuts it to this length or less. */
+/** How many characters of a reason and of the service's answer a card shows. Details shows all of a reason. */
+const REASON_ON_CARD_CHARS = 300;
 const ANSWER_ON_CARD_CHARS = 400;
-/** How many earlier decisions without effect a card shows; the audit has them all. */
+/** How many earlier decisions without effect a card shows; Details shows them all. */
 const PAST_ON_CARD = 3;
+/** Slack takes 150 characters in a header. */
+const HEADER_CHARS = 150;
+const ASKED_CHARS = 150;
+/** Slack's limit for an `accessibility_label`. */
+const LABEL_CHARS = 75;
 
-export function approvalCard(run: Run, approval: Approval): Message {
+/** `deployment`: which of several Countersigns this is; empty: it has no name. */
+export function approvalCard(run: Run, approval: Approval, deployment = ""): Message {
   const state = cardState(run, approval);
-  const asks = oneLine(approval.request.action ?? "(the service did not say what)", 200);
-  const { block, secrets } = requestShown(run, approval);
-  // Slack wants another block id whenever a message changes, hence the version.
-  const blockId = `${CARD_STATE_BLOCK}${state.name}:v${approval.version}`;
-  const title = { ...header(state.title), block_id: blockId };
-  const blocks: Block[] = [title, whoAsks(run, approval), block];
-  if (isReused(run.approvals, approval)) blocks.push(rich(line(span(REUSED))));
-  if (state.open && approval.onlyContextChanged) blocks.push(rich(line(span(CONTEXT_CHANGED))));
-  blocks.push(...maskedRemark(secrets, state.open ? WHO_SEES_MASKED : ""));
-  for (const past of approval.past.slice(-PAST_ON_CARD))
-    blocks.push(rich(line(...pastLine(approval, past), span(pastWords(past.cause, past.words)))));
-  blocks.push(...ruleBlocks(run, approval));
-  blocks.push(...outcomeBlocks(state));
-  blocks.push(...buttons(run, approval, state));
-  blocks.push(note(smallPrint(approval)));
-  return { text: escaped(`${state.title}: ${asks}`), blocks };
+  const marks = cardMarks(
+    approval.request,
+    contextBehind(run.context, approval.request),
+    approval.appliedRule.card,
+  );
+  const card: Card = { run, approval, state, marks, deployment };
+  const blocks = state.waits ? waiting(card) : folded(card);
+  const [first, ...rest] = blocks;
+  return { text: notificationText(card), blocks: [{ ...first, block_id: blockId(card) } as Block, ...rest] };
+}
+
+type Card = {
+  readonly run: Run;
+  readonly approval: Approval;
+  readonly state: CardState;
+  readonly marks: CardMarks;
+  readonly deployment: string;
+};
+
+/**
+ * Slack wants another block id whenever a message changes, hence the version. The head of the audit stands here too: in Slack, and so
+ * out of reach of somebody who has only the database.
+ */
+function blockId({ approval: { version, audited }, state }: Card): string {
+  const head = audited === undefined ? "" : `:audit:${audited.seq}:${audited.link.slice(0, 16)}`;
+  return `${CARD_STATE_BLOCK}${state.name}:v${version}${head}`;
+}
+
+/** What a phone's lock screen shows. */
+function notificationText({ run, approval, state, marks, deployment }: Card): string {
+  const asked = headline(approval.request, ASKED_CHARS).text;
+  const name = deployment === "" ? "" : `${deployment} · `;
+  if (!state.open) return escaped(`${name}${state.title}: ${asked}`);
+  const risk = marks.risk === null ? "" : `${riskWords(marks.risk)}: `;
+  return `${escaped(`${name}${risk}${asked}`)}, ${run.origin === "started" ? "asked" : "watched"} by <@${run.requester}>`;
+}
+
+function waiting(card: Card): Block[] {
+  const { run, approval, state } = card;
+  const { title, whole } = titleOf(card);
+  const { blocks, secrets } = cardRequest(run, approval, card.marks, whole);
+  return [
+    header(title),
+    rich(line(span(state.title, { bold: true }), ...marked(card), span(" · "), moment(approval.seenAt))),
+    ...changeBlocks(card),
+    ...blocks,
+    ...(isReused(run.approvals, approval) ? [rich(line(span(REUSED)))] : []),
+    ...maskedRemark(secrets, state.open ? WHO_SEES_MASKED : ""),
+    ...pastBlocks(approval),
+    ...ruleBlocks(run, approval),
+    ...(state.text === "" ? [] : [rich(line(span(state.text)))]),
+    ...buttons(card),
+    note(`Run ${oneLine(runId(run) ?? "", 60)} · in the agent's own words, as the service sent them`),
+  ];
+}
+
+/** "🟧 PROD · High risk: Deploy billing-api to production". `whole`: the title holds all of the action. */
+function titleOf({ approval, marks, deployment }: Card): { title: string; whole: boolean } {
+  const names = [
+    ...(deployment === "" ? [] : [deployment]),
+    ...(marks.risk === null ? [] : [riskWords(marks.risk)]),
+  ];
+  const mark = marks.risk === null ? "" : `${riskMark(marks.risk)} `;
+  const before = names.length === 0 ? "" : `${mark}${names.join(" · ")}: `;
+  const { text, whole } = headline(approval.request, HEADER_CHARS - before.length);
+  return { title: `${before}${text}`, whole };
+}
+
+/** The risk, the place and who asks, each after a dot. */
+function marked({ run, marks }: Card): RichTextElement[] {
+  const risk = marks.risk === null ? [] : [riskWords(marks.risk).toLowerCase()];
+  const words = [...risk, ...marks.where];
+  return [
+    ...words.flatMap((each) => [span(" · "), untrustedSpan(each, 60)]),
+    span(run.origin === "started" ? " · " : " · watched by "),
+    person(run.requester),
+  ];
+}
+
+function changeBlocks({
+  approval: { version, requestVersion, changes = [], onlyContextChanged },
+  state,
+}: Card): Block[] {
+  if (!state.open || version === 1) return [];
+  if (onlyContextChanged) return [rich(line(span(CONTEXT_CHANGED)))];
+  if (changes.length === 0 || version !== requestVersion) return [];
+  const lines = changes.flatMap(({ name, was, is }) => [
+    ...(was === null ? [] : [`− ${name}: ${was}`]),
+    ...(is === null ? [] : [`+ ${name}: ${is}`]),
+  ]);
+  return [
+    rich(line(span("Changed since it was shown before:", { bold: true })), ...drawnBoxes(lines.join("\n"))),
+  ];
 }
 
 const REUSED =
   "This is a new request. The service gave it the id of an earlier approval of this run; that decision does not count here.";
 
 const CONTEXT_CHANGED =
-  "What is shown above is as before. What changed is what the service tells of the run, which is decided with it: it stands behind Details, and in the form.";
+  "The request is the same, but what the service says about its run has changed. Details shows it, and so does the form.";
 
-function smallPrint({ request, version, appliedRule, state, audited }: Approval): string {
-  const rule =
-    (state.type === "decided" ? state.decision.policy : ruleRefOf(appliedRule, appliedRule.rule)) ?? null;
-  const parts = [
-    "The request is the agent's own text, as the service sent it",
-    `request ${shortDigest(request)}`,
-    `version ${version}`,
-    ...(rule === null ? [] : [`rule ${oneLine(rule.rule, 80)}`, `policy ${rule.version}`]),
-    ...(audited === undefined ? [] : [headWords(audited)]),
-  ];
-  return parts.join(" · ");
-}
-
-function whoAsks(run: Run, approval: Approval): Block {
-  return rich(
-    line(
-      span(run.origin === "started" ? "Run asked for by " : "Run watched by "),
-      person(run.requester),
-      span(" · decision asked for "),
-      moment(approval.seenAt),
-      span(" · "),
-      untrustedSpan(runId(run) ?? "", 120, { code: true }),
-      span(", approval "),
-      untrustedSpan(approval.serviceId, 120, { code: true }),
-    ),
-  );
-}
-
-const WHERE_IN_FILE = {
-  coming: "The whole request is being attached to this thread as a file.",
-  there: "The whole request is attached to this thread as a file.",
-  refused: "The whole request could not be attached; the service has it.",
-};
-
-const ROOM = { chars: 1_800, most: 4_000 };
-
-function requestShown(run: Run, approval: Approval): Overview {
-  const { request } = approval;
-  if (fitsCard(request)) return { block: wholeRequest(request, "masked"), secrets: secretsInWhole(request) };
-  const where = needsFile(request)
-    ? WHERE_IN_FILE[fileState(run, requestSlot(approval))]
-    : '"Read in full" shows the whole request.';
-  return requestOverview(request, ROOM, where, "masked");
-}
-
-/** Approve and Deny while it can be decided. The button that shows the whole request stays in every state. */
-function buttons(
-  run: Run,
-  { nonce, request, appliedRule }: Approval,
-  { open, held, onlyDeny }: CardState,
-): Block[] {
-  const button = (action_id: string, text: string, style: { style?: "primary" } = {}): object => ({
-    type: "button",
-    action_id,
-    value: nonce,
-    text: { type: "plain_text", text, emoji: false },
-    ...style,
-  });
-  const deny = button(CARD_DENY, "Deny");
-  const approve = onlyDeny ? [] : [button(CARD_APPROVE, "Approve", { style: "primary" })];
-  const decide = open ? [...approve, deny] : [];
-  const stop = held === null ? [] : [button(CARD_UNDO, "Undo"), deny];
-  const mustRead = open && appliedRule.rule.friction.readFirst;
-  const whole = fitsCard(request) || needsFile(request);
-  const inFull = !whole || mustRead;
-  const read =
-    inFull || hasDetails(run, request) ? [button(CARD_READ, inFull ? "Read in full" : "Details")] : [];
-  const elements = [...(mustRead ? read : []), ...decide, ...stop, ...(mustRead ? [] : read)];
-  // A block id of its own for each version: a click on a copy that Slack's client still shows is told apart.
-  return elements.length === 0 ? [] : [{ type: "actions", block_id: `decide-${nonce}`, elements } as Block];
-}
-
-function outcomeBlocks({ decision, answered, text, held }: CardState): Block[] {
-  if (decision === null) return text === "" ? [] : [rich(line(span(text)))];
-  const reason = decision.reason === "" ? [] : [quote(untrustedSpan(decision.reason, REASON_ON_CARD_CHARS))];
-  const quoted = answered === null ? [] : [answerLine(answered)];
+/** Who decided what and why, then what it was. */
+function folded(card: Card): Block[] {
+  const { approval, state } = card;
+  const { decision, answered, held } = state;
+  const quiet = state.text === CONFIRMED || state.text === "";
   const until = held === null ? [] : [line(span("It is sent at "), clock(held), span("."))];
   return [
     rich(
-      ...earlierVotes(decision).flatMap(voteLines),
-      line(
-        who(decision),
-        span(` ${verb(decision)} `),
-        moment(decision.at),
-        span(decision.reason === "" ? " and gave no reason." : ":"),
-      ),
-      ...reason,
-      ...quoted,
-      line(span(text)),
+      decision === null ? line(span(state.title, { bold: true })) : decidedLine(state, decision),
+      ...(decision === null ? [] : earlierVotes(decision).map(voteLine)),
+      ...(answered === null ? [] : [answerLine(answered)]),
+      ...(quiet ? [] : [line(span(state.text))]),
       ...until,
     ),
+    ...pastBlocks(approval),
+    rich(line(span(headline(approval.request, ASKED_CHARS).text)), askedLine(card, decision)),
+    ...buttons(card),
   ];
+}
+
+function decidedLine({ title, name }: CardState, decision: Decision) {
+  const joint = name === "approved" || name === "denied" ? " by " : " · ";
+  return line(span(title, { bold: true }), span(joint), who(decision), ...reasonOf(decision));
+}
+
+/** One person's approval among several. */
+function voteLine(vote: Decision) {
+  return line(span("☑️ with "), who(vote), ...reasonOf(vote));
+}
+
+function reasonOf({ reason }: Decision): RichTextElement[] {
+  return reason === "" ? [] : [span(": "), span(oneLine(reason, REASON_ON_CARD_CHARS))];
+}
+
+function askedLine({ run, marks, approval }: Card, decision: Decision | null) {
+  const words = [...(marks.risk === null ? [] : [riskWords(marks.risk)]), ...marks.where];
+  const asked = run.origin === "started" ? "asked by " : "watched by ";
+  return line(
+    ...words.flatMap((each) => [untrustedSpan(each, 60), span(" · ")]),
+    span(asked),
+    person(run.requester),
+    span(" · "),
+    moment(decision?.at ?? approval.seenAt),
+  );
 }
 
 /** The answer is drawn as code, so that no quotation mark in it can end the quotation. */
@@ -174,12 +201,49 @@ function answerLine(answered: string): ReturnType<typeof line> {
   );
 }
 
-const verb = ({ verdict }: Decision): string => (verdict === "approve" ? "approved" : "denied");
-const who = ({ by }: Decision): RichTextElement => (by === null ? span("The policy") : person(by.user));
+/** Approve and Deny while it can be decided, Undo while it is held, and always Details. */
+function buttons({ run, approval, state }: Card): Block[] {
+  const { nonce, request, appliedRule } = approval;
+  const asked = headline(request, LABEL_CHARS).text;
+  const button = (action_id: string, text: string, more: { style?: "primary" | "danger" } = {}): object => ({
+    type: "button",
+    action_id,
+    value: nonce,
+    text: { type: "plain_text", text, emoji: false },
+    accessibility_label: oneLine(`${text}: ${asked}`, LABEL_CHARS),
+    ...more,
+  });
+  const deny = button(CARD_DENY, "Deny", { style: "danger" });
+  const approve = state.onlyDeny ? [] : [button(CARD_APPROVE, "Approve", { style: "primary" })];
+  const decide = state.open ? [...approve, deny] : [];
+  const undo = state.held === null ? [] : [button(CARD_UNDO, "Undo"), deny];
+  const mustRead = state.open && appliedRule.rule.friction.readFirst;
+  const inFull = mustRead || (state.open && (needsFile(request) || !fitsCard(request)));
+  const fileComing = needsFile(request) && fileState(run, requestSlot(approval)) === "coming";
+  const details = fileComing ? [] : [button(CARD_READ, inFull ? "Read in full" : "Details")];
+  const elements = [...(mustRead ? details : []), ...decide, ...undo, ...(mustRead ? [] : details)];
+  // A block id of its own for each version: a click on a copy that Slack's client still shows is told apart.
+  return elements.length === 0 ? [] : [{ type: "actions", block_id: `decide-${nonce}`, elements } as Block];
+}
 
-function pastLine({ request }: Approval, { decision }: PastDecision) {
+// Earlier decisions that gave way.
+
+const verb = ({ verdict }: Decision): string => (verdict === "approve" ? "approved" : "denied");
+const who = ({ by }: Decision): RichTextElement => (by === null ? span("the policy") : person(by.user));
+
+function pastBlocks(approval: Approval): Block[] {
+  const lines = approval.past.slice(-PAST_ON_CARD).map((past) => pastLine(approval, past));
+  return lines.length === 0 ? [] : [rich(...lines)];
+}
+
+export function pastLine({ request }: Approval, { decision, cause, words }: PastDecision) {
   const what = decision.digest === request.digest ? "this" : "an earlier state of this";
-  return [who(decision), span(` ${verb(decision)} ${what}, `), moment(decision.at), span(". ")];
+  return line(
+    who(decision),
+    span(` ${verb(decision)} ${what}, `),
+    moment(decision.at),
+    span(`. ${pastWords(cause, words)}`),
+  );
 }
 
 function pastWords(cause: Approval["past"][number]["cause"], serviceWords: string): string {

@@ -36,6 +36,8 @@ export type CardStateName =
 export type CardState = {
   readonly name: CardStateName;
   readonly title: string;
+  /** Nobody has decided it, and it is not closed. */
+  readonly waits: boolean;
   /** Whether the card has Approve and Deny. */
   readonly open: boolean;
   /** It is open, and can only be denied. */
@@ -50,6 +52,9 @@ export type CardState = {
 
 const UNDECIDED = { decision: null, held: null, answered: null };
 
+/** The service's yes, in our words. */
+export const CONFIRMED = "The service confirmed it.";
+
 export function cardState(run: Run, approval: Approval): CardState {
   const { state } = approval;
   switch (state.type) {
@@ -59,7 +64,8 @@ export function cardState(run: Run, approval: Approval): CardState {
       return {
         ...UNDECIDED,
         name: state.cause === "tampered" ? "tampered" : "closed",
-        title: state.cause === "tampered" ? "🚨 Stopped" : "⚪ Closed",
+        title: CLOSED_TITLES[state.cause],
+        waits: false,
         open: false,
         text: closedWords(state.cause),
       };
@@ -70,6 +76,7 @@ export function cardState(run: Run, approval: Approval): CardState {
       return {
         name: isWaiting ? "waiting" : decidedName(decision, delivery),
         title: isWaiting ? waitingTitle(decision) : decidedTitle(decision, delivery),
+        waits: false,
         open: false,
         decision,
         held: delivery.type === "held" ? delivery.until : null,
@@ -80,6 +87,16 @@ export function cardState(run: Run, approval: Approval): CardState {
   }
 }
 
+const CLOSED_TITLES = {
+  "no-longer-listed": "⚪ Withdrawn or decided elsewhere",
+  unreadable: "⚠️ Can't be read any more",
+  "run-over": "⚪ Run ended",
+  "run-missing": "⚪ Run not found",
+  unwatched: "⚪ Not watched",
+  expired: "⚪ Expired",
+  tampered: "🚨 Stopped",
+} as const satisfies Record<ClosedCause, string>;
+
 function pendingState(run: Run, approval: Approval): CardState {
   const { votes, appliedRule, version, requestVersion } = approval;
   const changed = version > 1 && version === requestVersion ? " (changed)" : "";
@@ -88,17 +105,18 @@ function pendingState(run: Run, approval: Approval): CardState {
       ? `🟡 Approval needed${changed}`
       : `🟡 Approval needed: ${votes.length} of ${appliedRule.rule.needs}`;
   const upload = run.uploads[requestSlot(approval)];
-  if (!needsFile(approval.request)) return { ...UNDECIDED, name: "pending", title, open: true, text: "" };
+  if (!needsFile(approval.request))
+    return { ...UNDECIDED, name: "pending", title, waits: true, open: true, text: "" };
   if (upload?.type === "up") {
     const beyond = fieldsBeyondForm(approval.request, contextBehind(run.context, approval.request));
-    const open = { ...UNDECIDED, name: "pending", title, open: true } as const;
+    const open = { ...UNDECIDED, name: "pending", title, waits: true, open: true } as const;
     return beyond === 0 ? { ...open, text: "" } : { ...open, onlyDeny: true, text: beyondForm(beyond) };
   }
   const text =
     upload?.type === "refused"
       ? `The whole request could not be attached (${upload.words}), so it can't be decided here. Decide it at the service.`
       : "The whole request is being attached. The buttons appear when it can be read.";
-  return { ...UNDECIDED, name: "pending", title, open: false, text };
+  return { ...UNDECIDED, name: "pending", title, waits: true, open: false, text };
 }
 
 function decidedName({ verdict }: Decision, delivery: Delivery): CardStateName {
@@ -144,12 +162,12 @@ function decidedTitle(decision: Decision, delivery: Delivery): string {
     case "confirmed":
       return approves ? "✅ Approved" : "⛔ Denied";
     case "refused":
-      if (delivery.absent) return "⚠️ Resolved elsewhere";
+      if (delivery.absent) return "⚠️ Decided elsewhere";
       return approves ? "⚠️ Approval refused by the service" : "⚠️ Denial refused by the service";
     case "elsewhere":
-      return "⚠️ Resolved elsewhere";
+      return "⚠️ Decided elsewhere";
     case "unconfirmed":
-      return approves ? "❔ Approval sent, not confirmed" : "❔ Denial sent, not confirmed";
+      return approves ? "❓ Approval sent, not confirmed" : "❓ Denial sent, not confirmed";
   }
 }
 
@@ -199,7 +217,7 @@ function deliveryWords(delivery: Delivery, decision: Decision, watched: boolean)
     case "confirmed":
       return delivery.stillListed === true
         ? "The service confirmed it, yet still lists it as pending. Countersign decides each approval once; look at the service."
-        : "The service confirmed it.";
+        : CONFIRMED;
     case "refused":
       return refusedWords(delivery, watched);
     case "elsewhere":

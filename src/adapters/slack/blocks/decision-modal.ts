@@ -1,5 +1,5 @@
 import type { Block, View } from "@slack/types";
-import type { Request, Verdict } from "../../../domain/approval.ts";
+import type { Approval, Request, Verdict } from "../../../domain/approval.ts";
 import { MAX_REASON_CHARS } from "../../../domain/authorization.ts";
 import type { Nonce } from "../../../domain/ids.ts";
 import { BUILT_IN_RULE, type KeptRule } from "../../../domain/policy/policy.ts";
@@ -9,6 +9,7 @@ import { requestSlot, type Run, runId } from "../../../domain/run.ts";
 import { FORM_ROOM } from "../../../domain/text/request-layout.ts";
 import type { Drawing } from "../../../domain/text/secrets.ts";
 import { DECISION_MODAL, REASON_BLOCK, REASON_INPUT, WORD_BLOCK, WORD_INPUT } from "../names.ts";
+import { auditNote, historyBlocks } from "./card-details.ts";
 import {
   difference,
   fitsCard,
@@ -59,8 +60,8 @@ export function decisionModal(run: Run, request: Request, verdict: Verdict, nonc
 }
 
 /** What follows this approval: more approvals, a hold, or the action itself. */
-function afterwards(run: Run, { digest }: Request): string {
-  const approval = run.approvals.find(({ request }) => request.digest === digest);
+function afterwards(run: Run, request: Request): string {
+  const approval = approvalOf(run, request);
   const { needs, holdMs } = approval?.appliedRule.rule ?? BUILT_IN_RULE;
   const left = needs - (approval?.votes.length ?? 0) - 1;
   if (left > 0)
@@ -77,18 +78,24 @@ function digestNote(request: Request): Block {
 
 /** The request, for reading only. Everybody who sees the channel may open it, so secrets are masked as they are in the channel. */
 export function readModal(run: Run, request: Request): View {
+  const approval = approvalOf(run, request);
   return {
     type: "modal",
     title: plain("Request in full"),
     close: plain("Close"),
     blocks: [
+      ...(approval === undefined ? [] : historyBlocks(run, approval)),
       ...askedBy(run, request),
       ...requestBlocks(request, "masked"),
       ...runDetails(run, request, "masked"),
       ...maskedRemark(secretsShown(run, request), WHO_SEES_MASKED),
-      digestNote(request),
+      approval === undefined ? digestNote(request) : auditNote(approval),
     ],
   };
+}
+
+function approvalOf(run: Run, { digest }: Request): Approval | undefined {
+  return run.approvals.find(({ request }) => request.digest === digest);
 }
 
 /** Answers a submit whose request has changed since: what was shown, and what the request is now. It has no submit button. */
@@ -134,8 +141,8 @@ export function refusedModal(heading: string, text: string): View {
   };
 }
 
-function askedBy(run: Run, { digest }: Request): Block[] {
-  const approval = run.approvals.find(({ request }) => request.digest === digest);
+function askedBy(run: Run, request: Request): Block[] {
+  const approval = approvalOf(run, request);
   return [
     rich(
       line(
@@ -167,13 +174,13 @@ function secretsShown(run: Run, request: Request): number {
   return secretsInWhole(request) + around;
 }
 
-function uploadOf(run: Run, { digest }: Request): Upload | undefined {
-  const approval = run.approvals.find(({ request }) => request.digest === digest);
+function uploadOf(run: Run, request: Request): Upload | undefined {
+  const approval = approvalOf(run, request);
   return approval === undefined ? undefined : run.uploads[requestSlot(approval)];
 }
 
-function ruleOver(run: Run, { digest }: Request): KeptRule {
-  return run.approvals.find(({ request }) => request.digest === digest)?.appliedRule.rule ?? BUILT_IN_RULE;
+function ruleOver(run: Run, request: Request): KeptRule {
+  return approvalOf(run, request)?.appliedRule.rule ?? BUILT_IN_RULE;
 }
 
 function reasonInput(verdict: Verdict, rule: KeptRule): Block {

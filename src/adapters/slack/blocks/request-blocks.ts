@@ -7,6 +7,7 @@ import type { Upload } from "../../../domain/posted-message.ts";
 import { contextBehind, contextParts, drawnContext } from "../../../domain/run-context.ts";
 import type { Run } from "../../../domain/run.ts";
 import { from } from "../../../domain/text/excerpt.ts";
+import { samePrefix } from "../../../domain/text/request-changes.ts";
 import {
   CARD_HOLDS_CHARS,
   type Field,
@@ -144,10 +145,4 @@ function changes(name: string, was: string | null, is: string | null): string[] 
     return `${shortName(name, "open")}: ${start === 0 ? "" : "…"}${part}${hidden === 0 ? "" : "…"}`;
   };
   return [...(was === null ? [] : [`− ${place(was)}`]), ...(is === null ? [] : [`+ ${place(is)}`])];
-}
-
-function samePrefix(a: string, b: string): number {
-  let at = 0;
-  while (at < a.length && a.charCodeAt(at) === b.charCodeAt(at)) at += 1;
-  return at;
 }

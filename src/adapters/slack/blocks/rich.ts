@@ -48,6 +48,12 @@ export function moment(at: number): RichTextElement {
   };
 }
 
+/** The same as `moment`, for text in which Slack reads markup. */
+export function localTime(at: number): string {
+  const fallback = `${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+  return `<!date^${Math.floor(at / 1_000)}^{date_short_pretty} at {time}|${fallback}>`;
+}
+
 /** The time of day, to the second, for a moment that is near. */
 export function clock(at: number): RichTextElement {
   const fallback = `${new Date(at).toISOString().slice(11, 19)} UTC`;

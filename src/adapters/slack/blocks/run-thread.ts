@@ -178,13 +178,13 @@ function serviceBack(run: Run): Message {
 }
 
 /** Draws the message of a slot as the run is now. Throws for an unknown slot: only known messages may be posted. */
-export function messageIn(run: Run, slot: Slot): Message {
+export function messageIn(run: Run, slot: Slot, deployment = ""): Message {
   const thread = threadMessage(run, slot);
   if (thread !== null) return thread;
   if (slot === UNREADABLE) return unreadableCard(run);
   const approval = run.approvals.find((each) => cardSlot(each.id) === slot);
   if (approval === undefined) throw new TypeError(`no message is drawn for ${slot}`);
-  return approvalCard(run, approval);
+  return approvalCard(run, approval, deployment);
 }
 
 // The last message of a thread whose run was not started, may not have started, or is not watched here.
