@@ -14,9 +14,17 @@ import { createRetention } from "./engine/retention.ts";
 import { createRunEngine } from "./engine/run-engine.ts";
 import { createServiceBreaker, createServicePause } from "./engine/service-breaker.ts";
 import { createUnreadableRuns } from "./engine/unreadable-runs.ts";
-import type { AuditReaders, NotificationSender } from "./notifications/notification.ts";
 import { createNotificationOutbox } from "./notifications/outbox.ts";
-import type { AgentService, Chat, Counters, EventLog, Gateway, People } from "./ports.ts";
+import type {
+  AgentService,
+  AuditReaders,
+  Chat,
+  Counters,
+  EventLog,
+  Gateway,
+  NotificationSender,
+  People,
+} from "./ports.ts";
 import type { Store } from "./ports/store.ts";
 import { type Acknowledge, createAcknowledge } from "./usecases/acknowledge-tampering.ts";
 import { type AdoptRun, createAdoptRun } from "./usecases/adopt-run.ts";

@@ -3,8 +3,7 @@
 import type { Logger } from "@slack/logger";
 import pRetry from "p-retry";
 import type { Clock } from "../../engine/clock.ts";
-import type { NotificationSender } from "../../notifications/notification.ts";
-import { type Chat, type EventLog, type People, PortError } from "../../ports.ts";
+import { type Chat, type EventLog, type NotificationSender, type People, PortError } from "../../ports.ts";
 import { appOfBot, type SlackSelf, slackSelf } from "./answers.ts";
 import { createSlackApp, type SlackApp, type Transport } from "./bolt-app.ts";
 import { createChat } from "./chat.ts";
