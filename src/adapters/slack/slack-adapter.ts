@@ -122,7 +122,7 @@ export async function whoAmI(call: Call, log: EventLog): Promise<SlackSelf> {
  * The id of the app that this bot belongs to, as Slack names it. `configured` must agree with it, and stands in when Slack does not
  * name one. Rejects with one line for people when neither is known: we could not tell which payloads are ours.
  */
-export async function whichApp(
+async function whichApp(
   call: Call,
   { bot }: Pick<SlackSelf, "bot">,
   configured: string | null,

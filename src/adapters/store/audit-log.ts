@@ -156,12 +156,12 @@ const addressed: Doc<Omit<Notification, "post">> = record<Omit<Notification, "po
   madeAt: number,
 });
 
-export function toNotificationRow({ id, kind, entry, to, madeAt, post }: Notification): NotificationRow {
+function toNotificationRow({ id, kind, entry, to, madeAt, post }: Notification): NotificationRow {
   return { id, kind, entry, to_id: to, made_at: madeAt, to_do: 1, disputed: 0, post: JSON.stringify(post) };
 }
 
 /** Null: nobody can tell what it is or to whom it goes. That is reported, and the others go on. */
-export function fromNotificationRow(
+function fromNotificationRow(
   row: NotificationRow,
   { report }: Pick<Findings, "report">,
 ): Notification | null {

@@ -116,7 +116,7 @@ const HINT =
   /PRIVATE KEY|A(?:KIA|SIA|BIA|CCA)|gh[pousr]_|github_pat_|gl[a-z]{2,5}-|xox[a-z]-|xapp-|hooks\.slack|[srp]k_|whsec_|sk-|AIza|ya29\.|npm_|pypi-|SG\.|SK[0-9a-f]|dop_v1_|hv[sbr]\.|shp[a-z]{1,2}_|hf_|AGE-SECRET|eyJ|key|bearer|basic|:\/\/|pass|secret|token/i;
 
 /** In order, none touching another. */
-export function secretRanges(text: string): Range[] {
+function secretRanges(text: string): Range[] {
   if (!HINT.test(text)) return [];
   const found = SHAPES.flatMap((shape) => rangesOf(shape, text, () => true));
   found.push(...rangesOf(SK, text, (secret) => /\d/.test(secret)));
