@@ -2,7 +2,7 @@
 
 import type { Context } from "./domain/context.ts";
 import { type CardSweep, createCardSweep } from "./engine/card-sweep.ts";
-import { applyPolicyToWaiting, releaseHeldBack } from "./engine/change-runs.ts";
+import { applyPolicyToWaiting, createRetention, releaseHeldBack } from "./engine/change-runs.ts";
 import type { Clock } from "./engine/clock.ts";
 import { createEffectExecutor } from "./engine/effect-executor.ts";
 import { createIntegrity } from "./engine/integrity.ts";
@@ -10,7 +10,6 @@ import { createLeaseKeeper } from "./engine/lease-keeper.ts";
 import { createOutageAnnouncer } from "./engine/outage.ts";
 import { createPerform } from "./engine/perform-effect.ts";
 import { createPoller, type PollLimits } from "./engine/poller.ts";
-import { createRetention } from "./engine/retention.ts";
 import { createRunEngine } from "./engine/run-engine.ts";
 import { createServiceBreaker, createServicePause } from "./engine/service-breaker.ts";
 import { createUnreadableRuns } from "./engine/unreadable-runs.ts";
