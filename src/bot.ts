@@ -2,7 +2,7 @@
 
 import type { Context } from "./domain/context.ts";
 import { type CardSweep, createCardSweep } from "./engine/card-sweep.ts";
-import { applyPolicyToWaiting, releaseHeldBack } from "./engine/change-runs.ts";
+import { applyPolicyToWaiting, createRetention, releaseHeldBack } from "./engine/change-runs.ts";
 import type { Clock } from "./engine/clock.ts";
 import { createEffectExecutor } from "./engine/effect-executor.ts";
 import { createIntegrity } from "./engine/integrity.ts";
@@ -10,13 +10,20 @@ import { createLeaseKeeper } from "./engine/lease-keeper.ts";
 import { createOutageAnnouncer } from "./engine/outage.ts";
 import { createPerform } from "./engine/perform-effect.ts";
 import { createPoller, type PollLimits } from "./engine/poller.ts";
-import { createRetention } from "./engine/retention.ts";
 import { createRunEngine } from "./engine/run-engine.ts";
 import { createServiceBreaker, createServicePause } from "./engine/service-breaker.ts";
 import { createUnreadableRuns } from "./engine/unreadable-runs.ts";
-import type { AuditReaders, NotificationSender } from "./notifications/notification.ts";
 import { createNotificationOutbox } from "./notifications/outbox.ts";
-import type { AgentService, Chat, Counters, EventLog, Gateway, People } from "./ports.ts";
+import type {
+  AgentService,
+  AuditReaders,
+  Chat,
+  Counters,
+  EventLog,
+  Gateway,
+  NotificationSender,
+  People,
+} from "./ports.ts";
 import type { Store } from "./ports/store.ts";
 import { type Acknowledge, createAcknowledge } from "./usecases/acknowledge-tampering.ts";
 import { type AdoptRun, createAdoptRun } from "./usecases/adopt-run.ts";

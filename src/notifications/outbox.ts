@@ -2,14 +2,13 @@
 // messages cannot be read back without a further scope, so there a notification whose answer was lost is sent again: a second receipt
 // does no harm, while a missing one would be silent.
 
-import { type PostedMessage, POST_LINGER_MS, REFUSED_TRIES } from "../domain/posted-message.ts";
-import { applyMessageOutcome, triesOf } from "../domain/message-outcome.ts";
 import type { Outcome } from "../domain/effect.ts";
 import { ChannelId, parsed } from "../domain/ids.ts";
+import { applyMessageOutcome, triesOf } from "../domain/message-outcome.ts";
+import { POST_LINGER_MS, type PostedMessage, REFUSED_TRIES } from "../domain/posted-message.ts";
 import type { Clock } from "../engine/clock.ts";
-import type { Notification, NotificationSender } from "./notification.ts";
 import { outcomeOf } from "../engine/perform-effect.ts";
-import { type Chat, PortError } from "../ports.ts";
+import { type Chat, type Notification, type NotificationSender, PortError } from "../ports.ts";
 import { createNotificationWriter, factsOf, type NotificationDeps } from "./from-audit.ts";
 
 export type NotificationOutbox = {

@@ -124,7 +124,7 @@ function listenToEvents(app: App, deps: ListenerDeps): void {
  * Returns false when the acknowledgement did not reach Slack, for example because the socket has dropped. The work goes on all the
  * same: we have the payload.
  */
-export async function tryAck(ack: () => Promise<void>, log: EventLog): Promise<boolean> {
+async function tryAck(ack: () => Promise<void>, log: EventLog): Promise<boolean> {
   try {
     await ack();
     return true;

@@ -1,10 +1,10 @@
 // Draws the notifications that follow from the audit, with the receipt's button.
 
 import type { Block } from "@slack/types";
+import type { KeptEntry } from "../../../audit/entry.ts";
 import { headWords } from "../../../domain/audit/hash-chain.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
-import type { KeptEntry } from "../../../audit/entry.ts";
-import type { Notification, NotificationFacts } from "../../../notifications/notification.ts";
+import type { Notification, NotificationFacts } from "../../../ports.ts";
 import { RECEIPT_NOT_ME } from "../names.ts";
 import {
   escaped,
@@ -16,8 +16,8 @@ import {
   person,
   quote,
   rich,
-  untrustedSpan,
   span,
+  untrustedSpan,
 } from "./rich.ts";
 
 const ACTION_CHARS = 300;

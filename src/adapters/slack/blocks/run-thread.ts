@@ -189,7 +189,7 @@ export function messageIn(run: Run, slot: Slot): Message {
 
 // The last message of a thread whose run was not started, may not have started, or is not watched here.
 
-export function notStarted(run: Run, why: string): Message {
+function notStarted(run: Run, why: string): Message {
   const text = `Not started: ${oneLine(why, 500)}`;
   const blocks = [
     rich(
@@ -200,7 +200,7 @@ export function notStarted(run: Run, why: string): Message {
   return { text: escaped(text), blocks };
 }
 
-export function taken(run: Run, id: RunId): Message {
+function taken(run: Run, id: RunId): Message {
   const title = "⚠️ Started, but not followed here";
   const what = "The service gave this run an id that belongs to a run in another thread: ";
   const meaning =
@@ -210,7 +210,7 @@ export function taken(run: Run, id: RunId): Message {
   return { text: escaped(`${title}: ${oneLine(run.input, 150)}`), blocks: [rich(first, second)] };
 }
 
-export function unknown(run: Run, again: "asked" | "started" | "left"): Message {
+function unknown(run: Run, again: "asked" | "started" | "left"): Message {
   const title = "❔ It is not known whether a run was started";
   const why =
     "The task was sent, but the answer was lost. A run may have started. Countersign does not send the task again by itself. If a run did start, its approvals are not shown here.";
