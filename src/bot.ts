@@ -103,15 +103,20 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
     policyChanged: () => applyPolicyToWaiting(store, engine.change, deps.context),
     stop: async (ms) => {
       for (const part of [watch, cards]) part.stop();
-      const work = [...loops, hold, engine].map((part) => part.stop(ms));
-      await endedWithin(clock, ms, work);
-      await handBack(integrity, store);
+      await stopInOrder([...loops, hold, engine], ports, integrity, ms);
     },
   };
 }
 
-/** After everything else: these write to the store, and nothing may claim a run once the leases are handed back. */
-async function handBack(integrity: Integrity, store: Store): Promise<void> {
+/** Waits for work in progress, at most `ms`. Once the leases are handed back, nothing may claim a run. */
+async function stopInOrder(
+  parts: readonly { readonly stop: (ms: number) => Promise<void> }[],
+  { clock, store }: BotDeps,
+  integrity: Integrity,
+  ms: number,
+): Promise<void> {
+  const work = parts.map((part) => part.stop(ms));
+  await endedWithin(clock, ms, work);
   await integrity.stop();
   await store.release();
 }
