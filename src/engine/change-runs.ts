@@ -9,6 +9,7 @@ import type { RunId, RunKey } from "../domain/ids.ts";
 import { isWatched, type Run } from "../domain/run.ts";
 import type { EventLog } from "../ports.ts";
 import type { RunStore, SideWrites } from "../ports/store.ts";
+import { type BackgroundLoop, createBackgroundLoop } from "./background-loop.ts";
 import type { Clock } from "./clock.ts";
 
 /** A run as it is to be saved, what is written beside it, and what the caller learns from it. */
@@ -104,21 +105,19 @@ export function createRetention(
   store: Pick<RunStore, "forget">,
   clock: Clock,
   log: EventLog,
-): { start(): void; stop(): void } {
-  let cancel = (): void => undefined;
+): { start(): void; stop: BackgroundLoop["stop"] } {
   async function sweep(): Promise<void> {
-    try {
-      const runs = await store.forget(clock.monotonic() - KEEP_FINISHED_MS);
-      if (runs > 0) log.info({ runs }, "forgot finished runs; the audit stays");
-    } catch (error) {
-      log.error({ error }, "could not delete finished runs; trying again in an hour");
-    }
+    const runs = await store.forget(clock.monotonic() - KEEP_FINISHED_MS);
+    if (runs > 0) log.info({ runs }, "forgot finished runs; the audit stays");
   }
-  function next(): void {
-    cancel = clock.after(SWEEP_EVERY_MS, () => {
-      void sweep();
-      next();
-    });
-  }
-  return { start: next, stop: () => cancel() };
+  const loop = createBackgroundLoop(
+    { clock, log },
+    {
+      pass: sweep,
+      everyMs: SWEEP_EVERY_MS,
+      retryMs: [60_000, SWEEP_EVERY_MS],
+      failure: "could not delete finished runs; trying again",
+    },
+  );
+  return { start: () => loop.start(SWEEP_EVERY_MS), stop: loop.stop };
 }
