@@ -9,6 +9,7 @@ import { requestSlot, type Run, runId } from "../../../domain/run.ts";
 import { FORM_ROOM } from "../../../domain/text/request-layout.ts";
 import type { Drawing } from "../../../domain/text/secrets.ts";
 import { DECISION_MODAL, REASON_BLOCK, REASON_INPUT, WORD_BLOCK, WORD_INPUT } from "../names.ts";
+import { type MessageId, textSection, withId } from "./message-id.ts";
 import {
   difference,
   fitsCard,
@@ -38,7 +39,7 @@ export function decisionModal(run: Run, request: Request, verdict: Verdict, nonc
   const intro = approves
     ? `You are about to approve what follows. ${afterwards(run, request)}`
     : "You are about to deny what follows. The agent is told your reason.";
-  return {
+  return withId(`form:${verdict}`, {
     type: "modal",
     callback_id: DECISION_MODAL,
     private_metadata: nonce,
@@ -55,7 +56,7 @@ export function decisionModal(run: Run, request: Request, verdict: Verdict, nonc
       reasonInput(verdict, rule),
       ...wordInput(verdict, rule),
     ],
-  };
+  });
 }
 
 /** What follows this approval: more approvals, a hold, or the action itself. */
@@ -77,7 +78,7 @@ function digestNote(request: Request): Block {
 
 /** The request, for reading only. Everybody who sees the channel may open it, so secrets are masked as they are in the channel. */
 export function readModal(run: Run, request: Request): View {
-  return {
+  return withId("form:read", {
     type: "modal",
     title: plain("Request in full"),
     close: plain("Close"),
@@ -88,7 +89,7 @@ export function readModal(run: Run, request: Request): View {
       ...maskedRemark(secretsShown(run, request), WHO_SEES_MASKED),
       digestNote(request),
     ],
-  };
+  });
 }
 
 /** Answers a submit whose request has changed since: what was shown, and what the request is now. It has no submit button. */
@@ -102,7 +103,7 @@ export function changedModal(run: Run, was: Request | null, is: Request): View {
             ? wholeRequest(was, "open")
             : requestOverview(was, WAS_ROOM, "It is not valid any more.", "open").block,
         ];
-  return {
+  return withId("form:changed", {
     type: "modal",
     title: plain("The request changed"),
     close: plain("Close"),
@@ -121,16 +122,16 @@ export function changedModal(run: Run, was: Request | null, is: Request): View {
       digestNote(is),
       ...before,
     ],
-  };
+  });
 }
 
 /** Says no, and why. Slack reads markup in `text`: pass our own words and escaped text only. */
-export function refusedModal(heading: string, text: string): View {
+export function refusedModal(heading: string, text: string, id: MessageId): View {
   return {
     type: "modal",
     title: plain(heading),
     close: plain("Close"),
-    blocks: [{ type: "section", text: { type: "mrkdwn", text, verbatim: true } }],
+    blocks: [textSection(id, text)],
   };
 }
 

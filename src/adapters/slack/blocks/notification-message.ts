@@ -6,6 +6,7 @@ import { headWords } from "../../../domain/audit/hash-chain.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import type { Notification, NotificationFacts } from "../../../ports.ts";
 import { RECEIPT_NOT_ME } from "../names.ts";
+import { type MessageId, withId } from "./message-id.ts";
 import {
   escaped,
   header,
@@ -24,7 +25,16 @@ const ACTION_CHARS = 300;
 const REASON_CHARS = 500;
 const FINDING_CHARS = 1_500;
 
-export function notificationMessage({ id, kind }: Notification, facts: NotificationFacts): Message {
+export function notificationMessage(notification: Notification, facts: NotificationFacts): Message {
+  return withId(idOf(notification, facts), drawn(notification, facts));
+}
+
+function idOf({ kind }: Notification, { entry: { entry } }: NotificationFacts): MessageId {
+  if (kind !== "receipt") return `notification:${kind}`;
+  return `receipt:${entry.verdict === "deny" ? "deny" : "approve"}`;
+}
+
+function drawn({ id, kind }: Notification, facts: NotificationFacts): Message {
   switch (kind) {
     case "receipt":
       return receipt(id, facts);
