@@ -5,7 +5,7 @@ import type { Block } from "@slack/types";
 import type { Refusal } from "../../../domain/authorization.ts";
 import type { NoticeContent } from "../../../domain/run.ts";
 import type { CommandRefusal } from "../../../usecases/access.ts";
-import type { Notification } from "../../../notifications/notification.ts";
+import type { Notification } from "../../../ports.ts";
 import type { RunStatusName } from "./run-status.ts";
 
 type VoidCause = Extract<NoticeContent, { type: "decision-void" }>["cause"];
