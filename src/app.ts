@@ -27,8 +27,7 @@ import { keepSecrets } from "./domain/text/own-secrets.ts";
 import { type Clock, createClock, type MachineClock } from "./engine/clock.ts";
 import { slowestProbeMs } from "./engine/service-breaker.ts";
 import { type Log, slackLogger } from "./log.ts";
-import type { AuditReaders } from "./notifications/notification.ts";
-import { PortError } from "./ports.ts";
+import { type AuditReaders, PortError } from "./ports.ts";
 import type { Store } from "./ports/store.ts";
 
 export type App = {

@@ -2,21 +2,28 @@
 
 import type { Context } from "./domain/context.ts";
 import { type CardSweep, createCardSweep } from "./engine/card-sweep.ts";
-import { applyPolicyToWaiting, releaseHeldBack } from "./engine/change-runs.ts";
-import type { Clock } from "./engine/clock.ts";
+import { applyPolicyToWaiting, createRetention, releaseHeldBack } from "./engine/change-runs.ts";
+import { type Clock, endedWithin } from "./engine/clock.ts";
 import { createEffectExecutor } from "./engine/effect-executor.ts";
-import { createIntegrity } from "./engine/integrity.ts";
+import { createIntegrity, type Integrity } from "./engine/integrity.ts";
 import { createLeaseKeeper } from "./engine/lease-keeper.ts";
 import { createOutageAnnouncer } from "./engine/outage.ts";
 import { createPerform } from "./engine/perform-effect.ts";
 import { createPoller, type PollLimits } from "./engine/poller.ts";
-import { createRetention } from "./engine/retention.ts";
 import { createRunEngine } from "./engine/run-engine.ts";
 import { createServiceBreaker, createServicePause } from "./engine/service-breaker.ts";
 import { createUnreadableRuns } from "./engine/unreadable-runs.ts";
-import type { AuditReaders, NotificationSender } from "./notifications/notification.ts";
 import { createNotificationOutbox } from "./notifications/outbox.ts";
-import type { AgentService, Chat, Counters, EventLog, Gateway, People } from "./ports.ts";
+import type {
+  AgentService,
+  AuditReaders,
+  Chat,
+  Counters,
+  EventLog,
+  Gateway,
+  NotificationSender,
+  People,
+} from "./ports.ts";
 import type { Store } from "./ports/store.ts";
 import { type Acknowledge, createAcknowledge } from "./usecases/acknowledge-tampering.ts";
 import { type AdoptRun, createAdoptRun } from "./usecases/adopt-run.ts";
@@ -79,8 +86,7 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
   const watch = createPoller({ ...deps, engine, guard, unreadable }, limits);
   const hold = createLeaseKeeper({ store, engine, clock, log });
   const outage = createOutageAnnouncer({ ...deps, guard, change: engine.change }, OUTAGE_CHECK_MS);
-  const retention = createRetention(store, clock, log);
-  const outbox = createNotificationOutbox(deps);
+  const loops = [createRetention(store, clock, log), createNotificationOutbox(deps), outage];
   const use = { ...deps, engine, integrity };
   const cards = createCardSweep(use);
   return {
@@ -98,23 +104,26 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
     // The audit is checked first, so that no decision leaves before.
     start: async () => {
       await integrity.start();
-      for (const part of [outage, retention, outbox]) part.start();
+      for (const loop of loops) loop.start();
       return hold.start();
     },
     policyChanged: () => applyPolicyToWaiting(store, engine.change, deps.context),
-    stop: (ms) => {
-      for (const part of [hold, watch, outage, retention, cards]) part.stop();
-      return finish([engine, outbox], ms, [() => integrity.stop(), () => store.release()]);
+    stop: async (ms) => {
+      for (const part of [watch, cards]) part.stop();
+      await stopInOrder([...loops, hold, engine], ports, integrity, ms);
     },
   };
 }
 
-/** Waits for work in progress, at most `ms`, then stops the rest in order. */
-async function finish(
-  parts: readonly { stop(ms: number): Promise<void> }[],
+/** Waits for work in progress, at most `ms`. Once the leases are handed back, nothing may claim a run. */
+async function stopInOrder(
+  parts: readonly { readonly stop: (ms: number) => Promise<void> }[],
+  { clock, store }: BotDeps,
+  integrity: Integrity,
   ms: number,
-  rest: readonly (() => Promise<void>)[],
 ): Promise<void> {
-  await Promise.all(parts.map((part) => part.stop(ms)));
-  for (const act of rest) await act();
+  const work = parts.map((part) => part.stop(ms));
+  await endedWithin(clock, ms, work);
+  await integrity.stop();
+  await store.release();
 }

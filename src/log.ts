@@ -6,7 +6,7 @@ import type { Logger as SlackLogger, LogLevel } from "@slack/bolt";
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from "pino";
 import type { PrettyOptions } from "pino-pretty";
 import { formsOf, type Range, rangesOf } from "./domain/text/own-secrets.ts";
-import { united } from "./domain/text/secrets.ts";
+import { unitedRanges } from "./domain/text/secrets.ts";
 
 export type Log = {
   debug(fields: object, message: string): void;
@@ -85,7 +85,8 @@ function withoutSecrets(secrets: readonly string[]): (line: string) => string {
 
 function covered(line: string, ranges: readonly Range[]): string {
   let out = line;
-  for (const [start, end] of united(ranges).toReversed()) out = out.slice(0, start) + GONE + out.slice(end);
+  for (const [start, end] of unitedRanges(ranges).toReversed())
+    out = out.slice(0, start) + GONE + out.slice(end);
   return out;
 }
 

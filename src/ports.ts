@@ -1,11 +1,21 @@
 // What the use cases need from the outside world, in domain words, without words of Slack, SQL or HTTP.
 
+import type { KeptEntry } from "./audit/entry.ts";
 import type { Verdict } from "./domain/approval.ts";
 import type { Person } from "./domain/authorization.ts";
 import type { Outcome } from "./domain/effect.ts";
-import type { ApprovalId, ChannelId, GroupId, MessageTs, RunId, TeamId, UserId } from "./domain/ids.ts";
+import type {
+  ApprovalId,
+  ChannelId,
+  GroupId,
+  MessageTs,
+  Nonce,
+  RunId,
+  TeamId,
+  UserId,
+} from "./domain/ids.ts";
 import type { Json } from "./domain/json.ts";
-import type { UploadedFile } from "./domain/posted-message.ts";
+import type { PostedMessage, UploadedFile } from "./domain/posted-message.ts";
 import type { NoticeContent, Run, Slot } from "./domain/run.ts";
 import type { Snapshot } from "./domain/snapshot.ts";
 
@@ -164,4 +174,53 @@ export type Counters = {
   unreadable(approvals: number): void;
   /** Findings of tampering that are not acknowledged. */
   tampered(findings: number): void;
+};
+
+// Messages that follow from the audit and belong to no run's thread: a receipt for the person who decided, alerts for the admins, and the
+// daily head in the audit channel.
+
+export type Notification = {
+  /** Also the value of its button, and so bound to its one recipient. */
+  readonly id: Nonce;
+  readonly kind: "receipt" | "dispute" | "head" | "tampering" | "redaction";
+  /** The number of the entry that it is about. */
+  readonly entry: number;
+  readonly to: UserId | ChannelId;
+  readonly madeAt: number;
+  readonly post: PostedMessage;
+};
+
+/** What a notification is drawn from: the audit. */
+export type NotificationFacts = {
+  readonly entry: KeptEntry;
+  /** The entry that this one is about. */
+  readonly about: KeptEntry | null;
+  /** The action of the request that was decided on; null where the service named none. */
+  readonly action: string | null;
+  /** Null: the run is deleted. */
+  readonly channel: ChannelId | null;
+};
+
+/** Slack, as far as notifications need it. Every call is one attempt; rejects with PortError. */
+export type NotificationSender = {
+  /** Not idempotent. */
+  post(notification: Notification, facts: NotificationFacts): Promise<MessageTs>;
+  /** Idempotent. The copies of the notification; none in direct messages, which cannot be read back. */
+  find(notification: Notification): Promise<readonly MessageTs[]>;
+  /** Idempotent. Removes a copy in a channel. */
+  remove(notification: Notification, ts: MessageTs): Promise<void>;
+  /** Not idempotent: a file in a direct message. */
+  file(
+    to: UserId,
+    file: { readonly name: string; readonly text: string; readonly says: string },
+  ): Promise<void>;
+};
+
+/** Who gets notifications about the audit, from the configuration. */
+export type AuditReaders = {
+  readonly team: TeamId;
+  /** The channel for heads and alerts; null: only the log. */
+  readonly channel: ChannelId | null;
+  /** They get the alerts, and may read the audit of a run. */
+  readonly admins: readonly UserId[];
 };

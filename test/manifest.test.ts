@@ -141,7 +141,7 @@ function emitted(field: "action_id" | "callback_id"): Set<string> {
     decisionModal(run, long, "deny", aNonce()),
     readModal(run, long),
     changedModal(run, long, long),
-    refusedModal("No", "no"),
+    refusedModal("No", "no", "refusal:unknown"),
     runForm("m", false),
     runForm("m", true),
     homeView(null, "/agent", NOON),

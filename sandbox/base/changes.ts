@@ -1,53 +1,54 @@
-// Waits for a condition. It checks after every change, and never sleeps.
+// Tells listeners of changes, and waits for a state. It checks after every change, and never sleeps.
 
 export type Wait = { readonly timeoutMs?: number };
 
-export type Changes = {
-  readonly changed: () => void;
-  readonly subscribe: (listener: () => void) => () => void;
-  /** Resolves with the first answer of `probe` that is not undefined; rejects with `describe()` when that takes too long. */
-  readonly until: <T>(probe: () => T | undefined, describe: () => string, wait?: Wait) => Promise<T>;
+export type Changes<Change = void> = {
+  readonly changed: (change: Change) => void;
+  readonly subscribe: (listener: (change: Change) => void) => () => void;
+  /** Resolves with the first answer of `probe` that is not undefined. Rejects with the words of `late` after the timeout. */
+  readonly until: <T>(
+    probe: () => T | undefined,
+    late: (timeoutMs: number) => string,
+    wait?: Wait,
+  ) => Promise<T>;
 };
 
-const patienceMs = 5_000;
+const TIMEOUT_MS = 5_000;
 
-export function createChanges(): Changes {
-  const listeners = new Set<() => void>();
+export function createChanges<Change = void>(): Changes<Change> {
+  const listeners = new Set<(change: Change) => void>();
 
-  function subscribe(listener: () => void) {
+  function subscribe(listener: (change: Change) => void) {
     listeners.add(listener);
     return () => void listeners.delete(listener);
   }
 
-  function until<T>(probe: () => T | undefined, describe: () => string, wait: Wait = {}): Promise<T> {
-    const timeoutMs = wait.timeoutMs ?? patienceMs;
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        unsubscribe();
-        reject(new Error(`not within ${timeoutMs} ms; ${describe()}`));
-      }, timeoutMs);
-      const unsubscribe = subscribe(look);
-      look();
-
-      function look() {
-        try {
-          const found = probe();
-          if (found === undefined) return;
-          resolve(found);
-        } catch (error) {
-          reject(error instanceof Error ? error : new Error(String(error)));
-        }
-        clearTimeout(timer);
-        unsubscribe();
-      }
-    });
-  }
-
   return {
-    changed() {
-      for (const listener of Array.from(listeners)) listener();
+    changed(change) {
+      // A listener that an earlier one removed is not called.
+      for (const listener of Array.from(listeners)) if (listeners.has(listener)) listener(change);
     },
     subscribe,
-    until,
+    until: (probe, late, { timeoutMs = TIMEOUT_MS } = {}) =>
+      new Promise((resolve, reject) => {
+        const timer = setTimeout(() => {
+          unsubscribe();
+          reject(new Error(late(timeoutMs)));
+        }, timeoutMs);
+        const unsubscribe = subscribe(look);
+        look();
+
+        function look() {
+          try {
+            const found = probe();
+            if (found === undefined) return;
+            resolve(found);
+          } catch (error) {
+            reject(error instanceof Error ? error : new Error(String(error)));
+          }
+          clearTimeout(timer);
+          unsubscribe();
+        }
+      }),
   };
 }

@@ -1,7 +1,7 @@
 // Keeps one bot running. It starts the bot again when it stops by itself, and kills, stops or restarts it on request. Each start
 // computes its environment again.
 
-import { createChanges } from "../base/changes.ts";
+import { type Changes, createChanges } from "../base/changes.ts";
 import { type BotProcess, startBot } from "./bot-process.ts";
 
 export type BotState = "running" | "starting" | "stopped";
@@ -44,7 +44,7 @@ const READY_MS = 60_000;
 
 type Kept = {
   readonly options: BotKeeperOptions;
-  readonly changes: ReturnType<typeof createChanges>;
+  readonly changes: Changes;
   state: BotState;
   given: Environment;
   current: { readonly bot: BotProcess; readonly up: Promise<void> } | null;

@@ -2,6 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { z } from "zod";
+import { parseJson, readBody } from "../base/read-body.ts";
 import type { ControlAct } from "./act.ts";
 import { forbidden, type No } from "./control-check.ts";
 import type { ControlRead, Looked } from "./read.ts";
@@ -74,22 +75,15 @@ async function doOne(acts: ReadonlyMap<string, ControlAct>, req: IncomingMessage
 }
 
 async function bodyOf(req: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of req as AsyncIterable<Buffer>) {
-    size += chunk.byteLength;
-    // We read the body to its end: a client that is still writing would not see the refusal.
-    if (size <= BODY_LIMIT) chunks.push(chunk);
-  }
-  if (size > BODY_LIMIT) throw new Told({ status: 413, told: "The request has more than 1 MB." });
-  try {
-    return JSON.parse(Buffer.concat(chunks).toString("utf8")) as unknown;
-  } catch {
+  const body = await readBody(req, BODY_LIMIT);
+  if (body === "too large") throw new Told({ status: 413, told: "The request has more than 1 MB." });
+  const value = parseJson(body.toString("utf8"));
+  if (value === undefined)
     throw new Told({
       status: 400,
       told: 'The request is no JSON. It looks like {"act": "service.down", "args": {}}.',
     });
-  }
+  return value;
 }
 
 const common = z.object({

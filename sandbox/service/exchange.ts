@@ -2,6 +2,7 @@
 
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../base/clock.ts";
+import { readBody } from "../base/read-body.ts";
 import type { Faults, Struck } from "./faults.ts";
 import type { KeyShown, Recorder } from "./recorder.ts";
 import { findRoute } from "./routes.ts";
@@ -145,15 +146,4 @@ function drained(response: ServerResponse): Promise<void> {
     response.on("drain", done);
     response.on("close", done);
   });
-}
-
-async function readBody(request: IncomingMessage, limit: number): Promise<Buffer | "too large"> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    // We read the body to its end: a client that is still writing would not see the refusal.
-    if (size <= limit) chunks.push(chunk);
-  }
-  return size <= limit ? Buffer.concat(chunks) : "too large";
 }

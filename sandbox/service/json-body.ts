@@ -1,6 +1,7 @@
 // A request's body as a JSON object, or what is wrong with it and the status that says so.
 
 import type { IncomingHttpHeaders } from "node:http";
+import { parseJson } from "../base/read-body.ts";
 import { duplicateName } from "./duplicate-names.ts";
 
 export type BodyFault = { readonly status: 400 | 413 | 415; readonly message: string };
@@ -25,7 +26,7 @@ export function jsonObject({ headers, body }: Sent): JsonObject {
   if (body.length === 0) return refused(400, "The body is empty: a JSON object is required.");
   const text = decoded(body);
   if (text === null) return refused(400, "The body is not valid UTF-8.");
-  const value = parsed(text);
+  const value = parseJson(text);
   if (value === undefined) return refused(400, "The body is not valid JSON.");
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     return refused(400, "The body must be a JSON object.");
@@ -40,13 +41,5 @@ function decoded(body: Buffer): string | null {
     return new TextDecoder("utf-8", { fatal: true }).decode(body);
   } catch {
     return null;
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
   }
 }

@@ -66,7 +66,7 @@ export function createRecorder(now: () => number, keep = 100_000): Recorder {
       until: (predicate, wait) =>
         changes.until(
           () => (predicate(entries) ? [...entries] : undefined),
-          () => told(entries),
+          (ms) => `not within ${ms} ms; ${told(entries)}`,
           wait,
         ),
       subscribe: changes.subscribe,

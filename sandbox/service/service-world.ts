@@ -84,7 +84,7 @@ function viewOf({ runs, changes }: Memory): Runs {
     until: (id, fits, wait) =>
       changes.until(
         () => fitting(runs.get(id), fits),
-        () => `the run is ${JSON.stringify(runs.get(id))}`,
+        (ms) => `not within ${ms} ms; the run is ${JSON.stringify(runs.get(id))}`,
         wait,
       ),
     subscribe: changes.subscribe,

@@ -3,7 +3,7 @@
 import { createHmac } from "node:crypto";
 
 import type { Deliver, Outcome, Payload } from "./delivery.ts";
-import { parseJson } from "./http-body.ts";
+import { parseJson } from "../base/read-body.ts";
 import { isJson } from "./rules-check.ts";
 
 type Options = {

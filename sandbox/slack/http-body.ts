@@ -2,35 +2,23 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 
+import { parseJson, readBody } from "../base/read-body.ts";
 import { Refused } from "./refused.ts";
 import { isJson } from "./rules-check.ts";
 import type { Json } from "./rules-check.ts";
 
 export class BodyTooLarge extends Error {}
 
-export const readBody = async (req: IncomingMessage, maxBytes: number): Promise<Buffer> => {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of req as AsyncIterable<Buffer>) {
-    size += chunk.byteLength;
-    if (size > maxBytes) throw new BodyTooLarge();
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-};
-
-/** Undefined when the text is not JSON. */
-export const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
+/** Throws `BodyTooLarge`, which the server answers with 413. */
+export const bodyOf = async (req: IncomingMessage, maxBytes: number): Promise<Buffer> => {
+  const body = await readBody(req, maxBytes);
+  if (body === "too large") throw new BodyTooLarge();
+  return body;
 };
 
 /** The fields of a JSON object, or a refusal of everything else. */
 export const readJson = async (req: IncomingMessage, maxBytes: number): Promise<Json> => {
-  const body = await readBody(req, maxBytes);
+  const body = await bodyOf(req, maxBytes);
   if (!/^application\/json\s*(;|$)/i.test(req.headers["content-type"] ?? ""))
     throw new Refused("invalid_payload");
   return jsonFields(body.toString("utf8"));
@@ -38,7 +26,7 @@ export const readJson = async (req: IncomingMessage, maxBytes: number): Promise<
 
 /** The fields of a form or of a JSON object, or a refusal: Slack reads four kinds of body (docs.slack.dev, Web API). */
 export const readFields = async (req: IncomingMessage, maxBytes: number): Promise<Json> => {
-  const body = await readBody(req, maxBytes);
+  const body = await bodyOf(req, maxBytes);
   const type = req.headers["content-type"] ?? "";
   const [kind] = type.split(";");
   switch (kind?.trim().toLowerCase()) {

@@ -10,7 +10,7 @@ import type { RawData, WebSocket } from "ws";
 import { addressOf, fromElsewhere, isOurs } from "./address.ts";
 import type { Deliver, Outcome, Payload } from "./delivery.ts";
 import type { SlackContext } from "./context.ts";
-import { parseJson } from "./http-body.ts";
+import { parseJson } from "../base/read-body.ts";
 import { isJson } from "./rules-check.ts";
 import type { Json } from "./rules-check.ts";
 

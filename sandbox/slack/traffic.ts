@@ -1,5 +1,6 @@
 // What went over the wire, for the Traffic panel and for tests: the newest lines only, secrets masked.
 
+import { createChanges } from "../base/changes.ts";
 import type { Traffic } from "./model.ts";
 
 const kept = 2000;
@@ -13,7 +14,7 @@ type More = Partial<Pick<Traffic, "ms" | "answers">>;
 
 export const createTraffic = ({ now, secrets }: { now: () => number; secrets: readonly string[] }) => {
   const lines: Traffic[] = [];
-  const listeners = new Set<(line: Traffic) => void>();
+  const added = createChanges<Traffic>();
   let number = 0;
   const masked = (detail: unknown): unknown => {
     let text = JSON.stringify(detail) ?? "null";
@@ -35,12 +36,9 @@ export const createTraffic = ({ now, secrets }: { now: () => number; secrets: re
       const line: Traffic = { number, at: now(), from, what, detail: masked(detail), refused, ms, answers };
       lines.push(line);
       if (lines.length > kept) lines.shift();
-      for (const listener of listeners) listener(line);
+      added.changed(line);
       return number;
     },
-    onLine: (listener: (line: Traffic) => void): (() => void) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    onLine: added.subscribe,
   };
 };

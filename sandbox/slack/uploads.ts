@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-import { formOf, readBody } from "./http-body.ts";
+import { bodyOf, formOf } from "./http-body.ts";
 import { Refused } from "./refused.ts";
 import type { TrafficLog } from "./traffic.ts";
 
@@ -53,7 +53,7 @@ const dressing = 100_000;
 
 /** Raw bytes, or the one file of a form: Slack takes both. Null: a form without one. */
 const bytesOf = async (req: IncomingMessage, length: number): Promise<Uint8Array | null> => {
-  const body = await readBody(req, length + dressing);
+  const body = await bodyOf(req, length + dressing);
   const type = req.headers["content-type"] ?? "";
   if (!type.startsWith("multipart/form-data")) return body;
   const form = await formOf(body, type).catch((error: unknown) => {

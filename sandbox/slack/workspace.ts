@@ -1,7 +1,7 @@
 // The one truth of the sandbox's Slack. It keeps what it is told and says when it changed; what is allowed is
 // decided before it is asked.
 
-import { createChanges } from "./changes.ts";
+import { type Changes, createChanges } from "../base/changes.ts";
 import type {
   Change,
   Channel,
@@ -45,15 +45,29 @@ type WorkspaceStart = { readonly now: () => number; readonly app: Omit<Installed
 
 export const createWorkspace = ({ now, app: installed }: WorkspaceStart) => {
   const state = initial();
-  const { changed, onChange, until } = createChanges();
+  const changes = createChanges<Change>();
+  const { changed, subscribe: onChange } = changes;
   const { nextId, nextTs } = createIds(now);
   const team = { id: "T0SANDBOX", name: "Sandbox", domain: "sandbox" };
   const app: InstalledApp = { ...installed, takesMessages: true };
-  const of = { ...state, team, app, now, nextId, nextTs, changed, onChange, until };
+  const of = { ...state, team, app, now, nextId, nextTs, changed, onChange, until: untilOf(changes) };
   return { ...of, ...createMessages(of), ...createViews(of), dmOf: (person: PersonId) => dmOf(of, person) };
 };
 
-type Ground = ReturnType<typeof initial> & {
+/** Waits for the first truthy value of `predicate`. `what` names the state in the error. */
+const untilOf =
+  ({ until }: Changes<Change>) =>
+  <T>(
+    predicate: () => T | undefined | null | false,
+    { timeoutMs = 2_000, what = "the expected state" }: { timeoutMs?: number; what?: string } = {},
+  ): Promise<T> =>
+    until(
+      () => predicate() || undefined,
+      (ms) => `the workspace did not reach ${what} within ${ms} ms`,
+      { timeoutMs },
+    );
+
+type State = ReturnType<typeof initial> & {
   readonly app: InstalledApp;
   readonly now: () => number;
   readonly nextId: (prefix: string) => string;
@@ -61,7 +75,7 @@ type Ground = ReturnType<typeof initial> & {
   readonly changed: (change: Change) => void;
 };
 
-const createMessages = (of: Ground) => ({
+const createMessages = (of: State) => ({
   messageAt: (channel: ChannelId, ts: string): Message | undefined => of.byPlace.get(`${channel} ${ts}`),
   post: (draft: MessageDraft): Message => {
     const message: Message = {
@@ -95,15 +109,15 @@ const createMessages = (of: Ground) => ({
 });
 
 /** Bots are named by their own id, and the second is a whole one (third party: messages that bots have read back). */
-const editOf = ({ app, now }: Ground, { author }: Message): Message["edited"] => ({
+const editOf = ({ app, now }: State, { author }: Message): Message["edited"] => ({
   user: author === app.person ? app.botId : author,
   ts: `${Math.floor(now() / 1000)}.000000`,
 });
 
-const tell = (of: Ground, message: NonNullable<Change["message"]>): void =>
+const tell = (of: State, message: NonNullable<Change["message"]>): void =>
   of.changed({ kind: "message", channel: message.now.channel, message });
 
-const createViews = (of: Ground) => ({
+const createViews = (of: State) => ({
   viewsOf: (person: PersonId): OpenView[] => of.views.filter((view) => view.person === person),
   viewById: (id: string): OpenView | undefined => of.views.find((view) => view.id === id),
   pushView: (person: PersonId, view: OpenView["view"]): OpenView => {
@@ -133,10 +147,10 @@ const createViews = (of: Ground) => ({
   },
 });
 
-const hashOf = (of: Ground): string => `${Math.floor(of.now() / 1000)}.${of.nextId("h").slice(1)}`;
+const hashOf = (of: State): string => `${Math.floor(of.now() / 1000)}.${of.nextId("h").slice(1)}`;
 
 /** The direct-message channel of a person and the app, made when first needed. */
-const dmOf = (of: Ground, person: PersonId): Channel => {
+const dmOf = (of: State, person: PersonId): Channel => {
   const members = [person, of.app.person];
   const known = [...of.channels.values()].find(
     (one) => one.kind === "dm" && members.every((member) => one.members.includes(member)),

@@ -1,6 +1,6 @@
 // Mounts what people and scripts use beside Slack's own endpoints: the control API with its scenes, and the page.
 
-import { createChanges } from "../base/changes.ts";
+import { type Changes, createChanges } from "../base/changes.ts";
 import type { SandboxClock } from "../base/clock.ts";
 import type { BotKeeper } from "../bot/bot-keeper.ts";
 import { createControlHandler } from "../control/handler.ts";
@@ -53,7 +53,7 @@ const EXAMPLES = [
 export function createMounted(parts: MountedParts): Mounted {
   const { slack, bot } = parts;
   const changes = createChanges();
-  const { changed } = changes;
+  const changed = (): void => changes.changed();
   const context = createServiceContext(parts, changed);
   slack.workspace.onChange(changed);
   slack.traffic.onLine(changed);
@@ -82,7 +82,7 @@ type KeptParts = MountedParts & {
   readonly bot: BotKeeper;
   readonly context: ServiceContext;
   readonly userActions: ReturnType<typeof createUserActions>;
-  readonly changes: ReturnType<typeof createChanges>;
+  readonly changes: Changes;
 };
 
 /** What needs a bot that can be stopped and started. */

@@ -8,7 +8,7 @@ import type { Approval, Request, RunContext } from "./approval.ts";
 import type { Context } from "./context.ts";
 import type { ApprovalId, RunId } from "./ids.ts";
 import { canonicalJson } from "./json.ts";
-import { volatileIn, without } from "./policy/policy.ts";
+import { volatileIn, withoutFields } from "./policy/policy.ts";
 import { bearerOf, ownId } from "./reused-id.ts";
 import { contextOf, ofRequests } from "./run-context.ts";
 import { isWatched, type NoticeContent, type PrivateNotice, type Run, type Seen, type Watch } from "./run.ts";
@@ -80,7 +80,7 @@ export function digestedText(
   approval: ApprovalId,
   { content, volatile = [], context }: Pick<Request, "content" | "volatile" | "context">,
 ): string {
-  const decided = [run, approval, without(content, volatile)];
+  const decided = [run, approval, withoutFields(content, volatile)];
   return canonicalJson(context === undefined ? decided : [...decided, context]);
 }
 

@@ -16,7 +16,7 @@ import {
   UNREADABLE,
   unreadableNow,
 } from "./run.ts";
-import { meaning } from "./snapshot.ts";
+import { unreadableMeaning } from "./snapshot.ts";
 import { needsFile } from "./text/request-text.ts";
 
 export const MISSING: Slot = "missing";
@@ -73,7 +73,7 @@ export function missingRenderKey(run: Run): string | null {
 
 export function unreadableShows(run: Run): string | null {
   const unreadable = unreadableNow(run);
-  if (unreadable !== null) return `unreadable ${meaning(unreadable)}`;
+  if (unreadable !== null) return `unreadable ${unreadableMeaning(unreadable)}`;
   if (run.posts[UNREADABLE] === undefined) return null;
   return isWatched(run) ? "readable" : "over";
 }

@@ -4,7 +4,7 @@
 import { type Approval, isSettled, type Request } from "./approval.ts";
 import { ApprovalId, MAX_SERVICE_ID_CHARS } from "./ids.ts";
 import { isSameJson, type Json } from "./json.ts";
-import { without } from "./policy/policy.ts";
+import { withoutFields } from "./policy/policy.ts";
 
 /**
  * How long a service that reads from a replica may still list what it listed before a decision (ms). A decision whose answer was lost is
@@ -34,7 +34,7 @@ function isAlike({ request: before }: Approval, request: Request): boolean {
   return before.digest === request.digest || isSameJson(asked(before), asked(request));
 }
 
-const asked = ({ content, volatile = [] }: Request): Json => without(content, volatile);
+const asked = ({ content, volatile = [] }: Request): Json => withoutFields(content, volatile);
 
 /** The request listed now under the id of a settled approval is another one. */
 function isOver({ state }: Approval, askedAt: number): boolean {

@@ -4,7 +4,7 @@
 import type { Request, RunContext } from "./approval.ts";
 import type { Context } from "./context.ts";
 import { canonicalJson } from "./json.ts";
-import { volatileIn, without } from "./policy/policy.ts";
+import { volatileIn, withoutFields } from "./policy/policy.ts";
 import type { Snapshot } from "./snapshot.ts";
 import {
   type Field,
@@ -54,7 +54,7 @@ export function contextOf(before: RunContext | null, snapshot: Snapshot, ctx: Co
 
 /** The text that the digest is computed over. */
 export function contextText({ fields, volatile }: Pick<RunContext, "fields" | "volatile">): string {
-  return canonicalJson(["run", without(fields, volatile)]);
+  return canonicalJson(["run", withoutFields(fields, volatile)]);
 }
 
 /** The policy's paths that name fields of the run. */

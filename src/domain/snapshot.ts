@@ -116,7 +116,7 @@ export function itemsUnreadable(
   const items = unreadable.slice(0, MOST_TOLD);
   const all = unreadable.reduce((sum, { count = 1 }) => sum + count, 0);
   const next: Unreadable = { since: now, what: "items", count: all, items };
-  return before !== null && meaning(before) === meaning(next) ? before : next;
+  return before !== null && unreadableMeaning(before) === unreadableMeaning(next) ? before : next;
 }
 
 /** The run awaits approval, but names no approval. */
@@ -137,10 +137,10 @@ export function allUnreadable(
     count: 1,
     items: [{ ids: [], code, why, source: "", hidden: 0 }],
   };
-  return before !== null && meaning(before) === meaning(next) ? before : next;
+  return before !== null && unreadableMeaning(before) === unreadableMeaning(next) ? before : next;
 }
 
 /** Changes whenever the message must change. Items are shown as first seen. */
-export function meaning({ what, count, items }: Unreadable): string {
+export function unreadableMeaning({ what, count, items }: Unreadable): string {
   return JSON.stringify([what, count, items.map(({ ids, why }) => [ids, why])]);
 }

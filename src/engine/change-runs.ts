@@ -1,5 +1,5 @@
 // How a run is changed: from the newest one, as often as somebody else saves first. Below, the changes that follow from outside: an
-// id given up, an acknowledgement, another policy.
+// id given up, an acknowledgement, another policy, and the deletion of what is finished.
 
 import { applyPolicy } from "../domain/applied-rule.ts";
 import { withDelivery } from "../domain/approval-transitions.ts";
@@ -7,7 +7,10 @@ import type { Context } from "../domain/context.ts";
 import { supersede } from "../domain/end-run.ts";
 import type { RunId, RunKey } from "../domain/ids.ts";
 import { isWatched, type Run } from "../domain/run.ts";
+import type { EventLog } from "../ports.ts";
 import type { RunStore, SideWrites } from "../ports/store.ts";
+import { type BackgroundLoop, createBackgroundLoop } from "./background-loop.ts";
+import type { Clock } from "./clock.ts";
 
 /** A run as it is to be saved, what is written beside it, and what the caller learns from it. */
 export type Applied<Value> = {
@@ -90,4 +93,31 @@ export async function applyPolicyToWaiting(
   if (channels.length === 0) return;
   const waiting = await store.list({ channels, only: "pending", limit: MAX_RUNS });
   for (const { key } of waiting) await change(key, (run) => applyPolicy(run, context()));
+}
+
+// Deletes finished runs and their texts after a while; the audit stays.
+
+/** How long a finished run is kept (ms). Our choice: long enough for "what was that last week?", short enough for its texts. */
+export const KEEP_FINISHED_MS = 30 * 24 * 60 * 60_000;
+const SWEEP_EVERY_MS = 60 * 60_000;
+
+export function createRetention(
+  store: Pick<RunStore, "forget">,
+  clock: Clock,
+  log: EventLog,
+): { start(): void; stop: BackgroundLoop["stop"] } {
+  async function sweep(): Promise<void> {
+    const runs = await store.forget(clock.monotonic() - KEEP_FINISHED_MS);
+    if (runs > 0) log.info({ runs }, "forgot finished runs; the audit stays");
+  }
+  const loop = createBackgroundLoop(
+    { clock, log },
+    {
+      pass: sweep,
+      everyMs: SWEEP_EVERY_MS,
+      retryMs: [60_000, SWEEP_EVERY_MS],
+      failure: "could not delete finished runs; trying again",
+    },
+  );
+  return { start: () => loop.start(SWEEP_EVERY_MS), stop: loop.stop };
 }

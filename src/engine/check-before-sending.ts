@@ -148,11 +148,7 @@ export function decisionFingerprint({ state }: Approval): string | null {
 }
 
 /** Null: the audit confirms all of it. A few look-ups by index, however long the audit is. */
-export async function findDisproof(
-  audit: AuditLookup,
-  run: Run,
-  approval: Approval,
-): Promise<Finding | null> {
+async function findDisproof(audit: AuditLookup, run: Run, approval: Approval): Promise<Finding | null> {
   if (approval.state.type !== "decided") return null;
   const { decision } = approval.state;
   for (const each of [...earlierVotes(decision), decision]) {

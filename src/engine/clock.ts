@@ -32,3 +32,36 @@ export function createClock(): MachineClock {
     continueAfter: (stored) => void (start += Math.max(stored - monotonic(), 0)),
   };
 }
+
+/** One alarm, set for the earliest of the times that it is asked for. */
+export type Alarm = {
+  /** Rings at `at` (monotonic) or earlier; at Infinity never. */
+  setBy(at: number): void;
+  cancel(): void;
+};
+
+export function createAlarm(clock: Clock, ring: () => void): Alarm {
+  let next: { readonly at: number; readonly cancel: () => void } | null = null;
+  const cancel = (): void => {
+    next?.cancel();
+    next = null;
+  };
+  const rings = (): void => {
+    next = null;
+    ring();
+  };
+  function setBy(at: number): void {
+    if (at === Infinity || (next !== null && next.at <= at)) return;
+    cancel();
+    next = { at, cancel: clock.after(Math.max(at - clock.monotonic(), 0), rings) };
+  }
+  return { setBy, cancel };
+}
+
+/** Resolves when the work has ended, well or not, and after `ms` at the latest. */
+export async function endedWithin(clock: Clock, ms: number, work: Iterable<Promise<unknown>>): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const cancel = clock.after(ms, resolve);
+  await Promise.race([Promise.allSettled(work), late]);
+  cancel();
+}

@@ -1,5 +1,5 @@
 import TinyQueue from "tinyqueue";
-import type { Clock } from "./clock.ts";
+import { type Alarm, type Clock, createAlarm } from "./clock.ts";
 
 type Due<Key> = { readonly at: number; readonly key: Key };
 
@@ -15,11 +15,12 @@ export class DueQueue<Key> {
   readonly #busy = new Set<Key>();
   /** May hold outdated times; `#due` has the valid one. */
   readonly #order = new TinyQueue<Due<Key>>([], (a, b) => a.at - b.at);
-  #alarm: { at: number; cancel: () => void } | null = null;
+  readonly #alarm: Alarm;
   #stopped = false;
 
   constructor(clock: Clock, maxAtOnce: number, act: (key: Key) => Promise<void>) {
     this.#clock = clock;
+    this.#alarm = createAlarm(clock, () => this.#pump());
     this.#maxAtOnce = maxAtOnce;
     this.#act = act;
   }
@@ -44,7 +45,7 @@ export class DueQueue<Key> {
 
   stop(): void {
     this.#stopped = true;
-    this.#alarm?.cancel();
+    this.#alarm.cancel();
   }
 
   #pump(): void {
@@ -57,17 +58,7 @@ export class DueQueue<Key> {
       if (!stale) void this.#start(next.key);
     }
     const next = this.#order.peek();
-    if (next !== undefined && this.#busy.size < this.#maxAtOnce) this.#setAlarm(next.at, now);
-  }
-
-  #setAlarm(at: number, now: number): void {
-    if (this.#alarm !== null && this.#alarm.at <= at) return;
-    this.#alarm?.cancel();
-    const ring = (): void => {
-      this.#alarm = null;
-      this.#pump();
-    };
-    this.#alarm = { at, cancel: this.#clock.after(Math.max(at - now, 0), ring) };
+    if (next !== undefined && this.#busy.size < this.#maxAtOnce) this.#alarm.setBy(next.at);
   }
 
   async #start(key: Key): Promise<void> {

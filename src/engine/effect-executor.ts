@@ -19,6 +19,7 @@ import {
   type ExecutorDeps,
   type SendPermit,
 } from "./check-before-sending.ts";
+import { endedWithin } from "./clock.ts";
 import { paceOf } from "./perform-effect.ts";
 
 export type EffectExecutor = {
@@ -58,8 +59,7 @@ export function createEffectExecutor(deps: ExecutorDeps): EffectExecutor {
 
   async function stop(ms: number): Promise<void> {
     stopping = true;
-    const late = new Promise<void>((resolve) => void deps.clock.after(ms, resolve));
-    await Promise.race([Promise.allSettled(underWay.values()), late]);
+    await endedWithin(deps.clock, ms, underWay.values());
   }
 
   return { start, isUnderWay: (key, effect) => underWay.has(`${key} ${effectKey(effect)}`), stop };

@@ -12,6 +12,7 @@ import type { TeamId, UserId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import type { Counters, EventLog } from "../ports.ts";
 import type { AuditLog, Finding, TamperChecks } from "../ports/store.ts";
+import { createBackgroundLoop } from "./background-loop.ts";
 import type { Clock } from "./clock.ts";
 
 export type Integrity = {
@@ -49,14 +50,15 @@ type Deps = {
 
 /** Findings within this time (ms) share one entry and one alert. */
 const TOGETHER_MS = 500;
-/** The wait after a failure of the store (ms). */
-const AGAIN_MS = 2_000;
+/** The waits after failures of the store (ms): the first and the longest. */
+const AGAIN_MS = [2_000, 30_000] as const;
 const AT_ONCE = 1_000;
 /** How many findings one entry lists; a thousand changed rows must not cause a thousand alerts. */
 const FINDINGS_IN_ENTRY = 200;
 const CODE_CHARS = 10;
 const WORDS_CHARS = 2_000;
 
+const WRITE_FAILED = "could not write a finding to the audit";
 const TAMPERED =
   "TAMPERED: the database was changed outside Countersign; no approval leaves until an admin acknowledges it";
 
@@ -110,39 +112,35 @@ type Teller = { tell(finding: Finding): void; stop(): Promise<void> };
 
 /** Writes findings to the audit, in batches; the alerts follow from the entries. */
 function createTeller(deps: Deps): Teller {
-  const { store, clock, log } = deps;
-  let untold: Finding[] = [];
-  let cancel: (() => void) | null = null;
+  const untold: Finding[] = [];
 
   async function write(): Promise<void> {
-    const findings = untold.splice(0, FINDINGS_IN_ENTRY);
+    const findings = untold.slice(0, FINDINGS_IN_ENTRY);
     if (findings.length === 0) return;
-    try {
-      await store.audit([foundEntry(deps, findings)]);
-    } catch (error) {
-      log.error({ error }, "could not write a finding to the audit; trying again");
-      untold = [...findings, ...untold];
-      return soon(AGAIN_MS);
-    }
-    if (untold.length > 0) soon(TOGETHER_MS);
+    await deps.store.audit([foundEntry(deps, findings)]);
+    untold.splice(0, findings.length);
+    if (untold.length > 0) loop.wake(TOGETHER_MS);
   }
 
-  function soon(ms: number): void {
-    cancel ??= clock.after(ms, () => {
-      cancel = null;
-      void write();
-    });
-  }
+  const loop = createBackgroundLoop(deps, {
+    pass: write,
+    everyMs: null,
+    retryMs: AGAIN_MS,
+    failure: WRITE_FAILED,
+  });
 
   return {
     tell(finding) {
       untold.push(finding);
-      soon(TOGETHER_MS);
+      loop.wake(TOGETHER_MS);
     },
     async stop() {
-      cancel?.();
-      await write();
-      cancel?.();
+      await loop.stop();
+      try {
+        while (untold.length > 0) await write();
+      } catch (error) {
+        deps.log.error({ error }, WRITE_FAILED);
+      }
     },
   };
 }

@@ -2,6 +2,7 @@
 
 import type { ChannelId } from "../domain/ids.ts";
 import type { Run } from "../domain/run.ts";
+import { createBackgroundLoop } from "./background-loop.ts";
 import type { Clock } from "./clock.ts";
 import type { Counters, EventLog } from "../ports.ts";
 import type { RunStore } from "../ports/store.ts";
@@ -12,7 +13,10 @@ import type { ServiceBreaker, ServiceState } from "./service-breaker.ts";
 export const LONG_OUTAGE_MS = 60_000;
 const MAX_RUNS = 100_000;
 
-export type OutageAnnouncer = { start(): void; stop(): void };
+export type OutageAnnouncer = { start(): void; stop(): Promise<void> };
+
+/** The longest wait after failures of the store (ms). */
+const SLOWEST_RETRY_MS = 30_000;
 
 type Deps = {
   store: Pick<RunStore, "list" | "channelsInUse">;
@@ -24,8 +28,6 @@ type Deps = {
 };
 
 export function createOutageAnnouncer(deps: Deps, checkEveryMs: number): OutageAnnouncer {
-  let cancel = (): void => undefined;
-  let stopped = false;
   // Unknown at the start: a notice from before a restart may still need its "back again".
   let told: boolean | null = null;
 
@@ -46,26 +48,15 @@ export function createOutageAnnouncer(deps: Deps, checkEveryMs: number): OutageA
     if (long || state.type === "answers") told = long;
   }
 
-  async function checkAgain(): Promise<void> {
-    try {
-      await check();
-    } catch (error) {
-      deps.log.error({ error }, "could not post the notice of an outage");
-    }
-    next();
-  }
-
-  function next(): void {
-    if (!stopped) cancel = deps.clock.after(checkEveryMs, () => void checkAgain());
-  }
-
-  function stop(): void {
-    stopped = true;
-    cancel();
-  }
+  const loop = createBackgroundLoop(deps, {
+    pass: check,
+    everyMs: checkEveryMs,
+    retryMs: [checkEveryMs, SLOWEST_RETRY_MS],
+    failure: "could not post the notice of an outage",
+  });
   // The metric follows the state that /agent health shows, not the next check.
   deps.guard.onChange(() => deps.metrics.outage(isLong(downOf(deps.guard.state()), deps.clock)));
-  return { start: next, stop };
+  return { start: () => loop.start(checkEveryMs), stop: loop.stop };
 }
 
 const downOf = (state: ServiceState): Down | null =>

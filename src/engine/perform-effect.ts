@@ -164,7 +164,7 @@ const AT_ONCE = 5;
 
 type Counting = Pick<People, "lookUp" | "membersOf" | "isPublic">;
 
-export async function countApprovers(
+async function countApprovers(
   run: Run,
   effect: Extract<Effect, { type: "count-approvers" }>,
   people: Counting,

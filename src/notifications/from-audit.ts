@@ -1,13 +1,12 @@
 // Creates the notifications that follow from the audit. The audit says what happened, so a crash loses no notification: a missing one is
 // added after the restart, and a notification about the same entry to the same address is never added twice.
 
+import type { KeptEntry } from "../audit/entry.ts";
 import type { Context } from "../domain/context.ts";
 import type { ChannelId, UserId } from "../domain/ids.ts";
 import { isRecord, type Json } from "../domain/json.ts";
 import { PLANNED } from "../domain/posted-message.ts";
-import type { KeptEntry } from "../audit/entry.ts";
-import type { AuditReaders, Notification, NotificationFacts } from "./notification.ts";
-import type { EventLog } from "../ports.ts";
+import type { AuditReaders, EventLog, Notification, NotificationFacts } from "../ports.ts";
 import type { AuditEvidence, AuditLog, DocumentStore, NotificationStore, RunStore } from "../ports/store.ts";
 
 export type NotificationDeps = {

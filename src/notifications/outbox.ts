@@ -2,14 +2,14 @@
 // messages cannot be read back without a further scope, so there a notification whose answer was lost is sent again: a second receipt
 // does no harm, while a missing one would be silent.
 
-import { type PostedMessage, POST_LINGER_MS, REFUSED_TRIES } from "../domain/posted-message.ts";
-import { applyMessageOutcome, triesOf } from "../domain/message-outcome.ts";
 import type { Outcome } from "../domain/effect.ts";
 import { ChannelId, parsed } from "../domain/ids.ts";
-import type { Clock } from "../engine/clock.ts";
-import type { Notification, NotificationSender } from "./notification.ts";
+import { applyMessageOutcome, triesOf } from "../domain/message-outcome.ts";
+import { POST_LINGER_MS, type PostedMessage, REFUSED_TRIES } from "../domain/posted-message.ts";
+import { createBackgroundLoop } from "../engine/background-loop.ts";
+import { type Clock, endedWithin } from "../engine/clock.ts";
 import { outcomeOf } from "../engine/perform-effect.ts";
-import { type Chat, PortError } from "../ports.ts";
+import { type Chat, type Notification, type NotificationSender, PortError } from "../ports.ts";
 import { createNotificationWriter, factsOf, type NotificationDeps } from "./from-audit.ts";
 
 export type NotificationOutbox = {
@@ -25,39 +25,38 @@ type Deps = NotificationDeps & {
 };
 
 const ROUND_EVERY_MS = 1_000;
+/** The longest wait after failures of the store (ms). */
+const SLOWEST_RETRY_MS = 30_000;
 /** How many waiting notifications one round handles. */
 const AT_ONCE = 500;
 
 export function createNotificationOutbox(deps: Deps): NotificationOutbox {
-  const { clock, log, store } = deps;
   const writer = createNotificationWriter(deps);
   const senders = createSenders(deps);
-  let stopped = false;
-  let cancel = (): void => undefined;
 
-  async function again(): Promise<void> {
-    try {
-      await writer.write();
-      senders.send(await store.notifications(AT_ONCE));
-    } catch (error) {
-      log.error({ error }, "could not write or send the notifications of the audit");
-    }
-    if (!stopped) cancel = clock.after(ROUND_EVERY_MS, () => void again());
+  async function round(): Promise<void> {
+    await writer.write();
+    senders.send(await deps.store.notifications(AT_ONCE));
   }
+
+  const loop = createBackgroundLoop(deps, {
+    pass: round,
+    everyMs: ROUND_EVERY_MS,
+    retryMs: [ROUND_EVERY_MS, SLOWEST_RETRY_MS],
+    failure: "could not write or send the notifications of the audit",
+  });
 
   async function stop(ms: number): Promise<void> {
-    stopped = true;
-    cancel();
-    await senders.stop(ms);
+    await endedWithin(deps.clock, ms, [loop.stop(), senders.stop()]);
   }
 
-  return { start: () => void again(), stop };
+  return { start: () => loop.start(0), stop };
 }
 
 /** How many are sent at once: each takes two commits to the disk, and a burst of receipts must not delay decisions. */
 const POSTMEN = 2;
 
-type Senders = { send(notifications: readonly Notification[]): void; stop(ms: number): Promise<void> };
+type Senders = { send(notifications: readonly Notification[]): void; stop(): Promise<unknown> };
 
 /** The same notification is never in progress twice. */
 function createSenders(deps: Deps): Senders {
@@ -95,10 +94,9 @@ function createSenders(deps: Deps): Senders {
     underWay.set(id, sending);
   }
 
-  async function stop(ms: number): Promise<void> {
+  function stop(): Promise<unknown> {
     stopped = true;
-    const late = new Promise<void>((resolve) => void clock.after(ms, resolve));
-    await Promise.race([Promise.allSettled(underWay.values()), late]);
+    return Promise.allSettled(underWay.values());
   }
 
   return { send, stop };

@@ -1,5 +1,6 @@
 // What is remembered, by who needs it. Every method is one transaction and rejects with PortError when the database fails.
 
+import type { AuditEntry, KeptEntry } from "../audit/entry.ts";
 import type { Request, Verdict } from "../domain/approval.ts";
 import type { AuditMark } from "../domain/audit/hash-chain.ts";
 import type { AuditFault } from "../domain/audit/verify-chain.ts";
@@ -7,8 +8,7 @@ import type { NonceBinding } from "../domain/authorization.ts";
 import type { ApprovalId, ChannelId, Nonce, RunId, RunKey, UserId } from "../domain/ids.ts";
 import type { Json } from "../domain/json.ts";
 import type { Run } from "../domain/run.ts";
-import type { AuditEntry, KeptEntry } from "../audit/entry.ts";
-import type { Notification } from "../notifications/notification.ts";
+import type { Notification } from "../ports.ts";
 
 /** A run as its row has it, with what a writer must prove. */
 export type StoredRun = { readonly run: Run; readonly revision: number };

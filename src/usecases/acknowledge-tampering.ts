@@ -3,8 +3,7 @@
 
 import { err, ok, type Result } from "../domain/result.ts";
 import type { Integrity, NotAcknowledged } from "../engine/integrity.ts";
-import type { EventLog } from "../ports.ts";
-import type { AuditReaders } from "../notifications/notification.ts";
+import type { AuditReaders, EventLog } from "../ports.ts";
 import { type Asker, type CommandRefusal, noteIfRefused, refusalToUse, type UseCaseDeps } from "./access.ts";
 
 /** Resolves to how many findings are acknowledged. Only `ADMINS` may. */

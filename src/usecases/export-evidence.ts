@@ -1,14 +1,15 @@
 // The evidence of one run, for people who may read the audit. Each delivery is an audit entry too.
 
+import { aboutSameRun, auditEntry, type KeptEntry } from "../audit/entry.ts";
+import { AROUND_A_RUN, momentWords, runStory } from "../audit/narrative.ts";
 import { headWords, NO_LINK } from "../domain/audit/hash-chain.ts";
-import { oneLine } from "../domain/text/excerpt.ts";
 import type { RunId, UserId } from "../domain/ids.ts";
 import { plainJson } from "../domain/json.ts";
 import { err, ok, type Result } from "../domain/result.ts";
-import { aboutSameRun, auditEntry, type KeptEntry } from "../audit/entry.ts";
-import { AROUND_A_RUN, momentWords, runStory } from "../audit/narrative.ts";
+import { oneLine } from "../domain/text/excerpt.ts";
 import { entryFinding, type Integrity } from "../engine/integrity.ts";
-import type { AuditReaders, NotificationSender } from "../notifications/notification.ts";
+import { type AuditReaders, type NotificationSender, PortError } from "../ports.ts";
+import type { AuditEvidence, AuditLog } from "../ports/store.ts";
 import {
   type Asker,
   type CommandRefusal,
@@ -17,8 +18,6 @@ import {
   refusalToUse,
   type UseCaseDeps,
 } from "./access.ts";
-import { PortError } from "../ports.ts";
-import type { AuditEvidence, AuditLog } from "../ports/store.ts";
 
 /** Resolves to the number of entries in the file. */
 export type ExportEvidence = (by: Asker, id: RunId) => Promise<Result<number, CommandRefusal>>;

@@ -3,18 +3,17 @@
 import { createHash } from "node:crypto";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { NO_LINK, linkText } from "#src/domain/audit/hash-chain.ts";
+import { auditSignatures } from "#src/adapters/store/audit-key.ts";
+import type { AuditEntry } from "#src/audit/entry.ts";
+import { linkText, NO_LINK, signedText } from "#src/domain/audit/hash-chain.ts";
 import { type ApprovalId, RunId, UserId } from "#src/domain/ids.ts";
 import { PLANNED } from "#src/domain/posted-message.ts";
 import type { Run } from "#src/domain/run.ts";
-import type { Notification } from "#src/notifications/notification.ts";
-import type { AuditEntry } from "#src/audit/entry.ts";
-import { auditSignatures } from "#src/adapters/store/audit-key.ts";
-import { signedText } from "#src/domain/audit/hash-chain.ts";
+import type { Notification } from "#src/ports.ts";
 import {
-  aNonce,
   anApproval,
   anAuditEntry,
+  aNonce,
   aRun,
   aRunId,
   aTicket,

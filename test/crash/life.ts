@@ -3,7 +3,7 @@
 
 import type { Message, OpenView } from "#sandbox/slack/model.ts";
 import type { World } from "#sandbox/world/world.ts";
-import { cardStateOf, isInState } from "../make/card-state.ts";
+import { cardStateOf, isInState } from "../make/message-id.ts";
 import type { Lane } from "./lane.ts";
 
 export type Life = {

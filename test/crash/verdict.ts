@@ -4,7 +4,7 @@ import type { Recorded } from "#sandbox/service/recorder.ts";
 import type { Run } from "#sandbox/service/service-run.ts";
 import type { Message } from "#sandbox/slack/model.ts";
 import type { World } from "#sandbox/world/world.ts";
-import { isInState } from "../make/card-state.ts";
+import { isInState } from "../make/message-id.ts";
 import { isCard, isOutcome, type Life, messagesOf, openingsOf } from "./life.ts";
 
 export type Verdict = {

@@ -1,7 +1,7 @@
 // What was sent must have been decided so: as the verifier reads it, entry by entry.
 
 import { expect, test } from "vitest";
-import { createPairs } from "#src/domain/audit/decision-pairs.ts";
+import { createPairs } from "#src/domain/audit/hash-chain.ts";
 import type { Json } from "#src/domain/json.ts";
 
 type Entry = { readonly [field: string]: Json };

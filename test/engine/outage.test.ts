@@ -170,8 +170,9 @@ describe("an outage of the service", () => {
     const outage = createOutageAnnouncer({ store, guard, change, clock, log, metrics }, 1_000);
     outage.start();
     await clock.pass(1_000);
-    outage.stop();
+    const stopped = outage.stop();
     answer.release();
+    await stopped;
     await clock.pass(10_000);
     expect(checks).toBe(1);
     expect(clock.waiting()).toBe(0);

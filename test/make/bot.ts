@@ -1,6 +1,8 @@
 // The use cases over a real store in memory, a clock turned by hand, and a service, a Slack and people written by hand.
 
 import { afterEach } from "vitest";
+import { openStore } from "#src/adapters/store/open.ts";
+import { type Bot, createBot } from "#src/bot.ts";
 import type { Person } from "#src/domain/authorization.ts";
 import {
   type ApprovalId,
@@ -16,9 +18,6 @@ import type { Json } from "#src/domain/json.ts";
 import { BUILT_IN, type Policy } from "#src/domain/policy/policy.ts";
 import { cardSlot, findApproval, type NoticeContent, type Run, type Slot } from "#src/domain/run.ts";
 import type { UnreadableItem } from "#src/domain/snapshot.ts";
-import { type Bot, createBot } from "#src/bot.ts";
-import type { Notification, NotificationFacts, NotificationSender } from "#src/notifications/notification.ts";
-import type { Click } from "#src/usecases/open-form.ts";
 import {
   type AgentService,
   type Chat,
@@ -27,11 +26,14 @@ import {
   type EventLog,
   type FetchedRun,
   type Gateway,
+  type Notification,
+  type NotificationFacts,
+  type NotificationSender,
   type People,
   PortError,
 } from "#src/ports.ts";
 import type { Store } from "#src/ports/store.ts";
-import { openStore } from "#src/adapters/store/open.ts";
+import type { Click } from "#src/usecases/open-form.ts";
 import { createHandClock, type HandClock } from "./clock.ts";
 import { aSnapshot, contextAt } from "./history.ts";
 import { APPROVER, aRunId, aRunKey, aWatchedRun, CHANNEL, NOON, TEAM } from "./run.ts";

@@ -3,7 +3,7 @@
 import type { Block, Message, OpenView } from "#sandbox/slack/model.ts";
 import type { World } from "#sandbox/world/world.ts";
 import type { CardStateName } from "#src/adapters/slack/blocks/card-state.ts";
-import { cardStateOf, isInState } from "./card-state.ts";
+import { cardStateOf, isInState } from "./message-id.ts";
 
 export type Sight = ReturnType<typeof createSight>;
 

@@ -5,7 +5,7 @@ import type { Dispatcher } from "undici";
 import type { RunId } from "../../domain/ids.ts";
 import type { Snapshot } from "../../domain/snapshot.ts";
 import { type AgentService, type FetchedRun, PortError } from "../../ports.ts";
-import { approvalPath, fitsAddress, runPath, RUNS_PATH } from "./addresses.ts";
+import { fitsAddress } from "./pending-approvals.ts";
 import { readDecisionAnswer, saysLater, surelyNotApplied } from "./decision-answer.ts";
 import type { SentDecision } from "./decision-record.ts";
 import { askHealth, HEALTH_TIMEOUT_MS, MAX_HEALTH_BYTES } from "./health.ts";
@@ -188,4 +188,14 @@ function unaddressable(): PortError {
     retry: "never",
     code: "bad_id",
   });
+}
+
+const RUNS_PATH = "/v1/agent/runs";
+
+function runPath(run: string): string {
+  return `${RUNS_PATH}/${encodeURIComponent(run)}`;
+}
+
+function approvalPath(run: string, approval: string): string {
+  return `${runPath(run)}/approvals/${encodeURIComponent(approval)}`;
 }

@@ -56,7 +56,7 @@ export function readRecord(record: JsonRecord, sent: SentDecision): RecordSays {
   return reader.says();
 }
 
-/** Ids may be numbers (`addresses.ts`). Null: no id. */
+/** Ids may be numbers (`pending-approvals.ts`). Null: no id. */
 function idOf(value: Json | undefined): string | null {
   return typeof value === "string" ? value : numberText(value ?? null);
 }

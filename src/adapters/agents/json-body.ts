@@ -51,7 +51,7 @@ export function faultWords(fault: Fault): string {
 export type Source = { readonly text: string; readonly bytes: boolean };
 
 /** `name` is null for the items of a list. */
-export type Piece = { readonly name: string | null; readonly source: Source };
+type Piece = { readonly name: string | null; readonly source: Source };
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 

@@ -1,7 +1,7 @@
 // Reads the items of `pending_approvals`: full records, parts of them, records in records, or bare ids. An unreadable item is reported
 // and never counts as absent: that would close an approval that somebody waits for.
 
-import { ApprovalId } from "../../domain/ids.ts";
+import { ApprovalId, MAX_SERVICE_ID_CHARS } from "../../domain/ids.ts";
 import { isList, isRecord, type Json, numberText } from "../../domain/json.ts";
 import {
   MOST_TOLD,
@@ -10,7 +10,6 @@ import {
   type UnreadableItem,
 } from "../../domain/snapshot.ts";
 import { clip } from "../../domain/text/text.ts";
-import { serviceId } from "./addresses.ts";
 import { capped, faultWords, type Listed, piecesOf } from "./json-body.ts";
 
 /** Statuses of an approval that is no longer pending. Any other word counts as pending. */
@@ -204,4 +203,21 @@ function merged(same: readonly PendingApproval[]): PendingApproval[] {
       content: same.map(({ content }) => content),
     },
   ];
+}
+
+// The ids of runs and approvals, which become part of addresses.
+
+/** The id as text; of a whole number the digits as they were sent. Null: it cannot be part of an address. */
+export function serviceId(value: unknown): string | null {
+  const digits = numberText(value as Json);
+  const id = digits !== null && /^-?\d+$/.test(digits) ? digits : value;
+  return typeof id === "string" && fitsAddress(id) ? id : null;
+}
+
+/**
+ * Nearly any text can be an id. "." and ".." cannot: most servers read another path from them, however they are encoded. Nor can a
+ * text with a lone surrogate, which has no encoding.
+ */
+export function fitsAddress(id: string): boolean {
+  return id.length > 0 && id.length <= MAX_SERVICE_ID_CHARS && id !== "." && id !== ".." && id.isWellFormed();
 }

@@ -5,7 +5,6 @@ import { MAX_SERVICE_ID_CHARS, RunId } from "../../domain/ids.ts";
 import { isRecord, type Json } from "../../domain/json.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
 import type { Snapshot } from "../../domain/snapshot.ts";
-import { serviceId } from "./addresses.ts";
 import type { Answer } from "./http-client.ts";
 import {
   faultWords,
@@ -19,7 +18,7 @@ import {
   sourceText,
 } from "./json-body.ts";
 import { holdsTooMuch } from "./json-scan.ts";
-import { oddList, readPending } from "./pending-approvals.ts";
+import { oddList, readPending, serviceId } from "./pending-approvals.ts";
 
 /** The answer to `GET run`; the error says what is wrong with it. */
 export function readRun(answer: Body, asked: RunId, looked: Looked): Result<Snapshot, string> {

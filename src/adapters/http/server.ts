@@ -162,11 +162,11 @@ async function close(server: http.Server): Promise<void> {
 // Limits the connections, in total and from one address, so that no single address can block the port.
 
 /** `perAddress` is well above what a reverse proxy keeps open: all of its requests come from one address. */
-export type ConnectionLimits = { readonly inAll: number; readonly perAddress: number };
+type ConnectionLimits = { readonly inAll: number; readonly perAddress: number };
 
-export const CONNECTION_LIMITS: ConnectionLimits = { inAll: 1_024, perAddress: 384 };
+const CONNECTION_LIMITS: ConnectionLimits = { inAll: 1_024, perAddress: 384 };
 
-export function limitConnections(
+function limitConnections(
   server: http.Server,
   { inAll, perAddress }: ConnectionLimits,
   rejectedRequests: () => void,

@@ -4,7 +4,7 @@ import { isStricter, laxerFields } from "../../domain/policy/choose-rule.ts";
 import { isExactly, type Pattern } from "../../domain/policy/pattern.ts";
 import { BUILT_IN_RULE, type Policy, type Rule, type When } from "../../domain/policy/policy.ts";
 
-export type Fault = { readonly path: readonly (string | number)[]; readonly says: string };
+type Fault = { readonly path: readonly (string | number)[]; readonly says: string };
 
 export function findFaults({ rules }: Policy): Fault[] {
   return rules.flatMap((rule, index) => [...sameName(rules, rule, index)]);

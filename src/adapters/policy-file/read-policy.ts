@@ -137,7 +137,7 @@ function principalsOf(who: PolicyText["rules"][number]["approvers"]): Principals
 export type Finding = { readonly line: number; readonly where: string; readonly says: string };
 
 type Path = readonly PropertyKey[];
-export type Lined = {
+type Lined = {
   readonly value: unknown;
   readonly faults: readonly Finding[];
   readonly lineOf: (path: Path) => number;
@@ -192,7 +192,7 @@ function startOf(node: unknown): number | null {
 }
 
 /** rules[2].when.channel */
-export function written(path: Path): string {
+function written(path: Path): string {
   return path.reduce<string>((text, step) => {
     if (typeof step === "number") return `${text}[${step}]`;
     return text === "" ? String(step) : `${text}.${String(step)}`;

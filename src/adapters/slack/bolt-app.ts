@@ -4,6 +4,7 @@
 import type { RequestListener } from "node:http";
 import { App, HTTPReceiver, type Receiver, SocketModeReceiver } from "@slack/bolt";
 import type { Logger } from "@slack/logger";
+import { textAnswer } from "./blocks/message-id.ts";
 import { createWorkspaceCheck, type TeamOf } from "./workspace-check.ts";
 import { createRequestVerifier, EVENTS_PATH, MAX_BODY_BYTES, type ReplayCache } from "./request-verifier.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
@@ -167,7 +168,7 @@ async function reportFailure(
   if (typeof url !== "string") return;
   const text = `Something went wrong in Countersign, and what you asked for may or may not be done. Look at the card, or at \`${command} list\`, before you try again. The log says more.`;
   try {
-    await answerAt(url, { text });
+    await answerAt(url, textAnswer("answer:failed", text));
   } catch (failed) {
     log.warn({ error: failed }, "could not tell the person about the failure either");
   }

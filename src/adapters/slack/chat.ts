@@ -192,7 +192,7 @@ export async function hasFile(deps: SearchDeps, run: Run, file: string): Promise
 }
 
 /** Looks in the channel itself. That finds a reply only if it is broadcast to the channel, as cards are. Rejects with PortError. */
-export async function isThere(call: Call, channel: ChannelId, ts: MessageTs): Promise<boolean> {
+async function isThere(call: Call, channel: ChannelId, ts: MessageTs): Promise<boolean> {
   const where = { channel, oldest: ts, latest: ts, inclusive: true, limit: 1 };
   return slackHistory(await call("conversations.history", where)).messages.some((each) => each.ts === ts);
 }

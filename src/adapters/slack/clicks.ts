@@ -8,6 +8,7 @@ import type { Disputed } from "../../usecases/dispute.ts";
 import type { Click } from "../../usecases/open-form.ts";
 import { PortError } from "../../ports.ts";
 import { decisionModal, readModal, refusedModal } from "./blocks/decision-modal.ts";
+import { type MessageId, textAnswer } from "./blocks/message-id.ts";
 import { commandRefusalWords, refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { CARD_APPROVE, CARD_READ, UNKNOWN_START_AGAIN } from "./names.ts";
@@ -37,7 +38,7 @@ export async function onUndoClick(deps: ListenerDeps, payload: ClickPayload): Pr
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "an approval could not be taken back");
-    await showAnswer(deps, payload, "Not taken back", NOT_UNDONE);
+    await showAnswer(deps, payload, "Not taken back", NOT_UNDONE, "answer:not-undone");
   }
 }
 
@@ -78,14 +79,17 @@ export async function onUnknownClick(deps: ListenerDeps, payload: ClickPayload):
       payload,
       "Not yours to answer",
       "Only the person who asked for this run can answer that.",
+      "answer:not-your-run",
     );
   }
   const heading = result.error.type === "answered" ? "Already answered" : "Nothing was started";
-  await showAnswer(deps, payload, heading, commandRefusalWords(result.error, deps.command));
+  const words = commandRefusalWords(result.error, deps.command);
+  await showAnswer(deps, payload, heading, words, `command-refusal:${result.error.type}`);
 }
 
 async function showRefusal(deps: ListenerDeps, payload: ClickPayload, refusal: Refusal): Promise<void> {
-  await showAnswer(deps, payload, refusalTitle(refusal), refusalWords(refusal, payload.user.id));
+  const words = refusalWords(refusal, payload.user.id);
+  await showAnswer(deps, payload, refusalTitle(refusal), words, `refusal:${refusal.type}`);
 }
 
 /** Answers in a modal, which the person sees wherever they clicked: in the channel, in the thread or on a phone. */
@@ -94,19 +98,25 @@ export async function showAnswer(
   payload: ClickPayload,
   heading: string,
   text: string,
+  id: MessageId,
 ): Promise<void> {
   try {
-    await deps.quick("views.open", { trigger_id: payload.trigger_id, view: refusedModal(heading, text) });
+    await deps.quick("views.open", { trigger_id: payload.trigger_id, view: refusedModal(heading, text, id) });
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
-    await deps.answerAt(payload.response_url, { text });
+    await deps.answerAt(payload.response_url, textAnswer(id, text));
   }
 }
 
-const OPENED_BEFORE = "Slack delivered this click twice. Use the form that is already open.";
+const OPENED_BEFORE = textAnswer(
+  "answer:opened-before",
+  "Slack delivered this click twice. Use the form that is already open.",
+);
 /** Claims no more: the answer to `views.open` can be lost, and an earlier process may have opened a form for the same click. */
-const NOT_KNOWN_OPEN =
-  "Slack did not confirm that it opened a form for this click. If you see no form, click again. The click alone has sent nothing.";
+const NOT_KNOWN_OPEN = textAnswer(
+  "answer:opening-not-confirmed",
+  "Slack did not confirm that it opened a form for this click. If you see no form, click again. The click alone has sent nothing.",
+);
 
 /**
  * Slack lets a modal open within 3 s of the click; after that the person must click again. Returns false when this delivery
@@ -116,12 +126,12 @@ async function openModal(deps: ListenerDeps, payload: ClickPayload, view: object
   try {
     const { trigger_id } = payload;
     const opened = await deps.forms.open(trigger_id, () => deps.quick("views.open", { trigger_id, view }));
-    if (opened === "again") await deps.answerAt(payload.response_url, { text: OPENED_BEFORE });
+    if (opened === "again") await deps.answerAt(payload.response_url, OPENED_BEFORE);
     return opened === "opened";
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.warn({ code: error.code }, "Slack did not open a modal");
-    await deps.answerAt(payload.response_url, { text: NOT_KNOWN_OPEN });
+    await deps.answerAt(payload.response_url, NOT_KNOWN_OPEN);
     return false;
   }
 }
@@ -138,15 +148,17 @@ export async function onNotMe(deps: ListenerDeps, payload: ClickPayload): Promis
         payload,
         "Nothing was reported",
         "This button does not belong to a receipt of yours.",
+        "answer:not-your-receipt",
       );
     const heading = disputed.value.again ? "Already reported" : "Reported";
-    await showAnswer(deps, payload, heading, disputeWords(disputed.value));
+    const id = disputed.value.again ? "answer:reported-before" : "answer:reported";
+    await showAnswer(deps, payload, heading, disputeWords(disputed.value), id);
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, 'could not record "This was not me"');
     const text =
       "Countersign could not record this just now. Press the button again, and tell whoever runs Countersign.";
-    await showAnswer(deps, payload, "Not reported yet", text);
+    await showAnswer(deps, payload, "Not reported yet", text, "answer:report-not-recorded");
   }
 }
 

@@ -1,16 +1,16 @@
 // Handles the slash command. The start of a run is committed before we acknowledge it. Every other subcommand is acknowledged at
 // once and answered privately.
 
-import type { SectionBlock } from "@slack/types";
 import { parsed, RunId } from "../../domain/ids.ts";
 import type { Run } from "../../domain/run.ts";
 import { oneLine } from "../../domain/text/excerpt.ts";
 import { PortError } from "../../ports.ts";
 import type { Asker } from "../../usecases/access.ts";
 import type { AttemptDetails } from "../../usecases/refusals.ts";
-import { healthReport, help, oneRun, runList } from "./blocks/command-answers.ts";
+import { healthReport, help, type ListWords, oneRun, runList } from "./blocks/command-answers.ts";
 import { runForm } from "./blocks/home-view.ts";
-import { commandRefusalWords } from "./blocks/refusal-words.ts";
+import { textAnswer } from "./blocks/message-id.ts";
+import { commandRefusal } from "./blocks/refusal-words.ts";
 import { count, escaped, type Message } from "./blocks/rich.ts";
 import { linked } from "./home-tab.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
@@ -18,7 +18,7 @@ import { type Subcommand, SUBCOMMANDS } from "./names.ts";
 import type { CommandPayload } from "./payloads.ts";
 
 /** Acknowledges the command, with a private answer or without. False: the answer did not reach Slack. Never rejects. */
-export type CommandAck = (text?: string) => Promise<boolean>;
+export type CommandAck = (answer?: Message) => Promise<boolean>;
 
 /** An answer lists at most this many runs. */
 const MAX_LISTED = 10;
@@ -35,12 +35,8 @@ export async function onCommand(deps: ListenerDeps, payload: CommandPayload, ack
       const word = /^[a-z-]{1,20}$/i.test(line.word) ? line.word : "";
       await recordRefusal(deps, by, "unknown-command", { step: "command", outcome: `refused: ${word}` });
       const shown = escaped(oneLine(line.word, 60));
-      return answerInAck(
-        deps,
-        payload,
-        ack,
-        `Countersign does not know \`${shown.replaceAll("`", "'")}\`. \`${deps.command} help\` lists the commands. To start a run, type \`${deps.command} run\` before the task.`,
-      );
+      const text = `Countersign does not know \`${shown.replaceAll("`", "'")}\`. \`${deps.command} help\` lists the commands. To start a run, type \`${deps.command} run\` before the task.`;
+      return answerInAck(deps, payload, ack, textAnswer("answer:unknown-command", text));
     }
     default: {
       await ack();
@@ -61,9 +57,9 @@ async function answerInAck(
   deps: ListenerDeps,
   payload: CommandPayload,
   ack: CommandAck,
-  text: string,
+  message: Message,
 ): Promise<void> {
-  if (!(await ack(text))) await deps.answerAt(payload.response_url, { text });
+  if (!(await ack(message))) await deps.answerAt(payload.response_url, message);
 }
 
 type Start = { readonly task: string; readonly ack: CommandAck };
@@ -76,20 +72,20 @@ async function startRun(
 ): Promise<void> {
   const refusal = await recordRun(deps, by, payload, task);
   if (refusal !== null) return answerInAck(deps, payload, ack, refusal);
-  if (!(await ack())) await deps.answerAt(payload.response_url, { text: RECORDED });
+  if (!(await ack())) await deps.answerAt(payload.response_url, RECORDED);
 }
 
-/** Null: the run is recorded. Otherwise the words to answer with. */
+/** Null: the run is recorded. Otherwise the answer. */
 async function recordRun(
   deps: ListenerDeps,
   by: Asker,
   payload: CommandPayload,
   input: string,
-): Promise<string | null> {
+): Promise<Message | null> {
   const intention = `command ${payload.trigger_id}`;
   try {
     const started = await deps.startRun.start(by, { input, intention, answerUrl: payload.response_url });
-    return started.ok ? null : commandRefusalWords(started.error, deps.command);
+    return started.ok ? null : commandRefusal(started.error, deps.command);
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "could not record a run");
@@ -97,11 +93,19 @@ async function recordRun(
   }
 }
 
-const NOT_STARTED = "Not started: Countersign could not record your task just now. Try again.";
-const maybeStarted = (command: string): string =>
-  `Countersign could not confirm that your task is recorded. Before you try again, check with \`${command} list\` whether the run is there.`;
-const RECORDED =
-  "Your task is recorded, although Slack may have shown you an error. Its thread opens in this channel; do not start it again.";
+const NOT_STARTED = textAnswer(
+  "answer:run-not-recorded",
+  "Not started: Countersign could not record your task just now. Try again.",
+);
+const maybeStarted = (command: string): Message =>
+  textAnswer(
+    "answer:run-maybe-recorded",
+    `Countersign could not confirm that your task is recorded. Before you try again, check with \`${command} list\` whether the run is there.`,
+  );
+const RECORDED = textAnswer(
+  "answer:run-recorded",
+  "Your task is recorded, although Slack may have shown you an error. Its thread opens in this channel; do not start it again.",
+);
 
 async function openForm(
   deps: ListenerDeps,
@@ -110,7 +114,7 @@ async function openForm(
   ack: CommandAck,
 ): Promise<void> {
   if (by.channel.startsWith("D"))
-    return answerInAck(deps, payload, ack, commandRefusalWords({ type: "not-a-channel" }, deps.command));
+    return answerInAck(deps, payload, ack, commandRefusal({ type: "not-a-channel" }, deps.command));
   await ack();
   const view = runForm(`${deps.nonce()} ${by.channel}`, false);
   await deps.quick("views.open", { trigger_id: payload.trigger_id, view });
@@ -128,7 +132,7 @@ async function answer(deps: ListenerDeps, by: Asker, question: Question): Promis
       const none = `There are no runs in your channels yet. Type ${deps.command} run and a task to start one.`;
       return listRuns(
         deps,
-        { title: "Runs of your channels", none },
+        { name: "list", title: "Runs of your channels", none },
         await deps.queries.list(by, "all", MAX_LISTED + 1),
       );
     }
@@ -136,7 +140,7 @@ async function answer(deps: ListenerDeps, by: Asker, question: Question): Promis
       const none = "Nothing waits for a decision in your channels.";
       const runs = await deps.queries.list(by, "pending", MAX_LISTED + 1);
       deps.cards.lookNow(runs);
-      return listRuns(deps, { title: "Waiting for a decision", none }, runs);
+      return listRuns(deps, { name: "pending", title: "Waiting for a decision", none }, runs);
     }
     case "audit":
       return audit(deps, by, question.rest);
@@ -147,13 +151,9 @@ async function answer(deps: ListenerDeps, by: Asker, question: Question): Promis
   }
 }
 
-async function listRuns(
-  deps: ListenerDeps,
-  words: { title: string; none: string },
-  runs: readonly Run[],
-): Promise<Message> {
+async function listRuns(deps: ListenerDeps, words: ListWords, runs: readonly Run[]): Promise<Message> {
   const shown = await Promise.all(runs.slice(0, MAX_LISTED).map((each) => linked(deps, each)));
-  return runList(words.title, words.none, shown, runs.length - shown.length);
+  return runList(words, shown, runs.length - shown.length);
 }
 
 async function audit(deps: ListenerDeps, by: Asker, rest: string): Promise<Message> {
@@ -162,21 +162,28 @@ async function audit(deps: ListenerDeps, by: Asker, rest: string): Promise<Messa
   const id = parsed(RunId, pastedId(rest));
   if (id === null) return askWhichRun(deps, "audit");
   const exported = await deps.exportEvidence(by, id);
-  if (!exported.ok) return plain(commandRefusalWords(exported.error, deps.command));
-  return plain(`The evidence is in your direct messages with Countersign: ${count(exported.value)} entries.`);
+  if (!exported.ok) return commandRefusal(exported.error, deps.command);
+  return textAnswer(
+    "answer:evidence-sent",
+    `The evidence is in your direct messages with Countersign: ${count(exported.value)} entries.`,
+  );
 }
 
 async function acknowledge(deps: ListenerDeps, by: Asker, code: string, reason: string): Promise<Message> {
   const result = await deps.acknowledge(by, code, reason);
-  if (!result.ok) return plain(commandRefusalWords(result.error, deps.command));
+  if (!result.ok) return commandRefusal(result.error, deps.command);
   const findings = result.value === 1 ? "1 finding" : `${count(result.value)} findings`;
-  return plain(
+  return textAnswer(
+    "answer:acknowledged",
     `Acknowledged: ${findings}. Approvals are no longer held back. The audit records this in your name, and \`npm run audit -- verify\` keeps reporting the change.`,
   );
 }
 
 function askWhichRun({ command }: ListenerDeps, subcommand: Subcommand): Message {
-  return plain(`Say which run: \`${command} ${subcommand} <run id>\`. \`${command} list\` shows the ids.`);
+  return textAnswer(
+    "answer:which-run",
+    `Say which run: \`${command} ${subcommand} <run id>\`. \`${command} list\` shows the ids.`,
+  );
 }
 
 async function answerAboutRun(deps: ListenerDeps, by: Asker, { type, rest }: Question): Promise<Message> {
@@ -186,17 +193,18 @@ async function answerAboutRun(deps: ListenerDeps, by: Asker, { type, rest }: Que
     const found = await deps.queries.status(by.user, id);
     if (found === null) await recordRefusal(deps, by, "unknown-run", { step: "status", runId: id });
     return found === null
-      ? plain(commandRefusalWords({ type: "unknown-run" }, deps.command))
+      ? commandRefusal({ type: "unknown-run" }, deps.command)
       : oneRun(await linked(deps, found));
   }
   const result = type === "watch" ? await deps.adoptRun.adopt(by, id) : await deps.adoptRun.unwatch(by, id);
   if (!result.ok && result.error.type === "already-watched") deps.cards.lookNow([result.error.run]);
-  if (!result.ok) return plain(commandRefusalWords(result.error, deps.command));
-  return plain(
-    type === "watch"
-      ? "Watching this run. Its thread opens in this channel."
-      : "No longer watching this run. Its thread says so, and its open cards close.",
-  );
+  if (!result.ok) return commandRefusal(result.error, deps.command);
+  return type === "watch"
+    ? textAnswer("answer:watching", "Watching this run. Its thread opens in this channel.")
+    : textAnswer(
+        "answer:unwatched",
+        "No longer watching this run. Its thread says so, and its open cards close.",
+      );
 }
 
 /** Best effort: these attempts are refused whether or not the audit has an entry for them. */
@@ -211,12 +219,6 @@ async function recordRefusal(
   } catch (error) {
     log.error({ error }, "could not record a refusal in the audit");
   }
-}
-
-/** Slack reads markup in a section's text, so callers pass our own words and escaped text only. */
-function plain(text: string): Message {
-  const section: SectionBlock = { type: "section", text: { type: "mrkdwn", text, verbatim: true } };
-  return { text, blocks: [section] };
 }
 
 // Parses the text after the command's name.

@@ -88,7 +88,7 @@ export type FileContent = { readonly text: string; readonly masked: readonly str
 /** Rejects with a PortError when the file of a newer request replaces this one. */
 export type FileContents = { of(run: Run, slot: Slot): Promise<FileContent> };
 
-export function createFileContents(): FileContents {
+function createFileContents(): FileContents {
   const oneAtATime = createKeyedLock();
   const newest = new Map<string, Slot>();
   return {

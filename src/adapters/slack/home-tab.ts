@@ -63,7 +63,7 @@ export function linked(deps: Pick<ListenerDeps, "quick">, run: Run): Promise<Lin
 }
 
 /** If Slack gives no link, the row is shown without one. */
-export async function linkedTo(
+async function linkedTo(
   { quick }: Pick<ListenerDeps, "quick">,
   run: Run,
   slot: Slot,

@@ -48,7 +48,7 @@ export type ListenerDeps = {
 /** How many clicks we remember, in memory only: a restart forgets them. */
 const REMEMBERED = 1_000;
 
-export type OpenedForms = {
+type OpenedForms = {
   /** "again": this click has opened a form before. Rejects with the error of `act`. */
   open(trigger: string, act: () => Promise<unknown>): Promise<"opened" | "again">;
 };

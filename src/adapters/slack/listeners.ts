@@ -3,6 +3,7 @@
 import type { App } from "@slack/bolt";
 import type { EventLog } from "../../ports.ts";
 import { refusedModal } from "./blocks/decision-modal.ts";
+import { textAnswer } from "./blocks/message-id.ts";
 import { onCardClick, onNotMe, onUndoClick, onUnknownClick } from "./clicks.ts";
 import { onCommand } from "./commands.ts";
 import { openFormFromHome, showHome } from "./home-tab.ts";
@@ -65,17 +66,18 @@ const SUBMITS: readonly (readonly [string, OnSubmit])[] = [
 
 const UNREAD =
   "Slack sent this in a format that Countersign does not know, so nothing was done. Tell whoever runs Countersign.";
+const UNREAD_ID = "answer:unread-payload";
 const unreadForm: SubmitAnswer = {
   response_action: "update",
-  view: refusedModal("Nothing was done", UNREAD),
+  view: refusedModal("Nothing was done", UNREAD, UNREAD_ID),
 };
 
 export function listen(app: App, deps: ListenerDeps): void {
   app.command(deps.command, async ({ body, ack }) => {
     const payload = readPayload(commandPayload, body, deps.log);
-    if (payload === null) return ack({ response_type: "ephemeral", text: UNREAD });
-    return onCommand(deps, payload, (text) => {
-      const answer = text === undefined ? ack : () => ack({ response_type: "ephemeral", text });
+    if (payload === null) return ack({ response_type: "ephemeral", ...textAnswer(UNREAD_ID, UNREAD) });
+    return onCommand(deps, payload, (message) => {
+      const answer = message === undefined ? ack : () => ack({ response_type: "ephemeral", ...message });
       return tryAck(() => answer(), deps.log);
     });
   });
@@ -124,7 +126,7 @@ function listenToEvents(app: App, deps: ListenerDeps): void {
  * Returns false when the acknowledgement did not reach Slack, for example because the socket has dropped. The work goes on all the
  * same: we have the payload.
  */
-export async function tryAck(ack: () => Promise<void>, log: EventLog): Promise<boolean> {
+async function tryAck(ack: () => Promise<void>, log: EventLog): Promise<boolean> {
   try {
     await ack();
     return true;

@@ -1,8 +1,7 @@
 // The `NotificationSender` port over Slack's Web API: sends notifications to people's direct messages and to the audit channel.
 
 import { ChannelId, type MessageTs, MessageTs as toTs, parsed } from "../../domain/ids.ts";
-import type { Notification, NotificationSender } from "../../notifications/notification.ts";
-import { PortError } from "../../ports.ts";
+import { type Notification, type NotificationSender, PortError } from "../../ports.ts";
 import { postedChannel, postedTs } from "./answers.ts";
 import { notificationMessage } from "./blocks/notification-message.ts";
 import { escaped } from "./blocks/rich.ts";

@@ -1,7 +1,7 @@
 // Paces calls to Slack so that Slack has no reason to answer 429: about one message a second per channel and about fifty updates a
 // minute in all, each with a burst, the most urgent first. After a 429 the calls of that kind wait as long as Slack asks.
 
-import type { Clock } from "../../engine/clock.ts";
+import { type Alarm, type Clock, createAlarm } from "../../engine/clock.ts";
 import type { PacedEffect } from "../../ports.ts";
 
 export type RateLimiter = {
@@ -79,11 +79,13 @@ export class Pacer {
   #begun: number[] = [];
   #waiting: { readonly urgency: number; readonly go: () => void }[] = [];
   #restUntil = 0;
-  #alarmAt: number | null = null;
+  /** Going off too early does no harm: `#letGo` sets it again. */
+  readonly #alarm: Alarm;
 
   constructor(clock: Clock, limits: Limits) {
     this.#clock = clock;
     this.#limits = limits;
+    this.#alarm = createAlarm(clock, () => this.#letGo());
   }
 
   /** Resolves when the call may begin. An urgency of 0 is the highest. */
@@ -98,27 +100,17 @@ export class Pacer {
   /** No call begins for `ms`. If another rest is still running, the one that ends later counts. */
   rest(ms: number): void {
     this.#restUntil = Math.max(this.#restUntil, this.#clock.monotonic() + ms);
-    this.#setAlarm(this.#restUntil);
+    this.#alarm.setBy(this.#restUntil);
   }
 
   #letGo(): void {
     for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
       const now = this.#clock.monotonic();
-      if (this.#nextAt() > now) return this.#setAlarm(this.#nextAt());
+      if (this.#nextAt() > now) return this.#alarm.setBy(this.#nextAt());
       this.#waiting.shift();
       this.#begun = [...this.#begun, now].slice(-this.#limits.intervalCap);
       next.go();
     }
-  }
-
-  /** An alarm that goes off too early does no harm: `#letGo` sets it again. */
-  #setAlarm(at: number): void {
-    if (this.#alarmAt !== null && this.#alarmAt <= at) return;
-    this.#alarmAt = at;
-    this.#clock.after(at - this.#clock.monotonic(), () => {
-      this.#alarmAt = null;
-      this.#letGo();
-    });
   }
 
   #nextAt(): number {

@@ -10,7 +10,7 @@ export const EVENTS_PATH = "/slack/events";
 /** Slack sends about ten headers; proxies add a few more. */
 const MAX_HEADERS = 100;
 /** How far Slack's clock may be ahead of ours or behind it (ms). */
-export const WINDOW_MS = 5 * 60_000;
+const WINDOW_MS = 5 * 60_000;
 /** How long a signature can be valid (ms): Slack's clock may be a whole window ahead of ours or behind it. */
 const KEEP_MS = 2 * WINDOW_MS;
 
@@ -187,13 +187,13 @@ export function createReadBody({ bodyMs = BODY_MS, maxHeld = MAX_HELD_BYTES } = 
 // Slack's request signature: HMAC-SHA256 over version, timestamp and raw body (docs.slack.dev, verifying requests).
 
 export type Signature = { readonly timestamp: string; readonly hmac: Buffer };
-export type Unsigned = "unsigned" | "malformed-signature" | "out-of-time";
+type Unsigned = "unsigned" | "malformed-signature" | "out-of-time";
 
 const TIMESTAMP = /^\d{10}$/;
 const SIGNATURE = /^v0=([0-9a-f]{64})$/;
 
 /** Reads the signature headers before any byte of the body. A repeated header makes the signature malformed. */
-export function claimedSignature({ headersDistinct }: IncomingMessage, now: number): Signature | Unsigned {
+function claimedSignature({ headersDistinct }: IncomingMessage, now: number): Signature | Unsigned {
   const signatures = headersDistinct["x-slack-signature"] ?? [];
   const timestamps = headersDistinct["x-slack-request-timestamp"] ?? [];
   if (signatures.length === 0 || timestamps.length === 0) return "unsigned";
@@ -206,12 +206,12 @@ export function claimedSignature({ headersDistinct }: IncomingMessage, now: numb
 }
 
 /** Compares in constant time, over the raw bytes. */
-export function isSigned({ timestamp, hmac }: Signature, body: Buffer, secret: string): boolean {
+function isSigned({ timestamp, hmac }: Signature, body: Buffer, secret: string): boolean {
   const expected = createHmac("sha256", secret).update(`v0:${timestamp}:`).update(body).digest();
   return timingSafeEqual(expected, hmac);
 }
 
 /** Identifies the request in the replay cache. A hash, so that the cache never holds a signature. */
-export function replayMarkOf({ hmac }: Signature): string {
+function replayMarkOf({ hmac }: Signature): string {
   return createHash("sha256").update(hmac).digest("hex");
 }

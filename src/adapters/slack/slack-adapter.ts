@@ -3,8 +3,7 @@
 import type { Logger } from "@slack/logger";
 import pRetry from "p-retry";
 import type { Clock } from "../../engine/clock.ts";
-import type { NotificationSender } from "../../notifications/notification.ts";
-import { type Chat, type EventLog, type People, PortError } from "../../ports.ts";
+import { type Chat, type EventLog, type NotificationSender, type People, PortError } from "../../ports.ts";
 import { appOfBot, type SlackSelf, slackSelf } from "./answers.ts";
 import { createSlackApp, type SlackApp, type Transport } from "./bolt-app.ts";
 import { createChat } from "./chat.ts";
@@ -125,7 +124,7 @@ export async function whoAmI(call: Call, log: EventLog): Promise<SlackSelf> {
  * The id of the app that this bot belongs to, as Slack names it. `configured` must agree with it, and stands in when Slack does not
  * name one. Rejects with one line for people when neither is known: we could not tell which payloads are ours.
  */
-export async function whichApp(
+async function whichApp(
   call: Call,
   { bot }: Pick<SlackSelf, "bot">,
   configured: string | null,

@@ -29,12 +29,17 @@ export type SubmitAnswer =
   | { readonly response_action: "errors"; readonly errors: { [block: string]: string } }
   | { readonly response_action: "update"; readonly view: View };
 
-const NOT_RECORDED = "Countersign could not record your decision just now. Nothing was sent. Try again.";
-const MAYBE_RECORDED =
-  "Countersign could not confirm that your decision is recorded. Press the button again: the same decision counts once.";
-const MAYBE_STARTED =
-  "Countersign could not confirm that your task is recorded. Press the button again: the same form starts only one run.";
-const NOT_STARTED = "Not started: Countersign could not record your task just now. Try again.";
+/** Errors beside a field that are no refusal. */
+export const FIELD_ERRORS = {
+  "decision-not-recorded":
+    "Countersign could not record your decision just now. Nothing was sent. Try again.",
+  "decision-maybe-recorded":
+    "Countersign could not confirm that your decision is recorded. Press the button again: the same decision counts once.",
+  "run-not-recorded": "Not started: Countersign could not record your task just now. Try again.",
+  "run-maybe-recorded":
+    "Countersign could not confirm that your task is recorded. Press the button again: the same form starts only one run.",
+  "not-our-form": "Countersign did not open this form. Open it again with the command.",
+} as const;
 
 export async function decisionAnswer(deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> {
   const nonce = parsed<Nonce>(Nonce, payload.view.private_metadata);
@@ -46,7 +51,7 @@ export async function decisionAnswer(deps: ListenerDeps, payload: SubmitPayload)
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "could not record a decision");
-    return inField(REASON_BLOCK, error.applied === "maybe" ? MAYBE_RECORDED : NOT_RECORDED);
+    return inField(REASON_BLOCK, FIELD_ERRORS[`decision-${recordedWord(error)}`]);
   }
 }
 
@@ -74,7 +79,7 @@ function refusalAnswer({ refusal, run }: RefusedAttempt, { user, view }: SubmitP
 function refusedForm(refusal: Refusal, asker: UserId): SubmitAnswer {
   return {
     response_action: "update",
-    view: refusedModal(refusalTitle(refusal), refusalWords(refusal, asker)),
+    view: refusedModal(refusalTitle(refusal), refusalWords(refusal, asker), `refusal:${refusal.type}`),
   };
 }
 
@@ -89,7 +94,7 @@ export async function formAnswer(deps: ListenerDeps, payload: SubmitPayload): Pr
   try {
     if (channel === null || intention === null) {
       await deps.noteRefusal({ ...who, channel }, "unknown", { step: "start" });
-      return inField(TASK_BLOCK, "Countersign did not open this form. Open it again with the command.");
+      return inField(TASK_BLOCK, FIELD_ERRORS["not-our-form"]);
     }
     const by = { ...who, channel };
     const started = await deps.startRun.start(by, { input, intention: `form ${intention}`, answerUrl: null });
@@ -102,7 +107,7 @@ export async function formAnswer(deps: ListenerDeps, payload: SubmitPayload): Pr
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "could not record a run");
-    return inField(TASK_BLOCK, error.applied === "maybe" ? MAYBE_STARTED : NOT_STARTED);
+    return inField(TASK_BLOCK, FIELD_ERRORS[`run-${recordedWord(error)}`]);
   }
 }
 
@@ -118,3 +123,6 @@ const ABOUT_CHANNEL: ReadonlySet<CommandRefusal["type"]> = new Set([
 function inField(block: string, words: string): SubmitAnswer {
   return { response_action: "errors", errors: { [block]: words } };
 }
+
+const recordedWord = ({ applied }: PortError): "maybe-recorded" | "not-recorded" =>
+  applied === "maybe" ? "maybe-recorded" : "not-recorded";

@@ -4,6 +4,7 @@
 import type { AllMiddlewareArgs } from "@slack/bolt";
 import { type EventLog, PortError } from "../../ports.ts";
 import { refusedModal } from "./blocks/decision-modal.ts";
+import { textAnswer } from "./blocks/message-id.ts";
 import type { Responder } from "./clients.ts";
 import { type Origin, originOf } from "./payloads.ts";
 
@@ -83,14 +84,15 @@ async function answerRejected(
   ack: Ack,
   reason: RejectionReason,
 ): Promise<void> {
+  const message = textAnswer(`answer:${reason}`, WORDS[reason]);
   const kind = "command" in body ? "command" : "type" in body ? body.type : null;
-  if (kind === "command") return ack({ response_type: "ephemeral", text: WORDS[reason] });
+  if (kind === "command") return ack({ response_type: "ephemeral", ...message });
   if (kind === "view_submission")
-    return ack({ response_action: "update", view: refusedModal(TITLE, WORDS[reason]) });
+    return ack({ response_action: "update", view: refusedModal(TITLE, WORDS[reason], `answer:${reason}`) });
   await ack();
   const url = "response_url" in body ? body.response_url : null;
   if (kind !== "block_actions" || typeof url !== "string") return;
-  await answerAt(url, { text: WORDS[reason] }).catch((error: unknown) => {
+  await answerAt(url, message).catch((error: unknown) => {
     log.debug({ error }, "could not tell a person that their click was rejected");
   });
 }

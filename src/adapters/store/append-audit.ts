@@ -172,7 +172,7 @@ const step = word<NonNullable<AuditEntry["step"]>>({
   receipt: true,
 });
 
-export const auditDocument: Doc<KeptEntry["entry"]> = record<KeptEntry["entry"]>({
+const auditDocument: Doc<KeptEntry["entry"]> = record<KeptEntry["entry"]>({
   at: number,
   what,
   run: orNull(id(RunKey)),

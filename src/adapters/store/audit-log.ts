@@ -3,16 +3,16 @@
 import type { AuditEntry } from "../../audit/entry.ts";
 import { ChannelId, Nonce, RunId, UserId } from "../../domain/ids.ts";
 import type { PostedMessage } from "../../domain/posted-message.ts";
-import type { Notification } from "../../notifications/notification.ts";
+import type { Notification } from "../../ports.ts";
 import type { AuditEvidence, AuditLog, NotificationStore } from "../../ports/store.ts";
 import { appendAudit, keptEntry, LAST_SEQ } from "./append-audit.ts";
 import type { AuditKey } from "./audit-key.ts";
 import { createProof } from "./check-audit.ts";
+import { type Database, inBatches, type NotificationRow, read, type Trx, Undo, write } from "./database.ts";
 import { type Doc, either, id, number, record, word } from "./document-shape.ts";
 import { postedMessage } from "./run-document.ts";
 import { parsedJson } from "./run-row.ts";
 import { brokenNotification, type Findings } from "./seals.ts";
-import { type Database, inBatches, type NotificationRow, read, type Trx, Undo, write } from "./database.ts";
 
 /** Most entries of one run that are handed out at once; no run has as many. */
 const MOST_OF_A_RUN = 100_000;
@@ -156,12 +156,12 @@ const addressed: Doc<Omit<Notification, "post">> = record<Omit<Notification, "po
   madeAt: number,
 });
 
-export function toNotificationRow({ id, kind, entry, to, madeAt, post }: Notification): NotificationRow {
+function toNotificationRow({ id, kind, entry, to, madeAt, post }: Notification): NotificationRow {
   return { id, kind, entry, to_id: to, made_at: madeAt, to_do: 1, disputed: 0, post: JSON.stringify(post) };
 }
 
 /** Null: nobody can tell what it is or to whom it goes. That is reported, and the others go on. */
-export function fromNotificationRow(
+function fromNotificationRow(
   row: NotificationRow,
   { report }: Pick<Findings, "report">,
 ): Notification | null {

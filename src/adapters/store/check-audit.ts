@@ -40,7 +40,7 @@ export async function checkAudit(db: Database, publicKey: string): Promise<reado
   ]);
 }
 
-export function auditFinding(fault: AuditFault, row: Pick<ChainedEntry, "seq" | "link" | "text">): Finding {
+function auditFinding(fault: AuditFault, row: Pick<ChainedEntry, "seq" | "link" | "text">): Finding {
   const mark = createHash("sha256")
     .update(`${row.link}\n${row.text}`, "utf8")
     .digest("hex")

@@ -146,7 +146,7 @@ const FILE_FAULTS = new Map<string, Fault>([
 ]);
 
 /** `applied` is "maybe" only if the commit itself failed. Errors of this program pass unchanged. */
-export function failed(error: unknown, applied: "no" | "maybe"): Error {
+function failed(error: unknown, applied: "no" | "maybe"): Error {
   if (error instanceof PortError || error instanceof TypeError) return error;
   const { code, words } = faultOf(error);
   return new PortError(`the database failed: ${words}`, { applied, retry: "later", code, cause: error });

@@ -79,7 +79,7 @@ const LOCKS = "/proc/locks";
  * The process that has the file locked. 0: we cannot see its number from here. Null: the system does not say.
  * The kernel's list of file locks (proc_locks(5)): SQLite's are POSIX locks, found by the file's inode.
  */
-export function lockHolder(file: string): number | null {
+function lockHolder(file: string): number | null {
   const lock = lockFile(file);
   if (!existsSync(LOCKS) || !existsSync(lock)) return null;
   const { ino } = statSync(lock);

@@ -144,12 +144,12 @@ function adaptedStatement(raw: DatabaseSync, sql: string): SqliteStatement {
 // read and backed up while the bot runs. The system takes the lock back when the process ends, however it ends.
 
 /** Call `release` once. */
-export type ProcessLock = { readonly release: () => void };
+type ProcessLock = { readonly release: () => void };
 
 export const lockFile = (database: string): string => `${database}.lock`;
 
 /** Makes the file. Waits at most `waitMs`. Throws SQLite's error, "busy" when another process has the lock. */
-export function takeLock(database: string, waitMs: number): ProcessLock {
+function takeLock(database: string, waitMs: number): ProcessLock {
   const file = lockFile(database);
   const raw = new DatabaseSync(file, { timeout: waitMs });
   try {
@@ -181,9 +181,9 @@ export function lockIfFree(database: string): ProcessLock | null {
 // would succeed and then be lost. Each transaction therefore checks that the next start will find the file that it writes to.
 
 /** Throws a PortError if the path leads to another file. `applied` says whether the work under way may have been stored. */
-export type SameFile = (applied: "no" | "maybe") => void;
+type SameFile = (applied: "no" | "maybe") => void;
 
-export function watchFile(file: string): SameFile {
+function watchFile(file: string): SameFile {
   const opened = [file, lockFile(file)].map((path) => ({ path, id: idOf(path) }));
   let log: string | null = null;
   return (applied) => {

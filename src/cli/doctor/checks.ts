@@ -28,7 +28,7 @@ export function good(what: string, says: string): Finding {
   return { what, ok: true, says, todo: "" };
 }
 
-export function bad(what: string, says: string, todo: string): Finding {
+function bad(what: string, says: string, todo: string): Finding {
   return { what, ok: false, says, todo };
 }
 

@@ -58,7 +58,7 @@ async function ofRun(id: string, policy: Policy, env: Environment): Promise<Expl
 // A policy in sentences, so that its author can check that it says what they mean.
 
 /** One paragraph for each rule, then one for the whole policy. */
-export function explainedPolicy(policy: Policy): string[] {
+function explainedPolicy(policy: Policy): string[] {
   const rules = policy.rules.map((rule, index) =>
     [`${index + 1}. ${rule.name}`, ...sentences(rule)].join("\n   "),
   );
@@ -110,7 +110,7 @@ function conditions({ channels, requesters, action, input, fields }: When): stri
   return parts.length === 0 ? "everything" : parts.join(", and ");
 }
 
-export function people(principals: Principals): string {
+function people(principals: Principals): string {
   if (principals === "anyone") return "every full member who sees the card";
   const { users, groups, channels } = principals;
   const sets = [
@@ -136,7 +136,7 @@ function time(ms: number): string {
 
 // Which rule applies to the approvals of a run, and why the rules before it do not fit.
 
-export function explainedRun(run: Run, policy: Policy): string[] {
+function explainedRun(run: Run, policy: Policy): string[] {
   const head = `${runId(run) ?? run.key}, asked for by ${run.requester} in ${run.channel}`;
   if (run.approvals.length === 0) return [`${head}, has asked for no approval yet.`];
   return [head, ...run.approvals.flatMap((approval) => explained(run, approval, policy))];

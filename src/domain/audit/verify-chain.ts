@@ -1,16 +1,17 @@
 // Is the audit intact? Reads the chain from its first entry on and names the first faulty row, with plain words for each fault.
 
 import { isRecord, type Json } from "../json.ts";
-import { createPairs, type Pairs } from "./decision-pairs.ts";
 import {
   type AuditColumns,
   type AuditMark,
   type ChainedEntry,
   createKeyOrder,
+  createPairs,
   type KeyOrder,
   type KnownHead,
   linkText,
   NO_LINK,
+  type Pairs,
   signedText,
 } from "./hash-chain.ts";
 

@@ -170,13 +170,13 @@ export const NEVER_VOLATILE: readonly string[] = ["id", "action"];
 
 /** The paths that exist in the content. */
 export function volatileIn(content: Json, paths: readonly string[]): readonly string[] {
-  return paths.filter((path) => !isBound(path) && without(content, [path]) !== content);
+  return paths.filter((path) => !isBound(path) && withoutFields(content, [path]) !== content);
 }
 
 const isBound = (path: string): boolean => NEVER_VOLATILE.includes(path.split(".")[0] ?? "");
 
 /** The same object when it has none of them. A field with dots in its own name takes precedence over a path. */
-export function without(content: Json, paths: readonly string[]): Json {
+export function withoutFields(content: Json, paths: readonly string[]): Json {
   return paths.reduce<Json>((left, path) => (isBound(path) ? left : cutOut(left, path)), content);
 }
 

@@ -20,9 +20,9 @@ const MAX_NAME_CHARS = 200;
 
 /** In order, none touching another. A shape around one of our own secrets is masked with it. */
 export function veils(text: string, as: Drawing): Veil[] {
-  const own = united(ownRanges(text));
+  const own = unitedRanges(ownRanges(text));
   if (as === "open") return own.map((range) => ({ range, own: true }));
-  const all = own.length === 0 ? secretRanges(text) : united([...own, ...secretRanges(text)]);
+  const all = own.length === 0 ? secretRanges(text) : unitedRanges([...own, ...secretRanges(text)]);
   return all.map((range) => ({ range, own: own.some(([at]) => at >= range[0] && at < range[1]) }));
 }
 
@@ -116,12 +116,12 @@ const HINT =
   /PRIVATE KEY|A(?:KIA|SIA|BIA|CCA)|gh[pousr]_|github_pat_|gl[a-z]{2,5}-|xox[a-z]-|xapp-|hooks\.slack|[srp]k_|whsec_|sk-|AIza|ya29\.|npm_|pypi-|SG\.|SK[0-9a-f]|dop_v1_|hv[sbr]\.|shp[a-z]{1,2}_|hf_|AGE-SECRET|eyJ|key|bearer|basic|:\/\/|pass|secret|token/i;
 
 /** In order, none touching another. */
-export function secretRanges(text: string): Range[] {
+function secretRanges(text: string): Range[] {
   if (!HINT.test(text)) return [];
   const found = SHAPES.flatMap((shape) => rangesOf(shape, text, () => true));
   found.push(...rangesOf(SK, text, (secret) => /\d/.test(secret)));
   found.push(...rangesOf(JWT, text, (secret, end) => end === text.length || hasThreeParts(secret)));
-  return united(found);
+  return unitedRanges(found);
 }
 
 function rangesOf(shape: RegExp, text: string, holds: (secret: string, end: number) => boolean): Range[] {
@@ -140,7 +140,7 @@ function hasThreeParts(secret: string): boolean {
 }
 
 /** Ranges that overlap or touch become one. */
-export function united(ranges: readonly Range[]): Range[] {
+export function unitedRanges(ranges: readonly Range[]): Range[] {
   const out: [number, number][] = [];
   for (const [start, end] of ranges.toSorted(([a], [b]) => a - b)) {
     const last = out.at(-1);

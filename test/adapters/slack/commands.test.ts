@@ -28,7 +28,7 @@ async function typed(text: string, parts: Partial<ListenerDeps>) {
     noteRefusal: async () => undefined,
     ...parts,
   } as unknown as ListenerDeps;
-  await onCommand(deps, payload(text), async (words) => acks.push(words) > 0);
+  await onCommand(deps, payload(text), async (message) => acks.push(message?.text) > 0);
   return { answers, acks };
 }
 

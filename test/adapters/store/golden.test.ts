@@ -70,7 +70,7 @@ function draw(run: Run): void {
     if (renderKey(run, slot) !== null) accept(messageIn(run, slot));
   }
   accept(oneRun({ run, link: null }));
-  accept(runList("Runs", "None.", [{ run, link: null }], 0));
+  accept(runList({ name: "list", title: "Runs", none: "None." }, [{ run, link: null }], 0));
   for (const { says } of run.notices) accept(privateNotice(says, run));
 }
 

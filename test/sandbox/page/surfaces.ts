@@ -159,7 +159,15 @@ function tellPrivately(workspace: Workspace): void {
   };
   const only = { ephemeralFor: "U0ANA" };
   post(workspace, help("/agent"), only);
-  post(workspace, runList("What waits for a decision:", "Nothing waits.", [LINKED, LINKED], 4), only);
+  post(
+    workspace,
+    runList(
+      { name: "pending", title: "What waits for a decision:", none: "Nothing waits." },
+      [LINKED, LINKED],
+      4,
+    ),
+    only,
+  );
   post(workspace, healthReport(health, NOON), only);
   workspace.post({
     channel: OPS,
@@ -222,7 +230,13 @@ export const SURFACES: Readonly<Record<string, Surface>> = {
   "a form in trouble": form(approve, { trouble: "We had some trouble connecting. Try again?" }),
   "the form of what changed": form(changedModal(RUN, DEPLOY, LONG)),
   "the request in full": form(readModal(RUN, LONG)),
-  "a refusal": form(refusedModal("Nothing was sent", "You asked for this run, so someone else must decide.")),
+  "a refusal": form(
+    refusedModal(
+      "Nothing was sent",
+      "You asked for this run, so someone else must decide.",
+      "refusal:requester",
+    ),
+  ),
   "the form to start a run": form(runForm("", true)),
   "every field": form(everything(everyInput)),
   "the Home tab": {

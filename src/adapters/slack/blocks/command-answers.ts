@@ -6,6 +6,7 @@ import { OPENING, type Run, runId, unreadableNow } from "../../../domain/run.ts"
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import type { HealthReport } from "../../../ports.ts";
 import type { Health } from "../../../usecases/queries.ts";
+import { withId } from "./message-id.ts";
 import {
   count,
   duration,
@@ -51,21 +52,24 @@ export function help(command: string): Message {
       `${command} alone opens a form. Approvals are decided with the buttons on their cards; no command decides anything.`,
     ),
   );
-  return {
+  return withId("answer:help", {
     text: `${command}: run, status, list, pending, watch, unwatch, audit, health, help`,
     blocks: [rich(...lines, ending)],
-  };
+  });
 }
 
+export type ListWords = { readonly name: "list" | "pending"; readonly title: string; readonly none: string };
+
 /** `more` is the number of runs that are not listed. */
-export function runList(title: string, none: string, runs: readonly Linked[], more: number): Message {
-  if (runs.length === 0) return { text: none, blocks: [rich(line(span(none)))] };
+export function runList({ name, title, none }: ListWords, runs: readonly Linked[], more: number): Message {
+  if (runs.length === 0)
+    return withId(`answer:${name}:empty`, { text: none, blocks: [rich(line(span(none)))] });
   const blocks: Block[] = [rich(line(span(title, { bold: true }))), ...runs.map((each) => runRow(each))];
   if (more > 0)
     blocks.push(
       rich(line(span(`${count(more)} more ${more === 1 ? "is" : "are"} not shown; these are the newest.`))),
     );
-  return { text: `${title} ${runs.length}`, blocks };
+  return withId(`answer:${name}`, { text: `${title} ${runs.length}`, blocks });
 }
 
 export function runRow({ run, link, linkWords = "open the thread" }: Linked): Block {
@@ -102,10 +106,10 @@ export function oneRun(linked: Linked): Message {
   const { text } = runStatus(linked.run);
   const notPosted =
     linked.run.posts[OPENING]?.type === "up" ? [] : [rich(line(span("Its thread is not posted yet.")))];
-  return {
+  return withId("answer:status", {
     text: escaped(`${text}: ${oneLine(linked.run.input, 200)}`),
     blocks: [runRow(linked), ...notPosted],
-  };
+  });
 }
 
 const SAYS_CHARS = 300;
@@ -139,7 +143,7 @@ export function healthReport(health: Health, now: number): Message {
     ),
     auditPart(audit, store.ok),
   ];
-  return { text: title, blocks };
+  return withId(healthy ? "answer:health:ok" : "answer:health:faulty", { text: title, blocks });
 }
 
 function unreadableBlock({ runs }: Health["unreadable"]): Block {

@@ -10,6 +10,7 @@ import { FORM_ROOM } from "../../../domain/text/request-layout.ts";
 import type { Drawing } from "../../../domain/text/secrets.ts";
 import { DECISION_MODAL, REASON_BLOCK, REASON_INPUT, WORD_BLOCK, WORD_INPUT } from "../names.ts";
 import { auditNote, historyBlocks } from "./card-details.ts";
+import { type MessageId, textSection, withId } from "./message-id.ts";
 import {
   difference,
   fitsCard,
@@ -39,7 +40,7 @@ export function decisionModal(run: Run, request: Request, verdict: Verdict, nonc
   const intro = approves
     ? `You are about to approve what follows. ${afterwards(run, request)}`
     : "You are about to deny what follows. The agent is told your reason.";
-  return {
+  return withId(`form:${verdict}`, {
     type: "modal",
     callback_id: DECISION_MODAL,
     private_metadata: nonce,
@@ -56,7 +57,7 @@ export function decisionModal(run: Run, request: Request, verdict: Verdict, nonc
       reasonInput(verdict, rule),
       ...wordInput(verdict, rule),
     ],
-  };
+  });
 }
 
 /** What follows this approval: more approvals, a hold, or the action itself. */
@@ -79,7 +80,7 @@ function digestNote(request: Request): Block {
 /** The request, for reading only. Everybody who sees the channel may open it, so secrets are masked as they are in the channel. */
 export function readModal(run: Run, request: Request): View {
   const approval = approvalOf(run, request);
-  return {
+  return withId("form:read", {
     type: "modal",
     title: plain("Request in full"),
     close: plain("Close"),
@@ -91,7 +92,7 @@ export function readModal(run: Run, request: Request): View {
       ...maskedRemark(secretsShown(run, request), WHO_SEES_MASKED),
       approval === undefined ? digestNote(request) : auditNote(approval),
     ],
-  };
+  });
 }
 
 function approvalOf(run: Run, { digest }: Request): Approval | undefined {
@@ -109,7 +110,7 @@ export function changedModal(run: Run, was: Request | null, is: Request): View {
             ? wholeRequest(was, "open")
             : requestOverview(was, WAS_ROOM, "It is not valid any more.", "open").block,
         ];
-  return {
+  return withId("form:changed", {
     type: "modal",
     title: plain("The request changed"),
     close: plain("Close"),
@@ -128,16 +129,16 @@ export function changedModal(run: Run, was: Request | null, is: Request): View {
       digestNote(is),
       ...before,
     ],
-  };
+  });
 }
 
 /** Says no, and why. Slack reads markup in `text`: pass our own words and escaped text only. */
-export function refusedModal(heading: string, text: string): View {
+export function refusedModal(heading: string, text: string, id: MessageId): View {
   return {
     type: "modal",
     title: plain(heading),
     close: plain("Close"),
-    blocks: [{ type: "section", text: { type: "mrkdwn", text, verbatim: true } }],
+    blocks: [textSection(id, text)],
   };
 }
 

@@ -12,6 +12,7 @@ import {
   TASK_INPUT,
 } from "../names.ts";
 import { type Linked, runRow } from "./command-answers.ts";
+import { withId } from "./message-id.ts";
 import { header, INPUT_CHARS, line, rich, span } from "./rich.ts";
 
 export type HomeRows = {
@@ -25,7 +26,8 @@ export type HomeRows = {
 /** Null rows: Slack or the store did not answer. `at`: when they were looked up (ms). */
 export function homeView(rows: HomeRows | null, command: string, at: number): View {
   const blocks = rows === null ? [textBlock(UNKNOWN)] : listed(rows, command);
-  return { type: "home", blocks: [...blocks, { type: "divider" }, buttons(), asOf(at)] };
+  const id = rows === null ? "home:unknown" : "home:runs";
+  return withId(id, { type: "home", blocks: [...blocks, { type: "divider" }, buttons(), asOf(at)] });
 }
 
 const UNKNOWN =

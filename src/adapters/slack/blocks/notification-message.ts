@@ -1,11 +1,12 @@
 // Draws the notifications that follow from the audit, with the receipt's button.
 
 import type { Block } from "@slack/types";
+import type { KeptEntry } from "../../../audit/entry.ts";
 import { headWords } from "../../../domain/audit/hash-chain.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
-import type { KeptEntry } from "../../../audit/entry.ts";
-import type { Notification, NotificationFacts } from "../../../notifications/notification.ts";
+import type { Notification, NotificationFacts } from "../../../ports.ts";
 import { RECEIPT_NOT_ME } from "../names.ts";
+import { type MessageId, withId } from "./message-id.ts";
 import {
   escaped,
   header,
@@ -16,15 +17,24 @@ import {
   person,
   quote,
   rich,
-  untrustedSpan,
   span,
+  untrustedSpan,
 } from "./rich.ts";
 
 const ACTION_CHARS = 300;
 const REASON_CHARS = 500;
 const FINDING_CHARS = 1_500;
 
-export function notificationMessage({ id, kind }: Notification, facts: NotificationFacts): Message {
+export function notificationMessage(notification: Notification, facts: NotificationFacts): Message {
+  return withId(idOf(notification, facts), drawn(notification, facts));
+}
+
+function idOf({ kind }: Notification, { entry: { entry } }: NotificationFacts): MessageId {
+  if (kind !== "receipt") return `notification:${kind}`;
+  return `receipt:${entry.verdict === "deny" ? "deny" : "approve"}`;
+}
+
+function drawn({ id, kind }: Notification, facts: NotificationFacts): Message {
   switch (kind) {
     case "receipt":
       return receipt(id, facts);

@@ -2,11 +2,20 @@
 
 import { type NoticeContent, type Run, runId } from "../../../domain/run.ts";
 import { tooFewApproversTitle, tooFewApproversWords } from "./card-rule.ts";
+import { type MessageId, withId } from "./message-id.ts";
 import { line, type Message, person, quote, rich, span, untrustedSpan } from "./rich.ts";
 
 const SERVICE_WORDS_CHARS = 500;
 
 export function privateNotice(notice: NoticeContent, run: Run): Message {
+  return withId(idOf(notice), drawn(notice, run));
+}
+
+function idOf(notice: NoticeContent): MessageId {
+  return notice.type === "decision-void" ? `notice:decision-void:${notice.cause}` : `notice:${notice.type}`;
+}
+
+function drawn(notice: NoticeContent, run: Run): Message {
   switch (notice.type) {
     case "cannot-post":
       return cannotPost(notice, run);

@@ -7,7 +7,8 @@ import type { UserId } from "../../../domain/ids.ts";
 import type { Rule } from "../../../domain/policy/policy.ts";
 import type { CommandRefusal } from "../../../usecases/access.ts";
 import { beyondForm, closedWords } from "./card-state.ts";
-import { count, escaped } from "./rich.ts";
+import { textAnswer } from "./message-id.ts";
+import { count, escaped, type Message } from "./rich.ts";
 
 /** Refusals whose words do not depend on the case. */
 const ALWAYS = {
@@ -147,6 +148,11 @@ const NO_RUN = {
   "acknowledge-why": "Say after the code what you found. The audit records it in your name.",
   "not-sent": "Slack did not take the file, so nothing was sent. Try again in a moment.",
 } as const satisfies Partial<Record<CommandRefusal["type"], string>>;
+
+/** The private answer to a refused command. */
+export function commandRefusal(refusal: CommandRefusal, command: string): Message {
+  return textAnswer(`command-refusal:${refusal.type}`, commandRefusalWords(refusal, command));
+}
 
 export function commandRefusalWords(refusal: CommandRefusal, command: string): string {
   switch (refusal.type) {

@@ -42,7 +42,7 @@ type Fields = {
   readonly remark: Field | null;
 };
 
-export function fieldsOverview(
+function fieldsOverview(
   { fields, remark }: Fields,
   room: Room,
   where: string,

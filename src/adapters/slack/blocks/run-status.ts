@@ -2,23 +2,46 @@ import { isMissing, type Run, unreadableNow } from "../../../domain/run.ts";
 import { denials } from "../../../domain/render-key.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 
-export type RunStatus = { readonly icon: string; readonly text: string };
+export type RunStatusName =
+  | "starting"
+  | "delayed"
+  | "not-started"
+  | "start-unknown"
+  | "taken"
+  | "missing"
+  | "given-up"
+  | "dropped"
+  | "tampered"
+  | "unusable"
+  | "not-seen"
+  | "queued"
+  | "awaiting-approval"
+  | "succeeded"
+  | "failed"
+  | "canceled"
+  | "working";
+
+export type RunStatus = { readonly name: RunStatusName; readonly icon: string; readonly text: string };
 
 /** A run's state in a few words, the same in its thread, in lists and in answers. */
 export function runStatus(run: Run): RunStatus {
   switch (run.creation.type) {
     case "planned":
       return run.creation.why === ""
-        ? { icon: "⚪", text: "Starting" }
-        : { icon: "🟠", text: `Not started yet (${oneLine(run.creation.why, 200)}), trying again` };
+        ? { name: "starting", icon: "⚪", text: "Starting" }
+        : {
+            name: "delayed",
+            icon: "🟠",
+            text: `Not started yet (${oneLine(run.creation.why, 200)}), trying again`,
+          };
     case "sending":
-      return { icon: "⚪", text: "Starting" };
+      return { name: "starting", icon: "⚪", text: "Starting" };
     case "refused":
-      return { icon: "❌", text: "Not started" };
+      return { name: "not-started", icon: "❌", text: "Not started" };
     case "unknown":
-      return { icon: "❔", text: "Not known whether it started" };
+      return { name: "start-unknown", icon: "❔", text: "Not known whether it started" };
     case "taken":
-      return { icon: "⚠️", text: "Started, not followed here" };
+      return { name: "taken", icon: "⚠️", text: "Started, not followed here" };
     case "created":
       return watched(run);
   }
@@ -38,17 +61,19 @@ export function deniedWords(run: Run): string {
 function watched(run: Run): RunStatus {
   switch (run.watch.type) {
     case "missing":
-      return isMissing(run) ? { icon: "❔", text: "Not known to the service any more" } : atService(run);
+      return isMissing(run)
+        ? { name: "missing", icon: "❔", text: "Not known to the service any more" }
+        : atService(run);
     case "given-up":
-      return { icon: "❔", text: "Given up: the service does not know it" };
+      return { name: "given-up", icon: "❔", text: "Given up: the service does not know it" };
     case "dropped":
-      return { icon: "⚪", text: "No longer watched" };
+      return { name: "dropped", icon: "⚪", text: "No longer watched" };
     case "tampered":
-      return { icon: "🚨", text: "Stopped: its record was changed outside Countersign" };
+      return { name: "tampered", icon: "🚨", text: "Stopped: its record was changed outside Countersign" };
     case "on":
     case "over":
       return unreadableNow(run)?.what === "answer"
-        ? { icon: "⚠️", text: "The service's answers cannot be used" }
+        ? { name: "unusable", icon: "⚠️", text: "The service's answers cannot be used" }
         : atService(run);
   }
 }
@@ -57,19 +82,19 @@ function atService(run: Run): RunStatus {
   const status = run.seen?.status;
   switch (status) {
     case undefined:
-      return { icon: "⚪", text: "Not seen yet" };
+      return { name: "not-seen", icon: "⚪", text: "Not seen yet" };
     case "queued":
-      return { icon: "⚪", text: "Queued" };
+      return { name: "queued", icon: "⚪", text: "Queued" };
     case "awaiting_approval":
-      return { icon: "🟡", text: "Waiting for approval" };
+      return { name: "awaiting-approval", icon: "🟡", text: "Waiting for approval" };
     case "succeeded":
-      return { icon: "✅", text: `Succeeded${deniedWords(run)}` };
+      return { name: "succeeded", icon: "✅", text: `Succeeded${deniedWords(run)}` };
     case "failed":
-      return { icon: "❌", text: "Failed" };
+      return { name: "failed", icon: "❌", text: "Failed" };
     case "canceled":
-      return { icon: "⏹️", text: "Canceled" };
+      return { name: "canceled", icon: "⏹️", text: "Canceled" };
     default:
       // INTERFACE.md does not name this state: we take it as still working, and show its name.
-      return { icon: "🔵", text: `Working (${oneLine(status, 60)})` };
+      return { name: "working", icon: "🔵", text: `Working (${oneLine(status, 60)})` };
   }
 }

@@ -19,6 +19,7 @@ import { masked } from "../../../domain/text/secrets.ts";
 import { UNKNOWN_LEAVE, UNKNOWN_START_AGAIN } from "../names.ts";
 import { approvalCard } from "./approval-card.ts";
 import { markdown } from "./markdown.ts";
+import { type MessageId, withId } from "./message-id.ts";
 import {
   boxes,
   count,
@@ -51,7 +52,7 @@ export function threadMessage(run: Run, slot: string): Message | null {
 }
 
 function opening(run: Run): Message {
-  const { icon, text } = runStatus(run);
+  const { name, icon, text } = runStatus(run);
   const id = runId(run);
   const task = run.input === "" ? [] : [quote(untrustedSpan(run.input, TASK_IN_OPENING_CHARS))];
   const verb = run.origin === "started" ? " asked for a run:" : " watches a run that was started elsewhere:";
@@ -67,7 +68,7 @@ function opening(run: Run): Message {
       ),
     ),
   ];
-  return { text: escaped(`${text}: ${oneLine(run.input, 200)}`), blocks };
+  return withId(`run:${name}`, { text: escaped(`${text}: ${oneLine(run.input, 200)}`), blocks });
 }
 
 function outcome(run: Run): Message {
@@ -76,15 +77,15 @@ function outcome(run: Run): Message {
   if (run.creation.type === "unknown") return unknown(run, run.creation.again);
   const ended = run.seen?.ended;
   if (ended === undefined || ended === null)
-    return { text: "The run ended.", blocks: [rich(line(span("The run ended.")))] };
+    return withId("outcome:ended", { text: "The run ended.", blocks: [rich(line(span("The run ended.")))] });
   const took = tookWords(run, ended);
   const title = { succeeded: "✅ Succeeded", failed: "❌ Failed", canceled: "⏹️ Canceled" }[ended.how];
   const after = `${took}${ended.how === "succeeded" ? deniedWords(run) : ""}`;
   const first = line(person(run.requester), span(" "), span(title, { bold: true }), span(`${after}.`));
-  return {
+  return withId(`outcome:${ended.how}`, {
     text: escaped(`${title}${after}: ${oneLine(run.input, 150)}`),
     blocks: [rich(first), ...details(ended), ...output(run, ended)],
-  };
+  });
 }
 
 function tookWords(run: Run, { completedAt }: Ended): string {
@@ -140,15 +141,23 @@ function givenUpWords({ creation }: Run): string {
 }
 
 function missing(run: Run): Message {
-  if (run.watch.type === "tampered") return tampered();
-  const text =
-    run.watch.type === "given-up"
-      ? givenUpWords(run)
-      : run.watch.type === "missing"
-        ? "The service no longer knows this run. Its cards are closed; Countersign keeps asking for a day."
-        : "The service knows this run again.";
-  return { text, blocks: [rich(line(span(text)))] };
+  switch (run.watch.type) {
+    case "tampered":
+      return tampered();
+    case "given-up":
+      return oneSentence("thread:given-up", givenUpWords(run));
+    case "missing":
+      return oneSentence("thread:missing", NO_LONGER_KNOWN);
+    default:
+      return oneSentence("thread:known-again", "The service knows this run again.");
+  }
 }
+
+const NO_LONGER_KNOWN =
+  "The service no longer knows this run. Its cards are closed; Countersign keeps asking for a day.";
+
+const oneSentence = (id: MessageId, text: string): Message =>
+  withId(id, { text, blocks: [rich(line(span(text)))] });
 
 function tampered(): Message {
   const title = "🚨 The record of this run was changed outside Countersign";
@@ -156,10 +165,10 @@ function tampered(): Message {
     "Nothing more is sent for this run, and its cards are closed. The service may still wait for decisions: make them there.";
   const advice =
     "Countersign's admins: find out who writes the database. Then watch the run again; its approvals get new cards.";
-  return {
+  return withId("thread:tampered", {
     text: title,
     blocks: [rich(line(span(title, { bold: true })), line(span(meaning)), line(span(advice)))],
-  };
+  });
 }
 
 function serviceDown(run: Run): Message {
@@ -168,13 +177,12 @@ function serviceDown(run: Run): Message {
     "Runs and approvals in this channel are not up to date until it is back. Decisions are kept until then.";
   const why = run.outage === null ? [] : [quote(untrustedSpan(run.outage.why, 300))];
   const first = line(span(text, { bold: true }), span(", since "), moment(run.outage?.since ?? 0), span(":"));
-  return { text, blocks: [rich(first, ...why, line(span(rest)))] };
+  return withId("thread:service-down", { text, blocks: [rich(first, ...why, line(span(rest)))] });
 }
 
 function serviceBack(run: Run): Message {
   const away = duration((run.outage?.until ?? 0) - (run.outage?.since ?? 0));
-  const text = `The agent service answers again, after ${away}.`;
-  return { text, blocks: [rich(line(span(text)))] };
+  return oneSentence("thread:service-back", `The agent service answers again, after ${away}.`);
 }
 
 /** Draws the message of a slot as the run is now. Throws for an unknown slot: only known messages may be posted. */
@@ -189,7 +197,7 @@ export function messageIn(run: Run, slot: Slot, deployment = ""): Message {
 
 // The last message of a thread whose run was not started, may not have started, or is not watched here.
 
-export function notStarted(run: Run, why: string): Message {
+function notStarted(run: Run, why: string): Message {
   const text = `Not started: ${oneLine(why, 500)}`;
   const blocks = [
     rich(
@@ -197,20 +205,21 @@ export function notStarted(run: Run, why: string): Message {
       ...boxes(shortened(why, 1_000, "masked")),
     ),
   ];
-  return { text: escaped(text), blocks };
+  return withId("outcome:not-started", { text: escaped(text), blocks });
 }
 
-export function taken(run: Run, id: RunId): Message {
+function taken(run: Run, id: RunId): Message {
   const title = "⚠️ Started, but not followed here";
   const what = "The service gave this run an id that belongs to a run in another thread: ";
   const meaning =
     "If somebody began to watch this run before the service answered, its approvals are in that thread. If not, the service has used the id twice, and Countersign cannot tell the two runs apart: ask whoever runs the service.";
   const first = line(person(run.requester), span(" "), span(title, { bold: true }));
   const second = line(span(what), untrustedSpan(id, 120, { code: true }), span(". "), span(meaning));
-  return { text: escaped(`${title}: ${oneLine(run.input, 150)}`), blocks: [rich(first, second)] };
+  const text = escaped(`${title}: ${oneLine(run.input, 150)}`);
+  return withId("outcome:taken", { text, blocks: [rich(first, second)] });
 }
 
-export function unknown(run: Run, again: "asked" | "started" | "left"): Message {
+function unknown(run: Run, again: "asked" | "started" | "left"): Message {
   const title = "❔ It is not known whether a run was started";
   const why =
     "The task was sent, but the answer was lost. A run may have started. Countersign does not send the task again by itself. If a run did start, its approvals are not shown here.";
@@ -221,7 +230,10 @@ export function unknown(run: Run, again: "asked" | "started" | "left"): Message 
     rich(line(person(run.requester), span(" "), span(title, { bold: true })), line(span(why))),
   ];
   blocks.push(answered === null ? choices(run) : rich(line(span(answered))));
-  return { text: escaped(`${title}: ${oneLine(run.input, 150)}`), blocks };
+  return withId(`outcome:unknown:${again}`, {
+    text: escaped(`${title}: ${oneLine(run.input, 150)}`),
+    blocks,
+  });
 }
 
 function choices(run: Run): Block {

@@ -4,6 +4,7 @@ import type { Block } from "@slack/types";
 import { isWatched, type Run, runId, unreadableNow } from "../../../domain/run.ts";
 import type { Unreadable, UnreadableItem } from "../../../domain/snapshot.ts";
 import { channelText } from "../../../domain/text/text.ts";
+import { withId } from "./message-id.ts";
 import {
   boxes,
   count,
@@ -33,7 +34,7 @@ export function unreadableCard(run: Run): Message {
     untrustedSpan(runId(run) ?? "", 120, { code: true }),
   );
   const more = unreadable.count - unreadable.items.length;
-  return {
+  return withId(`unreadable:${unreadable.what}`, {
     text: title,
     blocks: [
       header(title),
@@ -43,7 +44,7 @@ export function unreadableCard(run: Run): Message {
       rich(line(span("What to do: ", { bold: true }), span(adviceWords(unreadable)))),
       ...(unreadable.what === "items" ? [note("The boxes hold the service's own text, as first seen")] : []),
     ],
-  };
+  });
 }
 
 /** Short enough for a header (150 characters). */
@@ -92,5 +93,8 @@ function readableAgain(run: Run): Message {
     ? "What the service says of this run can be used again, or it no longer says what could not be read."
     : "The run is over, or no longer watched from here.";
   const title = "⚪ Over: the service could not be read";
-  return { text: `${title}. ${says}`, blocks: [header(title), rich(line(span(says)))] };
+  return withId("unreadable:over", {
+    text: `${title}. ${says}`,
+    blocks: [header(title), rich(line(span(says)))],
+  });
 }

@@ -10,7 +10,7 @@ import { anApproval, APPROVER, aWatchedRun, NOON, TEAM } from "../../../make/run
 import { requestOf } from "../observed.ts";
 import { expectMessage, objectsIn, wire } from "./oracle.ts";
 import { printedMessage } from "./printed.ts";
-import { cardStateOf } from "../../../make/card-state.ts";
+import { cardStateOf } from "../../../make/message-id.ts";
 
 const run: Run = aWatchedRun(RunId("run_7"));
 const request = requestOf("Deploy billing-api 2026.11.3 to production", {

@@ -99,7 +99,7 @@ function channelSurfaces(text: Texts): readonly Surface[] {
     messageIn(unstarted, OUTCOME),
     messageIn(run, `${DOWN} ${NOON}`),
     messageIn(run, `${BACK} ${NOON}`),
-    runList("Runs", "None.", [linked], 0),
+    runList({ name: "list", title: "Runs", none: "None." }, [linked], 0),
     oneRun(linked),
     privateNotice({ type: "cannot-post", words: text(11) }, run),
     privateNotice(

@@ -122,7 +122,7 @@ test("the modals read", () => {
   expect(printedView(decisionModal(known, request, "deny", nonce))).toMatchSnapshot("deny");
   expect(printedView(readModal(known, request))).toMatchSnapshot("read");
   expect(printedView(changedModal(known, request, changed))).toMatchSnapshot("changed");
-  expect(printedView(refusedModal("Nothing was sent", refusalWords({ type: "requester" })))).toMatchSnapshot(
-    "refused",
-  );
+  expect(
+    printedView(refusedModal("Nothing was sent", refusalWords({ type: "requester" }), "refusal:requester")),
+  ).toMatchSnapshot("refused");
 });

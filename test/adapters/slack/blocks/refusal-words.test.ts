@@ -100,7 +100,7 @@ describe("every «no» reads", () => {
 
 test("a refusal fits into a modal and into a field's error", () => {
   for (const each of refusals) {
-    expectView(refusedModal(refusalTitle(each), refusalWords(each)));
+    expectView(refusedModal(refusalTitle(each), refusalWords(each), `refusal:${each.type}`));
     expect(refusalPlain(each)).not.toMatch(/[<>*]/);
   }
 });

@@ -157,11 +157,17 @@ test("the private answers read", () => {
   const linked = { run, link: "https://sandbox.slack.com/archives/C0OPS/p1" };
   expect(printedMessage(oneRun(linked))).toMatchSnapshot("one run");
   expect(
-    printedMessage(runList("Runs of your channels", "None.", [linked, { run: created, link: null }], 1)),
+    printedMessage(
+      runList(
+        { name: "list", title: "Runs of your channels", none: "None." },
+        [linked, { run: created, link: null }],
+        1,
+      ),
+    ),
   ).toMatchSnapshot("list");
-  expect(printedMessage(runList("Runs of your channels", "No runs yet.", [], 0))).toMatchSnapshot(
-    "empty list",
-  );
+  expect(
+    printedMessage(runList({ name: "list", title: "Runs of your channels", none: "No runs yet." }, [], 0)),
+  ).toMatchSnapshot("empty list");
 });
 
 test("the health report reads, when all is well and when it is not", () => {

@@ -5,14 +5,14 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { PLANNED } from "#src/domain/posted-message.ts";
 import { openStore } from "#src/adapters/store/open.ts";
 import { MIGRATIONS } from "#src/adapters/store/schema.ts";
-import type { Notification } from "#src/notifications/notification.ts";
+import { PLANNED } from "#src/domain/posted-message.ts";
+import type { Notification } from "#src/ports.ts";
 import {
-  aNonce,
   anApproval,
   anAuditEntry,
+  aNonce,
   APPROVER,
   aTicket,
   aWatchedRun,

@@ -1,8 +1,8 @@
 // How faithfully each method of the Web API is imitated.
 
-import { proofs } from "./coverage-row.ts";
-import type { Faith, Proof, Row } from "./coverage-row.ts";
-import { methods } from "./methods.ts";
+import { proofs } from "./row.ts";
+import type { Faith, Proof, Row } from "./row.ts";
+import { methods } from "#sandbox/slack/methods.ts";
 
 /** What is said of a method, and the tests that show what calling it once does not. */
 type Told = readonly [how: Faith, what: string, ...also: readonly Proof[]];

@@ -1,6 +1,6 @@
-// How faithfully the ways between Slack and the app are imitated, and the people and files behind them.
+// How faithfully delivery, people and files are imitated.
 
-import type { Row } from "./coverage-row.ts";
+import type { Row } from "./row.ts";
 
 const judge = "judge-interactions.test.ts";
 const sockets = "sockets.test.ts";
@@ -8,7 +8,7 @@ const answers = "response-url.test.ts";
 const dms = "direct-messages.test.ts";
 const typing = "typing.test.ts";
 
-export const doorRows: readonly Row[] = [
+export const deliveryRows: readonly Row[] = [
   {
     subject: "response_url and respond()",
     what: "to the person or the channel, instead of the original, or deleting it; also where the app is no member; JSON only, and unknown fields are refused, which is a guess",

@@ -1,8 +1,8 @@
 // How faithfully Slack's limits of time, number and size are imitated. Every limit in the code has a row here.
 
-import type { Proof, Row } from "./coverage-row.ts";
-import type { Timing } from "./context.ts";
-import type { Tier } from "./limits.ts";
+import type { Proof, Row } from "./row.ts";
+import type { Timing } from "#sandbox/slack/context.ts";
+import type { Tier } from "#sandbox/slack/limits.ts";
 
 /** By the name the limit has in the code, where it is one of those that have names. */
 type Limits = Record<keyof Timing | Tier, Row>;

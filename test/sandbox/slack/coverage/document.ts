@@ -2,11 +2,11 @@
 
 import { coverage } from "./coverage.ts";
 import type { Section } from "./coverage.ts";
-import type { Row } from "./coverage-row.ts";
+import type { Row } from "./row.ts";
 
 const head = `# What the sandbox imitates of Slack
 
-This page is made from \`sandbox/slack/coverage.ts\` and held to the code by \`test/sandbox/slack/coverage.test.ts\`:
+This page is made from \`test/sandbox/slack/coverage/coverage.ts\` and held to the code by \`test/sandbox/slack/coverage.test.ts\`:
 every method, payload, refusal, limit, block and element has a row, and every row names tests that exist. After a change:
 \`npx vitest run test/sandbox/slack/coverage.test.ts -u\`.
 

@@ -1,14 +1,14 @@
 // What of Slack is imitated, how faithfully, on whose word, and which test shows it.
 
-import { doorRows } from "./coverage-doors.ts";
-import { limitRows } from "./coverage-limits.ts";
-import { eventRows, payloadRows } from "./coverage-meetings.ts";
-import { methodRows } from "./coverage-methods.ts";
-import { proofs } from "./coverage-row.ts";
-import type { Proof, Row } from "./coverage-row.ts";
-import { errors } from "./errors.ts";
-import { blockRows } from "./rules-blocks.ts";
-import { elementRows } from "./rules-elements.ts";
+import { deliveryRows } from "./delivery-rows.ts";
+import { limitRows } from "./limit-rows.ts";
+import { eventRows, payloadRows } from "./payload-rows.ts";
+import { methodRows } from "./method-rows.ts";
+import { proofs } from "./row.ts";
+import type { Proof, Row } from "./row.ts";
+import { errors } from "#sandbox/slack/errors.ts";
+import { blockRows } from "#sandbox/slack/rules-blocks.ts";
+import { elementRows } from "#sandbox/slack/rules-elements.ts";
 
 export type Section = { readonly title: string; readonly rows: readonly Row[] };
 
@@ -111,7 +111,7 @@ const absent: readonly Row[] = [
 export const coverage: readonly Section[] = [
   { title: "Methods of the Web API", rows: methodRows },
   { title: "What people do, and what the app is sent", rows: [...payloadRows, ...eventRows] },
-  { title: "Doors, people and files", rows: doorRows },
+  { title: "Delivery, people and files", rows: deliveryRows },
   { title: "Limits of time, number and size", rows: limitRows },
   { title: "Refusals", rows: refusals },
   { title: "Blocks", rows: drawn(blockRows, proofs.blocks) },

@@ -1,6 +1,6 @@
 // How a row of the coverage table is written.
 
-import type { Source } from "./errors.ts";
+import type { Source } from "#sandbox/slack/errors.ts";
 
 /** exact: as its source says; close: with lesser details left out; simplified: the idea, not the detail. */
 export type Faith = "exact" | "close" | "simplified" | "not imitated";

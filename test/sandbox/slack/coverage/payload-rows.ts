@@ -1,6 +1,6 @@
-// How faithfully the meetings of people and app are imitated: what is sent, and how it is acknowledged.
+// How faithfully the payloads and events are imitated: what the app is sent, and how it acknowledges.
 
-import type { Row } from "./coverage-row.ts";
+import type { Row } from "./row.ts";
 
 const judge = "judge-interactions.test.ts";
 const elements = "judge-elements.test.ts";

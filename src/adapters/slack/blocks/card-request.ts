@@ -1,0 +1,77 @@
+// The request on a card that waits: short fields side by side, long ones in boxes, of a very long request an overview of all fields.
+
+import type { Block } from "@slack/types";
+import type { Approval } from "../../../domain/approval.ts";
+import { fileState } from "../../../domain/render-key.ts";
+import { requestSlot, type Run } from "../../../domain/run.ts";
+import { cardFields, type CardMarks, type Risk, type ShortField } from "../../../domain/text/card-layout.ts";
+import { needsFile, requestParts } from "../../../domain/text/request-text.ts";
+import { fieldBoxes, fitsCard, NO_ACTION, secretsInWhole } from "./request-blocks.ts";
+import { requestOverview } from "./request-overview.ts";
+import { drawnBoxes, line, localTime, rich, span } from "./rich.ts";
+
+/** Slack takes ten texts in a section: five names with their values. */
+const ROWS = 5;
+
+/** Of a request that does not fit the card whole. */
+const ROOM = { chars: 1_800, most: 4_000 };
+
+const WHERE_IN_FILE = {
+  coming: "The whole request is being attached to this thread as a file.",
+  there: "The whole request is attached to this thread as a file.",
+  refused: "The whole request could not be attached; the service has it.",
+};
+
+/** `inTitle`: the title holds the whole action. `secrets`: how many are masked. */
+export function cardRequest(
+  run: Run,
+  approval: Approval,
+  marks: CardMarks,
+  inTitle: boolean,
+): { readonly blocks: Block[]; readonly secrets: number } {
+  const { request } = approval;
+  if (!fitsCard(request)) {
+    const where = needsFile(request)
+      ? WHERE_IN_FILE[fileState(run, requestSlot(approval))]
+      : '"Read in full" shows the whole request.';
+    const { block, secrets } = requestOverview(request, ROOM, where, "masked");
+    return { blocks: [block], secrets };
+  }
+  const { action } = requestParts(request, "masked");
+  const { short, long } = cardFields(request, marks, approval.appliedRule.card, approval.seenAt);
+  const asked =
+    action === null
+      ? [rich(line(span(NO_ACTION, { italic: true })))]
+      : inTitle
+        ? []
+        : [rich(...drawnBoxes(action))];
+  const boxes = long.length === 0 ? [] : [rich(...fieldBoxes(long))];
+  return { blocks: [...asked, ...sections(short), ...boxes], secrets: secretsInWhole(request) };
+}
+
+/** Names on the left, values on the right. A value is plain text, in which Slack reads no markup. */
+function sections(fields: readonly ShortField[]): Block[] {
+  const blocks: Block[] = [];
+  for (let at = 0; at < fields.length; at += ROWS) {
+    const texts = fields
+      .slice(at, at + ROWS)
+      .flatMap(({ label, value, at: moment }) => [
+        { type: "mrkdwn", text: `*${label}*`, verbatim: true },
+        moment === null
+          ? { type: "plain_text", text: value, emoji: false }
+          : { type: "mrkdwn", text: localTime(moment), verbatim: true },
+      ]);
+    blocks.push({ type: "section", fields: texts } as Block);
+  }
+  return blocks;
+}
+
+const MARKS = { critical: "🟥", high: "🟧", medium: "🟨", low: "🟩", other: "⬜" } as const;
+
+export const riskMark = ({ level }: Risk): string => MARKS[level];
+
+/** "High risk"; of a word that is no level, "Risk 7/10". */
+export function riskWords({ level, words }: Risk): string {
+  if (level === "other") return `Risk ${words}`;
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)} risk`;
+}

@@ -1,0 +1,78 @@
+// The id of the first block of each message and view says what the message is. Tests wait for it, so titles and sentences are free
+// to change. An id is made of our own words only: other apps in the workspace can read it. Cards have ids of their own: names.ts.
+
+import type { Block } from "@slack/types";
+import type { Refusal } from "../../../domain/authorization.ts";
+import type { NoticeContent } from "../../../domain/run.ts";
+import type { CommandRefusal } from "../../../usecases/access.ts";
+import type { Notification } from "../../../ports.ts";
+import type { RunStatusName } from "./run-status.ts";
+
+type VoidCause = Extract<NoticeContent, { type: "decision-void" }>["cause"];
+
+export type MessageId =
+  /** The opening of a thread. */
+  | `run:${RunStatusName}`
+  | `outcome:${"succeeded" | "failed" | "canceled" | "ended" | "not-started" | "taken"}`
+  | `outcome:unknown:${"asked" | "started" | "left"}`
+  | `thread:${"missing" | "given-up" | "known-again" | "tampered" | "service-down" | "service-back"}`
+  | `unreadable:${"answer" | "list" | "items" | "over"}`
+  | `notice:${Exclude<NoticeContent["type"], "decision-void">}`
+  | `notice:decision-void:${VoidCause}`
+  | `receipt:${"approve" | "deny"}`
+  | `notification:${Exclude<Notification["kind"], "receipt">}`
+  | `refusal:${Refusal["type"]}`
+  | `command-refusal:${CommandRefusal["type"]}`
+  | `answer:${AnswerName}`
+  | `form:${"approve" | "deny" | "read" | "changed"}`
+  | `home:${"runs" | "unknown"}`;
+
+type AnswerName =
+  | "help"
+  | "health:ok"
+  | "health:faulty"
+  | "list"
+  | "list:empty"
+  | "pending"
+  | "pending:empty"
+  | "status"
+  | "watching"
+  | "unwatched"
+  | "which-run"
+  | "unknown-command"
+  | "evidence-sent"
+  | "acknowledged"
+  | "run-recorded"
+  | "run-not-recorded"
+  | "run-maybe-recorded"
+  | "not-your-run"
+  | "not-undone"
+  | "opened-before"
+  | "opening-not-confirmed"
+  | "reported"
+  | "reported-before"
+  | "report-not-recorded"
+  | "not-your-receipt"
+  | "failed"
+  | "unread-payload"
+  | "other-app"
+  | "other-team"
+  | "unverified-team";
+
+/** The message or view with this id on its first block. */
+export function withId<Drawn extends { readonly blocks: readonly Block[] }>(
+  id: MessageId,
+  drawn: Drawn,
+): Drawn & { readonly blocks: Block[] } {
+  const [first, ...rest] = drawn.blocks;
+  return { ...drawn, blocks: first === undefined ? [] : [{ ...first, block_id: id }, ...rest] };
+}
+
+/** A private answer of one paragraph. Slack reads markup in it: pass our own words and escaped text only. */
+export function textAnswer(id: MessageId, text: string): { text: string; blocks: Block[] } {
+  return { text, blocks: [textSection(id, text)] };
+}
+
+export function textSection(id: MessageId, text: string): Block {
+  return { type: "section", block_id: id, text: { type: "mrkdwn", text, verbatim: true } } as Block;
+}

@@ -1,0 +1,247 @@
+// What a card says about a request, and where: the risk, the place, the short fields side by side, the long ones below. The policy
+// names the fields that say the risk and the place. They are the service's word like all others: none is believed, and none is hidden.
+
+import type { Request, RunContext } from "../approval.ts";
+import { isList, isRawNumber, isRecord, type Json, numberText } from "../json.ts";
+import { CARD_FIELDS, type CardFields } from "../policy/policy.ts";
+import { lineExcerpt } from "./excerpt.ts";
+import { type Field, fieldText, nameText, fieldsOf, volatileField } from "./request-text.ts";
+
+export type RiskLevel = "critical" | "high" | "medium" | "low" | "other";
+/** `words`, drawn: "high", or what the service wrote where that is no level that we know. */
+export type Risk = { readonly level: RiskLevel; readonly words: string };
+
+/** `at`: the value is a moment, in milliseconds since 1970. */
+export type ShortField = { readonly label: string; readonly value: string; readonly at: number | null };
+
+/** The second line of a card. */
+export type CardMarks = {
+  /** The worst that the service says. */
+  readonly risk: Risk | null;
+  /** Where it happens, such as "production". */
+  readonly where: readonly string[];
+  /** The fields that these say in full. */
+  readonly said: ReadonlySet<string>;
+};
+
+/** Words for each level, as services write them, without case. */
+const LEVELS: { readonly [word: string]: RiskLevel } = {
+  critical: "critical",
+  severe: "critical",
+  extreme: "critical",
+  high: "high",
+  medium: "medium",
+  moderate: "medium",
+  low: "low",
+  minimal: "low",
+};
+const WORST_FIRST: readonly RiskLevel[] = ["critical", "high", "other", "medium", "low"];
+
+/** In characters; a longer value, or one of several lines, stands in a box below. */
+const SHORT_CHARS = 60;
+const MARK_CHARS = 30;
+const LABEL_CHARS = 40;
+/** So many short fields at most stand side by side; Slack allows ten texts in a section. */
+const MOST_SHORT = 20;
+/** Most places in the second line. */
+const MOST_WHERE = 2;
+/** A record with more members than this, or with records in it, stands in a box as JSON. */
+const MOST_MEMBERS = 8;
+
+export function cardMarks(
+  request: Request,
+  context: RunContext | null,
+  names: CardFields = CARD_FIELDS,
+): CardMarks {
+  const find = valuesOf(flattened(fieldsOf(request)), context);
+  const risks = find(names.risk).flatMap(riskOf);
+  const risk = WORST_FIRST.flatMap((level) => risks.filter((each) => each.level === level))[0] ?? null;
+  const places = find(names.where).flatMap((found) => {
+    const text = mark(found);
+    return text === null ? [] : [{ path: found.path, text }];
+  });
+  const where = places.slice(0, MOST_WHERE);
+  const said = [...(risk === null ? [] : [risk]), ...where].map(({ path }) => path);
+  return {
+    risk: risk === null ? null : { level: risk.level, words: risk.words },
+    where: [...new Set(where.map(({ text }) => text))],
+    said: new Set(said),
+  };
+}
+
+/**
+ * All fields of a request that fits the card, except what its second line says: `said`, and when it was requested, if that is `seenAt`
+ * to the minute.
+ */
+export function cardFields(
+  request: Request,
+  { said }: CardMarks,
+  { lead }: CardFields = CARD_FIELDS,
+  seenAt = Number.NaN,
+): { readonly short: readonly ShortField[]; readonly long: readonly Field[] } {
+  const rest = flattened(fieldsOf(request)).filter(
+    (each) => !said.has(each.path) && !isRequestTime(each, seenAt),
+  );
+  const short = rest.flatMap(shortOf).toSorted(byLead(lead)).slice(0, MOST_SHORT);
+  const shown = new Set(short.map(({ path }) => path));
+  const long = rest.filter(({ path }) => !shown.has(path)).map(drawnPart);
+  const remark = volatileField(request);
+  return { short, long: remark === null ? long : [...long, remark] };
+}
+
+const MINUTE_MS = 60_000;
+
+function isRequestTime({ names, value }: Part, seenAt: number): boolean {
+  if (names.length !== 1 || plain(names[0] ?? "") !== "requestedat") return false;
+  return Math.abs((momentOf(value) ?? Number.NaN) - seenAt) < MINUTE_MS;
+}
+
+/** A field of the request, or a member of one. */
+type Part = {
+  /** Unique: the names as JSON. */
+  readonly path: string;
+  readonly names: readonly string[];
+  readonly value: Json;
+};
+
+function flattened(content: { readonly [name: string]: Json }): Part[] {
+  return Object.entries(content).flatMap(([name, value]) => {
+    const members = isRecord(value) && !isRawNumber(value) ? Object.entries(value) : [];
+    const flat =
+      members.length > 0 &&
+      members.length <= MOST_MEMBERS &&
+      isLabel(name) &&
+      members.every(([key, member]) => isLabel(key) && isScalar(member));
+    return flat ? members.map(([key, member]) => part([name, key], member)) : [part([name], value)];
+  });
+}
+
+const part = (names: readonly string[], value: Json): Part => ({ path: JSON.stringify(names), names, value });
+
+function isScalar(value: Json): boolean {
+  return value === null || typeof value !== "object" || isRawNumber(value);
+}
+
+function drawnPart({ names, value }: Part): Field {
+  const name = names.map((each) => nameText(each, "masked")).join(".");
+  return { name, text: fieldText(names.at(-1) ?? "", textOf(value), "masked") };
+}
+
+function textOf(value: Json): string {
+  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
+}
+
+/** Only names such as `dry_run`, `targetEnv` and `plan.id` become labels: a name that is a sentence could pass for our own words. */
+function isLabel(name: string): boolean {
+  return name.length <= LABEL_CHARS && /^[A-Za-z][A-Za-z0-9]*(?:[_.-][A-Za-z0-9]+)*$/.test(name);
+}
+
+type Short = ShortField & { readonly path: string; readonly names: readonly string[] };
+
+function shortOf({ path, names, value }: Part): Short[] {
+  const label = labelOf(names);
+  if (!names.every(isLabel) || label.length > LABEL_CHARS) return [];
+  const at = momentOf(value);
+  if (at !== null) return [{ path, names, label, value: textOf(value), at }];
+  const shown = shortValue(names.at(-1) ?? "", value);
+  return shown === null ? [] : [{ path, names, label, value: shown, at: null }];
+}
+
+function shortValue(name: string, value: Json): string | null {
+  if (value === null) return "none";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  const number = numberText(value);
+  if (number !== null) return number.length <= SHORT_CHARS ? number : null;
+  if (typeof value !== "string" && !(isList(value) && value.every(isScalar))) return null;
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  if (text === "") return "(empty)";
+  if (text.length > SHORT_CHARS || /[\n\r\t]/.test(text)) return null;
+  const drawn = fieldText(name, text, "masked");
+  return drawn.length <= SHORT_CHARS && !drawn.includes("\n") && drawn.trim() !== "" ? drawn : null;
+}
+
+/** A record of such a name only holds the others together; `arguments.env` is shown as "Env". */
+const WRAPPERS = new Set(
+  "arguments args parameters params input inputs details options payload data".split(" "),
+);
+
+/** `target_env` and `targetEnv` as "Target env". */
+function labelOf([first = "", ...rest]: readonly string[]): string {
+  const names = rest.length > 0 && WRAPPERS.has(first.toLowerCase()) ? rest : [first, ...rest];
+  const words = names
+    .join(" ")
+    .replace(/(?<=[a-z0-9])(?=[A-Z])/g, " ")
+    .replace(/[_.\s-]+/g, " ")
+    .trim()
+    .toLowerCase();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** With a time zone, for without one it is not known which moment it is. */
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
+
+function momentOf(value: Json): number | null {
+  if (typeof value !== "string" || !MOMENT.test(value)) return null;
+  const at = Date.parse(value);
+  return Number.isFinite(at) && at > 0 ? at : null;
+}
+
+function byLead(lead: readonly string[]): (a: Short, b: Short) => number {
+  const names = lead.map(plain);
+  const rank = ({ names: [first = "", ...rest] }: Short): number => {
+    const at = names.findIndex((each) => each === plain(first) || each === plain([first, ...rest].join(".")));
+    return at < 0 ? names.length : at;
+  };
+  return (a, b) => rank(a) - rank(b);
+}
+
+const plain = (name: string): string => name.replace(/[_-]/g, "").toLowerCase();
+
+/** The fields of these names or paths, in the order of the names; `run.NAME` is a field of the run. Case, `_` and `-` do not count. */
+function valuesOf(fields: readonly Part[], context: RunContext | null): (names: readonly string[]) => Part[] {
+  const around =
+    context === null ? [] : flattened(context.fields).map((each) => ({ ...each, path: `run ${each.path}` }));
+  return (names) =>
+    names.map(plain).flatMap((name) => {
+      const [list, wanted] = name.startsWith("run.") ? [around, name.slice(4)] : [fields, name];
+      return list.filter((each) => plain(each.names.join(".")) === wanted);
+    });
+}
+
+type Marked = Part & Risk;
+
+function riskOf(found: Part): Marked[] {
+  const words = mark(found);
+  if (words === null) return [];
+  const known = words.toLowerCase();
+  const level = Object.hasOwn(LEVELS, known) ? (LEVELS[known] ?? "other") : "other";
+  return [{ ...found, level, words: level === "other" ? words : known }];
+}
+
+/** Short enough for the second line; null: it stands with the other fields. */
+function mark({ names, value }: Part): string | null {
+  const text = typeof value === "string" ? value : numberText(value);
+  if (text === null || text.trim() === "" || text.length > MARK_CHARS) return null;
+  const { text: drawn, hidden } = lineExcerpt(
+    fieldText(names.at(-1) ?? "", text, "masked"),
+    MARK_CHARS,
+    "open",
+  );
+  return hidden > 0 || drawn === "" ? null : drawn;
+}
+
+// The headline: what is asked, in a line of plain text.
+
+/** Marks that Countersign's own titles use, and every other symbol: in a headline the service must not set any. */
+const SYMBOLS = /[\p{So}\p{Extended_Pictographic}\u2713\u2717\uFE0F\u200D]/gu;
+
+/** `whole`: it says all that the action says. */
+export type Headline = { readonly text: string; readonly whole: boolean };
+
+export function headline({ action }: Pick<Request, "action">, max: number): Headline {
+  if (action === null) return { text: "The service did not say what for", whole: true };
+  const { text, hidden } = lineExcerpt(action, max, "masked");
+  const shown = text.replace(SYMBOLS, "").replace(/ {2,}/g, " ").trim();
+  if (shown === "") return { text: "What is asked stands below", whole: false };
+  return { text: shown, whole: hidden === 0 && shown === action };
+}

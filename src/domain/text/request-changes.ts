@@ -1,0 +1,49 @@
+// What changed between two requests, for the card: each field that differs, with the place of its first change. The form shows more.
+
+import type { Request } from "../approval.ts";
+import { from } from "./excerpt.ts";
+import { sentParts, shortName } from "./request-text.ts";
+
+/** Drawn for a channel. Null: the request had, or has, no such field. */
+export type FieldChange = { readonly name: string; readonly was: string | null; readonly is: string | null };
+
+/** Most fields that are kept, and how much of each text (characters). */
+const MOST_FIELDS = 5;
+const PART_CHARS = 160;
+/** How much is kept of what stands before the change. */
+const BEFORE_CHARS = 40;
+
+/** At most five fields, in the order of the earlier request; those that are new come last. */
+export function requestChanges(was: Request, is: Request): readonly FieldChange[] {
+  const [before, after] = [textsOf(was), textsOf(is)];
+  const names = new Set([...before.keys(), ...after.keys()]);
+  const changes: FieldChange[] = [];
+  for (const name of names) {
+    const [old, now] = [before.get(name) ?? null, after.get(name) ?? null];
+    if (old === now) continue;
+    if (changes.length === MOST_FIELDS) break;
+    const start = Math.max(0, samePrefix(old ?? "", now ?? "") - BEFORE_CHARS);
+    const part = (text: string | null): string | null => (text === null ? null : partOf(text, start));
+    changes.push({ name: shortName(name, "masked"), was: part(old), is: part(now) });
+  }
+  return changes;
+}
+
+function textsOf(request: Request): ReadonlyMap<string, string> {
+  const { action, fields } = sentParts(request);
+  return new Map([
+    ...(action === null ? [] : [["action", action] as const]),
+    ...fields.map(({ name, text }) => [name, text] as const),
+  ]);
+}
+
+function partOf(text: string, start: number): string {
+  const { text: part, hidden } = from(text, start, PART_CHARS, "masked");
+  return `${start === 0 ? "" : "…"}${part}${hidden === 0 ? "" : "…"}`;
+}
+
+export function samePrefix(a: string, b: string): number {
+  let at = 0;
+  while (at < a.length && a.charCodeAt(at) === b.charCodeAt(at)) at += 1;
+  return at;
+}

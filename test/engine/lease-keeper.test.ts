@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { createLeaseKeeper, LEASE_MS } from "#src/engine/lease-keeper.ts";
+import { createHandClock } from "../make/clock.ts";
+import { aRun } from "../make/run.ts";
+
+const quiet = () => undefined;
+const log = { debug: quiet, info: quiet, warn: quiet, error: quiet };
+
+test("claims no run any more once it has stopped: what is handed back stays handed back", async () => {
+  const clock = createHandClock();
+  const stored = { run: aRun(), revision: 1 };
+  const { promise, resolve } = Promise.withResolvers<readonly (typeof stored)[]>();
+  let claims = 0;
+  const store = {
+    renew: () => Promise.resolve(),
+    claim: () => {
+      claims += 1;
+      if (claims === 1) return Promise.resolve([]);
+      return claims === 2 ? promise : Promise.resolve([stored]);
+    },
+  };
+  const keeper = createLeaseKeeper({ store, engine: { resume: () => Promise.resolve() }, clock, log });
+  await keeper.start();
+  await clock.pass(LEASE_MS / 4);
+  let stopped = false;
+  const stopping = keeper.stop().then(() => (stopped = true));
+  await clock.pass(1_000);
+  expect([claims, stopped]).toEqual([2, false]);
+  resolve([stored]);
+  await stopping;
+  await clock.pass(LEASE_MS);
+  expect(claims).toBe(2);
+});

@@ -1,0 +1,61 @@
+// What a message or view says, read from the id of its first block. Tests wait for it, so titles and sentences are free to change.
+
+import type { CardStateName } from "#src/adapters/slack/blocks/card-state.ts";
+import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
+import { commandRefusalWords, refusalPlain } from "#src/adapters/slack/blocks/refusal-words.ts";
+import { CARD_STATE_BLOCK, TASK_BLOCK } from "#src/adapters/slack/names.ts";
+import { FIELD_ERRORS } from "#src/adapters/slack/submits.ts";
+import type { Refusal } from "#src/domain/authorization.ts";
+import type { CommandRefusal } from "#src/usecases/access.ts";
+
+type Drawn = { readonly blocks: readonly { readonly block_id?: unknown }[] };
+type FieldError = keyof typeof FIELD_ERRORS;
+
+/** `error:…`: an error beside a field of a form that stays open. The form that starts a run is known by its field. */
+export type Saying = MessageId | CardStateName | `error:${FieldError}` | typeof TASK_BLOCK;
+
+/** The id of the message; for the card of an approval, the name of its state. Null: it has none of ours. */
+export function idOf({ blocks }: Drawn): string | null {
+  return cardStateOf({ blocks }) ?? firstId({ blocks });
+}
+
+/** Null: the message is not the card of an approval. */
+export function cardStateOf({ blocks }: Drawn): string | null {
+  const id = firstId({ blocks });
+  if (id === null || !id.startsWith(CARD_STATE_BLOCK)) return null;
+  return id.slice(CARD_STATE_BLOCK.length).replace(/:v\d+$/, "");
+}
+
+export const isInState = (message: Drawn, ...states: readonly CardStateName[]): boolean =>
+  states.some((each) => cardStateOf(message) === each);
+
+/** Whether the message or view says this; `errors` are those beside the fields of a form. */
+export const says = (id: Saying, drawn: Drawn, errors: readonly string[] = []): boolean =>
+  idOf(drawn) === id || errors.some((each) => fieldErrors(id).includes(each));
+
+/** The same of an answer to a submit as it stands in JSON. */
+export const saysInJson = (id: Saying, json: string): boolean =>
+  [id, ...fieldErrors(id)].some((each) => json.includes(JSON.stringify(each)));
+
+/** Refusals that may stand beside a field, except those whose words hold a number or a word of the rule. */
+const BESIDE_FIELD = ["unverified", "reason-needed"];
+
+/** Slack gives an error beside a field no id, so it is compared with the words that the app has for it now. */
+function fieldErrors(id: Saying): readonly string[] {
+  const [kind, type = ""] = id.split(":");
+  if (kind === "error") return [FIELD_ERRORS[type as FieldError]];
+  if (
+    kind === "command-refusal" &&
+    type !== "already-watched" &&
+    type !== "id-used-again" &&
+    type !== "tampered"
+  )
+    return [commandRefusalWords({ type } as CommandRefusal, "/agent")];
+  if (kind !== "refusal" || !BESIDE_FIELD.includes(type)) return [];
+  return (["approve", "deny"] as const).map((verdict) => refusalPlain({ type, verdict } as Refusal));
+}
+
+function firstId({ blocks }: Drawn): string | null {
+  const id = blocks[0]?.block_id;
+  return typeof id === "string" ? id : null;
+}
