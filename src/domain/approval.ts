@@ -11,7 +11,6 @@ import type { ApprovalId, Nonce, TeamId, UserId } from "./ids.ts";
 import type { Json } from "./json.ts";
 import { type AppliedRule, BUILT_IN, BUILT_IN_RULE, keptRule, type RuleRef } from "./policy/policy.ts";
 import type { Absence } from "./snapshot.ts";
-import type { FieldChange } from "./text/request-changes.ts";
 
 export type Verdict = "approve" | "deny";
 
@@ -63,6 +62,9 @@ export type Request = {
   /** Length of the request written out, as Slack counts characters. It decides where the request is shown in full. */
   readonly chars: number;
 };
+
+/** Texts drawn for a channel. Null: the request had, or has, no such field. */
+export type FieldChange = { readonly name: string; readonly was: string | null; readonly is: string | null };
 
 /** Both left out: the answer was lost. */
 type Answered = {

@@ -7,6 +7,7 @@ import {
   BUILT_IN_APPLIED_RULE,
   type Decision,
   type Delivery,
+  type FieldChange,
   type PastDecision,
   type Request,
   type RunContext,
@@ -22,7 +23,6 @@ import {
   type RuleRef,
 } from "../../domain/policy/policy.ts";
 import type { Absence } from "../../domain/snapshot.ts";
-import type { FieldChange } from "../../domain/text/request-changes.ts";
 import {
   type Doc,
   either,

@@ -148,11 +148,7 @@ function shortOf({ path, names, value }: Part): Short[] {
 }
 
 function shortValue(name: string, value: Json): string | null {
-  if (value === null) return "none";
-  if (typeof value === "boolean") return value ? "yes" : "no";
-  const number = numberText(value);
-  if (number !== null) return number.length <= SHORT_CHARS ? number : null;
-  if (typeof value !== "string" && !(isList(value) && value.every(isScalar))) return null;
+  if (!isScalar(value) && !(isList(value) && value.every(isScalar))) return null;
   const text = typeof value === "string" ? value : JSON.stringify(value);
   if (text === "") return "(empty)";
   if (text.length > SHORT_CHARS || /[\n\r\t]/.test(text)) return null;

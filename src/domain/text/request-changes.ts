@@ -1,11 +1,8 @@
 // What changed between two requests, for the card: each field that differs, with the place of its first change. The form shows more.
 
-import type { Request } from "../approval.ts";
+import type { FieldChange, Request } from "../approval.ts";
 import { from } from "./excerpt.ts";
 import { sentParts, shortName } from "./request-text.ts";
-
-/** Drawn for a channel. Null: the request had, or has, no such field. */
-export type FieldChange = { readonly name: string; readonly was: string | null; readonly is: string | null };
 
 /** Most fields that are kept, and how much of each text (characters). */
 const MOST_FIELDS = 5;

@@ -97,7 +97,7 @@ function waiting(card: Card): Block[] {
     ...ruleBlocks(run, approval),
     ...(state.text === "" ? [] : [rich(line(span(state.text)))]),
     ...buttons(card),
-    note(`Run ${oneLine(runId(run) ?? "", 60)} · in the agent's own words, as the service sent them`),
+    note(`Run ${oneLine(runId(run) ?? "", 60)}`, "In the agent's own words, as the service sent them"),
   ];
 }
 
@@ -108,7 +108,8 @@ function titleOf({ approval, marks, deployment }: Card): { title: string; whole:
     ...(marks.risk === null ? [] : [riskWords(marks.risk)]),
   ];
   const mark = marks.risk === null ? "" : `${riskMark(marks.risk)} `;
-  const before = names.length === 0 ? "" : `${mark}${names.join(" · ")}: `;
+  // The service's words never come first: they could pass for ours.
+  const before = `${mark}${names.length === 0 ? "Request" : names.join(" · ")}: `;
   const { text, whole } = headline(approval.request, HEADER_CHARS - before.length);
   return { title: `${before}${text}`, whole };
 }
@@ -177,7 +178,7 @@ function voteLine(vote: Decision) {
 }
 
 function reasonOf({ reason }: Decision): RichTextElement[] {
-  return reason === "" ? [] : [span(": "), span(oneLine(reason, REASON_ON_CARD_CHARS))];
+  return reason === "" ? [] : [span(": "), untrustedSpan(reason.replace(/\s+/g, " "), REASON_ON_CARD_CHARS)];
 }
 
 function askedLine({ run, marks, approval }: Card, decision: Decision | null) {

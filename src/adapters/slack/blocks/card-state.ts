@@ -47,6 +47,7 @@ export type CardState = {
   readonly held: number | null;
   /** The service's answer to the decision, if it said neither yes nor no. Untrusted text. */
   readonly answered: string | null;
+  /** What the title does not say; empty: nothing. */
   readonly text: string;
 };
 
@@ -200,9 +201,9 @@ function deliveryWords(delivery: Delivery, decision: Decision, watched: boolean)
     case "held":
       return "It is held for a while and then sent to the service. Until then, whoever approved it can undo it, and anybody who may decide can deny it.";
     case "recorded":
-      return "Recorded. It is being sent to the service.";
+      return "";
     case "sending":
-      return delivery.lost ? sentAgain(delivery) : "Recorded. It is being sent to the service.";
+      return delivery.lost ? sentAgain(delivery) : "";
     case "retry":
       if (delivery.heldBack) return `Recorded, but not sent: ${oneLine(delivery.why, 500)}`;
       if (delivery.lost) return sentAgain(delivery);

@@ -89,9 +89,10 @@ export function header(text: string): Block {
   return { type: "header", text: { type: "plain_text", text, emoji: true } } as Block;
 }
 
-/** Small print. For our own words only. */
-export function note(text: string): Block {
-  return { type: "context", elements: [{ type: "plain_text", text, emoji: false }] } as Block;
+/** Small print, of one part or several. For our own words, and others' that have been made visible. */
+export function note(...parts: readonly string[]): Block {
+  const elements = parts.map((text) => ({ type: "plain_text", text, emoji: false }));
+  return { type: "context", elements } as Block;
 }
 
 /**

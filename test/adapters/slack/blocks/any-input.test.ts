@@ -13,15 +13,18 @@ import { clip, visible } from "#src/domain/text/text.ts";
 import { anApproval, APPROVER, aRun, aWatchedRun, NOON, TEAM, withApprovals } from "../../../make/run.ts";
 import { endedRun, requestOf } from "../observed.ts";
 import { always, anyApproval, anyRun, anyText, anyTyped, MARK } from "./hostile.ts";
-import { expectInert, expectMessage, expectView, expectWholeOrCounted, textOf } from "./oracle.ts";
+import {
+  expectInert,
+  expectMessage,
+  expectView,
+  expectWholeOrCounted,
+  objectsIn,
+  textOf,
+  wire,
+} from "./oracle.ts";
 import { printedMessage } from "./printed.ts";
 
 const PERMALINK = "https://sandbox.slack.com/archives/C0OPS/p1";
-
-/** Between our own first and last words, so that nothing a stranger writes can open or close a message. */
-function expectFramed(blocks: readonly unknown[]): void {
-  for (const edge of [blocks.at(0), blocks.at(-1)]) expect(textOf(edge)).not.toContain(MARK);
-}
 
 const slots: readonly (readonly [string, string])[] = [
   ["opening", OPENING],
@@ -91,7 +94,7 @@ describe("on a card", () => {
     });
   });
 
-  test("a reason stands in full, or it is said how much is missing", () => {
+  test("a reason stands on one line in full, or it is said how much is missing", () => {
     const decided = anyApproval.filter(({ state }) => state.type === "decided");
     always(decided, (approval) => {
       if (approval.state.type !== "decided" || approval.state.decision.reason === "") return;
@@ -99,7 +102,8 @@ describe("on a card", () => {
       const { votes: _others, ...decision } = approval.state.decision;
       const state = { type: "decided", decision, delivery: { type: "recorded" } } as const;
       const alone = { ...anApproval(), request: requestOf("x", {}), state };
-      expectWholeOrCounted(approvalCard(aRun(), alone).blocks, approval.state.decision.reason);
+      const onOneLine = approval.state.decision.reason.replace(/\s+/g, " ");
+      expectWholeOrCounted(approvalCard(aRun(), alone).blocks, onOneLine);
     });
   });
 
@@ -128,9 +132,12 @@ describe("on a card", () => {
   });
 
   test("strangers' words neither open nor close the message", () => {
-    always(fc.tuple(anyRun(0), anyApproval), ([run, approval]) =>
-      expectFramed(approvalCard(run, approval).blocks),
-    );
+    always(fc.tuple(anyRun(0), anyApproval), ([run, approval]) => {
+      const { blocks } = approvalCard(run, approval);
+      const texts = objectsIn(wire(blocks)).flatMap(({ text }) => (typeof text === "string" ? [text] : []));
+      expect(texts.at(0)?.startsWith(MARK)).toBe(false);
+      expect(texts.at(-1)).not.toContain(MARK);
+    });
   });
 });
 

@@ -144,9 +144,11 @@ const buttonsOf = (of: Run, approval: Approval): string[] =>
     type === "button" ? [(text as { text: string }).text] : [],
   );
 
-test("only a pending card has buttons", () => {
-  for (const [, approval] of states)
-    expect(buttonsOf(run, approval)).toEqual(approval.state.type === "pending" ? ["Approve", "Deny"] : []);
+test("only a pending card can be decided, and every card has its details", () => {
+  for (const [, approval] of states) {
+    const decide = approval.state.type === "pending" ? ["Approve", "Deny"] : [];
+    expect(buttonsOf(run, approval)).toEqual([...decide, "Details"]);
+  }
 });
 
 describe("a request too long for the card", () => {
@@ -160,8 +162,8 @@ describe("a request too long for the card", () => {
   test.each<[string, Upload, string[]]>([
     ["planned", { type: "planned", notBefore: 0, tries: 0 }, []],
     ["shared but unsure", { type: "unsure", file: "F0", lookAt: NOON, tries: 1 }, []],
-    ["refused", { type: "refused", words: "Slack refused (storage_limit_reached)" }, []],
-    ["there", { type: "up", file: "F0" }, ["Approve", "Deny"]],
+    ["refused", { type: "refused", words: "Slack refused (storage_limit_reached)" }, ["Details"]],
+    ["there", { type: "up", file: "F0" }, ["Approve", "Deny", "Read in full"]],
   ])("and for a modal too is decided only with its file: %s", (_state, upload, buttons) => {
     const held = withUpload(upload);
     expect(buttonsOf(held, tooLong)).toEqual(buttons);
@@ -182,7 +184,7 @@ test("two states that read differently have different keys, so that a stale card
     const up = { type: "up", ts: "1.1", shows: "", sweepAt: null, notBefore: 0 };
     const posted = { ...run, posts: { [`card ${approval.id}`]: up } } as unknown as Run;
     // Who decided what and why never changes within one version, so it is no part of the key.
-    return { name, key: cardRenderKey(posted, approval), title: approvalCard(run, approval).blocks[0] };
+    return { name, key: cardRenderKey(posted, approval), title: firstText(approvalCard(run, approval)) };
   });
   for (const one of drawings)
     for (const other of drawings.filter(({ key }) => key === one.key))
@@ -190,6 +192,9 @@ test("two states that read differently have different keys, so that a stale card
         titleWithoutVerdict(one.title),
       );
 });
+
+const firstText = ({ blocks }: { readonly blocks: unknown }): unknown =>
+  objectsIn(wire(blocks)).find(({ text }) => typeof text === "string");
 
 const titleWithoutVerdict = (title: unknown): string =>
   JSON.stringify(title)

@@ -30,14 +30,16 @@ function surfaces(request: Request): readonly unknown[] {
   return [card.blocks, ...views.map(({ blocks }) => blocks)];
 }
 
+/** The card writes a name such as `target_env` as "Target env". */
+const plainLetters = (text: string): string => lettersOf(text).replace(/[_.-]/g, "").toLowerCase();
+
 function expectEachField(blocks: unknown, request: Request): void {
   const { fields } = sentParts(request);
   const shown = textOf(blocks);
-  const notifications = lettersOf(shown);
+  const letters = plainLetters(shown);
   const seen = fields.filter(({ name, text }) => {
-    const label = name === "" ? "(noname)" : lettersOf(name.slice(0, SURE_CHARS));
-    const value = lettersOf(text.slice(0, SURE_CHARS));
-    return notifications.includes(label) && notifications.includes(value);
+    const label = name === "" ? "(noname)" : plainLetters(name.slice(0, SURE_CHARS));
+    return letters.includes(label) && letters.includes(plainLetters(text.slice(0, SURE_CHARS)));
   });
   const more = LEFT_OUT.exec(shown);
   const left = more === null ? 0 : Number((more[1] ?? "").replaceAll(",", ""));

@@ -26,12 +26,18 @@ export function printedView(view: unknown): string {
   ].join("\n");
 }
 
+/** Names on the left, values on the right. */
+function columns(fields: readonly Item[]): string {
+  const texts = fields.map(textOf);
+  return texts.flatMap((each, at) => (at % 2 === 0 ? [`${each} | ${texts[at + 1] ?? ""}`] : [])).join("\n");
+}
+
 function block(item: Item): string {
   switch (item["type"]) {
     case "header":
       return `# ${textOf(item["text"])}`;
     case "section":
-      return textOf(item["text"]);
+      return item["fields"] === undefined ? textOf(item["text"]) : columns(items(item["fields"]));
     case "context":
       return items(item["elements"])
         .map((each) => `(${textOf(each)})`)

@@ -85,7 +85,7 @@ describe("a request that changed", () => {
   test("in nothing but the run's own fields says where the change is", () => {
     const shown = card({ ...before, context: "2", digest: "another" });
     expect(shown).toContain("Approval needed (changed)");
-    expect(shown).toContain("it stands behind Details");
+    expect(shown).toContain("Details shows it");
   });
 
   test("in itself shows it", () => {

@@ -1,0 +1,155 @@
+import { describe, expect, test } from "vitest";
+import type { RunContext } from "#src/domain/approval.ts";
+import { parseJson } from "#src/domain/json.ts";
+import { CARD_FIELDS, type CardFields } from "#src/domain/policy/policy.ts";
+import { cardFields, cardMarks, headline } from "#src/domain/text/card-layout.ts";
+import { requestChanges } from "#src/domain/text/request-changes.ts";
+import { requestOf } from "../adapters/slack/observed.ts";
+
+const NOON = Date.UTC(2026, 10, 20, 12);
+const asked = (json: string) => requestOf("Deploy", parseJson(json) as Parameters<typeof requestOf>[1]);
+const marksOf = (json: string, context: RunContext | null = null, names: CardFields = CARD_FIELDS) => {
+  const { risk, where } = cardMarks(asked(json), context, names);
+  return { risk: risk === null ? null : `${risk.level}: ${risk.words}`, where };
+};
+
+function fieldsOf(json: string) {
+  const request = asked(json);
+  const { short, long } = cardFields(request, cardMarks(request, null), CARD_FIELDS, NOON);
+  return {
+    short: short.map(({ label, value }) => `${label} = ${value}`),
+    long: long.map(({ name, text }) => `${name} = ${text}`),
+  };
+}
+
+describe("the risk and the place", () => {
+  test.each([
+    ['{"risk":"HIGH"}', "high: high"],
+    ['{"severity":"severe"}', "critical: severe"],
+    ['{"risk_level":"moderate"}', "medium: moderate"],
+    ['{"risk":"low"}', "low: low"],
+    ['{"risk":7}', "other: 7"],
+    ['{"risk":"a long story about what could happen"}', null],
+    ['{"risk":{"score":7}}', null],
+    ["{}", null],
+  ])("of %s is %s", (json, risk) => expect(marksOf(json).risk).toBe(risk));
+
+  test("is the worst of those that the service names, so that a decoy lowers nothing", () => {
+    expect(marksOf('{"risk":"low","severity":"critical"}').risk).toBe("critical: critical");
+    expect(marksOf('{"risk":"low","Risk":"high"}').risk).toBe("high: high");
+    expect(marksOf('{"risk":"low","severity":"unknown"}').risk).toBe("other: unknown");
+  });
+
+  test("comes from the fields that the policy names, of the request or of its run", () => {
+    const context: RunContext = { fields: { stage: "prod-eu" }, volatile: [], digest: "", chars: 0 };
+    const names = { ...CARD_FIELDS, risk: ["danger.level"], where: ["run.stage"] };
+    expect(marksOf('{"risk":"low","danger":{"level":"high"}}', context, names)).toEqual({
+      risk: "high: high",
+      where: ["prod-eu"],
+    });
+  });
+
+  test("says a place once, and two at most", () => {
+    expect(marksOf('{"environment":"eu","env":"eu","target":{"env":"us"}}').where).toEqual(["eu"]);
+    expect(marksOf('{"environment":"eu","target":{"environment":"us","env":"ap"}}').where).toEqual([
+      "eu",
+      "us",
+    ]);
+  });
+});
+
+describe("the fields of a card", () => {
+  test("stand side by side under their names as words", () => {
+    expect(
+      fieldsOf('{"dry_run":false,"replicaCount":3,"big":1234567890123456789,"tags":["a","b"]}').short,
+    ).toEqual(["Dry run = false", "Replica count = 3", "Big = 1234567890123456789", 'Tags = ["a","b"]']);
+  });
+
+  test("of a record stand one by one; a record that only holds them together is not named", () => {
+    expect(fieldsOf('{"source":{"db":"a"},"arguments":{"db":"b"}}').short).toEqual([
+      "Source db = a",
+      "Db = b",
+    ]);
+  });
+
+  test("stand in a box when they are long, nested, of several lines, or have a name that is a sentence", () => {
+    const json = `{"diff":"a\\nb","deep":{"a":{"b":1}},"log":"${"x".repeat(70)}","Approved by Countersign":"yes","note!":"n"}`;
+    const { short, long } = fieldsOf(json);
+    expect(short).toEqual([]);
+    expect(long.map((each) => each.split(" = ")[0])).toEqual([
+      "diff",
+      "deep",
+      "log",
+      "Approved by Countersign",
+      "note!",
+    ]);
+  });
+
+  test("leave out what the second line says, and the time of the request if the card says that minute", () => {
+    expect(
+      fieldsOf(
+        '{"risk":"high","environment":"production","requested_at":"2026-11-20T12:00:20Z","tool":"deploy"}',
+      ),
+    ).toEqual({ short: ["Tool = deploy"], long: [] });
+    expect(fieldsOf('{"requested_at":"2026-11-20T11:00:00Z"}').short).toHaveLength(1);
+  });
+
+  test("show times only where their zone is known", () => {
+    const { short } = cardFields(asked('{"at":"2026-11-20T12:00:00+01:00","day":"2026-11-20T12:00:00"}'), {
+      risk: null,
+      where: [],
+      said: new Set(),
+    });
+    expect(short.map(({ at }) => at)).toEqual([Date.UTC(2026, 10, 20, 11), null]);
+  });
+
+  test("mask a secret by its name and by its shape", () => {
+    const { short } = fieldsOf(
+      '{"api_key":"abcdefgh12345678","note":"ghp_abcdefghijklmnopqrstuvwxyz0123456789"}',
+    );
+    expect(short.join()).toContain("masked");
+    expect(short.join()).not.toMatch(/abcdefgh/);
+  });
+});
+
+describe("a headline", () => {
+  test("holds no symbol that Countersign's own titles use, and then is not the whole action", () => {
+    expect(headline({ action: "✅ Approved ☑️ by 🟢 Ben" }, 100)).toEqual({
+      text: "Approved by Ben",
+      whole: false,
+    });
+    expect(headline({ action: "✔✓" }, 100).whole).toBe(false);
+  });
+
+  test("is whole only if it says all of the action", () => {
+    expect(headline({ action: "Deploy 2.41" }, 100)).toEqual({ text: "Deploy 2.41", whole: true });
+    expect(headline({ action: "Deploy\n2.41" }, 100).whole).toBe(false);
+    expect(headline({ action: "x".repeat(200) }, 100).whole).toBe(false);
+  });
+});
+
+describe("what changed between two requests", () => {
+  const changes = (was: string, is: string) => requestChanges(asked(was), asked(is));
+
+  test("is told field by field, with what is new and what is gone", () => {
+    expect(changes('{"env":"staging","old":"1"}', '{"env":"production","new":"2"}')).toEqual([
+      { name: "env", was: "staging", is: "production" },
+      { name: "old", was: "1", is: null },
+      { name: "new", was: null, is: "2" },
+    ]);
+  });
+
+  test("of a long text is the place of the change", () => {
+    const [change] = changes(
+      `{"sql":"${"x ".repeat(5_000)}DROP a"}`,
+      `{"sql":"${"x ".repeat(5_000)}DROP b"}`,
+    );
+    expect(change?.is).toMatch(/^….*DROP b$/);
+    expect(change?.was).toMatch(/^….*DROP a$/);
+  });
+
+  test("masks secrets", () => {
+    const [change] = changes('{"t":"x"}', '{"t":"ghp_abcdefghijklmnopqrstuvwxyz0123456789"}');
+    expect(change?.is).toContain("masked");
+  });
+});
