@@ -102,10 +102,17 @@ export function createSight(world: World) {
     ];
   };
 
-  /** What this person is privately told, in the channel or in a modal, as soon as it says this, with these words of others. */
-  const told = async (person: string, id: Saying, ...words: readonly string[]): Promise<string> => {
+  /** What this person is privately told, in the channel or in a modal, as soon as it says (one of) this, with these words of others. */
+  const told = async (
+    person: string,
+    id: Saying | readonly Saying[],
+    ...words: readonly string[]
+  ): Promise<string> => {
     const found = await until(
-      () => privately(person).find((each) => each.says(id) && shows(each.text, words)),
+      () =>
+        privately(person).find(
+          (each) => [id].flat().some((one) => each.says(one)) && shows(each.text, words),
+        ),
       () =>
         `${privately(person)
           .map(({ text }) => text)
