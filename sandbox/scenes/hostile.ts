@@ -33,8 +33,8 @@ export const hostile: Story = {
     const inForm = tricksIn({ text: "", blocks: form.view.blocks }, stage.people);
     stage.check(inForm.length === 0, `the form is not tricked, but has ${inForm.join(" and ")}`);
     stage.check((await stage.submit(cat, reason, form)) === null, "Cat's form closes");
-    await stage.reads(card, "⛔ Denied", reason);
-    const end = await stage.saidIn(asked, "not done");
+    await stage.becomes(card, "state:denied", reason);
+    const end = await stage.saidIn(asked, "outcome:succeeded");
     await stage.say("Cat denies, with marks of her own in the reason. They stay plain text too.");
     const messages = [asked.opening, ...stage.threadOf(asked)];
     const tricks = messages.flatMap((each) => tricksIn(each, stage.people));

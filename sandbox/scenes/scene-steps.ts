@@ -4,6 +4,7 @@ import { called, usableIn, viewWords } from "../control/surface.ts";
 import type { Run } from "../service/service-run.ts";
 import type { Message, OpenView, PersonId } from "../slack/model.ts";
 import { createUntil, type StageParts, type Until } from "./watch.ts";
+import { says } from "./says.ts";
 
 /** Where all stories play. */
 export const CHANNEL = "C0OPSAGENTS";
@@ -20,7 +21,7 @@ const NEVER = new AbortController().signal;
 /** Somebody pressed a button so often, and was told each time to try again. */
 const TRIES = 20;
 /** What such an answer says. */
-const AGAIN = /Click again|Try again/;
+const AGAIN = ["refusal:being-posted", "refusal:unverified"];
 
 /** What one play has begun, for tidying up. */
 type Begun = { readonly runs: string[]; readonly views: Set<string> };
@@ -139,7 +140,7 @@ async function windowAfter(
   });
   if (opened === "told") return null;
   begun.views.add(opened.id);
-  if (canSubmit(opened) || !AGAIN.test(viewWords(opened))) return opened;
+  if (canSubmit(opened) || !AGAIN.some((each) => says(each, opened.view))) return opened;
   await userActions.close(person, opened.id);
   return null;
 }

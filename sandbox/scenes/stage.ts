@@ -4,6 +4,7 @@ import { wordsOf } from "../control/surface.ts";
 import type { Run } from "../service/service-run.ts";
 import type { Spot } from "../page/base/parts.ts";
 import type { Message, PersonId } from "../slack/model.ts";
+import { cardState, says } from "./says.ts";
 import { type Asked, CHANNEL, createSceneSteps, type Seen } from "./scene-steps.ts";
 import { countRefused, pause, createUntil, type StageParts, type Until } from "./watch.ts";
 
@@ -53,8 +54,8 @@ function createSight(
     threadOf,
     cardsOf,
     ...createWaits({ threadOf, cardsOf, seen }, until),
-    /** All that the message says from now until `end`, each version once it is there. */
-    versionsOf: (message: Message) => versionsOf(slack.workspace, message),
+    /** The states that the card has from now until `end`. */
+    statesOf: (card: Message) => statesOf(slack.workspace, card),
     runOf: ({ run }: Asked): Run | undefined => runs.get(run),
     /** The run, as soon as it fits. */
     untilRun: ({ run }: Asked, what: string, fits: (run: Run) => boolean): Promise<Run> =>
@@ -80,28 +81,24 @@ type Found = { readonly [lister in "threadOf" | "cardsOf"]: (asked: Asked) => Me
 function createWaits({ threadOf, cardsOf, seen }: Found, until: Until) {
   return {
     cardOf: async (asked: Asked): Promise<Message> => seen(await until("the card", () => cardsOf(asked)[0])),
-    /** The message, as soon as it reads so. */
-    reads: async (message: Message, ...words: readonly string[]): Promise<Message> =>
+    /** The message, as soon as it has a block with this id, and these words of people or of the service. */
+    becomes: async (message: Message, id: string, ...words: readonly string[]): Promise<Message> =>
       seen(
         await until(
-          `a message to say «${words.join("» and «")}»`,
-          () => words.every((each) => wordsOf(message.blocks).includes(each)) && message,
+          `a message to say «${[id, ...words].join("» and «")}»`,
+          () => says(id, message) && words.every((each) => wordsOf(message.blocks).includes(each)) && message,
         ),
       ),
-    /** A message of the thread with these words, as soon as there is one. */
-    saidIn: async (asked: Asked, words: string): Promise<Message> =>
-      seen(
-        await until(`«${words}» in the thread`, () =>
-          threadOf(asked).find(({ blocks }) => wordsOf(blocks).includes(words)),
-        ),
-      ),
+    /** A message of the thread that says this, as soon as there is one. */
+    saidIn: async (asked: Asked, id: string): Promise<Message> =>
+      seen(await until(`«${id}» in the thread`, () => threadOf(asked).find((each) => says(id, each)))),
   };
 }
 
-function versionsOf({ onChange }: StageParts["slack"]["workspace"], message: Message) {
-  const seen = [wordsOf(message.blocks)];
+function statesOf({ onChange }: StageParts["slack"]["workspace"], card: Message) {
+  const seen = [cardState(card)];
   const end = onChange((change) => {
-    if (change.message?.now === message) seen.push(wordsOf(message.blocks));
+    if (change.message?.now === card) seen.push(cardState(card));
   });
   return { seen: (): readonly string[] => seen, end };
 }

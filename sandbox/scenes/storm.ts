@@ -3,6 +3,7 @@ import type { Message, PersonId } from "../slack/model.ts";
 import type { Asked } from "./scene-steps.ts";
 import { ana, ben, cat, type Stage } from "./stage.ts";
 import type { Story } from "./story.ts";
+import { says } from "./says.ts";
 
 const MANY = 50;
 /** How many decisions between two captions. */
@@ -131,6 +132,6 @@ async function drawAll(stage: Stage, decided: readonly Decided[]): Promise<void>
 }
 
 function isDrawn({ card, verdict, reason }: Decided): boolean {
-  const words = wordsOf(card.blocks);
-  return words.includes(verdict === "approve" ? "✅ Approved" : "⛔ Denied") && words.includes(reason);
+  const state = verdict === "approve" ? "state:approved" : "state:denied";
+  return says(state, card) && wordsOf(card.blocks).includes(reason);
 }

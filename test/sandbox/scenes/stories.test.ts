@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { says } from "#sandbox/scenes/says.ts";
 import { stories } from "#sandbox/scenes/stories.ts";
 import { type Controlled, QUICK, startControlled } from "../control/controlled.ts";
 
@@ -51,21 +52,21 @@ test("a card that claims too much, if only for a moment, fails the scene in whic
   const { workspace } = sandbox.world.slack;
   const stop = workspace.onChange(({ message }) => {
     const { now: card } = message ?? {};
-    const isChecked = card?.broadcast === true && JSON.stringify(card.blocks).includes("being checked");
+    const isChecked = card?.broadcast === true && says("state:checking", card);
     if (card === undefined || !isChecked) return;
     stop();
     const { blocks } = card;
     const lie = {
       type: "section",
-      block_id: "lie",
-      text: { type: "plain_text", text: "The service confirmed it." },
+      block_id: "state:approved:v1",
+      text: { type: "plain_text", text: "It is approved." },
     };
     workspace.edit(card, { blocks: [lie] });
     workspace.edit(card, { blocks });
   });
   const played = await play("service-dies");
   expect(played).toMatchObject({ ended: "failed" });
-  expect(last(played)).toContain("never claims more than is known, but it said «confirmed it»");
+  expect(last(played)).toContain("never claims more than is known, but it said «approved»");
 });
 
 test("a page that is open while the bot goes and comes back leaves the sandbox as it is", async () => {

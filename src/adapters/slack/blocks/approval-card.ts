@@ -14,6 +14,7 @@ import { needsFile } from "../../../domain/text/request-text.ts";
 import { CARD_APPROVE, CARD_DENY, CARD_READ, CARD_STATE_BLOCK, CARD_UNDO } from "../names.ts";
 import { ruleBlocks, voteLines } from "./card-rule.ts";
 import { cardState, type CardState } from "./card-state.ts";
+import { partWithId } from "./message-id.ts";
 import {
   fitsCard,
   maskedRemark,
@@ -53,11 +54,14 @@ export function approvalCard(run: Run, approval: Approval): Message {
   const blockId = `${CARD_STATE_BLOCK}${state.name}:v${approval.version}`;
   const title = { ...header(state.title), block_id: blockId };
   const blocks: Block[] = [title, whoAsks(run, approval), block];
-  if (isReused(run.approvals, approval)) blocks.push(rich(line(span(REUSED))));
-  if (state.open && approval.onlyContextChanged) blocks.push(rich(line(span(CONTEXT_CHANGED))));
+  if (isReused(run.approvals, approval)) blocks.push(partWithId("reused", rich(line(span(REUSED)))));
+  if (state.open && approval.onlyContextChanged)
+    blocks.push(partWithId("context-changed", rich(line(span(CONTEXT_CHANGED)))));
   blocks.push(...maskedRemark(secrets, state.open ? WHO_SEES_MASKED : ""));
-  for (const past of approval.past.slice(-PAST_ON_CARD))
-    blocks.push(rich(line(...pastLine(approval, past), span(pastWords(past.cause, past.words)))));
+  for (const [at, past] of approval.past.slice(-PAST_ON_CARD).entries()) {
+    const words = line(...pastLine(approval, past), span(pastWords(past.cause, past.words)));
+    blocks.push(partWithId(`past:${at + 1}:${past.cause}`, rich(words)));
+  }
   blocks.push(...ruleBlocks(run, approval));
   blocks.push(...outcomeBlocks(state));
   blocks.push(...buttons(run, approval, state));
@@ -109,11 +113,14 @@ const ROOM = { chars: 1_800, most: 4_000 };
 
 function requestShown(run: Run, approval: Approval): Overview {
   const { request } = approval;
-  if (fitsCard(request)) return { block: wholeRequest(request, "masked"), secrets: secretsInWhole(request) };
-  const where = needsFile(request)
-    ? WHERE_IN_FILE[fileState(run, requestSlot(approval))]
-    : '"Read in full" shows the whole request.';
-  return requestOverview(request, ROOM, where, "masked");
+  if (fitsCard(request)) {
+    const block = partWithId("request:whole", wholeRequest(request, "masked"));
+    return { block, secrets: secretsInWhole(request) };
+  }
+  const file = needsFile(request) ? fileState(run, requestSlot(approval)) : null;
+  const where = file === null ? '"Read in full" shows the whole request.' : WHERE_IN_FILE[file];
+  const { block, secrets } = requestOverview(request, ROOM, where, "masked");
+  return { block: partWithId(file === null ? "request:shortened" : `request:file-${file}`, block), secrets };
 }
 
 /** Approve and Deny while it can be decided. The button that shows the whole request stays in every state. */
@@ -143,26 +150,26 @@ function buttons(
   return elements.length === 0 ? [] : [{ type: "actions", block_id: `decide-${nonce}`, elements } as Block];
 }
 
-function outcomeBlocks({ decision, answered, text, held }: CardState): Block[] {
-  if (decision === null) return text === "" ? [] : [rich(line(span(text)))];
+function outcomeBlocks({ decision, cause, answered, text, held }: CardState): Block[] {
+  const withCause = (block: Block): Block => (cause === null ? block : partWithId(`cause:${cause}`, block));
+  if (decision === null) return text === "" ? [] : [withCause(rich(line(span(text))))];
   const reason = decision.reason === "" ? [] : [quote(untrustedSpan(decision.reason, REASON_ON_CARD_CHARS))];
   const quoted = answered === null ? [] : [answerLine(answered)];
   const until = held === null ? [] : [line(span("It is sent at "), clock(held), span("."))];
-  return [
-    rich(
-      ...earlierVotes(decision).flatMap(voteLines),
-      line(
-        who(decision),
-        span(` ${verb(decision)} `),
-        moment(decision.at),
-        span(decision.reason === "" ? " and gave no reason." : ":"),
-      ),
-      ...reason,
-      ...quoted,
-      line(span(text)),
-      ...until,
+  const block = rich(
+    ...earlierVotes(decision).flatMap(voteLines),
+    line(
+      who(decision),
+      span(` ${verb(decision)} `),
+      moment(decision.at),
+      span(decision.reason === "" ? " and gave no reason." : ":"),
     ),
-  ];
+    ...reason,
+    ...quoted,
+    line(span(text)),
+    ...until,
+  );
+  return [withCause(block)];
 }
 
 /** The answer is drawn as code, so that no quotation mark in it can end the quotation. */

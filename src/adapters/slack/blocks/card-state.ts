@@ -33,6 +33,8 @@ export type CardStateName =
   | "closed"
   | "tampered";
 
+export type CardCause = ClosedCause | Extract<Delivery, { type: "unconfirmed" }>["cause"] | WaitingReason;
+
 export type CardState = {
   readonly name: CardStateName;
   readonly title: string;
@@ -41,6 +43,8 @@ export type CardState = {
   /** It is open, and can only be denied. */
   readonly onlyDeny?: true;
   readonly decision: Decision | null;
+  /** Why it is closed or unconfirmed, or where a decision waits for the service. */
+  readonly cause: CardCause | null;
   /** Until when (ms) the decision can be undone. */
   readonly held: number | null;
   /** The service's answer to the decision, if it said neither yes nor no. Untrusted text. */
@@ -48,7 +52,7 @@ export type CardState = {
   readonly text: string;
 };
 
-const UNDECIDED = { decision: null, held: null, answered: null };
+const UNDECIDED = { decision: null, cause: null, held: null, answered: null };
 
 export function cardState(run: Run, approval: Approval): CardState {
   const { state } = approval;
@@ -61,6 +65,7 @@ export function cardState(run: Run, approval: Approval): CardState {
         name: state.cause === "tampered" ? "tampered" : "closed",
         title: state.cause === "tampered" ? "🚨 Stopped" : "⚪ Closed",
         open: false,
+        cause: state.cause,
         text: closedWords(state.cause),
       };
     case "decided": {
@@ -72,6 +77,11 @@ export function cardState(run: Run, approval: Approval): CardState {
         title: isWaiting ? waitingTitle(decision) : decidedTitle(decision, delivery),
         open: false,
         decision,
+        cause: isWaiting
+          ? waitingReason(run, approval)
+          : delivery.type === "unconfirmed"
+            ? delivery.cause
+            : null,
         held: delivery.type === "held" ? delivery.until : null,
         answered: answeredBefore(delivery).answered ?? null,
         text: waiting ?? deliveryWords(delivery, decision, isWatched(run)),
