@@ -4,10 +4,9 @@ import { z } from "zod";
 import { agentRoutes } from "../service/agent-api.ts";
 import { gatewayRoutes } from "../service/gateway-api.ts";
 import { profileChange } from "../service/profile-table.ts";
-import { type ControlAct, controlAct } from "./act.ts";
+import { type ControlAct, controlAct } from "./control-api.ts";
 import { serverFault, times } from "./fault-args.ts";
-import type { ServiceContext } from "./service-context.ts";
-import type { ServerHand } from "./servers.ts";
+import type { ServerHand, ServiceContext } from "./servers.ts";
 
 const nothing = z.strictObject({});
 

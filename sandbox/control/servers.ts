@@ -1,7 +1,10 @@
 // Controls one server of the sandbox, the service or the gateway. It remembers the faults it has set, to show and undo them.
 
+import type { SandboxClock } from "../base/clock.ts";
 import type { Fault, FaultHandle, Faults } from "../service/faults.ts";
 import type { RequestMatch } from "../service/recorder.ts";
+import type { Gateway } from "../service/start-gateway.ts";
+import type { Service } from "../service/start-service.ts";
 
 type Controlled = {
   readonly fault: Faults["add"];
@@ -134,4 +137,28 @@ function kindWords(fault: Fault): string {
     case "redirect":
       return "sent elsewhere";
   }
+}
+
+// The context for acts on the service and the gateway.
+
+export type Servers = {
+  readonly service: Service;
+  readonly gateway: Gateway;
+  readonly clock: SandboxClock;
+};
+
+export type ServiceContext = Servers & {
+  readonly serviceHand: ServerHand;
+  readonly gatewayHand: ServerHand;
+  /** Called after a change that no other event reports. */
+  readonly changed: () => void;
+};
+
+export function createServiceContext(servers: Servers, changed: () => void): ServiceContext {
+  return {
+    ...servers,
+    serviceHand: createServerHand(servers.service.control, changed),
+    gatewayHand: createServerHand(servers.gateway.control, changed),
+    changed,
+  };
 }

@@ -25,7 +25,7 @@ export function composer(parts: PageParts, { place, to }: { place: Place; to: st
   // Slack has no slash commands in threads.
   const uses = place.thread === null ? parts.commands.flatMap(usesOf) : [];
   return html`<form data-composer data-channel="${place.where}" data-thread="${place.thread ?? ""}">
-    <p data-told role="alert" hidden></p>
+    <p data-alert role="alert" hidden></p>
     <ul id="${id}-uses" role="listbox" aria-label="Commands" data-uses hidden>
       ${uses.map(
         (use, i) =>

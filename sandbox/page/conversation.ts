@@ -11,7 +11,7 @@ import type { PageParts } from "./base/parts.ts";
 import { channelTitle } from "./base/reader.ts";
 import type { Reader } from "./base/reader.ts";
 import type { Item, Slot } from "./base/regions.ts";
-import type { ViewState } from "./live/view-state.ts";
+import type { ViewState } from "./base/view-state.ts";
 
 export type Messages = { readonly channel: Item[]; readonly thread: Item[] };
 

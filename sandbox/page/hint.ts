@@ -1,13 +1,10 @@
 // What a newcomer is told: how to make something happen, and then that somebody else must decide.
-import { playable } from "./base/reader.ts";
-import { html } from "./base/html.ts";
-import { controlButton } from "./base/control-button.ts";
-import type { Html } from "./base/html.ts";
-import { hrefOf } from "./base/place.ts";
-import type { Place } from "./base/place.ts";
-import type { PageParts } from "./base/parts.ts";
 import type { Message, PersonId } from "../slack/model.ts";
 import { elementsIn } from "../slack/state-values.ts";
+import { controlButton, html, type Html } from "./base/html.ts";
+import type { PageParts } from "./base/parts.ts";
+import { hrefOf, type Place } from "./base/place.ts";
+import { playable } from "./base/reader.ts";
 
 /** Until the app has said something in the channel, how to make it; then, until the first decision, who can take it. */
 export function hint(parts: PageParts, place: Place): Html | null {

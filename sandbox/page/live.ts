@@ -2,17 +2,13 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { z } from "zod";
-import { exists, lists } from "./document.ts";
-import type { Drawn } from "./document.ts";
 import type { PageParts } from "./base/parts.ts";
-import { parsePlace } from "./base/place.ts";
-import type { Place } from "./base/place.ts";
-import { bodyOf } from "./post-body.ts";
-import { createDiffer } from "./base/regions.ts";
-import type { Lists } from "./base/regions.ts";
-import type { ViewState } from "./live/view-state.ts";
-import { createStreams } from "./live/stream.ts";
-import type { StreamOptions } from "./live/stream.ts";
+import { parsePlace, type Place } from "./base/place.ts";
+import { createDiffer, type Lists } from "./base/regions.ts";
+import { type Drawn, exists, lists } from "./document.ts";
+import { createStreams, type StreamOptions } from "./stream.ts";
+import type { ViewState } from "./base/view-state.ts";
+import { bodyOf } from "./request-check.ts";
 
 /** `at` is the tab's address; null when the tab is gone. */
 const watch = z.object({
@@ -34,10 +30,10 @@ export type Live = {
   readonly watch: (req: IncomingMessage) => Promise<Watching | undefined>;
 };
 
-export function createLive(parts: PageParts, newSight: () => ViewState): Live {
+export function createLive(parts: PageParts, newViewState: () => ViewState): Live {
   const documents = createDocuments();
   const look = (place: Place): Look => {
-    const viewState = newSight();
+    const viewState = newViewState();
     return { lists: () => lists(parts, place, viewState), differ: createDiffer() };
   };
   const streams = createStreams({
@@ -101,7 +97,7 @@ function placeAt(parts: PageParts, at: string): Place | undefined {
 }
 
 const everybody = (): boolean => true;
-const watchesBoard = ({ panel }: Place): boolean => panel === "service" || panel === "scenes";
+const showsPanelState = ({ panel }: Place): boolean => panel === "service" || panel === "scenes";
 
 function onChange(parts: PageParts, listener: Parameters<StreamOptions["onChange"]>[0]): () => void {
   let connected = parts.connected();
@@ -113,7 +109,7 @@ function onChange(parts: PageParts, listener: Parameters<StreamOptions["onChange
     panelState?.onChange(() => {
       const before = [scene, bot];
       [scene, bot] = [panelState.scenes().playing, panelState.bot()];
-      listener(before[0] === scene && before[1] === bot ? watchesBoard : everybody);
+      listener(before[0] === scene && before[1] === bot ? showsPanelState : everybody);
     }),
     parts.traffic.onLine(() => {
       // Everybody sees whether the app is connected, which a line is the first to tell.

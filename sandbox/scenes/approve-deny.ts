@@ -1,8 +1,8 @@
 import { viewWords, wordsOf } from "../control/surface.ts";
+import type { Scene } from "./engine.ts";
 import { ana, ben, cat } from "./stage.ts";
-import type { Story } from "./story.ts";
 
-export const approve: Story = {
+export const approve: Scene = {
   name: "approve",
   title: "Approve",
   what: "Ana asks for a run, Ben approves what it wants to do, and the run goes on.",
@@ -34,7 +34,7 @@ export const approve: Story = {
   },
 };
 
-export const deny: Story = {
+export const deny: Scene = {
   name: "deny",
   title: "Deny, and why",
   what: "Cat denies what a run wants to do. That needs a reason, and the agent gets it.",

@@ -1,9 +1,9 @@
 // What a newcomer would try against four eyes: decide alone, or decide twice.
 
+import type { Scene } from "./engine.ts";
 import { ana, ben } from "./stage.ts";
-import type { Story } from "./story.ts";
 
-export const ownRun: Story = {
+export const ownRun: Scene = {
   name: "own-run",
   title: "Approve your own run",
   dare: "Approve your own run",
@@ -24,7 +24,7 @@ export const ownRun: Story = {
   },
 };
 
-export const twice: Story = {
+export const twice: Scene = {
   name: "twice",
   title: "Approve twice",
   dare: "Approve twice",

@@ -1,9 +1,9 @@
 import { viewWords, wordsOf } from "../control/surface.ts";
+import type { Scene } from "./engine.ts";
 import { tricksIn } from "./inert.ts";
 import { ana, cat } from "./stage.ts";
-import type { Story } from "./story.ts";
 
-export const hostile: Story = {
+export const hostile: Scene = {
   name: "hostile",
   title: "Hostile text",
   what: "A run asks with a text that tries to fool its reader: mentions, false links, hidden and reversed letters.",

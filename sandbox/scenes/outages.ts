@@ -1,9 +1,9 @@
 import type { Message } from "../slack/model.ts";
+import type { Scene } from "./engine.ts";
 import type { Asked } from "./scene-steps.ts";
 import { ana, ben, type Stage } from "./stage.ts";
-import type { Story } from "./story.ts";
 
-export const serviceDies: Story = {
+export const serviceDies: Scene = {
   name: "service-dies",
   title: "The service dies after the click",
   what: "The service takes Ben's decision and dies before it answers. Nobody claims what nobody knows.",
@@ -67,7 +67,7 @@ async function untilUnconfirmed(stage: Stage, { asked, card, versions }: Claim):
   return `The decision was sent once and took effect once. The card was looked at after each of its ${versions().length - 1} changes, and never claimed that it was confirmed.`;
 }
 
-export const botKilled: Story = {
+export const botKilled: Scene = {
   name: "bot-killed",
   dare: "Kill the bot while you press",
   title: "The bot is killed and comes back",

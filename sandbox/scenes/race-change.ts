@@ -1,8 +1,8 @@
 import { viewWords } from "../control/surface.ts";
+import type { Scene } from "./engine.ts";
 import { ana, ben, cat } from "./stage.ts";
-import type { Story } from "./story.ts";
 
-export const race: Story = {
+export const race: Scene = {
   name: "race",
   title: "Two approvers race",
   what: "Ben approves and Cat denies at the same moment. One counts, and the other is told.",
@@ -42,7 +42,7 @@ export const race: Story = {
   },
 };
 
-export const change: Story = {
+export const change: Scene = {
   name: "change",
   title: "The request changes while the form is open",
   what: "Ben is about to approve one thing, and the agent now asks for another. Nothing is sent.",

@@ -1,11 +1,11 @@
 // What a story may do and see.
 
 import { wordsOf } from "../control/surface.ts";
-import type { Run } from "../service/service-run.ts";
 import type { Spot } from "../page/base/parts.ts";
+import type { Run } from "../service/service-run.ts";
 import type { Message, PersonId } from "../slack/model.ts";
 import { type Asked, CHANNEL, createSceneSteps, type Seen } from "./scene-steps.ts";
-import { countRefused, pause, createUntil, type StageParts, type Until } from "./watch.ts";
+import { countRefused, createUntil, pause, type StageParts, type Until } from "./watch.ts";
 
 export const ana = "U0ANA";
 export const ben = "U0BEN";
@@ -109,4 +109,22 @@ function versionsOf({ onChange }: StageParts["slack"]["workspace"], message: Mes
 /** The story ends here when it is not so. */
 function check(holds: boolean, what: string): void {
   if (!holds) throw new Error(`it was expected that ${what}, and it is not so.`);
+}
+
+// The world as every scene finds and leaves it: nothing stands against anybody, service and gateway are up, and the bot runs with the right key.
+
+type ResetParts = Pick<StageParts, "slack" | "service" | "bot"> & { readonly stage: Pick<Stage, "undo"> };
+
+export function createReset({ slack, service, bot, stage }: ResetParts): () => Promise<void> {
+  return async () => {
+    slack.faults.clear();
+    for (const hand of [service.serviceHand, service.gatewayHand]) {
+      hand.clearFaults();
+      hand.slow(0);
+      await hand.up();
+    }
+    if (bot.given()["AGENT_API_KEY"] === service.service.apiKey) await bot.start();
+    else await bot.restart();
+    await stage.undo();
+  };
 }

@@ -1,8 +1,8 @@
 import { wordsOf } from "../control/surface.ts";
 import type { Message, PersonId } from "../slack/model.ts";
+import type { Scene } from "./engine.ts";
 import type { Asked } from "./scene-steps.ts";
 import { ana, ben, cat, type Stage } from "./stage.ts";
-import type { Story } from "./story.ts";
 
 const MANY = 50;
 /** How many decisions between two captions. */
@@ -24,7 +24,7 @@ type Decided = {
   readonly formMs: number;
 };
 
-export const storm: Story = {
+export const storm: Scene = {
   name: "storm",
   title: "A storm of 50 approvals",
   what: "One run asks for 50 things at once. Slack slows everybody down; each is decided once all the same.",

@@ -1,7 +1,7 @@
 // What a story stands on, and waiting for what must come.
 
 import type { BotKeeper } from "../bot/bot-keeper.ts";
-import type { ServiceContext } from "../control/service-context.ts";
+import type { ServiceContext } from "../control/servers.ts";
 import type { UserActions } from "../control/user-actions.ts";
 import type { Spot } from "../page/base/parts.ts";
 import type { PersonId } from "../slack/model.ts";

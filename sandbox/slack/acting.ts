@@ -18,12 +18,12 @@ export type Acting = SlackContext & {
 
 export const done: ActResult = { ok: true };
 
-export const told = (words: string): ActResult & { ok: false } => ({ ok: false, told: words });
+export const failed = (words: string): ActResult & { ok: false } => ({ ok: false, error: words });
 
 /** Slackbot says it in the channel too, to this person only. */
 export const tell = (acting: Acting, person: PersonId, channel: ChannelId, words: string): ActResult => {
   acting.workspace.post({ channel, author: slackbot, text: words, ephemeralFor: person });
-  return told(words);
+  return failed(words);
 };
 
 /** The person, or what they are told because they can do nothing here. */

@@ -1,12 +1,11 @@
 // The Web API over HTTP: who calls, may they, how often, with what; and the bad days that tests ask for.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-
+import { RateLimited, Refused, refusedWith } from "./errors.ts";
 import type { Fault } from "./faults.ts";
-import { readFields, sendJson } from "./http-body.ts";
+import { readFields, sendJson } from "./http-request.ts";
 import type { Call, Method } from "./method.ts";
 import { methods } from "./methods.ts";
-import { RateLimited, Refused, refusedWith } from "./refused.ts";
 import type { Json } from "./rules-check.ts";
 
 /** Ample for the largest message or view; files do not come this way. */

@@ -1,6 +1,6 @@
 // Slack's pacing: so many calls of a method per minute, and about one message per second and channel.
 
-import { RateLimited } from "./refused.ts";
+import { RateLimited } from "./errors.ts";
 
 /** docs.slack.dev, rate limits: calls per minute and method. "special" has its own rule or none that matters. */
 const perMinute = { tier1: 1, tier2: 20, tier3: 50, tier4: 100, special: Infinity };

@@ -1,13 +1,11 @@
 // Messages: posting, changing, removing, linking.
 
 import { acceptContent, acceptMetadata, truncation } from "./content.ts";
-import type { Code } from "./errors.ts";
-import { method } from "./method.ts";
-import type { Call, Method, Schema } from "./method.ts";
+import { type Code, Refused } from "./errors.ts";
+import { messageJson, permalink } from "./formats.ts";
+import { type Call, method, type Method, type Schema } from "./method.ts";
 import type { Message } from "./model.ts";
 import { isActiveThread, publicMessage, threadAt, visibleChannel, writableChannel } from "./places.ts";
-import { Refused } from "./refused.ts";
-import { messageJson, permalink } from "./formats.ts";
 
 const content = {
   text: "string",

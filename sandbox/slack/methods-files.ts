@@ -1,13 +1,12 @@
 // Files: announced, uploaded, then completed and shared.
 
 import { acceptContent } from "./content.ts";
-import { method } from "./method.ts";
-import type { Args, Call, Method, Schema } from "./method.ts";
+import { Refused, refusedWith } from "./errors.ts";
+import { fileJson } from "./formats.ts";
+import { type Args, type Call, method, type Method, type Schema } from "./method.ts";
 import type { Channel } from "./model.ts";
 import { threadAt, writableChannel } from "./places.ts";
-import { Refused, refusedWith } from "./refused.ts";
 import { complaints, list, shape, string } from "./rules-check.ts";
-import { fileJson } from "./formats.ts";
 
 const described = {
   scopes: ["files:write"],

@@ -121,7 +121,7 @@ export type Traffic = {
 };
 
 /** What an act of a person led to: `told` is what Slack itself says to them when the app did not answer as it must. */
-export type ActResult = { readonly ok: true } | { readonly ok: false; readonly told: string };
+export type ActResult = { readonly ok: true } | { readonly ok: false; readonly error: string };
 
 /** What a person can do; the page and the tests act through this and nothing else. */
 export type Acts = {

@@ -1,8 +1,8 @@
 // Which channel a call means, and whether the app may do there what it asks.
 
+import { Refused, refusedWith } from "./errors.ts";
 import type { Call } from "./method.ts";
 import type { Channel, Message } from "./model.ts";
-import { Refused, refusedWith } from "./refused.ts";
 
 /** Scopes by the kind of channel: channels:read, groups:history, im:write and so on. */
 const family = { public: "channels", private: "groups", dm: "im" } as const;

@@ -2,17 +2,15 @@
 
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-
 import { acceptContent, acceptMetadata } from "./content.ts";
-import { forgetBefore } from "./forgetting.ts";
 import type { SlackContext } from "./context.ts";
-import { readJson, sendJson } from "./http-body.ts";
-import { readArgs } from "./method.ts";
-import type { Schema } from "./method.ts";
+import { Refused } from "./errors.ts";
+import { readJson, sendJson } from "./http-request.ts";
+import { readArgs, type Schema } from "./method.ts";
 import type { ChannelId, Message, PersonId } from "./model.ts";
 import { threadAt } from "./places.ts";
-import { Refused } from "./refused.ts";
 import type { Json } from "./rules-check.ts";
+import { forgetBefore } from "./triggers.ts";
 
 /** docs.slack.dev, handling user interaction. */
 const maxUses = 5;

@@ -1,12 +1,23 @@
 // Blocks: what may stand in each, and on which surface each may stand.
 
-import { anything, flag, list, oneOf, pick, row, rulesOf, shape, string } from "./rules-check.ts";
-import type { Fields, Rows, Rule } from "./rules-check.ts";
+import {
+  anything,
+  type Fields,
+  flag,
+  list,
+  oneOf,
+  pick,
+  row,
+  type Rows,
+  type Rule,
+  rulesOf,
+  shape,
+  string,
+} from "./rules-check.ts";
 import { asAccessory, elements, inActions, inContextActions, inInput, pictured } from "./rules-elements.ts";
-import { exactlyOne } from "./rules-fields.ts";
-import { block, needs, showpieces } from "./rules-showpieces.ts";
+import { anyText, exactlyOne, plainText } from "./rules-fields.ts";
 import { richText } from "./rules-rich-text.ts";
-import { anyText, plainText } from "./rules-text.ts";
+import { block, needs, showpieces } from "./rules-showpieces.ts";
 
 const context: Fields = {
   ...pick(elements, ["image"]),

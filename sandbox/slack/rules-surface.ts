@@ -1,13 +1,21 @@
 // Whole messages and views: limits over all blocks, unique ids, and the ids Slack gives to blocks that have none.
 
 import { randomBytes } from "node:crypto";
-
+import { Refused, refusedWith } from "./errors.ts";
 import type { Block } from "./model.ts";
-import { refusedWith, Refused } from "./refused.ts";
 import { homeBlocks, messageBlocks, modalBlocks } from "./rules-blocks.ts";
-import { both, complaints, flag, isJson, shape, string } from "./rules-check.ts";
-import type { Fields, Json, Rule } from "./rules-check.ts";
-import { plainText } from "./rules-text.ts";
+import {
+  both,
+  complaints,
+  type Fields,
+  flag,
+  isJson,
+  type Json,
+  type Rule,
+  shape,
+  string,
+} from "./rules-check.ts";
+import { plainText } from "./rules-fields.ts";
 
 /** @slack/types ModalView: title, submit and close 24, private_metadata 3000, callback_id 255. */
 const anyView: Fields = {

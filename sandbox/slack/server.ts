@@ -1,30 +1,24 @@
 // Starts the sandbox's Slack: one loopback port for the Web API, Socket Mode, uploads, response URLs and what is mounted.
 
 import { randomBytes } from "node:crypto";
-import { createServer } from "node:http";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-
-import { addressOf, isOurs } from "./address.ts";
 import { createOpenHome } from "./act-say.ts";
 import { createShortcut } from "./act-shortcut.ts";
 import { createSuggest } from "./act-suggest.ts";
 import { createAnnouncer } from "./announce.ts";
 import { createApi } from "./api.ts";
+import { type SlackContext, slackTiming, type Timing } from "./context.ts";
 import { createHttpDelivery } from "./delivery-http.ts";
-import { traced } from "./delivery.ts";
-import type { Deliver } from "./delivery.ts";
+import { type Deliver, traced } from "./delivery.ts";
 import { createEvents } from "./events.ts";
 import { createFaults } from "./faults.ts";
-import { slackTiming } from "./context.ts";
-import type { SlackContext, Timing } from "./context.ts";
-import { BodyTooLarge } from "./http-body.ts";
+import { addressOf, BodyTooLarge, isOurs } from "./http-request.ts";
 import { createActs } from "./interact.ts";
 import { createLimits } from "./limits.ts";
 import { readManifest } from "./manifest.ts";
 import { createResponseUrls } from "./response-url.ts";
-import { seedWorkspace } from "./seed-workspace.ts";
-import type { Seed } from "./seed-workspace.ts";
+import { type Seed, seedWorkspace } from "./seed-workspace.ts";
 import { createSockets } from "./socket.ts";
 import { createTraffic } from "./traffic.ts";
 import { createTriggers } from "./triggers.ts";

@@ -3,16 +3,12 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-
-import { WebSocketServer } from "ws";
-import type { RawData, WebSocket } from "ws";
-
-import { addressOf, fromElsewhere, isOurs } from "./address.ts";
-import type { Deliver, Outcome, Payload } from "./delivery.ts";
-import type { SlackContext } from "./context.ts";
+import { type RawData, type WebSocket, WebSocketServer } from "ws";
 import { parseJson } from "../base/read-body.ts";
-import { isJson } from "./rules-check.ts";
-import type { Json } from "./rules-check.ts";
+import type { SlackContext } from "./context.ts";
+import type { Deliver, Outcome, Payload } from "./delivery.ts";
+import { addressOf, fromElsewhere, isOurs } from "./http-request.ts";
+import { isJson, type Json } from "./rules-check.ts";
 
 /** docs.slack.dev, Socket Mode: ten connections at once. */
 const maxSockets = 10;

@@ -1,10 +1,8 @@
 // Trigger ids: proof that a person has just done something, good for one view.
 
 import { randomBytes } from "node:crypto";
-
-import { forgetBefore } from "./forgetting.ts";
+import { Refused } from "./errors.ts";
 import type { PersonId } from "./model.ts";
-import { Refused } from "./refused.ts";
 
 /** `view`: the modal the person acted in, when it was one. */
 type Trigger = {
@@ -38,4 +36,14 @@ export const createTriggers = ({ now, lifeMs }: { now: () => number; lifeMs: num
       return trigger;
     },
   };
+};
+
+// What was handed out to people and apps, and is long over.
+
+/** Of a map in the order of handing out. */
+export const forgetBefore = (issued: Map<string, { readonly at: number }>, moment: number): void => {
+  for (const [key, { at }] of issued) {
+    if (at >= moment) return;
+    issued.delete(key);
+  }
 };

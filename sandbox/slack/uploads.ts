@@ -2,9 +2,8 @@
 
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-
-import { bodyOf, formOf } from "./http-body.ts";
-import { Refused } from "./refused.ts";
+import { Refused } from "./errors.ts";
+import { bodyOf, formOf } from "./http-request.ts";
 import type { TrafficLog } from "./traffic.ts";
 
 type Ticket = {

@@ -1,8 +1,8 @@
 // Modals and Home tabs: opening, stacking, replacing and publishing them. The Web API and the acknowledgements do the same things here.
 
 import type { SlackContext } from "./context.ts";
+import { Refused } from "./errors.ts";
 import type { HomeView, OpenView, PersonId } from "./model.ts";
-import { Refused } from "./refused.ts";
 import type { Json } from "./rules-check.ts";
 import { acceptView } from "./rules-surface.ts";
 

@@ -24,7 +24,7 @@ beforeEach(async () => {
   fake = createBoard();
   fillWorkspace(stage.workspace);
   served = await serveWithControl({ ...stage.parts, panelState: fake.panelState }, () =>
-    refusal === null ? { ok: true, result: null } : { ok: false, told: refusal },
+    refusal === null ? { ok: true, result: null } : { ok: false, error: refusal },
   );
   look = createLook(browser, served.url);
 });

@@ -156,5 +156,5 @@ function isButton(element: { readonly [name: string]: unknown }, label: string):
 }
 
 export function accepted(result: ActResult): void {
-  if (!result.ok) throw new Error(`Slack told the person: ${result.told}`);
+  if (!result.ok) throw new Error(`Slack told the person: ${result.error}`);
 }

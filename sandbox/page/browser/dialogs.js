@@ -139,7 +139,7 @@ async function dismiss(dialog, views = "") {
   });
   if (result.ok) return;
   if (!dialog.open && dialog.isConnected) dialog.showModal();
-  tell(dialog.querySelector("[data-told]"), result);
+  tell(dialog.querySelector("[data-alert]"), result);
 }
 
 /** The view whose acknowledgement is awaited; its form may be drawn anew meanwhile. */
@@ -161,11 +161,11 @@ async function submit(form) {
   const view = form.closest("dialog")?.dataset["view"] ?? "";
   if (submitting !== "" || !isComplete(form)) return;
   const fields = [...new FormData(form)].filter(([, value]) => typeof value === "string");
-  tell(form.querySelector("[data-told]"), { ok: true });
+  tell(form.querySelector("[data-alert]"), { ok: true });
   submitting = view;
   markBusy();
   const result = await act({ do: "submit", view, fields });
   submitting = "";
   markBusy();
-  if (!result.ok) tell(document.querySelector("dialog[data-modal][open] [data-told]"), result);
+  if (!result.ok) tell(document.querySelector("dialog[data-modal][open] [data-alert]"), result);
 }

@@ -1,13 +1,10 @@
 // Elements that do something and hold nothing, and the question that may come before any element's act.
-import { withEmoji, emoji } from "./emoji.ts";
-import { attr, html } from "../base/html.ts";
-import type { Html, Part } from "../base/html.ts";
-import { record, records, string, textOf } from "../base/json.ts";
-import type { Json } from "../base/json.ts";
-import { drawText } from "./mrkdwn.ts";
+import { attr, html, type Html, type Part } from "../base/html.ts";
+import { type Json, record, records, string, textOf } from "../base/json.ts";
 import type { Reader } from "../base/reader.ts";
-import type { ElementContext } from "./element-context.ts";
-import { act, optionsOf } from "./field-context.ts";
+import { act, type ElementContext, optionsOf } from "./element-context.ts";
+import { emoji, withEmoji } from "./emoji.ts";
+import { drawText } from "./mrkdwn.ts";
 
 export function button(element: Json, context: ElementContext): Html {
   const look = ["primary", "danger"].includes(string(element["style"])) ? string(element["style"]) : "plain";

@@ -1,8 +1,7 @@
 // What a person typed or chose, decoded against what the app sent: the browser names fields and numbers of options only.
 import type { Block, OpenView } from "../../slack/model.ts";
-import { fieldName, optionsOf } from "./field-context.ts";
-import { record, records, string } from "../base/json.ts";
-import type { Json } from "../base/json.ts";
+import { type Json, record, records, string } from "../base/json.ts";
+import { fieldName, optionsOf } from "./element-context.ts";
 import { typedRichText } from "./typed-rich-text.ts";
 
 export type Fields = readonly (readonly [name: string, value: string])[];

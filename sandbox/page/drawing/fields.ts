@@ -1,11 +1,9 @@
 // Elements that hold a value.
-import { asksFirst, confirm, description } from "./buttons.ts";
 import { attr, escapeHtml, html, Html } from "../base/html.ts";
-import { number, record, records, string, textOf } from "../base/json.ts";
-import type { Json } from "../base/json.ts";
+import { type Json, number, record, records, string, textOf } from "../base/json.ts";
+import { asksFirst, confirm, description } from "./buttons.ts";
+import { act, type ElementContext, fieldName, optionsOf } from "./element-context.ts";
 import { drawText } from "./mrkdwn.ts";
-import type { ElementContext } from "./element-context.ts";
-import { act, fieldName, optionsOf } from "./field-context.ts";
 import { asTyped } from "./typed-rich-text.ts";
 
 export function common(element: Json, context: ElementContext): Html {

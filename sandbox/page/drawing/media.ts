@@ -1,11 +1,10 @@
 // Pictures, videos and files of elsewhere: told of, never fetched, for a page that fetches them tells their host who looks, and when.
-import { html } from "../base/html.ts";
-import type { Html } from "../base/html.ts";
-import { record, string, textOf } from "../base/json.ts";
-import type { Json } from "../base/json.ts";
+
+import { html, type Html } from "../base/html.ts";
+import { type Json, record, string, textOf } from "../base/json.ts";
+import type { Reader } from "../base/reader.ts";
 import { link } from "./mention.ts";
 import { drawText } from "./mrkdwn.ts";
-import type { Reader } from "../base/reader.ts";
 
 /** An image block. */
 export function picture(block: Json, reader: Reader): Html {
@@ -58,4 +57,22 @@ export function remoteFile(block: Json): Html {
       <small>${string(block["external_id"])}</small>
     </figcaption>
   </figure>`;
+}
+
+// Nothing that an app sends may vanish: what has no drawing says its name, and what was sent can be read.
+
+export function undrawn(what: string, value: unknown): Html {
+  return html`<details data-undrawn>
+    <summary>${saying(what, value)}</summary>
+    <pre tabindex="0">${JSON.stringify(value, null, 2) ?? ""}</pre>
+  </details>`;
+}
+
+/** Inside of running text, where nothing can be opened. */
+export function undrawnWord(what: string, value: unknown): Html {
+  return html`<span data-undrawn>${saying(what, value)} <code>${JSON.stringify(value) ?? ""}</code></span>`;
+}
+
+function saying(what: string, value: unknown): string {
+  return `This sandbox cannot draw ${what} of type ${string(record(value)["type"]) || "?"}.`;
 }

@@ -17,7 +17,7 @@ export function modal(open: OpenView, reader: Reader, workspace?: Workspace): Ht
     <form data-modal-form novalidate>
       ${heading(open, workspace)}
       <div data-blocks tabindex="0" role="group" aria-labelledby="${id}-title">
-        <p data-told role="alert" ${open.trouble ? null : html`hidden`}>${open.trouble}</p>
+        <p data-alert role="alert" ${open.trouble ? null : html`hidden`}>${open.trouble}</p>
         ${drawBlocks(view.blocks, surface)}
       </div>
       <footer>

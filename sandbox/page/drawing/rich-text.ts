@@ -1,12 +1,9 @@
-import { codeBox } from "./code-box.ts";
-import { broadcastMention, channelMention, groupMention, link, personMention } from "./mention.ts";
-import { emoji, fromCodePoints } from "./emoji.ts";
-import { attr, html } from "../base/html.ts";
-import type { Html, Part } from "../base/html.ts";
-import { number, record, records, string } from "../base/json.ts";
-import type { Json } from "../base/json.ts";
+import { attr, html, type Html, type Part } from "../base/html.ts";
+import { type Json, number, record, records, string } from "../base/json.ts";
 import type { Reader } from "../base/reader.ts";
-import { undrawn, undrawnWord } from "./undrawn.ts";
+import { emoji, fromCodePoints } from "./emoji.ts";
+import { undrawn, undrawnWord } from "./media.ts";
+import { broadcastMention, channelMention, codeBox, groupMention, link, personMention } from "./mention.ts";
 
 /** The elements of one `rich_text` block. Nothing in their text is markup: that is why untrusted text goes here. */
 export function richText(elements: unknown, reader: Reader): Html {

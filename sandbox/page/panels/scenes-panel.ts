@@ -1,14 +1,11 @@
 // Stories that play by themselves: the list of them, and the captions that stand over the conversation meanwhile.
-import { controlButton } from "../base/control-button.ts";
-import { attr, html } from "../base/html.ts";
-import type { Html } from "../base/html.ts";
-import { hrefOf } from "../base/place.ts";
-import type { Place } from "../base/place.ts";
+import type { PersonId } from "../../slack/model.ts";
+import { attr, controlButton, html, type Html } from "../base/html.ts";
 import type { Caption, PageParts, SceneState } from "../base/parts.ts";
+import { hrefOf, type Place } from "../base/place.ts";
 import { channelsSeenBy, hrefAs } from "../base/reader.ts";
 import type { Item } from "../base/regions.ts";
 import type { Times } from "../base/times.ts";
-import type { PersonId } from "../../slack/model.ts";
 
 type Scene = SceneState["scenes"][number];
 type Playing = NonNullable<SceneState["playing"]>;

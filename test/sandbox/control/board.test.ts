@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createChanges } from "#sandbox/base/changes.ts";
 import { createSandboxClock } from "#sandbox/base/clock.ts";
 import type { BotKeeper } from "#sandbox/bot/bot-keeper.ts";
-import { createServiceContext } from "#sandbox/control/service-context.ts";
+import { createServiceContext } from "#sandbox/control/servers.ts";
 import { createScenes } from "#sandbox/scenes/engine.ts";
 import { startGateway } from "#sandbox/service/start-gateway.ts";
 import { startService } from "#sandbox/service/start-service.ts";
@@ -30,7 +30,7 @@ test("the panels show the servers, the bot's key and the runs as they are, and h
     onChange: () => () => undefined,
   };
   const scenes = createScenes({
-    stories: [],
+    scenes: [],
     now: clock.now,
     paceMs: () => 0,
     stageFor: () => ({}) as never,

@@ -1,16 +1,12 @@
 // The runs as the service knows them, each with its script and with what an operator may do to it.
+import { type Act, attr, controlButton, html, type Html, long, type Part } from "../page/base/html.ts";
+import type { Memory } from "../page/base/memory.ts";
+import type { Item } from "../page/base/regions.ts";
+import type { Times } from "../page/base/times.ts";
 import type { Run } from "../service/service-run.ts";
 import { scriptFor } from "../service/tasks.ts";
-import { controlButton } from "../page/base/control-button.ts";
-import type { Act } from "../page/base/control-button.ts";
-import { attr, html } from "../page/base/html.ts";
-import type { Html, Part } from "../page/base/html.ts";
-import { long } from "../page/base/long-text.ts";
-import type { Memory } from "../page/base/memory.ts";
-import type { ServiceState } from "./service-state.ts";
-import type { Item } from "../page/base/regions.ts";
-import { drawApproval, phaseBadge } from "./service-approvals.ts";
-import type { Times } from "../page/base/times.ts";
+import { drawApproval, phaseBadge } from "./approvals.ts";
+import type { ServiceState } from "./shown-state.ts";
 
 /** More would make the panel heavy; older ones are counted. */
 const RUNS = 50;

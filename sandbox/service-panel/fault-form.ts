@@ -1,7 +1,5 @@
 // What shall strike the next requests.
-import { controlButton } from "../page/base/control-button.ts";
-import { html } from "../page/base/html.ts";
-import type { Html } from "../page/base/html.ts";
+import { controlButton, html, type Html } from "../page/base/html.ts";
 
 const ROUTES: readonly (readonly [route: string, words: string])[] = [
   ["", "anything"],

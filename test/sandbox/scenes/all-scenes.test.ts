@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { stories } from "#sandbox/scenes/stories.ts";
+import { allScenes } from "#sandbox/scenes/all-scenes.ts";
 import { type Controlled, QUICK, startControlled } from "../control/controlled.ts";
 
 let sandbox: Controlled;
@@ -22,7 +22,7 @@ async function play(name: string): Promise<Play> {
 const last = ({ captions }: Play): string => captions.at(-1)?.text ?? "";
 
 // The storm takes two minutes, as it would with Slack: it has a file of its own.
-test.for(stories.filter(({ name }) => name !== "storm").map(({ name }) => name))(
+test.for(allScenes.filter(({ name }) => name !== "storm").map(({ name }) => name))(
   "«%s» comes about on the real bot, and leaves the sandbox in order",
   { timeout: 60_000 },
   async (name) => {

@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Place } from "../base/place.ts";
-import type { Patch } from "../base/regions.ts";
+import type { Place } from "./base/place.ts";
+import type { Patch } from "./base/regions.ts";
 
 /** Changes come in bursts; one look per this time is enough for an eye and keeps 500 messages cheap (ms). */
 const GATHER_MS = 30;
