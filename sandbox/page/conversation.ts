@@ -53,7 +53,7 @@ const QUARTER_MS = 15 * 60_000;
 
 type Neighbours = { readonly after: Message | undefined; readonly pane: Place };
 
-/** «Today», «Yesterday» or the date, above the first message of a day; null above the others. A thread begins without. */
+/** "Today", "Yesterday" or the date, above the first message of a day; null above the others. A thread begins without. */
 function dayAbove({ at }: Message, { after, pane }: Neighbours, times: Reader["times"]): string | null {
   const quarter = (ms: number): number => Math.floor(ms / QUARTER_MS);
   const date = (ms: number): string => times.tokens("{date_num}", ms);

@@ -11,7 +11,7 @@ export const ownRun: Scene = {
   lesson:
     "Whoever asked for a run cannot decide for it. Countersign refuses the press before any form opens.",
   async play(stage) {
-    await stage.say("Ana asks for a run: «deploy the ledger to production».", ana);
+    await stage.say('Ana asks for a run: "deploy the ledger to production".', ana);
     const asked = await stage.ask(ana, "deploy the ledger to production");
     const card = await stage.cardOf(asked);
     await stage.say("This card is Ana's own request. She presses Approve all the same.", ana);
@@ -32,7 +32,7 @@ export const twice: Scene = {
   lesson:
     "Each request is decided once, however often somebody submits: the decision is saved before it is sent.",
   async play(stage) {
-    await stage.say("Ana asks for a run: «deploy the wallet to production».", ana);
+    await stage.say('Ana asks for a run: "deploy the wallet to production".', ana);
     const asked = await stage.ask(ana, "deploy the wallet to production");
     const card = await stage.cardOf(asked);
     const [first, second] = [await stage.open(ben, card, "Approve"), await stage.open(ben, card, "Approve")];

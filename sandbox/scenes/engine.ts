@@ -57,9 +57,9 @@ export function createScenes(parts: SceneParts): Scenes {
     play: (name) => {
       const scene = parts.scenes.find((one) => one.name === name);
       if (scene === undefined)
-        throw new Error(`There is no scene «${name}». Known: ${scenes.map((one) => one.name).join(", ")}.`);
+        throw new Error(`There is no scene "${name}". Known: ${scenes.map((one) => one.name).join(", ")}.`);
       if (current !== null)
-        throw new Error(`«${playing?.name ?? "a scene"}» is playing. Wait for its end, or stop it.`);
+        throw new Error(`"${playing?.name ?? "a scene"}" is playing. Wait for its end, or stop it.`);
       const stop = new AbortController();
       const over = playOnce(parts, scene, stop.signal, (next) => {
         if (next.ended !== null) current = null;

@@ -10,7 +10,7 @@ export const serviceDies: Scene = {
   lesson:
     "A decision is never sent a second time while the first may have arrived. Countersign looks at the run again and says only what it knows.",
   async play(stage) {
-    await stage.say("Ana asks for a run: «deploy invoices to production».", ana);
+    await stage.say('Ana asks for a run: "deploy invoices to production".', ana);
     const asked = await stage.ask(ana, "deploy invoices to production");
     const card = await stage.cardOf(asked);
     const versions = stage.versionsOf(card);
@@ -47,7 +47,7 @@ async function untilUnconfirmed(stage: Stage, { asked, card, versions }: Claim):
   await stage.hand.down();
   await stage.reads(card, "Approval sent, being checked");
   await stage.say(
-    "It is dead. Look at the card: «Approval sent, being checked». Nobody claims that it took effect.",
+    'It is dead. Look at the card: "Approval sent, being checked". Nobody claims that it took effect.',
   );
   await stage.hand.up();
   await stage.say("The service is up again. The bot looks there before it does anything else.");
@@ -62,7 +62,7 @@ async function untilUnconfirmed(stage: Stage, { asked, card, versions }: Claim):
   const claims = versions().flatMap((words) => CLAIMS.filter((claim) => words.includes(claim)));
   stage.check(
     claims.length === 0,
-    `the card never claims more than is known, but it said «${claims.join("», «")}»`,
+    `the card never claims more than is known, but it said "${claims.join('", "')}"`,
   );
   return `The decision was sent once and took effect once. The card was looked at after each of its ${versions().length - 1} changes, and never claimed that it was confirmed.`;
 }
@@ -76,7 +76,7 @@ export const botKilled: Scene = {
     "A decision is saved before its first byte is sent. After a crash, Countersign finds out what happened before it does anything else.",
   async play(stage) {
     const reason = "Payroll must run today.";
-    await stage.say("Ana asks for a run: «deploy payroll to production».", ana);
+    await stage.say('Ana asks for a run: "deploy payroll to production".', ana);
     const asked = await stage.ask(ana, "deploy payroll to production");
     const card = await stage.cardOf(asked);
     const form = await stage.open(ben, card, "Approve");

@@ -9,7 +9,7 @@ export const race: Scene = {
   lesson:
     "The first decision that is saved counts. Everybody else learns who was first, and that nothing of theirs was sent.",
   async play(stage) {
-    await stage.say("Ana asks for a run: «deploy checkout to production».", ana);
+    await stage.say('Ana asks for a run: "deploy checkout to production".', ana);
     const asked = await stage.ask(ana, "deploy checkout to production");
     const card = await stage.cardOf(asked);
     const bens = await stage.open(ben, card, "Approve");
@@ -50,14 +50,14 @@ export const change: Scene = {
     "A decision belongs to the exact request that was on the screen. When the request changes, the decision does not count, and the approver sees the difference.",
   async play(stage) {
     const now = "Drop the customer database in production";
-    await stage.say("Ana asks for a run: «deploy the mobile API to staging».", ana);
+    await stage.say('Ana asks for a run: "deploy the mobile API to staging".', ana);
     const asked = await stage.ask(ana, "deploy the mobile API to staging");
     const card = await stage.cardOf(asked);
     const form = await stage.open(ben, card, "Approve");
     await stage.say("Ben presses Approve and reads: a deployment to staging. That is harmless.", ben);
     const approval = stage.runOf(asked)?.approvals[0]?.id ?? "";
     stage.control.changeApproval(asked.run, approval, { action: now });
-    await stage.say(`While he types, the same request becomes another: «${now}».`, ben);
+    await stage.say(`While he types, the same request becomes another: "${now}".`, ben);
     const left = await stage.submit(ben, "Staging is fine", form);
     const words = left === null ? "" : viewWords(left);
     stage.check(words.includes("The request changed"), "Ben is told that the request changed");

@@ -48,7 +48,7 @@ export function createSceneSteps(parts: StepParts, until: Until) {
     openAtOnce: async (person: PersonId, card: Message, button: string): Promise<Opened> => {
       const begun = performance.now();
       const form = await pressOnce(moving, person, card, button);
-      if (form === null) throw new Error(`«${button}» needed a second press.`);
+      if (form === null) throw new Error(`"${button}" needed a second press.`);
       return { form, ms: performance.now() - begun };
     },
     /** Presses a card's button that refuses this person, and resolves to the window that says so. */
@@ -98,22 +98,22 @@ async function open(moving: Moving, person: PersonId, card: Message, button: str
     const form = await pressOnce(moving, person, card, button);
     if (form !== null) return form;
   }
-  throw new Error(`«${button}» opened no window that could be used, ${TRIES} times.`);
+  throw new Error(`"${button}" opened no window that could be used, ${TRIES} times.`);
 }
 
 async function pressOnce(...pressed: Parameters<typeof windowAfter>): Promise<OpenView | null> {
   const opened = await windowAfter(...pressed);
   if (opened === null || canSubmit(opened)) return opened;
-  throw new Error(`«${pressed[3]}» was refused: ${viewWords(opened)}`);
+  throw new Error(`"${pressed[3]}" was refused: ${viewWords(opened)}`);
 }
 
 async function openRefusal(...pressed: Parameters<typeof windowAfter>): Promise<OpenView> {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const opened = await windowAfter(...pressed);
-    if (opened !== null && canSubmit(opened)) throw new Error(`«${pressed[3]}» opened a form.`);
+    if (opened !== null && canSubmit(opened)) throw new Error(`"${pressed[3]}" opened a form.`);
     if (opened !== null) return opened;
   }
-  throw new Error(`«${pressed[3]}» opened no window, ${TRIES} times.`);
+  throw new Error(`"${pressed[3]}" opened no window, ${TRIES} times.`);
 }
 
 const canSubmit = ({ view }: OpenView): boolean => view["submit"] !== undefined;
@@ -133,7 +133,7 @@ async function windowAfter(
   const before = topmost()?.id;
   const told = privately();
   await userActions.press(person, seen(card), button);
-  const opened = await until(`the window after «${button}»`, () => {
+  const opened = await until(`the window after "${button}"`, () => {
     const view = topmost();
     return view !== undefined && view.id !== before ? view : privately() > told && "told";
   });

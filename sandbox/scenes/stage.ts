@@ -84,14 +84,14 @@ function createWaits({ threadOf, cardsOf, seen }: Found, until: Until) {
     reads: async (message: Message, ...words: readonly string[]): Promise<Message> =>
       seen(
         await until(
-          `a message to say «${words.join("» and «")}»`,
+          `a message to say "${words.join('" and "')}"`,
           () => words.every((each) => wordsOf(message.blocks).includes(each)) && message,
         ),
       ),
     /** A message of the thread with these words, as soon as there is one. */
     saidIn: async (asked: Asked, words: string): Promise<Message> =>
       seen(
-        await until(`«${words}» in the thread`, () =>
+        await until(`"${words}" in the thread`, () =>
           threadOf(asked).find(({ blocks }) => wordsOf(blocks).includes(words)),
         ),
       ),

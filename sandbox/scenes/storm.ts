@@ -41,7 +41,7 @@ export const storm: Scene = {
 };
 
 async function played(stage: Stage, tooFast: () => number): Promise<string> {
-  await stage.say("Ana asks for a run: «deploy 50 tenants to production».", ana);
+  await stage.say('Ana asks for a run: "deploy 50 tenants to production".', ana);
   const asked = await stage.ask(ana, "deploy 50 tenants to production");
   await stage.cardOf(asked);
   for (let tenant = 2; tenant <= MANY; tenant += 1) askFor(stage, asked, tenant);
@@ -113,7 +113,7 @@ function checkDecisions(stage: Stage, asked: Asked, decided: readonly Decided[])
     const approval = approvals.find(({ action }) => wordsOf(card.blocks).includes(action));
     const { state } = approval ?? {};
     const holds = state?.type === "decided" && state.verdict === verdict && state.reason === reason;
-    stage.check(holds, `«${approval?.action ?? "?"}» was decided as its card was`);
+    stage.check(holds, `"${approval?.action ?? "?"}" was decided as its card was`);
   }
 }
 

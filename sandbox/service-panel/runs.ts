@@ -70,7 +70,7 @@ function script({ input, step, ending }: Run): Html {
     ending !== null || i < step ? "past" : i === step ? "now" : "to come";
   return html`<details data-script>
     <summary>
-      ${words.startsWith("(") ? "Usual script" : html`Script of «${words}»`}: <span>${what}</span>
+      ${words.startsWith("(") ? "Usual script" : html`Script of "${words}"`}: <span>${what}</span>
     </summary>
     <ol>
       ${steps.map(

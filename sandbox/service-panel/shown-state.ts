@@ -9,7 +9,7 @@ export type ServiceState = {
   readonly gatewayUp: boolean;
   /** How much later the service answers than it would (ms); 0: as fast as it can. */
   readonly slowMs: number;
-  /** «rotated»: the bot still shows a key that is not right any more. */
+  /** "rotated": the bot still shows a key that is not right any more. */
   readonly key: "right" | "rotated";
   readonly bot: BotState;
   /** How far the sandbox's clock has been set ahead of the machine's (ms). */

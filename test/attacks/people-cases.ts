@@ -282,7 +282,7 @@ const takingBack = attacks<People, Row>(
       { because: "too-late", words: "nothing to take back" },
     ],
     [
-      "«This was not me» with the value of a card's button",
+      '"This was not me" with the value of a card\'s button',
       (_, click) => action(click, { action_id: "receipt_not_me" }),
       { words: "does not belong to a receipt of yours" },
     ],

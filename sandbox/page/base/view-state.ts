@@ -19,7 +19,7 @@ export function createViewStates(workspace: Workspace): () => ViewState {
   workspace.onChange(({ kind }) => {
     if (kind === "person" || kind === "channel") changes += 1;
   });
-  // A message may call a day «today».
+  // A message may call a day "today".
   const epoch = (): string => `${changes} ${new Date(workspace.now()).toDateString()}`;
   return () => ({ unread, notifications, memory: createMemory(), epoch });
 }

@@ -23,7 +23,7 @@ const last = ({ captions }: Play): string => captions.at(-1)?.text ?? "";
 
 // The storm takes two minutes, as it would with Slack: it has a file of its own.
 test.for(allScenes.filter(({ name }) => name !== "storm").map(({ name }) => name))(
-  "«%s» comes about on the real bot, and leaves the sandbox in order",
+  '"%s" comes about on the real bot, and leaves the sandbox in order',
   { timeout: 60_000 },
   async (name) => {
     const played = await play(name);
@@ -65,7 +65,7 @@ test("a card that claims too much, if only for a moment, fails the scene in whic
   });
   const played = await play("service-dies");
   expect(played).toMatchObject({ ended: "failed" });
-  expect(last(played)).toContain("never claims more than is known, but it said «confirmed it»");
+  expect(last(played)).toContain('never claims more than is known, but it said "confirmed it"');
 });
 
 test("a page that is open while the bot goes and comes back leaves the sandbox as it is", async () => {
@@ -78,7 +78,7 @@ test("a page that is open while the bot goes and comes back leaves the sandbox a
 
 test("a scene does not begin while another plays, and an unknown one never", async () => {
   await sandbox.act("scene.play", { name: "approve" });
-  expect(await sandbox.refusal("scene.play", { name: "deny" })).toContain("«approve» is playing");
+  expect(await sandbox.refusal("scene.play", { name: "deny" })).toContain('"approve" is playing');
   await sandbox.act("scene.stop");
   expect(await sandbox.refusal("scene.play", { name: "comedy" })).toMatch(/^400 .*"storm"/);
 });

@@ -104,7 +104,7 @@ test("a scene is stopped in the middle of a caption, and stop answers when it ha
 test("one scene plays at a time; the next may begin when it has ended", async () => {
   const scenes = engine([short, endless], { paceMs: (words) => (words === "again" ? 60_000 : 0) });
   scenes.play("endless");
-  expect(() => scenes.play("short")).toThrow("«endless» is playing");
+  expect(() => scenes.play("short")).toThrow('"endless" is playing');
   await scenes.stop();
   scenes.play("short");
   expect(await ended(scenes)).toEqual(["done", ["one", "two"]]);
@@ -112,7 +112,7 @@ test("one scene plays at a time; the next may begin when it has ended", async ()
 
 test("an unknown scene is refused with those there are, and stopping none is nothing", async () => {
   const scenes = engine([short]);
-  expect(() => scenes.play("shrot")).toThrow("There is no scene «shrot». Known: short.");
+  expect(() => scenes.play("shrot")).toThrow('There is no scene "shrot". Known: short.');
   await scenes.stop();
   expect(scenes.state().playing).toBeNull();
 });
