@@ -1,4 +1,4 @@
-// The page's POSTs: one person's act each.
+// The page's POSTs. Each is one person's act.
 import type { IncomingMessage } from "node:http";
 import { z } from "zod";
 import type { ActResult, Block } from "../slack/model.ts";
@@ -34,7 +34,7 @@ type Act = z.infer<typeof act>;
 
 const failed = (text: string): ActResult => ({ ok: false, error: text });
 
-/** Undefined for a body that is none of the page's acts. */
+/** Undefined if the body is not an act of the page. */
 export async function perform(parts: PageParts, req: IncomingMessage): Promise<ActResult | undefined> {
   const parsed = act.safeParse(await bodyOf(req));
   return parsed.success ? route(parts, parsed.data) : undefined;

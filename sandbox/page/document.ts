@@ -1,4 +1,4 @@
-// The page as a whole, and everything on it that is live.
+// The whole page, and its live lists.
 import { attr, html, type Html } from "./base/html.ts";
 import type { PageParts } from "./base/parts.ts";
 import { hrefOf, type Place } from "./base/place.ts";
@@ -40,7 +40,7 @@ export const SCRIPT = "page";
 
 export type Drawn = { readonly drawn: string; readonly now: Lists };
 
-/** Is this a person one can be, in a place they may see? */
+/** Whether the page can show this person in this place. */
 export function exists(parts: PageParts, place: Place): boolean {
   if (!playable(parts).some((one) => one.id === place.person)) return false;
   if (place.where === "home") return parts.openHome !== null;
@@ -78,7 +78,7 @@ function one(inner: Html): Item[] {
   return [{ key: "it", inner }];
 }
 
-/** `drawn` is the document's name, `now` what it shows. */
+/** `drawn`: the document's name. `now`: what it shows. */
 export function drawDocument(parts: PageParts, place: Place, { drawn, now }: Drawn): Html {
   const reader = createReader(parts, place);
   const slot = slots(now);

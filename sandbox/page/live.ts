@@ -1,4 +1,4 @@
-// The live side of the page: which tabs there are, and what each is told.
+// Live updates: which tabs there are, and what each one gets.
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { z } from "zod";
@@ -23,10 +23,10 @@ const watch = z.object({
 type Watching = { readonly ok: true } | { readonly ok: false; readonly because: "gone" | "lost" };
 
 export type Live = {
-  /** What a document is drawn from, and its name: the tab that shows it is told only what is different from it. */
+  /** Draws a document and names it. The tab that shows it then gets only the differences. */
   readonly draw: (place: Place) => Drawn;
   readonly open: (res: ServerResponse) => void;
-  /** Undefined for a body that is none of the page's. */
+  /** Undefined if the body is not the page's. */
   readonly watch: (req: IncomingMessage) => Promise<Watching | undefined>;
 };
 
@@ -70,10 +70,10 @@ export function createLive(parts: PageParts, newViewState: () => ViewState): Liv
 
 type Look = { readonly lists: () => Lists; readonly differ: ReturnType<typeof createDiffer> };
 
-/** A document that nobody has come back with by then was drawn for no tab (ms). */
+/** How long a drawn document waits for its tab (ms). */
 const FORGOTTEN_MS = 30_000;
 
-/** What was drawn, until its tab comes: a tab that comes later, or again, is told everything. */
+/** Keeps what was drawn until its tab connects. A tab that connects later, or again, gets everything. */
 function createDocuments() {
   const kept = new Map<string, Look>();
   return {
@@ -102,7 +102,7 @@ const showsPanelState = ({ panel }: Place): boolean => panel === "service" || pa
 function onChange(parts: PageParts, listener: Parameters<StreamOptions["onChange"]>[0]): () => void {
   let connected = parts.connected();
   const { panelState } = parts;
-  // Every tab shows the captions of a scene and how the app is; all else, which changes often, is in the panels.
+  // Every tab shows the captions of a scene and the state of the app. Only the panels show the rest, which changes often.
   let [scene, bot] = [panelState?.scenes().playing, panelState?.bot()];
   const stops = [
     parts.workspace.onChange(() => listener(everybody)),
@@ -112,7 +112,7 @@ function onChange(parts: PageParts, listener: Parameters<StreamOptions["onChange
       listener(before[0] === scene && before[1] === bot ? showsPanelState : everybody);
     }),
     parts.traffic.onLine(() => {
-      // Everybody sees whether the app is connected, which a line is the first to tell.
+      // Every tab shows whether the app is connected. A line of traffic shows it first.
       const was = connected;
       connected = parts.connected();
       listener(was === connected ? ({ panel }) => panel === "traffic" : everybody);

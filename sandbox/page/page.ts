@@ -14,7 +14,7 @@ import type { PageParts } from "./base/parts.ts";
 import { createViewStates } from "./base/view-state.ts";
 import { jsonLines } from "./panels/traffic-line.ts";
 
-/** Says whether the request was the page's; it has answered, or will, when it was. */
+/** True if the request is the page's. Then the page answers it, now or later. */
 export type PageHandler = (req: IncomingMessage, res: ServerResponse) => boolean;
 
 const OWN = /^\/(?:$|as\/|side\/|page\/|archives\/)/;
@@ -90,7 +90,7 @@ function sendTraffic(parts: PageParts, res: ServerResponse): void {
 function sendFile(parts: PageParts, url: URL, res: ServerResponse): void {
   const file = parts.workspace.files.get(url.pathname.slice("/page/file/".length));
   if (file === undefined) return send(res, 404, drawMissing(parts));
-  // Always a download and never a page of this origin, whatever the app put into it.
+  // Always a download, never a page of this origin.
   const name = `filename*=UTF-8''${encodeURIComponent(file.name).replaceAll("'", "%27")}`;
   res.writeHead(200, {
     "content-type": "application/octet-stream",

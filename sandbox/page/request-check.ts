@@ -15,13 +15,13 @@ const HEADERS = {
   "cache-control": "no-store",
 };
 
-/** Answers a request that must not go further, and says whether it did. */
+/** Refuses a foreign request. Returns whether it did. */
 export function refused(req: IncomingMessage, res: ServerResponse): boolean {
   for (const [name, value] of Object.entries(HEADERS)) res.setHeader(name, value);
   if (!isOurs(req)) return answer(res, 421, "This address is not the sandbox's.");
   if (req.method === "GET" || req.method === "HEAD") return false;
   if (req.method !== "POST") return answer(res, 405, "Only GET and POST.");
-  // A custom header cannot be sent across origins without a preflight, which nobody here answers.
+  // A custom header needs a preflight across origins, which the sandbox never answers.
   if (req.headers["x-sandbox-page"] !== "1")
     return answer(res, 403, "Only the sandbox's own page may do this.");
   if (fromElsewhere(req)) return answer(res, 403, "A foreign origin.");

@@ -1,4 +1,4 @@
-// What a newcomer would try against four eyes: decide alone, or decide twice.
+// What a newcomer would try: decide their own run, or decide twice.
 
 import type { Scene } from "./engine.ts";
 import { ana, ben } from "./stage.ts";
@@ -40,7 +40,7 @@ export const twice: Scene = {
       "Ben has pressed Approve twice, as in two tabs: two forms are open for one request.",
       ben,
     );
-    // The window that is submitted first takes the other with it, as in Slack, so the other may be told that it is gone.
+    // The window that is submitted first closes the other, as in Slack, so the other may be refused as gone.
     const closed = await Promise.allSettled([
       stage.submit(ben, "The first time", second),
       stage.submit(ben, "The second time", first),

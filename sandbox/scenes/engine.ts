@@ -1,4 +1,4 @@
-// Plays one scene at a time, and leaves the world in order whatever becomes of it.
+// Plays one scene at a time, and puts the world in order afterwards.
 
 import { createChanges } from "../base/changes.ts";
 import type { Caption, SceneState } from "../page/base/parts.ts";
@@ -7,9 +7,9 @@ import { pause, type Say } from "./watch.ts";
 
 export type Scenes = {
   readonly state: () => SceneState;
-  /** Throws, in words for people, when there is no such scene or one is playing. */
+  /** Throws, in words for people, if there is no such scene or one is playing. */
   readonly play: (name: string) => void;
-  /** Resolves when the story that plays has ended and the world is in order. */
+  /** Resolves when the scene has ended and the world is in order. */
   readonly stop: () => Promise<void>;
   readonly onChange: (listener: () => void) => () => void;
 };

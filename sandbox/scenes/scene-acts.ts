@@ -1,4 +1,4 @@
-// Playing the scenes, and looking at them.
+// The control API of the scenes.
 
 import { z } from "zod";
 import { type ControlAct, controlAct, type ControlRead, listRead } from "../control/control-api.ts";

@@ -1,4 +1,4 @@
-// What a story may do and see.
+// What a scene may do and see.
 
 import { wordsOf } from "../control/surface.ts";
 import type { Spot } from "../page/base/parts.ts";
@@ -19,7 +19,7 @@ export type Sent = { readonly path: string; readonly decision: string; readonly 
 export function createStage(parts: StageParts) {
   const { slack, service, bot } = parts;
   const until = createUntil(parts);
-  /** What the story has looked at or touched last, which its next caption speaks of. */
+  /** What the scene has looked at or touched last. Its next caption describes it. */
   let spot: Spot = { channel: CHANNEL, ts: null };
   const seen = <M extends Pick<Message, "channel" | "ts">>(message: M): M => {
     spot = { channel: message.channel, ts: message.ts };
@@ -28,7 +28,7 @@ export function createStage(parts: StageParts) {
   return {
     say: (words: string, eyes?: PersonId): Promise<void> => parts.say(words, eyes, spot),
     until,
-    /** As somebody takes who reads before they press (ms). */
+    /** The time of a person who reads before they press (ms). */
     pause: (ms: number): Promise<void> => pause(ms, parts.signal),
     check,
     ...createSceneSteps({ ...parts, seen }, until),
@@ -53,7 +53,7 @@ function createSight(
     threadOf,
     cardsOf,
     ...createWaits({ threadOf, cardsOf, seen }, until),
-    /** All that the message says from now until `end`, each version once it is there. */
+    /** Collects every version of the message from now until `end`. */
     versionsOf: (message: Message) => versionsOf(slack.workspace, message),
     runOf: ({ run }: Asked): Run | undefined => runs.get(run),
     /** The run, as soon as it fits. */
@@ -76,11 +76,11 @@ type Found = { readonly [lister in "threadOf" | "cardsOf"]: (asked: Asked) => Me
   readonly seen: Seen;
 };
 
-/** What a story waits for in the channel is what its next caption speaks of. */
+/** What a scene waits for in the channel is what its next caption describes. */
 function createWaits({ threadOf, cardsOf, seen }: Found, until: Until) {
   return {
     cardOf: async (asked: Asked): Promise<Message> => seen(await until("the card", () => cardsOf(asked)[0])),
-    /** The message, as soon as it reads so. */
+    /** Waits until the message has these words. */
     reads: async (message: Message, ...words: readonly string[]): Promise<Message> =>
       seen(
         await until(
@@ -88,7 +88,7 @@ function createWaits({ threadOf, cardsOf, seen }: Found, until: Until) {
           () => words.every((each) => wordsOf(message.blocks).includes(each)) && message,
         ),
       ),
-    /** A message of the thread with these words, as soon as there is one. */
+    /** Waits for a message of the thread with these words. */
     saidIn: async (asked: Asked, words: string): Promise<Message> =>
       seen(
         await until(`"${words}" in the thread`, () =>
@@ -106,12 +106,12 @@ function versionsOf({ onChange }: StageParts["slack"]["workspace"], message: Mes
   return { seen: (): readonly string[] => seen, end };
 }
 
-/** The story ends here when it is not so. */
+/** Ends the scene if this is false. */
 function check(holds: boolean, what: string): void {
   if (!holds) throw new Error(`it was expected that ${what}, and it is not so.`);
 }
 
-// The world as every scene finds and leaves it: nothing stands against anybody, service and gateway are up, and the bot runs with the right key.
+// The world before and after every scene: no faults, service and gateway are up, and the bot runs with the right key.
 
 type ResetParts = Pick<StageParts, "slack" | "service" | "bot"> & { readonly stage: Pick<Stage, "undo"> };
 

@@ -5,15 +5,15 @@ import type { Asked } from "./scene-steps.ts";
 import { ana, ben, cat, type Stage } from "./stage.ts";
 
 const MANY = 50;
-/** How many decisions between two captions. */
+/** How many decisions are between two captions. */
 const EVERY = 10;
 /** Slack lets an app change about fifty messages a minute, so the last cards are drawn minutes later (ms). */
 const DRAWN_MS = 300_000;
 
-/** How long somebody looks at a card at the least (ms). */
+/** How long a person looks at a card at least (ms). */
 const LOOK_MS = 500;
 
-/** A button's press can open a form for so long (ms); later, Slack refuses it. */
+/** How long a press can open a form (ms). Later, Slack refuses it. */
 const FORM_MS = 3_000;
 
 /** `formMs`: from the press to the form. */
@@ -59,7 +59,7 @@ async function played(stage: Stage, tooFast: () => number): Promise<string> {
   return `50 cards, 50 decisions, each sent once and shown on its card. ${slowest(decided)} Slack refused ${tooFast()} calls for coming too fast.`;
 }
 
-/** True by what was checked as each form came. */
+/** Each form was checked when it opened. */
 function slowest(decided: readonly Decided[]): string {
   const longest = Math.max(...decided.map(({ formMs }) => formMs));
   return `Each form came at the first press and within ${FORM_MS / 1_000} seconds, the slowest after ${(longest / 1_000).toFixed(2)} s.`;
@@ -72,7 +72,7 @@ function askFor({ control }: Stage, { run }: Asked, tenant: number): void {
   control.addApproval(run, { action: `Deploy ${name} to production`, details });
 }
 
-/** As the cards come: Ben and Cat in turn, and every tenth is denied. */
+/** Ben and Cat decide in turn, in the order of the cards. Every tenth is denied. */
 async function decideAll(stage: Stage, asked: Asked): Promise<Decided[]> {
   const decided: Decided[] = [];
   while (decided.length < MANY) {
@@ -90,13 +90,13 @@ async function decideAll(stage: Stage, asked: Asked): Promise<Decided[]> {
   return decided;
 }
 
-/** However long the queue of messages is, the form must not wait in it. */
+/** The form must not wait in the queue of messages. */
 async function decideOne(
   stage: Stage,
   person: PersonId,
   { card, verdict, reason }: Omit<Decided, "formMs">,
 ): Promise<number> {
-  // Nobody presses before the app has heard that its card was posted.
+  // Wait until the app knows that its card was posted.
   await stage.pause(LOOK_MS);
   const { form, ms } = await stage.openAtOnce(person, card, verdict === "deny" ? "Deny" : "Approve");
   stage.check(ms < FORM_MS, `a form comes within ${FORM_MS} ms (one took ${Math.round(ms)} ms)`);

@@ -1,4 +1,4 @@
-// What shall strike the next requests.
+// The form for faults of the next requests.
 import { controlButton, html, type Html } from "../page/base/html.ts";
 
 const ROUTES: readonly (readonly [route: string, words: string])[] = [
@@ -24,7 +24,7 @@ const FAULTS: readonly (readonly [fault: Readonly<Record<string, unknown>>, word
   [{ kind: "huge" }, "takes effect, the answer is enormous"],
 ];
 
-/** What waits for the gateway says so. */
+/** Faults of the gateway are labelled as such. */
 const FORGET: readonly (readonly [act: string, gateways: boolean, words: string])[] = [
   ["service.clearFaults", false, "Clear these"],
   ["gateway.clearFaults", true, "Clear the gateway's"],

@@ -8,7 +8,7 @@ import { scriptFor } from "../service/tasks.ts";
 import { drawApproval, phaseBadge } from "./approvals.ts";
 import type { ServiceState } from "./shown-state.ts";
 
-/** More would make the panel heavy; older ones are counted. */
+/** More would make the panel slow. Older runs are counted. */
 const RUNS = 50;
 
 export function runItems({ runs, vanished }: ServiceState, times: Times, memory: Memory): Item[] {
@@ -63,7 +63,7 @@ function endingOf(ending: NonNullable<Run["ending"]>): Part {
     : long(ending.reason);
 }
 
-/** What the words of the task chose; each step stands before, at or behind where the run is. */
+/** The script that the task chose. Each step is past, current or to come. */
 function script({ input, step, ending }: Run): Html {
   const { words, what, steps } = scriptFor(input);
   const place = (i: number): string =>

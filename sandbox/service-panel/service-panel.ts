@@ -1,4 +1,4 @@
-// The agent service in one's hand: what it is like now, what shall go wrong next, and every run with all that can be done to it.
+// The Service panel: the state of the service, the faults to come, and every run with its buttons.
 import { controlButton, html, type Html, type Part } from "../page/base/html.ts";
 import type { Memory } from "../page/base/memory.ts";
 import type { ServicePanel } from "../page/base/parts.ts";

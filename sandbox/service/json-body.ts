@@ -1,4 +1,4 @@
-// A request's body as a JSON object, or what is wrong with it and the status that says so.
+// Reads a request's body as a JSON object, or returns its fault and a status.
 
 import type { IncomingHttpHeaders } from "node:http";
 import { parseJson } from "../base/read-body.ts";

@@ -9,7 +9,7 @@ export type Completion = {
 
 export type Limits = { readonly maxTokens: number; readonly stopAt: readonly string[] };
 
-/** Words, numbers and signs, near enough to what real models count. White space counts with what stands before it. */
+/** Words, numbers and signs, about as real models count. White space counts with the token before it. */
 const token = /(?:[\p{L}\p{M}]+|\p{N}+|[^\s\p{L}\p{M}\p{N}])\s*/gu;
 
 export const countTokens = (text: string): number => text.match(token)?.length ?? 0;
@@ -59,7 +59,7 @@ export const outputTokens = ({ completion }: ModelReply): number => completion.p
 
 export const localModels = { text: "local-echo-1", embedding: "local-hashing-1" } as const;
 
-/** Names of the two conventions' own models stand for the local one, so that a client works as it is configured. */
+/** The model names of the two conventions mean the local one, so that a client works without changes. */
 const standFor: Readonly<Record<keyof typeof localModels, RegExp>> = {
   text: /^(gpt-|chatgpt-|o\d|claude-)/,
   embedding: /^text-embedding-/,

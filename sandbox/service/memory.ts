@@ -87,7 +87,7 @@ function keyFrom({ apiKey: before }: ServiceState, given: string | undefined): s
 // Reads that still show a run as it was before a decision.
 
 export type StaleReads = {
-  /** What a read shows now; it uses up one of those that are stale. */
+  /** What a read shows now. It uses up one stale read. */
   readonly shown: (run: Run) => Run;
   readonly remember: (run: Run) => void;
 };

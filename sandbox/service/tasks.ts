@@ -177,7 +177,7 @@ const standard: Task = {
 
 const anythingElse = "(anything else)";
 
-/** For people to read: what to write into a task, and what its run does then. */
+/** For people: what to write into a task, and what its run then does. */
 export const tasks: readonly { readonly words: string; readonly what: string }[] = [
   ...table.map(({ words, what }) => ({ words: words.join(", "), what })),
   { words: anythingElse, what: standard.what },

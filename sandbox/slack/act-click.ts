@@ -27,7 +27,7 @@ export const createClick = (acting: Acting): Acts["click"] => {
       return failed("This choice is not offered here.");
     if (!stateless.has(found.element.type))
       surface.values[blockId] = { ...surface.values[blockId], [actionId]: chosen };
-    // docs.slack.dev, input block: its element is silent unless the block says otherwise.
+    // docs.slack.dev, input block: its element sends no action unless the block asks for it.
     if (found.block["type"] === "input" && found.block["dispatch_action"] !== true) return done;
     const body = {
       type: "block_actions",
@@ -49,7 +49,7 @@ const warning = {
 
 const stateless = new Set(["button", "icon_button", "feedback_buttons"]);
 
-/** What of the element itself stands in the action, beside what was chosen (@slack/bolt, BlockElementAction). */
+/** The fields of the element that the action repeats, beside what was chosen (@slack/bolt, BlockElementAction). */
 const echoed: Record<string, readonly string[]> = {
   button: ["text", "value", "style", "url"],
   icon_button: ["icon", "text", "value"],

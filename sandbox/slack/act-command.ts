@@ -56,7 +56,7 @@ const named = ({ workspace }: Acting, text: string): string =>
 
 type Typed = { readonly person: string; readonly channel: string; readonly command: string };
 
-/** An acknowledgement that says something is an answer like one to the response_url. */
+/** An acknowledgement with a text works like an answer to the response_url. */
 const answer = (acting: Acting, { person, channel, command }: Typed, ack: Json): ActResult => {
   if (ack["text"] === undefined && ack["blocks"] === undefined) return done;
   try {

@@ -1,4 +1,4 @@
-// A person opens an external select, or types in it: the app gives the options.
+// A person opens an external select, or types in it, and the app returns the options.
 
 import { type Acting, actor, interaction, failed } from "./acting.ts";
 import { Refused } from "./errors.ts";
@@ -46,7 +46,7 @@ export const createSuggest =
     return { ok: true, options };
   };
 
-/** docs.slack.dev, external select: options or option_groups, 100 at most. Null: not to be shown. */
+/** docs.slack.dev, external select: options or option_groups, 100 at most. Null: they cannot be shown. */
 const accepted = (acting: Acting, ack: Json): Json[] | null => {
   const grouped = ack["option_groups"] !== undefined;
   const given = grouped ? ack["option_groups"] : ack["options"];

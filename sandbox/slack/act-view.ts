@@ -1,4 +1,4 @@
-// A person submits or closes a modal, and what the acknowledgement makes of it.
+// A person submits or closes a modal, and the app's acknowledgement takes effect.
 
 import { type Acting, actor, done, interaction, failed } from "./acting.ts";
 import { clientErrors } from "./client-errors.ts";
@@ -46,7 +46,7 @@ const inTrouble = (acting: Acting, open: OpenView): ActResult => {
   return failed(trouble);
 };
 
-/** docs.slack.dev, view_submission: nothing closes this view, the four actions do what they say. */
+/** docs.slack.dev, view_submission: an empty answer closes this view; four actions are defined. */
 const follow = (acting: Acting, open: OpenView, ack: Json): ActResult => {
   try {
     obey(acting, open, ack);

@@ -1,4 +1,4 @@
-// What a message may say: text, blocks, Markdown and metadata, checked before it is kept.
+// Checks the text, blocks, Markdown and metadata of a message before it is stored.
 
 import { Refused } from "./errors.ts";
 import type { Block, Message } from "./model.ts";
@@ -41,13 +41,13 @@ export const acceptMetadata = (metadata: Json | undefined): Message["metadata"] 
 export const truncation = ({ truncated }: Content): Json =>
   truncated ? { warning: "message_truncated", response_metadata: { warnings: ["message_truncated"] } } : {};
 
-// & < > in the text of a message: Slack's own marks stand in angle brackets, everything else is kept as entities.
+// & < > in the text of a message. Slack's own marks are in angle brackets; everything else is stored as entities.
 
 /** docs.slack.dev, formatting: mentions, special mentions, dates and links, each with or without a label. */
 const mark =
   /(<(?:[@#][A-Z0-9]|!(?:here|channel|everyone|group|subteam\^|date\^)|(?:https?|mailto|tel):)[^<>\n]*>)/;
 
-/** Entities that stand there already stay as they are (third party: what bots read back of their own texts). */
+/** Entities in the text stay as they are (third party: what bots read back of their own texts). */
 export const kept = (text: string): string =>
   text
     .replace(/&(?!(?:amp|lt|gt);)/g, "&amp;")
@@ -60,7 +60,7 @@ const bracketless = (text: string): string => text.replaceAll("<", "&lt;").repla
 /** What a person types, without any mark. */
 export const entities = (text: string): string => bracketless(text.replaceAll("&", "&amp;"));
 
-/** What Slack's own client makes of what a person types: names are looked up, and nothing else is a mark. */
+/** As Slack's client converts what a person types: names become mentions; everything else is text. */
 export const typed = ({ people }: Pick<Workspace, "people">, text: string): string =>
   entities(text).replace(/(?<![\w@])@([\w.-]+)/g, (name, handle: string) => {
     const person = [...people.values()].find((one) => one.handle === handle);

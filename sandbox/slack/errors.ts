@@ -1,4 +1,4 @@
-// Every refusal the sandbox's Slack can give: its code, when it is given, and where that is written.
+// Every refusal of the emulated Slack: its code, when it is given, and where that is documented.
 
 /** "third party": seen by others on the real Slack. "guess": nobody has said so; the sandbox is strict on purpose. */
 export type Source =
@@ -86,7 +86,7 @@ const filesAndReactions = {
   no_reaction: ["removing a reaction that is not there", "slack-api-ref"],
 } as const satisfies Record<string, Row>;
 
-/** How Slack words these is not documented; the status codes 404 and 400 are what its clients report. */
+/** Slack's words are not documented; its clients report the status codes 404 and 400. */
 const answering = {
   invalid_url: ["a response_url that Slack never issued", "guess"],
   expired_url: ["a response_url older than 30 minutes", "guess"],
@@ -105,7 +105,7 @@ export const errors = { ...calling, ...messages, ...views, ...reading, ...filesA
 
 export type Code = keyof typeof errors;
 
-/** Slack says no: answered with HTTP 200, `ok: false` and this error code. */
+/** A refusal by Slack: HTTP 200, `ok: false` and this error code. */
 export class Refused extends Error {
   readonly code: Code;
   readonly more: Record<string, unknown>;

@@ -68,7 +68,7 @@ export const sendJson = (
   res.end(JSON.stringify(body));
 };
 
-// Where a request comes to and who sends it. Loopback keeps nobody out: any web page can reach it through its visitor's browser.
+// Checks a request's host and origin. Loopback is no protection: any web page can reach it through its visitor's browser.
 
 const loopback = new Set(["127.0.0.1", "localhost", "[::1]"]);
 
@@ -76,10 +76,10 @@ const loopback = new Set(["127.0.0.1", "localhost", "[::1]"]);
 export const isOurs = ({ headers }: IncomingMessage): boolean =>
   loopback.has((headers.host ?? "").replace(/:\d+$/, ""));
 
-/** Browsers name the page that asks; apps name none. */
+/** Browsers send the page's origin; apps send none. */
 export const fromElsewhere = ({ headers: { origin, host } }: IncomingMessage): boolean =>
   origin !== undefined && origin !== `http://${host ?? ""}`;
 
-/** Null for what is no address, such as "//". */
+/** Null if the address cannot be read, such as "//". */
 export const addressOf = ({ url = "/" }: IncomingMessage): URL | null =>
   URL.canParse(url, "http://sandbox") ? new URL(url, "http://sandbox") : null;

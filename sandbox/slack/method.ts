@@ -1,4 +1,4 @@
-// How a Web API method is described: what it needs, what it takes, what it does.
+// How a Web API method is described: its scopes, its arguments, its handler.
 
 import type { SlackContext } from "./context.ts";
 import { Refused, refusedWith, type Source } from "./errors.ts";
@@ -10,8 +10,8 @@ type Kinds = { string: string; boolean: boolean; integer: number; array: unknown
 type Kind = keyof Kinds;
 
 /**
- * An argument's kind; "!" when it must be given. Slack takes those without effect for bots ("ignored"), and those
- * whose effect the sandbox cannot show ("not imitated"): they are refused, lest somebody believe that they work.
+ * An argument's kind; "!" if it is required. Slack accepts some that have no effect for bots ("ignored"). The ones
+ * whose effect the sandbox cannot show ("not imitated") are refused, so that nobody believes that they work.
  */
 export type Schema = Record<string, Kind | `${Kind}!` | "ignored" | "not imitated">;
 
@@ -23,15 +23,15 @@ export type Args<S extends Schema> = {
       : never;
 };
 
-/** What the handlers may use: the ground and the addresses of things that other parts hand out. */
+/** What the handlers may use: the context, sockets and uploads. */
 export type Call = SlackContext & { readonly openSocket: () => string; readonly uploads: Uploads };
 
 type Described = {
-  /** Any one of these is enough; none needed when empty. */
+  /** One of these is enough. Empty: none is needed. */
   readonly scopes: readonly string[];
   readonly tier: Tier;
   readonly token: "bot" | "app" | "either";
-  /** Where scopes, tier and arguments are written. */
+  /** Where scopes, tier and arguments are documented. */
   readonly source: Source;
 };
 
@@ -49,7 +49,7 @@ export const method = <S extends Schema>(
 /** Slack takes these with every method. */
 const everywhere: ReadonlySet<string> = new Set(["token", "team_id"]);
 
-/** The arguments, or a refusal that names every one that is wrong. `besides` are let pass unread. */
+/** The arguments, or a refusal that names every wrong one. `besides` are accepted unread. */
 export const readArgs = <S extends Schema>(schema: S, raw: Json, besides = everywhere): Args<S> => {
   const args: Json = {};
   const wrong = Object.keys(raw).flatMap((name) =>
@@ -80,7 +80,7 @@ const complain = (name: string, kind: string, wrong: string[]): void => {
   wrong.push(`must be of type ${kind.replace("!", "")} [json-pointer:/${name}]`);
 };
 
-/** Over a form everything arrives as text. Undefined: not of this kind. */
+/** In a form everything is text. Undefined: not of this kind. */
 const readOne = (kind: Kind, given: unknown): unknown => {
   if (kind === "string") return typeof given === "string" ? given : undefined;
   const value = typeof given === "string" ? parsed(given) : given;

@@ -1,4 +1,4 @@
-// Who is calling, and where the sockets are.
+// Who calls, and where to open a socket.
 
 import { Refused } from "./errors.ts";
 import { method, type Method } from "./method.ts";

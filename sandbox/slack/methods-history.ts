@@ -1,4 +1,4 @@
-// What was said in a channel or a thread.
+// The messages of a channel or a thread.
 
 import { Refused } from "./errors.ts";
 import { messageJson } from "./formats.ts";

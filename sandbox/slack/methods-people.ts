@@ -1,4 +1,4 @@
-// People and groups of them.
+// People and user groups.
 
 import { Refused } from "./errors.ts";
 import { personJson, usergroupJson } from "./formats.ts";

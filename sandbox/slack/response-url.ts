@@ -43,7 +43,7 @@ export const createResponseUrls = (needs: Needs) => {
   };
   return {
     issue: (origin: Origin): string => {
-      // A second life long it is told from one that never was.
+      // It is remembered for as long again, so that it is not called unknown.
       forgetBefore(issued, needs.now() - 2 * needs.timing.responseUrlMs);
       const key = randomBytes(18).toString("base64url");
       issued.set(key, { ...origin, at: needs.now(), uses: 0 });
@@ -70,13 +70,13 @@ export const createResponseUrls = (needs: Needs) => {
   };
 };
 
-/** Null stands for a body that cannot be read. */
+/** Null: the body cannot be read. */
 const unread = (error: unknown): null => {
   if (error instanceof Refused) return null;
   throw error;
 };
 
-/** @slack/bolt, RespondArguments; what of them is shown nowhere is taken without effect, as with chat.postMessage. */
+/** @slack/bolt, RespondArguments; those that are not shown are accepted without effect, as with chat.postMessage. */
 const answerFields = {
   text: "string",
   blocks: "array",
@@ -93,7 +93,7 @@ const answerFields = {
   attachments: "not imitated",
 } satisfies Schema;
 
-/** An answer: to one person unless it says "in_channel", instead of the original when it asks for that. */
+/** Posts the answer: to one person unless it says "in_channel"; it replaces the original if it asks for that. */
 export const respond = (workspace: Workspace, { message, ...origin }: Origin, fields: Json): void => {
   const args = readArgs(answerFields, fields, nowhere);
   const original = (): Message => {
@@ -117,5 +117,5 @@ export const respond = (workspace: Workspace, { message, ...origin }: Origin, fi
   workspace.post({ channel, author, text, blocks, thread, ephemeralFor, ...metadata });
 };
 
-/** No field is taken besides. */
+/** No other field is accepted. */
 const nowhere: ReadonlySet<string> = new Set();

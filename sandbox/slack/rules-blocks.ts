@@ -1,4 +1,4 @@
-// Blocks: what may stand in each, and on which surface each may stand.
+// Blocks: what each may hold, and on which surfaces it is allowed.
 
 import {
   anything,
@@ -63,11 +63,11 @@ const basics: Rows = {
     "@slack/types 3.2, ContextActionsBlock",
     block({ elements: list(oneOf(inContextActions), 1, 5) }),
   ),
-  /** Slack documents it, the types do not have it: only its name is known here. */
+  /** Slack documents it, but the types do not have it. Only its name is checked. */
   data_visualization: row("docs.slack.dev, data visualization block", anything),
 };
 
-/** @slack/types ContainerBlock: what may stand in one. */
+/** @slack/types ContainerBlock: the blocks that it may hold. */
 const inContainer = [
   "actions",
   "context",

@@ -1,4 +1,4 @@
-// What several kinds of elements have in common.
+// Fields that several kinds of elements share.
 
 import {
   type Fields,

@@ -24,7 +24,7 @@ import { createTraffic } from "./traffic.ts";
 import { createTriggers } from "./triggers.ts";
 import { createUploads } from "./uploads.ts";
 
-/** True when the handler takes care of the request, now or later. */
+/** True if the handler answers the request, now or later. */
 export type Handler = (req: IncomingMessage, res: ServerResponse) => boolean;
 
 type Delivery =
@@ -33,7 +33,7 @@ type Delivery =
 
 export type SlackOptions = {
   readonly host?: "127.0.0.1" | "localhost";
-  /** 0, the default: any free one. */
+  /** 0 (the default): any free port. */
   readonly port?: number;
   readonly manifestPath: string;
   /** The app, people and channels to start with. */
@@ -78,9 +78,9 @@ export const startSlack = async (options: SlackOptions) => {
     faults: context.faults,
     rateLimits: context.limits.enforce,
     sockets: { connections: sockets.connections, disconnect: sockets.disconnect, drop: sockets.drop },
-    /** Any payload at all, forged ones too; returns how the app acknowledged it. */
+    /** Sends any payload, also a forged one. Returns the app's acknowledgement. */
     deliverRaw: deliver,
-    /** Handlers get what is not Slack's own, in the order of mounting. */
+    /** Handlers get the requests that are not Slack's, in the order in which they were mounted. */
     mount: (handler: Handler): void => void handlers.push(handler),
     stop: async (): Promise<void> => {
       events.stop();
@@ -97,7 +97,7 @@ const listen = (server: Server, port: number, host: string): Promise<void> =>
     server.listen(port, host, resolve);
   });
 
-/** "canary": wherever one of them should turn up, it is seen that it is one. */
+/** The word "canary" makes a leaked secret easy to find. */
 const secret = (prefix: string): string => `${prefix}canary-${randomBytes(24).toString("hex")}`;
 
 const createContext = (options: SlackOptions, url: () => string): SlackContext => {

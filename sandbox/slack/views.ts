@@ -23,7 +23,7 @@ const refuseTakenId = ({ workspace }: Place, view: Json, own?: string): void => 
     throw new Refused("duplicate_external_id");
 };
 
-/** A modal from outside a modal replaces what the person had open: two stacks at once are not shown. */
+/** A modal that is not opened from a modal replaces the open ones: a person has one stack. */
 export const openModal = (place: Place, person: PersonId, given: Json): OpenView => {
   const view = acceptView(given, "modal");
   refuseTakenId(place, view);

@@ -45,7 +45,7 @@ export function attr(name: string, value: string | number | boolean | null | und
   return new Html(value === true ? ` ${name}` : ` ${name}="${escapeHtml(String(value))}"`);
 }
 
-/** So much of a long text is shown; the rest can be opened. */
+/** How much of a long text is shown; the rest can be opened. */
 const CHARACTERS = 280;
 
 export function long(text: string): Part {
@@ -64,10 +64,10 @@ export type Act = {
   readonly act: string;
   readonly args?: Readonly<Record<string, unknown>>;
   readonly words: string;
-  /** What a reader who hears only this button is told; `words` when absent. */
+  /** The name for screen readers. Default: `words`. */
   readonly label?: string;
   readonly look?: "plain" | "primary" | "danger";
-  /** Two buttons that take each other's place share one, so that the focus stays. */
+  /** Two buttons that replace each other share one id, so that the focus stays. */
   readonly id?: string;
   readonly off?: boolean;
 };

@@ -2,16 +2,16 @@ import type { ChannelId, Message, PersonId } from "../../slack/model.ts";
 import type { Workspace } from "../../slack/workspace.ts";
 import { createMemory, type Memory } from "./memory.ts";
 
-/** What a look at the workspace needs to know beside the workspace itself. */
+/** What drawing a page needs beside the workspace. */
 export type ViewState = {
   readonly unread: Unread;
   readonly memory: Memory;
   readonly notifications: Notifications;
-  /** Another one whenever a message might look different though nothing in it has changed. */
+  /** Changes whenever a message might look different although nothing in it has changed. */
   readonly epoch: () => string;
 };
 
-/** Each tab has a sight of its own; what has been read is the same for all. */
+/** Each tab has its own memory. What has been read is the same for all. */
 export function createViewStates(workspace: Workspace): () => ViewState {
   const unread = createUnread(workspace);
   const notifications = createNotifications(workspace);

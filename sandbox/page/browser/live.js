@@ -1,6 +1,6 @@
 // @ts-check
-// Takes the changes the sandbox streams and puts them into the page, leaving alone what did not change: a text being typed, an
-// opened detail, the focus and the place one has scrolled to.
+// Applies the changes that the sandbox streams. What did not change stays: a text being typed, an
+// opened detail, the focus and the scroll position.
 import { connect } from "./connection.js";
 import { replace } from "./redraw.js";
 import { keepingScroll } from "./scroll.js";

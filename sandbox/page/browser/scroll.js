@@ -1,5 +1,5 @@
 // @ts-check
-// Where one has scrolled to: at the end one stays at the end, and elsewhere one is told what came below.
+// Keeps the scroll position: at the end it stays at the end; elsewhere a button counts what came below.
 
 /** Near enough to the end to count as reading the newest. */
 const END_PIXELS = 60;

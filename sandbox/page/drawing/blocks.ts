@@ -1,4 +1,4 @@
-// Block Kit → HTML. Pure; what it cannot draw it says, so that nothing an app sends can vanish.
+// Block Kit → HTML. What cannot be drawn is named, so that nothing that an app sends vanishes.
 
 import type { Block } from "../../slack/model.ts";
 import { attr, html, type Html, type Part } from "../base/html.ts";

@@ -1,4 +1,4 @@
-// Where an element stands, with what its drawing has to know beside it.
+// The context of an element: its block, and what its drawing needs beside it.
 
 import type { OpenView } from "../../slack/model.ts";
 import type { Workspace } from "../../slack/workspace.ts";
@@ -44,10 +44,10 @@ export function elementContextOf(
   };
 }
 
-// What the browser is told of an interactive element: which one it is and, for choices, the options' numbers. It cannot make
-// up a button's value, for the server looks everything else up in what the app sent.
+// What the browser knows about an interactive element: its id and, for choices, the options' numbers. It cannot
+// forge a button's value, because the server looks up everything else in what the app sent.
 
-/** Where an element stands: the block it is in, and what the person chose there before. */
+/** An element's block, and what the person chose before. */
 export type FieldContext = {
   readonly reader: Reader;
   readonly block: string;
@@ -58,7 +58,7 @@ export type FieldContext = {
   readonly describedBy: string | null;
   readonly invalid: boolean;
   readonly required: boolean;
-  /** Does a change go to the app at once, as outside of input blocks? */
+  /** Whether a change goes to the app at once, as outside of input blocks. */
   readonly tells: boolean;
 };
 

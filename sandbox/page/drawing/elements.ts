@@ -1,4 +1,4 @@
-// Block Kit's elements, each where it is drawn.
+// Block Kit's elements, each with its drawing function.
 import type { Part } from "../base/html.ts";
 import { type Json, string } from "../base/json.ts";
 import { button, feedbackButtons, iconButton, overflow, workflowButton } from "./buttons.ts";

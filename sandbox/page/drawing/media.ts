@@ -1,4 +1,4 @@
-// Pictures, videos and files of elsewhere: told of, never fetched, for a page that fetches them tells their host who looks, and when.
+// Foreign pictures, videos and files are described, never fetched: fetching would tell their host who looks, and when.
 
 import { html, type Html } from "../base/html.ts";
 import { type Json, record, string, textOf } from "../base/json.ts";
@@ -16,7 +16,7 @@ export function picture(block: Json, reader: Reader): Html {
   </figure>`;
 }
 
-/** An image beside other things: small, in words, its address at hand. */
+/** An image beside other elements: a short text with its address. */
 export function thumbnail(element: Json): Html {
   return html`<span data-thumbnail title="${addressOf(element)}"
     ><span aria-hidden="true">🖼</span> ${altOf(element)}</span
@@ -48,7 +48,7 @@ export function video(block: Json, reader: Reader): Html {
   </figure>`;
 }
 
-/** A file that lives at another service. */
+/** A file at another service. */
 export function remoteFile(block: Json): Html {
   return html`<figure data-picture="file">
     <span data-sign aria-hidden="true">📄</span>
@@ -59,7 +59,7 @@ export function remoteFile(block: Json): Html {
   </figure>`;
 }
 
-// Nothing that an app sends may vanish: what has no drawing says its name, and what was sent can be read.
+// Nothing that an app sends may vanish: what cannot be drawn is shown with its name and its JSON.
 
 export function undrawn(what: string, value: unknown): Html {
   return html`<details data-undrawn>
@@ -68,7 +68,7 @@ export function undrawn(what: string, value: unknown): Html {
   </details>`;
 }
 
-/** Inside of running text, where nothing can be opened. */
+/** In running text, where nothing can be opened. */
 export function undrawnWord(what: string, value: unknown): Html {
   return html`<span data-undrawn>${saying(what, value)} <code>${JSON.stringify(value) ?? ""}</code></span>`;
 }

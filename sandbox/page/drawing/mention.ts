@@ -1,4 +1,4 @@
-// People, channels, broadcasts and links inside text: one look, whether mrkdwn or rich text asks for them.
+// People, channels, broadcasts and links in text, drawn alike for mrkdwn and rich text.
 
 import { attr, html, type Html, type Part } from "../base/html.ts";
 import { hrefOf } from "../base/place.ts";
@@ -37,7 +37,7 @@ export function link(reader: Reader, address: string, label: Html | string): Htm
 // Preformatted text. A long one is folded in messages, by CSS alone: all of it stays in the page.
 
 const SHOWN_LINES = 14;
-/** About what so many lines hold. */
+/** About the characters of as many lines. */
 const SHOWN_CHARACTERS = 1_400;
 
 export function codeBox(inner: Part, text: string, language = ""): Html {

@@ -30,7 +30,7 @@ export function modal(open: OpenView, reader: Reader, workspace?: Workspace): Ht
   </dialog>`;
 }
 
-/** A view that was pushed onto others has a way back; ✕ leaves them all. */
+/** A pushed view has a way back; ✕ closes all of them. */
 function heading(open: OpenView, workspace: Workspace | undefined): Html {
   const stack = workspace?.viewsOf(open.person).map((one) => one.id) ?? [open.id];
   const app = workspace?.people.get(workspace.app.person);

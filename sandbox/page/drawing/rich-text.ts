@@ -79,13 +79,13 @@ function bare(element: Json, reader: Reader): Part {
   }
 }
 
-/** Slack says which character a name stands for; an emoji of the workspace's own has none. */
+/** Slack sends the characters of an emoji; a custom one has none. */
 function emojiOf(element: Json): string {
   const name = string(element["name"]);
   return emoji(name) ?? fromCodePoints(string(element["unicode"])) ?? `:${name}:`;
 }
 
-/** The page's policy forbids inline styles, not the attributes of a drawing. */
+/** The page's content policy forbids inline styles, but not an SVG's attributes. */
 function color(value: string): Html {
   if (!/^#[\da-f]{3,8}$/i.test(value)) return html`<code>${value}</code>`;
   return html`<span data-color

@@ -1,4 +1,4 @@
-// What stands beside the conversation when one asks for it.
+// The panels beside the conversation.
 import { html } from "../base/html.ts";
 import type { Html } from "../base/html.ts";
 import { hrefOf, needsWorld } from "../base/place.ts";

@@ -1,4 +1,4 @@
-// One line of the traffic: who said what to whom, how much later than the line before, and all there is to know of it.
+// One line of the traffic: sender, receiver, content, the time since the line before, and all details.
 
 import type { Traffic } from "../../slack/model.ts";
 import type { Workspace } from "../../slack/workspace.ts";
@@ -6,7 +6,7 @@ import { attr, html, type Html, type Part } from "../base/html.ts";
 import { type Json, record, string } from "../base/json.ts";
 import type { Times } from "../base/times.ts";
 
-/** More of a detail would make every tab heavy; a copy has all of it. */
+/** More of a detail would make every tab slow. A copy has all of it. */
 const DETAIL_CHARACTERS = 12_000;
 
 const SIDES: Readonly<Record<Traffic["from"], readonly [from: string, to: string]>> = {
@@ -26,7 +26,7 @@ function jsonLine(line: Traffic): string {
   return JSON.stringify({ number, at: new Date(at).toISOString(), from, to, ...rest });
 }
 
-/** The gateway is asked like the service, and its lines say so; what Slack tells a person does not reach the app. */
+/** Requests to the gateway count as requests to the service and are labelled. What Slack answers a person does not reach the app. */
 function sidesOf({ from, what }: Traffic): readonly [from: string, to: string] {
   if (from === "slack" && what.startsWith("tells ")) return ["Slack", "person"];
   if (from === "service" && /\bgateway\b/i.test(what)) return ["app", "gateway"];
@@ -91,11 +91,11 @@ function detailOf(detail: unknown, workspace: Workspace): Part {
     <em>… ${rest} more characters. Copy has them all.</em>`;
 }
 
-// Ids with the names of those they are, and what a line is about in a few words.
+// Adds names to ids, and summarises a line in a few words.
 
 const IDS = /\b([UCDW][0-9A-Z]{2,20}|USLACKBOT)\b/;
 
-/** The text as it is, with each known id's name beside it. */
+/** The text, with the name beside each known id. */
 export function named(text: string, workspace: Workspace): Part {
   // Odd pieces are the ids.
   return text.split(IDS).map((piece, i): Part => {
@@ -115,7 +115,7 @@ function nameOf(id: string, { people, channels }: Workspace): string | undefined
 
 const GIST_CHARACTERS = 90;
 
-/** Where, who and what: read from what Web API calls, payloads and people's acts have in common. */
+/** The place, person and action, from the fields that Web API calls, payloads and people's acts share. */
 export function gist(detail: unknown, workspace: Workspace): Html {
   const about = subjectOf(record(detail));
   const ids = [idIn(about["channel"] ?? about["channel_id"]), idIn(about["user"] ?? about["user_id"])];
@@ -141,7 +141,7 @@ function idIn(value: unknown): string {
   return string(value) || string(record(value)["id"]);
 }
 
-/** The whole of it is in the line's detail. */
+/** The line's detail has all of it. */
 function shorten(text: string): string {
   const points = Array.from(text.replace(/\s+/g, " "));
   return points.length > GIST_CHARACTERS ? `${points.slice(0, GIST_CHARACTERS).join("")}…` : points.join("");
