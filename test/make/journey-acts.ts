@@ -5,7 +5,7 @@ import type { World } from "#sandbox/world/world.ts";
 import type { Run } from "#sandbox/service/service-run.ts";
 import { elementsOf, labelOf, modalText, type Sight } from "./journey-sight.ts";
 
-/** What a click is told that comes before the app knows where its card is. */
+/** The answer to a click that comes before the app knows its card's place. */
 const TOO_EARLY = "has not confirmed this card";
 
 export type Acting = ReturnType<typeof createActing>;
@@ -24,7 +24,7 @@ export function createActing(world: World, sight: Sight) {
     return sight.until(() => sight.posted(channel).find((each) => each.thread === null && !before.has(each)));
   }
 
-  /** A run that stands at its (first) approval. */
+  /** A run that waits for its (first) approval. */
   async function asking(
     person: string,
     channel: string,
@@ -67,7 +67,7 @@ export function createActing(world: World, sight: Sight) {
     return modalText(opened).includes(TOO_EARLY) ? openForm(person, card, label) : opened;
   }
 
-  /** Presses Approve or Deny, and is privately told these words instead of getting the form. */
+  /** Presses Approve or Deny, and gets these words privately instead of the form. */
   async function isRefused(
     person: string,
     card: Message,
@@ -113,7 +113,7 @@ export function createActing(world: World, sight: Sight) {
   const deliverCommand = (body: Record<string, unknown>) =>
     slack.deliverRaw({ kind: "slash_commands", body });
 
-  /** Submits a modal in a person's name, whoever has it open and whatever Slack's own client would check before. */
+  /** Submits a modal in a person's name, also one that another person opened, without the checks of Slack's client. */
   const forgeSubmit = (person: string, { id, hash, view }: OpenView, reason: string | null) =>
     deliver({
       type: "view_submission",
