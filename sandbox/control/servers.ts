@@ -14,10 +14,10 @@ type Controlled = {
   readonly up: () => Promise<void>;
 };
 
-export type ServerHand = ReturnType<typeof createServerHand>;
+export type ServerController = ReturnType<typeof createServerController>;
 
 /** `changed` is called after anything that can be read here has changed. */
-export function createServerHand(control: Controlled, changed: () => void) {
+export function createServerController(control: Controlled, changed: () => void) {
   const slowness = createSlowness(control);
   const named = createNamedFaults(control);
   let up = true;
@@ -148,8 +148,8 @@ export type Servers = {
 };
 
 export type ServiceContext = Servers & {
-  readonly serviceHand: ServerHand;
-  readonly gatewayHand: ServerHand;
+  readonly serviceController: ServerController;
+  readonly gatewayController: ServerController;
   /** Called after a change that no other event reports. */
   readonly changed: () => void;
 };
@@ -157,8 +157,8 @@ export type ServiceContext = Servers & {
 export function createServiceContext(servers: Servers, changed: () => void): ServiceContext {
   return {
     ...servers,
-    serviceHand: createServerHand(servers.service.control, changed),
-    gatewayHand: createServerHand(servers.gateway.control, changed),
+    serviceController: createServerController(servers.service.control, changed),
+    gatewayController: createServerController(servers.gateway.control, changed),
     changed,
   };
 }

@@ -7,7 +7,13 @@ import { type ControlRead, listRead, plainRead } from "./control-api.ts";
 import type { ServiceContext } from "./servers.ts";
 
 /** The state of the servers, as the page shows it. */
-export function serverState({ service, gateway, clock, serviceHand, gatewayHand }: ServiceContext) {
+export function serverState({
+  service,
+  gateway,
+  clock,
+  serviceController: serviceHand,
+  gatewayController: gatewayHand,
+}: ServiceContext) {
   return {
     url: service.url,
     gatewayUrl: gateway.url,

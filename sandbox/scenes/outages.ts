@@ -39,17 +39,17 @@ async function untilUnconfirmed(stage: Stage, { asked, card, versions }: Claim):
     "Ben has the form open. The service is going to take his decision, and die before it answers.",
     ben,
   );
-  stage.hand.fault({ route: "decide" }, { kind: "drop", effect: true });
+  stage.serviceController.fault({ route: "decide" }, { kind: "drop", effect: true });
   stage.check((await stage.submit(ben, reason, form)) === null, "Ben's form closes");
   await stage.untilRun(asked, "the decision to take effect", ({ approvals }) =>
     approvals.every(({ state }) => state.type === "decided"),
   );
-  await stage.hand.down();
+  await stage.serviceController.down();
   await stage.reads(card, "Approval sent, being checked");
   await stage.say(
     'It is dead. Look at the card: "Approval sent, being checked". Nobody claims that it took effect.',
   );
-  await stage.hand.up();
+  await stage.serviceController.up();
   await stage.say("The service is up again. The bot looks there before it does anything else.");
   await stage.reads(card, "Approval sent, not confirmed");
   await stage.say(
@@ -84,13 +84,13 @@ export const botKilled: Scene = {
       "Ben has the form open. The service is made to hesitate, so that there is time to pull the plug.",
       ben,
     );
-    const gate = stage.hand.fault({ route: "read-run" }, { kind: "gate" }, "all");
+    const gate = stage.serviceController.fault({ route: "read-run" }, { kind: "gate" }, "all");
     stage.check((await stage.submit(ben, reason, form)) === null, "Ben's form closes");
     await stage.reads(card, "Approval recorded, sending");
     await stage.say("Ben has submitted. His decision is written down, and not sent yet.");
     stage.check(stage.sent(asked).length === 0, "nothing was sent so far");
     await stage.bot.kill();
-    stage.hand.release(gate);
+    stage.serviceController.release(gate);
     stage.check(stage.sent(asked).length === 0, "nothing was sent before the kill");
     await stage.say("The bot is killed: kill -9. Nobody runs now, and no click would be answered.");
     await stage.until("the bot to come back", () => stage.bot.state() === "running");

@@ -35,7 +35,7 @@ export function createStage(parts: StageParts) {
     ...createSight({ ...parts, seen }, until),
     bot,
     control: service.service.control,
-    hand: service.serviceHand,
+    serviceController: service.serviceController,
     people: slack.workspace.people,
   };
 }
@@ -118,10 +118,10 @@ type ResetParts = Pick<StageParts, "slack" | "service" | "bot"> & { readonly sta
 export function createReset({ slack, service, bot, stage }: ResetParts): () => Promise<void> {
   return async () => {
     slack.faults.clear();
-    for (const hand of [service.serviceHand, service.gatewayHand]) {
-      hand.clearFaults();
-      hand.slow(0);
-      await hand.up();
+    for (const controller of [service.serviceController, service.gatewayController]) {
+      controller.clearFaults();
+      controller.slow(0);
+      await controller.up();
     }
     if (bot.given()["AGENT_API_KEY"] === service.service.apiKey) await bot.start();
     else await bot.restart();

@@ -30,7 +30,7 @@ const FORGET: readonly (readonly [act: string, gateways: boolean, words: string]
   ["gateway.clearFaults", true, "Clear the gateway's"],
 ];
 
-export function mishapButtons(waiting: readonly string[]): Html[] {
+export function faultButtons(waiting: readonly string[]): Html[] {
   const strike = (fault: (typeof FAULTS)[number][0] | undefined, words: string): Html =>
     controlButton({ act: "service.fault", args: { fault }, words });
   return [
@@ -47,7 +47,7 @@ export function mishapButtons(waiting: readonly string[]): Html[] {
   ];
 }
 
-export function mishapForm(): Html {
+export function faultForm(): Html {
   return html`<details data-mishaps>
     <summary>Something else goes wrong</summary>
     <form data-control="service.fault" data-args="{}" data-inline>

@@ -5,7 +5,7 @@ import type { ServicePanel } from "../page/base/parts.ts";
 import type { Lists, Slot } from "../page/base/regions.ts";
 import { durationOf, MINUTE_MS, type Times } from "../page/base/times.ts";
 import { choices } from "./profile-form.ts";
-import { mishapButtons, mishapForm } from "./fault-form.ts";
+import { faultButtons, faultForm } from "./fault-form.ts";
 import { runItems } from "./runs.ts";
 import type { ServiceState } from "./shown-state.ts";
 
@@ -17,7 +17,7 @@ function serviceLists(state: ServiceState, times: Times, memory: Memory): Lists 
   return {
     service: [
       { key: "state", inner: stateOf(state) },
-      { key: "mishaps", inner: mishapForm() },
+      { key: "mishaps", inner: faultForm() },
       { key: "choices", inner: choices(state.profile) },
     ],
     runs: runItems(state, times, memory),
@@ -163,7 +163,7 @@ function next({ faults }: ServiceState): Row {
     name: "Next request",
     good: faults.length === 0,
     type: faults.length === 0 ? "Goes well" : faults.map((one) => html`<span data-waiting>${one}</span>`),
-    buttons: mishapButtons(faults),
+    buttons: faultButtons(faults),
   };
 }
 

@@ -3,14 +3,14 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Message } from "#sandbox/slack/model.ts";
 import { launchChromium } from "../make/chromium.ts";
-import { createBoard, serveWithControl } from "../sandbox/page/board.ts";
+import { createFakePanelState, serveWithControl } from "../sandbox/page/fake-panel-state.ts";
 import { approvalCard, createStage, decidedCard, OPS } from "../sandbox/page/stage.ts";
 import { createLook, violations } from "./looking.ts";
 import type { Look } from "./looking.ts";
 
 let browser: Browser;
 let stage: ReturnType<typeof createStage>;
-let fake: ReturnType<typeof createBoard>;
+let fake: ReturnType<typeof createFakePanelState>;
 let served: Awaited<ReturnType<typeof serveWithControl>>;
 let look: Look;
 
@@ -21,7 +21,7 @@ afterAll(() => browser.close());
 
 beforeEach(async () => {
   stage = createStage();
-  fake = createBoard();
+  fake = createFakePanelState();
   served = await serveWithControl({ ...stage.parts, panelState: fake.panelState });
   look = createLook(browser, served.url);
 });

@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { launchChromium } from "../make/chromium.ts";
-import { createBoard, serveWithControl } from "../sandbox/page/board.ts";
+import { createFakePanelState, serveWithControl } from "../sandbox/page/fake-panel-state.ts";
 import { createStage, decidedCard, fillWorkspace, OPS } from "../sandbox/page/stage.ts";
 import { createLook } from "./looking.ts";
 import type { Look } from "./looking.ts";
@@ -19,7 +19,7 @@ afterAll(() => browser.close());
 beforeEach(async () => {
   stage = createStage();
   fillWorkspace(stage.workspace);
-  served = await serveWithControl({ ...stage.parts, panelState: createBoard().panelState });
+  served = await serveWithControl({ ...stage.parts, panelState: createFakePanelState().panelState });
   look = createLook(browser, served.url);
 });
 afterEach(async () => {
@@ -68,7 +68,11 @@ test("when the sandbox is back all tabs are live again, with their drafts", asyn
   }
   const fresh = createStage();
   fresh.workspace.post({ author: "U0CAT", channel: OPS, text: "a new beginning" });
-  served = await serveWithControl({ ...fresh.parts, panelState: createBoard().panelState }, undefined, port);
+  served = await serveWithControl(
+    { ...fresh.parts, panelState: createFakePanelState().panelState },
+    undefined,
+    port,
+  );
   for (const tab of tabs) {
     await tab.getByText("a new beginning").waitFor();
     await tab.getByText("The sandbox has stopped.").waitFor({ state: "hidden" });

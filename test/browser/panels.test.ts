@@ -1,14 +1,14 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { launchChromium } from "../make/chromium.ts";
-import { createBoard, createJudge, serveWithControl } from "../sandbox/page/board.ts";
+import { createFakePanelState, createJudge, serveWithControl } from "../sandbox/page/fake-panel-state.ts";
 import { createStage, fillTraffic, fillWorkspace, OPS, reasonModal } from "../sandbox/page/stage.ts";
 import { createLook, violations } from "./looking.ts";
 import type { Look } from "./looking.ts";
 
 let browser: Browser;
 let stage: ReturnType<typeof createStage>;
-let fake: ReturnType<typeof createBoard>;
+let fake: ReturnType<typeof createFakePanelState>;
 let served: Awaited<ReturnType<typeof serveWithControl>>;
 let look: Look;
 let refusal: string | null;
@@ -21,7 +21,7 @@ afterAll(() => browser.close());
 beforeEach(async () => {
   refusal = null;
   stage = createStage();
-  fake = createBoard();
+  fake = createFakePanelState();
   fillWorkspace(stage.workspace);
   served = await serveWithControl({ ...stage.parts, panelState: fake.panelState }, () =>
     refusal === null ? { ok: true, result: null } : { ok: false, error: refusal },

@@ -2,14 +2,14 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { launchChromium } from "../make/chromium.ts";
-import { createBoard, serveWithControl } from "../sandbox/page/board.ts";
+import { createFakePanelState, serveWithControl } from "../sandbox/page/fake-panel-state.ts";
 import { approvalCard, createStage, OPS } from "../sandbox/page/stage.ts";
 import { createLook, violations } from "./looking.ts";
 import type { Look } from "./looking.ts";
 
 let browser: Browser;
 let stage: ReturnType<typeof createStage>;
-let fake: ReturnType<typeof createBoard>;
+let fake: ReturnType<typeof createFakePanelState>;
 let served: Awaited<ReturnType<typeof serveWithControl>>;
 let look: Look;
 
@@ -20,7 +20,7 @@ afterAll(() => browser.close());
 
 beforeEach(async () => {
   stage = createStage();
-  fake = createBoard();
+  fake = createFakePanelState();
   served = await serveWithControl({ ...stage.parts, panelState: fake.panelState });
   look = createLook(browser, served.url);
 });

@@ -43,7 +43,7 @@ export function someRuns(): Run[] {
   return [waiting, failed, done];
 }
 
-export function createBoard() {
+export function createFakePanelState() {
   const listeners = new Set<() => void>();
   let service: ServiceState = {
     url: "http://127.0.0.1:4410",
