@@ -1,8 +1,8 @@
 import { wordsOf } from "../control/surface.ts";
+import type { Scene } from "./engine.ts";
 import { ana, ben, cat } from "./stage.ts";
-import type { Story } from "./story.ts";
 
-export const approve: Story = {
+export const approve: Scene = {
   name: "approve",
   title: "Approve",
   what: "Ana asks for a run, Ben approves what it wants to do, and the run goes on.",
@@ -10,7 +10,7 @@ export const approve: Story = {
     "The agent could not deploy by itself: it asked, and somebody other than Ana decided. The audit keeps who decided, on which request, and why.",
   async play(stage) {
     const reason = "Release 2.41 is tested. Go ahead.";
-    await stage.say("Ana asks for a run in #ops-agents: «deploy billing-api to production».", ana);
+    await stage.say('Ana asks for a run in #ops-agents: "deploy billing-api to production".', ana);
     const asked = await stage.ask(ana, "deploy billing-api to production");
     await stage.say("Its thread is open. The agent works until it wants to do something sensitive.");
     const card = await stage.cardOf(asked);
@@ -34,14 +34,14 @@ export const approve: Story = {
   },
 };
 
-export const deny: Story = {
+export const deny: Scene = {
   name: "deny",
   title: "Deny, and why",
   what: "Cat denies what a run wants to do. That needs a reason, and the agent gets it.",
   lesson: "A denial needs a reason, and the agent receives the same words that the team reads.",
   async play(stage) {
     const reason = "Not on a Friday: nobody is there to roll it back.";
-    await stage.say("Ana asks for a run: «deploy the search index to production».", ana);
+    await stage.say('Ana asks for a run: "deploy the search index to production".', ana);
     const asked = await stage.ask(ana, "deploy the search index to production");
     const card = await stage.cardOf(asked);
     await stage.say("The run asks to deploy. Cat presses Deny.");

@@ -1,9 +1,9 @@
 import { viewWords, wordsOf } from "../control/surface.ts";
+import type { Scene } from "./engine.ts";
 import { tricksIn } from "./inert.ts";
 import { ana, cat } from "./stage.ts";
-import type { Story } from "./story.ts";
 
-export const hostile: Story = {
+export const hostile: Scene = {
   name: "hostile",
   title: "Hostile text",
   what: "A run asks with a text that tries to fool its reader: mentions, false links, hidden and reversed letters.",
@@ -11,18 +11,18 @@ export const hostile: Story = {
     "An agent's request is untrusted text. Countersign shows it as plain text and makes hidden characters visible, so an approver decides on what is really there.",
   async play(stage) {
     const reason = "No. <!channel> *This* looks like <https://evil.example|an attack>.";
-    await stage.say("Ana asks for a run: «review the hostile text of a stranger».", ana);
+    await stage.say('Ana asks for a run: "review the hostile text of a stranger".', ana);
     const asked = await stage.ask(ana, "review the hostile text of a stranger");
     const card = await stage.cardOf(asked);
     await stage.say(
-      "Look at the card: nobody is called by <!channel>, no link leads anywhere, no «Approved by» is believed.",
+      'Look at the card: nobody is called by <!channel>, no link leads anywhere, no "Approved by" is believed.',
     );
     for (const trick of [
       "<!channel>",
       "<https://evil.example/login|https://bank.example>",
       "Approved by <@U0000001>",
     ])
-      stage.check(wordsOf(card.blocks).includes(trick), `the card shows «${trick}» as it was sent`);
+      stage.check(wordsOf(card.blocks).includes(trick), `the card shows "${trick}" as it was sent`);
     const form = await stage.open(cat, card, "Deny");
     await stage.say(
       "Cat opens the form: what was hidden is made visible, such as ⟨U+202E⟩, which turns the text around.",

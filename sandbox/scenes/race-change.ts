@@ -1,16 +1,16 @@
 import { viewWords } from "../control/surface.ts";
+import type { Scene } from "./engine.ts";
 import { says } from "./says.ts";
 import { ana, ben, cat } from "./stage.ts";
-import type { Story } from "./story.ts";
 
-export const race: Story = {
+export const race: Scene = {
   name: "race",
   title: "Two approvers race",
   what: "Ben approves and Cat denies at the same moment. One counts, and the other is told.",
   lesson:
     "The first decision that is saved counts. Everybody else learns who was first, and that nothing of theirs was sent.",
   async play(stage) {
-    await stage.say("Ana asks for a run: «deploy checkout to production».", ana);
+    await stage.say('Ana asks for a run: "deploy checkout to production".', ana);
     const asked = await stage.ask(ana, "deploy checkout to production");
     const card = await stage.cardOf(asked);
     const bens = await stage.open(ben, card, "Approve");
@@ -42,7 +42,7 @@ export const race: Story = {
   },
 };
 
-export const change: Story = {
+export const change: Scene = {
   name: "change",
   title: "The request changes while the form is open",
   what: "Ben is about to approve one thing, and the agent now asks for another. Nothing is sent.",
@@ -50,14 +50,14 @@ export const change: Story = {
     "A decision belongs to the exact request that was on the screen. When the request changes, the decision does not count, and the approver sees the difference.",
   async play(stage) {
     const now = "Drop the customer database in production";
-    await stage.say("Ana asks for a run: «deploy the mobile API to staging».", ana);
+    await stage.say('Ana asks for a run: "deploy the mobile API to staging".', ana);
     const asked = await stage.ask(ana, "deploy the mobile API to staging");
     const card = await stage.cardOf(asked);
     const form = await stage.open(ben, card, "Approve");
     await stage.say("Ben presses Approve and reads: a deployment to staging. That is harmless.", ben);
     const approval = stage.runOf(asked)?.approvals[0]?.id ?? "";
     stage.control.changeApproval(asked.run, approval, { action: now });
-    await stage.say(`While he types, the same request becomes another: «${now}».`, ben);
+    await stage.say(`While he types, the same request becomes another: "${now}".`, ben);
     const left = await stage.submit(ben, "Staging is fine", form);
     const words = left === null ? "" : viewWords(left);
     stage.check(left !== null && says("form:changed", left.view), "Ben is told that the request changed");

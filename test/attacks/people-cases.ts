@@ -283,7 +283,7 @@ const takingBack = attacks<People, Row>(
       { because: "too-late", says: "refusal:too-late" },
     ],
     [
-      "«This was not me» with the value of a card's button",
+      '"This was not me" with the value of a card\'s button',
       (_, click) => action(click, { action_id: "receipt_not_me" }),
       { says: "answer:not-your-receipt" },
     ],

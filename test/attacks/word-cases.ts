@@ -30,9 +30,9 @@ const WORDS = [
 const byText = attacks<People, readonly [string]>(
   11,
   1,
-  WORDS.map((word) => [`«${word}» as a command`] as const),
+  WORDS.map((word) => [`"${word}" as a command`] as const),
   (on, [what]) => {
-    const word = /«(.*)»/.exec(what)?.[1] ?? "";
+    const word = /"(.*)"/.exec(what)?.[1] ?? "";
     return typedBy(on, ben, `${word} ${on.ids.run}`, {
       because: "unknown-command",
       says: "answer:unknown-command",
@@ -43,7 +43,7 @@ const bySaying = attacks<People, readonly [string, string]>(
   11,
   20,
   [
-    ["«approve» said in the channel", "approve"],
+    ['"approve" said in the channel', "approve"],
     ["the bot is told to approve", "<@U0COUNTERSIGN> approve this"],
     ["a command inside a message", "/agent approve"],
   ],

@@ -2,14 +2,14 @@
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import { launchChromium } from "../make/chromium.ts";
-import { createBoard, serveWithControl } from "../sandbox/page/board.ts";
+import { createFakePanelState, serveWithControl } from "../sandbox/page/fake-panel-state.ts";
 import { createStage, fillWorkspace } from "../sandbox/page/stage.ts";
 import { createLook, type Look } from "./looking.ts";
 
 type Browsing = {
   stage: ReturnType<typeof createStage>;
   /** What the panels show. */
-  board: ReturnType<typeof createBoard>;
+  board: ReturnType<typeof createFakePanelState>;
   served: Awaited<ReturnType<typeof serveWithControl>>;
   look: Look;
 };
@@ -30,7 +30,7 @@ export function browseEachTest({ filled = false, onAct }: Choices = {}): Browsin
   afterAll(() => browser.close());
   beforeEach(async () => {
     const stage = createStage();
-    const board = createBoard();
+    const board = createFakePanelState();
     if (filled) fillWorkspace(stage.workspace);
     const served = await serveWithControl({ ...stage.parts, panelState: board.panelState }, onAct);
     Object.assign(browsing, { stage, board, served, look: createLook(browser, served.url) });

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { createBoard, serveWithControl } from "../sandbox/page/board.ts";
+import { createFakePanelState, serveWithControl } from "../sandbox/page/fake-panel-state.ts";
 import { createStage, decidedCard, OPS } from "../sandbox/page/stage.ts";
 import { browseEachTest } from "./browsing.ts";
 
@@ -48,7 +48,7 @@ test("when the sandbox is back all tabs are live again, with their drafts", asyn
   const fresh = createStage();
   fresh.workspace.post({ author: "U0CAT", channel: OPS, text: "a new beginning" });
   on.served = await serveWithControl(
-    { ...fresh.parts, panelState: createBoard().panelState },
+    { ...fresh.parts, panelState: createFakePanelState().panelState },
     undefined,
     port,
   );

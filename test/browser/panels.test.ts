@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { beforeEach, describe, expect, test } from "vitest";
-import { createJudge } from "../sandbox/page/board.ts";
+import { createJudge } from "../sandbox/page/fake-panel-state.ts";
 import { fillTraffic, OPS, reasonModal } from "../sandbox/page/stage.ts";
 import { violations } from "./looking.ts";
 import { browseEachTest } from "./browsing.ts";
@@ -12,7 +12,7 @@ beforeEach(() => {
 
 const on = browseEachTest({
   filled: true,
-  onAct: () => (refusal === null ? { ok: true, result: null } : { ok: false, told: refusal }),
+  onAct: () => (refusal === null ? { ok: true, result: null } : { ok: false, error: refusal }),
 });
 
 const channel = `/as/U0ANA/${OPS}`;

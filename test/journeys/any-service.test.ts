@@ -108,7 +108,7 @@ describe.concurrent("a service of another shape", () => {
   });
 
   test.for(["record", "other json", "text", "empty"] as const)(
-    "that refuses with a body of the kind «%s» is told of in plain words",
+    'that refuses with a body of the kind "%s" is told of in plain words',
     async (errorBody, context) => {
       const world = await aWorld(context, { profile: { errorBody, denyWord: "reject" } });
       const { card } = await world.asking(ana, opsAgents, TASK);

@@ -1,4 +1,4 @@
-// What people see of the audit: the head on the card, the receipt, «This was not me», and the evidence of a run.
+// What people see of the audit: the head on the card, the receipt, "This was not me", and the evidence of a run.
 
 import { expect, test } from "vitest";
 import { auditVerdict, openAuditFile, publicKeysFor } from "#src/cli/audit/inspect.ts";
@@ -58,7 +58,7 @@ test("the heads on the card, on the receipt and in the audit channel are found i
   expect(await verified(stage, forged)).toMatchObject({ ok: false, fault: "rewritten" });
 });
 
-test("«This was not me» is taken from whoever decided, alerts the admins and the channel, and marks the entry", async (context) => {
+test('"This was not me" is taken from whoever decided, alerts the admins and the channel, and marks the entry', async (context) => {
   const stage = await aWorld(context, { env, troubled: true });
   await approved(stage);
   const receipt = await direct(stage, ben, "receipt:approve");

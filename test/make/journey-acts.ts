@@ -25,7 +25,7 @@ export function createActing(world: World, sight: Sight) {
     return sight.until(() => sight.posted(channel).find((each) => each.thread === null && !before.has(each)));
   }
 
-  /** A run that stands at its (first) approval. */
+  /** A run that waits for its (first) approval. */
   async function asking(
     person: string,
     channel: string,
@@ -114,7 +114,7 @@ export function createActing(world: World, sight: Sight) {
   const deliverCommand = (body: Record<string, unknown>) =>
     slack.deliverRaw({ kind: "slash_commands", body });
 
-  /** Submits a modal in a person's name, whoever has it open and whatever Slack's own client would check before. */
+  /** Submits a modal in a person's name, also one that another person opened, without the checks of Slack's client. */
   const forgeSubmit = (person: string, { id, hash, view }: OpenView, reason: string | null) =>
     deliver({
       type: "view_submission",
@@ -157,5 +157,5 @@ function isButton(element: { readonly [name: string]: unknown }, label: string):
 }
 
 export function accepted(result: ActResult): void {
-  if (!result.ok) throw new Error(`Slack told the person: ${result.told}`);
+  if (!result.ok) throw new Error(`Slack told the person: ${result.error}`);
 }

@@ -18,7 +18,7 @@ export function createSight(world: World) {
   const { workspace } = slack;
   const app = workspace.app.person;
 
-  /** The first truthy answer, asked now and whenever anything happens. Late: what is there instead is told. */
+  /** The first truthy answer, asked now and after every change. A timeout reports the state instead. */
   function until<T>(probe: () => T | undefined | null | false, there: () => string = all): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const look = (): void => {
@@ -144,7 +144,7 @@ export function createSight(world: World) {
     return said;
   }
 
-  /** So many milliseconds from now, noticed when anything happens: for facts that may be shared for a while. */
+  /** Waits until this many ms have passed, checked after every change: for answers that may be shared for a while. */
   async function lateBy(ms: number): Promise<void> {
     const since = Date.now();
     await until(() => Date.now() - since > ms);
@@ -192,7 +192,7 @@ export function createSight(world: World) {
   };
 }
 
-/** All that a reader sees of the blocks, joined; people stand as `@U…`. */
+/** All text that a reader sees in the blocks, joined; people are `@U…`. */
 export function textOf({ blocks, ...rest }: Drawn & { readonly text?: string }): string {
   return blocks.length === 0 ? (rest.text ?? "") : wordsIn(blocks).join("");
 }
@@ -222,7 +222,7 @@ function wordsIn(value: unknown): string[] {
 const endsLine = (fields: ReadonlyMap<string, unknown>): boolean =>
   fields.has("block_id") || String(fields.get("type")).startsWith("rich_text_");
 
-/** The elements of all kinds that stand in the blocks, however deep. */
+/** All elements in the blocks, at any depth. */
 export function elementsOf(value: unknown): { readonly [name: string]: unknown }[] {
   if (Array.isArray(value)) return value.flatMap((each) => elementsOf(each));
   if (typeof value !== "object" || value === null) return [];

@@ -1,4 +1,4 @@
-// What follows from the audit outside of it: receipts, «This was not me», and the daily head.
+// What follows from the audit outside of it: receipts, "This was not me", and the daily head.
 
 import { describe, expect, test } from "vitest";
 import { MessageTs, UserId } from "#src/domain/ids.ts";
@@ -106,7 +106,7 @@ describe("a receipt", () => {
   });
 });
 
-describe("«This was not me»", () => {
+describe('"This was not me"', () => {
   test("marks the entry with a further one and alerts the admins and the audit channel, once", async () => {
     const bench = await createBench();
     const { id, approval } = await decided(bench);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { says } from "#sandbox/scenes/says.ts";
-import { stories } from "#sandbox/scenes/stories.ts";
+import { allScenes } from "#sandbox/scenes/all-scenes.ts";
 import { type Controlled, QUICK, startControlled } from "../control/controlled.ts";
 
 let sandbox: Controlled;
@@ -23,8 +23,8 @@ async function play(name: string): Promise<Play> {
 const last = ({ captions }: Play): string => captions.at(-1)?.text ?? "";
 
 // The storm takes two minutes, as it would with Slack: it has a file of its own.
-test.for(stories.filter(({ name }) => name !== "storm").map(({ name }) => name))(
-  "«%s» comes about on the real bot, and leaves the sandbox in order",
+test.for(allScenes.filter(({ name }) => name !== "storm").map(({ name }) => name))(
+  '"%s" comes about on the real bot, and leaves the sandbox in order',
   { timeout: 60_000 },
   async (name) => {
     const played = await play(name);
@@ -66,7 +66,7 @@ test("a card that claims too much, if only for a moment, fails the scene in whic
   });
   const played = await play("service-dies");
   expect(played).toMatchObject({ ended: "failed" });
-  expect(last(played)).toContain("never claims more than is known, but it said «approved»");
+  expect(last(played)).toContain("never claims more than is known, but it said "approved"");
 });
 
 test("a page that is open while the bot goes and comes back leaves the sandbox as it is", async () => {
@@ -79,7 +79,7 @@ test("a page that is open while the bot goes and comes back leaves the sandbox a
 
 test("a scene does not begin while another plays, and an unknown one never", async () => {
   await sandbox.act("scene.play", { name: "approve" });
-  expect(await sandbox.refusal("scene.play", { name: "deny" })).toContain("«approve» is playing");
+  expect(await sandbox.refusal("scene.play", { name: "deny" })).toContain('"approve" is playing');
   await sandbox.act("scene.stop");
   expect(await sandbox.refusal("scene.play", { name: "comedy" })).toMatch(/^400 .*"storm"/);
 });
