@@ -85,7 +85,7 @@ function createWaits({ threadOf, cardsOf, seen }: Found, until: Until) {
     becomes: async (message: Message, id: string, ...words: readonly string[]): Promise<Message> =>
       seen(
         await until(
-          `a message to say "${[id, ...words].join("" and "")}"`,
+          `a message to say "${[id, ...words].join('" and "')}"`,
           () => says(id, message) && words.every((each) => wordsOf(message.blocks).includes(each)) && message,
         ),
       ),

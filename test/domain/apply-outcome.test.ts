@@ -13,12 +13,8 @@ import {
   type Upload,
 } from "#src/domain/posted-message.ts";
 import { OPENING, OUTPUT, type Run } from "#src/domain/run.ts";
-import {
-  applyMessageOutcome,
-  applyUploadOutcome,
-  type PostAct,
-  type UploadAct,
-} from "#src/domain/message-outcome.ts";
+import { applyUploadOutcome, type UploadAct } from "#src/domain/message-outcome.ts";
+import { applyMessageOutcome, type PostAct } from "#src/domain/message-transitions.ts";
 import { applyOutcome, markSending, recover } from "#src/domain/apply-outcome.ts";
 import { aSnapshot, contextAt, decidedRun, deliveredRun, listedRun } from "../make/history.ts";
 import { APPROVER, aRun, aWatchedRun, NOON, REQUESTER } from "../make/run.ts";

@@ -66,7 +66,7 @@ test("a card that claims too much, if only for a moment, fails the scene in whic
   });
   const played = await play("service-dies");
   expect(played).toMatchObject({ ended: "failed" });
-  expect(last(played)).toContain("never claims more than is known, but it said "approved"");
+  expect(last(played)).toContain('never claims more than is known, but it said "approved"');
 });
 
 test("a page that is open while the bot goes and comes back leaves the sandbox as it is", async () => {
