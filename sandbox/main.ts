@@ -22,7 +22,7 @@ const USAGE = `Runs Countersign with a local Slack and a local agent service. No
 
 const USUAL_PORT = 4400;
 
-/** Cat is told of disputed decisions and may read the audit; its heads go to #releases. The key is made beside the database. */
+/** Cat learns of disputed decisions and may read the audit. Its heads go to #releases. The key is made beside the database. */
 const AUDIT = { ADMINS: "U0CAT", AUDIT_CHANNEL: "C0RELEASES" };
 
 const options = {

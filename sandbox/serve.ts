@@ -1,7 +1,7 @@
 // The reference service and the gateway alone, from the shell.
 
 import { type Clock, createSandboxClock } from "./base/clock.ts";
-import type { Servers } from "./control/service-context.ts";
+import type { Servers } from "./control/servers.ts";
 import { createServiceControl } from "./control/service-control.ts";
 import { nameOfKey } from "./service/api-keys.ts";
 import { type Listener, type Serve, startListener } from "./service/listener.ts";

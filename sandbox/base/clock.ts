@@ -60,7 +60,7 @@ export function createManualClock(startAt = Date.UTC(2026, 0, 5, 9)): ManualCloc
   };
 }
 
-// The clock of the sandbox's Slack and service: the machine's time plus the time that somebody has skipped. It only goes forward.
+// The clock of the emulated Slack and the service: the machine's time plus the skipped time. It only goes forward.
 
 export type SandboxClock = Clock & {
   /** Skips this much time. Alarms that become due go off in order, each at its own moment. */

@@ -24,14 +24,14 @@ const FLAGS = ["--max-semi-space-size=8", "--disable-sigusr1"];
 const EXIT_WITH_PARENT = ["--import", new URL("exit-with-parent.ts", import.meta.url).href];
 const KEPT_CHARS = 2_000_000;
 
-export type BotEars = {
+export type BotOutput = {
   /** Called with everything that the bot prints. */
   readonly echo?: ((text: string) => void) | undefined;
   /** The bot dies with this process, even one that is killed. */
   readonly tied?: boolean;
 };
 
-export function startBot(env: { readonly [name: string]: string }, ears: BotEars = {}): BotProcess {
+export function startBot(env: { readonly [name: string]: string }, ears: BotOutput = {}): BotProcess {
   const { echo = () => undefined, tied = false } = ears;
   const child = spawnBot(env, tied);
   let printed = "";

@@ -1,31 +1,31 @@
 // Checks that a control request comes from a script on this machine or from the sandbox's own page.
 
 import type { IncomingMessage } from "node:http";
-import { fromElsewhere, isOurs } from "../slack/address.ts";
+import { fromElsewhere, isOurs } from "../slack/http-request.ts";
 
 /** A page of another site cannot send these without a CORS preflight, which we never answer. */
 const OWN_HEADERS = ["x-sandbox-control", "x-sandbox-page"];
 
-export type No = { readonly status: number; readonly told: string };
+export type Refusal = { readonly status: number; readonly error: string };
 
 /** Why the request is refused; null: it is allowed. */
-export function forbidden(request: IncomingMessage): No | null {
+export function forbidden(request: IncomingMessage): Refusal | null {
   const { method = "", headers } = request;
   if (!isOurs(request))
     return {
       status: 421,
-      told: "This address is not the sandbox's: it answers to 127.0.0.1 and localhost only.",
+      error: "This address is not the sandbox's: it answers to 127.0.0.1 and localhost only.",
     };
   if (fromElsewhere(request))
-    return { status: 403, told: "A page of another origin may not control the sandbox." };
+    return { status: 403, error: "A page of another origin may not control the sandbox." };
   if (headers["sec-fetch-site"] === "cross-site")
-    return { status: 403, told: "A page of another site may not control the sandbox." };
+    return { status: 403, error: "A page of another site may not control the sandbox." };
   if (method === "GET") return null;
-  if (method !== "POST") return { status: 405, told: "Only GET, and POST to /control/do." };
+  if (method !== "POST") return { status: 405, error: "Only GET, and POST to /control/do." };
   if (!OWN_HEADERS.some((name) => headers[name] === "1"))
     return {
       status: 403,
-      told: 'Acts need the header "x-sandbox-control: 1", which no foreign page can send.',
+      error: 'Acts need the header "x-sandbox-control: 1", which no foreign page can send.',
     };
   return null;
 }

@@ -3,9 +3,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { z } from "zod";
 import { parseJson, readBody } from "../base/read-body.ts";
-import type { ControlAct } from "./act.ts";
-import { forbidden, type No } from "./control-check.ts";
-import type { ControlRead, Looked } from "./read.ts";
+import type { ControlAct, ControlRead, Looked } from "./control-api.ts";
+import { forbidden, type Refusal } from "./control-check.ts";
 
 /** The longest body of a request (bytes). */
 const BODY_LIMIT = 1_000_000;
@@ -23,11 +22,11 @@ export type ControlParts = {
   readonly onChange: (listener: () => void) => () => void;
 };
 
-class Told extends Error {
+class RequestError extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  constructor({ status, told }: No, headers: Readonly<Record<string, string>> = {}) {
-    super(told);
+  constructor({ status, error }: Refusal, headers: Readonly<Record<string, string>> = {}) {
+    super(error);
     this.status = status;
     this.headers = headers;
   }
@@ -38,16 +37,16 @@ export function createControlHandler(parts: ControlParts): ControlHandler {
   const reads = new Map(parts.reads.map((read) => [read.path, read]));
   const route = (req: IncomingMessage, res: ServerResponse, url: URL): Promise<Looked> | Looked => {
     const no = forbidden(req);
-    if (no !== null) throw new Told(no, no.status === 405 ? { allow: "GET, POST" } : {});
+    if (no !== null) throw new RequestError(no, no.status === 405 ? { allow: "GET, POST" } : {});
     if (url.pathname === "/control/do") return doOne(acts, req);
     if (req.method !== "GET")
-      throw new Told({ status: 405, told: "This is only for looking: use GET." }, { allow: "GET" });
+      throw new RequestError({ status: 405, error: "This is only for looking: use GET." }, { allow: "GET" });
     if (url.pathname === "/control") return listing(parts);
     const read = reads.get(url.pathname);
     if (read === undefined)
-      throw new Told({
+      throw new RequestError({
         status: 404,
-        told: `There is nothing at ${url.pathname}. GET /control lists what there is.`,
+        error: `There is nothing at ${url.pathname}. GET /control lists what there is.`,
       });
     return look(read, url, { onChange: parts.onChange, res });
   };
@@ -66,22 +65,25 @@ const asked = z.strictObject({ act: z.string(), args: z.record(z.string(), z.unk
 
 async function doOne(acts: ReadonlyMap<string, ControlAct>, req: IncomingMessage): Promise<Looked> {
   if (req.method !== "POST")
-    throw new Told({ status: 405, told: "An act is done with POST." }, { allow: "POST" });
+    throw new RequestError({ status: 405, error: "An act is done with POST." }, { allow: "POST" });
   const { act: name, args } = asked.parse(await bodyOf(req));
   const act = acts.get(name);
   if (act === undefined)
-    throw new Told({ status: 404, told: `There is no act "${name}". GET /control lists those there are.` });
+    throw new RequestError({
+      status: 404,
+      error: `There is no act "${name}". GET /control lists those there are.`,
+    });
   return { ok: true, result: (await act.run(args)) ?? null };
 }
 
 async function bodyOf(req: IncomingMessage): Promise<unknown> {
   const body = await readBody(req, BODY_LIMIT);
-  if (body === "too large") throw new Told({ status: 413, told: "The request has more than 1 MB." });
+  if (body === "too large") throw new RequestError({ status: 413, error: "The request has more than 1 MB." });
   const value = parseJson(body.toString("utf8"));
   if (value === undefined)
-    throw new Told({
+    throw new RequestError({
       status: 400,
-      told: 'The request is no JSON. It looks like {"act": "service.down", "args": {}}.',
+      error: 'The request is no JSON. It looks like {"act": "service.down", "args": {}}.',
     });
   return value;
 }
@@ -152,20 +154,20 @@ function listing({ acts, reads }: ControlParts): Looked {
 }
 
 function sendError(res: ServerResponse, error: unknown): void {
-  if (error instanceof Told)
-    return send(res, error.status, { ok: false, told: error.message }, error.headers);
+  if (error instanceof RequestError)
+    return send(res, error.status, { ok: false, error: error.message }, error.headers);
   if (error instanceof z.ZodError) return send(res, 400, { ok: false, ...faultsOf(error) });
   // Errors of the language are our own faults. All others say in words for people why the world refuses.
   const ours = !(error instanceof Error) || Object.getPrototypeOf(error) !== Error.prototype;
   if (ours) console.error("control:", error);
-  const told = error instanceof Error ? error.message : String(error);
-  send(res, ours ? 500 : 409, { ok: false, told: ours ? `The sandbox itself failed: ${told}` : told });
+  const words = error instanceof Error ? error.message : String(error);
+  send(res, ours ? 500 : 409, { ok: false, error: ours ? `The sandbox itself failed: ${words}` : words });
 }
 
-function faultsOf(error: z.ZodError): { told: string; faults: readonly { at: string; what: string }[] } {
+function faultsOf(error: z.ZodError): { error: string; faults: readonly { at: string; what: string }[] } {
   const faults = error.issues.map(({ path, message }) => ({ at: path.join("."), what: message }));
-  const told = faults.map(({ at, what }) => (at === "" ? what : `${at}: ${what}`)).join("; ");
-  return { told: `This does not fit: ${told}`, faults };
+  const words = faults.map(({ at, what }) => (at === "" ? what : `${at}: ${what}`)).join("; ");
+  return { error: `This does not fit: ${words}`, faults };
 }
 
 const HEADERS = {

@@ -2,9 +2,9 @@
 
 import { z } from "zod";
 import type { Slack } from "../slack/server.ts";
-import { type ControlAct, controlAct } from "./act.ts";
+import { type ControlAct, controlAct } from "./control-api.ts";
 import type { UserActions, Place } from "./user-actions.ts";
-import { channelCalled, personCalled } from "./names.ts";
+import { channelCalled, personCalled } from "./find-by-name.ts";
 
 const person = z.string().min(1).describe("id, handle or name");
 const channel = z.string().min(1).describe("id or name; `dm:ben` for Ben's direct messages with the app");

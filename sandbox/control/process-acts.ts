@@ -3,8 +3,7 @@
 import { z } from "zod";
 import type { SandboxClock } from "../base/clock.ts";
 import type { BotKeeper } from "../bot/bot-keeper.ts";
-import { type ControlAct, controlAct } from "./act.ts";
-import { type ControlRead, plainRead } from "./read.ts";
+import { type ControlAct, controlAct, type ControlRead, plainRead } from "./control-api.ts";
 
 const nothing = z.strictObject({});
 /** A year (ms): far above every time-out and retention there is. */

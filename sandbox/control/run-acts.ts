@@ -3,8 +3,8 @@
 import { z } from "zod";
 import { pendingOf, type Run } from "../service/service-run.ts";
 import type { Service } from "../service/start-service.ts";
-import { type ControlAct, controlAct } from "./act.ts";
-import type { ServiceContext } from "./service-context.ts";
+import { type ControlAct, controlAct } from "./control-api.ts";
+import type { ServiceContext } from "./servers.ts";
 
 const run = z.string().exactOptional().describe("its id; without it, the newest");
 const approval = z.string().exactOptional().describe("its id; without it, the first that fits");

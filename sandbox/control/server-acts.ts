@@ -4,29 +4,28 @@ import { z } from "zod";
 import { agentRoutes } from "../service/agent-api.ts";
 import { gatewayRoutes } from "../service/gateway-api.ts";
 import { profileChange } from "../service/profile-table.ts";
-import { type ControlAct, controlAct } from "./act.ts";
+import { type ControlAct, controlAct } from "./control-api.ts";
 import { serverFault, times } from "./fault-args.ts";
-import type { ServiceContext } from "./service-context.ts";
-import type { ServerHand } from "./servers.ts";
+import type { ServerController, ServiceContext } from "./servers.ts";
 
 const nothing = z.strictObject({});
 
 export function serviceActs(context: ServiceContext): readonly ControlAct[] {
-  const { serviceHand: hand } = context;
+  const { serviceController: controller } = context;
   const routes = agentRoutes.map(({ name }) => name);
   return [
-    ...faultActs("service", hand, routes),
-    loseNextAnswer(hand),
-    ...powerActs("service", hand),
+    ...faultActs("service", controller, routes),
+    loseNextAnswer(controller),
+    ...powerActs("service", controller),
     ...ownActs(context),
   ];
 }
 
-function loseNextAnswer(hand: ServerHand): ControlAct {
+function loseNextAnswer(controller: ServerController): ControlAct {
   const args = z.strictObject({ route: z.enum(["create-run", "read-run", "decide"]).default("decide") });
   return controlAct(
     { name: "service.loseNextAnswer", what: "the next request takes effect, and its answer is lost", args },
-    ({ route }) => ({ fault: hand.fault({ route }, { kind: "drop", effect: true }) }),
+    ({ route }) => ({ fault: controller.fault({ route }, { kind: "drop", effect: true }) }),
   );
 }
 
@@ -64,7 +63,11 @@ function ownActs({ service, changed }: ServiceContext): readonly ControlAct[] {
   ];
 }
 
-export function gatewayActs({ gateway, gatewayHand, changed }: ServiceContext): readonly ControlAct[] {
+export function gatewayActs({
+  gateway,
+  gatewayController: gatewayHand,
+  changed,
+}: ServiceContext): readonly ControlAct[] {
   return [
     ...faultActs(
       "gateway",
@@ -88,7 +91,11 @@ export function gatewayActs({ gateway, gatewayHand, changed }: ServiceContext): 
 
 type Server = "service" | "gateway";
 
-function faultActs(server: Server, hand: ServerHand, routes: readonly string[]): readonly ControlAct[] {
+function faultActs(
+  server: Server,
+  controller: ServerController,
+  routes: readonly string[],
+): readonly ControlAct[] {
   return [
     controlAct(
       {
@@ -101,7 +108,7 @@ function faultActs(server: Server, hand: ServerHand, routes: readonly string[]):
           times,
         }),
       },
-      ({ fault, times, ...match }) => ({ fault: hand.fault(match, fault, times) }),
+      ({ fault, times, ...match }) => ({ fault: controller.fault(match, fault, times) }),
     ),
     controlAct(
       {
@@ -109,7 +116,7 @@ function faultActs(server: Server, hand: ServerHand, routes: readonly string[]):
         what: "lets go of what a gate holds; the fault strikes no more",
         args: z.strictObject({ fault: z.string().describe("its name") }),
       },
-      ({ fault }) => hand.release(fault),
+      ({ fault }) => controller.release(fault),
     ),
     controlAct(
       {
@@ -117,12 +124,12 @@ function faultActs(server: Server, hand: ServerHand, routes: readonly string[]):
         what: "no fault strikes any more, all gates open; slowness stays",
         args: nothing,
       },
-      hand.clearFaults,
+      controller.clearFaults,
     ),
   ];
 }
 
-function powerActs(server: Server, hand: ServerHand): readonly ControlAct[] {
+function powerActs(server: Server, controller: ServerController): readonly ControlAct[] {
   return [
     controlAct(
       {
@@ -132,9 +139,9 @@ function powerActs(server: Server, hand: ServerHand): readonly ControlAct[] {
           ms: z.number().int().min(0).max(600_000).describe("0: as fast as it can"),
         }),
       },
-      ({ ms }) => hand.slow(ms),
+      ({ ms }) => controller.slow(ms),
     ),
-    controlAct({ name: `${server}.down`, what: "refuses all connections", args: nothing }, hand.down),
-    controlAct({ name: `${server}.up`, what: "takes connections again", args: nothing }, hand.up),
+    controlAct({ name: `${server}.down`, what: "refuses all connections", args: nothing }, controller.down),
+    controlAct({ name: `${server}.up`, what: "takes connections again", args: nothing }, controller.up),
   ];
 }

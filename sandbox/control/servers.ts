@@ -1,7 +1,10 @@
 // Controls one server of the sandbox, the service or the gateway. It remembers the faults it has set, to show and undo them.
 
+import type { SandboxClock } from "../base/clock.ts";
 import type { Fault, FaultHandle, Faults } from "../service/faults.ts";
 import type { RequestMatch } from "../service/recorder.ts";
+import type { Gateway } from "../service/start-gateway.ts";
+import type { Service } from "../service/start-service.ts";
 
 type Controlled = {
   readonly fault: Faults["add"];
@@ -11,10 +14,10 @@ type Controlled = {
   readonly up: () => Promise<void>;
 };
 
-export type ServerHand = ReturnType<typeof createServerHand>;
+export type ServerController = ReturnType<typeof createServerController>;
 
 /** `changed` is called after anything that can be read here has changed. */
-export function createServerHand(control: Controlled, changed: () => void) {
+export function createServerController(control: Controlled, changed: () => void) {
   const slowness = createSlowness(control);
   const named = createNamedFaults(control);
   let up = true;
@@ -134,4 +137,28 @@ function kindWords(fault: Fault): string {
     case "redirect":
       return "sent elsewhere";
   }
+}
+
+// The context for acts on the service and the gateway.
+
+export type Servers = {
+  readonly service: Service;
+  readonly gateway: Gateway;
+  readonly clock: SandboxClock;
+};
+
+export type ServiceContext = Servers & {
+  readonly serviceController: ServerController;
+  readonly gatewayController: ServerController;
+  /** Called after a change that no other event reports. */
+  readonly changed: () => void;
+};
+
+export function createServiceContext(servers: Servers, changed: () => void): ServiceContext {
+  return {
+    ...servers,
+    serviceController: createServerController(servers.service.control, changed),
+    gatewayController: createServerController(servers.gateway.control, changed),
+    changed,
+  };
 }

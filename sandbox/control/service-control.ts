@@ -1,13 +1,13 @@
 // The control API for a service and a gateway without the rest of the sandbox.
 
-import type { ControlAct } from "./act.ts";
-import { createServiceContext, type ServiceContext, type Servers } from "./service-context.ts";
+import { createChanges } from "../base/changes.ts";
+import type { ControlAct } from "./control-api.ts";
 import { type ControlHandler, createControlHandler } from "./handler.ts";
 import { clockActs } from "./process-acts.ts";
 import { runActs } from "./run-acts.ts";
 import { gatewayActs, serviceActs } from "./server-acts.ts";
+import { createServiceContext, type Servers, type ServiceContext } from "./servers.ts";
 import { serviceReads } from "./service-reads.ts";
-import { createChanges } from "../base/changes.ts";
 
 export function serverActs(context: ServiceContext): readonly ControlAct[] {
   return [...serviceActs(context), ...runActs(context), ...gatewayActs(context), ...clockActs(context.clock)];

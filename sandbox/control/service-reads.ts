@@ -3,11 +3,17 @@
 import { z } from "zod";
 import type { Requests } from "../service/recorder.ts";
 import type { Run } from "../service/service-run.ts";
-import type { ServiceContext } from "./service-context.ts";
-import { type ControlRead, listRead, plainRead } from "./read.ts";
+import { type ControlRead, listRead, plainRead } from "./control-api.ts";
+import type { ServiceContext } from "./servers.ts";
 
 /** The state of the servers, as the page shows it. */
-export function serverState({ service, gateway, clock, serviceHand, gatewayHand }: ServiceContext) {
+export function serverState({
+  service,
+  gateway,
+  clock,
+  serviceController: serviceHand,
+  gatewayController: gatewayHand,
+}: ServiceContext) {
   return {
     url: service.url,
     gatewayUrl: gateway.url,

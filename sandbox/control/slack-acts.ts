@@ -5,9 +5,9 @@ import { methods } from "../slack/methods.ts";
 import type { Channel } from "../slack/model.ts";
 import type { Slack } from "../slack/server.ts";
 import type { Workspace } from "../slack/workspace.ts";
-import { type ControlAct, controlAct } from "./act.ts";
+import { type ControlAct, controlAct } from "./control-api.ts";
 import { slackFault } from "./fault-args.ts";
-import { channelCalled, personCalled } from "./names.ts";
+import { channelCalled, personCalled } from "./find-by-name.ts";
 
 const nothing = z.strictObject({});
 

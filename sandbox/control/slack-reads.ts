@@ -3,8 +3,8 @@
 import { z } from "zod";
 import type { HomeView, Message, OpenView } from "../slack/model.ts";
 import type { Slack } from "../slack/server.ts";
-import { channelCalled, personCalled } from "./names.ts";
-import { type ControlRead, listRead, plainRead } from "./read.ts";
+import { type ControlRead, listRead, plainRead } from "./control-api.ts";
+import { channelCalled, personCalled } from "./find-by-name.ts";
 import { fieldsIn, type Usable, usableIn, viewWords, wordsOf } from "./surface.ts";
 
 const contains = z.string().exactOptional().describe("only what has these words");

@@ -6,7 +6,7 @@ import type { Json } from "../slack/rules-check.ts";
 import { elementsIn } from "../slack/state-values.ts";
 import type { Found } from "../slack/state-values.ts";
 
-/** All that a reader sees of the blocks; people stand as `@U…`. */
+/** All text that a reader sees in the blocks; people are `@U…`. */
 export function wordsOf(value: unknown): string {
   return pieces(value).join("").trim();
 }

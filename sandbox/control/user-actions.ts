@@ -117,5 +117,5 @@ function missing(what: string, name: string, there: readonly Usable[]): never {
 }
 
 function accepted(result: ActResult): void {
-  if (!result.ok) throw new Error(result.told);
+  if (!result.ok) throw new Error(result.error);
 }

@@ -1,11 +1,11 @@
-// The page's POSTs: one person's act each.
+// The page's POSTs. Each is one person's act.
 import type { IncomingMessage } from "node:http";
 import { z } from "zod";
 import type { ActResult, Block } from "../slack/model.ts";
-import { chosenAt, valuesOf } from "./drawing/choices.ts";
 import { slackbot } from "../slack/seed-workspace.ts";
 import type { PageParts } from "./base/parts.ts";
-import { bodyOf } from "./post-body.ts";
+import { chosenAt, valuesOf } from "./drawing/choices.ts";
+import { bodyOf } from "./request-check.ts";
 
 const fields = z.array(z.tuple([z.string(), z.string()]));
 const at = z.union([z.object({ view: z.string() }), z.object({ channel: z.string(), ts: z.string() })]);
@@ -32,9 +32,9 @@ const act = z.discriminatedUnion("do", [
 
 type Act = z.infer<typeof act>;
 
-const told = (text: string): ActResult => ({ ok: false, told: text });
+const failed = (text: string): ActResult => ({ ok: false, error: text });
 
-/** Undefined for a body that is none of the page's acts. */
+/** Undefined if the body is not an act of the page. */
 export async function perform(parts: PageParts, req: IncomingMessage): Promise<ActResult | undefined> {
   const parsed = act.safeParse(await bodyOf(req));
   return parsed.success ? route(parts, parsed.data) : undefined;
@@ -48,7 +48,7 @@ function route(parts: PageParts, asked: Act): Promise<ActResult> | ActResult {
       return click(parts, asked);
     case "submit": {
       const open = parts.workspace.viewById(asked.view);
-      if (open?.person !== asked.person) return told("This window is not open any more.");
+      if (open?.person !== asked.person) return failed("This window is not open any more.");
       return parts.acts.submit(asked.person, open.id, valuesOf(open.view.blocks, asked.fields));
     }
     case "close":
@@ -58,15 +58,15 @@ function route(parts: PageParts, asked: Act): Promise<ActResult> | ActResult {
 
 function say(parts: PageParts, asked: Extract<Act, { do: "say" }>): Promise<ActResult> | ActResult {
   const { person, channel, thread, text } = asked;
-  if (text.trim() === "") return told("There is nothing to send.");
+  if (text.trim() === "") return failed("There is nothing to send.");
   const [, command, rest = ""] = /^(\/\S+)(?:\s([\s\S]*))?$/.exec(text) ?? [];
   if (command === undefined) return parts.acts.say(person, channel, text, thread || undefined);
-  if (thread !== "") return told("Slack has no slash commands in threads. Type it in the channel.");
+  if (thread !== "") return failed("Slack has no slash commands in threads. Type it in the channel.");
   if (parts.commands.some((one) => one.command === command)) {
     return parts.acts.command(person, channel, command, rest);
   }
   if (command === "/invite") return invite(parts, asked, rest);
-  return told(
+  return failed(
     `${command} is not a command here. Known: ${parts.commands.map((one) => one.command).join(", ")}.`,
   );
 }
@@ -77,9 +77,9 @@ function invite({ workspace }: PageParts, asked: Extract<Act, { do: "say" }>, re
   const handle = rest.trim().replace(/^@/, "");
   const invited = [...workspace.people.values()].find((one) => one.handle === handle);
   if (channel === undefined || !channel.members.includes(asked.person))
-    return told("You are not in this channel.");
-  if (invited === undefined) return told(`Nobody here is called @${handle}.`);
-  if (channel.members.includes(invited.id)) return told(`${invited.name} is in this channel already.`);
+    return failed("You are not in this channel.");
+  if (invited === undefined) return failed(`Nobody here is called @${handle}.`);
+  if (channel.members.includes(invited.id)) return failed(`${invited.name} is in this channel already.`);
   channel.members.push(invited.id);
   workspace.changed({ kind: "channel", channel: channel.id, joined: invited.id });
   workspace.post({ channel: channel.id, author: slackbot, text: `${invited.name} joined #${channel.name}` });
@@ -88,7 +88,7 @@ function invite({ workspace }: PageParts, asked: Extract<Act, { do: "say" }>, re
 
 function click(parts: PageParts, asked: Extract<Act, { do: "click" }>): Promise<ActResult> | ActResult {
   const found = chosenAt(blocksAt(parts, asked), asked, asked.chosen);
-  if (found === undefined) return told("What you pressed has changed in the meantime. Look again.");
+  if (found === undefined) return failed("What you pressed has changed in the meantime. Look again.");
   return parts.acts.click(asked.person, asked.at, asked.block, asked.action, found.chosen);
 }
 

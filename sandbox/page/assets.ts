@@ -1,4 +1,4 @@
-// The files that the page is made of in the browser: its own, and those of its font, which comes with the development packages.
+// The page's files for the browser: its own, and those of its font, which is a development package.
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
@@ -11,7 +11,7 @@ const TYPES: Readonly<Record<string, string>> = {
   woff2: "font/woff2",
 };
 
-/** Lato, under the SIL Open Font License. What it lacks, such as other scripts, the reader's own fonts have. */
+/** Lato, under the SIL Open Font License. For other scripts the reader's own fonts are used. */
 const FONTS = ["latin", "latin-ext"].flatMap((script) =>
   ["400-normal", "400-italic", "700-normal", "700-italic"].map((cut) => `lato-${script}-${cut}.woff2`),
 );

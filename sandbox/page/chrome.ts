@@ -1,4 +1,4 @@
-// What stands around a conversation: who you are, where you can go, and how the app is.
+// The frame of a conversation: who you are, where you can go, and the state of the app.
 import type { Person } from "../slack/model.ts";
 import { avatar } from "./base/avatar.ts";
 import { attr, html } from "./base/html.ts";
@@ -9,7 +9,7 @@ import type { PageParts } from "./base/parts.ts";
 import { channelsSeenBy, channelTitle, hrefAs, playable } from "./base/reader.ts";
 import type { Reader } from "./base/reader.ts";
 
-/** Whoever the tab turns into sees the same channel, if they may. */
+/** Each link leads to the same channel if the person may see it. */
 export function peopleBar(parts: PageParts, place: Place): Html {
   const side = sideBySideLink(parts, place);
   const people = playable(parts).map((person) => ({ person, href: hrefAs(parts, place, person) }));
@@ -42,7 +42,7 @@ export function peopleBar(parts: PageParts, place: Place): Html {
     </button>`;
 }
 
-/** Beside whoever one is, the first other member who sees the same channel; null where there is none. */
+/** The link to this person beside the first other member who sees the same channel; null if there is none. */
 function sideBySideLink(parts: PageParts, { person, where }: Place): string | null {
   const sees = (one: Person): boolean =>
     channelsSeenBy(parts.workspace, one.id).some((channel) => channel.id === where);
@@ -52,7 +52,7 @@ function sideBySideLink(parts: PageParts, { person, where }: Place): string | nu
   return other === undefined ? null : sideBySideHref({ people: [person, other.id], where });
 }
 
-/** As many people as there are keys 1 … 9. */
+/** One person for each of the keys 1 … 9. */
 const SHORTCUTS = 9;
 
 function kindOf(person: Person): string | null {
@@ -123,7 +123,7 @@ export function status(parts: PageParts, place: Place): Html {
     <p data-connection="${up ? "up" : "down"}">${name} ${words}</p>`;
 }
 
-/** A connection may outlive its process for a moment, and an app that is called over HTTP has none. */
+/** A connection may outlive its process for a moment. An app over HTTP has none. */
 function appState({ panelState, connected }: PageParts): { up: boolean; words: string } {
   const state = panelState?.bot() ?? "running";
   if (state !== "running") return { up: false, words: state === "stopped" ? "is stopped" : "is starting…" };

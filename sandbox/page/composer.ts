@@ -6,7 +6,7 @@ import type { PageParts, SlashCommand } from "./base/parts.ts";
 
 type Use = { readonly shown: string; readonly fill: string; readonly about: string };
 
-/** What a slash command can be followed by, told apart by the bars of the manifest's usage hint. */
+/** The subcommands of a slash command: the manifest's usage hint separates them by bars. */
 function usesOf({ command, description, usage_hint: hint }: SlashCommand): Use[] {
   const uses = (hint ?? "").split("|").map((use) => use.trim());
   return uses.map((use, i) => {
@@ -25,7 +25,7 @@ export function composer(parts: PageParts, { place, to }: { place: Place; to: st
   // Slack has no slash commands in threads.
   const uses = place.thread === null ? parts.commands.flatMap(usesOf) : [];
   return html`<form data-composer data-channel="${place.where}" data-thread="${place.thread ?? ""}">
-    <p data-told role="alert" hidden></p>
+    <p data-alert role="alert" hidden></p>
     <ul id="${id}-uses" role="listbox" aria-label="Commands" data-uses hidden>
       ${uses.map(
         (use, i) =>

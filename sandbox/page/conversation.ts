@@ -11,11 +11,11 @@ import type { PageParts } from "./base/parts.ts";
 import { channelTitle } from "./base/reader.ts";
 import type { Reader } from "./base/reader.ts";
 import type { Item, Slot } from "./base/regions.ts";
-import type { ViewState } from "./live/view-state.ts";
+import type { ViewState } from "./base/view-state.ts";
 
 export type Messages = { readonly channel: Item[]; readonly thread: Item[] };
 
-/** What this reader sees of the channel and of the open thread, each message under its own key. */
+/** The messages of the channel and of the open thread that this reader sees, each under its key. */
 export function conversation(parts: PageParts, reader: Reader, { memory, epoch }: ViewState): Messages {
   const { place } = reader;
   const { workspace } = parts;
@@ -48,12 +48,12 @@ export function conversation(parts: PageParts, reader: Reader, { memory, epoch }
   };
 }
 
-/** Every zone's days begin with one of these (ms); looking at dates takes longer than all else in a look. */
+/** In every zone a day begins with one of these (ms). Formatting dates is the slowest part of a drawing. */
 const QUARTER_MS = 15 * 60_000;
 
 type Neighbours = { readonly after: Message | undefined; readonly pane: Place };
 
-/** «Today», «Yesterday» or the date, above the first message of a day; null above the others. A thread begins without. */
+/** "Today", "Yesterday" or the date, above the first message of a day; null above the others. A thread begins without. */
 function dayAbove({ at }: Message, { after, pane }: Neighbours, times: Reader["times"]): string | null {
   const quarter = (ms: number): number => Math.floor(ms / QUARTER_MS);
   const date = (ms: number): string => times.tokens("{date_num}", ms);
@@ -63,7 +63,7 @@ function dayAbove({ at }: Message, { after, pane }: Neighbours, times: Reader["t
   return day.charAt(0).toUpperCase() + day.slice(1);
 }
 
-/** The workspace replaces blocks and metadata as a whole; what it changes in place is small. */
+/** The workspace replaces blocks and metadata as a whole. What it changes in place is small. */
 function contentOf(message: Message): Stamp {
   const { blocks, metadata, ...rest } = message;
   const values: unknown[] = Object.values(rest);
@@ -72,7 +72,7 @@ function contentOf(message: Message): Stamp {
 
 const distances = new WeakMap<Message["blocks"], boolean>();
 
-/** Does it say how long ago something was? Such a message grows old without being changed. */
+/** Whether it says how long ago something was. Such a message must be redrawn without a change. */
 function tellsDistance({ blocks, text }: Message): boolean {
   const known = distances.get(blocks) ?? JSON.stringify(blocks).includes("{ago}");
   distances.set(blocks, known);

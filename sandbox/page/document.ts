@@ -1,21 +1,18 @@
-// The page as a whole, and everything on it that is live.
+// The whole page, and its live lists.
+import { attr, html, type Html } from "./base/html.ts";
+import type { PageParts } from "./base/parts.ts";
+import { hrefOf, type Place } from "./base/place.ts";
+import { channelsSeenBy, channelTitle, createReader, firstChannel, playable } from "./base/reader.ts";
+import { type Item, type Lists, slots } from "./base/regions.ts";
 import { peopleBar, sidebar, status } from "./chrome.ts";
 import { channelPane, conversation, threadPane } from "./conversation.ts";
-import { hint } from "./hint.ts";
-import { home, homePane } from "./drawing/home-tab.ts";
-import { attr, html } from "./base/html.ts";
-import type { Html } from "./base/html.ts";
-import { keyboardHelp } from "./keyboard-help.ts";
+import { home, homePane } from "./drawing/blocks.ts";
 import { modal } from "./drawing/modal.ts";
+import { hint } from "./hint.ts";
+import { keyboardHelp } from "./keyboard-help.ts";
+import type { ViewState } from "./base/view-state.ts";
 import { panelLists, panelPane } from "./panels/panel.ts";
-import { hrefOf } from "./base/place.ts";
-import type { Place } from "./base/place.ts";
-import type { PageParts } from "./base/parts.ts";
-import { channelsSeenBy, channelTitle, createReader, firstChannel, playable } from "./base/reader.ts";
-import { slots } from "./base/regions.ts";
-import type { Item, Lists } from "./base/regions.ts";
 import { captionBar } from "./panels/scenes-panel.ts";
-import type { ViewState } from "./live/view-state.ts";
 
 export const STYLES = [
   "font",
@@ -43,7 +40,7 @@ export const SCRIPT = "page";
 
 export type Drawn = { readonly drawn: string; readonly now: Lists };
 
-/** Is this a person one can be, in a place they may see? */
+/** Whether the page can show this person in this place. */
 export function exists(parts: PageParts, place: Place): boolean {
   if (!playable(parts).some((one) => one.id === place.person)) return false;
   if (place.where === "home") return parts.openHome !== null;
@@ -81,7 +78,7 @@ function one(inner: Html): Item[] {
   return [{ key: "it", inner }];
 }
 
-/** `drawn` is the document's name, `now` what it shows. */
+/** `drawn`: the document's name. `now`: what it shows. */
 export function drawDocument(parts: PageParts, place: Place, { drawn, now }: Drawn): Html {
   const reader = createReader(parts, place);
   const slot = slots(now);

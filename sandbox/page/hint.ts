@@ -1,15 +1,12 @@
-// What a newcomer is told: how to make something happen, and then that somebody else must decide.
-import { playable } from "./base/reader.ts";
-import { html } from "./base/html.ts";
-import { controlButton } from "./base/control-button.ts";
-import type { Html } from "./base/html.ts";
-import { hrefOf } from "./base/place.ts";
-import type { Place } from "./base/place.ts";
-import type { PageParts } from "./base/parts.ts";
+// Hints for a newcomer: how to start something, and then that somebody else must decide.
 import type { Message, PersonId } from "../slack/model.ts";
 import { elementsIn } from "../slack/state-values.ts";
+import { controlButton, html, type Html } from "./base/html.ts";
+import type { PageParts } from "./base/parts.ts";
+import { hrefOf, type Place } from "./base/place.ts";
+import { playable } from "./base/reader.ts";
 
-/** Until the app has said something in the channel, how to make it; then, until the first decision, who can take it. */
+/** Before the app's first message: how to start. Then, until the first decision: who can decide. */
 export function hint(parts: PageParts, place: Place): Html | null {
   const { workspace, examples } = parts;
   const person = workspace.people.get(place.person);
@@ -40,7 +37,7 @@ function start(parts: PageParts, place: Place): Html {
   </aside>`;
 }
 
-/** While the first request waits that anybody is to decide; a scene that plays has its own words. */
+/** While the first request waits for a decision. A scene that plays has its own captions. */
 function decide(parts: PageParts, place: Place): Html | null {
   const { workspace, panelState } = parts;
   if (panelState?.scenes().playing?.ended === null) return null;
@@ -61,7 +58,7 @@ function decide(parts: PageParts, place: Place): Html | null {
   return small(html`<strong>Now press a button.</strong> ${name} asked, so somebody else decides.`);
 }
 
-/** Somebody has decided. What they may try now are scenes; each is ticked off when it has been played. */
+/** After the first decision: scenes to try. Each is ticked off once it was played. */
 function dares({ panelState }: PageParts): Html | null {
   const state = panelState?.scenes();
   const all = state?.scenes.filter(({ dare }) => dare !== null) ?? [];
@@ -89,11 +86,11 @@ function dares({ panelState }: PageParts): Html | null {
 const small = (words: Html): Html =>
   html`<aside data-hint-box data-small aria-label="What to do next"><p>${words}</p></aside>`;
 
-/** A message that is decided may keep a button to read it in full; only what one is asked to do stands out. */
+/** A decided message may keep a button to read it in full. Only a primary button asks for a decision. */
 const asksForDecision = ({ blocks }: Message): boolean =>
   elementsIn(blocks).some(({ element }) => element.type === "button" && element["style"] === "primary");
 
-/** Whoever a request names first asked for it. */
+/** The first person that a request names is the requester. */
 const firstNamed = ({ blocks }: Message): string | undefined =>
   /"user_id":"(\w+)"/.exec(JSON.stringify(blocks))?.[1];
 

@@ -1,18 +1,14 @@
-// The live side of the page: which tabs there are, and what each is told.
+// Live updates: which tabs there are, and what each one gets.
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { z } from "zod";
-import { exists, lists } from "./document.ts";
-import type { Drawn } from "./document.ts";
 import type { PageParts } from "./base/parts.ts";
-import { parsePlace } from "./base/place.ts";
-import type { Place } from "./base/place.ts";
-import { bodyOf } from "./post-body.ts";
-import { createDiffer } from "./base/regions.ts";
-import type { Lists } from "./base/regions.ts";
-import type { ViewState } from "./live/view-state.ts";
-import { createStreams } from "./live/stream.ts";
-import type { StreamOptions } from "./live/stream.ts";
+import { parsePlace, type Place } from "./base/place.ts";
+import { createDiffer, type Lists } from "./base/regions.ts";
+import { type Drawn, exists, lists } from "./document.ts";
+import { createStreams, type StreamOptions } from "./stream.ts";
+import type { ViewState } from "./base/view-state.ts";
+import { bodyOf } from "./request-check.ts";
 
 /** `at` is the tab's address; null when the tab is gone. */
 const watch = z.object({
@@ -27,17 +23,17 @@ const watch = z.object({
 type Watching = { readonly ok: true } | { readonly ok: false; readonly because: "gone" | "lost" };
 
 export type Live = {
-  /** What a document is drawn from, and its name: the tab that shows it is told only what is different from it. */
+  /** Draws a document and names it. The tab that shows it then gets only the differences. */
   readonly draw: (place: Place) => Drawn;
   readonly open: (res: ServerResponse) => void;
-  /** Undefined for a body that is none of the page's. */
+  /** Undefined if the body is not the page's. */
   readonly watch: (req: IncomingMessage) => Promise<Watching | undefined>;
 };
 
-export function createLive(parts: PageParts, newSight: () => ViewState): Live {
+export function createLive(parts: PageParts, newViewState: () => ViewState): Live {
   const documents = createDocuments();
   const look = (place: Place): Look => {
-    const viewState = newSight();
+    const viewState = newViewState();
     return { lists: () => lists(parts, place, viewState), differ: createDiffer() };
   };
   const streams = createStreams({
@@ -74,10 +70,10 @@ export function createLive(parts: PageParts, newSight: () => ViewState): Live {
 
 type Look = { readonly lists: () => Lists; readonly differ: ReturnType<typeof createDiffer> };
 
-/** A document that nobody has come back with by then was drawn for no tab (ms). */
+/** How long a drawn document waits for its tab (ms). */
 const FORGOTTEN_MS = 30_000;
 
-/** What was drawn, until its tab comes: a tab that comes later, or again, is told everything. */
+/** Keeps what was drawn until its tab connects. A tab that connects later, or again, gets everything. */
 function createDocuments() {
   const kept = new Map<string, Look>();
   return {
@@ -101,22 +97,22 @@ function placeAt(parts: PageParts, at: string): Place | undefined {
 }
 
 const everybody = (): boolean => true;
-const watchesBoard = ({ panel }: Place): boolean => panel === "service" || panel === "scenes";
+const showsPanelState = ({ panel }: Place): boolean => panel === "service" || panel === "scenes";
 
 function onChange(parts: PageParts, listener: Parameters<StreamOptions["onChange"]>[0]): () => void {
   let connected = parts.connected();
   const { panelState } = parts;
-  // Every tab shows the captions of a scene and how the app is; all else, which changes often, is in the panels.
+  // Every tab shows the captions of a scene and the state of the app. Only the panels show the rest, which changes often.
   let [scene, bot] = [panelState?.scenes().playing, panelState?.bot()];
   const stops = [
     parts.workspace.onChange(() => listener(everybody)),
     panelState?.onChange(() => {
       const before = [scene, bot];
       [scene, bot] = [panelState.scenes().playing, panelState.bot()];
-      listener(before[0] === scene && before[1] === bot ? watchesBoard : everybody);
+      listener(before[0] === scene && before[1] === bot ? showsPanelState : everybody);
     }),
     parts.traffic.onLine(() => {
-      // Everybody sees whether the app is connected, which a line is the first to tell.
+      // Every tab shows whether the app is connected. A line of traffic shows it first.
       const was = connected;
       connected = parts.connected();
       listener(was === connected ? ({ panel }) => panel === "traffic" : everybody);

@@ -4,17 +4,17 @@ import { perform } from "./acting.ts";
 import { loadAssets } from "./assets.ts";
 import { playable } from "./base/reader.ts";
 import { drawDocument, drawMissing, exists, firstPlace } from "./document.ts";
-import { refused } from "./origin-check.ts";
+import { refused } from "./request-check.ts";
 import type { Html } from "./base/html.ts";
 import { createLive } from "./live.ts";
 import type { Live } from "./live.ts";
 import { hrefOf, parsePermalink, parsePlace, parseSideBySide } from "./base/place.ts";
 import { canStand, drawSideBySide } from "./side-by-side.ts";
 import type { PageParts } from "./base/parts.ts";
-import { createViewStates } from "./live/view-state.ts";
+import { createViewStates } from "./base/view-state.ts";
 import { jsonLines } from "./panels/traffic-line.ts";
 
-/** Says whether the request was the page's; it has answered, or will, when it was. */
+/** True if the request is the page's. Then the page answers it, now or later. */
 export type PageHandler = (req: IncomingMessage, res: ServerResponse) => boolean;
 
 const OWN = /^\/(?:$|as\/|side\/|page\/|archives\/)/;
@@ -53,7 +53,7 @@ async function act(
   };
   const result = await doers[url.pathname]?.(req);
   res.writeHead(result === undefined ? 400 : 200, { "content-type": "application/json" });
-  res.end(JSON.stringify(result ?? { ok: false, told: "The page asked for something it cannot." }));
+  res.end(JSON.stringify(result ?? { ok: false, error: "The page asked for something it cannot." }));
 }
 
 function show({ parts, live }: Doers, url: URL, res: ServerResponse): void {
@@ -90,7 +90,7 @@ function sendTraffic(parts: PageParts, res: ServerResponse): void {
 function sendFile(parts: PageParts, url: URL, res: ServerResponse): void {
   const file = parts.workspace.files.get(url.pathname.slice("/page/file/".length));
   if (file === undefined) return send(res, 404, drawMissing(parts));
-  // Always a download and never a page of this origin, whatever the app put into it.
+  // Always a download, never a page of this origin.
   const name = `filename*=UTF-8''${encodeURIComponent(file.name).replaceAll("'", "%27")}`;
   res.writeHead(200, {
     "content-type": "application/octet-stream",

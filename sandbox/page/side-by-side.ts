@@ -6,7 +6,7 @@ import { hrefOf } from "./base/place.ts";
 import type { Place, SideBySide } from "./base/place.ts";
 import type { PageParts } from "./base/parts.ts";
 
-/** Can both be in this place? */
+/** Whether the page can show both people in this place. */
 export function canStand(parts: PageParts, side: SideBySide): boolean {
   return placesOf(side).every((place) => exists(parts, place));
 }

@@ -1,8 +1,8 @@
-import { viewWords, wordsOf } from "../control/surface.ts";
+import { wordsOf } from "../control/surface.ts";
+import type { Scene } from "./engine.ts";
 import { ana, ben, cat } from "./stage.ts";
-import type { Story } from "./story.ts";
 
-export const approve: Story = {
+export const approve: Scene = {
   name: "approve",
   title: "Approve",
   what: "Ana asks for a run, Ben approves what it wants to do, and the run goes on.",
@@ -10,7 +10,7 @@ export const approve: Story = {
     "The agent could not deploy by itself: it asked, and somebody other than Ana decided. The audit keeps who decided, on which request, and why.",
   async play(stage) {
     const reason = "Release 2.41 is tested. Go ahead.";
-    await stage.say("Ana asks for a run in #ops-agents: «deploy billing-api to production».", ana);
+    await stage.say('Ana asks for a run in #ops-agents: "deploy billing-api to production".', ana);
     const asked = await stage.ask(ana, "deploy billing-api to production");
     await stage.say("Its thread is open. The agent works until it wants to do something sensitive.");
     const card = await stage.cardOf(asked);
@@ -18,11 +18,11 @@ export const approve: Story = {
     const form = await stage.open(ben, card, "Approve");
     await stage.say("Ben presses Approve. His form repeats the whole request and asks for a reason.", ben);
     stage.check((await stage.submit(ben, reason, form)) === null, "Ben's form closes");
-    await stage.reads(card, "✅ Approved", reason, "The service confirmed it.");
+    await stage.becomes(card, "state:approved", reason);
     await stage.say(
       "Look at the card: its buttons are gone. It names Ben, his reason, and the service's word.",
     );
-    await stage.saidIn(asked, "✅ Succeeded");
+    await stage.saidIn(asked, "outcome:succeeded");
     const sent = stage.sent(asked);
     stage.check(sent.length === 1, "the service got one decision");
     stage.check(
@@ -34,28 +34,27 @@ export const approve: Story = {
   },
 };
 
-export const deny: Story = {
+export const deny: Scene = {
   name: "deny",
   title: "Deny, and why",
   what: "Cat denies what a run wants to do. That needs a reason, and the agent gets it.",
   lesson: "A denial needs a reason, and the agent receives the same words that the team reads.",
   async play(stage) {
     const reason = "Not on a Friday: nobody is there to roll it back.";
-    await stage.say("Ana asks for a run: «deploy the search index to production».", ana);
+    await stage.say('Ana asks for a run: "deploy the search index to production".', ana);
     const asked = await stage.ask(ana, "deploy the search index to production");
     const card = await stage.cardOf(asked);
     await stage.say("The run asks to deploy. Cat presses Deny.");
     const form = await stage.open(cat, card, "Deny");
     const refused = await stage.submit(cat, " ", form);
     await stage.say("Cat submits a blank reason. The form stays open: a denial needs a reason.", cat);
-    const words = refused === null ? "nothing: it closed" : viewWords(refused);
-    stage.check(words.includes("needs a reason"), `the form asks for a reason (it says ${words})`);
+    stage.check(refused?.errors["reason"] !== undefined, "the form stays open and asks for a reason");
     stage.check(stage.sent(asked).length === 0, "nothing was sent so far");
     await stage.say("Cat says why, and submits again.");
     stage.check((await stage.submit(cat, reason, form)) === null, "Cat's form closes");
-    await stage.reads(card, "⛔ Denied", reason, "The service confirmed it.");
+    await stage.becomes(card, "state:denied", reason);
     await stage.say("Look at the card: denied by Cat, with her reason for everybody to read.");
-    const end = await stage.saidIn(asked, "not done");
+    const end = await stage.saidIn(asked, "outcome:succeeded");
     const sent = stage.sent(asked);
     stage.check(sent.length === 1 && sent[0]?.decision === "deny", "the service got one denial");
     stage.check(sent[0]?.reason === reason, "the agent got the reason letter for letter");

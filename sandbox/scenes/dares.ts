@@ -1,9 +1,9 @@
-// What a newcomer would try against four eyes: decide alone, or decide twice.
+// What a newcomer would try: decide their own run, or decide twice.
 
+import type { Scene } from "./engine.ts";
 import { ana, ben } from "./stage.ts";
-import type { Story } from "./story.ts";
 
-export const ownRun: Story = {
+export const ownRun: Scene = {
   name: "own-run",
   title: "Approve your own run",
   dare: "Approve your own run",
@@ -11,7 +11,7 @@ export const ownRun: Story = {
   lesson:
     "Whoever asked for a run cannot decide for it. Countersign refuses the press before any form opens.",
   async play(stage) {
-    await stage.say("Ana asks for a run: «deploy the ledger to production».", ana);
+    await stage.say('Ana asks for a run: "deploy the ledger to production".', ana);
     const asked = await stage.ask(ana, "deploy the ledger to production");
     const card = await stage.cardOf(asked);
     await stage.say("This card is Ana's own request. She presses Approve all the same.", ana);
@@ -24,7 +24,7 @@ export const ownRun: Story = {
   },
 };
 
-export const twice: Story = {
+export const twice: Scene = {
   name: "twice",
   title: "Approve twice",
   dare: "Approve twice",
@@ -32,7 +32,7 @@ export const twice: Story = {
   lesson:
     "Each request is decided once, however often somebody submits: the decision is saved before it is sent.",
   async play(stage) {
-    await stage.say("Ana asks for a run: «deploy the wallet to production».", ana);
+    await stage.say('Ana asks for a run: "deploy the wallet to production".', ana);
     const asked = await stage.ask(ana, "deploy the wallet to production");
     const card = await stage.cardOf(asked);
     const [first, second] = [await stage.open(ben, card, "Approve"), await stage.open(ben, card, "Approve")];
@@ -40,7 +40,7 @@ export const twice: Story = {
       "Ben has pressed Approve twice, as in two tabs: two forms are open for one request.",
       ben,
     );
-    // The window that is submitted first takes the other with it, as in Slack, so the other may be told that it is gone.
+    // The window that is submitted first closes the other, as in Slack, so the other may be refused as gone.
     const closed = await Promise.allSettled([
       stage.submit(ben, "The first time", second),
       stage.submit(ben, "The second time", first),

@@ -1,27 +1,40 @@
-// Plays one story at a time, and leaves the world in order whatever becomes of it.
+// Plays one scene at a time, and puts the world in order afterwards.
 
-import type { Caption, SceneState } from "../page/base/parts.ts";
 import { createChanges } from "../base/changes.ts";
+import type { Caption, SceneState } from "../page/base/parts.ts";
 import type { Stage } from "./stage.ts";
-import type { Story } from "./story.ts";
 import { pause, type Say } from "./watch.ts";
 
 export type Scenes = {
   readonly state: () => SceneState;
-  /** Throws, in words for people, when there is no such story or one is playing. */
+  /** Throws, in words for people, if there is no such scene or one is playing. */
   readonly play: (name: string) => void;
-  /** Resolves when the story that plays has ended and the world is in order. */
+  /** Resolves when the scene has ended and the world is in order. */
   readonly stop: () => Promise<void>;
   readonly onChange: (listener: () => void) => () => void;
 };
 
-/** What one play of a story happens on. `tidy` puts the world in order, before and after. */
-export type Played = { readonly stage: Stage; readonly tidy: () => Promise<void> };
+/** A scene plays by itself on the real bot, with captions. */
+export type Scene = {
+  /** As the act `scene.play` takes it. */
+  readonly name: string;
+  readonly title: string;
+  readonly what: string;
+  /** One or two sentences about what it shows, read after the last caption. */
+  readonly lesson: string;
+  /** What a newcomer is dared to try, if the scene shows just that. */
+  readonly dare?: string;
+  /** Resolves to the last caption: what was seen in the end. Rejects if anything that it claims is not true. */
+  readonly play: (stage: Stage) => Promise<string>;
+};
+
+/** What one scene plays on. `reset` puts the world in order, before and after. */
+export type Played = { readonly stage: Stage; readonly reset: () => Promise<void> };
 
 export type SceneParts = {
-  readonly stories: readonly Story[];
+  readonly scenes: readonly Scene[];
   readonly now: () => number;
-  /** How long a caption stands before the story goes on (ms). */
+  /** How long a caption stands before the scene goes on (ms). */
   readonly paceMs: (words: string) => number;
   readonly stageFor: (signal: AbortSignal, say: Say) => Played;
 };
@@ -30,7 +43,7 @@ type Playing = NonNullable<SceneState["playing"]>;
 
 export function createScenes(parts: SceneParts): Scenes {
   const changes = createChanges();
-  const scenes = parts.stories.map(({ play: _play, dare = null, ...told }) => ({ ...told, dare }));
+  const scenes = parts.scenes.map(({ play: _play, dare = null, ...shown }) => ({ ...shown, dare }));
   const done = new Set<string>();
   let playing: Playing | null = null;
   let current: { readonly stop: AbortController; readonly over: Promise<void> } | null = null;
@@ -42,13 +55,13 @@ export function createScenes(parts: SceneParts): Scenes {
   return {
     state: () => ({ scenes, playing, done }),
     play: (name) => {
-      const story = parts.stories.find((one) => one.name === name);
-      if (story === undefined)
-        throw new Error(`There is no scene «${name}». Known: ${scenes.map((one) => one.name).join(", ")}.`);
+      const scene = parts.scenes.find((one) => one.name === name);
+      if (scene === undefined)
+        throw new Error(`There is no scene "${name}". Known: ${scenes.map((one) => one.name).join(", ")}.`);
       if (current !== null)
-        throw new Error(`«${playing?.name ?? "a scene"}» is playing. Wait for its end, or stop it.`);
+        throw new Error(`"${playing?.name ?? "a scene"}" is playing. Wait for its end, or stop it.`);
       const stop = new AbortController();
-      const over = playOnce(parts, story, stop.signal, (next) => {
+      const over = playOnce(parts, scene, stop.signal, (next) => {
         if (next.ended !== null) current = null;
         tell(next);
       });
@@ -62,45 +75,45 @@ export function createScenes(parts: SceneParts): Scenes {
   };
 }
 
-/** Tells how the scene goes, caption by caption; the last one comes when the world is in order again. */
+/** Reports each caption. The last one comes when the world is in order again. */
 async function playOnce(
   parts: SceneParts,
-  story: Story,
+  scene: Scene,
   signal: AbortSignal,
-  tell: (playing: Playing) => void,
+  report: (playing: Playing) => void,
 ): Promise<void> {
-  let told: Playing = { name: story.name, captions: [], ended: null };
+  let playing: Playing = { name: scene.name, captions: [], ended: null };
   const caption = (said: Omit<Caption, "at">, ended: Playing["ended"] = null): void => {
-    told = { ...told, ended, captions: [...told.captions, { at: parts.now(), ...said }] };
-    tell(told);
+    playing = { ...playing, ended, captions: [...playing.captions, { at: parts.now(), ...said }] };
+    report(playing);
   };
   const say: Say = async (text, eyes = null, spot = null) => {
     signal.throwIfAborted();
     caption({ text, eyes, spot });
     await pause(parts.paceMs(text), signal);
   };
-  tell(told);
-  const { ended, words } = await perform(story, parts.stageFor(signal, say), signal);
+  report(playing);
+  const { ended, words } = await perform(scene, parts.stageFor(signal, say), signal);
   caption({ text: words, eyes: null, spot: null }, ended);
 }
 
 type End = { readonly ended: "done" | "failed" | "stopped"; readonly words: string };
 
 /** Never rejects. */
-async function perform(story: Story, { stage, tidy }: Played, signal: AbortSignal): Promise<End> {
-  const end = await played(story, { stage, tidy }, signal);
+async function perform(scene: Scene, { stage, reset }: Played, signal: AbortSignal): Promise<End> {
+  const end = await played(scene, { stage, reset }, signal);
   try {
-    await tidy();
+    await reset();
   } catch (error) {
     return failed(`the sandbox could not be put in order. ${wordsOf(error)}`);
   }
   return end;
 }
 
-async function played(story: Story, { stage, tidy }: Played, signal: AbortSignal): Promise<End> {
+async function played(scene: Scene, { stage, reset }: Played, signal: AbortSignal): Promise<End> {
   try {
-    await tidy();
-    return { ended: "done", words: await story.play(stage) };
+    await reset();
+    return { ended: "done", words: await scene.play(stage) };
   } catch (error) {
     if (signal.aborted) return { ended: "stopped", words: "Stopped. The sandbox is in order again." };
     return failed(wordsOf(error));

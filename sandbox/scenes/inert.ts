@@ -1,4 +1,4 @@
-// Whether untrusted text has become anything more than text.
+// Checks that untrusted text is only text.
 
 import type { Message, Person, PersonId } from "../slack/model.ts";
 import { isJson } from "../slack/rules-check.ts";

@@ -1,23 +1,23 @@
 import type { Message } from "../slack/model.ts";
+import type { Scene } from "./engine.ts";
 import type { Asked } from "./scene-steps.ts";
 import { ana, ben, type Stage } from "./stage.ts";
-import type { Story } from "./story.ts";
 
-export const serviceDies: Story = {
+export const serviceDies: Scene = {
   name: "service-dies",
   title: "The service dies after the click",
   what: "The service takes Ben's decision and dies before it answers. Nobody claims what nobody knows.",
   lesson:
     "A decision is never sent a second time while the first may have arrived. Countersign looks at the run again and says only what it knows.",
   async play(stage) {
-    await stage.say("Ana asks for a run: «deploy invoices to production».", ana);
+    await stage.say('Ana asks for a run: "deploy invoices to production".', ana);
     const asked = await stage.ask(ana, "deploy invoices to production");
     const card = await stage.cardOf(asked);
-    const versions = stage.versionsOf(card);
+    const states = stage.statesOf(card);
     try {
-      return await untilUnconfirmed(stage, { asked, card, versions: versions.seen });
+      return await untilUnconfirmed(stage, { asked, card, states: states.seen });
     } finally {
-      versions.end();
+      states.end();
     }
   },
 };
@@ -25,49 +25,49 @@ export const serviceDies: Story = {
 type Claim = {
   readonly asked: Asked;
   readonly card: Message;
-  /** All that the card has said. */
-  readonly versions: () => readonly string[];
+  /** All states that the card has had. */
+  readonly states: () => readonly string[];
 };
 
-/** What the card would say if it knew that Ben's decision took effect. */
-const CLAIMS = ["✅ Approved", "⛔ Denied", "confirmed it"];
+/** The states of a card that knows that a decision took effect. */
+const CLAIMS = ["approved", "denied"];
 
-async function untilUnconfirmed(stage: Stage, { asked, card, versions }: Claim): Promise<string> {
+async function untilUnconfirmed(stage: Stage, { asked, card, states }: Claim): Promise<string> {
   const reason = "Invoices are due tonight.";
   const form = await stage.open(ben, card, "Approve");
   await stage.say(
     "Ben has the form open. The service is going to take his decision, and die before it answers.",
     ben,
   );
-  stage.hand.fault({ route: "decide" }, { kind: "drop", effect: true });
+  stage.serviceController.fault({ route: "decide" }, { kind: "drop", effect: true });
   stage.check((await stage.submit(ben, reason, form)) === null, "Ben's form closes");
   await stage.untilRun(asked, "the decision to take effect", ({ approvals }) =>
     approvals.every(({ state }) => state.type === "decided"),
   );
-  await stage.hand.down();
-  await stage.reads(card, "Approval sent, being checked");
+  await stage.serviceController.down();
+  await stage.becomes(card, "state:checking");
   await stage.say(
-    "It is dead. Look at the card: «Approval sent, being checked». Nobody claims that it took effect.",
+    'It is dead. Look at the card: "Approval sent, being checked". Nobody claims that it took effect.',
   );
-  await stage.hand.up();
+  await stage.serviceController.up();
   await stage.say("The service is up again. The bot looks there before it does anything else.");
-  await stage.reads(card, "Approval sent, not confirmed");
+  await stage.becomes(card, "state:unconfirmed");
   await stage.say(
     "The request is not pending any more, and the service does not tell whose decision it holds. The card says just that.",
   );
-  await stage.saidIn(asked, "✅ Succeeded");
+  await stage.saidIn(asked, "outcome:succeeded");
   const sent = stage.sent(asked);
   stage.check(sent.length === 1, "the decision was sent once");
   stage.check(sent[0]?.reason === reason, "the service holds Ben's reason");
-  const claims = versions().flatMap((words) => CLAIMS.filter((claim) => words.includes(claim)));
+  const claims = states().filter((state) => CLAIMS.includes(state));
   stage.check(
     claims.length === 0,
-    `the card never claims more than is known, but it said «${claims.join("», «")}»`,
+    `the card never claims more than is known, but it said "${claims.join('", "')}"`,
   );
-  return `The decision was sent once and took effect once. The card was looked at after each of its ${versions().length - 1} changes, and never claimed that it was confirmed.`;
+  return `The decision was sent once and took effect once. The card was looked at after each of its ${states().length - 1} changes, and never claimed that it was confirmed.`;
 }
 
-export const botKilled: Story = {
+export const botKilled: Scene = {
   name: "bot-killed",
   dare: "Kill the bot while you press",
   title: "The bot is killed and comes back",
@@ -76,7 +76,7 @@ export const botKilled: Story = {
     "A decision is saved before its first byte is sent. After a crash, Countersign finds out what happened before it does anything else.",
   async play(stage) {
     const reason = "Payroll must run today.";
-    await stage.say("Ana asks for a run: «deploy payroll to production».", ana);
+    await stage.say('Ana asks for a run: "deploy payroll to production".', ana);
     const asked = await stage.ask(ana, "deploy payroll to production");
     const card = await stage.cardOf(asked);
     const form = await stage.open(ben, card, "Approve");
@@ -84,21 +84,21 @@ export const botKilled: Story = {
       "Ben has the form open. The service is made to hesitate, so that there is time to pull the plug.",
       ben,
     );
-    const gate = stage.hand.fault({ route: "read-run" }, { kind: "gate" }, "all");
+    const gate = stage.serviceController.fault({ route: "read-run" }, { kind: "gate" }, "all");
     stage.check((await stage.submit(ben, reason, form)) === null, "Ben's form closes");
-    await stage.reads(card, "Approval recorded, sending");
+    await stage.becomes(card, "state:sending");
     await stage.say("Ben has submitted. His decision is written down, and not sent yet.");
     stage.check(stage.sent(asked).length === 0, "nothing was sent so far");
     await stage.bot.kill();
-    stage.hand.release(gate);
+    stage.serviceController.release(gate);
     stage.check(stage.sent(asked).length === 0, "nothing was sent before the kill");
     await stage.say("The bot is killed: kill -9. Nobody runs now, and no click would be answered.");
     await stage.until("the bot to come back", () => stage.bot.state() === "running");
     await stage.say(
       "It is back. It finds the decision on its disk, looks at the run once more, and sends it.",
     );
-    await stage.reads(card, "✅ Approved", reason, "The service confirmed it.");
-    await stage.saidIn(asked, "✅ Succeeded");
+    await stage.becomes(card, "state:approved", reason);
+    await stage.saidIn(asked, "outcome:succeeded");
     const sent = stage.sent(asked);
     stage.check(
       sent.length === 1 && sent[0]?.reason === reason,

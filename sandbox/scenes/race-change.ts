@@ -1,15 +1,16 @@
 import { viewWords } from "../control/surface.ts";
+import type { Scene } from "./engine.ts";
+import { says } from "./says.ts";
 import { ana, ben, cat } from "./stage.ts";
-import type { Story } from "./story.ts";
 
-export const race: Story = {
+export const race: Scene = {
   name: "race",
   title: "Two approvers race",
   what: "Ben approves and Cat denies at the same moment. One counts, and the other is told.",
   lesson:
     "The first decision that is saved counts. Everybody else learns who was first, and that nothing of theirs was sent.",
   async play(stage) {
-    await stage.say("Ana asks for a run: «deploy checkout to production».", ana);
+    await stage.say('Ana asks for a run: "deploy checkout to production".', ana);
     const asked = await stage.ask(ana, "deploy checkout to production");
     const card = await stage.cardOf(asked);
     const bens = await stage.open(ben, card, "Approve");
@@ -26,14 +27,13 @@ export const race: Story = {
     stage.check((ofBen === null) !== (ofCat === null), "exactly one of the two forms closes");
     const loser = ofBen ?? ofCat;
     const [winner, told] = ofBen === null ? ["Ben", "Cat"] : ["Cat", "Ben"];
-    const words = loser === null ? "" : viewWords(loser);
-    stage.check(/already (approved|denied) this/.test(words), `${told} is told that ${winner} was first`);
-    stage.check(words.includes("yours was not sent"), `${told} is told that nothing of theirs was sent`);
+    const isTold = loser !== null && says("refusal:already-decided", loser.view);
+    stage.check(isTold, `${told} is told that ${winner} was first`);
     await stage.say(
       `${winner} was first. ${told}'s window names ${winner}, and says that nothing more was sent.`,
       ofBen === null ? cat : ben,
     );
-    await stage.reads(card, winner === "Ben" ? "✅ Approved" : "⛔ Denied", "The service confirmed it.");
+    await stage.becomes(card, winner === "Ben" ? "state:approved" : "state:denied");
     await stage.untilRun(asked, "the run to end", ({ ending }) => ending !== null);
     const sent = stage.sent(asked);
     stage.check(sent.length === 1, "the service got one decision");
@@ -42,7 +42,7 @@ export const race: Story = {
   },
 };
 
-export const change: Story = {
+export const change: Scene = {
   name: "change",
   title: "The request changes while the form is open",
   what: "Ben is about to approve one thing, and the agent now asks for another. Nothing is sent.",
@@ -50,25 +50,25 @@ export const change: Story = {
     "A decision belongs to the exact request that was on the screen. When the request changes, the decision does not count, and the approver sees the difference.",
   async play(stage) {
     const now = "Drop the customer database in production";
-    await stage.say("Ana asks for a run: «deploy the mobile API to staging».", ana);
+    await stage.say('Ana asks for a run: "deploy the mobile API to staging".', ana);
     const asked = await stage.ask(ana, "deploy the mobile API to staging");
     const card = await stage.cardOf(asked);
     const form = await stage.open(ben, card, "Approve");
     await stage.say("Ben presses Approve and reads: a deployment to staging. That is harmless.", ben);
     const approval = stage.runOf(asked)?.approvals[0]?.id ?? "";
     stage.control.changeApproval(asked.run, approval, { action: now });
-    await stage.say(`While he types, the same request becomes another: «${now}».`, ben);
+    await stage.say(`While he types, the same request becomes another: "${now}".`, ben);
     const left = await stage.submit(ben, "Staging is fine", form);
     const words = left === null ? "" : viewWords(left);
-    stage.check(words.includes("The request changed"), "Ben is told that the request changed");
+    stage.check(left !== null && says("form:changed", left.view), "Ben is told that the request changed");
     stage.check(words.includes(`+ ${now}`), "Ben is shown what it is now");
     stage.check(stage.sent(asked).length === 0, "nothing was sent");
     await stage.say("Ben submits, and nothing is sent. His window shows what changed, line by line.", ben);
-    await stage.reads(card, "changed", now, "version 2");
+    await stage.becomes(card, "state:pending", now);
     if (left !== null) await stage.close(ben, left);
     await stage.say("The card shows the new request. Cat reads it, and denies.");
     await stage.decide(cat, card, "Deny", "Nobody agreed to that.");
-    await stage.reads(card, "⛔ Denied", "Nobody agreed to that.", "The service confirmed it.");
+    await stage.becomes(card, "state:denied", "Nobody agreed to that.");
     const sent = stage.sent(asked);
     stage.check(
       sent.length === 1 && sent[0]?.decision === "deny",

@@ -1,9 +1,8 @@
-// Playing the scenes, and looking at them.
+// The control API of the scenes.
 
 import { z } from "zod";
+import { type ControlAct, controlAct, type ControlRead, listRead } from "../control/control-api.ts";
 import type { Scenes } from "./engine.ts";
-import { type ControlAct, controlAct } from "../control/act.ts";
-import { type ControlRead, listRead } from "../control/read.ts";
 
 export function sceneActs(scenes: Scenes): readonly ControlAct[] {
   return [

@@ -1,11 +1,12 @@
-// What the people of a story do, as people do it: they wait for what they need, and press again when they are told to.
+// What people do in a scene, as people do it: they wait for what they need, and press again when asked to.
 
 import { called, usableIn, viewWords } from "../control/surface.ts";
 import type { Run } from "../service/service-run.ts";
 import type { Message, OpenView, PersonId } from "../slack/model.ts";
 import { createUntil, type StageParts, type Until } from "./watch.ts";
+import { says } from "./says.ts";
 
-/** Where all stories play. */
+/** Where all scenes play. */
 export const CHANNEL = "C0OPSAGENTS";
 
 /** A run that somebody asked for, as the service and the channel have it. */
@@ -13,19 +14,19 @@ export type Asked = { readonly run: string; readonly opening: Message };
 
 export type Opened = { readonly form: OpenView; readonly ms: number };
 
-/** A command that was taken leads to a run in less than this (ms). */
+/** An accepted command leads to a run in less than this (ms). */
 const START_MS = 20_000;
 const NEVER = new AbortController().signal;
 
-/** Somebody pressed a button so often, and was told each time to try again. */
+/** How often a person presses a button that asks them to try again. */
 const TRIES = 20;
 /** What such an answer says. */
-const AGAIN = /Click again|Try again/;
+const AGAIN = ["refusal:being-posted", "refusal:unverified"];
 
-/** What one play has begun, for tidying up. */
+/** What one scene has begun, for cleaning up. */
 type Begun = { readonly runs: string[]; readonly views: Set<string> };
 
-/** Remembers that the story looked at this message. */
+/** Remembers that the scene looked at this message. */
 export type Seen = <M extends Pick<Message, "channel" | "ts">>(message: M) => M;
 
 type StepParts = StageParts & { readonly seen: Seen };
@@ -44,25 +45,25 @@ export function createSceneSteps(parts: StepParts, until: Until) {
     /** Presses a card's button until its form is there, and resolves to it. */
     open: (person: PersonId, card: Message, button: string): Promise<OpenView> =>
       open(moving, person, card, button),
-    /** As `open`, but whoever would have to press again ends the story. Also how long the form took to come (ms). */
+    /** As `open`, but a second press would fail the scene. Also returns how long the form took (ms). */
     openAtOnce: async (person: PersonId, card: Message, button: string): Promise<Opened> => {
       const begun = performance.now();
       const form = await pressOnce(moving, person, card, button);
-      if (form === null) throw new Error(`«${button}» needed a second press.`);
+      if (form === null) throw new Error(`"${button}" needed a second press.`);
       return { form, ms: performance.now() - begun };
     },
     /** Presses a card's button that refuses this person, and resolves to the window that says so. */
     openRefusal: (person: PersonId, card: Message, button: string): Promise<OpenView> =>
       openRefusal(moving, person, card, button),
     submit,
-    /** The whole way: the button, the reason, the window closes. */
+    /** The button, the reason, the window closes. */
     decide: async (person: PersonId, card: Message, button: "Approve" | "Deny", reason: string) => {
       const left = await submit(person, reason, await open(moving, person, card, button));
       if (left !== null) throw new Error(`the form stayed open and said: ${viewWords(left)}`);
     },
     close: (person: PersonId, { id }: OpenView): Promise<void> => userActions.close(person, id),
     canDecide: ({ blocks }: Message): boolean => called(usableIn(blocks), "Approve") !== undefined,
-    /** Closes what is still open of this play's windows, and cancels what still runs. */
+    /** Closes this scene's open windows and cancels its runs. */
     undo: async (): Promise<void> => {
       const { runs, control } = parts.service.service;
       const left = slack.workspace.views.filter(({ id }) => moving.begun.views.has(id));
@@ -80,7 +81,7 @@ async function ask(moving: Moving, person: PersonId, task: string): Promise<Aske
   const before = new Set(runs.all().map(({ id }) => id));
   await userActions.command(person, CHANNEL, `/agent run ${task}`);
   const isNew = ({ id, input }: Run): boolean => input === task && !before.has(id);
-  // Not given up when the scene is stopped: a run that comes after the tidying up would stay.
+  // Also waits after the scene is stopped: a run that starts after the cleaning up would stay.
   const untilCome = createUntil({ onChange: moving.onChange, signal: NEVER });
   const { id } = await untilCome("the task to reach the service", () => runs.all().find(isNew), START_MS);
   begun.runs.push(id);
@@ -98,27 +99,27 @@ async function open(moving: Moving, person: PersonId, card: Message, button: str
     const form = await pressOnce(moving, person, card, button);
     if (form !== null) return form;
   }
-  throw new Error(`«${button}» opened no window that could be used, ${TRIES} times.`);
+  throw new Error(`"${button}" opened no window that could be used, ${TRIES} times.`);
 }
 
 async function pressOnce(...pressed: Parameters<typeof windowAfter>): Promise<OpenView | null> {
   const opened = await windowAfter(...pressed);
   if (opened === null || canSubmit(opened)) return opened;
-  throw new Error(`«${pressed[3]}» was refused: ${viewWords(opened)}`);
+  throw new Error(`"${pressed[3]}" was refused: ${viewWords(opened)}`);
 }
 
 async function openRefusal(...pressed: Parameters<typeof windowAfter>): Promise<OpenView> {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const opened = await windowAfter(...pressed);
-    if (opened !== null && canSubmit(opened)) throw new Error(`«${pressed[3]}» opened a form.`);
+    if (opened !== null && canSubmit(opened)) throw new Error(`"${pressed[3]}" opened a form.`);
     if (opened !== null) return opened;
   }
-  throw new Error(`«${pressed[3]}» opened no window, ${TRIES} times.`);
+  throw new Error(`"${pressed[3]}" opened no window, ${TRIES} times.`);
 }
 
 const canSubmit = ({ view }: OpenView): boolean => view["submit"] !== undefined;
 
-/** Null: the person was told to press again, in a window that is closed by now, or privately. */
+/** Null: a window (closed by now) or a private notice asked the person to press again. */
 async function windowAfter(
   { slack, userActions, signal, until, begun, seen }: Moving,
   person: PersonId,
@@ -127,19 +128,19 @@ async function windowAfter(
 ): Promise<OpenView | null> {
   const { workspace } = slack;
   const topmost = (): OpenView | undefined => workspace.viewsOf(person).at(-1);
-  /** How often the person was privately told something. */
+  /** How many private notices the person got. */
   const privately = (): number => workspace.messages.filter((each) => each.ephemeralFor === person).length;
   signal.throwIfAborted();
   const before = topmost()?.id;
   const told = privately();
   await userActions.press(person, seen(card), button);
-  const opened = await until(`the window after «${button}»`, () => {
+  const opened = await until(`the window after "${button}"`, () => {
     const view = topmost();
     return view !== undefined && view.id !== before ? view : privately() > told && "told";
   });
   if (opened === "told") return null;
   begun.views.add(opened.id);
-  if (canSubmit(opened) || !AGAIN.test(viewWords(opened))) return opened;
+  if (canSubmit(opened) || !AGAIN.some((each) => says(each, opened.view))) return opened;
   await userActions.close(person, opened.id);
   return null;
 }

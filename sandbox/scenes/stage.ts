@@ -1,11 +1,12 @@
-// What a story may do and see.
+// What a scene may do and see.
 
 import { wordsOf } from "../control/surface.ts";
-import type { Run } from "../service/service-run.ts";
 import type { Spot } from "../page/base/parts.ts";
+import type { Run } from "../service/service-run.ts";
 import type { Message, PersonId } from "../slack/model.ts";
+import { cardState, says } from "./says.ts";
 import { type Asked, CHANNEL, createSceneSteps, type Seen } from "./scene-steps.ts";
-import { countRefused, pause, createUntil, type StageParts, type Until } from "./watch.ts";
+import { countRefused, createUntil, pause, type StageParts, type Until } from "./watch.ts";
 
 export const ana = "U0ANA";
 export const ben = "U0BEN";
@@ -19,7 +20,7 @@ export type Sent = { readonly path: string; readonly decision: string; readonly 
 export function createStage(parts: StageParts) {
   const { slack, service, bot } = parts;
   const until = createUntil(parts);
-  /** What the story has looked at or touched last, which its next caption speaks of. */
+  /** What the scene has looked at or touched last. Its next caption describes it. */
   let spot: Spot = { channel: CHANNEL, ts: null };
   const seen = <M extends Pick<Message, "channel" | "ts">>(message: M): M => {
     spot = { channel: message.channel, ts: message.ts };
@@ -28,14 +29,14 @@ export function createStage(parts: StageParts) {
   return {
     say: (words: string, eyes?: PersonId): Promise<void> => parts.say(words, eyes, spot),
     until,
-    /** As somebody takes who reads before they press (ms). */
+    /** The time of a person who reads before they press (ms). */
     pause: (ms: number): Promise<void> => pause(ms, parts.signal),
     check,
     ...createSceneSteps({ ...parts, seen }, until),
     ...createSight({ ...parts, seen }, until),
     bot,
     control: service.service.control,
-    hand: service.serviceHand,
+    serviceController: service.serviceController,
     people: slack.workspace.people,
   };
 }
@@ -53,8 +54,8 @@ function createSight(
     threadOf,
     cardsOf,
     ...createWaits({ threadOf, cardsOf, seen }, until),
-    /** All that the message says from now until `end`, each version once it is there. */
-    versionsOf: (message: Message) => versionsOf(slack.workspace, message),
+    /** The states that the card has from now until `end`. */
+    statesOf: (card: Message) => statesOf(slack.workspace, card),
     runOf: ({ run }: Asked): Run | undefined => runs.get(run),
     /** The run, as soon as it fits. */
     untilRun: ({ run }: Asked, what: string, fits: (run: Run) => boolean): Promise<Run> =>
@@ -76,37 +77,51 @@ type Found = { readonly [lister in "threadOf" | "cardsOf"]: (asked: Asked) => Me
   readonly seen: Seen;
 };
 
-/** What a story waits for in the channel is what its next caption speaks of. */
+/** What a scene waits for in the channel is what its next caption describes. */
 function createWaits({ threadOf, cardsOf, seen }: Found, until: Until) {
   return {
     cardOf: async (asked: Asked): Promise<Message> => seen(await until("the card", () => cardsOf(asked)[0])),
-    /** The message, as soon as it reads so. */
-    reads: async (message: Message, ...words: readonly string[]): Promise<Message> =>
+    /** The message, as soon as it has a block with this id, and these words of people or of the service. */
+    becomes: async (message: Message, id: string, ...words: readonly string[]): Promise<Message> =>
       seen(
         await until(
-          `a message to say «${words.join("» and «")}»`,
-          () => words.every((each) => wordsOf(message.blocks).includes(each)) && message,
+          `a message to say "${[id, ...words].join('" and "')}"`,
+          () => says(id, message) && words.every((each) => wordsOf(message.blocks).includes(each)) && message,
         ),
       ),
-    /** A message of the thread with these words, as soon as there is one. */
-    saidIn: async (asked: Asked, words: string): Promise<Message> =>
-      seen(
-        await until(`«${words}» in the thread`, () =>
-          threadOf(asked).find(({ blocks }) => wordsOf(blocks).includes(words)),
-        ),
-      ),
+    /** A message of the thread that says this, as soon as there is one. */
+    saidIn: async (asked: Asked, id: string): Promise<Message> =>
+      seen(await until(`"${id}" in the thread`, () => threadOf(asked).find((each) => says(id, each)))),
   };
 }
 
-function versionsOf({ onChange }: StageParts["slack"]["workspace"], message: Message) {
-  const seen = [wordsOf(message.blocks)];
+function statesOf({ onChange }: StageParts["slack"]["workspace"], card: Message) {
+  const seen = [cardState(card)];
   const end = onChange((change) => {
-    if (change.message?.now === message) seen.push(wordsOf(message.blocks));
+    if (change.message?.now === card) seen.push(cardState(card));
   });
   return { seen: (): readonly string[] => seen, end };
 }
 
-/** The story ends here when it is not so. */
+/** Ends the scene if this is false. */
 function check(holds: boolean, what: string): void {
   if (!holds) throw new Error(`it was expected that ${what}, and it is not so.`);
+}
+
+// The world before and after every scene: no faults, service and gateway are up, and the bot runs with the right key.
+
+type ResetParts = Pick<StageParts, "slack" | "service" | "bot"> & { readonly stage: Pick<Stage, "undo"> };
+
+export function createReset({ slack, service, bot, stage }: ResetParts): () => Promise<void> {
+  return async () => {
+    slack.faults.clear();
+    for (const controller of [service.serviceController, service.gatewayController]) {
+      controller.clearFaults();
+      controller.slow(0);
+      await controller.up();
+    }
+    if (bot.given()["AGENT_API_KEY"] === service.service.apiKey) await bot.start();
+    else await bot.restart();
+    await stage.undo();
+  };
 }

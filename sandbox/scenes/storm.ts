@@ -1,19 +1,20 @@
 import { wordsOf } from "../control/surface.ts";
 import type { Message, PersonId } from "../slack/model.ts";
+import type { Scene } from "./engine.ts";
 import type { Asked } from "./scene-steps.ts";
 import { ana, ben, cat, type Stage } from "./stage.ts";
-import type { Story } from "./story.ts";
+import { says } from "./says.ts";
 
 const MANY = 50;
-/** How many decisions between two captions. */
+/** How many decisions are between two captions. */
 const EVERY = 10;
 /** Slack lets an app change about fifty messages a minute, so the last cards are drawn minutes later (ms). */
 const DRAWN_MS = 300_000;
 
-/** How long somebody looks at a card at the least (ms). */
+/** How long a person looks at a card at least (ms). */
 const LOOK_MS = 500;
 
-/** A button's press can open a form for so long (ms); later, Slack refuses it. */
+/** How long a press can open a form (ms). Later, Slack refuses it. */
 const FORM_MS = 3_000;
 
 /** `formMs`: from the press to the form. */
@@ -24,7 +25,7 @@ type Decided = {
   readonly formMs: number;
 };
 
-export const storm: Story = {
+export const storm: Scene = {
   name: "storm",
   title: "A storm of 50 approvals",
   what: "One run asks for 50 things at once. Slack slows everybody down; each is decided once all the same.",
@@ -41,7 +42,7 @@ export const storm: Story = {
 };
 
 async function played(stage: Stage, tooFast: () => number): Promise<string> {
-  await stage.say("Ana asks for a run: «deploy 50 tenants to production».", ana);
+  await stage.say('Ana asks for a run: "deploy 50 tenants to production".', ana);
   const asked = await stage.ask(ana, "deploy 50 tenants to production");
   await stage.cardOf(asked);
   for (let tenant = 2; tenant <= MANY; tenant += 1) askFor(stage, asked, tenant);
@@ -59,7 +60,7 @@ async function played(stage: Stage, tooFast: () => number): Promise<string> {
   return `50 cards, 50 decisions, each sent once and shown on its card. ${slowest(decided)} Slack refused ${tooFast()} calls for coming too fast.`;
 }
 
-/** True by what was checked as each form came. */
+/** Each form was checked when it opened. */
 function slowest(decided: readonly Decided[]): string {
   const longest = Math.max(...decided.map(({ formMs }) => formMs));
   return `Each form came at the first press and within ${FORM_MS / 1_000} seconds, the slowest after ${(longest / 1_000).toFixed(2)} s.`;
@@ -72,7 +73,7 @@ function askFor({ control }: Stage, { run }: Asked, tenant: number): void {
   control.addApproval(run, { action: `Deploy ${name} to production`, details });
 }
 
-/** As the cards come: Ben and Cat in turn, and every tenth is denied. */
+/** Ben and Cat decide in turn, in the order of the cards. Every tenth is denied. */
 async function decideAll(stage: Stage, asked: Asked): Promise<Decided[]> {
   const decided: Decided[] = [];
   while (decided.length < MANY) {
@@ -90,13 +91,13 @@ async function decideAll(stage: Stage, asked: Asked): Promise<Decided[]> {
   return decided;
 }
 
-/** However long the queue of messages is, the form must not wait in it. */
+/** The form must not wait in the queue of messages. */
 async function decideOne(
   stage: Stage,
   person: PersonId,
   { card, verdict, reason }: Omit<Decided, "formMs">,
 ): Promise<number> {
-  // Nobody presses before the app has heard that its card was posted.
+  // Wait until the app knows that its card was posted.
   await stage.pause(LOOK_MS);
   const { form, ms } = await stage.openAtOnce(person, card, verdict === "deny" ? "Deny" : "Approve");
   stage.check(ms < FORM_MS, `a form comes within ${FORM_MS} ms (one took ${Math.round(ms)} ms)`);
@@ -113,7 +114,7 @@ function checkDecisions(stage: Stage, asked: Asked, decided: readonly Decided[])
     const approval = approvals.find(({ action }) => wordsOf(card.blocks).includes(action));
     const { state } = approval ?? {};
     const holds = state?.type === "decided" && state.verdict === verdict && state.reason === reason;
-    stage.check(holds, `«${approval?.action ?? "?"}» was decided as its card was`);
+    stage.check(holds, `"${approval?.action ?? "?"}" was decided as its card was`);
   }
 }
 
@@ -131,6 +132,6 @@ async function drawAll(stage: Stage, decided: readonly Decided[]): Promise<void>
 }
 
 function isDrawn({ card, verdict, reason }: Decided): boolean {
-  const words = wordsOf(card.blocks);
-  return words.includes(verdict === "approve" ? "✅ Approved" : "⛔ Denied") && words.includes(reason);
+  const state = verdict === "approve" ? "state:approved" : "state:denied";
+  return says(state, card) && wordsOf(card.blocks).includes(reason);
 }

@@ -1,13 +1,13 @@
-// What a story stands on, and waiting for what must come.
+// What a scene is given, and how it waits for a state.
 
 import type { BotKeeper } from "../bot/bot-keeper.ts";
-import type { ServiceContext } from "../control/service-context.ts";
+import type { ServiceContext } from "../control/servers.ts";
 import type { UserActions } from "../control/user-actions.ts";
 import type { Spot } from "../page/base/parts.ts";
 import type { PersonId } from "../slack/model.ts";
 import type { Slack } from "../slack/server.ts";
 
-/** A caption; resolves when the watcher has had time for it. `eyes`: whose view it speaks of. `spot`: where that is. */
+/** Shows a caption. Resolves when there was time to read it. `eyes`: whose view it describes. `spot`: where that is. */
 export type Say = (words: string, eyes?: PersonId | null, spot?: Spot | null) => Promise<void>;
 
 export type StageParts = {
@@ -21,10 +21,10 @@ export type StageParts = {
   readonly say: Say;
 };
 
-/** The first truthy answer, asked now and after every change. Rejects when that takes too long, or when the scene is stopped. */
+/** The first truthy answer, asked now and after every change. Rejects after a timeout, or if the scene is stopped. */
 export type Until = <T>(what: string, probe: () => T | undefined | null | false, ms?: number) => Promise<T>;
 
-/** Nothing takes this long but a fault of ours (ms): the slowest is a bot that finds a service up again. */
+/** Only a fault of ours takes longer (ms). The slowest is a bot that finds a service up again. */
 const PATIENCE_MS = 90_000;
 
 export function createUntil({ onChange, signal }: Pick<StageParts, "onChange" | "signal">): Until {
@@ -53,7 +53,7 @@ export function createUntil({ onChange, signal }: Pick<StageParts, "onChange" | 
   };
 }
 
-/** How often Slack refuses a call with this word from now on; what the log forgets meanwhile counts too. */
+/** Counts how often Slack refuses a call with this word from now on, also in lines that the log forgets meanwhile. */
 export function countRefused({ onLine }: Pick<Slack["traffic"], "onLine">, word: string) {
   let count = 0;
   const end = onLine(({ refused }) => {

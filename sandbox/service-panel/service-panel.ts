@@ -1,16 +1,13 @@
-// The agent service in one's hand: what it is like now, what shall go wrong next, and every run with all that can be done to it.
-import { choices } from "./service-choices.ts";
-import { controlButton } from "../page/base/control-button.ts";
-import { html } from "../page/base/html.ts";
-import type { Html, Part } from "../page/base/html.ts";
+// The Service panel: the state of the service, the faults to come, and every run with its buttons.
+import { controlButton, html, type Html, type Part } from "../page/base/html.ts";
 import type { Memory } from "../page/base/memory.ts";
-import { mishapButtons, mishapForm } from "./service-mishaps.ts";
 import type { ServicePanel } from "../page/base/parts.ts";
-import type { ServiceState } from "./service-state.ts";
 import type { Lists, Slot } from "../page/base/regions.ts";
-import { runItems } from "./service-runs.ts";
-import { durationOf, MINUTE_MS } from "../page/base/times.ts";
-import type { Times } from "../page/base/times.ts";
+import { durationOf, MINUTE_MS, type Times } from "../page/base/times.ts";
+import { choices } from "./profile-form.ts";
+import { faultButtons, faultForm } from "./fault-form.ts";
+import { runItems } from "./runs.ts";
+import type { ServiceState } from "./shown-state.ts";
 
 export function createServicePanel(state: () => ServiceState): ServicePanel {
   return { lists: (times, memory) => serviceLists(state(), times, memory), pane: servicePanel };
@@ -20,7 +17,7 @@ function serviceLists(state: ServiceState, times: Times, memory: Memory): Lists 
   return {
     service: [
       { key: "state", inner: stateOf(state) },
-      { key: "mishaps", inner: mishapForm() },
+      { key: "mishaps", inner: faultForm() },
       { key: "choices", inner: choices(state.profile) },
     ],
     runs: runItems(state, times, memory),
@@ -166,7 +163,7 @@ function next({ faults }: ServiceState): Row {
     name: "Next request",
     good: faults.length === 0,
     type: faults.length === 0 ? "Goes well" : faults.map((one) => html`<span data-waiting>${one}</span>`),
-    buttons: mishapButtons(faults),
+    buttons: faultButtons(faults),
   };
 }
 

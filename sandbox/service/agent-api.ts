@@ -2,16 +2,13 @@
 
 import type { Answer, Incoming } from "./exchange.ts";
 import { jsonObject } from "./json-body.ts";
-import type { Memory } from "./memory.ts";
+import { createStaleReads, type Memory, type StaleReads } from "./memory.ts";
 import type { Profile } from "./profile.ts";
+import * as wire from "./records.ts";
 import * as refusals from "./refusals.ts";
 import type { Refusal } from "./refusals.ts";
 import type { Route } from "./routes.ts";
-import { decide } from "./service-run.ts";
-import type { Approval, Decision, Run } from "./service-run.ts";
-import { createStaleReads } from "./stale-reads.ts";
-import type { StaleReads } from "./stale-reads.ts";
-import * as wire from "./records.ts";
+import { type Approval, decide, type Decision, type Run } from "./service-run.ts";
 import type { World } from "./service-world.ts";
 
 export type AgentRoute = "health" | "create-run" | "read-run" | "decide";

@@ -17,7 +17,7 @@ export type Fault =
   | { readonly kind: "gate"; readonly effect?: boolean }
   /** No answer, ever; the connection stays open. */
   | { readonly kind: "hang"; readonly effect?: boolean }
-  /** The connection is reset. With `effect`, what is lost is only the answer. */
+  /** The connection is reset. With `effect`, only the answer is lost. */
   | { readonly kind: "drop"; readonly effect?: boolean }
   /** The effect takes place, and half of the answer's body arrives. */
   | { readonly kind: "cut" }

@@ -2,27 +2,31 @@
 
 import type { z } from "zod";
 import { chatAnswer, chatStream } from "./chat-answer.ts";
-import { embed } from "./embedding.ts";
-import { embeddingsAnswer } from "./embeddings-answer.ts";
+import { embed, embeddingsAnswer } from "./embedding.ts";
 import type { Incoming } from "./exchange.ts";
 import * as ask from "./gateway-ask.ts";
 import { GatewayRefusal } from "./gateway-errors.ts";
 import { jsonObject } from "./json-body.ts";
-import { complete, countTokens } from "./local-model.ts";
-import type { Limits } from "./local-model.ts";
+import {
+  complete,
+  countTokens,
+  type Limits,
+  localModels,
+  modelFor,
+  outputTokens,
+  type StreamPiece,
+  type ModelReply,
+} from "./local-model.ts";
 import { messageAnswer, messageStream } from "./message-answer.ts";
-import { localModels, modelFor } from "./models.ts";
-import { outputTokens } from "./told.ts";
-import type { Piece, Told } from "./told.ts";
 import type { MeteredEndpoint } from "./usage.ts";
 
 type Request = Pick<Incoming<string>, "headers" | "body">;
-type Made = Pick<Told, "id" | "created">;
+type Made = Pick<ModelReply, "id" | "created">;
 type Spoken = {
   readonly tokens: { readonly input: number; readonly output: number };
   readonly whole: object;
   /** Null: a stream was not asked for. */
-  readonly pieces: Iterable<Piece> | null;
+  readonly pieces: Iterable<StreamPiece> | null;
 };
 
 /** Throws a GatewayRefusal for what cannot be answered. */
@@ -63,7 +67,7 @@ function embeddings(request: Request): Spoken {
   return { tokens: { input: tokens, output: 0 }, whole: embeddingsAnswer(vectors, cost), pieces: null };
 }
 
-const spoken = (told: Told, whole: object, pieces: Iterable<Piece> | null): Spoken => ({
+const spoken = (told: ModelReply, whole: object, pieces: Iterable<StreamPiece> | null): Spoken => ({
   tokens: { input: told.inputTokens, output: outputTokens(told) },
   whole,
   pieces,
@@ -74,7 +78,7 @@ type Conversation = {
   readonly messages: readonly { readonly role: string; readonly content: string }[];
 };
 
-function tell({ model, messages }: Conversation, made: Made, limits: Limits): Told {
+function tell({ model, messages }: Conversation, made: Made, limits: Limits): ModelReply {
   const last = messages.findLast(({ role }) => role === "user")?.content ?? "";
   return {
     ...made,

@@ -1,12 +1,12 @@
 // The token gateway's endpoints: authentication and limits. `gateway-answers.ts` makes the answers.
 
+import { nameOfKey } from "./api-keys.ts";
 import type { Answer, Incoming } from "./exchange.ts";
 import { answerTo } from "./gateway-answers.ts";
 import { GatewayRefusal, refusalAnswer } from "./gateway-errors.ts";
-import { nameOfKey } from "./api-keys.ts";
+import type { StreamPiece } from "./local-model.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import type { Route } from "./routes.ts";
-import type { Piece } from "./told.ts";
 import type { Ledger, MeteredEndpoint } from "./usage.ts";
 
 export type GatewayRoute = "healthz" | MeteredEndpoint;
@@ -92,7 +92,7 @@ async function metered(api: GatewayApi, { request, endpoint, key, id }: Asked): 
 /** A token counts once it is sent, so a client that disconnects pays for what it got. */
 async function* streamed(
   api: GatewayApi,
-  pieces: Iterable<Piece>,
+  pieces: Iterable<StreamPiece>,
   count: () => void,
 ): AsyncGenerator<string> {
   try {

@@ -1,8 +1,7 @@
-// A request's body as a JSON object, or what is wrong with it and the status that says so.
+// Reads a request's body as a JSON object, or returns its fault and a status.
 
 import type { IncomingHttpHeaders } from "node:http";
 import { parseJson } from "../base/read-body.ts";
-import { duplicateName } from "./duplicate-names.ts";
 
 export type BodyFault = { readonly status: 400 | 413 | 415; readonly message: string };
 export type JsonObject =
@@ -42,4 +41,28 @@ function decoded(body: Buffer): string | null {
   } catch {
     return null;
   }
+}
+
+// Finds duplicate names in a JSON object. Parsers differ in which value they take, so the meaning is not clear.
+
+const mark = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g;
+
+/** The first one in a text that is valid JSON; null: there is none. */
+export function duplicateName(json: string): string | null {
+  /** The names of each object that is open; null: a list. */
+  const open: (Set<string> | null)[] = [];
+  let last = "";
+  for (const [found] of json.matchAll(mark)) {
+    if (found === "{") open.push(new Set());
+    else if (found === "[") open.push(null);
+    else if (found === "}" || found === "]") open.pop();
+    else if (found === ":") {
+      const name = JSON.parse(last) as string;
+      const names = open.at(-1);
+      if (names?.has(name) === true) return name;
+      names?.add(name);
+    }
+    last = found;
+  }
+  return null;
 }

@@ -60,7 +60,7 @@ function listen({ host, port }: Address, serve: Serve): Promise<Server> {
     serve(request, response);
   };
   const server = createServer(noted);
-  // An expectation that nobody here knows is no reason not to answer; `100-continue` is met by node itself.
+  // An unknown expectation is ignored; Node itself answers `100-continue`.
   server.on("checkExpectation", noted);
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     const refuseNow = () => refuse(error.code ?? "", socket);

@@ -9,7 +9,7 @@ export type Completion = {
 
 export type Limits = { readonly maxTokens: number; readonly stopAt: readonly string[] };
 
-/** Words, numbers and signs, near enough to what real models count. White space counts with what stands before it. */
+/** Words, numbers and signs, about as real models count. White space counts with the token before it. */
 const token = /(?:[\p{L}\p{M}]+|\p{N}+|[^\s\p{L}\p{M}\p{N}])\s*/gu;
 
 export const countTokens = (text: string): number => text.match(token)?.length ?? 0;
@@ -37,4 +37,36 @@ function upToFirst(sequences: readonly string[], text: string) {
     if (at >= 0 && at < end) [first, end] = [sequence, at];
   }
   return { text: text.slice(0, end), sequence: first };
+}
+
+// One completion and what it cost, and a stream in which each piece knows how many tokens it carries.
+
+export type ModelReply = {
+  readonly id: string;
+  readonly model: string;
+  /** Seconds since 1970, as the first convention has it. */
+  readonly created: number;
+  readonly completion: Completion;
+  readonly inputTokens: number;
+};
+
+export type StreamPiece = { readonly text: string; readonly tokens: 0 | 1 };
+
+export const textOf = ({ completion }: ModelReply): string => completion.pieces.join("");
+export const outputTokens = ({ completion }: ModelReply): number => completion.pieces.length;
+
+// The names a client may ask for. Whatever it asked for, the answer names the one that spoke.
+
+export const localModels = { text: "local-echo-1", embedding: "local-hashing-1" } as const;
+
+/** The model names of the two conventions mean the local one, so that a client works without changes. */
+const standFor: Readonly<Record<keyof typeof localModels, RegExp>> = {
+  text: /^(gpt-|chatgpt-|o\d|claude-)/,
+  embedding: /^text-embedding-/,
+};
+
+/** Null: there is no such model for this. */
+export function modelFor(kind: keyof typeof localModels, asked: string): string | null {
+  const local = localModels[kind];
+  return asked === local || standFor[kind].test(asked) ? local : null;
 }

@@ -1,14 +1,11 @@
 // The state of the service, and the file that stores it.
 
-import { createChanges } from "../base/changes.ts";
-import type { Changes } from "../base/changes.ts";
+import { type Changes, createChanges } from "../base/changes.ts";
 import { mintKey, nameOfKey } from "./api-keys.ts";
-import { plainProfile } from "./profile.ts";
-import type { Profile } from "./profile.ts";
 import { checkProfile } from "./profile-table.ts";
+import { plainProfile, type Profile } from "./profile.ts";
 import type { Run } from "./service-run.ts";
-import { emptyState, readState } from "./service-state.ts";
-import type { ServiceState } from "./service-state.ts";
+import { emptyState, readState, type ServiceState } from "./service-state.ts";
 import { createStateFile, loadState } from "./state-file.ts";
 import { owning } from "./state-lock.ts";
 
@@ -85,4 +82,31 @@ async function readMemory({ statePath, apiKey, profile }: Wishes): Promise<Memor
 function keyFrom({ apiKey: before }: ServiceState, given: string | undefined): string {
   if (given === undefined) return before?.right ?? mintKey();
   return before !== null && before.given === nameOfKey(given) ? before.right : given;
+}
+
+// Reads that still show a run as it was before a decision.
+
+export type StaleReads = {
+  /** What a read shows now. It uses up one stale read. */
+  readonly shown: (run: Run) => Run;
+  readonly remember: (run: Run) => void;
+};
+
+export function createStaleReads({ stale, settings, changed }: Memory): StaleReads {
+  return {
+    shown(run) {
+      const old = stale.get(run.id);
+      if (old === undefined) return run;
+      if (old.left > 1) stale.set(run.id, { run: old.run, left: old.left - 1 });
+      else stale.delete(run.id);
+      changed();
+      return old.run;
+    },
+    remember(run) {
+      const left = settings.profile.staleReads;
+      if (left === 0) return;
+      stale.set(run.id, { run, left });
+      changed();
+    },
+  };
 }

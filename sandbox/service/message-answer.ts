@@ -1,14 +1,13 @@
 // A completion in the words of the second convention, at once or as a stream.
 
-import { outputTokens, textOf } from "./told.ts";
-import type { Piece, Told } from "./told.ts";
+import { outputTokens, type StreamPiece, textOf, type ModelReply } from "./local-model.ts";
 
-export function messageAnswer(told: Told): object {
+export function messageAnswer(told: ModelReply): object {
   const content = [{ type: "text", text: textOf(told), citations: null }];
   return { ...head(told), content, ...ending(told), usage: usage(told, outputTokens(told)) };
 }
 
-export function* messageStream(told: Told): Iterable<Piece> {
+export function* messageStream(told: ModelReply): Iterable<StreamPiece> {
   const event = (type: string, rest: object = {}): string =>
     `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`;
   const noEnding = { stop_reason: null, stop_sequence: null, stop_details: null };
@@ -27,21 +26,21 @@ export function* messageStream(told: Told): Iterable<Piece> {
   yield { text: event("message_stop"), tokens: 0 };
 }
 
-const head = ({ id, model }: Told) => ({
+const head = ({ id, model }: ModelReply) => ({
   id: `msg_${id}`,
   type: "message",
   role: "assistant",
   model,
   container: null,
 });
-const usage = ({ inputTokens }: Told, output_tokens: number) => ({
+const usage = ({ inputTokens }: ModelReply, output_tokens: number) => ({
   input_tokens: inputTokens,
   cache_creation_input_tokens: null,
   cache_read_input_tokens: null,
   output_tokens,
 });
 
-function ending({ completion: { ended } }: Told) {
+function ending({ completion: { ended } }: ModelReply) {
   const words = { itself: "end_turn", limit: "max_tokens", sequence: "stop_sequence" } as const;
   const stop_sequence = ended.by === "sequence" ? ended.sequence : null;
   return { stop_reason: words[ended.by], stop_sequence, stop_details: null };

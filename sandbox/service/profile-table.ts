@@ -50,7 +50,7 @@ const decisionWord: Kind<string> = {
   schema: aWord.refine((given) => given !== "approve", "approve is the word that approves"),
 };
 
-/** The document's own states mean what it says of them, so that only `queued` may be told of a run that works. */
+/** The document defines its own states, so only `queued` may stand for a run that works. */
 const documented = new Set(["awaiting_approval", "succeeded", "failed", "canceled"]);
 const stateName: Kind<string | null> = {
   choices: null,

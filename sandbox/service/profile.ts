@@ -43,7 +43,7 @@ export type Profile = {
   reasonRequired: (typeof whenReasonIsRequired)[number];
   /** Of a decision that was made before with the same verdict: refused, or answered with the record as it is. */
   sameDecisionAgain: "refused" | "answered";
-  /** So many reads after a decision still show the run as it was before. */
+  /** How many reads after a decision still show the run as it was before. */
   staleReads: number;
   /** GET also carries `input` and `created_at`, which the document shows only in the create response. */
   readEchoesInput: boolean;

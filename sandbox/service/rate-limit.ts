@@ -1,4 +1,4 @@
-// So many requests a minute for each key, in a window that slides.
+// Limits the requests per minute of each key, in a sliding window.
 
 export type RateLimit = {
   /** Null: the request is admitted, and counts. Otherwise how long to wait until one would be (ms). */

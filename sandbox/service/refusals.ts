@@ -27,7 +27,7 @@ export const invalid = ({ invalidStatus }: Profile, message: string): Refusal =>
   status: invalidStatus,
   message,
 });
-/** What is wrong with the body before anything of it is understood keeps its own status. */
+/** A body that cannot be read keeps its own status. */
 export const badBody = (profile: Profile, { status, message }: BodyFault): Refusal =>
   status === 400 ? invalid(profile, message) : { kind: "invalid", status, message };
 

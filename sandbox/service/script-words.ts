@@ -1,7 +1,7 @@
 // A step of a script in words, for people who look at a run.
 
 import type { Step } from "./script.ts";
-import { subjectOf } from "./task-asks.ts";
+import { subjectOf } from "./task-words.ts";
 
 const seconds = (ms: number): string => `${ms / 1000} s`;
 

@@ -1,4 +1,4 @@
-// What the service keeps over a restart, as it stands in the state file, in the newest version and those before.
+// What the service keeps over a restart: the state file, in the newest version and the earlier ones.
 
 import { z } from "zod";
 import { profileChange } from "./profile-table.ts";
@@ -71,7 +71,7 @@ export const emptyState: ServiceState = {
   apiKey: null,
 };
 
-/** `found` undefined: there is no file yet. Throws, with words, what it does not understand. */
+/** `found` undefined: there is no file yet. Throws an error in words if it cannot read the file. */
 export function readState(path: string, found: unknown): ServiceState {
   if (found === undefined) return emptyState;
   const { success, data: head } = z.looseObject({ version: z.number() }).safeParse(found);

@@ -1,12 +1,10 @@
 // All runs, and the clock that moves them: the state behind the endpoints and the controls.
 
-import { createAlarms } from "./alarms.ts";
 import type { Wait } from "../base/changes.ts";
-import type { Clock } from "../base/clock.ts";
+import type { Cancel, Clock } from "../base/clock.ts";
 import type { Memory } from "./memory.ts";
-import { newRun } from "./service-run.ts";
-import type { Moved, Run } from "./service-run.ts";
 import { wake } from "./script.ts";
+import { type Moved, newRun, type Run } from "./service-run.ts";
 import { stepsFor } from "./tasks.ts";
 
 /** What tests and the page can read. */
@@ -98,4 +96,31 @@ function rested(before: Run, after: Run, wakeAt: number): Run {
 
 function fitting(run: Run | undefined, fits: (run: Run) => boolean): Run | undefined {
   return run !== undefined && fits(run) ? run : undefined;
+}
+
+// One alarm per run.
+
+export type Alarms = {
+  /** Takes the place of the one set before; null sets none. */
+  readonly set: (id: string, at: number | null) => void;
+  readonly clear: () => void;
+};
+
+export function createAlarms(clock: Clock, ring: (id: string) => void): Alarms {
+  const cancels = new Map<string, Cancel>();
+  return {
+    set(id, at) {
+      cancels.get(id)?.();
+      cancels.delete(id);
+      if (at !== null)
+        cancels.set(
+          id,
+          clock.after(Math.max(0, at - clock.now()), () => ring(id)),
+        );
+    },
+    clear() {
+      for (const cancel of cancels.values()) cancel();
+      cancels.clear();
+    },
+  };
 }

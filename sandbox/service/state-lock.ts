@@ -77,7 +77,7 @@ function isInUse(lock: string, holder: string): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // Somebody else's process is a process too.
+    // EPERM: the process exists and belongs to another user.
     return codeOf(error) !== "ESRCH";
   }
 }

@@ -1,7 +1,7 @@
 // What runs say at their end, and texts that are hard on a reader.
 
-import type { Approval, Ending, Run } from "./service-run.ts";
-import { subjectOf } from "./task-asks.ts";
+import type { Step } from "./script.ts";
+import type { Approval, Ask, Ending, Run } from "./service-run.ts";
 
 export function accountOf(run: Run): string {
   const lines = run.approvals.map(
@@ -56,3 +56,87 @@ export const hostileText = [
   `stacked ${"Z\u0351\u036b\u0343".repeat(12)}`,
   `one word of ${"wide".repeat(200)}`,
 ].join("\n");
+
+// What runs ask for, derived from the text of their task.
+
+/** The first line of the task, short enough for a title. */
+export function subjectOf(input: string): string {
+  const line = input.trim().split("\n", 1)[0] ?? "";
+  const points = Array.from(line);
+  return points.length <= 120 ? line : `${points.slice(0, 119).join("")}…`;
+}
+
+export function deployment(input: string, to?: string): Ask {
+  const subject = subjectOf(input);
+  const environment =
+    to ?? /\b(production|staging|canary|development)\b/i.exec(subject)?.[0].toLowerCase() ?? "production";
+  const what =
+    /^(?:please\s+)?(?:deploy|ship|release|roll out)\s+(.+)$/i.exec(subject)?.[1] ??
+    `the result of “${subject}”`;
+  const where = what.toLowerCase().includes(environment) ? "" : ` to ${environment}`;
+  return {
+    action: `Deploy ${what}${where}`,
+    details: {
+      tool: "deploy",
+      arguments: { subject: what, environment, strategy: "rolling", replicas: 3, dry_run: false },
+      environment,
+      risk: environment === "production" ? "high" : "medium",
+    },
+  };
+}
+
+export function migration(input: string): Ask {
+  return {
+    action: `Run the database migration for “${subjectOf(input)}”`,
+    details: {
+      tool: "migrate",
+      arguments: { database: "orders", reversible: false },
+      environment: "production",
+      risk: "high",
+    },
+  };
+}
+
+export function notice(count: number): Ask {
+  return {
+    action: `Send a notice to ${count.toLocaleString("en")} customers`,
+    details: { tool: "send_mail", arguments: { template: "maintenance", recipients: count }, risk: "medium" },
+  };
+}
+
+export function spending(amount: number): Ask {
+  return {
+    action: `Add capacity for up to ${amount} EUR a month`,
+    details: { tool: "scale", arguments: { monthly_limit: amount, currency: "EUR" }, risk: "low" },
+  };
+}
+
+// The steps that scripts of tasks are made of.
+
+export const littleWork: Step = { do: "work", ms: 1_500 };
+export const tell: Step = { do: "end", what: "succeeds, and says what was decided and why", how: succeeded };
+
+export const asking = (...asks: Ask[]): Step => ({ do: "ask", asks });
+export const say = (output: string, what: string): Step => ({
+  do: "end",
+  what,
+  how: () => ({ type: "succeeded", output }),
+});
+export const endIfDenied: Step = {
+  do: "end",
+  what: "succeeds here if something was denied, else goes on",
+  how: (run) => (wasDenied(run) ? succeeded(run) : null),
+};
+export const failure = (code: string, message: string): Step => ({
+  do: "end",
+  what: `fails: ${message}`,
+  how: () => ({ type: "failed", code, message }),
+});
+export const failIfDenied: Step = {
+  do: "end",
+  what: "fails here if something was denied, else goes on",
+  how: (run) =>
+    wasDenied(run)
+      ? { type: "failed", code: "denied", message: "The run cannot go on without the denied action." }
+      : null,
+};

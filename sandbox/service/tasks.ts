@@ -1,10 +1,24 @@
 // The words of a task that choose what its run will do. The first line of the table that fits counts.
 
-import type { Step } from "./script.ts";
 import { inWords } from "./script-words.ts";
-import { deployment, migration, notice, spending, subjectOf } from "./task-asks.ts";
-import { asking, endIfDenied, failIfDenied, failure, littleWork, say, tell } from "./task-steps.ts";
-import { accountOf, hostileText, numberedLines } from "./task-words.ts";
+import type { Step } from "./script.ts";
+import {
+  accountOf,
+  asking,
+  deployment,
+  endIfDenied,
+  failIfDenied,
+  failure,
+  hostileText,
+  littleWork,
+  migration,
+  notice,
+  numberedLines,
+  say,
+  spending,
+  subjectOf,
+  tell,
+} from "./task-words.ts";
 
 type Task = {
   /** Any of these words, whole, in upper or lower case. */
@@ -163,7 +177,7 @@ const standard: Task = {
 
 const anythingElse = "(anything else)";
 
-/** For people to read: what to write into a task, and what its run does then. */
+/** For people: what to write into a task, and what its run then does. */
 export const tasks: readonly { readonly words: string; readonly what: string }[] = [
   ...table.map(({ words, what }) => ({ words: words.join(", "), what })),
   { words: anythingElse, what: standard.what },

@@ -1,6 +1,6 @@
 // A person uses an element of a message, a modal or a Home tab.
 
-import { actor, done, interaction, told } from "./acting.ts";
+import { actor, done, interaction, failed } from "./acting.ts";
 import type { Acting } from "./acting.ts";
 import type { Acts } from "./model.ts";
 import { offered } from "./offered.ts";
@@ -16,18 +16,18 @@ export const createClick = (acting: Acting): Acts["click"] => {
   const kept: Kept = new WeakMap();
   return async (personId, at, ...[blockId, actionId, chosen]) => {
     const person = actor(acting, personId);
-    if (typeof person === "string") return told(person);
+    if (typeof person === "string") return failed(person);
     if (!acting.manifest.interactive)
-      return told("This app is not configured to handle interactive responses.");
+      return failed("This app is not configured to handle interactive responses.");
     const surface = surfaceAt(acting, person, at, kept);
     const found = surface && elementAt(surface, blockId, actionId);
-    if (!surface || !found) return told("This is no longer here: it has changed since you looked at it.");
+    if (!surface || !found) return failed("This is no longer here: it has changed since you looked at it.");
     const suggested = acting.suggested.get(suggestionKey(person, at, blockId, actionId)) ?? [];
     if (!offered(acting, found.element, chosen, { person, suggested }))
-      return told("This choice is not offered here.");
+      return failed("This choice is not offered here.");
     if (!stateless.has(found.element.type))
       surface.values[blockId] = { ...surface.values[blockId], [actionId]: chosen };
-    // docs.slack.dev, input block: its element is silent unless the block says otherwise.
+    // docs.slack.dev, input block: its element sends no action unless the block asks for it.
     if (found.block["type"] === "input" && found.block["dispatch_action"] !== true) return done;
     const body = {
       type: "block_actions",
@@ -37,7 +37,7 @@ export const createClick = (acting: Acting): Acts["click"] => {
       actions: [actionOf(acting, found, chosen)],
     };
     const outcome = await acting.deliver({ kind: "interactive", body });
-    return outcome.ok ? done : told(warning[outcome.why]);
+    return outcome.ok ? done : failed(warning[outcome.why]);
   };
 };
 
@@ -49,7 +49,7 @@ const warning = {
 
 const stateless = new Set(["button", "icon_button", "feedback_buttons"]);
 
-/** What of the element itself stands in the action, beside what was chosen (@slack/bolt, BlockElementAction). */
+/** The fields of the element that the action repeats, beside what was chosen (@slack/bolt, BlockElementAction). */
 const echoed: Record<string, readonly string[]> = {
   button: ["text", "value", "style", "url"],
   icon_button: ["icon", "text", "value"],

@@ -1,11 +1,10 @@
 // A person types a slash command. Slack does not offer an app's commands to people of other workspaces; here they may
 // try, since no app should rely on it.
 
-import { channelName, done, failureCode, tell, told, writerIn } from "./acting.ts";
-import type { Acting } from "./acting.ts";
-import { entities } from "./marks.ts";
+import { type Acting, channelName, done, failureCode, tell, failed, writerIn } from "./acting.ts";
+import { entities } from "./content.ts";
+import { Refused } from "./errors.ts";
 import type { ActResult, Acts, Channel, Person } from "./model.ts";
-import { Refused } from "./refused.ts";
 import { respond } from "./response-url.ts";
 import type { Json } from "./rules-check.ts";
 
@@ -13,7 +12,7 @@ export const createCommand =
   (acting: Acting): Acts["command"] =>
   async (personId, channelId, command, text) => {
     const found = writerIn(acting, personId, channelId);
-    if (typeof found === "string") return told(found);
+    if (typeof found === "string") return failed(found);
     const known = acting.manifest.commands.get(command);
     if (!known) return tell(acting, personId, channelId, `${command} is not a valid command.`);
     // Third party: bots undo the entities, with should_escape or without (the HTCondor Slack bot among others).
@@ -21,11 +20,11 @@ export const createCommand =
     const sent = known.escape ? named(acting, typed) : typed;
     const body = { ...bodyOf(acting, found.person, found.channel), command, text: sent };
     const outcome = await acting.deliver({ kind: "slash_commands", body });
-    if (!outcome.ok) return tell(acting, personId, channelId, failed(command, failureCode(outcome)));
+    if (!outcome.ok) return tell(acting, personId, channelId, failureWords(command, failureCode(outcome)));
     return answer(acting, { person: personId, channel: channelId, command }, outcome.ack);
   };
 
-const failed = (command: string, code: string): string => `${command} failed with the error "${code}"`;
+const failureWords = (command: string, code: string): string => `${command} failed with the error "${code}"`;
 
 const bodyOf = (acting: Acting, person: Person, channel: Channel): Json => ({
   token: "deprecated",
@@ -57,7 +56,7 @@ const named = ({ workspace }: Acting, text: string): string =>
 
 type Typed = { readonly person: string; readonly channel: string; readonly command: string };
 
-/** An acknowledgement that says something is an answer like one to the response_url. */
+/** An acknowledgement with a text works like an answer to the response_url. */
 const answer = (acting: Acting, { person, channel, command }: Typed, ack: Json): ActResult => {
   if (ack["text"] === undefined && ack["blocks"] === undefined) return done;
   try {
@@ -66,6 +65,6 @@ const answer = (acting: Acting, { person, channel, command }: Typed, ack: Json):
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     acting.traffic.add("app", `acknowledgement of ${command}`, { ack, ...error.more }, error.code);
-    return tell(acting, person, channel, failed(command, error.code));
+    return tell(acting, person, channel, failureWords(command, error.code));
   }
 };

@@ -1,20 +1,19 @@
 // A person writes a message, or opens the app's Home tab.
 
-import { actor, done, told, writerIn } from "./acting.ts";
-import type { Acting } from "./acting.ts";
-import { typed } from "./marks.ts";
-import type { ActResult, Acts, PersonId } from "./model.ts";
+import { type Acting, actor, done, failed, writerIn } from "./acting.ts";
+import { typed } from "./content.ts";
 import { viewJson } from "./formats.ts";
+import type { ActResult, Acts, PersonId } from "./model.ts";
 
 export const createSay =
   (acting: Acting): Acts["say"] =>
   async (personId, channelId, text, thread) => {
     const found = writerIn(acting, personId, channelId);
-    if (typeof found === "string") return told(found);
-    if (text.trim() === "") return told("There is nothing to send.");
+    if (typeof found === "string") return failed(found);
+    if (text.trim() === "") return failed("There is nothing to send.");
     const { workspace } = acting;
     const parent = thread === undefined ? null : workspace.messageAt(channelId, thread);
-    if (parent === undefined) return told("This thread is gone.");
+    if (parent === undefined) return failed("This thread is gone.");
     const root = parent?.thread ?? parent?.ts ?? null;
     acting.traffic.add("person", `says as ${personId}`, { channel: channelId, text });
     workspace.post({ channel: channelId, author: personId, text: typed(workspace, text), thread: root });
@@ -25,8 +24,8 @@ export const createOpenHome =
   (acting: Acting) =>
   async (personId: PersonId): Promise<ActResult> => {
     const person = actor(acting, personId);
-    if (typeof person === "string") return told(person);
-    if (!acting.manifest.homeTab) return told("This app has no Home tab.");
+    if (typeof person === "string") return failed(person);
+    if (!acting.manifest.homeTab) return failed("This app has no Home tab.");
     const { workspace } = acting;
     const home = workspace.homes.get(personId);
     await acting.events.send("app_home_opened", {

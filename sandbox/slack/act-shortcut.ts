@@ -1,6 +1,6 @@
 // A person uses a shortcut of the app: from anywhere, or on a message.
 
-import { actor, actorIn, channelName, done, failureCode, interaction, told } from "./acting.ts";
+import { actor, actorIn, channelName, done, failureCode, interaction, failed } from "./acting.ts";
 import type { Acting } from "./acting.ts";
 import type { ActResult, ChannelId, Person, PersonId } from "./model.ts";
 import type { Json } from "./rules-check.ts";
@@ -12,12 +12,12 @@ export const createShortcut =
   (acting: Acting) =>
   async (personId: PersonId, callbackId: string, on?: On): Promise<ActResult> => {
     const person = on ? actorIn(acting, personId, on.channel) : actor(acting, personId);
-    if (typeof person === "string") return told(person);
+    if (typeof person === "string") return failed(person);
     if (acting.manifest.shortcuts.get(callbackId) !== (on ? "message" : "global"))
-      return told("This app has no such shortcut.");
+      return failed("This app has no such shortcut.");
     const who = "person" in person ? person.person : person;
     const place = on ? onMessage(acting, who, on) : { type: "shortcut" };
-    if (!place) return told("This message is gone.");
+    if (!place) return failed("This message is gone.");
     const body = {
       ...interaction(acting, who),
       callback_id: callbackId,
@@ -26,7 +26,7 @@ export const createShortcut =
       ...place,
     };
     const outcome = await acting.deliver({ kind: "interactive", body });
-    return outcome.ok ? done : told(`The shortcut failed with the error "${failureCode(outcome)}"`);
+    return outcome.ok ? done : failed(`The shortcut failed with the error "${failureCode(outcome)}"`);
   };
 
 /** @slack/bolt, MessageShortcut. */

@@ -1,15 +1,12 @@
-// A person opens an external select, or types in it: the app gives the options.
+// A person opens an external select, or types in it, and the app returns the options.
 
-import { actor, interaction, told } from "./acting.ts";
-import type { Acting } from "./acting.ts";
+import { type Acting, actor, interaction, failed } from "./acting.ts";
+import { Refused } from "./errors.ts";
 import type { ActResult, Person, PersonId } from "./model.ts";
-import { Refused } from "./refused.ts";
-import { complaints, isJson, list } from "./rules-check.ts";
-import type { Json } from "./rules-check.ts";
-import { menuOption, optionGroup } from "./rules-text.ts";
+import { complaints, isJson, type Json, list } from "./rules-check.ts";
+import { menuOption, optionGroup } from "./rules-fields.ts";
 import { optionsOf } from "./state-values.ts";
-import { elementAt, surfaceAt } from "./surface.ts";
-import type { At } from "./surface.ts";
+import { type At, elementAt, surfaceAt } from "./surface.ts";
 
 export type Suggestion = ActResult | { readonly ok: true; readonly options: readonly Json[] };
 
@@ -27,11 +24,11 @@ export const createSuggest =
   (acting: Acting) =>
   async (personId: PersonId, at: At, { block, action }: Element, typed: string): Promise<Suggestion> => {
     const person = actor(acting, personId);
-    if (typeof person === "string") return told(person);
+    if (typeof person === "string") return failed(person);
     const surface = surfaceAt(acting, person, at, new WeakMap());
     const found = surface && elementAt(surface, block, action);
     if (!surface || !found || !/^(multi_)?external_select$/.test(found.element.type))
-      return told("This is no longer here: it has changed since you looked at it.");
+      return failed("This is no longer here: it has changed since you looked at it.");
     if (typed.length < Number(found.element["min_query_length"] ?? usualQuery))
       return { ok: true, options: [] };
     const body = {
@@ -44,12 +41,12 @@ export const createSuggest =
     };
     const outcome = await acting.deliver({ kind: "interactive", body });
     const options = outcome.ok ? accepted(acting, outcome.ack) : null;
-    if (!options) return told(trouble);
+    if (!options) return failed(trouble);
     acting.suggested.set(suggestionKey(person, at, block, action), options);
     return { ok: true, options };
   };
 
-/** docs.slack.dev, external select: options or option_groups, 100 at most. Null: not to be shown. */
+/** docs.slack.dev, external select: options or option_groups, 100 at most. Null: they cannot be shown. */
 const accepted = (acting: Acting, ack: Json): Json[] | null => {
   const grouped = ack["option_groups"] !== undefined;
   const given = grouped ? ack["option_groups"] : ack["options"];

@@ -1,14 +1,12 @@
-// A person submits or closes a modal, and what the acknowledgement makes of it.
+// A person submits or closes a modal, and the app's acknowledgement takes effect.
 
-import { actor, done, interaction, told } from "./acting.ts";
-import type { Acting } from "./acting.ts";
-import type { ActResult, Acts, OpenView } from "./model.ts";
-import { Refused } from "./refused.ts";
-import { isJson } from "./rules-check.ts";
-import type { Json } from "./rules-check.ts";
+import { type Acting, actor, done, interaction, failed } from "./acting.ts";
 import { clientErrors } from "./client-errors.ts";
-import { pushModal, replaceModal } from "./views.ts";
+import { Refused } from "./errors.ts";
 import { viewJson } from "./formats.ts";
+import type { ActResult, Acts, OpenView } from "./model.ts";
+import { isJson, type Json } from "./rules-check.ts";
+import { pushModal, replaceModal } from "./views.ts";
 
 const trouble = "We had some trouble connecting. Try again?";
 
@@ -23,14 +21,14 @@ export const createSubmit =
   (acting: Acting): Acts["submit"] =>
   async (personId, viewId, values) => {
     const person = actor(acting, personId);
-    if (typeof person === "string") return told(person);
+    if (typeof person === "string") return failed(person);
     const { workspace } = acting;
     const open = openFor(acting, personId, viewId);
-    if (!open || workspace.viewsOf(personId).at(-1) !== open || !open.view["submit"]) return told(gone);
+    if (!open || workspace.viewsOf(personId).at(-1) !== open || !open.view["submit"]) return failed(gone);
     const errors = clientErrors(open.view.blocks, values);
     workspace.changeView(open, { values, errors, trouble: null });
     const [first] = Object.values(errors);
-    if (first !== undefined) return told(first);
+    if (first !== undefined) return failed(first);
     const body = {
       type: "view_submission",
       ...interaction(acting, person),
@@ -45,10 +43,10 @@ export const createSubmit =
 
 const inTrouble = (acting: Acting, open: OpenView): ActResult => {
   acting.workspace.changeView(open, { trouble });
-  return told(trouble);
+  return failed(trouble);
 };
 
-/** docs.slack.dev, view_submission: nothing closes this view, the four actions do what they say. */
+/** docs.slack.dev, view_submission: an empty answer closes this view; four actions are defined. */
 const follow = (acting: Acting, open: OpenView, ack: Json): ActResult => {
   try {
     obey(acting, open, ack);
@@ -91,10 +89,10 @@ export const createClose =
   (acting: Acting): Acts["close"] =>
   async (personId, viewId) => {
     const person = actor(acting, personId);
-    if (typeof person === "string") return told(person);
+    if (typeof person === "string") return failed(person);
     const { workspace } = acting;
     const open = openFor(acting, personId, viewId);
-    if (!open) return told(gone);
+    if (!open) return failed(gone);
     const cleared = open.view["clear_on_close"] === true;
     const closing = cleared ? workspace.viewsOf(personId) : [open];
     const bodies = closing

@@ -1,4 +1,4 @@
-// What all acts of people share: who may act, what Slack tells them, and what every payload carries.
+// What all acts of people share: who may act, Slack's answers to them, and the fields of every payload.
 
 import type { Deliver, Outcome } from "./delivery.ts";
 import type { Events } from "./events.ts";
@@ -12,21 +12,21 @@ export type Acting = SlackContext & {
   readonly deliver: Deliver;
   readonly events: Events;
   readonly responseUrls: ResponseUrls;
-  /** The options that the app has last given for an external select, by person, place and element. */
+  /** The newest options from the app for an external select, by person, surface and element. */
   readonly suggested: Map<string, readonly unknown[]>;
 };
 
 export const done: ActResult = { ok: true };
 
-export const told = (words: string): ActResult & { ok: false } => ({ ok: false, told: words });
+export const failed = (words: string): ActResult & { ok: false } => ({ ok: false, error: words });
 
-/** Slackbot says it in the channel too, to this person only. */
+/** Slackbot also says it in the channel, to this person only. */
 export const tell = (acting: Acting, person: PersonId, channel: ChannelId, words: string): ActResult => {
   acting.workspace.post({ channel, author: slackbot, text: words, ephemeralFor: person });
-  return told(words);
+  return failed(words);
 };
 
-/** The person, or what they are told because they can do nothing here. */
+/** The person; a text for them if they may not act here. */
 export const actor = (acting: Acting, id: PersonId): Person | string => {
   const person = acting.workspace.people.get(id);
   if (!person) return "Nobody here has this id.";
@@ -46,10 +46,10 @@ export const actorIn = (
   return channel.archived ? "This channel is archived." : { person, channel };
 };
 
-/** Slack's words in place of a composer, for an app that takes no messages. */
+/** What Slack shows instead of a composer if the app takes no messages. */
 export const turnedOff = "Sending messages to this app has been turned off.";
 
-/** As `actorIn`, of somewhere the person may also write. */
+/** As `actorIn`, and the person may write there. */
 export const writerIn = (...where: Parameters<typeof actorIn>): ReturnType<typeof actorIn> => {
   const found = actorIn(...where);
   const [{ workspace }] = where;
@@ -57,7 +57,7 @@ export const writerIn = (...where: Parameters<typeof actorIn>): ReturnType<typeo
   return closed ? turnedOff : found;
 };
 
-/** docs.slack.dev: the name of a private channel is not told to apps. */
+/** docs.slack.dev: apps do not learn the name of a private channel. */
 export const channelName = ({ kind, name }: Channel): string =>
   kind === "public" ? name : kind === "private" ? "privategroup" : "directmessage";
 
@@ -71,7 +71,7 @@ export const interaction = ({ workspace }: Acting, person: Person): Json => ({
   is_enterprise_install: false,
 });
 
-/** The code in "failed with the error …"; the three of them are what Slack's users report. */
+/** The code in "failed with the error …". Slack's users report these three. */
 export const failureCode = (outcome: Outcome & { ok: false }): string => {
   if (outcome.why === "http_error") return outcome.status >= 500 ? "http_service_error" : "http_client_error";
   return outcome.why === "timeout" ? "operation_timeout" : "dispatch_failed";

@@ -1,4 +1,4 @@
-// Messages become events: new, changed and removed ones, the app's own too, in the channels the app is in; so does who joins them.
+// Turns new, changed and removed messages (the app's own too) and joins into events, in the channels that the app is in.
 
 import type { Events } from "./events.ts";
 import type { SlackContext } from "./context.ts";
@@ -12,7 +12,7 @@ type Needs = Pick<SlackContext, "workspace" | "url"> & { readonly events: Events
 /** Event name and channel type by the kind of channel. */
 const kinds = { public: ["channels", "channel"], private: ["groups", "group"], dm: ["im", "im"] } as const;
 
-/** Every change of a message goes on as the event Slack makes of it (docs.slack.dev, message events). */
+/** Sends the event of every change of a message (docs.slack.dev, message events). */
 export const createAnnouncer =
   (needs: Needs) =>
   ({ message: change, channel: place, joined }: Change): void => {

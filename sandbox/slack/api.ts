@@ -1,20 +1,19 @@
-// The Web API over HTTP: who calls, may they, how often, with what; and the bad days that tests ask for.
+// The Web API over HTTP: checks the token, the scopes, the rate limit and the arguments, and applies the faults that tests ask for.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-
+import { RateLimited, Refused, refusedWith } from "./errors.ts";
 import type { Fault } from "./faults.ts";
-import { readFields, sendJson } from "./http-body.ts";
+import { readFields, sendJson } from "./http-request.ts";
 import type { Call, Method } from "./method.ts";
 import { methods } from "./methods.ts";
-import { RateLimited, Refused, refusedWith } from "./refused.ts";
 import type { Json } from "./rules-check.ts";
 
-/** Ample for the largest message or view; files do not come this way. */
+/** Enough for the largest message or view (bytes). Files are sent elsewhere. */
 const maxBody = 2_000_000;
 
 type Answer = { readonly status: number; readonly body: Json; readonly headers?: Record<string, string> };
 
-/** A body that cannot be read is refused only after the token was looked at. */
+/** The token is checked before a body that cannot be read is refused. */
 type Asked = { readonly name: string; readonly fields: Json; readonly unreadable: Refused | null };
 
 export const createApi = (call: Call) => ({
@@ -47,7 +46,7 @@ const ask = async (name: string, req: IncomingMessage): Promise<Asked> => {
 const queryOf = (req: IncomingMessage): Json =>
   Object.fromEntries(new URL(req.url ?? "/", "http://sandbox").searchParams);
 
-/** True when no proper answer is to be given any more. What hangs ends when the sandbox stops. */
+/** True if the fault has replaced the answer. A call that hangs ends when the sandbox stops. */
 const spoiled = async (
   fault: Fault | undefined,
   when: "before" | "after",
@@ -112,7 +111,7 @@ const tokenOf = (req: IncomingMessage, fields: Json, { secrets }: Call): "bot" |
   throw new Refused("invalid_auth");
 };
 
-/** The app-level token is made by hand and always has this scope; the bot's are those of the manifest. */
+/** The app-level token always has this scope. The bot's scopes are those of the manifest. */
 const appScopes: ReadonlySet<string> = new Set(["connections:write"]);
 
 const admit = (method: Method, token: "bot" | "app", held: ReadonlySet<string>): void => {

@@ -1,4 +1,4 @@
-// What Slack's own client says of a form before it sends anything. Its words are not documented; these are ours.
+// What Slack's client checks in a form before it sends it. Its words are not documented; these are ours.
 
 import type { Block, OpenView } from "./model.ts";
 import type { Json } from "./rules-check.ts";
@@ -27,7 +27,7 @@ const number: Complaint = (text, element) => {
   return value > (most ?? Infinity) ? `This can be at most ${most}.` : null;
 };
 
-/** @slack/types: what each text field holds. */
+/** @slack/types: the length of each text field. */
 const byType: Record<string, Complaint> = {
   plain_text_input: length,
   number_input: number,
@@ -35,7 +35,7 @@ const byType: Record<string, Complaint> = {
   url_text_input: (text) => (URL.canParse(text) ? null : "Please enter a valid URL."),
 };
 
-/** By block_id: the fields that keep the form from being sent. */
+/** By block_id: the fields whose faults stop the form. */
 export const clientErrors = (
   blocks: readonly Block[],
   values: OpenView["values"],

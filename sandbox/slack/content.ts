@@ -1,11 +1,10 @@
-// What a message may say: text, blocks, Markdown and metadata, checked before it is kept.
+// Checks the text, blocks, Markdown and metadata of a message before it is stored.
 
-import { kept } from "./marks.ts";
+import { Refused } from "./errors.ts";
 import type { Block, Message } from "./model.ts";
-import { Refused } from "./refused.ts";
-import { isJson } from "./rules-check.ts";
-import type { Json } from "./rules-check.ts";
+import { isJson, type Json } from "./rules-check.ts";
 import { acceptBlocks } from "./rules-surface.ts";
+import type { Workspace } from "./workspace.ts";
 
 export type Content = { readonly text: string; readonly blocks: Block[]; readonly truncated: boolean };
 
@@ -41,3 +40,29 @@ export const acceptMetadata = (metadata: Json | undefined): Message["metadata"] 
 
 export const truncation = ({ truncated }: Content): Json =>
   truncated ? { warning: "message_truncated", response_metadata: { warnings: ["message_truncated"] } } : {};
+
+// & < > in the text of a message. Slack's own marks are in angle brackets; everything else is stored as entities.
+
+/** docs.slack.dev, formatting: mentions, special mentions, dates and links, each with or without a label. */
+const mark =
+  /(<(?:[@#][A-Z0-9]|!(?:here|channel|everyone|group|subteam\^|date\^)|(?:https?|mailto|tel):)[^<>\n]*>)/;
+
+/** Entities in the text stay as they are (third party: what bots read back of their own texts). */
+export const kept = (text: string): string =>
+  text
+    .replace(/&(?!(?:amp|lt|gt);)/g, "&amp;")
+    .split(mark)
+    .map((piece, index) => (index % 2 === 1 ? piece : bracketless(piece)))
+    .join("");
+
+const bracketless = (text: string): string => text.replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+
+/** What a person types, without any mark. */
+export const entities = (text: string): string => bracketless(text.replaceAll("&", "&amp;"));
+
+/** As Slack's client converts what a person types: names become mentions; everything else is text. */
+export const typed = ({ people }: Pick<Workspace, "people">, text: string): string =>
+  entities(text).replace(/(?<![\w@])@([\w.-]+)/g, (name, handle: string) => {
+    const person = [...people.values()].find((one) => one.handle === handle);
+    return person === undefined ? name : `<@${person.id}>`;
+  });

@@ -1,4 +1,4 @@
-// What every part of the sandbox's Slack stands on.
+// What every part of the emulated Slack shares.
 
 import type { Faults } from "./faults.ts";
 import type { Limits } from "./limits.ts";
@@ -26,7 +26,7 @@ export type Timing = {
   readonly connectionMs: number;
 };
 
-/** docs.slack.dev: 3 s to acknowledge, events again at once, after 1 and 5 minutes, sockets of about an hour; the rest as others report. */
+/** docs.slack.dev: 3 s to acknowledge; events again at once, after 1 and after 5 minutes; sockets live about an hour. Third parties report the rest. */
 export const slackTiming: Timing = {
   ackMs: 3000,
   triggerMs: 3000,
@@ -40,7 +40,7 @@ export type SlackContext = {
   readonly workspace: Workspace;
   readonly manifest: Manifest;
   readonly secrets: Secrets;
-  /** The bot token's scopes; a test may take one away. */
+  /** The bot token's scopes. A test may remove one. */
   readonly scopes: Set<string>;
   readonly now: () => number;
   readonly timing: Timing;
@@ -48,6 +48,6 @@ export type SlackContext = {
   readonly faults: Faults;
   readonly limits: Limits;
   readonly triggers: Triggers;
-  /** The base of every address handed out, with a slash at the end; known once the port is. */
+  /** The base of every address, with a slash at the end. It is known once the port is. */
   readonly url: () => string;
 };

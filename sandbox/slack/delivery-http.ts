@@ -7,7 +7,7 @@ import { parseJson } from "../base/read-body.ts";
 import { isJson } from "./rules-check.ts";
 
 type Options = {
-  /** A function when the app's port is known only later. */
+  /** A function if the app's port is not known yet. */
   readonly requestUrl: string | (() => string);
   readonly signingSecret: string;
   readonly ackMs: number;

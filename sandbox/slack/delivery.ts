@@ -1,4 +1,4 @@
-// Payloads on their way to the app, by socket or by HTTP.
+// Delivery of payloads to the app, by socket or by HTTP.
 
 import type { Json } from "./rules-check.ts";
 import type { TrafficLog } from "./traffic.ts";
@@ -6,11 +6,11 @@ import type { TrafficLog } from "./traffic.ts";
 export type Payload = {
   readonly kind: "slash_commands" | "interactive" | "events_api";
   readonly body: Json;
-  /** Given when an event is sent again; `of` is the number of the first delivery in the traffic. */
+  /** Set when an event is sent again. `of`: the number of the first delivery in the traffic. */
   readonly retry?: { readonly attempt: number; readonly reason: string; readonly of: number };
 };
 
-/** `ack`: what the app answered with, possibly nothing. `last`: the app asked for no more attempts. */
+/** `ack`: the app's answer, possibly empty. `last`: the app asked for no more attempts. */
 export type Outcome =
   | { readonly ok: true; readonly ack: Json }
   | { readonly ok: false; readonly why: "timeout" | "unreachable" }
@@ -18,7 +18,7 @@ export type Outcome =
 
 export type Deliver = (payload: Payload) => Promise<Outcome>;
 
-/** Delivery that leaves its trace in the traffic; `number` is the line of the envelope. */
+/** A delivery that is recorded in the traffic. `number`: the line of the envelope. */
 export type Sent = { readonly number: number; readonly outcome: Promise<Outcome> };
 
 /** The name of a payload in the traffic. */
@@ -27,7 +27,7 @@ const nameOf = ({ kind, body }: Payload): string => {
   return kind;
 };
 
-/** One line when a payload goes, one when it is acknowledged or given up. */
+/** Adds one line when a payload is sent, and one when it is acknowledged or given up. */
 export const traced =
   (traffic: TrafficLog, deliver: Deliver) =>
   (payload: Payload): Sent => {

@@ -1,4 +1,4 @@
-// Every refusal the sandbox's Slack can give: its code, when it is given, and where that is written.
+// Every refusal of the emulated Slack: its code, when it is given, and where that is documented.
 
 /** "third party": seen by others on the real Slack. "guess": nobody has said so; the sandbox is strict on purpose. */
 export type Source =
@@ -86,7 +86,7 @@ const filesAndReactions = {
   no_reaction: ["removing a reaction that is not there", "slack-api-ref"],
 } as const satisfies Record<string, Row>;
 
-/** How Slack words these is not documented; the status codes 404 and 400 are what its clients report. */
+/** Slack's words are not documented; its clients report the status codes 404 and 400. */
 const answering = {
   invalid_url: ["a response_url that Slack never issued", "guess"],
   expired_url: ["a response_url older than 30 minutes", "guess"],
@@ -104,3 +104,29 @@ const answering = {
 export const errors = { ...calling, ...messages, ...views, ...reading, ...filesAndReactions, ...answering };
 
 export type Code = keyof typeof errors;
+
+/** A refusal by Slack: HTTP 200, `ok: false` and this error code. */
+export class Refused extends Error {
+  readonly code: Code;
+  readonly more: Record<string, unknown>;
+
+  constructor(code: Code, more: Record<string, unknown> = {}) {
+    super(code);
+    this.code = code;
+    this.more = more;
+  }
+}
+
+/** A refusal with the sentences Slack puts in `response_metadata.messages`. */
+export const refusedWith = (code: Code, messages: readonly string[]): Refused =>
+  new Refused(code, { response_metadata: { messages: messages.map((message) => `[ERROR] ${message}`) } });
+
+/** Too many calls: answered with HTTP 429. */
+export class RateLimited extends Error {
+  readonly retryAfterSeconds: number;
+
+  constructor(retryAfterSeconds: number) {
+    super("ratelimited");
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}

@@ -1,4 +1,4 @@
-// The Events API: only what the manifest subscribes to and may read, and again when it was not acknowledged.
+// The Events API: sends what the manifest subscribes to and may read, and repeats what was not acknowledged.
 
 import type { Outcome, Payload, Sent } from "./delivery.ts";
 import type { SlackContext } from "./context.ts";
@@ -17,11 +17,11 @@ export const eventScopes: ReadonlyMap<string, string | null> = new Map([
   ["message.channels", "channels:history"],
   ["message.groups", "groups:history"],
   ["message.im", "im:history"],
-  // groups:read for private channels: who sends it says so.
+  // For private channels the sender names groups:read.
   ["member_joined_channel", "channels:read"],
 ]);
 
-/** `of`: the traffic's number of the first delivery, once there was one. */
+/** `of`: the traffic's number of the first delivery, if there was one. */
 type Attempt = { readonly body: Json; readonly count: number; readonly reason: string; readonly of: number };
 
 export const createEvents = (needs: Needs) => {

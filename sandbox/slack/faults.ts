@@ -1,9 +1,9 @@
-// Bad days on request: what tests do to the Web API, and to people and channels behind the app's back.
+// Faults on request: tests make the Web API fail, and change people and channels without the app.
 
 import type { ChannelId, Message, PersonId } from "./model.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** "after" means that the call took effect all the same. */
+/** "after": the call takes effect all the same. */
 export type Fault =
   | { readonly error: string; readonly more?: Record<string, unknown> }
   | { readonly http: number; readonly when?: "before" | "after" }
@@ -12,7 +12,7 @@ export type Fault =
   | { readonly hang: "before" | "after" }
   | { readonly until: Promise<unknown>; readonly when?: "before" | "after" };
 
-/** What the call was given. */
+/** The arguments of the call. */
 type Asked = { readonly [field: string]: unknown };
 type Fits = (asked: Asked) => boolean;
 
@@ -21,7 +21,7 @@ export type Faults = ReturnType<typeof createFaults>;
 export const createFaults = ({ workspace, scopes }: { workspace: Workspace; scopes: Set<string> }) => {
   const waiting: { method: string; fault: Fault; fits: Fits }[] = [];
   return {
-    /** The next `times` calls of the method (that fit) meet this fault, after those asked for earlier. */
+    /** Strikes the next `times` calls of the method that match, after the faults that were added earlier. */
     next: (method: string, fault: Fault, times = 1, fits: Fits = () => true): void => {
       for (let count = 0; count < times; count++) waiting.push({ method, fault, fits });
     },
@@ -57,7 +57,7 @@ const createUpheavals = (workspace: Workspace) => ({
     workspace.channels.get(id)?.members.push(person);
     workspace.changed({ kind: "channel", channel: id, joined: person });
   },
-  /** As an administrator of the workspace may, whoever wrote it. */
+  /** An administrator of the workspace may delete anybody's message. */
   deleteMessage: (message: Message): void => workspace.remove(message),
   archive: (id: ChannelId): void => {
     const channel = workspace.channels.get(id);

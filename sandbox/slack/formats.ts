@@ -1,4 +1,4 @@
-// The workspace's things in the words of Slack's wire.
+// The workspace's data in Slack's JSON formats.
 
 import type { SlackContext } from "./context.ts";
 import type { Channel, File, HomeView, Message, OpenView, Person, Usergroup } from "./model.ts";

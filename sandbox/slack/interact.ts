@@ -1,4 +1,4 @@
-// What people can do. Every act ends in the workspace, in a payload to the app, or in words to the person.
+// What people can do. Every act changes the workspace, sends the app a payload, or answers the person.
 
 import { createClick } from "./act-click.ts";
 import { createCommand } from "./act-command.ts";
@@ -8,7 +8,7 @@ import type { Acting } from "./acting.ts";
 import type { ActResult, Acts, PersonId } from "./model.ts";
 
 export const createActs = (acting: Acting): Acts => {
-  /** A line of traffic for what the person does, and one for what Slack itself tells them of it. */
+  /** Adds a line of traffic for the act, and one for Slack's own answer to the person. */
   const seen = async (
     person: PersonId,
     { does, detail }: { does: string; detail: unknown },
@@ -17,7 +17,7 @@ export const createActs = (acting: Acting): Acts => {
     const { traffic } = acting;
     const answers = traffic.add("person", `${person} ${does}`, detail);
     const result = await act();
-    if (!result.ok) traffic.add("slack", `tells ${person}`, {}, result.told, { answers });
+    if (!result.ok) traffic.add("slack", `tells ${person}`, {}, result.error, { answers });
     return result;
   };
   const [command, click, submit, close] = [

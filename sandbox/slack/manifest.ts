@@ -1,4 +1,4 @@
-// What Slack knows of the app: its manifest, the very file that is given to the real Slack.
+// The app's manifest: the same file that the real Slack gets.
 
 import { readFileSync } from "node:fs";
 
@@ -22,7 +22,7 @@ const manifest = z.object({
       app_home: z
         .object({
           home_tab_enabled: z.boolean().default(false),
-          // What Slack takes for a manifest that does not say is not documented.
+          // Slack's default is not documented.
           messages_tab_enabled: z.boolean().default(true),
           messages_tab_read_only_enabled: z.boolean().default(false),
         })

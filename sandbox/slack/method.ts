@@ -1,19 +1,17 @@
-// How a Web API method is described: what it needs, what it takes, what it does.
+// How a Web API method is described: its scopes, its arguments, its handler.
 
-import type { Source } from "./errors.ts";
 import type { SlackContext } from "./context.ts";
+import { Refused, refusedWith, type Source } from "./errors.ts";
 import type { Tier } from "./limits.ts";
-import { Refused, refusedWith } from "./refused.ts";
-import { isJson } from "./rules-check.ts";
-import type { Json } from "./rules-check.ts";
+import { isJson, type Json } from "./rules-check.ts";
 import type { Uploads } from "./uploads.ts";
 
 type Kinds = { string: string; boolean: boolean; integer: number; array: unknown[]; object: Json };
 type Kind = keyof Kinds;
 
 /**
- * An argument's kind; "!" when it must be given. Slack takes those without effect for bots ("ignored"), and those
- * whose effect the sandbox cannot show ("not imitated"): they are refused, lest somebody believe that they work.
+ * An argument's kind; "!" if it is required. Slack accepts some that have no effect for bots ("ignored"). The ones
+ * whose effect the sandbox cannot show ("not imitated") are refused, so that nobody believes that they work.
  */
 export type Schema = Record<string, Kind | `${Kind}!` | "ignored" | "not imitated">;
 
@@ -25,15 +23,15 @@ export type Args<S extends Schema> = {
       : never;
 };
 
-/** What the handlers may use: the ground and the addresses of things that other parts hand out. */
+/** What the handlers may use: the context, sockets and uploads. */
 export type Call = SlackContext & { readonly openSocket: () => string; readonly uploads: Uploads };
 
 type Described = {
-  /** Any one of these is enough; none needed when empty. */
+  /** One of these is enough. Empty: none is needed. */
   readonly scopes: readonly string[];
   readonly tier: Tier;
   readonly token: "bot" | "app" | "either";
-  /** Where scopes, tier and arguments are written. */
+  /** Where scopes, tier and arguments are documented. */
   readonly source: Source;
 };
 
@@ -51,7 +49,7 @@ export const method = <S extends Schema>(
 /** Slack takes these with every method. */
 const everywhere: ReadonlySet<string> = new Set(["token", "team_id"]);
 
-/** The arguments, or a refusal that names every one that is wrong. `besides` are let pass unread. */
+/** The arguments, or a refusal that names every wrong one. `besides` are accepted unread. */
 export const readArgs = <S extends Schema>(schema: S, raw: Json, besides = everywhere): Args<S> => {
   const args: Json = {};
   const wrong = Object.keys(raw).flatMap((name) =>
@@ -82,7 +80,7 @@ const complain = (name: string, kind: string, wrong: string[]): void => {
   wrong.push(`must be of type ${kind.replace("!", "")} [json-pointer:/${name}]`);
 };
 
-/** Over a form everything arrives as text. Undefined: not of this kind. */
+/** In a form everything is text. Undefined: not of this kind. */
 const readOne = (kind: Kind, given: unknown): unknown => {
   if (kind === "string") return typeof given === "string" ? given : undefined;
   const value = typeof given === "string" ? parsed(given) : given;
@@ -101,3 +99,34 @@ const parsed = (text: string): unknown => {
     return undefined;
   }
 };
+
+// Listings come in pages, each with a cursor to the next.
+
+export const paging = { cursor: "string", limit: "integer" } satisfies Schema;
+
+type Bounds = { readonly usual: number; readonly most: number; readonly code?: "invalid_limit" };
+
+export type Page<T> = { readonly page: T[]; readonly next: string };
+
+/** docs.slack.dev, pagination: a cursor is opaque and belongs to its listing. */
+export const pageOf = <T>(all: readonly T[], args: Args<typeof paging>, bounds: Bounds): Page<T> => {
+  const { limit = bounds.usual } = args;
+  if (limit < 1 || limit > bounds.most) throw outOfRange(bounds);
+  const start = args.cursor ? offsetOf(args.cursor) : 0;
+  const end = start + limit;
+  const next = end < all.length ? Buffer.from(`next:${end}`).toString("base64") : "";
+  return { page: all.slice(start, end), next };
+};
+
+const outOfRange = ({ most, code }: Bounds): Refused =>
+  code === undefined
+    ? refusedWith("invalid_arguments", [`must be between 1 and ${most} [json-pointer:/limit]`])
+    : new Refused(code);
+
+const offsetOf = (cursor: string): number => {
+  const found = /^next:(\d+)$/.exec(Buffer.from(cursor, "base64").toString());
+  if (!found) throw new Refused("invalid_cursor");
+  return Number(found[1]);
+};
+
+export const cursorJson = (next: string): Json => ({ response_metadata: { next_cursor: next } });

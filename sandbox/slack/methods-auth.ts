@@ -1,8 +1,7 @@
-// Who is calling, and where the sockets are.
+// Who calls, and where to open a socket.
 
-import { method } from "./method.ts";
-import type { Method } from "./method.ts";
-import { Refused } from "./refused.ts";
+import { Refused } from "./errors.ts";
+import { method, type Method } from "./method.ts";
 
 export const authMethods: Record<string, Method> = {
   "auth.test": method(

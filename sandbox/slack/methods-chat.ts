@@ -1,13 +1,11 @@
 // Messages: posting, changing, removing, linking.
 
 import { acceptContent, acceptMetadata, truncation } from "./content.ts";
-import type { Code } from "./errors.ts";
-import { method } from "./method.ts";
-import type { Call, Method, Schema } from "./method.ts";
+import { type Code, Refused } from "./errors.ts";
+import { messageJson, permalink } from "./formats.ts";
+import { type Call, method, type Method, type Schema } from "./method.ts";
 import type { Message } from "./model.ts";
 import { isActiveThread, publicMessage, threadAt, visibleChannel, writableChannel } from "./places.ts";
-import { Refused } from "./refused.ts";
-import { messageJson, permalink } from "./formats.ts";
 
 const content = {
   text: "string",
@@ -99,7 +97,7 @@ const update = method({ ...write, tier: "tier3" }, updateArgs, (args, call) => {
   const message = ownMessage(call, args, "cant_update_message");
   if ((args.text ?? "").length > maxUpdatedText) throw new Refused("msg_too_long");
   const said = acceptContent(args);
-  // slack_kit: a text without blocks takes the blocks away. That blocks without a text keep it is a guess.
+  // slack_kit: a text without blocks takes the blocks away. That blocks without a text keep the old text is a guess.
   const text = args.text === undefined && args.markdown_text === undefined ? message.text : said.text;
   const removes = args.metadata !== undefined && Object.keys(args.metadata).length === 0;
   const metadata =

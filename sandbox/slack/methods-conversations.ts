@@ -1,12 +1,19 @@
 // Channels: what they are and who is in them.
 
-import { method } from "./method.ts";
-import type { Args, Call, Method, Schema } from "./method.ts";
-import type { Channel } from "./model.ts";
-import { cursorJson, pageOf, paging } from "./paging.ts";
-import { readableChannel, scopesFor, visibleChannel } from "./places.ts";
-import { Refused, refusedWith } from "./refused.ts";
+import { Refused, refusedWith } from "./errors.ts";
 import { channelJson } from "./formats.ts";
+import {
+  type Args,
+  type Call,
+  cursorJson,
+  method,
+  type Method,
+  pageOf,
+  paging,
+  type Schema,
+} from "./method.ts";
+import type { Channel } from "./model.ts";
+import { readableChannel, scopesFor, visibleChannel } from "./places.ts";
 
 const read = { scopes: scopesFor("read"), token: "bot", source: "slack-api-ref" } as const;
 

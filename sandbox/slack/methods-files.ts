@@ -1,13 +1,12 @@
 // Files: announced, uploaded, then completed and shared.
 
 import { acceptContent } from "./content.ts";
-import { method } from "./method.ts";
-import type { Args, Call, Method, Schema } from "./method.ts";
+import { Refused, refusedWith } from "./errors.ts";
+import { fileJson } from "./formats.ts";
+import { type Args, type Call, method, type Method, type Schema } from "./method.ts";
 import type { Channel } from "./model.ts";
 import { threadAt, writableChannel } from "./places.ts";
-import { Refused, refusedWith } from "./refused.ts";
 import { complaints, list, shape, string } from "./rules-check.ts";
-import { fileJson } from "./formats.ts";
 
 const described = {
   scopes: ["files:write"],
@@ -66,7 +65,7 @@ const complete = method(described, completed, (args, call) => {
   if (channels.length > maxChannels) throw new Refused("channels_limit_exceeded");
   if (channels.length > 1 && args.thread_ts !== undefined)
     throw refusedWith("invalid_arguments", ["only one channel can be given with thread_ts"]);
-  // Everything that can be refused is refused before a ticket is spent.
+  // Everything is checked before a ticket is used up.
   const places = channels.map((id) => place(id, args, call));
   const said = args.initial_comment === undefined && args.blocks === undefined ? null : comment(args);
   const taken = call.uploads.take(asked.map(({ id }) => id));

@@ -1,13 +1,20 @@
-// What was said in a channel or a thread.
+// The messages of a channel or a thread.
 
-import { method } from "./method.ts";
-import type { Args, Call, Method, Schema } from "./method.ts";
-import type { Channel, Message } from "./model.ts";
-import { cursorJson, pageOf, paging } from "./paging.ts";
-import { readableChannel, scopesFor } from "./places.ts";
-import { Refused } from "./refused.ts";
-import type { Json } from "./rules-check.ts";
+import { Refused } from "./errors.ts";
 import { messageJson } from "./formats.ts";
+import {
+  type Args,
+  type Call,
+  cursorJson,
+  method,
+  type Method,
+  pageOf,
+  paging,
+  type Schema,
+} from "./method.ts";
+import type { Channel, Message } from "./model.ts";
+import { readableChannel, scopesFor } from "./places.ts";
+import type { Json } from "./rules-check.ts";
 
 const reading = {
   ...paging,

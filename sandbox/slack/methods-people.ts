@@ -1,10 +1,8 @@
-// People and groups of them.
+// People and user groups.
 
-import { method } from "./method.ts";
-import type { Method } from "./method.ts";
-import { cursorJson, pageOf, paging } from "./paging.ts";
-import { Refused } from "./refused.ts";
+import { Refused } from "./errors.ts";
 import { personJson, usergroupJson } from "./formats.ts";
+import { cursorJson, method, type Method, pageOf, paging } from "./method.ts";
 
 const people = { scopes: ["users:read"], token: "bot", source: "slack_kit" } as const;
 

@@ -1,10 +1,9 @@
 // Reactions to messages.
 
-import { method } from "./method.ts";
-import type { Args, Call, Method, Schema } from "./method.ts";
+import { Refused } from "./errors.ts";
+import { type Args, type Call, method, type Method, type Schema } from "./method.ts";
 import type { Message } from "./model.ts";
 import { publicMessage, visibleChannel } from "./places.ts";
-import { Refused } from "./refused.ts";
 
 const reaction = { channel: "string!", name: "string!", timestamp: "string!" } satisfies Schema;
 

@@ -1,11 +1,10 @@
 // Modals and Home tabs.
 
-import { method } from "./method.ts";
-import type { Args, Call, Method, Schema } from "./method.ts";
-import type { HomeView, OpenView } from "./model.ts";
-import { Refused, refusedWith } from "./refused.ts";
-import { openModal, publishHome, pushModal, replaceModal } from "./views.ts";
+import { Refused, refusedWith } from "./errors.ts";
 import { viewJson } from "./formats.ts";
+import { type Args, type Call, method, type Method, type Schema } from "./method.ts";
+import type { HomeView, OpenView } from "./model.ts";
+import { openModal, publishHome, pushModal, replaceModal } from "./views.ts";
 
 /** docs.slack.dev: views need no scope. */
 const described = { scopes: [], tier: "tier4", token: "bot", source: "slack-api-ref" } as const;

@@ -1,4 +1,4 @@
-// Every Web API method the sandbox answers; any other name is an unknown method.
+// Every Web API method that the sandbox answers. Any other name is an unknown method.
 
 import type { Method } from "./method.ts";
 import { authMethods } from "./methods-auth.ts";

@@ -1,4 +1,4 @@
-// What the sandbox's Slack knows: plain data. The Web API, the sockets, the page and the tests all read this one truth.
+// The data of the emulated Slack. The Web API, the sockets, the page and the tests all read it.
 
 export type PersonId = string;
 export type ChannelId = string;
@@ -6,14 +6,14 @@ export type ChannelId = string;
 export type Person = {
   readonly id: PersonId;
   readonly team: string;
-  /** The name people see; two people may share it. */
+  /** The name that people see. Two people may share it. */
   name: string;
   handle: string;
   kind: "member" | "guest" | "outsider" | "bot";
   deactivated: boolean;
 };
 
-/** A user group: mentioned as one, its members listed on request. */
+/** A user group. It is mentioned as one; its members are listed on request. */
 export type Usergroup = {
   readonly id: string;
   readonly handle: string;
@@ -30,7 +30,7 @@ export type Channel = {
   archived: boolean;
 };
 
-/** A Block Kit block as Slack's wire has it; what may stand in it is the rules' business, not the type's. */
+/** A Block Kit block as Slack sends it. The rules, not the type, say what it may hold. */
 export type Block = { readonly type: string; block_id?: string } & Record<string, unknown>;
 
 export type Message = {
@@ -44,10 +44,10 @@ export type Message = {
   text: string;
   blocks: Block[];
   metadata: { event_type: string; event_payload: Record<string, unknown> } | null;
-  /** Who changed it last, and in which second. It is said to people only of a message without blocks. */
+  /** Who changed it last, and in which second. People see it only on a message without blocks. */
   edited: { readonly user: string; readonly ts: string } | null;
   files: string[];
-  /** Only this person sees it; it is gone when the sandbox restarts. */
+  /** Only this person sees it. */
   readonly ephemeralFor: PersonId | null;
   readonly at: number;
   /** Who reacted, by the emoji's name. */
@@ -76,7 +76,7 @@ export type OpenView = {
    * Nothing typed: absent, null or empty.
    */
   values: Record<string, Record<string, unknown>>;
-  /** What Slack itself says at the top of the modal when the app did not answer as it must. */
+  /** Slack's own text at the top of the modal if the app did not answer properly. */
   trouble?: string | null;
 };
 
@@ -90,12 +90,12 @@ export type HomeView = {
   values: OpenView["values"];
 };
 
-/** Something in the workspace is different now. */
+/** A change in the workspace. */
 export type Change = {
   readonly kind: "message" | "view" | "home" | "person" | "channel" | "file";
   readonly channel?: ChannelId;
   readonly person?: PersonId;
-  /** What became of a message; `before` is what it was. */
+  /** What happened to a message. `before`: as it was. */
   readonly message?: {
     readonly type: "posted" | "edited" | "removed";
     readonly now: Message;
@@ -107,23 +107,23 @@ export type Change = {
 
 /** One line of the Traffic panel. */
 export type Traffic = {
-  /** Rises by one from line to line and never repeats, so that a reader can ask for what came after it. */
+  /** Rises by one from line to line, so that a reader can ask for the later ones. */
   readonly number: number;
   readonly at: number;
   readonly from: "app" | "slack" | "service" | "person";
   readonly what: string;
   readonly detail: unknown;
   readonly refused: string | null;
-  /** How long the answer took, where the line tells of an answer (milliseconds). */
+  /** How long the answer took, if the line is an answer (ms). */
   readonly ms: number | null;
   /** The number of the line that this one answers: an acknowledgement its envelope, a second delivery the first. */
   readonly answers: number | null;
 };
 
-/** What an act of a person led to: `told` is what Slack itself says to them when the app did not answer as it must. */
-export type ActResult = { readonly ok: true } | { readonly ok: false; readonly told: string };
+/** The result of a person's act. `error`: Slack's own text for them if the act failed. */
+export type ActResult = { readonly ok: true } | { readonly ok: false; readonly error: string };
 
-/** What a person can do; the page and the tests act through this and nothing else. */
+/** What a person can do. The page and the tests use only this. */
 export type Acts = {
   say(person: PersonId, channel: ChannelId, text: string, thread?: string): Promise<ActResult>;
   /** `text` is what follows the command's name, exactly as typed. */

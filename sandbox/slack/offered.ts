@@ -1,4 +1,4 @@
-// Whether a choice comes from what an element offers; a form made up elsewhere does not.
+// Checks that a choice is one that the element offers. A forged form may hold others.
 
 import type { Acting } from "./acting.ts";
 import type { Channel, Person } from "./model.ts";
@@ -39,7 +39,7 @@ const feedback: Test = (chosen, element) =>
     (one) => isJson(one) && one["value"] === chosen,
   );
 
-/** One row for each kind of element that can be used; the others cannot. */
+/** One row for each kind of element that people can use. */
 const tests: Record<string, Test> = {
   button: () => true,
   icon_button: () => true,

@@ -1,8 +1,8 @@
-// Which channel a call means, and whether the app may do there what it asks.
+// Finds the channel of a call, and checks what the app may do there.
 
+import { Refused, refusedWith } from "./errors.ts";
 import type { Call } from "./method.ts";
 import type { Channel, Message } from "./model.ts";
-import { Refused, refusedWith } from "./refused.ts";
 
 /** Scopes by the kind of channel: channels:read, groups:history, im:write and so on. */
 const family = { public: "channels", private: "groups", dm: "im" } as const;
@@ -18,7 +18,7 @@ const needScope = (call: Call, channel: Channel, what: "read" | "history"): void
 
 const isIn = (call: Call, channel: Channel): boolean => channel.members.includes(call.workspace.app.person);
 
-/** A private channel without the app does not exist for it. */
+/** For the app, a private channel that it is not in does not exist. */
 export const visibleChannel = (call: Call, id: string): Channel => {
   const { channels } = call.workspace;
   const channel = channels.get(id);
@@ -51,8 +51,8 @@ export const writableChannel = (call: Call, given: string): Channel => {
 };
 
 /**
- * The thread a message goes to. Where the parent is gone, Slack posts into the channel and does not say so, but for
- * the missing thread_ts in its answer (third party: slack-go/slack#1571).
+ * The thread of a message. If the parent is gone, Slack posts into the channel. Only the missing thread_ts in its
+ * answer shows it (third party: slack-go/slack#1571).
  */
 export const threadAt = (
   call: Pick<Call, "workspace">,
@@ -68,7 +68,7 @@ export const threadAt = (
   return ts;
 };
 
-/** Somebody has answered in it. */
+/** Whether the message has replies. */
 export const isActiveThread = ({ workspace }: Call, channel: Channel, ts: string): boolean =>
   workspace.messages.some(
     (one) => one.channel === channel.id && one.thread === ts && one.ephemeralFor === null,

@@ -2,17 +2,15 @@
 
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-
 import { acceptContent, acceptMetadata } from "./content.ts";
-import { forgetBefore } from "./forgetting.ts";
 import type { SlackContext } from "./context.ts";
-import { readJson, sendJson } from "./http-body.ts";
-import { readArgs } from "./method.ts";
-import type { Schema } from "./method.ts";
+import { Refused } from "./errors.ts";
+import { readJson, sendJson } from "./http-request.ts";
+import { readArgs, type Schema } from "./method.ts";
 import type { ChannelId, Message, PersonId } from "./model.ts";
 import { threadAt } from "./places.ts";
-import { Refused } from "./refused.ts";
 import type { Json } from "./rules-check.ts";
+import { forgetBefore } from "./triggers.ts";
 
 /** docs.slack.dev, handling user interaction. */
 const maxUses = 5;
@@ -45,7 +43,7 @@ export const createResponseUrls = (needs: Needs) => {
   };
   return {
     issue: (origin: Origin): string => {
-      // A second life long it is told from one that never was.
+      // It is remembered for as long again, so that it is not called unknown.
       forgetBefore(issued, needs.now() - 2 * needs.timing.responseUrlMs);
       const key = randomBytes(18).toString("base64url");
       issued.set(key, { ...origin, at: needs.now(), uses: 0 });
@@ -72,13 +70,13 @@ export const createResponseUrls = (needs: Needs) => {
   };
 };
 
-/** Null stands for a body that cannot be read. */
+/** Null: the body cannot be read. */
 const unread = (error: unknown): null => {
   if (error instanceof Refused) return null;
   throw error;
 };
 
-/** @slack/bolt, RespondArguments; what of them is shown nowhere is taken without effect, as with chat.postMessage. */
+/** @slack/bolt, RespondArguments; those that are not shown are accepted without effect, as with chat.postMessage. */
 const answerFields = {
   text: "string",
   blocks: "array",
@@ -95,7 +93,7 @@ const answerFields = {
   attachments: "not imitated",
 } satisfies Schema;
 
-/** An answer: to one person unless it says "in_channel", instead of the original when it asks for that. */
+/** Posts the answer: to one person unless it says "in_channel"; it replaces the original if it asks for that. */
 export const respond = (workspace: Workspace, { message, ...origin }: Origin, fields: Json): void => {
   const args = readArgs(answerFields, fields, nowhere);
   const original = (): Message => {
@@ -119,5 +117,5 @@ export const respond = (workspace: Workspace, { message, ...origin }: Origin, fi
   workspace.post({ channel, author, text, blocks, thread, ephemeralFor, ...metadata });
 };
 
-/** No field is taken besides. */
+/** No other field is accepted. */
 const nowhere: ReadonlySet<string> = new Set();

@@ -1,12 +1,23 @@
-// Blocks: what may stand in each, and on which surface each may stand.
+// Blocks: what each may hold, and on which surfaces it is allowed.
 
-import { anything, flag, list, oneOf, pick, row, rulesOf, shape, string } from "./rules-check.ts";
-import type { Fields, Rows, Rule } from "./rules-check.ts";
+import {
+  anything,
+  type Fields,
+  flag,
+  list,
+  oneOf,
+  pick,
+  row,
+  type Rows,
+  type Rule,
+  rulesOf,
+  shape,
+  string,
+} from "./rules-check.ts";
 import { asAccessory, elements, inActions, inContextActions, inInput, pictured } from "./rules-elements.ts";
-import { exactlyOne } from "./rules-fields.ts";
-import { block, needs, showpieces } from "./rules-showpieces.ts";
+import { anyText, exactlyOne, plainText } from "./rules-fields.ts";
 import { richText } from "./rules-rich-text.ts";
-import { anyText, plainText } from "./rules-text.ts";
+import { block, needs, showpieces } from "./rules-showpieces.ts";
 
 const context: Fields = {
   ...pick(elements, ["image"]),
@@ -52,11 +63,11 @@ const basics: Rows = {
     "@slack/types 3.2, ContextActionsBlock",
     block({ elements: list(oneOf(inContextActions), 1, 5) }),
   ),
-  /** Slack documents it, the types do not have it: only its name is known here. */
+  /** Slack documents it, but the types do not have it. Only its name is checked. */
   data_visualization: row("docs.slack.dev, data visualization block", anything),
 };
 
-/** @slack/types ContainerBlock: what may stand in one. */
+/** @slack/types ContainerBlock: the blocks that it may hold. */
 const inContainer = [
   "actions",
   "context",

@@ -1,4 +1,4 @@
-// The words in which the tables of Block Kit rules are written. Every complaint names its place by JSON pointer.
+// The building blocks of the Block Kit rules. Every complaint names its place by JSON pointer.
 
 import type { Source } from "./errors.ts";
 
@@ -7,7 +7,7 @@ type Report = (complaint: string, at: string) => void;
 export type Rule = (value: unknown, at: string, report: Report) => void;
 export type Fields = Record<string, Rule>;
 
-/** A rule of the table of blocks or elements, and where it is written. */
+/** A rule of the table of blocks or elements, and where it is documented. */
 export type Row = { readonly source: Source; readonly rule: Rule };
 export type Rows = Record<string, Row>;
 
@@ -31,7 +31,7 @@ export const matching =
 export const isJson = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** UTF-16 units are counted: for a character outside the basic plane that is stricter than Slack, never laxer. */
+/** Counts UTF-16 units. For a character outside the basic plane that is stricter than Slack, never laxer. */
 export const string =
   (min: number, max: number, among?: readonly string[]): Rule =>
   (value, at, report) => {
@@ -63,7 +63,7 @@ export const list =
     for (const [index, item] of value.entries()) of(item, `${at}/${index}`, report);
   };
 
-/** An object with these fields and no others; `type` may always stand there. `also` looks at the whole. */
+/** An object with these fields, optionally `type`, and no others. `also` checks the whole. */
 export const shape =
   (required: Fields, optional: Fields = {}, also: Rule = anything): Rule =>
   (value, at, report) => {
@@ -78,7 +78,7 @@ export const shape =
     also(value, at, report);
   };
 
-/** What the object says it is decides which row of the table holds for it. */
+/** The object's `type` chooses the row of the table. */
 export const oneOf =
   (rows: Fields): Rule =>
   (value, at, report) => {

@@ -1,11 +1,20 @@
 // Block elements, field by field, and where each may stand.
 
-import { anything, list, row, rulesOf, shape, string, pick } from "./rules-check.ts";
-import type { Fields, Rows, Rule } from "./rules-check.ts";
-import { actionable, exactlyOne } from "./rules-fields.ts";
+import {
+  anything,
+  type Fields,
+  list,
+  pick,
+  row,
+  type Rows,
+  type Rule,
+  rulesOf,
+  shape,
+  string,
+} from "./rules-check.ts";
+import { actionable, confirmation, exactlyOne, plainText } from "./rules-fields.ts";
 import { inputs } from "./rules-inputs.ts";
 import { menus } from "./rules-menus.ts";
-import { confirmation, plainText } from "./rules-text.ts";
 import { link, webAddress } from "./rules-values.ts";
 
 const style = string(1, 20, ["primary", "danger"]);

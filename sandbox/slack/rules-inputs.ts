@@ -1,10 +1,20 @@
 // Elements that take text, numbers, dates and files.
 
-import { flag, integer, isJson, list, oneOf, row, shape, string } from "./rules-check.ts";
-import type { Fields, Rows, Rule } from "./rules-check.ts";
-import { actionable, menu, notAbove, picking } from "./rules-fields.ts";
+import {
+  type Fields,
+  flag,
+  integer,
+  isJson,
+  list,
+  oneOf,
+  row,
+  type Rows,
+  type Rule,
+  shape,
+  string,
+} from "./rules-check.ts";
+import { actionable, menu, notAbove, picking, plainText } from "./rules-fields.ts";
 import { richText } from "./rules-rich-text.ts";
-import { plainText } from "./rules-text.ts";
 import { date, decimal, time, whole, zone } from "./rules-values.ts";
 
 /** @slack/types DispatchActionConfig. */

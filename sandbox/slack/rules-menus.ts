@@ -1,9 +1,28 @@
 // Elements that offer a choice: menus, radio buttons and checkboxes.
 
-import { both, flag, integer, list, row, shape, string } from "./rules-check.ts";
-import type { Fields, Rows, Rule } from "./rules-check.ts";
-import { actionable, exactlyOne, initialIsOffered, menu, picking } from "./rules-fields.ts";
-import { choiceOption, confirmation, menuOption, optionGroup } from "./rules-text.ts";
+import {
+  both,
+  type Fields,
+  flag,
+  integer,
+  list,
+  row,
+  type Rows,
+  type Rule,
+  shape,
+  string,
+} from "./rules-check.ts";
+import {
+  actionable,
+  choiceOption,
+  confirmation,
+  exactlyOne,
+  initialIsOffered,
+  menu,
+  menuOption,
+  optionGroup,
+  picking,
+} from "./rules-fields.ts";
 import { channelId, userId } from "./rules-values.ts";
 
 const users = list(userId, 1, 100);

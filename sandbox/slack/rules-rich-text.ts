@@ -4,7 +4,7 @@ import { anything, flag, integer, list, oneOf, pick, shape, string } from "./rul
 import type { Fields, Rule } from "./rules-check.ts";
 import { channelId, link, usergroupId, userId, webAddress } from "./rules-values.ts";
 
-/** @slack/types RichTextStyleable; user and channel mentions know two styles more, which are let pass. */
+/** @slack/types RichTextStyleable; user and channel mentions have two more styles, which are accepted. */
 const style: Rule = shape(
   {},
   {
@@ -19,10 +19,10 @@ const style: Rule = shape(
   },
 );
 
-/** A piece of text may be any length; what is one message's fill is counted over the whole. */
+/** A piece of text has no limit of its own. The limit of the message counts all of them. */
 const anyLength = 100_000;
 
-/** @slack/types RichTextElement and its kin. */
+/** @slack/types RichTextElement and the elements beside it. */
 const pieces: Fields = {
   text: shape({ text: string(1, anyLength) }, { style }),
   link: shape({ url: link }, { text: string(0, anyLength), unsafe: flag, style }),

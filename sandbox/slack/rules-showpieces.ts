@@ -1,10 +1,22 @@
 // The newer blocks: alerts, cards, tables, plans and videos.
 
-import { flag, integer, isJson, list, oneOf, pick, row, shape, string } from "./rules-check.ts";
-import type { Fields, Rows, Rule } from "./rules-check.ts";
+import {
+  type Fields,
+  flag,
+  integer,
+  isJson,
+  list,
+  oneOf,
+  pick,
+  row,
+  type Rows,
+  type Rule,
+  shape,
+  string,
+} from "./rules-check.ts";
 import { elements } from "./rules-elements.ts";
+import { anyText, mrkdwnText, plainText } from "./rules-fields.ts";
 import { richText } from "./rules-rich-text.ts";
-import { anyText, mrkdwnText, plainText } from "./rules-text.ts";
 import { https, webAddress } from "./rules-values.ts";
 
 /** @slack/types Block: block_id 255. */

@@ -1,13 +1,21 @@
-// Whole messages and views: limits over all blocks, unique ids, and the ids Slack gives to blocks that have none.
+// Whole messages and views: limits over all blocks, unique ids, and ids for blocks that have none.
 
 import { randomBytes } from "node:crypto";
-
+import { Refused, refusedWith } from "./errors.ts";
 import type { Block } from "./model.ts";
-import { refusedWith, Refused } from "./refused.ts";
 import { homeBlocks, messageBlocks, modalBlocks } from "./rules-blocks.ts";
-import { both, complaints, flag, isJson, shape, string } from "./rules-check.ts";
-import type { Fields, Json, Rule } from "./rules-check.ts";
-import { plainText } from "./rules-text.ts";
+import {
+  both,
+  complaints,
+  type Fields,
+  flag,
+  isJson,
+  type Json,
+  type Rule,
+  shape,
+  string,
+} from "./rules-check.ts";
+import { plainText } from "./rules-fields.ts";
 
 /** @slack/types ModalView: title, submit and close 24, private_metadata 3000, callback_id 255. */
 const anyView: Fields = {
@@ -35,7 +43,7 @@ const home: Rule = shape({ blocks: homeBlocks }, anyView);
 /** docs.slack.dev, views: 250 kB. */
 const maxViewBytes = 250_000;
 
-/** Not published; third parties measured about this much, with & < > as entities and 100 for each header. */
+/** Not published. Third parties measured about this much, with & < > as entities and 100 for each header. */
 const maxCounted = 13_200;
 
 /** docs.slack.dev, markdown block: cumulative over one payload. */
@@ -43,7 +51,7 @@ const maxMarkdown = 12_000;
 
 const blocksIn = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isJson) : []);
 
-/** Every object below a value, itself included. */
+/** Every object in a value, including itself. */
 const within = (value: unknown): Json[] => {
   if (Array.isArray(value)) return value.flatMap(within);
   return isJson(value) ? [value, ...Object.values(value).flatMap(within)] : [];
@@ -96,7 +104,7 @@ const identified = (blocks: unknown): Block[] => {
   return copy;
 };
 
-/** The blocks as they will stand in a message, or a refusal. */
+/** The blocks as a message stores them, or a refusal. */
 export const acceptBlocks = (blocks: unknown): Block[] => {
   const rules: readonly Rule[] = [messageBlocks, uniqueIds, markdownFits];
   const wrong = rules.flatMap((rule) => complaints(blocks, rule, "/blocks"));
@@ -108,7 +116,7 @@ export const acceptBlocks = (blocks: unknown): Block[] => {
   return identified(blocks);
 };
 
-/** The view as it will stand, or a refusal. */
+/** The view as it is stored, or a refusal. */
 export const acceptView = (view: Json, kind: "modal" | "home"): Json & { blocks: Block[] } => {
   if (Buffer.byteLength(JSON.stringify(view)) > maxViewBytes) throw new Refused("view_too_large");
   if (view["type"] !== kind)

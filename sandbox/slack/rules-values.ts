@@ -1,5 +1,5 @@
-// Values with a meaning of their own: addresses, dates, numbers and ids. Which of them Slack looks at is told by its refusals; the
-// shapes are those of the documentation.
+// Values with a format: addresses, dates, numbers and ids. Slack's refusals show which of them it checks. The formats
+// are those of the documentation.
 
 import { matching } from "./rules-check.ts";
 import type { Rule } from "./rules-check.ts";
@@ -15,16 +15,16 @@ const address =
     if (String(value).length > maxAddress) report(`must be less than ${maxAddress + 1} characters`, at);
   };
 
-/** Where a person is led to. Other schemes are refused: which of them Slack lets pass is not documented. */
+/** A link for people. Other schemes are refused: which of them Slack accepts is not documented. */
 export const link: Rule = address(["http:", "https:", "mailto:"], "a valid URL");
-/** What Slack fetches. */
+/** An address that Slack fetches. */
 export const webAddress: Rule = address(["http:", "https:"], "a valid URL");
 export const https: Rule = address(["https:"], "an HTTPS URL");
 
-/** One of the calendar. */
+/** A date of the calendar. */
 export const date: Rule = (value, at, report) => {
   const read = typeof value === "string" && /^\d{4}-\d{2}-\d{2}$/.test(value) ? Date.parse(value) : NaN;
-  // What is past a month's end is read as a day of the next one.
+  // `Date.parse` reads a day after the end of a month as a day of the next one.
   if (Number.isNaN(read) || new Date(read).toISOString().slice(0, 10) !== value)
     report("must be a date as YYYY-MM-DD", at);
 };
@@ -44,11 +44,11 @@ const isZone = (name: string): boolean => {
   }
 };
 
-/** Numbers are written as text, as number inputs have them. */
+/** Number inputs hold their numbers as text. */
 export const decimal: Rule = matching(/^-?\d+(\.\d+)?$/, "a number as a string");
 export const whole: Rule = matching(/^-?\d+$/, "a whole number as a string");
 
-/** Whether there is such a person or channel is not looked at. */
+/** Whether the person or channel exists is not checked. */
 export const userId: Rule = matching(/^[UW][A-Z0-9]{1,254}$/, "the id of a user");
 export const channelId: Rule = matching(/^[CGD][A-Z0-9]{1,254}$/, "the id of a conversation");
 export const usergroupId: Rule = matching(/^S[A-Z0-9]{1,254}$/, "the id of a user group");

@@ -1,36 +1,30 @@
 // Starts the sandbox's Slack: one loopback port for the Web API, Socket Mode, uploads, response URLs and what is mounted.
 
 import { randomBytes } from "node:crypto";
-import { createServer } from "node:http";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-
-import { addressOf, isOurs } from "./address.ts";
 import { createOpenHome } from "./act-say.ts";
 import { createShortcut } from "./act-shortcut.ts";
 import { createSuggest } from "./act-suggest.ts";
 import { createAnnouncer } from "./announce.ts";
 import { createApi } from "./api.ts";
+import { type SlackContext, slackTiming, type Timing } from "./context.ts";
 import { createHttpDelivery } from "./delivery-http.ts";
-import { traced } from "./delivery.ts";
-import type { Deliver } from "./delivery.ts";
+import { type Deliver, traced } from "./delivery.ts";
 import { createEvents } from "./events.ts";
 import { createFaults } from "./faults.ts";
-import { slackTiming } from "./context.ts";
-import type { SlackContext, Timing } from "./context.ts";
-import { BodyTooLarge } from "./http-body.ts";
+import { addressOf, BodyTooLarge, isOurs } from "./http-request.ts";
 import { createActs } from "./interact.ts";
 import { createLimits } from "./limits.ts";
 import { readManifest } from "./manifest.ts";
 import { createResponseUrls } from "./response-url.ts";
-import { seedWorkspace } from "./seed-workspace.ts";
-import type { Seed } from "./seed-workspace.ts";
+import { type Seed, seedWorkspace } from "./seed-workspace.ts";
 import { createSockets } from "./socket.ts";
 import { createTraffic } from "./traffic.ts";
 import { createTriggers } from "./triggers.ts";
 import { createUploads } from "./uploads.ts";
 
-/** True when the handler takes care of the request, now or later. */
+/** True if the handler answers the request, now or later. */
 export type Handler = (req: IncomingMessage, res: ServerResponse) => boolean;
 
 type Delivery =
@@ -39,7 +33,7 @@ type Delivery =
 
 export type SlackOptions = {
   readonly host?: "127.0.0.1" | "localhost";
-  /** 0, the default: any free one. */
+  /** 0 (the default): any free port. */
   readonly port?: number;
   readonly manifestPath: string;
   /** The app, people and channels to start with. */
@@ -84,9 +78,9 @@ export const startSlack = async (options: SlackOptions) => {
     faults: context.faults,
     rateLimits: context.limits.enforce,
     sockets: { connections: sockets.connections, disconnect: sockets.disconnect, drop: sockets.drop },
-    /** Any payload at all, forged ones too; returns how the app acknowledged it. */
+    /** Sends any payload, also a forged one. Returns the app's acknowledgement. */
     deliverRaw: deliver,
-    /** Handlers get what is not Slack's own, in the order of mounting. */
+    /** Handlers get the requests that are not Slack's, in the order in which they were mounted. */
     mount: (handler: Handler): void => void handlers.push(handler),
     stop: async (): Promise<void> => {
       events.stop();
@@ -103,7 +97,7 @@ const listen = (server: Server, port: number, host: string): Promise<void> =>
     server.listen(port, host, resolve);
   });
 
-/** "canary": wherever one of them should turn up, it is seen that it is one. */
+/** The word "canary" makes a leaked secret easy to find. */
 const secret = (prefix: string): string => `${prefix}canary-${randomBytes(24).toString("hex")}`;
 
 const createContext = (options: SlackOptions, url: () => string): SlackContext => {

@@ -1,18 +1,14 @@
-// Socket Mode: the app opens WebSockets, each payload goes to one of them, and is acknowledged by its envelope id.
+// Socket Mode: the app opens WebSockets. Each payload goes to one of them and is acknowledged by its envelope id.
 
 import { randomBytes, randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-
-import { WebSocketServer } from "ws";
-import type { RawData, WebSocket } from "ws";
-
-import { addressOf, fromElsewhere, isOurs } from "./address.ts";
-import type { Deliver, Outcome, Payload } from "./delivery.ts";
-import type { SlackContext } from "./context.ts";
+import { type RawData, type WebSocket, WebSocketServer } from "ws";
 import { parseJson } from "../base/read-body.ts";
-import { isJson } from "./rules-check.ts";
-import type { Json } from "./rules-check.ts";
+import type { SlackContext } from "./context.ts";
+import type { Deliver, Outcome, Payload } from "./delivery.ts";
+import { addressOf, fromElsewhere, isOurs } from "./http-request.ts";
+import { isJson, type Json } from "./rules-check.ts";
 
 /** docs.slack.dev, Socket Mode: ten connections at once. */
 const maxSockets = 10;
@@ -47,11 +43,11 @@ export const createSockets = (needs: Needs) => {
     },
     deliver: ((payload) => send(hub, payload)) satisfies Deliver,
     connections: (): number => usable(hub).length,
-    /** Slack asks every socket to go away and come back; after the notice it closes those that did not. */
+    /** Slack asks every socket to reconnect. After the warning it closes the others. */
     disconnect: (reason: DisconnectReason): void => {
       for (const connection of usable(hub)) retire(hub, connection, reason);
     },
-    /** The network fails: no frame, no handshake. */
+    /** The network fails, without a closing frame. */
     drop: (): void => {
       for (const { socket } of hub.connections) socket.terminate();
     },
@@ -63,18 +59,18 @@ export const createSockets = (needs: Needs) => {
   };
 };
 
-/** Null: it may come in, and its ticket is spent. */
+/** Null: it is admitted, and its ticket is used up. */
 const refusal = (hub: Hub, req: IncomingMessage): string | null => {
   if (!isOurs(req)) return "421 Misdirected Request";
   const address = addressOf(req);
   if (!address) return "400 Bad Request";
   const { pathname, searchParams } = address;
-  // Apps have no Origin, and a page has no ticket unless somebody gave it one.
+  // Apps send no Origin, and a page has no ticket unless somebody gave it one.
   if (fromElsewhere(req) || pathname !== "/socket") return "403 Forbidden";
   return hub.tickets.delete(searchParams.get("ticket") ?? "") ? null : "403 Forbidden";
 };
 
-/** The server has let go of the stream: nobody else hears of its errors or ends it. */
+/** The server has handed over the stream, so its errors and its end are ours. */
 const turnAway = (stream: Duplex, status: string): void => {
   stream.on("error", () => stream.destroy());
   stream.once("finish", () => stream.destroy());
@@ -130,7 +126,7 @@ const acknowledge = (hub: Hub, data: RawData): void => {
   settle(isJson(frame["payload"]) ? frame["payload"] : {});
 };
 
-/** The payloads that an acknowledgement may answer with something. */
+/** The payloads whose acknowledgement may carry an answer. */
 const answerable = ({ kind, body }: Payload): boolean =>
   kind === "slash_commands" ||
   (kind === "interactive" && (body["type"] === "view_submission" || body["type"] === "block_suggestion"));
@@ -138,7 +134,7 @@ const answerable = ({ kind, body }: Payload): boolean =>
 const send = (hub: Hub, payload: Payload): Promise<Outcome> => {
   const [chosen] = usable(hub);
   if (!chosen) return Promise.resolve({ ok: false, why: "unreachable" });
-  // The one that was just used goes to the end of the line.
+  // The socket that was just used goes to the end of the list.
   hub.connections.push(...hub.connections.splice(hub.connections.indexOf(chosen), 1));
   const { promise, resolve } = Promise.withResolvers<Outcome>();
   const id = randomUUID();

@@ -1,4 +1,4 @@
-// What stands in the fields of a surface, in the form of Slack's `state.values`, and what Slack's own client checks.
+// The values of a surface's fields, in the format of Slack's `state.values`.
 
 import type { Block, OpenView } from "./model.ts";
 import { isJson } from "./rules-check.ts";
@@ -11,7 +11,7 @@ export type Found = {
 
 const listed = (value: unknown): unknown[] => (Array.isArray(value) ? (value as unknown[]) : []);
 
-/** Every element with an action_id, where it stands: inputs, actions, accessories, and those of container and card. */
+/** Every element with an action_id and its block: in inputs, actions, accessories, containers and cards. */
 export const elementsIn = (blocks: readonly unknown[]): Found[] =>
   blocks.flatMap((block) => {
     if (!isJson(block)) return [];
@@ -31,7 +31,7 @@ export const optionsOf = (element: Json): Json[] =>
     isJson(one) ? listed(one["options"]).filter(isJson) : [],
   );
 
-/** An external select's options live with the app: what was chosen is the whole option. */
+/** The app holds an external select's options, so its value is the whole option. */
 const chosenOption = (element: Json & { type: string }, raw: unknown): Json | null =>
   element.type.endsWith("external_select") ? (isJson(raw) ? raw : null) : optionWith(element, raw);
 
@@ -41,7 +41,7 @@ const optionWith = (element: Json, value: unknown): Json | null =>
 const oneOption = new Set(["static_select", "external_select", "radio_buttons", "overflow"]);
 const manyOptions = new Set(["multi_static_select", "multi_external_select", "checkboxes"]);
 
-/** The field in which Slack says what was chosen, and where an element keeps what it starts with. */
+/** The field of Slack's payload for the choice, and the element's field for its initial value. */
 const fields: Record<string, readonly [chosen: string, initial: string]> = {
   plain_text_input: ["value", "initial_value"],
   email_text_input: ["value", "initial_value"],

@@ -1,4 +1,4 @@
-// Where an element stands: a message, a modal or a Home tab, and what payloads say of that place.
+// The surface of an element: a message, a modal or a Home tab, and what payloads say about it.
 
 import { channelName } from "./acting.ts";
 import type { Acting } from "./acting.ts";
@@ -11,15 +11,15 @@ import { messageJson, viewJson } from "./formats.ts";
 type Surface = {
   readonly blocks: readonly Block[];
   readonly values: OpenView["values"];
-  /** What every payload says of the place. */
+  /** What every payload says about the surface. */
   readonly place: () => Json;
-  /** What a click there also gives the app: a trigger, and for messages a response_url. */
+  /** What a click also gives the app: a trigger, and for messages a response_url. */
   readonly offers: () => Json;
 };
 
 export type At = Parameters<Acts["click"]>[1];
 
-/** The surface as this person sees it, or null when it is not there for them. */
+/** The surface as this person sees it; null if they cannot see it. */
 export const surfaceAt = (acting: Acting, person: Person, at: At, kept: Kept): Surface | null =>
   "view" in at ? viewSurface(acting, person, at.view) : messageSurface(acting, person, at, kept);
 
@@ -71,7 +71,7 @@ const messageSurface = (
         ...thread,
       },
       channel: { id: channel.id, name: channelName(channel) },
-      // Of an ephemeral message Slack keeps nothing that it could send along.
+      // Slack keeps no ephemeral message, so it cannot send one along.
       ...(!ephemeral && { message: messageJson(message, acting) }),
     }),
     offers: () => ({

@@ -1,11 +1,11 @@
-// What went over the wire, for the Traffic panel and for tests: the newest lines only, secrets masked.
+// The traffic, for the Traffic panel and for tests: only the newest lines, with secrets masked.
 
 import { createChanges } from "../base/changes.ts";
 import type { Traffic } from "./model.ts";
 
 const kept = 2000;
 
-/** Tokens that are not the sandbox's own: somebody may have configured a real one by mistake. */
+/** Foreign tokens are masked too: somebody may have configured a real one by mistake. */
 const foreignToken = /(xox[a-z]|xapp)-[\w-]+/g;
 
 export type TrafficLog = ReturnType<typeof createTraffic>;
@@ -23,9 +23,9 @@ export const createTraffic = ({ now, secrets }: { now: () => number; secrets: re
   };
   return {
     lines: (): readonly Traffic[] => lines,
-    /** The lines that came after the one with this number; 0: all that are kept. */
+    /** The lines after the one with this number; 0: all that are kept. */
     after: (seen: number): readonly Traffic[] => lines.filter((line) => line.number > seen),
-    /** `refused` says why the receiver did not accept it; null when it did. Returns the line's number. */
+    /** `refused`: why the receiver did not accept it; null if it did. Returns the line's number. */
     add: (
       from: Traffic["from"],
       what: string,

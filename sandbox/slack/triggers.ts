@@ -1,12 +1,10 @@
-// Trigger ids: proof that a person has just done something, good for one view.
+// Trigger ids: each proves that a person has just acted, and opens one view.
 
 import { randomBytes } from "node:crypto";
-
-import { forgetBefore } from "./forgetting.ts";
+import { Refused } from "./errors.ts";
 import type { PersonId } from "./model.ts";
-import { Refused } from "./refused.ts";
 
-/** `view`: the modal the person acted in, when it was one. */
+/** `view`: the modal in which the person acted, if any. */
 type Trigger = {
   readonly person: PersonId;
   readonly view: string | null;
@@ -14,7 +12,7 @@ type Trigger = {
   used: boolean;
 };
 
-/** For so long an expired trigger is told from one that never was (ms). */
+/** How long an expired trigger is remembered, so that it is not called invalid (ms). */
 const memoryMs = 10 * 60_000;
 
 export type Triggers = ReturnType<typeof createTriggers>;
@@ -29,7 +27,7 @@ export const createTriggers = ({ now, lifeMs }: { now: () => number; lifeMs: num
       issued.set(id, { person, view, at: now(), used: false });
       return id;
     },
-    /** Looked at before the view is checked, spent only when it opens: whether Slack spends it on a refused view is not known. */
+    /** Checked before the view, and used up only when the view opens. Whether a refused view uses it up in Slack is not known. */
     look: (id: string): Trigger => {
       const trigger = issued.get(id);
       if (!trigger) throw new Refused("invalid_trigger_id");
@@ -38,4 +36,14 @@ export const createTriggers = ({ now, lifeMs }: { now: () => number; lifeMs: num
       return trigger;
     },
   };
+};
+
+// Expired ids and addresses are removed.
+
+/** Removes what was issued before the moment. The map is in the order of issue. */
+export const forgetBefore = (issued: Map<string, { readonly at: number }>, moment: number): void => {
+  for (const [key, { at }] of issued) {
+    if (at >= moment) return;
+    issued.delete(key);
+  }
 };

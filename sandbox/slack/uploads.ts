@@ -1,10 +1,9 @@
-// Files on their way: a ticket with an address, the bytes sent there, and only then a file.
+// Uploads: a ticket with an address, then the bytes, then a file.
 
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-
-import { bodyOf, formOf } from "./http-body.ts";
-import { Refused } from "./refused.ts";
+import { Refused } from "./errors.ts";
+import { bodyOf, formOf } from "./http-request.ts";
 import type { TrafficLog } from "./traffic.ts";
 
 type Ticket = {
@@ -19,13 +18,13 @@ export type Uploads = ReturnType<typeof createUploads>;
 export const createUploads = ({ traffic }: { readonly traffic: TrafficLog }) => {
   const byKey = new Map<string, Ticket>();
   return {
-    /** Returns the last part of the address the bytes must be sent to. */
+    /** Returns the last part of the address for the bytes. */
     ticket: (id: string, name: string, length: number): string => {
       const key = randomBytes(18).toString("base64url");
       byKey.set(key, { id, name, length, bytes: null });
       return key;
     },
-    /** The uploaded files of these ids, or null when one was never announced or its bytes have not come. */
+    /** The uploaded files of these ids; null if one was not announced or its bytes have not arrived. */
     take: (ids: readonly string[]): (Ticket & { bytes: Uint8Array })[] | null => {
       const found = ids.map((id) => [...byKey].find(([, ticket]) => ticket.id === id));
       if (!found.every((one) => one?.[1].bytes)) return null;
@@ -48,10 +47,10 @@ export const createUploads = ({ traffic }: { readonly traffic: TrafficLog }) => 
   };
 };
 
-/** Room for the multipart dressing around a file. */
+/** Room for the multipart framing around a file (bytes). */
 const dressing = 100_000;
 
-/** Raw bytes, or the one file of a form: Slack takes both. Null: a form without one. */
+/** Raw bytes, or the file of a form: Slack accepts both. Null: a form without a file. */
 const bytesOf = async (req: IncomingMessage, length: number): Promise<Uint8Array | null> => {
   const body = await bodyOf(req, length + dressing);
   const type = req.headers["content-type"] ?? "";

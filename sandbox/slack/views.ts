@@ -1,8 +1,8 @@
 // Modals and Home tabs: opening, stacking, replacing and publishing them. The Web API and the acknowledgements do the same things here.
 
 import type { SlackContext } from "./context.ts";
+import { Refused } from "./errors.ts";
 import type { HomeView, OpenView, PersonId } from "./model.ts";
-import { Refused } from "./refused.ts";
 import type { Json } from "./rules-check.ts";
 import { acceptView } from "./rules-surface.ts";
 
@@ -23,7 +23,7 @@ const refuseTakenId = ({ workspace }: Place, view: Json, own?: string): void => 
     throw new Refused("duplicate_external_id");
 };
 
-/** A modal from outside a modal replaces what the person had open: two stacks at once are not shown. */
+/** A modal that is not opened from a modal replaces the open ones: a person has one stack. */
 export const openModal = (place: Place, person: PersonId, given: Json): OpenView => {
   const view = acceptView(given, "modal");
   refuseTakenId(place, view);

@@ -1,5 +1,5 @@
-// The one truth of the sandbox's Slack. It keeps what it is told and says when it changed; what is allowed is
-// decided before it is asked.
+// The state of the emulated Slack. It stores what it is given and reports changes. Its callers check
+// what is allowed.
 
 import { type Changes, createChanges } from "../base/changes.ts";
 import type {
@@ -15,12 +15,12 @@ import type {
   Usergroup,
 } from "./model.ts";
 
-/** The app as installed: its id, its bot's own id (`B…`) and the person (`U…`) it acts as. */
+/** The installed app: its id, its bot's id (`B…`) and the person (`U…`) as whom it acts. */
 export type InstalledApp = {
   readonly id: string;
   readonly botId: string;
   readonly person: PersonId;
-  /** Whether people may write to it in their direct messages; its manifest says so. */
+  /** Whether people may write to it in their direct messages, as its manifest says. */
   takesMessages: boolean;
 };
 
@@ -36,7 +36,7 @@ const initial = () => ({
   byPlace: new Map<string, Message>(),
   files: new Map<string, File>(),
   usergroups: new Map<string, Usergroup>(),
-  /** Open modals; those of one person, in this order, are that person's stack. */
+  /** Open modals. Those of one person, in this order, are that person's stack. */
   views: [] as OpenView[],
   homes: new Map<PersonId, HomeView>(),
 });
@@ -108,7 +108,7 @@ const createMessages = (of: State) => ({
   },
 });
 
-/** Bots are named by their own id, and the second is a whole one (third party: messages that bots have read back). */
+/** A bot is named by its own id, and the time is in whole seconds (third party: messages that bots have read back). */
 const editOf = ({ app, now }: State, { author }: Message): Message["edited"] => ({
   user: author === app.person ? app.botId : author,
   ts: `${Math.floor(now() / 1000)}.000000`,
@@ -126,7 +126,7 @@ const createViews = (of: State) => ({
     of.changed({ kind: "view", person });
     return opened;
   },
-  /** A new `view` gets a new hash; what was typed stays, as Slack keeps it for inputs of the same ids. */
+  /** A new `view` gets a new hash. Typed values stay, as in Slack for inputs with the same ids. */
   changeView: (
     open: OpenView,
     patch: Partial<Pick<OpenView, "view" | "errors" | "values" | "trouble">>,
@@ -149,7 +149,7 @@ const createViews = (of: State) => ({
 
 const hashOf = (of: State): string => `${Math.floor(of.now() / 1000)}.${of.nextId("h").slice(1)}`;
 
-/** The direct-message channel of a person and the app, made when first needed. */
+/** The direct-message channel of a person and the app, created when first needed. */
 const dmOf = (of: State, person: PersonId): Channel => {
   const members = [person, of.app.person];
   const known = [...of.channels.values()].find(

@@ -6,7 +6,7 @@ import type { BotKeeper } from "../bot/bot-keeper.ts";
 import { createControlHandler } from "../control/handler.ts";
 import { personActs } from "../control/person-acts.ts";
 import { botActs, botRead } from "../control/process-acts.ts";
-import { createServiceContext, type ServiceContext } from "../control/service-context.ts";
+import { createServiceContext, type ServiceContext } from "../control/servers.ts";
 import { serverActs, serverChanges } from "../control/service-control.ts";
 import { serviceReads } from "../control/service-reads.ts";
 import { slackActs } from "../control/slack-acts.ts";
@@ -16,9 +16,8 @@ import type { PanelState } from "../page/base/parts.ts";
 import { createPage } from "../page/page.ts";
 import { createScenes, type Scenes } from "../scenes/engine.ts";
 import { sceneActs, sceneReads } from "../scenes/scene-acts.ts";
-import { createStage } from "../scenes/stage.ts";
-import { stories } from "../scenes/stories.ts";
-import { createTidy } from "../scenes/tidy.ts";
+import { createStage, createReset } from "../scenes/stage.ts";
+import { allScenes } from "../scenes/all-scenes.ts";
 import type { Gateway } from "../service/start-gateway.ts";
 import type { Service } from "../service/start-service.ts";
 import { type Manifest, readManifest } from "../slack/manifest.ts";
@@ -90,12 +89,12 @@ function keptParts({ slack, clock, bot, context, userActions, changes, paceMs }:
   const { changed, subscribe: onChange } = changes;
   bot.onChange(changed);
   const scenes = createScenes({
-    stories,
+    scenes: allScenes,
     now: clock.now,
     paceMs,
     stageFor: (signal, say) => {
       const stage = createStage({ slack, service: context, bot, userActions, onChange, signal, say });
-      return { stage, tidy: createTidy({ slack, service: context, bot, stage }) };
+      return { stage, reset: createReset({ slack, service: context, bot, stage }) };
     },
   });
   scenes.onChange(changed);

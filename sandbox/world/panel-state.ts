@@ -1,12 +1,12 @@
 // What the page's Service and Scenes panels show.
 
 import type { BotKeeper } from "../bot/bot-keeper.ts";
-import type { ServiceContext } from "../control/service-context.ts";
+import type { ServiceContext } from "../control/servers.ts";
 import { serverState } from "../control/service-reads.ts";
 import type { PanelState } from "../page/base/parts.ts";
-import { createServicePanel } from "../service-panel/service-panel.ts";
-import type { ServiceState } from "../service-panel/service-state.ts";
 import type { Scenes } from "../scenes/engine.ts";
+import { createServicePanel } from "../service-panel/service-panel.ts";
+import type { ServiceState } from "../service-panel/shown-state.ts";
 
 export type PanelStateParts = {
   readonly service: ServiceContext;

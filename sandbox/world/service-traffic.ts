@@ -3,25 +3,25 @@
 import type { Recorded, Requests } from "../service/recorder.ts";
 import type { TrafficLog } from "../slack/traffic.ts";
 
-type Told = { readonly traffic: Pick<TrafficLog, "add">; readonly now: () => number };
+type TrafficTarget = { readonly traffic: Pick<TrafficLog, "add">; readonly now: () => number };
 
 /** `by` prefixes the line, for a server other than the service. Requests do not end in the order in which they begin. */
-export function tellRequests({ traffic, now }: Told, requests: Requests, by = ""): void {
+export function logRequests({ traffic, now }: TrafficTarget, requests: Requests, by = ""): void {
   /** All requests up to this number have been reported, and these later ones. */
   let upTo = 0;
-  const told = new Set<number>();
+  const logged = new Set<number>();
   requests.subscribe(() => {
     const later = requests.after(upTo);
     for (const entry of later) {
-      if (!entry.done || told.has(entry.number)) continue;
-      told.add(entry.number);
-      tell(entry);
+      if (!entry.done || logged.has(entry.number)) continue;
+      logged.add(entry.number);
+      log(entry);
     }
     // The recorder has forgotten the requests before its first one.
-    for (const first = later[0]?.number ?? 0; upTo + 1 < first; upTo += 1) told.delete(upTo + 1);
-    while (told.delete(upTo + 1)) upTo += 1;
+    for (const first = later[0]?.number ?? 0; upTo + 1 < first; upTo += 1) logged.delete(upTo + 1);
+    while (logged.delete(upTo + 1)) upTo += 1;
   });
-  function tell({ method, path, status, key, body, fault, lost, at }: Recorded): void {
+  function log({ method, path, status, key, body, fault, lost, at }: Recorded): void {
     const answer = status === null ? "no answer" : `${status}${lost ? ", lost" : ""}`;
     const failed =
       status === null

@@ -12,7 +12,7 @@ import { startService } from "../service/start-service.ts";
 import { type Handler, type Slack, type SlackOptions, startSlack } from "../slack/server.ts";
 import { SEED } from "./seed.ts";
 import type { Mounted } from "./mounted.ts";
-import { tellRequests } from "./service-traffic.ts";
+import { logRequests } from "./service-traffic.ts";
 
 export type World = {
   readonly slack: Slack;
@@ -62,9 +62,9 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     startService({ tempo, clock, ...options.service }),
     startGateway({ clock }),
   ]);
-  const told = { traffic: slack.traffic, now: clock.now };
-  tellRequests(told, service.requests);
-  tellRequests(told, gateway.requests, "gateway ");
+  const log = { traffic: slack.traffic, now: clock.now };
+  logRequests(log, service.requests);
+  logRequests(log, gateway.requests, "gateway ");
   const env = () => environment({ slack, service, gateway, entrance }, options.databaseUrl, botPort);
   const first = env();
   const bot = options.bot === undefined ? null : keptBot(options.bot, env);

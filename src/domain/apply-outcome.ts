@@ -25,7 +25,8 @@ import {
   type Slot,
 } from "./run.ts";
 import { applyDecisionOutcome } from "./decision-delivery.ts";
-import { applyMessageOutcome, applyUploadOutcome, type PostAct, triesOf } from "./message-outcome.ts";
+import { applyUploadOutcome } from "./message-outcome.ts";
+import { applyMessageOutcome, LOST, markPosting, type PostAct } from "./message-transitions.ts";
 import { fileState, outcomeRenderKey } from "./render-key.ts";
 
 /** Marks the effect as under way at `now` (wall time, for the audit). Reading and uploading need no mark. */
@@ -34,10 +35,8 @@ export function markSending(run: Run, effect: Effect, now: number): Run {
     case "create-run":
       if (run.creation.type !== "planned") return run;
       return { ...run, creation: { type: "sending", at: now, tries: run.creation.tries + 1 } };
-    case "post": {
-      const tries = triesOf(run.posts[effect.slot]) + 1;
-      return withPost(run, effect.slot, { type: "sending", at: now, tries });
-    }
+    case "post":
+      return withPost(run, effect.slot, markPosting(run.posts[effect.slot], now));
     case "share": {
       const upload = run.uploads[effect.slot];
       if (upload?.type !== "uploaded") return run;
@@ -197,8 +196,6 @@ export function answerUnknown(run: Run, again: "started" | "left"): Run | null {
 }
 
 // After a crash or a lost lease, every mark that a dead process left becomes a question: did it happen or not?
-
-const LOST: Outcome = { type: "unsure", why: "Countersign stopped before the answer came" };
 
 /** The same object when no effect was in progress. */
 export function recover(run: Run, ctx: Context, mine: (effect: Effect) => boolean = () => false): Run {

@@ -1,5 +1,4 @@
-// The state of a message or a file after the outcome of an attempt, or after people deleted it. An outcome means something else for
-// each kind of attempt: a refused post was surely not posted, while a refused read says nothing about what exists.
+// The state of a file after the outcome of an attempt, and of a message after people deleted it.
 
 import type { Outcome } from "./effect.ts";
 import type { MessageTs } from "./ids.ts";
@@ -9,114 +8,11 @@ import {
   POST_LINGER_MS,
   type PostedMessage,
   REFUSED_RETRY_MS,
-  SWEEP_AFTER_MS,
   type Upload,
   uploadedFile,
 } from "./posted-message.ts";
 import { renderKey } from "./render-key.ts";
 import { cardSlot, isWatched, type Run, type Slot, UNREADABLE } from "./run.ts";
-
-export type PostAct = "post" | "find" | "update" | "sweep";
-
-/** `now`: monotonic, like all moments of a post. */
-export function applyMessageOutcome(
-  act: PostAct,
-  post: PostedMessage | undefined,
-  outcome: Outcome,
-  now: number,
-): PostedMessage {
-  const before: PostedMessage = post ?? PLANNED;
-  switch (act) {
-    case "post":
-      return before.type === "sending" ? afterPosting(before, outcome, now) : before;
-    case "find":
-      return before.type === "unsure" ? afterFinding(before, outcome, now) : before;
-    case "update":
-      return before.type === "up" ? afterUpdating(before, outcome, now) : before;
-    case "sweep":
-      return before.type === "up" ? afterSweeping(before, outcome, now) : before;
-  }
-}
-
-export function triesOf(post: PostedMessage | undefined): number {
-  return post !== undefined && "tries" in post ? post.tries : 0;
-}
-
-type MessageIn<Is extends PostedMessage["type"]> = Extract<PostedMessage, { type: Is }>;
-
-function afterPosting(before: MessageIn<"sending">, outcome: Outcome, now: number): PostedMessage {
-  const { tries } = before;
-  switch (outcome.type) {
-    case "posted": {
-      // An earlier attempt may still arrive: look for its copy once.
-      const sweepAt = tries > 1 ? now + SWEEP_AFTER_MS : null;
-      return { type: "up", ts: outcome.ts, shows: outcome.shows, sweepAt, notBefore: 0, tries: 0 };
-    }
-    case "refused":
-      return { type: "refused", words: outcome.words, retryAt: now + REFUSED_RETRY_MS, tries };
-    case "later":
-      return { type: "planned", notBefore: now + backoffMs(tries, outcome.afterMs), tries };
-    default:
-      return { type: "unsure", lookAt: now + POST_LINGER_MS, tries };
-  }
-}
-
-function afterFinding(before: MessageIn<"unsure">, outcome: Outcome, now: number): PostedMessage {
-  const tries = before.tries + 1;
-  switch (outcome.type) {
-    case "found": {
-      const [first] = outcome.copies;
-      if (first === undefined) {
-        const wait = before.tries > 1 ? backoffMs(before.tries, null) : 0;
-        return { type: "planned", notBefore: now + wait, tries: before.tries };
-      }
-      // We do not know what the found copy shows. An empty key has it drawn again.
-      // After several attempts a later one may still arrive, so the sweep waits for it.
-      const sweepAt = before.tries > 1 ? now + SWEEP_AFTER_MS : now;
-      return { type: "up", ts: first, shows: "", sweepAt, notBefore: 0, tries: 0 };
-    }
-    case "refused":
-      return { ...before, lookAt: now + REFUSED_RETRY_MS, tries };
-    default:
-      return { ...before, lookAt: now + backoffMs(tries, messageRetryAfter(outcome)), tries };
-  }
-}
-
-function afterUpdating(before: MessageIn<"up">, outcome: Outcome, now: number): PostedMessage {
-  const tries = before.tries + 1;
-  switch (outcome.type) {
-    case "updated":
-      return { ...before, shows: outcome.shows, notBefore: 0, tries: 0 };
-    case "gone":
-      // The new message gets a sweep, as after a lost answer: an earlier one may still arrive, or exist after all.
-      return { ...PLANNED, tries: 1 };
-    case "refused":
-      return { ...before, notBefore: now + REFUSED_RETRY_MS, tries };
-    case "unsure":
-      // The message may show the new or the old state. An empty key has it drawn again with the newest.
-      // The lost update may also arrive after the next one.
-      return {
-        ...before,
-        shows: "",
-        sweepAt: before.sweepAt ?? now + SWEEP_AFTER_MS,
-        notBefore: now + backoffMs(tries, null),
-        tries,
-      };
-    default:
-      return { ...before, notBefore: now + backoffMs(tries, messageRetryAfter(outcome)), tries };
-  }
-}
-
-function afterSweeping(before: MessageIn<"up">, outcome: Outcome, now: number): PostedMessage {
-  // Where a copy can arrive late, an update can too, so the message is drawn once more.
-  if (outcome.type === "swept") return { ...before, shows: "", sweepAt: null };
-  if (outcome.type === "refused") return { ...before, sweepAt: null };
-  return { ...before, sweepAt: now + Math.max(SWEEP_AFTER_MS, messageRetryAfter(outcome) ?? 0) };
-}
-
-function messageRetryAfter(outcome: Outcome): number | null {
-  return outcome.type === "later" ? outcome.afterMs : null;
-}
 
 export type UploadAct = "upload" | "share" | "find-file";
 

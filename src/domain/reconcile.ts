@@ -1,10 +1,11 @@
 // Decides what a run needs next: compares what we remember with what is shown and sent, and returns the difference as effects. It
-// performs nothing, and returns no effects once everything is shown and sent. (Notifications go through notifications/outbox.ts.)
+// performs nothing, and returns no effects once everything is shown and sent. (Notifications have notifications/outbox.ts.)
 
 import { STILL_LISTED_AFTER_MS } from "./apply-snapshot.ts";
 import type { Approval } from "./approval.ts";
 import { countAt } from "./approver-count.ts";
 import type { Effect } from "./effect.ts";
+import { nextMessageAct } from "./message-transitions.ts";
 import { type PostedMessage, REFUSED_TRIES, type Upload } from "./posted-message.ts";
 import {
   cardRenderKey,
@@ -115,20 +116,8 @@ function triesAgain(run: Run, tries: number): boolean {
 }
 
 function dueMessage(slot: Slot, post: PostedMessage | undefined, want: string | null, now: number): Due {
-  if (post === undefined) return want === null ? NOTHING : due({ type: "post", slot }, 0, now);
-  switch (post.type) {
-    case "planned":
-      return want === null ? NOTHING : due({ type: "post", slot }, post.notBefore, now);
-    case "sending":
-      return NOTHING;
-    case "refused":
-      return want === null ? NOTHING : due({ type: "post", slot }, post.retryAt, now);
-    case "unsure":
-      return due({ type: "find", slot }, post.lookAt, now);
-    case "up":
-      if (want !== null && want !== post.shows) return due({ type: "update", slot }, post.notBefore, now);
-      return post.sweepAt === null ? NOTHING : due({ type: "sweep", slot }, post.sweepAt, now);
-  }
+  const next = nextMessageAct(post, want);
+  return next === null ? NOTHING : due({ type: next.act, slot }, next.at, now);
 }
 
 function dueFiles(run: Run, now: number): Due[] {

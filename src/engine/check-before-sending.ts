@@ -45,6 +45,8 @@ export type EngineHandle = {
   readonly transact: Transact;
   readonly change: Change;
   readonly again: (key: RunKey, afterMs: number) => void;
+  /** No effect of the run is under way any more. */
+  readonly onIdle: (key: RunKey) => void;
 };
 
 export type ExecutionHandle = EngineHandle & { readonly stopping: () => boolean };

@@ -26,6 +26,8 @@ export type EffectExecutor = {
   start(run: Run, effect: Effect, back: EngineHandle): void;
   /** Is this process executing the effect? */
   isUnderWay(key: RunKey, effect: Effect): boolean;
+  /** Is this process executing any effect of the run? */
+  isBusy(key: RunKey): boolean;
   /** Starts nothing more and waits for effects in progress, at most `ms`. */
   stop(ms: number): Promise<void>;
 };
@@ -36,6 +38,8 @@ const AFTER_FAILURE_MS = 1_000;
 export function createEffectExecutor(deps: ExecutorDeps): EffectExecutor {
   const underWay = new Map<string, Promise<void>>();
   const busy = new Map<RunKey, number>();
+  /** What was to be started again while it was under way. */
+  const asked = new Set<string>();
   let stopping = false;
   const count = (key: RunKey, by: 1 | -1): void => {
     const left = (busy.get(key) ?? 0) + by;
@@ -45,8 +49,8 @@ export function createEffectExecutor(deps: ExecutorDeps): EffectExecutor {
 
   function start(run: Run, effect: Effect, back: EngineHandle): void {
     const id = `${run.key} ${effectKey(effect)}`;
-    if (stopping || underWay.has(id)) return;
-    underWay.set(id, runToEnd(id, run, effect, back));
+    if (underWay.has(id)) asked.add(id);
+    else if (!stopping) underWay.set(id, runToEnd(id, run, effect, back));
   }
 
   async function runToEnd(id: string, run: Run, effect: Effect, back: EngineHandle): Promise<void> {
@@ -54,7 +58,8 @@ export function createEffectExecutor(deps: ExecutorDeps): EffectExecutor {
     const afterMs = await execute(deps, run, effect, { ...back, stopping: () => stopping });
     underWay.delete(id);
     count(run.key, -1);
-    back.again(run.key, afterMs);
+    if (asked.delete(id) || afterMs > 0) back.again(run.key, afterMs);
+    if (!busy.has(run.key)) back.onIdle(run.key);
   }
 
   async function stop(ms: number): Promise<void> {
@@ -62,7 +67,8 @@ export function createEffectExecutor(deps: ExecutorDeps): EffectExecutor {
     await endedWithin(deps.clock, ms, underWay.values());
   }
 
-  return { start, isUnderWay: (key, effect) => underWay.has(`${key} ${effectKey(effect)}`), stop };
+  const isUnderWay = (key: RunKey, effect: Effect): boolean => underWay.has(`${key} ${effectKey(effect)}`);
+  return { start, isUnderWay, isBusy: (key) => busy.has(key), stop };
 }
 
 const ANYTHING: SendPermit = { only: null, people: [] };

@@ -6,8 +6,9 @@ import { countKeyOf } from "../domain/approver-count.ts";
 import { refusalToDecide } from "../domain/authorization.ts";
 import type { Context } from "../domain/context.ts";
 import type { Effect, Outcome } from "../domain/effect.ts";
-import type { UserId } from "../domain/ids.ts";
+import type { MessageTs, UserId } from "../domain/ids.ts";
 import { groupsAndChannelsOf, type Policy, type Rule } from "../domain/policy/policy.ts";
+import type { PostedMessage } from "../domain/posted-message.ts";
 import { renderKey } from "../domain/render-key.ts";
 import { cardSlot, findApproval, OPENING, type Run, runId, type Slot, UNREADABLE } from "../domain/run.ts";
 import { type AgentService, type Chat, type PacedEffect, type People, PortError } from "../ports.ts";
@@ -26,13 +27,14 @@ export function createPerform(world: World): Perform {
     try {
       return await attempt(run, effect, world);
     } catch (error) {
-      if (error instanceof PortError) return outcomeOf(error);
-      throw error;
+      return outcomeOf(error);
     }
   };
 }
 
-export function outcomeOf(error: PortError): Outcome {
+/** Rethrows what is not a port's error: a fault in Countersign. */
+export function outcomeOf(error: unknown): Outcome {
+  if (!(error instanceof PortError)) throw error;
   const { code, message } = error;
   if (error.applied === "maybe") return { type: "unsure", why: message, code };
   if (error.retry === "never") return { type: "refused", words: message, code };
@@ -46,17 +48,11 @@ async function attempt(run: Run, effect: Effect, { agents, chat, people, context
     case "send-decision":
       return sendDecision(run, effect, agents);
     case "post":
-      return {
-        type: "posted",
-        ts: await chat.post(run, effect.slot),
-        shows: renderKey(run, effect.slot) ?? "",
-      };
     case "find":
-      return { type: "found", copies: await chat.find(run, effect.slot) };
+    case "sweep":
+      return performMessageAct(effect.type, run.posts[effect.slot], messageOf(run, effect.slot, chat));
     case "update":
       return update(run, effect.slot, chat);
-    case "sweep":
-      return sweep(run, effect.slot, chat);
     case "upload":
       return { type: "uploaded", ...(await chat.upload(run, effect.slot)) };
     case "share":
@@ -86,6 +82,38 @@ async function sendDecision(
   });
 }
 
+/** One message, of a run or a notification, as Slack has it. */
+export type SlackMessage = {
+  /** The render key of what `post` shows. */
+  readonly shows: string;
+  post(): Promise<MessageTs>;
+  /** All copies, oldest first. */
+  find(): Promise<readonly MessageTs[]>;
+  remove(ts: MessageTs): Promise<void>;
+};
+
+function messageOf(run: Run, slot: Slot, chat: Chat): SlackMessage {
+  return {
+    shows: renderKey(run, slot) ?? "",
+    post: () => chat.post(run, slot),
+    find: () => chat.find(run, slot),
+    remove: (ts) => chat.remove(run, ts),
+  };
+}
+
+/** Rejects as the port does. */
+export async function performMessageAct(
+  act: "post" | "find" | "sweep",
+  post: PostedMessage | undefined,
+  message: SlackMessage,
+): Promise<Outcome> {
+  if (act === "post") return { type: "posted", ts: await message.post(), shows: message.shows };
+  if (act === "find") return { type: "found", copies: await message.find() };
+  if (post?.type !== "up") return { type: "swept" };
+  for (const copy of await message.find()) if (copy !== post.ts) await message.remove(copy);
+  return { type: "swept" };
+}
+
 async function update(run: Run, slot: Slot, chat: Chat): Promise<Outcome> {
   const post = run.posts[slot];
   if (post?.type !== "up") return { type: "later", afterMs: null, why: "not posted yet" };
@@ -97,14 +125,6 @@ async function update(run: Run, slot: Slot, chat: Chat): Promise<Outcome> {
     return { type: "gone" };
   }
   return { type: "updated", shows: renderKey(run, slot) ?? "" };
-}
-
-async function sweep(run: Run, slot: Slot, chat: Chat): Promise<Outcome> {
-  const post = run.posts[slot];
-  if (post?.type !== "up") return { type: "swept" };
-  const copies = await chat.find(run, slot);
-  for (const copy of copies) if (copy !== post.ts) await chat.remove(run, copy);
-  return { type: "swept" };
 }
 
 async function file(

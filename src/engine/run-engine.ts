@@ -46,7 +46,7 @@ type Deps = {
 };
 
 export function createRunEngine({ store, context, clock, log, executor }: Deps): RunEngine {
-  const save = createSaver(store);
+  const { save, drop } = createSaver(store);
   const alarms = createAlarms(clock);
   const listeners: ((run: Run, plan: Plan) => void)[] = [];
   const debts = createLostEffects(executor, context);
@@ -55,7 +55,7 @@ export function createRunEngine({ store, context, clock, log, executor }: Deps):
   function compare(run: Run): void {
     alarms.clear(run.key);
     const plan = reconcile(run, clock.monotonic());
-    for (const effect of plan.effects) executor.start(run, effect, { transact, change, again });
+    for (const effect of plan.effects) executor.start(run, effect, { transact, change, again, onIdle: drop });
     if (plan.wakeAt !== null) again(run.key, plan.wakeAt - clock.monotonic());
     for (const listener of listeners) listener(run, plan);
   }
@@ -71,10 +71,9 @@ export function createRunEngine({ store, context, clock, log, executor }: Deps):
   }
 
   const transact: Transact = async (key, apply, { mustHold = true } = {}) => {
-    const done = await save(key, { apply: debts.paidBy(key, apply), mustHold, context });
-    if (done === null) return null;
-    debts.paid(key);
-    compare(done.run);
+    const done = await debts.pay(key, apply, (apply) => save(key, { apply, mustHold, context }));
+    if (done !== null) compare(done.run);
+    if (!executor.isBusy(key)) drop(key);
     return done;
   };
   const change = changeBy(transact);
@@ -100,8 +99,12 @@ const changeBy =
 
 type LostEffects = {
   owe(key: RunKey): void;
-  paidBy<Value>(key: RunKey, apply: Apply<Value>): Apply<Value>;
-  paid(key: RunKey): void;
+  /** Saves the change, and the settled marks with it. */
+  pay<Value, Done>(
+    key: RunKey,
+    apply: Apply<Value>,
+    save: (apply: Apply<Value>) => Promise<Done | null>,
+  ): Promise<Done | null>;
 };
 
 /**
@@ -116,8 +119,11 @@ function createLostEffects(executor: EffectExecutor, context: () => Context): Lo
   };
   return {
     owe: (key) => void owed.add(key),
-    paidBy: (key, apply) => (owed.has(key) ? settledFirst(key, apply) : apply),
-    paid: (key) => void owed.delete(key),
+    async pay(key, apply, save) {
+      const done = await save(owed.has(key) ? settledFirst(key, apply) : apply);
+      if (done !== null) owed.delete(key);
+      return done;
+    },
   };
 }
 
@@ -127,20 +133,30 @@ type Changing<Value> = { apply: Apply<Value>; mustHold: boolean; context: () => 
 const withoutValue = (applied: ReturnType<Parameters<Change>[1]>): Applied<null> =>
   "sideWrites" in applied ? { ...applied, value: null } : { run: applied, value: null };
 
-/** Changes of one run happen one after the other. */
+type Written = Map<RunKey, StoredRun>;
+
+/**
+ * Changes of one run happen one after the other. While effects of the run are under way, the next change starts from what the last one
+ * wrote, without loading it: the save is refused when somebody else changed the row, and then the run is loaded after all.
+ */
 function createSaver(store: RunStore) {
   const inTurn = createKeyedLock();
-  return <Value>(key: RunKey, changing: Changing<Value>) =>
-    inTurn(key, () => saveChange(store, key, changing));
+  const written: Written = new Map();
+  return {
+    save: <Value>(key: RunKey, changing: Changing<Value>) =>
+      inTurn(key, () => saveChange(store, written, key, changing)),
+    drop: (key: RunKey) => void written.delete(key),
+  };
 }
 
 async function saveChange<Value>(
   store: RunStore,
+  written: Written,
   key: RunKey,
   { apply, mustHold, context }: Changing<Value>,
 ): Promise<{ readonly run: Run; readonly value: Value } | null> {
   for (let clash = 0; clash < MAX_CLASHES; clash += 1) {
-    const stored = await store.load(key);
+    const stored = written.get(key) ?? (await store.load(key));
     if (stored === null) return null;
     const { run: next, value, sideWrites = {} } = apply(stored.run);
     const ctx = context();
@@ -152,7 +168,9 @@ async function saveChange<Value>(
     let kept = run;
     const afterAudit = (next: Run, marks: readonly AuditMark[]): Run =>
       (kept = withMarks(next, audit, marks));
-    const facts = { ...sideWrites, audit, afterAudit, mustHold, finished };
+    const onSaved = (next: StoredRun): void => void written.set(key, next);
+    const facts = { ...sideWrites, audit, afterAudit, mustHold, finished, onSaved };
+    written.delete(key);
     if ((await store.save(stored, run, facts)) === "saved") return { run: kept, value };
   }
   return null;

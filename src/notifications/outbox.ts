@@ -1,14 +1,19 @@
-// Sends the notifications: each is marked before it is sent, looked for when its answer was lost, and its late copies are removed. Direct
-// messages cannot be read back without a further scope, so there a notification whose answer was lost is sent again: a second receipt
-// does no harm, while a missing one would be silent.
+// Sends the notifications. Each follows the state machine of a run's messages (domain/message-transitions.ts): marked before it is sent,
+// looked for when its answer was lost, its late copies removed. Direct messages cannot be read back without a further scope, so there a
+// notification whose answer was lost is sent again: a second receipt does no harm, while a missing one would be silent.
 
 import type { Outcome } from "../domain/effect.ts";
 import { ChannelId, parsed } from "../domain/ids.ts";
-import { applyMessageOutcome, triesOf } from "../domain/message-outcome.ts";
-import { POST_LINGER_MS, type PostedMessage, REFUSED_TRIES } from "../domain/posted-message.ts";
+import {
+  applyMessageOutcome,
+  markPosting,
+  nextMessageAct,
+  recoverMessage,
+} from "../domain/message-transitions.ts";
+import { type PostedMessage, REFUSED_TRIES } from "../domain/posted-message.ts";
 import { createBackgroundLoop } from "../engine/background-loop.ts";
 import { type Clock, endedWithin } from "../engine/clock.ts";
-import { outcomeOf } from "../engine/perform-effect.ts";
+import { outcomeOf, performMessageAct, type SlackMessage } from "../engine/perform-effect.ts";
 import { type Chat, type Notification, type NotificationSender, PortError } from "../ports.ts";
 import { createNotificationWriter, factsOf, type NotificationDeps } from "./from-audit.ts";
 
@@ -76,7 +81,7 @@ function createSenders(deps: Deps): Senders {
     while (underWay.size < POSTMEN) {
       const notification = stopped ? undefined : waiting.shift();
       if (notification === undefined) return;
-      const act = nextAct(notification.post, clock.monotonic());
+      const act = nextAct(notification, clock.monotonic());
       if (act !== null && !underWay.has(notification.id)) begin(notification, act);
     }
   }
@@ -102,83 +107,80 @@ function createSenders(deps: Deps): Senders {
   return { send, stop };
 }
 
-type Act = "post" | "find" | "sweep";
+type Act = "post" | "find" | "sweep" | "recover";
 
-/** A mark that this process did not make is that of a dead process, and its answer is lost. */
-function nextAct(post: PostedMessage, now: number): Act | null {
-  switch (post.type) {
-    case "planned":
-      return post.notBefore <= now ? "post" : null;
-    case "sending":
-      return post.at + POST_LINGER_MS <= now ? "find" : null;
-    case "unsure":
-      return post.lookAt <= now ? "find" : null;
-    case "refused":
-      return post.retryAt <= now && post.tries < REFUSED_TRIES ? "post" : null;
-    case "up":
-      return post.sweepAt !== null && post.sweepAt <= now ? "sweep" : null;
-  }
+function nextAct({ kind, post }: Notification, now: number): Act | null {
+  // Only a notification that is not under way is asked about, so its mark is one of a dead process, or the store failed to take the
+  // outcome.
+  if (post.type === "sending") return "recover";
+  const gaveUp = post.type === "refused" && post.tries >= REFUSED_TRIES;
+  // What is posted is never updated: a notification says what happened.
+  const next = nextMessageAct(post, post.type === "up" || gaveUp ? null : kind);
+  return next === null || next.at > now || next.act === "update" ? null : next.act;
 }
 
 async function sendOne(deps: Deps, read: Notification, due: Act, stopping: () => boolean): Promise<void> {
   const { store, chat, clock } = deps;
-  const kind = due === "post" ? "post" : "read";
-  await chat.waitForTurn({ channel: read.to, kind, urgency: read.kind === "dispute" ? 0 : 2 });
+  if (due !== "recover")
+    await chat.waitForTurn({
+      channel: read.to,
+      kind: due === "post" ? "post" : "read",
+      urgency: read.kind === "dispute" ? 0 : 2,
+    });
   // Another round may have sent it meanwhile.
   const notification = stopping() ? null : await store.notification(read.id);
-  const act = notification === null ? null : nextAct(notification.post, clock.monotonic());
-  if (notification === null || act === null) return;
-  const marked = { ...notification, post: begun(notification.post, act, clock.monotonic()) };
+  const act = notification === null ? null : nextAct(notification, clock.monotonic());
+  if (notification === null || act !== due) return;
+  if (act === "recover") {
+    const post = recoverMessage(notification.post, clock.monotonic());
+    return store.saveNotification({ ...notification, post }, true);
+  }
+  const post = act === "post" ? markPosting(notification.post, clock.now()) : notification.post;
   // A direct message is sent again after a lost answer, marked or not, so this commit is saved.
-  if (parsed(ChannelId, notification.to) !== null) await store.saveNotification(marked, true);
-  const outcome = await performed(deps, marked, act);
-  const post = applyMessageOutcome(act, marked.post, outcome, clock.monotonic());
-  const over =
-    (post.type === "up" && !sweeps(notification, post)) ||
-    (post.type === "refused" && post.tries >= REFUSED_TRIES);
-  await store.saveNotification({ ...notification, post }, !over);
+  if (act === "post" && isReadable(notification))
+    await store.saveNotification({ ...notification, post }, true);
+  await settle(deps, { ...notification, post }, act);
+}
+
+async function settle(deps: Deps, notification: Notification, act: Exclude<Act, "recover">): Promise<void> {
+  const { store, clock } = deps;
+  const outcome = await performed(deps, notification, act);
+  const post = applyMessageOutcome(act, notification.post, outcome, clock.monotonic());
+  // A late copy in a channel must be looked for; in a direct message that is impossible.
+  const done = post.type === "up" && (post.sweepAt === null || !isReadable(notification));
+  const gaveUp = post.type === "refused" && post.tries >= REFUSED_TRIES;
+  await store.saveNotification({ ...notification, post }, !done && !gaveUp);
   if (act !== "sweep") logNotification(deps, notification, post);
 }
 
-/** A late copy in a channel must be looked for; in a direct message that is impossible. */
-function sweeps({ to }: Notification, post: Extract<PostedMessage, { type: "up" }>): boolean {
-  return post.sweepAt !== null && parsed(ChannelId, to) !== null;
-}
-
-function begun(post: PostedMessage, act: Act, now: number): PostedMessage {
-  if (act === "sweep") return post;
-  const tries = triesOf(post);
-  return act === "post"
-    ? { type: "sending", at: now, tries: tries + 1 }
-    : { type: "unsure", lookAt: now, tries: Math.max(tries, 1) };
+function isReadable({ to }: Notification): boolean {
+  return parsed(ChannelId, to) !== null;
 }
 
 async function performed(
-  { store, notificationSender }: Deps,
+  deps: Deps,
   notification: Notification,
-  act: Act,
+  act: Exclude<Act, "recover">,
 ): Promise<Outcome> {
   try {
-    if (act === "find") return { type: "found", copies: await notificationSender.find(notification) };
-    if (act === "sweep") return await sweep(notificationSender, notification);
-    const facts = await factsOf(store, notification);
-    if (facts === null) return { type: "refused", words: "the audit has no such entry" };
-    return {
-      type: "posted",
-      ts: await notificationSender.post(notification, facts),
-      shows: notification.kind,
-    };
+    return await performMessageAct(act, notification.post, messageOf(deps, notification));
   } catch (error) {
-    if (error instanceof PortError) return outcomeOf(error);
-    throw error;
+    return outcomeOf(error);
   }
 }
 
-async function sweep(notificationSender: NotificationSender, notification: Notification): Promise<Outcome> {
-  const { post } = notification;
-  for (const copy of post.type === "up" ? await notificationSender.find(notification) : [])
-    if (post.type === "up" && copy !== post.ts) await notificationSender.remove(notification, copy);
-  return { type: "swept" };
+function messageOf({ store, notificationSender }: Deps, notification: Notification): SlackMessage {
+  return {
+    shows: notification.kind,
+    post: async () => {
+      const facts = await factsOf(store, notification);
+      if (facts !== null) return notificationSender.post(notification, facts);
+      const never = { applied: "no", retry: "never", code: "no_entry" } as const;
+      throw new PortError("the audit has no such entry", never);
+    },
+    find: () => notificationSender.find(notification),
+    remove: (ts) => notificationSender.remove(notification, ts),
+  };
 }
 
 function logNotification({ log }: Deps, { kind, entry, to }: Notification, post: PostedMessage): void {

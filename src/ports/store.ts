@@ -11,7 +11,12 @@ import type { Run } from "../domain/run.ts";
 import type { Notification } from "../ports.ts";
 
 /** A run as its row has it, with what a writer must prove. */
-export type StoredRun = { readonly run: Run; readonly revision: number };
+export type StoredRun = {
+  readonly run: Run;
+  readonly revision: number;
+  /** Of the row as this process wrote it, for a run that was not loaded since. */
+  readonly seal?: string;
+};
 
 /** What a commit writes beside the run, in the same transaction. */
 export type SideWrites = {
@@ -28,11 +33,18 @@ export type RunStore = {
   insert(run: Run, sideWrites: SideWrites): Promise<"stored" | { readonly known: RunKey }>;
   /** A run that was changed outside Countersign comes marked as tampered (domain/end-run.ts), here and wherever runs are read. */
   load(key: RunKey): Promise<StoredRun | null>;
-  /** "lost", and nothing is written, when the revision is stale or, with `mustHold`, when the lease is another's. */
+  /**
+   * "lost", and nothing is written, when the revision is stale, when the row is not the one of the `seal`, or, with `mustHold`, when
+   * the lease is another's. `onSaved` hears what the row is now.
+   */
   save(
     stored: StoredRun,
     next: Run,
-    sideWrites?: SideWrites & { readonly mustHold?: boolean; readonly finished?: boolean },
+    sideWrites?: SideWrites & {
+      readonly mustHold?: boolean;
+      readonly finished?: boolean;
+      readonly onSaved?: (stored: StoredRun) => void;
+    },
   ): Promise<"saved" | "lost">;
   byRunId(id: RunId): Promise<RunKey | null>;
   /** The run and approval that a button belongs to, whatever its card version. Null also for a row that was changed outside. */

@@ -43,7 +43,7 @@ export const CLASSES = [
 ] as const;
 
 type Digit = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
-/** Class, then number: «A07-03». */
+/** Class, then number: "A07-03". */
 export type AttackId = `A${Digit}${Digit}-${Digit}${Digit}`;
 
 export type Attack<On = void> = {

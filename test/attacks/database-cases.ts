@@ -2,7 +2,7 @@
 
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "vitest";
-import { buttonsOf, modalText, textOf } from "../make/journey-sight.ts";
+import { buttonsOf, modalSays, textOf } from "../make/journey-sight.ts";
 import { ana, ben, cat, type Stage } from "../make/world.ts";
 import { type Attack, attacks, type Story } from "./classes.ts";
 
@@ -49,7 +49,7 @@ async function expectStopped(on: Story): Promise<void> {
   await on.world.becomes(on.card, "tampered");
   expect(buttonsOf(on.card)).toEqual([]);
   expect(textOf(on.card)).not.toContain("looks fine to me");
-  await on.world.saidIn(on.opening, "The record of this run was changed outside Countersign");
+  await on.world.saidIn(on.opening, "thread:tampered");
   expect(on.world.logged.some((line) => line.includes("TAMPERED"))).toBe(true);
   const metrics = await fetch(new URL("/metrics", on.world.url()));
   expect(await metrics.text()).toMatch(/^countersign_tampered [1-9]/m);
@@ -87,7 +87,7 @@ const rows: readonly Row[] = [
           .find((each) => each.ts > on.card.ts && buttonsOf(each).includes("Approve")),
       );
       on.refused("requester", ana);
-      await on.world.isRefused(ana, anew, "Approve", "You asked for this run");
+      await on.world.isRefused(ana, anew, "Approve", "requester");
     },
   ],
   [
@@ -100,7 +100,7 @@ const rows: readonly Row[] = [
       );
       await on.world.fillModal(ben, "far too much");
       await on.world.until(() => on.world.logged.some((line) => line.includes("TAMPERED")));
-      await on.world.until(() => modalText(form).includes("Somebody changed what Countersign had stored"));
+      await on.world.until(() => modalSays(form, "refusal:form-changed"));
       await on.world.slack.acts.close(ben, form.id);
       expect(on.decisions()).toEqual([]);
     },

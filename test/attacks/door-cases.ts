@@ -67,8 +67,8 @@ const knownSecrets = attacks<Door, Row>(
   [
     ["signed with an empty secret", (on) => ({ body: on.run(), secret: "" }), 401],
     ["signed with a blank", (on) => ({ body: on.run(), secret: " " }), 401],
-    ["signed with «undefined»", (on) => ({ body: on.run(), secret: "undefined" }), 401],
-    ["signed with «null»", (on) => ({ body: on.run(), secret: "null" }), 401],
+    ['signed with "undefined"', (on) => ({ body: on.run(), secret: "undefined" }), 401],
+    ['signed with "null"', (on) => ({ body: on.run(), secret: "null" }), 401],
     [
       "signed with the secret of Slack's documentation",
       (on) => ({ body: on.run(), secret: "8f742231b10e8888abcd99yyyzzz85a5" }),

@@ -38,7 +38,7 @@ describe("in HTTP mode", () => {
     const world = stage();
     // Whatever was begun would be done before this is.
     await world.command(ana, opsAgents, "help");
-    await world.told(ana, "/agent run <task>");
+    await world.told(ana, "answer:help");
     expect(stateOf(world)).toEqual(before);
     await world.stopApp();
     expect(rowsOf(world, "select * from runs")).toEqual([]);

@@ -4,14 +4,14 @@ import { ana, ben, opsAgents, outsider } from "../make/world.ts";
 import { type Attack, attacks } from "./classes.ts";
 import type { Body, Expected, People } from "./people-cases.ts";
 
-const APP: Pick<Expected, "because" | "words"> = { because: null, words: "from a Slack app that" };
-const TEAM: Pick<Expected, "because" | "words"> = { because: null, words: "from a workspace that" };
+const APP: Pick<Expected, "because" | "says"> = { because: null, says: "answer:other-app" };
+const TEAM: Pick<Expected, "because" | "says"> = { because: null, says: "answer:other-team" };
 
 type Row = readonly [
   what: string,
   kind: "click" | "command" | "form",
   change: Body,
-  told?: Pick<Expected, "because" | "words">,
+  told?: Pick<Expected, "because" | "says">,
   user?: string,
 ];
 
@@ -42,7 +42,7 @@ const ROWS: readonly Row[] = [
     "an outsider's click in their own workspace: refused as an outsider's",
     "click",
     { team: { id: "T0PARTNER" }, user: { id: outsider, team_id: "T0PARTNER" } },
-    { because: "outsider", words: "Only members of this workspace" },
+    { because: "outsider", says: "refusal:outsider" },
     outsider,
   ],
 ];

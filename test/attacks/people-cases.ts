@@ -2,10 +2,11 @@
 
 import type { Message, OpenView } from "#sandbox/slack/model.ts";
 import { ana, ben, bot, cat, guest, outsider, type Stage } from "../make/world.ts";
+import type { Saying } from "../make/message-id.ts";
 import { type Attack, attacks } from "./classes.ts";
 
 /** `because`: the refusal that the audit must hold afterwards; null: the payload was no person's act. */
-export type Expected = { readonly user: string; readonly because: string | null; readonly words: string };
+export type Expected = { readonly user: string; readonly because: string | null; readonly says: Saying };
 
 export type People = {
   readonly world: Stage;
@@ -26,7 +27,7 @@ export type People = {
 export type Body = { readonly [field: string]: unknown };
 type Row = readonly [what: string, change: (on: People, click: Body) => Body, expected?: Partial<Expected>];
 
-const GONE: Expected = { user: ben, because: "unknown", words: "not the current one" };
+const GONE: Expected = { user: ben, because: "unknown", says: "refusal:unknown" };
 
 const action = (click: Body, change: object): Body => {
   const [first] = click["actions"] as [object];
@@ -72,7 +73,7 @@ const forgedClicks = attacks<People, Row>(
     [
       "the question after a lost start, with a made-up key",
       (_, click) => action(click, { action_id: "unknown_start_again", value: "abcdefgh" }),
-      { because: "unknown-run", words: "Only the person who asked" },
+      { because: "unknown-run", says: "answer:not-your-run" },
     ],
     [
       "that question, with no key",
@@ -129,35 +130,35 @@ const forgedForms = attacks<People, FormRow>(
       "a start form with a decision's nonce",
       () => ({ callback_id: "run_form" }),
       ben,
-      { words: "did not open this form" },
+      { says: "error:not-our-form" },
     ],
     [
       "a start form with a made-up channel",
       () => startForm("C0NOWHERE"),
       ben,
-      { because: "hidden-channel", words: "can't see this channel" },
+      { because: "hidden-channel", says: "command-refusal:hidden-channel" },
     ],
   ],
   submitted,
 );
 
-type Who = readonly [what: string, person: string, because: string, words: string];
+type Who = readonly [what: string, person: string, because: string, says: Saying];
 const CLASSES: readonly Who[] = [
-  ["the requester", ana, "requester", "someone else must decide"],
-  ["a guest", guest, "guest", "Guests can't decide"],
-  ["someone of another workspace", outsider, "outsider", "Only members of this workspace"],
-  ["a bot", bot, "bot", "Apps and bots can't decide"],
-  ["a deactivated person", "U0DEE", "deactivated", "deactivated"],
-  ["Slack's own helper", "USLACKBOT", "bot", "Apps and bots can't decide"],
-  ["this app itself", "U0COUNTERSIGN", "bot", "Apps and bots can't decide"],
-  ["nobody that Slack knows", "U0NOBODY", "unverified", "could not verify"],
+  ["the requester", ana, "requester", "refusal:requester"],
+  ["a guest", guest, "guest", "refusal:guest"],
+  ["someone of another workspace", outsider, "outsider", "refusal:outsider"],
+  ["a bot", bot, "bot", "refusal:bot"],
+  ["a deactivated person", "U0DEE", "deactivated", "refusal:deactivated"],
+  ["Slack's own helper", "USLACKBOT", "bot", "refusal:bot"],
+  ["this app itself", "U0COUNTERSIGN", "bot", "refusal:bot"],
+  ["nobody that Slack knows", "U0NOBODY", "unverified", "refusal:unverified"],
 ];
 
 const asPerson = (click: Body, person: string): Body => ({ ...click, user: { id: person } });
 
-const atTheButton = attacks<People, Who>(8, 1, CLASSES, async (on, [, user, because, words]) => {
+const atTheButton = attacks<People, Who>(8, 1, CLASSES, async (on, [, user, because, says]) => {
   const click = await on.click();
-  await on.refused(() => on.world.deliver(asPerson(click, user)), { user, because, words });
+  await on.refused(() => on.world.deliver(asPerson(click, user)), { user, because, says });
 });
 const atTheForm = attacks<People, Who>(8, 9, CLASSES, async (on, [, person]) => {
   await submitted(on, ["", () => ({}), person]);
@@ -173,7 +174,7 @@ const oneself = attacks<People, readonly [string, (on: People, click: Body) => P
         on.refused(() => on.world.deliver(asPerson(action(click, { action_id: "card_deny" }), ana)), {
           user: ana,
           because: "requester",
-          words: "someone else must decide",
+          says: "refusal:requester",
         }),
     ],
     [
@@ -186,7 +187,7 @@ const oneself = attacks<People, readonly [string, (on: People, click: Body) => P
               user: { id: ana, team_id: "T0PARTNER" },
               team: { id: "T0PARTNER" },
             }),
-          { user: ana, because: null, words: "from a workspace that" },
+          { user: ana, because: null, says: "answer:other-team" },
         ),
     ],
     ["the requester submits an approver's form", (on) => submitted(on, ["", () => ({}), ana])],
@@ -197,7 +198,7 @@ const oneself = attacks<People, readonly [string, (on: People, click: Body) => P
         await on.refused(() => on.world.deliver(asPerson(click, ana)), {
           user: ana,
           because: "requester",
-          words: "someone else must decide",
+          says: "refusal:requester",
         });
       },
     ],
@@ -205,17 +206,17 @@ const oneself = attacks<People, readonly [string, (on: People, click: Body) => P
   async (on, [, attack]) => attack(on, await on.click()),
 );
 
-const forgedPeople = attacks<People, readonly [string, string, string, string]>(
+const forgedPeople = attacks<People, readonly [string, string, string, Saying]>(
   13,
   1,
   [
-    ["somebody with an approver's name", "U0FAKE", "guest", "Guests can't decide"],
-    ["an id of the other kind", "W0BEN", "unverified", "could not verify"],
-    ["an id with a look-alike", "U0BENN", "unverified", "could not verify"],
+    ["somebody with an approver's name", "U0FAKE", "guest", "refusal:guest"],
+    ["an id of the other kind", "W0BEN", "unverified", "refusal:unverified"],
+    ["an id with a look-alike", "U0BENN", "unverified", "refusal:unverified"],
   ],
-  async (on, [, user, because, words]) => {
+  async (on, [, user, because, says]) => {
     const click = await on.click();
-    await on.refused(() => on.world.deliver(asPerson(click, user)), { user, because, words });
+    await on.refused(() => on.world.deliver(asPerson(click, user)), { user, because, says });
   },
 );
 const noIds = attacks<People, readonly [string, string]>(
@@ -235,20 +236,20 @@ const noIds = attacks<People, readonly [string, string]>(
     await on.refused(() => world.forgeSubmit(user, form, "x"), {
       user,
       because: null,
-      words: "Nothing was done",
+      says: "answer:unread-payload",
     });
   },
 );
 
-const startsElsewhere = attacks<People, readonly [string, string, string, string]>(
+const startsElsewhere = attacks<People, readonly [string, string, string, Saying]>(
   14,
   8,
   [
-    ["a start in a private channel one is not in", cat, "not-in-channel", "not in this channel"],
-    ["a guest's start in it", guest, "guest", "Guests can't start"],
+    ["a start in a private channel one is not in", cat, "not-in-channel", "command-refusal:not-in-channel"],
+    ["a guest's start in it", guest, "guest", "command-refusal:guest"],
   ],
-  (on, [, user, because, words]) =>
-    submitted(on, ["", () => startForm("C0PAYMENTS"), user, { because, words }]),
+  (on, [, user, because, says]) =>
+    submitted(on, ["", () => startForm("C0PAYMENTS"), user, { because, says }]),
 );
 const hiddenCards = attacks<People, readonly [string, string]>(
   14,
@@ -263,7 +264,7 @@ const hiddenCards = attacks<People, readonly [string, string]>(
     await on.refused(() => on.world.deliver(asPerson(action(click, { action_id }), cat)), {
       user: cat,
       because: "not-in-channel",
-      words: "Only people who are in this channel",
+      says: "refusal:not-in-channel",
     });
   },
 );
@@ -279,12 +280,12 @@ const takingBack = attacks<People, Row>(
     [
       "an Undo of what is not held",
       (_, click) => action(click, { action_id: "card_undo" }),
-      { because: "too-late", words: "nothing to take back" },
+      { because: "too-late", says: "refusal:too-late" },
     ],
     [
-      "«This was not me» with the value of a card's button",
+      '"This was not me" with the value of a card\'s button',
       (_, click) => action(click, { action_id: "receipt_not_me" }),
-      { words: "does not belong to a receipt of yours" },
+      { says: "answer:not-your-receipt" },
     ],
   ],
   clicked,

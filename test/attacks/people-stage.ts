@@ -3,7 +3,8 @@
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Message } from "#sandbox/slack/model.ts";
-import { modalText, textOf } from "../make/journey-sight.ts";
+import { modalSays, textOf } from "../make/journey-sight.ts";
+import { says, saysInJson } from "../make/message-id.ts";
 import { ana, aSharedWorld, ben, type Choices, opsAgents, payments, type Stage } from "../make/world.ts";
 import type { Attack } from "./classes.ts";
 import { rowsOf, stateOf, storedRuns } from "./ground.ts";
@@ -102,11 +103,11 @@ async function answered(world: Stage, deliver: () => Promise<unknown>, expected:
   const outcome = JSON.stringify(await deliver());
   await world.until(
     () =>
-      outcome.includes(expected.words) ||
+      saysInJson(expected.says, outcome) ||
       workspace.messages.some(
-        (each) => !messages.has(each) && each.ephemeralFor !== null && textOf(each).includes(expected.words),
+        (each) => !messages.has(each) && each.ephemeralFor !== null && says(expected.says, each),
       ) ||
-      workspace.views.some((each) => !views.has(each) && modalText(each).includes(expected.words)),
+      workspace.views.some((each) => !views.has(each) && modalSays(each, expected.says)),
     () =>
       `told: ${outcome}\n${workspace.messages
         .filter((each) => !messages.has(each))

@@ -9,7 +9,7 @@ import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import { contextAt } from "../make/history.ts";
 import { aWatchedRun, NOON } from "../make/run.ts";
-import { textOf } from "../adapters/slack/blocks/oracle.ts";
+import { idOf } from "../make/message-id.ts";
 import { type Attack, attacks, type Story } from "./classes.ts";
 
 type Meanwhile = (
@@ -74,7 +74,7 @@ export function rawStories(meanwhile: Meanwhile): readonly Attack<Story>[] {
       ],
       async (on, [, fields]) => {
         await meanwhile((story) => says(story, item(fields)(story)), "closed")(on);
-        await on.world.saidIn(on.opening, "cannot be read");
+        await on.world.saidIn(on.opening, "unreadable:items");
         on.world.service.control.clearFaults();
       },
     ),
@@ -115,7 +115,7 @@ const unreadable = attacks<void, Hidden>(
     for (const each of run.approvals)
       expect(JSON.stringify(approvalCard(run, each))).toContain("card_approve");
     const card = messageIn(run, UNREADABLE);
-    expect(textOf(card.blocks)).toContain("cannot be read");
+    expect(idOf(card)).toBe("unreadable:items");
     expect(JSON.stringify(card)).not.toMatch(/"(?:button|actions)"/);
   },
 );

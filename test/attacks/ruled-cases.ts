@@ -1,7 +1,9 @@
 // Under a policy file: those whom no rule names, those whom it named until a moment ago, and rules that fit nothing.
 
 import type { Json } from "#src/domain/json.ts";
-import { buttonsOf, modalText } from "../make/journey-sight.ts";
+import type { Refusal } from "#src/domain/authorization.ts";
+import { buttonsOf, modalSays } from "../make/journey-sight.ts";
+import type { Saying } from "../make/message-id.ts";
 import { ana, ben, cat, opsAgents, payments } from "../make/world.ts";
 import { type Attack, attacks, type Story } from "./classes.ts";
 
@@ -17,13 +19,12 @@ type Row = readonly [what: string, attack: (on: Ruled) => Promise<void>];
 const ruled = (kind: number, from: number, rows: readonly Row[]): readonly Attack<Ruled>[] =>
   attacks<Ruled, Row>(kind, from, rows, (on, [, attack]) => attack(on));
 
-const NOT_YOU = "lets others decide this";
 /** An answer of Slack's to who is in a group may be shared for so long (ms). */
 const SHARED_MS = 5_000;
 
 /** Ben opens the form while he may, something happens, and his submit is told no. */
 const meanwhile =
-  (happens: (on: Ruled) => void | Promise<void>, because: string, words: string) =>
+  (happens: (on: Ruled) => void | Promise<void>, because: Refusal["type"]) =>
   async (on: Ruled): Promise<void> => {
     const form = await on.world.openForm(ben, on.card, "Approve");
     await on.world.lateBy(SHARED_MS);
@@ -31,8 +32,8 @@ const meanwhile =
     on.refused(because);
     await on.world.fillModal(ben, "as I was allowed");
     await on.world.until(
-      () => modalText(form).includes(words),
-      () => modalText(form),
+      () => modalSays(form, `refusal:${because}`),
+      () => JSON.stringify(form.view.blocks),
     );
     await on.world.slack.acts.close(ben, form.id);
   };
@@ -46,11 +47,11 @@ const newRules =
 
 /** Under these rules this person's click is told no. */
 const under =
-  (rules: string, person: string, because = "not-approver", words = NOT_YOU) =>
+  (rules: string, person: string, because: Refusal["type"] = "not-approver") =>
   async (on: Ruled): Promise<void> => {
     await newRules(rules)(on);
     on.refused(because, person);
-    await on.world.isRefused(person, on.card, "Approve", words);
+    await on.world.isRefused(person, on.card, "Approve", because);
   };
 
 const elsewhere = `rules:\n  - { name: other, when: { channel: C0RELEASES }, approvers: anyone }\n`;
@@ -69,14 +70,14 @@ const leaves = ({ world }: Ruled): void => {
 
 /** Ben approves while he may, something happens while it is held, and it is not sent: the card says why. */
 const stopped =
-  (happens: (on: Ruled) => void | Promise<void>, says: string) =>
+  (happens: (on: Ruled) => void | Promise<void>, says: Saying) =>
   async (on: Ruled): Promise<void> => {
     await newRules(held)(on);
     await on.world.decide(ben, on.card, "Approve", "while I may");
     await on.world.becomes(on.card, "held");
     await on.world.lateBy(SHARED_MS);
     await happens(on);
-    await on.world.reads(on.card, says);
+    await on.world.becomes(on.card, says);
   };
 
 /** The request poses as a harmless one: it falls under the strict rule all the same, and Ben is told no. */
@@ -85,9 +86,9 @@ const posing = (details: Record<string, Json>) => changed({ details });
 const changed = (to: object) => async (on: Ruled) => {
   await newRules(harmlessFirst)(on);
   on.world.service.control.changeApproval(on.run, on.approval, to);
-  await on.world.reads(on.card, "version 2");
+  await on.world.becomes(on.card, "v2");
   on.refused("not-approver");
-  await on.world.isRefused(ben, on.card, "Approve", NOT_YOU);
+  await on.world.isRefused(ben, on.card, "Approve", "not-approver");
 };
 
 export const ruledCases: readonly Attack<Ruled>[] = [
@@ -97,39 +98,28 @@ export const ruledCases: readonly Attack<Ruled>[] = [
       "a member of a channel, where another channel's members decide",
       under(`rules:\n  - { name: payers, approvers: { channels: [${payments}] } }\n`, cat),
     ],
-    [
-      "a form opened before the policy changed",
-      meanwhile(newRules(byName("others")), "not-approver", NOT_YOU),
-    ],
+    ["a form opened before the policy changed", meanwhile(newRules(byName("others")), "not-approver")],
   ]),
   ...ruled(9, 13, [["no rule fits: nobody may decide", under(elsewhere, ben)]]),
   ...ruled(10, 6, [
     [
       "the requester, whom the rule names",
-      under(
-        `rules:\n  - { name: own, approvers: { users: [${ana}] } }\n`,
-        ana,
-        "requester",
-        "someone else must decide",
-      ),
+      under(`rules:\n  - { name: own, approvers: { users: [${ana}] } }\n`, ana, "requester"),
     ],
   ]),
   ...ruled(15, 3, [
     [
       "an approval that is held when its giver's account is closed",
-      stopped(({ world }) => world.slack.faults.deactivate(ben), "no longer counts"),
+      stopped(({ world }) => world.slack.faults.deactivate(ben), "past:1:voter-may-not"),
     ],
-    ["an approval that is held when its giver leaves the group", stopped(leaves, "no longer counts")],
+    ["an approval that is held when its giver leaves the group", stopped(leaves, "past:1:voter-may-not")],
     [
       "an approval that is held when the policy lets others decide",
-      stopped(newRules(byName("others")), "no longer counts"),
+      stopped(newRules(byName("others")), "past:1:voter-may-not"),
     ],
     [
       "an approval that is held while Slack does not say who its giver is",
-      stopped(
-        ({ world }) => world.slack.faults.next("users.info", { http: 500 }, 50),
-        "could not verify with Slack",
-      ),
+      stopped(({ world }) => world.slack.faults.next("users.info", { http: 500 }, 50), "retrying"),
     ],
   ]),
   ...ruled(22, 6, [
@@ -163,34 +153,26 @@ export const ruledCases: readonly Attack<Ruled>[] = [
       "the requester lets the run go before the policy denies it",
       async (on) => {
         await newRules(denies)(on);
-        await on.world.reads(on.card, "Then it is denied");
+        await on.world.becomes(on.card, "rule:0-of-1");
         on.refused("denial-due", ana);
         await on.world.command(ana, opsAgents, `unwatch ${on.run}`);
-        await on.world.told(ana, "is denied if nobody decides it in time");
+        await on.world.told(ana, "command-refusal:denial-due");
         await on.world.until(() => buttonsOf(on.card).includes("Approve"));
       },
     ],
   ]),
   ...ruled(14, 10, [
-    ["a member of the group who leaves it with the form open", meanwhile(leaves, "not-approver", NOT_YOU)],
+    ["a member of the group who leaves it with the form open", meanwhile(leaves, "not-approver")],
     [
       "a member of a group that is disabled meanwhile",
-      meanwhile(
-        ({ world }) => {
-          const group = world.slack.workspace.usergroups.get("S0APPROVERS");
-          if (group !== undefined) group.disabled = true;
-        },
-        "unverified",
-        "could not verify",
-      ),
+      meanwhile(({ world }) => {
+        const group = world.slack.workspace.usergroups.get("S0APPROVERS");
+        if (group !== undefined) group.disabled = true;
+      }, "unverified"),
     ],
     [
       "a member of a group that Slack can't list",
-      meanwhile(
-        ({ world }) => world.slack.faults.next("usergroups.users.list", { http: 500 }),
-        "unverified",
-        "could not verify",
-      ),
+      meanwhile(({ world }) => world.slack.faults.next("usergroups.users.list", { http: 500 }), "unverified"),
     ],
   ]),
 ];

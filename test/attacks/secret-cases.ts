@@ -41,7 +41,7 @@ const unprotected = attacks<void, readonly [string, string | undefined]>(
     ["with a short one", "0123456789abcde"],
     ["with a placeholder", "your-signing-secret-here"],
     ["with another placeholder", "<slack_signing_secret>"],
-    ["with «changeme»", "changemechangeme"],
+    ['with "changeme"', "changemechangeme"],
     ["with one character over and over", "x".repeat(32)],
     ["with the secret of Slack's documentation", "8f742231b10e8888abcd99yyyzzz85a5"],
     ["with a blank inside", "0123456789 abcdef0123"],

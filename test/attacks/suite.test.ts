@@ -45,7 +45,7 @@ test("SECURITY.md names each class of attack, and how many attacks of it each te
   expect(rows).toEqual(due);
 });
 
-/** «A02: 6 door, 10 alone». */
+/** "A02: 6 door, 10 alone". */
 function testsOf(kind: number): string {
   const counts = Object.entries(FILES).flatMap(([file, cases]) => {
     const count = cases.filter((each) => kindOf(each) === kind).length;

@@ -1,6 +1,7 @@
 // What is typed or said, by those who may not, in the hope that words alone decide, start or tell something.
 
 import { ben, bot, cat, guest, opsAgents, outsider } from "../make/world.ts";
+import type { Saying } from "../make/message-id.ts";
 import { type Attack, attacks } from "./classes.ts";
 import type { Expected, People } from "./people-cases.ts";
 
@@ -29,17 +30,20 @@ const WORDS = [
 const byText = attacks<People, readonly [string]>(
   11,
   1,
-  WORDS.map((word) => [`«${word}» as a command`] as const),
+  WORDS.map((word) => [`"${word}" as a command`] as const),
   (on, [what]) => {
-    const word = /«(.*)»/.exec(what)?.[1] ?? "";
-    return typedBy(on, ben, `${word} ${on.ids.run}`, { because: "unknown-command", words: "does not know" });
+    const word = /"(.*)"/.exec(what)?.[1] ?? "";
+    return typedBy(on, ben, `${word} ${on.ids.run}`, {
+      because: "unknown-command",
+      says: "answer:unknown-command",
+    });
   },
 );
 const bySaying = attacks<People, readonly [string, string]>(
   11,
   20,
   [
-    ["«approve» said in the channel", "approve"],
+    ['"approve" said in the channel', "approve"],
     ["the bot is told to approve", "<@U0COUNTERSIGN> approve this"],
     ["a command inside a message", "/agent approve"],
   ],
@@ -53,27 +57,33 @@ type Typed = readonly [
   person: string,
   text: (on: People) => string,
   because: string,
-  words: string,
+  says: Saying,
 ];
 const commandsOfOthers = attacks<People, Typed>(
   12,
   1,
   [
-    ["a guest starts a run", guest, () => "run something", "guest", "Guests can't start"],
+    ["a guest starts a run", guest, () => "run something", "guest", "command-refusal:guest"],
+    ["an outsider starts a run", outsider, () => "run something", "outsider", "command-refusal:outsider"],
+    ["a bot starts a run", bot, () => "run something", "bot", "command-refusal:bot"],
+    ["a guest watches a run", guest, () => "watch run_1", "guest", "command-refusal:guest"],
     [
-      "an outsider starts a run",
+      "an outsider watches a run",
       outsider,
-      () => "run something",
+      ({ ids }) => `watch ${ids.run}`,
       "outsider",
-      "Only members of this workspace",
+      "command-refusal:outsider",
     ],
-    ["a bot starts a run", bot, () => "run something", "bot", "This account can't"],
-    ["a guest watches a run", guest, () => "watch run_1", "guest", "Guests can't start"],
-    ["an outsider watches a run", outsider, ({ ids }) => `watch ${ids.run}`, "outsider", "Only members"],
-    ["a guest lets a run go", guest, ({ ids }) => `unwatch ${ids.run}`, "guest", "Guests can't start"],
-    ["an outsider lets a run go", outsider, ({ ids }) => `unwatch ${ids.run}`, "outsider", "Only members"],
+    ["a guest lets a run go", guest, ({ ids }) => `unwatch ${ids.run}`, "guest", "command-refusal:guest"],
+    [
+      "an outsider lets a run go",
+      outsider,
+      ({ ids }) => `unwatch ${ids.run}`,
+      "outsider",
+      "command-refusal:outsider",
+    ],
   ],
-  (on, [, user, text, because, words]) => typedBy(on, user, text(on), { because, words }),
+  (on, [, user, text, because, says]) => typedBy(on, user, text(on), { because, says }),
 );
 
 const fromOutside = attacks<People, Typed>(
@@ -85,39 +95,39 @@ const fromOutside = attacks<People, Typed>(
       cat,
       ({ ids }) => `status ${ids.hidden}`,
       "unknown-run",
-      "no such run for you",
+      "command-refusal:unknown-run",
     ],
     [
       "somebody who is not in the channel watches its run",
       cat,
       ({ ids }) => `watch ${ids.hidden}`,
       "unknown-run",
-      "no such run for you",
+      "command-refusal:unknown-run",
     ],
     [
       "somebody who is not in the channel lets its run go",
       cat,
       ({ ids }) => `unwatch ${ids.hidden}`,
       "unknown-run",
-      "no such run for you",
+      "command-refusal:unknown-run",
     ],
   ],
-  (on, [, user, text, because, words]) => typedBy(on, user, text(on), { because, words }),
+  (on, [, user, text, because, says]) => typedBy(on, user, text(on), { because, says }),
 );
-const noList = attacks<People, readonly [string, string, string]>(
+const noList = attacks<People, readonly [string, string, Saying]>(
   9,
   1,
   [
-    ["whoever is in no channel sees no run", "list", "There are no runs"],
-    ["whoever is in no channel sees nothing that waits", "pending", "Nothing waits"],
+    ["whoever is in no channel sees no run", "list", "answer:list:empty"],
+    ["whoever is in no channel sees nothing that waits", "pending", "answer:pending:empty"],
   ],
-  async (on, [, text, words]) => {
+  async (on, [, text, says]) => {
     await on.world.command(ben, opsAgents, "help");
     const body = { ...on.world.lastPayload("slash_commands"), user_id: "U0SOLO", text };
     await on.refused(() => on.world.deliverCommand(body), {
       user: "U0SOLO",
       because: null,
-      words,
+      says,
     });
   },
 );
@@ -126,7 +136,8 @@ const inAnothersPlace = attacks<People, readonly [string, (on: People) => string
   10,
   5,
   [["another watches the run to become its requester in Ana's place", ({ ids }) => `watch ${ids.run}`]],
-  (on, [, text]) => typedBy(on, ben, text(on), { because: "already-watched", words: "already watched" }),
+  (on, [, text]) =>
+    typedBy(on, ben, text(on), { because: "already-watched", says: "command-refusal:already-watched" }),
 );
 
 export const wordCases: readonly Attack<People>[] = [

@@ -1,37 +1,10 @@
 // The caption of a scene, where it meets an open form.
-import type { Browser } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { launchChromium } from "../make/chromium.ts";
-import { createBoard, serveWithControl } from "../sandbox/page/board.ts";
-import { createStage, fillWorkspace, OPS, reasonModal } from "../sandbox/page/stage.ts";
-import { createLook, violations } from "./looking.ts";
-import type { Look } from "./looking.ts";
+import { expect, test } from "vitest";
+import { OPS, reasonModal } from "../sandbox/page/stage.ts";
+import { violations } from "./looking.ts";
+import { browseEachTest } from "./browsing.ts";
 
-let browser: Browser;
-let stage: ReturnType<typeof createStage>;
-let fake: ReturnType<typeof createBoard>;
-let served: Awaited<ReturnType<typeof serveWithControl>>;
-let look: Look;
-
-beforeAll(async () => {
-  browser = await launchChromium();
-}, 30_000);
-afterAll(() => browser.close());
-
-beforeEach(async () => {
-  stage = createStage();
-  fake = createBoard();
-  fillWorkspace(stage.workspace);
-  served = await serveWithControl({ ...stage.parts, panelState: fake.panelState }, () => ({
-    ok: true,
-    result: null,
-  }));
-  look = createLook(browser, served.url);
-});
-afterEach(async () => {
-  await look.close();
-  await served.close();
-});
+const on = browseEachTest({ filled: true, onAct: () => ({ ok: true, result: null }) });
 
 const channel = `/as/U0ANA/${OPS}`;
 const captions = [
@@ -46,14 +19,14 @@ const inSight = (selector: string): string => `(() => {
 })()`;
 
 test("while a form is open, the caption is its first row, and works by mouse and keyboard", async () => {
-  const page = await look.tab(channel);
-  stage.workspace.pushView("U0ANA", reasonModal());
+  const page = await on.look.tab(channel);
+  on.stage.workspace.pushView("U0ANA", reasonModal());
   const form = page.getByRole("dialog", { name: "Deny request" });
   await form.waitFor();
   await page.keyboard.type("Not on a Friday");
-  fake.play({ name: "four-eyes", captions: captions.slice(0, 1), ended: null });
+  on.board.play({ name: "four-eyes", captions: captions.slice(0, 1), ended: null });
   await form.getByText("Ana asks for a deployment.").waitFor();
-  fake.play({ name: "four-eyes", captions, ended: null });
+  on.board.play({ name: "four-eyes", captions, ended: null });
   await form.getByText("Ben looks at it and approves.").waitFor();
   await form.getByRole("heading", { name: "Deny request" }).waitFor();
   expect(await form.getByRole("textbox", { name: "Reason" }).inputValue()).toBe("Not on a Friday");
@@ -62,32 +35,32 @@ test("while a form is open, the caption is its first row, and works by mouse and
 
   const stop = form.getByRole("button", { name: "Stop: Four eyes" });
   await stop.click();
-  await expect.poll(() => served.asked).toEqual([{ act: "scene.stop", args: {} }]);
+  await expect.poll(() => on.served.asked).toEqual([{ act: "scene.stop", args: {} }]);
   await form.getByRole("textbox", { name: "Reason" }).focus();
   const onStop = async (): Promise<boolean> => (await page.evaluate(FOCUSED)) === "Stop: Four eyes";
   for (let i = 0; i < 9 && !(await onStop()); i += 1) await page.keyboard.press("Shift+Tab");
   await page.keyboard.press("Enter");
-  await expect.poll(() => served.asked).toHaveLength(2);
+  await expect.poll(() => on.served.asked).toHaveLength(2);
 });
 
 test("a caption stays with the form when that is drawn anew, and goes back to the page with its end", async () => {
-  const page = await look.tab(channel);
-  const open = stage.workspace.pushView("U0ANA", reasonModal());
-  fake.play({ name: "four-eyes", captions: captions.slice(0, 1), ended: null });
+  const page = await on.look.tab(channel);
+  const open = on.stage.workspace.pushView("U0ANA", reasonModal());
+  on.board.play({ name: "four-eyes", captions: captions.slice(0, 1), ended: null });
   const form = page.getByRole("dialog", { name: "Deny request" });
   const stop = form.getByRole("button", { name: "Stop: Four eyes" });
   await stop.focus();
-  stage.workspace.changeView(open, { trouble: "Slack said no." });
+  on.stage.workspace.changeView(open, { trouble: "Slack said no." });
   await form.getByText("Slack said no.").waitFor();
   expect(await page.evaluate(FOCUSED)).toBe("Stop: Four eyes");
-  stage.workspace.closeViews("U0ANA", [open]);
-  fake.play({ name: "four-eyes", captions, ended: null });
+  on.stage.workspace.closeViews("U0ANA", [open]);
+  on.board.play({ name: "four-eyes", captions, ended: null });
   await page.getByRole("status").getByText("Ben looks at it and approves.").waitFor();
   expect(await page.getByRole("dialog").count()).toBe(0);
 
-  stage.workspace.pushView("U0ANA", reasonModal());
+  on.stage.workspace.pushView("U0ANA", reasonModal());
   await form.getByText("Ben looks at it and approves.").waitFor();
-  fake.play({ name: "four-eyes", captions, ended: "done" });
+  on.board.play({ name: "four-eyes", captions, ended: "done" });
   await page.locator("[data-people] ~ [data-caption-bar] [data-caption=done]").waitFor();
 });
 
@@ -104,16 +77,16 @@ const STANDSTILL = `
 `;
 
 test("a caption that comes between two frames, after its form has gone, is not lost", async () => {
-  const window = await look.window();
+  const window = await on.look.window();
   await window.addInitScript(STANDSTILL);
-  const page = await look.tab(channel, window);
-  const open = stage.workspace.pushView("U0ANA", reasonModal());
-  fake.play({ name: "four-eyes", captions: captions.slice(0, 1), ended: null });
+  const page = await on.look.tab(channel, window);
+  const open = on.stage.workspace.pushView("U0ANA", reasonModal());
+  on.board.play({ name: "four-eyes", captions: captions.slice(0, 1), ended: null });
   await page.getByRole("dialog").getByText("Ana asks for a deployment.").waitFor();
   await page.evaluate("void (standstill = true, heard = 0)");
-  stage.workspace.closeViews("U0ANA", [open]);
+  on.stage.workspace.closeViews("U0ANA", [open]);
   await expect.poll(() => page.evaluate("heard")).toBe(1);
-  fake.play({ name: "four-eyes", captions, ended: null });
+  on.board.play({ name: "four-eyes", captions, ended: null });
   await expect.poll(() => page.evaluate("heard")).toBe(2);
   await page.evaluate("void toDraw.forEach((draw) => draw())");
   await page.getByRole("status").getByText("Ben looks at it and approves.").waitFor();
@@ -127,9 +100,12 @@ test.for([
 ] as const)(
   "at %i × %i, %s, a form with a caption has nothing that axe finds, and room to read",
   async ([width, height, colorScheme]) => {
-    const page = await look.tab(channel, await look.window({ colorScheme, viewport: { width, height } }));
-    stage.workspace.pushView("U0ANA", reasonModal());
-    fake.play({ name: "four-eyes", captions, ended: null });
+    const page = await on.look.tab(
+      channel,
+      await on.look.window({ colorScheme, viewport: { width, height } }),
+    );
+    on.stage.workspace.pushView("U0ANA", reasonModal());
+    on.board.play({ name: "four-eyes", captions, ended: null });
     const form = page.getByRole("dialog", { name: "Deny request" });
     await form.getByText("Ben looks at it and approves.").waitFor();
     expect(await violations(page)).toEqual([]);

@@ -1,31 +1,11 @@
 // Whoever reads the newest message keeps seeing the end of the channel, however tall the messages are that come or change.
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
 import type { Block } from "#sandbox/slack/model.ts";
-import { launchChromium } from "../make/chromium.ts";
-import { approvalCard, createStage, servePage } from "../sandbox/page/stage.ts";
-import { createLook } from "./looking.ts";
-import type { Look } from "./looking.ts";
+import { approvalCard } from "../sandbox/page/stage.ts";
+import { browseEachTest } from "./browsing.ts";
 
-let browser: Browser;
-let stage: ReturnType<typeof createStage>;
-let served: Awaited<ReturnType<typeof servePage>>;
-let look: Look;
-
-beforeAll(async () => {
-  browser = await launchChromium();
-}, 30_000);
-afterAll(() => browser.close());
-
-beforeEach(async () => {
-  stage = createStage();
-  served = await servePage(stage.parts);
-  look = createLook(browser, served.url);
-});
-afterEach(async () => {
-  await look.close();
-  await served.close();
-});
+const on = browseEachTest();
 
 const APP = "U0COUNTERSIGN";
 const FRESH = "C0RELEASES";
@@ -58,7 +38,10 @@ test.for([
 ] as const)(
   "a fresh channel of %i × %i shows the end of its first card at every step of a run",
   async ([width, height]) => {
-    const page = await look.tab(`/as/U0ANA/${FRESH}`, await look.window({ viewport: { width, height } }));
+    const page = await on.look.tab(
+      `/as/U0ANA/${FRESH}`,
+      await on.look.window({ viewport: { width, height } }),
+    );
     const missed: Record<string, number> = {};
     const step = async (words: string, change: () => void): Promise<void> => {
       change();
@@ -66,7 +49,7 @@ test.for([
       const pixels = await below(page);
       if (pixels > 1) missed[words] = pixels;
     };
-    const { workspace } = stage;
+    const { workspace } = on.stage;
     const opening = workspace.post({ channel: FRESH, author: APP, text: "", blocks: [section("Starting")] });
     await step("Queued", () => workspace.edit(opening, { blocks: [section("Queued")] }));
     const reply = { channel: FRESH, author: APP, text: "", thread: opening.ts, broadcast: true };
@@ -82,8 +65,8 @@ test.for([
 );
 
 test("the messages are a log that tells what comes, and keeps quiet of what was there", async () => {
-  stage.workspace.post({ channel: FRESH, author: APP, text: "before" });
-  const page = await look.tab(`/as/U0ANA/${FRESH}`);
+  on.stage.workspace.post({ channel: FRESH, author: APP, text: "before" });
+  const page = await on.look.tab(`/as/U0ANA/${FRESH}`);
   const log = page.getByRole("log", { name: "Messages in releases" });
   expect(await log.getAttribute("aria-live")).toBe("polite");
   await page.evaluate(`(() => {
@@ -94,7 +77,7 @@ test("the messages are a log that tells what comes, and keeps quiet of what was 
     };
     new MutationObserver(note).observe(log, { childList: true, subtree: true });
   })()`);
-  stage.workspace.post({ channel: FRESH, author: APP, text: "a new one" });
+  on.stage.workspace.post({ channel: FRESH, author: APP, text: "a new one" });
   await log.getByText("a new one").waitFor();
   const added = await page.evaluate<string[]>("added");
   expect(added.join(" ")).toContain("a new one");
@@ -102,11 +85,11 @@ test("the messages are a log that tells what comes, and keeps quiet of what was 
 });
 
 test("whoever scrolls up stays there, and whoever goes back to the end follows it again", async () => {
-  const { workspace } = stage;
+  const { workspace } = on.stage;
   const cards = Array.from({ length: 6 }, (_, i) =>
     workspace.post({ channel: FRESH, author: APP, text: "", blocks: tall(`card ${i}`) }),
   );
-  const page = await look.tab(`/as/U0ANA/${FRESH}`);
+  const page = await on.look.tab(`/as/U0ANA/${FRESH}`);
   const changed = async (words: string): Promise<void> => {
     for (const card of cards.slice(-2)) workspace.edit(card, { blocks: buttonless(words) });
     await page.getByText(words).nth(1).waitFor({ state: "attached" });
@@ -127,8 +110,8 @@ test("whoever scrolls up stays there, and whoever goes back to the end follows i
 
 test("the page brings its own font, and the end stays in view when it arrives", async () => {
   for (let i = 0; i < 6; i += 1)
-    stage.workspace.post({ channel: FRESH, author: APP, text: "", blocks: tall(`card ${i}`) });
-  const page = await look.tab(`/as/U0ANA/${FRESH}`);
+    on.stage.workspace.post({ channel: FRESH, author: APP, text: "", blocks: tall(`card ${i}`) });
+  const page = await on.look.tab(`/as/U0ANA/${FRESH}`);
   const loaded =
     "document.fonts.ready.then(() => [...document.fonts].filter((one) => one.status === 'loaded').length)";
   expect(await page.evaluate<number>(loaded)).toBeGreaterThan(0);

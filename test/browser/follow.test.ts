@@ -1,40 +1,18 @@
 // A scene takes along the tab that played it, and no other.
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
 import type { Message } from "#sandbox/slack/model.ts";
-import { launchChromium } from "../make/chromium.ts";
-import { createBoard, serveWithControl } from "../sandbox/page/board.ts";
-import { approvalCard, createStage, decidedCard, OPS } from "../sandbox/page/stage.ts";
-import { createLook, violations } from "./looking.ts";
-import type { Look } from "./looking.ts";
+import { approvalCard, decidedCard, OPS } from "../sandbox/page/stage.ts";
+import { violations } from "./looking.ts";
+import { browseEachTest } from "./browsing.ts";
 
-let browser: Browser;
-let stage: ReturnType<typeof createStage>;
-let fake: ReturnType<typeof createBoard>;
-let served: Awaited<ReturnType<typeof serveWithControl>>;
-let look: Look;
-
-beforeAll(async () => {
-  browser = await launchChromium();
-}, 30_000);
-afterAll(() => browser.close());
-
-beforeEach(async () => {
-  stage = createStage();
-  fake = createBoard();
-  served = await serveWithControl({ ...stage.parts, panelState: fake.panelState });
-  look = createLook(browser, served.url);
-});
-afterEach(async () => {
-  await look.close();
-  await served.close();
-});
+const on = browseEachTest();
 
 const RELEASES = "/as/U0CAT/C0RELEASES?panel=scenes";
 const asks = { at: 1_000, text: "Ana asks.", eyes: "U0ANA", spot: { channel: OPS, ts: null } };
 
 const card = (): Message =>
-  stage.workspace.post({ channel: OPS, author: "U0COUNTERSIGN", text: "card", blocks: approvalCard() });
+  on.stage.workspace.post({ channel: OPS, author: "U0COUNTERSIGN", text: "card", blocks: approvalCard() });
 const looksAt = ({ channel, ts }: Message) => ({
   at: 3_500,
   text: "Ben looks at the card.",
@@ -42,15 +20,15 @@ const looksAt = ({ channel, ts }: Message) => ({
   spot: { channel, ts },
 });
 const scene = (...captions: object[]) =>
-  fake.play({ name: "four-eyes", captions, ended: null } as Parameters<typeof fake.play>[0]);
+  on.board.play({ name: "four-eyes", captions, ended: null } as Parameters<typeof on.board.play>[0]);
 const play = (page: Page) => page.getByRole("button", { name: "Play: Four eyes" }).click();
 const placeOf = async (page: Page, path: string): Promise<void> => {
-  await page.waitForURL(served.url + path);
+  await page.waitForURL(on.served.url + path);
   await page.locator("body[data-live]").waitFor();
 };
 
 test("the tab that plays a scene goes to its person and channel, and what changed is in view and glows", async () => {
-  const [played, other] = [await look.tab(RELEASES), await look.tab("/as/U0CAT/C0RELEASES")];
+  const [played, other] = [await on.look.tab(RELEASES), await on.look.tab("/as/U0CAT/C0RELEASES")];
   await play(played);
   scene(asks);
   await placeOf(played, `/as/U0ANA/${OPS}?panel=scenes`);
@@ -65,12 +43,12 @@ test("the tab that plays a scene goes to its person and channel, and what change
   expect((box?.y ?? 0) + 50).toBeLessThan((pane?.y ?? 0) + (pane?.height ?? 0));
   await expect.poll(() => message.getAttribute("data-glows"), { timeout: 8_000 }).toBe(null);
   await other.getByText("Ben looks at the card.").waitFor();
-  expect(other.url()).toBe(`${served.url}/as/U0CAT/C0RELEASES`);
+  expect(other.url()).toBe(`${on.served.url}/as/U0CAT/C0RELEASES`);
 });
 
 test("what glows does not move where somebody wants no motion", async () => {
-  const window = await look.window({ reducedMotion: "reduce" });
-  const page = await look.tab(`/as/U0BEN/${OPS}?panel=scenes`, window);
+  const window = await on.look.window({ reducedMotion: "reduce" });
+  const page = await on.look.tab(`/as/U0BEN/${OPS}?panel=scenes`, window);
   await play(page);
   const first = card();
   scene(looksAt(first));
@@ -84,7 +62,7 @@ test("what glows does not move where somebody wants no motion", async () => {
 });
 
 test("whoever leaves a scene is left alone, and can go back to it", async () => {
-  const page = await look.tab(RELEASES);
+  const page = await on.look.tab(RELEASES);
   await play(page);
   scene(asks);
   await placeOf(page, `/as/U0ANA/${OPS}?panel=scenes`);
@@ -92,7 +70,7 @@ test("whoever leaves a scene is left alone, and can go back to it", async () => 
   await placeOf(page, `/as/U0GIL/${OPS}?panel=scenes`);
   scene(asks, looksAt(card()));
   await page.getByRole("status").getByText("Ben looks at the card.").waitFor();
-  expect(page.url()).toBe(`${served.url}/as/U0GIL/${OPS}?panel=scenes`);
+  expect(page.url()).toBe(`${on.served.url}/as/U0GIL/${OPS}?panel=scenes`);
   await page.getByRole("button", { name: "Follow" }).click();
   await placeOf(page, `/as/U0BEN/${OPS}?panel=scenes`);
   await page.keyboard.press("Alt+3");
@@ -101,9 +79,9 @@ test("whoever leaves a scene is left alone, and can go back to it", async () => 
 });
 
 test("a scene ends with what just happened, and one press plays the next", async () => {
-  const page = await look.tab(`/as/U0ANA/${OPS}`);
+  const page = await on.look.tab(`/as/U0ANA/${OPS}`);
   const end = { at: 9_000, text: "One decision was sent.", eyes: null, spot: null };
-  fake.play({ name: "four-eyes", captions: [asks, end], ended: "done" });
+  on.board.play({ name: "four-eyes", captions: [asks, end], ended: "done" });
   const caption = page.getByRole("status");
   await caption.getByText("What just happened. One decision was sent. Nobody decides alone.").waitFor();
   for (const viewport of [
@@ -117,35 +95,35 @@ test("a scene ends with what just happened, and one press plays the next", async
     }
   }
   await page.getByRole("button", { name: "Next: The service goes down" }).click();
-  await expect.poll(() => served.asked).toEqual([{ act: "scene.play", args: { name: "outage" } }]);
-  fake.play({ name: "outage", captions: [{ ...asks, eyes: "U0BEN" }], ended: null });
+  await expect.poll(() => on.served.asked).toEqual([{ act: "scene.play", args: { name: "outage" } }]);
+  on.board.play({ name: "outage", captions: [{ ...asks, eyes: "U0BEN" }], ended: null });
   await placeOf(page, `/as/U0BEN/${OPS}`);
-  fake.play({ name: "outage", captions: [asks, end], ended: "done" });
+  on.board.play({ name: "outage", captions: [asks, end], ended: "done" });
   await caption.getByText("What just happened.").waitFor();
   expect(await caption.getByRole("button", { name: /^Next/ }).count()).toBe(0);
 });
 
 test("after the first decision one is dared to try more, is taken along, and sees what has been tried", async () => {
-  const page = await look.tab(`/as/U0BEN/${OPS}`);
+  const page = await on.look.tab(`/as/U0BEN/${OPS}`);
   const { ts } = card();
   const reply = { channel: OPS, author: "U0COUNTERSIGN", text: "card", thread: ts, broadcast: true };
-  const asked = stage.workspace.post({ ...reply, blocks: approvalCard() });
+  const asked = on.stage.workspace.post({ ...reply, blocks: approvalCard() });
   const dare = page.getByRole("button", { name: "Take the service down" });
   await page.getByRole("button", { name: "Approve" }).nth(1).waitFor();
   expect(await dare.count()).toBe(0);
-  stage.workspace.edit(asked, { blocks: decidedCard() });
+  on.stage.workspace.edit(asked, { blocks: decidedCard() });
   await dare.waitFor();
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
     expect(await violations(page)).toEqual([]);
   }
   await dare.click();
-  await expect.poll(() => served.asked).toEqual([{ act: "scene.play", args: { name: "outage" } }]);
-  fake.play({ name: "outage", captions: [asks], ended: null });
+  await expect.poll(() => on.served.asked).toEqual([{ act: "scene.play", args: { name: "outage" } }]);
+  on.board.play({ name: "outage", captions: [asks], ended: null });
   await placeOf(page, `/as/U0ANA/${OPS}`);
   expect(await dare.count()).toBe(0);
-  fake.play({ name: "outage", captions: [asks], ended: "stopped" });
+  on.board.play({ name: "outage", captions: [asks], ended: "stopped" });
   await dare.waitFor();
-  fake.play({ name: "outage", captions: [asks], ended: "done" });
+  on.board.play({ name: "outage", captions: [asks], ended: "done" });
   await dare.waitFor({ state: "detached" });
 });

@@ -1,74 +1,57 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { launchChromium } from "../make/chromium.ts";
-import { createBoard, serveWithControl } from "../sandbox/page/board.ts";
-import { createStage, decidedCard, fillWorkspace, OPS } from "../sandbox/page/stage.ts";
-import { createLook } from "./looking.ts";
-import type { Look } from "./looking.ts";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { createFakePanelState, serveWithControl } from "../sandbox/page/fake-panel-state.ts";
+import { createStage, decidedCard, OPS } from "../sandbox/page/stage.ts";
+import { browseEachTest } from "./browsing.ts";
 
-let browser: Browser;
-let stage: ReturnType<typeof createStage>;
-let served: Awaited<ReturnType<typeof serveWithControl>>;
-let look: Look;
-
-beforeAll(async () => {
-  browser = await launchChromium();
-}, 30_000);
-afterAll(() => browser.close());
-
-beforeEach(async () => {
-  stage = createStage();
-  fillWorkspace(stage.workspace);
-  served = await serveWithControl({ ...stage.parts, panelState: createBoard().panelState });
-  look = createLook(browser, served.url);
-});
-afterEach(async () => {
-  await look.close();
-  await served.close();
-});
+const on = browseEachTest({ filled: true });
 
 const TABS = 20;
 
 test("in twenty tabs of one browser all is live, and what one sends arrives", async () => {
-  const window = await look.window();
+  const window = await on.look.window();
   const people = ["U0ANA", "U0BEN", "U0CAT", "U0GIL", "U0ODA"];
   const tabs: Page[] = [];
   for (let i = 0; i < TABS; i += 1) {
-    tabs.push(await look.tab(`/as/${people[i % people.length] ?? "U0ANA"}/${OPS}`, window));
+    tabs.push(await on.look.tab(`/as/${people[i % people.length] ?? "U0ANA"}/${OPS}`, window));
   }
-  stage.workspace.post({ author: "U0BEN", channel: OPS, text: "to everybody" });
+  on.stage.workspace.post({ author: "U0BEN", channel: OPS, text: "to everybody" });
   await Promise.all(tabs.map((tab) => tab.getByText("to everybody").waitFor()));
   const last = tabs.at(-1);
   await last?.getByRole("textbox", { name: "Message #ops-agents" }).fill("from the last tab");
   await last?.keyboard.press("Enter");
   await Promise.all(tabs.map((tab) => tab.getByText("from the last tab").waitFor()));
-  expect(stage.done).toHaveLength(1);
+  expect(on.stage.done).toHaveLength(1);
 }, 120_000);
 
 test("a tab that is closed leaves the others live", async () => {
-  const window = await look.window();
-  const first = await look.tab(`/as/U0ANA/${OPS}`, window);
-  const second = await look.tab(`/as/U0BEN/${OPS}`, window);
+  const window = await on.look.window();
+  const first = await on.look.tab(`/as/U0ANA/${OPS}`, window);
+  const second = await on.look.tab(`/as/U0BEN/${OPS}`, window);
   await first.close();
-  stage.workspace.post({ author: "U0CAT", channel: OPS, text: "still there?" });
+  on.stage.workspace.post({ author: "U0CAT", channel: OPS, text: "still there?" });
   await second.getByText("still there?").waitFor();
 });
 
 test("when the sandbox is back all tabs are live again, with their drafts", async () => {
-  const window = await look.window();
-  const tabs = [await look.tab(`/as/U0ANA/${OPS}`, window), await look.tab(`/as/U0BEN/${OPS}`, window)];
-  const port = Number(new URL(served.url).port);
+  const window = await on.look.window();
+  const tabs = [await on.look.tab(`/as/U0ANA/${OPS}`, window), await on.look.tab(`/as/U0BEN/${OPS}`, window)];
+  const port = Number(new URL(on.served.url).port);
   for (const tab of tabs) {
     await tab.getByRole("textbox", { name: "Message #ops-agents" }).fill("half a sentence");
   }
-  await served.close();
+  await on.served.close();
   for (const tab of tabs) {
     await tab.getByText("The sandbox has stopped.").waitFor();
     expect(await tab.getByText("Countersign is connected").isVisible()).toBe(false);
   }
   const fresh = createStage();
   fresh.workspace.post({ author: "U0CAT", channel: OPS, text: "a new beginning" });
-  served = await serveWithControl({ ...fresh.parts, panelState: createBoard().panelState }, undefined, port);
+  on.served = await serveWithControl(
+    { ...fresh.parts, panelState: createFakePanelState().panelState },
+    undefined,
+    port,
+  );
   for (const tab of tabs) {
     await tab.getByText("a new beginning").waitFor();
     await tab.getByText("The sandbox has stopped.").waitFor({ state: "hidden" });
@@ -78,15 +61,15 @@ test("when the sandbox is back all tabs are live again, with their drafts", asyn
 }, 60_000);
 
 test("a browser without shared workers has a stream for each tab", async () => {
-  const window = await look.window();
+  const window = await on.look.window();
   await window.addInitScript("delete globalThis.SharedWorker");
-  const page = await look.tab(`/as/U0ANA/${OPS}`, window);
-  stage.workspace.post({ author: "U0BEN", channel: OPS, text: "without a worker" });
+  const page = await on.look.tab(`/as/U0ANA/${OPS}`, window);
+  on.stage.workspace.post({ author: "U0BEN", channel: OPS, text: "without a worker" });
   await page.getByText("without a worker").waitFor();
 });
 
 test("five hundred messages that come at once are each drawn once, and the newest is in view", async () => {
-  const page = await look.tab(`/as/U0ANA/${OPS}`);
+  const page = await on.look.tab(`/as/U0ANA/${OPS}`);
   await page.evaluate(`(() => {
     globalThis.drawn = 0;
     new MutationObserver((changes) => {
@@ -94,7 +77,12 @@ test("five hundred messages that come at once are each drawn once, and the newes
     }).observe(document.querySelector('[data-list="messages"]'), { childList: true });
   })()`);
   for (let i = 1; i <= 500; i += 1) {
-    stage.workspace.post({ author: "U0COUNTERSIGN", channel: OPS, text: `card ${i}`, blocks: decidedCard() });
+    on.stage.workspace.post({
+      author: "U0COUNTERSIGN",
+      channel: OPS,
+      text: `card ${i}`,
+      blocks: decidedCard(),
+    });
     if (i % 20 === 0) await new Promise(setImmediate);
   }
   await expect.poll(() => page.evaluate("drawn"), { timeout: 20_000 }).toBe(500);

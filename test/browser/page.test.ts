@@ -126,7 +126,7 @@ describe("typing", () => {
   });
 
   test("what could not be sent comes back with the words of Slack", async () => {
-    answer = () => Promise.resolve({ ok: false, told: '/agent failed with the error "operation_timeout"' });
+    answer = () => Promise.resolve({ ok: false, error: '/agent failed with the error "operation_timeout"' });
     await go(channel);
     const composer = page.getByRole("textbox", { name: "Message #ops-agents" });
     await composer.fill("/agent list");
@@ -262,7 +262,7 @@ describe("deciding", () => {
     await submit.click();
     await submit.click();
     expect(await submit.getAttribute("aria-busy")).toBe("true");
-    resolve({ ok: false, told: "We had some trouble connecting. Try again?" });
+    resolve({ ok: false, error: "We had some trouble connecting. Try again?" });
     await page.getByText("We had some trouble connecting.").waitFor();
     expect(stage.done.map((one) => one.act)).toEqual(["submit"]);
   });

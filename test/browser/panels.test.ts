@@ -1,36 +1,18 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { launchChromium } from "../make/chromium.ts";
-import { createBoard, createJudge, serveWithControl } from "../sandbox/page/board.ts";
-import { createStage, fillTraffic, fillWorkspace, OPS, reasonModal } from "../sandbox/page/stage.ts";
-import { createLook, violations } from "./looking.ts";
-import type { Look } from "./looking.ts";
+import type { Page } from "playwright-core";
+import { beforeEach, describe, expect, test } from "vitest";
+import { createJudge } from "../sandbox/page/fake-panel-state.ts";
+import { fillTraffic, OPS, reasonModal } from "../sandbox/page/stage.ts";
+import { violations } from "./looking.ts";
+import { browseEachTest } from "./browsing.ts";
 
-let browser: Browser;
-let stage: ReturnType<typeof createStage>;
-let fake: ReturnType<typeof createBoard>;
-let served: Awaited<ReturnType<typeof serveWithControl>>;
-let look: Look;
-let refusal: string | null;
-
-beforeAll(async () => {
-  browser = await launchChromium();
-}, 30_000);
-afterAll(() => browser.close());
-
-beforeEach(async () => {
+let refusal: string | null = null;
+beforeEach(() => {
   refusal = null;
-  stage = createStage();
-  fake = createBoard();
-  fillWorkspace(stage.workspace);
-  served = await serveWithControl({ ...stage.parts, panelState: fake.panelState }, () =>
-    refusal === null ? { ok: true, result: null } : { ok: false, told: refusal },
-  );
-  look = createLook(browser, served.url);
 });
-afterEach(async () => {
-  await look.close();
-  await served.close();
+
+const on = browseEachTest({
+  filled: true,
+  onAct: () => (refusal === null ? { ok: true, result: null } : { ok: false, error: refusal }),
 });
 
 const channel = `/as/U0ANA/${OPS}`;
@@ -44,12 +26,12 @@ describe("axe finds nothing", () => {
     "in %s, wide and narrow, light and dark",
     { timeout: 60_000 },
     async (panel) => {
-      fillTraffic(stage.traffic);
-      fake.service({ key: "rotated", slowMs: 2000, faults: ["x"], vanished: ["run_done"] });
-      fake.play({ name: "four-eyes", captions, ended: null });
-      const page = await look.tab(
+      fillTraffic(on.stage.traffic);
+      on.board.service({ key: "rotated", slowMs: 2000, faults: ["x"], vanished: ["run_done"] });
+      on.board.play({ name: "four-eyes", captions, ended: null });
+      const page = await on.look.tab(
         `${channel}?panel=${panel}`,
-        await look.window({ reducedMotion: "reduce" }),
+        await on.look.window({ reducedMotion: "reduce" }),
       );
       const openAll = `document.querySelectorAll("[data-panel-pane] details").forEach((one) => (one.open = true))`;
       await page.evaluate(openAll);
@@ -58,7 +40,7 @@ describe("axe finds nothing", () => {
         [800, "failed"],
         [390, null],
       ] as const) {
-        fake.play({ name: "four-eyes", captions, ended });
+        on.board.play({ name: "four-eyes", captions, ended });
         await page.setViewportSize({ width, height: 820 });
         await page.locator(`[data-caption="${ended ?? "playing"}"]`).waitFor();
         for (const colorScheme of ["light", "dark"] as const) {
@@ -70,7 +52,7 @@ describe("axe finds nothing", () => {
   );
 
   test.for(["light", "dark"] as const)("in the help for the keyboard, %s", async (colorScheme) => {
-    const page = await look.tab(channel, await look.window({ colorScheme }));
+    const page = await on.look.tab(channel, await on.look.window({ colorScheme }));
     await page.keyboard.press("Control+/");
     await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
     expect(await violations(page)).toEqual([]);
@@ -82,17 +64,17 @@ describe("the service panel", () => {
     page.locator(within).getByRole("button", { name, exact: true }).click();
 
   test("a press asks for its act, and what became of it is seen", async () => {
-    const page = await look.tab(`${channel}?panel=service`);
+    const page = await on.look.tab(`${channel}?panel=service`);
     await button(page, "Take it down");
-    await expect.poll(() => served.asked).toEqual([{ act: "service.down", args: {} }]);
-    fake.service({ up: false });
+    await expect.poll(() => on.served.asked).toEqual([{ act: "service.down", args: {} }]);
+    on.board.service({ up: false });
     await page.getByText("Down: connections are refused").waitFor();
     expect(await page.evaluate("document.activeElement.textContent.trim()")).toBe("Bring it up");
   });
 
   test("what the sandbox refuses is told, until something else is pressed", async () => {
     refusal = "Run run_waits is over.";
-    const page = await look.tab(`${channel}?panel=service`);
+    const page = await on.look.tab(`${channel}?panel=service`);
     await button(page, "Withdraw: apr_1");
     await page.getByRole("alert").getByText("Run run_waits is over.").waitFor();
     refusal = null;
@@ -101,7 +83,7 @@ describe("the service panel", () => {
   });
 
   test("forms ask for what was typed and chosen, and all of it fits the acts there are", async () => {
-    const page = await look.tab(`${channel}?panel=service`);
+    const page = await on.look.tab(`${channel}?panel=service`);
     await page.getByText("Something else goes wrong").click();
     await page.getByLabel("Of the next").fill("3");
     await page.locator("#fault-route").selectOption("a decision");
@@ -116,8 +98,8 @@ describe("the service panel", () => {
     await button(page, "Change");
     await page.getByText("Ask for one more approval").click();
     await button(page, "Ask");
-    await expect.poll(() => served.asked.length).toBe(7);
-    expect(served.asked.slice(0, 6)).toEqual([
+    await expect.poll(() => on.served.asked.length).toBe(7);
+    expect(on.served.asked.slice(0, 6)).toEqual([
       { act: "service.fault", args: { times: 3, route: "decide", fault: { kind: "drop" } } },
       { act: "service.createRun", args: { task: "deploy elsewhere" } },
       { act: "service.finish", args: { run: "run_waits", output: "Because." } },
@@ -128,8 +110,8 @@ describe("the service panel", () => {
         args: { run: "run_waits", approval: "apr_1", action: "Deploy to staging" },
       },
     ]);
-    const judge = await createJudge(fake.panelState);
-    const faults = served.asked.map((one) => judge.fault(one)).filter((one) => one !== null);
+    const judge = await createJudge(on.board.panelState);
+    const faults = on.served.asked.map((one) => judge.fault(one)).filter((one) => one !== null);
     await judge.stop();
     expect(faults).toEqual([]);
   });
@@ -137,7 +119,7 @@ describe("the service panel", () => {
   test("names stand beside their state and not over it, however long they are", async () => {
     for (const width of [1280, 390]) {
       const viewport = { width, height: 820 };
-      const page = await look.tab(`${channel}?panel=service`, await look.window({ viewport }));
+      const page = await on.look.tab(`${channel}?panel=service`, await on.look.window({ viewport }));
       const over = await page.evaluate<string[]>(`[...document.querySelectorAll("[data-states] dt")]
         .filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent)`);
       expect(over).toEqual([]);
@@ -145,21 +127,21 @@ describe("the service panel", () => {
   });
 
   test("a bot that is not running is not called connected, in any tab", async () => {
-    const page = await look.tab(channel);
+    const page = await on.look.tab(channel);
     const state = page.locator("[data-connection]");
     await expect.poll(() => state.textContent()).toBe("Countersign is connected");
     for (const [bot, words] of [
       ["starting", "Countersign is starting…"],
       ["stopped", "Countersign is stopped"],
     ] as const) {
-      fake.service({ bot });
+      on.board.service({ bot });
       await page.getByText(words).waitFor();
       expect(await state.getAttribute("data-connection")).toBe("down");
     }
   });
 
   test("of the choices only what one has changed is sent", async () => {
-    const page = await look.tab(`${channel}?panel=service`);
+    const page = await on.look.tab(`${channel}?panel=service`);
     await page.getByText("Choices of the service").click();
     await page.getByLabel("denyWord").fill("reject");
     await page.getByLabel("staleReads").fill("2");
@@ -167,16 +149,16 @@ describe("the service panel", () => {
     await page.getByLabel("runningState").fill("");
     await button(page, "Apply");
     const args = { denyWord: "reject", staleReads: 2, readEchoesInput: true, runningState: null };
-    await expect.poll(() => served.asked).toEqual([{ act: "service.profile", args }]);
+    await expect.poll(() => on.served.asked).toEqual([{ act: "service.profile", args }]);
   });
 
   test("what one types and opens stays while the runs go on", async () => {
-    const page = await look.tab(`${channel}?panel=service`);
+    const page = await on.look.tab(`${channel}?panel=service`);
     await page.getByText("Ask for one more approval").click();
     await page.getByLabel("What run_waits asks for too").fill("half a sent");
-    const [waiting, ...others] = fake.panelState.service().runs;
+    const [waiting, ...others] = on.board.panelState.service().runs;
     if (waiting === undefined) throw new Error("there is no run");
-    fake.service({ runs: [{ ...waiting, input: "another task by now" }, ...others], slowMs: 2000 });
+    on.board.service({ runs: [{ ...waiting, input: "another task by now" }, ...others], slowMs: 2000 });
     await page.getByText("another task by now", { exact: true }).waitFor();
     const field = page.getByLabel("What run_waits asks for too");
     expect(await field.inputValue()).toBe("half a sent");
@@ -186,32 +168,32 @@ describe("the service panel", () => {
 
 describe("scenes", () => {
   test("a press plays one, and its captions come into every tab as they are told", async () => {
-    const window = await look.window();
-    const watching = await look.tab("/as/U0BEN/C0RELEASES", window);
-    const page = await look.tab(`${channel}?panel=scenes`, window);
+    const window = await on.look.window();
+    const watching = await on.look.tab("/as/U0BEN/C0RELEASES", window);
+    const page = await on.look.tab(`${channel}?panel=scenes`, window);
     await page.getByRole("button", { name: "Play: Four eyes" }).click();
-    await expect.poll(() => served.asked).toEqual([{ act: "scene.play", args: { name: "four-eyes" } }]);
-    fake.play({ name: "four-eyes", captions: captions.slice(0, 1), ended: null });
+    await expect.poll(() => on.served.asked).toEqual([{ act: "scene.play", args: { name: "four-eyes" } }]);
+    on.board.play({ name: "four-eyes", captions: captions.slice(0, 1), ended: null });
     await watching.getByRole("status").getByText("Ana asks for a deployment.").waitFor();
-    fake.play({ name: "four-eyes", captions, ended: null });
+    on.board.play({ name: "four-eyes", captions, ended: null });
     await watching.getByRole("status").getByText("Ben looks at it and approves.").waitFor();
-    fake.play({ name: "four-eyes", captions, ended: "done" });
+    on.board.play({ name: "four-eyes", captions, ended: "done" });
     await watching.getByText("Done").waitFor();
     await watching.getByRole("button", { name: "Hide the caption" }).click();
     expect(await watching.getByText("Ben looks at it and approves.").isVisible()).toBe(false);
-    const later = await look.tab("/as/U0CAT/C0RELEASES", window);
+    const later = await on.look.tab("/as/U0CAT/C0RELEASES", window);
     expect(await later.getByText("Ben looks at it and approves.").isVisible()).toBe(false);
   });
 });
 
 describe("the traffic", () => {
   test("is kept to one side, to what was refused and to words, also as it comes in", async () => {
-    fillTraffic(stage.traffic);
-    const page = await look.tab(`${channel}?panel=traffic`);
+    fillTraffic(on.stage.traffic);
+    const page = await on.look.tab(`${channel}?panel=traffic`);
     const shown = page.locator('[data-list="traffic"] > li:visible');
     await page.getByLabel("Whose lines").selectOption("service");
     await expect.poll(() => shown.count()).toBe(1);
-    stage.traffic.add("service", "POST /v1/agent/runs → 503", {}, "HTTP 503");
+    on.stage.traffic.add("service", "POST /v1/agent/runs → 503", {}, "HTTP 503");
     await page.getByText("2 of 8 lines").waitFor();
     await page.getByLabel("refused only").check();
     await expect.poll(() => shown.count()).toBe(1);
@@ -220,10 +202,10 @@ describe("the traffic", () => {
   });
 
   test("stands still while it is paused, and loses nothing", async () => {
-    fillTraffic(stage.traffic);
-    const page = await look.tab(`${channel}?panel=traffic`);
+    fillTraffic(on.stage.traffic);
+    const page = await on.look.tab(`${channel}?panel=traffic`);
     await page.getByRole("button", { name: "Pause" }).click();
-    stage.traffic.add("app", "late.one", {});
+    on.stage.traffic.add("app", "late.one", {});
     await page.getByText("1 wait").waitFor();
     expect(await page.getByText("late.one").count()).toBe(0);
     await page.getByRole("button", { name: "Go on" }).click();
@@ -232,11 +214,11 @@ describe("the traffic", () => {
 
   test("is copied whole, one line or all that is shown", async () => {
     const long = "z".repeat(30_000);
-    stage.traffic.add("app", "one", { text: long });
-    stage.traffic.add("app", "two", {});
-    stage.traffic.add("service", "three", {});
-    const window = await look.window({ permissions: ["clipboard-read", "clipboard-write"] });
-    const page = await look.tab(`${channel}?panel=traffic`, window);
+    on.stage.traffic.add("app", "one", { text: long });
+    on.stage.traffic.add("app", "two", {});
+    on.stage.traffic.add("service", "three", {});
+    const window = await on.look.window({ permissions: ["clipboard-read", "clipboard-write"] });
+    const page = await on.look.tab(`${channel}?panel=traffic`, window);
     const copied = async (): Promise<{ what: string; detail: unknown }[]> =>
       (await page.evaluate<string>("navigator.clipboard.readText()"))
         .split("\n")
@@ -251,10 +233,10 @@ describe("the traffic", () => {
   });
 
   test("is cleared for this tab, and what was cleared can be shown again", async () => {
-    fillTraffic(stage.traffic);
-    const page = await look.tab(`${channel}?panel=traffic`);
+    fillTraffic(on.stage.traffic);
+    const page = await on.look.tab(`${channel}?panel=traffic`);
     await page.getByRole("button", { name: "Clear", exact: true }).click();
-    stage.traffic.add("app", "after.that", {});
+    on.stage.traffic.add("app", "after.that", {});
     await page.getByText("after.that").waitFor();
     expect(await page.locator('[data-list="traffic"] > li:visible').count()).toBe(1);
     await page.getByText("7 cleared").waitFor();
@@ -265,7 +247,7 @@ describe("the traffic", () => {
 
 describe("the keyboard", () => {
   test("turns one into another person, and leads from channel to channel and to the panels", async () => {
-    const page = await look.tab(channel);
+    const page = await on.look.tab(channel);
     await page.keyboard.press("Alt+Digit2");
     await page.waitForURL(`**/as/U0BEN/${OPS}`);
     await page.keyboard.press("Alt+ArrowDown");
@@ -275,7 +257,7 @@ describe("the keyboard", () => {
   });
 
   test("F6 goes round the parts of the page", async () => {
-    const page = await look.tab(`${channel}?panel=scenes`);
+    const page = await on.look.tab(`${channel}?panel=scenes`);
     const part =
       "document.activeElement.closest('[data-people], [data-sidebar], main, [data-panel-pane]')?.getAttribute('data-panel-pane') ?? document.activeElement.closest('nav')?.getAttribute('aria-label') ?? 'main'";
     const seen: unknown[] = [];
@@ -287,7 +269,7 @@ describe("the keyboard", () => {
   });
 
   test("a question mark is a letter while one types, and else opens the help", async () => {
-    const page = await look.tab(channel);
+    const page = await on.look.tab(channel);
     const composer = page.getByRole("textbox", { name: "Message #ops-agents" });
     await composer.press("?");
     expect(await composer.inputValue()).toBe("?");
@@ -298,7 +280,7 @@ describe("the keyboard", () => {
   });
 
   test("on a narrow screen people are chosen from a list", async () => {
-    const page = await look.tab(channel, await look.window({ viewport: { width: 390, height: 780 } }));
+    const page = await on.look.tab(channel, await on.look.window({ viewport: { width: 390, height: 780 } }));
     await page.getByRole("combobox", { name: "You are" }).selectOption({ label: "Cat Lindqvist" });
     await page.waitForURL(`**/as/U0CAT/${OPS}`);
   });
@@ -306,11 +288,11 @@ describe("the keyboard", () => {
 
 describe("an open form", () => {
   test("belongs to its person: it goes with them from tab to tab, and is closed in all at once", async () => {
-    stage.workspace.pushView("U0ANA", reasonModal());
-    const window = await look.window();
-    const one = await look.tab(channel, window);
-    const other = await look.tab("/as/U0ANA/C0RELEASES", window);
-    const stranger = await look.tab(`/as/U0BEN/${OPS}`, window);
+    on.stage.workspace.pushView("U0ANA", reasonModal());
+    const window = await on.look.window();
+    const one = await on.look.tab(channel, window);
+    const other = await on.look.tab("/as/U0ANA/C0RELEASES", window);
+    const stranger = await on.look.tab(`/as/U0BEN/${OPS}`, window);
     for (const page of [one, other]) await page.getByRole("dialog", { name: "Deny request" }).waitFor();
     expect(await stranger.getByRole("dialog").count()).toBe(0);
     await other.keyboard.press("Escape");
@@ -318,8 +300,8 @@ describe("an open form", () => {
   });
 
   test("keeps what was typed while one is somebody else or elsewhere", async () => {
-    stage.workspace.pushView("U0ANA", reasonModal());
-    const page = await look.tab(channel);
+    on.stage.workspace.pushView("U0ANA", reasonModal());
+    const page = await on.look.tab(channel);
     await page.getByRole("textbox", { name: "Reason" }).fill("Not during the");
     await page.getByLabel("Stop the run").check();
     await page.keyboard.press("Alt+Digit2");

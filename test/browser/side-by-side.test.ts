@@ -1,64 +1,42 @@
 // Two people in one window, and the phone of one of them.
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { launchChromium } from "../make/chromium.ts";
-import { createBoard, serveWithControl } from "../sandbox/page/board.ts";
-import { approvalCard, createStage, OPS } from "../sandbox/page/stage.ts";
-import { createLook, violations } from "./looking.ts";
-import type { Look } from "./looking.ts";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { approvalCard, OPS } from "../sandbox/page/stage.ts";
+import { violations } from "./looking.ts";
+import { browseEachTest } from "./browsing.ts";
 
-let browser: Browser;
-let stage: ReturnType<typeof createStage>;
-let fake: ReturnType<typeof createBoard>;
-let served: Awaited<ReturnType<typeof serveWithControl>>;
-let look: Look;
-
-beforeAll(async () => {
-  browser = await launchChromium();
-}, 30_000);
-afterAll(() => browser.close());
-
-beforeEach(async () => {
-  stage = createStage();
-  fake = createBoard();
-  served = await serveWithControl({ ...stage.parts, panelState: fake.panelState });
-  look = createLook(browser, served.url);
-});
-afterEach(async () => {
-  await look.close();
-  await served.close();
-});
+const on = browseEachTest();
 
 const APP = "U0COUNTERSIGN";
 const half = (page: Page, name: string) => page.frameLocator(`iframe[title^="As ${name}"]`);
 
 async function bothHalves(page: Page): Promise<void> {
   await page.getByRole("link", { name: "Side by side" }).click();
-  await page.waitForURL(`${served.url}/side/U0ANA/U0BEN/${OPS}`);
+  await page.waitForURL(`${on.served.url}/side/U0ANA/U0BEN/${OPS}`);
   for (const name of ["Ana", "Ben"]) await half(page, name).locator("body[data-live]").waitFor();
 }
 
 test("side by side, what one says the other sees, and each decides for themselves", async () => {
-  const page = await look.tab(`/as/U0ANA/${OPS}`);
+  const page = await on.look.tab(`/as/U0ANA/${OPS}`);
   await bothHalves(page);
   await half(page, "Ana").getByRole("textbox", { name: "Message #ops-agents" }).fill("please look");
   await half(page, "Ana").getByRole("button", { name: "Send" }).click();
   await half(page, "Ben").getByText("please look").waitFor();
-  stage.workspace.post({ channel: OPS, author: APP, text: "card", blocks: approvalCard() });
+  on.stage.workspace.post({ channel: OPS, author: APP, text: "card", blocks: approvalCard() });
   await half(page, "Ben").locator("main").getByRole("button", { name: "Approve" }).click();
   await expect
-    .poll(() => stage.done.map((one) => [one.act, one.with[0]]))
+    .poll(() => on.stage.done.map((one) => [one.act, one.with[0]]))
     .toEqual([
       ["say", "U0ANA"],
       ["click", "U0BEN"],
     ]);
   expect(await violations(page)).toEqual([]);
   await page.getByRole("link", { name: "Back to one view" }).click();
-  await page.waitForURL(`${served.url}/as/U0ANA/${OPS}`);
+  await page.waitForURL(`${on.served.url}/as/U0ANA/${OPS}`);
 });
 
 test("a scene that is played in one half takes neither along", async () => {
-  const page = await look.tab(`/as/U0ANA/${OPS}`);
+  const page = await on.look.tab(`/as/U0ANA/${OPS}`);
   await bothHalves(page);
   const ben = half(page, "Ben");
   await ben
@@ -69,7 +47,7 @@ test("a scene that is played in one half takes neither along", async () => {
   await ben.getByRole("link", { name: "Scenes" }).click();
   await ben.getByRole("button", { name: "Play: Four eyes" }).click();
   const spot = { channel: OPS, ts: null };
-  fake.play({
+  on.board.play({
     name: "four-eyes",
     captions: [{ at: 1, text: "Ana asks.", eyes: "U0ANA", spot }],
     ended: null,
@@ -84,14 +62,14 @@ test("a scene that is played in one half takes neither along", async () => {
 });
 
 test("a place that one of the two cannot see is not there", async () => {
-  expect((await fetch(`${served.url}/side/U0ANA/U0BEN/C0PAYMENTS`)).status).toBe(200);
-  expect((await fetch(`${served.url}/side/U0ANA/U0CAT/C0PAYMENTS`)).status).toBe(404);
-  expect((await fetch(`${served.url}/side/U0ANA/U404/${OPS}`)).status).toBe(404);
+  expect((await fetch(`${on.served.url}/side/U0ANA/U0BEN/C0PAYMENTS`)).status).toBe(200);
+  expect((await fetch(`${on.served.url}/side/U0ANA/U0CAT/C0PAYMENTS`)).status).toBe(404);
+  expect((await fetch(`${on.served.url}/side/U0ANA/U404/${OPS}`)).status).toBe(404);
 });
 
 test("a phone shows direct messages and mentions as they arrive, in the words of the notification", async () => {
-  const { workspace } = stage;
-  const page = await look.tab(`/as/U0BEN/${OPS}?panel=phone`);
+  const { workspace } = on.stage;
+  const page = await on.look.tab(`/as/U0BEN/${OPS}?panel=phone`);
   const phone = page.getByRole("log", { name: "Notifications of Ben Okafor" });
   await phone.getByText("Nothing yet.").waitFor();
   workspace.post({ channel: OPS, author: APP, text: "for nobody in particular" });
@@ -124,5 +102,5 @@ test("a phone shows direct messages and mentions as they arrive, in the words of
     expect(await violations(page)).toEqual([]);
   }
   await phone.getByRole("link", { name: /Approval needed/ }).click();
-  await page.waitForURL(`${served.url}/as/U0BEN/${OPS}?panel=phone#m-${asked.ts}`);
+  await page.waitForURL(`${on.served.url}/as/U0BEN/${OPS}?panel=phone#m-${asked.ts}`);
 });

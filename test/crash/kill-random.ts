@@ -100,7 +100,7 @@ function tally({ index, life, witness, stuck }: Lived): void {
   counts.unconfirmed += unconfirmed;
   counts.resent += resent;
   counts.broken += all.length;
-  for (const each of all) console.error(`life ${index}, seed ${seed}, «${life.task}»: ${each}`);
+  for (const each of all) console.error(`life ${index}, seed ${seed}, "${life.task}": ${each}`);
 }
 
 function pause(ms: number): Promise<void> {

@@ -3,7 +3,7 @@
 
 import type { Message, OpenView } from "#sandbox/slack/model.ts";
 import type { World } from "#sandbox/world/world.ts";
-import { cardStateOf, isInState } from "../make/message-id.ts";
+import { cardStateOf, idOf, isInState, says } from "../make/message-id.ts";
 import type { Lane } from "./lane.ts";
 
 export type Life = {
@@ -118,7 +118,8 @@ async function clickCard(lane: Lane, life: Life, before: Before): Promise<boolea
   const action = life.verdict === "approve" ? "card_approve" : "card_deny";
   const opening = openingsOf(lane.world, life).at(-1);
   if (
-    opening?.text.startsWith("Waiting for approval") !== true ||
+    opening === undefined ||
+    !says("run:awaiting-approval", opening) ||
     buttonOf(lane.world, life, action) === null
   )
     return false;
@@ -181,16 +182,15 @@ export function openingsOf(world: World, life: Life): Message[] {
   return messagesOf(world, life).filter(({ thread }) => thread === null);
 }
 
-const ENDED = /^(?:Succeeded|Failed|Canceled)/;
-const OUTCOME = /^(?:✅ Succeeded|❌ Failed|⏹️ Canceled|❔ It is not known|Not started)/u;
+const ENDED = ["run:succeeded", "run:failed", "run:canceled"];
 
-export const isOutcome = ({ thread, text }: Message): boolean => thread !== null && OUTCOME.test(text);
+export const isOutcome = (message: Message): boolean => idOf(message)?.startsWith("outcome:") === true;
 export const isCard = ({ broadcast }: Message): boolean => broadcast;
 
 /** Nothing more is awaited of anybody: the newest thread tells the end, its cards tell theirs, and its file is there. */
 function atRest(world: World, life: Life): boolean {
   const opening = openingsOf(world, life).at(-1);
-  if (opening === undefined || !ENDED.test(opening.text)) return false;
+  if (opening === undefined || !ENDED.includes(idOf(opening) ?? "")) return false;
   const replies = messagesOf(world, life).filter(({ thread }) => thread === opening.ts);
   const file = !life.task.startsWith("huge") || replies.some(({ files }) => files.length > 0);
   return file && replies.some(isOutcome) && replies.filter(isCard).every(isSettled);
@@ -199,7 +199,7 @@ function atRest(world: World, life: Life): boolean {
 /** The card of unreadable approvals has no state of its own. */
 const isSettled = (card: Message): boolean =>
   cardStateOf(card) === null
-    ? /^(?:⚪|⚠️)/u.test(card.text)
+    ? idOf(card)?.startsWith("unreadable:") === true
     : isInState(card, "approved", "denied", "unconfirmed", "closed", "refused", "elsewhere");
 
 function told({ world }: Lane, { channel }: Life): string {
@@ -217,6 +217,6 @@ export function receiptsOf({ slack: { workspace } }: World, life: Life): Message
       .map(({ id }) => id),
   );
   return workspace.messages.filter(
-    ({ channel, text }) => direct.has(channel) && /^You (?:approved|denied)/.test(text),
+    (each) => direct.has(each.channel) && idOf(each)?.startsWith("receipt:") === true,
   );
 }

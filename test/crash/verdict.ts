@@ -139,13 +139,13 @@ function judgeDecision({ attempts }: Life, posts: readonly Recorded[]): string[]
   ];
 }
 
-/** A form that closed said «recorded». Of two approvals one may have lost its answer while the other's form closed: each reason counts alone. */
+/** A form that closed said "recorded". Of two approvals one may have lost its answer while the other's form closed: each reason counts alone. */
 function judgeAcknowledged({ attempts }: Life, posts: readonly Recorded[]): string[] {
   const forgotten = attempts.filter(
     ({ kept, reason }) => kept && !posts.some(({ body }) => saysReason(body, reason)),
   );
   return forgotten.map(
-    ({ reason }) => `«${reason}» was acknowledged, and another decision left the bot or none`,
+    ({ reason }) => `"${reason}" was acknowledged, and another decision left the bot or none`,
   );
 }
 

@@ -13,12 +13,8 @@ import {
   type Upload,
 } from "#src/domain/posted-message.ts";
 import { OPENING, OUTPUT, type Run } from "#src/domain/run.ts";
-import {
-  applyMessageOutcome,
-  applyUploadOutcome,
-  type PostAct,
-  type UploadAct,
-} from "#src/domain/message-outcome.ts";
+import { applyUploadOutcome, type UploadAct } from "#src/domain/message-outcome.ts";
+import { applyMessageOutcome, type PostAct } from "#src/domain/message-transitions.ts";
 import { applyOutcome, markSending, recover } from "#src/domain/apply-outcome.ts";
 import { aSnapshot, contextAt, decidedRun, deliveredRun, listedRun } from "../make/history.ts";
 import { APPROVER, aRun, aWatchedRun, NOON, REQUESTER } from "../make/run.ts";
@@ -51,7 +47,7 @@ describe("a decision", () => {
     ["confirmed", clean, { type: "confirmed" }, { type: "confirmed", stillListed: null }],
     ["confirmed after a lost answer", again, { type: "confirmed" }, { type: "confirmed" }],
     ["resolved elsewhere", clean, { type: "elsewhere", words: "409" }, { type: "elsewhere", words: "409" }],
-    ["«elsewhere» after a lost answer", again, { type: "elsewhere", words: "" }, { type: "unconfirmed" }],
+    ['"elsewhere" after a lost answer', again, { type: "elsewhere", words: "" }, { type: "unconfirmed" }],
     ["surely not applied", clean, LATER, { type: "retry", lost: false, tries: 1, notBefore: NOON + 1_000 }],
     ["asked to wait", clean, { ...LATER, afterMs: 90_000 }, { type: "retry", notBefore: NOON + 90_000 }],
     ["not applied after a lost answer", again, LATER, { type: "retry", lost: true, tries: 2 }],

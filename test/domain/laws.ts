@@ -162,7 +162,7 @@ function oneMessageEach({ slack, run }: SimulatedWorld): void {
   const unread = (slot: string): boolean => run.posts[slot]?.type === "refused" || slack.unswept.has(slot);
   const slots = slack.messages.map(({ slot }) => slot).filter((slot) => !unread(slot));
   const twice = slots.find((slot, index) => slots.indexOf(slot) !== index);
-  must("once", twice === undefined, `«${twice}» is up twice`);
+  must("once", twice === undefined, `"${twice}" is up twice`);
 }
 
 function final(before: Run, after: Run): void {
@@ -254,7 +254,7 @@ function cardIsTrue({ run, slack }: SimulatedWorld, approval: Approval): void {
   if ((card === undefined && slack.deleted.has(slot)) || slack.torn.has(slot)) return;
   must("crash", card !== undefined, `${approval.id} has no card`);
   const wanted = drawn(run, slot);
-  must("crash", card?.text === wanted, `the card of ${approval.id} says «${card?.text}», not «${wanted}»`);
+  must("crash", card?.text === wanted, `the card of ${approval.id} says "${card?.text}", not "${wanted}"`);
   if (approval.state.type !== "pending" || !needsFile(approval.request)) return;
   const upload = run.uploads[requestSlot(approval)]?.type;
   must("crash", upload === "up" || upload === "refused", `the request of ${approval.id} is not attached`);

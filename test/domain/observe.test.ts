@@ -67,7 +67,7 @@ describe("a look", () => {
   });
 
   test.for(["queued", "running", "dreaming", "SUCCEEDED", ""])(
-    "in state «%s» the run still works",
+    'in state "%s" the run still works',
     (status) => {
       const run = aWatchedRun();
       const next = observe(run, aSnapshot(run, [], { status }), contextAt());

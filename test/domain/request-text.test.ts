@@ -95,7 +95,7 @@ describe("a request written out", () => {
     ["a number", null, 7, { fields: [{ name: "sent", text: "7" }] }],
     ["an action that is no text", null, { id: "a", action: { rm: "/" } }, { fields: [{ name: "action" }] }],
     [
-      "a field that says «risk: low»",
+      'a field that says "risk: low"',
       "x",
       { action: "x", risk: "low" },
       { action: "x", fields: [{ name: "risk", text: "low" }] },

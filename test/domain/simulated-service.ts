@@ -14,8 +14,8 @@ export type Look =
   | { readonly type: "missing"; readonly askedAt: number };
 
 /**
- * How a look may be answered: «stale»: by a replica that lags behind; «missing»: 404, though the run is known; «untold»: approval is
- * awaited, and it is not said of what; «spoiled»: the first item of the list cannot be read, its id included.
+ * How a look may be answered: "stale": by a replica that lags behind; "missing": 404, though the run is known; "untold": approval is
+ * awaited, and it is not said of what; "spoiled": the first item of the list cannot be read, its id included.
  */
 export type Answer = "fresh" | "stale" | "missing" | "untold" | "spoiled";
 

@@ -52,7 +52,7 @@ describe.each(answers)("a decision that is answered %s", (_how, answer) => {
   });
 });
 
-test("a new run that is answered «not now» holds back decisions", async () => {
+test('a new run that is answered "not now" holds back decisions', async () => {
   const bench = await createBench();
   const card = await bench.withCard();
   const create = bench.agents.create.bind(bench.agents);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { buttonsOf, modalText, textOf } from "../make/journey-sight.ts";
+import { says } from "../make/message-id.ts";
 import { ana, ben, opsAgents, aWorld } from "../make/world.ts";
 
 const TASK = "deploy billing-api to production";
@@ -41,7 +42,7 @@ describe.concurrent("a service of another shape", () => {
     expect(modalText(modal)).toContain(shown);
     await world.fillModal(ben, "any service will do");
     await world.becomes(card, "approved");
-    await world.saidIn(opening, "Succeeded");
+    await world.saidIn(opening, "outcome:succeeded");
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "any service will do" }]);
     expect(world.cardsOf(opening)).toEqual([card]);
     // The run's own fields can be read as long as the card is there.
@@ -55,7 +56,7 @@ describe.concurrent("a service of another shape", () => {
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     const said = world.followed(card);
     await world.decide(ben, card, "Approve", "any service will do");
-    await world.saidIn(opening, "Succeeded");
+    await world.saidIn(opening, "outcome:succeeded");
     await world.becomes(card, "unconfirmed", 'The service answered: "HTTP 202: {');
     expect(said.some((each) => each.includes("✅ Approved"))).toBe(false);
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "any service will do" }]);
@@ -69,7 +70,7 @@ describe.concurrent("a service of another shape", () => {
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Deny", "no");
     await world.becomes(card, "denied");
-    await world.reads(await world.saidIn(opening, "Succeeded"), "not done");
+    await world.reads(await world.saidIn(opening, "outcome:succeeded"), "not done");
     expect(world.decisions()).toEqual([{ decision: "reject", reason: "no" }]);
   });
 
@@ -78,8 +79,9 @@ describe.concurrent("a service of another shape", () => {
     const { card } = await world.asking(ana, opsAgents, TASK);
     const said = world.followed(card);
     await world.decide(ben, card, "Deny", "no");
-    await world.told(ben, "must be 'approve' or 'reject'");
-    await world.becomes(card, "pending", "refused it");
+    await world.told(ben, "notice:decision-refused", "must be 'approve' or 'reject'");
+    await world.becomes(card, ["pending"]);
+    expect(says("past:1:refused", card)).toBe(true);
     expect(said.some((each) => each.includes("⛔"))).toBe(false);
     expect(world.decisions()).toHaveLength(1);
   });
@@ -88,30 +90,32 @@ describe.concurrent("a service of another shape", () => {
     const world = await aWorld(context, { profile: { reasonRequired: "always" }, decidedAnew: true });
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "");
-    await world.told(ben, "'reason' is required");
-    await world.becomes(card, "pending", "refused it");
+    await world.told(ben, "notice:decision-refused", "'reason' is required");
+    await world.becomes(card, ["pending"]);
+    expect(says("past:1:refused", card)).toBe(true);
     await world.decide(ben, card, "Approve", "here is one");
     await world.becomes(card, "approved");
-    await world.saidIn(opening, "Succeeded");
+    await world.saidIn(opening, "outcome:succeeded");
   });
 
   test("that names a state which the interface does not know has it shown by its name", async (context) => {
     const world = await aWorld(context, { profile: { runningState: "meditating" } });
     const opening = await world.run(ana, opsAgents, "work forever");
-    await world.reads(opening, "Working (meditating)");
+    await world.becomes(opening, "run:working", "meditating");
     const { id } = await world.runAt("work forever");
     world.service.control.finish(id, "Enlightened.");
-    await world.saidIn(opening, "Enlightened.");
+    await world.saidIn(opening, "outcome:succeeded", "Enlightened.");
   });
 
   test.for(["record", "other json", "text", "empty"] as const)(
-    "that refuses with a body of the kind «%s» is told of in plain words",
+    'that refuses with a body of the kind "%s" is told of in plain words',
     async (errorBody, context) => {
       const world = await aWorld(context, { profile: { errorBody, denyWord: "reject" } });
       const { card } = await world.asking(ana, opsAgents, TASK);
       await world.decide(ben, card, "Deny", "no");
-      await world.told(ben, "HTTP 400");
-      await world.becomes(card, "pending", "refused it");
+      await world.told(ben, "notice:decision-refused", "HTTP 400");
+      await world.becomes(card, ["pending"]);
+      expect(says("past:1:refused", card)).toBe(true);
       expect(world.decisions()).toHaveLength(1);
     },
   );
@@ -120,13 +124,13 @@ describe.concurrent("a service of another shape", () => {
     const world = await aWorld(context, { profile: { idStyle: "odd" } });
     const opening = await world.run(ana, opsAgents, "work forever");
     const { id } = await world.runAt("work forever");
-    await world.reads(opening, "Working");
+    await world.becomes(opening, "run:working");
     await world.command(ben, opsAgents, `status ${id}`);
-    await world.told(ben, "work forever");
+    await world.told(ben, "answer:status", "work forever");
     await world.command(ana, opsAgents, `unwatch ${id}`);
-    await world.told(ana, "No longer watching");
+    await world.told(ana, "answer:unwatched");
     await world.command(ben, opsAgents, `watch ${id}`);
-    await world.told(ben, "Watching this run");
+    await world.told(ben, "answer:watching");
     const card =
       (world.service.control.addApproval(id, { action: "Tell everybody" }), await world.cardOf(opening));
     await world.decide(ben, card, "Approve", "yes");

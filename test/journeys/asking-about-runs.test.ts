@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { buttonsOf, textOf } from "../make/journey-sight.ts";
+import { idOf, says } from "../make/message-id.ts";
 import {
   ana,
   ben,
@@ -21,23 +22,22 @@ describe.concurrent("/agent status, list and pending", () => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
     const done = await world.run(ben, opsAgents, "just say done");
-    await world.saidIn(done, "Succeeded");
+    await world.saidIn(done, "outcome:succeeded");
     const { id } = await world.runAt(TASK);
 
     await world.command(cat, opsAgents, `status \`${id}\``);
-    const status = await world.told(cat, TASK);
-    for (const words of ["Waiting for approval", `@${ana}`, id, "Deploy billing-api"])
-      expect(status).toContain(words);
+    const status = await world.told(cat, "answer:status", TASK);
+    for (const words of [`@${ana}`, id, "Deploy billing-api"]) expect(status).toContain(words);
     await world.command(cat, releases, "list");
-    const list = await world.told(cat, "just say done");
+    const list = await world.told(cat, "answer:list", "just say done");
     expect(list).toContain(TASK);
     await world.command(guest, opsAgents, "pending");
-    expect(await world.told(guest, TASK)).not.toContain("just say done");
+    expect(await world.told(guest, "answer:pending", TASK)).not.toContain("just say done");
 
     await world.decide(ben, card, "Approve", "");
     await world.becomes(card, "approved");
     await world.command(ben, opsAgents, "pending");
-    await world.told(ben, "Nothing waits");
+    await world.told(ben, "answer:pending:empty");
   });
 
   test("tell nothing of a run to people outside its channel", async (context) => {
@@ -45,20 +45,21 @@ describe.concurrent("/agent status, list and pending", () => {
     await world.asking(ana, payments, SECRET);
     const { id } = await world.runAt(SECRET);
     await world.command(cat, opsAgents, `status ${id}`);
-    expect(await world.told(cat, "no such run")).not.toContain(SECRET);
+    expect(await world.told(cat, "command-refusal:unknown-run")).not.toContain(SECRET);
     await world.command(cat, opsAgents, "list");
-    await world.told(cat, "runs in your channels yet");
+    await world.told(cat, "answer:list:empty");
     await world.command(cat, opsAgents, "pending");
-    await world.told(cat, "Nothing waits");
+    await world.told(cat, "answer:pending:empty");
     await world.command(cat, opsAgents, `watch ${id}`);
     await world.command(cat, opsAgents, `unwatch ${id}`);
     await world.until(
-      () => world.ephemeralsFor(cat).filter((each) => each.includes("no such run")).length === 3,
+      () =>
+        world.ephemeralMessages(cat).filter((each) => says("command-refusal:unknown-run", each)).length === 3,
     );
     expect(world.ephemeralsFor(cat).join("\n")).not.toMatch(/secret|payments|C0PAYMENTS/);
 
     await world.command(ben, opsAgents, "pending");
-    await world.told(ben, SECRET);
+    await world.told(ben, "answer:pending", SECRET);
   });
 
   test("answer that nothing was verified when Slack does not say who is where", async (context) => {
@@ -66,9 +67,9 @@ describe.concurrent("/agent status, list and pending", () => {
     await world.asking(ana, opsAgents, TASK);
     world.slack.faults.next("users.conversations", { http: 500 });
     await world.command(cat, opsAgents, "list");
-    const told = await world.until(() => world.ephemeralsFor(cat)[0]);
-    expect(told).not.toContain(TASK);
-    expect(told).toMatch(/try again/i);
+    const told = await world.until(() => world.ephemeralMessages(cat)[0]);
+    expect(textOf(told)).not.toContain(TASK);
+    expect(idOf(told)).toBe("answer:failed");
   });
 });
 
@@ -77,13 +78,13 @@ describe.concurrent("/agent watch", () => {
     const world = await aWorld(context, { profile: { readEchoesInput: true } });
     const { id } = world.service.control.createRun(TASK);
     await world.command(ben, releases, `watch ${id}`);
-    await world.told(ben, "Watching this run");
+    await world.told(ben, "answer:watching");
     const opening = await world.until(() => world.posted(releases)[0]);
-    await world.reads(opening, `@${ben}`, "started elsewhere", TASK);
+    await world.reads(opening, `@${ben}`, TASK);
     const card = await world.cardOf(opening);
-    await world.isRefused(ben, card, "Approve", "someone else must decide");
+    await world.isRefused(ben, card, "Approve", "requester");
     await world.decide(cat, card, "Approve", "adopted and approved");
-    await world.saidIn(opening, "Succeeded");
+    await world.saidIn(opening, "outcome:succeeded");
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "adopted and approved" }]);
     expect(world.tasksSent()).toEqual([]);
   });
@@ -93,19 +94,19 @@ describe.concurrent("/agent watch", () => {
     const { opening } = await world.asking(ana, opsAgents, TASK);
     const { id } = await world.runAt(TASK);
     await world.command(ben, releases, `watch ${id}`);
-    expect(await world.told(ben, "already watched")).toContain(opsAgents);
+    expect(await world.told(ben, "command-refusal:already-watched")).toContain(opsAgents);
     expect(world.posted(releases)).toEqual([]);
     expect(textOf(opening)).toContain(`@${ana}`);
   });
 
   test.for([
-    ["a guest", guest, "Guests can't"],
-    ["someone of another workspace", outsider, "Only members of this workspace"],
-  ] as const)("is not for %s", async ([, person, words], context) => {
+    ["a guest", guest, "command-refusal:guest"],
+    ["someone of another workspace", outsider, "command-refusal:outsider"],
+  ] as const)("is not for %s", async ([, person, refusal], context) => {
     const world = await aWorld(context);
     const { id } = world.service.control.createRun(TASK);
     await world.command(person, opsAgents, `watch ${id}`);
-    await world.told(person, words);
+    await world.told(person, refusal);
     expect(world.posted()).toEqual([]);
   });
 
@@ -114,7 +115,7 @@ describe.concurrent("/agent watch", () => {
     const { id } = world.service.control.createRun(TASK);
     await world.service.control.down();
     await world.command(ana, opsAgents, `watch ${id}`);
-    await world.told(ana, "nothing was done");
+    await world.told(ana, "command-refusal:service-silent");
     expect(world.posted()).toEqual([]);
   });
 
@@ -122,7 +123,7 @@ describe.concurrent("/agent watch", () => {
     const world = await aWorld(context, { troubled: true });
     const { id } = world.service.control.createRun(TASK);
     await world.command(ana, random, `watch ${id}`);
-    await world.told(ana, "/invite @countersign");
+    await world.told(ana, "notice:cannot-post");
   });
 
   test("adopts a run that is over, and tells its end", async (context) => {
@@ -131,7 +132,7 @@ describe.concurrent("/agent watch", () => {
     await world.service.runs.until(id, ({ ending }) => ending !== null);
     await world.command(ana, opsAgents, `watch ${id}`);
     const opening = await world.until(() => world.posted(opsAgents)[0]);
-    await world.saidIn(opening, "it was here before");
+    await world.saidIn(opening, "outcome:succeeded", "it was here before");
   });
 });
 
@@ -141,12 +142,12 @@ describe.concurrent("/agent unwatch", () => {
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     const { id } = await world.runAt(TASK);
     await world.command(ana, opsAgents, `unwatch ${id}`);
-    await world.told(ana, "No longer watching");
+    await world.told(ana, "answer:unwatched");
     await world.becomes(card, "closed");
-    await world.reads(opening, "No longer watched");
+    await world.becomes(opening, "run:dropped");
     expect(buttonsOf(card)).toEqual([]);
     await world.command(ana, opsAgents, `unwatch ${id}`);
-    await world.told(ana, "no longer watched");
+    await world.told(ana, "command-refusal:not-watched");
   });
 
   test("may be taken back by watching again, with a card that works", async (context) => {
@@ -157,9 +158,9 @@ describe.concurrent("/agent unwatch", () => {
     await world.becomes(card, "closed");
     await world.command(cat, opsAgents, `watch ${id}`);
     await world.becomes(card, "pending");
-    await world.isRefused(ana, card, "Approve", "someone else must decide");
+    await world.isRefused(ana, card, "Approve", "requester");
     await world.decide(cat, card, "Approve", "watched again");
-    await world.saidIn(opening, "Succeeded");
+    await world.saidIn(opening, "outcome:succeeded");
   });
 
   test("is refused while a decision is under way", async (context) => {
@@ -170,7 +171,7 @@ describe.concurrent("/agent unwatch", () => {
     await world.decide(ben, card, "Approve", "on its way");
     await world.service.requests.until(() => gate.hits() === 1);
     await world.command(ana, opsAgents, `unwatch ${id}`);
-    await world.told(ana, "decision on this run is under way");
+    await world.told(ana, "command-refusal:deciding");
     gate.release();
     await world.becomes(card, "approved");
   });
@@ -181,7 +182,7 @@ describe.concurrent("/agent health", () => {
     const world = await aWorld(context);
     await world.asking(ana, opsAgents, TASK);
     await world.command(ana, opsAgents, "health");
-    const told = await world.told(ana, "Everything answers");
+    const told = await world.told(ana, "answer:health:ok");
     for (const words of [
       "1.4.2",
       "sandbox-gateway",
@@ -202,7 +203,7 @@ describe.concurrent("/agent health", () => {
     const world = await aWorld(context);
     await world.service.control.down();
     await world.command(ana, opsAgents, "health");
-    const told = await world.told(ana, "Something is wrong");
+    const told = await world.told(ana, "answer:health:faulty");
     expect(told).toContain("nothing listens");
     expect(told).toContain("sandbox-gateway");
   });
@@ -211,7 +212,7 @@ describe.concurrent("/agent health", () => {
     const world = await aWorld(context);
     world.world.gateway.control.status({ status: "degraded", message: "Billing is late." });
     await world.command(ana, opsAgents, "health");
-    const told = await world.told(ana, "Something is wrong");
+    const told = await world.told(ana, "answer:health:faulty");
     expect(told).toContain("degraded");
     expect(told).toContain("Billing is late.");
     expect(told).toContain("1.4.2");
@@ -224,7 +225,7 @@ describe.concurrent("/agent health", () => {
     await world.service.requests.until((all) => all.at(-1)?.status === 401);
     await world.lateBy(0);
     await world.command(ana, opsAgents, "health");
-    const told = await world.told(ana, "Something is wrong");
+    const told = await world.told(ana, "answer:health:faulty");
     expect(told).toMatch(/401|key/);
   });
 });

@@ -1,4 +1,4 @@
-// What people see of the audit: the head on the card, the receipt, «This was not me», and the evidence of a run.
+// What people see of the audit: the head on the card, the receipt, "This was not me", and the evidence of a run.
 
 import { expect, test } from "vitest";
 import { auditVerdict, openAuditFile, publicKeysFor } from "#src/cli/audit/inspect.ts";
@@ -6,7 +6,8 @@ import { parseKnownHead } from "#src/domain/audit/hash-chain.ts";
 import type { KeptEntry } from "#src/audit/entry.ts";
 import type { Message } from "#sandbox/slack/model.ts";
 import { entryOf } from "#src/adapters/store/audit-file.ts";
-import { modalText, textOf } from "../make/journey-sight.ts";
+import { textOf } from "../make/journey-sight.ts";
+import { type Saying, says } from "../make/message-id.ts";
 import { policyFile } from "../make/policy.ts";
 import { ana, aWorld, ben, cat, opsAgents, releases, type Stage } from "../make/world.ts";
 
@@ -30,13 +31,8 @@ async function verified(stage: Stage, ...heads: readonly string[]) {
 
 const headIn = (text: string): string => /audit \d+ · [0-9a-f]{16}/.exec(text)?.[0] ?? "none";
 
-const direct = ({ slack, until, posted }: Stage, person: string, words: string): Promise<Message> =>
-  until(() =>
-    posted().find((each) => {
-      const channel = slack.workspace.channels.get(each.channel);
-      return channel?.kind === "dm" && channel.members.includes(person) && textOf(each).includes(words);
-    }),
-  );
+const direct = ({ until, directTo }: Stage, person: string, id: Saying): Promise<Message> =>
+  until(() => directTo(person).find((each) => says(id, each)));
 
 async function approved(stage: Stage) {
   const { card } = await stage.asking(ana, opsAgents, TASK);
@@ -49,10 +45,10 @@ async function approved(stage: Stage) {
 test("the heads on the card, on the receipt and in the audit channel are found in the audit", async (context) => {
   const stage = await aWorld(context, { env });
   const { card } = await approved(stage);
-  const receipt = await direct(stage, ben, "You approved this");
+  const receipt = await direct(stage, ben, "receipt:approve");
   expect(textOf(receipt)).toContain("looked at it");
   const daily = await stage.until(() =>
-    stage.posted(releases).find((each) => textOf(each).includes("The audit's head")),
+    stage.posted(releases).find((each) => says("notification:head", each)),
   );
   const heads = [card, receipt, daily].map((each) => headIn(textOf(each)));
   expect(heads).not.toContain("none");
@@ -62,18 +58,18 @@ test("the heads on the card, on the receipt and in the audit channel are found i
   expect(await verified(stage, forged)).toMatchObject({ ok: false, fault: "rewritten" });
 });
 
-test("«This was not me» is taken from whoever decided, alerts the admins and the channel, and marks the entry", async (context) => {
+test('"This was not me" is taken from whoever decided, alerts the admins and the channel, and marks the entry', async (context) => {
   const stage = await aWorld(context, { env, troubled: true });
   await approved(stage);
-  const receipt = await direct(stage, ben, "You approved this");
+  const receipt = await direct(stage, ben, "receipt:approve");
   await stage.click(ben, receipt, "This was not me");
-  expect(modalText(await stage.modalOf(ben, "Reported"))).toContain("The admins have been told");
-  const alert = await direct(stage, cat, "says that a decision in their name was not theirs");
+  await stage.modalOf(ben, "answer:reported");
+  const alert = await direct(stage, cat, "notification:dispute");
   expect(textOf(alert)).toContain(`@${ben}`);
   expect(textOf(alert)).toContain("looked at it");
-  await stage.until(() => stage.posted(releases).some((each) => textOf(each).includes("not theirs")));
+  await stage.until(() => stage.posted(releases).some((each) => says("notification:dispute", each)));
   await stage.click(ben, receipt, "This was not me");
-  await stage.modalOf(ben, "Already reported");
+  await stage.modalOf(ben, "answer:reported-before");
   expect(stage.decisions()).toHaveLength(1);
   expect(await verified(stage)).toMatchObject({ ok: true });
 });
@@ -105,7 +101,7 @@ test("an admin is sent the evidence of a run as a file; the requester is told wh
   const stage = await aWorld(context, { env });
   const { id } = await approved(stage);
   await stage.command(cat, opsAgents, `audit ${id}`);
-  await stage.told(cat, "The evidence is in your direct messages");
+  await stage.told(cat, "answer:evidence-sent");
   const [file, ...more] = await stage.until(() => {
     const files = [...stage.slack.workspace.files.values()].filter(({ name }) =>
       name.startsWith("evidence-"),
@@ -117,5 +113,5 @@ test("an admin is sent the evidence of a run as a file; the requester is told wh
   for (const words of [`Evidence of run ${id}`, "looked at it", `T0SANDBOX:${ben} approved`, '"signature"'])
     expect(text).toContain(words);
   await stage.command(ana, opsAgents, `audit ${id}`);
-  await stage.told(ana, "Taking part in a run gives no right to its audit");
+  await stage.told(ana, "command-refusal:own-audit");
 });

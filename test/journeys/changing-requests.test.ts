@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Message } from "#sandbox/slack/model.ts";
 import { buttonsOf, modalText, textOf } from "../make/journey-sight.ts";
+import { idOf } from "../make/message-id.ts";
 import { ana, ben, cat, opsAgents, type Stage, aWorld } from "../make/world.ts";
 
 const TASK = "deploy billing-api to production";
@@ -21,7 +22,7 @@ describe.concurrent("a request that changes", () => {
     const modal = await world.openForm(ben, card, "Approve");
     world.service.control.changeApproval(run, approval, { action: "Drop the billing database" });
     await world.fillModal(ben, "fine");
-    expect(modalText(modal)).toContain("The request changed");
+    expect(idOf(modal.view)).toBe("form:changed");
     expect(modalText(modal)).toContain("− Deploy billing-api to production");
     expect(modalText(modal)).toContain("+ Drop the billing database");
     expect(modal.view["submit"]).toBeUndefined();
@@ -33,11 +34,11 @@ describe.concurrent("a request that changes", () => {
     const { opening, card, run, approval } = await asked(world);
     const late = await world.openForm(cat, card, "Approve");
     world.service.control.changeApproval(run, approval, { action: "Drop the billing database" });
-    await world.reads(card, "changed", "Drop the billing database", "version 2");
+    await world.becomes(card, "v2", "Drop the billing database");
     await world.decide(ben, card, "Deny", "certainly not");
     await world.becomes(card, "denied", "certainly not");
     await world.fillModal(cat, "too late");
-    expect(modalText(late)).toContain("yours was not sent");
+    expect(idOf(late.view)).toBe("refusal:already-decided");
     expect(world.cardsOf(opening)).toEqual([card]);
     expect(world.decisions()).toEqual([{ decision: "deny", reason: "certainly not" }]);
   });
@@ -49,9 +50,9 @@ describe.concurrent("a request that changes", () => {
     const click = world.lastPayload("block_actions");
     await world.slack.acts.close(ben, modal.id);
     world.service.control.changeApproval(run, approval, { action: "Drop the billing database" });
-    await world.reads(card, "version 2");
+    await world.becomes(card, "v2");
     await world.deliver(click);
-    await world.told(ben, "changed");
+    await world.told(ben, "refusal:changed");
     expect(world.hasForm(ben)).toBe(false);
     expect(world.decisions()).toEqual([]);
   });
@@ -66,8 +67,8 @@ describe.concurrent("a request that changes", () => {
     await world.becomes(card, ["sending", "retrying"]);
     world.service.control.changeApproval(run, approval, { action: "Drop the billing database" });
     await world.service.control.up();
-    await world.told(ben, "the request changed before it could go out");
-    await world.reads(card, "Drop the billing database", "Nothing was sent", `@${ben}`);
+    await world.told(ben, "notice:decision-void:request-changed");
+    await world.becomes(card, "past:1:request-changed", "Drop the billing database", `@${ben}`);
     expect(buttonsOf(card)).toEqual(["Approve", "Deny"]);
     expect(world.decisions()).toEqual([]);
   });
@@ -82,8 +83,8 @@ describe.concurrent("an approval that nobody waits for any more", () => {
     await world.becomes(card, "closed");
     expect(buttonsOf(card)).toEqual([]);
     await world.fillModal(ben, "yes");
-    expect(modalText(modal)).toContain("This approval is closed");
-    await world.saidIn(opening, "Succeeded");
+    expect(idOf(modal.view)).toBe("refusal:closed");
+    await world.saidIn(opening, "outcome:succeeded");
     expect(world.decisions()).toEqual([]);
   });
 
@@ -92,7 +93,7 @@ describe.concurrent("an approval that nobody waits for any more", () => {
     const { opening, card, run, approval } = await asked(world);
     world.service.control.resolveElsewhere(run, approval, { verdict: "approve", reason: "at the console" });
     await world.becomes(card, "closed");
-    await world.saidIn(opening, "Succeeded");
+    await world.saidIn(opening, "outcome:succeeded");
     expect(textOf(card)).not.toContain("Approved");
     expect(world.decisions()).toEqual([]);
   });
@@ -108,7 +109,7 @@ describe.concurrent("an approval that nobody waits for any more", () => {
     world.service.control.resolveElsewhere(run, approval, { verdict: "deny", reason: "at the console" });
     gate.release();
     await world.becomes(card, "elsewhere", "already resolved");
-    await world.told(ben, "did not take effect");
+    await world.told(ben, "notice:decision-refused");
     expect(textOf(card)).not.toContain("✅");
     expect(world.decisions()).toHaveLength(1);
   });
@@ -118,11 +119,11 @@ describe.concurrent("an approval that nobody waits for any more", () => {
     const { opening, card, run } = await asked(world);
     const modal = await world.openForm(ben, card, "Deny");
     world.service.control.cancel(run, "Stopped by the night shift.");
-    await world.saidIn(opening, "Stopped by the night shift.");
+    await world.saidIn(opening, "outcome:canceled", "Stopped by the night shift.");
     await world.becomes(card, "closed");
     expect(buttonsOf(card)).toEqual([]);
     await world.fillModal(ben, "no");
-    expect(modalText(modal)).toContain("This approval is closed");
+    expect(idOf(modal.view)).toBe("refusal:closed");
     expect(world.decisions()).toEqual([]);
   });
 });
@@ -147,7 +148,7 @@ describe.concurrent("an approval or a run that goes away", () => {
     const world = await aWorld(context);
     const { opening, card, run } = await asked(world);
     world.service.control.vanish(run);
-    await world.saidIn(opening, "no longer knows this run");
+    await world.saidIn(opening, "thread:missing");
     await world.becomes(card, "closed");
     expect(buttonsOf(card)).toEqual([]);
   });

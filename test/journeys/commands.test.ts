@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { modalText, textOf } from "../make/journey-sight.ts";
+import { modalSays, textOf } from "../make/journey-sight.ts";
+import { says } from "../make/message-id.ts";
 import { ana, ben, guest, opsAgents, outsider, payments, random, aWorld } from "../make/world.ts";
 
 describe.concurrent("/agent run", () => {
@@ -25,7 +26,7 @@ describe.concurrent("/agent run", () => {
   ])("starts nothing when the task is %s, and says how to give one", async ([, text = ""], context) => {
     const world = await aWorld(context);
     await world.command(ana, opsAgents, text);
-    await world.told(ana, "There is no task");
+    await world.told(ana, "command-refusal:empty-task");
     expect(world.posted()).toEqual([]);
     expect(world.tasksSent()).toEqual([]);
   });
@@ -33,8 +34,7 @@ describe.concurrent("/agent run", () => {
   test("starts nothing where Countersign can't post, and says what to do", async (context) => {
     const world = await aWorld(context, { troubled: true });
     expect(await world.command(ana, random, "run deploy it")).toEqual({ ok: true });
-    const told = await world.told(ana, "can't post");
-    expect(told).toContain("/invite @countersign");
+    await world.told(ana, "notice:cannot-post");
     expect(world.tasksSent()).toEqual([]);
   });
 
@@ -43,22 +43,24 @@ describe.concurrent("/agent run", () => {
     const { id } = world.slack.workspace.dmOf(ana);
     world.slack.workspace.app.takesMessages = true; // the manifest says no; whoever installs it may say yes
     await world.command(ana, id, "run deploy it");
-    await world.told(ana, "Use a channel");
+    await world.told(ana, "command-refusal:not-a-channel");
     await world.command(ana, id, "");
     await world.until(
-      () => world.ephemeralsFor(ana).filter((each) => each.includes("Use a channel")).length === 2,
+      () =>
+        world.ephemeralMessages(ana).filter((each) => says("command-refusal:not-a-channel", each)).length ===
+        2,
     );
     expect(world.viewOf(ana)).toBeUndefined();
     expect(world.tasksSent()).toEqual([]);
   });
 
   test.for([
-    ["a guest", guest, "Guests can't start"],
-    ["someone of another workspace", outsider, "Only members of this workspace"],
-  ] as const)("starts nothing for %s", async ([, person, words], context) => {
+    ["a guest", guest, "command-refusal:guest"],
+    ["someone of another workspace", outsider, "command-refusal:outsider"],
+  ] as const)("starts nothing for %s", async ([, person, refusal], context) => {
     const world = await aWorld(context);
     await world.command(person, opsAgents, "run deploy it");
-    await world.told(person, words);
+    await world.told(person, refusal);
     expect(world.posted()).toEqual([]);
     expect(world.tasksSent()).toEqual([]);
   });
@@ -67,7 +69,7 @@ describe.concurrent("/agent run", () => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, payments, "pay the invoice");
     await world.decide(ben, card, "Approve", "due");
-    await world.saidIn(opening, "Succeeded");
+    await world.saidIn(opening, "outcome:succeeded");
   });
 });
 
@@ -75,11 +77,11 @@ describe.concurrent("/agent alone", () => {
   test("opens a form that starts a run in the channel it came from", async (context) => {
     const world = await aWorld(context);
     expect(await world.command(ana, opsAgents, "")).toEqual({ ok: true });
-    const form = await world.modalOf(ana, "Task");
+    const form = await world.modalOf(ana, "task");
     await world.fillModal(ana, 'just say "hello"\nto everybody');
     expect(world.slack.workspace.viewById(form.id)).toBeUndefined();
     const opening = await world.until(() => world.posted(opsAgents)[0]);
-    await world.saidIn(opening, "Succeeded");
+    await world.saidIn(opening, "outcome:succeeded");
     expect(textOf(opening)).toContain(`@${ana}`);
     expect(world.tasksSent()).toEqual(['just say "hello"\nto everybody']);
   });
@@ -87,9 +89,9 @@ describe.concurrent("/agent alone", () => {
   test("keeps the form open when nothing visible was typed", async (context) => {
     const world = await aWorld(context);
     await world.command(ana, opsAgents, " ");
-    const form = await world.modalOf(ana, "Task");
+    const form = await world.modalOf(ana, "task");
     await world.fillModal(ana, " \u200b\n");
-    expect(modalText(form)).toContain("There is no task");
+    expect(modalSays(form, "command-refusal:empty-task")).toBe(true);
     expect(world.viewOf(ana)).toBe(form);
     expect(world.tasksSent()).toEqual([]);
   });
@@ -97,12 +99,12 @@ describe.concurrent("/agent alone", () => {
   test("starts one run however often the form is delivered", async (context) => {
     const world = await aWorld(context);
     await world.command(ana, opsAgents, "");
-    await world.modalOf(ana, "Task");
+    await world.modalOf(ana, "task");
     await world.fillModal(ana, "just say once");
     const opening = await world.until(() => world.posted(opsAgents)[0]);
     await world.deliver(world.lastPayload("view_submission"));
     await world.deliver(world.lastPayload("view_submission"));
-    await world.saidIn(opening, "Succeeded");
+    await world.saidIn(opening, "outcome:succeeded");
     expect(world.tasksSent()).toEqual(["just say once"]);
     expect(world.posted(opsAgents).filter(({ thread }) => thread === null)).toEqual([opening]);
   });
@@ -112,7 +114,7 @@ describe.concurrent("/agent alone", () => {
     await world.command(guest, opsAgents, "");
     await world.until(() => world.viewOf(guest) ?? world.ephemeralsFor(guest)[0]);
     if (world.hasForm(guest)) await world.fillModal(guest, "deploy it");
-    await world.told(guest, "Guests can't start");
+    await world.told(guest, "command-refusal:guest");
     expect(world.tasksSent()).toEqual([]);
   });
 });
@@ -121,7 +123,7 @@ describe.concurrent("/agent with other words", () => {
   test("help lists every subcommand", async (context) => {
     const world = await aWorld(context);
     await world.command(ana, opsAgents, "help");
-    const told = await world.told(ana, "/agent run <task>");
+    const told = await world.told(ana, "answer:help");
     for (const word of ["status", "list", "pending", "watch", "unwatch", "health", "help"])
       expect(told).toContain(`/agent ${word}`);
   });
@@ -132,7 +134,7 @@ describe.concurrent("/agent with other words", () => {
       const world = await aWorld(context);
       const { opening } = await world.asking(ana, opsAgents, "deploy it");
       await world.command(ben, opsAgents, text);
-      await world.told(ben, "does not know");
+      await world.told(ben, "answer:unknown-command");
       expect(world.threadOf(opening)).toHaveLength(1);
       expect(world.decisions()).toEqual([]);
       expect(world.tasksSent()).toHaveLength(1);
@@ -142,16 +144,16 @@ describe.concurrent("/agent with other words", () => {
   test("subcommands may be typed in capitals, and are answered privately", async (context) => {
     const world = await aWorld(context);
     await world.command(ana, opsAgents, "HELP");
-    await world.told(ana, "/agent run <task>");
+    await world.told(ana, "answer:help");
     expect(world.posted()).toEqual([]);
   });
 
   test.for(["status", "watch", "unwatch"])("%s asks which run when none is given", async (word, context) => {
     const world = await aWorld(context);
     await world.command(ana, opsAgents, word);
-    await world.told(ana, "Say which run");
+    await world.told(ana, "answer:which-run");
     await world.command(ana, opsAgents, `${word} run_nobody_knows`);
-    await world.told(ana, "no such run");
+    await world.told(ana, "command-refusal:unknown-run");
   });
 
   test("another name of the command is heard when it is configured", async (context) => {
@@ -159,6 +161,6 @@ describe.concurrent("/agent with other words", () => {
     const typed = await world.command(ana, opsAgents, "help");
     expect(typed).toMatchObject({ ok: false });
     await world.deliverCommand({ ...world.lastPayload("slash_commands"), command: "/bot", text: "help" });
-    await world.told(ana, "/bot run <task>");
+    await world.told(ana, "answer:help", "/bot run <task>");
   });
 });

@@ -55,7 +55,7 @@ test("a card that a channel refused is there as soon as the app is let in again"
   const bot = world.slack.workspace.app.person;
   const opening = await world.run(ana, opsAgents, "work forever");
   const { id } = await world.runAt("work forever", ({ phase }) => phase === "working");
-  await world.reads(opening, "Working");
+  await world.becomes(opening, "run:working");
   world.slack.faults.removeFromChannel(opsAgents, bot);
   world.service.control.addApproval(id, { action: "Tell the customers" });
   await world.until(() => world.logged.some((line) => line.includes('"outcome":"refused"')));

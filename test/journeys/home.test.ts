@@ -2,16 +2,22 @@ import { describe, expect, test, type TestContext } from "vitest";
 import type { Stage } from "../make/world.ts";
 import { ana, ben, cat, opsAgents, outsider, payments, random, aWorld } from "../make/world.ts";
 import { elementsOf, textOf } from "../make/journey-sight.ts";
+import { type Saying, says } from "../make/message-id.ts";
 
 const TASK = "deploy billing-api to production";
 
-/** What the person sees on the Home tab, as soon as it has these words. */
-async function homeOf(world: Stage, person: string, words: string): Promise<string> {
+/** What the person sees on the Home tab, as soon as it says this, with these words of people or of the service. */
+async function homeOf(
+  world: Stage,
+  person: string,
+  id: Saying,
+  ...words: readonly string[]
+): Promise<string> {
   const shown = (): string => {
-    const home = world.slack.workspace.homes.get(person);
-    return home === undefined ? "" : textOf({ blocks: home.view.blocks });
+    const view = world.slack.workspace.homes.get(person)?.view;
+    return view === undefined || !says(id, view) ? "" : textOf({ blocks: view.blocks });
   };
-  return world.until(() => shown().includes(words) && shown(), shown);
+  return world.until(() => words.every((each) => shown().includes(each)) && shown(), shown);
 }
 
 async function press(world: Stage, person: string, action: "home_start" | "home_refresh"): Promise<void> {
@@ -30,24 +36,22 @@ describe.concurrent("the Home tab", () => {
   test("lists what waits, with a link to its card, and for its requester their own runs", async (context) => {
     const { world, card } = await withACard(context);
     await world.slack.openHome(ben);
-    const seen = await homeOf(world, ben, "Waits for: Deploy billing-api");
-    expect(seen).toContain("You have not asked for a run yet");
+    await homeOf(world, ben, "home:own:none", "Deploy billing-api");
     const links = elementsOf(world.slack.workspace.homes.get(ben)?.view.blocks).map(({ url }) => url);
     expect(links.filter(Boolean).join()).toContain(`p${card.ts.replace(".", "")}`);
 
     await world.slack.openHome(ana);
-    const own = await homeOf(world, ana, TASK);
-    expect(own).toContain("Nothing that somebody else asked for waits");
+    await homeOf(world, ana, "home:waiting:none", TASK);
   });
 
   test("shows after Refresh what has come of it", async (context) => {
     const { world, card } = await withACard(context);
     await world.slack.openHome(ben);
-    await homeOf(world, ben, TASK);
+    await homeOf(world, ben, "home:runs", TASK);
     await world.decide(ben, card, "Approve", "");
     await world.becomes(card, "approved");
     await press(world, ben, "home_refresh");
-    expect(await homeOf(world, ben, "Nothing that somebody else")).not.toContain(TASK);
+    expect(await homeOf(world, ben, "home:waiting:none")).not.toContain(TASK);
   });
 
   test("tells nobody of runs in channels that they are not in", async (context) => {
@@ -55,7 +59,7 @@ describe.concurrent("the Home tab", () => {
     await world.asking(ana, payments, "pay the secret invoice");
     for (const person of [cat, outsider]) {
       await world.slack.openHome(person);
-      expect(await homeOf(world, person, "Waiting for a decision")).not.toContain("secret");
+      expect(await homeOf(world, person, "home:runs")).not.toContain("secret");
     }
   });
 
@@ -64,32 +68,32 @@ describe.concurrent("the Home tab", () => {
     await world.asking(ana, opsAgents, TASK);
     world.slack.faults.next("users.conversations", { http: 500 });
     await world.slack.openHome(ben);
-    expect(await homeOf(world, ben, "could not be looked up")).not.toContain("Nothing");
+    await homeOf(world, ben, "home:unknown");
     await press(world, ben, "home_refresh");
-    await homeOf(world, ben, TASK);
+    await homeOf(world, ben, "home:runs", TASK);
   });
 
   test("starts a run in the channel that is chosen, and lists it at once", async (context) => {
     const world = await aWorld(context);
     await world.slack.openHome(ana);
-    await homeOf(world, ana, "You have not asked");
+    await homeOf(world, ana, "home:own:none");
     await press(world, ana, "home_start");
-    const form = await world.modalOf(ana, "Channel");
+    const form = await world.modalOf(ana, "task");
     await world.slack.acts.submit(ana, form.id, {
       task: { task_text: TASK },
       channel: { channel_chosen: opsAgents },
     });
     await world.until(() => world.tasksSent().includes(TASK));
-    await homeOf(world, ana, TASK);
+    await homeOf(world, ana, "home:runs", TASK);
     expect(world.posted(opsAgents).length).toBeGreaterThan(0);
   });
 
   test("keeps the form open, at the channel, when the person is not in the channel chosen", async (context) => {
     const world = await aWorld(context, { troubled: true });
     await world.slack.openHome(cat);
-    await homeOf(world, cat, "You have not asked");
+    await homeOf(world, cat, "home:own:none");
     await press(world, cat, "home_start");
-    const form = await world.modalOf(cat, "Channel");
+    const form = await world.modalOf(cat, "task");
     const choose = (channel: string) =>
       world.slack.acts.submit(cat, form.id, {
         task: { task_text: TASK },
@@ -99,7 +103,8 @@ describe.concurrent("the Home tab", () => {
     expect(Object.keys(form.errors)).toEqual(["channel"]);
     expect(world.tasksSent()).toEqual([]);
     await choose(random);
-    await world.told(cat, "/invite @countersign");
+    // It depends on what Slack has said of the channel before.
+    await world.told(cat, ["notice:cannot-post", "command-refusal:hidden-channel"]);
     expect(world.tasksSent()).toEqual([]);
   });
 });

@@ -36,10 +36,10 @@ describe.concurrent("over HTTP instead of a socket", () => {
   test("a run goes from the command to its output", async (context) => {
     const world = await aWorld(context, { entrance: "http" });
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
-    await world.isRefused(guest, card, "Approve", "Guests can't decide");
+    await world.isRefused(guest, card, "Approve", "guest");
     await world.decide(ben, card, "Approve", " over HTTP\n");
     await world.becomes(card, "approved");
-    await world.saidIn(opening, "Succeeded");
+    await world.saidIn(opening, "outcome:succeeded");
     expect(buttonsOf(card)).toEqual([]);
     expect(world.decisions()).toEqual([{ decision: "approve", reason: " over HTTP\n" }]);
   });
@@ -49,11 +49,11 @@ describe.concurrent("over HTTP instead of a socket", () => {
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.openForm(ben, card, "Deny");
     await world.fillModal(ben, "  ");
-    await world.told(ben, "a denial needs a reason");
+    await world.told(ben, "refusal:reason-needed");
     await world.command(ana, opsAgents, "run");
-    await world.told(ana, "There is no task");
+    await world.told(ana, "command-refusal:empty-task");
     await world.command(ana, opsAgents, "");
-    await world.modalOf(ana, "Task");
+    await world.modalOf(ana, "task");
     expect(world.decisions()).toEqual([]);
   });
 
@@ -80,7 +80,7 @@ describe.concurrent("over HTTP instead of a socket", () => {
     expect(response.status).toBe(401);
     // Whatever it had started would be said before this is.
     await world.command(ana, opsAgents, "help");
-    await world.told(ana, "/agent run <task>");
+    await world.told(ana, "answer:help");
     expect(world.posted()).toEqual([]);
     expect(world.tasksSent()).toEqual([]);
   });

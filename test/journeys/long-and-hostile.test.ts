@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { hostileText } from "#sandbox/service/task-words.ts";
 import type { Message } from "#sandbox/slack/model.ts";
 import { buttonsOf, elementsOf, modalText, textOf } from "../make/journey-sight.ts";
+import { idOf, says } from "../make/message-id.ts";
 import { ana, ben, opsAgents, type Stage, aWorld } from "../make/world.ts";
 
 /** Numbered, so that one that is missing is seen. */
@@ -28,12 +29,12 @@ describe.concurrent("what is too long for a message", () => {
   test("a huge output has its first part in the thread and the whole in a file", async (context) => {
     const world = await aWorld(context);
     const opening = await world.run(ana, opsAgents, "huge report");
-    const end = await world.saidIn(opening, "Succeeded");
+    const end = await world.saidIn(opening, "outcome:succeeded");
     await world.until(() => filesIn(world, opening).length > 0);
     const { ending } = await world.runAt("huge report");
     expect(ending).toMatchObject({ type: "succeeded", output: filesIn(world, opening)[0] });
     expect(textOf(end)).toContain("line 1 of a very long text");
-    expect(textOf(end)).toContain("This is the first part. The whole output (200,000 characters)");
+    expect(textOf(end)).toContain("200,000 characters");
   });
 
   test("a huge request is attached whole before anybody can decide it", async (context) => {
@@ -41,25 +42,25 @@ describe.concurrent("what is too long for a message", () => {
     const gate = Promise.withResolvers<void>();
     world.slack.faults.next("files.completeUploadExternal", { until: gate.promise });
     const { opening, card } = await world.asking(ana, opsAgents, "huge request");
-    await world.reads(card, "being attached");
+    await world.becomes(card, "request:file-coming");
     expect(buttonsOf(card)).toEqual([]);
     gate.resolve();
     await world.until(() => buttonsOf(card).length > 0);
     const { approvals } = await world.runAt("huge request");
     const [file = ""] = filesIn(world, opening);
     expect(file).toContain(approvals[0]?.action);
-    expect(textOf(card)).toContain("attached to this thread as a file");
+    expect(says("request:file-there", card)).toBe(true);
 
     await world.decide(ben, card, "Approve", "read it all");
     await world.becomes(card, "approved");
-    await world.saidIn(opening, "Succeeded");
+    await world.saidIn(opening, "outcome:succeeded");
   });
 
   test("a request whose file is refused can't be decided here, and its card says why", async (context) => {
     const world = await aWorld(context, { troubled: true });
     world.slack.faults.next("files.getUploadURLExternal", { error: "storage_limit_reached" });
     const { card } = await world.asking(ana, opsAgents, "huge request");
-    await world.reads(card, "could not be attached", "storage_limit_reached");
+    await world.becomes(card, "request:file-refused", "storage_limit_reached");
     expect(buttonsOf(card)).toEqual([]);
   });
 
@@ -68,7 +69,7 @@ describe.concurrent("what is too long for a message", () => {
     const plan = lines(700);
     const { card } = await askingFor(world, plan.join("\n"));
     expect(buttonsOf(card)).toEqual(["Approve", "Deny", "Read in full"]);
-    expect(textOf(card)).toMatch(/In all, [\d,]+ characters are not shown here/);
+    expect(says("request:shortened", card)).toBe(true);
     expect(lacking(textOf(card), plan)).not.toEqual([]);
 
     const reading = await world.openForm(ben, card, "Read in full");
@@ -134,7 +135,7 @@ describe.concurrent("text that tries to fool its reader", () => {
     await world.fillModal(ben, hostileText);
     await world.becomes(card, "approved");
     inert(card);
-    const end = await world.saidIn(opening, "Succeeded");
+    const end = await world.saidIn(opening, "outcome:succeeded");
     inert(end);
     expect(textOf(end)).toContain("<!channel>");
     expect(world.decisions()).toEqual([{ decision: "approve", reason: hostileText }]);
@@ -152,12 +153,12 @@ describe.concurrent("text that tries to fool its reader", () => {
       details,
     });
     await world.fillModal(ben, "");
-    expect(modalText(modal)).toContain("The request changed");
+    expect(idOf(modal.view)).toBe("form:changed");
     expect(live(modal.view.blocks)).toEqual([]);
     world.service.control.fail(id, hostileText);
     await world.becomes(card, "closed");
     await world.command(ben, opsAgents, "list");
-    await world.told(ben, "Failed");
+    await world.told(ben, "answer:list");
     for (const message of world.posted()) inert(message);
     for (const message of world.slack.workspace.messages.filter(({ ephemeralFor }) => ephemeralFor === ben)) {
       const links = live(message.blocks).filter((each) => (each as { type: string }).type !== "link");
@@ -168,7 +169,7 @@ describe.concurrent("text that tries to fool its reader", () => {
   test("stays text when an unknown subcommand is told back", async (context) => {
     const world = await aWorld(context);
     await world.command(ana, opsAgents, "<!channel>`<@U0BEN> x");
-    const told = await world.told(ana, "does not know");
+    const told = await world.told(ana, "answer:unknown-command");
     expect(told).not.toMatch(/<[!@]/);
   });
 });

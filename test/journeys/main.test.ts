@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { buttonsOf, elementsOf, modalText, textOf } from "../make/journey-sight.ts";
+import { buttonsOf, elementsOf, modalSays, modalText, textOf } from "../make/journey-sight.ts";
 import { ana, ben, cat, opsAgents, aWorld } from "../make/world.ts";
 
 const TASK = "deploy billing-api to production";
@@ -13,7 +13,7 @@ describe.concurrent("a run with one approval", () => {
     const world = await aWorld(context);
     const opening = await world.run(ana, opsAgents, TASK);
     const { id } = await world.runAt(TASK);
-    await world.reads(opening, `@${ana}`, TASK, "Waiting for approval", id);
+    await world.becomes(opening, "run:awaiting-approval", `@${ana}`, TASK, id);
     expect(opening).toMatchObject({ channel: opsAgents, thread: null });
   });
 
@@ -33,8 +33,8 @@ describe.concurrent("a run with one approval", () => {
     expect(modalText(modal)).toContain("Deploy billing-api to production");
     expect(await world.fillModal(ben, REASON)).toEqual({ ok: true });
     await world.becomes(card, "approved", `@${ben}`, "👩‍💻", "⟨U+200B⟩");
-    const end = await world.saidIn(opening, "Succeeded");
-    await world.reads(opening, "Succeeded");
+    const end = await world.saidIn(opening, "outcome:succeeded");
+    await world.becomes(opening, "run:succeeded");
 
     expect(world.decisions()).toEqual([{ decision: "approve", reason: REASON }]);
     expect(buttonsOf(card)).toEqual([]);
@@ -49,9 +49,9 @@ describe.concurrent("a run with one approval", () => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "");
-    await world.saidIn(opening, "Succeeded");
+    await world.saidIn(opening, "outcome:succeeded");
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "" }]);
-    expect(textOf(card)).toContain("no reason");
+    expect(textOf(card)).toContain(`@${ben}`);
   });
 
   test("is denied with a reason, and its thread tells", async (context) => {
@@ -59,7 +59,7 @@ describe.concurrent("a run with one approval", () => {
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Deny", "not on a Friday");
     await world.becomes(card, "denied", `@${ben}`, "not on a Friday");
-    await world.reads(await world.saidIn(opening, "Succeeded"), "not done", "not on a Friday");
+    await world.reads(await world.saidIn(opening, "outcome:succeeded"), "not done", "not on a Friday");
     expect(world.decisions()).toEqual([{ decision: "deny", reason: "not on a Friday" }]);
   });
 
@@ -71,7 +71,7 @@ describe.concurrent("a run with one approval", () => {
     const { card } = await world.asking(ana, opsAgents, TASK);
     const modal = await world.openForm(ben, card, "Deny");
     await world.fillModal(ben, reason);
-    expect(modalText(modal)).toContain("a denial needs a reason");
+    expect(modalSays(modal, "refusal:reason-needed")).toBe(true);
     expect(world.viewOf(ben)).toBe(modal);
     expect(buttonsOf(card)).toEqual(["Approve", "Deny"]);
     await world.fillModal(ben, "a real one");
@@ -99,10 +99,10 @@ describe.concurrent("a run with several approvals", () => {
     const second = await world.cardOf(opening, 1);
     await world.decide(cat, second, "Deny", "the migration is not reversible");
     await world.becomes(second, "denied");
-    await world.reads(opening, "Waiting for approval");
+    await world.becomes(opening, "run:awaiting-approval");
     expect(buttonsOf(first)).toEqual(["Approve", "Deny"]);
     await world.decide(ben, first, "Approve", "ship it");
-    const end = await world.saidIn(opening, "Succeeded");
+    const end = await world.saidIn(opening, "outcome:succeeded");
     expect(textOf(end)).toContain("Reason: ship it");
     expect(world.decisions()).toEqual([
       { decision: "deny", reason: "the migration is not reversible" },
@@ -119,7 +119,7 @@ describe.concurrent("a run with several approvals", () => {
       expect(textOf(card)).toContain(stage);
       await world.decide(ben, card, "Approve", `go: ${stage}`);
     }
-    await world.saidIn(opening, "Succeeded");
+    await world.saidIn(opening, "outcome:succeeded");
     const reasons = world.decisions().map(({ reason }) => reason);
     expect(reasons).toEqual(["go: staging", "go: canary", "go: production"]);
   });
@@ -129,21 +129,23 @@ describe.concurrent("a run that does not succeed", () => {
   test("tells its thread how it failed, in the service's words", async (context) => {
     const world = await aWorld(context);
     const opening = await world.run(ana, opsAgents, "fail the nightly build");
-    const end = await world.saidIn(opening, "Failed");
+    const end = await world.saidIn(opening, "outcome:failed");
     expect(textOf(end)).toContain("The build broke: 3 of 214 checks failed.");
     expect(mentions(end, ana)).toBe(1);
-    await world.reads(opening, "Failed");
+    await world.becomes(opening, "run:failed");
   });
 
   test("tells its thread that it was canceled, in the service's words", async (context) => {
     const world = await aWorld(context);
     const opening = await world.run(ana, opsAgents, "cancel the nightly build");
-    expect(textOf(await world.saidIn(opening, "Canceled"))).toContain("An operator canceled the run.");
+    expect(textOf(await world.saidIn(opening, "outcome:canceled"))).toContain(
+      "An operator canceled the run.",
+    );
   });
 
   test("says that the service gave no reason when it gave none", async (context) => {
     const world = await aWorld(context, { profile: { tellsWhyItEnded: false } });
     const opening = await world.run(ana, opsAgents, "fail the nightly build");
-    expect(textOf(await world.saidIn(opening, "Failed"))).toContain("no reason");
+    expect(textOf(await world.saidIn(opening, "outcome:failed"))).toContain("no reason");
   });
 });

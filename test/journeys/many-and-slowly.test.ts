@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from "vitest";
 import { accepted } from "../make/journey-acts.ts";
-import { buttonsOf, modalText, textOf } from "../make/journey-sight.ts";
+import { buttonsOf, textOf } from "../make/journey-sight.ts";
+import { cardStateOf, idOf, says } from "../make/message-id.ts";
 import { policyFile } from "../make/policy.ts";
 import { ana, aWorld, ben, type Choices, cat, guest, opsAgents, payments, releases } from "../make/world.ts";
 
@@ -21,13 +22,14 @@ describe.concurrent("a quorum of two", () => {
   test("waits for the second person, shows how far it is, and sends all reasons at once", async (context) => {
     const world = await aWorld(context, under(context, TWO));
     const { card } = await world.asking(ana, opsAgents, TASK);
-    await world.reads(card, "2 different people must approve it");
+    await world.becomes(card, "rule:0-of-2");
     await world.decide(ben, card, "Approve", "looks right");
-    await world.becomes(card, "pending", "1 of 2", `@${ben} approved`, "looks right");
+    await world.becomes(card, "rule:1-of-2", `@${ben}`, "looks right");
+    expect(cardStateOf(card)).toBe("pending");
     expect(world.decisions()).toEqual([]);
-    await world.isRefused(ben, card, "Approve", "You approved this already");
+    await world.isRefused(ben, card, "Approve", "already-voted");
     await world.decide(cat, card, "Approve", "to me too");
-    await world.becomes(card, "approved", `@${ben} approved`, `@${cat} approved`);
+    await world.becomes(card, "approved", `@${ben}`, `@${cat}`);
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "looks right\n\nto me too" }]);
   });
 
@@ -36,7 +38,8 @@ describe.concurrent("a quorum of two", () => {
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "fine");
     await world.decide(cat, card, "Deny", "not fine");
-    await world.becomes(card, "denied", "not fine", "somebody denied it");
+    await world.becomes(card, "denied", "not fine");
+    expect(says("past:1:denied", card)).toBe(true);
     expect(world.decisions()).toEqual([{ decision: "deny", reason: "not fine" }]);
   });
 
@@ -44,7 +47,7 @@ describe.concurrent("a quorum of two", () => {
     const world = await aWorld(context, under(context, TWO));
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "first");
-    await world.reads(card, "1 of 2");
+    await world.becomes(card, "rule:1-of-2");
     await world.stopApp();
     await world.startApp();
     await world.decide(cat, card, "Approve", "second");
@@ -61,7 +64,8 @@ describe.concurrent("a quorum of two", () => {
     if (person === undefined) throw new Error("Ben is not there");
     person.deactivated = true;
     await world.decide(cat, card, "Approve", "me too");
-    await world.reads(card, "1 of 2", `@${cat} approved`, "this person may not decide it now");
+    await world.becomes(card, "past:1:voter-may-not", `@${cat}`);
+    expect(says("rule:1-of-2", card)).toBe(true);
     expect(world.decisions()).toEqual([]);
   });
 
@@ -71,10 +75,10 @@ describe.concurrent("a quorum of two", () => {
     await world.decide(ben, card, "Approve", "the old one");
     const { id, approvals } = await world.runAt(TASK);
     world.service.control.changeApproval(id, approvals[0]?.id ?? "", { action: "deploy everything" });
-    await world.reads(card, "deploy everything", "the request changed first");
-    await world.told(ben, "the request changed before it could go out");
+    await world.becomes(card, "past:1:request-changed", "deploy everything");
+    await world.told(ben, "notice:decision-void:request-changed");
     await world.decide(cat, card, "Approve", "the new one");
-    await world.reads(card, "1 of 2");
+    await world.becomes(card, "rule:1-of-2");
     expect(world.decisions()).toEqual([]);
   });
 });
@@ -87,9 +91,10 @@ describe.concurrent("a hold", () => {
     await world.becomes(card, "held");
     expect(buttonsOf(card)).toEqual(["Undo", "Deny"]);
     accepted(await world.click(cat, card, "Undo"));
-    await world.told(cat, "Only the person who gave an approval can take it back");
+    await world.told(cat, "refusal:not-yours");
     accepted(await world.click(ben, card, "Undo"));
-    await world.becomes(card, "pending", "It was taken back before it was sent");
+    await world.becomes(card, "past:1:undone");
+    expect(cardStateOf(card)).toBe("pending");
     expect(world.decisions()).toEqual([]);
     await world.decide(cat, card, "Deny", "better not");
     await world.becomes(card, "denied");
@@ -122,7 +127,7 @@ describe.concurrent("an expiry", () => {
   test("denies in the policy's name where the rule says so", async (context) => {
     const world = await aWorld(context, under(context, "    expiry: { after: 2 s, outcome: deny }\n"));
     const { card } = await world.asking(ana, opsAgents, TASK);
-    await world.becomes(card, "denied", "The policy denied");
+    await world.becomes(card, "denied");
     expect(world.decisions()).toEqual([
       { decision: "deny", reason: "Denied by policy: nobody decided it within 2 s." },
     ]);
@@ -133,8 +138,9 @@ describe.concurrent("an expiry", () => {
     const { card } = await world.asking(ana, opsAgents, TASK);
     const modal = await world.openForm(ben, card, "Approve");
     await world.becomes(card, "closed");
+    expect(says("cause:expired", card)).toBe(true);
     await world.fillModal(ben, "too late");
-    expect(modalText(modal)).toContain("Nobody decided it in time");
+    expect(idOf(modal.view)).toBe("refusal:closed");
     expect(world.decisions()).toEqual([]);
   });
 });
@@ -144,13 +150,13 @@ describe.concurrent("friction", () => {
     const rule = "    friction: { read-first: true, type: production }\n";
     const world = await aWorld(context, under(context, rule));
     const { card } = await world.asking(ana, opsAgents, TASK);
-    await world.isRefused(ben, card, "Approve", "Press Read in full on the card");
+    await world.isRefused(ben, card, "Approve", "read-first");
     await world.openForm(ben, card, "Read in full");
     const modal = await world.openForm(ben, card, "Approve");
-    expect(modalText(modal)).toContain("Type production to approve");
+    expect(says("word", modal.view)).toBe(true);
     const typed = (word: string) => ({ reason: { reason_text: "ok" }, word: { word_text: word } });
     await world.slack.acts.submit(ben, modal.id, typed("produktion"));
-    expect(modalText(modal)).toContain('Type "production" to approve this');
+    expect(Object.keys(modal.errors)).toEqual(["word"]);
     expect(world.decisions()).toEqual([]);
     await world.slack.acts.submit(ben, modal.id, typed(" production "));
     await world.becomes(card, "approved");
@@ -163,12 +169,12 @@ test("a request counts as read only when Slack has opened its window", async (co
     troubled: true,
   });
   const { card } = await world.asking(ana, opsAgents, TASK);
-  await world.isRefused(ben, card, "Approve", "Press Read in full");
+  await world.isRefused(ben, card, "Approve", "read-first");
   await world.slack.acts.close(ben, (await world.modalOf(ben)).id);
   world.slack.faults.next("views.open", { http: 500 });
   accepted(await world.click(ben, card, "Read in full"));
-  await world.told(ben, "Slack did not confirm that it opened a form");
-  await world.isRefused(ben, card, "Approve", "Press Read in full");
+  await world.told(ben, "answer:opening-not-confirmed");
+  await world.isRefused(ben, card, "Approve", "read-first");
   await world.openForm(ben, card, "Read in full");
   await world.decide(ben, card, "Approve", "read this time");
   await world.becomes(card, "approved");
@@ -180,12 +186,12 @@ describe.concurrent("nobody can approve this", () => {
     const file = policyFile(text, context);
     const world = await aWorld(context, { env: { POLICY_FILE: file.path } });
     const { card } = await world.asking(ana, opsAgents, TASK);
-    await world.reads(card, "Nobody can approve this");
-    await world.told(ana, "Nobody can approve this");
-    await world.until(() => world.posted(releases).find(({ text }) => text === "Nobody can approve this"));
+    await world.becomes(card, "rule:0-of-1:too-few");
+    await world.told(ana, "notice:nobody-can-approve");
+    await world.until(() => world.posted(releases).find((each) => says("notice:nobody-can-approve", each)));
     file.write(text.replace(guest, ben));
     await world.reload();
-    await world.until(() => !textOf(card).includes("Nobody can approve this"));
+    await world.until(() => !says("rule:0-of-1:too-few", card));
     await world.decide(ben, card, "Approve", "here I am");
     await world.becomes(card, "approved");
   });
@@ -193,8 +199,8 @@ describe.concurrent("nobody can approve this", () => {
   test("counts a quorum: one of two is too few", async (context) => {
     const world = await aWorld(context, under(context, "    quorum: 2\n"));
     const { card } = await world.asking(ana, payments, TASK);
-    await world.reads(card, "Only 1 person can approve this, and 2 must");
-    await world.told(ana, "Only 1 person can approve this");
+    await world.becomes(card, "rule:0-of-2:too-few");
+    await world.told(ana, "notice:nobody-can-approve");
   });
 });
 
@@ -204,7 +210,7 @@ test("the card calls the rule's approvers, or whom the rule names instead", asyn
   - { name: loud, approvers: { groups: [S0APPROVERS] } }\n`;
   const world = await aWorld(context, { env: { POLICY_FILE: policyFile(text, context).path } });
   const { card } = await world.asking(ana, opsAgents, TASK);
-  await world.reads(card, `For @${cat}`);
+  await world.reads(card, `@${cat}`);
   expect(textOf(card)).not.toContain(`@${ben}`);
   await world.decide(ben, card, "Approve", "quietly");
   const loud = await world.asking(cat, opsAgents, "deploy web to staging");
@@ -218,13 +224,13 @@ test("a field that may change does not keep a decision from going out, and every
   const change = (details: Record<string, number>) =>
     world.service.control.changeApproval(id, approvals[0]?.id ?? "", { details });
   change({ load: 1, replicas: 1 });
-  await world.reads(card, "replicas", "May change without notice");
+  await world.becomes(card, "v2", "replicas");
   const modal = await world.openForm(ben, card, "Approve");
   change({ load: 1, replicas: 2 });
   await world.fillModal(ben, "two?");
-  expect(modalText(modal)).toContain("The request changed");
+  expect(idOf(modal.view)).toBe("form:changed");
   expect(world.decisions()).toEqual([]);
-  await world.reads(card, "version 3");
+  await world.becomes(card, "v3");
   await world.openForm(ben, card, "Approve");
   change({ load: 2, replicas: 2 });
   await world.fillModal(ben, "as I saw it");

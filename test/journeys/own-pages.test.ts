@@ -1,6 +1,7 @@
 import { renameSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { ana, ben, opsAgents, type Stage, aWorld } from "../make/world.ts";
+import { modalSays } from "../make/journey-sight.ts";
 
 const TASK = "deploy billing-api to production";
 /** Whoever stops a process waits no longer than this before ending it by force (ms). */
@@ -32,9 +33,9 @@ describe.concurrent("the app's own pages", () => {
   test("count what was done", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
-    await world.isRefused(ana, card, "Approve", "someone else must decide");
+    await world.isRefused(ana, card, "Approve", "requester");
     await world.decide(ben, card, "Approve", "counted");
-    await world.saidIn(opening, "Succeeded");
+    await world.saidIn(opening, "outcome:succeeded");
     const { status, text } = await page(world, "/metrics");
     expect(status).toBe(200);
     expect(text).toMatch(/decision.*approve.*confirmed.* 1/);
@@ -51,7 +52,7 @@ describe.concurrent("the app's own pages", () => {
     await world.until(() => world.slack.sockets.connections() > 0);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "after the network came back");
-    await world.saidIn(opening, "Succeeded");
+    await world.saidIn(opening, "outcome:succeeded");
     expect((await page(world, "/readyz")).status).toBe(200);
   });
 
@@ -64,9 +65,8 @@ describe.concurrent("the app's own pages", () => {
     const { status, text } = await page(world, "/readyz");
     expect([status, text]).toEqual([503, expect.stringContaining("its file was deleted or replaced")]);
     await world.fillModal(ben, "fine");
-    expect(JSON.stringify(world.slack.workspace.viewById(id)?.errors)).toContain(
-      "could not record your decision",
-    );
+    const form = world.slack.workspace.viewById(id);
+    expect(form !== undefined && modalSays(form, "error:decision-not-recorded")).toBe(true);
     expect(world.decisionPosts()).toEqual([]);
     renameSync(`${path}.gone`, path);
     await world.fillModal(ben, "fine");
@@ -77,7 +77,7 @@ describe.concurrent("the app's own pages", () => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "a very private reason");
-    await world.saidIn(opening, "Succeeded");
+    await world.saidIn(opening, "outcome:succeeded");
     await world.stopApp();
     const log = world.logged.join("\n");
     expect(log).toContain("Countersign is ready");
@@ -113,7 +113,7 @@ describe.concurrent("stopping", () => {
     await stopped;
     await world.startApp();
     await world.becomes(card, "approved");
-    await world.saidIn(opening, "Succeeded");
+    await world.saidIn(opening, "outcome:succeeded");
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "just in time" }]);
   });
 
@@ -130,7 +130,7 @@ describe.concurrent("stopping", () => {
   test("ends in time although Slack hangs", async (context) => {
     const world = await aWorld(context, { troubled: true });
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
-    await world.reads(opening, "Waiting for approval");
+    await world.becomes(opening, "run:awaiting-approval");
     world.slack.faults.next("chat.update", { hang: "before" }, 5);
     world.slack.faults.next("chat.postMessage", { hang: "before" }, 5);
     await world.decide(ben, card, "Approve", "while Slack does not answer");

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { modalText } from "../make/journey-sight.ts";
+import { idOf } from "../make/message-id.ts";
 import { policyFile } from "../make/policy.ts";
 import { ana, aWorld, ben, cat, opsAgents, payments, releases } from "../make/world.ts";
 
@@ -23,11 +24,13 @@ describe.concurrent("a policy's approvers", () => {
   test("are told by id: who is not named is refused at the click, and the other decides", async (context) => {
     const world = await aWorld(context, { env: { POLICY_FILE: policyFile(PEOPLE, context).path } });
     const { card } = await world.asking(ana, opsAgents, TASK);
-    await world.isRefused(cat, card, "Approve", "The rule `production` lets others decide this");
+    await world.isRefused(cat, card, "Approve", "not-approver");
+    await world.told(cat, "refusal:not-approver", "`production`");
     const modal = await world.openForm(ben, card, "Approve");
-    expect(modalText(modal)).toContain("Needed to approve, at least 10 characters");
+    expect(modalText(modal)).toContain("10");
     await world.fillModal(ben, "too short");
-    expect(modalText(modal)).toContain("9 characters. The rule of this approval requires at least 10");
+    expect(Object.keys(modal.errors)).toEqual(["reason"]);
+    expect(modal.errors["reason"]).toMatch(/9.*10/);
     expect(world.decisions()).toEqual([]);
     await world.fillModal(ben, "long enough");
     await world.becomes(card, "approved", "long enough");
@@ -42,7 +45,8 @@ describe.concurrent("a policy's approvers", () => {
     if (group === undefined) throw new Error("the sandbox has no group of approvers");
     group.users = [cat];
     await world.fillModal(ben, "as before");
-    expect(modalText(modal)).toContain("The rule `by the group` lets others decide this");
+    expect(idOf(modal.view)).toBe("refusal:not-approver");
+    expect(modalText(modal)).toContain("`by the group`");
     expect(world.decisions()).toEqual([]);
     await world.decide(cat, card, "Approve", "mine");
     await world.becomes(card, "approved", "mine");
@@ -56,7 +60,7 @@ describe.concurrent("a policy's approvers", () => {
     // Once when it is counted who can approve, and once at the click.
     for (let time = 0; time < 2; time += 1) world.slack.faults.next("usergroups.users.list", { http: 500 });
     const { card } = await world.asking(ana, opsAgents, TASK);
-    await world.isRefused(ben, card, "Approve", "could not verify");
+    await world.isRefused(ben, card, "Approve", "unverified");
     await world.decide(ben, card, "Approve", "now");
     await world.becomes(card, "approved", "now");
   });
@@ -68,7 +72,8 @@ describe.concurrent("a policy's approvers", () => {
     );
     const world = await aWorld(context, { env: { POLICY_FILE: file.path } });
     const { card } = await world.asking(ana, opsAgents, TASK);
-    await world.isRefused(cat, card, "Approve", "The rule `payers` lets others decide this");
+    await world.isRefused(cat, card, "Approve", "not-approver");
+    await world.told(cat, "refusal:not-approver", "`payers`");
     await world.decide(ben, card, "Deny", "not today");
     await world.becomes(card, "denied");
   });
@@ -91,7 +96,7 @@ describe.concurrent("the policy at a reload", () => {
     file.write(PEOPLE.replace(ben, cat));
     await world.reload();
     await world.fillModal(ben, "I was allowed");
-    expect(modalText(modal)).toContain("lets others decide this");
+    expect(idOf(modal.view)).toBe("refusal:not-approver");
     expect(world.decisions()).toEqual([]);
     await world.decide(cat, card, "Approve", "now it is me");
     await world.becomes(card, "approved", "now it is me");
@@ -104,7 +109,8 @@ describe.concurrent("the policy at a reload", () => {
     await world.reload();
     expect(world.logged.join("\n")).toContain("the old policy stays in force");
     const { card } = await world.asking(ana, opsAgents, TASK);
-    await world.isRefused(cat, card, "Approve", "The rule `production` lets others decide this");
+    await world.isRefused(cat, card, "Approve", "not-approver");
+    await world.told(cat, "refusal:not-approver", "`production`");
   });
 });
 
@@ -122,9 +128,9 @@ test("who may start runs, and where, is the policy's word", async (context) => {
   );
   const world = await aWorld(context, { env: { POLICY_FILE: file.path } });
   expect(await world.command(ana, opsAgents, `run ${TASK}`)).toMatchObject({ ok: true });
-  await world.told(ana, "The policy lets only certain people start and watch runs in this channel");
+  await world.told(ana, "command-refusal:not-starter");
   await world.command(ben, releases, `run ${TASK}`);
-  await world.told(ben, "The policy does not allow runs in this channel");
+  await world.told(ben, "command-refusal:no-runs-here");
   expect(world.tasksSent()).toEqual([]);
   await world.run(ben, opsAgents, TASK);
   await world.runAt(TASK);

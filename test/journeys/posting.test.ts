@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Message } from "#sandbox/slack/model.ts";
 import { buttonsOf, textOf } from "../make/journey-sight.ts";
+import { says } from "../make/message-id.ts";
 import { ana, ben, opsAgents, type Stage, aWorld } from "../make/world.ts";
 
 const TASK = "work forever";
@@ -9,7 +10,7 @@ const TASK = "work forever";
 async function working(world: Stage): Promise<{ opening: Message; run: string }> {
   const opening = await world.run(ana, opsAgents, TASK);
   const { id } = await world.runAt(TASK, ({ phase }) => phase === "working");
-  await world.reads(opening, "Working");
+  await world.becomes(opening, "run:working");
   return { opening, run: id };
 }
 
@@ -104,7 +105,7 @@ describe.concurrent("a card that is clicked before Slack has answered for it", (
     world.service.control.addApproval(run, { action: "Tell the customers" });
     const card = await world.cardOf(opening);
     await world.click(ben, card, "Approve");
-    await world.told(ben, "Click again in a few seconds");
+    await world.told(ben, "refusal:being-posted");
     expect(world.hasForm(ben)).toBe(false);
     gate.resolve();
     await approve(world, card);
@@ -122,7 +123,7 @@ describe.concurrent("a thread's first message", () => {
       world.slack.faults.next("chat.postMessage", { drop });
       expect(await world.command(ana, opsAgents, "run just say hello")).toEqual({ ok: true });
       const opening = await world.until(() => world.posted(opsAgents).find(({ thread }) => thread === null));
-      await world.saidIn(opening, "Succeeded");
+      await world.saidIn(opening, "outcome:succeeded");
       expect(world.posted(opsAgents).filter(({ thread }) => thread === null)).toEqual([opening]);
       expect(world.tasksSent()).toEqual(["just say hello"]);
     },
@@ -135,7 +136,7 @@ describe.concurrent("a card that can't be changed any more", () => {
     const { opening, run } = await working(world);
     const approval = world.service.control.addApproval(run, { action: "Tell the customers" });
     const card = await world.cardOf(opening);
-    await world.reads(opening, "Waiting for approval");
+    await world.becomes(opening, "run:awaiting-approval");
     world.slack.workspace.remove(card);
     world.service.control.changeApproval(run, approval, { action: "Tell all customers" });
     const again = await world.cardOf(opening);
@@ -149,7 +150,7 @@ describe.concurrent("a card that can't be changed any more", () => {
     const { opening, run } = await working(world);
     const approval = world.service.control.addApproval(run, { action: "Tell the customers" });
     const stale = await world.cardOf(opening);
-    await world.reads(opening, "Waiting for approval");
+    await world.becomes(opening, "run:awaiting-approval");
     world.slack.faults.next("chat.update", { error: "cant_update_message" });
     world.service.control.changeApproval(run, approval, { action: "Tell all customers" });
     const fresh = await world.until(() => world.cardsOf(opening).find((each) => each !== stale));
@@ -163,7 +164,7 @@ describe.concurrent("a card that can't be changed any more", () => {
     const { opening, run } = await working(world);
     world.service.control.addApproval(run, { action: "Tell the customers" });
     const card = await world.cardOf(opening);
-    await world.reads(opening, "Waiting for approval");
+    await world.becomes(opening, "run:awaiting-approval");
     world.slack.faults.next("chat.update", { http: 503 });
     world.slack.faults.next("chat.update", { drop: "after" });
     world.slack.faults.next("chat.update", { retryAfter: 1 });
@@ -179,8 +180,7 @@ describe.concurrent("what Slack paces", () => {
     const tasks = ["one", "two", "three"].map((name) => `just say ${name}`);
     await Promise.all(tasks.map((task) => world.command(ana, opsAgents, `run ${task}`)));
     await world.until(
-      () =>
-        world.posted(opsAgents).filter((each) => textOf(each).includes("✅ Succeeded after")).length === 3,
+      () => world.posted(opsAgents).filter((each) => says("outcome:succeeded", each)).length === 3,
     );
     expect(world.tasksSent().toSorted()).toEqual(tasks.toSorted());
   });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { buttonsOf, modalText, textOf } from "../make/journey-sight.ts";
+import { saysInJson } from "../make/message-id.ts";
 import { ana, ben, cat, opsAgents, aWorld } from "../make/world.ts";
 
 const TASK = "deploy billing-api to production";
@@ -13,7 +14,7 @@ describe.concurrent("what Slack delivers twice", () => {
       { ok: true, ack: {} },
       { ok: true, ack: {} },
     ]);
-    await world.saidIn(opening, "Succeeded");
+    await world.saidIn(opening, "outcome:succeeded");
     expect(world.tasksSent()).toEqual(["just say once"]);
     expect(world.posted().filter(({ thread }) => thread === null)).toEqual([opening]);
   });
@@ -38,7 +39,7 @@ describe.concurrent("what Slack delivers twice", () => {
     await world.decide(ben, card, "Approve", "once");
     const submit = world.lastPayload("view_submission");
     expect(await world.deliver(submit)).toMatchObject({ ok: true });
-    await world.saidIn(opening, "Succeeded");
+    await world.saidIn(opening, "outcome:succeeded");
     expect(await world.deliver(submit)).toMatchObject({ ok: true });
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "once" }]);
   });
@@ -48,7 +49,7 @@ describe.concurrent("what Slack delivers twice", () => {
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     const modal = await world.openForm(ben, card, "Deny");
     await Promise.all(["no", "no", "no"].map((reason) => world.forgeSubmit(ben, modal, reason)));
-    await world.saidIn(opening, "Succeeded");
+    await world.saidIn(opening, "outcome:succeeded");
     expect(world.decisions()).toEqual([{ decision: "deny", reason: "no" }]);
   });
 
@@ -59,7 +60,8 @@ describe.concurrent("what Slack delivers twice", () => {
     await world.openForm(ben, card, "Deny");
     await world.fillModal(ben, "on second thoughts");
     await world.becomes(card, "denied");
-    expect(JSON.stringify(await world.forgeSubmit(ben, first, ""))).toContain("already denied");
+    const answer = JSON.stringify(await world.forgeSubmit(ben, first, ""));
+    expect(saysInJson("refusal:already-decided", answer)).toBe(true);
     expect(world.decisions()).toEqual([{ decision: "deny", reason: "on second thoughts" }]);
   });
 });
@@ -77,7 +79,7 @@ describe.concurrent("what somebody makes up", () => {
     await world.slack.acts.close(ben, modal.id);
     const [action] = click["actions"] as [object];
     await world.deliver({ ...click, actions: [Object.assign({}, action, forged)] });
-    await world.told(ben, "Nothing was sent");
+    await world.told(ben, "refusal:unknown");
     expect(world.hasForm(ben)).toBe(false);
     expect(buttonsOf(card)).toEqual(["Approve", "Deny"]);
     expect(world.decisions()).toEqual([]);
@@ -96,7 +98,7 @@ describe.concurrent("what somebody makes up", () => {
       { channel: { id: "C0RELEASES", name: "releases" } },
     ]) {
       await world.deliver({ ...click, ...lie });
-      await world.told(ben, "Nothing was sent");
+      await world.told(ben, "refusal:unknown");
       expect(world.hasForm(ben)).toBe(false);
     }
     expect(world.decisions()).toEqual([]);
@@ -109,7 +111,7 @@ describe.concurrent("what somebody makes up", () => {
     for (const nonce of ["B".repeat(22), "", "null", modal.view["private_metadata"] === "" ? "x" : "{}"]) {
       const forged = { ...modal, view: { ...modal.view, private_metadata: nonce } };
       const outcome = await world.forgeSubmit(ben, forged, "please");
-      expect(JSON.stringify(outcome)).toContain("Nothing was sent");
+      expect(saysInJson("refusal:unknown", JSON.stringify(outcome))).toBe(true);
     }
     expect(buttonsOf(card)).toEqual(["Approve", "Deny"]);
     expect(world.decisions()).toEqual([]);
@@ -122,9 +124,10 @@ describe.concurrent("what somebody makes up", () => {
     const click = world.lastPayload("block_actions");
     const [action] = click["actions"] as { value: string }[];
     const asModal = { ...modal, view: { ...modal.view, private_metadata: action?.value } };
-    expect(JSON.stringify(await world.forgeSubmit(ben, asModal, "x"))).toContain("Nothing was sent");
+    const answer = JSON.stringify(await world.forgeSubmit(ben, asModal, "x"));
+    expect(saysInJson("refusal:unknown", answer)).toBe(true);
     await world.deliver({ ...click, actions: [{ ...action, value: modal.view["private_metadata"] }] });
-    await world.told(ben, "Nothing was sent");
+    await world.told(ben, "refusal:unknown");
     expect(world.decisions()).toEqual([]);
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { buttonsOf, modalText, textOf } from "../make/journey-sight.ts";
+import { buttonsOf, textOf } from "../make/journey-sight.ts";
+import { idOf } from "../make/message-id.ts";
 import { ana, ben, opsAgents, aWorld } from "../make/world.ts";
 
 const TASK = "deploy billing-api to production";
@@ -9,7 +10,7 @@ describe.concurrent("after a restart on the same database", () => {
     const world = await aWorld(context);
     const opening = await world.run(ana, opsAgents, "work forever");
     const { id } = await world.runAt("work forever");
-    await world.reads(opening, "Working");
+    await world.becomes(opening, "run:working");
     await world.stopApp();
     world.service.control.addApproval(id, { action: "Asked while nobody looked" });
     await world.startApp();
@@ -18,7 +19,7 @@ describe.concurrent("after a restart on the same database", () => {
     await world.decide(ben, card, "Approve", "after the restart");
     await world.becomes(card, "approved");
     world.service.control.finish(id, "All done.");
-    await world.saidIn(opening, "All done.");
+    await world.saidIn(opening, "outcome:succeeded", "All done.");
   });
 
   test("what ended meanwhile is told once", async (context) => {
@@ -28,24 +29,24 @@ describe.concurrent("after a restart on the same database", () => {
     await world.stopApp();
     world.service.control.cancel(id, "Stopped by the night shift.");
     await world.startApp();
-    await world.saidIn(opening, "Stopped by the night shift.");
+    await world.saidIn(opening, "outcome:canceled", "Stopped by the night shift.");
     await world.becomes(card, "closed");
     await world.stopApp();
     await world.startApp();
     await world.command(ana, opsAgents, "list");
-    await world.told(ana, "Canceled");
+    await world.told(ana, "answer:list");
     expect(world.threadOf(opening)).toHaveLength(2);
   });
 
   test("a card's buttons still work", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
-    await world.reads(opening, "Waiting for approval");
+    await world.becomes(opening, "run:awaiting-approval");
     await world.stopApp();
     await world.startApp();
     await world.decide(ben, card, "Deny", "buttons last");
     await world.becomes(card, "denied", "buttons last");
-    await world.saidIn(opening, "Succeeded");
+    await world.saidIn(opening, "outcome:succeeded");
     expect(world.cardsOf(opening)).toEqual([card]);
   });
 
@@ -59,19 +60,19 @@ describe.concurrent("after a restart on the same database", () => {
     await world.fillModal(ben, "typed before");
     expect(world.slack.workspace.viewById(modal.id)).toBeUndefined();
     await world.becomes(card, "approved", "typed before");
-    await world.saidIn(opening, "Succeeded");
+    await world.saidIn(opening, "outcome:succeeded");
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "typed before" }]);
   });
 
   test("a form that is open still starts one run", async (context) => {
     const world = await aWorld(context);
     await world.command(ana, opsAgents, "");
-    await world.modalOf(ana, "Task");
+    await world.modalOf(ana, "task");
     await world.stopApp();
     await world.startApp();
     await world.fillModal(ana, "just say hello");
     const opening = await world.until(() => world.posted(opsAgents)[0]);
-    await world.saidIn(opening, "Succeeded");
+    await world.saidIn(opening, "outcome:succeeded");
     expect(world.tasksSent()).toEqual(["just say hello"]);
   });
 
@@ -81,7 +82,7 @@ describe.concurrent("after a restart on the same database", () => {
     const command = world.lastPayload("slash_commands");
     await world.decide(ben, card, "Approve", "once");
     const submit = world.lastPayload("view_submission");
-    await world.saidIn(opening, "Succeeded");
+    await world.saidIn(opening, "outcome:succeeded");
     await world.stopApp();
     await world.startApp();
     await world.deliverCommand(command);
@@ -101,7 +102,7 @@ describe.concurrent("after a restart on the same database", () => {
     await world.service.control.up();
     await world.startApp();
     await world.becomes(card, "approved", "kept");
-    await world.saidIn(opening, "Succeeded");
+    await world.saidIn(opening, "outcome:succeeded");
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "kept" }]);
   });
 
@@ -116,7 +117,7 @@ describe.concurrent("after a restart on the same database", () => {
     gate.release();
     await world.startApp();
     await world.becomes(card, "unconfirmed");
-    await world.saidIn(opening, "Succeeded");
+    await world.saidIn(opening, "outcome:succeeded");
     expect(said.some((each) => each.includes("✅"))).toBe(false);
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "in flight" }]);
   });
@@ -129,7 +130,7 @@ describe.concurrent("after a restart on the same database", () => {
     await world.stopApp();
     gate.release();
     await world.startApp();
-    const question = await world.saidIn(opening, "not known whether a run was started");
+    const question = await world.saidIn(opening, "outcome:unknown:asked");
     expect(buttonsOf(question)).toEqual(["Start again", "Leave it"]);
     expect(world.tasksSent()).toEqual([TASK]);
   });
@@ -142,9 +143,9 @@ describe.concurrent("after a restart on the same database", () => {
     await world.stopApp();
     world.service.control.changeApproval(id, approvals[0]?.id ?? "", { action: "Drop the billing database" });
     await world.startApp();
-    await world.reads(card, "version 2", "Drop the billing database");
+    await world.becomes(card, "v2", "Drop the billing database");
     await world.fillModal(ben, "as before");
-    expect(modalText(modal)).toContain("The request changed");
+    expect(idOf(modal.view)).toBe("form:changed");
     expect(world.decisions()).toEqual([]);
   });
 });

@@ -1,45 +1,51 @@
 import { describe, expect, test } from "vitest";
 import type { Message } from "#sandbox/slack/model.ts";
-import { buttonsOf, modalText, textOf } from "../make/journey-sight.ts";
+import { buttonsOf, textOf } from "../make/journey-sight.ts";
+import { cardStateOf, idOf, says } from "../make/message-id.ts";
 import { ana, ben, cat, opsAgents, type Stage, aWorld } from "../make/world.ts";
 
 const TASK = "deploy billing-api to production";
 const REASON = "looks fine\n";
 const ONCE = { decision: "approve", reason: REASON };
 
+type Past = { readonly said: readonly string[]; readonly states: readonly (string | null)[] };
+
 /** The card of a run at its approval, all that it ever says, and the fault that the decision will meet. */
 async function asked(
   world: Stage,
   ...fault: Parameters<Stage["service"]["control"]["fault"]>
-): Promise<{ opening: Message; card: Message; said: readonly string[] }> {
+): Promise<{ opening: Message; card: Message; past: Past }> {
   const { opening, card } = await world.asking(ana, opsAgents, TASK);
   world.service.control.fault(...fault);
-  return { opening, card, said: world.followed(card) };
+  return { opening, card, past: { said: world.followed(card), states: world.followedStates(card) } };
 }
 
 const decide = { route: "decide" } as const;
-const claimsTooMuch = (said: readonly string[]): boolean => said.some((each) => /✅|confirmed it/.test(each));
+/** The card has claimed at some time that the service confirmed the decision. */
+const claimsTooMuch = ({ said, states }: Past): boolean =>
+  states.includes("approved") || said.some((each) => each.includes("✅"));
 
 describe.concurrent("a decision whose answer is lost", () => {
   test("after it took effect is looked up and said to be sent, never confirmed", async (context) => {
     const world = await aWorld(context);
-    const { opening, card, said } = await asked(world, decide, { kind: "drop", effect: true });
+    const { opening, card, past } = await asked(world, decide, { kind: "drop", effect: true });
     await world.decide(ben, card, "Approve", REASON);
-    await world.becomes(card, "unconfirmed", "does not say which decision it holds");
-    await world.saidIn(opening, "Succeeded");
-    expect(said.some((each) => each.includes("Checking with the service"))).toBe(true);
-    expect(claimsTooMuch(said)).toBe(false);
+    await world.becomes(card, "unconfirmed");
+    expect(says("cause:no-longer-listed", card)).toBe(true);
+    await world.saidIn(opening, "outcome:succeeded");
+    expect(past.states).toContain("checking");
+    expect(claimsTooMuch(past)).toBe(false);
     expect(world.decisions()).toEqual([ONCE]);
   });
 
   test("before it took effect goes again with the same content, when it is still listed", async (context) => {
     const world = await aWorld(context);
-    const { opening, card, said } = await asked(world, decide, { kind: "drop" });
+    const { opening, card, past } = await asked(world, decide, { kind: "drop" });
     await world.decide(ben, card, "Approve", REASON);
     await world.becomes(card, "checking");
-    expect(claimsTooMuch(said)).toBe(false);
+    expect(claimsTooMuch(past)).toBe(false);
     await world.becomes(card, "approved");
-    await world.saidIn(opening, "Succeeded");
+    await world.saidIn(opening, "outcome:succeeded");
     expect(world.decisions()).toEqual([ONCE, ONCE]);
     const [first, second] = world.service.requests.all(decide);
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(5_000);
@@ -53,23 +59,24 @@ describe.concurrent("a decision whose answer is lost", () => {
     ["an answer that is no JSON", { kind: "garbage" }, false],
   ] as const)("with %s ends well or is said to be open", async ([, fault, again], context) => {
     const world = await aWorld(context);
-    const { opening, card, said } = await asked(world, decide, fault);
+    const { opening, card, past } = await asked(world, decide, fault);
     await world.decide(ben, card, "Approve", REASON);
-    await world.saidIn(opening, "Succeeded");
+    await world.saidIn(opening, "outcome:succeeded");
     await world.becomes(card, again ? "approved" : "unconfirmed");
-    expect(claimsTooMuch(said)).toBe(again);
+    expect(claimsTooMuch(past)).toBe(again);
     expect(world.decisions()).toEqual(again ? [ONCE, ONCE] : [ONCE]);
   });
 
   test("and whose request changes meanwhile is not sent again", async (context) => {
     const world = await aWorld(context);
-    const { card, said } = await asked(world, decide, { kind: "drop" });
+    const { card, past } = await asked(world, decide, { kind: "drop" });
     const { id, approvals } = await world.runAt(TASK);
     await world.decide(ben, card, "Approve", REASON);
     await world.becomes(card, "checking");
     world.service.control.changeApproval(id, approvals[0]?.id ?? "", { action: "Drop the billing database" });
-    await world.becomes(card, "unconfirmed", "request has changed since");
-    expect(claimsTooMuch(said)).toBe(false);
+    await world.becomes(card, "unconfirmed");
+    expect(says("cause:request-changed", card)).toBe(true);
+    expect(claimsTooMuch(past)).toBe(false);
     expect(world.decisions()).toEqual([ONCE]);
   });
 
@@ -80,7 +87,7 @@ describe.concurrent("a decision whose answer is lost", () => {
     await world.decide(ben, card, "Approve", REASON);
     await world.becomes(card, "checking");
     await world.fillModal(cat, "no!");
-    expect(modalText(late)).toContain("already approved");
+    expect(idOf(late.view)).toBe("refusal:already-decided");
     await world.becomes(card, "approved");
     expect(world.decisions()).toEqual([ONCE, ONCE]);
   });
@@ -92,18 +99,19 @@ describe.concurrent("a decision that the service refuses", () => {
     async (status, context) => {
       const world = await aWorld(context, { decidedAnew: true });
       const body = { error: { code: "invalid_request", message: "Not while the moon is full." } };
-      const { opening, card, said } = await asked(world, decide, { kind: "answer", status, body });
+      const { opening, card, past } = await asked(world, decide, { kind: "answer", status, body });
       await world.decide(ben, card, "Approve", REASON);
-      await world.told(ben, "Not while the moon is full.");
-      await world.becomes(card, "pending", "The service refused it", "Not while the moon is full.");
+      await world.told(ben, "notice:decision-refused", "Not while the moon is full.");
+      await world.becomes(card, "past:1:refused", "Not while the moon is full.");
+      expect(cardStateOf(card)).toBe("pending");
       expect(buttonsOf(card)).toEqual(["Approve", "Deny"]);
       expect(textOf(card)).not.toMatch(/changed|earlier state/);
-      expect(claimsTooMuch(said)).toBe(false);
+      expect(claimsTooMuch(past)).toBe(false);
       expect(world.decisions()).toEqual([ONCE]);
 
       await world.decide(cat, card, "Deny", "then not");
       await world.becomes(card, "denied", "then not");
-      await world.saidIn(opening, "Succeeded");
+      await world.saidIn(opening, "outcome:succeeded");
       expect(world.decisions()).toEqual([ONCE, { decision: "deny", reason: "then not" }]);
     },
   );
@@ -121,7 +129,7 @@ describe.concurrent("a decision that can't be delivered yet", () => {
     expect(buttonsOf(card)).toEqual([]);
     await world.service.control.up();
     await world.becomes(card, "approved");
-    await world.saidIn(opening, "Succeeded");
+    await world.saidIn(opening, "outcome:succeeded");
     expect(world.decisions()).toEqual([ONCE]);
   });
 
@@ -135,7 +143,7 @@ describe.concurrent("a decision that can't be delivered yet", () => {
     await world.becomes(card, "retrying", "401");
     world.service.control.rotateKey(right);
     await world.becomes(card, "approved");
-    await world.saidIn(opening, "Succeeded");
+    await world.saidIn(opening, "outcome:succeeded");
     expect(world.service.requests.all(decide).filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
@@ -144,11 +152,11 @@ describe.concurrent("a decision that can't be delivered yet", () => {
     ["HTTP 429", { kind: "answer", status: 429, headers: { "retry-after": "2" } }],
   ] as const)("is sent again with the same content after %s", async ([, fault], context) => {
     const world = await aWorld(context);
-    const { opening, card, said } = await asked(world, decide, fault);
+    const { opening, card, past } = await asked(world, decide, fault);
     await world.decide(ben, card, "Approve", REASON);
     await world.becomes(card, "approved");
-    await world.saidIn(opening, "Succeeded");
-    expect(said.some((each) => each.includes("does not have it yet"))).toBe(true);
+    await world.saidIn(opening, "outcome:succeeded");
+    expect(past.states).toContain("retrying");
     expect(world.decisions()).toEqual([ONCE, ONCE]);
   });
 
@@ -162,7 +170,7 @@ describe.concurrent("a decision that can't be delivered yet", () => {
     await world.becomes(card, ["sending", "retrying"]);
     world.service.control.cancel(id, "stopped");
     await world.service.control.up();
-    await world.told(ben, "the run ended first");
+    await world.told(ben, "notice:decision-void:run-over");
     await world.becomes(card, "closed");
     expect(textOf(card)).not.toContain("✅");
     expect(world.decisions()).toEqual([]);

@@ -9,7 +9,7 @@ const TASK = "just say hello to everybody";
 async function unknown(world: Stage, effect: boolean): Promise<{ opening: Message; question: Message }> {
   world.service.control.fault({ route: "create-run" }, { kind: "drop", effect });
   const opening = await world.run(ana, opsAgents, TASK);
-  const question = await world.saidIn(opening, "not known whether a run was started");
+  const question = await world.saidIn(opening, "outcome:unknown:asked");
   expect(buttonsOf(question)).toEqual(["Start again", "Leave it"]);
   return { opening, question };
 }
@@ -22,10 +22,10 @@ describe.concurrent("a command is acknowledged at once", () => {
     const gate = world.service.control.fault({ route: "create-run" }, { kind: "gate" });
     expect(await world.command(ana, opsAgents, `run ${TASK}`)).toEqual({ ok: true });
     const opening = await world.until(() => openings(world)[0]);
-    await world.reads(opening, "Starting");
+    await world.becomes(opening, "run:starting");
     await world.service.requests.until(() => gate.hits() === 1);
     gate.release();
-    await world.saidIn(opening, "Succeeded");
+    await world.saidIn(opening, "outcome:succeeded");
     expect(world.tasksSent()).toEqual([TASK]);
   });
 
@@ -35,11 +35,11 @@ describe.concurrent("a command is acknowledged at once", () => {
     world.slack.faults.next("chat.postMessage", { until: gate.promise });
     expect(await world.command(ana, opsAgents, `run ${TASK}`)).toEqual({ ok: true });
     await world.command(ana, opsAgents, "help");
-    await world.told(ana, "/agent run <task>");
+    await world.told(ana, "answer:help");
     expect(world.service.runs.all()).toEqual([]);
     gate.resolve();
     const opening = await world.until(() => openings(world)[0]);
-    await world.saidIn(opening, "Succeeded");
+    await world.saidIn(opening, "outcome:succeeded");
     expect(world.tasksSent()).toEqual([TASK]);
   });
 });
@@ -53,16 +53,16 @@ describe.concurrent("a start whose answer is lost", () => {
     const { opening, question } = await unknown(world, effect);
     expect(textOf(question)).toContain(`@${ana}`);
     // Long enough for another run to come and go.
-    await world.saidIn(await world.run(ben, opsAgents, "just say goodbye"), "Succeeded");
+    await world.saidIn(await world.run(ben, opsAgents, "just say goodbye"), "outcome:succeeded");
     expect(world.tasksSent()).toEqual([TASK, "just say goodbye"]);
-    await world.reads(opening, "Not known whether it started");
+    await world.becomes(opening, "run:start-unknown");
   });
 
   test("is answered by its requester alone", async (context) => {
     const world = await aWorld(context);
     const { question } = await unknown(world, true);
     await world.click(ben, question, "Start again");
-    await world.told(ben, "Only the person who asked");
+    await world.told(ben, "answer:not-your-run");
     expect(world.tasksSent()).toEqual([TASK]);
     expect(buttonsOf(question)).toEqual(["Start again", "Leave it"]);
   });
@@ -71,12 +71,12 @@ describe.concurrent("a start whose answer is lost", () => {
     const world = await aWorld(context);
     const { question } = await unknown(world, true);
     await Promise.all([world.click(ana, question, "Start again"), world.click(ana, question, "Start again")]);
-    await world.reads(question, "You chose to start again");
+    await world.becomes(question, "outcome:unknown:started");
     expect(buttonsOf(question)).toEqual([]);
     await world.deliver(world.lastPayload("block_actions"));
-    await world.told(ana, "answered before");
+    await world.told(ana, "command-refusal:answered");
     const again = await world.until(() => openings(world)[1]);
-    await world.saidIn(again, "Succeeded");
+    await world.saidIn(again, "outcome:succeeded");
     expect(openings(world)).toHaveLength(2);
     expect(world.tasksSent()).toEqual([TASK, TASK]);
   });
@@ -85,9 +85,9 @@ describe.concurrent("a start whose answer is lost", () => {
     const world = await aWorld(context);
     const { question } = await unknown(world, true);
     await world.click(ana, question, "Leave it");
-    await world.reads(question, "You chose to leave it");
+    await world.becomes(question, "outcome:unknown:left");
     await world.deliver(world.lastPayload("block_actions"));
-    await world.told(ana, "answered before");
+    await world.told(ana, "command-refusal:answered");
     expect(world.tasksSent()).toEqual([TASK]);
   });
 
@@ -100,7 +100,7 @@ describe.concurrent("a start whose answer is lost", () => {
     const world = await aWorld(context);
     world.service.control.fault({ route: "create-run" }, fault);
     const opening = await world.run(ana, opsAgents, TASK);
-    const question = await world.saidIn(opening, "not known whether a run was started");
+    const question = await world.saidIn(opening, "outcome:unknown:asked");
     expect(buttonsOf(question)).toEqual(["Start again", "Leave it"]);
     expect(world.tasksSent()).toHaveLength(1);
   });
@@ -113,8 +113,8 @@ describe.concurrent("a start that the service refuses", () => {
     const body = { error: { code: "invalid_request", message } };
     world.service.control.fault({ route: "create-run" }, { kind: "answer", status: 400, body });
     const opening = await world.run(ana, opsAgents, TASK);
-    await world.reads(await world.saidIn(opening, "Not started"), message, `@${ana}`);
-    await world.reads(opening, "Not started");
+    await world.reads(await world.saidIn(opening, "outcome:not-started"), message, `@${ana}`);
+    await world.becomes(opening, "run:not-started");
     expect(world.tasksSent()).toEqual([TASK]);
   });
 
@@ -123,9 +123,9 @@ describe.concurrent("a start that the service refuses", () => {
     const right = world.service.apiKey;
     world.service.control.rotateKey();
     const opening = await world.run(ana, opsAgents, TASK);
-    await world.reads(opening, "Not started yet", "401");
+    await world.becomes(opening, "run:delayed", "401");
     world.service.control.rotateKey(right);
-    await world.saidIn(opening, "Succeeded");
+    await world.saidIn(opening, "outcome:succeeded");
     expect(new Set(world.tasksSent())).toEqual(new Set([TASK]));
     expect(world.service.runs.all()).toHaveLength(1);
   });
@@ -135,8 +135,8 @@ describe.concurrent("a start that the service refuses", () => {
     const headers = { "retry-after": "3" };
     world.service.control.fault({ route: "create-run" }, { kind: "answer", status: 429, headers });
     const opening = await world.run(ana, opsAgents, TASK);
-    await world.reads(opening, "Not started yet");
-    await world.saidIn(opening, "Succeeded");
+    await world.becomes(opening, "run:delayed");
+    await world.saidIn(opening, "outcome:succeeded");
     const [first, second, ...more] = world.service.requests.all({ route: "create-run" });
     expect(more).toEqual([]);
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(3_000);
@@ -146,9 +146,9 @@ describe.concurrent("a start that the service refuses", () => {
     const world = await aWorld(context);
     await world.service.control.down();
     const opening = await world.run(ana, opsAgents, TASK);
-    await world.reads(opening, "Not started yet", "nothing listens");
+    await world.becomes(opening, "run:delayed", "nothing listens");
     await world.service.control.up();
-    await world.saidIn(opening, "Succeeded");
+    await world.saidIn(opening, "outcome:succeeded");
     expect(world.tasksSent()).toEqual([TASK]);
   });
 });

@@ -51,9 +51,9 @@ export type HandAgents = AgentService & {
   readonly pending: Map<RunId, readonly (string | { id: string; content: Json })[]>;
   readonly unreadable: Map<RunId, readonly UnreadableItem[]>;
   readonly statuses: Map<RunId, string>;
-  /** Of these it says that approval is awaited, and not of what. */
+  /** The runs that wait for approval without a list of approvals. */
   readonly untold: Set<RunId>;
-  /** What the service says the task is, where that is not "task". */
+  /** The task that the service reports, if it is not "task". */
   readonly inputs: Map<RunId, string | null>;
   readonly looks: { readonly id: RunId; readonly at: number; readonly timeoutMs: number | undefined }[];
   readonly resolved: { readonly approval: ApprovalId; readonly verdict: string; readonly reason: string }[];

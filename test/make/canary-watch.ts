@@ -2,7 +2,7 @@
 
 import { canaryIn } from "./canary.ts";
 
-/** Longer than a secret and what stands before it, since it may come in two pieces (characters). */
+/** Longer than a secret and its prefix, because it may come in two pieces (characters). */
 const KEPT_CHARS = 400;
 
 export default function watch(): () => void {

@@ -3,7 +3,7 @@
 
 const CANARY = /canary-[\w-]{16,}/;
 
-/** The first that stands in it, without its end: what is said of it must not be another leak. */
+/** The first one in the text, without its end, so that the report is not another leak. */
 export function canaryIn(text: string): string | null {
   const at = text.search(CANARY);
   return at < 0 ? null : `${text.slice(Math.max(at - 60, 0), at + 10)}…`;

@@ -19,7 +19,7 @@ export type HandClock = Clock & {
 /** Rounds of the event loop in which nothing is left to happen. The store and the ports of tests need a few, never a timer. */
 const ROUNDS = 6;
 
-/** A clock that stands still until it is turned. Starts at noon. */
+/** A clock that a test sets. Starts at noon. */
 export function createHandClock(): HandClock {
   let now = NOON;
   let wall = 0;

@@ -53,7 +53,7 @@ export function aFlickering(): Flickering {
   };
 }
 
-/** All that the audit is told of these steps and of the run's end. */
+/** All audit entries of these steps and of the run's end. */
 export function flicker(steps: readonly Step[]): readonly AuditEntry[] {
   const agent = aFlickering();
   for (const step of steps) agent.ask(step);

@@ -1,4 +1,4 @@
-// Runs with a past, made by the core's own functions.
+// Runs with a history, made by the domain's own functions.
 
 import type { Delivery, Verdict } from "#src/domain/approval.ts";
 import { withDelivery } from "#src/domain/approval-transitions.ts";
@@ -14,7 +14,7 @@ import { APPROVER, aWatchedRun, NOON, TEAM } from "./run.ts";
 
 let nonces = 0;
 
-/** So many ms after noon; a digest that is the text itself, so that no two texts share one; nonces in order. */
+/** A context at this many ms after noon. Its digest is the text itself, so that no two texts share one; its nonces are in order. */
 export function contextAt(ms = 0, policy: Policy = BUILT_IN): Context {
   return {
     policy,
@@ -32,7 +32,7 @@ export function contextAt(ms = 0, policy: Policy = BUILT_IN): Context {
 
 type Listed = string | { readonly id: string; readonly content: Json };
 
-/** What the service says of a run at noon. `pending` as it lists it; null when it does not tell. */
+/** A snapshot of a run at noon. `pending`: the listed approvals; null if the service does not list them. */
 export function aSnapshot(
   run: Run,
   pending: readonly Listed[] | null = [],
@@ -64,7 +64,7 @@ export function listedRun(...ids: readonly string[]): Run {
   return observe(run, aSnapshot(run, ids), contextAt());
 }
 
-/** Its first approval is decided at noon, and nothing of it has left. */
+/** Its first approval is decided at noon, and not sent yet. */
 export function decidedRun(verdict: Verdict = "approve", reason = "it is time"): Run {
   const run = listedRun("apr_1");
   const [approval] = run.approvals;
@@ -77,7 +77,7 @@ export function decidedRun(verdict: Verdict = "approve", reason = "it is time"):
   return result.value;
 }
 
-/** As `decidedRun`, with its decision as far on its way as `delivery` says. */
+/** As `decidedRun`, with this delivery of its decision. */
 export function deliveredRun(delivery: Delivery): Run {
   const run = decidedRun();
   const [approval] = run.approvals;

@@ -3,10 +3,11 @@
 import type { ActResult, Message, OpenView } from "#sandbox/slack/model.ts";
 import type { World } from "#sandbox/world/world.ts";
 import type { Run } from "#sandbox/service/service-run.ts";
-import { elementsOf, labelOf, modalText, type Sight } from "./journey-sight.ts";
+import type { Refusal } from "#src/domain/authorization.ts";
+import { elementsOf, labelOf, modalSays, modalText, type Sight } from "./journey-sight.ts";
 
 /** What a click is told that comes before the app knows where its card is. */
-const TOO_EARLY = "has not confirmed this card";
+const TOO_EARLY = "refusal:being-posted";
 
 export type Acting = ReturnType<typeof createActing>;
 
@@ -24,7 +25,7 @@ export function createActing(world: World, sight: Sight) {
     return sight.until(() => sight.posted(channel).find((each) => each.thread === null && !before.has(each)));
   }
 
-  /** A run that stands at its (first) approval. */
+  /** A run that waits for its (first) approval. */
   async function asking(
     person: string,
     channel: string,
@@ -64,25 +65,25 @@ export function createActing(world: World, sight: Sight) {
       return view !== undefined && view.id !== before && view;
     });
     // A card is seen a moment before the app has Slack's answer for it. People click again; so does this.
-    return modalText(opened).includes(TOO_EARLY) ? openForm(person, card, label) : opened;
+    return modalSays(opened, TOO_EARLY) ? openForm(person, card, label) : opened;
   }
 
-  /** Presses Approve or Deny, and is privately told these words instead of getting the form. */
+  /** Presses Approve or Deny, and is privately told this instead of getting the form. */
   async function isRefused(
     person: string,
     card: Message,
     label: "Approve" | "Deny",
-    words: string,
+    refusal: Refusal["type"],
   ): Promise<void> {
     accepted(await click(person, card, label));
-    const answers = (): boolean => sight.privately(person).some((each) => each.includes(words));
+    const answers = (): boolean => sight.privately(person).some((each) => each.says(`refusal:${refusal}`));
     const tooEarly = () =>
-      sight.privately(person).some((each) => each.includes(TOO_EARLY)) && sight.viewOf(person);
+      sight.privately(person).some((each) => each.says(TOO_EARLY)) && sight.viewOf(person);
     await sight.until(() => answers() || tooEarly());
     const early = tooEarly();
     if (answers() || !early) return;
     await acts.close(person, early.id);
-    await isRefused(person, card, label, words);
+    await isRefused(person, card, label, refusal);
   }
 
   /** Decides as people do: the button, the reason, the modal closes. */
@@ -113,7 +114,7 @@ export function createActing(world: World, sight: Sight) {
   const deliverCommand = (body: Record<string, unknown>) =>
     slack.deliverRaw({ kind: "slash_commands", body });
 
-  /** Submits a modal in a person's name, whoever has it open and whatever Slack's own client would check before. */
+  /** Submits a modal in a person's name, also one that another person opened, without the checks of Slack's client. */
   const forgeSubmit = (person: string, { id, hash, view }: OpenView, reason: string | null) =>
     deliver({
       type: "view_submission",
@@ -156,5 +157,5 @@ function isButton(element: { readonly [name: string]: unknown }, label: string):
 }
 
 export function accepted(result: ActResult): void {
-  if (!result.ok) throw new Error(`Slack told the person: ${result.told}`);
+  if (!result.ok) throw new Error(`Slack told the person: ${result.error}`);
 }

@@ -2,10 +2,11 @@
 
 import type { Block, Message, OpenView } from "#sandbox/slack/model.ts";
 import type { World } from "#sandbox/world/world.ts";
-import type { CardStateName } from "#src/adapters/slack/blocks/card-state.ts";
-import { cardStateOf, isInState } from "./message-id.ts";
+import { cardStateOf, idOf, says, type Saying } from "./message-id.ts";
 
 export type Sight = ReturnType<typeof createSight>;
+
+type PrivatelySaid = { readonly text: string; says(id: Saying): boolean };
 
 type Drawn = { readonly blocks: readonly Block[] };
 
@@ -17,7 +18,7 @@ export function createSight(world: World) {
   const { workspace } = slack;
   const app = workspace.app.person;
 
-  /** The first truthy answer, asked now and whenever anything happens. Late: what is there instead is told. */
+  /** The first truthy answer, asked now and after every change. A timeout reports the state instead. */
   function until<T>(probe: () => T | undefined | null | false, there: () => string = all): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const look = (): void => {
@@ -58,62 +59,75 @@ export function createSight(world: World) {
   /** The run's card, as soon as it is there. */
   const cardOf = (opening: Message, nth = 0): Promise<Message> => until(() => cardsOf(opening)[nth]);
 
-  /** The card, as soon as it is in (one of) these states. `words`: what people or the service said, which it must show too. */
+  /** The message, as soon as it says (one of) these; for a card, its state. `words`: what people or the service said, which it must show too. */
   const becomes = (
-    card: Message,
-    state: CardStateName | readonly CardStateName[],
+    message: Message,
+    id: Saying | readonly Saying[],
     ...words: readonly string[]
   ): Promise<Message> =>
     until(
-      () => isInState(card, ...[state].flat()) && words.every((each) => textOf(card).includes(each)) && card,
+      () => [id].flat().some((each) => says(each, message)) && shows(textOf(message), words) && message,
       () =>
-        `${cardStateOf(card)}: ${textOf(card)}\n(wanted: ${[state, words].flat().join(" | ")})\nall:\n${all()}`,
+        `${idOf(message)}: ${textOf(message)}\n(wanted: ${[id, words].flat().join(" | ")})\nall:\n${all()}`,
     );
 
-  /** The message, as soon as it reads so. */
+  /** The message, as soon as it shows these words of people, of the service or of the rule. */
   const reads = (message: Message, ...words: readonly string[]): Promise<Message> =>
     until(
-      () => words.every((each) => textOf(message).includes(each)) && message,
+      () => shows(textOf(message), words) && message,
       () => `${textOf(message)}\n(wanted: ${words.join(" | ")})\nall:\n${all()}`,
     );
 
-  /** A message of the run's thread with these words in it. */
-  const saidIn = (opening: Message, words: string): Promise<Message> =>
-    until(() => threadOf(opening).find((each) => textOf(each).includes(words)));
+  /** A message of the run's thread that says this, with these words of people or of the service. */
+  const saidIn = (opening: Message, id: Saying, ...words: readonly string[]): Promise<Message> =>
+    until(() => threadOf(opening).find((each) => says(id, each) && shows(textOf(each), words)));
 
-  const ephemeralsFor = (person: string): string[] =>
-    workspace.messages.filter(({ ephemeralFor }) => ephemeralFor === person).map((each) => textOf(each));
+  const ephemeralMessages = (person: string): Message[] =>
+    workspace.messages.filter(({ ephemeralFor }) => ephemeralFor === person);
+  const ephemeralsFor = (person: string): string[] => ephemeralMessages(person).map((each) => textOf(each));
 
   const viewOf = (person: string): OpenView | undefined => workspace.viewsOf(person).at(-1);
   const isDirect = (id: string, person: string): boolean => {
     const channel = workspace.channels.get(id);
     return channel?.kind === "dm" && channel.members.includes(person);
   };
+  const directTo = (person: string): Message[] => posted().filter(({ channel }) => isDirect(channel, person));
   /** What only this person sees now: private messages, direct ones, and the topmost modal. */
-  const privately = (person: string): string[] => {
+  const privately = (person: string): PrivatelySaid[] => {
     const view = viewOf(person);
-    const direct = posted().filter(({ channel }) => isDirect(channel, person));
+    const messages = [...ephemeralMessages(person), ...directTo(person)];
     return [
-      ...ephemeralsFor(person),
-      ...direct.map((each) => textOf(each)),
-      ...(view === undefined ? [] : [modalText(view)]),
+      ...messages.map((each) => ({ text: textOf(each), says: (id: Saying) => says(id, each) })),
+      ...(view === undefined ? [] : [{ text: modalText(view), says: (id: Saying) => modalSays(view, id) }]),
     ];
   };
 
-  /** What this person is privately told, in the channel or in a modal, as soon as it has these words. */
-  const told = (person: string, words: string): Promise<string> =>
-    until(
-      () => privately(person).find((each) => each.includes(words)),
-      () => `${privately(person).join("\n---\n")}\n(wanted: ${words})\nall:\n${all()}`,
+  /** What this person is privately told, in the channel or in a modal, as soon as it says (one of) this, with these words of others. */
+  const told = async (
+    person: string,
+    id: Saying | readonly Saying[],
+    ...words: readonly string[]
+  ): Promise<string> => {
+    const found = await until(
+      () =>
+        privately(person).find(
+          (each) => [id].flat().some((one) => each.says(one)) && shows(each.text, words),
+        ),
+      () =>
+        `${privately(person)
+          .map(({ text }) => text)
+          .join("\n---\n")}\n(wanted: ${[id, ...words].join(" | ")})\nall:\n${all()}`,
     );
+    return found.text;
+  };
   /** Has the person a form open that could be submitted? */
   const hasForm = (person: string): boolean => viewOf(person)?.view["submit"] !== undefined;
 
-  /** The topmost modal that this person has open, as soon as there is one (with these words). */
-  const modalOf = (person: string, words = ""): Promise<OpenView> =>
+  /** The topmost modal that this person has open, as soon as there is one (that says this). */
+  const modalOf = (person: string, id?: Saying): Promise<OpenView> =>
     until(() => {
       const view = viewOf(person);
-      return view !== undefined && modalText(view).includes(words) && view;
+      return view !== undefined && (id === undefined || modalSays(view, id)) && view;
     });
 
   /** All states that the card has had since now, oldest first. */
@@ -130,7 +144,7 @@ export function createSight(world: World) {
     return said;
   }
 
-  /** So many milliseconds from now, noticed when anything happens: for facts that may be shared for a while. */
+  /** Waits until this many ms have passed, checked after every change: for answers that may be shared for a while. */
   async function lateBy(ms: number): Promise<void> {
     const since = Date.now();
     await until(() => Date.now() - since > ms);
@@ -152,6 +166,8 @@ export function createSight(world: World) {
     reads,
     saidIn,
     ephemeralsFor,
+    ephemeralMessages,
+    directTo,
     privately,
     told,
     hasForm,
@@ -176,10 +192,16 @@ export function createSight(world: World) {
   };
 }
 
-/** All that a reader sees of the blocks, joined; people stand as `@U…`. */
+/** All text that a reader sees in the blocks, joined; people are `@U…`. */
 export function textOf({ blocks, ...rest }: Drawn & { readonly text?: string }): string {
   return blocks.length === 0 ? (rest.text ?? "") : wordsIn(blocks).join("");
 }
+
+/** Whether the modal says this, or has this error beside a field. */
+export const modalSays = ({ view, errors }: OpenView, id: Saying): boolean =>
+  says(id, view, Object.values(errors));
+
+const shows = (text: string, words: readonly string[]): boolean => words.every((each) => text.includes(each));
 
 export function modalText({ view, errors }: OpenView): string {
   return [...wordsIn([view["title"], view.blocks, view["submit"]]), ...Object.values(errors)].join("\n");
@@ -200,7 +222,7 @@ function wordsIn(value: unknown): string[] {
 const endsLine = (fields: ReadonlyMap<string, unknown>): boolean =>
   fields.has("block_id") || String(fields.get("type")).startsWith("rich_text_");
 
-/** The elements of all kinds that stand in the blocks, however deep. */
+/** All elements in the blocks, at any depth. */
 export function elementsOf(value: unknown): { readonly [name: string]: unknown }[] {
   if (Array.isArray(value)) return value.flatMap((each) => elementsOf(each));
   if (typeof value !== "object" || value === null) return [];

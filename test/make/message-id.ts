@@ -1,9 +1,9 @@
 // What a message or view says, read from the id of its first block. Tests wait for it, so titles and sentences are free to change.
 
 import type { CardStateName } from "#src/adapters/slack/blocks/card-state.ts";
-import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
+import type { MessageId, PartId } from "#src/adapters/slack/blocks/message-id.ts";
 import { commandRefusalWords, refusalPlain } from "#src/adapters/slack/blocks/refusal-words.ts";
-import { CARD_STATE_BLOCK, TASK_BLOCK } from "#src/adapters/slack/names.ts";
+import { CARD_STATE_BLOCK, type TASK_BLOCK, type WORD_BLOCK } from "#src/adapters/slack/names.ts";
 import { FIELD_ERRORS } from "#src/adapters/slack/submits.ts";
 import type { Refusal } from "#src/domain/authorization.ts";
 import type { CommandRefusal } from "#src/usecases/access.ts";
@@ -11,8 +11,15 @@ import type { CommandRefusal } from "#src/usecases/access.ts";
 type Drawn = { readonly blocks: readonly { readonly block_id?: unknown }[] };
 type FieldError = keyof typeof FIELD_ERRORS;
 
-/** `error:…`: an error beside a field of a form that stays open. The form that starts a run is known by its field. */
-export type Saying = MessageId | CardStateName | `error:${FieldError}` | typeof TASK_BLOCK;
+/** `v2`: the version of a card. `error:…`: an error beside a field of a form that stays open. The last two: a field of a form. */
+export type Saying =
+  | MessageId
+  | PartId
+  | CardStateName
+  | `v${number}`
+  | `error:${FieldError}`
+  | typeof TASK_BLOCK
+  | typeof WORD_BLOCK;
 
 /** The id of the message; for the card of an approval, the name of its state. Null: it has none of ours. */
 export function idOf({ blocks }: Drawn): string | null {
@@ -31,7 +38,10 @@ export const isInState = (message: Drawn, ...states: readonly CardStateName[]): 
 
 /** Whether the message or view says this; `errors` are those beside the fields of a form. */
 export const says = (id: Saying, drawn: Drawn, errors: readonly string[] = []): boolean =>
-  idOf(drawn) === id || errors.some((each) => fieldErrors(id).includes(each));
+  idOf(drawn) === id ||
+  drawn.blocks.some(({ block_id }) => block_id === id) ||
+  versionOf(drawn) === id ||
+  errors.some((each) => fieldErrors(id).includes(each));
 
 /** The same of an answer to a submit as it stands in JSON. */
 export const saysInJson = (id: Saying, json: string): boolean =>
@@ -54,6 +64,9 @@ function fieldErrors(id: Saying): readonly string[] {
   if (kind !== "refusal" || !BESIDE_FIELD.includes(type)) return [];
   return (["approve", "deny"] as const).map((verdict) => refusalPlain({ type, verdict } as Refusal));
 }
+
+const versionOf = (drawn: Drawn): string | null =>
+  cardStateOf(drawn) === null ? null : (/v\d+$/.exec(firstId(drawn) ?? "")?.[0] ?? null);
 
 function firstId({ blocks }: Drawn): string | null {
   const id = blocks[0]?.block_id;

@@ -1,4 +1,4 @@
-// Builders of what the core remembers, through the core's own functions. Each call makes ids of its own unless told otherwise.
+// Builders of runs and approvals, through the domain's own functions. Each call makes new ids unless it is given some.
 
 import { createHash, randomUUID } from "node:crypto";
 import { type Approval, type Request } from "#src/domain/approval.ts";

@@ -44,11 +44,11 @@ export type Choices = {
   readonly rateLimits?: boolean;
   readonly ackMs?: number;
   readonly env?: { readonly [name: string]: string };
-  /** In this story somebody else writes the database. */
+  /** In this test somebody else writes the database. */
   readonly tampered?: boolean;
-  /** This story makes the app log errors, or Slack refuse a call. */
+  /** This test makes the app log errors, or Slack refuse a call. */
   readonly troubled?: boolean;
-  /** In this story an approval is rightly decided a second time, with other words. */
+  /** In this test an approval is rightly decided a second time, with another reason. */
   readonly decidedAnew?: boolean;
 };
 
@@ -68,14 +68,14 @@ export type Stage = Acting &
     readonly logged: readonly string[];
   };
 
-/** A world of this test's own, gone when the test ends; then it is checked for what holds in every story. */
+/** A world for this test. When the test ends, the world is checked for what holds in every test, and stopped. */
 export async function aWorld({ onTestFinished, task }: TestContext, choices: Choices = {}): Promise<Stage> {
   const { stage, end } = await open(choices);
   onTestFinished(() => end(task.result?.state !== "fail"));
   return stage;
 }
 
-/** One world for all tests of a file, for stories that must not change it. Checked like the others when they are done. */
+/** One world for all tests of a file, which must not change it. It is checked like the others after the last test. */
 export function aSharedWorld(choices: Choices = {}): () => Stage {
   let opened: Opened | null = null;
   beforeAll(async () => {
@@ -188,7 +188,7 @@ async function auditIn(path: string, { env = {} }: Choices): Promise<AuditVerdic
   }
 }
 
-/** Nobody but a story's attacker writes the database: a finding is a false alarm, or a fault of ours. */
+/** Only a test's attacker writes the database, so any other finding is a false alarm or a fault of ours. */
 function expectWhole(verdict: AuditVerdict, metrics: string, { tampered = false }: Choices): void {
   if (tampered) return;
   if (!verdict.ok) throw new Error(`the audit is called tampered with: ${JSON.stringify(verdict)}`);
@@ -196,7 +196,7 @@ function expectWhole(verdict: AuditVerdict, metrics: string, { tampered = false 
   if (found !== null) throw new Error(`${found[1] ?? ""} findings of tampering`);
 }
 
-/** Tokens, the signing secret and the service's key stand nowhere but where they are used. */
+/** Tokens, the signing secret and the service's key appear only where they are used. */
 function expectSecretsKept({ slack, service }: Stage, told: { readonly [where: string]: string }): void {
   for (const [where, text] of Object.entries(told)) expectNoCanary(`in the ${where}`, text);
   const { messages, views } = slack.workspace;
@@ -205,7 +205,7 @@ function expectSecretsKept({ slack, service }: Stage, told: { readonly [where: s
   expectNoCanary("in what the service was sent", JSON.stringify(asked));
 }
 
-/** What holds in every story, whatever it is about. */
+/** What holds in every test. */
 function checkAfterwards(
   stage: Stage,
   logged: readonly string[],

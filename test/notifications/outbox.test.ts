@@ -1,4 +1,4 @@
-// What follows from the audit outside of it: receipts, «This was not me», and the daily head.
+// What follows from the audit outside of it: receipts, "This was not me", and the daily head.
 
 import { describe, expect, test } from "vitest";
 import { MessageTs, UserId } from "#src/domain/ids.ts";
@@ -106,7 +106,7 @@ describe("a receipt", () => {
   });
 });
 
-describe("«This was not me»", () => {
+describe('"This was not me"', () => {
   test("marks the entry with a further one and alerts the admins and the audit channel, once", async () => {
     const bench = await createBench();
     const { id, approval } = await decided(bench);
@@ -213,6 +213,67 @@ describe("the audit's head", () => {
     };
     await bench.withCard();
     await bench.clock.pass(30_000);
+    expect(sent(bench, "head")).toHaveLength(1);
+    expect((await bench.store.notifications(100)).filter(({ kind }) => kind === "head")).toEqual([]);
+  });
+
+  test("is marked in the store before its first byte leaves", async () => {
+    const bench = await createBench();
+    const post = bench.notificationSender.post.bind(bench.notificationSender);
+    const marks: unknown[] = [];
+    bench.notificationSender.post = async (notification, facts) => {
+      marks.push((await bench.store.notification(notification.id))?.post);
+      return post(notification, facts);
+    };
+    await bench.withCard();
+    await bench.clock.pass(5_000);
+    expect(marks).toMatchObject([{ type: "sending", tries: 1 }]);
+  });
+
+  test.for([["arrived"], ["did not arrive"]] as const)(
+    "whose process died before the answer, and which %s, is looked for first",
+    async ([how]) => {
+      const bench = await createBench();
+      const post = bench.notificationSender.post.bind(bench.notificationSender);
+      const acts: string[] = [];
+      const find = bench.notificationSender.find.bind(bench.notificationSender);
+      bench.notificationSender.find = (notification) => {
+        acts.push("find");
+        return find(notification);
+      };
+      bench.notificationSender.post = async (notification, facts) => {
+        acts.push("post");
+        if (how === "arrived") await post(notification, facts);
+        return new Promise(() => undefined);
+      };
+      await bench.withCard();
+      await bench.clock.pass(5_000);
+      bench.notificationSender.post = async (notification, facts) => {
+        acts.push("post");
+        return post(notification, facts);
+      };
+      await bench.restart();
+      await bench.clock.pass(60_000);
+      expect(sent(bench, "head")).toHaveLength(1);
+      expect(acts.slice(0, 3)).toEqual(
+        how === "arrived" ? ["post", "find", "find"] : ["post", "find", "post"],
+      );
+      expect((await bench.store.notifications(100)).filter(({ kind }) => kind === "head")).toEqual([]);
+    },
+  );
+
+  test("whose outcome the store did not take is looked for, and not posted again", async () => {
+    const bench = await createBench();
+    const save = bench.store.saveNotification.bind(bench.store);
+    let fails = 1;
+    bench.store.saveNotification = (notification, toDo) => {
+      if (notification.post.type !== "up" || fails === 0) return save(notification, toDo);
+      fails -= 1;
+      return Promise.reject(failure("disk_full"));
+    };
+    await bench.withCard();
+    await bench.clock.pass(60_000);
+    expect(fails).toBe(0);
     expect(sent(bench, "head")).toHaveLength(1);
     expect((await bench.store.notifications(100)).filter(({ kind }) => kind === "head")).toEqual([]);
   });

@@ -6,7 +6,6 @@ const SERVICE = "sandbox/service/";
 const BOT = "sandbox/bot/";
 const PAGE_BASE = "sandbox/page/base/";
 const DRAWING = "sandbox/page/drawing/";
-const LIVE = "sandbox/page/live/";
 const PAGE = "sandbox/page/";
 const PANEL = "sandbox/service-panel/";
 const CONTROL = "sandbox/control/";
@@ -20,8 +19,7 @@ export const SANDBOX_FLOORS: readonly (readonly [place: string, own: readonly st
   [BOT, [BASE]],
   [PAGE_BASE, [SLACK]],
   [DRAWING, [PAGE_BASE, SLACK]],
-  [LIVE, [PAGE_BASE, SLACK]],
-  ["sandbox/page/panels/", [PAGE_BASE, DRAWING, LIVE, SLACK]],
+  ["sandbox/page/panels/", [PAGE_BASE, DRAWING, SLACK]],
   [PAGE, [BASE, SLACK]],
   [PANEL, [PAGE_BASE, SERVICE]],
   [CONTROL, [BASE, SLACK, SERVICE, BOT]],

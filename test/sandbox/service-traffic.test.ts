@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { createRecorder } from "#sandbox/service/recorder.ts";
 import { createTraffic } from "#sandbox/slack/traffic.ts";
-import { tellRequests } from "#sandbox/world/service-traffic.ts";
+import { logRequests } from "#sandbox/world/service-traffic.ts";
 
 function watched(by?: string) {
   const clock = { ms: 1_000 };
   const now = (): number => clock.ms;
   const { requests, begin } = createRecorder(now);
   const traffic = createTraffic({ now, secrets: [] });
-  tellRequests({ traffic, now }, requests, by);
+  logRequests({ traffic, now }, requests, by);
   const ask = (path: string) => begin({ method: "GET", path, route: "read-run", key: "right" }, {});
   const told = () => traffic.lines().map(({ what, refused, ms }) => [what, refused, ms]);
   return { clock, requests, ask, told };

@@ -2,10 +2,10 @@ import { html } from "./html.ts";
 import type { Html } from "./html.ts";
 import type { Person, PersonId } from "../../slack/model.ts";
 
-/** Tones are told apart by CSS; a person keeps theirs, for it is made from the name. The seeded people all differ. */
+/** CSS colours the tones. A person's tone follows from the name; those of the seeded people all differ. */
 const TONES = 16;
 
-/** The app has a face of its own, the others their initials. */
+/** The app has a picture, the others have their initials. */
 export function avatar(person: Person | undefined, app?: PersonId): Html {
   if (person !== undefined && person.id === app) {
     return html`<span data-avatar="app" aria-hidden="true"

@@ -44,3 +44,43 @@ export function attr(name: string, value: string | number | boolean | null | und
   if (value === null || value === undefined || value === false) return null;
   return new Html(value === true ? ` ${name}` : ` ${name}="${escapeHtml(String(value))}"`);
 }
+
+/** How much of a long text is shown; the rest can be opened. */
+const CHARACTERS = 280;
+
+export function long(text: string): Part {
+  const points = Array.from(text);
+  if (points.length <= CHARACTERS) return text;
+  return html`${points.slice(0, CHARACTERS).join("")}…
+    <details>
+      <summary>All ${points.length} characters</summary>
+      <pre tabindex="0">${text}</pre>
+    </details>`;
+}
+
+// Buttons and forms of the panels. Each names one act on the sandbox's world; the browser posts it to /control/do.
+
+export type Act = {
+  readonly act: string;
+  readonly args?: Readonly<Record<string, unknown>>;
+  readonly words: string;
+  /** The name for screen readers. Default: `words`. */
+  readonly label?: string;
+  readonly look?: "plain" | "primary" | "danger";
+  /** Two buttons that replace each other share one id, so that the focus stays. */
+  readonly id?: string;
+  readonly off?: boolean;
+};
+
+export function controlButton({ act, args = {}, words, label, look = "plain", id, off = false }: Act): Html {
+  return html`<button
+    type="button"
+    ${attr("id", id)}
+    data-look="${look}"
+    data-control="${act}"
+    data-args="${JSON.stringify(args)}"
+    ${attr("aria-label", label)}${attr("disabled", off)}
+  >
+    ${words}
+  </button>`;
+}

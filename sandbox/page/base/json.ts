@@ -1,4 +1,4 @@
-// Reading Block Kit as it came: total functions that never throw, whatever stands there.
+// Reads Block Kit as it was sent. These functions never throw.
 
 export type Json = Record<string, unknown>;
 

@@ -1,12 +1,12 @@
-// What one tab was drawn last time, so that a look at five hundred messages draws only those that are different now.
+// Remembers what one tab was drawn, so that of five hundred messages only the changed ones are drawn again.
 import type { Html } from "./html.ts";
 import type { Item } from "./regions.ts";
 
-/** All that a piece is drawn from; it is the same as long as each of these is. */
+/** All that a piece is drawn from. The piece is drawn again if one of them changes. */
 export type Stamp = readonly unknown[];
 
 export type Memory = {
-  /** Begins another look; what it does not ask for is forgotten at the next. */
+  /** Begins another drawing. Items that it does not ask for are forgotten at the next. */
   readonly look: () => void;
   readonly item: (
     at: { readonly list: string; readonly key: string },

@@ -18,22 +18,22 @@ export type PageParts = {
   readonly workspace: Workspace;
   readonly acts: Acts;
   readonly traffic: Pick<TrafficLog, "lines" | "onLine">;
-  /** Is the app connected, so that a command or a click would reach it? */
+  /** Whether a command or a click would reach the app. */
   readonly connected: () => boolean;
-  /** Tells the app that somebody looks at its Home tab; null for an app without one. */
+  /** Tells the app that a person opened its Home tab; null if it has none. */
   readonly openHome: ((person: PersonId) => Promise<unknown>) | null;
   readonly commands: readonly SlashCommand[];
-  /** What a newcomer is told to type first; a click puts it into the composer. */
+  /** Commands for a newcomer to try first. A click puts one into the composer. */
   readonly examples: readonly string[];
   /** The Service and Scenes panels; null for a page without them. Their buttons post control acts to /control/do. */
   readonly panelState: PanelState | null;
-  /** The machine's own zone when absent. */
+  /** Default: the machine's zone. */
   readonly timeZone?: string;
 };
 
 export type BotState = "running" | "starting" | "stopped";
 
-/** What stands behind the app: the page knows nothing of it but where it is drawn. */
+/** The panel of the service behind the app. The page only places it. */
 export type ServicePanel = {
   readonly lists: (times: Times, memory: Memory) => Lists;
   readonly pane: (slot: Slot) => Html;
@@ -43,16 +43,16 @@ export type PanelState = {
   readonly bot: () => BotState;
   readonly servicePanel: ServicePanel;
   readonly scenes: () => SceneState;
-  /** Called after anything that these tell of has changed. */
+  /** Calls the listener after every change of these. */
   readonly onChange: (listener: () => void) => () => void;
 };
 
 export type Caption = {
   readonly at: number;
   readonly text: string;
-  /** Who sees what the caption speaks of, such as an open form. */
+  /** The person who sees what the caption describes, such as an open form. */
   readonly eyes: PersonId | null;
-  /** Where that is; null when it is nowhere in particular. */
+  /** Where it is; null if it has no place. */
   readonly spot: Spot | null;
 };
 
@@ -63,15 +63,15 @@ type Scene = {
   readonly name: string;
   readonly title: string;
   readonly what: string;
-  /** What the scene shows of the app, for whoever has just watched it. */
+  /** What the scene shows about the app, for people who have just watched it. */
   readonly lesson: string;
-  /** What a newcomer is dared to try, when the scene shows just that. */
+  /** What a newcomer is dared to try, if the scene shows that. */
   readonly dare: string | null;
 };
 
 export type SceneState = {
   readonly scenes: readonly Scene[];
-  /** The names of those that have been played to their end. */
+  /** The names of the scenes that were played to their end. */
   readonly done: ReadonlySet<string>;
   /** The scene that plays, or played last. */
   readonly playing: {

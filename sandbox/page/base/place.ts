@@ -1,12 +1,12 @@
 import type { ChannelId, PersonId } from "../../slack/model.ts";
 
-/** Where somebody is: every state of the page is an address, so that two tabs can be two people. */
+/** A state of the page: person, channel, thread, panel. Each has an address, so that two tabs can be two people. */
 export type Place = {
   readonly person: PersonId;
   /** A channel's id, or "home" for the app's Home tab. */
   readonly where: ChannelId;
   readonly thread: string | null;
-  /** What stands beside the conversation. */
+  /** The panel beside the conversation. */
   readonly panel: Panel | null;
 };
 
@@ -29,7 +29,7 @@ export function parsePlace(url: URL): Place | undefined {
   return { person, where, thread: thread ?? null, panel: panelOf(url) };
 }
 
-/** `?traffic` is how the panel was asked for before there were others. */
+/** `?traffic` is the older address of that panel. */
 function panelOf(url: URL): Panel | null {
   if (url.searchParams.has("traffic")) return "traffic";
   return PANELS.find((one) => one === url.searchParams.get("panel")) ?? null;
@@ -62,7 +62,7 @@ export function sideBySideHref({ people, where }: SideBySide): string {
 
 export type Permalink = { readonly channel: ChannelId; readonly ts: string; readonly thread: string | null };
 
-/** A link to a message as `chat.getPermalink` makes it, whatever host it names. */
+/** A link to a message in the format of `chat.getPermalink`, with any host. */
 export function parsePermalink(url: URL): Permalink | undefined {
   const [, channel, seconds, micros] = PERMALINK.exec(url.pathname) ?? [];
   if (channel === undefined) return undefined;

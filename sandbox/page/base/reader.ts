@@ -5,12 +5,12 @@ import type { PageParts } from "./parts.ts";
 import { createTimes } from "./times.ts";
 import type { Times } from "./times.ts";
 
-/** Whoever looks at the page: what ids mean to them, and where links take them. */
+/** The person who looks at the page: what ids mean to them, and where links lead. */
 export type Reader = {
   readonly place: Place;
   readonly times: Times;
   nameOf(person: PersonId): string | undefined;
-  /** Undefined for a channel this person cannot see: its name would give it away. */
+  /** Undefined for a channel that this person cannot see, because its name would reveal it. */
   channelName(channel: ChannelId): string | undefined;
   channelCalled(name: string): ChannelId | undefined;
   /** A user group's handle. */

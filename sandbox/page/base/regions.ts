@@ -1,5 +1,5 @@
-// What is live on the page: named lists of keyed pieces. A piece has a mark made from its markup, so that both sides can tell
-// whether it is still the same without comparing texts.
+// The live parts of the page: named lists of keyed pieces. A piece has a mark, a digest of its markup, so that both sides know
+// whether it has changed without comparing texts.
 import { hash } from "node:crypto";
 import { Html, html } from "./html.ts";
 
@@ -13,7 +13,7 @@ const ORDERED = new Set(["messages", "replies", "traffic", "runs"]);
 
 type Piece = { readonly key: string; readonly mark: string; readonly html: string };
 
-/** What changed in one list; `keys` is its new order, when that changed. */
+/** The changes of one list. `keys`: its new order, if that changed. */
 export type Patch = {
   readonly list: string;
   readonly keys?: readonly string[];
@@ -30,7 +30,7 @@ export function slots(lists: Lists): Slot {
   };
 }
 
-/** A memory hands out the same item for as long as it looks the same, and then its mark is known too. */
+/** A memory returns the same item until it looks different, so its mark is computed once. */
 const pieces = new WeakMap<Item, Piece>();
 
 function piece(list: string, item: Item): Piece {
@@ -47,7 +47,7 @@ function newPiece(list: string, item: Item): Piece {
   return { key: item.key, mark, html: `<${tag} ${body.toString()}>${inner}</${tag}>` };
 }
 
-/** Remembers what one tab was sent and tells only the rest; a new tab is told everything. */
+/** Remembers what one tab has and returns only the differences. A new tab gets everything. */
 export function createDiffer(): (lists: Lists) => Patch[] {
   let sent = new Map<string, Map<string, string>>();
   return (lists) => {

@@ -1,4 +1,4 @@
-// Moments as Slack shows them: local to the reader, which on this machine is the machine's own zone.
+// Times as Slack shows them: in the reader's zone, by default the machine's.
 
 export type Times = {
   /** "12:38" */

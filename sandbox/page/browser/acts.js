@@ -1,7 +1,7 @@
 // @ts-check
 // What a person does, sent to the sandbox; and what it, or Slack, says back to them.
 
-/** @typedef {{ ok: true } | { ok: false, told: string }} ActResult */
+/** @typedef {{ ok: true } | { ok: false, error: string }} ActResult */
 
 /**
  * @param {Record<string, unknown>} what
@@ -31,7 +31,7 @@ async function post(path, what) {
     const response = await fetch(path, { method: "POST", headers, body: JSON.stringify(what) });
     return /** @type {ActResult} */ (await response.json());
   } catch {
-    return { ok: false, told: "The sandbox did not answer." };
+    return { ok: false, error: "The sandbox did not answer." };
   }
 }
 
@@ -42,7 +42,7 @@ async function post(path, what) {
 export function tell(place, result) {
   if (!(place instanceof HTMLElement)) return;
   place.hidden = result.ok;
-  place.textContent = result.ok ? "" : result.told;
+  place.textContent = result.ok ? "" : result.error;
 }
 
 /**

@@ -7,7 +7,7 @@ const CONTROL = "[data-asks-first]";
 const confirmed = new WeakSet();
 
 export function startAsking() {
-  // In the capture phase, before whoever sends the choice hears of it.
+  // In the capture phase, before the listener that sends the choice.
   document.addEventListener("change", ask, true);
   document.addEventListener("click", (event) => event.target instanceof Element && askMenu(event), true);
 }

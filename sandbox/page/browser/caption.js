@@ -1,11 +1,11 @@
 // @ts-check
-// The newest caption of a scene. While a form is open everything beside it is out of reach, so the caption stands in the form.
+// The newest caption of a scene. An open form makes everything beside it unreachable, so the caption moves into the form.
 
 const HIDDEN = "caption hidden";
 
 /** It is never drawn anew as a whole, only what is in it. @type {HTMLElement | null} */
 const bar = document.querySelector("[data-caption-bar]");
-/** What it stands behind while no form is open. */
+/** The element before it while no form is open. */
 const before = bar?.previousElementSibling ?? null;
 
 export function startCaption() {

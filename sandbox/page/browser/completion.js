@@ -1,5 +1,5 @@
 // @ts-check
-// What a slash command can be followed by, offered while one is typed.
+// Offers the subcommands while a slash command is typed.
 
 /**
  * @param {HTMLTextAreaElement} text

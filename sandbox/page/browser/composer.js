@@ -31,7 +31,7 @@ function startComposer(form) {
   const uses = completion(form, text);
   text.addEventListener("input", () => {
     sessionStorage.setItem(draft, text.value);
-    tell(form.querySelector("[data-told]"), { ok: true });
+    tell(form.querySelector("[data-alert]"), { ok: true });
     uses.offer();
   });
   text.addEventListener("blur", () => uses.close());
@@ -61,7 +61,7 @@ async function send(form, text, { draft, channel, thread }) {
   form.setAttribute("aria-busy", "true");
   const result = await act({ do: "say", channel, thread, text: typed });
   form.removeAttribute("aria-busy");
-  tell(form.querySelector("[data-told]"), result);
+  tell(form.querySelector("[data-alert]"), result);
   if (!result.ok && text.value === "") {
     text.value = typed;
     sessionStorage.setItem(draft, typed);

@@ -1,5 +1,5 @@
 // @ts-check
-// Modals and confirmations. A modal is open for as long as the sandbox says so; closing it here only asks for that.
+// Modals and confirmations. The sandbox opens and closes a modal; closing it here only asks for that.
 import { act, tell, whileBusy } from "./acts.js";
 import { startAsking } from "./ask-first.js";
 import { forgetParked, isComplete, keepPlace, park, showError, unpark } from "./form.js";
@@ -8,7 +8,7 @@ import { hideDismissed, startDismissing } from "./private.js";
 
 export { carryOver } from "./form.js";
 
-/** Where the focus was when a press opened a modal: the button, or else its message. @type {(string | null)[]} */
+/** The focus when a press opened a modal: the button, or else its message. @type {(string | null)[]} */
 let opener = [];
 
 /** Where the focus returns to after the modals that a press opened. @param {Element} pressed */
@@ -17,7 +17,7 @@ export function rememberOpener(pressed) {
     opener = [pathTo(pressed), pathTo(pressed.closest("[data-message]"))];
 }
 
-/** The message that one is in; a card loses its buttons while one of them has the focus. @type {string | null} */
+/** The message with the focus. A card may lose its buttons while one of them has the focus. @type {string | null} */
 let within = null;
 
 export function startDialogs() {
@@ -41,7 +41,7 @@ export function startDialogs() {
   document.addEventListener("focusin", ({ target }) => {
     within = target instanceof Element ? pathTo(target.closest("[data-message]")) : null;
   });
-  // Whoever leaves on purpose is not brought back; an element that is taken away tells of it before it is gone.
+  // The focus is not brought back to a person who moved it. A removed element loses the focus before it is gone.
   document.addEventListener("focusout", ({ target, relatedTarget }) => {
     const left = () => target instanceof Element && target.isConnected && (within = null);
     if (relatedTarget === null) setTimeout(left);
@@ -79,7 +79,7 @@ function isModal(target) {
 
 let shown = false;
 
-/** Brings the dialog that the sandbox drew to the front, or puts the focus back when there is none any more. */
+/** Shows the dialog that the sandbox drew, or puts the focus back when it is gone. */
 export function openModal() {
   hideDismissed();
   const dialog = document.querySelector('[data-list="modal"] dialog');
@@ -102,7 +102,7 @@ function show(dialog) {
     dialog.querySelector('[aria-invalid="true"], [autofocus]') ??
     dialog.querySelector("[data-blocks] :is(input, textarea, select)") ??
     dialog.querySelector("[data-blocks]");
-  // A long request is read from its beginning: the field waits at the end of it, unless something is wrong there.
+  // A long request starts at its beginning. Its field at the end gets the focus only if it has an error.
   if (first instanceof HTMLElement) first.focus({ preventScroll: true });
   showError(dialog);
 }
@@ -139,13 +139,13 @@ async function dismiss(dialog, views = "") {
   });
   if (result.ok) return;
   if (!dialog.open && dialog.isConnected) dialog.showModal();
-  tell(dialog.querySelector("[data-told]"), result);
+  tell(dialog.querySelector("[data-alert]"), result);
 }
 
-/** The view whose acknowledgement is awaited; its form may be drawn anew meanwhile. */
+/** The view that waits for its acknowledgement. Its form may be redrawn meanwhile. */
 let submitting = "";
 
-/** Shows on the form that is there now whether its answer is awaited. */
+/** Shows on the current form whether it waits for an answer. */
 export function markBusy() {
   for (const form of document.querySelectorAll("dialog[data-modal] form")) {
     const awaited = form.closest("dialog")?.dataset["view"] === submitting;
@@ -161,11 +161,11 @@ async function submit(form) {
   const view = form.closest("dialog")?.dataset["view"] ?? "";
   if (submitting !== "" || !isComplete(form)) return;
   const fields = [...new FormData(form)].filter(([, value]) => typeof value === "string");
-  tell(form.querySelector("[data-told]"), { ok: true });
+  tell(form.querySelector("[data-alert]"), { ok: true });
   submitting = view;
   markBusy();
   const result = await act({ do: "submit", view, fields });
   submitting = "";
   markBusy();
-  if (!result.ok) tell(document.querySelector("dialog[data-modal][open] [data-told]"), result);
+  if (!result.ok) tell(document.querySelector("dialog[data-modal][open] [data-alert]"), result);
 }

@@ -1,5 +1,5 @@
 // @ts-check
-// What one has typed into an open form outlives a change of place, of person and a reload: the form stays open for its person.
+// Typed text in an open form survives a change of place or person and a reload, because the form stays open.
 
 /** @param {string} view */
 const nameOf = (view) => `form ${view}`;

@@ -1,9 +1,9 @@
 // @ts-check
-// A scene takes along the tab that played it: to the person and the place that its newest caption speaks of, and to the message
-// there, which glows for a moment. Whoever goes elsewhere by themselves is left alone, and offered the way back.
+// The tab that played a scene follows it: to the person and the place of its newest caption, and to the message
+// there, which glows for a moment. A tab that was moved elsewhere stays there, with a link back.
 import { bringIntoView } from "./scroll.js";
 
-/** Set while this tab goes along. */
+/** Set while this tab follows the scene. */
 const KEPT = "follows the scene";
 /** How long the message glows (ms); the style sheet's animation is as long. */
 const GLOW_MS = 2_600;
@@ -17,7 +17,7 @@ export function startFollowing() {
   followScene();
 }
 
-/** Two people side by side stay who they are; a tab's memory is one for both. */
+/** Side by side no half follows: the people stay, and both halves share the tab's storage. */
 const isFramed = window !== window.top;
 
 function follow() {

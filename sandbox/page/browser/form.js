@@ -1,5 +1,5 @@
 // @ts-check
-// The fields of a modal: what is missing or wrong before the app is asked, and what one has typed while the view changes.
+// The fields of a modal: checks them before the form is sent, and keeps typed text while the view changes.
 
 /** @typedef {HTMLElement & { name: string, validity: ValidityState, validationMessage: string }} Field */
 
@@ -121,7 +121,7 @@ export function carryOver(before, after) {
 /** How far one had read a view that was drawn anew; null while none was. @type {number | null} */
 let redrawn = null;
 
-/** A view drawn anew stands where it stood, or at its first error. @param {Element} dialog */
+/** A redrawn view keeps its scroll position, or shows its first error. @param {Element} dialog */
 export function keepPlace(dialog) {
   const scroller = dialog.querySelector("[data-blocks]");
   if (redrawn === null || scroller === null) return;

@@ -1,5 +1,5 @@
 // @ts-check
-// Keys for what has no field of its own: who one is, where one goes, what stands beside it, and the help that lists them.
+// Keys to change the person, the place and the panel, and for the help that lists them.
 
 import { stopFollowing } from "./follow.js";
 
@@ -62,7 +62,7 @@ function isTyping(target) {
 function go(links, index) {
   const link = document.querySelectorAll(links)[index];
   if (!(link instanceof HTMLAnchorElement)) return false;
-  // As a press, so that whoever hears of presses hears of this one.
+  // A real click, so that the listeners of clicks get it.
   link.click();
   return true;
 }
@@ -84,7 +84,7 @@ function nextPart(step) {
   return target !== undefined;
 }
 
-/** Where one is, or else what comes first. @param {Element | undefined} part */
+/** The current entry, or else the first. @param {Element | undefined} part */
 function firstIn(part) {
   const all = [
     ...(part?.querySelectorAll('a, button, select, input, textarea, [tabindex="0"]') ?? []),

@@ -1,6 +1,6 @@
 // @ts-check
-// Takes the changes the sandbox streams and puts them into the page, leaving alone what did not change: a text being typed, an
-// opened detail, the focus and the place one has scrolled to.
+// Applies the changes that the sandbox streams. What did not change stays: a text being typed, an
+// opened detail, the focus and the scroll position.
 import { connect } from "./connection.js";
 import { replace } from "./redraw.js";
 import { keepingScroll } from "./scroll.js";
@@ -15,7 +15,7 @@ export { pathTo } from "./redraw.js";
  * @property {() => void} applied  All that came is in the page.
  */
 
-/** Frames are not drawn in tabs that nobody sees; changes must not pile up there (ms). */
+/** Hidden tabs draw no frames, so changes are applied after this time (ms). */
 const FRAME_MS = 100;
 
 /** @param {Hooks} hooks */
@@ -65,7 +65,7 @@ function gather(patches, hooks) {
   setTimeout(draw, FRAME_MS);
 }
 
-/** Lists that stand still for now, with what has come for them meanwhile. @type {Map<string, Patch[]>} */
+/** Paused lists, with the changes that wait for them. @type {Map<string, Patch[]>} */
 const held = new Map();
 
 /** @param {string} list */
@@ -83,7 +83,7 @@ export function release(list, hooks) {
   if (patches.length > 0) gather(patches, hooks);
 }
 
-/** How many changes wait for a list that stands still. @param {string} list */
+/** How many changes wait for a paused list. @param {string} list */
 export function waiting(list) {
   return held.get(list)?.reduce((sum, patch) => sum + patch.items.length, 0) ?? 0;
 }

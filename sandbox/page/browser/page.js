@@ -97,7 +97,7 @@ async function click(element, chosen) {
       : { channel: message?.getAttribute("data-channel"), ts: message?.getAttribute("data-ts") };
   const { block, action } = element.dataset;
   const result = await whileBusy(element, () => act({ do: "click", at, block, action, chosen }));
-  const inModal = document.querySelector("dialog[data-modal][open] [data-told]");
+  const inModal = document.querySelector("dialog[data-modal][open] [data-alert]");
   tell(inModal ?? document.querySelector("[data-toast]"), result);
 }
 

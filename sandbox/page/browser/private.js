@@ -1,5 +1,5 @@
 // @ts-check
-// Messages that only one person sees: dismissed in this tab they stay away, as long as it lives.
+// Private messages. One that is dismissed stays hidden in this tab.
 
 const KEPT = "dismissed messages";
 

@@ -1,5 +1,5 @@
 // @ts-check
-// Putting a newly drawn piece in the place of the old one: what one has opened stays open, and the focus stays where it is.
+// Replaces a piece by its new drawing. Opened details stay open, and the focus stays.
 
 /**
  * @param {HTMLElement} before

@@ -1,5 +1,5 @@
 // @ts-check
-// Where one has scrolled to: at the end one stays at the end, and elsewhere one is told what came below.
+// Keeps the scroll position: at the end it stays at the end; elsewhere a button counts what came below.
 
 /** Near enough to the end to count as reading the newest. */
 const END_PIXELS = 60;
@@ -7,10 +7,10 @@ const END_PIXELS = 60;
 const SCROLLERS =
   '[data-scroll]:has(> :is([data-list="messages"], [data-list="replies"], [data-list="traffic"]))';
 
-/** Those whose end one is reading. Only the reader's own scrolling changes that, not a layout. @type {WeakSet<Element>} */
+/** The lists that are scrolled to their end. Only the reader's own scrolling changes that, not a layout. @type {WeakSet<Element>} */
 const following = new WeakSet();
 
-/** The first piece that came while one was reading further up. @type {WeakMap<Element, string>} */
+/** The first piece that came while the reader was further up. @type {WeakMap<Element, string>} */
 const firstNew = new WeakMap();
 
 /** @param {() => void} change */
@@ -36,7 +36,7 @@ export function keepingScroll(change) {
 }
 
 /**
- * The first piece behind the one that was the last; null when nothing came below.
+ * The first piece after the former last one; null if nothing came below.
  * @param {Element} node
  * @param {string | null} lastKey
  */
@@ -102,7 +102,7 @@ export function startAtEnd() {
       button.setAttribute("hidden", "");
     });
     stickToEnd(node);
-    // The line above the first new one stays until the next comes: whoever goes down looks for it.
+    // The line above the first new message stays until the next one comes, for readers who scroll down.
     node.addEventListener("scroll", () => isAtEnd(node) && button?.setAttribute("hidden", ""), {
       passive: true,
     });
@@ -110,8 +110,8 @@ export function startAtEnd() {
 }
 
 /**
- * Whoever reads the newest still does when the space for it changes, as for a caption or a long text being typed, and when a
- * message grows. Opening something to read it is no wish to see its end.
+ * A list at its end stays there when its height changes, as for a caption or a long text being typed, and when a
+ * message grows, but not when the reader opens something in it.
  * @param {Element} node
  */
 function stickToEnd(node) {
@@ -119,7 +119,7 @@ function stickToEnd(node) {
   if (isAtEnd(node)) following.add(node);
   const scrolled = () => {
     if (isAtEnd(node)) following.add(node);
-    // A browser scrolls by itself when heights change; only at the same heights it was the reader.
+    // A browser scrolls by itself when heights change. At the same heights it was the reader.
     else if (sizes === sizesOf(node)) following.delete(node);
   };
   node.addEventListener("scroll", scrolled, { passive: true });

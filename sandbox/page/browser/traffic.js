@@ -1,5 +1,5 @@
 // @ts-check
-// The traffic panel: what it shows of its lines, standing still while one reads, and taking lines away.
+// The traffic panel: filters its lines, pauses while the reader scrolls, and clears and copies lines.
 import { hold, waiting } from "./live.js";
 
 /** @typedef {{ words: string, side: string, refused: boolean, clearedN: number, clearedAt: number }} Wanted */
@@ -134,7 +134,7 @@ function pause(button, resume) {
   filterTraffic();
 }
 
-/** How long a button tells what became of it (ms). */
+/** How long a button shows its result (ms). */
 const TOLD_MS = 1500;
 
 /**

@@ -1,22 +1,21 @@
-// Block Kit → HTML. Pure; what it cannot draw it says, so that nothing an app sends can vanish.
-import { attr, html } from "../base/html.ts";
-import type { Html, Part } from "../base/html.ts";
+// Block Kit → HTML. What cannot be drawn is named, so that nothing that an app sends vanishes.
+
+import type { Block } from "../../slack/model.ts";
+import { attr, html, type Html, type Part } from "../base/html.ts";
+import { type Json, record, records, string } from "../base/json.ts";
+import type { PageParts } from "../base/parts.ts";
+import type { Reader } from "../base/reader.ts";
+import type { Slot } from "../base/regions.ts";
 import { card, carousel } from "./card.ts";
+import { elementContextOf, type Surface } from "./element-context.ts";
 import { drawElement } from "./elements.ts";
 import { input } from "./input.ts";
-import { record, records, string } from "../base/json.ts";
-import type { Json } from "../base/json.ts";
 import { markdown } from "./markdown.ts";
-import { picture, remoteFile, thumbnail, video } from "./media.ts";
+import { picture, remoteFile, thumbnail, undrawn, video } from "./media.ts";
 import { drawText } from "./mrkdwn.ts";
-import type { Reader } from "../base/reader.ts";
-import { richText } from "./rich-text.ts";
 import { plan, taskCard } from "./plan.ts";
-import { elementContextOf } from "./element-context.ts";
-import type { Surface } from "./element-context.ts";
+import { richText } from "./rich-text.ts";
 import { chart, dataTable, table } from "./tables.ts";
-import { undrawn } from "./undrawn.ts";
-import type { Block } from "../../slack/model.ts";
 
 export function drawBlocks(blocks: readonly Block[], surface: Surface): Html {
   return html`${blocks.map((block, i) => {
@@ -123,4 +122,31 @@ function contextElement(element: Json, reader: Reader): Part {
   if (element["type"] === "plain_text" || element["type"] === "mrkdwn")
     return html`<span data-text>${drawText(element, reader)}</span>`;
   return undrawn("an element of a context block", element);
+}
+
+export function homePane(parts: PageParts, slot: Slot): Html {
+  const name = parts.workspace.people.get(parts.workspace.app.person)?.name ?? "The app";
+  return html`<header data-bar>
+      <button type="button" data-look="plain" data-menu popovertarget="sidebar" aria-label="Channels">
+        ☰
+      </button>
+      <h1>${name}</h1>
+      <span data-note>Home</span>
+    </header>
+    <h2 class="unseen">Home</h2>
+    <div data-scroll tabindex="0" role="region" aria-label="Home">${slot("home")}</div>`;
+}
+
+export function home(parts: PageParts, reader: Reader): Html {
+  const published = parts.workspace.homes.get(reader.place.person);
+  if (published === undefined) {
+    return html`<div data-empty>
+      <p><strong>Nothing here yet.</strong></p>
+      <p>The app has not published a Home tab for ${reader.nameOf(reader.place.person)}.</p>
+    </div>`;
+  }
+  const view = { values: published.values, errors: {} };
+  return html`<div data-blocks data-view="${published.id}">
+    ${drawBlocks(published.view.blocks, { reader, id: "h", view, workspace: parts.workspace })}
+  </div>`;
 }

@@ -1,13 +1,10 @@
-// Elements that do something and hold nothing, and the question that may come before any element's act.
-import { withEmoji, emoji } from "./emoji.ts";
-import { attr, html } from "../base/html.ts";
-import type { Html, Part } from "../base/html.ts";
-import { record, records, string, textOf } from "../base/json.ts";
-import type { Json } from "../base/json.ts";
-import { drawText } from "./mrkdwn.ts";
+// Elements that act and hold no value, and the confirmation that any element may ask for.
+import { attr, html, type Html, type Part } from "../base/html.ts";
+import { type Json, record, records, string, textOf } from "../base/json.ts";
 import type { Reader } from "../base/reader.ts";
-import type { ElementContext } from "./element-context.ts";
-import { act, optionsOf } from "./field-context.ts";
+import { act, type ElementContext, optionsOf } from "./element-context.ts";
+import { emoji, withEmoji } from "./emoji.ts";
+import { drawText } from "./mrkdwn.ts";
 
 export function button(element: Json, context: ElementContext): Html {
   const look = ["primary", "danger"].includes(string(element["style"])) ? string(element["style"]) : "plain";
@@ -34,7 +31,7 @@ export function button(element: Json, context: ElementContext): Html {
     >${question}`;
 }
 
-/** It starts a workflow of Slack's and tells the app nothing. */
+/** It starts a workflow of Slack; the app gets nothing. */
 export function workflowButton(element: Json, context: ElementContext): Html {
   return html`<button type="button" data-look="plain" disabled title="Workflows do not run in this sandbox">
     ${drawText(record(element["text"]), context.reader)}
@@ -111,12 +108,12 @@ export function description(option: Json, reader: Reader): Html | null {
   return html`<small>${drawText(record(option["description"]), reader)}</small>`;
 }
 
-/** Names the dialog that asks before a choice counts; a button has its dialog right behind it. */
+/** The id of the dialog that confirms a choice. A button has its dialog right behind it. */
 export function asksFirst(element: Json, context: ElementContext): Html | null {
   return asks(element, context) ? attr("data-asks-first", confirmId(element, context)) : null;
 }
 
-/** In a form nothing is done before it is sent, so nothing is asked. */
+/** In a form nothing happens before it is sent, so nothing is confirmed. */
 const asks = (element: Json, context: ElementContext): boolean =>
   context.tells && element["confirm"] !== undefined;
 
@@ -124,7 +121,7 @@ function confirmId(element: Json, context: ElementContext): string {
   return `${context.id}-${string(element["action_id"])}-confirm`;
 }
 
-/** docs.slack.dev: what Slack writes where the app gives no words. */
+/** docs.slack.dev: Slack's words if the app gives none. */
 export function confirm(element: Json, context: ElementContext): Html | null {
   if (!asks(element, context)) return null;
   const dialog = record(element["confirm"]);

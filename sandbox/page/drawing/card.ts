@@ -9,7 +9,7 @@ import { drawText } from "./mrkdwn.ts";
 import type { Reader } from "../base/reader.ts";
 import type { ElementContext } from "./element-context.ts";
 
-/** Gives an element of a card its place; the block it belongs to is the card. */
+/** The context of a card's element: its block is the card. */
 type Seating = (card: Json, element: Json, at: string) => ElementContext;
 
 export function card(block: Json, reader: Reader, context: Seating): Html {

@@ -1,8 +1,7 @@
-// What a person typed or chose, decoded against what the app sent: the browser names fields and numbers of options only.
+// Decodes what a person typed or chose from what the app sent: the browser sends only fields and numbers of options.
 import type { Block, OpenView } from "../../slack/model.ts";
-import { fieldName, optionsOf } from "./field-context.ts";
-import { record, records, string } from "../base/json.ts";
-import type { Json } from "../base/json.ts";
+import { type Json, record, records, string } from "../base/json.ts";
+import { fieldName, optionsOf } from "./element-context.ts";
 import { typedRichText } from "./typed-rich-text.ts";
 
 export type Fields = readonly (readonly [name: string, value: string])[];
@@ -24,7 +23,7 @@ function elementsIn(block: Json): Placed[] {
     .map((element) => ({ block: string(block["block_id"]), action: string(element["action_id"]), element }));
 }
 
-/** They do something and hold nothing. */
+/** They act and hold no value. */
 const STATELESS = new Set(["button", "overflow", "workflow_button", "feedback_buttons", "icon_button"]);
 
 /** In the form of `OpenView.values`. */
@@ -39,7 +38,7 @@ export function valuesOf(blocks: readonly Block[], fields: Fields): OpenView["va
   return values;
 }
 
-/** Undefined when the element is not there any more, as after an update of the message. */
+/** Undefined if the element is gone, as after an update of the message. */
 export function chosenAt(
   blocks: readonly Block[],
   at: { block: string; action: string },
@@ -49,7 +48,7 @@ export function chosenAt(
   return found && { chosen: chosen(found.element, raw) };
 }
 
-/** What an element offers by number; those whose options the app tells only when asked offer what they began with. */
+/** An element's options, by number. An external select offers its initial options. */
 export function offeredBy(element: Json): Json[] {
   switch (element["type"]) {
     case "external_select":
@@ -104,7 +103,7 @@ function typed(raw: readonly string[]): string {
   return raw[0]?.replaceAll("\r\n", "\n") ?? "";
 }
 
-/** A local time as its field has it, in this machine's zone, which is the reader's. */
+/** A local time from its field, in this machine's zone, which is the reader's. */
 function secondsOf(local: string): number | null {
   const atMs = /^\d{4}-\d\d-\d\dT/.test(local) ? new Date(local).getTime() : Number.NaN;
   return Number.isFinite(atMs) ? Math.floor(atMs / 1000) : null;

@@ -1,10 +1,10 @@
-// Where an element stands, with what its drawing has to know beside it.
+// The context of an element: its block, and what its drawing needs beside it.
+
 import type { OpenView } from "../../slack/model.ts";
 import type { Workspace } from "../../slack/workspace.ts";
-import { string } from "../base/json.ts";
-import type { Json } from "../base/json.ts";
+import { html, type Html } from "../base/html.ts";
+import { type Json, records, string } from "../base/json.ts";
 import type { Reader } from "../base/reader.ts";
-import type { FieldContext } from "./field-context.ts";
 
 /**
  * `id` is unique on the page; a view brings the errors and the values its inputs show. Without a workspace, selects of channels
@@ -42,4 +42,39 @@ export function elementContextOf(
     tells: true,
     labelled: false,
   };
+}
+
+// What the browser knows about an interactive element: its id and, for choices, the options' numbers. It cannot
+// forge a button's value, because the server looks up everything else in what the app sent.
+
+/** An element's block, and what the person chose before. */
+export type FieldContext = {
+  readonly reader: Reader;
+  readonly block: string;
+  /** Unique on the page; ids of labels and errors are made from it. */
+  readonly id: string;
+  /** In the form of `OpenView.values`; undefined when the person has chosen nothing yet. */
+  readonly kept: unknown;
+  readonly describedBy: string | null;
+  readonly invalid: boolean;
+  readonly required: boolean;
+  /** Whether a change goes to the app at once, as outside of input blocks. */
+  readonly tells: boolean;
+};
+
+export function fieldName(block: string, action: string): string {
+  return JSON.stringify([block, action]);
+}
+
+/** Options in their order, those of groups one after the other. */
+export function optionsOf(element: Json): Json[] {
+  const groups = records(element["option_groups"]);
+  return groups.length > 0
+    ? groups.flatMap((group) => records(group["options"]))
+    : records(element["options"]);
+}
+
+export function act(element: Json, slot: FieldContext): Html {
+  const action = string(element["action_id"]);
+  return html` data-act="click" data-block="${slot.block}" data-action="${action}"`;
 }

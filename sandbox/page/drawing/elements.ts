@@ -1,13 +1,11 @@
-// Block Kit's elements, each where it is drawn.
-import { button, feedbackButtons, iconButton, overflow, workflowButton } from "./buttons.ts";
-import { choices, fileInput, richTextInput, textInput } from "./fields.ts";
+// Block Kit's elements, each with its drawing function.
 import type { Part } from "../base/html.ts";
-import { string } from "../base/json.ts";
-import type { Json } from "../base/json.ts";
-import { thumbnail } from "./media.ts";
-import { picker } from "./pickers.ts";
+import { type Json, string } from "../base/json.ts";
+import { button, feedbackButtons, iconButton, overflow, workflowButton } from "./buttons.ts";
 import type { ElementContext } from "./element-context.ts";
-import { undrawn } from "./undrawn.ts";
+import { choices, fileInput, richTextInput, textInput } from "./fields.ts";
+import { thumbnail, undrawn } from "./media.ts";
+import { picker } from "./pickers.ts";
 
 type Drawing = (element: Json, context: ElementContext) => Part;
 

@@ -1,4 +1,4 @@
-// The shortcodes apps of this kind use; any other is shown as it was written.
+// The usual shortcodes. Any other is shown as it was written.
 const EMOJI: ReadonlyMap<string, string> = new Map(
   Object.entries({
     "+1": "👍",

@@ -1,11 +1,9 @@
 // Elements that hold a value.
-import { asksFirst, confirm, description } from "./buttons.ts";
 import { attr, escapeHtml, html, Html } from "../base/html.ts";
-import { number, record, records, string, textOf } from "../base/json.ts";
-import type { Json } from "../base/json.ts";
+import { type Json, number, record, records, string, textOf } from "../base/json.ts";
+import { asksFirst, confirm, description } from "./buttons.ts";
+import { act, type ElementContext, fieldName, optionsOf } from "./element-context.ts";
 import { drawText } from "./mrkdwn.ts";
-import type { ElementContext } from "./element-context.ts";
-import { act, fieldName, optionsOf } from "./field-context.ts";
 import { asTyped } from "./typed-rich-text.ts";
 
 export function common(element: Json, context: ElementContext): Html {
@@ -14,7 +12,7 @@ export function common(element: Json, context: ElementContext): Html {
   return html`${name}${attr("aria-describedby", context.describedBy)}${attr("aria-invalid", context.invalid ? "true" : null)}${focus}${context.tells ? act(element, context) : null}`;
 }
 
-/** Outside of an input block nothing labels a field but its own placeholder. */
+/** Outside of an input block, the placeholder is a field's only label. */
 export function naming(element: Json, context: ElementContext): Html | null {
   return context.labelled ? null : attr("aria-label", textOf(element["placeholder"]) || "Choose");
 }
@@ -75,7 +73,7 @@ function area(
     rows="4"
     ${common(element, context)}${naming(element, context)}${rules}
   ></textarea>`;
-  // A parser drops the line break right after the tag, so that one of the value's own is not lost.
+  // A parser drops the line break right after the tag, so the value's own first line break stays.
   return new Html(open.toString().replace("></textarea>", () => `>\n${escapeHtml(value)}</textarea>`));
 }
 
@@ -96,7 +94,7 @@ export function fileInput(element: Json, context: ElementContext): Html {
   </p>`;
 }
 
-/** No `maxlength`: a browser would cut what is pasted and say nothing, while Slack says that it is too long. */
+/** No `maxlength`: a browser would silently cut what is pasted, while Slack says that it is too long. */
 function limits(element: Json): Html {
   const bound = (name: string): string | null => string(element[`${name}_value`]) || null;
   const step = element["type"] === "number_input" && element["is_decimal_allowed"] === true ? "any" : null;

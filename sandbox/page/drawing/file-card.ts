@@ -1,9 +1,9 @@
-// A file of the workspace: what it is, a way to have it, and for a text a look inside.
+// A file of the workspace: its name, a download link, and for a text a preview.
 import type { File } from "../../slack/model.ts";
 import { html } from "../base/html.ts";
 import type { Html } from "../base/html.ts";
 
-/** What a message shows of a file; the rest is in the download. */
+/** How much of a file a message shows; the rest is in the download. */
 const PREVIEW_CHARACTERS = 20_000;
 
 export function fileCard(file: File | undefined, id: string): Html {

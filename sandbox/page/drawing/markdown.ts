@@ -1,12 +1,9 @@
 // The `markdown` block: a small, safe part of Markdown, drawn from the lexer's tokens. Anything else is shown as it was written.
-import { Marked } from "marked";
-import type { Token, Tokens } from "marked";
-import { codeBox } from "./code-box.ts";
-import { withEmoji } from "./emoji.ts";
-import { attr, html } from "../base/html.ts";
-import type { Html, Part } from "../base/html.ts";
-import { link } from "./mention.ts";
+import { Marked, type Token, type Tokens } from "marked";
+import { attr, html, type Html, type Part } from "../base/html.ts";
 import type { Reader } from "../base/reader.ts";
+import { withEmoji } from "./emoji.ts";
+import { codeBox, link } from "./mention.ts";
 
 const marked = new Marked({ gfm: true });
 

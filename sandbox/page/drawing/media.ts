@@ -1,11 +1,10 @@
-// Pictures, videos and files of elsewhere: told of, never fetched, for a page that fetches them tells their host who looks, and when.
-import { html } from "../base/html.ts";
-import type { Html } from "../base/html.ts";
-import { record, string, textOf } from "../base/json.ts";
-import type { Json } from "../base/json.ts";
+// Foreign pictures, videos and files are described, never fetched: fetching would tell their host who looks, and when.
+
+import { html, type Html } from "../base/html.ts";
+import { type Json, record, string, textOf } from "../base/json.ts";
+import type { Reader } from "../base/reader.ts";
 import { link } from "./mention.ts";
 import { drawText } from "./mrkdwn.ts";
-import type { Reader } from "../base/reader.ts";
 
 /** An image block. */
 export function picture(block: Json, reader: Reader): Html {
@@ -17,7 +16,7 @@ export function picture(block: Json, reader: Reader): Html {
   </figure>`;
 }
 
-/** An image beside other things: small, in words, its address at hand. */
+/** An image beside other elements: a short text with its address. */
 export function thumbnail(element: Json): Html {
   return html`<span data-thumbnail title="${addressOf(element)}"
     ><span aria-hidden="true">🖼</span> ${altOf(element)}</span
@@ -49,7 +48,7 @@ export function video(block: Json, reader: Reader): Html {
   </figure>`;
 }
 
-/** A file that lives at another service. */
+/** A file at another service. */
 export function remoteFile(block: Json): Html {
   return html`<figure data-picture="file">
     <span data-sign aria-hidden="true">📄</span>
@@ -58,4 +57,22 @@ export function remoteFile(block: Json): Html {
       <small>${string(block["external_id"])}</small>
     </figcaption>
   </figure>`;
+}
+
+// Nothing that an app sends may vanish: what cannot be drawn is shown with its name and its JSON.
+
+export function undrawn(what: string, value: unknown): Html {
+  return html`<details data-undrawn>
+    <summary>${saying(what, value)}</summary>
+    <pre tabindex="0">${JSON.stringify(value, null, 2) ?? ""}</pre>
+  </details>`;
+}
+
+/** In running text, where nothing can be opened. */
+export function undrawnWord(what: string, value: unknown): Html {
+  return html`<span data-undrawn>${saying(what, value)} <code>${JSON.stringify(value) ?? ""}</code></span>`;
+}
+
+function saying(what: string, value: unknown): string {
+  return `This sandbox cannot draw ${what} of type ${string(record(value)["type"]) || "?"}.`;
 }

@@ -1,7 +1,7 @@
-// People, channels, broadcasts and links inside text: one look, whether mrkdwn or rich text asks for them.
+// People, channels, broadcasts and links in text, drawn alike for mrkdwn and rich text.
+
+import { attr, html, type Html, type Part } from "../base/html.ts";
 import { hrefOf } from "../base/place.ts";
-import { html } from "../base/html.ts";
-import type { Html } from "../base/html.ts";
 import type { Reader } from "../base/reader.ts";
 
 export function personMention(reader: Reader, id: string): Html {
@@ -32,4 +32,23 @@ export function link(reader: Reader, address: string, label: Html | string): Htm
   if (href === null) return html`${label}`;
   if (href.startsWith("/")) return html`<a href="${href}">${label}</a>`;
   return html`<a href="${href}" target="_blank" rel="noopener noreferrer" title="${href}">${label}</a>`;
+}
+
+// Preformatted text. A long one is folded in messages, by CSS alone: all of it stays in the page.
+
+const SHOWN_LINES = 14;
+/** About the characters of as many lines. */
+const SHOWN_CHARACTERS = 1_400;
+
+export function codeBox(inner: Part, text: string, language = ""): Html {
+  const lines = text.split("\n").length;
+  const pre = html`<pre${attr("data-language", language || null)}>${inner}</pre>`;
+  if (lines <= SHOWN_LINES && text.length <= SHOWN_CHARACTERS) return pre;
+  const all = lines > SHOWN_LINES ? `${lines} lines` : `${text.length.toLocaleString("en-US")} characters`;
+  return html`<div data-fold>
+    ${pre}
+    <details>
+      <summary><span data-unfold>Show all ${all}</span><span data-refold>Show less</span></summary>
+    </details>
+  </div>`;
 }

@@ -11,7 +11,7 @@ import { anchorOf, hrefOf } from "../base/place.ts";
 import type { Place } from "../base/place.ts";
 import type { Reader } from "../base/reader.ts";
 
-/** In Slack a person who goes on speaking is not announced again within this time. */
+/** Within this time Slack does not repeat the name of an author who goes on writing (ms). */
 const SAME_BREATH_MS = 5 * 60_000;
 
 /**
@@ -23,7 +23,7 @@ export type Shown = {
   readonly replies: readonly Message[];
   readonly pane: Place;
   readonly after?: Message | undefined;
-  /** What stands above the first message of a day; null for every other. */
+  /** The heading above the first message of a day; null for every other. */
   readonly day?: string | null;
 };
 
@@ -53,7 +53,7 @@ export function drawMessage(shown: Shown, workspace: Workspace, reader: Reader):
     </article>`;
 }
 
-/** The same author right after, with nothing around either that needs a heading of its own. */
+/** The same author wrote the message before, and neither message needs a heading. */
 export function goesOn({ message, after, replies, pane, day = null }: Shown): boolean {
   if (after === undefined || after.author !== message.author || day !== null) return false;
   if (message.broadcast || after.broadcast) return false;
@@ -62,7 +62,7 @@ export function goesOn({ message, after, replies, pane, day = null }: Shown): bo
   return pane.thread === null ? message.thread === null && after.thread === null : after.ts !== pane.thread;
 }
 
-/** It is gone from this tab when dismissed; Slack keeps it no better. */
+/** A dismissed one is gone from this tab; Slack does not keep it either. */
 function privately(): Html {
   return html`<p data-privately>
     <span aria-hidden="true">👁</span> <span>Only visible to you</span>
@@ -88,7 +88,7 @@ function when({ message, pane }: Shown, reader: Reader): Html {
   >`;
 }
 
-/** A reply that stands in the channel too says whose thread it belongs to. */
+/** A reply that is also in the channel names its thread. */
 function repliedTo({ message, pane }: Shown, workspace: Workspace): Part {
   if (pane.thread !== null || message.thread === null || message.thread === message.ts) return null;
   const parent = workspace.messageAt(message.channel, message.thread);
@@ -109,7 +109,7 @@ function shorten(text: string): string {
 function body(message: Message, id: string, at: { reader: Reader; workspace: Workspace }): Part {
   if (message.blocks.length > 0) return drawBlocks(message.blocks, { ...at, id });
   if (message.text === "") return null;
-  // Of a message with blocks Slack does not say that it was changed.
+  // Slack does not mark a message with blocks as edited.
   const edited = message.edited === null ? null : html` <span data-edited>(edited)</span>`;
   return html`<div data-kind="text">
     ${mrkdwn(message.text, at.reader, { links: true, mentions: false })}${edited}

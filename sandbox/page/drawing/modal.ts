@@ -17,7 +17,7 @@ export function modal(open: OpenView, reader: Reader, workspace?: Workspace): Ht
     <form data-modal-form novalidate>
       ${heading(open, workspace)}
       <div data-blocks tabindex="0" role="group" aria-labelledby="${id}-title">
-        <p data-told role="alert" ${open.trouble ? null : html`hidden`}>${open.trouble}</p>
+        <p data-alert role="alert" ${open.trouble ? null : html`hidden`}>${open.trouble}</p>
         ${drawBlocks(view.blocks, surface)}
       </div>
       <footer>
@@ -30,7 +30,7 @@ export function modal(open: OpenView, reader: Reader, workspace?: Workspace): Ht
   </dialog>`;
 }
 
-/** A view that was pushed onto others has a way back; ✕ leaves them all. */
+/** A pushed view has a way back; ✕ closes all of them. */
 function heading(open: OpenView, workspace: Workspace | undefined): Html {
   const stack = workspace?.viewsOf(open.person).map((one) => one.id) ?? [open.id];
   const app = workspace?.people.get(workspace.app.person);

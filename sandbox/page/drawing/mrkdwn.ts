@@ -1,10 +1,8 @@
 // Slack's mrkdwn → HTML. Its own escapes (&amp; &lt; &gt;) are undone for plain text only, never before tokens are found.
-import { codeBox } from "./code-box.ts";
-import { broadcastMention, channelMention, groupMention, link, personMention } from "./mention.ts";
-import { emoji, withEmoji } from "./emoji.ts";
-import { html } from "../base/html.ts";
-import type { Html, Part } from "../base/html.ts";
+import { html, type Html, type Part } from "../base/html.ts";
 import type { Reader } from "../base/reader.ts";
+import { emoji, withEmoji } from "./emoji.ts";
+import { broadcastMention, channelMention, codeBox, groupMention, link, personMention } from "./mention.ts";
 
 /** What Slack makes of bare words: a text object with `verbatim: false` has both, a message's `text` only links. */
 export type Guesses = { readonly links: boolean; readonly mentions: boolean };

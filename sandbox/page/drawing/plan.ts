@@ -1,4 +1,4 @@
-// The steps of a run, as `plan` and `task_card` blocks tell them.
+// The steps of a run, from `plan` and `task_card` blocks.
 import { html } from "../base/html.ts";
 import type { Html } from "../base/html.ts";
 import { record, records, string } from "../base/json.ts";

@@ -1,12 +1,9 @@
-import { codeBox } from "./code-box.ts";
-import { broadcastMention, channelMention, groupMention, link, personMention } from "./mention.ts";
-import { emoji, fromCodePoints } from "./emoji.ts";
-import { attr, html } from "../base/html.ts";
-import type { Html, Part } from "../base/html.ts";
-import { number, record, records, string } from "../base/json.ts";
-import type { Json } from "../base/json.ts";
+import { attr, html, type Html, type Part } from "../base/html.ts";
+import { type Json, number, record, records, string } from "../base/json.ts";
 import type { Reader } from "../base/reader.ts";
-import { undrawn, undrawnWord } from "./undrawn.ts";
+import { emoji, fromCodePoints } from "./emoji.ts";
+import { undrawn, undrawnWord } from "./media.ts";
+import { broadcastMention, channelMention, codeBox, groupMention, link, personMention } from "./mention.ts";
 
 /** The elements of one `rich_text` block. Nothing in their text is markup: that is why untrusted text goes here. */
 export function richText(elements: unknown, reader: Reader): Html {
@@ -82,13 +79,13 @@ function bare(element: Json, reader: Reader): Part {
   }
 }
 
-/** Slack says which character a name stands for; an emoji of the workspace's own has none. */
+/** Slack sends the characters of an emoji; a custom one has none. */
 function emojiOf(element: Json): string {
   const name = string(element["name"]);
   return emoji(name) ?? fromCodePoints(string(element["unicode"])) ?? `:${name}:`;
 }
 
-/** The page's policy forbids inline styles, not the attributes of a drawing. */
+/** The page's content policy forbids inline styles, but not an SVG's attributes. */
 function color(value: string): Html {
   if (!/^#[\da-f]{3,8}$/i.test(value)) return html`<code>${value}</code>`;
   return html`<span data-color

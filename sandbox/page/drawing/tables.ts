@@ -1,4 +1,4 @@
-// Blocks of rows and columns; a chart is told by the numbers it would be drawn from.
+// Blocks of rows and columns. A chart is shown as a table of its numbers.
 import { attr, html } from "../base/html.ts";
 import type { Html, Part } from "../base/html.ts";
 import { number, record, records, string } from "../base/json.ts";
@@ -17,7 +17,7 @@ export function table(block: Json, reader: Reader): Html {
   return draw({ ...cellsOf(block, reader), caption: "" }, { align });
 }
 
-/** `data_table`: Slack shows a page of it at a time, here all of it stands. */
+/** `data_table`: Slack shows a page at a time; here all of it is shown. */
 export function dataTable(block: Json, reader: Reader): Html {
   const rowHead = number(block["row_header_column_index"]);
   return draw({ ...cellsOf(block, reader), caption: string(block["caption"]) }, { rowHead });

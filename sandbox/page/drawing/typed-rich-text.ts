@@ -1,5 +1,5 @@
-// A rich-text field is typed as Slack's own composer takes it when it formats with markup: marks around words, > before a quote,
-// a fence around code. Here it becomes the `rich_text` that Slack hands to apps, and the other way round.
+// A rich-text field takes markup, as Slack's composer can: marks around words, > before a quote,
+// a fence around code. It is converted to the `rich_text` that Slack sends to apps, and back.
 import { record, records, string } from "../base/json.ts";
 import type { Json } from "../base/json.ts";
 
@@ -44,7 +44,7 @@ function inline(text: string): Json[] {
   return out;
 }
 
-/** What stands in the field for rich text that it starts with, or that was typed before. */
+/** The field's text for its initial rich text, or for what was typed before. */
 export function asTyped(richText: unknown): string {
   return records(record(richText)["elements"]).map(written).join("\n");
 }

@@ -1,4 +1,4 @@
-// What stands beside the conversation when one asks for it.
+// The panels beside the conversation.
 import { html } from "../base/html.ts";
 import type { Html } from "../base/html.ts";
 import { hrefOf, needsWorld } from "../base/place.ts";
@@ -8,7 +8,7 @@ import type { Reader } from "../base/reader.ts";
 import type { Lists, Slot } from "../base/regions.ts";
 import { phoneItems, phonePanel } from "./phone-panel.ts";
 import { sceneList } from "./scenes-panel.ts";
-import type { ViewState } from "../live/view-state.ts";
+import type { ViewState } from "../base/view-state.ts";
 import { trafficLists, trafficPanel } from "./traffic-panel.ts";
 
 const ABOUT: Readonly<Record<Panel, { readonly name: string; readonly note: string }>> = {

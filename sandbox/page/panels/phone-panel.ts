@@ -1,13 +1,11 @@
 // A person's phone: their notifications as they arrive, as on a lock screen.
-import { mrkdwn } from "../drawing/mrkdwn.ts";
-import { html } from "../base/html.ts";
-import type { Html } from "../base/html.ts";
-import type { Item, Slot } from "../base/regions.ts";
-import type { Notification, Notifications } from "../live/notifications.ts";
-import { hrefOf } from "../base/place.ts";
+import { html, type Html } from "../base/html.ts";
 import type { PageParts } from "../base/parts.ts";
-import { channelTitle } from "../base/reader.ts";
-import type { Reader } from "../base/reader.ts";
+import { hrefOf } from "../base/place.ts";
+import { channelTitle, type Reader } from "../base/reader.ts";
+import type { Item, Slot } from "../base/regions.ts";
+import { mrkdwn } from "../drawing/mrkdwn.ts";
+import type { Notification, Notifications } from "../base/view-state.ts";
 
 export function phoneItems(parts: PageParts, reader: Reader, notifications: Notifications): Item[] {
   const all = notifications.of(reader.place.person);

@@ -1,14 +1,11 @@
-// Stories that play by themselves: the list of them, and the captions that stand over the conversation meanwhile.
-import { controlButton } from "../base/control-button.ts";
-import { attr, html } from "../base/html.ts";
-import type { Html } from "../base/html.ts";
-import { hrefOf } from "../base/place.ts";
-import type { Place } from "../base/place.ts";
+// The list of the scenes, and the captions over the conversation while one plays.
+import type { PersonId } from "../../slack/model.ts";
+import { attr, controlButton, html, type Html } from "../base/html.ts";
 import type { Caption, PageParts, SceneState } from "../base/parts.ts";
+import { hrefOf, type Place } from "../base/place.ts";
 import { channelsSeenBy, hrefAs } from "../base/reader.ts";
 import type { Item } from "../base/regions.ts";
 import type { Times } from "../base/times.ts";
-import type { PersonId } from "../../slack/model.ts";
 
 type Scene = SceneState["scenes"][number];
 type Playing = NonNullable<SceneState["playing"]>;
@@ -77,7 +74,7 @@ function secondsSince(begun: number, at: number): string {
   return `+${((at - begun) / 1000).toFixed(1)} s`;
 }
 
-/** Nobody need look at the panel to follow the story: its newest caption stands over the conversation, in every tab. */
+/** The newest caption of a scene is shown over the conversation in every tab, so the panel need not be open. */
 export function captionBar(parts: PageParts, place: Place): Item[] {
   const state = parts.panelState?.scenes();
   const playing = state?.playing ?? null;
@@ -102,7 +99,7 @@ export function captionBar(parts: PageParts, place: Place): Item[] {
   return [{ key: "caption", inner }];
 }
 
-/** The browser shows the way back to a scene only to whoever has left it. */
+/** The browser shows the way back only in a tab that has left the scene. */
 function whilePlaying(title: string): Html {
   return html`<button type="button" data-look="plain" data-follow hidden>Follow</button>
     ${controlButton({ act: "scene.stop", words: "Stop", label: `Stop: ${title}` })}`;
@@ -127,7 +124,7 @@ function whatHappened({ scenes }: SceneState, { name, captions }: Playing): Html
   return html`<p data-words><strong>What just happened.</strong> ${captions.at(-1)?.text} ${lesson}</p>`;
 }
 
-/** Where one sees what the caption speaks of, as the person it speaks of. */
+/** The address that shows what the caption describes, as the person whom it names. */
 function viewOf(parts: PageParts, place: Place, caption: Caption | undefined): string | null {
   const { workspace } = parts;
   if (caption === undefined) return null;
@@ -141,7 +138,7 @@ function viewOf(parts: PageParts, place: Place, caption: Caption | undefined): s
   return hrefOf({ ...place, person, where, thread });
 }
 
-/** A way to what the caption speaks of, for whoever does not have it before them. */
+/** A link to the view of the person whom the caption names, for all others. */
 function eyesOf(parts: PageParts, place: Place, eyes: PersonId | null): Html | null {
   const person = eyes === null || eyes === place.person ? undefined : parts.workspace.people.get(eyes);
   if (person === undefined) return null;

@@ -1,12 +1,12 @@
-// One line of the traffic: who said what to whom, how much later than the line before, and all there is to know of it.
+// One line of the traffic: sender, receiver, content, the time since the line before, and all details.
+
 import type { Traffic } from "../../slack/model.ts";
 import type { Workspace } from "../../slack/workspace.ts";
-import { attr, html } from "../base/html.ts";
-import type { Html, Part } from "../base/html.ts";
-import { gist, named } from "./traffic-words.ts";
+import { attr, html, type Html, type Part } from "../base/html.ts";
+import { type Json, record, string } from "../base/json.ts";
 import type { Times } from "../base/times.ts";
 
-/** More of a detail would make every tab heavy; a copy has all of it. */
+/** More of a detail would make every tab slow. A copy has all of it. */
 const DETAIL_CHARACTERS = 12_000;
 
 const SIDES: Readonly<Record<Traffic["from"], readonly [from: string, to: string]>> = {
@@ -26,7 +26,7 @@ function jsonLine(line: Traffic): string {
   return JSON.stringify({ number, at: new Date(at).toISOString(), from, to, ...rest });
 }
 
-/** The gateway is asked like the service, and its lines say so; what Slack tells a person does not reach the app. */
+/** Requests to the gateway count as requests to the service and are labelled. What Slack answers a person does not reach the app. */
 function sidesOf({ from, what }: Traffic): readonly [from: string, to: string] {
   if (from === "slack" && what.startsWith("tells ")) return ["Slack", "person"];
   if (from === "service" && /\bgateway\b/i.test(what)) return ["app", "gateway"];
@@ -89,4 +89,60 @@ function detailOf(detail: unknown, workspace: Workspace): Part {
   if (rest <= 0) return named(text, workspace);
   return html`${named(text.slice(0, DETAIL_CHARACTERS), workspace)}
     <em>… ${rest} more characters. Copy has them all.</em>`;
+}
+
+// Adds names to ids, and summarises a line in a few words.
+
+const IDS = /\b([UCDW][0-9A-Z]{2,20}|USLACKBOT)\b/;
+
+/** The text, with the name beside each known id. */
+export function named(text: string, workspace: Workspace): Part {
+  // Odd pieces are the ids.
+  return text.split(IDS).map((piece, i): Part => {
+    const name = i % 2 === 1 ? nameOf(piece, workspace) : undefined;
+    return name === undefined ? piece : html`${piece}<i data-name>${name}</i>`;
+  });
+}
+
+function nameOf(id: string, { people, channels }: Workspace): string | undefined {
+  const person = people.get(id)?.name;
+  const channel = channels.get(id);
+  if (person !== undefined || channel === undefined) return person;
+  if (channel.kind !== "dm") return `#${channel.name}`;
+  const other = channel.members.find((one) => people.get(one)?.kind !== "bot");
+  return `direct message of ${people.get(other ?? "")?.name ?? "somebody"}`;
+}
+
+const GIST_CHARACTERS = 90;
+
+/** The place, person and action, from the fields that Web API calls, payloads and people's acts share. */
+export function gist(detail: unknown, workspace: Workspace): Html {
+  const about = subjectOf(record(detail));
+  const ids = [idIn(about["channel"] ?? about["channel_id"]), idIn(about["user"] ?? about["user_id"])];
+  const names = ids.map((id) => nameOf(id, workspace)).filter((name) => name !== undefined);
+  const words = [string(about["command"]), wordsOf(about)].filter((one) => one !== "").join(" ");
+  return html`${names.join(" · ")}${names.length > 0 && words !== "" ? " · " : null}${shorten(words)}`;
+}
+
+function subjectOf(detail: Json): Json {
+  const body = record(record(detail["payload"])["body"]);
+  if (Object.keys(body).length > 0) return { ...body, ...record(body["event"]) };
+  return "args" in detail ? record(detail["args"]) : "payload" in detail ? record(detail["payload"]) : detail;
+}
+
+function wordsOf(about: Json): string {
+  const [action] = Array.isArray(about["actions"]) ? about["actions"].map(record) : [];
+  return (
+    string(about["text"]) || string(action?.["action_id"]) || string(record(about["view"])["callback_id"])
+  );
+}
+
+function idIn(value: unknown): string {
+  return string(value) || string(record(value)["id"]);
+}
+
+/** The line's detail has all of it. */
+function shorten(text: string): string {
+  const points = Array.from(text.replace(/\s+/g, " "));
+  return points.length > GIST_CHARACTERS ? `${points.slice(0, GIST_CHARACTERS).join("")}…` : points.join("");
 }

@@ -1,4 +1,4 @@
-// The Traffic panel: the newest lines in their order, with quiet looks gathered so that they do not drown the rest.
+// The Traffic panel: the newest lines in their order. Successful polls are grouped, so that they do not hide the rest.
 import type { Traffic } from "../../slack/model.ts";
 import { html } from "../base/html.ts";
 import type { Html } from "../base/html.ts";
@@ -7,11 +7,11 @@ import type { Item, Lists, Slot } from "../base/regions.ts";
 import type { Times } from "../base/times.ts";
 import { drawLine } from "./traffic-line.ts";
 
-/** More would make every tab heavy; all that is kept can be taken away as a file. */
+/** More would make every tab slow. All kept lines can be downloaded. */
 const LINES = 300;
 const QUIET_LINES = 500;
 
-/** A group that grows is sent anew, so it must stay small. */
+/** A growing group is sent again, so it must stay small. */
 const GROUP = 25;
 
 /** Lines never change, so each is drawn once for all tabs. */
@@ -36,7 +36,7 @@ export function trafficLists(parts: PageParts, times: Times): Lists {
   };
 }
 
-/** Looks are many and small, so they do not count like the others. */
+/** Polls are many and small, so they do not count like the others. */
 function firstShown(all: readonly Traffic[]): number {
   let loud = 0;
   let quiet = 0;
@@ -58,12 +58,12 @@ function rest(kept: number, shown: number): Html {
   </p>`;
 }
 
-/** A look at a run that went well: what it told is seen in what the app does next. */
+/** A successful poll of a run. Its result shows in what the app does next. */
 function isQuiet({ from, what, refused }: Traffic): boolean {
   return from === "service" && refused === null && /\bGET \S*\/runs\/\S+ → 200\b/.test(what);
 }
 
-/** Looks that follow each other, as one piece which can be opened. */
+/** Successive polls, as one piece that can be opened. */
 function gathered(lines: readonly Traffic[], items: readonly Item[]): Item[] {
   const result: Item[] = [];
   let quiet: Item[] = [];
@@ -83,7 +83,7 @@ function gathered(lines: readonly Traffic[], items: readonly Item[]): Item[] {
 
 const groups = new WeakMap<Item, { readonly many: number; readonly item: Item }>();
 
-/** The newest group grows: it keeps its key, which is that of its first look. */
+/** The newest group grows. It keeps its key: that of its first poll. */
 function group(items: readonly Item[]): Item[] {
   const [first] = items;
   if (first === undefined || items.length === 1) return [...items];

@@ -258,7 +258,7 @@ class RecordReader {
 
 const isNothing = (value: Json): boolean => [null, "", false, 0].some((each) => each === value);
 
-/** «pending_approvals» or «pending», unless that is a plain yes or no. */
+/** "pending_approvals" or "pending", unless that is a plain yes or no. */
 function isListOfPending(parts: readonly string[], value: Json): boolean {
   if (isNothing(value) || !parts.includes("pending")) return false;
   return parts.includes("approvals") || isList(value) || isRecord(value) || typeof value === "string";

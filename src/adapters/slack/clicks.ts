@@ -38,7 +38,11 @@ export async function onUndoClick(deps: ListenerDeps, payload: ClickPayload): Pr
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "an approval could not be taken back");
-    await showAnswer(deps, payload, "Not taken back", NOT_UNDONE, "answer:not-undone");
+    await showAnswer(deps, payload, {
+      id: "answer:not-undone",
+      heading: "Not taken back",
+      text: NOT_UNDONE,
+    });
   }
 }
 
@@ -74,31 +78,29 @@ export async function onUnknownClick(deps: ListenerDeps, payload: ClickPayload):
     return showRefusal(deps, payload, { type: "unknown" });
   }
   if (result.error.type === "unknown-run") {
-    return showAnswer(
-      deps,
-      payload,
-      "Not yours to answer",
-      "Only the person who asked for this run can answer that.",
-      "answer:not-your-run",
-    );
+    return showAnswer(deps, payload, {
+      id: "answer:not-your-run",
+      heading: "Not yours to answer",
+      text: "Only the person who asked for this run can answer that.",
+    });
   }
   const heading = result.error.type === "answered" ? "Already answered" : "Nothing was started";
-  const words = commandRefusalWords(result.error, deps.command);
-  await showAnswer(deps, payload, heading, words, `command-refusal:${result.error.type}`);
+  const text = commandRefusalWords(result.error, deps.command);
+  await showAnswer(deps, payload, { id: `command-refusal:${result.error.type}`, heading, text });
 }
 
 async function showRefusal(deps: ListenerDeps, payload: ClickPayload, refusal: Refusal): Promise<void> {
-  const words = refusalWords(refusal, payload.user.id);
-  await showAnswer(deps, payload, refusalTitle(refusal), words, `refusal:${refusal.type}`);
+  const text = refusalWords(refusal, payload.user.id);
+  await showAnswer(deps, payload, { id: `refusal:${refusal.type}`, heading: refusalTitle(refusal), text });
 }
+
+type Answer = { readonly id: MessageId; readonly heading: string; readonly text: string };
 
 /** Answers in a modal, which the person sees wherever they clicked: in the channel, in the thread or on a phone. */
 export async function showAnswer(
   deps: ListenerDeps,
   payload: ClickPayload,
-  heading: string,
-  text: string,
-  id: MessageId,
+  { id, heading, text }: Answer,
 ): Promise<void> {
   try {
     await deps.quick("views.open", { trigger_id: payload.trigger_id, view: refusedModal(heading, text, id) });
@@ -143,22 +145,20 @@ export async function onNotMe(deps: ListenerDeps, payload: ClickPayload): Promis
     const by = { team: deps.team, user: payload.user.id };
     const disputed = await deps.dispute(by, parsed<Nonce>(Nonce, value));
     if (!disputed.ok)
-      return await showAnswer(
-        deps,
-        payload,
-        "Nothing was reported",
-        "This button does not belong to a receipt of yours.",
-        "answer:not-your-receipt",
-      );
+      return await showAnswer(deps, payload, {
+        id: "answer:not-your-receipt",
+        heading: "Nothing was reported",
+        text: "This button does not belong to a receipt of yours.",
+      });
     const heading = disputed.value.again ? "Already reported" : "Reported";
     const id = disputed.value.again ? "answer:reported-before" : "answer:reported";
-    await showAnswer(deps, payload, heading, disputeWords(disputed.value), id);
+    await showAnswer(deps, payload, { id, heading, text: disputeWords(disputed.value) });
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, 'could not record "This was not me"');
     const text =
       "Countersign could not record this just now. Press the button again, and tell whoever runs Countersign.";
-    await showAnswer(deps, payload, "Not reported yet", text, "answer:report-not-recorded");
+    await showAnswer(deps, payload, { id: "answer:report-not-recorded", heading: "Not reported yet", text });
   }
 }
 

@@ -172,8 +172,8 @@ function fromNotificationRow(
   return facts.success ? { ...facts.data, post: post ?? LOST } : null;
 }
 
-/** How far it came is not known: it is looked for, and sent when it is not there. */
-const LOST: PostedMessage = { type: "unsure", lookAt: 0, tries: 0 };
+/** How far it came is not known: it counts as sent once, is looked for, and sent when it is not there. */
+const LOST: PostedMessage = { type: "unsure", lookAt: 0, tries: 1 };
 
 function postOf({ id, post }: NotificationRow): PostedMessage | null {
   try {

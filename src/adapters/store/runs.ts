@@ -79,17 +79,18 @@ async function save(
   const at = now();
   const { audit = [], afterAudit = (run: Run) => run } = sideWrites;
   await texts.prepare(next);
-  return write<Saved>(db, async (trx) => {
+  let written: StoredRun = stored;
+  const saved = await write<Saved>(db, async (trx) => {
+    if (!(await isAsWritten(trx, stored, seals))) return new Undo("lost");
     if (runId(next) !== null && runId(stored.run) === null) await refuseTakenId(trx, next);
     const marks = await appendAudit(trx, audit, key);
     const run = vouching(afterAudit(next, marks), marks);
     const packed = texts.pack(run);
     await texts.keep(trx, next.key, next.key, packed);
-    let update = trx
-      .updateTable("runs")
-      .set({ ...toRow(run, packed, seals), revision: stored.revision + 1, changed_at: at })
-      .where("key", "=", next.key)
-      .where("revision", "=", stored.revision);
+    const row = { ...toRow(run, packed, seals), revision: stored.revision + 1 };
+    written = { run, revision: row.revision, seal: row.seal };
+    const mine = trx.updateTable("runs").where("key", "=", next.key).where("revision", "=", stored.revision);
+    let update = mine.set({ ...row, changed_at: at });
     if (sideWrites.finished === true) update = update.set({ finished: 1 });
     if (sideWrites.finished === false) {
       // The process that reopens a finished run becomes its holder, like the process that inserts a run.
@@ -105,6 +106,15 @@ async function save(
     await writeButtons(trx, next, seals);
     return "saved";
   });
+  if (saved === "saved") sideWrites.onSaved?.(written);
+  return saved;
+}
+
+/** Loading a run checks the seal of its row. Who did not load it leaves that to the save. */
+async function isAsWritten(trx: Trx, { run, seal }: StoredRun, seals: Seals): Promise<boolean> {
+  if (seal === undefined) return true;
+  const row = await trx.selectFrom("runs").select(STORED).where("key", "=", run.key).executeTakeFirst();
+  return row !== undefined && isSealed(row.seal, seal) && isSealed(row.seal, seals.run(row));
 }
 
 /** The run remembers its newest entry, so that we notice if the audit is cut off before it. */

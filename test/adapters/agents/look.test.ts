@@ -45,7 +45,7 @@ describe("a look", () => {
     await expect(answers(206, { id: run, status: "queued" })).resolves.toMatchObject({ type: "snapshot" });
   });
 
-  test("is «missing» at 404, whatever its body", async () => {
+  test('is "missing" at 404, whatever its body', async () => {
     await expect(answers(404, "<html>")).resolves.toEqual({ type: "missing", askedAt: NOW });
   });
 
@@ -72,7 +72,7 @@ describe("a look", () => {
     ["soon", null],
     ["", null],
     ["-5", null],
-  ])("that is asked to wait by «Retry-After: %s» says for how long", async (header, ms) => {
+  ])('that is asked to wait by "Retry-After: %s" says for how long', async (header, ms) => {
     const headers = { "retry-after": header };
     await expect(fails(answers(429, "", headers))).resolves.toMatchObject({
       code: "http_429",

@@ -29,7 +29,7 @@ describe("a decision", () => {
     ["approve", "approve"],
     ["deny", "Block"],
   ] as const)(
-    "to %s is sent as «%s», its reason byte for byte, also when empty",
+    'to %s is sent as "%s", its reason byte for byte, also when empty',
     async (verdict, decision) => {
       for (const reason of ["", '  because \r\n\u202e \ud83d\ude42 "it" \\ ', "x".repeat(12_000)]) {
         let sent = "";

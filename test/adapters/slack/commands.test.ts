@@ -77,7 +77,7 @@ describe("a private answer", () => {
   });
 
   test.each(["status", "watch", "unwatch", "status ` `", `watch ${"x".repeat(600)}`])(
-    "to «%s» asks which run",
+    'to "%s" asks which run',
     async (text) => {
       const { answers } = await typed(text, {});
       expect(answers[0]?.text).toContain("Say which run");
@@ -94,7 +94,7 @@ describe("what was typed after the command", () => {
   test.each([
     ["run a &amp;&amp; b &lt;c&gt;", "a && b <c>"],
     ["run &amp;lt; &amp;amp;lt; &quot; & <", "&lt; &amp;lt; &quot; & <"],
-  ])("«%s» is read without the entities that Slack writes for & < >", async (text, input) => {
+  ])('"%s" is read without the entities that Slack writes for & < >', async (text, input) => {
     const started: unknown[] = [];
     const start = async (_by: unknown, asked: { input: string }) => {
       started.push(asked.input);

@@ -80,7 +80,7 @@ describe("an acknowledgement that Slack does not hear", () => {
   });
 });
 
-test("a start that may be written down is not called «not started»", async () => {
+test('a start that may be written down is not called "not started"', async () => {
   const acks: unknown[] = [];
   for (const applied of ["no", "maybe"] as const) {
     const { call } = heardBy(starting(failing(applied)));

@@ -240,7 +240,7 @@ describe("a notification", () => {
   test("of which nobody can tell how far it came is looked for, and that is reported", async () => {
     const opened = await golden(1, (raw) => raw.exec("update notifications set post = '{}'"));
     const [first] = await opened.notifications(1);
-    expect(first?.post).toEqual({ type: "unsure", lookAt: 0, tries: 0 });
+    expect(first?.post).toEqual({ type: "unsure", lookAt: 0, tries: 1 });
     expect(heard).toHaveLength(1);
     expect(heard[0]?.words).toBe("a stored notification was changed outside Countersign");
   });

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Finding, Store } from "#src/ports/store.ts";
+import type { Finding, Store, StoredRun } from "#src/ports/store.ts";
 import { openStore } from "#src/adapters/store/open.ts";
 import {
   anApproval,
@@ -68,6 +68,67 @@ test("what this program wrote is believed", async () => {
   expect(await store.form(ticket.nonce)).toEqual(ticket);
   expect(await store.byButton(approval.nonce)).toMatchObject({ run: run.key });
   expect(heard).toEqual([]);
+});
+
+describe("a run that is saved as this program wrote it, without being loaded again", () => {
+  async function written(): Promise<StoredRun> {
+    const { run } = await stored();
+    const kept: StoredRun[] = [];
+    const facts = { audit: [anAuditEntry(run)], onSaved: (next: StoredRun) => void kept.push(next) };
+    expect(await store.save({ run, revision: 1 }, { ...run, input: "written" }, facts)).toBe("saved");
+    const [last] = kept;
+    if (last === undefined) throw new Error("nothing was saved");
+    expect(await store.load(run.key)).toMatchObject({ run: last.run, revision: last.revision });
+    return last;
+  }
+
+  test("is saved, and can be saved again", async () => {
+    const first = await written();
+    const kept: StoredRun[] = [];
+    const onSaved = (next: StoredRun): void => void kept.push(next);
+    expect(await store.save(first, { ...first.run, input: "second" }, { onSaved })).toBe("saved");
+    const [second] = kept;
+    if (second === undefined) throw new Error("nothing was saved");
+    expect(await store.save(second, { ...second.run, input: "third" })).toBe("saved");
+    expect((await store.load(first.run.key))?.run.input).toBe("third");
+    expect(heard).toEqual([]);
+  });
+
+  test.for([
+    ["its document", "update runs set doc = replace(doc, 'pending', 'decided')"],
+    ["its requester", "update runs set requester = 'U0SOMEONE'"],
+    ["its newest entry", "update runs set audit_seq = null, audit_link = null"],
+    ["its seal", "update runs set seal = ''"],
+  ] as const)("is not saved over a change of %s, which is heard of", async ([, sql]) => {
+    const kept = await written();
+    await change(sql);
+    const entries = [anAuditEntry(kept.run)];
+    const before = (await store.auditHead())?.seq;
+    expect(await store.save(kept, { ...kept.run, input: "over it" }, { audit: entries })).toBe("lost");
+    expect((await store.auditHead())?.seq).toBe(before);
+    expect((await store.load(kept.run.key))?.run.watch.type).toBe("tampered");
+    expect(heard[0]).toMatchObject({ run: kept.run.key });
+  });
+
+  test("is not saved over an older row that was put back under the newest revision", async () => {
+    const { run } = await stored();
+    const raw = new DatabaseSync(file);
+    const { doc, seal } = raw.prepare("select doc, seal from runs").get() as { doc: string; seal: string };
+    raw.close();
+    const kept: StoredRun[] = [];
+    const onSaved = (next: StoredRun): void => void kept.push(next);
+    await store.save({ run, revision: 1 }, { ...run, input: "newer" }, { onSaved });
+    await change("update runs set doc = ?, seal = ?", doc, seal);
+    const [last] = kept;
+    if (last === undefined) throw new Error("nothing was saved");
+    expect(await store.save(last, { ...last.run, input: "over it" })).toBe("lost");
+  });
+
+  test("is not saved when it is deleted", async () => {
+    const kept = await written();
+    await change("delete from runs");
+    expect(await store.save(kept, { ...kept.run, input: "over it" })).toBe("lost");
+  });
 });
 
 describe("a changed run", () => {

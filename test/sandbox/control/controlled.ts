@@ -31,13 +31,13 @@ export function controlOf(url: string): Control {
     send,
     act: async (name, args = {}) => {
       const { status, body } = await ask(name, args);
-      if (status !== 200 || body["ok"] !== true) throw new Error(`${status} ${String(body["told"])}`);
+      if (status !== 200 || body["ok"] !== true) throw new Error(`${status} ${String(body["error"])}`);
       return body["result"];
     },
     refusal: async (name, args = {}) => {
       const { status, body } = await ask(name, args);
       if (status === 200 || body["ok"] !== false) throw new Error(`${name} was done`);
-      return `${status} ${String(body["told"])}`;
+      return `${status} ${String(body["error"])}`;
     },
     read: async (path, query = {}) => {
       const { status, body } = await send(`${path}?${new URLSearchParams(query).toString()}`);

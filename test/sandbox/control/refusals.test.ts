@@ -61,7 +61,7 @@ test.for([
 ] as const)("a wrong request is answered clearly: %s", async ([body, status, told]) => {
   const answer = await post(body);
   expect(answer.status).toBe(status);
-  expect(answer.body).toMatchObject({ ok: false, told: expect.stringContaining(told) as unknown });
+  expect(answer.body).toMatchObject({ ok: false, error: expect.stringContaining(told) as unknown });
   expect(await isUp()).toBe(true);
 });
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import type { Block, OpenView } from "#sandbox/slack/model.ts";
+import { createReader } from "#sandbox/page/base/reader.ts";
 import { drawBlocks } from "#sandbox/page/drawing/blocks.ts";
 import { chosenAt, valuesOf } from "#sandbox/page/drawing/choices.ts";
+import { fieldName } from "#sandbox/page/drawing/element-context.ts";
 import { modal } from "#sandbox/page/drawing/modal.ts";
-import { createReader } from "#sandbox/page/base/reader.ts";
-import { fieldName } from "#sandbox/page/drawing/field-context.ts";
+import type { Block, OpenView } from "#sandbox/slack/model.ts";
 import { approvalCard, createStage, HOSTILE, OPS, reasonModal } from "./stage.ts";
 
 const { parts } = createStage();
@@ -112,7 +112,7 @@ describe("a modal", () => {
 
   test("says what Slack says when the app did not answer", () => {
     expect(modal(openView({ trouble: "We had some trouble." }), reader).toString()).toMatch(
-      /data-told role="alert"\s*>We had some trouble\.</,
+      /data-alert role="alert"\s*>We had some trouble\.</,
     );
   });
 });

@@ -1,7 +1,7 @@
 // What stands between messages: days, and headings where a new author speaks.
 import { expect, test } from "vitest";
 import { lists } from "#sandbox/page/document.ts";
-import { createViewStates } from "#sandbox/page/live/view-state.ts";
+import { createViewStates } from "#sandbox/page/base/view-state.ts";
 import type { PageParts } from "#sandbox/page/base/parts.ts";
 import type { Message } from "#sandbox/slack/model.ts";
 import { seedWorkspace } from "#sandbox/slack/seed-workspace.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { hint } from "#sandbox/page/hint.ts";
 import type { Message } from "#sandbox/slack/model.ts";
-import { createBoard } from "./board.ts";
+import { createFakePanelState } from "./fake-panel-state.ts";
 import { approvalCard, createStage, decidedCard, OPS } from "./stage.ts";
 
 const APP = "U0COUNTERSIGN";
@@ -13,7 +13,7 @@ const askedBy = (user_id: string) => ({
 
 function newChannel() {
   const { parts, workspace } = createStage();
-  const fake = createBoard();
+  const fake = createFakePanelState();
   const said = (person = "U0ANA", where = OPS): string => {
     const drawn = hint(
       { ...parts, panelState: fake.panelState },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { home } from "#sandbox/page/drawing/home-tab.ts";
 import { createReader } from "#sandbox/page/base/reader.ts";
+import { home } from "#sandbox/page/drawing/blocks.ts";
 import type { HomeView } from "#sandbox/slack/model.ts";
 import { ELEMENTS, plain } from "./admitted.ts";
 import { createStage } from "./stage.ts";

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import type { OpenView } from "#sandbox/slack/model.ts";
-import { valuesOf } from "#sandbox/page/drawing/choices.ts";
-import { modal } from "#sandbox/page/drawing/modal.ts";
 import { createReader } from "#sandbox/page/base/reader.ts";
-import { fieldName } from "#sandbox/page/drawing/field-context.ts";
+import { valuesOf } from "#sandbox/page/drawing/choices.ts";
+import { fieldName } from "#sandbox/page/drawing/element-context.ts";
+import { modal } from "#sandbox/page/drawing/modal.ts";
 import { asTyped, typedRichText } from "#sandbox/page/drawing/typed-rich-text.ts";
+import type { OpenView } from "#sandbox/slack/model.ts";
 import { ELEMENTS, plain } from "./admitted.ts";
 import { createStage, OPS, reasonModal } from "./stage.ts";
 

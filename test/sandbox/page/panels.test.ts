@@ -2,16 +2,16 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { begin, end, newRun } from "#sandbox/service/service-run.ts";
 import type { Run } from "#sandbox/service/service-run.ts";
 import { plainProfile } from "#sandbox/service/profile.ts";
-import { createBoard, createJudge, serveWithControl } from "./board.ts";
+import { createFakePanelState, createJudge, serveWithControl } from "./fake-panel-state.ts";
 import { createStage, HOSTILE, OPS, servePage } from "./stage.ts";
 
 let stage: ReturnType<typeof createStage>;
-let fake: ReturnType<typeof createBoard>;
+let fake: ReturnType<typeof createFakePanelState>;
 let served: Awaited<ReturnType<typeof serveWithControl>>;
 
 beforeEach(async () => {
   stage = createStage();
-  fake = createBoard();
+  fake = createFakePanelState();
   served = await serveWithControl({ ...stage.parts, panelState: fake.panelState });
 });
 afterEach(() => served.close());

@@ -1,14 +1,14 @@
 // A workspace with something of everything in it, a page over it, and acts that are only written down.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { PageParts } from "#sandbox/page/base/parts.ts";
+import { createPage } from "#sandbox/page/page.ts";
+import { typed } from "#sandbox/slack/content.ts";
 import type { ActResult, Acts, Block, Message } from "#sandbox/slack/model.ts";
-import { typed } from "#sandbox/slack/marks.ts";
 import { seedWorkspace } from "#sandbox/slack/seed-workspace.ts";
 import { createTraffic } from "#sandbox/slack/traffic.ts";
 import type { Workspace } from "#sandbox/slack/workspace.ts";
-import { createPage } from "#sandbox/page/page.ts";
 import { SEED } from "#sandbox/world/seed.ts";
-import type { PageParts } from "#sandbox/page/base/parts.ts";
 
 /** 12 Nov 2026, 12:38:00 UTC */
 const START_MS = 1_794_487_080_000;

@@ -1,12 +1,17 @@
 import { expect, test } from "vitest";
-import { createScenes, type Played, type SceneParts, type Scenes } from "#sandbox/scenes/engine.ts";
+import {
+  createScenes,
+  type Played,
+  type SceneParts,
+  type Scenes,
+  type Scene,
+} from "#sandbox/scenes/engine.ts";
 import type { Stage } from "#sandbox/scenes/stage.ts";
-import type { Story } from "#sandbox/scenes/story.ts";
 
 /** Stories of these tests use nothing of the stage but its captions. */
 type Told = Pick<Stage, "say">;
 
-const story = (name: string, play: (stage: Told) => Promise<string>): Story => ({
+const story = (name: string, play: (stage: Told) => Promise<string>): Scene => ({
   name,
   title: name,
   what: `plays ${name}`,
@@ -14,11 +19,11 @@ const story = (name: string, play: (stage: Told) => Promise<string>): Story => (
   play,
 });
 
-type Asked = Partial<Pick<SceneParts, "paceMs">> & { readonly tidy?: () => Promise<void> };
+type Asked = Partial<Pick<SceneParts, "paceMs">> & { readonly reset?: () => Promise<void> };
 
-function engine(stories: readonly Story[], { tidy = () => Promise.resolve(), ...parts }: Asked = {}): Scenes {
-  const stageFor: SceneParts["stageFor"] = (_signal, say): Played => ({ stage: { say } as Stage, tidy });
-  return createScenes({ stories, now: () => 7, paceMs: () => 0, stageFor, ...parts });
+function engine(scenes: readonly Scene[], { reset = () => Promise.resolve(), ...parts }: Asked = {}): Scenes {
+  const stageFor: SceneParts["stageFor"] = (_signal, say): Played => ({ stage: { say } as Stage, reset });
+  return createScenes({ scenes, now: () => 7, paceMs: () => 0, stageFor, ...parts });
 }
 
 /** How the play ended, as soon as it has. */
@@ -66,22 +71,22 @@ test("a scene of which something is not so has failed, and says what", async () 
 
 test("the world is put in order before and after, however the scene ends", async () => {
   const order: string[] = [];
-  const tidy = () => Promise.resolve(void order.push("tidy"));
+  const reset = () => Promise.resolve(void order.push("reset"));
   const broken = story("broken", () => {
     order.push("played");
     return Promise.reject(new Error("x"));
   });
-  const scenes = engine([broken, endless], { tidy, paceMs: () => 60_000 });
+  const scenes = engine([broken, endless], { reset, paceMs: () => 60_000 });
   scenes.play("broken");
   await ended(scenes);
-  expect(order).toEqual(["tidy", "played", "tidy"]);
+  expect(order).toEqual(["reset", "played", "reset"]);
   scenes.play("endless");
   await scenes.stop();
   expect(order).toHaveLength(5);
 });
 
 test("a world that cannot be put in order is a failure, and says why", async () => {
-  const scenes = engine([short], { tidy: () => Promise.reject(new Error("The bot does not start.")) });
+  const scenes = engine([short], { reset: () => Promise.reject(new Error("The bot does not start.")) });
   scenes.play("short");
   const [how, captions] = await ended(scenes);
   expect(how).toBe("failed");
@@ -99,7 +104,7 @@ test("a scene is stopped in the middle of a caption, and stop answers when it ha
 test("one scene plays at a time; the next may begin when it has ended", async () => {
   const scenes = engine([short, endless], { paceMs: (words) => (words === "again" ? 60_000 : 0) });
   scenes.play("endless");
-  expect(() => scenes.play("short")).toThrow("«endless» is playing");
+  expect(() => scenes.play("short")).toThrow('"endless" is playing');
   await scenes.stop();
   scenes.play("short");
   expect(await ended(scenes)).toEqual(["done", ["one", "two"]]);
@@ -107,7 +112,7 @@ test("one scene plays at a time; the next may begin when it has ended", async ()
 
 test("an unknown scene is refused with those there are, and stopping none is nothing", async () => {
   const scenes = engine([short]);
-  expect(() => scenes.play("shrot")).toThrow("There is no scene «shrot». Known: short.");
+  expect(() => scenes.play("shrot")).toThrow('There is no scene "shrot". Known: short.');
   await scenes.stop();
   expect(scenes.state().playing).toBeNull();
 });

@@ -57,7 +57,7 @@ test.for([
   "see https://evil.example",
   "HTTP://evil.example",
   "www.evil.example",
-])("«%s» in markup is what Slack makes something of, unless it is told not to", (text) => {
+])('"%s" in markup is what Slack makes something of, unless it is told not to', (text) => {
   const words = ["a text that Slack makes a link or a mention of"];
   expect(tricksIn(message("x", { type: "mrkdwn", text }), people)).toEqual(words);
   expect(tricksIn(message("x", { type: "mrkdwn", text, verbatim: false }), people)).toEqual(words);
@@ -66,7 +66,7 @@ test.for([
 });
 
 test.for(["ana@here.example", "@hereafter", "*bold* and `code`", "a wwwide http"])(
-  "«%s» is nothing to Slack",
+  '"%s" is nothing to Slack',
   (text) => {
     expect(tricksIn(message("x", { type: "mrkdwn", text }), people)).toEqual([]);
   },
@@ -120,6 +120,6 @@ test.for([
   "tab\tand\nnewline",
   "Zoë, Ω, 漢字, שלום",
   "a combining e\u0301",
-])("all of «%s» is seen", (text) => {
+])('all of "%s" is seen', (text) => {
   expect(tricksIn(message(text, plain(text)), people)).toEqual([]);
 });

@@ -74,6 +74,6 @@ test("an app that is not there is reported to the person", async () => {
   const slack = await startFull({ delivery: { mode: "http", requestUrl: "http://127.0.0.1:1/" } });
   closers.push(slack.stop);
   expect(await slack.acts.command(ana, opsAgents, "/agent", "")).toMatchObject({
-    told: '/agent failed with the error "dispatch_failed"',
+    error: '/agent failed with the error "dispatch_failed"',
   });
 });

@@ -79,7 +79,7 @@ describe("commands", () => {
   test("that the app does not acknowledge in time fail before the person's eyes", async () => {
     const slack = await start((app) => app.command("/agent", async () => {}), { timing: { ackMs: 20 } });
     const words = '/agent failed with the error "operation_timeout"';
-    expect(await slack.acts.command(ana, opsAgents, "/agent", "x")).toEqual({ ok: false, told: words });
+    expect(await slack.acts.command(ana, opsAgents, "/agent", "x")).toEqual({ ok: false, error: words });
     expect(newest(slack)).toMatchObject({ text: words, author: "USLACKBOT", ephemeralFor: ana });
   });
 
@@ -87,16 +87,16 @@ describe("commands", () => {
     const slack = await startFull();
     closers.push(slack.stop);
     expect(await slack.acts.command(ana, opsAgents, "/other", "")).toMatchObject({
-      told: "/other is not a valid command.",
+      error: "/other is not a valid command.",
     });
     expect(await slack.acts.command(guest, payments, "/agent", "")).toMatchObject({
-      told: "You are not in this channel.",
+      error: "You are not in this channel.",
     });
     expect(await slack.acts.command("U0DEE", opsAgents, "/agent", "")).toMatchObject({
-      told: "This account is deactivated.",
+      error: "This account is deactivated.",
     });
     expect(await slack.acts.command(ana, opsAgents, "/agent", "")).toMatchObject({
-      told: '/agent failed with the error "dispatch_failed"',
+      error: '/agent failed with the error "dispatch_failed"',
     });
   });
 });
@@ -161,7 +161,7 @@ describe("buttons", () => {
     const blocks = [button("approve")];
     const card = slack.workspace.post({ channel: opsAgents, author: slack.workspace.app.person, blocks });
     expect(await slack.acts.click(ben, card, "buttons", "approve")).toMatchObject({
-      told: "⚠ The app did not answer in time. Try again.",
+      error: "⚠ The app did not answer in time. Try again.",
     });
   });
 });

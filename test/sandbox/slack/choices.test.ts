@@ -74,7 +74,7 @@ describe("choices in a message", () => {
     ] as const)
       expect(await slack.acts.click(ana, at, "choices", action, chosen)).toEqual({
         ok: false,
-        told: "This choice is not offered here.",
+        error: "This choice is not offered here.",
       });
     expect(seen).toEqual([]);
   });

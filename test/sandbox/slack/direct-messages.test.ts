@@ -41,7 +41,7 @@ test("a Home tab is published to people, not to bots", async () => {
 });
 
 const ours = new URL("../../../manifest.yml", import.meta.url).pathname;
-const off = { ok: false, told: "Sending messages to this app has been turned off." };
+const off = { ok: false, error: "Sending messages to this app has been turned off." };
 
 test("where the manifest makes them read-only, people write nothing there, and the app still does", async () => {
   await start({ manifestPath: ours });

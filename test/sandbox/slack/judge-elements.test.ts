@@ -188,7 +188,7 @@ describe("where an element stands", () => {
   });
 
   test("what an element does not offer never reaches the app", async () => {
-    const refused = { ok: false, told: "This choice is not offered here." };
+    const refused = { ok: false, error: "This choice is not offered here." };
     for (const [type, chosen] of [
       ["channels_select", "C0PAYMENTS"],
       ["conversations_select", "C0NOWHERE"],

@@ -193,7 +193,7 @@ describe.each<Mode>(["socket", "http"])("over %s", (mode) => {
     expect(await slack.shortcut(ana, "look", at)).toEqual({ ok: true });
     expect(await looked.promise).toMatchObject({ text: "Look here", user: ben, ts: at.ts });
     expect(newest(slack)).toMatchObject({ text: "Looked", ephemeralFor: ana });
-    expect(await slack.shortcut(ana, "look")).toMatchObject({ told: "This app has no such shortcut." });
+    expect(await slack.shortcut(ana, "look")).toMatchObject({ error: "This app has no such shortcut." });
   });
 
   test("messages come as events: new, changed and removed ones, and mentions", async () => {
@@ -261,14 +261,14 @@ describe.each<Mode>(["socket", "http"])("over %s", (mode) => {
     const at = slack.workspace.post({ channel: ops, author: slack.workspace.app.person, blocks: card });
     expect(await slack.acts.click(ana, at, "b", "go")).toMatchObject({ ok: false });
     expect(await slack.shortcut(ana, "help")).toMatchObject({
-      told: 'The shortcut failed with the error "operation_timeout"',
+      error: 'The shortcut failed with the error "operation_timeout"',
     });
   });
 
   test("an app that hears nothing of events and Home is sent none", async () => {
     const manifestPath = new URL("manifest-quiet.yml", import.meta.url).pathname;
     const slack = await start(mode, () => {}, { manifestPath });
-    expect(await slack.openHome(ana)).toMatchObject({ told: "This app has no Home tab." });
+    expect(await slack.openHome(ana)).toMatchObject({ error: "This app has no Home tab." });
     await slack.acts.say(ana, ops, "@countersign hello");
     expect(slack.traffic.lines().filter(({ what }) => what === "events_api")).toEqual([]);
   });

@@ -2,11 +2,9 @@
 
 import type { WebClient } from "@slack/web-api";
 import { afterEach, beforeEach, expect, test } from "vitest";
-
+import { RateLimited } from "#sandbox/slack/errors.ts";
 import { createLimits } from "#sandbox/slack/limits.ts";
-import { RateLimited } from "#sandbox/slack/refused.ts";
 import type { Slack } from "#sandbox/slack/server.ts";
-
 import { ana, ben, clientOf, opsAgents, payments, refusal, startFull } from "./bolt-app.ts";
 
 let slack: Slack;

@@ -113,7 +113,7 @@ describe("an answer is strict", () => {
     );
     stop = off;
     expect(await slack.acts.command(ana, opsAgents, "/agent", "")).toMatchObject({
-      told: '/agent failed with the error "invalid_arguments"',
+      error: '/agent failed with the error "invalid_arguments"',
     });
   });
 });

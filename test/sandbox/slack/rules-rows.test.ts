@@ -1,12 +1,10 @@
 // Every row of the tables of blocks and elements: an example that is fine, and the place of what is wrong with another.
 
 import { expect, test } from "vitest";
-
-import { Refused } from "#sandbox/slack/refused.ts";
+import { Refused } from "#sandbox/slack/errors.ts";
 import { blockRows } from "#sandbox/slack/rules-blocks.ts";
 import { elementRows } from "#sandbox/slack/rules-elements.ts";
 import { acceptBlocks, acceptView } from "#sandbox/slack/rules-surface.ts";
-
 import { plain } from "./bolt-app.ts";
 
 const long = (length: number) => plain("x".repeat(length));

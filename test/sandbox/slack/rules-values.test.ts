@@ -1,10 +1,8 @@
 // Values that look right by their length and are wrong all the same: addresses, dates, numbers, ids.
 
 import { describe, expect, test } from "vitest";
-
-import { Refused } from "#sandbox/slack/refused.ts";
+import { Refused } from "#sandbox/slack/errors.ts";
 import { acceptBlocks, acceptView } from "#sandbox/slack/rules-surface.ts";
-
 import { plain } from "./bolt-app.ts";
 
 /** The first place a refusal points at, or "fine". */

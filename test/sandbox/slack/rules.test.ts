@@ -1,8 +1,6 @@
 import { describe, expect, test } from "vitest";
-
-import { Refused } from "#sandbox/slack/refused.ts";
+import { Refused } from "#sandbox/slack/errors.ts";
 import { acceptBlocks, acceptView } from "#sandbox/slack/rules-surface.ts";
-
 import { plain, reasonModal } from "./bolt-app.ts";
 
 const text = (length: number) => plain("x".repeat(length));

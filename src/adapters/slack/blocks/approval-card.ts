@@ -15,6 +15,7 @@ import { CARD_APPROVE, CARD_DENY, CARD_READ, CARD_STATE_BLOCK, CARD_UNDO } from 
 import { cardRequest, riskMark, riskWords } from "./card-request.ts";
 import { ruleBlocks } from "./card-rule.ts";
 import { cardState, type CardState, CONFIRMED } from "./card-state.ts";
+import { partWithId } from "./message-id.ts";
 import { fitsCard, maskedRemark, WHO_SEES_MASKED } from "./request-blocks.ts";
 import {
   clock,
@@ -64,13 +65,9 @@ type Card = {
   readonly deployment: string;
 };
 
-/**
- * Slack wants another block id whenever a message changes, hence the version. The head of the audit stands here too: in Slack, and so
- * out of reach of somebody who has only the database.
- */
-function blockId({ approval: { version, audited }, state }: Card): string {
-  const head = audited === undefined ? "" : `:audit:${audited.seq}:${audited.link.slice(0, 16)}`;
-  return `${CARD_STATE_BLOCK}${state.name}:v${version}${head}`;
+/** Slack wants another block id whenever a message changes, hence the version. */
+function blockId({ approval: { version }, state }: Card): string {
+  return `${CARD_STATE_BLOCK}${state.name}:v${version}`;
 }
 
 /** What a phone's lock screen shows. */
@@ -85,13 +82,19 @@ function notificationText({ run, approval, state, marks, deployment }: Card): st
 function waiting(card: Card): Block[] {
   const { run, approval, state } = card;
   const { title, whole } = titleOf(card);
-  const { blocks, secrets } = cardRequest(run, approval, card.marks, whole);
+  const { blocks, secrets, id } = cardRequest(run, approval, card.marks, whole);
+  const second = line(
+    span(state.title, { bold: true }),
+    ...marked(card),
+    span(" · "),
+    moment(approval.seenAt),
+  );
   return [
     header(title),
-    rich(line(span(state.title, { bold: true }), ...marked(card), span(" · "), moment(approval.seenAt))),
+    partWithId(id, rich(second)),
     ...changeBlocks(card),
     ...blocks,
-    ...(isReused(run.approvals, approval) ? [rich(line(span(REUSED)))] : []),
+    ...(isReused(run.approvals, approval) ? [partWithId("reused", rich(line(span(REUSED))))] : []),
     ...maskedRemark(secrets, state.open ? WHO_SEES_MASKED : ""),
     ...pastBlocks(approval),
     ...ruleBlocks(run, approval),
@@ -130,7 +133,7 @@ function changeBlocks({
   state,
 }: Card): Block[] {
   if (!state.open || version === 1) return [];
-  if (onlyContextChanged) return [rich(line(span(CONTEXT_CHANGED)))];
+  if (onlyContextChanged) return [partWithId("context-changed", rich(line(span(CONTEXT_CHANGED))))];
   if (changes.length === 0 || version !== requestVersion) return [];
   const lines = changes.flatMap(({ name, was, is }) => [
     ...(was === null ? [] : [`− ${name}: ${was}`]),
@@ -150,21 +153,36 @@ const CONTEXT_CHANGED =
 /** Who decided what and why, then what it was. */
 function folded(card: Card): Block[] {
   const { approval, state } = card;
-  const { decision, answered, held } = state;
-  const quiet = state.text === CONFIRMED || state.text === "";
-  const until = held === null ? [] : [line(span("It is sent at "), clock(held), span("."))];
+  const { decision, answered } = state;
   return [
     rich(
       decision === null ? line(span(state.title, { bold: true })) : decidedLine(state, decision),
       ...(decision === null ? [] : earlierVotes(decision).map(voteLine)),
       ...(answered === null ? [] : [answerLine(answered)]),
-      ...(quiet ? [] : [line(span(state.text))]),
-      ...until,
     ),
+    ...stateBlocks(state),
     ...pastBlocks(approval),
-    rich(line(span(headline(approval.request, ASKED_CHARS).text)), askedLine(card, decision)),
+    askedBlock(card),
     ...buttons(card),
   ];
+}
+
+function stateBlocks({ text, held, cause }: CardState): Block[] {
+  const until = held === null ? [] : [line(span("It is sent at "), clock(held), span("."))];
+  const lines = [...(text === CONFIRMED || text === "" ? [] : [line(span(text))]), ...until];
+  if (lines.length === 0) return [];
+  return [cause === null ? rich(...lines) : partWithId(`cause:${cause}`, rich(...lines))];
+}
+
+/**
+ * What it was. The head of the audit stands in the block's id: in Slack, and so out of reach of somebody who has only the database.
+ */
+function askedBlock(card: Card): Block {
+  const { request, audited } = card.approval;
+  const block = rich(line(span(headline(request, ASKED_CHARS).text)), askedLine(card, card.state.decision));
+  return audited === undefined
+    ? block
+    : { ...block, block_id: `audit:${audited.seq}:${audited.link.slice(0, 16)}` };
 }
 
 function decidedLine({ title, name }: CardState, decision: Decision) {
@@ -233,8 +251,9 @@ const verb = ({ verdict }: Decision): string => (verdict === "approve" ? "approv
 const who = ({ by }: Decision): RichTextElement => (by === null ? span("the policy") : person(by.user));
 
 function pastBlocks(approval: Approval): Block[] {
-  const lines = approval.past.slice(-PAST_ON_CARD).map((past) => pastLine(approval, past));
-  return lines.length === 0 ? [] : [rich(...lines)];
+  return approval.past
+    .slice(-PAST_ON_CARD)
+    .map((past, at) => partWithId(`past:${at + 1}:${past.cause}`, rich(pastLine(approval, past))));
 }
 
 export function pastLine({ request }: Approval, { decision, cause, words }: PastDecision) {

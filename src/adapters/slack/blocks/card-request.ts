@@ -6,6 +6,7 @@ import { fileState } from "../../../domain/render-key.ts";
 import { requestSlot, type Run } from "../../../domain/run.ts";
 import { cardFields, type CardMarks, type Risk, type ShortField } from "../../../domain/text/card-layout.ts";
 import { needsFile, requestParts } from "../../../domain/text/request-text.ts";
+import type { PartId } from "./message-id.ts";
 import { fieldBoxes, fitsCard, NO_ACTION, secretsInWhole } from "./request-blocks.ts";
 import { requestOverview } from "./request-overview.ts";
 import { drawnBoxes, line, localTime, rich, span } from "./rich.ts";
@@ -22,20 +23,22 @@ const WHERE_IN_FILE = {
   refused: "The whole request could not be attached; the service has it.",
 };
 
-/** `inTitle`: the title holds the whole action. `secrets`: how many are masked. */
-export function cardRequest(
-  run: Run,
-  approval: Approval,
-  marks: CardMarks,
-  inTitle: boolean,
-): { readonly blocks: Block[]; readonly secrets: number } {
+type Drawn = {
+  readonly blocks: Block[];
+  /** How many secrets are masked in it. */
+  readonly secrets: number;
+  /** How much of the request it shows. */
+  readonly id: PartId;
+};
+
+/** `inTitle`: the title holds the whole action. */
+export function cardRequest(run: Run, approval: Approval, marks: CardMarks, inTitle: boolean): Drawn {
   const { request } = approval;
   if (!fitsCard(request)) {
-    const where = needsFile(request)
-      ? WHERE_IN_FILE[fileState(run, requestSlot(approval))]
-      : '"Read in full" shows the whole request.';
+    const file = needsFile(request) ? fileState(run, requestSlot(approval)) : null;
+    const where = file === null ? '"Read in full" shows the whole request.' : WHERE_IN_FILE[file];
     const { block, secrets } = requestOverview(request, ROOM, where, "masked");
-    return { blocks: [block], secrets };
+    return { blocks: [block], secrets, id: file === null ? "request:shortened" : `request:file-${file}` };
   }
   const { action } = requestParts(request, "masked");
   const { short, long } = cardFields(request, marks, approval.appliedRule.card, approval.seenAt);
@@ -46,7 +49,11 @@ export function cardRequest(
         ? []
         : [rich(...drawnBoxes(action))];
   const boxes = long.length === 0 ? [] : [rich(...fieldBoxes(long))];
-  return { blocks: [...asked, ...sections(short), ...boxes], secrets: secretsInWhole(request) };
+  return {
+    blocks: [...asked, ...sections(short), ...boxes],
+    secrets: secretsInWhole(request),
+    id: "request:whole",
+  };
 }
 
 /** Names on the left, values on the right. A value is plain text, in which Slack reads no markup. */

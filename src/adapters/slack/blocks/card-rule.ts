@@ -8,6 +8,7 @@ import type { UserId } from "../../../domain/ids.ts";
 import type { KeptRule } from "../../../domain/policy/policy.ts";
 import type { Run } from "../../../domain/run.ts";
 import { deadlineOf } from "../../../domain/schedule.ts";
+import { partWithId } from "./message-id.ts";
 import { count, line, moment, person, quote, rich, span, untrustedSpan } from "./rich.ts";
 
 /** Most people and groups that a card mentions; Slack draws long lists badly. */
@@ -24,7 +25,9 @@ export function ruleBlocks({ requester }: Run, approval: Approval): Block[] {
       : [line(span(`⚠️ ${tooFewApproversTitle(few)}. `, { bold: true }), span(tooFewApproversWords(few)))];
   const lines = [...warning, ...mentionLine(rule, requester), ...needsLine(approval), ...untilLine(approval)];
   const votes = approval.votes.flatMap(voteLines);
-  return lines.length + votes.length === 0 ? [] : [rich(...lines, ...votes)];
+  if (lines.length + votes.length === 0) return [];
+  const progress = `${approval.votes.length}-of-${rule.needs}` as const;
+  return [partWithId(`rule:${progress}${few === null ? "" : ":too-few"}`, rich(...lines, ...votes))];
 }
 
 /** Slack notifies the mentioned people when the card is posted, and not when it is updated. */

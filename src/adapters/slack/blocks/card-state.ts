@@ -33,6 +33,8 @@ export type CardStateName =
   | "closed"
   | "tampered";
 
+export type CardCause = ClosedCause | Extract<Delivery, { type: "unconfirmed" }>["cause"] | WaitingReason;
+
 export type CardState = {
   readonly name: CardStateName;
   readonly title: string;
@@ -43,6 +45,8 @@ export type CardState = {
   /** It is open, and can only be denied. */
   readonly onlyDeny?: true;
   readonly decision: Decision | null;
+  /** Why it is closed or unconfirmed, or where a decision waits for the service. */
+  readonly cause: CardCause | null;
   /** Until when (ms) the decision can be undone. */
   readonly held: number | null;
   /** The service's answer to the decision, if it said neither yes nor no. Untrusted text. */
@@ -51,7 +55,7 @@ export type CardState = {
   readonly text: string;
 };
 
-const UNDECIDED = { decision: null, held: null, answered: null };
+const UNDECIDED = { decision: null, cause: null, held: null, answered: null };
 
 /** The service's yes, in our words. */
 export const CONFIRMED = "The service confirmed it.";
@@ -68,6 +72,7 @@ export function cardState(run: Run, approval: Approval): CardState {
         title: CLOSED_TITLES[state.cause],
         waits: false,
         open: false,
+        cause: state.cause,
         text: closedWords(state.cause),
       };
     case "decided": {
@@ -80,6 +85,11 @@ export function cardState(run: Run, approval: Approval): CardState {
         waits: false,
         open: false,
         decision,
+        cause: isWaiting
+          ? waitingReason(run, approval)
+          : delivery.type === "unconfirmed"
+            ? delivery.cause
+            : null,
         held: delivery.type === "held" ? delivery.until : null,
         answered: answeredBefore(delivery).answered ?? null,
         text: waiting ?? deliveryWords(delivery, decision, isWatched(run)),

@@ -12,7 +12,7 @@ import {
   TASK_INPUT,
 } from "../names.ts";
 import { type Linked, runRow } from "./command-answers.ts";
-import { withId } from "./message-id.ts";
+import { partWithId, withId } from "./message-id.ts";
 import { header, INPUT_CHARS, line, rich, span } from "./rich.ts";
 
 export type HomeRows = {
@@ -33,18 +33,22 @@ export function homeView(rows: HomeRows | null, command: string, at: number): Vi
 const UNKNOWN =
   "Your runs could not be looked up just now: Slack or the store did not answer. Press Refresh.";
 
+const NOTHING_WAITS = "Nothing that somebody else asked for waits in your channels.";
+
 function listed(rows: HomeRows, command: string): Block[] {
   return [
     header("Waiting for a decision"),
     ...(rows.waiting.length === 0
-      ? [textBlock("Nothing that somebody else asked for waits in your channels.")]
+      ? [partWithId("home:waiting:none", textBlock(NOTHING_WAITS))]
       : rows.waiting.map(runRow)),
     ...(rows.moreWaiting
       ? [textBlock(`There are more; these are the newest. ${command} pending lists them too.`)]
       : []),
     { type: "divider" },
     header("Your runs"),
-    ...(rows.own.length === 0 ? [textBlock("You have not asked for a run yet.")] : rows.own.map(runRow)),
+    ...(rows.own.length === 0
+      ? [partWithId("home:own:none", textBlock("You have not asked for a run yet."))]
+      : rows.own.map(runRow)),
     ...(rows.moreOwn ? [textBlock("There are more; these are the newest.")] : []),
   ];
 }

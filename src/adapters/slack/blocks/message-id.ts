@@ -2,10 +2,12 @@
 // to change. An id is made of our own words only: other apps in the workspace can read it. Cards have ids of their own: names.ts.
 
 import type { Block } from "@slack/types";
+import type { PastDecision } from "../../../domain/approval.ts";
 import type { Refusal } from "../../../domain/authorization.ts";
 import type { NoticeContent } from "../../../domain/run.ts";
 import type { CommandRefusal } from "../../../usecases/access.ts";
 import type { Notification } from "../../../ports.ts";
+import type { CardCause } from "./card-state.ts";
 import type { RunStatusName } from "./run-status.ts";
 
 type VoidCause = Extract<NoticeContent, { type: "decision-void" }>["cause"];
@@ -26,6 +28,16 @@ export type MessageId =
   | `answer:${AnswerName}`
   | `form:${"approve" | "deny" | "read" | "changed"}`
   | `home:${"runs" | "unknown"}`;
+
+/** A part of a card that tells of more than the card's state, or of the Home tab. */
+export type PartId =
+  | `request:${"whole" | "shortened" | "file-coming" | "file-there" | "file-refused"}`
+  | `past:${number}:${PastDecision["cause"]}`
+  | `rule:${number}-of-${number}${"" | ":too-few"}`
+  | `cause:${CardCause}`
+  | "reused"
+  | `home:${"waiting" | "own"}:none`
+  | "context-changed";
 
 type AnswerName =
   | "help"
@@ -67,6 +79,12 @@ export function withId<Drawn extends { readonly blocks: readonly Block[] }>(
   const [first, ...rest] = drawn.blocks;
   return { ...drawn, blocks: first === undefined ? [] : [{ ...first, block_id: id }, ...rest] };
 }
+
+/** The block with this id. */
+export const partWithId = <Drawn extends Block>(id: PartId, block: Drawn): Drawn => ({
+  ...block,
+  block_id: id,
+});
 
 /** A private answer of one paragraph. Slack reads markup in it: pass our own words and escaped text only. */
 export function textAnswer(id: MessageId, text: string): { text: string; blocks: Block[] } {

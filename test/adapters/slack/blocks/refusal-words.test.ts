@@ -83,7 +83,7 @@ const says = (words: string): NoticeContent[] => [
   { type: "decision-elsewhere", approval, words },
 ];
 
-describe("every «no» reads", () => {
+describe('every "no" reads', () => {
   test("to who decides", () => {
     expect(refusals.map((each) => `${each.type}: ${refusalWords(each)}`)).toMatchSnapshot("in markup");
     expect(refusals.map((each) => `${each.type}: ${refusalPlain(each)}`)).toMatchSnapshot("in a field");

@@ -1,10 +1,8 @@
 // A sandbox that runs for days does not remember every click of them.
 
 import { expect, test } from "vitest";
-
-import { Refused } from "#sandbox/slack/refused.ts";
+import { Refused } from "#sandbox/slack/errors.ts";
 import { createTriggers } from "#sandbox/slack/triggers.ts";
-
 import { ana, clientOf, lastTrigger, opsAgents, reasonModal, refusal, startFull } from "./bolt-app.ts";
 
 const codeOf = (look: () => unknown): string => {

@@ -7,14 +7,14 @@ export type ServiceState = {
   readonly url: string;
   readonly up: boolean;
   readonly gatewayUp: boolean;
-  /** How much later the service answers than it would (ms); 0: as fast as it can. */
+  /** How long the service delays its answers (ms); 0: not at all. */
   readonly slowMs: number;
-  /** «rotated»: the bot still shows a key that is not right any more. */
+  /** "rotated": the bot still uses a key that is no longer valid. */
   readonly key: "right" | "rotated";
   readonly bot: BotState;
   /** How far the sandbox's clock has been set ahead of the machine's (ms). */
   readonly clockAheadMs: number;
-  /** What will strike the next requests, in words. */
+  /** The faults of the next requests, in words. */
   readonly faults: readonly string[];
   readonly profile: Readonly<Profile>;
   /** Newest first. */

@@ -4,13 +4,13 @@ import type { AddressInfo } from "node:net";
 import { createSandboxClock } from "#sandbox/base/clock.ts";
 import { createBotKeeper } from "#sandbox/bot/bot-keeper.ts";
 import { botActs } from "#sandbox/control/process-acts.ts";
-import { createServiceContext } from "#sandbox/control/service-context.ts";
+import { createServiceContext } from "#sandbox/control/servers.ts";
 import { serverActs } from "#sandbox/control/service-control.ts";
 import type { PageParts, PanelState, SceneState } from "#sandbox/page/base/parts.ts";
-import { createServicePanel } from "#sandbox/service-panel/service-panel.ts";
-import type { ServiceState } from "#sandbox/service-panel/service-state.ts";
 import { createPage } from "#sandbox/page/page.ts";
 import { sceneActs } from "#sandbox/scenes/scene-acts.ts";
+import { createServicePanel } from "#sandbox/service-panel/service-panel.ts";
+import type { ServiceState } from "#sandbox/service-panel/shown-state.ts";
 import { plainProfile } from "#sandbox/service/profile.ts";
 import * as moves from "#sandbox/service/service-run.ts";
 import type { Moved, Run } from "#sandbox/service/service-run.ts";
@@ -43,7 +43,7 @@ export function someRuns(): Run[] {
   return [waiting, failed, done];
 }
 
-export function createBoard() {
+export function createFakePanelState() {
   const listeners = new Set<() => void>();
   let service: ServiceState = {
     url: "http://127.0.0.1:4410",

@@ -1,18 +1,14 @@
 // The runs as the service knows them, each with its script and with what an operator may do to it.
+import { type Act, attr, controlButton, html, type Html, long, type Part } from "../page/base/html.ts";
+import type { Memory } from "../page/base/memory.ts";
+import type { Item } from "../page/base/regions.ts";
+import type { Times } from "../page/base/times.ts";
 import type { Run } from "../service/service-run.ts";
 import { scriptFor } from "../service/tasks.ts";
-import { controlButton } from "../page/base/control-button.ts";
-import type { Act } from "../page/base/control-button.ts";
-import { attr, html } from "../page/base/html.ts";
-import type { Html, Part } from "../page/base/html.ts";
-import { long } from "../page/base/long-text.ts";
-import type { Memory } from "../page/base/memory.ts";
-import type { ServiceState } from "./service-state.ts";
-import type { Item } from "../page/base/regions.ts";
-import { drawApproval, phaseBadge } from "./service-approvals.ts";
-import type { Times } from "../page/base/times.ts";
+import { drawApproval, phaseBadge } from "./approvals.ts";
+import type { ServiceState } from "./shown-state.ts";
 
-/** More would make the panel heavy; older ones are counted. */
+/** More would make the panel slow. Older runs are counted. */
 const RUNS = 50;
 
 export function runItems({ runs, vanished }: ServiceState, times: Times, memory: Memory): Item[] {
@@ -67,14 +63,14 @@ function endingOf(ending: NonNullable<Run["ending"]>): Part {
     : long(ending.reason);
 }
 
-/** What the words of the task chose; each step stands before, at or behind where the run is. */
+/** The script that the task chose. Each step is past, current or to come. */
 function script({ input, step, ending }: Run): Html {
   const { words, what, steps } = scriptFor(input);
   const place = (i: number): string =>
     ending !== null || i < step ? "past" : i === step ? "now" : "to come";
   return html`<details data-script>
     <summary>
-      ${words.startsWith("(") ? "Usual script" : html`Script of «${words}»`}: <span>${what}</span>
+      ${words.startsWith("(") ? "Usual script" : html`Script of "${words}"`}: <span>${what}</span>
     </summary>
     <ol>
       ${steps.map(

@@ -1,11 +1,9 @@
 // Reading and answering requests.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-
 import { parseJson, readBody } from "../base/read-body.ts";
-import { Refused } from "./refused.ts";
-import { isJson } from "./rules-check.ts";
-import type { Json } from "./rules-check.ts";
+import { Refused } from "./errors.ts";
+import { isJson, type Json } from "./rules-check.ts";
 
 export class BodyTooLarge extends Error {}
 
@@ -69,3 +67,19 @@ export const sendJson = (
   res.writeHead(status, { "content-type": "application/json; charset=utf-8", ...headers });
   res.end(JSON.stringify(body));
 };
+
+// Checks a request's host and origin. Loopback is no protection: any web page can reach it through its visitor's browser.
+
+const loopback = new Set(["127.0.0.1", "localhost", "[::1]"]);
+
+/** A foreign name in Host that resolves to this machine (DNS rebinding) would make the answers part of that site. */
+export const isOurs = ({ headers }: IncomingMessage): boolean =>
+  loopback.has((headers.host ?? "").replace(/:\d+$/, ""));
+
+/** Browsers send the page's origin; apps send none. */
+export const fromElsewhere = ({ headers: { origin, host } }: IncomingMessage): boolean =>
+  origin !== undefined && origin !== `http://${host ?? ""}`;
+
+/** Null if the address cannot be read, such as "//". */
+export const addressOf = ({ url = "/" }: IncomingMessage): URL | null =>
+  URL.canParse(url, "http://sandbox") ? new URL(url, "http://sandbox") : null;

@@ -1,10 +1,7 @@
 // The service's choices where the interface document leaves them open, as a form: what is sent is what one has changed.
+import { attr, controlButton, html, type Html } from "../page/base/html.ts";
+import { type ProfileSwitch, profileTable, switchFault } from "../service/profile-table.ts";
 import type { Profile } from "../service/profile.ts";
-import { profileTable, switchFault } from "../service/profile-table.ts";
-import type { ProfileSwitch } from "../service/profile-table.ts";
-import { controlButton } from "../page/base/control-button.ts";
-import { attr, html } from "../page/base/html.ts";
-import type { Html } from "../page/base/html.ts";
 
 export function choices(profile: Readonly<Profile>): Html {
   const unusual = profileTable.filter(({ name, usual }) => profile[name] !== usual);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createChanges } from "#sandbox/base/changes.ts";
 import { createSandboxClock } from "#sandbox/base/clock.ts";
 import type { BotKeeper } from "#sandbox/bot/bot-keeper.ts";
-import { createServiceContext } from "#sandbox/control/service-context.ts";
+import { createServiceContext } from "#sandbox/control/servers.ts";
 import { createScenes } from "#sandbox/scenes/engine.ts";
 import { startGateway } from "#sandbox/service/start-gateway.ts";
 import { startService } from "#sandbox/service/start-service.ts";
@@ -30,7 +30,7 @@ test("the panels show the servers, the bot's key and the runs as they are, and h
     onChange: () => () => undefined,
   };
   const scenes = createScenes({
-    stories: [],
+    scenes: [],
     now: clock.now,
     paceMs: () => 0,
     stageFor: () => ({}) as never,
@@ -52,10 +52,10 @@ test("the panels show the servers, the bot's key and the runs as they are, and h
   const [first, second] = [service.control.createRun("first"), service.control.createRun("second")];
   expect(panelState.service().runs.map(({ id }) => id)).toEqual([second.id, first.id]);
   service.control.rotateKey();
-  await context.gatewayHand.down();
-  context.serviceHand.slow(2_000);
-  context.serviceHand.fault({ route: "decide" }, { kind: "hang", effect: true }, 2);
-  context.gatewayHand.fault({}, { kind: "answer", status: 500 }, "all");
+  await context.gatewayController.down();
+  context.serviceController.slow(2_000);
+  context.serviceController.fault({ route: "decide" }, { kind: "hang", effect: true }, 2);
+  context.gatewayController.fault({}, { kind: "answer", status: 500 }, "all");
   expect(panelState.service()).toMatchObject({ gatewayUp: false, slowMs: 2_000, key: "rotated" });
   expect(panelState.service().faults).toEqual([
     "each of the next 2 (decision): no answer, ever, after it took effect",

@@ -1,13 +1,13 @@
 import { approve, deny } from "./approve-deny.ts";
 import { ownRun, twice } from "./dares.ts";
+import type { Scene } from "./engine.ts";
 import { hostile } from "./hostile.ts";
 import { botKilled, serviceDies } from "./outages.ts";
 import { change, race } from "./race-change.ts";
 import { storm } from "./storm.ts";
-import type { Story } from "./story.ts";
 
 /** As the page lists them. */
-export const stories: readonly Story[] = [
+export const allScenes: readonly Scene[] = [
   approve,
   deny,
   ownRun,

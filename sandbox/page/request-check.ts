@@ -1,6 +1,8 @@
 // The page is on loopback, which is no protection by itself: any web page can send requests here through its visitor's browser.
+
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { fromElsewhere, isOurs } from "../slack/address.ts";
+import { parseJson, readBody } from "../base/read-body.ts";
+import { fromElsewhere, isOurs } from "../slack/http-request.ts";
 
 const HEADERS = {
   "content-security-policy":
@@ -13,13 +15,13 @@ const HEADERS = {
   "cache-control": "no-store",
 };
 
-/** Answers a request that must not go further, and says whether it did. */
+/** Refuses a foreign request. Returns whether it did. */
 export function refused(req: IncomingMessage, res: ServerResponse): boolean {
   for (const [name, value] of Object.entries(HEADERS)) res.setHeader(name, value);
   if (!isOurs(req)) return answer(res, 421, "This address is not the sandbox's.");
   if (req.method === "GET" || req.method === "HEAD") return false;
   if (req.method !== "POST") return answer(res, 405, "Only GET and POST.");
-  // A custom header cannot be sent across origins without a preflight, which nobody here answers.
+  // A custom header needs a preflight across origins, which the sandbox never answers.
   if (req.headers["x-sandbox-page"] !== "1")
     return answer(res, 403, "Only the sandbox's own page may do this.");
   if (fromElsewhere(req)) return answer(res, 403, "A foreign origin.");
@@ -29,4 +31,13 @@ export function refused(req: IncomingMessage, res: ServerResponse): boolean {
 function answer(res: ServerResponse, status: number, text: string): true {
   res.writeHead(status, { "content-type": "text/plain; charset=utf-8" }).end(text);
   return true;
+}
+
+/** Far more than a person types, and harmless. */
+const BODY_BYTES = 1_000_000;
+
+/** Undefined for a body that is too large, broken off or not JSON. */
+export async function bodyOf(req: IncomingMessage): Promise<unknown> {
+  const body = await readBody(req, BODY_BYTES).catch(() => "too large" as const);
+  return body === "too large" ? undefined : parseJson(body.toString("utf8"));
 }

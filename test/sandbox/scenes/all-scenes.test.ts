@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { stories } from "#sandbox/scenes/stories.ts";
+import { says } from "#sandbox/scenes/says.ts";
+import { allScenes } from "#sandbox/scenes/all-scenes.ts";
 import { type Controlled, QUICK, startControlled } from "../control/controlled.ts";
 
 let sandbox: Controlled;
@@ -22,8 +23,8 @@ async function play(name: string): Promise<Play> {
 const last = ({ captions }: Play): string => captions.at(-1)?.text ?? "";
 
 // The storm takes two minutes, as it would with Slack: it has a file of its own.
-test.for(stories.filter(({ name }) => name !== "storm").map(({ name }) => name))(
-  "«%s» comes about on the real bot, and leaves the sandbox in order",
+test.for(allScenes.filter(({ name }) => name !== "storm").map(({ name }) => name))(
+  '"%s" comes about on the real bot, and leaves the sandbox in order',
   { timeout: 60_000 },
   async (name) => {
     const played = await play(name);
@@ -51,21 +52,21 @@ test("a card that claims too much, if only for a moment, fails the scene in whic
   const { workspace } = sandbox.world.slack;
   const stop = workspace.onChange(({ message }) => {
     const { now: card } = message ?? {};
-    const isChecked = card?.broadcast === true && JSON.stringify(card.blocks).includes("being checked");
+    const isChecked = card?.broadcast === true && says("state:checking", card);
     if (card === undefined || !isChecked) return;
     stop();
     const { blocks } = card;
     const lie = {
       type: "section",
-      block_id: "lie",
-      text: { type: "plain_text", text: "The service confirmed it." },
+      block_id: "state:approved:v1",
+      text: { type: "plain_text", text: "It is approved." },
     };
     workspace.edit(card, { blocks: [lie] });
     workspace.edit(card, { blocks });
   });
   const played = await play("service-dies");
   expect(played).toMatchObject({ ended: "failed" });
-  expect(last(played)).toContain("never claims more than is known, but it said «confirmed it»");
+  expect(last(played)).toContain('never claims more than is known, but it said "approved"');
 });
 
 test("a page that is open while the bot goes and comes back leaves the sandbox as it is", async () => {
@@ -78,7 +79,7 @@ test("a page that is open while the bot goes and comes back leaves the sandbox a
 
 test("a scene does not begin while another plays, and an unknown one never", async () => {
   await sandbox.act("scene.play", { name: "approve" });
-  expect(await sandbox.refusal("scene.play", { name: "deny" })).toContain("«approve» is playing");
+  expect(await sandbox.refusal("scene.play", { name: "deny" })).toContain('"approve" is playing');
   await sandbox.act("scene.stop");
   expect(await sandbox.refusal("scene.play", { name: "comedy" })).toMatch(/^400 .*"storm"/);
 });

@@ -1,7 +1,5 @@
-// What shall strike the next requests.
-import { controlButton } from "../page/base/control-button.ts";
-import { html } from "../page/base/html.ts";
-import type { Html } from "../page/base/html.ts";
+// The form for faults of the next requests.
+import { controlButton, html, type Html } from "../page/base/html.ts";
 
 const ROUTES: readonly (readonly [route: string, words: string])[] = [
   ["", "anything"],
@@ -26,13 +24,13 @@ const FAULTS: readonly (readonly [fault: Readonly<Record<string, unknown>>, word
   [{ kind: "huge" }, "takes effect, the answer is enormous"],
 ];
 
-/** What waits for the gateway says so. */
+/** Faults of the gateway are labelled as such. */
 const FORGET: readonly (readonly [act: string, gateways: boolean, words: string])[] = [
   ["service.clearFaults", false, "Clear these"],
   ["gateway.clearFaults", true, "Clear the gateway's"],
 ];
 
-export function mishapButtons(waiting: readonly string[]): Html[] {
+export function faultButtons(waiting: readonly string[]): Html[] {
   const strike = (fault: (typeof FAULTS)[number][0] | undefined, words: string): Html =>
     controlButton({ act: "service.fault", args: { fault }, words });
   return [
@@ -49,7 +47,7 @@ export function mishapButtons(waiting: readonly string[]): Html[] {
   ];
 }
 
-export function mishapForm(): Html {
+export function faultForm(): Html {
   return html`<details data-mishaps>
     <summary>Something else goes wrong</summary>
     <form data-control="service.fault" data-args="{}" data-inline>

@@ -1,20 +1,20 @@
-// What is live, on one connection for all tabs of a browser: a browser allows six connections to one host, and people have more tabs.
+// Live updates, on one connection for all tabs of a browser: a browser allows only six connections to one host.
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Place } from "../base/place.ts";
-import type { Patch } from "../base/regions.ts";
+import type { Place } from "./base/place.ts";
+import type { Patch } from "./base/regions.ts";
 
-/** Changes come in bursts; one look per this time is enough for an eye and keeps 500 messages cheap (ms). */
+/** Changes come in bursts. One drawing in this time is enough for people, and cheap with 500 messages (ms). */
 const GATHER_MS = 30;
 
-/** Looking at all tabs must leave this much of the time to Slack, whose three seconds run meanwhile. */
+/** Drawing must leave this share of the time to Slack, which must answer within three seconds. */
 const REST_PER_LOOK = 2;
 
 export type Streams = {
-  /** Server-Sent Events for one browser; the first tells its name, by which tabs are added to it. */
+  /** Server-Sent Events for one browser. The first names the stream; tabs are added to it by that name. */
   readonly open: (res: ServerResponse) => void;
-  /** A tab that sleeps is not looked at, and catches up when it wakes. False: there is no such stream. */
+  /** A sleeping tab is not drawn, and catches up when it wakes. False: there is no such stream. */
   readonly watch: (stream: string, tab: string, watched: Watched) => boolean;
   readonly leave: (stream: string, tab: string) => void;
 };
@@ -23,7 +23,7 @@ export type Streams = {
 export type Watched = { readonly place: Place; readonly awake: boolean; readonly drawn: string };
 
 export type StreamOptions = {
-  /** Looks for one tab: each tells what is different from the one before, the first from its document. */
+  /** Draws for one tab. Each drawing returns the differences from the one before, the first one from the document. */
   readonly looker: (place: Place, drawn: string) => () => Patch[];
   /** `concerns` says which tabs would see the change. */
   readonly onChange: (listener: (concerns: (place: Place) => boolean) => void) => () => void;
@@ -36,7 +36,7 @@ type Stream = {
   readonly tabs: Map<string, Tab>;
   timer: NodeJS.Timeout | undefined;
   looking: boolean;
-  /** How long the last look took (ms). */
+  /** How long the last drawing took (ms). */
   tookMs: number;
 };
 
@@ -79,7 +79,7 @@ function soon(stream: Stream): void {
   stream.timer ??= setTimeout(() => void send(stream), wait);
 }
 
-/** Nothing is drawn while the browser has not taken what it was sent. Between two tabs all else has its turn. */
+/** Nothing is drawn until the browser has taken what it was sent. Other work gets its turn between two tabs. */
 async function send(stream: Stream): Promise<void> {
   const { res, tabs } = stream;
   stream.timer = undefined;

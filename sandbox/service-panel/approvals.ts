@@ -1,10 +1,7 @@
 // What a run asks for, and what an operator may do about it.
-import type { Approval, Run } from "../service/service-run.ts";
-import { controlButton } from "../page/base/control-button.ts";
-import { attr, html } from "../page/base/html.ts";
-import type { Html } from "../page/base/html.ts";
-import { long } from "../page/base/long-text.ts";
+import { attr, controlButton, html, type Html, long } from "../page/base/html.ts";
 import type { Times } from "../page/base/times.ts";
+import type { Approval, Run } from "../service/service-run.ts";
 
 const STATES = { pending: "pending", withdrawn: "withdrawn" } as const;
 

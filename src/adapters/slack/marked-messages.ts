@@ -1,0 +1,97 @@
+// What every message of ours goes through, of a run or a notification: it is posted with a mark, found again by the mark, and removed.
+
+import { type ChannelId, type MessageTs, MessageTs as toTs, parsed, type UserId } from "../../domain/ids.ts";
+import { type PacedEffect, PortError } from "../../ports.ts";
+import { postedTs, type SlackHistory, slackHistory } from "./answers.ts";
+import type { Call } from "./clients.ts";
+import { METADATA_EVENT } from "./names.ts";
+import type { RateLimiter } from "./rate-limiter.ts";
+
+/** Keeps Slack from making links, mentions or link previews out of our text. */
+export const LITERAL = { parse: "none", link_names: false, unfurl_links: false, unfurl_media: false };
+
+/** Who we are in this workspace, from auth.test. */
+export type Self = { readonly user: UserId; readonly bot: string };
+
+/** After a 429 the next calls of this kind wait as long as Slack asks. */
+export async function paced<T>(
+  { limiter }: { readonly limiter: RateLimiter },
+  channel: PacedEffect["channel"],
+  kind: PacedEffect["kind"],
+  act: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    if (error instanceof PortError && error.retryAfterMs !== null)
+      limiter.rest(kind, channel, error.retryAfterMs);
+    throw error;
+  }
+}
+
+/** `message`: all arguments but the mark, which is stored before this call and finds the message if the answer is lost. */
+export async function postMarked(
+  call: Call,
+  mark: string,
+  message: { readonly channel: ChannelId | UserId; readonly [argument: string]: unknown },
+): Promise<MessageTs> {
+  const metadata = { event_type: METADATA_EVENT, event_payload: { mark } };
+  return postedTs(await call("chat.postMessage", { ...message, ...LITERAL, metadata }));
+}
+
+/** Does nothing if the message is gone already. */
+export async function removeMessage(call: Call, channel: string, ts: MessageTs): Promise<void> {
+  try {
+    await call("chat.delete", { channel, ts });
+  } catch (error) {
+    if (!(error instanceof PortError) || error.code !== "message_not_found") throw error;
+  }
+}
+
+export type Messages = SlackHistory["messages"];
+
+/** Our own messages with the mark, oldest first. Any app may copy metadata, so those of others do not count. */
+export function findMarked(messages: Messages, mark: string, self: Self): readonly MessageTs[] {
+  const found = messages
+    .filter(
+      ({ metadata }) => metadata?.event_type === METADATA_EVENT && metadata.event_payload["mark"] === mark,
+    )
+    .filter((message) => isOurs(message, self))
+    .flatMap(({ ts }) => parsed(toTs, ts) ?? []);
+  return [...new Set(found)].sort();
+}
+
+export function isOurs(message: SlackHistory["messages"][number], self: Self): boolean {
+  return message.user === self.user || message.bot_id === self.bot;
+}
+
+export const TOO_MANY = "too_many";
+const PAGE = 200;
+const MAX_PAGES = 20;
+/** Our clock and Slack's may differ by this much (ms). */
+const SKEW_MS = 60_000;
+
+type Where =
+  { readonly channel: string; readonly ts: string } | { readonly channel: string; readonly oldest: string };
+
+/** The messages of the channel itself since then (wall time). Rejects with PortError. */
+export function readChannel(call: Call, channel: ChannelId, since: number): Promise<Messages> {
+  return pages(call, "conversations.history", { channel, oldest: String((since - SKEW_MS) / 1_000) });
+}
+
+export async function pages(call: Call, method: string, where: Where): Promise<Messages> {
+  const found: Messages = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const args = { limit: PAGE, include_all_metadata: true, ...where };
+    const answer = slackHistory(await call(method, cursor === undefined ? args : { ...args, cursor }));
+    found.push(...answer.messages);
+    cursor = answer.response_metadata?.next_cursor;
+    if (cursor === undefined || cursor === "") return found;
+  }
+  throw new PortError("there are too many messages to read back", {
+    applied: "no",
+    retry: "later",
+    code: TOO_MANY,
+  });
+}

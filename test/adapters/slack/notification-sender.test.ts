@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import type { Answer, Call } from "#src/adapters/slack/clients.ts";
+import { METADATA_EVENT } from "#src/adapters/slack/names.ts";
+import { createNotificationSender } from "#src/adapters/slack/notification-sender.ts";
+import { MessageTs, UserId } from "#src/domain/ids.ts";
+import { PLANNED } from "#src/domain/posted-message.ts";
+import type { Notification } from "#src/ports.ts";
+import { PortError } from "#src/ports.ts";
+import { aNonce, CHANNEL, NOON } from "../../make/run.ts";
+
+const self = { user: UserId("U0COUNTERSIGN"), bot: "B0COUNTERSIGN" };
+const head: Notification = { id: aNonce(), kind: "head", entry: 1, to: CHANNEL, madeAt: NOON, post: PLANNED };
+const markOf = (text: string): string => `digest of ${text}`.slice(0, 32);
+
+function createTried(call: Call) {
+  const rests: unknown[] = [];
+  const limiter = {
+    waitForTurn: () => Promise.resolve(),
+    rest: (...rest: unknown[]) => void rests.push(rest),
+  };
+  const files = { upload: never, share: never, put: never };
+  const digest = (text: string): string => `digest of ${text}`;
+  return { sender: createNotificationSender({ call, limiter, files, self, digest }), rests };
+}
+const never = () => Promise.reject(new Error("not asked for"));
+
+test("a notification is found by its mark among our own messages, each copy once, the oldest first", async () => {
+  const mark = { mark: markOf(`letter ${head.id}`) };
+  const ours = { user: self.user, metadata: { event_type: METADATA_EVENT, event_payload: mark } };
+  const messages = [
+    { ts: "103.000001", ...ours },
+    { ts: "101.000001", ...ours },
+    { ts: "101.000001", ...ours },
+    { ts: "102.000001", ...ours, user: "U0EVE" },
+    { ts: "104.000001", ...ours, metadata: { event_type: "another_app", event_payload: mark } },
+  ];
+  const { sender } = createTried(async (): Promise<Answer> => ({ messages }));
+  expect(await sender.find(head)).toEqual(["101.000001", "103.000001"]);
+});
+
+test("after a 429 the next reads and removals wait too", async () => {
+  const { sender, rests } = createTried(() =>
+    Promise.reject(
+      new PortError("slow down", {
+        applied: "no",
+        retry: "later",
+        code: "ratelimited",
+        retryAfterMs: 30_000,
+      }),
+    ),
+  );
+  await expect(sender.find(head)).rejects.toThrow("slow down");
+  await expect(sender.remove(head, MessageTs("101.000001"))).rejects.toThrow("slow down");
+  expect(rests).toEqual([
+    ["read", CHANNEL, 30_000],
+    ["other", CHANNEL, 30_000],
+  ]);
+});
