@@ -7,7 +7,7 @@ import { requestChanges } from "#src/domain/text/request-changes.ts";
 import { requestOf } from "../adapters/slack/observed.ts";
 
 const NOON = Date.UTC(2026, 10, 20, 12);
-const asked = (json: string) => requestOf("Deploy", parseJson(json) as Parameters<typeof requestOf>[1]);
+const asked = (json: string) => requestOf("Deploy", parseJson(json));
 const marksOf = (json: string, context: RunContext | null = null, names: CardFields = CARD_FIELDS) => {
   const { risk, where } = cardMarks(asked(json), context, names);
   return { risk: risk === null ? null : `${risk.level}: ${risk.words}`, where };

@@ -3,7 +3,7 @@
 
 import type { Block, RichTextElement } from "@slack/types";
 import { earlierVotes } from "../../../domain/approval-transitions.ts";
-import type { Approval, Decision, PastDecision } from "../../../domain/approval.ts";
+import type { Approval, Decision } from "../../../domain/approval.ts";
 import { fileState } from "../../../domain/render-key.ts";
 import { isReused } from "../../../domain/reused-id.ts";
 import { contextBehind } from "../../../domain/run-context.ts";
@@ -16,6 +16,7 @@ import { cardRequest, riskMark, riskWords } from "./card-request.ts";
 import { ruleBlocks } from "./card-rule.ts";
 import { cardState, type CardState, CONFIRMED } from "./card-state.ts";
 import { partWithId } from "./message-id.ts";
+import { pastBlocks, who } from "./past-decisions.ts";
 import { fitsCard, maskedRemark, WHO_SEES_MASKED } from "./request-blocks.ts";
 import {
   clock,
@@ -35,8 +36,6 @@ import {
 /** How many characters of a reason and of the service's answer a card shows. Details shows all of a reason. */
 const REASON_ON_CARD_CHARS = 300;
 const ANSWER_ON_CARD_CHARS = 400;
-/** How many earlier decisions without effect a card shows; Details shows them all. */
-const PAST_ON_CARD = 3;
 /** Slack takes 150 characters in a header. */
 const HEADER_CHARS = 150;
 const ASKED_CHARS = 150;
@@ -243,56 +242,4 @@ function buttons({ run, approval, state }: Card): Block[] {
   const elements = [...(mustRead ? details : []), ...decide, ...undo, ...(mustRead ? [] : details)];
   // A block id of its own for each version: a click on a copy that Slack's client still shows is told apart.
   return elements.length === 0 ? [] : [{ type: "actions", block_id: `decide-${nonce}`, elements } as Block];
-}
-
-// Earlier decisions that gave way.
-
-const verb = ({ verdict }: Decision): string => (verdict === "approve" ? "approved" : "denied");
-const who = ({ by }: Decision): RichTextElement => (by === null ? span("the policy") : person(by.user));
-
-function pastBlocks(approval: Approval): Block[] {
-  return approval.past
-    .slice(-PAST_ON_CARD)
-    .map((past, at) => partWithId(`past:${at + 1}:${past.cause}`, rich(pastLine(approval, past))));
-}
-
-export function pastLine({ request }: Approval, { decision, cause, words }: PastDecision) {
-  const what = decision.digest === request.digest ? "this" : "an earlier state of this";
-  return line(
-    who(decision),
-    span(` ${verb(decision)} ${what}, `),
-    moment(decision.at),
-    span(`. ${pastWords(cause, words)}`),
-  );
-}
-
-function pastWords(cause: Approval["past"][number]["cause"], serviceWords: string): string {
-  switch (cause) {
-    case "request-changed":
-      return "Nothing was sent: the request changed first.";
-    case "no-longer-listed":
-      return "Nothing was sent: the service no longer listed the approval.";
-    case "unreadable":
-      return "Nothing was sent: the service then listed it in a form that cannot be read.";
-    case "run-missing":
-      return "Nothing was sent: the service no longer knew the run.";
-    case "run-over":
-      return "Nothing was sent: the run ended first.";
-    case "refused":
-      return `The service refused it: ${oneLine(serviceWords, 300)}`;
-    case "undone":
-      return "It was taken back before it was sent.";
-    case "denied":
-      return "Nothing was sent: somebody denied it.";
-    case "expired":
-      return "Nothing was sent: too few people approved it in time.";
-    case "voter-may-not":
-      return "It no longer counts: this person may not decide it now.";
-    case "rule-changed":
-      return "It no longer counts: the rule now asks for more.";
-    case "unwatched":
-      return "Nothing was sent: the run is no longer watched from here.";
-    case "tampered":
-      return "Nothing was sent: it does not match the audit. The database was changed outside Countersign.";
-  }
 }

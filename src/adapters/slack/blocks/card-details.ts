@@ -1,16 +1,16 @@
 // What stands behind Details besides the request: every decision with its whole reason, and what an auditor looks for.
 
-import type { Block, RichTextElement } from "@slack/types";
+import type { Block } from "@slack/types";
 import { ruleRefOf } from "../../../domain/applied-rule.ts";
 import { earlierVotes } from "../../../domain/approval-transitions.ts";
 import type { Approval, Decision } from "../../../domain/approval.ts";
 import { headWords } from "../../../domain/audit/hash-chain.ts";
 import type { Run } from "../../../domain/run.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
-import { pastLine } from "./approval-card.ts";
 import { cardState } from "./card-state.ts";
+import { pastLine, who } from "./past-decisions.ts";
 import { shortDigest } from "./request-blocks.ts";
-import { line, moment, note, person, quote, rich, span, untrustedSpan } from "./rich.ts";
+import { line, moment, note, quote, rich, span, untrustedSpan } from "./rich.ts";
 
 /** Slack lets people type as many characters into the form. */
 const REASON_CHARS = 3_000;
@@ -26,11 +26,11 @@ export function historyBlocks(run: Run, approval: Approval): Block[] {
   return lines.length === 0 ? [] : [rich(...lines)];
 }
 
-function decisionLines({ by, verdict, at, reason }: Decision) {
-  const who: RichTextElement = by === null ? span("The policy") : person(by.user);
+function decisionLines(decision: Decision) {
+  const { verdict, at, reason } = decision;
   const said = reason === "" ? "and gave no reason." : "and said:";
   const head = line(
-    who,
+    who(decision),
     span(verdict === "approve" ? " approved it " : " denied it "),
     moment(at),
     span(` ${said}`),

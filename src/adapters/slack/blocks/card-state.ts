@@ -14,6 +14,7 @@ import { isWatched, requestSlot, type Run } from "../../../domain/run.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { fieldsBeyondForm } from "../../../domain/text/request-layout.ts";
 import { needsFile } from "../../../domain/text/request-text.ts";
+import { CLOSED_TITLES, closedWords } from "./closed-words.ts";
 import { count } from "./rich.ts";
 
 /** What the state is called in the card's markup. Tests wait for it, so titles and sentences are free to change. */
@@ -97,16 +98,6 @@ export function cardState(run: Run, approval: Approval): CardState {
     }
   }
 }
-
-const CLOSED_TITLES = {
-  "no-longer-listed": "⚪ Withdrawn or decided elsewhere",
-  unreadable: "⚠️ Can't be read any more",
-  "run-over": "⚪ Run ended",
-  "run-missing": "⚪ Run not found",
-  unwatched: "⚪ Not watched",
-  expired: "⚪ Expired",
-  tampered: "🚨 Stopped",
-} as const satisfies Record<ClosedCause, string>;
 
 function pendingState(run: Run, approval: Approval): CardState {
   const { votes, appliedRule, version, requestVersion } = approval;
@@ -282,24 +273,5 @@ function unconfirmedWords(
       return `${sent} Whoever gave it is no longer allowed to, so nothing more is sent. Check at the service, and resolve it there.`;
     case "refused-after-lost-answer":
       return `${sent} The service refused the same decision when it was sent again, which may mean that the first one arrived. Check there if it matters.`;
-  }
-}
-
-export function closedWords(cause: ClosedCause): string {
-  switch (cause) {
-    case "no-longer-listed":
-      return "The service no longer lists it. It may have been withdrawn, or resolved outside Countersign.";
-    case "unreadable":
-      return "The service now lists it in a form that cannot be read, so it cannot be decided here. Another message of this thread text why.";
-    case "run-over":
-      return "The run has ended. Nobody decided it here; the service does not say whether somebody did elsewhere.";
-    case "run-missing":
-      return "The service no longer knows the run.";
-    case "expired":
-      return "Nobody decided it in time, so the policy no longer allows a decision here. It may still be pending at the service.";
-    case "unwatched":
-      return "The run is no longer watched from here. It may still be pending at the service.";
-    case "tampered":
-      return "What Countersign had stored about it was changed from outside, so nothing is sent for it. If it is still pending, decide it at the service, or watch the run again for a new card. Countersign's admins have been told.";
   }
 }

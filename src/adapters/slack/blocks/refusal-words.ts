@@ -6,7 +6,8 @@ import { oneLine } from "../../../domain/text/excerpt.ts";
 import type { UserId } from "../../../domain/ids.ts";
 import type { Rule } from "../../../domain/policy/policy.ts";
 import type { CommandRefusal } from "../../../usecases/access.ts";
-import { beyondForm, closedWords } from "./card-state.ts";
+import { beyondForm } from "./card-state.ts";
+import { closedWords } from "./closed-words.ts";
 import { textAnswer } from "./message-id.ts";
 import { count, escaped, type Message } from "./rich.ts";
 

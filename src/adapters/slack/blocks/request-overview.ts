@@ -109,7 +109,3 @@ export function runDetails(run: Run, request: Request, as: Drawing): Block[] {
   const fields = { fields: contextParts(context), remark: volatileField(context) };
   return [rich(title, ...fieldsOverview(fields, CONTEXT_ROOM, IN_FILE, as).parts)];
 }
-
-export function hasDetails(run: Run, request: Request): boolean {
-  return contextBehind(run.context, request) !== null;
-}
