@@ -21,6 +21,7 @@ import { aRun, NOON, REQUESTER } from "../make/run.ts";
 import {
   type Carried,
   type Fate,
+  isIdempotent,
   LOOK_BEFORE,
   type LookFate,
   type Sent,
@@ -401,6 +402,3 @@ export class SimulatedWorld {
     return { type: "swept" };
   }
 }
-
-const isIdempotent = (effect: Effect): boolean =>
-  ["find", "update", "sweep", "find-file", "upload"].includes(effect.type);
