@@ -104,7 +104,8 @@ type Part = {
   readonly value: Json;
 };
 
-function flattened(content: { readonly [name: string]: Json }): Part[] {
+/** The fields, and of a small record its members. */
+export function flattened(content: { readonly [name: string]: Json }): Part[] {
   return Object.entries(content).flatMap(([name, value]) => {
     const members = isRecord(value) && !isRawNumber(value) ? Object.entries(value) : [];
     const flat =
@@ -127,7 +128,7 @@ function drawnPart({ names, value }: Part): Field {
   return { name, text: fieldText(names.at(-1) ?? "", textOf(value), "masked") };
 }
 
-function textOf(value: Json): string {
+export function textOf(value: Json): string {
   return typeof value === "string" ? value : JSON.stringify(value, null, 2);
 }
 

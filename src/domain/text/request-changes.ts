@@ -2,7 +2,8 @@
 
 import type { FieldChange, Request } from "../approval.ts";
 import { from } from "./excerpt.ts";
-import { sentParts, shortName } from "./request-text.ts";
+import { flattened, textOf } from "./card-layout.ts";
+import { fieldsOf, shortName } from "./request-text.ts";
 
 /** Most fields that are kept, and how much of each text (characters). */
 const MOST_FIELDS = 5;
@@ -19,7 +20,8 @@ export function requestChanges(was: Request, is: Request): readonly FieldChange[
     const [old, now] = [before.get(name) ?? null, after.get(name) ?? null];
     if (old === now) continue;
     if (changes.length === MOST_FIELDS) break;
-    const start = Math.max(0, samePrefix(old ?? "", now ?? "") - BEFORE_CHARS);
+    const isShort = [old, now].every((text) => (text ?? "").length <= PART_CHARS);
+    const start = isShort ? 0 : Math.max(0, samePrefix(old ?? "", now ?? "") - BEFORE_CHARS);
     const part = (text: string | null): string | null => (text === null ? null : partOf(text, start));
     changes.push({ name: shortName(name, "masked"), was: part(old), is: part(now) });
   }
@@ -27,10 +29,10 @@ export function requestChanges(was: Request, is: Request): readonly FieldChange[
 }
 
 function textsOf(request: Request): ReadonlyMap<string, string> {
-  const { action, fields } = sentParts(request);
+  const { action } = request;
   return new Map([
     ...(action === null ? [] : [["action", action] as const]),
-    ...fields.map(({ name, text }) => [name, text] as const),
+    ...flattened(fieldsOf(request)).map(({ names, value }) => [names.join("."), textOf(value)] as const),
   ]);
 }
 

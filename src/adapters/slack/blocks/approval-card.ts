@@ -99,7 +99,7 @@ function waiting(card: Card): Block[] {
     ...ruleBlocks(run, approval),
     ...(state.text === "" ? [] : [rich(line(span(state.text)))]),
     ...buttons(card),
-    note(`Run ${oneLine(runId(run) ?? "", 60)}`, "In the agent's own words, as the service sent them"),
+    note(`Run ${oneLine(runId(run) ?? "", 60)}`, "In the agent's own words"),
   ];
 }
 
