@@ -94,7 +94,7 @@ describe("with the keyboard alone", () => {
     await page.keyboard.type("/agent run deploy");
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "Approve" }).waitFor();
-    for (let i = 0; i < 9 && !(await focused(page)).startsWith("Approve: "); i += 1)
+    for (let i = 0; i < 9 && !String(await focused(page)).startsWith("Approve: "); i += 1)
       await page.keyboard.press("Shift+Tab");
     await page.keyboard.press("Enter");
     await page.getByRole("dialog", { name: "Approve request" }).waitFor();
