@@ -60,7 +60,7 @@ export function denials({ approvals }: Pick<Run, "approvals">): number {
 
 function deniedRenderKey(run: Run): string {
   const denied = run.seen?.status === "succeeded" ? denials(run) : 0;
-  return denied === 0 ? "" : `, ${denied} denied`;
+  return denied === 0 ? "" : `, ${denied} of ${run.approvals.length} denied`;
 }
 
 export function missingRenderKey(run: Run): string | null {

@@ -51,7 +51,7 @@ function drawn({ id, kind }: Notification, facts: NotificationFacts): Message {
 
 function receipt(id: string, facts: NotificationFacts): Message {
   const { entry } = facts.entry;
-  const title = entry.verdict === "deny" ? "You denied this" : "You approved this";
+  const title = `Your ${entry.verdict === "deny" ? "denial" : "approval"} is recorded`;
   const button = {
     type: "button",
     action_id: RECEIPT_NOT_ME,
@@ -64,6 +64,7 @@ function receipt(id: string, facts: NotificationFacts): Message {
       line(span(`${title}, `, { bold: true }), moment(entry.at), ...placeOf(facts)),
       quote(untrustedSpan(oneLine(actionOf(facts), ACTION_CHARS), ACTION_CHARS)),
       ...reasonOf(facts.entry),
+      line(span("Its card shows whether the service took it.")),
       line(span("If somebody else did it in your name, press the button: the admins are told at once.")),
     ),
     { type: "actions", block_id: `receipt-${id}`, elements: [button] } as Block,

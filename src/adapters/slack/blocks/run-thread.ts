@@ -35,7 +35,7 @@ import {
   span,
   untrustedSpan,
 } from "./rich.ts";
-import { deniedWords, runStatus, stays } from "./run-status.ts";
+import { runStatus, stays, successWords } from "./run-status.ts";
 import { unreadableCard } from "./unreadable-card.ts";
 
 const TASK_IN_OPENING_CHARS = 2_500;
@@ -79,8 +79,9 @@ function outcome(run: Run): Message {
   if (ended === undefined || ended === null)
     return withId("outcome:ended", { text: "The run ended.", blocks: [rich(line(span("The run ended.")))] });
   const took = tookWords(run, ended);
-  const title = { succeeded: "✅ Succeeded", failed: "❌ Failed", canceled: "⏹️ Canceled" }[ended.how];
-  const after = `${took}${ended.how === "succeeded" ? deniedWords(run) : ""}`;
+  const { icon, word, denied } = successWords(run);
+  const title = { succeeded: `${icon} ${word}`, failed: "❌ Failed", canceled: "⏹️ Canceled" }[ended.how];
+  const after = `${took}${ended.how === "succeeded" ? denied : ""}`;
   const first = line(person(run.requester), span(" "), span(title, { bold: true }), span(`${after}.`));
   return withId(`outcome:${ended.how}`, {
     text: escaped(`${title}${after}: ${oneLine(run.input, 150)}`),
