@@ -9,6 +9,7 @@ import type { Click } from "../../usecases/open-form.ts";
 import { PortError } from "../../ports.ts";
 import { decisionModal, readModal, refusedModal } from "./blocks/decision-modal.ts";
 import { type MessageId, textAnswer } from "./blocks/message-id.ts";
+import { notificationMessage } from "./blocks/notification-message.ts";
 import { commandRefusalWords, refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { CARD_APPROVE, CARD_READ, UNKNOWN_START_AGAIN } from "./names.ts";
@@ -150,6 +151,7 @@ export async function onNotMe(deps: ListenerDeps, payload: ClickPayload): Promis
         heading: "Nothing was reported",
         text: "This button does not belong to a receipt of yours.",
       });
+    await removeButton(deps, payload, disputed.value);
     const heading = disputed.value.again ? "Already reported" : "Reported";
     const id = disputed.value.again ? "answer:reported-before" : "answer:reported";
     await showAnswer(deps, payload, { id, heading, text: disputeWords(disputed.value) });
@@ -159,6 +161,21 @@ export async function onNotMe(deps: ListenerDeps, payload: ClickPayload): Promis
     const text =
       "Countersign could not record this just now. Press the button again, and tell whoever runs Countersign.";
     await showAnswer(deps, payload, { id: "answer:report-not-recorded", heading: "Not reported yet", text });
+  }
+}
+
+/** Draws the receipt anew without its button. If Slack does not take that, the button stays, and does nothing more. */
+async function removeButton(
+  { answerAt, log }: ListenerDeps,
+  { response_url }: ClickPayload,
+  { receipt, facts, reportedAt }: Disputed,
+): Promise<void> {
+  const drawn = notificationMessage(receipt, facts, { reportedAt });
+  try {
+    await answerAt(response_url, { replace_original: true, ...drawn });
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    log.warn({ code: error.code }, "the button of a receipt stays");
   }
 }
 

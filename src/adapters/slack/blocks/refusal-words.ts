@@ -142,7 +142,11 @@ const NO_RUN = {
   "not-auditor": "You can't read the audit. Countersign's admins and the auditors that its policy names can.",
   "own-audit":
     "Taking part in a run gives no right to its audit. Countersign's admins and the auditors that its policy names can read it. Ask one of them.",
-  "not-admin": "Only the admins of Countersign can acknowledge what was found in its database.",
+  "not-admin":
+    "Only Countersign's admins can do that: close a dispute, or acknowledge what was found in the database.",
+  "nothing-disputed": "No open dispute is about this run, so there is nothing to close.",
+  "close-why":
+    "Say after the run id what you found. The card shows it, and the audit records it in your name.",
   "nothing-to-acknowledge": "There is nothing to acknowledge: no approval is held back.",
   "other-findings":
     "This code does not match the current findings, so nothing was acknowledged. `health` shows the current code and findings.",

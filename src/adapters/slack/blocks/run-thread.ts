@@ -2,7 +2,7 @@
 
 import type { Block } from "@slack/types";
 import type { RunId } from "../../../domain/ids.ts";
-import { BACK, DOWN, fileState, MISSING } from "../../../domain/render-key.ts";
+import { BACK, DOWN, fileState, isDisputed, MISSING } from "../../../domain/render-key.ts";
 import {
   cardSlot,
   type Ended,
@@ -66,6 +66,9 @@ function opening(run: Run): Message {
         moment(since),
         ...(id === null ? [] : [span(" · "), untrustedSpan(id, 120, { code: true })]),
       ),
+      ...(isDisputed(run)
+        ? [line(span("⚠️ A decision of this run is disputed. Its card says by whom."))]
+        : []),
     ),
   ];
   return withId(`run:${name}`, { text: escaped(`${text}: ${oneLine(run.input, 200)}`), blocks });

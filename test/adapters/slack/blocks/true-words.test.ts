@@ -203,7 +203,7 @@ test("the letter about tampering names no place that its reader is not in", () =
   const kept = { seq: 7, link: "0".repeat(64), entry: anAuditEntry(run, { what: "tampering-found" }) };
   const letter = { id: aNonce(), kind: "tampering", entry: 7, to: ADMIN, madeAt: NOON } as const;
   const post = { type: "planned", notBefore: 0, tries: 0, why: "" } as const;
-  const facts = { entry: kept, about: null, action: null, channel: null };
+  const facts = { entry: kept, about: null, action: null, channel: null, card: null };
   expect(textOf(notificationMessage({ ...letter, post }, facts).blocks)).not.toContain("this channel");
 });
 
@@ -217,6 +217,7 @@ describe("a receipt", () => {
       about: null,
       action: null,
       channel: null,
+      card: null,
     };
     const { text, blocks } = notificationMessage({ ...notification, post }, facts);
     return `${text}\n${textOf(blocks)}`;
