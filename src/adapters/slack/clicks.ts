@@ -141,28 +141,44 @@ async function openModal(deps: ListenerDeps, payload: ClickPayload, view: object
 
 /** "This was not me", pressed on a receipt. */
 export async function onNotMe(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
+  const reported = await report(deps, payload);
+  if (reported === null) return;
+  const heading = reported.again ? "Already reported" : "Reported";
+  const id = reported.again ? "answer:reported-before" : "answer:reported";
+  try {
+    await showAnswer(deps, payload, { id, heading, text: disputeWords(reported) });
+  } finally {
+    await removeButton(deps, payload, reported);
+  }
+}
+
+/** Null: nothing was reported, and the person has an answer that says so. */
+async function report(deps: ListenerDeps, payload: ClickPayload): Promise<Disputed | null> {
   const [{ value }] = payload.actions;
   try {
     const by = { team: deps.team, user: payload.user.id };
     const disputed = await deps.dispute(by, parsed<Nonce>(Nonce, value));
-    if (!disputed.ok)
-      return await showAnswer(deps, payload, {
-        id: "answer:not-your-receipt",
-        heading: "Nothing was reported",
-        text: "This button does not belong to a receipt of yours.",
-      });
-    await removeButton(deps, payload, disputed.value);
-    const heading = disputed.value.again ? "Already reported" : "Reported";
-    const id = disputed.value.again ? "answer:reported-before" : "answer:reported";
-    await showAnswer(deps, payload, { id, heading, text: disputeWords(disputed.value) });
+    if (disputed.ok) return disputed.value;
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, 'could not record "This was not me"');
-    const text =
-      "Countersign could not record this just now. Press the button again, and tell whoever runs Countersign.";
-    await showAnswer(deps, payload, { id: "answer:report-not-recorded", heading: "Not reported yet", text });
+    await showAnswer(deps, payload, NOT_REPORTED_YET);
+    return null;
   }
+  await showAnswer(deps, payload, NOT_YOUR_RECEIPT);
+  return null;
 }
+
+const NOT_REPORTED_YET: Answer = {
+  id: "answer:report-not-recorded",
+  heading: "Not reported yet",
+  text: "Countersign could not record this just now. Press the button again, and tell whoever runs Countersign.",
+};
+const NOT_YOUR_RECEIPT: Answer = {
+  id: "answer:not-your-receipt",
+  heading: "Nothing was reported",
+  text: "This button does not belong to a receipt of yours.",
+};
 
 /** Draws the receipt anew without its button. If Slack does not take that, the button stays, and does nothing more. */
 async function removeButton(
