@@ -27,6 +27,7 @@ import type {
 import type { Store } from "./ports/store.ts";
 import { type Acknowledge, createAcknowledge } from "./usecases/acknowledge-tampering.ts";
 import { type AdoptRun, createAdoptRun } from "./usecases/adopt-run.ts";
+import { type CloseDispute, createCloseDispute } from "./usecases/close-dispute.ts";
 import { createDispute, type Dispute } from "./usecases/dispute.ts";
 import { createExportEvidence, type ExportEvidence } from "./usecases/export-evidence.ts";
 import { createOpenForm, type OpenForm } from "./usecases/open-form.ts";
@@ -46,6 +47,7 @@ export type Bot = {
   readonly noteRefusal: NoteRefusal;
   readonly exportEvidence: ExportEvidence;
   readonly dispute: Dispute;
+  readonly closeDispute: CloseDispute;
   readonly cards: Pick<CardSweep, "deleted" | "letIn" | "lookNow">;
   readonly acknowledge: Acknowledge;
   /** Claims all unfinished runs; resolves to how many. Rejects when the store cannot be read. */
@@ -86,8 +88,8 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
   const watch = createPoller({ ...deps, engine, guard, unreadable }, limits);
   const hold = createLeaseKeeper({ store, engine, clock, log });
   const outage = createOutageAnnouncer({ ...deps, guard, change: engine.change }, OUTAGE_CHECK_MS);
-  const loops = [createRetention(store, clock, log), createNotificationOutbox(deps), outage];
-  const use = { ...deps, engine, integrity };
+  const use = { ...deps, engine, integrity, change: engine.change };
+  const loops = [createRetention(store, clock, log), createNotificationOutbox(use), outage];
   const cards = createCardSweep(use);
   return {
     startRun: createStartRun(use),
@@ -98,6 +100,7 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
     noteRefusal: createNoteRefusal(use),
     exportEvidence: createExportEvidence(use),
     dispute: createDispute(deps),
+    closeDispute: createCloseDispute(use),
     acknowledge: createAcknowledge({ ...use, release: () => releaseHeldBack(store, engine.change) }),
     cards,
     queries: createQueries({ ...deps, watch, guard, unreadable, integrity }),

@@ -199,6 +199,8 @@ export type NotificationFacts = {
   readonly action: string | null;
   /** Null: the run is deleted. */
   readonly channel: ChannelId | null;
+  /** Its card there, for a link. Null: there is none. */
+  readonly card: MessageTs | null;
 };
 
 /** Slack, as far as notifications need it. Every call is one attempt; rejects with PortError. */

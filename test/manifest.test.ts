@@ -104,7 +104,7 @@ function defaultCommand(): string {
 
 function aReceipt() {
   const entry = { seq: 1, link: "0".repeat(64), entry: anAuditEntry(aRun(), { what: "decided" }) };
-  const facts = { entry, about: null, action: null, channel: null };
+  const facts = { entry, about: null, action: null, channel: null, card: null };
   const notification = {
     id: aNonce(),
     kind: "receipt",

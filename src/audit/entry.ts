@@ -22,6 +22,7 @@ export type AuditEntry = {
     | "closed" // closed without a decision here
     | "coalesced" // a count of approvals that closed undecided, beyond those with their own entries
     | "disputed" // "This was not me"
+    | "dispute-closed" // an admin says what they found
     | "started"
     | "watched"
     | "task-told" // the service named the task of a run that was started elsewhere
@@ -72,7 +73,8 @@ export type AuditEntry = {
     | "status"
     | "audit"
     | "acknowledge"
-    | "receipt";
+    | "receipt"
+    | "close";
   readonly refusal?: string;
   /** The earlier approvals that a decision rests on, each with its own reason. */
   readonly votes?: readonly VoteFacts[];

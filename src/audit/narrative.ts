@@ -78,6 +78,7 @@ const DID: Readonly<Record<AuditEntry["what"], (entry: Told) => string>> = {
   coalesced: ({ times = 0, since = 0, outcome }) =>
     `saw ${times === 1 ? "1 approval" : `${times} approvals`} closed undecided since ${momentWords(since)}: ${shortened(outcome)}`,
   disputed: () => 'says "This was not me"',
+  "dispute-closed": () => "closed the dispute",
   started: () => "asked for the run",
   watched: () => "started watching the run",
   "task-told": () => "learned the task of the run from the service",

@@ -197,6 +197,18 @@ export type Approval = {
   readonly appliedRule: AppliedRule;
   /** The audit entry of its end: a head on the card, out of reach of somebody who has only the database. */
   readonly audited?: AuditMark;
+  /** Left out: none of its decisions was disputed. */
+  readonly disputes?: readonly Dispute[];
+};
+
+/** Somebody says that a decision in their name was not theirs. */
+export type Dispute = {
+  /** The number of its audit entry. */
+  readonly entry: number;
+  readonly by: UserId;
+  readonly at: number;
+  /** An admin has looked into it; `words`: what they found. */
+  readonly closed?: { readonly by: UserId; readonly at: number; readonly words: string };
 };
 
 export type ApproverCount = {

@@ -3,6 +3,7 @@
 
 import { answeredBefore, type Approval, type Delivery } from "./approval.ts";
 import { tooFewApprovers } from "./approver-count.ts";
+import { openDisputes } from "./disputes.ts";
 import {
   cardSlot,
   isMissing,
@@ -22,6 +23,10 @@ import { needsFile } from "./text/request-text.ts";
 export const MISSING: Slot = "missing";
 
 export function openingRenderKey(run: Run): string {
+  return `${statusRenderKey(run)}${isDisputed(run) ? ", disputed" : ""}`;
+}
+
+function statusRenderKey(run: Run): string {
   switch (run.creation.type) {
     case "planned":
       return run.creation.why === "" ? "starting" : "starting, waiting";
@@ -60,7 +65,7 @@ export function denials({ approvals }: Pick<Run, "approvals">): number {
 
 function deniedRenderKey(run: Run): string {
   const denied = run.seen?.status === "succeeded" ? denials(run) : 0;
-  return denied === 0 ? "" : `, ${denied} denied`;
+  return denied === 0 ? "" : `, ${denied} of ${run.approvals.length} denied`;
 }
 
 export function missingRenderKey(run: Run): string | null {
@@ -94,8 +99,17 @@ export function cardRenderKey(run: Run, approval: Approval): string | null {
   if (approval.state.type === "closed" && never) return null;
   const file = needsFile(approval.request) ? ` file ${fileState(run, requestSlot(approval))}` : "";
   const audited = approval.audited === undefined ? "" : ` audit ${approval.audited.seq}`;
-  return `v${approval.version}${file} ${stateRenderKey(run, approval)}${audited}`;
+  return `v${approval.version}${file} ${stateRenderKey(run, approval)}${disputesRenderKey(approval)}${audited}`;
 }
+
+function disputesRenderKey(approval: Approval): string {
+  const { disputes = [] } = approval;
+  return disputes.length === 0 ? "" : ` disputed ${disputes.length}, open ${openDisputes(approval).length}`;
+}
+
+/** Whether an open dispute is about one of the run's decisions. */
+export const isDisputed = ({ approvals }: Pick<Run, "approvals">): boolean =>
+  approvals.some((approval) => openDisputes(approval).length > 0);
 
 /** The state of a file as messages show it. */
 export function fileState(run: Run, slot: Slot): "coming" | "there" | "refused" {

@@ -5,8 +5,17 @@ import type { KeptEntry } from "../audit/entry.ts";
 import type { Context } from "../domain/context.ts";
 import type { ChannelId, UserId } from "../domain/ids.ts";
 import { isRecord, type Json } from "../domain/json.ts";
+import { markDisputeClosed, markDisputed } from "../domain/disputes.ts";
 import { PLANNED } from "../domain/posted-message.ts";
-import type { AuditReaders, EventLog, Notification, NotificationFacts } from "../ports.ts";
+import { cardSlot, type Run } from "../domain/run.ts";
+import type { Change } from "../engine/change-runs.ts";
+import {
+  type AuditReaders,
+  type EventLog,
+  type Notification,
+  type NotificationFacts,
+  PortError,
+} from "../ports.ts";
 import type { AuditEvidence, AuditLog, DocumentStore, NotificationStore, RunStore } from "../ports/store.ts";
 
 export type NotificationDeps = {
@@ -21,9 +30,11 @@ const CURSOR = "audit letters";
 /** The store's name for the day of the last head. */
 const HEAD_DAY = "audit head day";
 const AT_ONCE = 200;
-const FOLLOWED = ["decided", "voted", "disputed", "tampering-found", "redacted"] as const;
+const FOLLOWED = ["decided", "voted", "disputed", "dispute-closed", "tampering-found", "redacted"] as const;
 
-export function createNotificationWriter(deps: NotificationDeps): { write(): Promise<void> } {
+export type NotificationWriterDeps = NotificationDeps & { readonly change: Change };
+
+export function createNotificationWriter(deps: NotificationWriterDeps): { write(): Promise<void> } {
   let cursor: number | null = null;
   return {
     async write() {
@@ -43,7 +54,8 @@ async function firstCursor({ store }: NotificationDeps): Promise<number> {
   return seq;
 }
 
-async function followUp({ store, audit, context }: NotificationDeps, cursor: number): Promise<number> {
+async function followUp(deps: NotificationWriterDeps, cursor: number): Promise<number> {
+  const { store, audit, context } = deps;
   const head = (await store.auditHead())?.seq ?? 0;
   if (head <= cursor) return cursor;
   const entries = await store.auditAfter(cursor, FOLLOWED, AT_ONCE);
@@ -53,6 +65,7 @@ async function followUp({ store, audit, context }: NotificationDeps, cursor: num
       return { id: nonce(), kind, entry: each.seq, to, madeAt: now, post: PLANNED };
     }),
   );
+  for (const each of entries) await markCard(deps, each);
   const reached = entries.length === AT_ONCE ? (entries.at(-1)?.seq ?? head) : head;
   if (notifications.length > 0) {
     await store.addNotifications(notifications);
@@ -67,6 +80,8 @@ function addressees(
 ): Pick<Notification, "kind" | "to">[] {
   if (entry.what === "decided" || entry.what === "voted")
     return entry.by === null ? [] : [{ kind: "receipt", to: entry.by.user }];
+  // Its card says so, and each admin who asks for the evidence.
+  if (entry.what === "dispute-closed") return [];
   const all: readonly (UserId | ChannelId)[] = channel === null ? admins : [...admins, channel];
   return all.map((to) => ({ kind: kindOf(entry), to }));
 }
@@ -74,6 +89,25 @@ function addressees(
 function kindOf({ what }: KeptEntry["entry"]): Notification["kind"] {
   if (what === "redacted") return "redaction";
   return what === "disputed" ? "dispute" : "tampering";
+}
+
+/** Marks a disputed decision on its card. A second time this changes nothing, so a crash before the cursor moves on does no harm. */
+async function markCard({ change, log }: NotificationWriterDeps, { seq, entry }: KeptEntry): Promise<void> {
+  const { what, run: key, approval, by, at, refers = 0, reason } = entry;
+  if ((what !== "disputed" && what !== "dispute-closed") || key === null || approval === null || by === null)
+    return;
+  const { user } = by;
+  const mark = (run: Run): Run =>
+    what === "disputed"
+      ? markDisputed(run, approval, { entry: seq, by: user, at })
+      : markDisputeClosed(run, approval, refers, { by: user, at, words: reason ?? "" });
+  try {
+    await change(key, mark, { mustHold: false });
+  } catch (error) {
+    // One run that cannot be changed must not keep the alarm from the admins. While the store fails, the alarm waits as well.
+    if (error instanceof PortError && error.retry === "later") throw error;
+    log.error({ run: key, entry: seq, error }, "could not mark a card as disputed");
+  }
 }
 
 /** Posts the audit's head once a day (UTC), out of reach of somebody who has the database. */
@@ -103,7 +137,14 @@ export async function factsOf(
   // The digest of an entry about no approval does not cover a request.
   const text = digest === null || approval === null ? null : await store.auditText(digest);
   const stored = run === null ? null : await store.load(run);
-  return { entry, about, action: actionIn(text), channel: stored?.run.channel ?? null };
+  const card = approval === null ? undefined : stored?.run.posts[cardSlot(approval)];
+  return {
+    entry,
+    about,
+    action: actionIn(text),
+    channel: stored?.run.channel ?? null,
+    card: card?.type === "up" ? card.ts : null,
+  };
 }
 
 /** The text of a request is run id, approval id and everything the service sent. */

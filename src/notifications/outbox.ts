@@ -15,7 +15,7 @@ import { createBackgroundLoop } from "../engine/background-loop.ts";
 import { type Clock, endedWithin } from "../engine/clock.ts";
 import { outcomeOf, performMessageAct, type SlackMessage } from "../engine/perform-effect.ts";
 import { type Chat, type Notification, type NotificationSender, PortError } from "../ports.ts";
-import { createNotificationWriter, factsOf, type NotificationDeps } from "./from-audit.ts";
+import { createNotificationWriter, factsOf, type NotificationWriterDeps } from "./from-audit.ts";
 
 export type NotificationOutbox = {
   start(): void;
@@ -23,7 +23,7 @@ export type NotificationOutbox = {
   stop(ms: number): Promise<void>;
 };
 
-type Deps = NotificationDeps & {
+type Deps = NotificationWriterDeps & {
   readonly notificationSender: NotificationSender;
   readonly chat: Pick<Chat, "waitForTurn">;
   readonly clock: Clock;

@@ -165,7 +165,9 @@ export type CommandRefusal =
   | { readonly type: "not-auditor" | "own-audit" }
   /** The audit was tampered with, so it is no evidence. `words`: where and how. */
   | { readonly type: "tampered"; readonly words: string }
-  /** For an acknowledgement of tampering. */
+  /** For closing a dispute. */
+  | { readonly type: "nothing-disputed" | "close-why" }
+  /** For an acknowledgement of tampering; `not-admin` also for closing a dispute. */
   | {
       readonly type: "not-admin" | "nothing-to-acknowledge" | "other-findings" | "acknowledge-why";
     }

@@ -3,16 +3,22 @@
 
 import type { Nonce, TeamId, UserId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
-import { aboutSameRun, auditEntry } from "../audit/entry.ts";
-import type { Counters } from "../ports.ts";
+import { aboutSameRun, auditEntry, type KeptEntry } from "../audit/entry.ts";
+import type { Counters, Notification, NotificationFacts } from "../ports.ts";
+import type { AuditLog } from "../ports/store.ts";
 import { createNoteRefusal } from "./refusals.ts";
-import type { NotificationDeps } from "../notifications/from-audit.ts";
+import { factsOf, type NotificationDeps } from "../notifications/from-audit.ts";
 
 export type Disputed = {
   /** The decision was disputed before; nothing was written. */
   readonly again: boolean;
   /** How many people and channels are notified. 0: only the log. */
   readonly told: number;
+  /** When it was reported first (ms). Null: not known any more. */
+  readonly reportedAt: number | null;
+  /** To draw the receipt anew, without its button. */
+  readonly receipt: Notification;
+  readonly facts: NotificationFacts;
 };
 
 /** `nonce` null: the button carried no valid nonce. Rejects with PortError when nothing could be written. */
@@ -38,6 +44,33 @@ export function createDispute(deps: NotificationDeps & { readonly metrics: Count
     const facts = { at: context().now, what: "disputed", outcome: "disputed", by } as const;
     const marked = await store.dispute(notification.id, auditEntry(null, { ...facts, ...about }));
     log.error({ ...by, run, runId, entry: told.seq }, "a person disputes a decision in their name");
-    return ok({ again: marked === "known", told: audit.admins.length + (audit.channel === null ? 0 : 1) });
+    const again = marked === "known";
+    const redrawn = await receiptOf(deps, notification, told, again ? null : facts.at);
+    return ok({ again, told: audit.admins.length + (audit.channel === null ? 0 : 1), ...redrawn });
   };
+}
+
+/** Never rejects: the report is written, whatever its receipt lacks. `at` null: it was reported before. */
+async function receiptOf(
+  { store, log }: NotificationDeps,
+  receipt: Notification,
+  entry: KeptEntry,
+  at: number | null,
+): Promise<Pick<Disputed, "reportedAt" | "receipt" | "facts">> {
+  const bare = { entry, about: null, action: null, channel: null, card: null } as const;
+  try {
+    const facts = (await factsOf(store, receipt)) ?? bare;
+    return { reportedAt: at ?? (await firstReported(store, entry.seq)), receipt, facts };
+  } catch (error) {
+    log.warn({ entry: entry.seq, error }, "a disputed receipt is drawn without its request");
+    return { reportedAt: at, receipt, facts: bare };
+  }
+}
+
+/** Most disputes that are looked through for the first report of a decision. */
+const LOOKED_THROUGH = 1_000;
+
+async function firstReported(store: AuditLog, decision: number): Promise<number | null> {
+  const later = await store.auditAfter(decision, ["disputed"], LOOKED_THROUGH);
+  return later.find(({ entry }) => entry.refers === decision)?.entry.at ?? null;
 }

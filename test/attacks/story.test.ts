@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { ana, aWorld, ben, opsAgents, type Stage } from "../make/world.ts";
 import { policyFile } from "../make/policy.ts";
 import { databaseCases } from "./database-cases.ts";
+import { disputeCases } from "./dispute-cases.ts";
 import { rowsOf } from "./ground.ts";
 import { ruledCases, RULES } from "./ruled-cases.ts";
 import type { Story } from "./classes.ts";
@@ -9,17 +10,16 @@ import { storyCases } from "./story-cases.ts";
 
 // Worlds of their own: what is decided is paced, as Slack wants it, and some attacks restart the app.
 describe.concurrent("while a decision is made", () => {
-  test.for([...storyCases, ...databaseCases].map((each) => [each.id, each.what, each] as const))(
-    "%s %s",
-    async ([, , attack], context) => {
-      const tampered = databaseCases.includes(attack);
-      const world = await aWorld(context, { troubled: true, tampered });
-      const due: string[] = [];
-      await attack.run(await storyOf(world, due));
-      await world.stopApp();
-      expect(refusalsOf(world)).toEqual(expect.arrayContaining(due));
-    },
-  );
+  test.for(
+    [...storyCases, ...disputeCases, ...databaseCases].map((each) => [each.id, each.what, each] as const),
+  )("%s %s", async ([, , attack], context) => {
+    const tampered = databaseCases.includes(attack);
+    const world = await aWorld(context, { troubled: true, tampered });
+    const due: string[] = [];
+    await attack.run(await storyOf(world, due));
+    await world.stopApp();
+    expect(refusalsOf(world)).toEqual(expect.arrayContaining(due));
+  });
 });
 
 describe.concurrent("under a policy", () => {

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { type Attack, CLASSES } from "./classes.ts";
 import { contentCases } from "./content-cases.ts";
 import { databaseCases } from "./database-cases.ts";
+import { disputeCases } from "./dispute-cases.ts";
 import { doorCases } from "./door-cases.ts";
 import { floodCases } from "./flood-cases.ts";
 import { growthCases } from "./growth-cases.ts";
@@ -18,7 +19,7 @@ type Named = Pick<Attack, "id">;
 const FILES: Readonly<Record<string, readonly Named[]>> = {
   door: [...doorCases, ...floodCases],
   people: [...originCases(1), ...originCases(17), ...peopleCases, ...wordCases],
-  story: [...storyCases, ...ruledCases, ...databaseCases],
+  story: [...storyCases, ...disputeCases, ...ruledCases, ...databaseCases],
   alone: [...contentCases, ...growthCases, ...hostileCases, ...secretCases],
 };
 const suite = Object.values(FILES).flat();

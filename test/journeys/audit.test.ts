@@ -76,8 +76,8 @@ test('"This was not me" is taken from whoever decided, alerts the admins and the
   expect(textOf(alert)).toContain(`@${ben}`);
   expect(textOf(alert)).toContain("looked at it");
   await stage.until(() => stage.posted(releases).some((each) => says("notification:dispute", each)));
-  await stage.click(ben, receipt, "This was not me");
-  await stage.modalOf(ben, "answer:reported-before");
+  await stage.deliver(stage.lastPayload("block_actions"));
+  await stage.told(ben, "answer:reported-before");
   expect(stage.decisions()).toHaveLength(1);
   expect(await verified(stage)).toMatchObject({ ok: true });
 });

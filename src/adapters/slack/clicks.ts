@@ -9,6 +9,7 @@ import type { Click } from "../../usecases/open-form.ts";
 import { PortError } from "../../ports.ts";
 import { decisionModal, readModal, refusedModal } from "./blocks/decision-modal.ts";
 import { type MessageId, textAnswer } from "./blocks/message-id.ts";
+import { notificationMessage } from "./blocks/notification-message.ts";
 import { commandRefusalWords, refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { CARD_APPROVE, CARD_READ, UNKNOWN_START_AGAIN } from "./names.ts";
@@ -140,25 +141,57 @@ async function openModal(deps: ListenerDeps, payload: ClickPayload, view: object
 
 /** "This was not me", pressed on a receipt. */
 export async function onNotMe(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
+  const reported = await report(deps, payload);
+  if (reported === null) return;
+  const heading = reported.again ? "Already reported" : "Reported";
+  const id = reported.again ? "answer:reported-before" : "answer:reported";
+  try {
+    await showAnswer(deps, payload, { id, heading, text: disputeWords(reported) });
+  } finally {
+    await removeButton(deps, payload, reported);
+  }
+}
+
+/** Null: nothing was reported, and the person has an answer that says so. */
+async function report(deps: ListenerDeps, payload: ClickPayload): Promise<Disputed | null> {
   const [{ value }] = payload.actions;
   try {
     const by = { team: deps.team, user: payload.user.id };
     const disputed = await deps.dispute(by, parsed<Nonce>(Nonce, value));
-    if (!disputed.ok)
-      return await showAnswer(deps, payload, {
-        id: "answer:not-your-receipt",
-        heading: "Nothing was reported",
-        text: "This button does not belong to a receipt of yours.",
-      });
-    const heading = disputed.value.again ? "Already reported" : "Reported";
-    const id = disputed.value.again ? "answer:reported-before" : "answer:reported";
-    await showAnswer(deps, payload, { id, heading, text: disputeWords(disputed.value) });
+    if (disputed.ok) return disputed.value;
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, 'could not record "This was not me"');
-    const text =
-      "Countersign could not record this just now. Press the button again, and tell whoever runs Countersign.";
-    await showAnswer(deps, payload, { id: "answer:report-not-recorded", heading: "Not reported yet", text });
+    await showAnswer(deps, payload, NOT_REPORTED_YET);
+    return null;
+  }
+  await showAnswer(deps, payload, NOT_YOUR_RECEIPT);
+  return null;
+}
+
+const NOT_REPORTED_YET: Answer = {
+  id: "answer:report-not-recorded",
+  heading: "Not reported yet",
+  text: "Countersign could not record this just now. Press the button again, and tell whoever runs Countersign.",
+};
+const NOT_YOUR_RECEIPT: Answer = {
+  id: "answer:not-your-receipt",
+  heading: "Nothing was reported",
+  text: "This button does not belong to a receipt of yours.",
+};
+
+/** Draws the receipt anew without its button. If Slack does not take that, the button stays, and does nothing more. */
+async function removeButton(
+  { answerAt, log }: ListenerDeps,
+  { response_url }: ClickPayload,
+  { receipt, facts, reportedAt }: Disputed,
+): Promise<void> {
+  const drawn = notificationMessage(receipt, facts, { reportedAt });
+  try {
+    await answerAt(response_url, { replace_original: true, ...drawn });
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    log.warn({ code: error.code }, "the button of a receipt stays");
   }
 }
 

@@ -160,7 +160,11 @@ function codesOf(error: unknown): string[] {
 const TIMEOUT_MS = 5_000;
 
 /** Rejects with PortError. Redirects are not followed. */
-export type Responder = (url: string, message: { text: string; blocks?: Message["blocks"] }) => Promise<void>;
+/** `replace_original`: the message that was clicked takes this content, and everybody who sees it sees that. */
+export type Responder = (
+  url: string,
+  message: { text: string; blocks?: Message["blocks"]; replace_original?: true },
+) => Promise<void>;
 
 export function createResponder(apiUrl: string | null): Responder {
   return async (url, message) => {

@@ -159,6 +159,8 @@ async function listRuns(deps: ListenerDeps, words: ListWords, runs: readonly Run
 async function audit(deps: ListenerDeps, by: Asker, rest: string): Promise<Message> {
   const [, code, reason = ""] = /^acknowledge\s+(\S+)(?:\s+([^]*))?$/.exec(rest) ?? [];
   if (code !== undefined) return acknowledge(deps, by, code, reason);
+  const [, disputed, found = ""] = /^close\s+(\S+)(?:\s+([^]*))?$/.exec(rest.trim()) ?? [];
+  if (disputed !== undefined) return closeDispute(deps, by, disputed, found);
   const id = parsed(RunId, pastedId(rest));
   if (id === null) return askWhichRun(deps, "audit");
   const exported = await deps.exportEvidence(by, id);
@@ -179,7 +181,19 @@ async function acknowledge(deps: ListenerDeps, by: Asker, code: string, reason: 
   );
 }
 
-function askWhichRun({ command }: ListenerDeps, subcommand: Subcommand): Message {
+async function closeDispute(deps: ListenerDeps, by: Asker, run: string, found: string): Promise<Message> {
+  const id = parsed(RunId, pastedId(run));
+  if (id === null) return askWhichRun(deps, "audit close");
+  const result = await deps.closeDispute(by, id, found);
+  if (!result.ok) return commandRefusal(result.error, deps.command);
+  const disputes = result.value === 1 ? "1 dispute" : `${count(result.value)} disputes`;
+  return textAnswer(
+    "answer:dispute-closed",
+    `Closed: ${disputes}. The card shows your words, and the audit records them in your name.`,
+  );
+}
+
+function askWhichRun({ command }: ListenerDeps, subcommand: Subcommand | "audit close"): Message {
   return textAnswer(
     "answer:which-run",
     `Say which run: \`${command} ${subcommand} <run id>\`. \`${command} list\` shows the ids.`,

@@ -6,6 +6,7 @@ import type { Clock } from "../../engine/clock.ts";
 import type { EventLog } from "../../ports.ts";
 import type { Acknowledge } from "../../usecases/acknowledge-tampering.ts";
 import type { AdoptRun } from "../../usecases/adopt-run.ts";
+import type { CloseDispute } from "../../usecases/close-dispute.ts";
 import type { Dispute } from "../../usecases/dispute.ts";
 import type { ExportEvidence } from "../../usecases/export-evidence.ts";
 import type { OpenForm } from "../../usecases/open-form.ts";
@@ -31,6 +32,7 @@ export type ListenerDeps = {
   readonly noteRefusal: NoteRefusal;
   readonly exportEvidence: ExportEvidence;
   readonly dispute: Dispute;
+  readonly closeDispute: CloseDispute;
   readonly cards: Pick<CardSweep, "deleted" | "letIn" | "lookNow">;
   readonly acknowledge: Acknowledge;
   /** For views and links, which a person is waiting for. */

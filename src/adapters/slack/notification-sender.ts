@@ -1,7 +1,7 @@
 // The `NotificationSender` port over Slack's Web API: sends notifications to people's direct messages and to the audit channel.
 
 import { ChannelId, parsed } from "../../domain/ids.ts";
-import type { Notification, NotificationSender } from "../../ports.ts";
+import type { Notification, NotificationFacts, NotificationSender } from "../../ports.ts";
 import { postedChannel } from "./answers.ts";
 import { notificationMessage } from "./blocks/notification-message.ts";
 import { escaped } from "./blocks/rich.ts";
@@ -30,13 +30,15 @@ export function createNotificationSender(deps: Deps): NotificationSender {
   const { call, files, self } = deps;
   const markOf = ({ id }: Notification): string => deps.digest(`letter ${id}`).slice(0, 32);
   return {
-    post: (notification, facts) =>
-      paced(deps, notification.to, "post", () =>
+    async post(notification, facts) {
+      const link = notification.kind === "dispute" ? await linkToCard(call, facts) : null;
+      return paced(deps, notification.to, "post", () =>
         postMarked(call, markOf(notification), {
           channel: notification.to,
-          ...notificationMessage(notification, facts),
+          ...notificationMessage(notification, facts, { link }),
         }),
-      ),
+      );
+    },
 
     async find(notification) {
       const channel = parsed(ChannelId, notification.to);
@@ -59,4 +61,12 @@ export function createNotificationSender(deps: Deps): NotificationSender {
       });
     },
   };
+}
+
+/** Null: Slack gave none. An alarm does not wait for it. */
+async function linkToCard(call: Call, { channel, card }: NotificationFacts): Promise<string | null> {
+  if (channel === null || card === null) return null;
+  const found = await call("chat.getPermalink", { channel, message_ts: card }).catch(() => null);
+  const { permalink } = { permalink: null, ...found };
+  return typeof permalink === "string" ? permalink : null;
 }

@@ -42,6 +42,7 @@ export type UseCases = Pick<
   | "noteRefusal"
   | "exportEvidence"
   | "dispute"
+  | "closeDispute"
   | "cards"
   | "acknowledge"
 >;

@@ -143,6 +143,7 @@ const what = word<AuditEntry["what"]>({
   closed: true,
   coalesced: true,
   disputed: true,
+  "dispute-closed": true,
   started: true,
   watched: true,
   "task-told": true,
@@ -170,6 +171,7 @@ const step = word<NonNullable<AuditEntry["step"]>>({
   audit: true,
   acknowledge: true,
   receipt: true,
+  close: true,
 });
 
 const auditDocument: Doc<KeptEntry["entry"]> = record<KeptEntry["entry"]>({

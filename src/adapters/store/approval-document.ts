@@ -7,6 +7,7 @@ import {
   BUILT_IN_APPLIED_RULE,
   type Decision,
   type Delivery,
+  type Dispute,
   type FieldChange,
   type PastDecision,
   type Request,
@@ -173,6 +174,8 @@ const keptRule = record<KeptRule>({
 
 const cardFields = record<CardFields>({ risk: list(text), where: list(text), lead: list(text) });
 
+const closed = record<NonNullable<Dispute["closed"]>>({ by: user, at: number, words: text });
+
 export const approval = record<Approval>({
   id: approvalId,
   serviceId: approvalId,
@@ -199,4 +202,7 @@ export const approval = record<Approval>({
     BUILT_IN_APPLIED_RULE,
   ),
   audited: optional(auditMark),
+  disputes: optional(
+    list(record<Dispute>({ entry: number, by: user, at: number, closed: optional(closed) })),
+  ),
 });

@@ -145,7 +145,7 @@ describe.each(schemas)("a database of schema %i", (schema) => {
     for (const each of notifications) {
       const entry = await opened.auditEntry(each.entry);
       if (entry === null) throw new Error("there is no entry");
-      accept(notificationMessage(each, { entry, about, action: null, channel: CHANNEL }));
+      accept(notificationMessage(each, { entry, about, action: null, channel: CHANNEL, card: null }));
     }
     expect(await opened.walkAudit()).toBeNull();
     expect(await opened.checkAudit()).toEqual([]);

@@ -16,6 +16,7 @@ import { cardRequest, riskMark, riskWords } from "./card-request.ts";
 import { ruleBlocks } from "./card-rule.ts";
 import { cardState, type CardState, CONFIRMED } from "./card-state.ts";
 import { partWithId } from "./message-id.ts";
+import { disputeBlocks } from "./disputes.ts";
 import { pastBlocks, who } from "./past-decisions.ts";
 import { fitsCard, maskedRemark, WHO_SEES_MASKED } from "./request-blocks.ts";
 import {
@@ -96,6 +97,7 @@ function waiting(card: Card): Block[] {
     ...(isReused(run.approvals, approval) ? [partWithId("reused", rich(line(span(REUSED))))] : []),
     ...maskedRemark(secrets, state.open ? WHO_SEES_MASKED : ""),
     ...pastBlocks(approval),
+    ...disputeBlocks(approval),
     ...ruleBlocks(run, approval),
     ...(state.text === "" ? [] : [rich(line(span(state.text)))]),
     ...buttons(card),
@@ -159,6 +161,7 @@ function folded(card: Card): Block[] {
       ...(decision === null ? [] : earlierVotes(decision).map(voteLine)),
       ...(answered === null ? [] : [answerLine(answered)]),
     ),
+    ...disputeBlocks(approval),
     ...stateBlocks(state),
     ...pastBlocks(approval),
     askedBlock(card),
@@ -166,9 +169,10 @@ function folded(card: Card): Block[] {
   ];
 }
 
-function stateBlocks({ text, held, cause }: CardState): Block[] {
+function stateBlocks({ text, held, unsent, cause }: CardState): Block[] {
   const until = held === null ? [] : [line(span("It is sent at "), clock(held), span("."))];
-  const lines = [...(text === CONFIRMED || text === "" ? [] : [line(span(text))]), ...until];
+  const since = unsent === null ? [] : [span("Not with the service, since "), moment(unsent), span(": ")];
+  const lines = [...(text === CONFIRMED || text === "" ? [] : [line(...since, span(text))]), ...until];
   if (lines.length === 0) return [];
   return [cause === null ? rich(...lines) : partWithId(`cause:${cause}`, rich(...lines))];
 }

@@ -50,13 +50,15 @@ export type CardState = {
   readonly cause: CardCause | null;
   /** Until when (ms) the decision can be undone. */
   readonly held: number | null;
+  /** Since when (ms) the decision could not be sent. `text` says why. */
+  readonly unsent: number | null;
   /** The service's answer to the decision, if it said neither yes nor no. Untrusted text. */
   readonly answered: string | null;
   /** What the title does not say; empty: nothing. */
   readonly text: string;
 };
 
-const UNDECIDED = { decision: null, cause: null, held: null, answered: null };
+const UNDECIDED = { decision: null, cause: null, held: null, unsent: null, answered: null };
 
 /** The service's yes, in our words. */
 export const CONFIRMED = "The service confirmed it.";
@@ -92,6 +94,7 @@ export function cardState(run: Run, approval: Approval): CardState {
             ? delivery.cause
             : null,
         held: delivery.type === "held" ? delivery.until : null,
+        unsent: waiting === null && isUnsent(delivery) ? decision.at : null,
         answered: answeredBefore(delivery).answered ?? null,
         text: waiting ?? deliveryWords(delivery, decision, isWatched(run)),
       };
@@ -157,7 +160,9 @@ function decidedTitle(decision: Decision, delivery: Delivery): string {
     case "sending":
     case "retry":
       if (delivery.type === "retry" && delivery.heldBack) return "🟠 Approval recorded, held back";
-      if (delivery.type === "retry" && delivery.notSent) return waitingTitle(decision);
+      if (isUnsent(delivery)) return `🟠 ${approves ? "Approval" : "Denial"} recorded, not sent yet`;
+      if (delivery.type !== "recorded" && delivery.lost)
+        return `🟠 ${approves ? "Approval" : "Denial"} sent, not confirmed yet`;
       return approves ? "🔵 Approval recorded, sending" : "🔵 Denial recorded, sending";
     case "unsure":
       return approves ? "🔵 Approval sent, being checked" : "🔵 Denial sent, being checked";
@@ -172,6 +177,10 @@ function decidedTitle(decision: Decision, delivery: Delivery): string {
       return approves ? "❓ Approval sent, not confirmed" : "❓ Denial sent, not confirmed";
   }
 }
+
+/** The last attempt did not get through, and nothing of it took effect. */
+const isUnsent = (delivery: Delivery): boolean =>
+  delivery.type === "retry" && !delivery.lost && delivery.heldBack !== true;
 
 const waitingTitle = ({ verdict }: Decision): string =>
   verdict === "approve" ? "🔵 Approval recorded, waiting" : "🔵 Denial recorded, waiting";
@@ -209,8 +218,8 @@ function deliveryWords(delivery: Delivery, decision: Decision, watched: boolean)
       if (delivery.heldBack) return `Recorded, but not sent: ${oneLine(delivery.why, 500)}`;
       if (delivery.lost) return sentAgain(delivery);
       if (delivery.notSent)
-        return `Recorded, and not sent yet: ${oneLine(delivery.why, 300)} It is sent as soon as the service says that it still waits for it.`;
-      return `Recorded, but the service does not have it yet: ${oneLine(delivery.why, 300)} It has not taken effect. The same decision is being sent again.`;
+        return `${oneLine(delivery.why, 300)} Countersign keeps trying, and sends it by itself as soon as it can.`;
+      return `${oneLine(delivery.why, 300)} It has not taken effect. Countersign keeps trying: the same decision is being sent again.`;
     case "unsure":
       if (delivery.answered !== undefined) return "Countersign is checking whether the decision took effect.";
       return delivery.failedWith === undefined

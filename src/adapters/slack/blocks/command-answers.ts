@@ -232,10 +232,23 @@ function pollerWords({ poller }: Pick<Health, "poller">, now: number) {
     case "away":
     case "useless":
       return [
-        span(`${runs}, no ${poller.service.type === "away" ? "answer" : "usable answer"} since `),
+        span(`${runs}, ${downWords(poller.service)} since `),
         moment(poller.service.at),
         span(` (${duration(now - poller.service.at)}): `),
-        untrustedSpan(poller.service.why, SAYS_CHARS),
+        untrustedSpan(sentence(poller.service.why), SAYS_CHARS),
+        ...(isKeyRefused(poller.service) ? [span(` ${CHECK_KEY}`)] : []),
       ];
   }
 }
+
+type ServiceDown = Extract<Health["poller"]["service"], { type: "away" | "useless" }>;
+
+/** An error is an answer, too. */
+function downWords(service: ServiceDown): string {
+  if (isKeyRefused(service)) return "the service refuses our requests";
+  if (service.type === "useless") return "no usable answer";
+  return service.code?.startsWith("http_") === true ? "only errors" : "no answer";
+}
+
+const isKeyRefused = ({ code }: ServiceDown): boolean => code === "http_401";
+const CHECK_KEY = "Check AGENT_API_KEY, and restart Countersign with the right one.";

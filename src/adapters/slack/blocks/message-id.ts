@@ -21,7 +21,7 @@ export type MessageId =
   | `unreadable:${"answer" | "list" | "items" | "over"}`
   | `notice:${Exclude<NoticeContent["type"], "decision-void">}`
   | `notice:decision-void:${VoidCause}`
-  | `receipt:${"approve" | "deny"}`
+  | `receipt:${"approve" | "deny" | "reported"}`
   | `notification:${Exclude<Notification["kind"], "receipt">}`
   | `refusal:${Refusal["type"]}`
   | `command-refusal:${CommandRefusal["type"]}`
@@ -35,6 +35,7 @@ export type PartId =
   | `past:${number}:${PastDecision["cause"]}`
   | `rule:${number}-of-${number}${"" | ":too-few"}`
   | `cause:${CardCause}`
+  | `dispute:${number}:${"open" | "closed"}`
   | "reused"
   | `home:${"waiting" | "own"}:none`
   | "context-changed";
@@ -54,6 +55,7 @@ type AnswerName =
   | "unknown-command"
   | "evidence-sent"
   | "acknowledged"
+  | "dispute-closed"
   | "run-recorded"
   | "run-not-recorded"
   | "run-maybe-recorded"

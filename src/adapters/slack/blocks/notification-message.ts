@@ -25,21 +25,29 @@ const ACTION_CHARS = 300;
 const REASON_CHARS = 500;
 const FINDING_CHARS = 1_500;
 
-export function notificationMessage(notification: Notification, facts: NotificationFacts): Message {
-  return withId(idOf(notification, facts), drawn(notification, facts));
+/** What is known only when it is drawn. `link`: to the card. `reportedAt`: the receipt's person said "This was not me". */
+export type DrawnWith = { readonly link?: string | null; readonly reportedAt?: number | null };
+
+export function notificationMessage(
+  notification: Notification,
+  facts: NotificationFacts,
+  more: DrawnWith = {},
+): Message {
+  return withId(idOf(notification, facts, more), drawn(notification, facts, more));
 }
 
-function idOf({ kind }: Notification, { entry: { entry } }: NotificationFacts): MessageId {
+function idOf({ kind }: Notification, { entry: { entry } }: NotificationFacts, more: DrawnWith): MessageId {
   if (kind !== "receipt") return `notification:${kind}`;
+  if (more.reportedAt !== undefined) return "receipt:reported";
   return `receipt:${entry.verdict === "deny" ? "deny" : "approve"}`;
 }
 
-function drawn({ id, kind }: Notification, facts: NotificationFacts): Message {
+function drawn({ id, kind }: Notification, facts: NotificationFacts, more: DrawnWith): Message {
   switch (kind) {
     case "receipt":
-      return receipt(id, facts);
+      return receipt(id, facts, more);
     case "dispute":
-      return dispute(facts);
+      return dispute(facts, more);
     case "redaction":
       return redaction(facts.entry);
     case "head":
@@ -49,61 +57,78 @@ function drawn({ id, kind }: Notification, facts: NotificationFacts): Message {
   }
 }
 
-function receipt(id: string, facts: NotificationFacts): Message {
+function receipt(id: string, facts: NotificationFacts, { reportedAt }: DrawnWith): Message {
   const { entry } = facts.entry;
-  const title = entry.verdict === "deny" ? "You denied this" : "You approved this";
-  const button = {
-    type: "button",
-    action_id: RECEIPT_NOT_ME,
-    value: id,
-    style: "danger",
-    text: { type: "plain_text", text: "This was not me", emoji: false },
-  };
+  const title = `Your ${entry.verdict === "deny" ? "denial" : "approval"} is recorded`;
+  const ending =
+    reportedAt === undefined
+      ? line(span("If somebody else did it in your name, press the button: the admins are told at once."))
+      : line(
+          span("⚠️ You reported this", { bold: true }),
+          ...(reportedAt === null ? [] : [span(" at "), moment(reportedAt)]),
+          span(": it was not you."),
+        );
   const blocks: Block[] = [
     rich(
       line(span(`${title}, `, { bold: true }), moment(entry.at), ...placeOf(facts)),
       quote(untrustedSpan(oneLine(actionOf(facts), ACTION_CHARS), ACTION_CHARS)),
       ...reasonOf(facts.entry),
-      line(span("If somebody else did it in your name, press the button: the admins are told at once.")),
+      line(span("Its card shows whether the service took it.")),
+      ending,
     ),
-    { type: "actions", block_id: `receipt-${id}`, elements: [button] } as Block,
+    ...(reportedAt === undefined ? [notMe(id)] : []),
     note(smallPrint(facts.entry)),
   ];
   return { text: escaped(`${title}: ${oneLine(actionOf(facts), ACTION_CHARS)}`), blocks };
 }
 
-function dispute(facts: NotificationFacts): Message {
+/** It asks once: a slip of the thumb alarms nobody. */
+function notMe(id: string): Block {
+  const plain = (text: string): object => ({ type: "plain_text", text, emoji: false });
+  const button = {
+    type: "button",
+    action_id: RECEIPT_NOT_ME,
+    value: id,
+    style: "danger",
+    text: plain("This was not me"),
+    confirm: {
+      title: plain("Raise an alarm?"),
+      text: plain("Countersign's admins are told at once that somebody decided in your name."),
+      confirm: plain("Yes, it was not me"),
+      deny: plain("Cancel"),
+      style: "danger",
+    },
+  };
+  return { type: "actions", block_id: `receipt-${id}`, elements: [button] } as Block;
+}
+
+function dispute(facts: NotificationFacts, { link = null }: DrawnWith): Message {
   const about = facts.about ?? facts.entry;
   const { entry } = about;
   const by = entry.by === null ? span("Somebody") : person(entry.by.user);
-  const verb = entry.verdict === "deny" ? "denied" : "approved";
+  const noun = entry.verdict === "deny" ? "denial" : "approval";
   const title = '🚨 "This was not me"';
-  const blocks: Block[] = [
-    header(title),
-    rich(
-      line(
-        by,
-        span(` says that a decision in their name was not theirs. It ${verb}, `),
-        moment(entry.at),
-        ...placeOf(facts),
-        span(":"),
-      ),
-      quote(untrustedSpan(oneLine(actionOf(facts), ACTION_CHARS), ACTION_CHARS)),
-      ...reasonOf(about),
-      line(
-        span("Countersign takes no decision back by itself, and it may be with the service already. ", {
-          bold: true,
-        }),
-        span("An approval whose card still offers Deny is stopped by denying it there. "),
-        span("Stop or undo at the service what followed from it. End this person's Slack sessions. "),
-        span(`npm run audit -- show ${oneLine(entry.runId ?? entry.run ?? "", 120)}`, { code: true }),
-        span(" shows everything about this run, and "),
-        span("npm run audit -- export", { code: true }),
-        span(" shows what else was decided in their name."),
-      ),
+  const run = oneLine(entry.runId ?? entry.run ?? "", 120);
+  const what = rich(
+    line(by, span(` says that somebody else gave this ${noun} in their name, `), moment(entry.at), span(":")),
+    quote(untrustedSpan(oneLine(actionOf(facts), ACTION_CHARS), ACTION_CHARS)),
+    ...reasonOf(about),
+    line(
+      ...(link === null ? [] : [{ type: "link" as const, url: link, text: "Open the card" }, span(" · ")]),
+      span("evidence of the run: "),
+      span(`/agent audit ${run}`, { code: true }),
     ),
-    note(`${headWords(facts.entry)} marks entry ${about.seq}`),
-  ];
+    line(
+      span("Nothing is taken back. ", { bold: true }),
+      span(
+        "Stop at the service what followed, deny the card if it is still held, and end this person's Slack sessions. Then: ",
+      ),
+      span(`/agent audit close ${run} <what you found>`, { code: true }),
+    ),
+  );
+  // The head of the audit, in Slack and so out of reach of somebody who has only the database.
+  const block_id = `audit:${facts.entry.seq}:${facts.entry.link.slice(0, 16)}`;
+  const blocks: Block[] = [header(title), { ...what, block_id }];
   return { text: escaped(`${title}: ${oneLine(actionOf(facts), ACTION_CHARS)}`), blocks };
 }
 

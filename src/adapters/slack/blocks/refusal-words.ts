@@ -66,8 +66,8 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
       return `This approval is closed. ${closedWords(refusal.why)} Nothing was sent.`;
     case "reason-needed":
       if (refusal.verdict === "approve")
-        return "Say why: this approval needs a reason. The agent gets it, and everybody in the channel sees it.";
-      return "Say why: a denial needs a reason. The agent gets it, and everybody in the channel sees it.";
+        return "Say why: this approval needs a reason. The service gets it, and everybody in the channel sees it.";
+      return "Say why: a denial needs a reason. The service gets it, and everybody in the channel sees it.";
     case "reason-too-short":
       return `The reason is too short: ${count(refusal.chars)} characters. The rule of this approval requires at least ${count(refusal.fewest)}.`;
     case "reason-too-long":
@@ -142,7 +142,11 @@ const NO_RUN = {
   "not-auditor": "You can't read the audit. Countersign's admins and the auditors that its policy names can.",
   "own-audit":
     "Taking part in a run gives no right to its audit. Countersign's admins and the auditors that its policy names can read it. Ask one of them.",
-  "not-admin": "Only the admins of Countersign can acknowledge what was found in its database.",
+  "not-admin":
+    "Only Countersign's admins can do that: close a dispute, or acknowledge what was found in the database.",
+  "nothing-disputed": "No open dispute is about this run, so there is nothing to close.",
+  "close-why":
+    "Say after the run id what you found. The card shows it, and the audit records it in your name.",
   "nothing-to-acknowledge": "There is nothing to acknowledge: no approval is held back.",
   "other-findings":
     "This code does not match the current findings, so nothing was acknowledged. `health` shows the current code and findings.",

@@ -52,10 +52,18 @@ export function stays({ seen, creation }: Run): boolean {
   return (seen?.ended ?? null) === null && creation.type !== "refused";
 }
 
-/** ", 1 request denied"; empty if none was. */
-export function deniedWords(run: Run): string {
+/** A run that did nothing of what it asked for did not succeed, although the service says so. `denied`: ", 1 of 2 requests denied". */
+export function successWords(run: Run): {
+  readonly icon: string;
+  readonly word: string;
+  readonly denied: string;
+} {
   const denied = denials(run);
-  return denied === 0 ? "" : `, ${denied} ${denied === 1 ? "request" : "requests"} denied`;
+  const all = run.approvals.length;
+  if (denied === 0) return { icon: "✅", word: "Succeeded", denied: "" };
+  if (denied < all) return { icon: "✅", word: "Succeeded", denied: `, ${denied} of ${all} requests denied` };
+  const words = all === 1 ? "its request was denied" : `${all === 2 ? "both" : `all ${all}`} requests denied`;
+  return { icon: "⛔", word: "Finished", denied: `, ${words}` };
 }
 
 function watched(run: Run): RunStatus {
@@ -87,8 +95,10 @@ function atService(run: Run): RunStatus {
       return { name: "queued", icon: "⚪", text: "Queued" };
     case "awaiting_approval":
       return { name: "awaiting-approval", icon: "🟡", text: "Waiting for approval" };
-    case "succeeded":
-      return { name: "succeeded", icon: "✅", text: `Succeeded${deniedWords(run)}` };
+    case "succeeded": {
+      const { icon, word, denied } = successWords(run);
+      return { name: "succeeded", icon, text: `${word}${denied}` };
+    }
     case "failed":
       return { name: "failed", icon: "❌", text: "Failed" };
     case "canceled":

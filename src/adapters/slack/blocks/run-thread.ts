@@ -2,7 +2,7 @@
 
 import type { Block } from "@slack/types";
 import type { RunId } from "../../../domain/ids.ts";
-import { BACK, DOWN, fileState, MISSING } from "../../../domain/render-key.ts";
+import { BACK, DOWN, fileState, isDisputed, MISSING } from "../../../domain/render-key.ts";
 import {
   cardSlot,
   type Ended,
@@ -35,7 +35,7 @@ import {
   span,
   untrustedSpan,
 } from "./rich.ts";
-import { deniedWords, runStatus, stays } from "./run-status.ts";
+import { runStatus, stays, successWords } from "./run-status.ts";
 import { unreadableCard } from "./unreadable-card.ts";
 
 const TASK_IN_OPENING_CHARS = 2_500;
@@ -66,6 +66,9 @@ function opening(run: Run): Message {
         moment(since),
         ...(id === null ? [] : [span(" · "), untrustedSpan(id, 120, { code: true })]),
       ),
+      ...(isDisputed(run)
+        ? [line(span("⚠️ A decision of this run is disputed. Its card says by whom."))]
+        : []),
     ),
   ];
   return withId(`run:${name}`, { text: escaped(`${text}: ${oneLine(run.input, 200)}`), blocks });
@@ -79,8 +82,9 @@ function outcome(run: Run): Message {
   if (ended === undefined || ended === null)
     return withId("outcome:ended", { text: "The run ended.", blocks: [rich(line(span("The run ended.")))] });
   const took = tookWords(run, ended);
-  const title = { succeeded: "✅ Succeeded", failed: "❌ Failed", canceled: "⏹️ Canceled" }[ended.how];
-  const after = `${took}${ended.how === "succeeded" ? deniedWords(run) : ""}`;
+  const { icon, word, denied } = successWords(run);
+  const title = { succeeded: `${icon} ${word}`, failed: "❌ Failed", canceled: "⏹️ Canceled" }[ended.how];
+  const after = `${took}${ended.how === "succeeded" ? denied : ""}`;
   const first = line(person(run.requester), span(" "), span(title, { bold: true }), span(`${after}.`));
   return withId(`outcome:${ended.how}`, {
     text: escaped(`${title}${after}: ${oneLine(run.input, 150)}`),

@@ -54,9 +54,16 @@ function channelSurfaces(text: Texts): readonly Surface[] {
   };
   const refused = { type: "refused", at: NOON, words: text(11), absent: false } as const;
   const past = { decision, cause: "refused", words: text(12) } as const;
+  const closed = { by: APPROVER, at: NOON, words: text(14) };
+  const disputes = [{ entry: 1, by: APPROVER, at: NOON, closed }];
   const approvals = [
     { ...anApproval("apr_1"), request, past: [past] },
-    { ...anApproval("apr_2"), request, state: { type: "decided", decision, delivery: refused } as const },
+    {
+      ...anApproval("apr_2"),
+      request,
+      disputes,
+      state: { type: "decided", decision, delivery: refused } as const,
+    },
   ];
   const held = withApprovals(run, ...approvals);
   const item = { ids: [ApprovalId("apr_3")], code: "no-id", why: text(4), source: text(5), hidden: 1 };

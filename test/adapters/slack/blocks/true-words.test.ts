@@ -2,27 +2,43 @@
 
 import { describe, expect, test } from "vitest";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
-import { healthReport } from "#src/adapters/slack/blocks/command-answers.ts";
+import { decisionModal } from "#src/adapters/slack/blocks/decision-modal.ts";
+import { healthReport, oneRun } from "#src/adapters/slack/blocks/command-answers.ts";
 import { notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
+import { refusalWords } from "#src/adapters/slack/blocks/refusal-words.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import { newApproval, reopen } from "#src/domain/approval-transitions.ts";
 import type { Approval, Delivery, Request } from "#src/domain/approval.ts";
 import { ApprovalId } from "#src/domain/ids.ts";
-import { type Run, UNREADABLE } from "#src/domain/run.ts";
+import { OPENING, OUTCOME, type Run, UNREADABLE } from "#src/domain/run.ts";
 import { allUnreadable, type Unreadable } from "#src/domain/snapshot.ts";
+import type { ServiceState } from "#src/engine/service-breaker.ts";
+import type { Message } from "#src/adapters/slack/blocks/rich.ts";
 import { ADMIN } from "../../../make/bot.ts";
-import { anApproval, anAuditEntry, aNonce, APPROVER, aWatchedRun, NOON, TEAM } from "../../../make/run.ts";
-import { requestOf } from "../observed.ts";
+import {
+  anApproval,
+  anAuditEntry,
+  aNonce,
+  APPROVER,
+  aWatchedRun,
+  NOON,
+  TEAM,
+  withApprovals,
+} from "../../../make/run.ts";
+import { endedRun, requestOf } from "../observed.ts";
 import { textOf } from "./oracle.ts";
+import { printedMessage } from "./printed.ts";
 
 const run = aWatchedRun();
 
-function decided(delivery: Delivery): string {
+const decided = (delivery: Delivery): string => printedMessage(cardWith(delivery));
+
+function cardWith(delivery: Delivery): Message {
   const approval = anApproval();
   const { digest } = approval.request;
   const by = { team: TEAM, user: APPROVER };
   const decision = { verdict: "approve", reason: "Checked", by, at: NOON, digest } as const;
-  return textOf(approvalCard(run, { ...approval, state: { type: "decided", decision, delivery } }).blocks);
+  return approvalCard(run, { ...approval, state: { type: "decided", decision, delivery } });
 }
 
 describe("a decision", () => {
@@ -51,9 +67,25 @@ describe("a decision", () => {
   test("that was never sent is not tried again", () => {
     expect(decided(again)).toContain("is being sent again");
     const shown = decided({ ...again, notSent: true });
-    expect(shown).toContain("Approval recorded, waiting");
     expect(shown).toContain("not sent yet");
     expect(shown).not.toMatch(/again|, sending/);
+  });
+
+  test("that did not get through says so, since when and why", () => {
+    for (const delivery of [again, { ...again, notSent: true } as const]) {
+      const shown = decided(delivery);
+      expect(shown).toContain("Approval recorded, not sent yet");
+      expect(shown).toContain("since {2026-11-20 12:00:00 UTC}");
+      expect(shown).toContain("The service timed out.");
+      expect(shown).toContain("Countersign keeps trying");
+      expect(shown).not.toContain(", sending");
+    }
+  });
+
+  test("whose answer was lost is not called unsent, nor under way for as long as the service is away", () => {
+    const shown = decided({ ...again, lost: true });
+    expect(shown).toContain("Approval sent, not confirmed yet");
+    expect(shown).not.toMatch(/not sent|recorded, sending/);
   });
 });
 
@@ -120,7 +152,7 @@ describe("the health report", () => {
   const well = {
     service: part,
     gateway: part,
-    poller: { watched: 1, inFlight: 0, service: { type: "answers" as const } },
+    poller: { watched: 1, inFlight: 0, service: { type: "answers" } as ServiceState },
     unreadable: { runs: 0, approvals: 0, unanswered: 0 },
     store: { ok: true, latencyMs: 1, fault: null as string | null },
     audit: { open: [], code: null, acknowledged: 0 },
@@ -140,6 +172,25 @@ describe("the health report", () => {
     expect(says({ store: { ok: false, latencyMs: 1, fault } })).toContain("file was deleted or replaced");
   });
 
+  const away = (code: string, why: string): string => {
+    const service = { type: "away" as const, at: NOON - 60_000, since: 0, why, code };
+    return says({ poller: { ...well.poller, service } });
+  };
+
+  test("calls a refusal of our key an answer, and says what to do", () => {
+    const shown = away("http_401", "The agent service answered HTTP 401 (Unauthorized).");
+    expect(shown).toContain("the service refuses our requests since");
+    expect(shown).toContain("HTTP 401");
+    expect(shown).toContain("Check AGENT_API_KEY");
+    expect(shown).not.toContain("no answer");
+  });
+
+  test("calls an error an answer, and silence none", () => {
+    expect(away("http_503", "The agent service answered HTTP 503.")).toContain("only errors since");
+    expect(away("http_503", "The agent service answered HTTP 503.")).not.toContain("no answer");
+    expect(away("timeout", "The agent service did not answer within 10 s.")).toContain("no answer since");
+  });
+
   test("tells runs whose answers cannot be used from runs with unreadable approvals", () => {
     const shown = says({ unreadable: { runs: 0, approvals: 0, unanswered: 2 } });
     expect(shown).toContain("Something is wrong");
@@ -152,6 +203,78 @@ test("the letter about tampering names no place that its reader is not in", () =
   const kept = { seq: 7, link: "0".repeat(64), entry: anAuditEntry(run, { what: "tampering-found" }) };
   const letter = { id: aNonce(), kind: "tampering", entry: 7, to: ADMIN, madeAt: NOON } as const;
   const post = { type: "planned", notBefore: 0, tries: 0, why: "" } as const;
-  const facts = { entry: kept, about: null, action: null, channel: null };
+  const facts = { entry: kept, about: null, action: null, channel: null, card: null };
   expect(textOf(notificationMessage({ ...letter, post }, facts).blocks)).not.toContain("this channel");
+});
+
+describe("a receipt", () => {
+  const receipt = (verdict: "approve" | "deny"): string => {
+    const entry = anAuditEntry(run, { what: "decided", verdict, by: { team: TEAM, user: APPROVER } });
+    const notification = { id: aNonce(), kind: "receipt", entry: 7, to: APPROVER, madeAt: NOON } as const;
+    const post = { type: "planned", notBefore: 0, tries: 0, why: "" } as const;
+    const facts = {
+      entry: { seq: 7, link: "0".repeat(64), entry },
+      about: null,
+      action: null,
+      channel: null,
+      card: null,
+    };
+    const { text, blocks } = notificationMessage({ ...notification, post }, facts);
+    return `${text}\n${textOf(blocks)}`;
+  };
+
+  test("says what is recorded, for the service may still refuse it", () => {
+    expect(receipt("deny")).toContain("Your denial is recorded");
+    expect(receipt("approve")).toContain("Your approval is recorded");
+    for (const verdict of ["approve", "deny"] as const) {
+      expect(receipt(verdict)).toContain("Its card shows whether the service took it");
+      expect(receipt(verdict)).not.toMatch(/You (denied|approved) this/);
+    }
+  });
+});
+
+test("a reason is promised to the service, which has no word about the agent", () => {
+  const { id, appliedRule, ...rest } = anApproval();
+  const rule = { ...appliedRule.rule, reason: { approve: 10, deny: 10 } };
+  const asked = { ...rest, id, appliedRule: { ...appliedRule, rule } };
+  const form = decisionModal(withApprovals(run, asked), asked.request, "deny", aNonce());
+  for (const words of [JSON.stringify(form), refusalWords({ type: "reason-needed" }, APPROVER)]) {
+    expect(words).not.toContain("The agent gets it");
+    expect(words).toContain("The service gets it, and everybody in the channel sees it.");
+  }
+});
+
+describe("the end of a run", () => {
+  const verdictOf = (verdict: "approve" | "deny", delivery: Delivery, id: string): Approval => {
+    const by = { team: TEAM, user: APPROVER };
+    const decision = { verdict, reason: "No", by, at: NOON, digest: "d" } as const;
+    return { ...anApproval(id), state: { type: "decided", decision, delivery } };
+  };
+  const confirmed = { type: "confirmed", at: NOON, stillListed: null } as const;
+  const shown = (...approvals: readonly Approval[]): readonly string[] => {
+    const over = withApprovals(
+      endedRun(run, { how: "succeeded", output: null, extra: {}, completedAt: null }),
+      ...approvals,
+    );
+    return [
+      textOf(messageIn(over, OPENING).blocks),
+      textOf(messageIn(over, OUTCOME).blocks),
+      textOf(oneRun({ run: over, link: null }).blocks),
+    ];
+  };
+
+  test("is no green tick where all that it asked for was denied", () => {
+    for (const text of shown(verdictOf("deny", confirmed, "apr_1"))) {
+      expect(text).toContain("⛔ Finished, its request was denied");
+      expect(text).not.toMatch(/✅|Succeeded/);
+    }
+    const both = [verdictOf("deny", confirmed, "apr_1"), verdictOf("deny", confirmed, "apr_2")];
+    for (const text of shown(...both)) expect(text).toContain("⛔ Finished, both requests denied");
+  });
+
+  test("says how many of its requests were denied", () => {
+    const mixed = [verdictOf("deny", confirmed, "apr_1"), verdictOf("approve", confirmed, "apr_2")];
+    for (const text of shown(...mixed)) expect(text).toContain("✅ Succeeded, 1 of 2 requests denied");
+    for (const text of shown(verdictOf("approve", confirmed, "apr_1"))) expect(text).not.toContain("denied");
+  });
 });

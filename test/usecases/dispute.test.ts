@@ -1,0 +1,224 @@
+// What follows when somebody says "This was not me": marks on the card, the alarm, the receipt, and how an admin closes it.
+
+import { describe, expect, test } from "vitest";
+import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
+import { notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
+import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
+import type { RunId } from "#src/domain/ids.ts";
+import { UserId } from "#src/domain/ids.ts";
+import { renderKey } from "#src/domain/render-key.ts";
+import { cardSlot, OPENING } from "#src/domain/run.ts";
+import { printedMessage } from "../adapters/slack/blocks/printed.ts";
+import { ADMIN, AUDIT_CHANNEL, type Bench, createBench } from "../make/bot.ts";
+import { APPROVER, CHANNEL, TEAM } from "../make/run.ts";
+
+const BY = { team: TEAM, user: APPROVER };
+const ADMIN_HERE = { team: TEAM, user: ADMIN, channel: CHANNEL };
+
+async function receiptOf(bench: Bench) {
+  const card = await bench.withCard();
+  const opened = await bench.flow.openForm.decide(card.click, "approve");
+  if (!opened.ok) throw new Error(opened.error.refusal.type);
+  const done = await bench.flow.submitDecision(BY, opened.value.ticket.nonce, "go");
+  if (!done.ok) throw new Error(done.error.refusal.type);
+  await bench.clock.pass(2_000);
+  const receipt = bench.notificationSender.posted.find(({ notification }) => notification.kind === "receipt");
+  if (receipt === undefined) throw new Error("no receipt");
+  return { ...card, receipt: receipt.notification, facts: receipt.facts };
+}
+
+const alarmsOf = ({ notificationSender }: Bench) =>
+  notificationSender.posted.filter(({ notification }) => notification.kind === "dispute");
+
+async function cardOf(bench: Bench, id: RunId) {
+  const run = await bench.run(id);
+  const [approval] = run.approvals;
+  if (approval === undefined) throw new Error("no approval");
+  return {
+    run,
+    approval,
+    shown: printedMessage(approvalCard(run, approval)).replaceAll("**", ""),
+    key: renderKey(run, cardSlot(approval.id)),
+  };
+}
+
+async function disputed(bench: Bench) {
+  const made = await receiptOf(bench);
+  const answer = await bench.flow.dispute(BY, made.receipt.id);
+  await bench.clock.pass(3_000);
+  return { ...made, answer };
+}
+
+const entriesOf = (bench: Bench, what: "disputed" | "dispute-closed") =>
+  bench.store.auditAfter(0, [what], 100);
+
+describe("a disputed decision", () => {
+  test("is marked on its card and on the opening, once, and both are drawn again", async () => {
+    const bench = await createBench();
+    const { id, receipt } = await receiptOf(bench);
+    const [card, opening] = [(await cardOf(bench, id)).key, renderKey(await bench.run(id), OPENING)];
+    const drawn: string[] = [];
+    bench.chat.update = (_run, slot) => {
+      drawn.push(slot);
+      return Promise.resolve("updated");
+    };
+    await bench.flow.dispute(BY, receipt.id);
+    await bench.flow.dispute(BY, receipt.id);
+    await bench.clock.pass(3_000);
+    const { run, approval, shown, key } = await cardOf(bench, id);
+    const [entry] = await entriesOf(bench, "disputed");
+    expect(approval.disputes).toMatchObject([{ entry: entry?.seq, by: APPROVER }]);
+    expect(shown).toContain(`⚠️ Disputed by @${APPROVER}`);
+    expect(printedMessage(messageIn(run, OPENING))).toContain("disputed");
+    expect(key).not.toBe(card);
+    expect(renderKey(run, OPENING)).not.toBe(opening);
+    expect(drawn).toEqual(expect.arrayContaining([OPENING, cardSlot(approval.id)]));
+  });
+
+  test("is marked after a restart, when the process died with the report", async () => {
+    const bench = await createBench();
+    const { id, receipt } = await receiptOf(bench);
+    await bench.flow.dispute(BY, receipt.id);
+    await bench.restart();
+    await bench.clock.pass(20_000);
+    expect((await cardOf(bench, id)).approval.disputes).toHaveLength(1);
+    await bench.restart();
+    await bench.clock.pass(20_000);
+    expect((await cardOf(bench, id)).approval.disputes).toHaveLength(1);
+  });
+
+  test("is marked on the card of a run that is over", async () => {
+    const bench = await createBench();
+    const { id, receipt } = await receiptOf(bench);
+    bench.agents.statuses.set(id, "succeeded");
+    await bench.clock.pass(60 * 60_000);
+    await bench.flow.dispute(BY, receipt.id);
+    await bench.clock.pass(3_000);
+    expect((await cardOf(bench, id)).shown).toContain("⚠️ Disputed by");
+  });
+
+  test("leaves no other entry than its own", async () => {
+    const bench = await createBench();
+    const { receipt } = await receiptOf(bench);
+    const before = (await bench.store.auditHead())?.seq ?? 0;
+    await bench.flow.dispute(BY, receipt.id);
+    await bench.clock.pass(5_000);
+    expect((await bench.store.auditHead())?.seq).toBe(before + 1);
+  });
+
+  test("keeps no notification waiting whose run is gone", async () => {
+    const bench = await createBench();
+    const { id, receipt } = await receiptOf(bench);
+    bench.agents.statuses.set(id, "succeeded");
+    await bench.clock.pass(60_000);
+    await bench.store.forget(Number.MAX_SAFE_INTEGER);
+    await bench.flow.dispute(BY, receipt.id);
+    await bench.clock.pass(5_000);
+    expect(alarmsOf(bench)).toHaveLength(2);
+  });
+});
+
+describe("the receipt", () => {
+  test("asks once before it raises an alarm", async () => {
+    const bench = await createBench();
+    const { receipt, facts } = await receiptOf(bench);
+    const drawn = JSON.stringify(notificationMessage(receipt, facts).blocks);
+    for (const words of ["Raise an alarm?", "Yes, it was not me", "Cancel"]) expect(drawn).toContain(words);
+  });
+
+  test("has no button once it is reported, and says when", async () => {
+    const bench = await createBench();
+    const { answer, receipt } = await disputed(bench);
+    const again = await bench.flow.dispute(BY, receipt.id);
+    const [entry] = await entriesOf(bench, "disputed");
+    for (const each of [answer, again]) {
+      if (!each.ok) throw new Error(each.error);
+      const { reportedAt, facts } = each.value;
+      expect(reportedAt).toBe(entry?.entry.at);
+      const shown = printedMessage(notificationMessage(receipt, facts, { reportedAt }));
+      expect(shown).toContain("You reported this");
+      expect(shown).not.toContain("[This was not me]");
+    }
+  });
+});
+
+describe("the alarm", () => {
+  test("links the card, names the run and the command for its evidence, in six lines at most", async () => {
+    const bench = await createBench();
+    const { id } = await disputed(bench);
+    const { run, approval } = await cardOf(bench, id);
+    const post = run.posts[cardSlot(approval.id)];
+    const alarms = alarmsOf(bench);
+    expect(alarms.map(({ notification }) => notification.to).toSorted()).toEqual(
+      [ADMIN, AUDIT_CHANNEL].toSorted(),
+    );
+    for (const { notification, facts } of alarms) {
+      expect(facts.card).toBe(post?.type === "up" ? post.ts : "none");
+      const link = "https://example.slack.com/archives/C0OPS/p1";
+      const shown = printedMessage(notificationMessage(notification, facts, { link }));
+      const [, ...lines] = shown.split("\n").filter((each) => each !== "");
+      expect(lines.length).toBeLessThanOrEqual(6);
+      for (const words of [
+        id,
+        `[Open the card](${link})`,
+        `/agent audit ${id}`,
+        `/agent audit close ${id} <what you found>`,
+        `@${APPROVER}`,
+      ])
+        expect(shown).toContain(words);
+    }
+  });
+});
+
+describe("an admin", () => {
+  test("closes a dispute in their own words, which the card shows, once", async () => {
+    const bench = await createBench();
+    const { id } = await disputed(bench);
+    const key = (await cardOf(bench, id)).key;
+    expect(await bench.flow.closeDispute(ADMIN_HERE, id, " A mis-tap, Ben confirmed it. ")).toEqual({
+      ok: true,
+      value: 1,
+    });
+    await bench.clock.pass(3_000);
+    const [entry, ...more] = await entriesOf(bench, "dispute-closed");
+    const [dispute] = await entriesOf(bench, "disputed");
+    expect(more).toEqual([]);
+    expect(entry?.entry).toMatchObject({
+      by: { team: TEAM, user: ADMIN },
+      runId: id,
+      refers: dispute?.seq,
+      reason: "A mis-tap, Ben confirmed it.",
+    });
+    const { shown, run, key: after } = await cardOf(bench, id);
+    expect(shown).toContain(`Dispute closed by @${ADMIN}: A mis-tap, Ben confirmed it.`);
+    expect(shown).not.toContain("⚠️");
+    expect(after).not.toBe(key);
+    expect(printedMessage(messageIn(run, OPENING))).not.toContain("disputed");
+    expect(await bench.flow.closeDispute(ADMIN_HERE, id, "once more")).toMatchObject({
+      error: { type: "nothing-disputed" },
+    });
+    expect(await entriesOf(bench, "dispute-closed")).toHaveLength(1);
+  });
+
+  test("must say what they found", async () => {
+    const bench = await createBench();
+    const { id } = await disputed(bench);
+    expect(await bench.flow.closeDispute(ADMIN_HERE, id, " \n")).toMatchObject({
+      error: { type: "close-why" },
+    });
+    expect(await entriesOf(bench, "dispute-closed")).toEqual([]);
+  });
+
+  test.for([
+    ["who reported it", { ...BY, channel: CHANNEL }],
+    ["somebody else", { ...ADMIN_HERE, user: UserId("U0SECOND") }],
+    ["an admin's id in another workspace", { ...ADMIN_HERE, team: "T0OTHER" as typeof TEAM }],
+  ] as const)("is not %s, and the attempt is an entry", async ([, by]) => {
+    const bench = await createBench();
+    const { id } = await disputed(bench);
+    expect(await bench.flow.closeDispute(by, id, "all well")).toMatchObject({ error: { type: "not-admin" } });
+    const [last] = (await bench.store.auditAfter(0, ["refused"], 100)).slice(-1);
+    expect(last?.entry).toMatchObject({ step: "close", refusal: "not-admin" });
+    expect((await cardOf(bench, id)).shown).toContain("⚠️ Disputed by");
+  });
+});
