@@ -8,6 +8,7 @@ import { request } from "undici";
 import { startBot } from "#sandbox/bot/bot-process.ts";
 import type { Message } from "#sandbox/slack/model.ts";
 import { startWorld, type World } from "#sandbox/world/world.ts";
+import { isOpenCard, openForm, quantile } from "./deciding.ts";
 
 export type Overhead = {
   readonly p50Ms: number;
@@ -73,28 +74,12 @@ async function putUpCards({ slack, service }: World, wanted: number): Promise<Me
   return cards().slice(0, wanted);
 }
 
-const isOpenCard = ({ blocks, broadcast }: Message): boolean =>
-  broadcast && JSON.stringify(blocks).includes('"action_id":"card_approve"');
-
 /** Each by a person of their own, so that no look-up is shared (ms). */
-async function decide({ slack, service }: World, card: Message, index: number): Promise<number> {
-  const { workspace, acts } = slack;
-  const id = `U0DECIDES${index}`;
-  const { team } = workspace;
-  workspace.people.set(id, {
-    id,
-    team: team.id,
-    name: id,
-    handle: id.toLowerCase(),
-    kind: "member",
-    deactivated: false,
-  });
-  const block = card.blocks.find(({ type }) => type === "actions")?.block_id ?? "";
-  await acts.click(id, { channel: card.channel, ts: card.ts }, block, "card_approve");
-  const modal = await workspace.until(() => workspace.viewsOf(id)[0], { timeoutMs: 5_000, what: "a modal" });
-  const arrived = nextDecision(service);
+async function decide(world: World, card: Message, index: number): Promise<number> {
+  const submit = await openForm(world, card, `U0DECIDES${index}`);
+  const arrived = nextDecision(world.service);
   const from = performance.now();
-  await acts.submit(id, modal.id, { reason: { reason_text: "The numbers are right." } });
+  await submit();
   return (await arrived) - from;
 }
 
@@ -117,9 +102,4 @@ function nextDecision({ requests }: World["service"]): Promise<number> {
     resolve(performance.now());
   });
   return promise;
-}
-
-function quantile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
 }

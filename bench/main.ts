@@ -5,6 +5,7 @@ import { decisionOverhead } from "./decision-overhead.ts";
 import { hostileStalls } from "./hostile-text.ts";
 import { memoryOf } from "./memory.ts";
 import { pollRatio } from "./poll-ratio.ts";
+import { submitFeedback } from "./submit-feedback.ts";
 
 const RUNS = 10_000;
 const FULL = {
@@ -39,6 +40,14 @@ row("decision overhead, p50 (ms)", late.p50Ms.toFixed(1), "");
 row("decision overhead, p99 (ms)", late.p99Ms.toFixed(1), verdict(late.p99Ms <= 50, "≤ 50"));
 row("a direct call (ms)", late.directMs.toFixed(1), `${late.decisions} decisions`);
 
+const feedback = await submitFeedback();
+row("submit to first feedback, p50 (ms)", feedback.p50Ms.toFixed(0), "");
+row(
+  "submit to first feedback, p99 (ms)",
+  feedback.p99Ms.toFixed(0),
+  verdict(feedback.p99Ms <= 1_000, "≤ 1000"),
+);
+
 const stalls = await hostileStalls(size.hostileMs);
 const longest = Math.max(...stalls.map(({ ms }) => ms));
 for (const { text, ms } of stalls) row(`stall, ${text} (ms)`, ms.toFixed(0), "");
@@ -51,6 +60,7 @@ if (values.json) {
       poll_ratio: rounded(polls.ratio, 3),
       rss_mb_10k_runs: rounded(memory.rssMb, 1),
       decision_overhead_p99_ms: rounded(late.p99Ms, 1),
+      submit_feedback_p99_ms: rounded(feedback.p99Ms, 1),
       hostile_text_block_ms: rounded(longest, 1),
     }),
   );

@@ -70,7 +70,12 @@ async function startOurs(baseUrl: string, runs: number): Promise<Poller> {
   const nothingToDo = (): never => {
     throw new Error("a quiet run asks for an effect");
   };
-  const executor = { start: nothingToDo, isUnderWay: () => false, isBusy: () => false, stop: () => Promise.resolve() };
+  const executor = {
+    start: nothingToDo,
+    isUnderWay: () => false,
+    isBusy: () => false,
+    stop: () => Promise.resolve(),
+  };
   const engine = createRunEngine({ store, context, clock, log, executor });
   const gated = { fetchRun: (id: RunId) => valve.through(() => agents.fetchRun(id)) };
   const guard = createServiceBreaker(clock, PACE.maxMs);

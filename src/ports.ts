@@ -93,6 +93,8 @@ export type HealthReport = {
 export type Chat = {
   /** Resolves when Slack will accept one more call of this kind; the most urgent first. */
   waitForTurn(effect: PacedEffect): Promise<void>;
+  /** The update of this message, if it still waits for its turn, has become this urgent. It never becomes less urgent. */
+  hasten(effect: PacedEffect): void;
   /** Not idempotent. Draws `slot` from the run's current state. */
   post(run: Run, slot: Slot): Promise<MessageTs>;
   /** Idempotent. "gone" when the message was deleted, "unchangeable" when Slack no longer allows changes. */
@@ -115,6 +117,8 @@ export type Chat = {
 
 export type PacedEffect = {
   readonly channel: ChannelId | UserId;
+  /** Of an update: the message that it changes. Left out: not known, or there is none. */
+  readonly message?: MessageTs;
   /** `sweep`: background reads. */
   readonly kind: "post" | "update" | "read" | "sweep" | "other";
   /** 0 is the most urgent. */

@@ -13,6 +13,7 @@ import {
   type PostedMessage,
   type Upload,
   uploadedFile,
+  PASSING_MS,
 } from "./posted-message.ts";
 import {
   findApproval,
@@ -142,7 +143,11 @@ function applyMessageOutcomeToRun(
   outcome: Outcome,
   ctx: Context,
 ): Run {
-  const post = applyMessageOutcome(effect.type, run.posts[effect.slot], outcome, ctx.monotonic);
+  const post = afterFirstSeconds(
+    effect,
+    applyMessageOutcome(effect.type, run.posts[effect.slot], outcome, ctx.monotonic),
+    ctx,
+  );
   const next = withPost(run, effect.slot, post);
   const code = outcome.type === "refused" ? outcome.code : undefined;
   const firstNo = post.type === "refused" && run.posts[effect.slot]?.type === "sending" && post.tries === 1;
@@ -155,6 +160,15 @@ function applyMessageOutcomeToRun(
   // No thread, no run: without a thread the run's approvals would be invisible, so the task is not started.
   const creation = { type: "refused", words: opening.words, at: ctx.monotonic } as const;
   return cannotPost({ ...next, creation }, { words: opening.words, code }, ctx);
+}
+
+function afterFirstSeconds(
+  { type, slot }: { type: PostAct; slot: Slot },
+  post: PostedMessage,
+  { monotonic }: Context,
+): PostedMessage {
+  const isNew = type === "post" && slot === OPENING && post.type === "up";
+  return isNew ? { ...post, notBefore: monotonic + PASSING_MS } : post;
 }
 
 function cannotPost(run: Run, why: { words: string; code: string | undefined }, ctx: Context): Run {

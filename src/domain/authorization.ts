@@ -29,7 +29,7 @@ export type Person = {
 
 /** An expected "no", with its evidence. `adapters/slack/blocks/refusal-words.ts` has the words for each. */
 export type Refusal =
-  | { readonly type: "requester" }
+  | { readonly type: "requester"; readonly rule: Rule }
   | { readonly type: "guest" | "outsider" | "bot" | "deactivated" | "not-in-channel" }
   /** The rule lets others decide. */
   | { readonly type: "not-approver"; readonly rule: Rule }
@@ -68,7 +68,7 @@ export const MAX_REASON_CHARS = 3_000;
 export function refusalToDecide(person: Person, run: Run, rule: Rule = BUILT_IN_RULE): Refusal | null {
   if (person.kind !== "member") return { type: person.kind };
   if (person.team !== run.team) return { type: "outsider" };
-  if (person.user === run.requester && !rule.selfApproval) return { type: "requester" };
+  if (person.user === run.requester && !rule.selfApproval) return { type: "requester", rule };
   if (!person.seesChannel) return { type: "not-in-channel" };
   const among = isOneOf(person, rule.approvers);
   return among === true ? null : among === null ? { type: "unverified" } : { type: "not-approver", rule };

@@ -19,11 +19,12 @@ export const LOST: Outcome = { type: "unsure", why: "Countersign stopped before 
 
 /**
  * What is next for the message, and when (monotonic). Null: nothing, for now. `want`: the render key of what it should show; null: it
- * needs not be posted or updated.
+ * needs not be posted or updated. `passing`: that state may be over within seconds.
  */
 export function nextMessageAct(
   post: PostedMessage | undefined,
   want: string | null,
+  passing = false,
 ): { readonly act: PostAct; readonly at: number } | null {
   const wanted = (act: "post" | "update", at: number) => (want === null ? null : { act, at });
   switch (post?.type) {
@@ -38,7 +39,8 @@ export function nextMessageAct(
     case "unsure":
       return { act: "find", at: post.lookAt };
     case "up":
-      if (want !== null && want !== post.shows) return { act: "update", at: post.notBefore };
+      if (want !== null && want !== post.shows)
+        return { act: "update", at: post.tries === 0 && !passing ? 0 : post.notBefore };
       return post.sweepAt === null ? null : { act: "sweep", at: post.sweepAt };
   }
 }
@@ -121,7 +123,12 @@ function afterUpdating(before: MessageIn<"up">, outcome: Outcome, now: number): 
   const tries = before.tries + 1;
   switch (outcome.type) {
     case "updated":
-      return { ...before, shows: outcome.shows, notBefore: 0, tries: 0 };
+      return {
+        ...before,
+        shows: outcome.shows,
+        notBefore: before.tries === 0 ? before.notBefore : 0,
+        tries: 0,
+      };
     case "gone":
       // The new message gets a sweep, as after a lost answer: an earlier one may still arrive, or exist after all.
       return { ...PLANNED, tries: 1 };

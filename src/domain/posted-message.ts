@@ -21,6 +21,7 @@ export type PostedMessage =
       readonly ts: MessageTs;
       readonly shows: string;
       readonly sweepAt: number | null;
+      /** Before this, no failed update is tried again; where none has failed, no state is drawn that may be over within seconds. */
       readonly notBefore: number;
       /** Failed updates in a row. */
       readonly tries: number;
@@ -44,6 +45,9 @@ export type Upload =
 export const POST_LINGER_MS = 4_000;
 /** When to look for a copy that arrived even later (ms after the second attempt). */
 export const SWEEP_AFTER_MS = 30_000;
+
+/** For so long after its opening a run is not drawn as queued or working (ms): often that is over before Slack has drawn it. */
+export const PASSING_MS = 5_000;
 
 /** The interval at which a refused message is tried again while its run is watched (ms), and how many times after that. */
 export const REFUSED_RETRY_MS = 5 * 60_000;

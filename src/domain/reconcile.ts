@@ -9,6 +9,7 @@ import { nextMessageAct } from "./message-transitions.ts";
 import { type PostedMessage, REFUSED_TRIES, type Upload } from "./posted-message.ts";
 import {
   cardRenderKey,
+  isPassing,
   MISSING,
   missingRenderKey,
   noticeSlots,
@@ -77,12 +78,10 @@ function dueMessages(run: Run, now: number): Due[] {
   const wish = (slot: Slot, want: string | null): Due => {
     const post = run.posts[slot];
     if (post !== undefined && isHopeless(run, post)) return NOTHING;
-    return dueMessage(
-      slot,
-      post,
-      post?.type === "refused" && !triesAgain(run, post.tries) ? null : want,
+    return dueMessage(slot, post, post?.type === "refused" && !triesAgain(run, post.tries) ? null : want, {
       now,
-    );
+      passing: slot === OPENING && isPassing(run),
+    });
   };
   const opening = wish(OPENING, openingRenderKey(run));
   const notices = noticeSlots(run).map((slot) => wish(slot, slot));
@@ -115,8 +114,13 @@ function triesAgain(run: Run, tries: number): boolean {
   return run.creation.type === "created" && (isWatched(run) || tries < REFUSED_TRIES);
 }
 
-function dueMessage(slot: Slot, post: PostedMessage | undefined, want: string | null, now: number): Due {
-  const next = nextMessageAct(post, want);
+function dueMessage(
+  slot: Slot,
+  post: PostedMessage | undefined,
+  want: string | null,
+  { now, passing }: { readonly now: number; readonly passing: boolean },
+): Due {
+  const next = nextMessageAct(post, want, passing);
   return next === null ? NOTHING : due({ type: next.act, slot }, next.at, now);
 }
 

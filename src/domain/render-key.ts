@@ -45,6 +45,12 @@ function statusRenderKey(run: Run): string {
   }
 }
 
+/** The opening shows a state that may be over within seconds, so it is worth an update only if it lasts. */
+export function isPassing({ creation, watch, seen }: Run): boolean {
+  const said = creation.type === "created" && watch.type === "on" && seen !== null && seen.ended === null;
+  return said && seen.status !== "awaiting_approval";
+}
+
 /** Null: no outcome message is wanted. */
 export function outcomeRenderKey(run: Run): string | null {
   if (run.creation.type === "refused") return "not started";

@@ -49,8 +49,11 @@ export function createEffectExecutor(deps: ExecutorDeps): EffectExecutor {
 
   function start(run: Run, effect: Effect, back: EngineHandle): void {
     const id = `${run.key} ${effectKey(effect)}`;
-    if (underWay.has(id)) asked.add(id);
-    else if (!stopping) underWay.set(id, runToEnd(id, run, effect, back));
+    if (underWay.has(id)) {
+      asked.add(id);
+      const turn = paceOf(run, effect);
+      if (turn !== null) deps.chat.hasten(turn);
+    } else if (!stopping) underWay.set(id, runToEnd(id, run, effect, back));
   }
 
   async function runToEnd(id: string, run: Run, effect: Effect, back: EngineHandle): Promise<void> {

@@ -9,7 +9,7 @@ import type { Effect, Outcome } from "../domain/effect.ts";
 import type { MessageTs, UserId } from "../domain/ids.ts";
 import { groupsAndChannelsOf, type Policy, type Rule } from "../domain/policy/policy.ts";
 import type { PostedMessage } from "../domain/posted-message.ts";
-import { renderKey } from "../domain/render-key.ts";
+import { isPassing, renderKey } from "../domain/render-key.ts";
 import { cardSlot, findApproval, OPENING, type Run, runId, type Slot, UNREADABLE } from "../domain/run.ts";
 import { type AgentService, type Chat, type PacedEffect, type People, PortError } from "../ports.ts";
 
@@ -146,7 +146,10 @@ async function tell(run: Run, id: string, chat: Chat): Promise<Outcome> {
 
 // Slack accepts about one message a second per channel and fifty updates a minute, so urgent effects go first.
 
-/** Null: the effect does not go to Slack. Urgency 0: buttons off and new cards; 1: outcomes and private notices; 2: the rest. */
+/**
+ * Null: the effect does not go to Slack. Urgency 0: buttons off and new cards; 1: outcomes, private notices and how a run ended; 2: the
+ * rest; 3: states of a run that may be over soon.
+ */
 export function paceOf(run: Run, effect: Effect): PacedEffect | null {
   const { channel } = run;
   switch (effect.type) {
@@ -157,7 +160,12 @@ export function paceOf(run: Run, effect: Effect): PacedEffect | null {
     case "post":
       return { channel, kind: "post", urgency: isCard(run, effect.slot) ? 0 : 1 };
     case "update":
-      return { channel, kind: "update", urgency: isCard(run, effect.slot) ? 0 : 2 };
+      return {
+        channel,
+        kind: "update",
+        urgency: urgencyOf(run, effect.slot),
+        ...messageAt(run, effect.slot),
+      };
     case "find":
     case "sweep":
     case "find-file":
@@ -168,6 +176,18 @@ export function paceOf(run: Run, effect: Effect): PacedEffect | null {
     case "tell":
       return { channel, kind: "other", urgency: 1 };
   }
+}
+
+function urgencyOf(run: Run, slot: Slot): PacedEffect["urgency"] {
+  const card = run.approvals.find((approval) => cardSlot(approval.id) === slot);
+  if (slot === UNREADABLE || (card !== undefined && card.state.type !== "pending")) return 0;
+  if (slot !== OPENING) return 2;
+  return isPassing(run) ? 3 : (run.seen?.ended ?? null) === null ? 2 : 1;
+}
+
+function messageAt({ posts }: Run, slot: Slot): Pick<PacedEffect, "message"> {
+  const post = posts[slot];
+  return post?.type === "up" ? { message: post.ts } : {};
 }
 
 function isCard(run: Run, slot: string): boolean {

@@ -3,9 +3,9 @@
 import { describe, expect, test } from "vitest";
 import { isFinished, reconcile } from "#src/domain/reconcile.ts";
 import { cardSlot, OPENING, requestSlot, type Run } from "#src/domain/run.ts";
-import type { PostedMessage } from "#src/domain/posted-message.ts";
-import type { Creation } from "#src/domain/run.ts";
-import { MessageTs } from "#src/domain/ids.ts";
+import { PASSING_MS, type PostedMessage } from "#src/domain/posted-message.ts";
+import type { Creation, Seen } from "#src/domain/run.ts";
+import { MessageTs, RunId } from "#src/domain/ids.ts";
 import { deliveredRun, listedRun } from "../make/history.ts";
 import { aRun, NOON } from "../make/run.ts";
 
@@ -83,4 +83,39 @@ test("a file is made for a request that waits, and for none that is decided", ()
   const decided = long(deliveredRun({ type: "confirmed", at: NOON, stillListed: false }));
   expect(keysOf(waits)).toContain(`upload ${requestSlot(onlyApproval(waits))}`);
   expect(keysOf(decided).filter((key) => key.startsWith("upload"))).toEqual([]);
+});
+
+describe("an opening in the first seconds of its run", () => {
+  const seen = (status: string, ended: Seen["ended"] = null): Run => ({
+    ...aRun(),
+    creation: { type: "created", id: RunId("run_1"), at: NOON },
+    seen: { status, since: NOON, ended, lists: true, askedAt: NOON },
+    posts: { [OPENING]: { ...UP, notBefore: NOON + PASSING_MS } },
+  });
+  const FAILED: Seen["ended"] = {
+    how: "failed",
+    completedAt: null,
+    output: null,
+    outputChars: 0,
+    asFile: false,
+    extra: {},
+  };
+
+  test.each(["queued", "running", "some other state"])("is not drawn as %s until that lasts", (status) => {
+    expect(keysOf(seen(status))).not.toContain("update opening");
+    expect(reconcile(seen(status), NOON).wakeAt).toBe(NOON + PASSING_MS);
+    expect(keysOf(seen(status), NOON + PASSING_MS)).toContain("update opening");
+  });
+
+  test.each([
+    ["the end of the run", seen("failed", FAILED)],
+    ["that it waits for people", seen("awaiting_approval")],
+  ])("says %s at once", (_what, run) => expect(keysOf(run)).toContain("update opening"));
+
+  test("does not try a failed update again before its time, whatever it is to say", () => {
+    const run = seen("failed", FAILED);
+    const posts = { [OPENING]: { ...UP, notBefore: NOON + 60_000, tries: 3 } };
+    expect(keysOf({ ...run, posts }, NOON + 59_999)).not.toContain("update opening");
+    expect(keysOf({ ...run, posts }, NOON + 60_000)).toContain("update opening");
+  });
 });

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { accepted } from "../make/journey-acts.ts";
-import { buttonsOf, textOf } from "../make/journey-sight.ts";
+import { buttonsOf, modalText, textOf } from "../make/journey-sight.ts";
 import { cardStateOf, idOf, says } from "../make/message-id.ts";
 import { policyFile } from "../make/policy.ts";
 import { ana, aWorld, ben, type Choices, cat, guest, opsAgents, payments, releases } from "../make/world.ts";
@@ -28,7 +28,10 @@ describe.concurrent("a quorum of two", () => {
     expect(cardStateOf(card)).toBe("pending");
     expect(world.decisions()).toEqual([]);
     await world.isRefused(ben, card, "Approve", "already-voted");
-    await world.decide(cat, card, "Approve", "to me too");
+    const form = await world.openForm(cat, card, "Approve");
+    expect(says("votes:1-of-2", form.view)).toBe(true);
+    expect(modalText(form)).toContain("looks right");
+    accepted(await world.fillModal(cat, "to me too"));
     await world.becomes(card, "approved", `@${ben}`, `@${cat}`);
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "looks right\n\nto me too" }]);
   });

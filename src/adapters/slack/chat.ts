@@ -6,14 +6,17 @@ import { type NoticeContent, OPENING, type Run, type Slot, UNREADABLE } from "..
 import { type Chat, PortError } from "../../ports.ts";
 import { slackHistory } from "./answers.ts";
 import { privateNotice } from "./blocks/private-notice.ts";
+import type { Message } from "./blocks/rich.ts";
 import { messageIn } from "./blocks/run-thread.ts";
-import type { Call, Responder } from "./clients.ts";
+import type { CardReplacements } from "./card-replacements.ts";
+import type { Call, Replacer, Responder } from "./clients.ts";
 import type { Files } from "./files.ts";
 import {
   findMarked,
   isOurs,
   LITERAL,
   type Messages,
+  metadataOf,
   paced,
   pages,
   postMarked,
@@ -31,8 +34,10 @@ const UNCHANGEABLE = new Set(["edit_window_closed", "cant_update_message", "bloc
 type Deps = {
   call: Call;
   files: Files;
-  limiter: RateLimiter;
+  limiter: Omit<RateLimiter, "excuse">;
   answerAt: Responder;
+  replaceAt: Replacer;
+  replacements: Pick<CardReplacements, "isReady" | "take">;
   self: Self;
   /** Which of several Countersigns this is, for cards; empty: it has no name. */
   deployment?: string;
@@ -44,9 +49,24 @@ export function createChat(deps: Deps): Chat {
   const { files, call } = deps;
   const mark = (run: Run, slot: Slot): string => deps.digest(`${run.key} ${slot}`).slice(0, 32);
   return {
-    waitForTurn: (effect) => deps.limiter.waitForTurn(effect),
+    waitForTurn: async (effect) => {
+      const { kind, channel, message } = effect;
+      const isFree =
+        kind === "update" && message !== undefined && deps.replacements.isReady(channel, message);
+      if (!isFree) await deps.limiter.waitForTurn(effect);
+    },
+    hasten: (effect) => deps.limiter.hasten(effect),
     post: (run, slot) => paced(deps, run.channel, "post", () => post(deps, run, slot, mark(run, slot))),
-    update: (run, slot, ts) => paced(deps, run.channel, "update", () => update(deps, run, slot, ts)),
+    update: (run, slot, ts) =>
+      paced(deps, run.channel, "update", async () => {
+        const url = deps.replacements.take(run.channel, ts);
+        if (url === null) return update(deps, run, slot, ts);
+        await replace(deps, url, {
+          ...messageIn(run, slot, deps.deployment),
+          metadata: metadataOf(mark(run, slot)),
+        });
+        return "updated";
+      }),
     find: (run, slot) =>
       paced(deps, run.channel, "read", () => findMessages(deps, run, inChannel(slot), mark(run, slot))),
     isThere: (channel, ts) => paced(deps, channel, "sweep", () => isThere(call, channel, ts)),
@@ -96,6 +116,25 @@ async function update(
     if (error instanceof PortError && error.code === "message_not_found") return "gone";
     if (error instanceof PortError && UNCHANGEABLE.has(error.code)) return "unchangeable";
     throw error;
+  }
+}
+
+/**
+ * Through the `response_url` of a click, which counts as no `chat.update`. With the mark: it is not documented whether a replaced
+ * message keeps its own. Whatever goes wrong, the paced update draws the card again.
+ */
+async function replace(
+  { replaceAt }: Deps,
+  url: string,
+  message: Message & { readonly metadata: object },
+): Promise<void> {
+  const { parse, link_names } = LITERAL;
+  try {
+    await replaceAt(url, { ...message, parse, link_names });
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    const { applied, code } = error;
+    throw new PortError("Slack did not replace the card", { applied, retry: "later", code, cause: error });
   }
 }
 

@@ -23,6 +23,7 @@ export async function onCardClick(deps: ListenerDeps, payload: ClickPayload): Pr
   const opened = await deps.openForm.decide(click, verdict);
   if (!opened.ok) return showRefusal(deps, payload, opened.error.refusal);
   const { run, ticket } = opened.value;
+  deps.replacements.keep(ticket.nonce, payload);
   await openModal(deps, payload, decisionModal(run, ticket.saw, verdict, ticket.nonce));
 }
 
@@ -33,6 +34,7 @@ function clickOf({ team }: ListenerDeps, { user, channel, message, actions }: Cl
 
 /** A successful undo needs no answer: the card shows it. */
 export async function onUndoClick(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
+  deps.replacements.readyByClick(payload);
   try {
     const undone = await deps.undoDecision(clickOf(deps, payload));
     if (!undone.ok) await showRefusal(deps, payload, undone.error.refusal);

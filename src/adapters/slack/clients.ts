@@ -155,46 +155,84 @@ function codesOf(error: unknown): string[] {
   return codes;
 }
 
-// Sends private answers through a `response_url`.
+// Sends private answers through a `response_url`, and replaces the message that was clicked.
 
 const TIMEOUT_MS = 5_000;
+/** Slack's own answer is "ok" or a short JSON object (characters). */
+const ANSWER_CHARS = 1_000;
 
 /** Rejects with PortError. Redirects are not followed. */
-/** `replace_original`: the message that was clicked takes this content, and everybody who sees it sees that. */
 export type Responder = (
   url: string,
+  /** `replace_original`: the message that was clicked takes this content, and everybody who sees it sees that. */
   message: { text: string; blocks?: Message["blocks"]; replace_original?: true },
+) => Promise<void>;
+/** The same. It resolves only if Slack says that it took the message. */
+export type Replacer = (
+  url: string,
+  message: Message & { readonly [field: string]: unknown },
 ) => Promise<void>;
 
 export function createResponder(apiUrl: string | null): Responder {
   return async (url, message) => {
-    if (!isSlacks(url, ANSWER_HOSTS, apiUrl)) {
-      throw new PortError("not Slack's address", {
-        applied: "no",
-        retry: "never",
-        code: "foreign_response_url",
-      });
-    }
-    const body = JSON.stringify({ response_type: "ephemeral", replace_original: false, ...message });
-    const headers = { "content-type": "application/json" };
-    const answer = await request(url, {
-      method: "POST",
-      headers,
-      body,
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    }).catch((error: unknown) => {
-      throw new PortError("Slack did not take the answer", {
-        applied: "maybe",
-        retry: "never",
-        code: "no_answer",
-        cause: error,
-      });
-    });
-    await answer.body.dump();
-    if (answer.statusCode >= 200 && answer.statusCode < 300) return;
-    const code = `http_${answer.statusCode}`;
-    throw new PortError("Slack did not take the answer", { applied: "no", retry: "never", code });
+    await postTo(url, { response_type: "ephemeral", replace_original: false, ...message }, apiUrl);
   };
+}
+
+export function createReplacer(apiUrl: string | null): Replacer {
+  return async (url, message) => {
+    const says = await postTo(url, { ...message, replace_original: true }, apiUrl);
+    if (says === "ok" || says === true) return;
+    const applied = says === false ? "no" : "maybe";
+    throw new PortError(NOT_TAKEN, { applied, retry: "never", code: "not_replaced" });
+  };
+}
+
+const NOT_TAKEN = "Slack did not take the answer";
+
+/** Resolves to the word or the `ok` of Slack's answer; null if it has neither. */
+async function postTo(url: string, message: object, apiUrl: string | null): Promise<"ok" | boolean | null> {
+  if (!isSlacks(url, ANSWER_HOSTS, apiUrl)) {
+    const facts = { applied: "no", retry: "never", code: "foreign_response_url" } as const;
+    throw new PortError("not Slack's address", facts);
+  }
+  const body = JSON.stringify(message);
+  const headers = { "content-type": "application/json" };
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const noAnswer = (cause: unknown): never => {
+    throw new PortError(NOT_TAKEN, { applied: "maybe", retry: "never", code: "no_answer", cause });
+  };
+  const answer = await request(url, { method: "POST", headers, body, signal }).catch(noAnswer);
+  if (answer.statusCode >= 200 && answer.statusCode < 300) return okIn(await firstChars(answer.body));
+  await answer.body.dump();
+  const code = `http_${answer.statusCode}`;
+  const applied = answer.statusCode >= 500 ? "maybe" : "no";
+  throw new PortError(NOT_TAKEN, { applied, retry: "never", code });
+}
+
+/** Empty: it broke off. Whoever needs an answer then has none. */
+async function firstChars(body: AsyncIterable<Buffer>): Promise<string> {
+  let text = "";
+  try {
+    for await (const part of body) {
+      text += part.toString("utf8");
+      if (text.length > ANSWER_CHARS) break;
+    }
+    return text;
+  } catch {
+    return "";
+  }
+}
+
+function okIn(text: string): "ok" | boolean | null {
+  if (text.trim() === "ok") return "ok";
+  try {
+    const answer: unknown = JSON.parse(text);
+    const ok = typeof answer === "object" && answer !== null && "ok" in answer ? answer.ok : null;
+    return typeof ok === "boolean" ? ok : null;
+  } catch {
+    return null;
+  }
 }
 
 // We do not trust an address from a payload or an answer. It must be on a host of Slack's, or on the host of SLACK_API_URL, which

@@ -15,6 +15,7 @@ import type { NoteRefusal } from "../../usecases/refusals.ts";
 import type { StartRun } from "../../usecases/start-run.ts";
 import type { SubmitDecision } from "../../usecases/submit-decision.ts";
 import type { UndoDecision } from "../../usecases/undo.ts";
+import type { CardReplacements } from "./card-replacements.ts";
 import type { Call, Responder } from "./clients.ts";
 
 /** What the listeners may use. */
@@ -39,6 +40,7 @@ export type ListenerDeps = {
   readonly quick: Call;
   readonly answerAt: Responder;
   readonly forms: OpenedForms;
+  readonly replacements: CardReplacements;
   readonly nonce: () => string;
   readonly clock: Clock;
   readonly log: EventLog;

@@ -15,7 +15,7 @@ export type Self = { readonly user: UserId; readonly bot: string };
 
 /** After a 429 the next calls of this kind wait as long as Slack asks. */
 export async function paced<T>(
-  { limiter }: { readonly limiter: RateLimiter },
+  { limiter }: { readonly limiter: Pick<RateLimiter, "rest"> },
   channel: PacedEffect["channel"],
   kind: PacedEffect["kind"],
   act: () => Promise<T>,
@@ -35,9 +35,10 @@ export async function postMarked(
   mark: string,
   message: { readonly channel: ChannelId | UserId; readonly [argument: string]: unknown },
 ): Promise<MessageTs> {
-  const metadata = { event_type: METADATA_EVENT, event_payload: { mark } };
-  return postedTs(await call("chat.postMessage", { ...message, ...LITERAL, metadata }));
+  return postedTs(await call("chat.postMessage", { ...message, ...LITERAL, metadata: metadataOf(mark) }));
 }
+
+export const metadataOf = (mark: string) => ({ event_type: METADATA_EVENT, event_payload: { mark } });
 
 /** Does nothing if the message is gone already. */
 export async function removeMessage(call: Call, channel: string, ts: MessageTs): Promise<void> {

@@ -20,7 +20,7 @@ import type { RateLimiter } from "./rate-limiter.ts";
 
 type Deps = {
   readonly call: Call;
-  readonly limiter: RateLimiter;
+  readonly limiter: Pick<RateLimiter, "rest">;
   readonly files: Files;
   readonly self: Self;
   readonly digest: (text: string) => string;

@@ -6,8 +6,9 @@ import type { Clock } from "../../engine/clock.ts";
 import { type Chat, type EventLog, type NotificationSender, type People, PortError } from "../../ports.ts";
 import { appOfBot, type SlackSelf, slackSelf } from "./answers.ts";
 import { createSlackApp, type SlackApp, type Transport } from "./bolt-app.ts";
+import { createCardReplacements } from "./card-replacements.ts";
 import { createChat } from "./chat.ts";
-import { type Call, createClients, createResponder } from "./clients.ts";
+import { type Call, createClients, createReplacer, createResponder } from "./clients.ts";
 import { createFiles } from "./files.ts";
 import { createOpenedForms, type ListenerDeps } from "./listener-deps.ts";
 import { createNotificationSender } from "./notification-sender.ts";
@@ -68,7 +69,20 @@ export async function createSlack(options: SlackOptions): Promise<SlackAdapter> 
   const call = background;
   const limiter = createRateLimiter(clock);
   const files = createFiles(call, apiUrl);
-  const chat = createChat({ call, limiter, files, answerAt, self, deployment, digest, monotonic });
+  const replacements = createCardReplacements({ monotonic, excuse: limiter.excuse });
+  const replaceAt = createReplacer(apiUrl);
+  const chat = createChat({
+    call,
+    limiter,
+    files,
+    answerAt,
+    replaceAt,
+    replacements,
+    self,
+    deployment,
+    digest,
+    monotonic,
+  });
   const notificationSender = createNotificationSender({ call, limiter, files, self, digest });
   const people = createPeople(quick, self, clock);
   return {
@@ -86,6 +100,7 @@ export async function createSlack(options: SlackOptions): Promise<SlackAdapter> 
         quick,
         answerAt,
         forms: createOpenedForms(),
+        replacements,
         nonce,
         clock,
         log,

@@ -44,6 +44,7 @@ export const FIELD_ERRORS = {
 export async function decisionAnswer(deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> {
   const nonce = parsed<Nonce>(Nonce, payload.view.private_metadata);
   const reason = typedInto(payload, REASON_BLOCK, REASON_INPUT);
+  if (nonce !== null) deps.replacements.ready(nonce, payload.user.id);
   try {
     const by = { team: deps.team, user: payload.user.id };
     const recorded = await deps.submitDecision(by, nonce, reason, typedInto(payload, WORD_BLOCK, WORD_INPUT));

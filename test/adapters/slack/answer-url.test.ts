@@ -1,5 +1,12 @@
+import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
-import { ANSWER_HOSTS, createResponder, isSlacks, UPLOAD_HOSTS } from "#src/adapters/slack/clients.ts";
+import {
+  ANSWER_HOSTS,
+  createReplacer,
+  createResponder,
+  isSlacks,
+  UPLOAD_HOSTS,
+} from "#src/adapters/slack/clients.ts";
 import { failureOf } from "./failing.ts";
 import { listening } from "./listening.ts";
 
@@ -107,5 +114,46 @@ describe("a private answer", () => {
       applied: "maybe",
       code: "no_answer",
     });
+  });
+});
+
+describe("a replaced message", () => {
+  const message = { text: "hello", blocks: [] };
+
+  test("is asked for, whatever the message says of itself, and not as a private answer", async () => {
+    const slack = await listening();
+    await createReplacer(slack.url)(`${slack.url}response/1`, { ...message, replace_original: false });
+    const asked: unknown = JSON.parse(slack.heard[0]?.body ?? "");
+    expect(asked).toMatchObject({ text: "hello", replace_original: true });
+    expect(asked).not.toHaveProperty("response_type");
+  });
+
+  test.each([
+    ["ok", 200, "ok", null],
+    ["a record that says ok", 200, '{"ok":true}', null],
+    ["a record that says no", 200, '{"ok":false,"error":"used_url"}', "no"],
+    ["a page of a proxy", 200, "<html>ok</html>", "maybe"],
+    ["an empty answer", 200, "", "maybe"],
+    ["a word in JSON", 200, '{"ok":"true"}', "maybe"],
+    ["a very long answer", 200, `"${"x".repeat(100_000)}"`, "maybe"],
+    ["HTTP 404", 404, '{"ok":true}', "no"],
+    ["HTTP 503", 503, "ok", "maybe"],
+  ] as const)("counts as replaced only if Slack says so: %s", async (_what, status, body, applied) => {
+    const slack = await listening((_request, response) => response.writeHead(status).end(body));
+    const replaced = createReplacer(slack.url)(`${slack.url}response/1`, message);
+    if (applied === null) await expect(replaced).resolves.toBeUndefined();
+    else expect(await failureOf(replaced)).toMatchObject({ applied });
+    expect(slack.heard).toHaveLength(1);
+  });
+
+  test("goes to no foreign address, and its failure does not say where", async () => {
+    const stranger = await listening();
+    const failed = await failureOf(createReplacer(null)(`${stranger.url}secret-path`, message));
+    expect(failed).toMatchObject({ code: "foreign_response_url", applied: "no" });
+    expect(stranger.heard).toEqual([]);
+    const broken = await listening((request) => request.socket.destroy());
+    const lost = await failureOf(createReplacer(broken.url)(`${broken.url}secret-path`, message));
+    expect(lost).toMatchObject({ applied: "maybe" });
+    expect(inspect([failed, lost], { depth: 10 })).not.toContain("secret-path");
   });
 });

@@ -6,7 +6,8 @@ import { z } from "zod";
 import { startSlack } from "#sandbox/slack/server.ts";
 import { slackSelf } from "#src/adapters/slack/answers.ts";
 import { createChat } from "#src/adapters/slack/chat.ts";
-import { type Call, createClients, createResponder } from "#src/adapters/slack/clients.ts";
+import { createCardReplacements } from "#src/adapters/slack/card-replacements.ts";
+import { type Call, createClients, createReplacer, createResponder } from "#src/adapters/slack/clients.ts";
 import { createFiles } from "#src/adapters/slack/files.ts";
 import { createRateLimiter } from "#src/adapters/slack/rate-limiter.ts";
 import { ApprovalId, ChannelId, MessageTs, RunId, UserId } from "#src/domain/ids.ts";
@@ -50,6 +51,8 @@ async function chatOn(token: string, apiUrl: string | null) {
     limiter,
     files: createFiles(background, apiUrl),
     answerAt: createResponder(apiUrl),
+    replaceAt: createReplacer(apiUrl),
+    replacements: createCardReplacements({ monotonic: Date.now, excuse: limiter.excuse }),
     self,
     digest,
     monotonic: Date.now,
@@ -174,8 +177,14 @@ describe("what goes to Slack", () => {
     const chat = createChat({
       call,
       files: createFiles(call, null),
-      limiter: { waitForTurn: async () => undefined, rest: (...facts) => void rested.push(facts) },
+      limiter: {
+        waitForTurn: async () => undefined,
+        hasten: () => undefined,
+        rest: (...facts) => void rested.push(facts),
+      },
       answerAt: async (_url, message) => void answered.push(message),
+      replaceAt: async (_url, message) => void answered.push(message),
+      replacements: { isReady: () => false, take: () => null },
       self: { user: UserId("U0COUNTERSIGN"), bot: "B0COUNTERSIGN" },
       digest,
       monotonic: () => NOON,

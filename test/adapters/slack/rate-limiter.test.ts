@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { ChannelId } from "#src/domain/ids.ts";
+import { ChannelId, MessageTs } from "#src/domain/ids.ts";
 import type { PacedEffect } from "#src/ports.ts";
 import { createRateLimiter } from "#src/adapters/slack/rate-limiter.ts";
 
@@ -24,6 +24,12 @@ function stage(early = 0) {
   return {
     limiter,
     gone,
+    askFor: (ts: MessageTs, urgency: PacedEffect["urgency"]) =>
+      void limiter
+        .waitForTurn({ kind: "update", channel: OPS, urgency, message: ts })
+        .then(() => gone.push(ts)),
+    hasten: (ts: MessageTs, urgency: PacedEffect["urgency"]) =>
+      limiter.hasten({ kind: "update", channel: OPS, urgency, message: ts }),
     ask: (name: string, kind: PacedEffect["kind"], urgency: PacedEffect["urgency"] = 1, channel = OPS) =>
       void limiter.waitForTurn({ kind, channel, urgency }).then(() => gone.push(name)),
     turnTo: async (at: number) => {
@@ -113,4 +119,65 @@ test("of two rests the longer counts, whichever was asked for last", async () =>
   expect(gone).toEqual([]);
   await turnTo(30_000);
   expect(gone).toEqual(["update"]);
+});
+
+const messageTs = (nth: number): MessageTs => MessageTs(`1700000000.${String(nth).padStart(6, "0")}`);
+const [FIRST, LAST] = [messageTs(1), messageTs(30)];
+
+test("states that pass leave room, so how a run ended goes at once", async () => {
+  const { ask, gone, turnTo } = stage();
+  for (let at = 1; at <= 20; at += 1) ask(`working ${at}`, "update", 3);
+  await turnTo(0);
+  expect(gone).toHaveLength(6);
+  for (let at = 1; at <= 3; at += 1) ask(`failed ${at}`, "update", 1);
+  await turnTo(0);
+  expect(gone.slice(6)).toEqual(["failed 1", "failed 2", "failed 3"]);
+});
+
+test("an update that waits to say that a run works goes first once the run has failed", async () => {
+  const { askFor, hasten, gone, turnTo } = stage();
+  for (let nth = 1; nth <= 30; nth += 1) askFor(messageTs(nth), 3);
+  await turnTo(0);
+  expect(gone).not.toContain(LAST);
+  hasten(LAST, 1);
+  await turnTo(0);
+  expect(gone.at(-1)).toBe(LAST);
+});
+
+test("an update of a card that waits for its turn gets the share of the cards once its buttons go off", async () => {
+  const { askFor, hasten, ask, gone, turnTo } = stage();
+  for (let at = 1; at <= 10; at += 1) ask(`state ${at}`, "update", 2);
+  askFor(LAST, 2);
+  await turnTo(0);
+  expect(gone).not.toContain(LAST);
+  hasten(LAST, 0);
+  await turnTo(0);
+  expect(gone).toContain(LAST);
+});
+
+test("no update becomes less urgent, and one that is not waiting stays as it is", async () => {
+  const { limiter, askFor, hasten, gone, turnTo } = stage();
+  limiter.rest("update", OPS, 1_000);
+  askFor(LAST, 2);
+  askFor(FIRST, 3);
+  hasten(LAST, 3);
+  hasten(messageTs(7), 0);
+  await turnTo(1_000);
+  expect(gone).toEqual([LAST, FIRST]);
+});
+
+test("an update that needs no chat.update goes during a rest, and takes nobody's turn", async () => {
+  const { limiter, askFor, ask, gone, turnTo } = stage();
+  limiter.rest("update", OPS, 1_000);
+  askFor(FIRST, 0);
+  for (let at = 1; at <= 6; at += 1) ask(`card ${at}`, "update", 0);
+  limiter.excuse(OTHER, FIRST);
+  limiter.excuse(OPS, LAST);
+  await turnTo(0);
+  expect(gone).toEqual([]);
+  limiter.excuse(OPS, FIRST);
+  await turnTo(0);
+  expect(gone).toEqual([FIRST]);
+  await turnTo(1_000);
+  expect(gone).toHaveLength(7);
 });

@@ -10,7 +10,8 @@ import { FORM_ROOM } from "../../../domain/text/request-layout.ts";
 import type { Drawing } from "../../../domain/text/secrets.ts";
 import { DECISION_MODAL, REASON_BLOCK, REASON_INPUT, WORD_BLOCK, WORD_INPUT } from "../names.ts";
 import { auditNote, historyBlocks } from "./card-details.ts";
-import { type MessageId, textSection, withId } from "./message-id.ts";
+import { voteLines } from "./card-rule.ts";
+import { type MessageId, partWithId, textSection, withId } from "./message-id.ts";
 import {
   difference,
   fitsCard,
@@ -49,6 +50,7 @@ export function decisionModal(run: Run, request: Request, verdict: Verdict, nonc
     close: plain("Cancel"),
     blocks: [
       rich(line(span(intro))),
+      ...votesSoFar(run, request),
       ...askedBy(run, request),
       ...requestBlocks(request, "open"),
       ...runDetails(run, request, "open"),
@@ -70,6 +72,14 @@ function afterwards(run: Run, request: Request): string {
   if (holdMs > 0)
     return `It is held for ${duration(holdMs)}, and you can undo it until then. Then the agent does it.`;
   return "The agent then does it.";
+}
+
+/** The next person sees who has approved it, and why. */
+function votesSoFar(run: Run, request: Request): Block[] {
+  const approval = approvalOf(run, request);
+  if (approval === undefined || approval.votes.length === 0) return [];
+  const progress = `${approval.votes.length}-of-${approval.appliedRule.rule.needs}` as const;
+  return [partWithId(`votes:${progress}`, rich(...approval.votes.flatMap(voteLines)))];
 }
 
 /** The card shows the same digest, so people can tell that it is the same request. */

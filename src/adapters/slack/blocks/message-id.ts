@@ -34,6 +34,8 @@ export type PartId =
   | `request:${"whole" | "shortened" | "file-coming" | "file-there" | "file-refused"}`
   | `past:${number}:${PastDecision["cause"]}`
   | `rule:${number}-of-${number}${"" | ":too-few"}`
+  /** In the form: the approvals that it has, of those that it needs. */
+  | `votes:${number}-of-${number}`
   | `cause:${CardCause}`
   | `dispute:${number}:${"open" | "closed"}`
   | "reused"

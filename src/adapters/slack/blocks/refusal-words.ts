@@ -13,13 +13,13 @@ import { count, escaped, type Message } from "./rich.ts";
 
 /** Refusals whose words do not depend on the case. */
 const ALWAYS = {
-  requester: "You asked for this run, so someone else must decide what it may do. Nothing was sent.",
   guest: "Guests can't decide approvals. Nothing was sent. Ask a full member of this workspace.",
   outsider:
     "Only members of this workspace can decide this approval, and your account belongs to another one. Nothing was sent.",
   bot: "Apps and bots can't decide approvals. Nothing was sent.",
   deactivated: "This account is deactivated, so it can't decide approvals. Nothing was sent.",
-  "not-in-channel": "Only people who are in this channel can decide its approvals. Nothing was sent.",
+  "not-in-channel":
+    "Only people in this channel can decide its approvals: ask one of them. Nothing was sent.",
   "read-first":
     "The rule of this approval requires you to open the request in full first. Nothing was sent. Press Read in full on the card, then Approve.",
   undone:
@@ -48,8 +48,10 @@ function isPlain(refusal: Refusal): refusal is Plain {
 export function refusalWords(refusal: Refusal, asker: UserId | null = null): string {
   if (isPlain(refusal)) return ALWAYS[refusal.type];
   switch (refusal.type) {
+    case "requester":
+      return `${ASKED_YOURSELF} ${whoDecides(refusal.rule, asker)} Nothing was sent.`;
     case "not-approver":
-      return `The rule \`${ruleName(refusal.rule)}\` lets others decide this, and you are not one of them. Nothing was sent.`;
+      return `The rule \`${ruleName(refusal.rule)}\` does not list you. ${whoDecides(refusal.rule)} Nothing was sent.`;
     case "unverified":
       if (refusal.of !== undefined)
         return `Slack could not say just now whether ${mentions(refusal.of)}, who approved before, may still do so, so Countersign could not verify it. Nothing was sent. Try again in a moment.`;
@@ -75,6 +77,26 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
   }
 }
 
+const ASKED_YOURSELF = "You asked for this run, so somebody else must decide.";
+
+/** Most people, groups and channels that a refusal names; Slack draws long lists badly. */
+const NAMED_MOST = 20;
+
+/** Who may decide, and what to do now. `except`: who may not, although the rule may list them. */
+function whoDecides({ approvers }: Rule, except: UserId | null = null): string {
+  if (approvers === "anyone") return "Any other full member in this channel can: ask one of them.";
+  const listed = [
+    ...approvers.users.filter((user) => user !== except).map((user) => `<@${user}>`),
+    ...approvers.groups.map((group) => `<!subteam^${group}>`),
+    ...approvers.channels.map((channel) => `the members of <#${channel}>`),
+  ];
+  if (listed.length === 0)
+    return "The rule lists nobody else: ask the person who runs Countersign to change the policy.";
+  const more = listed.length - NAMED_MOST;
+  const named = listed.slice(0, NAMED_MOST).join(", ");
+  return `Ask one of these people: ${named}${more > 0 ? ` and ${count(more)} more` : ""}.`;
+}
+
 /** Operators write rule names, but no name may turn into markup. */
 const ruleName = ({ name }: Rule): string => escaped(oneLine(name, 80)).replaceAll("`", "'");
 /** `policy-shape.ts` refuses a word with markup in it. */
@@ -98,11 +120,39 @@ function alreadyDecided(
   return `<@${decision.by.user}> already ${what} this, ${at}. The first decision counts; yours was not sent.`;
 }
 
-/** The title of the modal that shows a refusal. */
-export function refusalTitle(refusal: Refusal): string {
-  if (refusal.type === "already-decided") return "Already decided";
-  return refusal.type === "too-late" ? "Not taken back" : "Nothing was sent";
-}
+const NOT_YOU = "You can't decide this";
+
+/** Slack accepts at most 24 characters. */
+const TITLES = {
+  requester: NOT_YOU,
+  guest: NOT_YOU,
+  outsider: NOT_YOU,
+  bot: NOT_YOU,
+  deactivated: NOT_YOU,
+  "not-in-channel": NOT_YOU,
+  "not-approver": NOT_YOU,
+  unverified: "Not verified, try again",
+  "already-voted": "You already approved",
+  undone: "Approval was taken back",
+  reopened: "Opened again since",
+  "read-first": "Read it in full first",
+  "word-needed": "Type the word",
+  "not-all-shown": "You can only deny this",
+  "too-late": "Too late to undo",
+  "not-yours": "You can't undo this",
+  "already-decided": "Already decided",
+  closed: "This is closed",
+  changed: "The request changed",
+  unknown: "Out of date",
+  "form-changed": "This form is not valid",
+  "being-posted": "Try again in a moment",
+  "reason-needed": "Reason needed",
+  "reason-too-short": "Reason too short",
+  "reason-too-long": "Reason too long",
+} as const satisfies { [Type in Refusal["type"]]: string };
+
+/** The title of the modal that shows a refusal: what the person cannot do, or what happened. */
+export const refusalTitle = ({ type }: Refusal): string => TITLES[type];
 
 /** The same for a field error in a modal. Slack draws no markup there, so it names nobody. */
 export function refusalPlain(refusal: Refusal): string {
@@ -110,6 +160,8 @@ export function refusalPlain(refusal: Refusal): string {
     const what = refusal.decision.verdict === "approve" ? "approved" : "denied";
     return `Somebody already ${what} this. The first decision counts; yours was not sent.`;
   }
+  if (refusal.type === "requester") return `${ASKED_YOURSELF} Nothing was sent.`;
+  if (refusal.type === "not-approver") return "The rule does not list you. Nothing was sent.";
   if (refusal.type === "unverified" && refusal.of !== undefined)
     return "Slack could not say just now whether those who approved before may still do so, so Countersign could not verify it. Nothing was sent. Try again in a moment.";
   return refusalWords(refusal);

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Request } from "#src/domain/approval.ts";
+import { BUILT_IN_RULE } from "#src/domain/policy/policy.ts";
 import { MODAL_HOLDS_CHARS, requestParts } from "#src/domain/text/request-text.ts";
 import {
   changedModal,
@@ -8,7 +9,7 @@ import {
   readModal,
   refusedModal,
 } from "#src/adapters/slack/blocks/decision-modal.ts";
-import { refusalWords } from "#src/adapters/slack/blocks/refusal-words.ts";
+import { refusalTitle, refusalWords } from "#src/adapters/slack/blocks/refusal-words.ts";
 import { aNonce, aWatchedRun } from "../../../make/run.ts";
 import { always, anyRequest, anyRun, anyText } from "./hostile.ts";
 import { requestOf } from "../observed.ts";
@@ -122,7 +123,8 @@ test("the modals read", () => {
   expect(printedView(decisionModal(known, request, "deny", nonce))).toMatchSnapshot("deny");
   expect(printedView(readModal(known, request))).toMatchSnapshot("read");
   expect(printedView(changedModal(known, request, changed))).toMatchSnapshot("changed");
+  const refusal = { type: "requester", rule: BUILT_IN_RULE } as const;
   expect(
-    printedView(refusedModal("Nothing was sent", refusalWords({ type: "requester" }), "refusal:requester")),
+    printedView(refusedModal(refusalTitle(refusal), refusalWords(refusal), "refusal:requester")),
   ).toMatchSnapshot("refused");
 });

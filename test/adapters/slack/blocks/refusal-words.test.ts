@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Refusal } from "#src/domain/authorization.ts";
-import { ApprovalId } from "#src/domain/ids.ts";
+import { ApprovalId, ChannelId, GroupId, UserId } from "#src/domain/ids.ts";
+import { BUILT_IN_RULE, type Rule } from "#src/domain/policy/policy.ts";
 import type { NoticeContent } from "#src/domain/run.ts";
 import type { CommandRefusal } from "#src/usecases/access.ts";
 import { refusedModal } from "#src/adapters/slack/blocks/decision-modal.ts";
@@ -24,8 +25,17 @@ const decision = {
   digest: "",
 } as const;
 
+const NAMED: Rule = {
+  ...BUILT_IN_RULE,
+  name: "<!here> `production`",
+  approvers: { users: [APPROVER], groups: [GroupId("S0ONCALL")], channels: [ChannelId("C0OPS")] },
+};
+
 const refusals: readonly Refusal[] = [
-  { type: "requester" },
+  { type: "requester", rule: BUILT_IN_RULE },
+  { type: "requester", rule: NAMED },
+  { type: "requester", rule: { ...NAMED, approvers: { users: [], groups: [], channels: [] } } },
+  { type: "not-approver", rule: NAMED },
   { type: "guest" },
   { type: "outsider" },
   { type: "bot" },
@@ -105,8 +115,22 @@ test("a refusal fits into a modal and into a field's error", () => {
   }
 });
 
+test("who may not decide is told who can, without the person who asked", () => {
+  const words = refusalWords({ type: "not-approver", rule: NAMED });
+  for (const who of [`<@${APPROVER}>`, "<!subteam^S0ONCALL>", "<#C0OPS>"]) expect(words).toContain(who);
+  expect(refusalWords({ type: "requester", rule: NAMED }, APPROVER)).not.toContain(`<@${APPROVER}>`);
+  const many = Array.from({ length: 30 }, (_, nth) => UserId(`U0NUMBER${nth}`));
+  const long = refusalWords({
+    type: "not-approver",
+    rule: { ...NAMED, approvers: { users: many, groups: [], channels: [] } },
+  });
+  expect(long.match(/<@/g)).toHaveLength(20);
+  expect(long).toContain("10 more");
+});
+
 test("the only tokens in them are people, channels and moments of ours", () => {
-  const own = /<@U0APPROVER>|<#C0OPS>|<!date\^\d+\^\{date_short_pretty\} at \{time\}\|[^<>|]+>/g;
+  const own =
+    /<@U0APPROVER>|<!subteam\^S0ONCALL>|<#C0OPS>|<!date\^\d+\^\{date_short_pretty\} at \{time\}\|[^<>|]+>/g;
   const told = [
     ...refusals.flatMap((each) => [refusalWords(each), refusalWords(each, APPROVER)]),
     ...noRuns.map((each) => commandRefusalWords(each, "/agent")),

@@ -1,0 +1,93 @@
+// Keeps the `response_url` of the click behind each open form, so that the card changes at once when its person decides: Slack counts
+// a replacement of the clicked message as no `chat.update`. In memory only: after a restart the card waits for its paced update.
+// The URLs are never logged: whoever has one can write in the channel.
+
+import type { ChannelId, MessageTs, Nonce, UserId } from "../../domain/ids.ts";
+import type { ClickPayload } from "./payloads.ts";
+
+/** docs.slack.dev, handling user interaction: a response_url lasts 30 minutes. Less, so that none lapses on its way (ms). */
+const LASTS_MS = 29 * 60_000;
+/** How long after the person has acted the next change of the card may still use the URL (ms). */
+const READY_MS = 60_000;
+/** How many open forms we remember. Without a URL the card waits for its paced update. */
+const REMEMBERED = 1_000;
+
+type Kept = {
+  readonly user: UserId;
+  readonly channel: ChannelId;
+  readonly ts: MessageTs;
+  readonly url: string;
+  /** Monotonic. */
+  readonly until: number;
+};
+
+export type CardReplacements = {
+  /** A click opens this form. */
+  keep(form: Nonce, click: ClickPayload): void;
+  /** The form gives way to another one of the same person. */
+  handOver(from: Nonce, to: Nonce): void;
+  /** The person submits the form: the next change of the clicked message may use the URL of the click. */
+  ready(form: Nonce, user: UserId): void;
+  /** The click itself changes the message. */
+  readyByClick(click: ClickPayload): void;
+  isReady(channel: string, ts: MessageTs): boolean;
+  /** Each URL is given out once, for the first change; the later ones are paced, so Slack confirms what it documents. */
+  take(channel: string, ts: MessageTs): string | null;
+};
+
+type Deps = {
+  readonly monotonic: () => number;
+  /** An update of this message that waits for its turn need not wait any more. */
+  readonly excuse: (channel: ChannelId, ts: MessageTs) => void;
+};
+
+export function createCardReplacements({ monotonic, excuse }: Deps): CardReplacements {
+  const forms = new Map<Nonce, Kept>();
+  const waiting = new Map<string, Kept>();
+  const place = (channel: string, ts: string): string => `${channel} ${ts}`;
+  const alive = (kept: Kept | undefined): Kept | null =>
+    kept !== undefined && monotonic() < kept.until ? kept : null;
+
+  function add<Key>(to: Map<Key, Kept>, key: Key, kept: Kept): void {
+    to.delete(key);
+    to.set(key, kept);
+    const [oldest] = to.keys();
+    if (to.size > REMEMBERED && oldest !== undefined) to.delete(oldest);
+  }
+
+  function makeReady(kept: Kept): void {
+    const until = Math.min(kept.until, monotonic() + READY_MS);
+    add(waiting, place(kept.channel, kept.ts), { ...kept, until });
+    excuse(kept.channel, kept.ts);
+  }
+
+  const fromClick = ({ user, channel, message, response_url }: ClickPayload): Kept => ({
+    user: user.id,
+    channel: channel.id,
+    ts: message.ts,
+    url: response_url,
+    until: monotonic() + LASTS_MS,
+  });
+
+  return {
+    keep: (form, click) => add(forms, form, fromClick(click)),
+    handOver: (from, to) => {
+      const kept = forms.get(from);
+      forms.delete(from);
+      if (kept !== undefined) add(forms, to, kept);
+    },
+    ready: (form, user) => {
+      const kept = alive(forms.get(form));
+      if (kept?.user !== user) return;
+      forms.delete(form);
+      makeReady(kept);
+    },
+    readyByClick: (click) => makeReady(fromClick(click)),
+    isReady: (channel, ts) => alive(waiting.get(place(channel, ts))) !== null,
+    take: (channel, ts) => {
+      const kept = alive(waiting.get(place(channel, ts)));
+      waiting.delete(place(channel, ts));
+      return kept?.url ?? null;
+    },
+  };
+}

@@ -1,0 +1,88 @@
+// Which change of a card goes through the response_url of a click, and until when.
+
+import { beforeEach, expect, test } from "vitest";
+import { type CardReplacements, createCardReplacements } from "#src/adapters/slack/card-replacements.ts";
+import type { ClickPayload } from "#src/adapters/slack/payloads.ts";
+import { ChannelId, MessageTs, Nonce, UserId } from "#src/domain/ids.ts";
+
+const BEN = UserId("U0BEN");
+const CAT = UserId("U0CAT");
+const OPS = ChannelId("C0OPS");
+const TS = MessageTs("1700000000.000100");
+const FORM = Nonce("F".repeat(22));
+const SECOND = Nonce("G".repeat(22));
+const URL = "https://hooks.slack.com/actions/T0/1/x";
+const MINUTE = 60_000;
+
+const click: ClickPayload = {
+  user: { id: BEN },
+  channel: { id: OPS },
+  message: { ts: TS },
+  actions: [{ action_id: "card_approve", value: "x" }],
+  trigger_id: "1",
+  response_url: URL,
+};
+
+let now = 0;
+let excused: string[] = [];
+let kept: CardReplacements;
+beforeEach(() => {
+  now = 1_000;
+  excused = [];
+  kept = createCardReplacements({
+    monotonic: () => now,
+    excuse: (channel, ts) => void excused.push(`${channel} ${ts}`),
+  });
+  kept.keep(FORM, click);
+});
+
+test("an open form alone changes nothing; its submit serves the next change of that message, once", () => {
+  expect(kept.isReady(OPS, TS)).toBe(false);
+  expect(kept.take(OPS, TS)).toBeNull();
+  kept.ready(FORM, BEN);
+  expect(excused).toEqual([`${OPS} ${TS}`]);
+  expect(kept.isReady(OPS, MessageTs("1700000000.000200"))).toBe(false);
+  expect(kept.isReady("C0OTHER", TS)).toBe(false);
+  expect(kept.take(OPS, TS)).toBe(URL);
+  expect(kept.isReady(OPS, TS)).toBe(false);
+  expect(kept.take(OPS, TS)).toBeNull();
+});
+
+test("the same form submitted again brings no second change", () => {
+  kept.ready(FORM, BEN);
+  kept.take(OPS, TS);
+  kept.ready(FORM, BEN);
+  expect(kept.take(OPS, TS)).toBeNull();
+});
+
+test("a form in another hand, or an unknown one, changes nothing", () => {
+  kept.ready(FORM, CAT);
+  kept.ready(SECOND, BEN);
+  expect(kept.take(OPS, TS)).toBeNull();
+  kept.ready(FORM, BEN);
+  expect(kept.take(OPS, TS)).toBe(URL);
+});
+
+test("a form that gives way to another one hands its URL over", () => {
+  kept.handOver(FORM, SECOND);
+  kept.ready(FORM, BEN);
+  expect(kept.take(OPS, TS)).toBeNull();
+  kept.ready(SECOND, BEN);
+  expect(kept.take(OPS, TS)).toBe(URL);
+});
+
+test("nothing is tried after Slack stops to accept the URL, nor a minute after the submit", () => {
+  now += 29 * MINUTE;
+  kept.ready(FORM, BEN);
+  expect(kept.isReady(OPS, TS)).toBe(false);
+  kept.readyByClick(click);
+  now += MINUTE;
+  expect(kept.isReady(OPS, TS)).toBe(false);
+  expect(kept.take(OPS, TS)).toBeNull();
+});
+
+test("of very many open forms the oldest are forgotten", () => {
+  for (let nth = 0; nth < 1_000; nth += 1) kept.keep(Nonce(String(nth).padStart(22, "A")), click);
+  kept.ready(FORM, BEN);
+  expect(kept.take(OPS, TS)).toBeNull();
+});
