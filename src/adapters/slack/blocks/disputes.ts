@@ -26,14 +26,14 @@ function disputeLine({ by, at, closed }: Dispute): ReturnType<typeof line> {
       span("⚠️ Disputed", { bold: true }),
       span(" by "),
       person(by),
-      span(" at "),
+      span(", "),
       moment(at),
       span(': "This was not me."'),
     );
   return line(
     span("Disputed by "),
     person(by),
-    span(" at "),
+    span(", "),
     moment(at),
     span(". "),
     span("Dispute closed", { bold: true }),

@@ -65,7 +65,7 @@ function receipt(id: string, facts: NotificationFacts, { reportedAt }: DrawnWith
       ? line(span("If somebody else did it in your name, press the button: the admins are told at once."))
       : line(
           span("⚠️ You reported this", { bold: true }),
-          ...(reportedAt === null ? [] : [span(" at "), moment(reportedAt)]),
+          ...(reportedAt === null ? [] : [span(", "), moment(reportedAt)]),
           span(": it was not you."),
         );
   const blocks: Block[] = [
@@ -110,12 +110,21 @@ function dispute(facts: NotificationFacts, { link = null }: DrawnWith): Message 
   const title = '🚨 "This was not me"';
   const run = oneLine(entry.runId ?? entry.run ?? "", 120);
   const what = rich(
-    line(by, span(` says that somebody else gave this ${noun} in their name, `), moment(entry.at), span(":")),
+    line(
+      by,
+      span(` says that somebody else gave this ${noun} in their name, `),
+      moment(entry.at),
+      ...channelOf(facts),
+      span(":"),
+    ),
     quote(untrustedSpan(oneLine(actionOf(facts), ACTION_CHARS), ACTION_CHARS)),
     ...reasonOf(about),
     line(
+      span("Run "),
+      span(run, { code: true }),
+      span(" · "),
       ...(link === null ? [] : [{ type: "link" as const, url: link, text: "Open the card" }, span(" · ")]),
-      span("evidence of the run: "),
+      span("Evidence: "),
       span(`/agent audit ${run}`, { code: true }),
     ),
     line(
@@ -197,10 +206,13 @@ function head(kept: KeptEntry): Message {
 
 const actionOf = ({ action }: NotificationFacts): string => action ?? "(the service did not say what)";
 
-function placeOf({ channel, entry, about }: NotificationFacts) {
-  const { runId } = (about ?? entry).entry;
+const channelOf = ({ channel }: NotificationFacts) =>
+  channel === null ? [] : [span(" in "), { type: "channel" as const, channel_id: channel }];
+
+function placeOf(facts: NotificationFacts) {
+  const { runId } = (facts.about ?? facts.entry).entry;
   return [
-    ...(channel === null ? [] : [span(" in "), { type: "channel" as const, channel_id: channel }]),
+    ...channelOf(facts),
     ...(runId === null ? [] : [span(" · "), untrustedSpan(runId, 120, { code: true })]),
   ];
 }
