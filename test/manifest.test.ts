@@ -12,6 +12,7 @@ import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import {
   changedModal,
   decisionModal,
+  formView,
   readModal,
   refusedModal,
 } from "#src/adapters/slack/blocks/decision-modal.ts";
@@ -136,6 +137,7 @@ function emitted(field: "action_id" | "callback_id"): Set<string> {
     approvalCard({ ...run, uploads: { [requestSlot(approval)]: { type: "up", file: "F0" } } }, approval),
     messageIn(run, OPENING),
     messageIn(unknown, OUTCOME),
+    formView({ run: wordy, ticket: { saw: aRequest(), verdict: "approve", nonce: aNonce(), reading: true } }),
     decisionModal(run, long, "approve", aNonce()),
     decisionModal(wordy, approval.request, "approve", aNonce()),
     decisionModal(run, long, "deny", aNonce()),

@@ -79,6 +79,8 @@ export type FormTicket = NonceBinding & {
   readonly verdict: Verdict;
   readonly saw: Request;
   readonly at: number;
+  /** It only shows the request, which the rule wants read before an approval. It can be continued, and decides nothing. */
+  readonly reading?: true;
 };
 
 /** The forms that people have open. */

@@ -19,8 +19,13 @@ export const CLICK_AGE_MS = 60_000;
 export type OpenedForm = { readonly run: Run; readonly ticket: FormTicket };
 
 export type OpenForm = {
-  /** The ticket is stored when this resolves to ok; the modal carries only its nonce. */
+  /**
+   * The ticket is stored when this resolves to ok; the modal carries only its nonce. Where the request must be read before it is
+   * approved, the ticket is for reading, and `continueReading` opens the form.
+   */
   decide(click: Click, verdict: Verdict): Promise<Result<OpenedForm, RefusedAttempt>>;
+  /** The person has the reading window open and wants to go on: they count as having read this version of the request. */
+  continueReading(by: Submitter, nonce: Nonce | null): Promise<Result<OpenedForm, RefusedAttempt>>;
   /** Calls `show` to open a request in full; decides nothing. Rejects with PortError if the reading could not be recorded. */
   read(click: Click, show: Show): Promise<Result<null, RefusedAttempt>>;
 };
@@ -37,6 +42,7 @@ export function createOpenForm(deps: DecideDeps): OpenForm {
       await Promise.allSettled([reading.get(keyOf(click))]);
       return openForm(deps, click, verdict);
     },
+    continueReading: (by, nonce) => continueReading(deps, by, nonce),
     async read(click, show) {
       const read = readRequest(deps, click, show);
       reading.set(keyOf(click), read);
@@ -78,7 +84,17 @@ async function openForm(
 ): Promise<Result<OpenedForm, RefusedAttempt>> {
   const found = await findCard(deps, click);
   if (!found.ok) return refused(deps, found.error, click, { step: "click", verdict });
-  const { run, approval, version } = found.value;
+  return openFor(deps, found.value, click, verdict);
+}
+
+type Submitter = { readonly team: TeamId; readonly user: UserId };
+
+async function openFor(
+  deps: DecideDeps,
+  { run, approval, version, was = null }: ClickedCard & { readonly was?: FormTicket["saw"] | null },
+  click: Submitter,
+  verdict: Verdict,
+): Promise<Result<OpenedForm, RefusedAttempt>> {
   const { policy, now: at, monotonic, nonce } = deps.context();
   const rule = ruleOf(policy, run, approval.request);
   const asked = { user: click.user, principals: rule.approvers, maxAgeMs: CLICK_AGE_MS };
@@ -89,18 +105,47 @@ async function openForm(
   const no =
     "type" in person
       ? person
-      : refusalToOpen(approval, { run, rule, by: person, verdict, monotonic }, { version, was: null });
-  if (no !== null) {
+      : refusalToOpen(approval, { run, rule, by: person, verdict, monotonic }, { version, was });
+  const reading = no?.type === "read-first";
+  if (no !== null && !reading) {
     const attempt = { ...tried, step: "click", approval: approval.id, saw } as const;
     return refused(deps, { refusal: no, run, policy: mark }, click, attempt);
   }
   const { team, user } = click;
   const bound = { nonce: nonce(), team, user, approval: approval.id, version, run: run.key };
-  const ticket: FormTicket = { ...bound, verdict, saw, at };
+  const ticket: FormTicket = { ...bound, verdict, saw, at, ...(reading ? { reading } : {}) };
   const about = { ...aboutRequest(run, approval.id, saw), by: { team, user }, policy: mark };
   const opened = auditEntry(run, { at, what: "opened", outcome: "opened", ...tried, ...about });
-  await deps.store.saveForm(ticket, [opened]);
+  // A window for reading is no form to decide: like Read in full, it has no entry in the audit.
+  await deps.store.saveForm(ticket, reading ? [] : [opened]);
   return ok({ run: applyPolicy(run, { policy }), ticket });
+}
+
+/**
+ * The ticket was stored for this person before the window opened, and only the window has its nonce. An older version of the card
+ * marks nothing as read, so the person reads the request that they decide.
+ */
+async function continueReading(
+  deps: DecideDeps,
+  by: Submitter,
+  nonce: Nonce | null,
+): Promise<Result<OpenedForm, RefusedAttempt>> {
+  const step = "read";
+  const ticket = nonce === null ? null : await deps.store.form(nonce);
+  if (ticket === "changed")
+    return refused(deps, { refusal: { type: "form-changed" }, run: null }, by, { step });
+  const isTheirs = ticket?.reading === true && ticket.team === by.team && ticket.user === by.user;
+  if (!isTheirs) return refused(deps, { refusal: { type: "unknown" }, run: null }, by, { step });
+  const { approval: id, version, verdict, saw } = ticket;
+  const read = (newest: Run): Run => {
+    const shown = findApproval(newest, id)?.version === version;
+    return shown ? markRead(applyPolicy(newest, deps.context()), id, saw.digest, by.user) : newest;
+  };
+  const run = await deps.engine.change(ticket.run, read, { mustHold: false });
+  const approval = run === null ? null : findApproval(run, id);
+  if (run === null || approval === null)
+    return refused(deps, { refusal: { type: "unknown" }, run: null }, by, { step });
+  return openFor(deps, { run, approval, version, was: saw }, by, verdict);
 }
 
 /** Trusted only for who clicked what, and where. */

@@ -44,7 +44,9 @@ async function submit(
   if (ticket === "changed")
     return refused(deps, { refusal: { type: "form-changed" }, run: null }, by, { step: "submit" });
   // The modal is bound to its person: a nonce in another hand is nobody's modal.
-  if (ticket === null || ticket.team !== by.team || ticket.user !== by.user) {
+  // A window for reading decides nothing.
+  const isForm = ticket !== null && ticket.reading !== true;
+  if (!isForm || ticket.team !== by.team || ticket.user !== by.user) {
     return refused(deps, { refusal: { type: "unknown" }, run: null }, by, { step: "submit" });
   }
   const run = (await deps.store.load(ticket.run))?.run;

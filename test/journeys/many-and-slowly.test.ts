@@ -153,9 +153,12 @@ describe.concurrent("friction", () => {
     const rule = "    friction: { read-first: true, type: production }\n";
     const world = await aWorld(context, under(context, rule));
     const { card } = await world.asking(ana, opsAgents, TASK);
-    await world.isRefused(ben, card, "Approve", "read-first");
-    await world.openForm(ben, card, "Read in full");
     const modal = await world.openForm(ben, card, "Approve");
+    expect(idOf(modal.view)).toBe("form:read-first");
+    expect(modalText(modal)).toMatch(/deploy billing-api/i);
+    expect(says("word", modal.view)).toBe(false);
+    accepted(await world.slack.acts.submit(ben, modal.id, {}));
+    expect(idOf(modal.view)).toBe("form:approve");
     expect(says("word", modal.view)).toBe(true);
     const typed = (word: string) => ({ reason: { reason_text: "ok" }, word: { word_text: word } });
     await world.slack.acts.submit(ben, modal.id, typed("produktion"));
@@ -166,18 +169,65 @@ describe.concurrent("friction", () => {
   });
 });
 
+describe.concurrent("a request that must be read first", () => {
+  const READ_FIRST = "    friction: { read-first: true }\n";
+
+  test("is approved with three presses, and its card changes at once", async (context) => {
+    const world = await aWorld(context, under(context, READ_FIRST));
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    const modal = await world.openForm(ben, card, "Approve");
+    accepted(await world.slack.acts.submit(ben, modal.id, {}));
+    expect(world.decisions()).toEqual([]);
+    accepted(await world.fillModal(ben, "read it"));
+    await world.becomes(card, "approved");
+    expect(world.slack.traffic.lines().filter(({ what }) => what === "response_url")).toHaveLength(1);
+    expect(world.decisions()).toEqual([{ decision: "approve", reason: "read it" }]);
+  });
+
+  test("is not read by a window that was closed, and is not asked to be read before a denial", async (context) => {
+    const world = await aWorld(context, under(context, READ_FIRST));
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    const modal = await world.openForm(ben, card, "Approve");
+    await world.slack.acts.close(ben, modal.id);
+    const again = await world.openForm(ben, card, "Approve");
+    expect(idOf(again.view)).toBe("form:read-first");
+    await world.slack.acts.close(ben, again.id);
+    expect(idOf((await world.openForm(ben, card, "Deny")).view)).toBe("form:deny");
+    await world.fillModal(ben, "not now");
+    await world.becomes(card, "denied");
+  });
+
+  test("is read anew when it changes while the window is open", async (context) => {
+    const world = await aWorld(context, under(context, READ_FIRST));
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    const modal = await world.openForm(ben, card, "Approve");
+    const { id, approvals } = await world.runAt(TASK);
+    world.service.control.changeApproval(id, approvals[0]?.id ?? "", { action: "deploy everything" });
+    await world.reads(card, "deploy everything");
+    await world.slack.acts.submit(ben, modal.id, {});
+    expect(idOf(modal.view)).toBe("form:changed");
+    await world.slack.acts.close(ben, modal.id);
+    expect(idOf((await world.openForm(ben, card, "Approve")).view)).toBe("form:read-first");
+    expect(world.decisions()).toEqual([]);
+  });
+});
+
 test("a request counts as read only when Slack has opened its window", async (context) => {
   const world = await aWorld(context, {
     ...under(context, "    friction: { read-first: true }\n"),
     troubled: true,
   });
   const { card } = await world.asking(ana, opsAgents, TASK);
-  await world.isRefused(ben, card, "Approve", "read-first");
-  await world.slack.acts.close(ben, (await world.modalOf(ben)).id);
+  const closeReading = async (): Promise<void> => {
+    const modal = await world.openForm(ben, card, "Approve");
+    expect(idOf(modal.view)).toBe("form:read-first");
+    await world.slack.acts.close(ben, modal.id);
+  };
+  await closeReading();
   world.slack.faults.next("views.open", { http: 500 });
   accepted(await world.click(ben, card, "Read in full"));
   await world.told(ben, "answer:opening-not-confirmed");
-  await world.isRefused(ben, card, "Approve", "read-first");
+  await closeReading();
   await world.openForm(ben, card, "Read in full");
   await world.decide(ben, card, "Approve", "read this time");
   await world.becomes(card, "approved");

@@ -7,7 +7,7 @@ import { Nonce, Nonce as toNonce, parsed, RunKey } from "../../domain/ids.ts";
 import type { Disputed } from "../../usecases/dispute.ts";
 import type { Click } from "../../usecases/open-form.ts";
 import { PortError } from "../../ports.ts";
-import { decisionModal, readModal, refusedModal } from "./blocks/decision-modal.ts";
+import { formView, readModal, refusedModal } from "./blocks/decision-modal.ts";
 import { type MessageId, textAnswer } from "./blocks/message-id.ts";
 import { notificationMessage } from "./blocks/notification-message.ts";
 import { commandRefusalWords, refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
@@ -24,7 +24,7 @@ export async function onCardClick(deps: ListenerDeps, payload: ClickPayload): Pr
   if (!opened.ok) return showRefusal(deps, payload, opened.error.refusal);
   const { run, ticket } = opened.value;
   deps.replacements.keep(ticket.nonce, payload);
-  await openModal(deps, payload, decisionModal(run, ticket.saw, verdict, ticket.nonce));
+  await openModal(deps, payload, formView({ run, ticket }));
 }
 
 function clickOf({ team }: ListenerDeps, { user, channel, message, actions }: ClickPayload): Click {

@@ -19,6 +19,7 @@ import {
   HOME_START,
   MEMBER_JOINED,
   MESSAGE,
+  READING_MODAL,
   RECEIPT_NOT_ME,
   RUN_FORM,
   UNKNOWN_LEAVE,
@@ -37,7 +38,7 @@ import {
   type SubmitPayload,
   submitPayload,
 } from "./payloads.ts";
-import { decisionAnswer, formAnswer, type SubmitAnswer } from "./submits.ts";
+import { decisionAnswer, formAnswer, readingAnswer, type SubmitAnswer } from "./submits.ts";
 
 type OnClick = (deps: ListenerDeps, payload: ClickPayload) => Promise<void>;
 type OnSubmit = (deps: ListenerDeps, payload: SubmitPayload) => Promise<SubmitAnswer>;
@@ -61,6 +62,7 @@ const HOME_CLICKS: readonly (readonly [string, OnHomeClick])[] = [
 
 const SUBMITS: readonly (readonly [string, OnSubmit])[] = [
   [DECISION_MODAL, decisionAnswer],
+  [READING_MODAL, readingAnswer],
   [RUN_FORM, formAnswer],
 ];
 

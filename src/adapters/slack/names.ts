@@ -12,6 +12,8 @@ export const UNKNOWN_START_AGAIN = "unknown_start_again";
 export const UNKNOWN_LEAVE = "unknown_leave";
 
 export const DECISION_MODAL = "decision_modal";
+/** The request, to be read before the form opens. */
+export const READING_MODAL = "reading_modal";
 export const REASON_BLOCK = "reason";
 export const REASON_INPUT = "reason_text";
 export const WORD_BLOCK = "word";

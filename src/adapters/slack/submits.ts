@@ -7,7 +7,7 @@ import { ChannelId, Nonce, parsed, type UserId } from "../../domain/ids.ts";
 import type { CommandRefusal } from "../../usecases/access.ts";
 import { PortError } from "../../ports.ts";
 import type { RefusedAttempt } from "../../usecases/refusals.ts";
-import { changedModal, refusedModal } from "./blocks/decision-modal.ts";
+import { changedModal, formView, refusedModal } from "./blocks/decision-modal.ts";
 import { commandRefusalWords, refusalPlain, refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
 import { showHome } from "./home-tab.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
@@ -56,6 +56,26 @@ export async function decisionAnswer(deps: ListenerDeps, payload: SubmitPayload)
   }
 }
 
+/** Continue, in the window of a request that must be read first: the form takes its place. */
+export async function readingAnswer(deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> {
+  const nonce = parsed<Nonce>(Nonce, payload.view.private_metadata);
+  try {
+    const by = { team: deps.team, user: payload.user.id };
+    const opened = await deps.openForm.continueReading(by, nonce);
+    if (!opened.ok) return refusalAnswer(opened.error, payload);
+    if (nonce !== null) deps.replacements.handOver(nonce, opened.value.ticket.nonce);
+    return { response_action: "update", view: formView(opened.value) };
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    deps.log.error({ error }, "could not record that a person read a request");
+    const view = refusedModal("Try again in a moment", READING_NOT_RECORDED, "answer:reading-not-recorded");
+    return { response_action: "update", view };
+  }
+}
+
+const READING_NOT_RECORDED =
+  "Countersign could not record just now that you read the request. Nothing was sent. Press Approve on the card again.";
+
 function refusalAnswer({ refusal, run }: RefusedAttempt, { user, view }: SubmitPayload): SubmitAnswer {
   const asker = user.id;
   switch (refusal.type) {
@@ -68,6 +88,8 @@ function refusalAnswer({ refusal, run }: RefusedAttempt, { user, view }: SubmitP
     case "reason-too-short":
     case "reason-too-long":
     case "unverified":
+      // The window for reading has no field.
+      if (!(REASON_BLOCK in view.state.values)) return refusedForm(refusal, asker);
       return inField(REASON_BLOCK, refusalPlain(refusal));
     case "changed":
       if (run === null) return refusedForm(refusal, asker);

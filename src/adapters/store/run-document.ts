@@ -187,4 +187,5 @@ export const formDocument: Doc<FormTicket> = record<FormTicket>({
   verdict,
   saw: request,
   at: number,
+  reading: optional(yes),
 });

@@ -8,7 +8,14 @@ import { contextBehind, secretsInContext } from "../../../domain/run-context.ts"
 import { requestSlot, type Run, runId } from "../../../domain/run.ts";
 import { FORM_ROOM } from "../../../domain/text/request-layout.ts";
 import type { Drawing } from "../../../domain/text/secrets.ts";
-import { DECISION_MODAL, REASON_BLOCK, REASON_INPUT, WORD_BLOCK, WORD_INPUT } from "../names.ts";
+import {
+  DECISION_MODAL,
+  READING_MODAL,
+  REASON_BLOCK,
+  REASON_INPUT,
+  WORD_BLOCK,
+  WORD_INPUT,
+} from "../names.ts";
 import { auditNote, historyBlocks } from "./card-details.ts";
 import { voteLines } from "./card-rule.ts";
 import { type MessageId, partWithId, textSection, withId } from "./message-id.ts";
@@ -33,6 +40,20 @@ const WAS_CHARS = 5_000;
 const WAS_ROOM = { chars: 3_000, most: WAS_CHARS };
 
 const IN_FILE = "The whole request is attached to the run's thread as a file.";
+
+/** The window of a form that is stored. */
+export function formView({ run, ticket }: { readonly run: Run; readonly ticket: FormFacts }): View {
+  const { saw, verdict, nonce } = ticket;
+  if (ticket.reading === true) return readFirstModal(run, saw, nonce);
+  return decisionModal(run, saw, verdict, nonce);
+}
+
+type FormFacts = {
+  readonly saw: Request;
+  readonly verdict: Verdict;
+  readonly nonce: Nonce;
+  readonly reading?: true;
+};
 
 /** Shows the whole request and asks for the reason. The nonce is all that the form carries. */
 export function decisionModal(run: Run, request: Request, verdict: Verdict, nonce: Nonce): View {
@@ -101,6 +122,26 @@ export function readModal(run: Run, request: Request): View {
       ...runDetails(run, request, "masked"),
       ...maskedRemark(secretsShown(run, request), WHO_SEES_MASKED),
       approval === undefined ? digestNote(request) : auditNote(approval),
+    ],
+  });
+}
+
+/** For a person who may decide, where the rule wants the request read first. Continue opens the form. */
+function readFirstModal(run: Run, request: Request, nonce: Nonce): View {
+  return withId("form:read-first", {
+    type: "modal",
+    callback_id: READING_MODAL,
+    private_metadata: nonce,
+    title: plain("Read before you approve"),
+    submit: plain("Continue"),
+    close: plain("Cancel"),
+    blocks: [
+      rich(line(span("Read the whole request, then continue. Nothing is approved yet."))),
+      ...askedBy(run, request),
+      ...requestBlocks(request, "open"),
+      ...runDetails(run, request, "open"),
+      ...maskedInFile(uploadOf(run, request)),
+      digestNote(request),
     ],
   });
 }

@@ -26,7 +26,7 @@ export type MessageId =
   | `refusal:${Refusal["type"]}`
   | `command-refusal:${CommandRefusal["type"]}`
   | `answer:${AnswerName}`
-  | `form:${"approve" | "deny" | "read" | "changed"}`
+  | `form:${"approve" | "deny" | "read" | "read-first" | "changed"}`
   | `home:${"runs" | "unknown"}`;
 
 /** A part of a card that tells of more than the card's state, or of the Home tab. */
@@ -64,6 +64,7 @@ type AnswerName =
   | "not-your-run"
   | "not-undone"
   | "opened-before"
+  | "reading-not-recorded"
   | "opening-not-confirmed"
   | "reported"
   | "reported-before"

@@ -21,7 +21,7 @@ const ALWAYS = {
   "not-in-channel":
     "Only people in this channel can decide its approvals: ask one of them. Nothing was sent.",
   "read-first":
-    "The rule of this approval requires you to open the request in full first. Nothing was sent. Press Read in full on the card, then Approve.",
+    "You must read the whole request before you approve it. Press Approve on the card: the request opens first. Nothing was sent.",
   undone:
     "Whoever approved this took it back after this was shown. Nothing was sent. Look at the card again.",
   reopened:
