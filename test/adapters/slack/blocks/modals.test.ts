@@ -2,13 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Request } from "#src/domain/approval.ts";
 import { MODAL_HOLDS_CHARS, requestParts } from "#src/domain/text/request-text.ts";
-import {
-  changedModal,
-  decisionModal,
-  readModal,
-  refusedModal,
-} from "#src/adapters/slack/blocks/decision-modal.ts";
-import { refusalWords } from "#src/adapters/slack/blocks/refusal-words.ts";
+import { changedModal, decisionModal, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { aNonce, aWatchedRun } from "../../../make/run.ts";
 import { always, anyRequest, anyRun, anyText } from "./hostile.ts";
 import { requestOf } from "../observed.ts";
@@ -107,22 +101,3 @@ function expectWhole(shown: string, request: Request): void {
     expect(shown).toContain(text);
   }
 }
-
-test("the modals read", () => {
-  const sent = requestOf("Deploy billing-api 2026.11.3 to production", {
-    action: "Deploy billing-api 2026.11.3 to production",
-    risk: "high",
-    diff: "- replicas: 2\n+ replicas: 4",
-  });
-  const request = { ...sent, digest: "1".repeat(64) };
-  const low = requestOf("Deploy billing-api 2026.11.3 to production", { risk: "low" });
-  const changed = { ...low, digest: "2".repeat(64) };
-  const known = { ...run, creation: { ...run.creation, id: "run_7" } } as typeof run;
-  expect(printedView(decisionModal(known, request, "approve", nonce))).toMatchSnapshot("approve");
-  expect(printedView(decisionModal(known, request, "deny", nonce))).toMatchSnapshot("deny");
-  expect(printedView(readModal(known, request))).toMatchSnapshot("read");
-  expect(printedView(changedModal(known, request, changed))).toMatchSnapshot("changed");
-  expect(
-    printedView(refusedModal("Nothing was sent", refusalWords({ type: "requester" }), "refusal:requester")),
-  ).toMatchSnapshot("refused");
-});
