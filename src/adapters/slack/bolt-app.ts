@@ -166,10 +166,14 @@ async function reportFailure(
   log.error({ error }, "could not handle a request from Slack");
   const url = "response_url" in body ? body.response_url : null;
   if (typeof url !== "string") return;
-  const text = `Something went wrong in Countersign, and what you asked for may or may not be done. Look at the card, or at \`${command} list\`, before you try again. The log says more.`;
   try {
-    await answerAt(url, textAnswer("answer:failed", text));
+    await answerAt(url, failureAnswer(command));
   } catch (failed) {
     log.warn({ error: failed }, "could not tell the person about the failure either");
   }
+}
+
+export function failureAnswer(command: string): ReturnType<typeof textAnswer> {
+  const text = `Something went wrong in Countersign, and what you asked for may or may not be done. Look at the card, or at \`${command} list\`, before you try again. The log says more.`;
+  return textAnswer("answer:failed", text);
 }

@@ -162,6 +162,8 @@ export function refusalPlain(refusal: Refusal): string {
   }
   if (refusal.type === "requester") return `${ASKED_YOURSELF} Nothing was sent.`;
   if (refusal.type === "not-approver") return "The rule does not list you. Nothing was sent.";
+  if (refusal.type === "already-voted")
+    return "You approved this already. It needs others to approve it too. Nothing was sent. You can still deny it.";
   if (refusal.type === "unverified" && refusal.of !== undefined)
     return "Slack could not say just now whether those who approved before may still do so, so Countersign could not verify it. Nothing was sent. Try again in a moment.";
   return refusalWords(refusal);

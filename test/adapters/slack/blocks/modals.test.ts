@@ -1,15 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Request } from "#src/domain/approval.ts";
-import { BUILT_IN_RULE } from "#src/domain/policy/policy.ts";
 import { MODAL_HOLDS_CHARS, requestParts } from "#src/domain/text/request-text.ts";
-import {
-  changedModal,
-  decisionModal,
-  readModal,
-  refusedModal,
-} from "#src/adapters/slack/blocks/decision-modal.ts";
-import { refusalTitle, refusalWords } from "#src/adapters/slack/blocks/refusal-words.ts";
+import { changedModal, decisionModal, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { aNonce, aWatchedRun } from "../../../make/run.ts";
 import { always, anyRequest, anyRun, anyText } from "./hostile.ts";
 import { requestOf } from "../observed.ts";
@@ -108,23 +101,3 @@ function expectWhole(shown: string, request: Request): void {
     expect(shown).toContain(text);
   }
 }
-
-test("the modals read", () => {
-  const sent = requestOf("Deploy billing-api 2026.11.3 to production", {
-    action: "Deploy billing-api 2026.11.3 to production",
-    risk: "high",
-    diff: "- replicas: 2\n+ replicas: 4",
-  });
-  const request = { ...sent, digest: "1".repeat(64) };
-  const low = requestOf("Deploy billing-api 2026.11.3 to production", { risk: "low" });
-  const changed = { ...low, digest: "2".repeat(64) };
-  const known = { ...run, creation: { ...run.creation, id: "run_7" } } as typeof run;
-  expect(printedView(decisionModal(known, request, "approve", nonce))).toMatchSnapshot("approve");
-  expect(printedView(decisionModal(known, request, "deny", nonce))).toMatchSnapshot("deny");
-  expect(printedView(readModal(known, request))).toMatchSnapshot("read");
-  expect(printedView(changedModal(known, request, changed))).toMatchSnapshot("changed");
-  const refusal = { type: "requester", rule: BUILT_IN_RULE } as const;
-  expect(
-    printedView(refusedModal(refusalTitle(refusal), refusalWords(refusal), "refusal:requester")),
-  ).toMatchSnapshot("refused");
-});

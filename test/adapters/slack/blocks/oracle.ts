@@ -7,6 +7,7 @@ import { unseenRemoved, visible } from "#src/domain/text/text.ts";
 import { acceptBlocks, acceptView } from "#sandbox/slack/rules-surface.ts";
 import { APPROVER, CHANNEL, REQUESTER } from "../../../make/run.ts";
 import { MARK } from "./hostile.ts";
+import { CLEO } from "./page/example.ts";
 
 type Item = { readonly [field: string]: Json };
 
@@ -76,7 +77,7 @@ const FOREIGN = ["usergroup", "broadcast", "emoji", "team", "image", "video", "m
 function expectOwnElement(item: Item, ownLinks: readonly string[]): void {
   const { type } = item;
   expect(FOREIGN).not.toContain(type);
-  if (type === "user") expect([REQUESTER, APPROVER]).toContain(item["user_id"]);
+  if (type === "user") expect([REQUESTER, APPROVER, CLEO]).toContain(item["user_id"]);
   if (type === "channel") expect(item["channel_id"]).toBe(CHANNEL);
   if (type === "link") expect(ownLinks).toContain(item["url"]);
   if (type === "mrkdwn") expect(item["verbatim"]).toBe(true);

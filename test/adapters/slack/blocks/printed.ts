@@ -12,7 +12,11 @@ const textOf = (value: Json | undefined): string =>
   value !== undefined && isRecord(value) ? text(value["text"]) : text(value);
 
 export function printedMessage(message: { text: string; blocks: unknown }): string {
-  return [`text: ${message.text}`, "", ...items(wire(message.blocks)).map(block)].join("\n");
+  return `text: ${message.text}\n\n${printedBlocks(message.blocks)}`;
+}
+
+export function printedBlocks(blocks: unknown): string {
+  return items(wire(blocks)).map(block).join("\n");
 }
 
 export function printedView(view: unknown): string {

@@ -1,0 +1,243 @@
+// Private answers to commands and clicks, as the listeners give them: most of their words stand in the listeners.
+
+import type { App } from "@slack/bolt";
+import type { View } from "@slack/types";
+import { failureAnswer } from "#src/adapters/slack/bolt-app.ts";
+import { healthReport } from "#src/adapters/slack/blocks/command-answers.ts";
+import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
+import type { Message } from "#src/adapters/slack/blocks/rich.ts";
+import { onNotMe, onUndoClick, onUnknownClick, onCardClick } from "#src/adapters/slack/clicks.ts";
+import { onCommand } from "#src/adapters/slack/commands.ts";
+import { readingAnswer } from "#src/adapters/slack/submits.ts";
+import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
+import { listen } from "#src/adapters/slack/listeners.ts";
+import { CARD_APPROVE, UNKNOWN_LEAVE } from "#src/adapters/slack/names.ts";
+import { createWorkspaceCheck } from "#src/adapters/slack/workspace-check.ts";
+import { MessageTs } from "#src/domain/ids.ts";
+import { err, ok } from "#src/domain/result.ts";
+import type { Run } from "#src/domain/run.ts";
+import { PortError } from "#src/ports.ts";
+import type { Health } from "#src/usecases/queries.ts";
+import { aNonce, aTicket, CHANNEL, NOON, TEAM } from "../../../../make/run.ts";
+import { ASKED, BEN, CREATED, type Example, one, PENDING, seenAs } from "./example.ts";
+
+type AnswerId = Extract<MessageId, `answer:${string}`>;
+
+const WAITS: Run = { ...seenAs("awaiting_approval"), approvals: [PENDING] };
+const lost = (applied: "no" | "maybe") =>
+  new PortError("the store did not answer", { applied, retry: "later", code: "timeout" });
+const fails = (applied: "no" | "maybe") => async () => Promise.reject(lost(applied));
+
+/** Keeps the answer, however it is given. `parts`: what the case needs of the app. */
+function listener(parts: object): { deps: ListenerDeps; given: (Message | View)[] } {
+  const given: (Message | View)[] = [];
+  const silent = { debug() {}, info() {}, warn() {}, error() {} };
+  const deps = {
+    team: TEAM,
+    command: "/agent",
+    answerAt: async (_url: string, message: Message) => void given.push(message),
+    quick: async (_method: string, { view }: { view?: View }) => {
+      if (view !== undefined) given.push(view);
+      return {};
+    },
+    noteRefusal: async () => undefined,
+    cards: { lookNow() {} },
+    clock: { now: () => NOON },
+    log: silent,
+    ...parts,
+  } as unknown as ListenerDeps;
+  return { deps, given };
+}
+
+async function typed(text: string, parts: object = {}, acknowledged = true): Promise<readonly Example[]> {
+  const { deps, given } = listener(parts);
+  const payload = {
+    user_id: BEN,
+    channel_id: CHANNEL,
+    text,
+    trigger_id: "1.2.x",
+    response_url: "https://hooks.slack.com/commands/x",
+  };
+  await onCommand(deps, payload, async (message) => {
+    if (message !== undefined) given.push(message);
+    return acknowledged;
+  });
+  return given.map((drawn) => ({ when: `\`/agent ${text}\``, drawn }));
+}
+
+type OnClick = typeof onCardClick;
+
+async function clicked(onClick: OnClick, action_id: string, parts: object): Promise<readonly Example[]> {
+  const { deps, given } = listener(parts);
+  await onClick(deps, {
+    user: { id: BEN, team_id: TEAM },
+    channel: { id: CHANNEL },
+    message: { ts: MessageTs("1795176000.000100") },
+    actions: [{ action_id, value: aNonce() }],
+    trigger_id: "1.2.x",
+    response_url: "https://hooks.slack.com/actions/x",
+  } as Parameters<OnClick>[1]);
+  return given.map((drawn) => ({ when: "", drawn }));
+}
+
+/** Pressing Continue while the database does not answer. */
+async function readingNotRecorded(): Promise<readonly Example[]> {
+  const { deps } = listener({ openForm: { continueReading: fails("maybe") } });
+  const answer = await readingAnswer(deps, {
+    user: { id: BEN, team_id: TEAM },
+    view: { private_metadata: aNonce(), state: { values: {} } },
+  } as unknown as Parameters<typeof readingAnswer>[1]);
+  return answer !== undefined && "view" in answer
+    ? [{ when: "", drawn: answer.view as Example["drawn"] }]
+    : [];
+}
+
+/** The answer to a command that the app cannot read. */
+async function unread(): Promise<readonly Example[]> {
+  const given: Message[] = [];
+  const commands: ((args: object) => Promise<void>)[] = [];
+  const app = {
+    command: (_name: string, handler: (args: object) => Promise<void>) => commands.push(handler),
+    action() {},
+    view() {},
+    event() {},
+  } as unknown as App;
+  listen(app, listener({}).deps);
+  const ack = async (answer: Message): Promise<void> => void given.push(answer);
+  for (const handler of commands) await handler({ body: {}, ack });
+  return given.map((drawn) => ({ when: "", drawn }));
+}
+
+async function rejected(self: { app: string; team: string }, teamOf: () => Promise<string>) {
+  const given: Message[] = [];
+  const { deps } = listener({});
+  const check = createWorkspaceCheck({
+    self: { ...self, enterprise: null },
+    teamOf,
+    rejectedRequests() {},
+    answerAt: deps.answerAt,
+    log: deps.log,
+  });
+  const body = { command: "/agent", api_app_id: "A0US", team_id: TEAM, user_id: BEN };
+  const ack = async (answer: Message): Promise<void> => void given.push(answer);
+  await check({ body, ack, next: async () => {} });
+  return given.map((drawn) => ({ when: "", drawn }));
+}
+
+const queries = (runs: readonly Run[]) => ({
+  queries: { list: async () => runs, status: async () => runs[0] ?? null },
+});
+
+const part = (says: Health["service"]["says"]): Health["service"] => ({
+  ok: true,
+  latencyMs: 12,
+  fault: null,
+  says,
+});
+
+const WELL: Health = {
+  service: part({ status: "ok", version: "1.4.2" }),
+  gateway: part({
+    service: "gateway",
+    status: "healthy",
+    message: "fine",
+    endpoints: ["/healthz", "/v1/models"],
+  }),
+  poller: { watched: 1_204, inFlight: 3, service: { type: "answers" } },
+  unreadable: { runs: 0, approvals: 0, unanswered: 0 },
+  store: { ok: true, latencyMs: 1, fault: null },
+  audit: { open: [], code: null, acknowledged: 0 },
+};
+
+const down = { at: NOON - 95_000, since: NOON };
+
+const ILL: Record<string, Partial<Health>> = {
+  "some approvals cannot be read": { unreadable: { runs: 1, approvals: 2, unanswered: 0 } },
+  "some answers cannot be used": { unreadable: { runs: 0, approvals: 0, unanswered: 2 } },
+  "no answer of the service can be used": {
+    poller: { ...WELL.poller, service: { type: "useless", ...down, why: "It is not JSON.", runs: 1_204 } },
+  },
+  "service and store are down": {
+    service: { ok: false, latencyMs: 3, fault: "The agent service refused the connection.", says: {} },
+    poller: {
+      ...WELL.poller,
+      service: { type: "away", ...down, why: "The agent service refused the connection." },
+    },
+    store: { ok: false, latencyMs: 0, fault: null },
+  },
+  "the database was changed": {
+    audit: {
+      open: [{ id: "1", words: "run run_7: the row does not match its seal", run: null }],
+      code: "0123456789",
+      acknowledged: 0,
+    },
+  },
+  "a change was acknowledged": { audit: { open: [], code: null, acknowledged: 1 } },
+};
+
+const health = (when: string, facts: Partial<Health> = {}): Example => ({
+  when,
+  drawn: healthReport({ ...WELL, ...facts }, NOON),
+});
+
+const { nonce, ...TICKET } = aTicket(WAITS, PENDING);
+const opens = {
+  openForm: { decide: async () => ok({ run: WAITS, ticket: { ...TICKET, nonce } }) },
+};
+
+const disputed = (result: unknown) => ({ dispute: async () => result });
+
+/** By the id of the answer. */
+export async function answerExamples(): Promise<Record<AnswerId, readonly Example[]>> {
+  const notMe = (result: unknown) => clicked(onNotMe, "", disputed(result));
+  const open = (forms: object) => clicked(onCardClick, CARD_APPROVE, { ...opens, forms });
+  return {
+    "answer:help": await typed("help"),
+    "answer:health:ok": [health(""), health("a change was acknowledged", ILL["a change was acknowledged"])],
+    "answer:health:faulty": Object.entries(ILL)
+      .filter(([, { audit }]) => audit?.acknowledged !== 1)
+      .map(([when, facts]) => health(when, facts)),
+    "answer:list": await typed("list", queries([WAITS, CREATED])),
+    "answer:list:empty": await typed("list", queries([])),
+    "answer:pending": await typed("pending", queries([WAITS])),
+    "answer:pending:empty": await typed("pending", queries([])),
+    "answer:status": await typed("status run_7", queries([WAITS])),
+    "answer:watching": await typed("watch run_7", { adoptRun: { adopt: async () => ok("stored") } }),
+    "answer:unwatched": await typed("unwatch run_7", { adoptRun: { unwatch: async () => ok("stored") } }),
+    "answer:which-run": await typed("status"),
+    "answer:unknown-command": await typed("deploy billing-api"),
+    "answer:evidence-sent": await typed("audit run_7", { exportEvidence: async () => ok(12) }),
+    "answer:acknowledged": await typed("audit acknowledge 0123456789 restored a backup", {
+      acknowledge: async () => ok(1),
+    }),
+    "answer:run-recorded": await typed(
+      "run deploy",
+      { startRun: { start: async () => ok(ASKED.key) } },
+      false,
+    ),
+    "answer:run-not-recorded": await typed("run deploy", { startRun: { start: fails("no") } }),
+    "answer:run-maybe-recorded": await typed("run deploy", { startRun: { start: fails("maybe") } }),
+    "answer:not-your-run": await clicked(onUnknownClick, UNKNOWN_LEAVE, {
+      startRun: { answerUnknown: async () => err({ type: "unknown-run" }) },
+    }),
+    "answer:not-undone": await clicked(onUndoClick, "", { undoDecision: fails("no") }),
+    "answer:opened-before": await open({ open: async () => "again" }),
+    "answer:opening-not-confirmed": await open({ open: fails("maybe") }),
+    "answer:reported": [
+      ...(await notMe(ok({ again: false, told: 2 }))),
+      ...(await notMe(ok({ again: false, told: 0 }))),
+    ],
+    "answer:reported-before": await notMe(ok({ again: true, told: 2 })),
+    "answer:report-not-recorded": await clicked(onNotMe, "", { dispute: fails("maybe") }),
+    "answer:not-your-receipt": await notMe(err({ type: "unknown" })),
+    "answer:dispute-closed": await typed("audit close run_7 It was Ben after all", {
+      closeDispute: async () => ok(1),
+    }),
+    "answer:reading-not-recorded": await readingNotRecorded(),
+    "answer:failed": one(failureAnswer("/agent")),
+    "answer:unread-payload": await unread(),
+    "answer:other-app": await rejected({ app: "A0OTHER", team: TEAM }, async () => TEAM),
+    "answer:other-team": await rejected({ app: "A0US", team: "T0OTHER" }, async () => "T0THIRD"),
+    "answer:unverified-team": await rejected({ app: "A0US", team: "T0OTHER" }, fails("no")),
+  };
+}

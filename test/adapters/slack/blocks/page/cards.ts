@@ -1,0 +1,273 @@
+// Cards in every state, and the parts of a card that are drawn in some cases only.
+
+import type { CardStateName } from "#src/adapters/slack/blocks/card-state.ts";
+import type { PartId } from "#src/adapters/slack/blocks/message-id.ts";
+import { newApproval, reopen } from "#src/domain/approval-transitions.ts";
+import { countKeyOf } from "#src/domain/approver-count.ts";
+import type { Approval, ClosedCause, Delivery, PastDecision } from "#src/domain/approval.ts";
+import { ApprovalId } from "#src/domain/ids.ts";
+import { BUILT_IN_RULE, type KeptRule, keptRule } from "#src/domain/policy/policy.ts";
+import type { Upload } from "#src/domain/posted-message.ts";
+import { requestSlot, type Run } from "#src/domain/run.ts";
+import { MODAL_HOLDS_CHARS } from "#src/domain/text/request-text.ts";
+import { aNonce, anApproval, NOON } from "../../../../make/run.ts";
+import { requestOf } from "../../observed.ts";
+import { ANA, BEN, CLEO, CREATED, decided, decisionOf, PENDING, REQUEST, SERVICE_SAYS } from "./example.ts";
+
+export type CardExample = { readonly when: string; readonly run: Run; readonly approval: Approval };
+
+const card = (when: string, approval: Approval, run: Run = CREATED): CardExample => ({ when, run, approval });
+
+const past = (cause: PastDecision["cause"], words = ""): PastDecision => ({
+  decision: decisionOf("approve", "Looks right"),
+  cause,
+  words,
+});
+
+const UNLISTED = { process: "this one", since: NOON, looks: 1 };
+const ANSWERED = '{"ok":false} ". The service confirmed it.';
+const unsure = { type: "unsure", since: NOON, notBefore: NOON, tries: 1, why: "timeout" } as const;
+const again = { type: "retry", notBefore: NOON, tries: 2, lost: true, why: "reset" } as const;
+const limited = {
+  type: "retry",
+  notBefore: NOON,
+  tries: 2,
+  lost: false,
+  why: "The agent service answered HTTP 429 (Too Many Requests).",
+} as const;
+
+const unconfirmed = (cause: Extract<Delivery, { type: "unconfirmed" }>["cause"]): Approval =>
+  decided({ type: "unconfirmed", at: NOON, cause });
+
+const closed = (cause: ClosedCause): Approval => ({
+  ...PENDING,
+  state: { type: "closed", cause, at: NOON },
+});
+
+const CLOSED: Record<Exclude<ClosedCause, "tampered">, CardExample> = {
+  "no-longer-listed": card("no longer listed", closed("no-longer-listed")),
+  unreadable: card("no longer readable", closed("unreadable")),
+  "run-over": card("run over", { ...closed("run-over"), past: [past("run-over")] }),
+  "run-missing": card("run missing", closed("run-missing")),
+  unwatched: card("unwatched", closed("unwatched")),
+  expired: card("expired", closed("expired")),
+};
+
+const confirmed: Delivery = { type: "confirmed", at: NOON, stillListed: null };
+
+export const CARDS: Record<CardStateName, readonly CardExample[]> = {
+  pending: [
+    card("", PENDING),
+    card("again, refused before", { ...PENDING, version: 2, past: [past("refused", SERVICE_SAYS)] }),
+  ],
+  held: [card("", decided({ type: "held", until: NOON + 125_000, sendAt: NOON + 125_000 }))],
+  sending: [
+    card("recorded", decided({ type: "recorded" })),
+    card("a denial is on its way", decided({ type: "sending", at: NOON, tries: 1, lost: false }, "deny")),
+    card("again, after a lost answer", decided(again)),
+    card("again, after an error", decided({ ...again, failedWith: 503 })),
+    card("to be sent again, after an unclear answer", decided({ ...again, answered: ANSWERED })),
+    card(
+      "again, after an unclear answer",
+      decided({ type: "sending", at: NOON, tries: 2, lost: true, answered: ANSWERED }),
+    ),
+  ],
+  retrying: [
+    card("", decided(limited)),
+    card("not sent: it could not be asked", decided({ ...limited, notSent: true })),
+  ],
+  "held-back": [
+    card(
+      "",
+      decided({
+        ...limited,
+        notSent: true,
+        heldBack: true,
+        why: "The database was changed outside Countersign.",
+      }),
+    ),
+  ],
+  waiting: [
+    card("not listed just now", { ...decided({ type: "recorded" }), unlisted: UNLISTED }),
+    card("not listed just now, tried before", { ...decided(limited), unlisted: UNLISTED }),
+    card("not listed just now, sent before", { ...decided(again), unlisted: UNLISTED }),
+    card("the run is not known just now", decided({ type: "recorded" }), {
+      ...CREATED,
+      watch: { type: "missing", since: NOON, absence: null },
+    }),
+  ],
+  checking: [
+    card("its answer was lost", decided(unsure, "deny")),
+    card("answered with an error", decided({ ...unsure, failedWith: 503 })),
+    card("answered unclearly", decided({ ...unsure, answered: ANSWERED })),
+  ],
+  approved: [
+    card("", decided(confirmed)),
+    card("without a reason", decided(confirmed, "approve", "")),
+    card("still listed", decided({ ...confirmed, stillListed: true })),
+    card("by two people", {
+      ...PENDING,
+      state: {
+        type: "decided",
+        decision: {
+          ...decisionOf("approve", "Checked the plan"),
+          votes: [decisionOf("approve", "Tests are green", CLEO)],
+        },
+        delivery: confirmed,
+      },
+    }),
+  ],
+  denied: [
+    card("", decided(confirmed, "deny")),
+    card("by the policy", {
+      ...PENDING,
+      state: { type: "decided", decision: decisionOf("deny", "", null), delivery: confirmed },
+    }),
+  ],
+  refused: [
+    card("", decided({ type: "refused", at: NOON, words: SERVICE_SAYS, absent: false })),
+    card("no longer watched", decided({ type: "refused", at: NOON, words: SERVICE_SAYS, absent: false }), {
+      ...CREATED,
+      watch: { type: "dropped", at: NOON, by: ANA },
+    }),
+  ],
+  elsewhere: [
+    card("refused, and gone", decided({ type: "refused", at: NOON, words: SERVICE_SAYS, absent: true })),
+    card(
+      "the service says the contrary",
+      decided({ type: "elsewhere", at: NOON, words: "The agent service says of this approval: deny." }),
+    ),
+    card(
+      "the service refused the denial",
+      decided({ type: "elsewhere", at: NOON, words: SERVICE_SAYS }, "deny"),
+    ),
+  ],
+  unconfirmed: [
+    card("gone", unconfirmed("no-longer-listed")),
+    card("the request changed", unconfirmed("request-changed")),
+    card("run missing", unconfirmed("run-missing")),
+    card("refused when sent again", unconfirmed("refused-after-lost-answer")),
+    card("no longer authorised", unconfirmed("no-longer-authorised")),
+    card("tampered with", unconfirmed("tampered")),
+    card(
+      "a denial, after an error",
+      decided({ type: "unconfirmed", at: NOON, cause: "run-missing", failedWith: 503 }, "deny"),
+    ),
+    card(
+      "a denial, answered unclearly",
+      decided({ type: "unconfirmed", at: NOON, cause: "no-longer-listed", answered: ANSWERED }, "deny"),
+    ),
+  ],
+  closed: Object.values(CLOSED),
+  tampered: [card("", closed("tampered"))],
+};
+
+/** What became of Ben's earlier approval. */
+const PAST: Record<PastDecision["cause"], true> = {
+  "request-changed": true,
+  "no-longer-listed": true,
+  unreadable: true,
+  "run-missing": true,
+  "run-over": true,
+  refused: true,
+  undone: true,
+  denied: true,
+  expired: true,
+  "voter-may-not": true,
+  "rule-changed": true,
+  unwatched: true,
+  tampered: true,
+};
+
+type PastId = `past:1:${PastDecision["cause"]}`;
+
+const pastParts = Object.fromEntries(
+  (Object.keys(PAST) as PastDecision["cause"][]).map((cause) => [
+    `past:1:${cause}`,
+    [card("", { ...PENDING, version: 2, past: [past(cause, SERVICE_SAYS)] })],
+  ]),
+) as Record<PastId, CardExample[]>;
+
+const byRule = (facts: Partial<KeptRule>, approval: Approval = PENDING): Approval => ({
+  ...approval,
+  appliedRule: {
+    version: "0123456789ab",
+    rule: { ...keptRule(BUILT_IN_RULE), name: "production", ...facts },
+  },
+});
+
+const byTwo = byRule({
+  needs: 2,
+  expiry: { afterMs: 3_600_000, outcome: "deny" },
+  mention: { users: [BEN, CLEO], groups: [] },
+});
+
+const counted = (approval: Approval, able: number, grows: boolean): Approval => ({
+  ...approval,
+  approverCount: { of: countKeyOf(approval), at: NOON, able, grows },
+});
+
+const LONG = { ...PENDING, request: requestOf("x".repeat(5_000), {}) };
+const TOO_LONG = { ...PENDING, request: requestOf("x".repeat(MODAL_HOLDS_CHARS + 1), {}) };
+const MANY = Object.fromEntries(Array.from({ length: 9_000 }, (_, at) => [`field_${at}`, "y"]));
+const TOO_MANY = { ...PENDING, request: requestOf("x".repeat(MODAL_HOLDS_CHARS + 1), MANY) };
+
+const withUpload = (upload: Upload, approval: Approval): Run => ({
+  ...CREATED,
+  uploads: { [requestSlot(approval)]: upload },
+});
+
+const first = newApproval(ApprovalId("apr_1"), REQUEST, aNonce(), { now: NOON, monotonic: NOON });
+const other = requestOf(REQUEST.action, { risk: "critical", environment: "production", replicas: 8 });
+
+/** By the id of the part. */
+export const CARD_PARTS: Record<
+  | Exclude<PartId, `${"past" | "rule" | "cause" | "home"}:${string}`>
+  | `rule:${"0-of-1:too-few" | "0-of-2" | "0-of-2:too-few" | "1-of-2"}`
+  | PastId,
+  readonly CardExample[]
+> = {
+  "request:whole": [
+    card("changed", reopen(first, other, aNonce(), null)),
+    card("with a secret", {
+      ...PENDING,
+      request: requestOf("Deploy", { action: "Deploy", token: "ghp_0123456789abcdefghijABCDEFGHIJ012345" }),
+    }),
+    card("without an action", { ...PENDING, request: requestOf(null, { environment: "production" }) }),
+  ],
+  "request:shortened": [card("", LONG)],
+  "request:file-coming": [
+    card("", TOO_LONG, withUpload({ type: "planned", notBefore: 0, tries: 0 }, TOO_LONG)),
+    card(
+      "shared, not confirmed",
+      TOO_LONG,
+      withUpload({ type: "unsure", file: "F0", lookAt: NOON, tries: 1 }, TOO_LONG),
+    ),
+  ],
+  "request:file-there": [
+    card("", TOO_LONG, withUpload({ type: "up", file: "F0" }, TOO_LONG)),
+    card("more fields than the form holds", TOO_MANY, withUpload({ type: "up", file: "F0" }, TOO_MANY)),
+  ],
+  "request:file-refused": [
+    card(
+      "",
+      TOO_LONG,
+      withUpload({ type: "refused", words: "Slack refused (storage_limit_reached)" }, TOO_LONG),
+    ),
+  ],
+  "rule:0-of-2": [card("", byTwo)],
+  "rule:1-of-2": [card("", { ...byTwo, votes: [decisionOf("approve", "Tests are green", CLEO)] })],
+  "rule:0-of-1:too-few": [card("", counted(byRule({}), 0, true))],
+  "rule:0-of-2:too-few": [card("", counted(byRule({ needs: 2 }), 1, false))],
+  ...pastParts,
+  reused: [
+    card(
+      "",
+      { ...anApproval("apr_1 (2)"), serviceId: PENDING.serviceId, request: REQUEST },
+      { ...CREATED, approvals: [decided(confirmed)] },
+    ),
+  ],
+  "context-changed": [
+    card("", reopen(first, { ...REQUEST, context: "2", digest: "another" }, aNonce(), null)),
+  ],
+};

@@ -1,0 +1,66 @@
+// One message or view in one case, and the people, run and request that all examples are about.
+
+import type { View } from "@slack/types";
+import type { Message } from "#src/adapters/slack/blocks/rich.ts";
+import type { Approval, Decision, Delivery, Verdict } from "#src/domain/approval.ts";
+import { RunId, UserId } from "#src/domain/ids.ts";
+import type { Run } from "#src/domain/run.ts";
+import { anApproval, APPROVER, aRun, NOON, REQUESTER, TEAM } from "../../../../make/run.ts";
+import { requestOf } from "../../observed.ts";
+
+/** `when`: the case in a few words; empty where there is only one. */
+export type Example = { readonly when: string; readonly drawn: Message | View };
+
+export const one = (drawn: Message | View): readonly Example[] => [{ when: "", drawn }];
+
+export const ANA = REQUESTER;
+export const BEN = APPROVER;
+export const CLEO = UserId("U0CLEO");
+export const LINK = "https://acme.slack.com/archives/C0OPS/p1";
+
+const TASK = "Deploy billing-api 2026.11.3 to production";
+
+/** Ana has asked for it; the service does not know it yet. */
+export const ASKED: Run = aRun({ input: TASK, requester: ANA });
+export const CREATED: Run = {
+  ...ASKED,
+  creation: { type: "created", id: RunId("run_7"), at: NOON },
+};
+
+export const seenAs = (status: string): Run => ({
+  ...CREATED,
+  seen: { status, since: NOON, ended: null, lists: true, askedAt: NOON },
+});
+
+export const REQUEST = requestOf(TASK, {
+  id: "apr_1",
+  action: TASK,
+  status: "pending",
+  risk: "high",
+  environment: "production",
+  replicas: 4,
+  canary: true,
+});
+
+export const PENDING: Approval = { ...anApproval("apr_1"), request: REQUEST };
+
+export const decisionOf = (verdict: Verdict, reason: string, by: UserId | null = BEN): Decision => ({
+  verdict,
+  reason,
+  by: by === null ? null : { team: TEAM, user: by },
+  at: NOON + 65_000,
+  digest: REQUEST.digest,
+});
+
+export const decided = (
+  delivery: Delivery,
+  verdict: Verdict = "approve",
+  reason = verdict === "approve" ? "Checked the plan" : "Not before the freeze ends",
+): Approval => ({
+  ...PENDING,
+  state: { type: "decided", decision: decisionOf(verdict, reason), delivery },
+});
+
+/** What the service said, as the adapter hands it on. */
+export const SERVICE_SAYS =
+  "The agent service answered HTTP 409 (conflict): Approval apr_1 is already resolved.";

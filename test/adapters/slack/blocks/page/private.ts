@@ -1,0 +1,115 @@
+// What one person or the admins are told: private notices, receipts and alarms.
+
+import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
+import { type DrawnWith, notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
+import { privateNotice } from "#src/adapters/slack/blocks/private-notice.ts";
+import type { AuditEntry } from "#src/audit/entry.ts";
+import { ApprovalId, RunId } from "#src/domain/ids.ts";
+import type { NoticeContent, Run } from "#src/domain/run.ts";
+import type { Notification, NotificationFacts } from "#src/ports.ts";
+import { ADMIN } from "../../../../make/bot.ts";
+import { anAuditEntry, aNonce, NOON, TEAM } from "../../../../make/run.ts";
+import { ASKED, BEN, CREATED, type Example, PENDING, REQUEST, SERVICE_SAYS } from "./example.ts";
+
+type VoidCause = Extract<NoticeContent, { type: "decision-void" }>["cause"];
+
+const approval = ApprovalId("apr_1");
+const notice = (says: NoticeContent, when = "", run: Run = CREATED): Example => ({
+  when,
+  drawn: privateNotice(says, { ...run, approvals: [PENDING] }),
+});
+const voided = (cause: VoidCause): readonly Example[] => [notice({ type: "decision-void", approval, cause })];
+
+const refusedBySlack = (code: string): NoticeContent => ({
+  type: "cannot-post",
+  words: `Slack refused (${code})`,
+  code,
+});
+
+const UNSTARTED: Run = {
+  ...ASKED,
+  creation: { type: "refused", words: "the thread could not be posted", at: NOON },
+};
+
+export const NOTICES: Record<Extract<MessageId, `notice:${string}`>, readonly Example[]> = {
+  "notice:cannot-post": [
+    notice(refusedBySlack("not_in_channel"), "not in the channel"),
+    notice(refusedBySlack("is_archived"), "archived"),
+    notice(refusedBySlack("restricted_action"), "not allowed to post"),
+    notice(refusedBySlack("msg_too_long"), "one message refused"),
+    notice(refusedBySlack("not_in_channel"), "its run was not started", UNSTARTED),
+  ],
+  "notice:nobody-can-approve": [
+    notice(
+      { type: "nobody-can-approve", approval, able: 0, needs: 1, grows: true },
+      "the channel may decide",
+    ),
+    notice({ type: "nobody-can-approve", approval, able: 1, needs: 2, grows: false }, "a group may decide"),
+  ],
+  "notice:decision-stopped": [notice({ type: "decision-stopped", approval })],
+  "notice:decision-refused": [notice({ type: "decision-refused", approval, words: SERVICE_SAYS })],
+  "notice:decision-elsewhere": [
+    notice({ type: "decision-elsewhere", approval, words: "The agent service says of this approval: deny." }),
+  ],
+  "notice:decision-void:request-changed": voided("request-changed"),
+  "notice:decision-void:no-longer-listed": voided("no-longer-listed"),
+  "notice:decision-void:run-missing": voided("run-missing"),
+  "notice:decision-void:unreadable": voided("unreadable"),
+  "notice:decision-void:run-over": voided("run-over"),
+  "notice:decision-void:voter-may-not": voided("voter-may-not"),
+  "notice:decision-void:rule-changed": voided("rule-changed"),
+  "notice:decision-void:others-needed": voided("others-needed"),
+  "notice:decision-void:tampered": voided("tampered"),
+};
+
+const CARD_LINK = "https://acme.slack.com/archives/C0OPS/p1795176000000100";
+const LINK = "0123456789abcdef".repeat(4);
+
+const entryOf = (seq: number, facts: Partial<AuditEntry>): NotificationFacts["entry"] => ({
+  seq,
+  link: LINK,
+  entry: anAuditEntry(CREATED, {
+    runId: RunId("run_7"),
+    approval,
+    by: { team: TEAM, user: BEN },
+    digest: REQUEST.digest,
+    policy: { version: "0123456789ab", rule: "production" },
+    ...facts,
+  }),
+});
+
+const APPROVED = entryOf(41, { what: "decided", verdict: "approve", reason: "Checked the plan" });
+const DENIED = entryOf(41, { what: "decided", verdict: "deny", reason: "Not before the freeze ends" });
+
+function notification(
+  kind: Notification["kind"],
+  entry: NotificationFacts["entry"],
+  about: NotificationFacts["about"] = null,
+  more: DrawnWith = {},
+): readonly Example[] {
+  const post = { type: "planned", notBefore: 0, tries: 0, why: "" } as const;
+  const made: Notification = { id: aNonce(), kind, entry: entry.seq, to: ADMIN, madeAt: NOON, post };
+  const facts = { entry, about, action: REQUEST.action, channel: CREATED.channel, card: null };
+  return [{ when: "", drawn: notificationMessage(made, facts, more) }];
+}
+
+export const NOTIFICATIONS: Record<
+  Extract<MessageId, `${"receipt" | "notification"}:${string}`>,
+  readonly Example[]
+> = {
+  "receipt:approve": notification("receipt", APPROVED),
+  "receipt:deny": notification("receipt", DENIED),
+  "receipt:reported": notification("receipt", APPROVED, null, { reportedAt: NOON }),
+  "notification:dispute": notification("dispute", entryOf(42, { what: "disputed" }), APPROVED, {
+    link: CARD_LINK,
+  }),
+  "notification:head": notification("head", entryOf(42, {})),
+  "notification:tampering": notification(
+    "tampering",
+    entryOf(42, { what: "tampering-found", outcome: "run run_7: the row does not match its seal" }),
+  ),
+  "notification:redaction": notification(
+    "redaction",
+    entryOf(42, { what: "redacted", reason: "It held a password", outcome: "a request was erased" }),
+  ),
+};

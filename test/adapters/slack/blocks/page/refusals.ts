@@ -1,0 +1,111 @@
+// Every refusal: the window after a press or a submit, the error beside a field, the answer to a command.
+
+import { refusedModal } from "#src/adapters/slack/blocks/decision-modal.ts";
+import {
+  commandRefusal,
+  refusalPlain,
+  refusalTitle,
+  refusalWords,
+} from "#src/adapters/slack/blocks/refusal-words.ts";
+import type { Refusal } from "#src/domain/authorization.ts";
+import { BUILT_IN_RULE } from "#src/domain/policy/policy.ts";
+import type { CommandRefusal } from "#src/usecases/access.ts";
+import { aRequest, NOON } from "../../../../make/run.ts";
+import { BEN, CLEO, CREATED, decisionOf, type Example } from "./example.ts";
+
+const decision = decisionOf("deny", "Not before the freeze ends");
+
+export const REFUSALS: Record<Refusal["type"], readonly [Refusal, ...Refusal[]]> = {
+  requester: [{ type: "requester", rule: BUILT_IN_RULE }],
+  guest: [{ type: "guest" }],
+  outsider: [{ type: "outsider" }],
+  bot: [{ type: "bot" }],
+  deactivated: [{ type: "deactivated" }],
+  "not-in-channel": [{ type: "not-in-channel" }],
+  "not-approver": [{ type: "not-approver", rule: { ...BUILT_IN_RULE, name: "production" } }],
+  unverified: [{ type: "unverified" }, { type: "unverified", of: [CLEO] }],
+  "already-voted": [{ type: "already-voted", decision: decisionOf("approve", "Checked the plan") }],
+  undone: [{ type: "undone" }],
+  reopened: [{ type: "reopened" }],
+  "read-first": [{ type: "read-first" }],
+  "word-needed": [{ type: "word-needed", word: "production" }],
+  "not-all-shown": [{ type: "not-all-shown", fields: 12 }],
+  "too-late": [{ type: "too-late" }],
+  "not-yours": [{ type: "not-yours" }],
+  "already-decided": [
+    { type: "already-decided", decision, settled: true },
+    { type: "already-decided", decision: decisionOf("deny", "", null), settled: true },
+  ],
+  closed: [
+    { type: "closed", why: "no-longer-listed" },
+    { type: "closed", why: "run-over" },
+    { type: "closed", why: "run-missing" },
+    { type: "closed", why: "unwatched" },
+  ],
+  changed: [{ type: "changed", was: null, now: aRequest() }],
+  unknown: [{ type: "unknown" }],
+  "form-changed": [{ type: "form-changed" }],
+  "being-posted": [{ type: "being-posted" }],
+  "reason-needed": [{ type: "reason-needed" }, { type: "reason-needed", verdict: "approve" }],
+  "reason-too-short": [{ type: "reason-too-short", chars: 4, fewest: 20 }],
+  "reason-too-long": [{ type: "reason-too-long", chars: 3_001 }],
+};
+
+export const refusalExamples = (refusals: readonly Refusal[]): Example[] =>
+  refusals.map((each) => ({
+    when: "",
+    drawn: refusedModal(refusalTitle(each), refusalWords(each), `refusal:${each.type}`),
+  }));
+
+/** What a person who decided before reads: they are not told their own name. */
+export const ownDecision = (): string =>
+  refusalWords({ type: "already-decided", decision, settled: true }, BEN);
+
+/** Refusals that read otherwise beside a field, where Slack draws no markup. */
+export const besideField = (): readonly string[] =>
+  Object.values(REFUSALS)
+    .flat()
+    .filter((each) => refusalPlain(each) !== refusalWords(each))
+    .map((each) => `${each.type}: ${refusalPlain(each)}`);
+
+export const COMMAND_REFUSALS: Record<
+  CommandRefusal["type"],
+  readonly [CommandRefusal, ...CommandRefusal[]]
+> = {
+  "empty-task": [{ type: "empty-task" }],
+  guest: [{ type: "guest" }],
+  outsider: [{ type: "outsider" }],
+  bot: [{ type: "bot" }],
+  deactivated: [{ type: "deactivated" }],
+  "not-in-channel": [{ type: "not-in-channel" }],
+  unverified: [{ type: "unverified" }],
+  "no-runs-here": [{ type: "no-runs-here" }],
+  "not-starter": [{ type: "not-starter" }],
+  "hidden-channel": [{ type: "hidden-channel" }],
+  "not-a-channel": [{ type: "not-a-channel" }],
+  "unknown-run": [{ type: "unknown-run" }],
+  "service-silent": [{ type: "service-silent", words: "HTTP 503 <busy>" }],
+  "already-watched": [
+    { type: "already-watched", run: CREATED },
+    { type: "already-watched", run: { ...CREATED, watch: { type: "over", at: NOON } } },
+  ],
+  "id-used-again": [{ type: "id-used-again", run: CREATED }],
+  "not-watched": [{ type: "not-watched", run: CREATED }],
+  deciding: [{ type: "deciding", run: CREATED }],
+  voted: [{ type: "voted", run: CREATED }],
+  "denial-due": [{ type: "denial-due", run: CREATED }],
+  answered: [{ type: "answered" }],
+  "not-auditor": [{ type: "not-auditor" }],
+  "own-audit": [{ type: "own-audit" }],
+  tampered: [{ type: "tampered", words: "entry 41 does not follow entry 40." }],
+  "not-admin": [{ type: "not-admin" }],
+  "nothing-to-acknowledge": [{ type: "nothing-to-acknowledge" }],
+  "other-findings": [{ type: "other-findings" }],
+  "close-why": [{ type: "close-why" }],
+  "nothing-disputed": [{ type: "nothing-disputed" }],
+  "acknowledge-why": [{ type: "acknowledge-why" }],
+  "not-sent": [{ type: "not-sent" }],
+};
+
+export const commandRefusalExamples = (refusals: readonly CommandRefusal[]): Example[] =>
+  refusals.map((each) => ({ when: "", drawn: commandRefusal(each, "/agent") }));

@@ -1,0 +1,180 @@
+// The other messages of a run's thread.
+
+import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
+import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
+import { ApprovalId, RunId } from "#src/domain/ids.ts";
+import type { Json } from "#src/domain/json.ts";
+import type { Upload } from "#src/domain/posted-message.ts";
+import { BACK, DOWN, MISSING } from "#src/domain/render-key.ts";
+import {
+  type Creation,
+  OPENING,
+  OUTCOME,
+  OUTPUT,
+  type Run,
+  UNREADABLE,
+  type Watch,
+} from "#src/domain/run.ts";
+import { allUnreadable, type Ending, type Unreadable } from "#src/domain/snapshot.ts";
+import { aWatchedRun, NOON, withApprovals } from "../../../../make/run.ts";
+import { endedRun } from "../../observed.ts";
+import { ANA, ASKED, CREATED, decided, type Example, one, seenAs } from "./example.ts";
+
+const opening = (run: Run, when = ""): Example => ({ when, drawn: messageIn(run, OPENING) });
+const outcome = (run: Run, when = ""): Example => ({ when, drawn: messageIn(run, OUTCOME) });
+
+const started = (creation: Creation): Run => ({ ...ASKED, creation });
+const watchedAs = (watch: Watch): Run => ({ ...seenAs("running"), watch });
+
+export const ended = (how: Ending, output: string | null, extra: { [field: string]: Json } = {}): Run =>
+  endedRun(CREATED, { how, output, extra, completedAt: "2026-11-20T12:04:20Z" });
+
+const confirmed = { type: "confirmed", at: NOON, stillListed: null } as const;
+
+/** It succeeded; of its three decisions the service confirmed one denial. */
+export const HALF_DONE = withApprovals(
+  ended("succeeded", null),
+  decided(confirmed, "deny"),
+  decided({ type: "unconfirmed", at: NOON, cause: "run-missing" }, "deny"),
+  decided(confirmed),
+);
+
+const unreadableAs = (unreadable: Unreadable | null): Run => ({
+  ...CREATED,
+  unreadable,
+  posts: {
+    [UNREADABLE]: { type: "up", ts: "1.1", shows: "", sweepAt: null } as unknown as Run["posts"][string],
+  },
+});
+
+const why = { code: "garbled", why: "it is not JSON" };
+const item = {
+  ids: [ApprovalId("apr_2")],
+  code: "no-action",
+  why: "its action is a number",
+  source: '{"id":"apr_2","action":7}',
+  hidden: 0,
+};
+const unusable = allUnreadable(null, "answer", why, NOON);
+const unlisted = allUnreadable(null, "list", { code: "no-list", why: "pending_approvals is missing" }, NOON);
+
+const taken: Creation = { type: "taken", id: RunId("run_7"), at: NOON };
+const refused: Creation = {
+  type: "refused",
+  words: "The agent service answered HTTP 422 (invalid_request): The task is empty.",
+  at: NOON,
+};
+const unknown = (again: "asked" | "started" | "left"): Creation => ({
+  type: "unknown",
+  words: "reset",
+  at: NOON,
+  again,
+});
+
+export const OPENINGS: Record<Extract<MessageId, `run:${string}`>, readonly Example[]> = {
+  "run:starting": [opening(ASKED)],
+  "run:delayed": [
+    opening(started({ type: "planned", notBefore: 0, tries: 2, why: "The agent service answered HTTP 503" })),
+  ],
+  "run:not-started": [opening(started(refused))],
+  "run:start-unknown": [opening(started(unknown("asked")))],
+  "run:taken": [opening(started(taken))],
+  "run:missing": [opening(watchedAs({ type: "missing", since: NOON, absence: null }))],
+  "run:given-up": [opening(watchedAs({ type: "given-up", at: NOON }))],
+  "run:dropped": [opening(watchedAs({ type: "dropped", at: NOON, by: ANA }))],
+  "run:tampered": [opening(watchedAs({ type: "tampered", at: NOON }))],
+  "run:unusable": [opening({ ...seenAs("running"), unreadable: unusable })],
+  "run:not-seen": [
+    opening(CREATED),
+    opening({ ...aWatchedRun(RunId("run_8"), { requester: ANA }), input: "" }, "started elsewhere"),
+  ],
+  "run:queued": [opening(seenAs("queued"))],
+  "run:awaiting-approval": [opening(seenAs("awaiting_approval"))],
+  "run:succeeded": [opening(ended("succeeded", null)), opening(HALF_DONE, "a request was denied")],
+  "run:failed": [opening(ended("failed", null))],
+  "run:canceled": [opening(ended("canceled", null))],
+  "run:working": [opening(seenAs("running")), opening(seenAs("thinking_hard"), "a state we do not know")],
+};
+
+const OUTPUT_CHARS = "# Done\n\n- **3** hosts\n- [log](https://ci.example/1)\n\n```sh\nmake\n```";
+const LONG_OUTPUT = `${"line\n".repeat(4)}${"x".repeat(8_000)}`;
+
+function withFile(upload: Upload | null): Run {
+  const run = ended("succeeded", LONG_OUTPUT);
+  return upload === null ? run : { ...run, uploads: { [OUTPUT]: upload } };
+}
+
+export const OUTCOMES: Record<Extract<MessageId, `outcome:${string}`>, readonly Example[]> = {
+  "outcome:succeeded": [
+    outcome(ended("succeeded", OUTPUT_CHARS)),
+    outcome(ended("succeeded", null), "without output"),
+    outcome(HALF_DONE, "a request was denied"),
+    outcome(withFile(null), "a long output, its file on the way"),
+    outcome(withFile({ type: "up", file: "F0" }), "a long output, its file there"),
+    outcome(
+      withFile({ type: "refused", words: "Slack refused (no_space)" }),
+      "a long output, its file refused",
+    ),
+  ],
+  "outcome:failed": [
+    outcome(ended("failed", null, { error: "exit 1", attempts: 3 })),
+    outcome(
+      ended("failed", null, { error: { code: "tool_error", message: "The deploy timed out." }, attempts: 3 }),
+      "with an error record",
+    ),
+    outcome(ended("failed", null, { message: "The deploy timed out." }), "with a message"),
+    outcome(ended("failed", null), "without a word"),
+  ],
+  "outcome:canceled": [outcome(ended("canceled", null, { created_at: "2026-11-20T12:00:00Z" }))],
+  "outcome:ended": [outcome(CREATED)],
+  "outcome:not-started": [outcome(started(refused))],
+  "outcome:taken": [outcome(started(taken))],
+  "outcome:unknown:asked": [outcome(started(unknown("asked")))],
+  "outcome:unknown:started": [outcome(started(unknown("started")))],
+  "outcome:unknown:left": [outcome(started(unknown("left")))],
+};
+
+const AWAY: Run = {
+  ...CREATED,
+  outage: {
+    since: NOON,
+    why: "The agent service answered HTTP 503 (Service Unavailable).",
+    until: NOON + 200_000,
+  },
+};
+const known = (watch: Watch, run: Run = CREATED): Example => ({
+  when: "",
+  drawn: messageIn({ ...run, watch }, MISSING),
+});
+const REUSED: Run = { ...CREATED, creation: { type: "created", id: RunId("run_7"), at: NOON, reused: true } };
+
+export const NOTICES_IN_THREAD: Record<
+  Extract<MessageId, `${"thread" | "unreadable"}:${string}`>,
+  readonly Example[]
+> = {
+  "thread:missing": [known({ type: "missing", since: NOON, absence: null })],
+  "thread:given-up": [
+    known({ type: "given-up", at: NOON }),
+    { ...known({ type: "given-up", at: NOON }, REUSED), when: "its id was used again" },
+  ],
+  "thread:known-again": [known({ type: "on" })],
+  "thread:tampered": [known({ type: "tampered", at: NOON })],
+  "thread:service-down": one(messageIn(AWAY, `${DOWN} ${NOON}`)),
+  "thread:service-back": one(messageIn(AWAY, `${BACK} ${NOON}`)),
+  "unreadable:answer": one(messageIn(unreadableAs(unusable), UNREADABLE)),
+  "unreadable:list": one(messageIn(unreadableAs(unlisted), UNREADABLE)),
+  "unreadable:items": [
+    {
+      when: "",
+      drawn: messageIn(unreadableAs({ since: NOON, what: "items", count: 1, items: [item] }), UNREADABLE),
+    },
+    {
+      when: "several",
+      drawn: messageIn(
+        unreadableAs({ since: NOON, what: "items", count: 3, items: [{ ...item, hidden: 1_200 }] }),
+        UNREADABLE,
+      ),
+    },
+  ],
+  "unreadable:over": one(messageIn(unreadableAs(null), UNREADABLE)),
+};
