@@ -252,8 +252,13 @@ const faked = attacks<void, readonly [string]>(
   (_, [text]) => {
     const { card } = shown({ action: `ZQX ${text}` });
     expect(card.blocks.length).toBeGreaterThan(2);
-    // Our own words stand first and last.
-    for (const edge of [card.blocks.at(0), card.blocks.at(-1)]) expect(textOf(edge)).not.toContain("ZQX");
+    // Our own words stand first and last, the state stands below the headline, and the headline holds none of its marks.
+    const [headline, state] = card.blocks.map((each) => textOf(each));
+    expect(headline).toMatch(/^Request: /);
+    expect(headline).not.toMatch(/\p{Extended_Pictographic}/u);
+    expect(state).toMatch(/^🟡 Approval needed/);
+    expect(state).not.toContain("ZQX");
+    expect(textOf(card.blocks.at(-1))).not.toContain("ZQX");
     expectInert(card.blocks);
   },
 );

@@ -118,7 +118,7 @@ export function chatContract(make: () => Promise<ChatUnderTest>): void {
       const closed = { ...approval, state: { type: "closed", cause: "run-over", at: Date.now() } } as const;
       expect(await chat.update({ ...run, approvals: [closed] }, slot, card)).toBe("updated");
       for (const place of [await under.seen(under.channel), await under.seen(under.channel, thread)])
-        expect(place.find(({ ts }) => ts === card)?.words).toContain("⚪ Closed");
+        expect(place.find(({ ts }) => ts === card)?.words).toContain("⚪ Run ended");
     });
 
     test("may be done twice", async () => {

@@ -54,3 +54,7 @@ export type Sent = {
   /** Until when it may still take effect (ms). */
   arrivesBy: number;
 };
+
+/** To be done twice does no harm. */
+export const isIdempotent = (effect: Effect): boolean =>
+  ["find", "update", "sweep", "find-file", "upload"].includes(effect.type);

@@ -21,6 +21,7 @@ import { aRun, NOON, REQUESTER } from "../make/run.ts";
 import {
   type Carried,
   type Fate,
+  isIdempotent,
   LOOK_BEFORE,
   type LookFate,
   type Sent,
@@ -199,12 +200,20 @@ export class SimulatedWorld {
   }
 
   /**
-   * Asked for at the service. An id is used again only when nothing that was sent for it can arrive any more, and not for the very
-   * content whose decision is still unsettled: nobody on our side could tell the two requests apart.
+   * Asked for at the service. An id is used again only when no decision on its way to it can arrive any more, be it sent or compared
+   * and about to be sent: the interface has no condition that a POST could carry. Nor is it used for the very content whose decision is
+   * still unsettled: our side could not tell the two requests apart.
    */
   raise(id: ApprovalId, content: Json): void {
-    const { run, service, sent, now } = this;
-    const late = sent.some((each) => this.#serviceId(each.approval) === id && each.arrivesBy > now);
+    const { run, service, sent, carried, now } = this;
+    const leaving = [...carried.values()].some(
+      ({ effect, stage }) =>
+        effect.type === "send-decision" &&
+        this.#serviceId(effect.approval) === id &&
+        (stage === "looked" || stage === "marked"),
+    );
+    const late =
+      leaving || sent.some((each) => this.#serviceId(each.approval) === id && each.arrivesBy > now);
     const alike = run.approvals.some(
       (each) =>
         each.serviceId === id &&
@@ -393,6 +402,3 @@ export class SimulatedWorld {
     return { type: "swept" };
   }
 }
-
-const isIdempotent = (effect: Effect): boolean =>
-  ["find", "update", "sweep", "find-file", "upload"].includes(effect.type);

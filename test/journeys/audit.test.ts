@@ -31,13 +31,21 @@ async function verified(stage: Stage, ...heads: readonly string[]) {
 
 const headIn = (text: string): string => /audit \d+ · [0-9a-f]{16}/.exec(text)?.[0] ?? "none";
 
+/** A card carries its head in the id of a block, out of people's sight. */
+function headOn({ blocks }: Message): string {
+  const ids = blocks.map(({ block_id = "" }) => /^audit:(\d+):([0-9a-f]{16})$/.exec(block_id));
+  const [, seq = "", link = ""] = ids.find((each) => each !== null) ?? [];
+  return seq === "" ? "none" : `audit ${seq} · ${link}`;
+}
+
 const direct = ({ until, directTo }: Stage, person: string, id: Saying): Promise<Message> =>
   until(() => directTo(person).find((each) => says(id, each)));
 
 async function approved(stage: Stage) {
   const { card } = await stage.asking(ana, opsAgents, TASK);
   await stage.decide(ben, card, "Approve", "looked at it");
-  await stage.becomes(card, "approved", "audit ");
+  await stage.becomes(card, "approved");
+  await stage.until(() => headOn(card) !== "none");
   const { id } = await stage.runAt(TASK);
   return { card, id };
 }
@@ -50,7 +58,7 @@ test("the heads on the card, on the receipt and in the audit channel are found i
   const daily = await stage.until(() =>
     stage.posted(releases).find((each) => says("notification:head", each)),
   );
-  const heads = [card, receipt, daily].map((each) => headIn(textOf(each)));
+  const heads = [headOn(card), ...[receipt, daily].map((each) => headIn(textOf(each)))];
   expect(heads).not.toContain("none");
   expect(await verified(stage, ...heads)).toMatchObject({ ok: true });
   const [first = ""] = heads;

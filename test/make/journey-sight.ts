@@ -232,11 +232,12 @@ export function elementsOf(value: unknown): { readonly [name: string]: unknown }
   ];
 }
 
-/** What can be clicked, by its label. */
+/** What can be clicked, by its label, except Details, which every card has. */
 export function buttonsOf({ blocks }: Drawn): string[] {
   return elementsOf(blocks)
     .filter(({ type }) => type === "button")
-    .map((each) => textOf({ blocks: [], text: labelOf(each) }));
+    .map((each) => textOf({ blocks: [], text: labelOf(each) }))
+    .filter((label) => label !== "Details");
 }
 
 export function labelOf({ text }: { readonly [name: string]: unknown }): string {

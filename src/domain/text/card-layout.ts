@@ -229,7 +229,7 @@ function mark({ names, value }: Part): string | null {
 // The headline: what is asked, in a line of plain text.
 
 /** Marks that Countersign's own titles use, and every other symbol: in a headline the service must not set any. */
-const SYMBOLS = /[\p{So}\p{Extended_Pictographic}\u2713\u2717\uFE0F\u200D]/gu;
+const SYMBOLS = /\p{So}|\p{Extended_Pictographic}|\u2713|\u2717|\uFE0F|\u200D/gu;
 
 /** `whole`: it says all that the action says. */
 export type Headline = { readonly text: string; readonly whole: boolean };

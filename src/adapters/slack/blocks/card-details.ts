@@ -20,8 +20,8 @@ export function historyBlocks(run: Run, approval: Approval): Block[] {
   const { title, decision, text } = cardState(run, approval);
   const votes = decision === null ? approval.votes : [...earlierVotes(decision), decision];
   const past = approval.past.map((each) => pastLine(approval, each));
-  const ends =
-    approval.state.type === "pending" ? [] : [line(span(`${title}. `, { bold: true }), span(text))];
+  const more = text === "" ? [] : [span(` ${text}`)];
+  const ends = approval.state.type === "pending" ? [] : [line(span(`${title}.`, { bold: true }), ...more)];
   const lines = [...ends, ...votes.flatMap(decisionLines), ...past];
   return lines.length === 0 ? [] : [rich(...lines)];
 }
