@@ -2,8 +2,9 @@
 
 import type { Json } from "#src/domain/json.ts";
 import type { Refusal } from "#src/domain/authorization.ts";
-import { buttonsOf, modalSays } from "../make/journey-sight.ts";
-import type { Saying } from "../make/message-id.ts";
+import type { OpenView } from "#sandbox/slack/model.ts";
+import { buttonsOf, modalSays, modalText } from "../make/journey-sight.ts";
+import { type Saying, saysInJson } from "../make/message-id.ts";
 import { ana, ben, cat, opsAgents, payments } from "../make/world.ts";
 import { type Attack, attacks, type Story } from "./classes.ts";
 
@@ -91,7 +92,89 @@ const changed = (to: object) => async (on: Ruled) => {
   await on.world.isRefused(ben, on.card, "Approve", "not-approver");
 };
 
+const READ_FIRST = `rules:\n  - { name: read, approvers: anyone, friction: { read-first: true } }\n`;
+const readingOf = async (on: Ruled, person = ben): Promise<OpenView> => {
+  const view = await on.world.openForm(person, on.card, "Approve");
+  if (!modalSays(view, "form:read-first")) throw new Error(`no window for reading: ${modalText(view)}`);
+  return view;
+};
+
+/** A submit that Slack's own client would not send is told no, and its person counts as having read nothing. */
+const forged = async (
+  on: Ruled,
+  submit: { readonly person: string; readonly view: OpenView },
+  because: Refusal["type"],
+): Promise<void> => {
+  const { person, view } = submit;
+  on.refused(because, person);
+  const told = JSON.stringify(await on.world.forgeSubmit(person, view, "let it through"));
+  if (!saysInJson(`refusal:${because}`, told)) throw new Error(`told: ${told}`);
+};
+
+/** The window of one kind, passed off as one of another kind. */
+const passedOff = (view: OpenView, callback_id: string): OpenView => ({
+  ...view,
+  view: { ...view.view, callback_id },
+});
+
+const reading = ruled(8, 20, [
+  [
+    "Continue in a window that another person opened",
+    async (on) => {
+      await newRules(READ_FIRST)(on);
+      const view = await readingOf(on);
+      await forged(on, { person: cat, view }, "unknown");
+      await readingOf(on, cat);
+    },
+  ],
+  [
+    "a decision with the window that is only for reading",
+    async (on) => {
+      await newRules(READ_FIRST)(on);
+      const view = await readingOf(on);
+      await forged(on, { person: ben, view: passedOff(view, "decision_modal") }, "unknown");
+    },
+  ],
+  [
+    "Continue with a form that was opened before the rule wanted the request read",
+    async (on) => {
+      await newRules(`rules:\n  - { name: free, approvers: anyone }\n`)(on);
+      const view = await on.world.openForm(ben, on.card, "Approve");
+      await newRules(READ_FIRST)(on);
+      await forged(on, { person: ben, view: passedOff(view, "reading_modal") }, "unknown");
+      await on.world.slack.acts.close(ben, view.id);
+      await readingOf(on);
+    },
+  ],
+  [
+    "Continue for a request that has changed since",
+    async (on) => {
+      await newRules(READ_FIRST)(on);
+      const view = await readingOf(on);
+      on.world.service.control.changeApproval(on.run, on.approval, { action: "deploy everything" });
+      await on.world.becomes(on.card, "v2");
+      on.refused("changed");
+      const told = JSON.stringify(await on.world.forgeSubmit(ben, view, null));
+      if (!saysInJson("form:changed", told)) throw new Error(`told: ${told}`);
+      await on.world.slack.acts.close(ben, view.id);
+      await readingOf(on);
+    },
+  ],
+  [
+    "Continue sent again after the request was withdrawn",
+    async (on) => {
+      await newRules(READ_FIRST)(on);
+      const view = await readingOf(on);
+      await on.world.forgeSubmit(ben, view, null);
+      on.world.service.control.withdrawApproval(on.run, on.approval);
+      await on.world.becomes(on.card, "closed");
+      await forged(on, { person: ben, view }, "closed");
+    },
+  ],
+]);
+
 export const ruledCases: readonly Attack<Ruled>[] = [
+  ...reading,
   ...ruled(8, 17, [
     ["a member whom no rule names", under(byName("others"), ben)],
     [

@@ -10,6 +10,7 @@ import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import {
   ANSWER_HOSTS,
   createClients,
+  createReplacer,
   createResponder,
   isSlacks,
   UPLOAD_HOSTS,
@@ -152,6 +153,8 @@ const foreign = attacks<void, readonly [string]>(
     expect(isSlacks(address, UPLOAD_HOSTS, null)).toBe(false);
     const failed = await failureOf(createResponder(null)(address, { text: "x" }));
     expect(failed).toMatchObject({ code: "foreign_response_url", applied: "no" });
+    const replaced = await failureOf(createReplacer(null)(address, { text: "x", blocks: [] }));
+    expect(replaced).toMatchObject({ code: "foreign_response_url", applied: "no" });
   },
 );
 

@@ -44,16 +44,8 @@ type Deps = {
 export function createCardReplacements({ monotonic, excuse }: Deps): CardReplacements {
   const forms = new Map<Nonce, Kept>();
   const waiting = new Map<string, Kept>();
-  const place = (channel: string, ts: string): string => `${channel} ${ts}`;
   const alive = (kept: Kept | undefined): Kept | null =>
     kept !== undefined && monotonic() < kept.until ? kept : null;
-
-  function add<Key>(to: Map<Key, Kept>, key: Key, kept: Kept): void {
-    to.delete(key);
-    to.set(key, kept);
-    const [oldest] = to.keys();
-    if (to.size > REMEMBERED && oldest !== undefined) to.delete(oldest);
-  }
 
   function makeReady(kept: Kept): void {
     const until = Math.min(kept.until, monotonic() + READY_MS);
@@ -61,13 +53,7 @@ export function createCardReplacements({ monotonic, excuse }: Deps): CardReplace
     excuse(kept.channel, kept.ts);
   }
 
-  const fromClick = ({ user, channel, message, response_url }: ClickPayload): Kept => ({
-    user: user.id,
-    channel: channel.id,
-    ts: message.ts,
-    url: response_url,
-    until: monotonic() + LASTS_MS,
-  });
+  const fromClick = (click: ClickPayload): Kept => ({ ...keptOf(click), until: monotonic() + LASTS_MS });
 
   return {
     keep: (form, click) => add(forms, form, fromClick(click)),
@@ -90,4 +76,20 @@ export function createCardReplacements({ monotonic, excuse }: Deps): CardReplace
       return kept?.url ?? null;
     },
   };
+}
+
+const place = (channel: string, ts: string): string => `${channel} ${ts}`;
+
+const keptOf = ({ user, channel, message, response_url }: ClickPayload): Omit<Kept, "until"> => ({
+  user: user.id,
+  channel: channel.id,
+  ts: message.ts,
+  url: response_url,
+});
+
+function add<Key>(to: Map<Key, Kept>, key: Key, kept: Kept): void {
+  to.delete(key);
+  to.set(key, kept);
+  const [oldest] = to.keys();
+  if (to.size > REMEMBERED && oldest !== undefined) to.delete(oldest);
 }

@@ -8,12 +8,12 @@ import { appOfBot, type SlackSelf, slackSelf } from "./answers.ts";
 import { createSlackApp, type SlackApp, type Transport } from "./bolt-app.ts";
 import { createCardReplacements } from "./card-replacements.ts";
 import { createChat } from "./chat.ts";
-import { type Call, createClients, createReplacer, createResponder } from "./clients.ts";
+import { type Call, createClients, createReplacer, createResponder, type Responder } from "./clients.ts";
 import { createFiles } from "./files.ts";
 import { createOpenedForms, type ListenerDeps } from "./listener-deps.ts";
 import { createNotificationSender } from "./notification-sender.ts";
 import { createPeople } from "./people.ts";
-import { createRateLimiter } from "./rate-limiter.ts";
+import { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";
 
 export type SlackOptions = {
   readonly transport: Transport;
@@ -59,31 +59,17 @@ export type SlackAdapter = {
 
 /** Rejects with one line for people when Slack refuses the bot token. */
 export async function createSlack(options: SlackOptions): Promise<SlackAdapter> {
-  const { apiUrl, clock, log, digest, deployment } = options;
+  const { apiUrl, clock, log } = options;
   const { quick, background } = createClients(options.botToken, apiUrl, options.logger);
   const answerAt = createResponder(apiUrl);
   const now = (): number => clock.now();
-  const monotonic = (): number => clock.monotonic();
   const self = await whoAmI(quick, log);
   const appId = await whichApp(quick, self, options.appId, log);
-  const call = background;
-  const limiter = createRateLimiter(clock);
-  const files = createFiles(call, apiUrl);
-  const replacements = createCardReplacements({ monotonic, excuse: limiter.excuse });
-  const replaceAt = createReplacer(apiUrl);
-  const chat = createChat({
-    call,
-    limiter,
-    files,
-    answerAt,
-    replaceAt,
-    replacements,
+  const { chat, notificationSender, replacements } = createSenders(options, {
+    call: background,
     self,
-    deployment,
-    digest,
-    monotonic,
+    answerAt,
   });
-  const notificationSender = createNotificationSender({ call, limiter, files, self, digest });
   const people = createPeople(quick, self, clock);
   return {
     self,
@@ -108,6 +94,33 @@ export async function createSlack(options: SlackOptions): Promise<SlackAdapter> 
       return createSlackApp({ ...options, self, appId, teamOf: people.teamOf, now }, deps);
     },
   };
+}
+
+type Sending = { readonly call: Call; readonly self: SlackSelf; readonly answerAt: Responder };
+
+/** What posts and updates messages: one pace for all of it. */
+function createSenders(options: SlackOptions, { call, self, answerAt }: Sending) {
+  const { apiUrl, clock, digest, deployment } = options;
+  const monotonic = (): number => clock.monotonic();
+  const limiter = createRateLimiter(clock);
+  const files = createFiles(call, apiUrl);
+  const excuse: RateLimiter["excuse"] = (channel, ts) => limiter.excuse(channel, ts);
+  const replacements = createCardReplacements({ monotonic, excuse });
+  const replaceAt = createReplacer(apiUrl);
+  const replacing = { replaceAt, replacements };
+  const chat = createChat({
+    call,
+    limiter,
+    files,
+    answerAt,
+    ...replacing,
+    self,
+    deployment,
+    digest,
+    monotonic,
+  });
+  const notificationSender = createNotificationSender({ call, limiter, files, self, digest });
+  return { chat, notificationSender, replacements };
 }
 
 // The first calls to Slack: who are we, in which workspace, for which app? A refused token ends the start. If Slack is unreachable,

@@ -52,7 +52,10 @@ async function chatOn(token: string, apiUrl: string | null) {
     files: createFiles(background, apiUrl),
     answerAt: createResponder(apiUrl),
     replaceAt: createReplacer(apiUrl),
-    replacements: createCardReplacements({ monotonic: Date.now, excuse: limiter.excuse }),
+    replacements: createCardReplacements({
+      monotonic: Date.now,
+      excuse: (channel, ts) => limiter.excuse(channel, ts),
+    }),
     self,
     digest,
     monotonic: Date.now,
