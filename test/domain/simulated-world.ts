@@ -212,15 +212,14 @@ export class SimulatedWorld {
         this.#serviceId(effect.approval) === id &&
         (stage === "looked" || stage === "marked"),
     );
-    const late =
-      leaving || sent.some((each) => this.#serviceId(each.approval) === id && each.arrivesBy > now);
+    const late = sent.some((each) => this.#serviceId(each.approval) === id && each.arrivesBy > now);
     const alike = run.approvals.some(
       (each) =>
         each.serviceId === id &&
         !isSettled(each) &&
         JSON.stringify(each.request.content) === JSON.stringify(content),
     );
-    if (!service.isUsed(id) || !(late || alike)) service.raise(id, content, now);
+    if (!service.isUsed(id) || !(leaving || late || alike)) service.raise(id, content, now);
   }
 
   #nonce(): Nonce {
@@ -232,9 +231,7 @@ export class SimulatedWorld {
     return this.service.answer(fate, this.now, this.#options.lagMs);
   }
 
-  #holds(carried: Carried): boolean {
-    return [...this.carried.values()].includes(carried);
-  }
+  readonly #holds = (carried: Carried): boolean => [...this.carried.values()].includes(carried);
 
   /** Stored, as one transaction. */
   keep(next: Run): void {

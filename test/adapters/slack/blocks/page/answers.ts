@@ -42,6 +42,7 @@ function listener(parts: object): { deps: ListenerDeps; given: (Message | View)[
     },
     noteRefusal: async () => undefined,
     cards: { lookNow() {} },
+    replacements: { readyByClick() {}, readyByForm() {}, keep() {}, handOver() {} },
     clock: { now: () => NOON },
     log: silent,
     ...parts,
