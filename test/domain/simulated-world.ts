@@ -1,7 +1,6 @@
 // A whole world in one value: a service, a Slack, a store that holds one run, and our own side, which carries effects out
 // in separate steps (as engine/effect-executor.ts does), so that anything may happen between any two of them.
 // Not imagined here: a chat.update that arrives after a newer one (an accepted risk, healed by the next change).
-
 import { applyOutcome, markSending, recover } from "#src/domain/apply-outcome.ts";
 import { isSettled } from "#src/domain/approval.ts";
 import { countKeyOf } from "#src/domain/approver-count.ts";

@@ -93,6 +93,20 @@ function notification(
   return [{ when: "", drawn: notificationMessage(made, facts, more) }];
 }
 
+/** What a dispute gives back to redraw the receipt. */
+export const REPORTED = {
+  reportedAt: NOON,
+  receipt: {
+    id: aNonce(),
+    kind: "receipt",
+    entry: APPROVED.seq,
+    to: BEN,
+    madeAt: NOON,
+    post: { type: "planned", notBefore: 0, tries: 0, why: "" },
+  },
+  facts: { entry: APPROVED, about: null, action: REQUEST.action, channel: CREATED.channel, card: null },
+} as const;
+
 export const NOTIFICATIONS: Record<
   Extract<MessageId, `${"receipt" | "notification"}:${string}`>,
   readonly Example[]
