@@ -7,6 +7,7 @@ import type { Upload } from "../../../domain/posted-message.ts";
 import { contextBehind, secretsInContext } from "../../../domain/run-context.ts";
 import { requestSlot, type Run, runId } from "../../../domain/run.ts";
 import { FORM_ROOM } from "../../../domain/text/request-layout.ts";
+import { oneLine } from "../../../domain/text/excerpt.ts";
 import type { Drawing } from "../../../domain/text/secrets.ts";
 import {
   DECISION_MODAL,
@@ -31,7 +32,7 @@ import {
   wholeRequest,
 } from "./request-blocks.ts";
 import { requestOverview, runDetails } from "./request-overview.ts";
-import { count, duration, line, note, person, rich, span, untrustedSpan } from "./rich.ts";
+import { count, duration, line, note, person, rich, span } from "./rich.ts";
 
 /** For the overview above a whole request. */
 const FIRST_ROOM = { chars: 1_800, most: 4_000 };
@@ -59,9 +60,7 @@ type FormFacts = {
 export function decisionModal(run: Run, request: Request, verdict: Verdict, nonce: Nonce): View {
   const approves = verdict === "approve";
   const rule = ruleOver(run, request);
-  const intro = approves
-    ? `You are about to approve what follows. ${afterwards(run, request)}`
-    : "You are about to deny what follows. The agent is told your reason.";
+  const then = approves ? afterwards(run, request) : "The service gets your reason.";
   return withId(`form:${verdict}`, {
     type: "modal",
     callback_id: DECISION_MODAL,
@@ -70,13 +69,12 @@ export function decisionModal(run: Run, request: Request, verdict: Verdict, nonc
     submit: plain(approves ? "Approve" : "Deny"),
     close: plain("Cancel"),
     blocks: [
-      rich(line(span(intro))),
+      rich(line(span(`You ${verdict} this for `), person(run.requester), span(`. ${then}`))),
       ...votesSoFar(run, request),
-      ...askedBy(run, request),
       ...requestBlocks(request, "open"),
       ...runDetails(run, request, "open"),
       ...maskedInFile(uploadOf(run, request)),
-      digestNote(request),
+      idsNote(run, request),
       reasonInput(verdict, rule),
       ...wordInput(verdict, rule),
     ],
@@ -91,8 +89,8 @@ function afterwards(run: Run, request: Request): string {
   if (left > 0)
     return `${count(left)} more ${left === 1 ? "person" : "people"} must approve it before anything is sent.`;
   if (holdMs > 0)
-    return `It is held for ${duration(holdMs)}, and you can undo it until then. Then the agent does it.`;
-  return "The agent then does it.";
+    return `It is held for ${duration(holdMs)}, and you can undo it until then. Then the agent can do it.`;
+  return "The agent can then do it.";
 }
 
 /** The next person sees who has approved it, and why. */
@@ -103,9 +101,14 @@ function votesSoFar(run: Run, request: Request): Block[] {
   return [partWithId(`votes:${progress}`, rich(...approval.votes.flatMap(voteLines)))];
 }
 
-/** The card shows the same digest, so people can tell that it is the same request. */
-function digestNote(request: Request): Block {
-  return note(`Request ${shortDigest(request)}, as on the card`);
+/** What tells this request from others: for who looks it up elsewhere, not for the decision. */
+function idsNote(run: Run, request: Request): Block {
+  const approval = approvalOf(run, request);
+  return note(
+    `Run ${oneLine(runId(run) ?? "", 60)}`,
+    ...(approval === undefined ? [] : [`Approval ${oneLine(approval.serviceId, 60)}`]),
+    `Request ${shortDigest(request)}`,
+  );
 }
 
 /** The request, for reading only. Everybody who sees the channel may open it, so secrets are masked as they are in the channel. */
@@ -117,11 +120,11 @@ export function readModal(run: Run, request: Request): View {
     close: plain("Close"),
     blocks: [
       ...(approval === undefined ? [] : historyBlocks(run, approval)),
-      ...askedBy(run, request),
+      ...askedBy(run),
       ...requestBlocks(request, "masked"),
       ...runDetails(run, request, "masked"),
       ...maskedRemark(secretsShown(run, request), WHO_SEES_MASKED),
-      approval === undefined ? digestNote(request) : auditNote(approval),
+      approval === undefined ? idsNote(run, request) : auditNote(approval),
     ],
   });
 }
@@ -137,11 +140,11 @@ function readFirstModal(run: Run, request: Request, nonce: Nonce): View {
     close: plain("Cancel"),
     blocks: [
       rich(line(span("Read the whole request, then continue. Nothing is approved yet."))),
-      ...askedBy(run, request),
+      ...askedBy(run),
       ...requestBlocks(request, "open"),
       ...runDetails(run, request, "open"),
       ...maskedInFile(uploadOf(run, request)),
-      digestNote(request),
+      idsNote(run, request),
     ],
   });
 }
@@ -172,12 +175,12 @@ export function changedModal(run: Run, was: Request | null, is: Request): View {
           span("The request changed after you opened it. Its card shows it as it is now; decide there."),
         ),
       ),
-      ...askedBy(run, is),
+      ...askedBy(run),
       ...difference(run, was, is),
       rich(line(span("What it is now:", { bold: true }))),
       ...requestBlocks(is, "open"),
       ...runDetails(run, is, "open"),
-      digestNote(is),
+      idsNote(run, is),
       ...before,
     ],
   });
@@ -193,21 +196,8 @@ export function refusedModal(heading: string, text: string, id: MessageId): View
   };
 }
 
-function askedBy(run: Run, request: Request): Block[] {
-  const approval = approvalOf(run, request);
-  return [
-    rich(
-      line(
-        span("Asked by "),
-        person(run.requester),
-        span(", run "),
-        untrustedSpan(runId(run) ?? "", 120, { code: true }),
-        ...(approval === undefined
-          ? []
-          : [span(", approval "), untrustedSpan(approval.serviceId, 120, { code: true })]),
-      ),
-    ),
-  ];
+function askedBy(run: Run): Block[] {
+  return [rich(line(span(run.origin === "started" ? "Asked by " : "Watched by "), person(run.requester)))];
 }
 
 /** The whole request. A long one starts with an overview of all fields, so that none is out of sight. */
