@@ -18,6 +18,7 @@ import { head, oneLine, shortened } from "../../../domain/text/excerpt.ts";
 import { masked } from "../../../domain/text/secrets.ts";
 import { UNKNOWN_LEAVE, UNKNOWN_START_AGAIN } from "../names.ts";
 import { approvalCard } from "./approval-card.ts";
+import { endedDetails } from "./ended-details.ts";
 import { markdown } from "./markdown.ts";
 import { type MessageId, withId } from "./message-id.ts";
 import {
@@ -41,7 +42,6 @@ import { unreadableCard } from "./unreadable-card.ts";
 
 const TASK_IN_OPENING_CHARS = 2_500;
 const FIRST_PART_CHARS = 3_000;
-const DETAILS_CHARS = 2_500;
 
 /** Null: the slot is not one of these. */
 export function threadMessage(run: Run, slot: string): Message | null {
@@ -86,7 +86,7 @@ function outcome(run: Run): Message {
   const first = line(person(run.requester), span(" "), span(title, { bold: true }), span(`${after}.`));
   return withId(`outcome:${ended.how}`, {
     text: escaped(`${title}${after}: ${oneLine(run.input, 150)}`),
-    blocks: [rich(first), ...details(ended), ...output(run, ended)],
+    blocks: [rich(first), ...endedDetails(ended), ...output(run, ended)],
   });
 }
 
@@ -94,20 +94,6 @@ function tookWords(run: Run, { completedAt }: Ended): string {
   const end = completedAt === null ? Number.NaN : Date.parse(completedAt);
   if (run.origin !== "started" || !Number.isFinite(end) || end < run.askedAt - 60_000) return "";
   return ` after ${duration(end - run.askedAt)}`;
-}
-
-/** Failure details or the reason of a cancellation: every field that INTERFACE.md does not document, except `created_at`. */
-function details({ extra, how }: Ended): Block[] {
-  const entries = Object.entries(extra).filter(([name]) => name !== "created_at");
-  if (entries.length === 0) {
-    return how === "succeeded" ? [] : [rich(line(span("The service gave no reason.")))];
-  }
-  const text = entries.map(
-    ([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value, null, 2)}`,
-  );
-  return [
-    rich(line(span("The service says:")), ...boxes(shortened(text.join("\n"), DETAILS_CHARS, "masked"))),
-  ];
 }
 
 function output(run: Run, ended: Ended): Block[] {
