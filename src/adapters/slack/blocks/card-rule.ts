@@ -46,16 +46,20 @@ function mentionLine({ mention, selfApproval }: KeptRule, requester: UserId) {
 function needsLine({ appliedRule, votes }: Approval) {
   const { needs } = appliedRule.rule;
   if (needs === 1) return [];
-  const progress = votes.length === 0 ? "" : ` ${count(votes.length)} of ${count(needs)} so far.`;
-  return [line(span(`${count(needs)} different people must approve it; one denial ends it.${progress}`))];
+  const progress = votes.length === 0 ? "" : ` ${count(votes.length)} so far.`;
+  return [
+    line(span(`Needs ${count(needs)} approvals, from different people; one denial ends it.${progress}`)),
+  ];
 }
 
 function untilLine(approval: Approval) {
   const deadline = deadlineOf(approval);
   if (deadline === null) return [];
   const then =
-    approval.appliedRule.rule.expiry?.outcome === "deny" ? " Then it is denied." : " Then it closes.";
-  return [line(span("It can be decided until "), moment(deadline), span(`.${then}`))];
+    approval.appliedRule.rule.expiry?.outcome === "deny"
+      ? " After that it is denied."
+      : " After that it closes.";
+  return [line(span("Decide by "), moment(deadline), span(`.${then}`))];
 }
 
 /** One person's approval among several. */
@@ -80,6 +84,6 @@ export function tooFewApproversTitle({ able, needs }: TooFewApprovers): string {
 
 export function tooFewApproversWords({ grows }: TooFewApprovers): string {
   if (grows)
-    return "Too few people in this channel may approve it: the requester, guests, people of other workspaces and apps do not count. Invite somebody who may.";
-  return "The rule's approvers are the requester, guests or people of other workspaces, or can't see this channel, or there are none. Add somebody to the group or channel that the rule names, or change the policy. Until then it waits.";
+    return "The requester, guests, apps and people from other workspaces don't count. Invite someone who can approve it.";
+  return "The rule names too few people: the requester, guests, people from other workspaces and people who can't see this channel don't count. Add someone to the group or channel that the rule names, or change the policy. Until then it waits.";
 }

@@ -16,6 +16,7 @@ import { fieldsBeyondForm } from "../../../domain/text/request-layout.ts";
 import { needsFile } from "../../../domain/text/request-text.ts";
 import { CLOSED_TITLES, closedWords } from "./closed-words.ts";
 import { count } from "./rich.ts";
+import { answerAfter } from "./service-words.ts";
 
 /** What the state is called in the card's markup. Tests wait for it, so titles and sentences are free to change. */
 export type CardStateName =
@@ -120,7 +121,7 @@ function pendingState(run: Run, approval: Approval): CardState {
   const text =
     upload?.type === "refused"
       ? `The whole request could not be attached (${upload.words}), so it can't be decided here. Decide it at the service.`
-      : "The whole request is being attached. The buttons appear when it can be read.";
+      : "The whole request is being attached. The buttons appear once it can be read.";
   return { ...UNDECIDED, name: "pending", title, waits: true, open: false, text };
 }
 
@@ -147,8 +148,9 @@ function decidedName({ verdict }: Decision, delivery: Delivery): CardStateName {
 
 /** Also of a form that is submitted all the same. */
 export function beyondForm(fields: number): string {
-  const some = fields === 1 ? "1 field of this request has" : `${count(fields)} fields of this request have`;
-  return `${some} no place in Slack's form, so nobody could see there all that they approve. It can be denied here. The attached file has the whole request; approve it at the service, or ask the agent for a shorter one.`;
+  const some =
+    fields === 1 ? "1 field of this request doesn't" : `${count(fields)} fields of this request don't`;
+  return `${some} fit Slack's form, so you could not see there everything that you approve. You can deny it here. The attached file has the whole request; approve it at the service, or ask the agent for a shorter one.`;
 }
 
 function decidedTitle(decision: Decision, delivery: Delivery): string {
@@ -169,7 +171,8 @@ function decidedTitle(decision: Decision, delivery: Delivery): string {
     case "confirmed":
       return approves ? "✅ Approved" : "⛔ Denied";
     case "refused":
-      if (delivery.absent) return "⚠️ Decided elsewhere";
+      if (delivery.absent)
+        return `${approves ? "⚠️ Approval" : "⚠️ Denial"} refused by the service, no longer pending`;
       return approves ? "⚠️ Approval refused by the service" : "⚠️ Denial refused by the service";
     case "elsewhere":
       return "⚠️ Decided elsewhere";
@@ -191,25 +194,25 @@ function waitingWords(run: Run, approval: Approval, delivery: Delivery): string 
   if (reason === null || !["held", "recorded", "retry"].includes(delivery.type)) return null;
   const lost = delivery.type === "retry" && delivery.lost;
   const stages = {
-    held: "It is held",
-    lost: "It was sent, and not confirmed",
-    waits: "It is recorded and waits",
+    held: "On hold",
+    lost: "Sent, not confirmed",
+    waits: "Recorded, not sent yet",
   };
   const stage = stages[delivery.type === "held" ? "held" : lost ? "lost" : "waits"];
-  return `${stage}: just now the service ${WAITING_WORDS[reason]}. It is sent${lost ? " again" : ""} only when the service lists it.`;
+  return `${stage}: right now the service ${WAITING_WORDS[reason]}. It is sent${lost ? " again" : ""} only once the service lists it.`;
 }
 
 const WAITING_WORDS = {
-  "not-listed": "does not list the approval as pending",
+  "not-listed": "does not list the approval",
   "not-told": "does not say which approvals are pending",
   "run-missing": "does not know the run",
-  unreadable: "lists something that cannot be read, which may be this approval",
+  unreadable: "lists something unreadable, which may be this approval",
 } as const satisfies Record<WaitingReason, string>;
 
 function deliveryWords(delivery: Delivery, decision: Decision, watched: boolean): string {
   switch (delivery.type) {
     case "held":
-      return "It is held for a while and then sent to the service. Until then, whoever approved it can undo it, and anybody who may decide can deny it.";
+      return "On hold before it is sent. Until then, the person who approved it can undo it, and anyone who may decide can deny it.";
     case "recorded":
       return "";
     case "sending":
@@ -219,20 +222,20 @@ function deliveryWords(delivery: Delivery, decision: Decision, watched: boolean)
       if (delivery.lost) return sentAgain(delivery);
       if (delivery.notSent)
         return `${oneLine(delivery.why, 300)} Countersign keeps trying, and sends it by itself as soon as it can.`;
-      return `${oneLine(delivery.why, 300)} It has not taken effect. Countersign keeps trying: the same decision is being sent again.`;
+      return `The service has not taken it${answerAfter(delivery.why, 300)} It has not taken effect. Countersign keeps trying: the same decision is being sent again.`;
     case "unsure":
-      if (delivery.answered !== undefined) return "Countersign is checking whether the decision took effect.";
+      if (delivery.answered !== undefined) return "Countersign is checking whether it took effect.";
       return delivery.failedWith === undefined
-        ? "It was sent, but the answer was lost. Checking with the service; there is nothing to do."
-        : `The service answered with an error (HTTP ${delivery.failedWith}), which does not say whether it took the decision. Checking with the service; there is nothing to do.`;
+        ? "Sent, but the answer was lost. Countersign is checking with the service; you don't need to do anything."
+        : `Sent, but the service answered with an error (HTTP ${delivery.failedWith}), which does not say whether it took the decision. Countersign is checking; you don't need to do anything.`;
     case "confirmed":
       return delivery.stillListed === true
-        ? "The service confirmed it, yet still lists it as pending. Countersign decides each approval once; look at the service."
+        ? "The service confirmed it, but still lists it as pending. Countersign does not send a decision twice; check at the service."
         : CONFIRMED;
     case "refused":
       return refusedWords(delivery, watched);
     case "elsewhere":
-      return `It was resolved outside Countersign; this ${verdictNoun(decision)} was not applied. The service said: ${oneLine(delivery.words, 500)}`;
+      return `This ${verdictNoun(decision)} was not applied: it was decided outside Countersign. The service says${answerAfter(delivery.words, 500)}`;
     case "unconfirmed":
       return unconfirmedWords(delivery, decision);
   }
@@ -241,19 +244,19 @@ function deliveryWords(delivery: Delivery, decision: Decision, watched: boolean)
 function sentAgain(delivery: Delivery): string {
   const { answered, failedWith } = answeredBefore(delivery);
   const again = "The same decision is being sent again.";
-  if (answered !== undefined) return `After that answer the approval was still pending. ${again}`;
+  if (answered !== undefined) return `After that answer it was still pending. ${again}`;
   return failedWith === undefined
-    ? `An answer was lost and the approval is still pending. ${again}`
-    : `The service answered with an error (HTTP ${failedWith}) and the approval is still pending. ${again}`;
+    ? `The answer was lost, and it is still pending. ${again}`
+    : `The service answered with an error (HTTP ${failedWith}), and it is still pending. ${again}`;
 }
 
 function refusedWords({ words, absent }: Extract<Delivery, { type: "refused" }>, watched: boolean): string {
-  const refused = `The service refused it: ${oneLine(words, 500)} It did not take effect.`;
+  const refused = `The service refused it${answerAfter(words, 500)} It did not take effect.`;
   if (absent)
-    return `${refused} The service no longer lists the approval: it may have been resolved outside Countersign, or withdrawn.`;
+    return `${refused} The service no longer lists it: it may have been decided outside Countersign, or withdrawn.`;
   return watched
-    ? `${refused} If it is still pending, this card opens again.`
-    : `${refused} The run is no longer watched from here.`;
+    ? `${refused} If it is still pending, the buttons come back.`
+    : `${refused} Countersign no longer watches the run.`;
 }
 
 const verdictNoun = ({ verdict }: Decision): string => (verdict === "approve" ? "approval" : "denial");
@@ -266,21 +269,21 @@ function unconfirmedWords(
   const sent =
     answered === undefined
       ? failedWith === undefined
-        ? `This ${what} was sent, but its answer was lost.`
-        : `This ${what} was sent, and the service answered with an error (HTTP ${failedWith}).`
+        ? `Sent, but the answer was lost, so it is not known whether this ${what} took effect.`
+        : `Sent, but the service answered with an error (HTTP ${failedWith}), so it is not known whether this ${what} took effect.`
       : `That does not say whether this ${what} took effect.`;
   switch (cause) {
     case "no-longer-listed":
-      return `${sent} The service no longer lists the approval, and does not say which decision it holds. Check there if it matters.`;
+      return `${sent} The service no longer lists it, and does not say how it was decided. Check there.`;
     case "request-changed":
-      return `${sent} The request has changed since, so nothing more is sent. Resolve it at the service.`;
+      return `${sent} The request has changed since, so nothing more is sent. Decide it at the service.`;
     case "tampered":
-      return `${sent} What is stored about it no longer matches the audit, so nothing more is sent. Resolve it at the service.`;
+      return `${sent} Countersign's record of it no longer matches the audit, so nothing more is sent. Decide it at the service.`;
     case "run-missing":
       return `${sent} The service no longer knows the run.`;
     case "no-longer-authorised":
-      return `${sent} Whoever gave it is no longer allowed to, so nothing more is sent. Check at the service, and resolve it there.`;
+      return `${sent} Someone who gave it may no longer decide, so nothing more is sent. Check at the service, and decide it there.`;
     case "refused-after-lost-answer":
-      return `${sent} The service refused the same decision when it was sent again, which may mean that the first one arrived. Check there if it matters.`;
+      return `${sent} The service refused the same decision when it was sent again, which may mean that the first one arrived. Check there.`;
   }
 }

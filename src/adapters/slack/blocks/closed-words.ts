@@ -4,7 +4,7 @@ import type { ClosedCause } from "../../../domain/approval.ts";
 
 export const CLOSED_TITLES = {
   "no-longer-listed": "⚪ Withdrawn or decided elsewhere",
-  unreadable: "⚠️ Can't be read any more",
+  unreadable: "⚠️ No longer readable",
   "run-over": "⚪ Run ended",
   "run-missing": "⚪ Run not found",
   unwatched: "⚪ Not watched",
@@ -15,18 +15,18 @@ export const CLOSED_TITLES = {
 export function closedWords(cause: ClosedCause): string {
   switch (cause) {
     case "no-longer-listed":
-      return "The service no longer lists it. It may have been withdrawn, or resolved outside Countersign.";
+      return "The service no longer lists it. It may have been withdrawn, or decided outside Countersign.";
     case "unreadable":
-      return "The service now lists it in a form that cannot be read, so it cannot be decided here. Another message of this thread says why.";
+      return "The service now sends it in a form that Countersign can't read, so it can't be decided here. Another message in this thread says why.";
     case "run-over":
-      return "The run has ended. Nobody decided it here; the service does not say whether somebody did elsewhere.";
+      return "The run has ended. Nobody decided this here; the service does not say whether somebody did elsewhere.";
     case "run-missing":
       return "The service no longer knows the run.";
     case "expired":
-      return "Nobody decided it in time, so the policy no longer allows a decision here. It may still be pending at the service.";
+      return "Nobody decided it in time, so it can no longer be decided here. It may still be pending at the service.";
     case "unwatched":
-      return "The run is no longer watched from here. It may still be pending at the service.";
+      return "Countersign no longer watches the run. The approval may still be pending at the service.";
     case "tampered":
-      return "What Countersign had stored about it was changed from outside, so nothing is sent for it. If it is still pending, decide it at the service, or watch the run again for a new card. Countersign's admins have been told.";
+      return "Countersign's record of it was changed from outside, so nothing is sent for it. Countersign's admins have been told. If it is still pending, decide it at the service, or watch the run again to get a new card.";
   }
 }

@@ -30,10 +30,9 @@ export function homeView(rows: HomeRows | null, command: string, at: number): Vi
   return withId(id, { type: "home", blocks: [...blocks, { type: "divider" }, buttons(), asOf(at)] });
 }
 
-const UNKNOWN =
-  "Your runs could not be looked up just now: Slack or the store did not answer. Press Refresh.";
+const UNKNOWN = "Your runs could not be looked up: Slack or the database did not answer. Press Refresh.";
 
-const NOTHING_WAITS = "Nothing that somebody else asked for waits in your channels.";
+const NOTHING_WAITS = "No requests from other people are waiting in your channels.";
 
 function listed(rows: HomeRows, command: string): Block[] {
   return [
@@ -47,7 +46,7 @@ function listed(rows: HomeRows, command: string): Block[] {
     { type: "divider" },
     header("Your runs"),
     ...(rows.own.length === 0
-      ? [partWithId("home:own:none", textBlock("You have not asked for a run yet."))]
+      ? [partWithId("home:own:none", textBlock("You have not started a run yet."))]
       : rows.own.map(runRow)),
     ...(rows.moreOwn ? [textBlock("There are more; these are the newest.")] : []),
   ];
@@ -68,7 +67,7 @@ function buttons(): Block {
 function asOf(at: number): Block {
   const seconds = Math.floor(at / 1_000);
   const fallback = `${new Date(at).toISOString().slice(0, 19).replace("T", " ")} UTC`;
-  const text = `As of <!date^${seconds}^{date_short_pretty} at {time_secs}|${fallback}>. Decisions are made on the cards.`;
+  const text = `Updated <!date^${seconds}^{date_short_pretty} at {time_secs}|${fallback}>. You decide on the cards.`;
   return { type: "context", elements: [{ type: "mrkdwn", text, verbatim: true }] } as Block;
 }
 

@@ -2,9 +2,9 @@
 
 import type { Block, RichTextElement } from "@slack/types";
 import type { Approval, Decision, PastDecision } from "../../../domain/approval.ts";
-import { oneLine } from "../../../domain/text/excerpt.ts";
 import { partWithId } from "./message-id.ts";
 import { line, moment, person, rich, span } from "./rich.ts";
+import { answerAfter } from "./service-words.ts";
 
 /** How many of them a card shows; Details shows them all. */
 const PAST_ON_CARD = 3;
@@ -20,7 +20,7 @@ export function pastBlocks(approval: Approval): Block[] {
 }
 
 export function pastLine({ request }: Approval, { decision, cause, words }: PastDecision) {
-  const what = decision.digest === request.digest ? "this" : "an earlier state of this";
+  const what = decision.digest === request.digest ? "this" : "this before it changed";
   return line(
     who(decision),
     span(` ${verb(decision)} ${what}, `),
@@ -32,30 +32,30 @@ export function pastLine({ request }: Approval, { decision, cause, words }: Past
 function pastWords(cause: Approval["past"][number]["cause"], serviceWords: string): string {
   switch (cause) {
     case "request-changed":
-      return "Nothing was sent: the request changed first.";
+      return "Not sent: the request changed first.";
     case "no-longer-listed":
-      return "Nothing was sent: the service no longer listed the approval.";
+      return "Not sent: the service no longer listed it.";
     case "unreadable":
-      return "Nothing was sent: the service then listed it in a form that cannot be read.";
+      return "Not sent: the service then sent it in a form that Countersign can't read.";
     case "run-missing":
-      return "Nothing was sent: the service no longer knew the run.";
+      return "Not sent: the service no longer knew the run.";
     case "run-over":
-      return "Nothing was sent: the run ended first.";
+      return "Not sent: the run ended first.";
     case "refused":
-      return `The service refused it: ${oneLine(serviceWords, 300)}`;
+      return `The service refused it${answerAfter(serviceWords, 300)}`;
     case "undone":
-      return "It was taken back before it was sent.";
+      return "Undone before it was sent.";
     case "denied":
-      return "Nothing was sent: somebody denied it.";
+      return "Not sent: somebody denied it.";
     case "expired":
-      return "Nothing was sent: too few people approved it in time.";
+      return "Not sent: too few people approved it in time.";
     case "voter-may-not":
-      return "It no longer counts: this person may not decide it now.";
+      return "It no longer counts: this person may not decide it any more.";
     case "rule-changed":
       return "It no longer counts: the rule now asks for more.";
     case "unwatched":
-      return "Nothing was sent: the run is no longer watched from here.";
+      return "Not sent: Countersign stopped watching the run.";
     case "tampered":
-      return "Nothing was sent: it does not match the audit. The database was changed outside Countersign.";
+      return "Not sent: it does not match the audit. The database was changed outside Countersign.";
   }
 }

@@ -4,6 +4,7 @@ import { type NoticeContent, type Run, runId } from "../../../domain/run.ts";
 import { tooFewApproversTitle, tooFewApproversWords } from "./card-rule.ts";
 import { type MessageId, withId } from "./message-id.ts";
 import { line, type Message, person, quote, rich, span, untrustedSpan } from "./rich.ts";
+import { withoutSpeaker } from "./service-words.ts";
 
 const SERVICE_WORDS_CHARS = 500;
 
@@ -22,7 +23,7 @@ function drawn(notice: NoticeContent, run: Run): Message {
     case "nobody-can-approve":
       return tooFewApprovers(notice, run);
     case "decision-void":
-      return message("Your decision was not sent", [
+      return message(`Your decision was not sent: ${voidWords(notice.cause)}`, [
         line(span("Your decision was not sent: ", { bold: true }), span(voidWords(notice.cause))),
       ]);
     case "decision-stopped":
@@ -30,7 +31,7 @@ function drawn(notice: NoticeContent, run: Run): Message {
         line(
           span("Your decision is not sent again. ", { bold: true }),
           span(
-            "It was sent once, and the answer was lost. Under the current policy it would no longer count, so it is not sent again. Only the service can tell whether it took effect.",
+            "It was sent once, and the answer was lost. Under the current policy it would no longer count. Only the service can tell whether it took effect.",
           ),
         ),
       ]);
@@ -40,16 +41,16 @@ function drawn(notice: NoticeContent, run: Run): Message {
           span("The service refused your decision. ", { bold: true }),
           span("It did not take effect. The service said:"),
         ),
-        quote(untrustedSpan(notice.words, SERVICE_WORDS_CHARS)),
-        line(span("If the approval is still pending, its card opens again.")),
+        quote(untrustedSpan(withoutSpeaker(notice.words), SERVICE_WORDS_CHARS)),
+        line(span("If it is still pending, the buttons on its card come back.")),
       ]);
     case "decision-elsewhere":
       return message("Your decision was not applied", [
         line(
           span("Your decision was not applied: ", { bold: true }),
-          span("the approval was resolved outside Countersign. The service said:"),
+          span("it was decided outside Countersign. The service says:"),
         ),
-        quote(untrustedSpan(notice.words, SERVICE_WORDS_CHARS)),
+        quote(untrustedSpan(withoutSpeaker(notice.words), SERVICE_WORDS_CHARS)),
       ]);
   }
 }
@@ -88,15 +89,15 @@ function cannotPost({ words: why, code = "" }: CannotPost, run: Run): Message {
 
 const UNSTARTED = {
   title: "Your run was not started",
-  meaning: "Your run was not started: without a thread nobody could see its approvals. ",
+  meaning: "Your run was not started, because nobody would see its approvals. ",
 };
 const ONE_MISSING = {
   title: "Slack refused a message of your run",
-  meaning: "The message is not shown there. It may be an approval that waits for a decision. ",
+  meaning: "The message does not appear there. It may be an approval that needs a decision. ",
 };
 const ALL_MISSING = {
   title: "Countersign can't post in a channel",
-  meaning: "Its messages, and approvals that wait for a decision, are not shown there. ",
+  meaning: "Its messages do not appear there, including approvals that need a decision. ",
 };
 
 function tooFewApprovers(few: Extract<NoticeContent, { type: "nobody-can-approve" }>, run: Run): Message {
@@ -105,13 +106,13 @@ function tooFewApprovers(few: Extract<NoticeContent, { type: "nobody-can-approve
   return message(tooFewApproversTitle(few), [
     line(span(`${tooFewApproversTitle(few)}. `, { bold: true }), span(tooFewApproversWords(few))),
     line(
-      span("It is an approval of the run "),
+      span("Run "),
       untrustedSpan(runId(run) ?? "", 120, { code: true }),
-      span(" that "),
+      span(run.origin === "started" ? ", asked for by " : ", watched by "),
       person(run.requester),
-      span(" asked for in "),
+      span(" in "),
       place,
-      span(", under the rule "),
+      span(", rule "),
       untrustedSpan(rule, 80, { code: true }),
       span("."),
     ),
@@ -125,22 +126,22 @@ function message(text: string, lines: Parameters<typeof rich>): Message {
 function voidWords(cause: Extract<NoticeContent, { type: "decision-void" }>["cause"]): string {
   switch (cause) {
     case "request-changed":
-      return "the request changed before it could go out. Look at the card again; it shows the new request.";
+      return "the request changed first. Its card shows the new request.";
     case "no-longer-listed":
-      return "the service no longer lists the approval. It may have been withdrawn, or resolved elsewhere. If it is listed again, its card opens again.";
+      return "the service no longer lists the approval. It may have been withdrawn, or decided outside Countersign. If it is listed again, its card opens again.";
     case "run-missing":
       return "the service no longer knows the run. If it knows the run again, the card opens again.";
     case "unreadable":
-      return "the service then listed the approval in a form that cannot be read. Look at the run's thread; it says why.";
+      return "the service then sent the approval in a form that Countersign can't read. The run's thread says why.";
     case "run-over":
       return "the run ended first.";
     case "voter-may-not":
       return "you may no longer decide this. Others can, on its card.";
     case "rule-changed":
-      return "the policy has changed, and the rule of this approval now asks for more than you gave. Approve it again on its card.";
+      return "the policy changed, and now asks for more than you gave. Approve it again on its card.";
     case "others-needed":
-      return "it now has fewer approvals than it needs. Yours still counts; the card waits for others.";
+      return "it now has too few approvals. Yours still counts; the card waits for others.";
     case "tampered":
-      return "it does not match the audit. The database was changed outside Countersign; its admins have been told. Decide again when the card opens again.";
+      return "it does not match the audit. The database was changed outside Countersign, and its admins have been told. Decide again when the card opens again.";
   }
 }

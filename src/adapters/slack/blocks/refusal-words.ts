@@ -22,20 +22,19 @@ const ALWAYS = {
     "Only people in this channel can decide its approvals: ask one of them. Nothing was sent.",
   "read-first":
     "You must read the whole request before you approve it. Press Approve on the card: the request opens first. Nothing was sent.",
-  undone:
-    "Whoever approved this took it back after this was shown. Nothing was sent. Look at the card again.",
+  undone: "The approval was undone after this was shown to you. Nothing was sent. Look at the card again.",
   reopened:
-    "This approval was opened again after this was shown; the request is the same. Nothing was sent. Decide it on the card as it is now.",
-  "too-late": "There is nothing to take back: it is not held. The card says what became of it.",
-  "not-yours": "Only the person who gave an approval can take it back. While it is held, Deny stops it.",
+    "This approval opened again after this was shown to you; the request is the same. Nothing was sent. Decide it on the card as it is now.",
+  "too-late": "There is nothing to undo: it is not on hold. The card says what became of it.",
+  "not-yours": "Only the person who approved can undo it. While it is on hold, Deny stops it.",
   changed:
-    "The request changed after this was shown. Nothing was sent. Look at the card again; it shows the new request.",
+    "The request changed after this was shown to you. Nothing was sent. The card shows the new request.",
   "being-posted":
-    "Slack has not confirmed this card to Countersign yet. Nothing was sent. Click again in a few seconds.",
+    "This card is not ready: Slack has not confirmed it yet. Nothing was sent. Press again in a few seconds.",
   "form-changed":
-    "Somebody changed what Countersign had stored about this form, so it is not believed. Nothing was sent. Countersign's admins are told. Press the button on the card again for a new form.",
+    "Countersign's record of this form was changed from outside, so the form is not trusted. Nothing was sent. Countersign's admins are told. Press the button on the card again for a new form.",
   unknown:
-    "This card or form is not the current one, or it was replaced. Nothing was sent. Look for the newest card of the run, or use `pending`.",
+    "This card or form is not the current one. Nothing was sent. Use the newest card of the run, or find it with `pending`.",
 } as const satisfies Partial<Record<Refusal["type"], string>>;
 
 type Plain = Extract<Refusal, { type: keyof typeof ALWAYS }>;
@@ -54,10 +53,10 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
       return `The rule \`${ruleName(refusal.rule)}\` does not list you. ${whoDecides(refusal.rule)} Nothing was sent.`;
     case "unverified":
       if (refusal.of !== undefined)
-        return `Slack could not say just now whether ${mentions(refusal.of)}, who approved before, may still do so, so Countersign could not verify it. Nothing was sent. Try again in a moment.`;
-      return "Slack could not say just now who you are, so Countersign could not verify that you may decide this. Nothing was sent. Try again in a moment.";
+        return `Slack could not say just now whether ${mentions(refusal.of)}, who approved before, may still approve. Nothing was sent. Try again in a moment.`;
+      return "Slack could not confirm just now that you may decide this. Nothing was sent. Try again in a moment.";
     case "already-voted":
-      return `You approved this already, ${when(refusal.decision)}. It needs others to approve it too. Nothing was sent. You can still deny it.`;
+      return `You already approved this, ${when(refusal.decision)}. Others must approve it too. Nothing was sent. You can still deny it.`;
     case "word-needed":
       return `Type ${quoted(refusal.word)} to approve this. Nothing was sent.`;
     case "not-all-shown":
@@ -68,12 +67,12 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
       return `This approval is closed. ${closedWords(refusal.why)} Nothing was sent.`;
     case "reason-needed":
       if (refusal.verdict === "approve")
-        return "Say why: this approval needs a reason. The service gets it, and everybody in the channel sees it.";
-      return "Say why: a denial needs a reason. The service gets it, and everybody in the channel sees it.";
+        return "Say why: this approval needs a reason. It goes to the service, and everyone in the channel sees it.";
+      return "Say why: a denial needs a reason. It goes to the service, and everyone in the channel sees it.";
     case "reason-too-short":
-      return `The reason is too short: ${count(refusal.chars)} characters. The rule of this approval requires at least ${count(refusal.fewest)}.`;
+      return `Too short: ${count(refusal.chars)} characters. The rule asks for at least ${count(refusal.fewest)}.`;
     case "reason-too-long":
-      return `The reason is too long: ${count(refusal.chars)} characters. Slack takes 3,000.`;
+      return `Too long: ${count(refusal.chars)} characters. Slack takes 3,000.`;
   }
 }
 
@@ -163,9 +162,9 @@ export function refusalPlain(refusal: Refusal): string {
   if (refusal.type === "requester") return `${ASKED_YOURSELF} Nothing was sent.`;
   if (refusal.type === "not-approver") return "The rule does not list you. Nothing was sent.";
   if (refusal.type === "already-voted")
-    return "You approved this already. It needs others to approve it too. Nothing was sent. You can still deny it.";
+    return "You already approved this. Others must approve it too. Nothing was sent. You can still deny it.";
   if (refusal.type === "unverified" && refusal.of !== undefined)
-    return "Slack could not say just now whether those who approved before may still do so, so Countersign could not verify it. Nothing was sent. Try again in a moment.";
+    return "Slack could not say just now whether those who approved before may still approve. Nothing was sent. Try again in a moment.";
   return refusalWords(refusal);
 }
 
@@ -177,25 +176,25 @@ const NO_RUN = {
   bot: "This account can't start or watch runs.",
   deactivated: "This account can't start or watch runs.",
   "not-in-channel": "You are not in this channel, so you can't start or watch runs here.",
-  unverified: "Slack could not say just now who you are, so nothing was done. Try again in a moment.",
+  unverified: "Slack could not confirm just now who you are, so nothing was done. Try again in a moment.",
   "no-runs-here":
-    "The policy does not allow runs in this channel. Use a channel that it names, or ask whoever runs Countersign.",
+    "The policy does not allow runs in this channel. Use another channel, or ask whoever runs Countersign.",
   "not-starter":
-    "The policy lets only certain people start and watch runs in this channel, and you are not one of them. Ask one of them, or whoever runs Countersign.",
+    "You are not among the people whom the policy lets start or watch runs in this channel. Ask whoever runs Countersign.",
   "hidden-channel":
     "Countersign can't see this channel. Invite it with `/invite @countersign` and try again.",
-  "not-a-channel":
-    "Use a channel: runs and their approvals are shown to the members of a channel, and this is a direct message.",
+  "not-a-channel": "Use a channel, not a direct message: its members must see the run and its approvals.",
   "not-watched": "This run is no longer watched, so there is nothing to stop.",
-  deciding: "A decision on this run is under way. Wait until it is settled, then try again.",
+  deciding:
+    "A decision on this run is under way. Wait until its card says what became of it, then try again.",
   voted:
-    "Somebody has approved a request of this run, and others must approve it too. Let them decide, or deny it; then try again.",
+    "A request of this run has an approval and needs more. Let the others decide, or deny it; then try again.",
   "denial-due":
-    "By the policy, a request of this run is denied if nobody decides it in time, so the run is watched until then. Deny it yourself, have it decided, or wait.",
-  answered: "This question was answered before.",
-  "not-auditor": "You can't read the audit. Countersign's admins and the auditors that its policy names can.",
+    "A request of this run will be denied by the policy if nobody decides it in time, so the run is watched until then. Have it decided, or wait.",
+  answered: "Someone has already answered this.",
+  "not-auditor": "Only Countersign's admins and the auditors that the policy names can read the audit.",
   "own-audit":
-    "Taking part in a run gives no right to its audit. Countersign's admins and the auditors that its policy names can read it. Ask one of them.",
+    "Only Countersign's admins and the auditors that the policy names can read a run's audit, even if you took part in the run. Ask one of them.",
   "not-admin":
     "Only Countersign's admins can do that: close a dispute, or acknowledge what was found in the database.",
   "nothing-disputed": "No open dispute is about this run, so there is nothing to close.",
@@ -204,7 +203,7 @@ const NO_RUN = {
   "nothing-to-acknowledge": "There is nothing to acknowledge: no approval is held back.",
   "other-findings":
     "This code does not match the current findings, so nothing was acknowledged. `health` shows the current code and findings.",
-  "acknowledge-why": "Say after the code what you found. The audit records it in your name.",
+  "acknowledge-why": "After the code, say what you found. The audit records it in your name.",
   "not-sent": "Slack did not take the file, so nothing was sent. Try again in a moment.",
 } as const satisfies Partial<Record<CommandRefusal["type"], string>>;
 
@@ -216,9 +215,9 @@ export function commandRefusal(refusal: CommandRefusal, command: string): Messag
 export function commandRefusalWords(refusal: CommandRefusal, command: string): string {
   switch (refusal.type) {
     case "empty-task":
-      return `There is no task. Type \`${command} run\` and what the agent should do, for example \`${command} run deploy billing-api to production\`.`;
+      return `Add a task: type \`${command} run\` and what the agent should do, for example \`${command} run deploy billing-api to production\`.`;
     case "unknown-run":
-      return `There is no such run for you: the service does not know it, or it belongs to a channel you are not in. \`${command} list\` shows the runs of your channels.`;
+      return `No run with this id in your channels: the service does not know it, or you are not in its channel. \`${command} list\` shows the runs of your channels.`;
     case "service-silent":
       return `The agent service did not answer, so nothing was done. \`${command} health\` says why.`;
     case "already-watched":
@@ -226,9 +225,9 @@ export function commandRefusalWords(refusal: CommandRefusal, command: string): s
         return `This run has ended. Its thread is in <#${refusal.run.channel}>.`;
       return `This run is already watched in <#${refusal.run.channel}>. Its requester and its channel stay as they are.`;
     case "id-used-again":
-      return `The run with this id has ended; its thread is in <#${refusal.run.channel}>. The service now uses the same id for another run. Countersign cannot know who asked for that one, so it does not watch it. Start the task with \`${command} run\` instead.`;
+      return `The run with this id has ended; its thread is in <#${refusal.run.channel}>. The service now uses the same id for another run. Countersign can't know who asked for that one, so it does not watch it. Start the task with \`${command} run\` instead.`;
     case "tampered":
-      return `The audit was tampered with, so it is no evidence: ${escaped(oneLine(refusal.words, 500))} \`npm run audit -- verify\` in a shell says more.`;
+      return `The audit was tampered with, so it proves nothing: ${escaped(oneLine(refusal.words, 500))} \`npm run audit -- verify\` in a shell says more.`;
     default:
       return NO_RUN[refusal.type];
   }

@@ -71,7 +71,7 @@ export function fitsModal(request: Request): boolean {
   return !needsFile(request);
 }
 
-export const WHO_SEES_MASKED = "Whoever may decide sees them in the form behind Approve and Deny.";
+export const WHO_SEES_MASKED = "People who may decide see the full text after Approve or Deny.";
 
 /** Says how many secrets are masked, and where they can be seen. Empty if there are none. */
 export function maskedRemark(many: number, where: string): RichTextBlock[] {
@@ -88,7 +88,7 @@ export function secretsInWhole(request: Request): number {
 export function maskedInFile(upload: Upload | undefined): RichTextBlock[] {
   const secrets = upload !== undefined && "masked" in upload ? upload.masked : [];
   if (secrets.length === 0) return [];
-  const head = "Masked in the file, in its order of fields:";
+  const head = "Masked in the file, in the order of its fields:";
   return [rich(line(span(head, { bold: true })), ...boxes(secrets.join("\n")))];
 }
 

@@ -18,6 +18,7 @@ import { head, oneLine, shortened } from "../../../domain/text/excerpt.ts";
 import { masked } from "../../../domain/text/secrets.ts";
 import { UNKNOWN_LEAVE, UNKNOWN_START_AGAIN } from "../names.ts";
 import { approvalCard } from "./approval-card.ts";
+import { endedDetails } from "./ended-details.ts";
 import { markdown } from "./markdown.ts";
 import { type MessageId, withId } from "./message-id.ts";
 import {
@@ -36,11 +37,11 @@ import {
   untrustedSpan,
 } from "./rich.ts";
 import { runStatus, stays, successWords } from "./run-status.ts";
+import { withoutSpeaker } from "./service-words.ts";
 import { unreadableCard } from "./unreadable-card.ts";
 
 const TASK_IN_OPENING_CHARS = 2_500;
 const FIRST_PART_CHARS = 3_000;
-const DETAILS_CHARS = 2_500;
 
 /** Null: the slot is not one of these. */
 export function threadMessage(run: Run, slot: string): Message | null {
@@ -55,7 +56,8 @@ function opening(run: Run): Message {
   const { name, icon, text } = runStatus(run);
   const id = runId(run);
   const task = run.input === "" ? [] : [quote(untrustedSpan(run.input, TASK_IN_OPENING_CHARS))];
-  const verb = run.origin === "started" ? " asked for a run:" : " watches a run that was started elsewhere:";
+  const verb =
+    run.origin === "started" ? " asked for a run:" : " is watching a run that was started elsewhere:";
   const since = run.seen?.since ?? run.askedAt;
   const blocks: Block[] = [
     rich(line(person(run.requester), span(verb)), ...task),
@@ -88,7 +90,7 @@ function outcome(run: Run): Message {
   const first = line(person(run.requester), span(" "), span(title, { bold: true }), span(`${after}.`));
   return withId(`outcome:${ended.how}`, {
     text: escaped(`${title}${after}: ${oneLine(run.input, 150)}`),
-    blocks: [rich(first), ...details(ended), ...output(run, ended)],
+    blocks: [rich(first), ...endedDetails(ended), ...output(run, ended)],
   });
 }
 
@@ -98,23 +100,9 @@ function tookWords(run: Run, { completedAt }: Ended): string {
   return ` after ${duration(end - run.askedAt)}`;
 }
 
-/** Failure details or the reason of a cancellation: every field that INTERFACE.md does not document, except `created_at`. */
-function details({ extra, how }: Ended): Block[] {
-  const entries = Object.entries(extra).filter(([name]) => name !== "created_at");
-  if (entries.length === 0) {
-    return how === "succeeded" ? [] : [rich(line(span("The service gave no reason.")))];
-  }
-  const text = entries.map(
-    ([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value, null, 2)}`,
-  );
-  return [
-    rich(line(span("The service says:")), ...boxes(shortened(text.join("\n"), DETAILS_CHARS, "masked"))),
-  ];
-}
-
 function output(run: Run, ended: Ended): Block[] {
   if (ended.output === null || ended.output === "") {
-    return ended.how === "succeeded" ? [rich(line(span("It has no output.")))] : [];
+    return ended.how === "succeeded" ? [rich(line(span("No output.")))] : [];
   }
   const label = rich(line(span("The agent's output:", { bold: true })));
   if (!ended.asFile) {
@@ -126,22 +114,20 @@ function output(run: Run, ended: Ended): Block[] {
   const whole = `The whole output (${count(ended.outputChars)} characters)`;
   const upload = run.uploads[OUTPUT];
   const rest = {
-    coming: `This is the first part. ${whole} follows as a file.`,
-    there: `This is the first part. ${whole} is attached to this thread.`,
-    refused: `This is the first part. ${whole} could not be attached: ${upload?.type === "refused" ? upload.words : ""}. The service still has it.`,
+    coming: `First part only. ${whole} follows as a file.`,
+    there: `First part only. ${whole} is attached to this thread.`,
+    refused: `First part only. ${whole} could not be attached: ${upload?.type === "refused" ? upload.words : ""}. The service still has it.`,
   }[fileState(run, OUTPUT)];
   return [
     rich(...markdown(head(ended.output, FIRST_PART_CHARS, "masked").text)),
-    note(
-      oneLine(`${rest} Secrets of well-known shapes are masked in it; the service has the original.`, 600),
-    ),
+    note(oneLine(`${rest} What looks like a secret is masked; the service has the original.`, 600)),
   ];
 }
 
 function givenUpWords({ creation }: Run): string {
   return creation.type === "created" && creation.reused === true
-    ? "The service no longer knew this run, and has given its id to another one. Countersign no longer asks for it."
-    : "The service has not known this run for a day. Countersign no longer asks for it.";
+    ? "The service no longer knew this run, and gave its id to another one. Countersign has stopped asking."
+    : "The service has not known this run for a day. Countersign has stopped asking.";
 }
 
 function missing(run: Run): Message {
@@ -158,17 +144,17 @@ function missing(run: Run): Message {
 }
 
 const NO_LONGER_KNOWN =
-  "The service no longer knows this run. Its cards are closed; Countersign keeps asking for a day.";
+  "The service no longer knows this run. Its cards are closed. Countersign keeps asking for a day.";
 
 const oneSentence = (id: MessageId, text: string): Message =>
   withId(id, { text, blocks: [rich(line(span(text)))] });
 
 function tampered(): Message {
-  const title = "🚨 The record of this run was changed outside Countersign";
+  const title = "🚨 Stopped: this run's record was changed outside Countersign";
   const meaning =
-    "Nothing more is sent for this run, and its cards are closed. The service may still wait for decisions: make them there.";
+    "Nothing more is sent for this run, and its cards are closed. The service may still be waiting for decisions: make them there.";
   const advice =
-    "Countersign's admins: find out who writes the database. Then watch the run again; its approvals get new cards.";
+    "Countersign's admins: find out who changed the database. Then watch the run again to get new cards.";
   return withId("thread:tampered", {
     text: title,
     blocks: [rich(line(span(title, { bold: true })), line(span(meaning)), line(span(advice)))],
@@ -176,9 +162,9 @@ function tampered(): Message {
 }
 
 function serviceDown(run: Run): Message {
-  const text = "⚠️ The agent service has given no usable answer for over a minute";
+  const text = "⚠️ No usable answer from the agent service";
   const rest =
-    "Runs and approvals in this channel are not up to date until it is back. Decisions are kept until then.";
+    "Runs and approvals in this channel may be out of date until it is back. Decisions are kept until then.";
   const why = run.outage === null ? [] : [quote(untrustedSpan(run.outage.why, 300))];
   const first = line(span(text, { bold: true }), span(", since "), moment(run.outage?.since ?? 0), span(":"));
   return withId("thread:service-down", { text, blocks: [rich(first, ...why, line(span(rest)))] });
@@ -186,7 +172,7 @@ function serviceDown(run: Run): Message {
 
 function serviceBack(run: Run): Message {
   const away = duration((run.outage?.until ?? 0) - (run.outage?.since ?? 0));
-  return oneSentence("thread:service-back", `The agent service answers again, after ${away}.`);
+  return oneSentence("thread:service-back", `The agent service answers again after ${away}.`);
 }
 
 /** Draws the message of a slot as the run is now. Throws for an unknown slot: only known messages may be posted. */
@@ -202,11 +188,11 @@ export function messageIn(run: Run, slot: Slot, deployment = ""): Message {
 // The last message of a thread whose run was not started, may not have started, or is not watched here.
 
 function notStarted(run: Run, why: string): Message {
-  const text = `Not started: ${oneLine(why, 500)}`;
+  const text = `❌ Not started: ${oneLine(withoutSpeaker(why), 500)}`;
   const blocks = [
     rich(
-      line(person(run.requester), span(" "), span("Not started. ", { bold: true }), span("The reason:")),
-      ...boxes(shortened(why, 1_000, "masked")),
+      line(person(run.requester), span(" "), span("❌ Not started:", { bold: true })),
+      ...boxes(shortened(withoutSpeaker(why), 1_000, "masked")),
     ),
   ];
   return withId("outcome:not-started", { text: escaped(text), blocks });
@@ -214,9 +200,9 @@ function notStarted(run: Run, why: string): Message {
 
 function taken(run: Run, id: RunId): Message {
   const title = "⚠️ Started, but not followed here";
-  const what = "The service gave this run an id that belongs to a run in another thread: ";
+  const what = "The service gave this run the id of a run in another thread: ";
   const meaning =
-    "If somebody began to watch this run before the service answered, its approvals are in that thread. If not, the service has used the id twice, and Countersign cannot tell the two runs apart: ask whoever runs the service.";
+    "If somebody started to watch this run before the service answered, its approvals are in that thread. If not, the service has used the id twice, and Countersign can't tell the two runs apart: ask whoever runs the service.";
   const first = line(person(run.requester), span(" "), span(title, { bold: true }));
   const second = line(span(what), untrustedSpan(id, 120, { code: true }), span(". "), span(meaning));
   const text = escaped(`${title}: ${oneLine(run.input, 150)}`);
@@ -224,12 +210,10 @@ function taken(run: Run, id: RunId): Message {
 }
 
 function unknown(run: Run, again: "asked" | "started" | "left"): Message {
-  const title = "❔ It is not known whether a run was started";
+  const title = "❓ Start not confirmed";
   const why =
-    "The task was sent, but the answer was lost. A run may have started. Countersign does not send the task again by itself. If a run did start, its approvals are not shown here.";
-  const answered = { asked: null, started: "You chose to start again.", left: "You chose to leave it." }[
-    again
-  ];
+    "The task was sent, but the answer was lost, so a run may have started. If it did, its approvals are not shown here. Countersign does not send the task again by itself.";
+  const answered = { asked: null, started: "Answered: start again.", left: "Answered: leave it." }[again];
   const blocks: Block[] = [
     rich(line(person(run.requester), span(" "), span(title, { bold: true })), line(span(why))),
   ];
@@ -250,7 +234,7 @@ function choices(run: Run): Block {
   });
   const confirm = {
     title: { type: "plain_text", text: "Start again?" },
-    text: { type: "plain_text", text: "If the first task did arrive, this starts a second run of it." },
+    text: { type: "plain_text", text: "If the task did arrive the first time, this starts a second run." },
     confirm: { type: "plain_text", text: "Start again" },
     deny: { type: "plain_text", text: "Cancel" },
   };

@@ -40,7 +40,7 @@ export function unreadableCard(run: Run): Message {
       header(title),
       rich(head),
       ...unreadable.items.map((item) => itemBlock(unreadable, item)),
-      ...(more > 0 ? [rich(line(span(`${count(more)} more cannot be read either.`)))] : []),
+      ...(more > 0 ? [rich(line(span(`${count(more)} more can't be read either.`)))] : []),
       rich(line(span("What to do: ", { bold: true }), span(adviceWords(unreadable)))),
       ...(unreadable.what === "items" ? [note("The boxes hold the service's own text, as first seen")] : []),
     ],
@@ -51,13 +51,13 @@ export function unreadableCard(run: Run): Message {
 export function unreadableTitle({ what, count: many }: Unreadable): string {
   switch (what) {
     case "answer":
-      return "The service's answers about this run cannot be used";
+      return "The service's answers about this run can't be used";
     case "list":
-      return "The service does not list the approvals of this run";
+      return "The service doesn't list this run's approvals";
     case "items":
       return many === 1
-        ? "The service lists an approval that cannot be read"
-        : `The service lists ${count(many)} approvals that cannot be read`;
+        ? "The service sent an approval that can't be read"
+        : `The service sent ${count(many)} approvals that can't be read`;
   }
 }
 
@@ -78,21 +78,21 @@ function itemBlock({ what }: Unreadable, { ids, why, source, hidden }: Unreadabl
 function adviceWords({ what, count: many }: Unreadable): string {
   switch (what) {
     case "answer":
-      return "Look at the service: whether this run waits for an approval cannot be seen from here. Countersign keeps asking; decisions that are recorded here are sent when its answers can be used again.";
+      return "Check at the service: Countersign can't tell whether this run is waiting for a decision. It keeps asking, and sends recorded decisions once the answers can be used again.";
     case "list":
-      return "Look at the service. Countersign keeps asking, and shows each approval when the service lists it.";
+      return "Check at the service. Countersign keeps asking, and shows each approval once the service lists it.";
     case "items":
       if (many > 1)
-        return "They cannot be decided here. Decide them at the service, or have the agent ask again. Each gets a card of its own when it can be read.";
-      return "It cannot be decided here. Decide it at the service, or have the agent ask again. Its own card appears when it can be read.";
+        return "They can't be decided here. Decide them at the service, or have the agent ask again. Each gets its own card once it can be read.";
+      return "It can't be decided here. Decide it at the service, or have the agent ask again. It gets its own card once it can be read.";
   }
 }
 
 function readableAgain(run: Run): Message {
   const says = isWatched(run)
-    ? "What the service says of this run can be used again, or it no longer says what could not be read."
-    : "The run is over, or no longer watched from here.";
-  const title = "⚪ Over: the service could not be read";
+    ? "The service's answers about this run can be used again, or no longer contain what could not be read."
+    : "The run is over, or Countersign no longer watches it.";
+  const title = "⚪ Over: an answer of the service could not be read";
   return withId("unreadable:over", {
     text: `${title}. ${says}`,
     blocks: [header(title), rich(line(span(says)))],

@@ -71,6 +71,8 @@ function channelSurfaces(text: Texts): readonly Surface[] {
   const linked = { run: held, link: null };
   const succeeded = endedRun(run, { how: "succeeded", output: text(13) });
   const failed = endedRun(run, { how: "failed", extra: { [text(14)]: text(15), detail: text(16) } });
+  const record = { error: { code: text(14), message: text(15), at: text(16) } };
+  const failedWithRecord = endedRun(run, { how: "failed", extra: record });
   const unstarted: Run = {
     ...aRun({ input: text(8) }),
     creation: { type: "refused", words: text(17), at: NOON },
@@ -103,6 +105,7 @@ function channelSurfaces(text: Texts): readonly Surface[] {
     messageIn(waits, OPENING),
     messageIn(succeeded, OUTCOME),
     messageIn(failed, OUTCOME),
+    messageIn(failedWithRecord, OUTCOME),
     messageIn(unstarted, OUTCOME),
     messageIn(run, `${DOWN} ${NOON}`),
     messageIn(run, `${BACK} ${NOON}`),

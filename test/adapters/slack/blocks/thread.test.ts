@@ -1,11 +1,13 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import { ApprovalId } from "#src/domain/ids.ts";
+import type { Json } from "#src/domain/json.ts";
 import { renderKey } from "#src/domain/render-key.ts";
 import { cardSlot, OPENING, OUTCOME } from "#src/domain/run.ts";
 import { expectMessage } from "./oracle.ts";
 import { CREATED } from "./page/example.ts";
 import { ended, HALF_DONE, NOTICES_IN_THREAD, OPENINGS, OUTCOMES } from "./page/thread.ts";
+import { printedMessage } from "./printed.ts";
 
 const threads = Object.entries({ ...OPENINGS, ...OUTCOMES, ...NOTICES_IN_THREAD }).flatMap(([id, examples]) =>
   examples.map(({ when, drawn }) => ({ name: `${id} ${when}`, drawn })),
@@ -18,6 +20,39 @@ test.each(threads)("Slack takes the message: $name", ({ drawn }) => {
 test("a confirmed denial gives opening and outcome another key, so that both are drawn anew", () => {
   for (const slot of [OPENING, OUTCOME])
     expect(renderKey(HALF_DONE, slot)).not.toBe(renderKey(ended("succeeded", null), slot));
+});
+
+describe("a run that failed says", () => {
+  const shown = (extra: { [field: string]: Json }): string =>
+    printedMessage(messageIn(ended("failed", null, extra), OUTCOME)).split("The service says:\n")[1] ?? "";
+
+  test.each<[string, { [field: string]: Json }, string]>([
+    [
+      "the message of its error record, its code small",
+      { error: { code: "tool_error", message: "The deploy timed out." } },
+      "| The deploy timed out.\n(Error code: tool_error)",
+    ],
+    ["a message that stands alone", { message: "The deploy\ntimed out." }, "| The deploy\n| timed out."],
+    [
+      "every other field below it, those of the record too",
+      { error: { code: 7, message: "No.", at: "step 2" }, attempts: 3 },
+      '| No.\n| attempts: 3\n| error: {\n|   "code": 7,\n|   "at": "step 2"\n| }',
+    ],
+    ["a message beside an error in words", { error: "exit 1", message: "No." }, "| No.\n| error: exit 1"],
+    [
+      "all fields where there is no message",
+      { error: { code: "x", message: "" } },
+      '| error: {\n|   "code": "x",\n|   "message": ""\n| }',
+    ],
+  ])("%s", (_what, extra, words) => expect(shown(extra)).toBe(words));
+
+  test("no secret of a message or code, and of a long message how much is missing", () => {
+    const secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+    const long = shown({ error: { code: secret, message: `${secret} ${"x".repeat(5_000)}` }, attempts: 3 });
+    expect(long).not.toContain(secret);
+    expect(long).toMatch(/\d more/);
+    expect(long).toContain("attempts: 3");
+  });
 });
 
 test("nothing is drawn for a message that is none of ours", () => {

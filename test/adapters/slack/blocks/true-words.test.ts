@@ -136,8 +136,8 @@ describe("what cannot be read", () => {
 
   test("is told of in the plural where there are several", () => {
     const items = { since: NOON, what: "items", items: [item, item, item] } as const;
-    expect(shown({ ...items, count: 3 })).toContain("They cannot be decided here. Decide them");
-    expect(shown({ ...items, count: 1 })).toContain("It cannot be decided here. Decide it");
+    expect(shown({ ...items, count: 3 })).toContain("They can't be decided here. Decide them");
+    expect(shown({ ...items, count: 1 })).toContain("It can't be decided here. Decide it");
   });
 
   test("is no approval where only the answers cannot be used", () => {

@@ -72,9 +72,9 @@ Every message, card, form, refusal, notice, receipt, alarm and answer, with its 
 
     npx vitest run test/adapters/slack/blocks/messages.test.ts --update
 
-Ana asked for the run, Ben and Cleo decide. **Notification:** is what the lock screen of a phone shows. A moment stands in
-braces; Slack draws it in the reader's own time zone. \`> \` is a quotation, \`| \` a box with the service's or the agent's own words,
-\`[*Approve*]\` the main button, \`(…)\` small print.`;
+Ana asked for the run, Ben and Cleo decide. **Notification:** is what the lock screen of a phone shows, where it differs from the
+message. A moment stands in braces; Slack draws it in the reader's own time zone. \`> \` is a quotation, \`| \` a box with the
+service's or the agent's own words, \`[*Approve*]\` the main button, \`(…)\` small print.`;
 
 const SECTIONS: readonly (readonly [title: string, prefixes: readonly string[]])[] = [
   ["The opening of a thread", ["run:"]],
@@ -128,8 +128,12 @@ const entries = (id: string, examples: readonly Example[]): string[] =>
 
 const isMessage = (drawn: Example["drawn"]): drawn is Message => "text" in drawn;
 
-const printedExample = ({ text, blocks }: Message): string =>
-  `**Notification:** ${asShown(text)}\n\n${fenced(printedBlocks(blocks))}`;
+/** Where the notification says the same as the message, it stands once. */
+function printedExample({ text, blocks }: Message): string {
+  const words = printedBlocks(blocks);
+  if (asShown(text) === asShown(words).replaceAll("**", "")) return fenced(words);
+  return `**Notification:** ${asShown(text).replace(LONG, longRun)}\n\n${fenced(words)}`;
+}
 
 const fenced = (text: string): string =>
   `\`\`\`\`text\n${withoutMiddle(asShown(text).replace(LONG, longRun))}\n\`\`\`\``;
