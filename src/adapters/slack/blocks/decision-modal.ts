@@ -229,7 +229,7 @@ function reasonInput(verdict: Verdict, rule: KeptRule): Block {
   const fewest = rule.reason[verdict];
   const needed = verdict === "approve" ? "Needed to approve" : "Needed to deny";
   const length = fewest > 1 ? `, at least ${count(fewest)} characters` : "";
-  const who = "The service gets it, and everybody in the channel sees it.";
+  const who = "The service gets it, and everyone in the channel sees it.";
   return {
     type: "input",
     block_id: REASON_BLOCK,

@@ -67,8 +67,8 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
       return `This approval is closed. ${closedWords(refusal.why)} Nothing was sent.`;
     case "reason-needed":
       if (refusal.verdict === "approve")
-        return "Say why: this approval needs a reason. It goes to the service, and everyone in the channel sees it.";
-      return "Say why: a denial needs a reason. It goes to the service, and everyone in the channel sees it.";
+        return "Say why: this approval needs a reason. The service gets it, and everyone in the channel sees it.";
+      return "Say why: a denial needs a reason. The service gets it, and everyone in the channel sees it.";
     case "reason-too-short":
       return `Too short: ${count(refusal.chars)} characters. The rule asks for at least ${count(refusal.fewest)}.`;
     case "reason-too-long":

@@ -240,7 +240,7 @@ test("a reason is promised to the service, which has no word about the agent", (
   const form = decisionModal(withApprovals(run, asked), asked.request, "deny", aNonce());
   for (const words of [JSON.stringify(form), refusalWords({ type: "reason-needed" }, APPROVER)]) {
     expect(words).not.toContain("The agent gets it");
-    expect(words).toContain("The service gets it, and everybody in the channel sees it.");
+    expect(words).toContain("The service gets it, and everyone in the channel sees it.");
   }
 });
 
