@@ -48,7 +48,7 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
   if (isPlain(refusal)) return ALWAYS[refusal.type];
   switch (refusal.type) {
     case "not-approver":
-      return `You are not among the people whom the rule \`${ruleName(refusal.rule)}\` lets decide this. Nothing was sent.`;
+      return `You can't decide this: the rule \`${ruleName(refusal.rule)}\` names other people. Nothing was sent.`;
     case "unverified":
       if (refusal.of !== undefined)
         return `Slack could not say just now whether ${mentions(refusal.of)}, who approved before, may still approve. Nothing was sent. Try again in a moment.`;

@@ -17,12 +17,12 @@ import { textOf } from "./oracle.ts";
 
 const run = aWatchedRun();
 
-function decided(delivery: Delivery): string {
+function decided(delivery: Delivery, of = run): string {
   const approval = anApproval();
   const { digest } = approval.request;
   const by = { team: TEAM, user: APPROVER };
   const decision = { verdict: "approve", reason: "Checked", by, at: NOON, digest } as const;
-  return textOf(approvalCard(run, { ...approval, state: { type: "decided", decision, delivery } }).blocks);
+  return textOf(approvalCard(of, { ...approval, state: { type: "decided", decision, delivery } }).blocks);
 }
 
 describe("a decision", () => {
@@ -54,6 +54,22 @@ describe("a decision", () => {
     expect(shown).toContain("Approval recorded, waiting");
     expect(shown).toContain("not sent yet");
     expect(shown).not.toMatch(/again|, sending/);
+  });
+
+  test("that was sent before, and waits until it is listed, is not called unsent", () => {
+    const away: Run = { ...run, watch: { type: "missing", since: NOON, absence: null } };
+    for (const delivery of [again, { ...again, lost: true }]) {
+      const shown = decided(delivery, away);
+      expect(shown).toContain("does not know the run");
+      expect(shown).not.toMatch(/not sent|never sent/);
+    }
+  });
+
+  test("that somebody else made is told once, without a second speaker", () => {
+    const words = "The agent service says of this approval: deny.";
+    const shown = decided({ type: "elsewhere", at: NOON, words });
+    expect(shown).toContain("The service says: deny.");
+    expect(shown).not.toContain("agent service");
   });
 });
 
