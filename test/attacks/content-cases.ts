@@ -137,7 +137,7 @@ const crowded = attacks<void, readonly [string, Json, "shown" | "refused"]>(
       expect([approves.length, no]).toEqual([1, null]);
     } else {
       expect([approves.length, no?.type]).toEqual([0, "not-all-shown"]);
-      expect(textOf(card.blocks)).toMatch(/fields of this request have no place in Slack's form/);
+      expect(textOf(card.blocks)).toMatch(/fields of this request don't fit Slack's form/);
     }
   },
 );

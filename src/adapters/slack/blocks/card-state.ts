@@ -196,7 +196,7 @@ function waitingWords(run: Run, approval: Approval, delivery: Delivery): string 
   const stages = {
     held: "On hold",
     lost: "Sent, not confirmed",
-    waits: "Recorded, not sent yet",
+    waits: "Recorded and waiting",
   };
   const stage = stages[delivery.type === "held" ? "held" : lost ? "lost" : "waits"];
   return `${stage}: right now the service ${WAITING_WORDS[reason]}. It is sent${lost ? " again" : ""} only once the service lists it.`;
@@ -235,7 +235,7 @@ function deliveryWords(delivery: Delivery, decision: Decision, watched: boolean)
     case "refused":
       return refusedWords(delivery, watched);
     case "elsewhere":
-      return `This ${verdictNoun(decision)} was not applied: it was decided outside Countersign. The service says${answerAfter(delivery.words, 500)}`;
+      return `This ${verdictNoun(decision)} was not applied: the request was decided outside Countersign. The service says${answerAfter(delivery.words, 500)}`;
     case "unconfirmed":
       return unconfirmedWords(delivery, decision);
   }
@@ -274,7 +274,7 @@ function unconfirmedWords(
       : `That does not say whether this ${what} took effect.`;
   switch (cause) {
     case "no-longer-listed":
-      return `${sent} The service no longer lists it, and does not say how it was decided. Check there.`;
+      return `${sent} The service no longer lists it, and does not say why. Check there.`;
     case "request-changed":
       return `${sent} The request has changed since, so nothing more is sent. Decide it at the service.`;
     case "tampered":

@@ -48,7 +48,7 @@ function drawn(notice: NoticeContent, run: Run): Message {
       return message("Your decision was not applied", [
         line(
           span("Your decision was not applied: ", { bold: true }),
-          span("it was decided outside Countersign. The service says:"),
+          span("the request was decided outside Countersign. The service says:"),
         ),
         quote(untrustedSpan(withoutSpeaker(notice.words), SERVICE_WORDS_CHARS)),
       ]);

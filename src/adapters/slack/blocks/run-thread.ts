@@ -73,7 +73,8 @@ function opening(run: Run): Message {
         : []),
     ),
   ];
-  return withId(`run:${name}`, { text: escaped(`${text}: ${oneLine(run.input, 200)}`), blocks });
+  const about = run.input === "" ? "" : `: ${oneLine(run.input, 200)}`;
+  return withId(`run:${name}`, { text: escaped(`${text}${about}`), blocks });
 }
 
 function outcome(run: Run): Message {

@@ -31,14 +31,14 @@ import { printedMessage } from "./printed.ts";
 
 const run = aWatchedRun();
 
-const decided = (delivery: Delivery): string => printedMessage(cardWith(delivery));
+const decided = (delivery: Delivery, of = run): string => printedMessage(cardWith(delivery, of));
 
-function cardWith(delivery: Delivery): Message {
+function cardWith(delivery: Delivery, of = run): Message {
   const approval = anApproval();
   const { digest } = approval.request;
   const by = { team: TEAM, user: APPROVER };
   const decision = { verdict: "approve", reason: "Checked", by, at: NOON, digest } as const;
-  return approvalCard(run, { ...approval, state: { type: "decided", decision, delivery } });
+  return approvalCard(of, { ...approval, state: { type: "decided", decision, delivery } });
 }
 
 describe("a decision", () => {
@@ -86,6 +86,22 @@ describe("a decision", () => {
     const shown = decided({ ...again, lost: true });
     expect(shown).toContain("Approval sent, not confirmed yet");
     expect(shown).not.toMatch(/not sent|recorded, sending/);
+  });
+
+  test("that was sent before, and waits until it is listed, is not called unsent", () => {
+    const away: Run = { ...run, watch: { type: "missing", since: NOON, absence: null } };
+    for (const delivery of [again, { ...again, lost: true }]) {
+      const shown = decided(delivery, away);
+      expect(shown).toContain("does not know the run");
+      expect(shown).not.toMatch(/not sent|never sent/);
+    }
+  });
+
+  test("that somebody else made is told once, without a second speaker", () => {
+    const words = "The agent service says of this approval: deny.";
+    const shown = decided({ type: "elsewhere", at: NOON, words });
+    expect(shown).toContain("The service says: deny.");
+    expect(shown).not.toContain("agent service");
   });
 });
 
