@@ -139,8 +139,25 @@ class RecordReader {
 
   /** The request and its surroundings, quoted back. A field that holds only a contrary word may be the answer all the same. */
   #context(name: string, value: Json): void {
-    if (typeof value !== "string" || value === this.#asked[name]) return;
-    if (this.#words.no.has(value.trim().toLowerCase())) this.#doubts("holds a word that may say no");
+    if (isSameJson(this.#asked[name] ?? null, value)) return;
+    if (typeof value === "string") this.#contextWord(value);
+    else this.#inContext(value);
+  }
+
+  /** At any depth, the fields that are named as an outcome is. */
+  #inContext(value: Json): void {
+    if (this.#isTooLong()) return;
+    if (isList(value)) for (const item of value) this.#inContext(item);
+    if (!isRecord(value)) return;
+    for (const [name, inner] of Object.entries(value)) {
+      const named = partsOf(name).some((part) => OUTCOME_NAMES.has(part));
+      if (named && typeof inner === "string") this.#contextWord(inner);
+      else this.#inContext(inner);
+    }
+  }
+
+  #contextWord(text: string): void {
+    if (this.#words.no.has(text.trim().toLowerCase())) this.#doubts("holds a word that may say no");
   }
 
   /** Records and lists inside a record. If a list names our approval, its other records are about other approvals. */

@@ -42,6 +42,21 @@ describe("a decision is not confirmed by a record", () => {
     },
   );
 
+  test.each([
+    { metadata: { status: "denied" } },
+    { context: { approval: { decision: "Rejected" } } },
+    { output: { steps: [{ outcome: "expired" }] } },
+  ])("that has a contrary word inside a field about the request: %j", (body) => {
+    expect(answered(body)).toBe("unsure");
+    expect(answered({ id: "run_1", status: "running", ...body })).toBe("unsure");
+  });
+
+  test("because of words that the request has inside the same field", () => {
+    const metadata = { last: { status: "denied" } };
+    const sent = { ...APPROVED, asked: { id: "a1", metadata } };
+    expect(answered({ id: "a1", status: "approved", metadata }, sent)).toBe("confirmed");
+  });
+
   test("because of such a word, unless the request has it in the same field", () => {
     const sent = { ...APPROVED, asked: { id: "a1", action: "deny" } };
     expect(answered({ id: "a1", status: "approved", action: "deny" }, sent)).toBe("confirmed");
