@@ -45,7 +45,7 @@ function decide(parts: PageParts, place: Place): Html | null {
     (one) => one.channel === place.where && one.author === workspace.app.person && one.broadcast,
   );
   const waiting = requests.findLast(asksForDecision);
-  if (!requests.every(asksForDecision)) return dares(parts);
+  if (!requests.every(asksForDecision)) return dares(parts, requests.at(-1) === waiting);
   if (waiting === undefined) return null;
   const asker = firstNamed(waiting);
   const canDecide = asker !== place.person && workspace.people.get(place.person)?.kind === "member";
@@ -59,12 +59,14 @@ function decide(parts: PageParts, place: Place): Html | null {
 }
 
 /** After the first decision: scenes to try. Each is ticked off once it was played. */
-function dares({ panelState }: PageParts): Html | null {
+function dares({ panelState }: PageParts, waits: boolean): Html | null {
   const state = panelState?.scenes();
   const all = state?.scenes.filter(({ dare }) => dare !== null) ?? [];
   if (state === undefined || all.every(({ name }) => state.done.has(name))) return null;
   return html`<aside data-hint-box data-dares aria-label="What to try next">
-    <p><strong>That request is decided.</strong> Now try to get around the rules:</p>
+    <p>
+      ${waits ? "" : html`<strong>That request has been decided.</strong> `}Now try to get around the rules:
+    </p>
     <ul>
       ${all.map(({ name, dare }) => {
         const done = state.done.has(name);

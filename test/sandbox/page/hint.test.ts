@@ -44,8 +44,9 @@ test("while the first request waits, whoever asked is told to become somebody el
   expect(said("U0GIL")).toBe(BECOME);
 });
 
-const DARES =
-  "That request is decided. Now try to get around the rules: Take the service down Each plays with the real bot and service, and shows what happens.";
+const DARES_WAITING =
+  "Now try to get around the rules: Take the service down Each plays with the real bot and service, and shows what happens.";
+const DARES = `That request has been decided. ${DARES_WAITING}`;
 
 test("after the first decision everybody is dared to try more, also when another request comes, until all is done", () => {
   const { workspace, fake, said, ask } = newChannel();
@@ -53,12 +54,13 @@ test("after the first decision everybody is dared to try more, also when another
   const other = ask();
   expect(said()).toBe(BECOME);
   workspace.edit(card, { blocks: decidedCard() });
-  expect([said(), said("U0BEN")]).toEqual([DARES, DARES]);
+  expect([said(), said("U0BEN")]).toEqual([DARES_WAITING, DARES_WAITING]);
   workspace.edit(other, { blocks: decidedCard() });
+  expect(said()).toBe(DARES);
   ask();
-  expect(said()).toBe(DARES);
+  expect(said()).toBe(DARES_WAITING);
   fake.play({ name: "outage", captions: [], ended: "failed" });
-  expect(said()).toBe(DARES);
+  expect(said()).toBe(DARES_WAITING);
   fake.play({ name: "outage", captions: [], ended: "done" });
   expect(said()).toBe("");
 });

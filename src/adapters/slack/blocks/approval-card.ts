@@ -101,7 +101,7 @@ function waiting(card: Card): Block[] {
     ...ruleBlocks(run, approval),
     ...(state.text === "" ? [] : [rich(line(span(state.text)))]),
     ...buttons(card),
-    note(`Run ${oneLine(runId(run) ?? "", 60)}`, "In the agent's own words"),
+    note(`Run ${oneLine(runId(run) ?? "", 60)}`, "The text above is the agent's own"),
   ];
 }
 
@@ -124,7 +124,7 @@ function marked({ run, marks }: Card): RichTextElement[] {
   const words = [...risk, ...marks.where];
   return [
     ...words.flatMap((each) => [span(" · "), untrustedSpan(each, 60)]),
-    span(run.origin === "started" ? " · " : " · watched by "),
+    span(run.origin === "started" ? " · asked by " : " · watched by "),
     person(run.requester),
   ];
 }
@@ -140,9 +140,7 @@ function changeBlocks({
     ...(was === null ? [] : [`− ${name}: ${was}`]),
     ...(is === null ? [] : [`+ ${name}: ${is}`]),
   ]);
-  return [
-    rich(line(span("Changed since it was shown before:", { bold: true })), ...drawnBoxes(lines.join("\n"))),
-  ];
+  return [rich(line(span("Changed since last shown:", { bold: true })), ...drawnBoxes(lines.join("\n")))];
 }
 
 const REUSED =

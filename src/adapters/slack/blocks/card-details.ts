@@ -43,7 +43,7 @@ export function auditNote({ request, version, appliedRule, state, audited }: App
   const rule =
     (state.type === "decided" ? state.decision.policy : ruleRefOf(appliedRule, appliedRule.rule)) ?? null;
   const parts = [
-    `For the audit: request ${shortDigest(request)}`,
+    `Audit record: request ${shortDigest(request)}`,
     `version ${version}`,
     ...(rule === null ? [] : [`rule ${oneLine(rule.rule, 80)}`, `policy ${rule.version}`]),
     ...(audited === undefined ? [] : [headWords(audited)]),

@@ -6,6 +6,7 @@ import { BUILT_IN_RULE, type KeptRule } from "../../../domain/policy/policy.ts";
 import type { Upload } from "../../../domain/posted-message.ts";
 import { contextBehind, secretsInContext } from "../../../domain/run-context.ts";
 import { requestSlot, type Run, runId } from "../../../domain/run.ts";
+import { cardMarks } from "../../../domain/text/card-layout.ts";
 import { FORM_ROOM } from "../../../domain/text/request-layout.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import type { Drawing } from "../../../domain/text/secrets.ts";
@@ -18,6 +19,7 @@ import {
   WORD_INPUT,
 } from "../names.ts";
 import { auditNote, historyBlocks } from "./card-details.ts";
+import { riskMark, riskWords } from "./card-request.ts";
 import { voteLines } from "./card-rule.ts";
 import { type MessageId, partWithId, textSection, withId } from "./message-id.ts";
 import {
@@ -32,7 +34,7 @@ import {
   wholeRequest,
 } from "./request-blocks.ts";
 import { requestOverview, runDetails } from "./request-overview.ts";
-import { count, duration, line, note, person, rich, span } from "./rich.ts";
+import { count, duration, line, note, person, rich, span, untrustedSpan } from "./rich.ts";
 
 /** For the overview above a whole request. */
 const FIRST_ROOM = { chars: 1_800, most: 4_000 };
@@ -69,7 +71,14 @@ export function decisionModal(run: Run, request: Request, verdict: Verdict, nonc
     submit: plain(approves ? "Approve" : "Deny"),
     close: plain("Cancel"),
     blocks: [
-      rich(line(span(`You ${verdict} this for `), person(run.requester), span(`. ${then}`))),
+      rich(
+        ...marksLine(run, request),
+        line(
+          span(`You are ${approves ? "approving" : "denying"} a request by `),
+          person(run.requester),
+          span(`. ${then}`),
+        ),
+      ),
       ...votesSoFar(run, request),
       ...requestBlocks(request, "open"),
       ...runDetails(run, request, "open"),
@@ -89,8 +98,8 @@ function afterwards(run: Run, request: Request): string {
   if (left > 0)
     return `${count(left)} more ${left === 1 ? "person" : "people"} must approve it before anything is sent.`;
   if (holdMs > 0)
-    return `It is held for ${duration(holdMs)}, and you can undo it until then. Then the agent can do it.`;
-  return "The agent can then do it.";
+    return `It is held for ${duration(holdMs)}, and you can undo it until then. Then the agent can run it.`;
+  return "The agent can then run it.";
 }
 
 /** The next person sees who has approved it, and why. */
@@ -116,7 +125,7 @@ export function readModal(run: Run, request: Request): View {
   const approval = approvalOf(run, request);
   return withId("form:read", {
     type: "modal",
-    title: plain("Request in full"),
+    title: plain("Full request"),
     close: plain("Close"),
     blocks: [
       ...(approval === undefined ? [] : historyBlocks(run, approval)),
@@ -194,6 +203,16 @@ export function refusedModal(heading: string, text: string, id: MessageId): View
     close: plain("Close"),
     blocks: [textSection(id, text)],
   };
+}
+
+/** The risk and the place, as on the card. */
+function marksLine(run: Run, request: Request) {
+  const names = approvalOf(run, request)?.appliedRule.card;
+  const { risk, where } = cardMarks(request, contextBehind(run.context, request), names);
+  const words = [...(risk === null ? [] : [riskWords(risk)]), ...where];
+  if (words.length === 0) return [];
+  const mark = risk === null ? [] : [span(`${riskMark(risk)} `)];
+  return [line(...mark, untrustedSpan(words.join(" · "), 120, { bold: true }))];
 }
 
 function askedBy(run: Run): Block[] {
