@@ -237,9 +237,9 @@ export type UselessAnswers = {
   ofService(): Useless | null;
 };
 
-/** 401 and 403 concern our key, 404 is an answer, 429 a request to wait. */
+/** 401 is an outage, 404 an answer, 429 a request to wait. 403 may concern one run only; for most runs it is as good as no answer. */
 export function isUseless({ code }: PortError): boolean {
-  return code === "garbled" || code === "too_large" || /^http_4(?!01|03|04|29)/.test(code);
+  return code === "garbled" || code === "too_large" || /^http_4(?!01|04|29)/.test(code);
 }
 
 export function createUselessAnswers(): UselessAnswers {

@@ -94,7 +94,7 @@ describe("an outage of the service", () => {
     expect(notices(bench, CHANNEL)).toEqual(["service-down", "service-back", "service-down", "service-back"]);
   });
 
-  test.each(["garbled", "too_large", "http_400", "http_422"])(
+  test.each(["garbled", "too_large", "http_400", "http_403", "http_422"])(
     "is one too when every look fails with %s: the service answers, and is of no use",
     async (code) => {
       const bench = await createBench();
