@@ -169,7 +169,7 @@ function folded(card: Card): Block[] {
 
 function stateBlocks({ text, held, unsent, cause }: CardState): Block[] {
   const until = held === null ? [] : [line(span("It is sent at "), clock(held), span("."))];
-  const since = unsent === null ? [] : [span("Tried without success since "), moment(unsent), span(": ")];
+  const since = unsent === null ? [] : [span("Not delivered since "), moment(unsent), span(": ")];
   const lines = [...(text === CONFIRMED || text === "" ? [] : [line(...since, span(text))]), ...until];
   if (lines.length === 0) return [];
   return [cause === null ? rich(...lines) : partWithId(`cause:${cause}`, rich(...lines))];

@@ -75,7 +75,7 @@ describe("a decision", () => {
     for (const delivery of [again, { ...again, notSent: true } as const]) {
       const shown = decided(delivery);
       expect(shown).toContain("Approval recorded, not sent yet");
-      expect(shown).toContain("since {2026-11-20 12:00:00 UTC}");
+      expect(shown).toContain("Not delivered since {2026-11-20 12:00:00 UTC}");
       expect(shown).toContain("The service timed out.");
       expect(shown).toContain("Countersign keeps trying");
       expect(shown).not.toContain(", sending");
