@@ -3,7 +3,7 @@
 import type { FieldChange, Request } from "../approval.ts";
 import { from } from "./excerpt.ts";
 import { flattened, textOf } from "./card-layout.ts";
-import { fieldsOf, shortName } from "./request-text.ts";
+import { fieldsOf, needsFile, shortName } from "./request-text.ts";
 
 /** Most fields that are kept, and how much of each text (characters). */
 const MOST_FIELDS = 5;
@@ -11,8 +11,12 @@ const PART_CHARS = 160;
 /** How much is kept of what stands before the change. */
 const BEFORE_CHARS = 40;
 
-/** At most five fields, in the order of the earlier request; those that are new come last. */
+/**
+ * At most five fields, in the order of the earlier request; those that are new come last. None of a request that needs a file: comparing
+ * megabytes at each poll would hold up everything else. Its form shows what changed.
+ */
 export function requestChanges(was: Request, is: Request): readonly FieldChange[] {
+  if (needsFile(was) || needsFile(is)) return [];
   const [before, after] = [textsOf(was), textsOf(is)];
   const names = new Set([...before.keys(), ...after.keys()]);
   const changes: FieldChange[] = [];
