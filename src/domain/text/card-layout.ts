@@ -201,7 +201,13 @@ function valuesOf(fields: readonly Part[], context: RunContext | null): (names: 
   return (names) =>
     names.map(plain).flatMap((name) => {
       const [list, wanted] = name.startsWith("run.") ? [around, name.slice(4)] : [fields, name];
-      return list.filter((each) => plain(each.names.join(".")) === wanted);
+      // A name may be megabytes long, so its length is compared first.
+      const most = 2 * wanted.length + MOST_MEMBERS;
+      return list.filter(({ names: [first = "", second = ""] }) =>
+        first.length + second.length > most
+          ? false
+          : plain(second === "" ? first : `${first}.${second}`) === wanted,
+      );
     });
 }
 
