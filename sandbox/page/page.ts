@@ -1,4 +1,4 @@
-// The sandbox's page: one person, acting as any of the workspace's people. Mounted on the port of the Slack emulator.
+// The sandbox's page, served on the port of the Slack emulator. Its user can act as any person of the workspace.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { perform } from "./acting.ts";
 import { loadAssets } from "./assets.ts";

@@ -109,7 +109,7 @@ function byPolicy(run: Run, was: Approval, is: Approval, at: number): AuditEntry
   const decision: Decision | null = is.state.type === "decided" ? is.state.decision : null;
   if (was.state.type !== "pending" || decision === null || decision.by !== null) return [];
   const about = { ...aboutRequest(run, is.id, is.request), ...aboutDecision(is.id, decision) };
-  const outcome = "nobody decided in time";
+  const outcome = "no decision in time";
   return [auditEntry(run, { at, what: "decided", outcome, moments: momentsOf(run, is), ...about })];
 }
 

@@ -183,7 +183,7 @@ function wasRefused({ past, request }: Approval): boolean {
 
 /** The reason that the agent gets. */
 function reasonOf({ afterMs }: NonNullable<Rule["expiry"]>): string {
-  return `Denied by policy: nobody decided it within ${written(afterMs)}.`;
+  return `Denied by policy: no decision within ${written(afterMs)}.`;
 }
 
 function written(ms: number): string {

@@ -55,7 +55,7 @@ function factsOf(content: Json, action: string | null): Facts {
 }
 const plainFacts = ({ action, env }: Plain): Facts => factsOf({ action, target: { env } }, action);
 
-/** One request that can be read as any of these. */
+/** Builds one request that can be read in two ways. */
 const MIXED: readonly ((readings: readonly [Plain, Plain]) => Facts)[] = [
   ([a, b]) =>
     factsOf({ action: a.action, target: { env: [a.env, b.env] }, action2: { action: b.action } }, a.action),

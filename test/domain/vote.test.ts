@@ -136,7 +136,7 @@ describe("when its time is up an approval", () => {
     const { at, run } = under({ expiry: { afterMs, outcome: "deny" } });
     const since = approvalOf(run).since - at().now;
     expect(approvalOf(expire(run, at(since + afterMs))).state).toMatchObject({
-      decision: { verdict: "deny", by: null, reason: "Denied by policy: nobody decided it within 1 min." },
+      decision: { verdict: "deny", by: null, reason: "Denied by policy: no decision within 1 min." },
     });
   });
 });

@@ -61,7 +61,7 @@ test("requests under ever new ids are bounded too", () => {
   expect(counted(told)).toBe(200 - MAX_ENTRIES_PER_RUN);
 });
 
-test.for(["__proto__", "constructor"])("an approval named %s is counted as any other", (id) => {
+test.for(["__proto__", "constructor"])("an approval with the id %s is counted like every other", (id) => {
   const agent = aFlickering();
   for (let round = 0; round < 10; round += 1) agent.ask({ after: 1, id, chars: 0 });
   expect(closed(agent.told)).toHaveLength(MAX_ENTRIES_PER_APPROVAL);

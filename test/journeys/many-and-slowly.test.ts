@@ -132,7 +132,7 @@ describe.concurrent("an expiry", () => {
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.becomes(card, "denied");
     expect(world.decisions()).toEqual([
-      { decision: "deny", reason: "Denied by policy: nobody decided it within 2 s." },
+      { decision: "deny", reason: "Denied by policy: no decision within 2 s." },
     ]);
   });
 

@@ -174,7 +174,7 @@ async function report(deps: ListenerDeps, payload: ClickPayload): Promise<Disput
 const NOT_REPORTED_YET: Answer = {
   id: "answer:report-not-recorded",
   heading: "Not reported yet",
-  text: "Countersign could not record this just now. Press the button again, and tell whoever runs Countersign.",
+  text: "Countersign could not record this just now. Press the button again, and tell an admin of Countersign.",
 };
 const NOT_YOUR_RECEIPT: Answer = {
   id: "answer:not-your-receipt",
@@ -200,7 +200,7 @@ async function removeButton(
 function disputeWords({ told }: Disputed): string {
   const admins =
     told === 0
-      ? "No admin is named in Countersign's configuration, so tell whoever runs it *now*."
+      ? "No admin is named in Countersign's configuration, so tell the people who operate it *now*."
       : "The admins have been told.";
   return `The audit records that you say this decision was not yours. ${admins} The decision itself may have reached the service already. Sign out of all your Slack sessions and change your password.`;
 }

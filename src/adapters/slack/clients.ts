@@ -210,7 +210,7 @@ async function postTo(url: string, message: object, apiUrl: string | null): Prom
   throw new PortError(NOT_TAKEN, { applied, retry: "never", code });
 }
 
-/** Empty: it broke off. Whoever needs an answer then has none. */
+/** Empty if the connection broke: then there is no answer. */
 async function firstChars(body: AsyncIterable<Buffer>): Promise<string> {
   let text = "";
   try {

@@ -67,7 +67,7 @@ const SUBMITS: readonly (readonly [string, OnSubmit])[] = [
 ];
 
 const UNREAD =
-  "Slack sent this in a format that Countersign does not know, so nothing was done. Tell whoever runs Countersign.";
+  "Slack sent this in a format that Countersign does not know, so nothing was done. Tell an admin of Countersign.";
 const UNREAD_ID = "answer:unread-payload";
 const unreadForm: SubmitAnswer = {
   response_action: "update",

@@ -75,15 +75,15 @@ export function voteLines({ by, at, reason }: Decision) {
   return reason === "" ? [head] : [head, quote(untrustedSpan(reason, REASON_OF_VOTE_CHARS))];
 }
 
-// "Nobody can approve this": the same words on the card, to the requester and in the fallback channel.
+// "No one can approve this": the same words on the card, to the requester and in the fallback channel.
 
 export function tooFewApproversTitle({ able, needs }: TooFewApprovers): string {
-  if (able === 0) return "Nobody can approve this";
+  if (able === 0) return "No one can approve this";
   return `Only ${count(able)} ${able === 1 ? "person" : "people"} can approve this, and ${count(needs)} must`;
 }
 
 export function tooFewApproversWords({ grows }: TooFewApprovers): string {
   if (grows)
-    return "The requester, guests, apps and people from other workspaces don't count. Invite someone who can approve it.";
-  return "The rule names too few people: the requester, guests, people from other workspaces and people who can't see this channel don't count. Add someone to the group or channel that the rule names, or change the policy. Until then it waits.";
+    return "The requester, guests, apps and people from other workspaces can't approve it. Invite full members to this channel.";
+  return "The rule names too few people who can approve it. The requester, guests, people from other workspaces and people outside this channel can't. Add someone to the group or channel that the rule names, or change the policy. Until then it waits.";
 }

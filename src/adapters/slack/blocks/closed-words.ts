@@ -1,4 +1,4 @@
-// Why an approval that nobody decided is closed: the card's title, and the sentence below it and in refusals.
+// Why an approval was closed without a decision: the card's title, and the sentence below it and in refusals.
 
 import type { ClosedCause } from "../../../domain/approval.ts";
 
@@ -19,11 +19,11 @@ export function closedWords(cause: ClosedCause): string {
     case "unreadable":
       return "The service now sends it in a form that Countersign can't read, so it can't be decided here. Another message in this thread says why.";
     case "run-over":
-      return "The run has ended. Nobody decided this here; the service does not say whether somebody did elsewhere.";
+      return "The run ended before a decision was made here. The service does not say whether one was made elsewhere.";
     case "run-missing":
       return "The service no longer knows the run.";
     case "expired":
-      return "Nobody decided it in time, so it can no longer be decided here. It may still be pending at the service.";
+      return "The time to decide has passed, so this can no longer be decided here. It may still be pending at the service.";
     case "unwatched":
       return "Countersign no longer watches the run. The approval may still be pending at the service.";
     case "tampered":

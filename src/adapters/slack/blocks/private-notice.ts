@@ -83,13 +83,13 @@ function cannotPost({ words: why, code = "" }: CannotPost, run: Run): Message {
       span(":"),
     ),
     quote(untrustedSpan(why, SERVICE_WORDS_CHARS)),
-    line(span(meaning), ...(cure ?? [span("Tell whoever runs Countersign: its log says more.")])),
+    line(span(meaning), ...(cure ?? [span("Ask an admin of Countersign to look at its log.")])),
   ]);
 }
 
 const UNSTARTED = {
   title: "Your run was not started",
-  meaning: "Your run was not started, because nobody would see its approvals. ",
+  meaning: "Your run was not started, because its approvals could not be shown. ",
 };
 const ONE_MISSING = {
   title: "Slack refused a message of your run",

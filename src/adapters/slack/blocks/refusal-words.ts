@@ -113,7 +113,7 @@ function alreadyDecided(
   const what = decision.verdict === "approve" ? "approved" : "denied";
   const at = when(decision);
   if (decision.by === null)
-    return `The policy ${what} this, ${at}, because nobody decided it in time. Nothing more was sent.`;
+    return `The policy ${what} this, ${at}, because the time to decide had passed. Nothing more was sent.`;
   if (decision.by.user === asker)
     return `You already ${what} this, ${at}. Nothing more was sent; the card says what became of it.`;
   return `<@${decision.by.user}> already ${what} this, ${at}. The first decision counts; yours was not sent.`;
@@ -178,9 +178,9 @@ const NO_RUN = {
   "not-in-channel": "You are not in this channel, so you can't start or watch runs here.",
   unverified: "Slack could not confirm just now who you are, so nothing was done. Try again in a moment.",
   "no-runs-here":
-    "The policy does not allow runs in this channel. Use another channel, or ask whoever runs Countersign.",
+    "The policy does not allow runs in this channel. Use another channel, or ask an admin of Countersign.",
   "not-starter":
-    "You are not among the people whom the policy lets start or watch runs in this channel. Ask whoever runs Countersign.",
+    "The policy does not let you start or watch runs in this channel. Ask an admin of Countersign.",
   "hidden-channel":
     "Countersign can't see this channel. Invite it with `/invite @countersign` and try again.",
   "not-a-channel": "Use a channel, not a direct message: its members must see the run and its approvals.",

@@ -203,7 +203,7 @@ function taken(run: Run, id: RunId): Message {
   const title = "⚠️ Started, but not followed here";
   const what = "The service gave this run the id of a run in another thread: ";
   const meaning =
-    "If somebody started to watch this run before the service answered, its approvals are in that thread. If not, the service has used the id twice, and Countersign can't tell the two runs apart: ask whoever runs the service.";
+    "Perhaps someone started watching it before the service answered; then its approvals are in that thread. Otherwise the service used one id for two runs, and Countersign can't tell them apart. Ask the operators of the service.";
   const first = line(person(run.requester), span(" "), span(title, { bold: true }));
   const second = line(span(what), untrustedSpan(id, 120, { code: true }), span(". "), span(meaning));
   const text = escaped(`${title}: ${oneLine(run.input, 150)}`);
