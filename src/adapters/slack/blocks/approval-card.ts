@@ -12,7 +12,7 @@ import { cardMarks, type CardMarks, headline } from "../../../domain/text/card-l
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { needsFile } from "../../../domain/text/request-text.ts";
 import { CARD_APPROVE, CARD_DENY, CARD_READ, CARD_STATE_BLOCK, CARD_UNDO } from "../names.ts";
-import { cardRequest, riskMark, riskWords } from "./card-request.ts";
+import { cardRequest, riskMark, riskWords, wordsOfMarks } from "./card-request.ts";
 import { ruleBlocks } from "./card-rule.ts";
 import { cardState, type CardState, CONFIRMED } from "./card-state.ts";
 import { partWithId } from "./message-id.ts";
@@ -101,7 +101,7 @@ function waiting(card: Card): Block[] {
     ...ruleBlocks(run, approval),
     ...(state.text === "" ? [] : [rich(line(span(state.text)))]),
     ...buttons(card),
-    note(`Run ${oneLine(runId(run) ?? "", 60)}`, "The text above is the agent's own"),
+    note(`Run ${oneLine(runId(run) ?? "", 60)}`, "The request is the agent's own text"),
   ];
 }
 
@@ -120,8 +120,9 @@ function titleOf({ approval, marks, deployment }: Card): { title: string; whole:
 
 /** The risk, the place and who asks, each after a dot. */
 function marked({ run, marks }: Card): RichTextElement[] {
-  const risk = marks.risk === null ? [] : [riskWords(marks.risk).toLowerCase()];
-  const words = [...risk, ...marks.where];
+  const words = wordsOfMarks(marks).map((each, at) =>
+    at === 0 && marks.risk !== null ? each.toLowerCase() : each,
+  );
   return [
     ...words.flatMap((each) => [span(" · "), untrustedSpan(each, 60)]),
     span(run.origin === "started" ? " · asked by " : " · watched by "),
@@ -201,10 +202,9 @@ function reasonOf({ reason }: Decision): RichTextElement[] {
 }
 
 function askedLine({ run, marks, approval }: Card, decision: Decision | null) {
-  const words = [...(marks.risk === null ? [] : [riskWords(marks.risk)]), ...marks.where];
   const asked = run.origin === "started" ? "asked by " : "watched by ";
   return line(
-    ...words.flatMap((each) => [untrustedSpan(each, 60), span(" · ")]),
+    ...wordsOfMarks(marks).flatMap((each) => [untrustedSpan(each, 60), span(" · ")]),
     span(asked),
     person(run.requester),
     span(" · "),

@@ -73,6 +73,11 @@ function sections(fields: readonly ShortField[]): Block[] {
   return blocks;
 }
 
+/** The risk and the places, as separate words. */
+export function wordsOfMarks({ risk, where }: CardMarks): readonly string[] {
+  return [...(risk === null ? [] : [riskWords(risk)]), ...where];
+}
+
 const MARKS = { critical: "🟥", high: "🟧", medium: "🟨", low: "🟩", other: "⬜" } as const;
 
 export const riskMark = ({ level }: Risk): string => MARKS[level];

@@ -150,7 +150,7 @@ function decidedName({ verdict }: Decision, delivery: Delivery): CardStateName {
 export function beyondForm(fields: number): string {
   const some =
     fields === 1 ? "1 field of this request doesn't" : `${count(fields)} fields of this request don't`;
-  return `${some} fit Slack's form, so you could not see there everything that you approve. You can deny it here. The attached file has the whole request; approve it at the service, or ask the agent for a shorter one.`;
+  return `${some} fit Slack's form, so the form can't show everything you would approve. You can deny it here. The attached file has the whole request; approve it at the service, or ask the agent for a shorter one.`;
 }
 
 function decidedTitle(decision: Decision, delivery: Delivery): string {
@@ -162,7 +162,7 @@ function decidedTitle(decision: Decision, delivery: Delivery): string {
     case "sending":
     case "retry":
       if (delivery.type === "retry" && delivery.heldBack) return "🟠 Approval recorded, held back";
-      if (isUnsent(delivery)) return `🟠 ${approves ? "Approval" : "Denial"} recorded, not sent yet`;
+      if (isUnsent(delivery)) return `🟠 ${approves ? "Approval" : "Denial"} recorded, not delivered yet`;
       if (delivery.type !== "recorded" && delivery.lost)
         return `🟠 ${approves ? "Approval" : "Denial"} sent, not confirmed yet`;
       return approves ? "🔵 Approval recorded, sending" : "🔵 Denial recorded, sending";

@@ -19,7 +19,7 @@ import {
   WORD_INPUT,
 } from "../names.ts";
 import { auditNote, historyBlocks } from "./card-details.ts";
-import { riskMark, riskWords } from "./card-request.ts";
+import { riskMark, wordsOfMarks } from "./card-request.ts";
 import { voteLines } from "./card-rule.ts";
 import { type MessageId, partWithId, textSection, withId } from "./message-id.ts";
 import {
@@ -208,10 +208,10 @@ export function refusedModal(heading: string, text: string, id: MessageId): View
 /** The risk and the place, as on the card. */
 function marksLine(run: Run, request: Request) {
   const names = approvalOf(run, request)?.appliedRule.card;
-  const { risk, where } = cardMarks(request, contextBehind(run.context, request), names);
-  const words = [...(risk === null ? [] : [riskWords(risk)]), ...where];
+  const marks = cardMarks(request, contextBehind(run.context, request), names);
+  const words = wordsOfMarks(marks);
   if (words.length === 0) return [];
-  const mark = risk === null ? [] : [span(`${riskMark(risk)} `)];
+  const mark = marks.risk === null ? [] : [span(`${riskMark(marks.risk)} `)];
   return [line(...mark, untrustedSpan(words.join(" · "), 120, { bold: true }))];
 }
 

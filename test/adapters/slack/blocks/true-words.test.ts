@@ -67,14 +67,14 @@ describe("a decision", () => {
   test("that was never sent is not tried again", () => {
     expect(decided(again)).toContain("is being sent again");
     const shown = decided({ ...again, notSent: true });
-    expect(shown).toContain("not sent yet");
+    expect(shown).toContain("not delivered yet");
     expect(shown).not.toMatch(/again|, sending/);
   });
 
   test("that did not get through says so, since when and why", () => {
     for (const delivery of [again, { ...again, notSent: true } as const]) {
       const shown = decided(delivery);
-      expect(shown).toContain("Approval recorded, not sent yet");
+      expect(shown).toContain("Approval recorded, not delivered yet");
       expect(shown).toContain("Not delivered since {2026-11-20 12:00:00 UTC}");
       expect(shown).toContain("The service timed out.");
       expect(shown).toContain("Countersign keeps trying");
