@@ -10,6 +10,7 @@ const BYTES = 8 * MIB - 4_096;
 const many = (count: number, each: (at: number) => string): string =>
   Array.from({ length: count }, (_each, at) => each(at)).join(",");
 const FIRST = '{"id":"apr_1","action":"@"';
+const OPEN = FIRST.slice(0, -1);
 
 /** Lists of approvals, as JSON; `@` is another number at each look. */
 const SHAPES: Readonly<Record<string, () => string>> = {
@@ -24,6 +25,7 @@ const SHAPES: Readonly<Record<string, () => string>> = {
   "9,900 names": () => `[${FIRST},${many(9_900, (at) => `"k${at}":"sk-${at}"`)}}]`,
   "2,900 names": () => `[${FIRST},${many(2_900, (at) => `"k${at}":"sk-${at}"`)}}]`,
   "2,000,000 numbers": () => `[${FIRST},"o":[${many(2_000_000, () => "1")}]}]`,
+  "pictures as escapes": () => `[${OPEN} ${'\\ud83d\\ude00\\"\\n'.repeat(BYTES / 16 - 8)}"}]`,
   "9,900 numbers": () => `[${FIRST},"o":[${many(9_900, () => "1")}]}]`,
 };
 

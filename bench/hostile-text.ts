@@ -37,6 +37,7 @@ const SHAPES = [
   "2,900 names",
   "2,000,000 numbers",
   "9,900 numbers",
+  "pictures as escapes",
 ] as const;
 
 const WAIT_MS = 60_000;

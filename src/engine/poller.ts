@@ -1,6 +1,7 @@
 // Polls every unfinished run: fetches each when it is due and compares the answer with the last one. An answer without news touches
 // neither the store nor Slack.
 
+import { setImmediate as breath } from "node:timers/promises";
 import type { Context } from "../domain/context.ts";
 import type { RunId, RunKey } from "../domain/ids.ts";
 import { isOutdated } from "../domain/observe.ts";
@@ -39,6 +40,9 @@ type Deps = {
 
 /** From this many runs on, useless answers are reported for the service as a whole. */
 const SERVICE_WIDE_RUNS = 3;
+
+/** To write and digest a longer answer takes milliseconds, so the event loop runs in between. */
+const LONG_CHARS = 65_536;
 
 /** One watched run. Kept small: there may be tens of thousands. */
 type Entry = {
@@ -170,6 +174,7 @@ async function noteUnreadable(
 
 async function learn({ engine, context }: Deps, entry: Entry, fetched: FetchedRun): Promise<void> {
   const said = fingerprint(fetched);
+  if (said !== null && said.length > LONG_CHARS) await breath();
   const askedAt = askedAtOf(fetched);
   if (entry.lookAt !== null && askedAt >= entry.lookAt) entry.lookedAt = askedAt;
   if (said !== null && said === entry.said && entry.lookAt === null) return;

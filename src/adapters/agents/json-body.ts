@@ -12,13 +12,24 @@ export function readJson(body: string): Result<Json, string> {
 }
 
 export function readExactly(text: string): Result<Json, Fault> {
-  const { fault, exact } = scan(text);
+  const { fault, exact, surrogates } = scan(text);
   if (fault !== null) return err(fault);
   try {
-    return ok(exact ? (JSON.parse(text) as Json) : parseJson(text));
+    const value = exact ? (JSON.parse(text) as Json) : parseJson(text);
+    return surrogates && !isWellFormed(value) ? err({ type: "half-character" }) : ok(value);
   } catch {
     return err({ type: "not-json" });
   }
+}
+
+/** No text and no name holds a lone surrogate. The depth is bounded by the scan. */
+function isWellFormed(value: Json): boolean {
+  if (typeof value === "string") return value.isWellFormed();
+  if (isList(value)) return value.every(isWellFormed);
+  return (
+    !isRecord(value) ||
+    Object.entries(value).every(([name, each]) => name.isWellFormed() && isWellFormed(each))
+  );
 }
 
 const MAX_NAME_CHARS = 80;

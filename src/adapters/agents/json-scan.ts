@@ -1,4 +1,4 @@
-// Scans a JSON text once for what JSON.parse hides: duplicate names, lone surrogates, numbers that JavaScript would write differently,
+// Scans a JSON text once for what JSON.parse hides: duplicate names, escaped surrogates, numbers that JavaScript would write differently,
 // and nesting. It runs on every poll, so it skips strings with `indexOf` and keeps nothing of them.
 
 /** How deep lists and records may nest: deeper than any honest answer, and far from exhausting the stack of recursive code. */
@@ -18,8 +18,11 @@ export type Fault =
   | { readonly type: "too-many-items"; readonly count: number }
   | { readonly type: "not-json" | "not-utf8" | "half-character" | "too-deep" | "too-many-values" };
 
-/** `exact`: JavaScript writes every number as the text does. A text that is not JSON may pass; JSON.parse refuses it. */
-export type Scan = { readonly fault: Fault | null; readonly exact: boolean };
+/**
+ * `exact`: JavaScript writes every number as the text does. `surrogates`: a string holds an escaped surrogate, perhaps half a pair. A
+ * text that is not JSON may pass; JSON.parse refuses it.
+ */
+export type Scan = { readonly fault: Fault | null; readonly exact: boolean; readonly surrogates: boolean };
 
 const [QUOTE, STROKE, COLON, COMMA, MINUS, ZERO, NINE] = [0x22, 0x5c, 0x3a, 0x2c, 0x2d, 0x30, 0x39];
 const [OPEN_LIST, CLOSE_LIST, OPEN_RECORD, CLOSE_RECORD] = [0x5b, 0x5d, 0x7b, 0x7d];
@@ -27,13 +30,23 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_RECORD, CLOSE_RECORD] = [0x5b, 0x5d, 0x7b, 0x
 const EXACT_DIGITS = 15;
 
 export function scan(text: string): Scan {
-  const state: State = { text, stroke: -1, last: "", names: [], values: 1, named: 0, exact: true };
+  const state: State = {
+    text,
+    stroke: -1,
+    last: "",
+    lastHasStroke: false,
+    names: [],
+    values: 1,
+    named: 0,
+    exact: true,
+    surrogates: false,
+  };
   for (let at = 0; at < text.length;) {
     const step = next(state, at);
-    if (typeof step !== "number") return { fault: step, exact: false };
+    if (typeof step !== "number") return { fault: step, exact: false, surrogates: false };
     at = step;
   }
-  return { fault: null, exact: state.exact };
+  return { fault: null, exact: state.exact, surrogates: state.surrogates };
 }
 
 /** Too much to be read even in pieces. Looks no further than the bound. */
@@ -57,14 +70,16 @@ type State = {
   readonly text: string;
   /** The position of the next backslash, as far as we have searched. */
   stroke: number;
-  /** The last string; before a colon it is a name. */
+  /** The last string as it is written, without its quotes; before a colon it is a name. */
   last: string;
+  lastHasStroke: boolean;
   /** The names of each open record; null for a list. */
   readonly names: (Set<string> | null)[];
   values: number;
   /** How many names there are in all records together. */
   named: number;
   exact: boolean;
+  surrogates: boolean;
 };
 
 /** The position to continue at, or the fault. */
@@ -85,8 +100,10 @@ function next(state: State, at: number): number | Fault {
       return at + 1;
     case COLON: {
       const known = names.at(-1);
-      if (known?.has(state.last) === true) return { type: "name-twice", name: state.last };
-      known?.add(state.last);
+      const name = state.lastHasStroke ? unescaped(state.last) : state.last;
+      if (name === null) return { type: "not-json" };
+      if (known?.has(name) === true) return { type: "name-twice", name };
+      known?.add(name);
       state.named += 1;
       return state.named > MAX_NAMES ? { type: "too-many-values" } : at + 1;
     }
@@ -108,14 +125,12 @@ function string(state: State, from: number): number | Fault {
   if (end < 0) return { type: "not-json" };
   const inside = text.slice(from + 1, end);
   state.last = inside;
-  if (state.stroke > from && state.stroke < end) {
-    const value = unescaped(inside);
-    if (value === null) return { type: "not-json" };
-    if (!value.isWellFormed()) return { type: "half-character" };
-    state.last = value;
-  }
+  state.lastHasStroke = state.stroke > from && state.stroke < end;
+  state.surrogates ||= state.lastHasStroke && SURROGATE_ESCAPE.test(inside);
   return end + 1;
 }
+
+const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
 
 function unescaped(inside: string): string | null {
   try {
@@ -127,9 +142,15 @@ function unescaped(inside: string): string | null {
 
 /** The position of the closing quote of the string at `from`; -1 if there is none. `seen` saves a second search for backslashes. */
 export function endOfString(text: string, from: number, seen: { stroke: number }): number {
-  for (let end = text.indexOf('"', from + 1); end >= 0; end = text.indexOf('"', end + 1)) {
-    if (seen.stroke <= from && seen.stroke < text.length) seen.stroke = strokeAfter(text, from);
-    if (seen.stroke > end || !isEscaped(text, end)) return end;
+  const end = text.indexOf('"', from + 1);
+  if (end < 0) return -1;
+  if (seen.stroke <= from && seen.stroke < text.length) seen.stroke = strokeAfter(text, from);
+  if (seen.stroke > end || !isEscaped(text, end)) return end;
+  // Where one quote is escaped, there may be millions: from here on, a search for each would be slower than a look at each character.
+  for (let at = end + 1; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) return at;
+    if (code === STROKE) at += 1;
   }
   return -1;
 }
