@@ -17,6 +17,7 @@ export const context = (now = Date.now()): Context => ({
   nonce: () => Nonce(randomBytes(16).toString("base64url")),
   slowestRetryMs: 15_000,
   policy: BUILT_IN,
+  freezes: [],
 });
 
 /** `quietMs` is the time since the last news of the run. */

@@ -24,6 +24,7 @@ import { type Config, programVersion, secretsOf } from "./config.ts";
 import type { Context } from "./domain/context.ts";
 import { ChannelId, Nonce, type TeamId, UserId } from "./domain/ids.ts";
 import { keepSecrets } from "./domain/text/own-secrets.ts";
+import { createFreezes } from "./engine/freezes.ts";
 import { type Clock, createClock, type MachineClock } from "./engine/clock.ts";
 import { slowestProbeMs } from "./engine/service-breaker.ts";
 import { type Log, slackLogger } from "./log.ts";
@@ -122,11 +123,13 @@ async function build(config: Config, log: Log, closers: Closers): Promise<Omit<A
     nonce,
     slowestRetryMs: slowestProbeMs(config.poll.maxMs),
     policy: policy.now(),
+    freezes: freezes.now(),
   });
+  const freezes = createFreezes(store);
   const limits = { ...config.poll, maxInFlight: MAX_POLLS_IN_FLIGHT };
   const audit = auditReaders(config, slack.self.team);
   const { chat, notificationSender, people } = slack;
-  const ports = { ...doors, store, chat, notificationSender, people, audit, clock, context };
+  const ports = { ...doors, store, freezes, chat, notificationSender, people, audit, clock, context };
   const flow = createBot({ ...ports, newKey, random: Math.random, log, metrics }, limits);
   closers.push(() => flow.stop(EFFECTS_GRACE_MS));
   const app = slack.app(flow);

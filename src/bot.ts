@@ -2,15 +2,21 @@
 
 import type { Context } from "./domain/context.ts";
 import { type CardSweep, createCardSweep } from "./engine/card-sweep.ts";
-import { applyPolicyToWaiting, createRetention, releaseHeldBack } from "./engine/change-runs.ts";
+import {
+  applyBrakeToRuns,
+  applyPolicyToWaiting,
+  createRetention,
+  releaseHeldBack,
+} from "./engine/change-runs.ts";
 import { type Clock, endedWithin } from "./engine/clock.ts";
 import { createEffectExecutor } from "./engine/effect-executor.ts";
+import type { Freezes } from "./engine/freezes.ts";
 import { createIntegrity, type Integrity } from "./engine/integrity.ts";
 import { createLeaseKeeper } from "./engine/lease-keeper.ts";
 import { createOutageAnnouncer } from "./engine/outage.ts";
 import { createPerform } from "./engine/perform-effect.ts";
 import { createPoller, type PollLimits } from "./engine/poller.ts";
-import { createRunEngine } from "./engine/run-engine.ts";
+import { createRunEngine, type RunEngine } from "./engine/run-engine.ts";
 import { createServiceBreaker, createServicePause } from "./engine/service-breaker.ts";
 import { createUnreadableRuns } from "./engine/unreadable-runs.ts";
 import { createNotificationOutbox } from "./notifications/outbox.ts";
@@ -31,9 +37,11 @@ import { type CloseDispute, createCloseDispute } from "./usecases/close-dispute.
 import { createDispute, type Dispute } from "./usecases/dispute.ts";
 import { createExportEvidence, type ExportEvidence } from "./usecases/export-evidence.ts";
 import { createOpenForm, type OpenForm } from "./usecases/open-form.ts";
+import { createFreeze, type UseFreeze } from "./usecases/freeze.ts";
 import { createQueries, type Queries } from "./usecases/queries.ts";
 import { createNoteRefusal, type NoteRefusal } from "./usecases/refusals.ts";
 import { createStartRun, type StartRun } from "./usecases/start-run.ts";
+import { createStopRun, type StopRun } from "./usecases/stop-run.ts";
 import { createSubmitDecision, type SubmitDecision } from "./usecases/submit-decision.ts";
 import { createUndoDecision, type UndoDecision } from "./usecases/undo.ts";
 
@@ -43,6 +51,8 @@ export type Bot = {
   readonly openForm: OpenForm;
   readonly submitDecision: SubmitDecision;
   readonly undoDecision: UndoDecision;
+  readonly stopRun: StopRun;
+  readonly freeze: UseFreeze;
   readonly queries: Queries;
   readonly noteRefusal: NoteRefusal;
   readonly exportEvidence: ExportEvidence;
@@ -60,6 +70,7 @@ export type Bot = {
 
 export type BotDeps = {
   readonly store: Store;
+  readonly freezes: Freezes;
   readonly agents: AgentService;
   readonly gateway: Gateway;
   readonly chat: Chat;
@@ -92,23 +103,14 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
   const loops = [createRetention(store, clock, log), createNotificationOutbox(use), outage];
   const cards = createCardSweep(use);
   return {
-    startRun: createStartRun(use),
-    adoptRun: createAdoptRun(use),
-    openForm: createOpenForm(use),
-    submitDecision: createSubmitDecision(use),
-    undoDecision: createUndoDecision(use),
-    noteRefusal: createNoteRefusal(use),
-    exportEvidence: createExportEvidence(use),
-    dispute: createDispute(deps),
-    closeDispute: createCloseDispute(use),
-    acknowledge: createAcknowledge({ ...use, release: () => releaseHeldBack(store, engine.change) }),
+    ...createUseCases(use),
     cards,
     queries: createQueries({ ...deps, watch, guard, unreadable, integrity }),
     // The audit is checked first, so that no decision leaves before.
     start: async () => {
       await integrity.start();
       for (const loop of loops) loop.start();
-      return hold.start();
+      return claimRuns(deps, hold, engine);
     },
     policyChanged: () => applyPolicyToWaiting(store, engine.change, deps.context),
     stop: async (ms) => {
@@ -116,6 +118,43 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
       await stopInOrder([...loops, hold, engine], ports, integrity, ms);
     },
   };
+}
+
+type UseDeps = BotDeps & {
+  readonly engine: RunEngine;
+  readonly integrity: Integrity;
+  readonly change: RunEngine["change"];
+};
+
+/** What people do. */
+function createUseCases(use: UseDeps) {
+  const release = (): Promise<void> => releaseHeldBack(use.store, use.change);
+  return {
+    startRun: createStartRun(use),
+    adoptRun: createAdoptRun(use),
+    openForm: createOpenForm(use),
+    submitDecision: createSubmitDecision(use),
+    undoDecision: createUndoDecision(use),
+    stopRun: createStopRun(use),
+    freeze: createFreeze(use),
+    noteRefusal: createNoteRefusal(use),
+    exportEvidence: createExportEvidence(use),
+    dispute: createDispute(use),
+    closeDispute: createCloseDispute(use),
+    acknowledge: createAcknowledge({ ...use, release }),
+  };
+}
+
+/** Under the freezes of the audit. A crash may have kept one from reaching every run. */
+async function claimRuns(
+  { freezes, store, context }: Pick<BotDeps, "freezes" | "store" | "context">,
+  hold: { start(): Promise<number> },
+  { change }: Pick<RunEngine, "change">,
+): Promise<number> {
+  await freezes.refresh();
+  const runs = await hold.start();
+  if (freezes.now().length > 0) await applyBrakeToRuns(store, change, context);
+  return runs;
 }
 
 /** Waits for work in progress, at most `ms`. Once the leases are handed back, nothing may claim a run. */

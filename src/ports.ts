@@ -186,7 +186,7 @@ export type Counters = {
 export type Notification = {
   /** Also the value of its button, and so bound to its one recipient. */
   readonly id: Nonce;
-  readonly kind: "receipt" | "dispute" | "head" | "tampering" | "redaction";
+  readonly kind: "receipt" | "dispute" | "head" | "tampering" | "redaction" | "freeze";
   /** The number of the entry that it is about. */
   readonly entry: number;
   readonly to: UserId | ChannelId;

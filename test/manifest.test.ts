@@ -25,6 +25,7 @@ import * as names from "#src/adapters/slack/names.ts";
 import { readConfig } from "#src/config.ts";
 import type { Approval } from "#src/domain/approval.ts";
 import { PLANNED } from "#src/domain/posted-message.ts";
+import { STOPPED } from "#src/domain/render-key.ts";
 import { OPENING, OUTCOME, requestSlot, type Run } from "#src/domain/run.ts";
 import { aRule } from "./make/policy.ts";
 import {
@@ -136,6 +137,7 @@ function emitted(field: "action_id" | "callback_id"): Set<string> {
     approvalCard(run, held),
     approvalCard({ ...run, uploads: { [requestSlot(approval)]: { type: "up", file: "F0" } } }, approval),
     messageIn(run, OPENING),
+    messageIn({ ...run, stop: { by: REQUESTER, at: NOON } }, STOPPED),
     messageIn(unknown, OUTCOME),
     formView({ run: wordy, ticket: { saw: aRequest(), verdict: "approve", nonce: aNonce(), reading: true } }),
     decisionModal(run, long, "approve", aNonce()),

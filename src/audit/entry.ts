@@ -23,6 +23,10 @@ export type AuditEntry = {
     | "coalesced" // a count of approvals that closed undecided, beyond those with their own entries
     | "disputed" // "This was not me"
     | "dispute-closed" // an admin says what they found
+    | "stopped" // everything the run asks is denied from here on
+    | "stop-lifted"
+    | "frozen" // no run starts and no approval is sent from here on, in a channel or everywhere
+    | "freeze-lifted"
     | "started"
     | "watched"
     | "task-told" // the service named the task of a run that was started elsewhere
@@ -74,7 +78,10 @@ export type AuditEntry = {
     | "audit"
     | "acknowledge"
     | "receipt"
-    | "close";
+    | "close"
+    | "stop"
+    | "lift"
+    | "freeze";
   readonly refusal?: string;
   /** The earlier approvals that a decision rests on, each with its own reason. */
   readonly votes?: readonly VoteFacts[];

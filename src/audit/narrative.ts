@@ -79,6 +79,12 @@ const DID: Readonly<Record<AuditEntry["what"], (entry: Told) => string>> = {
     `saw ${times === 1 ? "1 approval" : `${times} approvals`} closed undecided since ${momentWords(since)}: ${shortened(outcome)}`,
   disputed: () => 'says "This was not me"',
   "dispute-closed": () => "closed the dispute",
+  stopped: () => "stopped the run: everything it asks for is denied",
+  "stop-lifted": () => "lifted the stop: its requests can be decided again",
+  frozen: ({ channel }) =>
+    `froze ${channel === null ? "everything" : "the channel"}: no run starts and no approval is sent`,
+  "freeze-lifted": ({ channel }) =>
+    `lifted the freeze ${channel === null ? "of everything" : "of the channel"}`,
   started: () => "asked for the run",
   watched: () => "started watching the run",
   "task-told": () => "learned the task of the run from the service",

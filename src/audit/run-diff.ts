@@ -1,8 +1,9 @@
 // The audit entries that no person submits: one before a decision is sent, one for its result, one when an approval closes undecided,
-// one when an approval expires and the policy denies.
+// one when the policy or a stop denies.
 
 import { earlierVotes, mapDecisions, sentReason } from "../domain/approval-transitions.ts";
 import { type Approval, type Decision, isFinal, isSettled, type PastDecision } from "../domain/approval.ts";
+import { deniedByStop } from "../domain/brake.ts";
 import type { AuditMark } from "../domain/audit/hash-chain.ts";
 import type { Context } from "../domain/context.ts";
 import type { Effect } from "../domain/effect.ts";
@@ -49,15 +50,16 @@ function taskTold(before: Run, after: Run, ctx: Context): AuditEntry[] {
 
 function approvalsChanged(before: Run, after: Run, at: number): AuditEntry[] {
   if (before.approvals === after.approvals) return [];
-  return before.approvals.flatMap((was): AuditEntry[] => {
-    const is = findApproval(after, was.id);
-    if (is === null || is === was) return [];
+  return after.approvals.flatMap((is): AuditEntry[] => {
+    const was = findApproval(before, is.id);
+    if (was === null) return deniedByNoPerson(after, is, at);
+    if (is === was) return [];
     const gone = is.past.slice(was.past.length).map((past) => gaveWay(after, was, is, { past, at }));
     return [
       ...gone,
       ...waiting(after, was, is, at),
       ...settled(after, was, is, at),
-      ...byPolicy(after, was, is, at),
+      ...deniedByNoPerson(after, is, at),
       ...closed(after, was, is, at),
     ];
   });
@@ -104,12 +106,17 @@ function settled(run: Run, was: Approval, is: Approval, at: number): AuditEntry[
 
 const isTold = (is: string, final: boolean): boolean => final || is === "refused" || is === "unsure";
 
-/** For a denial by the policy itself. */
-function byPolicy(run: Run, was: Approval, is: Approval, at: number): AuditEntry[] {
+/** How many of a run's requests that a stop denied are kept in full; of the others the entry has the digest. Our choice. */
+const STOPPED_TEXTS = 100;
+
+/** For a denial by the policy or because of a stop, which has no entry yet. */
+function deniedByNoPerson(run: Run, is: Approval, at: number): AuditEntry[] {
   const decision: Decision | null = is.state.type === "decided" ? is.state.decision : null;
-  if (was.state.type !== "pending" || decision === null || decision.by !== null) return [];
-  const about = { ...aboutRequest(run, is.id, is.request), ...aboutDecision(is.id, decision) };
-  const outcome = "no decision in time";
+  if (decision === null || decision.by !== null || decision.entry !== undefined) return [];
+  const stopped = decision.stoppedBy !== undefined;
+  const kept = !stopped || deniedByStop(run).denied <= STOPPED_TEXTS;
+  const about = { ...(kept ? aboutRequest(run, is.id, is.request) : {}), ...aboutDecision(is.id, decision) };
+  const outcome = stopped ? "the run is stopped" : "no decision in time";
   return [auditEntry(run, { at, what: "decided", outcome, moments: momentsOf(run, is), ...about })];
 }
 

@@ -145,9 +145,13 @@ export function withDenial(approval: Approval, decision: Decision): Approval {
   };
 }
 
-/** Nobody decided it in time. What was voted gives way to the policy's own denial. */
-export function withExpiry(approval: Approval, denial: Decision): Approval {
-  const given = approval.votes.map((each) => asPast(each, "expired"));
+/** A denial that no person gives: it was not decided in time, or its run is stopped. What was voted gives way to it. */
+export function withPolicyDenial(
+  approval: Approval,
+  denial: Decision,
+  cause: "expired" | "stopped",
+): Approval {
+  const given = approval.votes.map((each) => asPast(each, cause));
   const past = [...approval.past, ...given];
   return withDelivery({ ...approval, votes: [], past }, denial, { type: "recorded" });
 }

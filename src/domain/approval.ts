@@ -19,7 +19,7 @@ export type Decision = {
   readonly verdict: Verdict;
   /** Byte for byte what the approver typed; empty where no reason was required and none given. */
   readonly reason: string;
-  /** Null: the policy itself decided, because the approval expired. */
+  /** Null: no person decided it. It expired and the policy denied it, or its run is stopped. */
   readonly by: { readonly team: TeamId; readonly user: UserId } | null;
   readonly at: number;
   /** Of the request as the approver saw it. */
@@ -30,6 +30,8 @@ export type Decision = {
   readonly word?: string;
   /** The rule that let them decide; left out where there was no policy file. */
   readonly policy?: RuleRef;
+  /** It is denied because this person stopped the run. */
+  readonly stoppedBy?: UserId;
   /** The number of its entry in the audit, once it is stored. */
   readonly entry?: number;
 };
@@ -127,6 +129,9 @@ export type Delivery =
         | "refused-after-lost-answer"
         /** Its answer was not clear, and its voters may no longer decide. */
         | "no-longer-authorised"
+        /** Its answer was not clear, and somebody has stopped the run or frozen the channel since. */
+        | "stopped"
+        | "frozen"
         | "tampered";
     } & Answered);
 
@@ -157,6 +162,9 @@ export type PastDecision = {
     /** The current rule asks for more than was given. */
     | "rule-changed"
     | "unwatched"
+    /** Somebody stopped the run, or froze the channel, before it was sent. */
+    | "stopped"
+    | "frozen"
     /** The audit does not confirm it. */
     | "tampered";
   readonly words: string;

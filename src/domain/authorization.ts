@@ -9,10 +9,11 @@ import {
   type Request,
   type Verdict,
 } from "./approval.ts";
+import type { Freeze } from "./freeze.ts";
 import type { ApprovalId, ChannelId, GroupId, Nonce, TeamId, UserId } from "./ids.ts";
 import { BUILT_IN_RULE, type Principals, type Rule } from "./policy/policy.ts";
 import { contextBehind } from "./run-context.ts";
-import { findApproval, replaceApproval, type Run } from "./run.ts";
+import { findApproval, isStopped, replaceApproval, type Run, type Stop } from "./run.ts";
 import { fieldsBeyondForm } from "./text/request-layout.ts";
 import { seenChars } from "./text/text.ts";
 
@@ -45,6 +46,9 @@ export type Refusal =
   | { readonly type: "word-needed"; readonly word: string }
   /** For an approval: the form has no room for this many fields of the request. */
   | { readonly type: "not-all-shown"; readonly fields: number }
+  /** For an approval: nothing may be approved now. A denial may be given. */
+  | { readonly type: "stopped"; readonly stop: Stop }
+  | { readonly type: "frozen"; readonly freeze: Freeze }
   /** For an undo: the approval is no longer held, or somebody else gave it. */
   | { readonly type: "too-late" | "not-yours" }
   | { readonly type: "already-decided"; readonly decision: Decision; readonly settled: boolean }
@@ -114,7 +118,7 @@ export type DecisionAttempt = {
   readonly monotonic: number;
 };
 
-/** Null: they may open the form and submit it. */
+/** Null: they may open the form and submit it. `run`: after `applyBrake`, so that it carries the freeze. */
 export function refusalToOpen(
   approval: Approval,
   { run, rule, by, verdict, monotonic }: DecisionAttempt,
@@ -124,8 +128,14 @@ export function refusalToOpen(
     refusalToDecide(by, run, rule) ??
     refusalIfNotOpen(approval, seen.version, seen.was, verdict) ??
     refusalIfExpired(approval, rule, monotonic) ??
-    (verdict === "deny" ? null : refusalToApprove(approval, { run, rule, by }))
+    (verdict === "deny" ? null : (refusalByBrake(run) ?? refusalToApprove(approval, { run, rule, by })))
   );
+}
+
+function refusalByBrake(run: Run): Refusal | null {
+  const { stop, frozen: freeze } = run;
+  if (stop !== undefined && isStopped(run)) return { type: "stopped", stop };
+  return freeze === undefined ? null : { type: "frozen", freeze };
 }
 
 /** By the current rule, even before the engine has expired the approval. */

@@ -1,3 +1,4 @@
+import type { Freeze } from "./freeze.ts";
 import type { Nonce } from "./ids.ts";
 import type { Policy } from "./policy/policy.ts";
 
@@ -17,4 +18,6 @@ export type Context = {
   readonly slowestRetryMs: number;
   /** The current policy. */
   readonly policy: Policy;
+  /** The freezes in force. */
+  readonly freezes: readonly Freeze[];
 };

@@ -10,11 +10,12 @@ import {
   voices,
   withApproval,
   withDenial,
-  withExpiry,
+  withPolicyDenial,
 } from "./approval-transitions.ts";
 import type { Approval, Decision, Delivery, Request, Verdict } from "./approval.ts";
 import { MAX_REASON_CHARS, type Person, type Refusal, refusalToOpen, validityOf } from "./authorization.ts";
 import type { Context } from "./context.ts";
+import { applyBrake, wasDenialRefused } from "./brake.ts";
 import type { ApprovalId, TeamId, UserId } from "./ids.ts";
 import type { Rule } from "./policy/policy.ts";
 import { err, ok, type Result } from "./result.ts";
@@ -56,11 +57,13 @@ function isKnown({ state, votes }: Approval, submission: Submission): boolean {
  * The first decision on an open approval wins; everything else is refused and changes nothing. A recorded
  * decision that the same person submits again is ok and returns the same run.
  */
-export function decide(run: Run, submission: Submission, ctx: Context): Result<Run, Refusal> {
+export function decide(before: Run, submission: Submission, ctx: Context): Result<Run, Refusal> {
   const { by, verdict } = submission;
-  const approval = findApproval(run, submission.approval);
-  if (approval === null) return err({ type: "unknown" });
-  if (isKnown(approval, submission)) return ok(run);
+  const known = findApproval(before, submission.approval);
+  if (known === null) return err({ type: "unknown" });
+  if (isKnown(known, submission)) return ok(before);
+  const run = applyBrake(before, ctx);
+  const approval = findApproval(run, submission.approval) ?? known;
   const rule = ruleOf(ctx.policy, run, approval.request);
   const no =
     refusalToOpen(approval, { run, rule, by, verdict, monotonic: ctx.monotonic }, submission) ??
@@ -161,7 +164,8 @@ function expired(approval: Approval, ctx: Context): Approval {
   const deadline = endsAt(approval);
   const { rule, version } = approval.appliedRule;
   if (deadline === null || ctx.monotonic < deadline || rule.expiry === null) return approval;
-  if (rule.expiry.outcome === "nothing" || wasRefused(approval)) return close(approval, "expired", ctx.now);
+  if (rule.expiry.outcome === "nothing" || wasDenialRefused(approval))
+    return close(approval, "expired", ctx.now);
   const decision: Decision = {
     verdict: "deny",
     reason: reasonOf(rule.expiry),
@@ -170,15 +174,7 @@ function expired(approval: Approval, ctx: Context): Approval {
     digest: approval.request.digest,
     policy: version === null ? null : { version, rule: rule.name },
   };
-  return withExpiry(approval, decision);
-}
-
-/** The service has refused this denial once, and would refuse it again. */
-function wasRefused({ past, request }: Approval): boolean {
-  return past.some(
-    ({ decision, cause }) =>
-      cause === "refused" && decision.by === null && decision.digest === request.digest,
-  );
+  return withPolicyDenial(approval, decision, "expired");
 }
 
 /** The reason that the agent gets. */

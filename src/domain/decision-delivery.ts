@@ -198,13 +198,32 @@ export function recheckAuthority(
   return {
     type: "void",
     run: lost
-      ? stopDelivery(run, approval, approval.state, ctx)
+      ? stopDelivery(run, approval, approval.state, { cause: "no-longer-authorised", ctx })
       : reopenWithValidVotes(run, approval, { fallen, left }, ctx),
   };
 }
 
+/** An approval that has not been sent gives way to a stop or a freeze. The same run where there is none. */
+export function withdrawApproval(run: Run, id: ApprovalId, cause: "stopped" | "frozen", ctx: Context): Run {
+  const approval = findApproval(run, id);
+  if (approval?.state.type !== "decided" || approval.state.decision.verdict === "deny") return run;
+  const { decision, delivery } = approval.state;
+  if (delivery.type === "retry" && delivery.lost)
+    return stopDelivery(run, approval, approval.state, { cause, ctx });
+  if (delivery.type !== "held" && delivery.type !== "recorded" && delivery.type !== "retry") return run;
+  const fallen = voices(decision).map((vote) => ({ vote, worth: cause }));
+  const next = reopenWithValidVotes(run, approval, { fallen, left: [] }, ctx);
+  // What the newest snapshot did not list is still in question.
+  const { unlisted } = approval;
+  const open = findApproval(next, id);
+  return open === null || unlisted === null ? next : replaceApproval(next, { ...open, unlisted });
+}
+
 type SortedVotes = {
-  readonly fallen: readonly { readonly vote: Decision; readonly worth: VoidReason }[];
+  readonly fallen: readonly {
+    readonly vote: Decision;
+    readonly worth: VoidReason | "stopped" | "frozen";
+  }[];
   readonly left: readonly Decision[];
 };
 
@@ -217,7 +236,7 @@ function reopenWithValidVotes(
 ): Run {
   const gone = fallen.map(({ vote, worth }) => asPast(vote, worth));
   const next = replaceApproval(run, reopenWithVotes(approval, ctx.nonce(), { gone, left }));
-  const says = (cause: VoidReason | "others-needed"): NoticeContent => ({
+  const says = (cause: SortedVotes["fallen"][number]["worth"] | "others-needed"): NoticeContent => ({
     type: "decision-void",
     approval: approval.id,
     cause,
@@ -232,8 +251,12 @@ function reopenWithValidVotes(
 type Decided = { readonly decision: Decision; readonly delivery: Delivery };
 
 /** It was sent once and may have arrived, so nothing else may be decided here, and it is not sent again. */
-function stopDelivery(run: Run, approval: Approval, { decision, delivery }: Decided, ctx: Context): Run {
-  const cause = "no-longer-authorised";
+function stopDelivery(
+  run: Run,
+  approval: Approval,
+  { decision, delivery }: Decided,
+  { cause, ctx }: { readonly cause: UnconfirmedCause; readonly ctx: Context },
+): Run {
   const over = { type: "unconfirmed", at: ctx.now, cause, ...answeredBefore(delivery) } as const;
   const next = replaceApproval(run, withDelivery(approval, decision, over));
   const says = { type: "decision-stopped", approval: approval.id } as const;

@@ -15,6 +15,8 @@ import {
   noticeSlots,
   openingRenderKey,
   outcomeRenderKey,
+  STOPPED,
+  stoppedRenderKey,
   unreadableShows,
   waitingReason,
 } from "./render-key.ts";
@@ -92,6 +94,7 @@ function dueMessages(run: Run, now: number): Due[] {
     wish(OUTCOME, outcomeRenderKey(run)),
     opening,
     wish(MISSING, missingRenderKey(run)),
+    wish(STOPPED, stoppedRenderKey(run)),
     ...notices,
   ];
   if (run.posts[OPENING]?.type === "up") return rest;

@@ -2,11 +2,13 @@
 // The card builders draw from the same state; a key must change whenever the drawing would.
 
 import { answeredBefore, type Approval, type Delivery } from "./approval.ts";
+import { deniedByStop } from "./brake.ts";
 import { tooFewApprovers } from "./approver-count.ts";
 import { openDisputes } from "./disputes.ts";
 import {
   cardSlot,
   isMissing,
+  isStopped,
   isWatched,
   OPENING,
   OUTCOME,
@@ -21,9 +23,11 @@ import { unreadableMeaning } from "./snapshot.ts";
 import { needsFile } from "./text/request-text.ts";
 
 export const MISSING: Slot = "missing";
+/** The thread's message about a stop. */
+export const STOPPED: Slot = "stopped";
 
 export function openingRenderKey(run: Run): string {
-  return `${statusRenderKey(run)}${isDisputed(run) ? ", disputed" : ""}`;
+  return `${statusRenderKey(run)}${isDisputed(run) ? ", disputed" : ""}${isStopped(run) ? ", stopped" : ""}`;
 }
 
 function statusRenderKey(run: Run): string {
@@ -82,6 +86,13 @@ export function missingRenderKey(run: Run): string | null {
   return run.posts[MISSING] === undefined ? null : "back";
 }
 
+/** Null: nobody has stopped the run. */
+export function stoppedRenderKey(run: Run): string | null {
+  if (run.stop === undefined) return null;
+  const { denied, confirmed } = deniedByStop(run);
+  return `${isStopped(run) ? "stopped" : "lifted"} ${run.stop.at}, ${confirmed} of ${denied}`;
+}
+
 export function unreadableShows(run: Run): string | null {
   const unreadable = unreadableNow(run);
   if (unreadable !== null) return `unreadable ${unreadableMeaning(unreadable)}`;
@@ -103,6 +114,9 @@ export function cardRenderKey(run: Run, approval: Approval): string | null {
   const post = run.posts[cardSlot(approval.id)];
   const never = post === undefined || post.type === "planned" || post.type === "refused";
   if (approval.state.type === "closed" && never) return null;
+  // A stopped run may ask again and again: the thread's message about the stop counts.
+  if (approval.state.type === "decided" && approval.state.decision.stoppedBy !== undefined && never)
+    return null;
   const file = needsFile(approval.request) ? ` file ${fileState(run, requestSlot(approval))}` : "";
   const audited = approval.audited === undefined ? "" : ` audit ${approval.audited.seq}`;
   return `v${approval.version}${file} ${stateRenderKey(run, approval)}${disputesRenderKey(approval)}${audited}`;
@@ -132,7 +146,8 @@ function stateRenderKey(run: Run, approval: Approval): string {
       const few = tooFewApprovers(approval);
       const able = few === null ? "" : ` only ${few.able}${few.grows ? " yet" : ""}`;
       const changed = version > 1 && version === requestVersion ? " changed" : "";
-      return `pending ${past.length}${changed}${voted}${able}${rule}`;
+      const frozen = run.frozen === undefined ? "" : ` frozen ${run.frozen.entry}`;
+      return `pending ${past.length}${changed}${voted}${able}${frozen}${rule}`;
     }
     case "closed":
       return `closed ${state.cause}`;
@@ -176,6 +191,7 @@ export function renderKey(run: Run, slot: Slot): string | null {
   if (slot === OPENING) return openingRenderKey(run);
   if (slot === OUTCOME) return outcomeRenderKey(run);
   if (slot === MISSING) return missingRenderKey(run);
+  if (slot === STOPPED) return stoppedRenderKey(run);
   if (slot === UNREADABLE) return unreadableShows(run);
   if (noticeSlots(run).includes(slot)) return slot;
   const approval = run.approvals.find((each) => cardSlot(each.id) === slot);

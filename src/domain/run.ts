@@ -3,6 +3,7 @@
 import type { Approval, Decision, RunContext } from "./approval.ts";
 import type { AuditMark } from "./audit/hash-chain.ts";
 import type { Context } from "./context.ts";
+import type { Freeze } from "./freeze.ts";
 import type { ApprovalId, ChannelId, RunId, RunKey, TeamId, UserId } from "./ids.ts";
 import type { Json } from "./json.ts";
 import type { PostedMessage, Upload } from "./posted-message.ts";
@@ -33,10 +34,21 @@ export type Run = {
   readonly notices: readonly PrivateNotice[];
   /** This run carries its channel's notice that the service is away since `since`. */
   readonly outage: { readonly since: number; readonly why: string; readonly until: number | null } | null;
+  /** Left out: nobody has stopped it. */
+  readonly stop?: Stop;
+  /** The freeze that its cards show; left out: none. */
+  readonly frozen?: Freeze;
   /** Left out: no approval was closed without a person recently. */
   readonly untouched?: Untouched;
   /** The newest entry of the audit about this run; left out until there is one. */
   readonly audited?: AuditMark;
+};
+
+/** Somebody stopped the run: everything that it asks is denied. `lifted`: its requests can be decided again. */
+export type Stop = {
+  readonly by: UserId;
+  readonly at: number;
+  readonly lifted?: { readonly by: UserId; readonly at: number };
 };
 
 /** Approvals that closed without a person since `since` (ms), and what the audit holds about them. */
@@ -136,6 +148,8 @@ export type NoticeContent =
         | "voter-may-not"
         | "rule-changed"
         | "others-needed"
+        | "stopped"
+        | "frozen"
         | "tampered";
     }
   /** An approval whose answer was lost is not sent again, because it no longer counts. */
@@ -211,7 +225,19 @@ export function isWatched(run: Run): boolean {
   return runId(run) !== null && (run.watch.type === "on" || run.watch.type === "missing");
 }
 
-/** Empty where the policy itself decided. */
+/** Something can still be asked in its name: it is followed, or its start is planned or under way. */
+export function isStoppable(run: Run): boolean {
+  const { creation, seen } = run;
+  if (creation.type === "planned" || creation.type === "sending") return true;
+  return isWatched(run) && (seen?.ended ?? null) === null;
+}
+
+/** Everything it asks is denied until the stop is lifted. */
+export function isStopped({ stop }: Pick<Run, "stop">): boolean {
+  return stop !== undefined && stop.lifted === undefined;
+}
+
+/** Empty where no person decided. */
 export function noticeToDecider({ by }: Decision, says: NoticeContent, ctx: Context): PrivateNotice[] {
   return by === null ? [] : [{ id: ctx.nonce(), to: by.user, says, state: "planned", notBefore: 0 }];
 }

@@ -1,8 +1,9 @@
 // How a run is changed: from the newest one, as often as somebody else saves first. Below, the changes that follow from outside: an
-// id given up, an acknowledgement, another policy, and the deletion of what is finished.
+// id given up, an acknowledgement, another policy, a freeze, and the deletion of what is finished.
 
 import { applyPolicy } from "../domain/applied-rule.ts";
 import { withDelivery } from "../domain/approval-transitions.ts";
+import { applyBrake } from "../domain/brake.ts";
 import type { Context } from "../domain/context.ts";
 import { supersede } from "../domain/end-run.ts";
 import type { RunId, RunKey } from "../domain/ids.ts";
@@ -93,6 +94,19 @@ export async function applyPolicyToWaiting(
   if (channels.length === 0) return;
   const waiting = await store.list({ channels, only: "pending", limit: MAX_RUNS });
   for (const { key } of waiting) await change(key, (run) => applyPolicy(run, context()));
+}
+
+/** After a freeze, or after one is lifted: approvals that were not sent give way, and open cards say so. */
+export async function applyBrakeToRuns(
+  store: Pick<RunStore, "list" | "channelsInUse">,
+  change: Change,
+  context: () => Context,
+): Promise<void> {
+  const channels = await store.channelsInUse();
+  if (channels.length === 0) return;
+  const runs = await store.list({ channels, only: "unfinished", limit: MAX_RUNS });
+  // The engine applies the brake at every save.
+  for (const run of runs) if (applyBrake(run, context()) !== run) await change(run.key, (newest) => newest);
 }
 
 // Deletes finished runs and their texts after a while; the audit stays.

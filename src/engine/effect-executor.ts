@@ -4,6 +4,7 @@
 import pRetry from "p-retry";
 import { auditOfSending } from "../audit/run-diff.ts";
 import { applyOutcome, markSending } from "../domain/apply-outcome.ts";
+import { applyBrake } from "../domain/brake.ts";
 import { recheckAuthority, STANDS } from "../domain/decision-delivery.ts";
 import { type Effect, effectKey, type Outcome } from "../domain/effect.ts";
 import type { RunKey } from "../domain/ids.ts";
@@ -139,7 +140,8 @@ async function markInStore(
   const wanted = (run: Run): boolean =>
     isChecked(run, effect, handle.permit) &&
     reconcile(run, clock.monotonic()).effects.some((each) => effectKey(each) === effectKey(effect));
-  const saved = await handle.transact<Marked>(key, (run) => {
+  const saved = await handle.transact<Marked>(key, (newest) => {
+    const run = applyBrake(newest, context());
     if (!wanted(run)) return { run, value: UNWANTED };
     const judged =
       effect.type === "send-decision"

@@ -1,7 +1,6 @@
 // Polls every unfinished run: fetches each when it is due and compares the answer with the last one. An answer without news touches
 // neither the store nor Slack.
 
-import { setImmediate as breath } from "node:timers/promises";
 import type { Context } from "../domain/context.ts";
 import type { RunId, RunKey } from "../domain/ids.ts";
 import { isOutdated } from "../domain/observe.ts";
@@ -172,9 +171,9 @@ async function noteUnreadable(
   }
 }
 
-async function learn({ engine, context }: Deps, entry: Entry, fetched: FetchedRun): Promise<void> {
+async function learn({ engine, context, clock }: Deps, entry: Entry, fetched: FetchedRun): Promise<void> {
   const said = fingerprint(fetched);
-  if (said !== null && said.length > LONG_CHARS) await breath();
+  if (said !== null && said.length > LONG_CHARS) await new Promise<void>((done) => clock.after(0, done));
   const askedAt = askedAtOf(fetched);
   if (entry.lookAt !== null && askedAt >= entry.lookAt) entry.lookedAt = askedAt;
   if (said !== null && said === entry.said && entry.lookAt === null) return;

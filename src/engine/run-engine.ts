@@ -8,6 +8,7 @@
 
 import { auditOfChange, capUndecidedEntries, withMarks } from "../audit/run-diff.ts";
 import { recover } from "../domain/apply-outcome.ts";
+import { applyBrake } from "../domain/brake.ts";
 import type { AuditMark } from "../domain/audit/hash-chain.ts";
 import type { Context } from "../domain/context.ts";
 import { expire } from "../domain/decide.ts";
@@ -158,8 +159,9 @@ async function saveChange<Value>(
   for (let clash = 0; clash < MAX_CLASHES; clash += 1) {
     const stored = written.get(key) ?? (await store.load(key));
     if (stored === null) return null;
-    const { run: next, value, sideWrites = {} } = apply(stored.run);
+    const { run: applied, value, sideWrites = {} } = apply(stored.run);
     const ctx = context();
+    const next = applyBrake(applied, ctx);
     const capped = capUndecidedEntries(stored.run, next, auditOfChange(stored.run, next, ctx), ctx.now);
     const { run } = capped;
     const audit = [...(sideWrites.audit ?? []), ...capped.audit];

@@ -30,7 +30,16 @@ const CURSOR = "audit letters";
 /** The store's name for the day of the last head. */
 const HEAD_DAY = "audit head day";
 const AT_ONCE = 200;
-const FOLLOWED = ["decided", "voted", "disputed", "dispute-closed", "tampering-found", "redacted"] as const;
+const FOLLOWED = [
+  "decided",
+  "voted",
+  "disputed",
+  "dispute-closed",
+  "tampering-found",
+  "redacted",
+  "frozen",
+  "freeze-lifted",
+] as const;
 
 export type NotificationWriterDeps = NotificationDeps & { readonly change: Change };
 
@@ -82,11 +91,19 @@ function addressees(
     return entry.by === null ? [] : [{ kind: "receipt", to: entry.by.user }];
   // Its card says so, and each admin who asks for the evidence.
   if (entry.what === "dispute-closed") return [];
-  const all: readonly (UserId | ChannelId)[] = channel === null ? admins : [...admins, channel];
+  const told: readonly (UserId | ChannelId)[] = channel === null ? admins : [...admins, channel];
+  // A frozen channel is told, too, whom its freeze comes from.
+  const frozen =
+    isFreeze(entry) && entry.channel !== null && entry.channel !== channel ? [entry.channel] : [];
+  const all = [...told, ...frozen];
   return all.map((to) => ({ kind: kindOf(entry), to }));
 }
 
-function kindOf({ what }: KeptEntry["entry"]): Notification["kind"] {
+const isFreeze = ({ what }: KeptEntry["entry"]): boolean => what === "frozen" || what === "freeze-lifted";
+
+function kindOf(entry: KeptEntry["entry"]): Notification["kind"] {
+  const { what } = entry;
+  if (isFreeze(entry)) return "freeze";
   if (what === "redacted") return "redaction";
   return what === "disputed" ? "dispute" : "tampering";
 }

@@ -3,6 +3,7 @@
 import type { Context } from "../domain/context.ts";
 import { isOneOf, type Person } from "../domain/authorization.ts";
 import type { ChannelId, RunKey, TeamId, UserId } from "../domain/ids.ts";
+import { type Freeze, freezeIn } from "../domain/freeze.ts";
 import { groupsAndChannelsOf, type Principals } from "../domain/policy/policy.ts";
 import type { Result } from "../domain/result.ts";
 import type { Run } from "../domain/run.ts";
@@ -56,9 +57,16 @@ async function lookUpHere(people: People, { team, user, channel }: Asker): Promi
 }
 
 /** Null: they may start or adopt runs here. */
-export async function refusalToStart(deps: UseCaseDeps, by: Asker): Promise<CommandRefusal | null> {
+export async function refusalToStart(
+  deps: UseCaseDeps,
+  by: Asker,
+  starts: "started" | "adopted" = "started",
+): Promise<CommandRefusal | null> {
   const no = await refusalToUse(deps, by);
-  const { starters } = deps.context().policy;
+  const { policy, freezes } = deps.context();
+  const freeze = freezeIn(freezes, by.channel);
+  if (no === null && freeze !== null && starts === "started") return { type: "frozen", freeze };
+  const { starters } = policy;
   if (no !== null || starters === null) return no;
   const here = starters.filter(({ channels }) => channels === null || channels.includes(by.channel));
   if (here.length === 0) return { type: "no-runs-here" };
@@ -71,7 +79,7 @@ export async function isAmongAny(
   { people }: UseCaseDeps,
   by: Asker,
   principalLists: readonly Principals[],
-  otherwise: "not-starter" | "not-auditor",
+  otherwise: "not-starter" | "not-auditor" | "not-freezer",
 ): Promise<CommandRefusal | null> {
   try {
     const memberOf = await people.memberOf(
@@ -148,6 +156,11 @@ export type CommandRefusal =
   | { readonly type: "unverified" }
   /** The policy allows no runs in this channel, or not for this person. */
   | { readonly type: "no-runs-here" | "not-starter" }
+  /** No run starts while a freeze holds here. */
+  | { readonly type: "frozen"; readonly freeze: Freeze }
+  | { readonly type: "not-freezer" | "already-frozen" | "not-frozen" }
+  /** Somebody else must lift it. */
+  | { readonly type: "own-freeze"; readonly freeze: Freeze }
   /** A private channel that the app is not in. */
   | { readonly type: "hidden-channel" }
   /** A direct message, to the app or among people. */

@@ -36,7 +36,7 @@ export function createAdoptRun(deps: UseCaseDeps): AdoptRun {
 }
 
 async function adopt(deps: UseCaseDeps, by: Asker, id: RunId): Promise<Result<Run, CommandRefusal>> {
-  const no = await refusalToStart(deps, by);
+  const no = await refusalToStart(deps, by, "adopted");
   if (no !== null) return err(no);
   const known = await deps.store.byRunId(id);
   if (known !== null) return watchAgain(deps, by, { key: known, id });

@@ -5,6 +5,7 @@ import { markRead, type Refusal, refusalToOpen } from "../domain/authorization.t
 import type { ChannelId, MessageTs, Nonce, TeamId, UserId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { applyPolicy, ruleOf, ruleRefOf } from "../domain/applied-rule.ts";
+import { applyBrake } from "../domain/brake.ts";
 import { contextBehind } from "../domain/run-context.ts";
 import { cardSlot, findApproval, type Run } from "../domain/run.ts";
 import { aboutRequest, auditEntry, momentsOf } from "../audit/entry.ts";
@@ -91,11 +92,15 @@ type Submitter = { readonly team: TeamId; readonly user: UserId };
 
 async function openFor(
   deps: DecideDeps,
-  { run, approval, version, was = null }: ClickedCard & { readonly was?: FormTicket["saw"] | null },
+  clicked: ClickedCard & { readonly was?: FormTicket["saw"] | null },
   click: Submitter,
   verdict: Verdict,
 ): Promise<Result<OpenedForm, RefusedAttempt>> {
-  const { policy, now: at, monotonic, nonce } = deps.context();
+  const { version, was = null } = clicked;
+  const ctx = deps.context();
+  const { policy, now: at, monotonic, nonce } = ctx;
+  const run = applyBrake(clicked.run, ctx);
+  const approval = findApproval(run, clicked.approval.id) ?? clicked.approval;
   const rule = ruleOf(policy, run, approval.request);
   const asked = { user: click.user, principals: rule.approvers, maxAgeMs: CLICK_AGE_MS };
   const person = await lookUp(deps, run, asked);

@@ -103,8 +103,14 @@ const people = fc.constantFrom(
     step(`Slack is silent: ${silent}`, ({ people }) => (people.silent = silent)),
   ),
   ...[0, 1, null].map((able) => step(`${able} can approve`, (world) => (world.able = able))),
-  step("unwatch", (world) => world.unwatch()),
-  step("watch again", (world) => world.watchAgain()),
+  step("unwatch", (world) => world.people.unwatch()),
+  step("watch again", (world) => world.people.watchAgain()),
+);
+const brake = fc.constantFrom(
+  ...PEOPLE.map((user) => step(`${user} stops the run`, (world) => world.brakes.stop(user))),
+  ...PEOPLE.map((user) => step(`${user} lifts the stop`, (world) => world.brakes.lift(user))),
+  step("freeze", (world) => world.brakes.freeze()),
+  step("lift the freeze", (world) => world.brakes.unfreeze()),
 );
 const time = fc.constantFrom(...WAITS).map((ms) => step(`wait ${ms}`, (world) => world.wait(ms)));
 const crash = fc.oneof(
@@ -125,6 +131,7 @@ const history = fc.array(
     { weight: 2, arbitrary: crash },
     { weight: 1, arbitrary: slack },
     { weight: 1, arbitrary: people },
+    { weight: 2, arbitrary: brake },
   ),
   { maxLength: 70, size: "max" },
 );

@@ -120,13 +120,15 @@ function isTakenForGone(before: Approval, { state, past }: Approval): boolean {
 }
 
 /** What leaves is what enough different people have submitted, or what the rule itself says; and not before its time. */
-function authorised({ sent, people, ctx }: SimulatedWorld): void {
+function authorised({ sent, people, ctx, brakes: { stoppers } }: SimulatedWorld): void {
   const [rule] = ctx.policy.rules;
   if (rule === undefined) throw new Error("a world without a rule");
   for (const { approval, decision, at } of sent) {
     const given = [...earlierVotes(decision), withoutVotes(decision)];
     if (decision.by === null) {
-      must("forged", decision.verdict === "deny" && rule.expiry?.outcome === "deny", "nobody decided that");
+      const { stoppedBy } = decision;
+      const allowed = stoppedBy === undefined ? rule.expiry?.outcome === "deny" : stoppers.has(stoppedBy);
+      must("forged", decision.verdict === "deny" && allowed, "nobody decided that");
       must("forged", earlierVotes(decision).length === 0, "the policy counts votes");
       continue;
     }
@@ -189,6 +191,19 @@ function finalApproval({ state, past, version, id, votes }: Approval, next: Appr
       must("final", standsIn(next, each), `a held approval of ${id} is gone`);
     return;
   }
+  if (next.state.type === "decided" && next.state.decision.stoppedBy !== undefined) {
+    if (sameDecision(state.decision, next.state.decision)) return deliveryStays(state.delivery, next, id);
+    // A stop denies in the same step in which a decision that the service surely does not have gives way.
+    const { delivery } = state;
+    const unsent =
+      delivery.type === "recorded" ||
+      ((delivery.type === "retry" || delivery.type === "sending") && !delivery.lost);
+    const told = next.past
+      .slice(past.length)
+      .some((each) => sameDecision(each.decision, withoutVotes(state.decision)));
+    must("final", (unsent || delivery.type === "refused") && told, `the decision of ${id} became another`);
+    return;
+  }
   if (next.state.type === "decided") {
     const same = sameDecision(state.decision, next.state.decision);
     must("final", same, `the decision of ${id} became another`);
@@ -200,9 +215,13 @@ function finalApproval({ state, past, version, id, votes }: Approval, next: Appr
       told.length === given.length && given.every((each) => told.some((past) => sameDecision(past, each)));
     must("final", all, `a decision of ${id} is gone and nobody is told`);
   }
-  if (!isFinal(state.delivery)) return;
-  const settled = next.state.type === "decided" ? next.state.delivery : null;
-  must("final", settled?.type === state.delivery.type, `${id} was ${state.delivery.type}, and is no longer`);
+  deliveryStays(state.delivery, next, id);
+}
+
+function deliveryStays(delivery: Delivery, { state }: Approval, id: Approval["id"]): void {
+  if (!isFinal(delivery)) return;
+  const settled = state.type === "decided" ? state.delivery : null;
+  must("final", settled?.type === delivery.type, `${id} was ${delivery.type}, and is no longer`);
 }
 
 /** As the decision or a part of it, as a vote, or among what gave way. */

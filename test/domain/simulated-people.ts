@@ -10,8 +10,9 @@ import { decide, undo } from "#src/domain/decide.ts";
 import { recheckAuthority } from "#src/domain/decision-delivery.ts";
 import type { Effect } from "#src/domain/effect.ts";
 import { type ApprovalId, UserId } from "#src/domain/ids.ts";
-import { findApproval, type Run } from "#src/domain/run.ts";
-import { APPROVER, TEAM } from "../make/run.ts";
+import { boundBy, stopWatching } from "#src/domain/end-run.ts";
+import { findApproval, isWatched, type Run } from "#src/domain/run.ts";
+import { APPROVER, REQUESTER, TEAM } from "../make/run.ts";
 
 type World = { readonly run: Run; readonly ctx: Context; keep(next: Run): void };
 
@@ -96,6 +97,16 @@ export class SimulatedPeople {
     if (counted.some((each) => this.gone.has(each)))
       throw new Error("the approval of somebody who may not decide any more was counted");
     this.#world.keep(result.value);
+  }
+
+  unwatch(): void {
+    const { run, ctx } = this.#world;
+    if (isWatched(run) && boundBy(run) === null) this.#world.keep(stopWatching(run, REQUESTER, ctx));
+  }
+
+  watchAgain(): void {
+    const { run } = this.#world;
+    if (run.watch.type === "dropped") this.#world.keep({ ...run, watch: { type: "on" } });
   }
 
   undo(serviceId: ApprovalId, who: number): void {

@@ -9,14 +9,14 @@ import { expire } from "#src/domain/decide.ts";
 import { type Effect, effectKey, type Outcome } from "#src/domain/effect.ts";
 import { type ApprovalId, Nonce, RunId } from "#src/domain/ids.ts";
 import type { Json } from "#src/domain/json.ts";
-import { boundBy, observeMissing, stopWatching } from "#src/domain/end-run.ts";
+import { observeMissing } from "#src/domain/end-run.ts";
 import { isOutdated, observe } from "#src/domain/observe.ts";
 import { BUILT_IN } from "#src/domain/policy/policy.ts";
 import { type Plan, reconcile } from "#src/domain/reconcile.ts";
 import { renderKey } from "#src/domain/render-key.ts";
 import { findApproval, isWatched, type Run } from "#src/domain/run.ts";
 import { aPolicy } from "../make/policy.ts";
-import { aRun, NOON, REQUESTER } from "../make/run.ts";
+import { aRun, NOON } from "../make/run.ts";
 import {
   type Carried,
   type Fate,
@@ -27,6 +27,7 @@ import {
   type WorldOptions,
 } from "./fates.ts";
 import { Learnt } from "./learnt.ts";
+import { SimulatedBrakes } from "./simulated-brakes.ts";
 import { SimulatedPeople } from "./simulated-people.ts";
 import { type Answer, type Look, SimulatedService } from "./simulated-service.ts";
 import { drawn, SimulatedSlack } from "./simulated-slack.ts";
@@ -42,6 +43,7 @@ export class SimulatedWorld {
   readonly learnt = new Learnt();
   /** So many people can approve, as Slack says; null: it does not say. */
   able: number | null = 20;
+  readonly brakes = new SimulatedBrakes(this);
   readonly #options: WorldOptions;
   readonly #onSave: ((before: Run, after: Run) => void)[] = [];
   #slowLook: Look | null = null;
@@ -68,7 +70,13 @@ export class SimulatedWorld {
       slowestRetryMs: 15_000,
       process: `life ${this.#lives}`,
     };
-    return { ...times, digest: (text) => text, nonce: () => this.#nonce(), policy };
+    return {
+      ...times,
+      digest: (text) => text,
+      nonce: () => this.#nonce(),
+      policy,
+      freezes: this.brakes.freezes,
+    };
   }
 
   get plan(): Plan {
@@ -134,15 +142,6 @@ export class SimulatedWorld {
     this.keep(missing ? observeMissing(run, askedAt, ctx) : observe(run, fetched.snapshot, ctx));
   }
 
-  unwatch(): void {
-    if (isWatched(this.run) && boundBy(this.run) === null)
-      this.keep(stopWatching(this.run, REQUESTER, this.ctx));
-  }
-
-  watchAgain(): void {
-    if (this.run.watch.type === "dropped") this.keep({ ...this.run, watch: { type: "on" } });
-  }
-
   /** The process dies: what was under way is forgotten, what had left us goes on. Another one takes up the run. */
   crash(): void {
     // An update is not marked: whether it took effect is not known afterwards. The next change of the message mends it.
@@ -173,6 +172,7 @@ export class SimulatedWorld {
     this.service.known = true;
     this.people.silent = false;
     this.able = 20;
+    this.brakes.unfreeze();
     for (let step = 0; step < 2_000; step += 1) {
       if (this.carried.size > 0) {
         this.carry(0, "done");
@@ -189,14 +189,12 @@ export class SimulatedWorld {
   }
 
   #nextTime(): number | null {
-    const { wakeAt, fetchAt: lookAt } = this.plan;
-    const times = [wakeAt, lookAt, ...this.#arrivals.map(({ at }) => at)].filter((time) => time !== null);
+    const { wakeAt, fetchAt } = this.plan;
+    const times = [wakeAt, fetchAt, ...this.#arrivals.map(({ at }) => at)].filter((time) => time !== null);
     return times.length === 0 ? null : Math.min(...times);
   }
 
-  #serviceId(id: ApprovalId): ApprovalId {
-    return findApproval(this.run, id)?.serviceId ?? id;
-  }
+  readonly #serviceId = (id: ApprovalId): ApprovalId => findApproval(this.run, id)?.serviceId ?? id;
 
   /**
    * Asked for at the service. An id is used again only when no decision on its way to it can arrive any more, be it sent or compared
@@ -231,11 +229,10 @@ export class SimulatedWorld {
   }
 
   readonly #holds = (carried: Carried): boolean => [...this.carried.values()].includes(carried);
-
   /** Stored, as one transaction. */
-  keep(next: Run): void {
+  keep(changed: Run): void {
     const before = this.run;
-    this.run = next;
+    const next = (this.run = this.brakes.apply(changed));
     if (before !== next) for (const hears of this.#onSave) hears(before, next);
     this.#pump();
   }
@@ -268,6 +265,7 @@ export class SimulatedWorld {
   }
 
   #mark(key: string, carried: Carried): void {
+    this.keep(this.run);
     if (!this.plan.effects.some((each) => effectKey(each) === key)) {
       this.carried.delete(key);
       return this.#pump();
@@ -278,6 +276,7 @@ export class SimulatedWorld {
       return this.keep(fallen);
     }
     carried.stage = "marked";
+    this.brakes.mustNotHold(carried.effect);
     if (carried.effect.type === "send-decision")
       carried.asked = this.learnt.asked.get(this.#serviceId(carried.effect.approval)) ?? null;
     carried.marked = markSending(this.run, carried.effect, this.now);

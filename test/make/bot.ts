@@ -3,6 +3,7 @@
 import { afterEach } from "vitest";
 import { openStore } from "#src/adapters/store/open.ts";
 import { type Bot, createBot } from "#src/bot.ts";
+import { createFreezes } from "#src/engine/freezes.ts";
 import type { Person } from "#src/domain/authorization.ts";
 import {
   type ApprovalId,
@@ -273,7 +274,9 @@ export async function createBench(
   const context = () => ({
     ...contextAt(clock.now() - NOON, bench.policy),
     monotonic: clock.monotonic(),
+    freezes: freezes.now(),
   });
+  let freezes = createFreezes(store);
   const log = quietLog(warnings, errors);
   const metrics = quietMetrics(refusals, outages);
   const ports = {
@@ -289,11 +292,13 @@ export async function createBench(
     log,
     metrics,
   };
-  const start = (): Bot =>
-    createBot(
-      { ...ports, store: bench.store, newKey: () => aRunKey(), random: () => random },
+  const start = (): Bot => {
+    freezes = createFreezes(bench.store);
+    return createBot(
+      { ...ports, store: bench.store, freezes, newKey: () => aRunKey(), random: () => random },
       { ...LIMITS, ...limits },
     );
+  };
   const bench: Bench = {
     clock,
     store,

@@ -19,6 +19,7 @@ export function contextAt(ms = 0, policy: Policy = BUILT_IN): Context {
   return {
     policy,
     slowestRetryMs: 15_000,
+    freezes: [],
     now: NOON + ms,
     monotonic: NOON + ms,
     process: "this one",

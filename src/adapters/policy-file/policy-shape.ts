@@ -208,6 +208,9 @@ export const PolicyShape = z
     auditors: principals
       .optional()
       .meta({ description: "who may be given the audit of a run, besides ADMINS; left out: nobody" }),
+    freezers: principals
+      .optional()
+      .meta({ description: "who may freeze, and lift a freeze, besides ADMINS; left out: nobody" }),
   })
   .meta({ title: "Countersign policy" });
 

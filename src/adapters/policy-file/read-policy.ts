@@ -51,7 +51,7 @@ function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
 const byLine = (findings: readonly Finding[]): Finding[] => findings.toSorted((a, b) => a.line - b.line);
 
 function policyOf(
-  { rules, starters, volatile, fallback, card, auditors }: PolicyText,
+  { rules, starters, volatile, fallback, card, auditors, freezers }: PolicyText,
   version: string,
 ): Policy {
   return {
@@ -66,6 +66,7 @@ function policyOf(
     fallback: fallback === undefined ? null : ChannelId(fallback),
     card: card === undefined ? null : cardFieldsOf(card),
     auditors: auditors === undefined ? null : principalsOf(auditors),
+    freezers: freezers === undefined ? null : principalsOf(freezers),
   };
 }
 

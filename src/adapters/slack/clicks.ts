@@ -12,7 +12,7 @@ import { type MessageId, textAnswer } from "./blocks/message-id.ts";
 import { notificationMessage } from "./blocks/notification-message.ts";
 import { commandRefusalWords, refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
-import { CARD_APPROVE, CARD_READ, UNKNOWN_START_AGAIN } from "./names.ts";
+import { CARD_APPROVE, CARD_READ, RUN_STOP, UNKNOWN_START_AGAIN } from "./names.ts";
 import type { ClickPayload } from "./payloads.ts";
 
 export async function onCardClick(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
@@ -51,6 +51,32 @@ export async function onUndoClick(deps: ListenerDeps, payload: ClickPayload): Pr
 
 const NOT_UNDONE =
   "Countersign could not record this just now, so the approval is not taken back yet. Press Undo again while the card still shows it.";
+
+/** The card and the thread show a stop, so a successful press needs no answer. */
+export async function onBrakeClick(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
+  const [{ action_id, value }] = payload.actions;
+  const press = {
+    team: deps.team,
+    user: payload.user.id,
+    channel: payload.channel.id,
+    run: parsed<RunKey>(RunKey, value),
+  };
+  try {
+    const done = action_id === RUN_STOP ? await deps.stopRun.stop(press) : await deps.stopRun.lift(press);
+    if (!done.ok) await showRefusal(deps, payload, done.error.refusal);
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    deps.log.error({ error }, "could not stop a run, or lift its stop");
+    await showAnswer(deps, payload, {
+      id: "answer:not-stopped",
+      heading: "Not done yet",
+      text: NOT_BRAKED,
+    });
+  }
+}
+
+const NOT_BRAKED =
+  "Countersign could not record this just now. Press again. The run's thread says when it is stopped, and when a stop is lifted.";
 
 async function openRequest(deps: ListenerDeps, payload: ClickPayload, click: Click): Promise<void> {
   let isOpen = false;

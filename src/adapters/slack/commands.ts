@@ -12,6 +12,7 @@ import { runForm } from "./blocks/home-view.ts";
 import { textAnswer } from "./blocks/message-id.ts";
 import { commandRefusal } from "./blocks/refusal-words.ts";
 import { count, escaped, type Message } from "./blocks/rich.ts";
+import { freezeCommand } from "./freeze-command.ts";
 import { linked } from "./home-tab.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { type Subcommand, SUBCOMMANDS } from "./names.ts";
@@ -144,6 +145,8 @@ async function answer(deps: ListenerDeps, by: Asker, question: Question): Promis
     }
     case "audit":
       return audit(deps, by, question.rest);
+    case "freeze":
+      return freezeCommand(deps, by, question.rest);
     case "status":
     case "watch":
     case "unwatch":

@@ -4,7 +4,7 @@ import type { App } from "@slack/bolt";
 import type { EventLog } from "../../ports.ts";
 import { refusedModal } from "./blocks/decision-modal.ts";
 import { textAnswer } from "./blocks/message-id.ts";
-import { onCardClick, onNotMe, onUndoClick, onUnknownClick } from "./clicks.ts";
+import { onBrakeClick, onCardClick, onNotMe, onUndoClick, onUnknownClick } from "./clicks.ts";
 import { onCommand } from "./commands.ts";
 import { openFormFromHome, showHome } from "./home-tab.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
@@ -22,6 +22,8 @@ import {
   READING_MODAL,
   RECEIPT_NOT_ME,
   RUN_FORM,
+  RUN_LIFT,
+  RUN_STOP,
   UNKNOWN_LEAVE,
   UNKNOWN_START_AGAIN,
 } from "./names.ts";
@@ -48,6 +50,8 @@ const CLICKS: readonly (readonly [string, OnClick])[] = [
   [CARD_DENY, onCardClick],
   [CARD_READ, onCardClick],
   [CARD_UNDO, onUndoClick],
+  [RUN_STOP, onBrakeClick],
+  [RUN_LIFT, onBrakeClick],
   [RECEIPT_NOT_ME, onNotMe],
   [UNKNOWN_START_AGAIN, onUnknownClick],
   [UNKNOWN_LEAVE, onUnknownClick],

@@ -6,6 +6,8 @@ export const CARD_READ = "card_read";
 export const CARD_UNDO = "card_undo";
 /** The id of a card's first block starts with this; the name of the card's state follows. */
 export const CARD_STATE_BLOCK = "state:";
+export const RUN_STOP = "run_stop";
+export const RUN_LIFT = "run_lift";
 export const RECEIPT_NOT_ME = "receipt_not_me";
 
 export const UNKNOWN_START_AGAIN = "unknown_start_again";
@@ -43,6 +45,7 @@ export const SUBCOMMANDS = [
   "watch",
   "unwatch",
   "audit",
+  "freeze",
   "health",
   "help",
 ] as const;

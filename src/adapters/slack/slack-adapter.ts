@@ -39,6 +39,8 @@ export type UseCases = Pick<
   | "queries"
   | "openForm"
   | "submitDecision"
+  | "stopRun"
+  | "freeze"
   | "undoDecision"
   | "noteRefusal"
   | "exportEvidence"

@@ -144,6 +144,10 @@ const what = word<AuditEntry["what"]>({
   coalesced: true,
   disputed: true,
   "dispute-closed": true,
+  stopped: true,
+  "stop-lifted": true,
+  frozen: true,
+  "freeze-lifted": true,
   started: true,
   watched: true,
   "task-told": true,
@@ -172,6 +176,9 @@ const step = word<NonNullable<AuditEntry["step"]>>({
   acknowledge: true,
   receipt: true,
   close: true,
+  stop: true,
+  lift: true,
+  freeze: true,
 });
 
 const auditDocument: Doc<KeptEntry["entry"]> = record<KeptEntry["entry"]>({

@@ -62,6 +62,7 @@ const decision: Doc<Decision> = record<Decision>({
   votes: optional(list(lazy(() => decision))),
   word: optional(text),
   policy: optional(ruleRef),
+  stoppedBy: optional(user),
   entry: optional(number),
 });
 
@@ -106,6 +107,8 @@ const delivery = tagged<Delivery>({
       "run-missing": true,
       "refused-after-lost-answer": true,
       "no-longer-authorised": true,
+      stopped: true,
+      frozen: true,
       tampered: true,
     }),
     ...answered,
@@ -144,6 +147,8 @@ const pastDecision = record<PastDecision>({
     "voter-may-not": true,
     "rule-changed": true,
     unwatched: true,
+    stopped: true,
+    frozen: true,
     tampered: true,
   }),
   words: text,

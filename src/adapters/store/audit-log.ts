@@ -150,7 +150,7 @@ async function dispute(
 
 const addressed: Doc<Omit<Notification, "post">> = record<Omit<Notification, "post">>({
   id: id(Nonce),
-  kind: word({ receipt: true, dispute: true, head: true, tampering: true, redaction: true }),
+  kind: word({ receipt: true, dispute: true, head: true, tampering: true, redaction: true, freeze: true }),
   entry: number,
   to: either(id(UserId), id(ChannelId)),
   madeAt: number,

@@ -1,6 +1,7 @@
 // Stored runs and forms as schemas, so that what is read from the store is parsed and not cast. A field that is added after 0.2.0
 // is added with `orElse`, so that a run that is stored already loads whole; test/adapters/store/golden holds such runs.
 
+import type { Freeze } from "../../domain/freeze.ts";
 import { ChannelId, MessageTs, Nonce, type RunId, RunKey, TeamId, UserId } from "../../domain/ids.ts";
 import type { PostedMessage, Upload } from "../../domain/posted-message.ts";
 import type {
@@ -10,6 +11,7 @@ import type {
   PrivateNotice,
   Run,
   Seen,
+  Stop,
   Untouched,
   Watch,
 } from "../../domain/run.ts";
@@ -130,6 +132,8 @@ const noticeContent = tagged<NoticeContent>({
       "voter-may-not": true,
       "rule-changed": true,
       "others-needed": true,
+      stopped: true,
+      frozen: true,
       tampered: true,
     }),
   },
@@ -168,6 +172,16 @@ export const runDocument: Doc<Run> = record<Run>({
   outage: orElse(
     orNull(record<NonNullable<Run["outage"]>>({ since: number, why: text, until: orNull(number) })),
     null,
+  ),
+  stop: optional(
+    record<Stop>({
+      by: user,
+      at: number,
+      lifted: optional(record<NonNullable<Stop["lifted"]>>({ by: user, at: number })),
+    }),
+  ),
+  frozen: optional(
+    record<Freeze>({ entry: number, channel: orNull(channel), by: user, at: number, why: text }),
   ),
   untouched: optional(
     record<Untouched>({ since: number, told: byName(number), chars: number, omitted: number }),

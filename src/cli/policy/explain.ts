@@ -85,7 +85,7 @@ function sentences(rule: Rule): string[] {
   ];
 }
 
-function everywhere({ starters, volatile, fallback, auditors }: Policy): string[] {
+function everywhere({ starters, volatile, fallback, auditors, freezers }: Policy): string[] {
   const starts = starters?.map(
     ({ channels, who }) => `${people(who)} in ${channels?.join(", ") ?? "every channel"}`,
   );
@@ -94,6 +94,7 @@ function everywhere({ starters, volatile, fallback, auditors }: Policy): string[
     ...(volatile.length === 0 ? [] : [`May change without notice: ${volatile.join(", ")}.`]),
     ...(fallback === null ? [] : [`${fallback} is also told when nobody can approve something.`]),
     ...(auditors === null ? [] : [`The audit of a run may be read by ${people(auditors)}.`]),
+    ...(freezers === null ? [] : [`Freeze and its lifting are open to ${people(freezers)}.`]),
   ];
 }
 

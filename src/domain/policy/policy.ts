@@ -20,6 +20,8 @@ export type Policy = {
   readonly card: CardFields | null;
   /** Who may get the audit of a run, besides the admins of the configuration. Null: nobody. */
   readonly auditors: Principals | null;
+  /** Who may freeze and lift a freeze, besides the admins of the configuration. Null: nobody. */
+  readonly freezers: Principals | null;
 };
 
 /**
@@ -51,11 +53,12 @@ export type Principals =
     };
 
 /** Every id that the policy names, some more than once. */
-export function idsNamedIn({ rules, starters, auditors, fallback }: Policy): readonly string[] {
+export function idsNamedIn({ rules, starters, auditors, freezers, fallback }: Policy): readonly string[] {
   const principalLists = [
     ...rules.map(({ approvers }) => approvers),
     ...(starters ?? []).map(({ who }) => who),
     ...(auditors === null ? [] : [auditors]),
+    ...(freezers === null ? [] : [freezers]),
   ];
   const people = principalLists.flatMap((each) =>
     each === "anyone" ? [] : [...each.users, ...groupsAndChannelsOf(each)],
@@ -155,6 +158,7 @@ export const BUILT_IN: Policy = {
   fallback: null,
   card: null,
   auditors: null,
+  freezers: null,
 };
 
 export const NO_RULE: Rule = {

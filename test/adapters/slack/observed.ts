@@ -19,6 +19,7 @@ const ctx: Context = {
   nonce: aNonce,
   slowestRetryMs: 15_000,
   policy: BUILT_IN,
+  freezes: [],
 };
 
 export function requestOf(action: string | null, content: Json): Request {

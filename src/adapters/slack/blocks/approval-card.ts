@@ -15,6 +15,7 @@ import { CARD_APPROVE, CARD_DENY, CARD_READ, CARD_STATE_BLOCK, CARD_UNDO } from 
 import { cardRequest, riskMark, riskWords, wordsOfMarks } from "./card-request.ts";
 import { ruleBlocks } from "./card-rule.ts";
 import { cardState, type CardState, CONFIRMED } from "./card-state.ts";
+import { freezeBlocks, stopButton } from "./brake.ts";
 import { partWithId } from "./message-id.ts";
 import { disputeBlocks } from "./disputes.ts";
 import { pastBlocks, who } from "./past-decisions.ts";
@@ -99,6 +100,7 @@ function waiting(card: Card): Block[] {
     ...pastBlocks(approval),
     ...disputeBlocks(approval),
     ...ruleBlocks(run, approval),
+    ...(state.open ? freezeBlocks(run) : []),
     ...(state.text === "" ? [] : [rich(line(span(state.text)))]),
     ...buttons(card),
     note(`Run ${oneLine(runId(run) ?? "", 60)}`, "The request is the agent's own text"),
@@ -221,7 +223,7 @@ function answerLine(answered: string): ReturnType<typeof line> {
   );
 }
 
-/** Approve and Deny while it can be decided, Undo while it is held, and always Details. */
+/** Approve, Deny and Stop run while it can be decided, Undo while it is held, and always Details. */
 function buttons({ run, approval, state }: Card): Block[] {
   const { nonce, request, appliedRule } = approval;
   const asked = headline(request, LABEL_CHARS).text;
@@ -234,14 +236,16 @@ function buttons({ run, approval, state }: Card): Block[] {
     ...more,
   });
   const deny = button(CARD_DENY, "Deny", { style: "danger" });
-  const approve = state.onlyDeny ? [] : [button(CARD_APPROVE, "Approve", { style: "primary" })];
+  const approve =
+    state.onlyDeny || run.frozen !== undefined ? [] : [button(CARD_APPROVE, "Approve", { style: "primary" })];
   const decide = state.open ? [...approve, deny] : [];
   const undo = state.held === null ? [] : [button(CARD_UNDO, "Undo"), deny];
   const mustRead = state.open && appliedRule.rule.friction.readFirst;
   const inFull = mustRead || (state.open && (needsFile(request) || !fitsCard(request)));
   const fileComing = needsFile(request) && fileState(run, requestSlot(approval)) === "coming";
   const details = fileComing ? [] : [button(CARD_READ, inFull ? "Read in full" : "Details")];
-  const elements = [...(mustRead ? details : []), ...decide, ...undo, ...(mustRead ? [] : details)];
+  const stop = state.open ? [stopButton(run)].filter((each) => each !== null) : [];
+  const elements = [...(mustRead ? details : []), ...decide, ...undo, ...(mustRead ? [] : details), ...stop];
   // A block id of its own for each version: a click on a copy that Slack's client still shows is told apart.
   return elements.length === 0 ? [] : [{ type: "actions", block_id: `decide-${nonce}`, elements } as Block];
 }

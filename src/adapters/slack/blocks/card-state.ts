@@ -283,6 +283,10 @@ function unconfirmedWords(
       return `${sent} The service no longer knows the run.`;
     case "no-longer-authorised":
       return `${sent} Someone who gave it may no longer decide, so nothing more is sent. Check at the service, and decide it there.`;
+    case "stopped":
+      return `${sent} The run was stopped since, so nothing more is sent. Check at the service, and decide it there.`;
+    case "frozen":
+      return `${sent} Countersign was frozen since, so nothing more is sent. Check at the service, and decide it there.`;
     case "refused-after-lost-answer":
       return `${sent} The service refused the same decision when it was sent again, which may mean that the first one arrived. Check there.`;
   }

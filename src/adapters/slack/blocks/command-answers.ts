@@ -41,6 +41,10 @@ export function help(command: string): Message {
       "audit <run id>",
       "everything that is recorded about a run, as a file, for those who may read the audit",
     ],
+    [
+      "freeze here | everywhere | lift",
+      "stop all starts and approvals, or let them go on, for those who may freeze",
+    ],
     ["health", "whether the agent service and its gateway answer"],
     ["help", "this list"],
   ];
@@ -53,7 +57,7 @@ export function help(command: string): Message {
     ),
   );
   return withId("answer:help", {
-    text: `${command}: run, status, list, pending, watch, unwatch, audit, health, help`,
+    text: `${command}: run, status, list, pending, watch, unwatch, audit, freeze, health, help`,
     blocks: [rich(...lines, ending)],
   });
 }

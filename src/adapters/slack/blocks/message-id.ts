@@ -17,7 +17,7 @@ export type MessageId =
   | `run:${RunStatusName}`
   | `outcome:${"succeeded" | "failed" | "canceled" | "ended" | "not-started" | "taken"}`
   | `outcome:unknown:${"asked" | "started" | "left"}`
-  | `thread:${"missing" | "given-up" | "known-again" | "tampered" | "service-down" | "service-back"}`
+  | `thread:${"missing" | "given-up" | "known-again" | "tampered" | "service-down" | "service-back" | "stopped" | "stop-lifted"}`
   | `unreadable:${"answer" | "list" | "items" | "over"}`
   | `notice:${Exclude<NoticeContent["type"], "decision-void">}`
   | `notice:decision-void:${VoidCause}`
@@ -39,6 +39,7 @@ export type PartId =
   | `cause:${CardCause}`
   | `dispute:${number}:${"open" | "closed"}`
   | "reused"
+  | "frozen"
   | `home:${"waiting" | "own"}:none`
   | "context-changed";
 
@@ -58,6 +59,10 @@ type AnswerName =
   | "evidence-sent"
   | "acknowledged"
   | "dispute-closed"
+  | "frozen"
+  | "freeze-lifted"
+  | "freeze-state"
+  | "not-stopped"
   | "run-recorded"
   | "run-not-recorded"
   | "run-maybe-recorded"

@@ -6,6 +6,7 @@ import { headWords } from "../../../domain/audit/hash-chain.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import type { Notification, NotificationFacts } from "../../../ports.ts";
 import { RECEIPT_NOT_ME } from "../names.ts";
+import { freezeNotification } from "./brake.ts";
 import { type MessageId, withId } from "./message-id.ts";
 import {
   escaped,
@@ -50,6 +51,8 @@ function drawn({ id, kind }: Notification, facts: NotificationFacts, more: Drawn
       return dispute(facts, more);
     case "redaction":
       return redaction(facts.entry);
+    case "freeze":
+      return freezeNotification(facts.entry);
     case "head":
       return head(facts.entry);
     case "tampering":

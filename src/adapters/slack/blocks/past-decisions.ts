@@ -10,8 +10,8 @@ import { answerAfter } from "./service-words.ts";
 const PAST_ON_CARD = 3;
 
 const verb = ({ verdict }: Decision): string => (verdict === "approve" ? "approved" : "denied");
-export const who = ({ by }: Decision): RichTextElement =>
-  by === null ? span("the policy") : person(by.user);
+export const who = ({ by, stoppedBy = by?.user }: Decision): RichTextElement =>
+  stoppedBy === undefined ? span("the policy") : person(stoppedBy);
 
 export function pastBlocks(approval: Approval): Block[] {
   return approval.past
@@ -55,6 +55,10 @@ function pastWords(cause: Approval["past"][number]["cause"], serviceWords: strin
       return "It no longer counts: the rule now asks for more.";
     case "unwatched":
       return "Not sent: Countersign stopped watching the run.";
+    case "stopped":
+      return "Not sent: the run was stopped first.";
+    case "frozen":
+      return "Not sent: Countersign was frozen first. Approve it again once the freeze is lifted.";
     case "tampered":
       return "Not sent: it does not match the audit. The database was changed outside Countersign.";
   }

@@ -141,6 +141,10 @@ function voidWords(cause: Extract<NoticeContent, { type: "decision-void" }>["cau
       return "the policy changed, and now asks for more than you gave. Approve it again on its card.";
     case "others-needed":
       return "it now has too few approvals. Yours still counts; the card waits for others.";
+    case "stopped":
+      return "the run was stopped first. Everything it asks for is denied until the stop is lifted.";
+    case "frozen":
+      return "Countersign was frozen first. Approve it again on its card once the freeze is lifted.";
     case "tampered":
       return "it does not match the audit. The database was changed outside Countersign, and its admins have been told. Decide again when the card opens again.";
   }

@@ -6,6 +6,7 @@ import { oneLine } from "../../../domain/text/excerpt.ts";
 import type { UserId } from "../../../domain/ids.ts";
 import type { Rule } from "../../../domain/policy/policy.ts";
 import type { CommandRefusal } from "../../../usecases/access.ts";
+import { freezeWords } from "./brake.ts";
 import { beyondForm } from "./card-state.ts";
 import { closedWords } from "./closed-words.ts";
 import { textAnswer } from "./message-id.ts";
@@ -65,6 +66,10 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
       return alreadyDecided(refusal, asker);
     case "closed":
       return `This approval is closed. ${closedWords(refusal.why)} Nothing was sent.`;
+    case "stopped":
+      return `<@${refusal.stop.by}> stopped this run. Everything it asks for is denied until somebody who may decide lifts the stop, in the run's thread. Nothing was sent.`;
+    case "frozen":
+      return `${freezeWords(refusal.freeze)}. No approval is sent until the freeze is lifted. You can deny this. Nothing was sent.`;
     case "reason-needed":
       if (refusal.verdict === "approve")
         return "Say why: this approval needs a reason. The service gets it, and everyone in the channel sees it.";
@@ -112,6 +117,8 @@ function alreadyDecided(
 ): string {
   const what = decision.verdict === "approve" ? "approved" : "denied";
   const at = when(decision);
+  if (decision.stoppedBy !== undefined)
+    return `<@${decision.stoppedBy}> stopped this run, so this was denied, ${at}. Your decision was not sent. Lift the stop in the run's thread, and the agent can ask again.`;
   if (decision.by === null)
     return `The policy ${what} this, ${at}, because the time to decide had passed. Nothing more was sent.`;
   if (decision.by.user === asker)
@@ -137,6 +144,8 @@ const TITLES = {
   "read-first": "Read it in full first",
   "word-needed": "Type the word",
   "not-all-shown": "You can only deny this",
+  stopped: "This run is stopped",
+  frozen: "Frozen: only deny",
   "too-late": "Too late to undo",
   "not-yours": "You can't undo this",
   "already-decided": "Already decided",
@@ -155,6 +164,10 @@ export const refusalTitle = ({ type }: Refusal): string => TITLES[type];
 
 /** The same for a field error in a modal. Slack draws no markup there, so it names nobody. */
 export function refusalPlain(refusal: Refusal): string {
+  if (refusal.type === "stopped")
+    return "This run is stopped, so nothing it asks for can be approved. Nothing was sent.";
+  if (refusal.type === "frozen")
+    return "Countersign is frozen, so no approval is sent. You can deny it. Nothing was sent.";
   if (refusal.type === "already-decided") {
     const what = refusal.decision.verdict === "approve" ? "approved" : "denied";
     return `Somebody already ${what} this. The first decision counts; yours was not sent.`;
@@ -193,6 +206,8 @@ const NO_RUN = {
     "A request of this run will be denied by the policy if nobody decides it in time, so the run is watched until then. Have it decided, or wait.",
   answered: "Someone has already answered this.",
   "not-auditor": "Only Countersign's admins and the auditors that the policy names can read the audit.",
+  "not-freezer":
+    "Only Countersign's admins and the people whom the policy's `freezers` name can freeze, or lift a freeze. To stop one run, press Stop run in its thread.",
   "own-audit":
     "Only Countersign's admins and the auditors that the policy names can read a run's audit, even if you took part in the run. Ask one of them.",
   "not-admin":
@@ -226,6 +241,14 @@ export function commandRefusalWords(refusal: CommandRefusal, command: string): s
       return `This run is already watched in <#${refusal.run.channel}>. Its requester and its channel stay as they are.`;
     case "id-used-again":
       return `The run with this id has ended; its thread is in <#${refusal.run.channel}>. The service now uses the same id for another run. Countersign can't know who asked for that one, so it does not watch it. Start the task with \`${command} run\` instead.`;
+    case "frozen":
+      return `${freezeWords(refusal.freeze)}. No run starts until the freeze is lifted. Nothing was started; keep your task and try again then.`;
+    case "own-freeze":
+      return `You froze this yourself, so somebody else must lift it: an admin of Countersign, or a person whom the policy's \`freezers\` name.`;
+    case "already-frozen":
+      return `This is frozen already. \`${command} freeze\` shows by whom.`;
+    case "not-frozen":
+      return `No freeze holds here, so there is nothing to lift. \`${command} freeze\` shows what is frozen.`;
     case "tampered":
       return `The audit was tampered with, so it proves nothing: ${escaped(oneLine(refusal.words, 500))} \`npm run audit -- verify\` in a shell says more.`;
     default:

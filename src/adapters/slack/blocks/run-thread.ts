@@ -2,7 +2,7 @@
 
 import type { Block } from "@slack/types";
 import type { RunId } from "../../../domain/ids.ts";
-import { BACK, DOWN, fileState, isDisputed, MISSING } from "../../../domain/render-key.ts";
+import { BACK, DOWN, fileState, isDisputed, MISSING, STOPPED } from "../../../domain/render-key.ts";
 import {
   cardSlot,
   type Ended,
@@ -18,6 +18,7 @@ import { head, oneLine, shortened } from "../../../domain/text/excerpt.ts";
 import { masked } from "../../../domain/text/secrets.ts";
 import { UNKNOWN_LEAVE, UNKNOWN_START_AGAIN } from "../names.ts";
 import { approvalCard } from "./approval-card.ts";
+import { stopActions, stopMessage, stoppedLine } from "./brake.ts";
 import { endedDetails } from "./ended-details.ts";
 import { markdown } from "./markdown.ts";
 import { type MessageId, withId } from "./message-id.ts";
@@ -48,6 +49,7 @@ export function threadMessage(run: Run, slot: string): Message | null {
   if (slot === OPENING) return opening(run);
   if (slot === OUTCOME) return outcome(run);
   if (slot === MISSING) return missing(run);
+  if (slot === STOPPED && run.stop !== undefined) return stopMessage(run, run.stop);
   if (slot.startsWith(DOWN)) return serviceDown(run);
   return slot.startsWith(BACK) ? serviceBack(run) : null;
 }
@@ -71,7 +73,9 @@ function opening(run: Run): Message {
       ...(isDisputed(run)
         ? [line(span("⚠️ A decision of this run is disputed. Its card says by whom."))]
         : []),
+      ...stoppedLine(run),
     ),
+    ...stopActions(run),
   ];
   const about = run.input === "" ? "" : `: ${oneLine(run.input, 200)}`;
   return withId(`run:${name}`, { text: escaped(`${text}${about}`), blocks });

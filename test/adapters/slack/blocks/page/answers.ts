@@ -6,13 +6,19 @@ import { failureAnswer } from "#src/adapters/slack/bolt-app.ts";
 import { healthReport } from "#src/adapters/slack/blocks/command-answers.ts";
 import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
 import type { Message } from "#src/adapters/slack/blocks/rich.ts";
-import { onNotMe, onUndoClick, onUnknownClick, onCardClick } from "#src/adapters/slack/clicks.ts";
+import {
+  onBrakeClick,
+  onNotMe,
+  onUndoClick,
+  onUnknownClick,
+  onCardClick,
+} from "#src/adapters/slack/clicks.ts";
 import { onCommand } from "#src/adapters/slack/commands.ts";
 import { readingAnswer } from "#src/adapters/slack/submits.ts";
 import { REPORTED } from "./private.ts";
 import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
 import { listen } from "#src/adapters/slack/listeners.ts";
-import { CARD_APPROVE, UNKNOWN_LEAVE } from "#src/adapters/slack/names.ts";
+import { CARD_APPROVE, RUN_STOP, UNKNOWN_LEAVE } from "#src/adapters/slack/names.ts";
 import { createWorkspaceCheck } from "#src/adapters/slack/workspace-check.ts";
 import { MessageTs } from "#src/domain/ids.ts";
 import { err, ok } from "#src/domain/result.ts";
@@ -20,7 +26,7 @@ import type { Run } from "#src/domain/run.ts";
 import { PortError } from "#src/ports.ts";
 import type { Health } from "#src/usecases/queries.ts";
 import { aNonce, aTicket, CHANNEL, NOON, TEAM } from "../../../../make/run.ts";
-import { ASKED, BEN, CREATED, type Example, one, PENDING, seenAs } from "./example.ts";
+import { ASKED, BEN, CREATED, type Example, FROZEN, one, PENDING, seenAs } from "./example.ts";
 
 type AnswerId = Extract<MessageId, `answer:${string}`>;
 
@@ -211,6 +217,15 @@ export async function answerExamples(): Promise<Record<AnswerId, readonly Exampl
     "answer:acknowledged": await typed("audit acknowledge 0123456789 restored a backup", {
       acknowledge: async () => ok(1),
     }),
+    "answer:frozen": await typed("freeze here", { freeze: { freeze: async () => ok(FROZEN) } }),
+    "answer:freeze-lifted": await typed("freeze lift", { freeze: { lift: async () => ok(FROZEN) } }),
+    "answer:freeze-state": [
+      ...(await typed("freeze", { freeze: { look: async () => ok([]) } })),
+      ...(await typed("freeze", {
+        freeze: { look: async () => ok([FROZEN, { ...FROZEN, channel: null, why: "" }]) },
+      })),
+    ],
+    "answer:not-stopped": await clicked(onBrakeClick, RUN_STOP, { stopRun: { stop: fails("no") } }),
     "answer:run-recorded": await typed(
       "run deploy",
       { startRun: { start: async () => ok(ASKED.key) } },

@@ -12,7 +12,18 @@ import { requestSlot, type Run } from "#src/domain/run.ts";
 import { MODAL_HOLDS_CHARS } from "#src/domain/text/request-text.ts";
 import { aNonce, anApproval, NOON } from "../../../../make/run.ts";
 import { requestOf } from "../../observed.ts";
-import { ANA, BEN, CLEO, CREATED, decided, decisionOf, PENDING, REQUEST, SERVICE_SAYS } from "./example.ts";
+import {
+  ANA,
+  BEN,
+  CLEO,
+  CREATED,
+  decided,
+  decisionOf,
+  FROZEN,
+  PENDING,
+  REQUEST,
+  SERVICE_SAYS,
+} from "./example.ts";
 
 export type CardExample = { readonly when: string; readonly run: Run; readonly approval: Approval };
 
@@ -176,6 +187,8 @@ const PAST: Record<PastDecision["cause"], true> = {
   "voter-may-not": true,
   "rule-changed": true,
   unwatched: true,
+  stopped: true,
+  frozen: true,
   tampered: true,
 };
 
@@ -255,6 +268,7 @@ export const CARD_PARTS: Record<
       withUpload({ type: "refused", words: "Slack refused (storage_limit_reached)" }, TOO_LONG),
     ),
   ],
+  frozen: [card("", PENDING, { ...CREATED, frozen: FROZEN })],
   "rule:0-of-2": [card("", byTwo)],
   "rule:1-of-2": [card("", { ...byTwo, votes: [decisionOf("approve", "Tests are green", CLEO)] })],
   "rule:0-of-1:too-few": [card("", counted(byRule({}), 0, true))],

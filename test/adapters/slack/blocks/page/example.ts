@@ -3,6 +3,7 @@
 import type { View } from "@slack/types";
 import type { Message } from "#src/adapters/slack/blocks/rich.ts";
 import type { Approval, Decision, Delivery, Verdict } from "#src/domain/approval.ts";
+import type { Freeze } from "#src/domain/freeze.ts";
 import { RunId, UserId } from "#src/domain/ids.ts";
 import type { Run } from "#src/domain/run.ts";
 import { anApproval, APPROVER, aRun, NOON, REQUESTER, TEAM } from "../../../../make/run.ts";
@@ -64,3 +65,12 @@ export const decided = (
 /** What the service said, as the adapter hands it on. */
 export const SERVICE_SAYS =
   "The agent service answered HTTP 409 (conflict): Approval apr_1 is already resolved.";
+
+/** Cleo has frozen the channel. */
+export const FROZEN: Freeze = {
+  entry: 7,
+  channel: CREATED.channel,
+  by: CLEO,
+  at: NOON,
+  why: "The deploy agent loops",
+};

@@ -59,6 +59,8 @@ export const NOTICES: Record<Extract<MessageId, `notice:${string}`>, readonly Ex
   "notice:decision-void:voter-may-not": voided("voter-may-not"),
   "notice:decision-void:rule-changed": voided("rule-changed"),
   "notice:decision-void:others-needed": voided("others-needed"),
+  "notice:decision-void:stopped": voided("stopped"),
+  "notice:decision-void:frozen": voided("frozen"),
   "notice:decision-void:tampered": voided("tampered"),
 };
 
@@ -122,6 +124,16 @@ export const NOTIFICATIONS: Record<
     "tampering",
     entryOf(42, { what: "tampering-found", outcome: "run run_7: the row does not match its seal" }),
   ),
+  "notification:freeze": [
+    ...notification(
+      "freeze",
+      entryOf(42, { what: "frozen", approval: null, reason: "The deploy agent loops" }),
+    ),
+    ...notification(
+      "freeze",
+      entryOf(42, { what: "freeze-lifted", approval: null, channel: null, reason: "" }),
+    ),
+  ],
   "notification:redaction": notification(
     "redaction",
     entryOf(42, { what: "redacted", reason: "It held a password", outcome: "a request was erased" }),

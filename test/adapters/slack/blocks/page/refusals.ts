@@ -11,7 +11,7 @@ import type { Refusal } from "#src/domain/authorization.ts";
 import { BUILT_IN_RULE } from "#src/domain/policy/policy.ts";
 import type { CommandRefusal } from "#src/usecases/access.ts";
 import { aRequest, NOON } from "../../../../make/run.ts";
-import { BEN, CLEO, CREATED, decisionOf, type Example } from "./example.ts";
+import { BEN, CLEO, CREATED, decisionOf, type Example, FROZEN } from "./example.ts";
 
 const decision = decisionOf("deny", "Not before the freeze ends");
 
@@ -30,6 +30,11 @@ export const REFUSALS: Record<Refusal["type"], readonly [Refusal, ...Refusal[]]>
   "read-first": [{ type: "read-first" }],
   "word-needed": [{ type: "word-needed", word: "production" }],
   "not-all-shown": [{ type: "not-all-shown", fields: 12 }],
+  stopped: [{ type: "stopped", stop: { by: BEN, at: NOON } }],
+  frozen: [
+    { type: "frozen", freeze: FROZEN },
+    { type: "frozen", freeze: { ...FROZEN, channel: null, why: "" } },
+  ],
   "too-late": [{ type: "too-late" }],
   "not-yours": [{ type: "not-yours" }],
   "already-decided": [
@@ -73,6 +78,11 @@ export const COMMAND_REFUSALS: Record<
   readonly [CommandRefusal, ...CommandRefusal[]]
 > = {
   "empty-task": [{ type: "empty-task" }],
+  frozen: [{ type: "frozen", freeze: FROZEN }],
+  "own-freeze": [{ type: "own-freeze", freeze: FROZEN }],
+  "not-freezer": [{ type: "not-freezer" }],
+  "already-frozen": [{ type: "already-frozen" }],
+  "not-frozen": [{ type: "not-frozen" }],
   guest: [{ type: "guest" }],
   outsider: [{ type: "outsider" }],
   bot: [{ type: "bot" }],

@@ -2,23 +2,25 @@
 
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
+import type { Approval } from "#src/domain/approval.ts";
 import { ApprovalId, RunId } from "#src/domain/ids.ts";
 import type { Json } from "#src/domain/json.ts";
 import type { Upload } from "#src/domain/posted-message.ts";
-import { BACK, DOWN, MISSING } from "#src/domain/render-key.ts";
+import { BACK, DOWN, MISSING, STOPPED } from "#src/domain/render-key.ts";
 import {
   type Creation,
   OPENING,
   OUTCOME,
   OUTPUT,
   type Run,
+  type Stop,
   UNREADABLE,
   type Watch,
 } from "#src/domain/run.ts";
 import { allUnreadable, type Ending, type Unreadable } from "#src/domain/snapshot.ts";
 import { aWatchedRun, NOON, withApprovals } from "../../../../make/run.ts";
 import { endedRun } from "../../observed.ts";
-import { ANA, ASKED, CREATED, decided, type Example, one, seenAs } from "./example.ts";
+import { ANA, ASKED, BEN, CREATED, decided, type Example, one, seenAs } from "./example.ts";
 
 const opening = (run: Run, when = ""): Example => ({ when, drawn: messageIn(run, OPENING) });
 const outcome = (run: Run, when = ""): Example => ({ when, drawn: messageIn(run, OUTCOME) });
@@ -148,6 +150,19 @@ const known = (watch: Watch, run: Run = CREATED): Example => ({
 });
 const REUSED: Run = { ...CREATED, creation: { type: "created", id: RunId("run_7"), at: NOON, reused: true } };
 
+const STOP: Stop = { by: BEN, at: NOON };
+const denied = (delivery: Parameters<typeof decided>[0]): Approval => {
+  const approval = decided(delivery, "deny");
+  if (approval.state.type !== "decided") return approval;
+  const decision = { ...approval.state.decision, by: null, stoppedBy: BEN };
+  return { ...approval, state: { ...approval.state, decision } };
+};
+const STOPPED_RUN = withApprovals(
+  { ...CREATED, stop: STOP },
+  denied(confirmed),
+  denied({ type: "recorded" }),
+);
+
 export const NOTICES_IN_THREAD: Record<
   Extract<MessageId, `${"thread" | "unreadable"}:${string}`>,
   readonly Example[]
@@ -161,6 +176,13 @@ export const NOTICES_IN_THREAD: Record<
   "thread:tampered": [known({ type: "tampered", at: NOON })],
   "thread:service-down": one(messageIn(AWAY, `${DOWN} ${NOON}`)),
   "thread:service-back": one(messageIn(AWAY, `${BACK} ${NOON}`)),
+  "thread:stopped": [
+    { when: "", drawn: messageIn(STOPPED_RUN, STOPPED) },
+    { when: "nothing was denied", drawn: messageIn({ ...CREATED, stop: STOP }, STOPPED) },
+  ],
+  "thread:stop-lifted": one(
+    messageIn({ ...STOPPED_RUN, stop: { ...STOP, lifted: { by: ANA, at: NOON } } }, STOPPED),
+  ),
   "unreadable:answer": one(messageIn(unreadableAs(unusable), UNREADABLE)),
   "unreadable:list": one(messageIn(unreadableAs(unlisted), UNREADABLE)),
   "unreadable:items": [

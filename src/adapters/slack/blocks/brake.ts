@@ -1,0 +1,188 @@
+// How stop and freeze look: the buttons and the thread message of a stop, and the line of a freeze on cards and in answers.
+
+import type { Block, RichTextElement, RichTextSection } from "@slack/types";
+import type { KeptEntry } from "../../../audit/entry.ts";
+import { deniedByStop } from "../../../domain/brake.ts";
+import type { Freeze } from "../../../domain/freeze.ts";
+import { isStoppable, isStopped, type Run, type Stop } from "../../../domain/run.ts";
+import { oneLine } from "../../../domain/text/excerpt.ts";
+import { RUN_LIFT, RUN_STOP } from "../names.ts";
+import { partWithId, withId } from "./message-id.ts";
+import {
+  count,
+  escaped,
+  line,
+  type Message,
+  moment,
+  person,
+  quote,
+  rich,
+  span,
+  untrustedSpan,
+} from "./rich.ts";
+
+const WHY_CHARS = 200;
+const plain = (text: string): object => ({ type: "plain_text", text, emoji: false });
+
+/** Null: there is nothing to stop. The button asks once more. */
+export function stopButton(run: Run): object | null {
+  if (!isStoppable(run) || isStopped(run)) return null;
+  return {
+    type: "button",
+    action_id: RUN_STOP,
+    value: run.key,
+    text: plain("Stop run"),
+    accessibility_label: "Stop run: deny everything it asks for",
+    confirm: {
+      title: plain("Stop this run?"),
+      text: plain(
+        "Everything it asks for is denied, now and later, until somebody who may decide lifts the stop. The service cannot cancel a run.",
+      ),
+      confirm: plain("Stop run"),
+      deny: plain("Cancel"),
+      style: "danger",
+    },
+  };
+}
+
+/** In the run's opening. */
+export function stopActions(run: Run): Block[] {
+  const button = stopButton(run);
+  return button === null
+    ? []
+    : [{ type: "actions", block_id: `stop-${run.key}`, elements: [button] } as Block];
+}
+
+export function stoppedLine({ stop }: Run): RichTextSection[] {
+  if (stop === undefined || stop.lifted !== undefined) return [];
+  return [
+    line(
+      span("🛑 Stopped", { bold: true }),
+      span(" by "),
+      person(stop.by),
+      span(": everything it asks for is denied."),
+    ),
+  ];
+}
+
+/** The thread's message about the stop, or about its end. */
+export function stopMessage(run: Run, stop: Stop): Message {
+  const { by, at, lifted } = stop;
+  const counted = line(span(deniedWords(run)));
+  if (lifted !== undefined)
+    return withId("thread:stop-lifted", {
+      text: "The stop is lifted. What the agent asks for now can be decided again.",
+      blocks: [
+        rich(
+          line(
+            span("🟢 Stop lifted", { bold: true }),
+            span(" by "),
+            person(lifted.by),
+            span(" · "),
+            moment(lifted.at),
+          ),
+          line(
+            span("What the agent asks for now can be decided again. Stopped by "),
+            person(by),
+            span(", "),
+            moment(at),
+            span("."),
+          ),
+          counted,
+        ),
+      ],
+    });
+  return withId("thread:stopped", {
+    text: "🛑 Run stopped: everything it asks for is denied",
+    blocks: [
+      rich(
+        line(span("🛑 Run stopped", { bold: true }), span(" by "), person(by), span(" · "), moment(at)),
+        line(span(MEANING)),
+        counted,
+      ),
+      liftActions(run),
+    ],
+  });
+}
+
+const MEANING =
+  "The service cannot cancel a run, so it goes on. Everything it asks for is denied until somebody who may decide lifts the stop.";
+
+function deniedWords(run: Run): string {
+  const { denied, confirmed } = deniedByStop(run);
+  if (denied === 0) return "No request was denied because of it.";
+  const requests = denied === 1 ? "1 request" : `${count(denied)} requests`;
+  if (confirmed === denied) return `Denied because of it: ${requests}, confirmed by the service.`;
+  return `Denied because of it: ${requests}; the service confirmed ${count(confirmed)} so far.`;
+}
+
+function liftActions({ key, stop }: Run): Block {
+  const button = {
+    type: "button",
+    action_id: RUN_LIFT,
+    value: key,
+    text: plain("Lift the stop"),
+    confirm: {
+      title: plain("Lift the stop?"),
+      text: plain(
+        "What the agent asks for from now on waits for a decision again. What was denied stays denied.",
+      ),
+      confirm: plain("Lift the stop"),
+      deny: plain("Cancel"),
+    },
+  };
+  return { type: "actions", block_id: `lift-${stop?.at ?? 0}-${key}`, elements: [button] } as Block;
+}
+
+/** On an open card. */
+export function freezeBlocks({ frozen }: Run): Block[] {
+  if (frozen === undefined) return [];
+  return [
+    partWithId(
+      "frozen",
+      rich(freezeLine(frozen), line(span("You can deny it. It can be approved once the freeze is lifted."))),
+    ),
+  ];
+}
+
+function freezeLine({ by, channel, at, why }: Freeze): RichTextSection {
+  return line(
+    span("🧊 Frozen", { bold: true }),
+    span(channel === null ? " everywhere by " : " in this channel by "),
+    person(by),
+    span(" · "),
+    moment(at),
+    ...(why === "" ? [] : [span(": "), untrustedSpan(why.replace(/\s+/g, " "), WHY_CHARS)]),
+  );
+}
+
+/** To the admins, the audit channel and the frozen channel. */
+export function freezeNotification({ entry }: KeptEntry): Message {
+  const { what, by, channel, at, reason } = entry;
+  const frozen = what === "frozen";
+  const where = channel === null ? "every channel" : "this channel";
+  const title = frozen ? "🧊 Countersign is frozen" : "🟢 The freeze is lifted";
+  const who = by === null ? span("Somebody") : person(by.user);
+  const place: RichTextElement[] =
+    channel === null ? [span("every channel")] : [{ type: "channel", channel_id: channel }];
+  const meaning = frozen
+    ? "No run starts and no approval is sent. Denials are sent. Another person who may freeze can lift it: "
+    : "Runs start again, and requests can be approved again. An approval that the freeze stopped must be given again.";
+  return {
+    text: `${title}: ${where}`,
+    blocks: [
+      rich(
+        line(span(title, { bold: true }), span(": "), ...place, span(" · "), who, span(" · "), moment(at)),
+        ...(reason === null || reason === "" ? [] : [quote(untrustedSpan(reason, WHY_CHARS))]),
+        line(span(meaning), ...(frozen ? [span("/agent freeze lift", { code: true })] : [])),
+      ),
+    ],
+  };
+}
+
+/** In Slack's markup, for an answer or a refusal. */
+export function freezeWords({ by, channel, at, why }: Freeze): string {
+  const where = channel === null ? "everything" : `<#${channel}>`;
+  const when = `<!date^${Math.floor(at / 1_000)}^{date_short_pretty} at {time}|${new Date(at).toISOString()}>`;
+  return `<@${by}> froze ${where}, ${when}${why === "" ? "" : `: ${escaped(oneLine(why, WHY_CHARS))}`}`;
+}
