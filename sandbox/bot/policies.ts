@@ -17,7 +17,7 @@ const OURS: readonly BotPolicy[] = [
   {
     name: "built-in",
     title: "Built-in",
-    what: "Without a file: every member but the requester decides alone.",
+    what: "Without a file: any one member decides, but not the requester.",
     file: null,
   },
   {

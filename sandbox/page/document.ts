@@ -32,6 +32,7 @@ export const STYLES = [
   "panel",
   "scenes",
   "traffic",
+  "wire",
   "phone",
   "side",
   "narrow",
