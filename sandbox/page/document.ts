@@ -32,7 +32,7 @@ export const STYLES = [
   "panel",
   "scenes",
   "traffic",
-  "wire",
+  "wire-strip",
   "phone",
   "side",
   "narrow",
