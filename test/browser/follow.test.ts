@@ -49,7 +49,7 @@ test("the tab that plays a scene goes to its person and channel, and what change
 test("on the page that a scene leads to, its own entry in the panel is in view", async () => {
   const page = await on.look.tab(RELEASES, await on.look.window({ viewport: { width: 1280, height: 380 } }));
   await page.getByRole("button", { name: "Play: The service goes down" }).click();
-  on.board.play({ name: "outage", captions: [asks], ended: null } as Parameters<typeof on.board.play>[0]);
+  on.board.play({ name: "outage", captions: [asks], ended: null });
   await placeOf(page, `/as/U0ANA/${OPS}?panel=scenes`);
   const entry = page.locator("[data-scene][data-plays]");
   const panel = page.locator("[data-panel-pane] [data-scroll]");
