@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { policyEnv } from "./bot/bot-process.ts";
+import { ownPolicyFile } from "./bot/bot-process.ts";
 import type { World, WorldOptions } from "./world/world.ts";
 
 /** Caches the compiled code of sandbox and bot, so that the next start is twice as fast. Valid for exactly these files. */
@@ -52,7 +52,8 @@ async function run(port: number | null, tempo: number, verbose: boolean): Promis
   const folder = await mkdtemp(join(tmpdir(), "countersign-"));
   const databaseUrl = `sqlite:${join(folder, "countersign.db")}`;
   const kept = {
-    env: { LOG_LEVEL: verbose ? "info" : "error", NODE_COMPILE_CACHE: COMPILED, ...AUDIT, ...policyEnv() },
+    env: { LOG_LEVEL: verbose ? "info" : "error", NODE_COMPILE_CACHE: COMPILED, ...AUDIT },
+    policyFile: ownPolicyFile(),
     echo: (text: string) => void process.stderr.write(text),
     say: (words: string) => console.error(words),
   };

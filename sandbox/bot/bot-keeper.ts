@@ -11,6 +11,8 @@ export type BotKeeper = {
   readonly state: () => BotState;
   /** The environment of the newest process; empty before the first start. */
   readonly given: () => Environment;
+  /** Why the newest process did not start, with the end of what it printed; null when one has started since. */
+  readonly fault: () => string | null;
   /** Resolves when the bot is ready, now or after coming back. Rejects, with what it printed, when it exits before that. */
   readonly ready: () => Promise<void>;
   /** May be called twice. Resolves when it is ready. */
@@ -53,6 +55,7 @@ type Kept = {
   /** Set while it is away and comes back by itself. */
   back: NodeJS.Timeout | null;
   failures: number;
+  fault: string | null;
 };
 
 export function createBotKeeper(options: BotKeeperOptions): BotKeeper {
@@ -66,6 +69,7 @@ export function createBotKeeper(options: BotKeeperOptions): BotKeeper {
     leaving: Promise.resolve(),
     back: null,
     failures: 0,
+    fault: null,
   };
   const start = async (): Promise<void> => {
     await kept.leaving;
@@ -75,6 +79,7 @@ export function createBotKeeper(options: BotKeeperOptions): BotKeeper {
   return {
     state: () => kept.state,
     given: () => kept.given,
+    fault: () => kept.fault,
     ready: () => ready(kept),
     start,
     kill: () => kill(kept),
@@ -122,16 +127,24 @@ async function follow(kept: Kept, launched: NonNullable<Kept["current"]>): Promi
   // Callers that wait learn it from `ready`.
   const isUp = await up.then(
     () => true,
-    () => false,
+    (error: unknown) => {
+      if (isCurrent()) kept.fault = endOf(error instanceof Error ? error.message : String(error));
+      return false;
+    },
   );
   if (!isUp) await bot.end("SIGKILL");
   else if (isCurrent()) {
     kept.failures = 0;
+    kept.fault = null;
     change(kept, "running");
   }
   const code = await bot.exited;
   if (isCurrent()) comeBack(kept, code);
 }
+
+/** A bot ends with the reason why it does not start. Before that it may print much. */
+const FAULT_CHARS = 1_500;
+const endOf = (text: string): string => (text.length <= FAULT_CHARS ? text : `…${text.slice(-FAULT_CHARS)}`);
 
 function comeBack(kept: Kept, code: number | null): void {
   kept.current = null;

@@ -85,8 +85,8 @@ async function untilReady(
   throw new Error(`the bot was not ready within ${timeoutMs} ms:\n${says()}`);
 }
 
-/** A policy can be tried here: people and groups are those of `world/seed.ts`. */
-export function policyEnv(): { POLICY_FILE?: string } {
+/** The operator's POLICY_FILE, or null. People and groups are those of `world/seed.ts`. */
+export function ownPolicyFile(): string | null {
   const file = process.env["POLICY_FILE"]?.trim() ?? "";
-  return file === "" ? {} : { POLICY_FILE: resolve(file) };
+  return file === "" ? null : resolve(file);
 }

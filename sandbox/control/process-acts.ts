@@ -3,6 +3,7 @@
 import { z } from "zod";
 import type { SandboxClock } from "../base/clock.ts";
 import type { BotKeeper } from "../bot/bot-keeper.ts";
+import type { PolicySwitch } from "../bot/policy-switch.ts";
 import { type ControlAct, controlAct, type ControlRead, plainRead } from "./control-api.ts";
 
 const nothing = z.strictObject({});
@@ -41,10 +42,32 @@ export function botActs(bot: BotKeeper): readonly ControlAct[] {
   ];
 }
 
-export function botRead(bot: BotKeeper): ControlRead {
-  return plainRead("/control/bot", "whether the bot is running, starting or stopped", () => ({
-    state: bot.state(),
-  }));
+export function policyAct({ state, change }: PolicySwitch): ControlAct {
+  return controlAct(
+    {
+      name: "bot.policy",
+      what: "restarts the bot with another policy; if it does not start, it gets the former one again",
+      args: z.strictObject({ name: z.enum(state().policies.map(({ name }) => name)) }),
+    },
+    ({ name }) => change(name),
+  );
+}
+
+export function botRead(bot: BotKeeper, policy: PolicySwitch): ControlRead {
+  const what =
+    "whether the bot is running, starting or stopped, why it does not start, its policy and the one for its next start";
+  return plainRead("/control/bot", what, () => {
+    const { chosen, inForce, fault } = policy.state();
+    return {
+      state: bot.state(),
+      fault: bot.fault(),
+      policy: {
+        chosen: chosen.name,
+        inForce: inForce === null ? null : { name: inForce.policy.name, since: inForce.since },
+        fault,
+      },
+    };
+  });
 }
 
 export function clockActs(clock: SandboxClock): readonly ControlAct[] {

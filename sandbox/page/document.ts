@@ -32,6 +32,7 @@ export const STYLES = [
   "panel",
   "scenes",
   "traffic",
+  "wire-strip",
   "phone",
   "side",
   "narrow",

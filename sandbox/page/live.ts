@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { z } from "zod";
 import type { PageParts } from "./base/parts.ts";
-import { parsePlace, type Place } from "./base/place.ts";
+import { parsePlace, type Place, showsWire } from "./base/place.ts";
 import { createDiffer, type Lists } from "./base/regions.ts";
 import { type Drawn, exists, lists } from "./document.ts";
 import { createStreams, type StreamOptions } from "./stream.ts";
@@ -115,7 +115,7 @@ function onChange(parts: PageParts, listener: Parameters<StreamOptions["onChange
       // Every tab shows whether the app is connected. A line of traffic shows it first.
       const was = connected;
       connected = parts.connected();
-      listener(was === connected ? ({ panel }) => panel === "traffic" : everybody);
+      listener(was === connected ? ({ panel }) => showsWire(panel) : everybody);
     }),
   ];
   return () => stops.forEach((stop) => stop?.());

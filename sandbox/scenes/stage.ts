@@ -1,5 +1,6 @@
 // What a scene may do and see.
 
+import type { PolicySwitch } from "../bot/policy-switch.ts";
 import { wordsOf } from "../control/surface.ts";
 import type { Spot } from "../page/base/parts.ts";
 import type { Run } from "../service/service-run.ts";
@@ -108,11 +109,15 @@ function check(holds: boolean, what: string): void {
   if (!holds) throw new Error(`it was expected that ${what}, and it is not so.`);
 }
 
-// The world before and after every scene: no faults, service and gateway are up, and the bot runs with the right key.
+// The world before and after every scene: no faults, service and gateway are up, and the bot runs with the right key and the policy that
+// the sandbox was started with.
 
-type ResetParts = Pick<StageParts, "slack" | "service" | "bot"> & { readonly stage: Pick<Stage, "undo"> };
+type ResetParts = Pick<StageParts, "slack" | "service" | "bot"> & {
+  readonly policy: Pick<PolicySwitch, "reset">;
+  readonly stage: Pick<Stage, "undo">;
+};
 
-export function createReset({ slack, service, bot, stage }: ResetParts): () => Promise<void> {
+export function createReset({ slack, service, bot, policy, stage }: ResetParts): () => Promise<void> {
   return async () => {
     slack.faults.clear();
     for (const controller of [service.serviceController, service.gatewayController]) {
@@ -120,6 +125,7 @@ export function createReset({ slack, service, bot, stage }: ResetParts): () => P
       controller.slow(0);
       await controller.up();
     }
+    await policy.reset();
     if (bot.given()["AGENT_API_KEY"] === service.service.apiKey) await bot.start();
     else await bot.restart();
     await stage.undo();

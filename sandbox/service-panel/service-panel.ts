@@ -6,6 +6,7 @@ import type { Lists, Slot } from "../page/base/regions.ts";
 import { durationOf, MINUTE_MS, type Times } from "../page/base/times.ts";
 import { choices } from "./profile-form.ts";
 import { faultButtons, faultForm } from "./fault-form.ts";
+import { policyButtons, policyWords } from "./policy-row.ts";
 import { runItems } from "./runs.ts";
 import type { ServiceState } from "./shown-state.ts";
 
@@ -16,7 +17,7 @@ export function createServicePanel(state: () => ServiceState): ServicePanel {
 function serviceLists(state: ServiceState, times: Times, memory: Memory): Lists {
   return {
     service: [
-      { key: "state", inner: stateOf(state) },
+      { key: "state", inner: stateOf(state, times) },
       { key: "mishaps", inner: faultForm() },
       { key: "choices", inner: choices(state.profile) },
     ],
@@ -48,13 +49,14 @@ function servicePanel(slot: Slot): Html {
 
 type Row = { readonly name: string; readonly good: boolean; readonly type: Part; readonly buttons: Html[] };
 
-function stateOf(state: ServiceState): Html {
+function stateOf(state: ServiceState, times: Times): Html {
   const rows = [
     power(state),
     gateway(state),
     speed(state),
     key(state),
     bot(state),
+    policyRow(state, times),
     clock(state),
     next(state),
   ];
@@ -141,13 +143,23 @@ function key({ key: held }: ServiceState): Row {
   };
 }
 
-function bot({ bot: is }: ServiceState): Row {
+function policyRow({ policy, bot: is }: ServiceState, times: Times): Row {
+  const inForce = policy.inForce?.policy === policy.chosen;
+  return {
+    name: "Policy",
+    good: inForce && policy.fault === null,
+    type: policyWords(policy, is, times),
+    buttons: policyButtons(policy),
+  };
+}
+
+function bot({ bot: is, botFault }: ServiceState): Row {
   const stopped = is === "stopped";
   const words = { running: "Running", starting: "Starting…", stopped: "Stopped, and stays so" };
   return {
     name: "Countersign",
     good: is === "running",
-    type: words[is],
+    type: botFault === null ? words[is] : html`${words[is]}<span data-waiting>${botFault}</span>`,
     buttons: stopped
       ? [controlButton({ act: "bot.start", words: "Start it", id: "bot-power", look: "primary" })]
       : [

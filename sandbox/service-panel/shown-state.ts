@@ -3,6 +3,21 @@ import type { BotState } from "../page/base/parts.ts";
 import type { Profile } from "../service/profile.ts";
 import type { Run } from "../service/service-run.ts";
 
+type NamedPolicy = {
+  readonly name: string;
+  readonly title: string;
+  readonly what: string;
+};
+
+/** The policy of the bot. `inForce` is null while no bot is ready. */
+export type ShownPolicy = {
+  readonly policies: readonly NamedPolicy[];
+  readonly chosen: NamedPolicy;
+  readonly inForce: { readonly policy: NamedPolicy; readonly since: number } | null;
+  /** Why the newest switch failed. */
+  readonly fault: string | null;
+};
+
 export type ServiceState = {
   readonly url: string;
   readonly up: boolean;
@@ -12,6 +27,9 @@ export type ServiceState = {
   /** "rotated": the bot still uses a key that is no longer valid. */
   readonly key: "right" | "rotated";
   readonly bot: BotState;
+  /** Why the bot does not start, with the end of what it printed. */
+  readonly botFault: string | null;
+  readonly policy: ShownPolicy;
   /** How far the sandbox's clock has been set ahead of the machine's (ms). */
   readonly clockAheadMs: number;
   /** The faults of the next requests, in words. */

@@ -24,10 +24,11 @@ export const createApi = (call: Call) => ({
     const { fields } = asked;
     const fault = call.faults.take(name, fields);
     if (await spoiled(fault, "before", res))
-      return void call.traffic.add("app", name, fields, "spoiled by a test", { ms: ms() });
+      return void call.traffic.add("app", name, fields, "spoiled by a test", { ms: ms(), lost: true });
     const answer = planned(fault) ?? answerTo(asked, req, call);
     const refused = answer.body["ok"] === true ? null : String(answer.body["error"]);
-    call.traffic.add("app", name, { args: fields, answer: answer.body }, refused, { ms: ms() });
+    const lost = answer.status === TOO_MANY || spoils(fault, "after");
+    call.traffic.add("app", name, { args: fields, answer: answer.body }, refused, { ms: ms(), lost });
     if (await spoiled(fault, "after", res)) return;
     if (!res.destroyed) sendJson(res, answer.status, answer.body, answer.headers);
   },
@@ -46,18 +47,23 @@ const ask = async (name: string, req: IncomingMessage): Promise<Asked> => {
 const queryOf = (req: IncomingMessage): Json =>
   Object.fromEntries(new URL(req.url ?? "/", "http://sandbox").searchParams);
 
+type When = "before" | "after";
+
+/** Whether the fault replaces the answer. */
+const spoils = (fault: Fault | undefined, when: When): boolean => {
+  if (!fault) return false;
+  if ("hang" in fault) return fault.hang === when;
+  if ("drop" in fault) return fault.drop === when;
+  return "http" in fault && (fault.when ?? "before") === when;
+};
+
 /** True if the fault has replaced the answer. A call that hangs ends when the sandbox stops. */
-const spoiled = async (
-  fault: Fault | undefined,
-  when: "before" | "after",
-  res: ServerResponse,
-): Promise<boolean> => {
+const spoiled = async (fault: Fault | undefined, when: When, res: ServerResponse): Promise<boolean> => {
   if (!fault) return false;
   if ("until" in fault && (fault.when ?? "before") === when) await fault.until;
-  if ("hang" in fault) return fault.hang === when;
-  if ("drop" in fault && fault.drop === when) res.destroy();
-  else if ("http" in fault && (fault.when ?? "before") === when) res.writeHead(fault.http).end();
-  else return false;
+  if (!spoils(fault, when)) return false;
+  if ("drop" in fault) res.destroy();
+  else if ("http" in fault) res.writeHead(fault.http).end();
   return true;
 };
 
@@ -68,8 +74,10 @@ const planned = (fault: Fault | undefined): Answer | null => {
   return null;
 };
 
+const TOO_MANY = 429;
+
 const tooMany = (seconds: number): Answer => ({
-  status: 429,
+  status: TOO_MANY,
   body: { ok: false, error: "ratelimited" },
   headers: { "retry-after": String(seconds) },
 });

@@ -39,7 +39,7 @@ export const traced =
     const outcome = deliver(payload).then((came) => {
       const more = { answers: number, ms: Math.round(performance.now() - began) };
       if (came.ok) traffic.add("app", `acknowledges ${what}`, { answered: came.ack }, null, more);
-      else traffic.add("slack", `no acknowledgement of ${what}`, came, came.why, more);
+      else traffic.add("slack", `no acknowledgement of ${what}`, came, came.why, { ...more, lost: true });
       return came;
     });
     return { number, outcome };

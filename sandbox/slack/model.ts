@@ -118,6 +118,8 @@ export type Traffic = {
   readonly ms: number | null;
   /** The number of the line that this one answers: an acknowledgement its envelope, a second delivery the first. */
   readonly answers: number | null;
+  /** Whether it, or its answer, did not arrive as it was meant: cut off, spoiled by a fault, refused for coming too fast. */
+  readonly lost: boolean;
 };
 
 /** The result of a person's act. `error`: Slack's own text for them if the act failed. */

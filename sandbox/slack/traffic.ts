@@ -10,7 +10,7 @@ const foreignToken = /(xox[a-z]|xapp)-[\w-]+/g;
 
 export type TrafficLog = ReturnType<typeof createTraffic>;
 
-type More = Partial<Pick<Traffic, "ms" | "answers">>;
+type More = Partial<Pick<Traffic, "ms" | "answers" | "lost">>;
 
 export const createTraffic = ({ now, secrets }: { now: () => number; secrets: readonly string[] }) => {
   const lines: Traffic[] = [];
@@ -30,10 +30,14 @@ export const createTraffic = ({ now, secrets }: { now: () => number; secrets: re
       from: Traffic["from"],
       what: string,
       detail: unknown,
-      ...[refused = null, { ms = null, answers = null } = {}]: [refused?: string | null, more?: More]
+      ...[refused = null, { ms = null, answers = null, lost = false } = {}]: [
+        refused?: string | null,
+        more?: More,
+      ]
     ): number => {
       number += 1;
-      const line: Traffic = { number, at: now(), from, what, detail: masked(detail), refused, ms, answers };
+      const told = { from, what, detail: masked(detail), refused, ms, answers, lost };
+      const line: Traffic = { number, at: now(), ...told };
       lines.push(line);
       if (lines.length > kept) lines.shift();
       added.changed(line);

@@ -3,9 +3,10 @@
 import { type Changes, createChanges } from "../base/changes.ts";
 import type { SandboxClock } from "../base/clock.ts";
 import type { BotKeeper } from "../bot/bot-keeper.ts";
+import type { PolicySwitch } from "../bot/policy-switch.ts";
 import { createControlHandler } from "../control/handler.ts";
 import { personActs } from "../control/person-acts.ts";
-import { botActs, botRead } from "../control/process-acts.ts";
+import { botActs, botRead, policyAct } from "../control/process-acts.ts";
 import { createServiceContext, type ServiceContext } from "../control/servers.ts";
 import { serverActs, serverChanges } from "../control/service-control.ts";
 import { serviceReads } from "../control/service-reads.ts";
@@ -31,12 +32,15 @@ export type Mounted = {
   readonly scenes: Scenes | null;
 };
 
+export type KeptBot = { readonly bot: BotKeeper; readonly policy: PolicySwitch };
+
 export type MountedParts = {
   readonly slack: Slack;
   readonly service: Service;
   readonly gateway: Gateway;
   readonly clock: SandboxClock;
-  readonly bot: BotKeeper | null;
+  /** Null if no bot is kept. */
+  readonly kept: KeptBot | null;
   readonly manifestPath: string;
   readonly entrance: "socket" | "http";
   readonly paceMs: (words: string) => number;
@@ -50,7 +54,7 @@ const EXAMPLES = [
 ];
 
 export function createMounted(parts: MountedParts): Mounted {
-  const { slack, bot } = parts;
+  const { slack } = parts;
   const changes = createChanges();
   const changed = (): void => changes.changed();
   const context = createServiceContext(parts, changed);
@@ -60,7 +64,8 @@ export function createMounted(parts: MountedParts): Mounted {
   const manifest = readManifest(parts.manifestPath);
   const openHome = manifest.homeTab ? slack.openHome : null;
   const userActions = createUserActions({ ...slack, openHome });
-  const kept = bot === null ? null : keptParts({ ...parts, bot, context, userActions, changes });
+  const kept =
+    parts.kept === null ? null : keptParts({ ...parts, ...parts.kept, context, userActions, changes });
   const control = createControlHandler({
     acts: [
       ...personActs(slack, userActions),
@@ -77,32 +82,33 @@ export function createMounted(parts: MountedParts): Mounted {
   };
 }
 
-type KeptParts = MountedParts & {
-  readonly bot: BotKeeper;
-  readonly context: ServiceContext;
-  readonly userActions: ReturnType<typeof createUserActions>;
-  readonly changes: Changes;
-};
+type KeptParts = MountedParts &
+  KeptBot & {
+    readonly context: ServiceContext;
+    readonly userActions: ReturnType<typeof createUserActions>;
+    readonly changes: Changes;
+  };
 
 /** What needs a bot that can be stopped and started. */
-function keptParts({ slack, clock, bot, context, userActions, changes, paceMs }: KeptParts) {
+function keptParts({ slack, clock, bot, policy, context, userActions, changes, paceMs }: KeptParts) {
   const { changed, subscribe: onChange } = changes;
   bot.onChange(changed);
+  policy.onChange(changed);
   const scenes = createScenes({
     scenes: allScenes,
     now: clock.now,
     paceMs,
     stageFor: (signal, say) => {
       const stage = createStage({ slack, service: context, bot, userActions, onChange, signal, say });
-      return { stage, reset: createReset({ slack, service: context, bot, stage }) };
+      return { stage, reset: createReset({ slack, service: context, bot, policy, stage }) };
     },
   });
   scenes.onChange(changed);
   return {
     scenes,
-    acts: [...botActs(bot), ...sceneActs(scenes)],
-    reads: [botRead(bot), ...sceneReads(scenes)],
-    panelState: createPanelState({ service: context, bot, scenes, onChange }),
+    acts: [...botActs(bot), policyAct(policy), ...sceneActs(scenes)],
+    reads: [botRead(bot, policy), ...sceneReads(scenes)],
+    panelState: createPanelState({ service: context, bot, policy, scenes, onChange }),
   };
 }
 

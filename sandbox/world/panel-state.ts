@@ -1,6 +1,7 @@
 // What the page's Service and Scenes panels show.
 
 import type { BotKeeper } from "../bot/bot-keeper.ts";
+import type { PolicySwitch } from "../bot/policy-switch.ts";
 import type { ServiceContext } from "../control/servers.ts";
 import { serverState } from "../control/service-reads.ts";
 import type { PanelState } from "../page/base/parts.ts";
@@ -11,17 +12,26 @@ import type { ServiceState } from "../service-panel/shown-state.ts";
 export type PanelStateParts = {
   readonly service: ServiceContext;
   readonly bot: BotKeeper;
+  readonly policy: Pick<PolicySwitch, "state">;
   readonly scenes: Scenes;
   readonly onChange: (listener: () => void) => () => void;
 };
 
 type WithService = PanelState & { readonly service: () => ServiceState };
 
-export function createPanelState({ service: context, bot, scenes, onChange }: PanelStateParts): WithService {
+export function createPanelState({
+  service: context,
+  bot,
+  policy,
+  scenes,
+  onChange,
+}: PanelStateParts): WithService {
   const service = (): ServiceState => ({
     ...serverState(context),
     key: bot.given()["AGENT_API_KEY"] === context.service.apiKey ? "right" : "rotated",
     bot: bot.state(),
+    botFault: bot.fault(),
+    policy: policy.state(),
     runs: context.service.runs.all().toReversed(),
   });
   return {

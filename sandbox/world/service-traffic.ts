@@ -32,6 +32,8 @@ export function logRequests({ traffic, now }: TrafficTarget, requests: Requests,
             ? `HTTP ${status}`
             : null;
     const ms = Math.max(0, Math.round(now() - at));
-    traffic.add("service", `${by}${method} ${path} → ${answer}`, { key, body, fault }, failed, { ms });
+    const isLost = status === null || lost || status >= 500 || status === 429;
+    const more = { ms, lost: isLost };
+    traffic.add("service", `${by}${method} ${path} → ${answer}`, { key, body, fault }, failed, more);
   }
 }

@@ -6,12 +6,13 @@ import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import { createSandboxClock, type SandboxClock } from "../base/clock.ts";
 import { type BotKeeper, createBotKeeper } from "../bot/bot-keeper.ts";
+import { createPolicySwitch } from "../bot/policy-switch.ts";
 import type { Scenes } from "../scenes/engine.ts";
 import { startGateway } from "../service/start-gateway.ts";
 import { startService } from "../service/start-service.ts";
 import { type Handler, type Slack, type SlackOptions, startSlack } from "../slack/server.ts";
 import { SEED } from "./seed.ts";
-import type { Mounted } from "./mounted.ts";
+import type { KeptBot, Mounted } from "./mounted.ts";
 import { logRequests } from "./service-traffic.ts";
 
 export type World = {
@@ -40,6 +41,8 @@ export type WorldOptions = {
   /** Keeps the real bot as a process of its own, started as early as possible. Without it, the caller starts one. */
   readonly bot?: {
     readonly env?: { readonly [name: string]: string };
+    /** The policy to start with; without one, the bot's built-in policy. */
+    readonly policyFile?: string | null;
     readonly echo?: (text: string) => void;
     readonly say?: (words: string) => void;
   };
@@ -67,13 +70,14 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   logRequests(log, gateway.requests, "gateway ");
   const env = () => environment({ slack, service, gateway, entrance }, options.databaseUrl, botPort);
   const first = env();
-  const bot = options.bot === undefined ? null : keptBot(options.bot, env);
-  const parts = { slack, service, gateway, clock, bot, manifestPath: MANIFEST, entrance };
+  const kept = options.bot === undefined ? null : keptBot(options.bot, env, clock);
+  const parts = { slack, service, gateway, clock, kept, manifestPath: MANIFEST, entrance };
   const { scenes } = await mount(slack, async () => {
     // Loads while the bot starts.
     const { createMounted } = await import("./mounted.ts");
     return createMounted({ ...parts, paceMs: options.paceMs ?? captionMs });
   });
+  const bot = kept?.bot ?? null;
   return {
     slack,
     service,
@@ -128,13 +132,18 @@ function environment(
 }
 
 function keptBot(
-  { env = {}, ...ears }: NonNullable<WorldOptions["bot"]>,
-  own: () => World["env"],
-): BotKeeper {
-  const bot = createBotKeeper({ env: () => ({ ...own(), ...env }), ...ears });
+  { env = {}, policyFile: own = null, ...ears }: NonNullable<WorldOptions["bot"]>,
+  worlds: () => World["env"],
+  { now }: SandboxClock,
+): KeptBot {
+  const kept = createPolicySwitch({
+    own,
+    now,
+    keep: (policy) => createBotKeeper({ env: () => ({ ...worlds(), ...env, ...policy() }), ...ears }),
+  });
   // Callers that wait for the bot learn of a failure from `ready`.
-  bot.start().catch(() => undefined);
-  return bot;
+  kept.bot.start().catch(() => undefined);
+  return kept;
 }
 
 /** Time to read a caption: a fixed part, and a part for each letter (ms). */

@@ -46,6 +46,20 @@ test("the tab that plays a scene goes to its person and channel, and what change
   expect(other.url()).toBe(`${on.served.url}/as/U0CAT/C0RELEASES`);
 });
 
+test("on the page that a scene leads to, its own entry in the panel is in view", async () => {
+  const page = await on.look.tab(RELEASES, await on.look.window({ viewport: { width: 1280, height: 380 } }));
+  await page.getByRole("button", { name: "Play: The service goes down" }).click();
+  on.board.play({ name: "outage", captions: [asks], ended: null });
+  await placeOf(page, `/as/U0ANA/${OPS}?panel=scenes`);
+  const entry = page.locator("[data-scene][data-plays]");
+  const panel = page.locator("[data-panel-pane] [data-scroll]");
+  const bottom = async (one: typeof entry): Promise<number> => {
+    const box = await one.boundingBox();
+    return (box?.y ?? 0) + (box?.height ?? 0);
+  };
+  expect(await bottom(entry)).toBeLessThanOrEqual((await bottom(panel)) + 1);
+});
+
 test("what glows does not move where somebody wants no motion", async () => {
   const window = await on.look.window({ reducedMotion: "reduce" });
   const page = await on.look.tab(`/as/U0BEN/${OPS}?panel=scenes`, window);

@@ -11,7 +11,8 @@ function watched(by?: string) {
   logRequests({ traffic, now }, requests, by);
   const ask = (path: string) => begin({ method: "GET", path, route: "read-run", key: "right" }, {});
   const told = () => traffic.lines().map(({ what, refused, ms }) => [what, refused, ms]);
-  return { clock, requests, ask, told };
+  const lost = () => traffic.lines().map((line) => line.lost);
+  return { clock, requests, ask, told, lost };
 }
 
 test("each request is told once, when it is over, with what it took", () => {
@@ -49,6 +50,14 @@ test.each([
   const { ask, told } = watched();
   ask("/x")({ ...change, done: true });
   expect(told()).toEqual([[what, refused, 0]]);
+});
+
+test("what broke off, a fault of the server and a 429 are lost; any other answer has arrived", () => {
+  const { ask, lost } = watched();
+  ask("/x")({ done: true });
+  ask("/x")({ status: 200, lost: true, done: true });
+  for (const status of [503, 429, 404, 401, 200]) ask("/x")({ status, done: true });
+  expect(lost()).toEqual([true, true, true, true, false, false, false]);
 });
 
 test("what the recorder has forgotten holds up nothing", () => {

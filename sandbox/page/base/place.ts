@@ -21,6 +21,9 @@ const ID = "[A-Za-z0-9_-]{1,64}";
 const PATH = new RegExp(`^/as/(${ID})/(${ID})(?:/(\\d+\\.\\d+))?/?$`);
 const PERMALINK = new RegExp(`^/archives/(${ID})/p(\\d+)(\\d{6})$`);
 
+/** The phone is a person's. Above the other panels stands the wire. */
+export const showsWire = (panel: Panel | null): boolean => panel !== null && panel !== "phone";
+
 export function parsePlace(url: URL): Place | undefined {
   const found = PATH.exec(url.pathname);
   if (found === null) return undefined;

@@ -1,5 +1,6 @@
 import type { ChannelId, Message, PersonId } from "../../slack/model.ts";
 import type { Workspace } from "../../slack/workspace.ts";
+import { createEnvelopes } from "./envelopes.ts";
 import { createMemory, type Memory } from "./memory.ts";
 
 /** What drawing a page needs beside the workspace. */
@@ -7,11 +8,12 @@ export type ViewState = {
   readonly unread: Unread;
   readonly memory: Memory;
   readonly notifications: Notifications;
+  readonly envelopes: ReturnType<typeof createEnvelopes>;
   /** Changes whenever a message might look different although nothing in it has changed. */
   readonly epoch: () => string;
 };
 
-/** Each tab has its own memory. What has been read is the same for all. */
+/** Each tab has its own memory, and its own count of envelopes. What has been read is the same for all. */
 export function createViewStates(workspace: Workspace): () => ViewState {
   const unread = createUnread(workspace);
   const notifications = createNotifications(workspace);
@@ -21,7 +23,7 @@ export function createViewStates(workspace: Workspace): () => ViewState {
   });
   // A message may call a day "today".
   const epoch = (): string => `${changes} ${new Date(workspace.now()).toDateString()}`;
-  return () => ({ unread, notifications, memory: createMemory(), epoch });
+  return () => ({ unread, notifications, memory: createMemory(), envelopes: createEnvelopes(), epoch });
 }
 
 /** Which channels have something a person has not seen. What was there before the page began counts as seen. */

@@ -44,6 +44,8 @@ export function followScene() {
   if (goesTo !== document.body.dataset["place"]) return location.assign(goesTo);
   const now = `${of} ${step}`;
   if (shown === now) return glow();
+  // On a page that the scene has led to, its own entry may be out of sight.
+  if (shown === "") document.querySelector("[data-scene][data-plays]")?.scrollIntoView({ block: "nearest" });
   shown = now;
   light(spot);
 }

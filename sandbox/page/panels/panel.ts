@@ -1,7 +1,7 @@
 // The panels beside the conversation.
 import { html } from "../base/html.ts";
 import type { Html } from "../base/html.ts";
-import { hrefOf, needsWorld } from "../base/place.ts";
+import { hrefOf, needsWorld, showsWire } from "../base/place.ts";
 import type { Panel, Place } from "../base/place.ts";
 import type { PageParts } from "../base/parts.ts";
 import type { Reader } from "../base/reader.ts";
@@ -10,6 +10,7 @@ import { phoneItems, phonePanel } from "./phone-panel.ts";
 import { sceneList } from "./scenes-panel.ts";
 import type { ViewState } from "../base/view-state.ts";
 import { trafficLists, trafficPanel } from "./traffic-panel.ts";
+import { wireLists, wireStrip } from "./wire-strip.ts";
 
 const ABOUT: Readonly<Record<Panel, { readonly name: string; readonly note: string }>> = {
   traffic: { name: "Traffic", note: "all that goes over the wires" },
@@ -19,6 +20,12 @@ const ABOUT: Readonly<Record<Panel, { readonly name: string; readonly note: stri
 };
 
 export function panelLists(parts: PageParts, reader: Reader, viewState: ViewState): Lists {
+  const own = contentLists(parts, reader, viewState);
+  if (!showsWire(reader.place.panel)) return own;
+  return { ...wireLists(parts, viewState.envelopes(parts.traffic.lines())), ...own };
+}
+
+function contentLists(parts: PageParts, reader: Reader, viewState: ViewState): Lists {
   const { panelState } = parts;
   const { panel } = reader.place;
   if (panel === "traffic") return trafficLists(parts, reader.times);
@@ -38,6 +45,7 @@ export function panelPane(parts: PageParts, place: Place, slot: Slot): Html | nu
       <span data-note>${note}</span>
       <a href="${hrefOf({ ...place, panel: null })}" data-close aria-label="Hide ${name.toLowerCase()}">✕</a>
     </header>
+    ${showsWire(panel) ? wireStrip(slot) : null}
     ${needsWorld(panel) && parts.panelState === null ? html`<p data-empty>This page is not over a whole sandbox.</p>` : contents(parts, place, slot)}
   </section>`;
 }

@@ -40,7 +40,8 @@ export type Around = {
 };
 
 export function drawLine(line: Traffic, { workspace, times, before }: Around): Html {
-  const { number, ms, answers, refused } = line;
+  const { number, ms, answers } = line;
+  const refused = line.refused ?? (line.lost ? "the answer was lost" : null);
   const [from, to] = sidesOf(line);
   return html`<details
     id="line-${number}"

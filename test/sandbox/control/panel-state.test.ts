@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { createChanges } from "#sandbox/base/changes.ts";
 import { createSandboxClock } from "#sandbox/base/clock.ts";
 import type { BotKeeper } from "#sandbox/bot/bot-keeper.ts";
+import { createPolicySwitch } from "#sandbox/bot/policy-switch.ts";
 import { createServiceContext } from "#sandbox/control/servers.ts";
 import { createScenes } from "#sandbox/scenes/engine.ts";
 import { startGateway } from "#sandbox/service/start-gateway.ts";
@@ -22,6 +23,7 @@ test("the panels show the servers, the bot's key and the runs as they are, and h
   const bot: BotKeeper = {
     state: () => "running",
     given: () => given,
+    fault: () => null,
     ready: never,
     start: never,
     kill: never,
@@ -35,7 +37,9 @@ test("the panels show the servers, the bot's key and the runs as they are, and h
     paceMs: () => 0,
     stageFor: () => ({}) as never,
   });
-  const panelState = createPanelState({ service: context, bot, scenes, onChange: changes.subscribe });
+  const { policy } = createPolicySwitch({ own: null, now: clock.now, keep: () => bot });
+  const onChange = changes.subscribe;
+  const panelState = createPanelState({ service: context, bot, policy, scenes, onChange });
   let heard = 0;
   panelState.onChange(() => (heard += 1));
 
@@ -45,6 +49,7 @@ test("the panels show the servers, the bot's key and the runs as they are, and h
     slowMs: 0,
     key: "right",
     bot: "running",
+    policy: { chosen: { name: "built-in" }, inForce: { policy: { name: "built-in" } }, fault: null },
   });
   expect(panelState.service()).toMatchObject({ clockAheadMs: 0, faults: [], vanished: [], runs: [] });
   expect(panelState.scenes()).toEqual({ scenes: [], playing: null, done: new Set() });

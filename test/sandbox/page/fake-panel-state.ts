@@ -3,7 +3,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createSandboxClock } from "#sandbox/base/clock.ts";
 import { createBotKeeper } from "#sandbox/bot/bot-keeper.ts";
-import { botActs } from "#sandbox/control/process-acts.ts";
+import { botActs, policyAct } from "#sandbox/control/process-acts.ts";
+import { policiesWith } from "#sandbox/bot/policies.ts";
+import { createPolicySwitch } from "#sandbox/bot/policy-switch.ts";
 import { createServiceContext } from "#sandbox/control/servers.ts";
 import { serverActs } from "#sandbox/control/service-control.ts";
 import type { PageParts, PanelState, SceneState } from "#sandbox/page/base/parts.ts";
@@ -43,6 +45,15 @@ export function someRuns(): Run[] {
   return [waiting, failed, done];
 }
 
+/** Without the operator's own. */
+export const policies = policiesWith(null);
+
+export function policyNamed(name: string): (typeof policies)[number] {
+  const found = policies.find((one) => one.name === name);
+  if (found === undefined) throw new Error(`there is no policy ${name}`);
+  return found;
+}
+
 export function createFakePanelState() {
   const listeners = new Set<() => void>();
   let service: ServiceState = {
@@ -52,6 +63,13 @@ export function createFakePanelState() {
     slowMs: 0,
     key: "right",
     bot: "running",
+    botFault: null,
+    policy: {
+      policies,
+      chosen: policyNamed("built-in"),
+      inForce: { policy: policyNamed("built-in"), since: AT },
+      fault: null,
+    },
     clockAheadMs: 0,
     faults: [],
     profile: plainProfile,
@@ -149,9 +167,15 @@ export async function createJudge(panelState: PanelState) {
     stop: () => Promise.resolve(),
     onChange: panelState.onChange,
   };
+  const { bot, policy } = createPolicySwitch({
+    own: null,
+    now: clock.now,
+    keep: () => createBotKeeper({ env: () => ({}) }),
+  });
   const acts = [
     ...serverActs(createServiceContext({ service, gateway, clock }, () => undefined)),
-    ...botActs(createBotKeeper({ env: () => ({}) })),
+    ...botActs(bot),
+    policyAct(policy),
     ...sceneActs(scenes),
   ];
   return {

@@ -62,6 +62,11 @@ test("a look that was refused is not one of them", async () => {
   expect(await panel()).not.toContain("looks at runs");
 });
 
+test("a call that took effect, but whose answer was lost, says so", async () => {
+  stage.traffic.add("app", "chat.postMessage", {}, null, { ms: 3, lost: true });
+  expect(await panel()).toContain("<strong data-why>the answer was lost</strong>");
+});
+
 test("what is not shown is counted, and the file has every line whole", async () => {
   for (let i = 0; i < 350; i += 1) stage.traffic.add("app", `call ${i}`, {});
   const long = "y".repeat(50_000);

@@ -39,6 +39,26 @@ test("a connection dropped before the effect leaves nothing, after it leaves the
   expect(texts()).toEqual(["after"]);
 });
 
+test("a call whose answer a fault replaces, or that comes too fast, is lost in the traffic; a refused one is not", async () => {
+  slack.faults.next("chat.postMessage", { drop: "before" });
+  slack.faults.next("chat.postMessage", { drop: "after" });
+  slack.faults.next("chat.postMessage", { http: 503, when: "after" });
+  slack.faults.next("chat.postMessage", { retryAfter: 7 });
+  slack.faults.next("chat.postMessage", { error: "fatal_error" });
+  for (const text of ["a", "b", "c", "d", "e"]) await post(text).catch(() => undefined);
+  await post("f");
+  const calls = slack.traffic.lines().filter(({ what }) => what === "chat.postMessage");
+  expect(calls.map(({ lost }) => lost)).toEqual([true, true, true, true, false, false]);
+  expect(calls.map(({ refused }) => refused)).toEqual([
+    "spoiled by a test",
+    null,
+    null,
+    "ratelimited",
+    "fatal_error",
+    null,
+  ]);
+});
+
 test("a call hangs after its effect until the sandbox stops", async () => {
   slack.faults.next("chat.postMessage", { hang: "after" });
   const hanging = post("hangs");

@@ -71,7 +71,7 @@ describe("a line of traffic", () => {
     const slack = await start((app) => app.command("/agent", async () => {}), { timing: { ackMs: 20 } });
     await slack.acts.command(ana, opsAgents, "/agent", "x");
     const missing = line(slack, "no acknowledgement of slash_commands");
-    expect(missing).toMatchObject({ from: "slack", refused: "timeout" });
+    expect(missing).toMatchObject({ from: "slack", refused: "timeout", lost: true });
     expect(missing.answers).toBe(line(slack, "slash_commands").number);
     expect(missing.ms).toBeGreaterThanOrEqual(15);
   });

@@ -1,0 +1,88 @@
+// The traffic as envelopes between three stations: calls of the app to Slack, payloads of Slack to the app, calls of the app to the
+// service. Acknowledgements and the lines about sockets are none.
+import type { Traffic } from "../../slack/model.ts";
+import { record } from "./json.ts";
+
+export type Way = (typeof WAYS)[number];
+
+export const WAYS = ["app-slack", "slack-app", "app-service"] as const;
+
+export type Envelope = {
+  readonly number: number;
+  readonly way: Way;
+  readonly what: string;
+  readonly lost: boolean;
+};
+
+/** What one view has seen since it began. */
+export type Seen = {
+  /** The newest ones, oldest first. */
+  readonly newest: readonly Envelope[];
+  /** How many came at once beyond those. */
+  readonly more: number;
+  readonly counts: Readonly<Record<Way, number>>;
+  readonly lost: number;
+  readonly lastLost: Envelope | null;
+};
+
+/** More dots at once would cost much and show little. */
+const SHOWN = 20;
+
+/** Each call counts the lines that came since the call before. The first one begins. */
+export function createEnvelopes(): (lines: readonly Traffic[]) => Seen {
+  let upTo: number | null = null;
+  let seen: Seen = {
+    newest: [],
+    more: 0,
+    counts: { "app-slack": 0, "slack-app": 0, "app-service": 0 },
+    lost: 0,
+    lastLost: null,
+  };
+  return (lines) => {
+    const last = lines.at(-1)?.number ?? 0;
+    const from = upTo ?? last;
+    upTo = last;
+    if (last > from)
+      seen = withNews(seen, lines.slice(lines.findLastIndex(({ number }) => number <= from) + 1));
+    return seen;
+  };
+}
+
+function withNews(before: Seen, lines: readonly Traffic[]): Seen {
+  const counts = { ...before.counts };
+  const dots: Envelope[] = [];
+  const unanswered = new Set<number>();
+  for (const line of lines) {
+    const envelope = envelopeOf(line) ?? lossOf(line);
+    if (envelope === null) continue;
+    dots.push(envelope);
+    if (lossOf(line) === null) counts[envelope.way] += 1;
+    else unanswered.add(line.answers ?? 0);
+  }
+  const lost = dots.filter((one) => one.lost);
+  // An envelope that was lost at once is one dot, not two.
+  const all = [...before.newest, ...dots].filter(({ number }) => !unanswered.has(number));
+  return {
+    newest: all.slice(-SHOWN),
+    more: Math.max(0, dots.length - SHOWN),
+    counts,
+    lost: before.lost + lost.length,
+    lastLost: lost.at(-1) ?? before.lastLost,
+  };
+}
+
+/** Calls that are no methods of the Web API. */
+const OTHER_CALLS: ReadonlySet<string> = new Set(["response_url", "file upload"]);
+
+function envelopeOf({ number, from, what, detail, ms, answers, lost }: Traffic): Envelope | null {
+  if (from === "service") return { number, way: "app-service", what, lost };
+  if (from === "slack") return "payload" in record(detail) ? { number, way: "slack-app", what, lost } : null;
+  const isCall = from === "app" && answers === null && (ms !== null || OTHER_CALLS.has(what));
+  return isCall ? { number, way: "app-slack", what, lost } : null;
+}
+
+/** The line that says that no acknowledgement came. */
+function lossOf({ number, from, what, detail, answers, lost }: Traffic): Envelope | null {
+  if (from !== "slack" || !lost || answers === null || "payload" in record(detail)) return null;
+  return { number, way: "slack-app", what, lost };
+}

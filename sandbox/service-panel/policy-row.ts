@@ -1,0 +1,39 @@
+// The policy by which the bot decides, and the others that it can be switched to.
+import { controlButton, html, type Html } from "../page/base/html.ts";
+import type { BotState } from "../page/base/parts.ts";
+import type { Times } from "../page/base/times.ts";
+import type { ShownPolicy } from "./shown-state.ts";
+
+/** What is chosen, whether it is in force, and why the newest switch failed. */
+export function policyWords(policy: ShownPolicy, bot: BotState, times: Times): Html {
+  const { chosen, fault } = policy;
+  return html`<b>${chosen.title}</b>, ${stateWords(policy, bot, times)}
+    <span data-policy-note>${chosen.what}</span>
+    ${fault === null ? null : html`<span data-waiting>${fault}</span>`}`;
+}
+
+function stateWords({ chosen, inForce }: ShownPolicy, bot: BotState, times: Times): Html {
+  if (inForce?.policy === chosen) {
+    const { since } = inForce;
+    return html`in force since the bot started at
+      <time datetime="${new Date(since).toISOString()}" title="${times.full(since)}"
+        >${times.clock(since)}</time
+      >`;
+  }
+  return bot === "stopped"
+    ? html`not in force: the bot is stopped`
+    : html`not in force yet: the bot is starting`;
+}
+
+export function policyButtons({ policies, chosen }: ShownPolicy): Html[] {
+  return policies.map(({ name, title }) =>
+    controlButton({
+      act: "bot.policy",
+      args: { name },
+      words: title,
+      label: `${title}: switch the policy`,
+      id: `policy-${name}`,
+      off: name === chosen.name,
+    }),
+  );
+}

@@ -1,0 +1,128 @@
+// The policies that the sandbox brings along, and the switch between them.
+
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { policiesWith } from "#sandbox/bot/policies.ts";
+import { type Controlled, QUICK, startControlled } from "./controlled.ts";
+
+const FOLDER = fileURLToPath(new URL("../../../sandbox/policies/", import.meta.url));
+const POLICY = fileURLToPath(new URL("../../../src/cli/policy.ts", import.meta.url));
+
+test("each file of sandbox/policies is offered, and the linter finds nothing in it", async () => {
+  const files = (await readdir(FOLDER)).map((name) => join(FOLDER, name));
+  expect(policiesWith(null).map(({ file }) => file)).toEqual([null, ...files.toSorted().toReversed()]);
+  for (const file of files) {
+    const { stdout } = await promisify(execFile)(process.execPath, [POLICY, "lint", file], {
+      env: { PATH: process.env["PATH"] },
+    });
+    expect(stdout).toContain("Nothing is wrong with it.");
+  }
+});
+
+let folder: string;
+let own: string;
+let sandbox: Controlled;
+const GOOD = "rules:\n  - name: own\n    approvers: { users: [U0BEN] }\n";
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "countersign-policy-"));
+  own = join(folder, "own.yaml");
+  await writeFile(own, GOOD);
+  sandbox = await startControlled({ bot: { ...QUICK, policyFile: own } });
+  await sandbox.world.bot?.ready();
+});
+afterEach(async () => {
+  await sandbox.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+type Told = {
+  readonly state: string;
+  readonly policy: {
+    readonly chosen: string;
+    readonly inForce: { readonly name: string; readonly since: number } | null;
+    readonly fault: string | null;
+  };
+};
+const told = async (): Promise<Told> => (await sandbox.send("/control/bot")).body as Told;
+
+test("the bot starts with the operator's policy, and decides by another one from the switch on", async () => {
+  const { act, world } = sandbox;
+  const before = (await told()).policy;
+  expect(before).toMatchObject({ chosen: "own", inForce: { name: "own" }, fault: null });
+  await act("bot.policy", { name: "quorum-and-hold" });
+  const { policy } = await told();
+  expect(policy).toMatchObject({ chosen: "quorum-and-hold", inForce: { name: "quorum-and-hold" } });
+  expect(policy.inForce?.since).toBeGreaterThan(before.inForce?.since ?? Infinity);
+  await act("person.command", {
+    person: "ana",
+    channel: "ops-agents",
+    text: "/agent run deploy billing-api to production",
+  });
+  const blockIds = () =>
+    world.slack.workspace.messages.flatMap(({ blocks }) => blocks.map(({ block_id = "" }) => block_id));
+  await expect.poll(blockIds, { timeout: 20_000 }).toContain("rule:0-of-2");
+});
+
+test("the built-in policy is the bot without a file", async () => {
+  await sandbox.act("bot.policy", { name: "built-in" });
+  expect(sandbox.world.bot?.given()["POLICY_FILE"]).toBeUndefined();
+  expect((await told()).policy).toMatchObject({ inForce: { name: "built-in" } });
+});
+
+test("a policy with which the bot does not start leaves the former one in force, and the bot's words are shown", async () => {
+  const { act, refusal } = sandbox;
+  await act("bot.policy", { name: "strict" });
+  await writeFile(own, "rules: [\n");
+  const words = await refusal("bot.policy", { name: "own" });
+  expect(words).toContain("409 The bot did not start with Your own, so Strict is back.");
+  expect(words).toContain(`the policy ${own} can't be used`);
+  const { state, policy } = await told();
+  expect(state).toBe("running");
+  expect(policy).toMatchObject({ chosen: "strict", inForce: { name: "strict" } });
+  expect(`409 ${policy.fault}`).toBe(words);
+  await writeFile(own, GOOD);
+  await act("bot.policy", { name: "own" });
+  expect((await told()).policy).toMatchObject({ inForce: { name: "own" }, fault: null });
+});
+
+test("a stopped bot stays stopped, and is started with the chosen policy", async () => {
+  const { act, world } = sandbox;
+  await act("bot.stop");
+  await act("bot.policy", { name: "strict" });
+  expect(await told()).toMatchObject({ state: "stopped", policy: { chosen: "strict", inForce: null } });
+  await act("bot.start");
+  expect((await told()).policy).toMatchObject({ inForce: { name: "strict" } });
+  expect(world.bot?.given()["POLICY_FILE"]).toBe(join(FOLDER, "strict.yaml"));
+});
+
+test("of two switches at once the later one is in force", async () => {
+  const { act } = sandbox;
+  await Promise.all([act("bot.policy", { name: "strict" }), act("bot.policy", { name: "built-in" })]);
+  expect((await told()).policy).toMatchObject({ chosen: "built-in", inForce: { name: "built-in" } });
+});
+
+test("a scene plays under the policy that the sandbox was started with", async () => {
+  const { act, read } = sandbox;
+  await act("bot.policy", { name: "strict" });
+  await act("scene.play", { name: "own-run" });
+  const [scene] = await read("/control/scenes", { playing: "false", wait: "60" });
+  expect(scene).toMatchObject({ ended: "done" });
+  expect((await told()).policy).toMatchObject({ chosen: "own", inForce: { name: "own" } });
+});
+
+test("a bot that does not start says why", async () => {
+  const { act, world } = sandbox;
+  await writeFile(own, "rules: [\n");
+  await act("bot.kill");
+  const fault = async () => (await sandbox.send("/control/bot")).body["fault"];
+  await expect.poll(fault, { timeout: 20_000 }).toContain(`the policy ${own} can't be used`);
+  await writeFile(own, GOOD);
+  await expect.poll(() => world.bot?.state(), { timeout: 20_000 }).toBe("running");
+  expect(await fault()).toBeNull();
+});
