@@ -1,0 +1,287 @@
+// Stop and freeze, from the press to what reaches the service.
+
+import { expect, test, describe } from "vitest";
+import { STOP_REASON } from "#src/domain/brake.ts";
+import { ChannelId, RunKey, TeamId, UserId } from "#src/domain/ids.ts";
+import { STOPPED } from "#src/domain/render-key.ts";
+import { cardSlot, type Run } from "#src/domain/run.ts";
+import type { BrakePress } from "#src/usecases/stop-run.ts";
+import { ADMIN, type Bench, createBench } from "../make/bot.ts";
+import { aPolicy } from "../make/policy.ts";
+import { APPROVER, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
+
+const OTHER_ADMIN = UserId("U0OTHERADMIN");
+const HELD = { holdMs: 5_000 };
+
+const press = (run: Run, user: UserId) => ({ team: TEAM, user, channel: CHANNEL, run: run.key });
+const asker = (user: UserId) => ({ team: TEAM, user, channel: CHANNEL });
+const lost = { type: "unsure", why: "no answer", code: "timeout" } as const;
+
+async function approved(bench: Bench) {
+  const card = await bench.withCard();
+  const opened = await bench.flow.openForm.decide(card.click, "approve");
+  if (!opened.ok) throw new Error(opened.error.refusal.type);
+  const { nonce } = opened.value.ticket;
+  const result = await bench.flow.submitDecision({ team: TEAM, user: APPROVER }, nonce, "checked");
+  if (!result.ok) throw new Error(result.error.refusal.type);
+  return { ...card, run: result.value };
+}
+
+const sent = ({ agents }: Bench): readonly string[] => agents.resolved.map(({ verdict }) => verdict);
+const first = (run: Run) => run.approvals[0];
+const kinds = async ({ store }: Bench): Promise<readonly string[]> =>
+  (await store.auditAfter(0, ["stopped", "stop-lifted", "frozen", "freeze-lifted", "refused"], 100)).map(
+    ({ entry }) => (entry.what === "refused" ? `refused ${entry.step} ${entry.refusal}` : entry.what),
+  );
+
+describe("a stopped run", () => {
+  test("has what waits denied with a set reason, by no approver's name, and shows it on the card", async () => {
+    const bench = await createBench();
+    const { id, click } = await bench.withCard();
+    const run = await bench.run(id);
+    expect(await bench.flow.stopRun.stop(press(run, REQUESTER))).toMatchObject({ ok: true });
+    await bench.clock.pass(1_000);
+    expect(bench.agents.resolved).toEqual([{ approval: "apr_1", verdict: "deny", reason: STOP_REASON }]);
+    const after = await bench.run(id);
+    expect(first(after)?.state).toMatchObject({
+      decision: { by: null, stoppedBy: REQUESTER },
+      delivery: { type: "confirmed" },
+    });
+    expect(after.posts[STOPPED]).toMatchObject({ type: "up" });
+    expect(await kinds(bench)).toEqual(["stopped"]);
+    expect(await bench.flow.openForm.decide(click, "approve")).toMatchObject({
+      error: { refusal: { type: "already-decided" } },
+    });
+  });
+
+  test("has what it asks for later denied at once, without a card, and counted", async () => {
+    const bench = await createBench();
+    const { id } = await bench.withCard();
+    await bench.flow.stopRun.stop(press(await bench.run(id), APPROVER));
+    bench.agents.pending.set(id, [
+      { id: "apr_2", content: { action: "delete everything" } },
+      { id: "apr_3", content: { action: "delete it again" } },
+    ]);
+    await bench.clock.pass(20_000);
+    expect(sent(bench)).toEqual(["deny", "deny", "deny"]);
+    const run = await bench.run(id);
+    const cards = run.approvals.map((each) => run.posts[cardSlot(each.id)]?.type ?? "none");
+    expect(cards).toEqual(["up", "none", "none"]);
+    const decided = await bench.store.auditAfter(0, ["decided"], 100);
+    expect(decided.map(({ entry }) => entry.outcome)).toEqual(Array(3).fill("the run is stopped"));
+  });
+
+  test("takes back an approval that is held, and denies instead", async () => {
+    const bench = await createBench();
+    bench.policy = aPolicy(HELD);
+    const { id, run } = await approved(bench);
+    await bench.flow.stopRun.stop(press(run, REQUESTER));
+    await bench.clock.pass(20_000);
+    expect(sent(bench)).toEqual(["deny"]);
+    expect(first(await bench.run(id))?.past).toMatchObject([
+      { cause: "stopped", decision: { by: { user: APPROVER } } },
+    ]);
+    expect(bench.chat.told).toMatchObject([
+      { to: APPROVER, says: { type: "decision-void", cause: "stopped" } },
+    ]);
+  });
+
+  test("sends an approval whose answer was lost no second time", async () => {
+    const bench = await createBench();
+    bench.agents.answer = () => Promise.resolve(lost);
+    const { id, run } = await approved(bench);
+    await bench.clock.pass(500);
+    expect(sent(bench)).toEqual(["approve"]);
+    await bench.flow.stopRun.stop(press(run, REQUESTER));
+    await bench.clock.pass(120_000);
+    expect(sent(bench)).toEqual(["approve"]);
+    expect(first(await bench.run(id))?.state).toMatchObject({
+      delivery: { type: "unconfirmed", cause: "stopped" },
+    });
+  });
+
+  test("replaces an approval that the service surely did not take", async () => {
+    const bench = await createBench();
+    bench.agents.answer = () =>
+      Promise.resolve({ type: "later", afterMs: 5_000, why: "HTTP 429", code: "http_429" });
+    const { run } = await approved(bench);
+    await bench.clock.pass(500);
+    bench.agents.answer = () => Promise.resolve({ type: "confirmed" });
+    await bench.flow.stopRun.stop(press(run, REQUESTER));
+    await bench.clock.pass(20_000);
+    expect(sent(bench)).toEqual(["approve", "deny"]);
+  });
+
+  test("stays stopped over a restart, until somebody who may decide lifts it", async () => {
+    const bench = await createBench();
+    const { id } = await bench.withCard();
+    const run = await bench.run(id);
+    await bench.flow.stopRun.stop(press(run, APPROVER));
+    await bench.clock.pass(1_000);
+    await bench.restart();
+    bench.agents.pending.set(id, [{ id: "apr_2", content: { action: "x" } }]);
+    await bench.clock.pass(20_000);
+    expect(sent(bench)).toEqual(["deny", "deny"]);
+    expect(await bench.flow.stopRun.lift(press(run, REQUESTER))).toMatchObject({
+      error: { refusal: { type: "requester" } },
+    });
+    expect(await bench.flow.stopRun.lift(press(run, APPROVER))).toMatchObject({ ok: true });
+    bench.agents.pending.set(id, [{ id: "apr_3", content: { action: "y" } }]);
+    await bench.clock.pass(20_000);
+    expect(first({ ...run, approvals: (await bench.run(id)).approvals.slice(2) })?.state.type).toBe(
+      "pending",
+    );
+    expect(await kinds(bench)).toEqual(["stopped", "refused lift requester", "stop-lifted"]);
+  });
+
+  test("does not repeat a denial that the service refused, and a person may deny", async () => {
+    const bench = await createBench();
+    bench.agents.answer = () => Promise.resolve({ type: "refused", words: "HTTP 409", code: "http_409" });
+    const { id, click } = await bench.withCard();
+    await bench.flow.stopRun.stop(press(await bench.run(id), APPROVER));
+    await bench.clock.pass(60_000);
+    expect(sent(bench)).toEqual(["deny"]);
+    const { nonce = null } = first(await bench.run(id)) ?? {};
+    expect(await bench.flow.openForm.decide({ ...click, nonce }, "approve")).toMatchObject({
+      error: { refusal: { type: "stopped" } },
+    });
+    expect(await bench.flow.openForm.decide({ ...click, nonce }, "deny")).toMatchObject({ ok: true });
+  });
+
+  test.for<[string, Partial<BrakePress>]>([
+    ["with the key of no run", { run: RunKey("f".repeat(20)) }],
+    ["without a key", { run: null }],
+    ["in another channel", { channel: ChannelId("C0OTHER") }],
+    ["in another team", { team: TeamId("T0OTHER") }],
+  ])("is not stopped by a press %s", async ([, facts]) => {
+    const bench = await createBench();
+    const { id } = await bench.withCard();
+    const run = await bench.run(id);
+    expect(await bench.flow.stopRun.stop({ ...press(run, APPROVER), ...facts })).toMatchObject({
+      error: { refusal: { type: "unknown" } },
+    });
+    expect((await bench.run(id)).stop).toBeUndefined();
+    expect(await kinds(bench)).toEqual(["refused stop unknown"]);
+  });
+
+  test("is not stopped by somebody who may not decide, nor by a guest who asked for it", async () => {
+    const bench = await createBench();
+    bench.policy = aPolicy({ approvers: { users: [APPROVER], groups: [], channels: [] } });
+    const { id } = await bench.withCard();
+    const run = await bench.run(id);
+    expect(await bench.flow.stopRun.stop(press(run, ADMIN))).toMatchObject({
+      error: { refusal: { type: "not-approver" } },
+    });
+    bench.people.facts = { kind: "guest" };
+    expect(await bench.flow.stopRun.stop(press(run, REQUESTER))).toMatchObject({
+      error: { refusal: { type: "guest" } },
+    });
+    expect((await bench.run(id)).stop).toBeUndefined();
+  });
+});
+
+describe("a freeze", () => {
+  test("takes back what is held, refuses approvals and starts, and lets denials go", async () => {
+    const bench = await createBench();
+    bench.policy = aPolicy(HELD);
+    const { id } = await approved(bench);
+    expect(await bench.flow.freeze.freeze(asker(ADMIN), CHANNEL, "it loops")).toMatchObject({ ok: true });
+    await bench.clock.pass(60_000);
+    expect(sent(bench)).toEqual([]);
+    const run = await bench.run(id);
+    expect(run.frozen).toMatchObject({ by: ADMIN, why: "it loops" });
+    expect(first(run)).toMatchObject({ state: { type: "pending" }, past: [{ cause: "frozen" }] });
+    const post = run.posts[cardSlot(run.approvals[0]!.id)];
+    const click = {
+      team: TEAM,
+      user: APPROVER,
+      channel: CHANNEL,
+      ts: post?.type === "up" ? post.ts : null!,
+      nonce: run.approvals[0]!.nonce,
+    };
+    expect(await bench.flow.openForm.decide(click, "approve")).toMatchObject({
+      error: { refusal: { type: "frozen" } },
+    });
+    const started = await bench.flow.startRun.start(asker(REQUESTER), {
+      input: "x",
+      intention: "i",
+      answerUrl: "https://hooks.slack.com/x",
+    });
+    expect(started).toMatchObject({ error: { type: "frozen" } });
+    const form = await bench.flow.openForm.decide(click, "deny");
+    if (!form.ok) throw new Error(form.error.refusal.type);
+    await bench.flow.submitDecision({ team: TEAM, user: APPROVER }, form.value.ticket.nonce, "no");
+    await bench.clock.pass(1_000);
+    expect(sent(bench)).toEqual(["deny"]);
+  });
+
+  test("holds for a form that was open before it", async () => {
+    const bench = await createBench();
+    const { click } = await bench.withCard();
+    const form = await bench.flow.openForm.decide(click, "approve");
+    if (!form.ok) throw new Error(form.error.refusal.type);
+    await bench.flow.freeze.freeze(asker(ADMIN), null, "");
+    expect(
+      await bench.flow.submitDecision({ team: TEAM, user: APPROVER }, form.value.ticket.nonce, "yes"),
+    ).toMatchObject({
+      error: { refusal: { type: "frozen" } },
+    });
+    await bench.clock.pass(20_000);
+    expect(sent(bench)).toEqual([]);
+  });
+
+  test("stops an approval that is checked and about to be sent", async () => {
+    const bench = await createBench();
+    let frozen = false;
+    bench.agents.beforeLook = async () => {
+      const isDecided = (await bench.store.auditAfter(0, ["decided"], 1)).length > 0;
+      if (!isDecided || frozen) return;
+      frozen = true;
+      await bench.flow.freeze.freeze(asker(ADMIN), CHANNEL, "now");
+    };
+    await approved(bench);
+    await bench.clock.pass(20_000);
+    expect(frozen).toBe(true);
+    expect(sent(bench)).toEqual([]);
+  });
+
+  test("outlives a restart, and is lifted by a second person only", async () => {
+    const bench = await createBench();
+    const { id } = await bench.withCard();
+    await bench.flow.freeze.freeze(asker(ADMIN), null, "");
+    await bench.restart();
+    expect((await bench.run(id)).frozen).toMatchObject({ channel: null });
+    expect(await bench.flow.freeze.lift(asker(ADMIN), null, "")).toMatchObject({
+      error: { type: "own-freeze" },
+    });
+    expect(await bench.flow.freeze.lift(asker(APPROVER), null, "")).toMatchObject({
+      error: { type: "not-freezer" },
+    });
+    bench.policy = { ...bench.policy, freezers: { users: [OTHER_ADMIN], groups: [], channels: [] } };
+    expect(await bench.flow.freeze.lift(asker(OTHER_ADMIN), null, "fixed")).toMatchObject({ ok: true });
+    await bench.clock.pass(1_000);
+    expect((await bench.run(id)).frozen).toBeUndefined();
+    expect(await kinds(bench)).toEqual([
+      "frozen",
+      "refused freeze own-freeze",
+      "refused freeze not-freezer",
+      "freeze-lifted",
+    ]);
+  });
+
+  test("of another channel changes nothing here", async () => {
+    const bench = await createBench();
+    const { click } = await bench.withCard();
+    await bench.flow.freeze.freeze(asker(ADMIN), ChannelId("C0OTHER"), "");
+    expect(await bench.flow.openForm.decide(click, "approve")).toMatchObject({ ok: true });
+  });
+
+  test("is told to the admins and to the frozen channel", async () => {
+    const bench = await createBench();
+    await bench.clock.pass(10_000);
+    await bench.flow.freeze.freeze(asker(ADMIN), CHANNEL, "it loops");
+    await bench.clock.pass(10_000);
+    const told = bench.notificationSender.posted.filter(({ notification }) => notification.kind === "freeze");
+    expect(told.map(({ notification }) => notification.to)).toEqual(expect.arrayContaining([ADMIN, CHANNEL]));
+  });
+});
