@@ -194,16 +194,17 @@ function decidedLine({ title, name }: CardState, decision: Decision) {
 
 /** One person's approval among several. */
 function voteLine(vote: Decision) {
-  return line(span("☑️ with "), who(vote), ...reasonOf(vote));
+  return line(span("☑️ and "), who(vote), ...reasonOf(vote));
 }
 
 function reasonOf({ reason }: Decision): RichTextElement[] {
   return reason === "" ? [] : [span(": "), untrustedSpan(reason.replace(/\s+/g, " "), REASON_ON_CARD_CHARS)];
 }
 
-function askedLine({ run, marks, approval }: Card, decision: Decision | null) {
+function askedLine({ run, marks, approval, deployment }: Card, decision: Decision | null) {
   const asked = run.origin === "started" ? "asked by " : "watched by ";
   return line(
+    ...(deployment === "" ? [] : [span(`${deployment} · `)]),
     ...wordsOfMarks(marks).flatMap((each) => [untrustedSpan(each, 60), span(" · ")]),
     span(asked),
     person(run.requester),

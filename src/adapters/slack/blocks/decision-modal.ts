@@ -44,11 +44,14 @@ const WAS_ROOM = { chars: 3_000, most: WAS_CHARS };
 
 const IN_FILE = "The whole request is attached to the run's thread as a file.";
 
-/** The window of a form that is stored. */
-export function formView({ run, ticket }: { readonly run: Run; readonly ticket: FormFacts }): View {
+/** The window of a form that is stored. `deployment`: which of several Countersigns this is; empty: it has no name. */
+export function formView(
+  { run, ticket }: { readonly run: Run; readonly ticket: FormFacts },
+  deployment = "",
+): View {
   const { saw, verdict, nonce } = ticket;
-  if (ticket.reading === true) return readFirstModal(run, saw, nonce);
-  return decisionModal(run, saw, verdict, nonce);
+  if (ticket.reading === true) return readFirstModal(run, saw, nonce, deployment);
+  return decisionModal(run, saw, verdict, nonce, deployment);
 }
 
 type FormFacts = {
@@ -59,7 +62,13 @@ type FormFacts = {
 };
 
 /** Shows the whole request and asks for the reason. The nonce is all that the form carries. */
-export function decisionModal(run: Run, request: Request, verdict: Verdict, nonce: Nonce): View {
+export function decisionModal(
+  run: Run,
+  request: Request,
+  verdict: Verdict,
+  nonce: Nonce,
+  deployment = "",
+): View {
   const approves = verdict === "approve";
   const rule = ruleOver(run, request);
   const then = approves ? afterwards(run, request) : "The service gets your reason.";
@@ -72,7 +81,7 @@ export function decisionModal(run: Run, request: Request, verdict: Verdict, nonc
     close: plain("Cancel"),
     blocks: [
       rich(
-        ...marksLine(run, request),
+        ...marksLine(run, request, deployment),
         line(
           span(`You are ${approves ? "approving" : "denying"} a request by `),
           person(run.requester),
@@ -121,7 +130,7 @@ function idsNote(run: Run, request: Request): Block {
 }
 
 /** The request, for reading only. Everybody who sees the channel may open it, so secrets are masked as they are in the channel. */
-export function readModal(run: Run, request: Request): View {
+export function readModal(run: Run, request: Request, deployment = ""): View {
   const approval = approvalOf(run, request);
   return withId("form:read", {
     type: "modal",
@@ -129,7 +138,7 @@ export function readModal(run: Run, request: Request): View {
     close: plain("Close"),
     blocks: [
       ...(approval === undefined ? [] : historyBlocks(run, approval)),
-      ...askedBy(run),
+      rich(...marksLine(run, request, deployment), askedBy(run)),
       ...requestBlocks(request, "masked"),
       ...runDetails(run, request, "masked"),
       ...maskedRemark(secretsShown(run, request), WHO_SEES_MASKED),
@@ -139,7 +148,7 @@ export function readModal(run: Run, request: Request): View {
 }
 
 /** For a person who may decide, where the rule wants the request read first. Continue opens the form. */
-function readFirstModal(run: Run, request: Request, nonce: Nonce): View {
+function readFirstModal(run: Run, request: Request, nonce: Nonce, deployment: string): View {
   return withId("form:read-first", {
     type: "modal",
     callback_id: READING_MODAL,
@@ -148,8 +157,11 @@ function readFirstModal(run: Run, request: Request, nonce: Nonce): View {
     submit: plain("Continue"),
     close: plain("Cancel"),
     blocks: [
-      rich(line(span("Read the whole request, then continue. Nothing is approved yet."))),
-      ...askedBy(run),
+      rich(
+        ...marksLine(run, request, deployment),
+        line(span("Read the whole request, then continue. Nothing is approved yet.")),
+        askedBy(run),
+      ),
       ...requestBlocks(request, "open"),
       ...runDetails(run, request, "open"),
       ...maskedInFile(uploadOf(run, request)),
@@ -184,7 +196,7 @@ export function changedModal(run: Run, was: Request | null, is: Request): View {
           span("The request changed after you opened it. Its card shows it as it is now; decide there."),
         ),
       ),
-      ...askedBy(run),
+      rich(askedBy(run)),
       ...difference(run, was, is),
       rich(line(span("What it is now:", { bold: true }))),
       ...requestBlocks(is, "open"),
@@ -205,18 +217,18 @@ export function refusedModal(heading: string, text: string, id: MessageId): View
   };
 }
 
-/** The risk and the place, as on the card. */
-function marksLine(run: Run, request: Request) {
+/** The deployment, the risk and the place, as on the card. */
+function marksLine(run: Run, request: Request, deployment: string) {
   const names = approvalOf(run, request)?.appliedRule.card;
   const marks = cardMarks(request, contextBehind(run.context, request), names);
-  const words = wordsOfMarks(marks);
+  const words = [...(deployment === "" ? [] : [deployment]), ...wordsOfMarks(marks)];
   if (words.length === 0) return [];
   const mark = marks.risk === null ? [] : [span(`${riskMark(marks.risk)} `)];
   return [line(...mark, untrustedSpan(words.join(" · "), 120, { bold: true }))];
 }
 
-function askedBy(run: Run): Block[] {
-  return [rich(line(span(run.origin === "started" ? "Asked by " : "Watched by "), person(run.requester)))];
+function askedBy(run: Run) {
+  return line(span(run.origin === "started" ? "Asked by " : "Watched by "), person(run.requester));
 }
 
 /** The whole request. A long one starts with an overview of all fields, so that none is out of sight. */

@@ -13,7 +13,17 @@ import { BUILT_IN_RULE, type KeptRule, keptRule } from "#src/domain/policy/polic
 import type { Run } from "#src/domain/run.ts";
 import { aNonce, NOON } from "../../../../make/run.ts";
 import { requestOf } from "../../observed.ts";
-import { CREATED, decided, type Example, LINK, one, PENDING, REQUEST, seenAs } from "./example.ts";
+import {
+  CREATED,
+  decided,
+  DEPLOYMENT,
+  type Example,
+  LINK,
+  one,
+  PENDING,
+  REQUEST,
+  seenAs,
+} from "./example.ts";
 
 const RUN: Run = { ...CREATED, approvals: [PENDING] };
 const strict = (facts: Partial<KeptRule>): Run => ({
@@ -25,7 +35,7 @@ const strict = (facts: Partial<KeptRule>): Run => ({
 
 const form = (when: string, run: Run, verdict: "approve" | "deny" = "approve"): Example => ({
   when,
-  drawn: decisionModal(run, REQUEST, verdict, aNonce()),
+  drawn: decisionModal(run, REQUEST, verdict, aNonce(), DEPLOYMENT),
 });
 
 const CHANGED = requestOf(REQUEST.action, { risk: "critical", environment: "production", replicas: 8 });
@@ -45,17 +55,21 @@ export const FORMS: Record<Extract<MessageId, `form:${string}`>, readonly Exampl
   ],
   "form:deny": [form("", RUN, "deny")],
   "form:read": [
-    { when: "pending", drawn: readModal(RUN, REQUEST) },
+    { when: "pending", drawn: readModal(RUN, REQUEST, DEPLOYMENT) },
     {
       when: "approved",
       drawn: readModal(
         { ...CREATED, approvals: [decided({ type: "confirmed", at: NOON, stillListed: null })] },
         REQUEST,
+        DEPLOYMENT,
       ),
     },
   ],
   "form:read-first": one(
-    formView({ run: RUN, ticket: { saw: REQUEST, verdict: "approve", nonce: aNonce(), reading: true } }),
+    formView(
+      { run: RUN, ticket: { saw: REQUEST, verdict: "approve", nonce: aNonce(), reading: true } },
+      DEPLOYMENT,
+    ),
   ),
   "form:changed": one(changedModal(RUN, REQUEST, CHANGED)),
 };

@@ -1,6 +1,7 @@
 // What one person or the admins are told: private notices, receipts and alarms.
 
 import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
+import { named } from "#src/adapters/slack/blocks/deployment.ts";
 import { type DrawnWith, notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
 import { privateNotice } from "#src/adapters/slack/blocks/private-notice.ts";
 import type { AuditEntry } from "#src/audit/entry.ts";
@@ -9,14 +10,14 @@ import type { NoticeContent, Run } from "#src/domain/run.ts";
 import type { Notification, NotificationFacts } from "#src/ports.ts";
 import { ADMIN } from "../../../../make/bot.ts";
 import { anAuditEntry, aNonce, NOON, TEAM } from "../../../../make/run.ts";
-import { ASKED, BEN, CREATED, type Example, PENDING, REQUEST, SERVICE_SAYS } from "./example.ts";
+import { ASKED, BEN, CREATED, DEPLOYMENT, type Example, PENDING, REQUEST, SERVICE_SAYS } from "./example.ts";
 
 type VoidCause = Extract<NoticeContent, { type: "decision-void" }>["cause"];
 
 const approval = ApprovalId("apr_1");
 const notice = (says: NoticeContent, when = "", run: Run = CREATED): Example => ({
   when,
-  drawn: privateNotice(says, { ...run, approvals: [PENDING] }),
+  drawn: named(privateNotice(says, { ...run, approvals: [PENDING] }), DEPLOYMENT),
 });
 const voided = (cause: VoidCause): readonly Example[] => [notice({ type: "decision-void", approval, cause })];
 
@@ -90,7 +91,7 @@ function notification(
   const post = { type: "planned", notBefore: 0, tries: 0, why: "" } as const;
   const made: Notification = { id: aNonce(), kind, entry: entry.seq, to: ADMIN, madeAt: NOON, post };
   const facts = { entry, about, action: REQUEST.action, channel: CREATED.channel, card: null };
-  return [{ when: "", drawn: notificationMessage(made, facts, more) }];
+  return [{ when: "", drawn: named(notificationMessage(made, facts, more), DEPLOYMENT) }];
 }
 
 /** What a dispute gives back to redraw the receipt. */
