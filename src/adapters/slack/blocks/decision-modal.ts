@@ -49,9 +49,8 @@ export function formView(
   { run, ticket }: { readonly run: Run; readonly ticket: FormFacts },
   deployment = "",
 ): View {
-  const { saw, verdict, nonce } = ticket;
-  if (ticket.reading === true) return readFirstModal(run, saw, nonce, deployment);
-  return decisionModal(run, saw, verdict, nonce, deployment);
+  if (ticket.reading === true) return readFirstModal(run, ticket, deployment);
+  return decisionModal(run, ticket, deployment);
 }
 
 type FormFacts = {
@@ -62,13 +61,7 @@ type FormFacts = {
 };
 
 /** Shows the whole request and asks for the reason. The nonce is all that the form carries. */
-export function decisionModal(
-  run: Run,
-  request: Request,
-  verdict: Verdict,
-  nonce: Nonce,
-  deployment = "",
-): View {
+function decisionModal(run: Run, { saw: request, verdict, nonce }: FormFacts, deployment: string): View {
   const approves = verdict === "approve";
   const rule = ruleOver(run, request);
   const then = approves ? afterwards(run, request) : "The service gets your reason.";
@@ -148,7 +141,7 @@ export function readModal(run: Run, request: Request, deployment = ""): View {
 }
 
 /** For a person who may decide, where the rule wants the request read first. Continue opens the form. */
-function readFirstModal(run: Run, request: Request, nonce: Nonce, deployment: string): View {
+function readFirstModal(run: Run, { saw: request, nonce }: FormFacts, deployment: string): View {
   return withId("form:read-first", {
     type: "modal",
     callback_id: READING_MODAL,

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
-import { decisionModal } from "#src/adapters/slack/blocks/decision-modal.ts";
+import { formView } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { healthReport, oneRun } from "#src/adapters/slack/blocks/command-answers.ts";
 import { notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
 import { refusalWords } from "#src/adapters/slack/blocks/refusal-words.ts";
@@ -253,7 +253,10 @@ test("a reason is promised to the service, which has no word about the agent", (
   const { id, appliedRule, ...rest } = anApproval();
   const rule = { ...appliedRule.rule, reason: { approve: 10, deny: 10 } };
   const asked = { ...rest, id, appliedRule: { ...appliedRule, rule } };
-  const form = decisionModal(withApprovals(run, asked), asked.request, "deny", aNonce());
+  const form = formView({
+    run: withApprovals(run, asked),
+    ticket: { saw: asked.request, verdict: "deny", nonce: aNonce() },
+  });
   for (const words of [JSON.stringify(form), refusalWords({ type: "reason-needed" }, APPROVER)]) {
     expect(words).not.toContain("The agent gets it");
     expect(words).toContain("The service gets it, and everyone in the channel sees it.");

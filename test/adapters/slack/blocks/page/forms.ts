@@ -1,11 +1,6 @@
 // Forms, windows and the Home tab.
 
-import {
-  changedModal,
-  decisionModal,
-  formView,
-  readModal,
-} from "#src/adapters/slack/blocks/decision-modal.ts";
+import { changedModal, formView, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { homeView } from "#src/adapters/slack/blocks/home-view.ts";
 import { runForm } from "#src/adapters/slack/blocks/home-view.ts";
 import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
@@ -35,7 +30,7 @@ const strict = (facts: Partial<KeptRule>): Run => ({
 
 const form = (when: string, run: Run, verdict: "approve" | "deny" = "approve"): Example => ({
   when,
-  drawn: decisionModal(run, REQUEST, verdict, aNonce(), DEPLOYMENT),
+  drawn: formView({ run, ticket: { saw: REQUEST, verdict, nonce: aNonce() } }, DEPLOYMENT),
 });
 
 const CHANGED = requestOf(REQUEST.action, { risk: "critical", environment: "production", replicas: 8 });
