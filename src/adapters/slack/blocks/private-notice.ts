@@ -1,12 +1,16 @@
 // Private notices to a person about something they did. The service's words are drawn as text in which Slack reads no markup.
 
+import type { Approval } from "../../../domain/approval.ts";
+import type { ApprovalId } from "../../../domain/ids.ts";
 import { type NoticeContent, type Run, runId } from "../../../domain/run.ts";
+import { headline } from "../../../domain/text/card-layout.ts";
 import { tooFewApproversTitle, tooFewApproversWords } from "./card-rule.ts";
 import { type MessageId, withId } from "./message-id.ts";
-import { line, type Message, person, quote, rich, span, untrustedSpan } from "./rich.ts";
+import { escaped, line, type Message, person, quote, rich, span, untrustedSpan } from "./rich.ts";
 import { withoutSpeaker } from "./service-words.ts";
 
 const SERVICE_WORDS_CHARS = 500;
+const ASKED_CHARS = 150;
 
 export function privateNotice(notice: NoticeContent, run: Run): Message {
   return withId(idOf(notice), drawn(notice, run));
@@ -23,20 +27,27 @@ function drawn(notice: NoticeContent, run: Run): Message {
     case "nobody-can-approve":
       return tooFewApprovers(notice, run);
     case "decision-void":
-      return message(`Your decision was not sent: ${voidWords(notice.cause)}`, [
+      return aboutDecision(notice, run, "Your decision was not sent", [
         line(span("Your decision was not sent: ", { bold: true }), span(voidWords(notice.cause))),
       ]);
     case "decision-stopped":
-      return message("Your decision is not sent again", [
+      return aboutDecision(notice, run, "Your decision is not sent again", [
         line(
           span("Your decision is not sent again. ", { bold: true }),
           span(
-            "It was sent once, and the answer was lost. Under the current policy it would no longer count. Only the service can tell whether it took effect.",
+            "It was sent once, and the answer was lost. Under the current policy it would no longer count. Check at the service whether it took effect.",
           ),
         ),
       ]);
+    case "decision-unconfirmed":
+      return aboutDecision(notice, run, "❓ Your decision was sent, but not confirmed", [
+        line(
+          span("❓ Your decision was sent, but not confirmed. ", { bold: true }),
+          span("It may or may not have taken effect, and it is not sent again. Check at the service."),
+        ),
+      ]);
     case "decision-refused":
-      return message("The service refused your decision", [
+      return aboutDecision(notice, run, "The service refused your decision", [
         line(
           span("The service refused your decision. ", { bold: true }),
           span("It did not take effect. The service said:"),
@@ -45,7 +56,7 @@ function drawn(notice: NoticeContent, run: Run): Message {
         line(span("If it is still pending, the buttons on its card come back.")),
       ]);
     case "decision-elsewhere":
-      return message("Your decision was not applied", [
+      return aboutDecision(notice, run, "Your decision was not applied", [
         line(
           span("Your decision was not applied: ", { bold: true }),
           span("the request was decided outside Countersign. The service says:"),
@@ -53,6 +64,25 @@ function drawn(notice: NoticeContent, run: Run): Message {
         quote(untrustedSpan(withoutSpeaker(notice.words), SERVICE_WORDS_CHARS)),
       ]);
   }
+}
+
+/** It says of which request: in a busy channel somebody may have decided several. */
+function aboutDecision(
+  { approval: id }: { readonly approval: ApprovalId },
+  run: Run,
+  title: string,
+  lines: Parameters<typeof rich>,
+): Message {
+  const approval = run.approvals.find((each) => each.id === id);
+  if (approval === undefined || !wasDecided(approval)) return message(title, lines);
+  const asked = headline(approval.request, ASKED_CHARS).text;
+  return message(escaped(`${title}: ${asked}`), [...lines, line(span("Request: "), span(asked))]);
+}
+
+/** False: the request has changed since, so it is not the one that was decided. */
+function wasDecided({ request, state, past, votes }: Approval): boolean {
+  const decisions = [...(state.type === "decided" ? [state.decision] : []), ...past, ...votes];
+  return decisions.some((each) => ("decision" in each ? each.decision : each).digest === request.digest);
 }
 
 type CannotPost = Extract<NoticeContent, { type: "cannot-post" }>;

@@ -39,7 +39,7 @@ export function runStatus(run: Run): RunStatus {
     case "refused":
       return { name: "not-started", icon: "❌", text: "Not started" };
     case "unknown":
-      return { name: "start-unknown", icon: "❔", text: "Not known whether it started" };
+      return { name: "start-unknown", icon: "❓", text: "Start not confirmed" };
     case "taken":
       return { name: "taken", icon: "⚠️", text: "Started, not followed here" };
     case "created":
@@ -70,10 +70,10 @@ function watched(run: Run): RunStatus {
   switch (run.watch.type) {
     case "missing":
       return isMissing(run)
-        ? { name: "missing", icon: "❔", text: "Not known to the service any more" }
+        ? { name: "missing", icon: "❓", text: "The service no longer knows it" }
         : atService(run);
     case "given-up":
-      return { name: "given-up", icon: "❔", text: "Given up: the service does not know it" };
+      return { name: "given-up", icon: "❓", text: "Given up: the service no longer knows it" };
     case "dropped":
       return { name: "dropped", icon: "⚪", text: "No longer watched" };
     case "tampered":

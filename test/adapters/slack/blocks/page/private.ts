@@ -10,16 +10,34 @@ import type { NoticeContent, Run } from "#src/domain/run.ts";
 import type { Notification, NotificationFacts } from "#src/ports.ts";
 import { ADMIN } from "../../../../make/bot.ts";
 import { anAuditEntry, aNonce, NOON, TEAM } from "../../../../make/run.ts";
-import { ASKED, BEN, CREATED, DEPLOYMENT, type Example, PENDING, REQUEST, SERVICE_SAYS } from "./example.ts";
+import {
+  ASKED,
+  BEN,
+  CREATED,
+  decided,
+  DEPLOYMENT,
+  type Example,
+  PENDING,
+  REQUEST,
+  SERVICE_SAYS,
+} from "./example.ts";
 
 type VoidCause = Extract<NoticeContent, { type: "decision-void" }>["cause"];
 
 const approval = ApprovalId("apr_1");
-const notice = (says: NoticeContent, when = "", run: Run = CREATED): Example => ({
+const DECIDED = decided({ type: "unconfirmed", at: NOON, cause: "no-longer-listed" });
+const notice = (says: NoticeContent, when = "", run: Run = CREATED, about = DECIDED): Example => ({
   when,
-  drawn: named(privateNotice(says, { ...run, approvals: [PENDING] }), DEPLOYMENT),
+  drawn: named(privateNotice(says, { ...run, approvals: [about] }), DEPLOYMENT),
 });
-const voided = (cause: VoidCause): readonly Example[] => [notice({ type: "decision-void", approval, cause })];
+const voided = (cause: VoidCause): readonly Example[] => [
+  notice(
+    { type: "decision-void", approval, cause },
+    "",
+    CREATED,
+    cause === "request-changed" ? PENDING : DECIDED,
+  ),
+];
 
 const refusedBySlack = (code: string): NoticeContent => ({
   type: "cannot-post",
@@ -48,6 +66,7 @@ export const NOTICES: Record<Extract<MessageId, `notice:${string}`>, readonly Ex
     notice({ type: "nobody-can-approve", approval, able: 1, needs: 2, grows: false }, "a group may decide"),
   ],
   "notice:decision-stopped": [notice({ type: "decision-stopped", approval })],
+  "notice:decision-unconfirmed": [notice({ type: "decision-unconfirmed", approval })],
   "notice:decision-refused": [notice({ type: "decision-refused", approval, words: SERVICE_SAYS })],
   "notice:decision-elsewhere": [
     notice({ type: "decision-elsewhere", approval, words: "The agent service says of this approval: deny." }),
