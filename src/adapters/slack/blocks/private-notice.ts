@@ -1,7 +1,6 @@
 // Private notices to a person about something they did. The service's words are drawn as text in which Slack reads no markup.
 
 import type { Approval } from "../../../domain/approval.ts";
-import type { ApprovalId } from "../../../domain/ids.ts";
 import { type NoticeContent, type Run, runId } from "../../../domain/run.ts";
 import { headline } from "../../../domain/text/card-layout.ts";
 import { tooFewApproversTitle, tooFewApproversWords } from "./card-rule.ts";
@@ -26,57 +25,68 @@ function drawn(notice: NoticeContent, run: Run): Message {
       return cannotPost(notice, run);
     case "nobody-can-approve":
       return tooFewApprovers(notice, run);
-    case "decision-void":
-      return aboutDecision(notice, run, "Your decision was not sent", [
-        line(span("Your decision was not sent: ", { bold: true }), span(voidWords(notice.cause))),
-      ]);
-    case "decision-stopped":
-      return aboutDecision(notice, run, "Your decision is not sent again", [
-        line(
-          span("Your decision is not sent again. ", { bold: true }),
-          span(
-            "It was sent once, and the answer was lost. Under the current policy it would no longer count. Check at the service whether it took effect.",
-          ),
-        ),
-      ]);
-    case "decision-unconfirmed":
-      return aboutDecision(notice, run, "❓ Your decision was sent, but not confirmed", [
-        line(
-          span("❓ Your decision was sent, but not confirmed. ", { bold: true }),
-          span("It may or may not have taken effect, and it is not sent again. Check at the service."),
-        ),
-      ]);
-    case "decision-refused":
-      return aboutDecision(notice, run, "The service refused your decision", [
-        line(
-          span("The service refused your decision. ", { bold: true }),
-          span("It did not take effect. The service said:"),
-        ),
-        quote(untrustedSpan(withoutSpeaker(notice.words), SERVICE_WORDS_CHARS)),
-        line(span("If it is still pending, the buttons on its card come back.")),
-      ]);
-    case "decision-elsewhere":
-      return aboutDecision(notice, run, "Your decision was not applied", [
-        line(
-          span("Your decision was not applied: ", { bold: true }),
-          span("the request was decided outside Countersign. The service says:"),
-        ),
-        quote(untrustedSpan(withoutSpeaker(notice.words), SERVICE_WORDS_CHARS)),
-      ]);
+    default:
+      return aboutDecision(notice, run);
   }
 }
 
-/** It says of which request: in a busy channel somebody may have decided several. */
-function aboutDecision(
-  { approval: id }: { readonly approval: ApprovalId },
-  run: Run,
-  title: string,
-  lines: Parameters<typeof rich>,
-): Message {
-  const approval = run.approvals.find((each) => each.id === id);
-  if (approval === undefined || !wasDecided(approval)) return message(title, lines);
-  const asked = headline(approval.request, ASKED_CHARS).text;
-  return message(escaped(`${title}: ${asked}`), [...lines, line(span("Request: "), span(asked))]);
+type AboutDecision = Exclude<NoticeContent, { type: "cannot-post" | "nobody-can-approve" }>;
+
+/** `ending` is ": " where the rest completes the title's sentence. */
+type DecisionWords = {
+  readonly title: string;
+  readonly ending: ". " | ": ";
+  readonly rest: string;
+  readonly quoted?: string;
+  readonly then?: string;
+};
+
+function decisionWords(notice: AboutDecision): DecisionWords {
+  switch (notice.type) {
+    case "decision-void":
+      return { title: "Your decision was not sent", ending: ": ", rest: voidWords(notice.cause) };
+    case "decision-stopped":
+      return {
+        title: "Your decision is not sent again",
+        ending: ". ",
+        rest: "It was sent once, and the answer was lost. Under the current policy it would no longer count. Check at the service whether it took effect.",
+      };
+    case "decision-unconfirmed":
+      return {
+        title: "❓ Your decision was sent, but not confirmed",
+        ending: ". ",
+        rest: "It may or may not have taken effect, and it is not sent again. Check at the service.",
+      };
+    case "decision-refused":
+      return {
+        title: "The service refused your decision",
+        ending: ". ",
+        rest: "It did not take effect. The service said:",
+        quoted: notice.words,
+        then: "If it is still pending, the buttons on its card come back.",
+      };
+    case "decision-elsewhere":
+      return {
+        title: "Your decision was not applied",
+        ending: ": ",
+        rest: "the request was decided outside Countersign. The service says:",
+        quoted: notice.words,
+      };
+  }
+}
+
+function aboutDecision(notice: AboutDecision, run: Run): Message {
+  const { title, ending, rest, quoted, then } = decisionWords(notice);
+  const approval = run.approvals.find(({ id }) => id === notice.approval);
+  const asked =
+    approval === undefined || !wasDecided(approval) ? null : headline(approval.request, ASKED_CHARS).text;
+  return message(asked === null ? title : escaped(`${title}: ${asked}`), [
+    line(span(`${title}${ending}`, { bold: true }), span(rest)),
+    ...(quoted === undefined ? [] : [quote(untrustedSpan(withoutSpeaker(quoted), SERVICE_WORDS_CHARS))]),
+    ...(then === undefined ? [] : [line(span(then))]),
+    // In a busy channel somebody may have decided several requests.
+    ...(asked === null ? [] : [line(span("Request: "), span(asked))]),
+  ]);
 }
 
 /** False: the request has changed since, so it is not the one that was decided. */
