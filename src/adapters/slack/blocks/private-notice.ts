@@ -38,7 +38,7 @@ type DecisionWords = {
   readonly ending: ". " | ": ";
   readonly rest: string;
   readonly quoted?: string;
-  readonly then?: string;
+  readonly after?: string;
 };
 
 function decisionWords(notice: AboutDecision): DecisionWords {
@@ -63,7 +63,7 @@ function decisionWords(notice: AboutDecision): DecisionWords {
         ending: ". ",
         rest: "It did not take effect. The service said:",
         quoted: notice.words,
-        then: "If it is still pending, the buttons on its card come back.",
+        after: "If it is still pending, the buttons on its card come back.",
       };
     case "decision-elsewhere":
       return {
@@ -76,14 +76,14 @@ function decisionWords(notice: AboutDecision): DecisionWords {
 }
 
 function aboutDecision(notice: AboutDecision, run: Run): Message {
-  const { title, ending, rest, quoted, then } = decisionWords(notice);
+  const { title, ending, rest, quoted, after } = decisionWords(notice);
   const approval = run.approvals.find(({ id }) => id === notice.approval);
   const asked =
     approval === undefined || !wasDecided(approval) ? null : headline(approval.request, ASKED_CHARS).text;
   return message(asked === null ? title : escaped(`${title}: ${asked}`), [
     line(span(`${title}${ending}`, { bold: true }), span(rest)),
     ...(quoted === undefined ? [] : [quote(untrustedSpan(withoutSpeaker(quoted), SERVICE_WORDS_CHARS))]),
-    ...(then === undefined ? [] : [line(span(then))]),
+    ...(after === undefined ? [] : [line(span(after))]),
     // In a busy channel somebody may have decided several requests.
     ...(asked === null ? [] : [line(span("Request: "), span(asked))]),
   ]);
