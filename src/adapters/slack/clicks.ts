@@ -203,5 +203,5 @@ function disputeWords({ told }: Disputed): string {
     told === 0
       ? "No admin is named in Countersign's configuration, so tell the people who operate it *now*."
       : "The admins have been told.";
-  return `The audit records that you say this decision was not yours. ${admins} The decision itself may have reached the service already. Sign out of all your Slack sessions and change your password.`;
+  return `Your report is recorded in the audit. ${admins} The decision itself may have reached the service already. Sign out of all your Slack sessions and change your password.`;
 }

@@ -190,7 +190,7 @@ async function closeDispute(deps: ListenerDeps, by: Asker, run: string, found: s
   const disputes = result.value === 1 ? "1 dispute" : `${count(result.value)} disputes`;
   return textAnswer(
     "answer:dispute-closed",
-    `Closed: ${disputes}. The card shows your words, and the audit records them in your name.`,
+    `${disputes} closed. The card shows your words, and the audit records them in your name.`,
   );
 }
 

@@ -19,8 +19,9 @@ import {
   WORD_INPUT,
 } from "../names.ts";
 import { auditNote, historyBlocks } from "./card-details.ts";
-import { riskMark, wordsOfMarks } from "./card-request.ts";
+import { riskMark, wordsForDeciders } from "./card-request.ts";
 import { voteLines } from "./card-rule.ts";
+import { disputeBlocks } from "./disputes.ts";
 import { type MessageId, partWithId, textSection, withId } from "./message-id.ts";
 import {
   difference,
@@ -130,7 +131,7 @@ export function readModal(run: Run, request: Request, deployment = ""): View {
     title: plain("Full request"),
     close: plain("Close"),
     blocks: [
-      ...(approval === undefined ? [] : historyBlocks(run, approval)),
+      ...(approval === undefined ? [] : [...historyBlocks(run, approval), ...disputeBlocks(approval)]),
       rich(...marksLine(run, request, deployment), askedBy(run)),
       ...requestBlocks(request, "masked"),
       ...runDetails(run, request, "masked"),
@@ -214,8 +215,7 @@ export function refusedModal(heading: string, text: string, id: MessageId): View
 function marksLine(run: Run, request: Request, deployment: string) {
   const names = approvalOf(run, request)?.appliedRule.card;
   const marks = cardMarks(request, contextBehind(run.context, request), names);
-  const words = [...(deployment === "" ? [] : [deployment]), ...wordsOfMarks(marks)];
-  if (words.length === 0) return [];
+  const words = [...(deployment === "" ? [] : [deployment]), ...wordsForDeciders(marks)];
   const mark = marks.risk === null ? [] : [span(`${riskMark(marks.risk)} `)];
   return [line(...mark, untrustedSpan(words.join(" · "), 120, { bold: true }))];
 }
@@ -274,7 +274,7 @@ function wordInput(verdict: Verdict, { friction }: KeptRule): Block[] {
   const block = {
     type: "input",
     block_id: WORD_BLOCK,
-    label: plain(`Type ${friction.word} to approve`),
+    label: plain(`Type "${friction.word}" to approve`),
     element: { type: "plain_text_input", action_id: WORD_INPUT, max_length: 200 },
   };
   return [block];

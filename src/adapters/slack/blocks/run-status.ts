@@ -41,7 +41,7 @@ export function runStatus(run: Run): RunStatus {
     case "unknown":
       return { name: "start-unknown", icon: "❓", text: "Start not confirmed" };
     case "taken":
-      return { name: "taken", icon: "⚠️", text: "Started, not followed here" };
+      return { name: "taken", icon: "⚠️", text: "Started, but not followed here" };
     case "created":
       return watched(run);
   }
@@ -90,7 +90,7 @@ function atService(run: Run): RunStatus {
   const status = run.seen?.status;
   switch (status) {
     case undefined:
-      return { name: "not-seen", icon: "⚪", text: "Not seen yet" };
+      return { name: "not-seen", icon: "⚪", text: "No news yet" };
     case "queued":
       return { name: "queued", icon: "⚪", text: "Queued" };
     case "awaiting_approval":

@@ -220,7 +220,7 @@ function unknown(run: Run, again: "asked" | "started" | "left"): Message {
   const title = "❓ Start not confirmed";
   const why =
     "The task was sent, but the answer was lost, so a run may have started. If it did, its approvals are not shown here. Countersign does not send the task again by itself.";
-  const answered = { asked: null, started: "Answered: start again.", left: "Answered: leave it." }[again];
+  const answered = { asked: null, started: "Chosen: Start again.", left: "Chosen: Leave it." }[again];
   const blocks: Block[] = [
     rich(line(person(run.requester), span(" "), span(title, { bold: true })), line(span(why))),
   ];
