@@ -11,7 +11,6 @@ import { methods } from "#sandbox/slack/methods.ts";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import {
   changedModal,
-  decisionModal,
   formView,
   readModal,
   refusedModal,
@@ -140,9 +139,9 @@ function emitted(field: "action_id" | "callback_id"): Set<string> {
     messageIn({ ...run, stop: { by: REQUESTER, at: NOON } }, STOPPED),
     messageIn(unknown, OUTCOME),
     formView({ run: wordy, ticket: { saw: aRequest(), verdict: "approve", nonce: aNonce(), reading: true } }),
-    decisionModal(run, long, "approve", aNonce()),
-    decisionModal(wordy, approval.request, "approve", aNonce()),
-    decisionModal(run, long, "deny", aNonce()),
+    formView({ run, ticket: { saw: long, verdict: "approve", nonce: aNonce() } }),
+    formView({ run: wordy, ticket: { saw: approval.request, verdict: "approve", nonce: aNonce() } }),
+    formView({ run, ticket: { saw: long, verdict: "deny", nonce: aNonce() } }),
     readModal(run, long),
     changedModal(run, long, long),
     refusedModal("No", "no", "refusal:unknown"),

@@ -170,8 +170,10 @@ function applyToLost(
   { sight, ctx }: Look,
 ): SightingResult {
   const answered = answeredBefore(delivery);
-  const final = (cause: "no-longer-listed" | "request-changed"): SightingResult =>
-    quiet(withDelivery(approval, decision, { type: "unconfirmed", at: ctx.now, cause, ...answered }));
+  const final = (cause: "no-longer-listed" | "request-changed"): SightingResult => ({
+    approval: withDelivery(approval, decision, { type: "unconfirmed", at: ctx.now, cause, ...answered }),
+    says: { type: "decision-unconfirmed", approval: approval.id },
+  });
   if (delivery.type === "unsure" && sight.askedAt < delivery.since) return quiet(approval);
   if (sight.type === "absent")
     return sight.cause === "run-missing" ? quiet(approval) : final("no-longer-listed");

@@ -177,9 +177,12 @@ function expired(approval: Approval, ctx: Context): Approval {
   return withPolicyDenial(approval, decision, "expired");
 }
 
+/** For the agent, which sees only the reason. */
+export const BY_POLICY = "Denied by policy: ";
+
 /** The reason that the agent gets. */
 function reasonOf({ afterMs }: NonNullable<Rule["expiry"]>): string {
-  return `Denied by policy: no decision within ${written(afterMs)}.`;
+  return `${BY_POLICY}no decision within ${written(afterMs)}.`;
 }
 
 function written(ms: number): string {

@@ -130,7 +130,7 @@ function unclear(
   };
 }
 
-/** Tells the approver privately that the decision did not take effect; everybody else sees it on the card. */
+/** Tells the approver privately that the decision did not take effect, or may not have; everybody else sees it on the card. */
 function addNoticesToDeciders(run: Run, settled: Approval, decision: Decision, ctx: Context): Run {
   const says = said(settled, settled.past.at(-1));
   if (says === null) return run;
@@ -150,6 +150,7 @@ function said({ id, state }: Approval, past: PastDecision | undefined): NoticeCo
     return { type: "decision-refused", approval: id, words: state.delivery.words };
   if (state.delivery.type === "elsewhere")
     return { type: "decision-elsewhere", approval: id, words: state.delivery.words };
+  if (state.delivery.type === "unconfirmed") return { type: "decision-unconfirmed", approval: id };
   return null;
 }
 

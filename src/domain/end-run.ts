@@ -8,7 +8,7 @@ import type { Context } from "./context.ts";
 import type { UserId } from "./ids.ts";
 import { addNotices, isOutdated, noticesOf } from "./observe.ts";
 import type { PostedMessage } from "./posted-message.ts";
-import { giveUpId, isMissing, isWatched, type Run, type Watch } from "./run.ts";
+import { giveUpId, isMissing, isWatched, type NoticeContent, type Run, type Watch } from "./run.ts";
 import { isGone, missedOnceMore } from "./snapshot.ts";
 
 /** How long we go on polling a missing run (ms). */
@@ -34,6 +34,7 @@ function isLongMissing({ watch }: Run, { monotonic }: Context): boolean {
 }
 
 function giveUp(run: Run, ctx: Context): Run {
+  const says: NoticeContent[] = [];
   const approvals = run.approvals.map((approval): Approval => {
     const { state } = approval;
     if (state.type === "pending") return close(approval, "run-missing", ctx.now);
@@ -42,9 +43,11 @@ function giveUp(run: Run, ctx: Context): Run {
     }
     if (state.type !== "decided" || !["unsure", "retry"].includes(state.delivery.type)) return approval;
     const over = { type: "unconfirmed", at: ctx.now, cause: "run-missing" } as const;
+    says.push({ type: "decision-unconfirmed", approval: approval.id });
     return withDelivery(approval, state.decision, over);
   });
-  return { ...run, watch: { type: "given-up", at: ctx.monotonic }, approvals };
+  const notices = addNotices(run, says, ctx);
+  return { ...run, watch: { type: "given-up", at: ctx.monotonic }, approvals, notices };
 }
 
 /** Applies the absence of the run to each of its approvals. */

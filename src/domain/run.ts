@@ -154,6 +154,8 @@ export type NoticeContent =
     }
   /** An approval whose answer was lost is not sent again, because it no longer counts. */
   | { readonly type: "decision-stopped"; readonly approval: ApprovalId }
+  /** It was sent and never confirmed, and Countersign asks and sends no more. */
+  | { readonly type: "decision-unconfirmed"; readonly approval: ApprovalId }
   | {
       readonly type: "nobody-can-approve";
       readonly approval: ApprovalId;

@@ -3,7 +3,7 @@
 import { expect } from "vitest";
 import { createRejectedRequests } from "#src/adapters/http/metrics.ts";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
-import { decisionModal, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
+import { formView, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { requestContent } from "#src/adapters/slack/files.ts";
 import { refusalToOpen } from "#src/domain/authorization.ts";
 import { isRecord, type Json } from "#src/domain/json.ts";
@@ -34,7 +34,7 @@ function shown(content: Json) {
   const run = aWatchedRun();
   const [card, form, full] = [
     approvalCard(run, approval),
-    decisionModal(run, request, "approve", aNonce()),
+    formView({ run, ticket: { saw: request, verdict: "approve", nonce: aNonce() } }),
     readModal(run, request),
   ];
   return { request, card, form, full };
@@ -81,7 +81,7 @@ const behindMasks = attacks<void, readonly [string, string, boolean]>(
     const approval = { ...anApproval(), request };
     const upload = { type: "up", file: "F1", masked } as const;
     const run = withApprovals({ ...aWatchedRun(), uploads: { [requestSlot(approval)]: upload } }, approval);
-    const form = decisionModal(run, request, "approve", aNonce());
+    const form = formView({ run, ticket: { saw: request, verdict: "approve", nonce: aNonce() } });
     expectMessage(card);
     expectView(form);
     const hidden = action.slice(-50);

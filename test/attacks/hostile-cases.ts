@@ -9,7 +9,7 @@ import { channelText } from "#src/domain/text/text.ts";
 import { PortError } from "#src/ports.ts";
 import { createLog } from "#src/log.ts";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
-import { decisionModal, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
+import { formView, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import { RunId } from "#src/domain/ids.ts";
 import { readRun } from "#src/adapters/agents/run-record.ts";
@@ -27,7 +27,7 @@ function surfaces(content: Json) {
   const run = aWatchedRun();
   const [card, form, full] = [
     approvalCard(run, { ...anApproval(), request }),
-    decisionModal(run, request, "approve", aNonce()),
+    formView({ run, ticket: { saw: request, verdict: "approve", nonce: aNonce() } }),
     readModal(run, request),
   ];
   expectMessage(card);

@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import { createAgentService } from "#src/adapters/agents/agent-service.ts";
 import { createGateway } from "#src/adapters/agents/health.ts";
 import { readPolicy } from "#src/adapters/policy-file/read-policy.ts";
-import { decisionModal, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
+import { formView, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import {
   ANSWER_HOSTS,
@@ -126,7 +126,9 @@ const inChannel = attacks<void, readonly [string, string, string]>(
       readModal(held, request),
     ];
     expect(JSON.stringify(seen)).not.toContain(secret);
-    expect(JSON.stringify(decisionModal(held, request, "approve", aNonce()))).toContain(secret);
+    expect(
+      JSON.stringify(formView({ run: held, ticket: { saw: request, verdict: "approve", nonce: aNonce() } })),
+    ).toContain(secret);
   },
 );
 

@@ -2,7 +2,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ActResult, Acts, Block, OpenView } from "#sandbox/slack/model.ts";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
-import { decisionModal } from "#src/adapters/slack/blocks/decision-modal.ts";
+import { formView } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { launchChromium } from "../make/chromium.ts";
 import { aNonce } from "../make/run.ts";
 import { ELEMENTS, mrkdwn, plain } from "../sandbox/page/admitted.ts";
@@ -82,7 +82,10 @@ describe("with the keyboard alone", () => {
     const card = approvalCard(RUN, PENDING);
     app.command = at(() => post(...blocksOf(card)));
     app.click = at(() =>
-      workspace.pushView("U0ANA", viewOf(decisionModal(RUN, DEPLOY, "approve", aNonce()))),
+      workspace.pushView(
+        "U0ANA",
+        viewOf(formView({ run: RUN, ticket: { saw: DEPLOY, verdict: "approve", nonce: aNonce() } })),
+      ),
     );
     app.submit = at(() => {
       const posted = workspace.messages.at(-1);

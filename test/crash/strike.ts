@@ -76,7 +76,7 @@ async function quietPoll(lane: Lane, { before, place }: Point) {
 
 async function decidedCard({ world }: Lane, life: Life): Promise<void> {
   const decided = (): boolean =>
-    messagesOf(world, life).some((message) => isCard(message) && /^(?:✅|⛔|❔)/u.test(message.text));
+    messagesOf(world, life).some((message) => isCard(message) && /^(?:✅|⛔|❓)/u.test(message.text));
   await world.slack.workspace.until(decided, { timeoutMs: REACHED_MS, what: "a decided card" });
 }
 

@@ -95,6 +95,16 @@ describe("a decision", () => {
     for (const tell of notices) expect(tell.to).toBe(APPROVER);
   });
 
+  test.for<[string, Outcome]>([
+    ["refused", REFUSED],
+    ["decided elsewhere", { type: "elsewhere", words: "" }],
+    ["unproven", { type: "unproven", why: "" }],
+  ])("whose first answer was lost, then %s: its approver hears that it is not confirmed", ([, outcome]) => {
+    const run = deliveredRun(again);
+    const { notices } = applyOutcome(run, SEND(run), outcome, contextAt());
+    expect(notices).toMatchObject([{ to: APPROVER, says: { type: "decision-unconfirmed" } }]);
+  });
+
   test("that is held takes no outcome of an earlier one that was taken back, until its hold ends", () => {
     const run = deliveredRun({ type: "held", until: NOON + 30_000, sendAt: NOON + 30_000 });
     const outcomes: Outcome[] = [LATER, REFUSED, LOST, { type: "unproven", why: "" }, { type: "confirmed" }];

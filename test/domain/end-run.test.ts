@@ -9,7 +9,7 @@ import { reconcile } from "#src/domain/reconcile.ts";
 import { replaceApproval, type Run } from "#src/domain/run.ts";
 import { ABSENT_AFTER_MS } from "#src/domain/snapshot.ts";
 import { aSnapshot, contextAt, decidedRun, deliveredRun, listedRun } from "../make/history.ts";
-import { NOON } from "../make/run.ts";
+import { APPROVER, NOON } from "../make/run.ts";
 
 /** The one approval after a look that began `ms` after noon. */
 function after(run: Run, pending: Parameters<typeof aSnapshot>[1], ms = 1): Run {
@@ -65,6 +65,7 @@ describe("a run that the service no longer knows", () => {
     const given = missed(run, [...GONE, GIVE_UP_AFTER_MS + 1]);
     expect(given.watch.type).toBe("given-up");
     expect(only(given).state).toMatchObject({ delivery: { type: "unconfirmed", cause: "run-missing" } });
+    expect(given.notices).toMatchObject([{ to: APPROVER, says: { type: "decision-unconfirmed" } }]);
   });
 
   test("does not lose a closed approval", () => {

@@ -208,7 +208,10 @@ describe("a decision whose answer was lost", () => {
     ["changed", [CHANGED], DECISION_LINGER_MS, { type: "unconfirmed", cause: "request-changed" }],
     ["not told of", null, 9_000, { type: "unsure" }],
   ])("%s", ([, pending, ms, delivery]) => {
-    expect(only(after(run, pending, ms)).state).toMatchObject({ type: "decided", delivery });
+    const next = after(run, pending, ms);
+    expect(only(next).state).toMatchObject({ type: "decided", delivery });
+    const isOver = "type" in delivery && delivery.type === "unconfirmed";
+    expect(next.notices.map(({ says }) => says.type)).toEqual(isOver ? ["decision-unconfirmed"] : []);
   });
 
   test.each([2, 6, 30])("lost %i times, goes again within the slowest retry", (tries) => {
@@ -231,6 +234,8 @@ describe("a decision whose answer was lost", () => {
     expect(only(gone).state).toMatchObject({
       delivery: { type: "unconfirmed", cause: "no-longer-listed" },
     });
+    expect(gone.notices).toMatchObject([{ to: APPROVER, says: { type: "decision-unconfirmed" } }]);
+    expect(afterAll(gone, [], looksFrom(20_000)).notices).toEqual(gone.notices);
   });
 
   test("learns nothing from a look that began before the answer was lost", () => {

@@ -184,21 +184,14 @@ describe("a freeze", () => {
   test("takes back what is held, refuses approvals and starts, and lets denials go", async () => {
     const bench = await createBench();
     bench.policy = aPolicy(HELD);
-    const { id } = await approved(bench);
+    const { id, ...card } = await approved(bench);
     expect(await bench.flow.freeze.freeze(asker(ADMIN), CHANNEL, "it loops")).toMatchObject({ ok: true });
     await bench.clock.pass(60_000);
     expect(sent(bench)).toEqual([]);
     const run = await bench.run(id);
     expect(run.frozen).toMatchObject({ by: ADMIN, why: "it loops" });
     expect(first(run)).toMatchObject({ state: { type: "pending" }, past: [{ cause: "frozen" }] });
-    const post = run.posts[cardSlot(run.approvals[0]!.id)];
-    const click = {
-      team: TEAM,
-      user: APPROVER,
-      channel: CHANNEL,
-      ts: post?.type === "up" ? post.ts : null!,
-      nonce: run.approvals[0]!.nonce,
-    };
+    const click = { ...card.click, nonce: first(run)?.nonce ?? null };
     expect(await bench.flow.openForm.decide(click, "approve")).toMatchObject({
       error: { refusal: { type: "frozen" } },
     });

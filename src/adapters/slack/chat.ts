@@ -1,13 +1,13 @@
 // The `Chat` port over Slack's Web API: draws a run's messages; posts, updates and finds them.
 
 import { ChannelId, type MessageTs, parsed, type UserId } from "../../domain/ids.ts";
-import { BACK, DOWN } from "../../domain/render-key.ts";
 import { type NoticeContent, OPENING, type Run, type Slot, UNREADABLE } from "../../domain/run.ts";
 import { type Chat, PortError } from "../../ports.ts";
 import { slackHistory } from "./answers.ts";
+import { named } from "./blocks/deployment.ts";
 import { privateNotice } from "./blocks/private-notice.ts";
 import type { Message } from "./blocks/rich.ts";
-import { messageIn } from "./blocks/run-thread.ts";
+import { inChannel, messageIn } from "./blocks/run-thread.ts";
 import type { CardReplacements } from "./card-replacements.ts";
 import type { Call, Replacer, Responder } from "./clients.ts";
 import type { Files } from "./files.ts";
@@ -39,7 +39,7 @@ type Deps = {
   replaceAt: Replacer;
   replacements: Pick<CardReplacements, "isReady" | "take">;
   self: Self;
-  /** Which of several Countersigns this is, for cards; empty: it has no name. */
+  /** Which of several Countersigns this is; empty: it has no name. */
   deployment?: string;
   digest: (text: string) => string;
   monotonic: () => number;
@@ -76,11 +76,6 @@ export function createChat(deps: Deps): Chat {
     hasFile: (run, file) => paced(deps, run.channel, "read", () => hasFile(deps, run, file)),
     notify: (run, to, notice) => paced(deps, run.channel, "other", () => sendNotice(deps, run, to, notice)),
   };
-}
-
-/** True for messages of the channel itself. All others are replies in the run's thread. */
-function inChannel(slot: Slot): boolean {
-  return slot === OPENING || slot.startsWith(DOWN) || slot.startsWith(BACK);
 }
 
 async function post({ call, deployment }: Deps, run: Run, slot: Slot, mark: string): Promise<MessageTs> {
@@ -143,12 +138,12 @@ async function replace(
  * message in the run's channel; if Slack refuses that for good, as a direct message.
  */
 async function sendNotice(
-  { call, answerAt, monotonic }: Deps,
+  { call, answerAt, monotonic, deployment = "" }: Deps,
   run: Run,
   to: UserId | ChannelId,
   notice: NoticeContent,
 ): Promise<void> {
-  const message = privateNotice(notice, run);
+  const message = named(privateNotice(notice, run), deployment);
   if (parsed(ChannelId, to) !== null) {
     await call("chat.postMessage", { channel: to, ...message, ...LITERAL });
     return;

@@ -8,6 +8,7 @@ import type { Disputed } from "../../usecases/dispute.ts";
 import type { Click } from "../../usecases/open-form.ts";
 import { PortError } from "../../ports.ts";
 import { formView, readModal, refusedModal } from "./blocks/decision-modal.ts";
+import { named } from "./blocks/deployment.ts";
 import { type MessageId, textAnswer } from "./blocks/message-id.ts";
 import { notificationMessage } from "./blocks/notification-message.ts";
 import { commandRefusalWords, refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
@@ -24,7 +25,7 @@ export async function onCardClick(deps: ListenerDeps, payload: ClickPayload): Pr
   if (!opened.ok) return showRefusal(deps, payload, opened.error.refusal);
   const { run, ticket } = opened.value;
   deps.replacements.keep(ticket.nonce, payload);
-  await openModal(deps, payload, formView({ run, ticket }));
+  await openModal(deps, payload, formView({ run, ticket }, deps.deployment));
 }
 
 function clickOf({ team }: ListenerDeps, { user, channel, message, actions }: ClickPayload): Click {
@@ -82,7 +83,7 @@ async function openRequest(deps: ListenerDeps, payload: ClickPayload, click: Cli
   let isOpen = false;
   try {
     const read = await deps.openForm.read(click, async (run, request) => {
-      isOpen = await openModal(deps, payload, readModal(run, request));
+      isOpen = await openModal(deps, payload, readModal(run, request, deps.deployment));
       return isOpen;
     });
     if (!read.ok) await showRefusal(deps, payload, read.error.refusal);
@@ -210,11 +211,11 @@ const NOT_YOUR_RECEIPT: Answer = {
 
 /** Draws the receipt anew without its button. If Slack does not take that, the button stays, and does nothing more. */
 async function removeButton(
-  { answerAt, log }: ListenerDeps,
+  { answerAt, deployment, log }: ListenerDeps,
   { response_url }: ClickPayload,
   { receipt, facts, reportedAt }: Disputed,
 ): Promise<void> {
-  const drawn = notificationMessage(receipt, facts, { reportedAt });
+  const drawn = named(notificationMessage(receipt, facts, { reportedAt }), deployment);
   try {
     await answerAt(response_url, { replace_original: true, ...drawn });
   } catch (error) {
@@ -228,5 +229,5 @@ function disputeWords({ told }: Disputed): string {
     told === 0
       ? "No admin is named in Countersign's configuration, so tell the people who operate it *now*."
       : "The admins have been told.";
-  return `The audit records that you say this decision was not yours. ${admins} The decision itself may have reached the service already. Sign out of all your Slack sessions and change your password.`;
+  return `Your report is recorded in the audit. ${admins} The decision itself may have reached the service already. Sign out of all your Slack sessions and change your password.`;
 }

@@ -8,6 +8,7 @@ import { PortError } from "../../ports.ts";
 import type { Asker } from "../../usecases/access.ts";
 import type { AttemptDetails } from "../../usecases/refusals.ts";
 import { healthReport, help, type ListWords, oneRun, runList } from "./blocks/command-answers.ts";
+import { named } from "./blocks/deployment.ts";
 import { runForm } from "./blocks/home-view.ts";
 import { textAnswer } from "./blocks/message-id.ts";
 import { commandRefusal } from "./blocks/refusal-words.ts";
@@ -128,7 +129,7 @@ async function answer(deps: ListenerDeps, by: Asker, question: Question): Promis
     case "help":
       return help(deps.command);
     case "health":
-      return healthReport(await deps.queries.health(), deps.clock.now());
+      return named(healthReport(await deps.queries.health(), deps.clock.now()), deps.deployment);
     case "list": {
       const none = `There are no runs in your channels yet. Type ${deps.command} run and a task to start one.`;
       return listRuns(
@@ -192,7 +193,7 @@ async function closeDispute(deps: ListenerDeps, by: Asker, run: string, found: s
   const disputes = result.value === 1 ? "1 dispute" : `${count(result.value)} disputes`;
   return textAnswer(
     "answer:dispute-closed",
-    `Closed: ${disputes}. The card shows your words, and the audit records them in your name.`,
+    `${disputes} closed. The card shows your words, and the audit records them in your name.`,
   );
 }
 

@@ -26,6 +26,8 @@ export type ListenerDeps = {
   /** The user id of our own bot. */
   readonly self: UserId;
   readonly command: string;
+  /** Which of several Countersigns this is; empty: it has no name. */
+  readonly deployment: string;
   readonly startRun: StartRun;
   readonly adoptRun: AdoptRun;
   readonly queries: Queries;

@@ -3,6 +3,7 @@
 import { ChannelId, parsed } from "../../domain/ids.ts";
 import type { Notification, NotificationFacts, NotificationSender } from "../../ports.ts";
 import { postedChannel } from "./answers.ts";
+import { named } from "./blocks/deployment.ts";
 import { notificationMessage } from "./blocks/notification-message.ts";
 import { escaped } from "./blocks/rich.ts";
 import type { Call } from "./clients.ts";
@@ -23,11 +24,13 @@ type Deps = {
   readonly limiter: Pick<RateLimiter, "rest">;
   readonly files: Files;
   readonly self: Self;
+  /** Which of several Countersigns this is; empty: it has no name. */
+  readonly deployment: string;
   readonly digest: (text: string) => string;
 };
 
 export function createNotificationSender(deps: Deps): NotificationSender {
-  const { call, files, self } = deps;
+  const { call, files, self, deployment } = deps;
   const markOf = ({ id }: Notification): string => deps.digest(`letter ${id}`).slice(0, 32);
   return {
     async post(notification, facts) {
@@ -35,7 +38,7 @@ export function createNotificationSender(deps: Deps): NotificationSender {
       return paced(deps, notification.to, "post", () =>
         postMarked(call, markOf(notification), {
           channel: notification.to,
-          ...notificationMessage(notification, facts, { link }),
+          ...named(notificationMessage(notification, facts, { link }), deployment),
         }),
       );
     },

@@ -79,12 +79,13 @@ export async function createSlack(options: SlackOptions): Promise<SlackAdapter> 
     notificationSender,
     people,
     app: (useCases) => {
-      const { command, nonce } = options;
+      const { command, deployment, nonce } = options;
       const deps: ListenerDeps = {
         ...useCases,
         team: self.team,
         self: self.user,
         command,
+        deployment,
         quick,
         answerAt,
         forms: createOpenedForms(),
@@ -121,7 +122,7 @@ function createSenders(options: SlackOptions, { call, self, answerAt }: Sending)
     digest,
     monotonic,
   });
-  const notificationSender = createNotificationSender({ call, limiter, files, self, digest });
+  const notificationSender = createNotificationSender({ call, limiter, files, self, deployment, digest });
   return { chat, notificationSender, replacements };
 }
 

@@ -64,7 +64,7 @@ export async function readingAnswer(deps: ListenerDeps, payload: SubmitPayload):
     const opened = await deps.openForm.continueReading(by, nonce);
     if (!opened.ok) return refusalAnswer(opened.error, payload);
     if (nonce !== null) deps.replacements.handOver(nonce, opened.value.ticket.nonce);
-    return { response_action: "update", view: formView(opened.value) };
+    return { response_action: "update", view: formView(opened.value, deps.deployment) };
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "could not record that a person read a request");

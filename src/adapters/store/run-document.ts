@@ -138,6 +138,7 @@ const noticeContent = tagged<NoticeContent>({
     }),
   },
   "decision-stopped": { approval: approvalId },
+  "decision-unconfirmed": { approval: approvalId },
   "nobody-can-approve": { approval: approvalId, able: number, needs: number, grows: flag },
   "decision-refused": aboutDecision,
   "decision-elsewhere": aboutDecision,

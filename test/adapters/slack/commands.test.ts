@@ -23,6 +23,7 @@ async function typed(text: string, parts: Partial<ListenerDeps>) {
   const deps = {
     team: TEAM,
     command: "/agent",
+    deployment: "",
     answerAt: async (_url: string, message: Message) => void answers.push(message),
     quick: async () => ({ permalink: null }),
     noteRefusal: async () => undefined,

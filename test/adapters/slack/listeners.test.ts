@@ -23,6 +23,7 @@ function heardBy(parts: Partial<ListenerDeps>) {
   const deps = {
     team: TEAM,
     command: "/agent",
+    deployment: "",
     nonce: () => "n".repeat(22),
     log,
     forms: createOpenedForms(),

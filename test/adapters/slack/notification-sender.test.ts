@@ -20,7 +20,10 @@ function createTried(call: Call) {
   };
   const files = { upload: never, share: never, put: never };
   const digest = (text: string): string => `digest of ${text}`;
-  return { sender: createNotificationSender({ call, limiter, files, self, digest }), rests };
+  return {
+    sender: createNotificationSender({ call, limiter, files, self, deployment: "PROD", digest }),
+    rests,
+  };
 }
 const never = () => Promise.reject(new Error("not asked for"));
 

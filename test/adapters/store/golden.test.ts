@@ -15,7 +15,7 @@ import { openStore } from "#src/adapters/store/open.ts";
 import { MIGRATIONS } from "#src/adapters/store/schema.ts";
 import { sealsOf } from "#src/adapters/store/seals.ts";
 import { oneRun, runList } from "#src/adapters/slack/blocks/command-answers.ts";
-import { changedModal, decisionModal, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
+import { changedModal, formView, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { homeView } from "#src/adapters/slack/blocks/home-view.ts";
 import { notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
 import { privateNotice } from "#src/adapters/slack/blocks/private-notice.ts";
@@ -81,7 +81,7 @@ function accept({ text, blocks }: { readonly text: string; readonly blocks: read
 
 function drawForm(run: Run, ticket: FormTicket): void {
   for (const verdict of ["approve", "deny"] as const)
-    acceptModal(decisionModal(run, ticket.saw, verdict, ticket.nonce));
+    acceptModal(formView({ run, ticket: { saw: ticket.saw, verdict, nonce: ticket.nonce } }));
   acceptModal(readModal(run, ticket.saw));
   for (const { request } of run.approvals) acceptModal(changedModal(run, ticket.saw, request));
 }

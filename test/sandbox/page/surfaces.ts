@@ -6,7 +6,7 @@ import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import { healthReport, help, runList } from "#src/adapters/slack/blocks/command-answers.ts";
 import {
   changedModal,
-  decisionModal,
+  formView,
   readModal,
   refusedModal,
 } from "#src/adapters/slack/blocks/decision-modal.ts";
@@ -209,8 +209,8 @@ const everything = (blocks: () => Block[]): object => ({
 
 type Surface = { readonly prepare: (workspace: Workspace) => string | void; readonly path: string };
 
-const approve = decisionModal(RUN, DEPLOY, "approve", aNonce());
-const deny = decisionModal(RUN, LONG, "deny", aNonce());
+const approve = formView({ run: RUN, ticket: { saw: DEPLOY, verdict: "approve", nonce: aNonce() } });
+const deny = formView({ run: RUN, ticket: { saw: LONG, verdict: "deny", nonce: aNonce() } });
 
 /** `prepare` may name a thread, which is then opened. */
 export const SURFACES: Readonly<Record<string, Surface>> = {

@@ -4,6 +4,7 @@
 import type { Block, RichTextElement } from "@slack/types";
 import { earlierVotes } from "../../../domain/approval-transitions.ts";
 import type { Approval, Decision } from "../../../domain/approval.ts";
+import { BY_POLICY } from "../../../domain/decide.ts";
 import { fileState } from "../../../domain/render-key.ts";
 import { isReused } from "../../../domain/reused-id.ts";
 import { contextBehind } from "../../../domain/run-context.ts";
@@ -12,7 +13,7 @@ import { cardMarks, type CardMarks, headline } from "../../../domain/text/card-l
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { needsFile } from "../../../domain/text/request-text.ts";
 import { CARD_APPROVE, CARD_DENY, CARD_READ, CARD_STATE_BLOCK, CARD_UNDO } from "../names.ts";
-import { cardRequest, riskMark, riskWords, wordsOfMarks } from "./card-request.ts";
+import { cardRequest, riskMark, riskWords, wordsForDeciders, wordsOfMarks } from "./card-request.ts";
 import { ruleBlocks } from "./card-rule.ts";
 import { cardState, type CardState, CONFIRMED } from "./card-state.ts";
 import { freezeBlocks, stopButton } from "./brake.ts";
@@ -122,9 +123,7 @@ function titleOf({ approval, marks, deployment }: Card): { title: string; whole:
 
 /** The risk, the place and who asks, each after a dot. */
 function marked({ run, marks }: Card): RichTextElement[] {
-  const words = wordsOfMarks(marks).map((each, at) =>
-    at === 0 && marks.risk !== null ? each.toLowerCase() : each,
-  );
+  const words = wordsForDeciders(marks).map((each, at) => (at === 0 ? each.toLowerCase() : each));
   return [
     ...words.flatMap((each) => [span(" · "), untrustedSpan(each, 60)]),
     span(run.origin === "started" ? " · asked by " : " · watched by "),
@@ -171,11 +170,11 @@ function folded(card: Card): Block[] {
 }
 
 function stateBlocks({ text, held, unsent, cause }: CardState): Block[] {
-  const until = held === null ? [] : [line(span("It is sent at "), clock(held), span("."))];
+  const until = held === null ? [] : [span("On hold until "), clock(held), span(". ")];
   const since = unsent === null ? [] : [span("Not delivered since "), moment(unsent), span(": ")];
-  const lines = [...(text === CONFIRMED || text === "" ? [] : [line(...since, span(text))]), ...until];
-  if (lines.length === 0) return [];
-  return [cause === null ? rich(...lines) : partWithId(`cause:${cause}`, rich(...lines))];
+  if (text === CONFIRMED || text === "") return [];
+  const block = rich(line(...until, ...since, span(text)));
+  return [cause === null ? block : partWithId(`cause:${cause}`, block)];
 }
 
 /**
@@ -196,16 +195,18 @@ function decidedLine({ title, name }: CardState, decision: Decision) {
 
 /** One person's approval among several. */
 function voteLine(vote: Decision) {
-  return line(span("☑️ with "), who(vote), ...reasonOf(vote));
+  return line(span("☑️ and "), who(vote), ...reasonOf(vote));
 }
 
-function reasonOf({ reason }: Decision): RichTextElement[] {
-  return reason === "" ? [] : [span(": "), untrustedSpan(reason.replace(/\s+/g, " "), REASON_ON_CARD_CHARS)];
+function reasonOf({ by, reason }: Decision): RichTextElement[] {
+  const said = by === null && reason.startsWith(BY_POLICY) ? reason.slice(BY_POLICY.length) : reason;
+  return said === "" ? [] : [span(": "), untrustedSpan(said.replace(/\s+/g, " "), REASON_ON_CARD_CHARS)];
 }
 
-function askedLine({ run, marks, approval }: Card, decision: Decision | null) {
+function askedLine({ run, marks, approval, deployment }: Card, decision: Decision | null) {
   const asked = run.origin === "started" ? "asked by " : "watched by ";
   return line(
+    ...(deployment === "" ? [] : [span(`${deployment} · `)]),
     ...wordsOfMarks(marks).flatMap((each) => [untrustedSpan(each, 60), span(" · ")]),
     span(asked),
     person(run.requester),

@@ -78,6 +78,11 @@ export function wordsOfMarks({ risk, where }: CardMarks): readonly string[] {
   return [...(risk === null ? [] : [riskWords(risk)]), ...where];
 }
 
+/** The same for a person who decides: a risk that the service does not state must not pass for a low one. */
+export function wordsForDeciders(marks: CardMarks): readonly string[] {
+  return marks.risk === null ? ["Risk not stated", ...marks.where] : wordsOfMarks(marks);
+}
+
 const MARKS = { critical: "🟥", high: "🟧", medium: "🟨", low: "🟩", other: "⬜" } as const;
 
 export const riskMark = ({ level }: Risk): string => MARKS[level];

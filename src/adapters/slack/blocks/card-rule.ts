@@ -59,7 +59,7 @@ function untilLine(approval: Approval) {
     approval.appliedRule.rule.expiry?.outcome === "deny"
       ? " After that it is denied."
       : " After that it closes.";
-  return [line(span("Decide by "), moment(deadline), span(`.${then}`))];
+  return [line(span("Deadline: "), moment(deadline), span(`.${then}`))];
 }
 
 /** One person's approval among several. */

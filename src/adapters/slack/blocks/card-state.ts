@@ -85,7 +85,7 @@ export function cardState(run: Run, approval: Approval): CardState {
       const isWaiting = waiting !== null && delivery.type !== "held";
       return {
         name: isWaiting ? "waiting" : decidedName(decision, delivery),
-        title: isWaiting ? waitingTitle(decision) : decidedTitle(decision, delivery),
+        title: isWaiting ? waitingTitle(decision, delivery) : decidedTitle(decision, delivery),
         waits: false,
         open: false,
         decision,
@@ -185,8 +185,11 @@ function decidedTitle(decision: Decision, delivery: Delivery): string {
 const isUnsent = (delivery: Delivery): boolean =>
   delivery.type === "retry" && !delivery.lost && delivery.heldBack !== true;
 
-const waitingTitle = ({ verdict }: Decision): string =>
-  verdict === "approve" ? "🔵 Approval recorded, waiting" : "🔵 Denial recorded, waiting";
+function waitingTitle({ verdict }: Decision, delivery: Delivery): string {
+  const what = verdict === "approve" ? "Approval" : "Denial";
+  const lost = delivery.type === "retry" && delivery.lost;
+  return lost ? `🟠 ${what} sent, not confirmed yet` : `🔵 ${what} recorded, waiting`;
+}
 
 /** Null unless the decision waits until the service lists the approval. */
 function waitingWords(run: Run, approval: Approval, delivery: Delivery): string | null {
@@ -194,7 +197,7 @@ function waitingWords(run: Run, approval: Approval, delivery: Delivery): string 
   if (reason === null || !["held", "recorded", "retry"].includes(delivery.type)) return null;
   const lost = delivery.type === "retry" && delivery.lost;
   const stages = {
-    held: "On hold",
+    held: "Not sent yet",
     lost: "Sent, not confirmed",
     waits: "Recorded and waiting",
   };
@@ -212,7 +215,7 @@ const WAITING_WORDS = {
 function deliveryWords(delivery: Delivery, decision: Decision, watched: boolean): string {
   switch (delivery.type) {
     case "held":
-      return "On hold before it is sent. Until then, the person who approved it can undo it, and anyone who may decide can deny it.";
+      return "Until it is sent, the person who approved it can undo it, and anyone who may decide can deny it.";
     case "recorded":
       return "";
     case "sending":

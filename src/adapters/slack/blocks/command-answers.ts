@@ -32,28 +32,25 @@ export type Linked = { readonly run: Run; readonly link: string | null; readonly
 export function help(command: string): Message {
   const rows: [string, string][] = [
     ["run <task>", "start a run; its thread opens in this channel"],
-    ["status <run id>", "how a run stands"],
-    ["list", "the runs of your channels"],
-    ["pending", "what waits for a decision in your channels"],
-    ["watch <run id>", "follow a run that was started elsewhere, in this channel"],
+    ["status <run id>", "show the state of a run"],
+    ["list", "list the runs of your channels"],
+    ["pending", "list what waits for a decision in your channels"],
+    ["watch <run id>", "follow, in this channel, a run that was started elsewhere"],
     ["unwatch <run id>", "stop following a run"],
-    [
-      "audit <run id>",
-      "everything that is recorded about a run, as a file, for those who may read the audit",
-    ],
+    ["audit <run id>", "send the evidence of a run as a file, to admins and auditors only"],
     [
       "freeze here | everywhere | lift",
       "stop all starts and approvals, or let them go on, for those who may freeze",
     ],
-    ["health", "whether the agent service and its gateway answer"],
-    ["help", "this list"],
+    ["health", "check the agent service, the token gateway and Countersign itself"],
+    ["help", "show this list"],
   ];
   const lines = rows.map(([usage, what]) =>
     line(span(`${command} ${usage}`, { code: true }), span(` ${what}\n`)),
   );
   const ending = line(
     span(
-      `${command} alone opens a form. Approvals are decided with the buttons on their cards; no command decides anything.`,
+      `${command} alone opens a form. Approvals are decided with the buttons on their cards, never with a command.`,
     ),
   );
   return withId("answer:help", {
@@ -73,7 +70,7 @@ export function runList({ name, title, none }: ListWords, runs: readonly Linked[
     blocks.push(
       rich(line(span(`${count(more)} more ${more === 1 ? "is" : "are"} not shown; these are the newest.`))),
     );
-  return withId(`answer:${name}`, { text: `${title} ${runs.length}`, blocks });
+  return withId(`answer:${name}`, { text: `${title}: ${runs.length}`, blocks });
 }
 
 export function runRow({ run, link, linkWords = "open the thread" }: Linked): Block {
@@ -139,7 +136,7 @@ export function healthReport(health: Health, now: number): Message {
         span(`${store.ok ? "✅" : "❌"} Store`, { bold: true }),
         span(
           store.ok
-            ? ` answered in ${Math.round(store.latencyMs)} ms`
+            ? ` answered in ${count(Math.round(store.latencyMs))} ms`
             : " does not answer: nothing can be recorded until it does.",
         ),
         ...(store.fault === null ? [] : [span(" "), untrustedSpan(sentence(store.fault), SAYS_CHARS)]),
@@ -152,14 +149,14 @@ export function healthReport(health: Health, now: number): Message {
 
 function unreadableBlock({ runs }: Health["unreadable"]): Block {
   const rest =
-    "approvals that cannot be read, so nobody can decide them here. A message in the run's thread says why.";
+    "approvals that cannot be read, so they can't be decided here. A message in the run's thread says why.";
   const text = `${count(runs)} ${runs === 1 ? "run has" : "runs have"} ${rest}`;
   return rich(line(span("❌ Approvals: ", { bold: true }), span(text)));
 }
 
 function unansweredBlock({ unanswered }: Health["unreadable"]): Block {
   const runs = unanswered === 1 ? "1 run" : `${count(unanswered)} runs`;
-  const says = `The service's answers about ${runs} cannot be used, so nobody knows here whether an approval is awaited. A message in the run's thread says why.`;
+  const says = `The service's answers about ${runs} cannot be used, so Countersign can't tell whether an approval is needed. A message in the run's thread says why.`;
   return rich(line(span("❌ Answers: ", { bold: true }), span(says)));
 }
 
@@ -205,7 +202,7 @@ function auditPart({ open, code, acknowledged }: Health["audit"], stored: boolea
 function part(name: string, report: HealthReport, fields: readonly string[]): Block {
   const head = line(
     span(`${report.ok ? "✅" : "❌"} ${name}`, { bold: true }),
-    span(report.fault === null ? ` answered in ${Math.round(report.latencyMs)} ms` : `: `),
+    span(report.fault === null ? ` answered in ${count(Math.round(report.latencyMs))} ms` : `: `),
     ...(report.fault === null ? [] : [untrustedSpan(report.fault, SAYS_CHARS)]),
   );
   const rows = fields.flatMap((field) => {
@@ -235,8 +232,9 @@ function pollerWords({ poller }: Pick<Health, "poller">, now: number) {
       return [span(`${runs}, the service answers`)];
     case "away":
     case "useless":
+      // An outage may be silence first and errors later: only the newest failure is known.
       return [
-        span(`${runs}, ${downWords(poller.service)} since `),
+        span(`${runs}${isKeyRefused(poller.service) ? REFUSES : ""}, no usable answer since `),
         moment(poller.service.at),
         span(` (${duration(now - poller.service.at)}): `),
         untrustedSpan(sentence(poller.service.why), SAYS_CHARS),
@@ -247,12 +245,6 @@ function pollerWords({ poller }: Pick<Health, "poller">, now: number) {
 
 type ServiceDown = Extract<Health["poller"]["service"], { type: "away" | "useless" }>;
 
-/** An error is an answer, too. */
-function downWords(service: ServiceDown): string {
-  if (isKeyRefused(service)) return "the service refuses our requests";
-  if (service.type === "useless") return "no usable answer";
-  return service.code?.startsWith("http_") === true ? "only errors" : "no answer";
-}
-
 const isKeyRefused = ({ code }: ServiceDown): boolean => code === "http_401";
+const REFUSES = ", the service refuses our requests";
 const CHECK_KEY = "Check AGENT_API_KEY, and restart Countersign with the right one.";

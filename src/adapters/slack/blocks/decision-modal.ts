@@ -19,8 +19,9 @@ import {
   WORD_INPUT,
 } from "../names.ts";
 import { auditNote, historyBlocks } from "./card-details.ts";
-import { riskMark, wordsOfMarks } from "./card-request.ts";
+import { riskMark, wordsForDeciders } from "./card-request.ts";
 import { voteLines } from "./card-rule.ts";
+import { disputeBlocks } from "./disputes.ts";
 import { type MessageId, partWithId, textSection, withId } from "./message-id.ts";
 import {
   difference,
@@ -44,11 +45,13 @@ const WAS_ROOM = { chars: 3_000, most: WAS_CHARS };
 
 const IN_FILE = "The whole request is attached to the run's thread as a file.";
 
-/** The window of a form that is stored. */
-export function formView({ run, ticket }: { readonly run: Run; readonly ticket: FormFacts }): View {
-  const { saw, verdict, nonce } = ticket;
-  if (ticket.reading === true) return readFirstModal(run, saw, nonce);
-  return decisionModal(run, saw, verdict, nonce);
+/** The window of a form that is stored. `deployment`: which of several Countersigns this is; empty: it has no name. */
+export function formView(
+  { run, ticket }: { readonly run: Run; readonly ticket: FormFacts },
+  deployment = "",
+): View {
+  if (ticket.reading === true) return readFirstModal(run, ticket, deployment);
+  return decisionModal(run, ticket, deployment);
 }
 
 type FormFacts = {
@@ -59,7 +62,7 @@ type FormFacts = {
 };
 
 /** Shows the whole request and asks for the reason. The nonce is all that the form carries. */
-export function decisionModal(run: Run, request: Request, verdict: Verdict, nonce: Nonce): View {
+function decisionModal(run: Run, { saw: request, verdict, nonce }: FormFacts, deployment: string): View {
   const approves = verdict === "approve";
   const rule = ruleOver(run, request);
   const then = approves ? afterwards(run, request) : "The service gets your reason.";
@@ -72,7 +75,7 @@ export function decisionModal(run: Run, request: Request, verdict: Verdict, nonc
     close: plain("Cancel"),
     blocks: [
       rich(
-        ...marksLine(run, request),
+        ...marksLine(run, request, deployment),
         line(
           span(`You are ${approves ? "approving" : "denying"} a request by `),
           person(run.requester),
@@ -121,15 +124,15 @@ function idsNote(run: Run, request: Request): Block {
 }
 
 /** The request, for reading only. Everybody who sees the channel may open it, so secrets are masked as they are in the channel. */
-export function readModal(run: Run, request: Request): View {
+export function readModal(run: Run, request: Request, deployment = ""): View {
   const approval = approvalOf(run, request);
   return withId("form:read", {
     type: "modal",
     title: plain("Full request"),
     close: plain("Close"),
     blocks: [
-      ...(approval === undefined ? [] : historyBlocks(run, approval)),
-      ...askedBy(run),
+      ...(approval === undefined ? [] : [...historyBlocks(run, approval), ...disputeBlocks(approval)]),
+      rich(...marksLine(run, request, deployment), askedBy(run)),
       ...requestBlocks(request, "masked"),
       ...runDetails(run, request, "masked"),
       ...maskedRemark(secretsShown(run, request), WHO_SEES_MASKED),
@@ -139,7 +142,7 @@ export function readModal(run: Run, request: Request): View {
 }
 
 /** For a person who may decide, where the rule wants the request read first. Continue opens the form. */
-function readFirstModal(run: Run, request: Request, nonce: Nonce): View {
+function readFirstModal(run: Run, { saw: request, nonce }: FormFacts, deployment: string): View {
   return withId("form:read-first", {
     type: "modal",
     callback_id: READING_MODAL,
@@ -148,8 +151,11 @@ function readFirstModal(run: Run, request: Request, nonce: Nonce): View {
     submit: plain("Continue"),
     close: plain("Cancel"),
     blocks: [
-      rich(line(span("Read the whole request, then continue. Nothing is approved yet."))),
-      ...askedBy(run),
+      rich(
+        ...marksLine(run, request, deployment),
+        line(span("Read the whole request, then continue. Nothing is approved yet.")),
+        askedBy(run),
+      ),
       ...requestBlocks(request, "open"),
       ...runDetails(run, request, "open"),
       ...maskedInFile(uploadOf(run, request)),
@@ -184,7 +190,7 @@ export function changedModal(run: Run, was: Request | null, is: Request): View {
           span("The request changed after you opened it. Its card shows it as it is now; decide there."),
         ),
       ),
-      ...askedBy(run),
+      rich(askedBy(run)),
       ...difference(run, was, is),
       rich(line(span("What it is now:", { bold: true }))),
       ...requestBlocks(is, "open"),
@@ -205,18 +211,17 @@ export function refusedModal(heading: string, text: string, id: MessageId): View
   };
 }
 
-/** The risk and the place, as on the card. */
-function marksLine(run: Run, request: Request) {
+/** The deployment, the risk and the place, as on the card. */
+function marksLine(run: Run, request: Request, deployment: string) {
   const names = approvalOf(run, request)?.appliedRule.card;
   const marks = cardMarks(request, contextBehind(run.context, request), names);
-  const words = wordsOfMarks(marks);
-  if (words.length === 0) return [];
+  const words = [...(deployment === "" ? [] : [deployment]), ...wordsForDeciders(marks)];
   const mark = marks.risk === null ? [] : [span(`${riskMark(marks.risk)} `)];
   return [line(...mark, untrustedSpan(words.join(" · "), 120, { bold: true }))];
 }
 
-function askedBy(run: Run): Block[] {
-  return [rich(line(span(run.origin === "started" ? "Asked by " : "Watched by "), person(run.requester)))];
+function askedBy(run: Run) {
+  return line(span(run.origin === "started" ? "Asked by " : "Watched by "), person(run.requester));
 }
 
 /** The whole request. A long one starts with an overview of all fields, so that none is out of sight. */
@@ -269,7 +274,7 @@ function wordInput(verdict: Verdict, { friction }: KeptRule): Block[] {
   const block = {
     type: "input",
     block_id: WORD_BLOCK,
-    label: plain(`Type ${friction.word} to approve`),
+    label: plain(`Type "${friction.word}" to approve`),
     element: { type: "plain_text_input", action_id: WORD_INPUT, max_length: 200 },
   };
   return [block];

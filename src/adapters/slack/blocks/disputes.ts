@@ -28,7 +28,7 @@ function disputeLine({ by, at, closed }: Dispute): ReturnType<typeof line> {
       person(by),
       span(", "),
       moment(at),
-      span(': "This was not me."'),
+      span(': "This was not me." The report takes nothing back.'),
     );
   return line(
     span("Disputed by "),

@@ -133,7 +133,7 @@ function dispute(facts: NotificationFacts, { link = null }: DrawnWith): Message 
     line(
       span("Nothing is taken back. ", { bold: true }),
       span(
-        "Stop at the service what followed, deny the card if it is still held, and end this person's Slack sessions. Then: ",
+        "Stop at the service whatever followed, deny the card if it is still on hold, and end this person's Slack sessions. Then close the dispute: ",
       ),
       span(`/agent audit close ${run} <what you found>`, { code: true }),
     ),
@@ -156,10 +156,10 @@ function tampering({ seq, link, entry }: KeptEntry): Message {
         span("Denials are still sent. What was changed is not used."),
       ),
       line(
-        span("Find out who writes the database. "),
+        span("Find out who writes to the database. "),
         span("npm run audit -- verify", { code: true }),
         span(
-          " tells what is not as it was written; compare it with a backup and with heads that stand outside the database: on cards, in receipts and in the audit channel.",
+          " shows what was changed. Compare it with a backup, and with the audit heads that are kept outside the database: on cards, in receipts and in the audit channel.",
         ),
       ),
       line(
@@ -181,7 +181,7 @@ function redaction(kept: KeptEntry): Message {
   const title = "A text of the audit was erased";
   const blocks: Block[] = [
     rich(
-      line(span(`${title}, `, { bold: true }), moment(at), span(`, ${oneLine(outcome, REASON_CHARS)}.`)),
+      line(span(`${title}, `, { bold: true }), moment(at), span(`: ${oneLine(outcome, REASON_CHARS)}.`)),
       ...reasonOf(kept),
       line(span("The audit still names it by its digest: "), span(digest ?? "", { code: true })),
       line(span("If none of you ordered that, find out who has the audit's key.")),

@@ -50,7 +50,7 @@ function pastWords(cause: Approval["past"][number]["cause"], serviceWords: strin
     case "expired":
       return "Not sent: too few people approved it in time.";
     case "voter-may-not":
-      return "It no longer counts: this person may not decide it any more.";
+      return "It no longer counts: this person may no longer decide it.";
     case "rule-changed":
       return "It no longer counts: the rule now asks for more.";
     case "unwatched":

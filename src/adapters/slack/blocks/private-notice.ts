@@ -1,12 +1,15 @@
 // Private notices to a person about something they did. The service's words are drawn as text in which Slack reads no markup.
 
+import type { Approval } from "../../../domain/approval.ts";
 import { type NoticeContent, type Run, runId } from "../../../domain/run.ts";
+import { headline } from "../../../domain/text/card-layout.ts";
 import { tooFewApproversTitle, tooFewApproversWords } from "./card-rule.ts";
 import { type MessageId, withId } from "./message-id.ts";
-import { line, type Message, person, quote, rich, span, untrustedSpan } from "./rich.ts";
+import { escaped, line, type Message, person, quote, rich, span, untrustedSpan } from "./rich.ts";
 import { withoutSpeaker } from "./service-words.ts";
 
 const SERVICE_WORDS_CHARS = 500;
+const ASKED_CHARS = 150;
 
 export function privateNotice(notice: NoticeContent, run: Run): Message {
   return withId(idOf(notice), drawn(notice, run));
@@ -22,37 +25,74 @@ function drawn(notice: NoticeContent, run: Run): Message {
       return cannotPost(notice, run);
     case "nobody-can-approve":
       return tooFewApprovers(notice, run);
-    case "decision-void":
-      return message(`Your decision was not sent: ${voidWords(notice.cause)}`, [
-        line(span("Your decision was not sent: ", { bold: true }), span(voidWords(notice.cause))),
-      ]);
-    case "decision-stopped":
-      return message("Your decision is not sent again", [
-        line(
-          span("Your decision is not sent again. ", { bold: true }),
-          span(
-            "It was sent once, and the answer was lost. Under the current policy it would no longer count. Only the service can tell whether it took effect.",
-          ),
-        ),
-      ]);
-    case "decision-refused":
-      return message("The service refused your decision", [
-        line(
-          span("The service refused your decision. ", { bold: true }),
-          span("It did not take effect. The service said:"),
-        ),
-        quote(untrustedSpan(withoutSpeaker(notice.words), SERVICE_WORDS_CHARS)),
-        line(span("If it is still pending, the buttons on its card come back.")),
-      ]);
-    case "decision-elsewhere":
-      return message("Your decision was not applied", [
-        line(
-          span("Your decision was not applied: ", { bold: true }),
-          span("the request was decided outside Countersign. The service says:"),
-        ),
-        quote(untrustedSpan(withoutSpeaker(notice.words), SERVICE_WORDS_CHARS)),
-      ]);
+    default:
+      return aboutDecision(notice, run);
   }
+}
+
+type AboutDecision = Exclude<NoticeContent, { type: "cannot-post" | "nobody-can-approve" }>;
+
+/** `ending` is ": " where the rest completes the title's sentence. */
+type DecisionWords = {
+  readonly title: string;
+  readonly ending: ". " | ": ";
+  readonly rest: string;
+  readonly quoted?: string;
+  readonly after?: string;
+};
+
+function decisionWords(notice: AboutDecision): DecisionWords {
+  switch (notice.type) {
+    case "decision-void":
+      return { title: "Your decision was not sent", ending: ": ", rest: voidWords(notice.cause) };
+    case "decision-stopped":
+      return {
+        title: "Your decision is not sent again",
+        ending: ". ",
+        rest: "It was sent once, and the answer was lost. Under the current policy it would no longer count. Check at the service whether it took effect.",
+      };
+    case "decision-unconfirmed":
+      return {
+        title: "❓ Your decision was sent, but not confirmed",
+        ending: ". ",
+        rest: "It may or may not have taken effect, and it is not sent again. Check at the service.",
+      };
+    case "decision-refused":
+      return {
+        title: "The service refused your decision",
+        ending: ". ",
+        rest: "It did not take effect. The service said:",
+        quoted: notice.words,
+        after: "If it is still pending, the buttons on its card come back.",
+      };
+    case "decision-elsewhere":
+      return {
+        title: "Your decision was not applied",
+        ending: ": ",
+        rest: "the request was decided outside Countersign. The service says:",
+        quoted: notice.words,
+      };
+  }
+}
+
+function aboutDecision(notice: AboutDecision, run: Run): Message {
+  const { title, ending, rest, quoted, after } = decisionWords(notice);
+  const approval = run.approvals.find(({ id }) => id === notice.approval);
+  const asked =
+    approval === undefined || !wasDecided(approval) ? null : headline(approval.request, ASKED_CHARS).text;
+  return message(asked === null ? title : escaped(`${title}: ${asked}`), [
+    line(span(`${title}${ending}`, { bold: true }), span(rest)),
+    ...(quoted === undefined ? [] : [quote(untrustedSpan(withoutSpeaker(quoted), SERVICE_WORDS_CHARS))]),
+    ...(after === undefined ? [] : [line(span(after))]),
+    // In a busy channel somebody may have decided several requests.
+    ...(asked === null ? [] : [line(span("Request: "), span(asked))]),
+  ]);
+}
+
+/** False: the request has changed since, so it is not the one that was decided. */
+function wasDecided({ request, state, past, votes }: Approval): boolean {
+  const decisions = [...(state.type === "decided" ? [state.decision] : []), ...past, ...votes];
+  return decisions.some((each) => ("decision" in each ? each.decision : each).digest === request.digest);
 }
 
 type CannotPost = Extract<NoticeContent, { type: "cannot-post" }>;

@@ -140,7 +140,7 @@ const TITLES = {
   unverified: "Not verified, try again",
   "already-voted": "You already approved",
   undone: "Approval was taken back",
-  reopened: "Opened again since",
+  reopened: "It opened again",
   "read-first": "Read it in full first",
   "word-needed": "Type the word",
   "not-all-shown": "You can only deny this",
@@ -201,7 +201,7 @@ const NO_RUN = {
   deciding:
     "A decision on this run is under way. Wait until its card says what became of it, then try again.",
   voted:
-    "A request of this run has an approval and needs more. Let the others decide, or deny it; then try again.",
+    "A request of this run still needs approvals of other people. Let them decide, or deny it; then try again.",
   "denial-due":
     "A request of this run will be denied by the policy if nobody decides it in time, so the run is watched until then. Have it decided, or wait.",
   answered: "Someone has already answered this.",

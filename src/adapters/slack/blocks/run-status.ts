@@ -39,9 +39,9 @@ export function runStatus(run: Run): RunStatus {
     case "refused":
       return { name: "not-started", icon: "❌", text: "Not started" };
     case "unknown":
-      return { name: "start-unknown", icon: "❔", text: "Not known whether it started" };
+      return { name: "start-unknown", icon: "❓", text: "Start not confirmed" };
     case "taken":
-      return { name: "taken", icon: "⚠️", text: "Started, not followed here" };
+      return { name: "taken", icon: "⚠️", text: "Started, but not followed here" };
     case "created":
       return watched(run);
   }
@@ -70,10 +70,10 @@ function watched(run: Run): RunStatus {
   switch (run.watch.type) {
     case "missing":
       return isMissing(run)
-        ? { name: "missing", icon: "❔", text: "Not known to the service any more" }
+        ? { name: "missing", icon: "❓", text: "The service no longer knows it" }
         : atService(run);
     case "given-up":
-      return { name: "given-up", icon: "❔", text: "Given up: the service does not know it" };
+      return { name: "given-up", icon: "❓", text: "Given up: the service no longer knows it" };
     case "dropped":
       return { name: "dropped", icon: "⚪", text: "No longer watched" };
     case "tampered":
@@ -90,7 +90,7 @@ function atService(run: Run): RunStatus {
   const status = run.seen?.status;
   switch (status) {
     case undefined:
-      return { name: "not-seen", icon: "⚪", text: "Not seen yet" };
+      return { name: "not-seen", icon: "⚪", text: "No news yet" };
     case "queued":
       return { name: "queued", icon: "⚪", text: "Queued" };
     case "awaiting_approval":

@@ -19,6 +19,7 @@ import { masked } from "../../../domain/text/secrets.ts";
 import { UNKNOWN_LEAVE, UNKNOWN_START_AGAIN } from "../names.ts";
 import { approvalCard } from "./approval-card.ts";
 import { stopActions, stopMessage, stoppedLine } from "./brake.ts";
+import { named, namedText } from "./deployment.ts";
 import { endedDetails } from "./ended-details.ts";
 import { markdown } from "./markdown.ts";
 import { type MessageId, withId } from "./message-id.ts";
@@ -180,11 +181,16 @@ function serviceBack(run: Run): Message {
   return oneSentence("thread:service-back", `The agent service answers again after ${away}.`);
 }
 
+/** True for messages of the channel itself. All others are replies in the run's thread. */
+export function inChannel(slot: Slot): boolean {
+  return slot === OPENING || slot.startsWith(DOWN) || slot.startsWith(BACK);
+}
+
 /** Draws the message of a slot as the run is now. Throws for an unknown slot: only known messages may be posted. */
 export function messageIn(run: Run, slot: Slot, deployment = ""): Message {
   const thread = threadMessage(run, slot);
-  if (thread !== null) return thread;
-  if (slot === UNREADABLE) return unreadableCard(run);
+  if (thread !== null) return inChannel(slot) ? named(thread, deployment) : namedText(thread, deployment);
+  if (slot === UNREADABLE) return named(unreadableCard(run), deployment);
   const approval = run.approvals.find((each) => cardSlot(each.id) === slot);
   if (approval === undefined) throw new TypeError(`no message is drawn for ${slot}`);
   return approvalCard(run, approval, deployment);
@@ -218,7 +224,7 @@ function unknown(run: Run, again: "asked" | "started" | "left"): Message {
   const title = "❓ Start not confirmed";
   const why =
     "The task was sent, but the answer was lost, so a run may have started. If it did, its approvals are not shown here. Countersign does not send the task again by itself.";
-  const answered = { asked: null, started: "Answered: start again.", left: "Answered: leave it." }[again];
+  const answered = { asked: null, started: "Chosen: Start again.", left: "Chosen: Leave it." }[again];
   const blocks: Block[] = [
     rich(line(person(run.requester), span(" "), span(title, { bold: true })), line(span(why))),
   ];

@@ -3,7 +3,7 @@
 
 import { expect, test } from "vitest";
 import { healthReport, oneRun, runList } from "#src/adapters/slack/blocks/command-answers.ts";
-import { changedModal, decisionModal, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
+import { changedModal, formView, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { homeView } from "#src/adapters/slack/blocks/home-view.ts";
 import { privateNotice } from "#src/adapters/slack/blocks/private-notice.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
@@ -140,7 +140,7 @@ async function round(strings: readonly AnyString[]): Promise<string | null> {
 async function roundOfModals(text: Texts, strings: readonly AnyString[]): Promise<string | null> {
   const [run, request] = [aWatchedRun(), requestFrom(text)];
   const was = requestOf(text(6), { action: text(6), why: text(7) });
-  const modal = decisionModal(run, request, "approve", aNonce());
+  const modal = formView({ run, ticket: { saw: request, verdict: "approve", nonce: aNonce() } });
   for (const view of [modal, changedModal(run, was, request)]) {
     const fault = faultIn({ blocks: view.blocks });
     if (fault !== null) return `modal: ${fault}`;

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Request } from "#src/domain/approval.ts";
 import { MODAL_HOLDS_CHARS, requestParts } from "#src/domain/text/request-text.ts";
-import { changedModal, decisionModal, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
+import { changedModal, formView, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { aNonce, aWatchedRun } from "../../../make/run.ts";
 import { always, anyRequest, anyRun, anyText } from "./hostile.ts";
 import { requestOf } from "../observed.ts";
@@ -22,15 +22,17 @@ test("what changed in the run's own fields is said line by line", () => {
   const text = textOf(changedModal(run, was, request).blocks);
   expect(text).toContain("− run: plan: harmless");
   expect(text).toContain("+ run: plan: destroy");
-  expect(textOf(decisionModal(run, request, "approve", aNonce()).blocks)).toContain("plan: destroy");
+  expect(
+    textOf(formView({ run, ticket: { saw: request, verdict: "approve", nonce: aNonce() } }).blocks),
+  ).toContain("plan: destroy");
   expect(textOf(readModal(run, request).blocks)).toContain("plan: destroy");
 });
 
 describe("whatever is asked, Slack takes the modal and nobody is called,", () => {
   test("when it is to be decided", () => {
     always(fc.tuple(anyRun(0), anyRequest), ([each, request]) => {
-      expectView(decisionModal(each, request, "approve", nonce));
-      expectView(decisionModal(each, request, "deny", nonce));
+      expectView(formView({ run: each, ticket: { saw: request, verdict: "approve", nonce } }));
+      expectView(formView({ run: each, ticket: { saw: request, verdict: "deny", nonce } }));
     });
   });
 
@@ -58,14 +60,17 @@ describe("whatever is asked, Slack takes the modal and nobody is called,", () =>
     const fields = Object.fromEntries(Array.from({ length: 6_000 }, (_, at) => [`${at}`, "y"]));
     const request = requestOf("x", fields);
     expect(request.chars).toBeLessThanOrEqual(MODAL_HOLDS_CHARS);
-    expectView(decisionModal(run, request, "approve", nonce));
+    expectView(formView({ run, ticket: { saw: request, verdict: "approve", nonce } }));
   });
 });
 
 describe("an approver reads", () => {
   test("the whole request in the modal, every field of it", () => {
     always(fitting, (request) => {
-      for (const view of [readModal(run, request), decisionModal(run, request, "deny", nonce)])
+      for (const view of [
+        readModal(run, request),
+        formView({ run, ticket: { saw: request, verdict: "deny", nonce } }),
+      ])
         expectWhole(textOf(view), request);
     });
   });

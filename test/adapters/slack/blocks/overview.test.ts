@@ -5,7 +5,7 @@ import type { Request } from "#src/domain/approval.ts";
 import { FORM_ROOM, requestLayout } from "#src/domain/text/request-layout.ts";
 import { sentParts } from "#src/domain/text/request-text.ts";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
-import { changedModal, decisionModal, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
+import { changedModal, formView, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { aNonce, anApproval, aWatchedRun } from "../../../make/run.ts";
 import { requestOf } from "../observed.ts";
 import { always, anyRequest, anyText, RUNS } from "./hostile.ts";
@@ -21,7 +21,7 @@ const SURE_CHARS = 4;
 function surfaces(request: Request): readonly unknown[] {
   const card = approvalCard(run, { ...anApproval(), request });
   const views = [
-    decisionModal(run, request, "deny", aNonce()),
+    formView({ run, ticket: { saw: request, verdict: "deny", nonce: aNonce() } }),
     readModal(run, request),
     changedModal(run, request, request),
   ];

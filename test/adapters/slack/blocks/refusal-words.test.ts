@@ -35,6 +35,7 @@ const says = (words: string): NoticeContent[] => [
   { type: "decision-void", approval, cause: "rule-changed" },
   { type: "decision-void", approval, cause: "others-needed" },
   { type: "decision-stopped", approval },
+  { type: "decision-unconfirmed", approval },
   { type: "decision-void", approval, cause: "no-longer-listed" },
   { type: "decision-void", approval, cause: "run-missing" },
   { type: "decision-void", approval, cause: "run-over" },

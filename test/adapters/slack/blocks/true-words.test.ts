@@ -2,13 +2,13 @@
 
 import { describe, expect, test } from "vitest";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
-import { decisionModal } from "#src/adapters/slack/blocks/decision-modal.ts";
+import { formView } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { healthReport, oneRun } from "#src/adapters/slack/blocks/command-answers.ts";
 import { notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
 import { refusalWords } from "#src/adapters/slack/blocks/refusal-words.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import { newApproval, reopen } from "#src/domain/approval-transitions.ts";
-import type { Approval, Delivery, Request } from "#src/domain/approval.ts";
+import type { Approval, Decision, Delivery, Request } from "#src/domain/approval.ts";
 import { ApprovalId } from "#src/domain/ids.ts";
 import { OPENING, OUTCOME, type Run, UNREADABLE } from "#src/domain/run.ts";
 import { allUnreadable, type Unreadable } from "#src/domain/snapshot.ts";
@@ -31,13 +31,16 @@ import { printedMessage } from "./printed.ts";
 
 const run = aWatchedRun();
 
-const decided = (delivery: Delivery, of = run): string => printedMessage(cardWith(delivery, of));
+type Facts = Partial<Pick<Decision, "by" | "reason"> & Pick<Approval, "unlisted">>;
 
-function cardWith(delivery: Delivery, of = run): Message {
-  const approval = anApproval();
+const decided = (delivery: Delivery, of = run, facts: Facts = {}): string =>
+  printedMessage(cardWith(delivery, of, facts));
+
+function cardWith(delivery: Delivery, of = run, { unlisted = null, ...facts }: Facts = {}): Message {
+  const approval = { ...anApproval(), unlisted };
   const { digest } = approval.request;
   const by = { team: TEAM, user: APPROVER };
-  const decision = { verdict: "approve", reason: "Checked", by, at: NOON, digest } as const;
+  const decision = { verdict: "approve", reason: "Checked", by, at: NOON, digest, ...facts } as const;
   return approvalCard(of, { ...approval, state: { type: "decided", decision, delivery } });
 }
 
@@ -62,6 +65,20 @@ describe("a decision", () => {
       expect(decided(delivery)).toContain("answered with an error (HTTP 503)");
       expect(decided(delivery)).not.toMatch(/answer was lost/);
     }
+  });
+
+  test("that was sent once is not called only recorded while it waits to be listed", () => {
+    const lost = { ...again, lost: true };
+    const unlisted = { process: "p", since: NOON, looks: 1 };
+    const titleOf = (delivery: Delivery): string => cardWith(delivery, run, { unlisted }).text;
+    expect(titleOf(again)).toContain("Approval recorded, waiting");
+    expect(titleOf(lost)).toContain("Approval sent, not confirmed yet");
+  });
+
+  test("of the policy names its giver once", () => {
+    const reason = "Denied by policy: no decision within 4 h.";
+    const shown = decided({ type: "confirmed", at: NOON, stillListed: null }, run, { by: null, reason });
+    expect(shown).toContain("by the policy: no decision within 4 h.");
   });
 
   test("that was never sent is not tried again", () => {
@@ -163,6 +180,14 @@ describe("what cannot be read", () => {
   });
 });
 
+test("a risk that the service does not state is called that, on the card and in the form", () => {
+  const approval = { ...anApproval(), request: requestOf("Restart the wallet", { note: "now" }) };
+  const of = withApprovals(run, approval);
+  expect(printedMessage(approvalCard(of, approval))).toContain("risk not stated");
+  const ticket = { saw: approval.request, verdict: "approve", nonce: aNonce() } as const;
+  expect(textOf(formView({ run: of, ticket }).blocks)).toContain("Risk not stated");
+});
+
 describe("the health report", () => {
   const part = { ok: true, latencyMs: 1, fault: null, says: {} };
   const well = {
@@ -195,16 +220,20 @@ describe("the health report", () => {
 
   test("calls a refusal of our key an answer, and says what to do", () => {
     const shown = away("http_401", "The agent service answered HTTP 401 (Unauthorized).");
-    expect(shown).toContain("the service refuses our requests since");
+    expect(shown).toContain("the service refuses our requests, no usable answer since");
     expect(shown).toContain("HTTP 401");
     expect(shown).toContain("Check AGENT_API_KEY");
     expect(shown).not.toContain("no answer");
   });
 
-  test("calls an error an answer, and silence none", () => {
-    expect(away("http_503", "The agent service answered HTTP 503.")).toContain("only errors since");
-    expect(away("http_503", "The agent service answered HTTP 503.")).not.toContain("no answer");
-    expect(away("timeout", "The agent service did not answer within 10 s.")).toContain("no answer since");
+  test("says of an outage only what holds for all of it, and the newest failure", () => {
+    for (const [code, why] of [
+      ["http_503", "The agent service answered HTTP 503."],
+      ["timeout", "The agent service did not answer within 10 s."],
+    ] as const) {
+      expect(away(code, why)).toMatch(/, no usable answer since .*: /);
+      expect(away(code, why)).toContain(why);
+    }
   });
 
   test("tells runs whose answers cannot be used from runs with unreadable approvals", () => {
@@ -253,7 +282,10 @@ test("a reason is promised to the service, which has no word about the agent", (
   const { id, appliedRule, ...rest } = anApproval();
   const rule = { ...appliedRule.rule, reason: { approve: 10, deny: 10 } };
   const asked = { ...rest, id, appliedRule: { ...appliedRule, rule } };
-  const form = decisionModal(withApprovals(run, asked), asked.request, "deny", aNonce());
+  const form = formView({
+    run: withApprovals(run, asked),
+    ticket: { saw: asked.request, verdict: "deny", nonce: aNonce() },
+  });
   for (const words of [JSON.stringify(form), refusalWords({ type: "reason-needed" }, APPROVER)]) {
     expect(words).not.toContain("The agent gets it");
     expect(words).toContain("The service gets it, and everyone in the channel sees it.");

@@ -4,6 +4,7 @@ import type { App } from "@slack/bolt";
 import type { View } from "@slack/types";
 import { failureAnswer } from "#src/adapters/slack/bolt-app.ts";
 import { healthReport } from "#src/adapters/slack/blocks/command-answers.ts";
+import { named } from "#src/adapters/slack/blocks/deployment.ts";
 import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
 import type { Message } from "#src/adapters/slack/blocks/rich.ts";
 import {
@@ -26,7 +27,7 @@ import type { Run } from "#src/domain/run.ts";
 import { PortError } from "#src/ports.ts";
 import type { Health } from "#src/usecases/queries.ts";
 import { aNonce, aTicket, CHANNEL, NOON, TEAM } from "../../../../make/run.ts";
-import { ASKED, BEN, CREATED, type Example, FROZEN, one, PENDING, seenAs } from "./example.ts";
+import { ASKED, BEN, CREATED, DEPLOYMENT, type Example, FROZEN, one, PENDING, seenAs } from "./example.ts";
 
 type AnswerId = Extract<MessageId, `answer:${string}`>;
 
@@ -42,6 +43,7 @@ function listener(parts: object): { deps: ListenerDeps; given: (Message | View)[
   const deps = {
     team: TEAM,
     command: "/agent",
+    deployment: DEPLOYMENT,
     answerAt: async (_url: string, message: Message) => void given.push(message),
     quick: async (_method: string, { view }: { view?: View }) => {
       if (view !== undefined) given.push(view);
@@ -183,7 +185,7 @@ const ILL: Record<string, Partial<Health>> = {
 
 const health = (when: string, facts: Partial<Health> = {}): Example => ({
   when,
-  drawn: healthReport({ ...WELL, ...facts }, NOON),
+  drawn: named(healthReport({ ...WELL, ...facts }, NOON), DEPLOYMENT),
 });
 
 const { nonce, ...TICKET } = aTicket(WAITS, PENDING);

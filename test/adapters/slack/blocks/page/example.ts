@@ -14,6 +14,9 @@ export type Example = { readonly when: string; readonly drawn: Message | View };
 
 export const one = (drawn: Message | View): readonly Example[] => [{ when: "", drawn }];
 
+/** Which deployment the messages name. */
+export const DEPLOYMENT = "PROD";
+
 export const ANA = REQUESTER;
 export const BEN = APPROVER;
 export const CLEO = UserId("U0CLEO");

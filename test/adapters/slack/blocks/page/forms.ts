@@ -1,11 +1,6 @@
 // Forms, windows and the Home tab.
 
-import {
-  changedModal,
-  decisionModal,
-  formView,
-  readModal,
-} from "#src/adapters/slack/blocks/decision-modal.ts";
+import { changedModal, formView, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { homeView } from "#src/adapters/slack/blocks/home-view.ts";
 import { runForm } from "#src/adapters/slack/blocks/home-view.ts";
 import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
@@ -13,7 +8,17 @@ import { BUILT_IN_RULE, type KeptRule, keptRule } from "#src/domain/policy/polic
 import type { Run } from "#src/domain/run.ts";
 import { aNonce, NOON } from "../../../../make/run.ts";
 import { requestOf } from "../../observed.ts";
-import { CREATED, decided, type Example, LINK, one, PENDING, REQUEST, seenAs } from "./example.ts";
+import {
+  CREATED,
+  decided,
+  DEPLOYMENT,
+  type Example,
+  LINK,
+  one,
+  PENDING,
+  REQUEST,
+  seenAs,
+} from "./example.ts";
 
 const RUN: Run = { ...CREATED, approvals: [PENDING] };
 const strict = (facts: Partial<KeptRule>): Run => ({
@@ -25,7 +30,7 @@ const strict = (facts: Partial<KeptRule>): Run => ({
 
 const form = (when: string, run: Run, verdict: "approve" | "deny" = "approve"): Example => ({
   when,
-  drawn: decisionModal(run, REQUEST, verdict, aNonce()),
+  drawn: formView({ run, ticket: { saw: REQUEST, verdict, nonce: aNonce() } }, DEPLOYMENT),
 });
 
 const CHANGED = requestOf(REQUEST.action, { risk: "critical", environment: "production", replicas: 8 });
@@ -45,17 +50,21 @@ export const FORMS: Record<Extract<MessageId, `form:${string}`>, readonly Exampl
   ],
   "form:deny": [form("", RUN, "deny")],
   "form:read": [
-    { when: "pending", drawn: readModal(RUN, REQUEST) },
+    { when: "pending", drawn: readModal(RUN, REQUEST, DEPLOYMENT) },
     {
       when: "approved",
       drawn: readModal(
         { ...CREATED, approvals: [decided({ type: "confirmed", at: NOON, stillListed: null })] },
         REQUEST,
+        DEPLOYMENT,
       ),
     },
   ],
   "form:read-first": one(
-    formView({ run: RUN, ticket: { saw: REQUEST, verdict: "approve", nonce: aNonce(), reading: true } }),
+    formView(
+      { run: RUN, ticket: { saw: REQUEST, verdict: "approve", nonce: aNonce(), reading: true } },
+      DEPLOYMENT,
+    ),
   ),
   "form:changed": one(changedModal(RUN, REQUEST, CHANGED)),
 };

@@ -8,7 +8,7 @@ import { CHANNEL } from "../../../../make/run.ts";
 import { printedBlocks, printedView } from "../printed.ts";
 import { answerExamples } from "./answers.ts";
 import { CARD_PARTS, type CardExample, CARDS } from "./cards.ts";
-import { ANA, BEN, CLEO, type Example } from "./example.ts";
+import { ANA, BEN, CLEO, DEPLOYMENT, type Example } from "./example.ts";
 import { FORMS, HOME, RUN_FORMS } from "./forms.ts";
 import { NOTICES, NOTIFICATIONS } from "./private.ts";
 import {
@@ -20,9 +20,6 @@ import {
   refusalExamples,
 } from "./refusals.ts";
 import { NOTICES_IN_THREAD, OPENINGS, OUTCOMES } from "./thread.ts";
-
-/** Which deployment the cards name. */
-const DEPLOYMENT = "PROD";
 
 const drawnCard = ({ when, run, approval }: CardExample): Example => ({
   when,

@@ -1,6 +1,7 @@
 // What one person or the admins are told: private notices, receipts and alarms.
 
 import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
+import { named } from "#src/adapters/slack/blocks/deployment.ts";
 import { type DrawnWith, notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
 import { privateNotice } from "#src/adapters/slack/blocks/private-notice.ts";
 import type { AuditEntry } from "#src/audit/entry.ts";
@@ -9,16 +10,34 @@ import type { NoticeContent, Run } from "#src/domain/run.ts";
 import type { Notification, NotificationFacts } from "#src/ports.ts";
 import { ADMIN } from "../../../../make/bot.ts";
 import { anAuditEntry, aNonce, NOON, TEAM } from "../../../../make/run.ts";
-import { ASKED, BEN, CREATED, type Example, PENDING, REQUEST, SERVICE_SAYS } from "./example.ts";
+import {
+  ASKED,
+  BEN,
+  CREATED,
+  decided,
+  DEPLOYMENT,
+  type Example,
+  PENDING,
+  REQUEST,
+  SERVICE_SAYS,
+} from "./example.ts";
 
 type VoidCause = Extract<NoticeContent, { type: "decision-void" }>["cause"];
 
 const approval = ApprovalId("apr_1");
-const notice = (says: NoticeContent, when = "", run: Run = CREATED): Example => ({
+const DECIDED = decided({ type: "unconfirmed", at: NOON, cause: "no-longer-listed" });
+const notice = (says: NoticeContent, when = "", run: Run = CREATED, about = DECIDED): Example => ({
   when,
-  drawn: privateNotice(says, { ...run, approvals: [PENDING] }),
+  drawn: named(privateNotice(says, { ...run, approvals: [about] }), DEPLOYMENT),
 });
-const voided = (cause: VoidCause): readonly Example[] => [notice({ type: "decision-void", approval, cause })];
+const voided = (cause: VoidCause): readonly Example[] => [
+  notice(
+    { type: "decision-void", approval, cause },
+    "",
+    CREATED,
+    cause === "request-changed" ? PENDING : DECIDED,
+  ),
+];
 
 const refusedBySlack = (code: string): NoticeContent => ({
   type: "cannot-post",
@@ -47,6 +66,7 @@ export const NOTICES: Record<Extract<MessageId, `notice:${string}`>, readonly Ex
     notice({ type: "nobody-can-approve", approval, able: 1, needs: 2, grows: false }, "a group may decide"),
   ],
   "notice:decision-stopped": [notice({ type: "decision-stopped", approval })],
+  "notice:decision-unconfirmed": [notice({ type: "decision-unconfirmed", approval })],
   "notice:decision-refused": [notice({ type: "decision-refused", approval, words: SERVICE_SAYS })],
   "notice:decision-elsewhere": [
     notice({ type: "decision-elsewhere", approval, words: "The agent service says of this approval: deny." }),
@@ -92,7 +112,7 @@ function notification(
   const post = { type: "planned", notBefore: 0, tries: 0, why: "" } as const;
   const made: Notification = { id: aNonce(), kind, entry: entry.seq, to: ADMIN, madeAt: NOON, post };
   const facts = { entry, about, action: REQUEST.action, channel: CREATED.channel, card: null };
-  return [{ when: "", drawn: notificationMessage(made, facts, more) }];
+  return [{ when: "", drawn: named(notificationMessage(made, facts, more), DEPLOYMENT) }];
 }
 
 /** What a dispute gives back to redraw the receipt. */

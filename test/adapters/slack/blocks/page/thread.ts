@@ -20,10 +20,10 @@ import {
 import { allUnreadable, type Ending, type Unreadable } from "#src/domain/snapshot.ts";
 import { aWatchedRun, NOON, withApprovals } from "../../../../make/run.ts";
 import { endedRun } from "../../observed.ts";
-import { ANA, ASKED, BEN, CREATED, decided, type Example, one, seenAs } from "./example.ts";
+import { ANA, ASKED, BEN, CREATED, decided, DEPLOYMENT, type Example, one, seenAs } from "./example.ts";
 
-const opening = (run: Run, when = ""): Example => ({ when, drawn: messageIn(run, OPENING) });
-const outcome = (run: Run, when = ""): Example => ({ when, drawn: messageIn(run, OUTCOME) });
+const opening = (run: Run, when = ""): Example => ({ when, drawn: messageIn(run, OPENING, DEPLOYMENT) });
+const outcome = (run: Run, when = ""): Example => ({ when, drawn: messageIn(run, OUTCOME, DEPLOYMENT) });
 
 const started = (creation: Creation): Run => ({ ...ASKED, creation });
 const watchedAs = (watch: Watch): Run => ({ ...seenAs("running"), watch });
@@ -146,7 +146,7 @@ const AWAY: Run = {
 };
 const known = (watch: Watch, run: Run = CREATED): Example => ({
   when: "",
-  drawn: messageIn({ ...run, watch }, MISSING),
+  drawn: messageIn({ ...run, watch }, MISSING, DEPLOYMENT),
 });
 const REUSED: Run = { ...CREATED, creation: { type: "created", id: RunId("run_7"), at: NOON, reused: true } };
 
@@ -174,29 +174,34 @@ export const NOTICES_IN_THREAD: Record<
   ],
   "thread:known-again": [known({ type: "on" })],
   "thread:tampered": [known({ type: "tampered", at: NOON })],
-  "thread:service-down": one(messageIn(AWAY, `${DOWN} ${NOON}`)),
-  "thread:service-back": one(messageIn(AWAY, `${BACK} ${NOON}`)),
+  "thread:service-down": one(messageIn(AWAY, `${DOWN} ${NOON}`, DEPLOYMENT)),
+  "thread:service-back": one(messageIn(AWAY, `${BACK} ${NOON}`, DEPLOYMENT)),
   "thread:stopped": [
-    { when: "", drawn: messageIn(STOPPED_RUN, STOPPED) },
-    { when: "nothing was denied", drawn: messageIn({ ...CREATED, stop: STOP }, STOPPED) },
+    { when: "", drawn: messageIn(STOPPED_RUN, STOPPED, DEPLOYMENT) },
+    { when: "nothing was denied", drawn: messageIn({ ...CREATED, stop: STOP }, STOPPED, DEPLOYMENT) },
   ],
   "thread:stop-lifted": one(
-    messageIn({ ...STOPPED_RUN, stop: { ...STOP, lifted: { by: ANA, at: NOON } } }, STOPPED),
+    messageIn({ ...STOPPED_RUN, stop: { ...STOP, lifted: { by: ANA, at: NOON } } }, STOPPED, DEPLOYMENT),
   ),
-  "unreadable:answer": one(messageIn(unreadableAs(unusable), UNREADABLE)),
-  "unreadable:list": one(messageIn(unreadableAs(unlisted), UNREADABLE)),
+  "unreadable:answer": one(messageIn(unreadableAs(unusable), UNREADABLE, DEPLOYMENT)),
+  "unreadable:list": one(messageIn(unreadableAs(unlisted), UNREADABLE, DEPLOYMENT)),
   "unreadable:items": [
     {
       when: "",
-      drawn: messageIn(unreadableAs({ since: NOON, what: "items", count: 1, items: [item] }), UNREADABLE),
+      drawn: messageIn(
+        unreadableAs({ since: NOON, what: "items", count: 1, items: [item] }),
+        UNREADABLE,
+        DEPLOYMENT,
+      ),
     },
     {
       when: "several",
       drawn: messageIn(
         unreadableAs({ since: NOON, what: "items", count: 3, items: [{ ...item, hidden: 1_200 }] }),
         UNREADABLE,
+        DEPLOYMENT,
       ),
     },
   ],
-  "unreadable:over": one(messageIn(unreadableAs(null), UNREADABLE)),
+  "unreadable:over": one(messageIn(unreadableAs(null), UNREADABLE, DEPLOYMENT)),
 };
