@@ -12,8 +12,6 @@ export type Acting = SlackContext & {
   readonly deliver: Deliver;
   readonly events: Events;
   readonly responseUrls: ResponseUrls;
-  /** The newest options from the app for an external select, by person, surface and element. */
-  readonly suggested: Map<string, readonly unknown[]>;
 };
 
 export const done: ActResult = { ok: true };

@@ -1,7 +1,6 @@
 // Blocks: what each may hold, and on which surfaces it is allowed.
 
 import {
-  anything,
   type Fields,
   flag,
   list,
@@ -14,7 +13,7 @@ import {
   shape,
   string,
 } from "./rules-check.ts";
-import { asAccessory, elements, inActions, inContextActions, inInput, pictured } from "./rules-elements.ts";
+import { asAccessory, elements, inActions, inInput, pictured } from "./rules-elements.ts";
 import { anyText, exactlyOne, plainText } from "./rules-fields.ts";
 import { richText } from "./rules-rich-text.ts";
 import { block, needs, showpieces } from "./rules-showpieces.ts";
@@ -59,49 +58,11 @@ const basics: Rows = {
       exactlyOne("image_url", "slack_file"),
     ),
   ),
-  context_actions: row(
-    "@slack/types 3.2, ContextActionsBlock",
-    block({ elements: list(oneOf(inContextActions), 1, 5) }),
-  ),
-  /** Slack documents it, but the types do not have it. Only its name is checked. */
-  data_visualization: row("docs.slack.dev, data visualization block", anything),
 };
-
-/** @slack/types ContainerBlock: the blocks that it may hold. */
-const inContainer = [
-  "actions",
-  "context",
-  "divider",
-  "header",
-  "image",
-  "input",
-  "rich_text",
-  "section",
-  "table",
-  "video",
-];
-
-const container: Rule = block(
-  {
-    child_blocks: list((...child) => oneOf(pick(blocks, inContainer))(...child), 1, 10),
-  },
-  {
-    title: plainText(150),
-    rich_text_title: oneOf({ rich_text: block(richText) }),
-    subtitle: anyText(150),
-    width: string(1, 20, ["narrow", "standard", "wide", "full"]),
-    icon: oneOf(pick(elements, ["image"])),
-    is_collapsible: flag,
-    default_collapsed: flag,
-    has_header_divider: flag,
-  },
-  needs("title", "rich_text_title"),
-);
 
 export const blockRows: Rows = {
   ...basics,
   ...showpieces,
-  container: row("@slack/types 3.2, ContainerBlock", container),
 };
 
 const blocks: Fields = rulesOf(blockRows);
@@ -112,14 +73,10 @@ const except = (types: readonly string[]): Fields =>
     Object.keys(blocks).filter((type) => !types.includes(type)),
   );
 
-/**
- * docs.slack.dev, each block's surfaces. Slack lets a few inputs into messages; no app should count on it. A file
- * block only comes back from Slack: @slack/types says that nobody can send one.
- */
-const messageOnly = ["markdown", "plan", "task_card", "context_actions"];
-const inMessage = except(["input", "alert", "file"]);
-const inModal = except([...messageOnly, "carousel", "table", "data_table", "data_visualization", "file"]);
-const inHome = except([...messageOnly, "alert", "file"]);
+/** docs.slack.dev, each block's surfaces. Slack lets a few inputs into messages; no app should count on it. */
+const inMessage = except(["input", "alert"]);
+const inModal = except(["markdown", "table", "data_table"]);
+const inHome = except(["markdown", "alert"]);
 
 /** docs.slack.dev, blocks: 50 in a message, 100 in a modal or Home tab. */
 export const messageBlocks: Rule = list(oneOf(inMessage), 0, 50);

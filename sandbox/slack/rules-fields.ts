@@ -20,7 +20,6 @@ const plainRow = (max: number): Rule => shape({ text: string(1, max) }, { emoji:
 const mrkdwnRow = (max: number): Rule => shape({ text: string(1, max) }, { verbatim: flag });
 
 export const plainText = (max: number): Rule => oneOf({ plain_text: plainRow(max) });
-export const mrkdwnText = (max: number): Rule => oneOf({ mrkdwn: mrkdwnRow(max) });
 export const anyText = (max: number): Rule => oneOf({ plain_text: plainRow(max), mrkdwn: mrkdwnRow(max) });
 
 /** @slack/types Option: text, value and description 75 each; the description is plain text. */

@@ -26,7 +26,6 @@ import {
 import { channelId, userId } from "./rules-values.ts";
 
 const users = list(userId, 1, 100);
-const channels = list(channelId, 1, 100);
 
 /** @slack/types MaxItemsSelectable: at least 1. */
 const several: Fields = { ...menu, max_selected_items: integer(1, 1000) };
@@ -38,8 +37,6 @@ const listed = (fields: Fields): Rule =>
 
 const choices = (initial: Fields): Rule =>
   shape({ options: list(choiceOption, 1, 10) }, { ...picking, ...initial }, initialIsOffered);
-
-const query: Fields = { min_query_length: integer(0, 255) };
 
 const conversations: Fields = {
   default_to_current_conversation: flag,
@@ -62,25 +59,15 @@ export const menus: Rows = {
     "@slack/types 3.2, MultiStaticSelect",
     listed({ ...several, initial_options: list(menuOption, 1, 100) }),
   ),
-  external_select: row("@slack/types 3.2, ExternalSelect", one({ ...query, initial_option: menuOption })),
-  multi_external_select: row(
-    "@slack/types 3.2, MultiExternalSelect",
-    many({ ...query, initial_options: list(menuOption, 1, 100) }),
-  ),
   users_select: row("@slack/types 3.2, UsersSelect", one({ initial_user: userId })),
   multi_users_select: row("@slack/types 3.2, MultiUsersSelect", many({ initial_users: users })),
   channels_select: row(
     "@slack/types 3.2, ChannelsSelect",
     one({ initial_channel: channelId, response_url_enabled: flag }),
   ),
-  multi_channels_select: row("@slack/types 3.2, MultiChannelsSelect", many({ initial_channels: channels })),
   conversations_select: row(
     "@slack/types 3.2, ConversationsSelect",
     one({ ...conversations, initial_conversation: channelId, response_url_enabled: flag }),
-  ),
-  multi_conversations_select: row(
-    "@slack/types 3.2, MultiConversationsSelect",
-    many({ ...conversations, initial_conversations: channels }),
   ),
   radio_buttons: row("@slack/types 3.2, RadioButtons", choices({ initial_option: choiceOption })),
   checkboxes: row("@slack/types 3.2, Checkboxes", choices({ initial_options: list(choiceOption, 1, 10) })),

@@ -92,7 +92,7 @@ const shortId = (): string => randomBytes(4).toString("base64url").slice(0, 5);
 
 const interactive = (held: Json): boolean =>
   typeof held["type"] === "string" &&
-  /^(.*buttons?|checkboxes|overflow|.*(select|picker|_input))$/.test(held["type"]);
+  /^(button|radio_buttons|checkboxes|overflow|.*(select|picker|_input))$/.test(held["type"]);
 
 /** A copy in which each block has a block_id and each interactive element an action_id, as Slack returns them. */
 const identified = (blocks: unknown): Block[] => {

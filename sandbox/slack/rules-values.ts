@@ -1,4 +1,4 @@
-// Values with a format: addresses, dates, numbers and ids. Slack's refusals show which of them it checks. The formats
+// Values with a format: addresses, dates and ids. Slack's refusals show which of them it checks. The formats
 // are those of the documentation.
 
 import { matching } from "./rules-check.ts";
@@ -19,7 +19,6 @@ const address =
 export const link: Rule = address(["http:", "https:", "mailto:"], "a valid URL");
 /** An address that Slack fetches. */
 export const webAddress: Rule = address(["http:", "https:"], "a valid URL");
-export const https: Rule = address(["https:"], "an HTTPS URL");
 
 /** A date of the calendar. */
 export const date: Rule = (value, at, report) => {
@@ -28,25 +27,6 @@ export const date: Rule = (value, at, report) => {
   if (Number.isNaN(read) || new Date(read).toISOString().slice(0, 10) !== value)
     report("must be a date as YYYY-MM-DD", at);
 };
-
-export const time: Rule = matching(/^([01]\d|2[0-3]):[0-5]\d$/, "a time as HH:mm");
-
-/** An IANA name, such as "Europe/Oslo". */
-export const zone: Rule = (value, at, report) => {
-  if (typeof value !== "string" || !isZone(value)) report("must be a time zone", at);
-};
-
-const isZone = (name: string): boolean => {
-  try {
-    return name !== "" && new Intl.DateTimeFormat("en", { timeZone: name }) instanceof Intl.DateTimeFormat;
-  } catch {
-    return false;
-  }
-};
-
-/** Number inputs hold their numbers as text. */
-export const decimal: Rule = matching(/^-?\d+(\.\d+)?$/, "a number as a string");
-export const whole: Rule = matching(/^-?\d+$/, "a whole number as a string");
 
 /** Whether the person or channel exists is not checked. */
 export const userId: Rule = matching(/^[UW][A-Z0-9]{1,254}$/, "the id of a user");

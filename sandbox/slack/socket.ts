@@ -128,8 +128,7 @@ const acknowledge = (hub: Hub, data: RawData): void => {
 
 /** The payloads whose acknowledgement may carry an answer. */
 const answerable = ({ kind, body }: Payload): boolean =>
-  kind === "slash_commands" ||
-  (kind === "interactive" && (body["type"] === "view_submission" || body["type"] === "block_suggestion"));
+  kind === "slash_commands" || (kind === "interactive" && body["type"] === "view_submission");
 
 const send = (hub: Hub, payload: Payload): Promise<Outcome> => {
   const [chosen] = usable(hub);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { homeBlocks, messageBlocks, modalBlocks } from "#sandbox/slack/rules-blocks.ts";
 import { complaints, list, oneOf } from "#sandbox/slack/rules-check.ts";
 import type { Fields, Json, Rule } from "#sandbox/slack/rules-check.ts";
-import { asAccessory, inActions, inContextActions, inInput } from "#sandbox/slack/rules-elements.ts";
+import { asAccessory, inActions, inInput } from "#sandbox/slack/rules-elements.ts";
 import { richText as richTextRules } from "#sandbox/slack/rules-rich-text.ts";
 import type { Block } from "#sandbox/slack/model.ts";
 import { drawBlocks } from "#sandbox/page/drawing/blocks.ts";
@@ -17,7 +17,7 @@ const asBlocks = (blocks: readonly Json[]): Block[] =>
   blocks.map((one) => ({ ...one, type: String(one["type"]) }));
 const draw = (...blocks: Json[]): string => drawBlocks(asBlocks(blocks), surface).toString();
 
-const BLOCKS = blocksWith(inActions, inContextActions);
+const BLOCKS = blocksWith(inActions);
 const block = (type: string): Json => ({ type, block_id: type, ...BLOCKS[type]?.[0] });
 const inputHolding = (element: Json): Json => ({
   type: "input",
@@ -42,7 +42,7 @@ describe.each(SURFACES)("on a %s", (_, rule) => {
   const types = admittedBy(rule);
 
   test("the rules admit the blocks that every app uses", () => {
-    expect(types).toEqual(expect.arrayContaining(["section", "rich_text", "divider", "container"]));
+    expect(types).toEqual(expect.arrayContaining(["section", "rich_text", "divider", "actions"]));
   });
 
   test.each(types)("a block of type %s that they admit is drawn", (type) => {
@@ -60,7 +60,6 @@ const PLACES: [name: string, table: Fields, holding: (element: Json) => Json][] 
     (accessory) => ({ type: "section", block_id: "b", text: plain("x"), accessory }),
   ],
   ["an input", inInput, inputHolding],
-  ["context actions", inContextActions, (element) => ({ type: "context_actions", elements: [element] })],
 ];
 
 describe.each(PLACES)("in %s", (_, table, holding) => {
