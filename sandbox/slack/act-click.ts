@@ -4,7 +4,7 @@ import { actor, done, interaction, failed } from "./acting.ts";
 import type { Acting } from "./acting.ts";
 import type { Acts } from "./model.ts";
 import { offered } from "./offered.ts";
-import type { Json } from "./rules-check.ts";
+import type { Json } from "./json.ts";
 import { chosenIn } from "./state-values.ts";
 import type { Found } from "./state-values.ts";
 import { elementAt, surfaceAt } from "./surface.ts";

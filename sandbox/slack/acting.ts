@@ -5,7 +5,7 @@ import type { Events } from "./events.ts";
 import type { SlackContext } from "./context.ts";
 import type { ActResult, Channel, ChannelId, Person, PersonId } from "./model.ts";
 import type { ResponseUrls } from "./response-url.ts";
-import type { Json } from "./rules-check.ts";
+import type { Json } from "./json.ts";
 import { slackbot } from "./seed-workspace.ts";
 
 export type Acting = SlackContext & {

@@ -1,7 +1,7 @@
 // What Slack's client checks in a form before it sends it. Its words are not documented; these are ours.
 
 import type { Block, OpenView } from "./model.ts";
-import type { Json } from "./rules-check.ts";
+import type { Json } from "./json.ts";
 import { chosenIn, elementsIn } from "./state-values.ts";
 import type { Found } from "./state-values.ts";
 

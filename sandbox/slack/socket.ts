@@ -8,7 +8,7 @@ import { parseJson } from "../base/read-body.ts";
 import type { SlackContext } from "./context.ts";
 import type { Deliver, Outcome, Payload } from "./delivery.ts";
 import { addressOf, fromElsewhere, isOurs } from "./http-request.ts";
-import { isJson, type Json } from "./rules-check.ts";
+import { isJson, type Json } from "./json.ts";
 
 /** docs.slack.dev, Socket Mode: ten connections at once. */
 const maxSockets = 10;

@@ -1,8 +1,8 @@
 // The values of a surface's fields, in the format of Slack's `state.values`.
 
 import type { Block, OpenView } from "./model.ts";
-import { isJson } from "./rules-check.ts";
-import type { Json } from "./rules-check.ts";
+import { isJson } from "./json.ts";
+import type { Json } from "./json.ts";
 
 export type Found = {
   readonly block: Json & { block_id: string };

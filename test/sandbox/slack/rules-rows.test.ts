@@ -2,8 +2,9 @@
 
 import { expect, test } from "vitest";
 import { Refused } from "#sandbox/slack/errors.ts";
-import { blockRows } from "#sandbox/slack/rules-blocks.ts";
-import { elementRows } from "#sandbox/slack/rules-elements.ts";
+import { allBlocks } from "#sandbox/slack/rules-blocks.ts";
+import { typesOf } from "#sandbox/slack/rules-check.ts";
+import { allElements } from "#sandbox/slack/rules-elements.ts";
 import { acceptBlocks, acceptView } from "#sandbox/slack/rules-surface.ts";
 import { plain } from "./bolt-app.ts";
 
@@ -113,8 +114,8 @@ const elementIn = (element: Typed): { block: Typed; at: string } => {
 };
 
 test("every row of both tables has its examples", () => {
-  expect(Object.keys(elements).sort()).toEqual(Object.keys(elementRows).sort());
-  expect(Object.keys(blocks).sort()).toEqual(Object.keys(blockRows).sort());
+  expect(Object.keys(elements).sort()).toEqual(typesOf(allElements).sort());
+  expect(Object.keys(blocks).sort()).toEqual(typesOf(allBlocks).sort());
 });
 
 test.each(Object.entries(elements))("the rules of the element %s hold", (type, [fine, wrong, at]) => {

@@ -7,8 +7,9 @@ import { methodRows } from "./method-rows.ts";
 import { proofs } from "./row.ts";
 import type { Proof, Row } from "./row.ts";
 import { errors } from "#sandbox/slack/errors.ts";
-import { blockRows } from "#sandbox/slack/rules-blocks.ts";
-import { elementRows } from "#sandbox/slack/rules-elements.ts";
+import { allBlocks } from "#sandbox/slack/rules-blocks.ts";
+import { sourcesOf } from "#sandbox/slack/rules-check.ts";
+import { allElements, elementTypes } from "#sandbox/slack/rules-elements.ts";
 
 export type Section = { readonly title: string; readonly rows: readonly Row[] };
 
@@ -34,7 +35,7 @@ const schemes: Partial<Row> = {
 
 /** Menus of people and channels. */
 const byId = (kind: string): [string, Partial<Row>][] =>
-  [`${kind}_select`, `multi_${kind}_select`].filter((type) => type in elementRows).map((type) => [
+  [`${kind}_select`, `multi_${kind}_select`].filter((type) => elementTypes.includes(type)).map((type) => [
     type,
     {
       how: "close",
@@ -59,8 +60,8 @@ const exceptions: Record<string, Partial<Row>> = {
   ...Object.fromEntries(["users", "channels", "conversations"].flatMap((kind) => byId(kind))),
 };
 
-const drawn = (rows: typeof blockRows, proof: Row["proof"]): Row[] =>
-  Object.entries(rows).map(([subject, { source }]) => ({
+const drawn = (union: typeof allBlocks, proof: Row["proof"]): Row[] =>
+  sourcesOf(union).map(([subject, source]) => ({
     subject,
     what: "fields, limits and surfaces",
     how: "exact",
@@ -110,7 +111,7 @@ export const coverage: readonly Section[] = [
   { title: "Delivery, people and files", rows: deliveryRows },
   { title: "Limits of time, number and size", rows: limitRows },
   { title: "Refusals", rows: refusals },
-  { title: "Blocks", rows: drawn(blockRows, proofs.blocks) },
-  { title: "Elements", rows: drawn(elementRows, proofs.elements) },
+  { title: "Blocks", rows: drawn(allBlocks, proofs.blocks) },
+  { title: "Elements", rows: drawn(allElements, proofs.elements) },
   { title: "Not imitated", rows: absent },
 ];
