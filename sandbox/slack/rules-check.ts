@@ -65,14 +65,6 @@ type Union = ReturnType<typeof oneOf>;
 
 export const typesOf = ({ options }: Union): string[] => options.map(({ shape }) => shape.type.value);
 
-/** Where each type is documented. */
-export const sourcesOf = ({ options }: Union): [type: string, source: Source][] =>
-  options.map((option) => {
-    const [type, documented] = [option.shape.type.value, sources.get(option)];
-    if (!documented) throw new Error(`The rules of "${type}" name no source.`);
-    return [type, documented.source];
-  });
-
 /** For `refine`: the check sees objects with faulty fields too, so that one refusal names all faults. */
 type Check = readonly [
   check: (value: Readonly<Json>) => boolean,

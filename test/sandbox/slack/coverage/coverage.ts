@@ -6,9 +6,9 @@ import { eventRows, payloadRows } from "./payload-rows.ts";
 import { methodRows } from "./method-rows.ts";
 import { proofs } from "./row.ts";
 import type { Proof, Row } from "./row.ts";
-import { errors } from "#sandbox/slack/errors.ts";
+import { errors, type Source } from "#sandbox/slack/errors.ts";
 import { allBlocks } from "#sandbox/slack/rules-blocks.ts";
-import { sourcesOf } from "#sandbox/slack/rules-check.ts";
+import { sources } from "#sandbox/slack/rules-check.ts";
 import { allElements, elementTypes } from "#sandbox/slack/rules-elements.ts";
 
 export type Section = { readonly title: string; readonly rows: readonly Row[] };
@@ -60,14 +60,18 @@ const exceptions: Record<string, Partial<Row>> = {
   ...Object.fromEntries(["users", "channels", "conversations"].flatMap((kind) => byId(kind))),
 };
 
+/** A guess, if the rules of a type say nothing else. */
+const sourceOf = (schema: (typeof allBlocks)["options"][number]): Source =>
+  sources.get(schema)?.source ?? "guess";
+
 const drawn = (union: typeof allBlocks, proof: Row["proof"]): Row[] =>
-  sourcesOf(union).map(([subject, source]) => ({
-    subject,
+  union.options.map((schema) => ({
+    subject: schema.shape.type.value,
     what: "fields, limits and surfaces",
     how: "exact",
-    source,
+    source: sourceOf(schema),
     proof,
-    ...exceptions[subject],
+    ...exceptions[schema.shape.type.value],
   }));
 
 const missing = (subject: string, what: string): Row => ({
