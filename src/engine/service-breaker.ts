@@ -56,7 +56,7 @@ export function createServiceBreaker(
 
   function failed(run: RunId, error: unknown): void {
     if (error instanceof PortError && error.code === PAUSED) return;
-    breaker.heard(!isOutage(error));
+    breaker.record(!isOutage(error));
     if (!(error instanceof PortError)) return;
     if (isOutage(error)) standing.failed(error);
     else standing.answered(run, isUseless(error) ? error : null);
@@ -66,7 +66,7 @@ export function createServiceBreaker(
     if (!breaker.letsThrough()) throw new CircuitOpenError("the agent service does not answer");
     try {
       const answer = await ask();
-      breaker.heard(true);
+      breaker.record(true);
       standing.answered(run, null);
       return answer;
     } catch (error) {
@@ -113,7 +113,7 @@ function createStanding(clock: Clock): Standing {
 
   return {
     answered(run, failure) {
-      useless.heard(run, failure);
+      useless.record(run, failure);
       judge();
     },
     failed: ({ message: why, code }) => become({ type: "away", ...begin(), why, code }),
@@ -126,7 +126,7 @@ function createStanding(clock: Clock): Standing {
   };
 }
 
-type Breaker = { letsThrough(): boolean; heard(well: boolean): void };
+type Breaker = { letsThrough(): boolean; record(well: boolean): void };
 
 /**
  * Opens after some failures in a row, then lets one call at a time through as a probe, each after twice the wait. Our own, because
@@ -146,7 +146,7 @@ function createBreaker(clock: Clock, slowestMs: number): Breaker {
       probeAt = clock.monotonic() + slowestMs;
       return true;
     },
-    heard(well) {
+    record(well) {
       failures = well ? 0 : failures + 1;
       const opens = failures === OPEN_AFTER_FAILURES;
       // A call from before the breaker opened that fails late delays no probe.

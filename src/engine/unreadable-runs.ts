@@ -36,7 +36,7 @@ type Deps = {
 };
 
 /** For one run: since when (monotonic, ms), and whether it is recorded on the run. */
-type Doubt = { readonly what: "answer" | "list"; readonly since: number; told: boolean };
+type Doubt = { readonly what: "answer" | "list"; readonly since: number; recorded: boolean };
 type Reason = { readonly what: Doubt["what"]; readonly code: string; readonly why: string };
 
 export function createUnreadableRuns(deps: Deps): UnreadableRuns {
@@ -49,12 +49,12 @@ export function createUnreadableRuns(deps: Deps): UnreadableRuns {
     if (reason === null) return void (doubts.size > 0 && doubts.delete(key));
     const before = doubts.get(key);
     const now = clock.monotonic();
-    const doubt = before?.what === reason.what ? before : { what: reason.what, since: now, told: false };
+    const doubt = before?.what === reason.what ? before : { what: reason.what, since: now, recorded: false };
     doubts.set(key, doubt);
     const after = reason.what === "answer" ? UNREADABLE_AFTER_MS : NO_LIST_AFTER_MS;
-    if (doubt.told || now - doubt.since < after) return;
+    if (doubt.recorded || now - doubt.since < after) return;
     const kept = await engine.change(key, (run) => withDoubt(run, reason, clock.now()));
-    doubt.told = kept !== null;
+    doubt.recorded = kept !== null;
   }
 
   return { looked, counts };

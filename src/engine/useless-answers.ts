@@ -9,7 +9,7 @@ export type Useless = { readonly why: string; readonly code: string; readonly ru
 
 export type UselessAnswers = {
   /** The failure of a fetch of the run; null: the answer is usable. */
-  heard(run: RunId, failure: PortError | null): void;
+  record(run: RunId, failure: PortError | null): void;
   /** The run is no longer polled. */
   forget(run: RunId): void;
   /** Null: the newest answers about most runs are usable. */
@@ -34,7 +34,7 @@ export function createUselessAnswers(): UselessAnswers {
   }
 
   return {
-    heard(run, failure) {
+    record(run, failure) {
       set(run, failure !== null);
       if (failure === null || count * 2 <= asked.size) return;
       service = { why: failure.message, code: failure.code, runs: count };

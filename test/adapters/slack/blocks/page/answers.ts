@@ -226,7 +226,7 @@ export async function answerExamples(): Promise<Record<AnswerId, readonly Exampl
     "answer:opening-not-confirmed": await open({ open: fails("maybe") }),
     "answer:reported": [
       ...(await notMe(ok({ ...REPORTED, again: false, told: 2 }))),
-      ...(await notMe(ok({ ...REPORTED, again: false, told: 0 }))),
+      ...(await notMe(ok({ ...REPORTED, again: false, notified: 0 }))),
     ],
     "answer:reported-before": await notMe(ok({ ...REPORTED, again: true, told: 2 })),
     "answer:report-not-recorded": await clicked(onNotMe, "", { dispute: fails("maybe") }),
