@@ -147,7 +147,7 @@ const now = () => ({ now: Date.now(), digest });
 const program = (config: Config): Program => ({
   version: programVersion(),
   node: process.versions.node,
-  config: config.told,
+  config: config.recorded,
 });
 
 type Reloading = {

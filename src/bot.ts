@@ -17,7 +17,8 @@ import { createOutageAnnouncer } from "./engine/outage.ts";
 import { createPerform } from "./engine/perform-effect.ts";
 import { createPoller, type PollLimits } from "./engine/poller.ts";
 import { createRunEngine, type RunEngine } from "./engine/run-engine.ts";
-import { createServiceBreaker, createServicePause } from "./engine/service-breaker.ts";
+import { createServiceBreaker } from "./engine/service-breaker.ts";
+import { createServicePause } from "./engine/service-pause.ts";
 import { createUnreadableRuns } from "./engine/unreadable-runs.ts";
 import { createNotificationOutbox } from "./notifications/outbox.ts";
 import type {

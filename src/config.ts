@@ -32,7 +32,7 @@ export type Config = {
   readonly policyFile: string | null;
   readonly logLevel: LogLevel;
   /** As the audit records it: without secrets. */
-  readonly told: RecordedConfig;
+  readonly recorded: RecordedConfig;
 };
 
 type AuditConfig = {
@@ -116,7 +116,7 @@ export function readConfig(env: { readonly [name: string]: string | undefined })
   const parsed = Environment.safeParse(given);
   const faults = [...(parsed.success ? [] : faultsOf(parsed.error)), ...faultsBetween(given)];
   if (!parsed.success || faults.length > 0) return { ok: false, error: faults };
-  const config = { ...configOf(parsed.data), told: recordedConfig(given) };
+  const config = { ...configOf(parsed.data), recorded: recordedConfig(given) };
   for (const part of Object.values(config)) Object.freeze(part);
   return { ok: true, value: Object.freeze(config) };
 }
@@ -158,7 +158,7 @@ function faultsBetween(given: { readonly [name: string]: string | undefined }): 
   return faults;
 }
 
-function configOf(env: z.output<typeof Environment>): Omit<Config, "told"> {
+function configOf(env: z.output<typeof Environment>): Omit<Config, "recorded"> {
   const { SLACK_APP_TOKEN: appToken, SLACK_SIGNING_SECRET: signingSecret } = env;
   const { SLACK_BOT_TOKEN: botToken, SLACK_APP_ID: appId = null, SLACK_API_URL: apiUrl = null } = env;
   const deployment = env.DEPLOYMENT_NAME ?? "";

@@ -43,7 +43,7 @@ describe("the configuration", () => {
       poll: { minMs: 1_000, maxMs: 15_000 },
       policyFile: null,
       logLevel: "info",
-      told: expect.objectContaining({ POLL_MIN_MS: "1000", AUDIT_KEY: null }) as unknown,
+      recorded: expect.objectContaining({ POLL_MIN_MS: "1000", AUDIT_KEY: null }) as unknown,
     });
   });
 
@@ -55,17 +55,17 @@ describe("the configuration", () => {
       AGENT_API_KEY: "canary",
       AUDIT_KEY: SEED,
     };
-    const { told } = config({ ...secrets, ADMINS: "U0ANN" });
-    expect(Object.keys(told)).toEqual(variables.map(({ name }) => name));
-    expect(JSON.stringify(told)).not.toMatch(new RegExp(`canary|${SEED}`));
-    const set = Object.entries(told).filter(([, value]) => value === "(set)");
+    const { recorded } = config({ ...secrets, ADMINS: "U0ANN" });
+    expect(Object.keys(recorded)).toEqual(variables.map(({ name }) => name));
+    expect(JSON.stringify(recorded)).not.toMatch(new RegExp(`canary|${SEED}`));
+    const set = Object.entries(recorded).filter(([, value]) => value === "(set)");
     expect(set.map(([name]) => name)).toEqual([
       "SLACK_BOT_TOKEN",
       "SLACK_SIGNING_SECRET",
       "AGENT_API_KEY",
       "AUDIT_KEY",
     ]);
-    expect(told).toMatchObject({
+    expect(recorded).toMatchObject({
       ADMINS: "U0ANN",
       SLACK_APP_TOKEN: null,
       AGENT_BASE_URL: "http://127.0.0.1:4010",
@@ -111,7 +111,7 @@ describe("the configuration", () => {
       poll: { minMs: 50, maxMs: 50 },
       policyFile: "./policy.yaml",
       logLevel: "silent",
-      told: expect.objectContaining({ SLACK_COMMAND: "/robot-2", AUDIT_KEY: "(set)" }) as unknown,
+      recorded: expect.objectContaining({ SLACK_COMMAND: "/robot-2", AUDIT_KEY: "(set)" }) as unknown,
     });
   });
 

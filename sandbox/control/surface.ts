@@ -1,8 +1,8 @@
 // Block Kit for scripts: the text that a reader sees, and the controls by their labels.
 
 import type { Block, OpenView } from "../slack/model.ts";
-import { isJson } from "../slack/rules-check.ts";
-import type { Json } from "../slack/rules-check.ts";
+import { isJson } from "../slack/json.ts";
+import type { Json } from "../slack/json.ts";
 import { elementsIn } from "../slack/state-values.ts";
 import type { Found } from "../slack/state-values.ts";
 

@@ -25,7 +25,7 @@ export const STYLES = [
   "file",
   "blocks",
   "text",
-  "steps",
+
   "form",
   "dialog",
   "help",

@@ -1,7 +1,7 @@
 // Checks that untrusted text is only text.
 
 import type { Message, Person, PersonId } from "../slack/model.ts";
-import { isJson } from "../slack/rules-check.ts";
+import { isJson } from "../slack/json.ts";
 
 /** Elements that call somebody, lead somewhere or are fetched. */
 const ACTIVE = new Set(["link", "broadcast", "usergroup", "channel", "team", "image", "emoji"]);

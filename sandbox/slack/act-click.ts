@@ -4,11 +4,9 @@ import { actor, done, interaction, failed } from "./acting.ts";
 import type { Acting } from "./acting.ts";
 import type { Acts } from "./model.ts";
 import { offered } from "./offered.ts";
-import { isJson } from "./rules-check.ts";
-import type { Json } from "./rules-check.ts";
+import type { Json } from "./json.ts";
 import { chosenIn } from "./state-values.ts";
 import type { Found } from "./state-values.ts";
-import { suggestionKey } from "./act-suggest.ts";
 import { elementAt, surfaceAt } from "./surface.ts";
 import type { Kept } from "./surface.ts";
 
@@ -22,10 +20,8 @@ export const createClick = (acting: Acting): Acts["click"] => {
     const surface = surfaceAt(acting, person, at, kept);
     const found = surface && elementAt(surface, blockId, actionId);
     if (!surface || !found) return failed("This is no longer here: it has changed since you looked at it.");
-    const suggested = acting.suggested.get(suggestionKey(person, at, blockId, actionId)) ?? [];
-    if (!offered(acting, found.element, chosen, { person, suggested }))
-      return failed("This choice is not offered here.");
-    if (!stateless.has(found.element.type))
+    if (!offered(acting, found.element, chosen, person)) return failed("This choice is not offered here.");
+    if (found.element.type !== "button")
       surface.values[blockId] = { ...surface.values[blockId], [actionId]: chosen };
     // docs.slack.dev, input block: its element sends no action unless the block asks for it.
     if (found.block["type"] === "input" && found.block["dispatch_action"] !== true) return done;
@@ -47,25 +43,14 @@ const warning = {
   http_error: "⚠ The app answered with an error. Try again.",
 };
 
-const stateless = new Set(["button", "icon_button", "feedback_buttons"]);
-
 /** The fields of the element that the action repeats, beside what was chosen (@slack/bolt, BlockElementAction). */
 const echoed: Record<string, readonly string[]> = {
   button: ["text", "value", "style", "url"],
-  icon_button: ["icon", "text", "value"],
 };
 
 const actionOf = ({ workspace }: Acting, { block, element }: Found, chosen: unknown): Json => {
   const { type, action_id } = element;
   const common = { type, action_id, block_id: block.block_id, action_ts: workspace.nextTs() };
   const own = Object.entries(element).filter(([field]) => (echoed[type] ?? ["placeholder"]).includes(field));
-  const said = type === "feedback_buttons" ? pressed(element, chosen) : chosenIn(element, chosen);
-  return { ...common, ...Object.fromEntries(own), ...(!(type in echoed) && said) };
-};
-
-const pressed = (element: Json, chosen: unknown): Json => {
-  const found = [element["positive_button"], element["negative_button"]].find(
-    (one) => isJson(one) && one["value"] === chosen,
-  );
-  return isJson(found) ? { text: found["text"], value: found["value"] } : {};
+  return { ...common, ...Object.fromEntries(own), ...(!(type in echoed) && chosenIn(element, chosen)) };
 };

@@ -6,7 +6,7 @@ import { entities } from "./content.ts";
 import { Refused } from "./errors.ts";
 import type { ActResult, Acts, Channel, Person } from "./model.ts";
 import { respond } from "./response-url.ts";
-import type { Json } from "./rules-check.ts";
+import type { Json } from "./json.ts";
 
 export const createCommand =
   (acting: Acting): Acts["command"] =>

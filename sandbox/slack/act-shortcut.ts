@@ -3,7 +3,7 @@
 import { actor, actorIn, channelName, done, failureCode, interaction, failed } from "./acting.ts";
 import type { Acting } from "./acting.ts";
 import type { ActResult, ChannelId, Person, PersonId } from "./model.ts";
-import type { Json } from "./rules-check.ts";
+import type { Json } from "./json.ts";
 import { messageJson } from "./formats.ts";
 
 type On = { readonly channel: ChannelId; readonly ts: string };

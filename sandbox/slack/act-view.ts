@@ -5,7 +5,7 @@ import { clientErrors } from "./client-errors.ts";
 import { Refused } from "./errors.ts";
 import { viewJson } from "./formats.ts";
 import type { ActResult, Acts, OpenView } from "./model.ts";
-import { isJson, type Json } from "./rules-check.ts";
+import { isJson, type Json } from "./json.ts";
 import { pushModal, replaceModal } from "./views.ts";
 
 const trouble = "We had some trouble connecting. Try again?";

@@ -5,15 +5,13 @@ import type { Events } from "./events.ts";
 import type { SlackContext } from "./context.ts";
 import type { ActResult, Channel, ChannelId, Person, PersonId } from "./model.ts";
 import type { ResponseUrls } from "./response-url.ts";
-import type { Json } from "./rules-check.ts";
+import type { Json } from "./json.ts";
 import { slackbot } from "./seed-workspace.ts";
 
 export type Acting = SlackContext & {
   readonly deliver: Deliver;
   readonly events: Events;
   readonly responseUrls: ResponseUrls;
-  /** The newest options from the app for an external select, by person, surface and element. */
-  readonly suggested: Map<string, readonly unknown[]>;
 };
 
 export const done: ActResult = { ok: true };

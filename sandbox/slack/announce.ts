@@ -3,7 +3,7 @@
 import type { Events } from "./events.ts";
 import type { SlackContext } from "./context.ts";
 import type { Change, Channel, ChannelId, Message, PersonId } from "./model.ts";
-import type { Json } from "./rules-check.ts";
+import type { Json } from "./json.ts";
 import { slackbot } from "./seed-workspace.ts";
 import { messageJson } from "./formats.ts";
 

@@ -6,7 +6,7 @@ import type { Fault } from "./faults.ts";
 import { readFields, sendJson } from "./http-request.ts";
 import type { Call, Method } from "./method.ts";
 import { methods } from "./methods.ts";
-import type { Json } from "./rules-check.ts";
+import type { Json } from "./json.ts";
 
 /** Enough for the largest message or view (bytes). Files are sent elsewhere. */
 const maxBody = 2_000_000;

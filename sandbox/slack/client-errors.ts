@@ -1,38 +1,18 @@
 // What Slack's client checks in a form before it sends it. Its words are not documented; these are ours.
 
 import type { Block, OpenView } from "./model.ts";
-import type { Json } from "./rules-check.ts";
+import type { Json } from "./json.ts";
 import { chosenIn, elementsIn } from "./state-values.ts";
 import type { Found } from "./state-values.ts";
 
 const nothing = (chosen: Json): boolean =>
   Object.values(chosen).every((one) => one === null || (Array.isArray(one) && one.length === 0));
 
-type Complaint = (text: string, element: Found["element"]) => string | null;
-
-const length: Complaint = (text, element) => {
+const lengthError = (text: string, element: Found["element"]): string | null => {
   const most = Number(element["max_length"] ?? 3000);
   const least = Number(element["min_length"] ?? 0);
   if (text.length > most) return `This can be at most ${most} characters.`;
   return text.length < least ? `This must be at least ${least} characters.` : null;
-};
-
-const number: Complaint = (text, element) => {
-  const value = Number(text);
-  const [least, most] = [element["min_value"] ?? -Infinity, element["max_value"] ?? Infinity].map(Number);
-  if (Number.isNaN(value)) return "Please enter a number.";
-  if (element["is_decimal_allowed"] !== true && !Number.isInteger(value))
-    return "Please enter a whole number.";
-  if (value < (least ?? -Infinity)) return `This must be at least ${least}.`;
-  return value > (most ?? Infinity) ? `This can be at most ${most}.` : null;
-};
-
-/** @slack/types: the length of each text field. */
-const byType: Record<string, Complaint> = {
-  plain_text_input: length,
-  number_input: number,
-  email_text_input: (text) => (/^\S+@\S+\.\S+$/.test(text) ? null : "Please enter a valid email address."),
-  url_text_input: (text) => (URL.canParse(text) ? null : "Please enter a valid URL."),
 };
 
 /** By block_id: the fields whose faults stop the form. */
@@ -45,7 +25,7 @@ export const clientErrors = (
     if (block["type"] !== "input") continue;
     const chosen = chosenIn(element, values[block.block_id]?.[String(element["action_id"])]);
     const text = typeof chosen["value"] === "string" ? chosen["value"] : "";
-    const wrong = text === "" ? null : (byType[element.type]?.(text, element) ?? null);
+    const wrong = text === "" ? null : lengthError(text, element);
     if (nothing(chosen) && block["optional"] !== true)
       errors[block.block_id] = "Please complete this required field.";
     else if (wrong !== null) errors[block.block_id] = wrong;

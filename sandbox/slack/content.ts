@@ -2,7 +2,7 @@
 
 import { Refused } from "./errors.ts";
 import type { Block, Message } from "./model.ts";
-import { isJson, type Json } from "./rules-check.ts";
+import { isJson, type Json } from "./json.ts";
 import { acceptBlocks } from "./rules-surface.ts";
 import type { Workspace } from "./workspace.ts";
 

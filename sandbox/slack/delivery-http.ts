@@ -4,7 +4,7 @@ import { createHmac } from "node:crypto";
 
 import type { Deliver, Outcome, Payload } from "./delivery.ts";
 import { parseJson } from "../base/read-body.ts";
-import { isJson } from "./rules-check.ts";
+import { isJson } from "./json.ts";
 
 type Options = {
   /** A function if the app's port is not known yet. */

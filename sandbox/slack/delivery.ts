@@ -1,6 +1,6 @@
 // Delivery of payloads to the app, by socket or by HTTP.
 
-import type { Json } from "./rules-check.ts";
+import type { Json } from "./json.ts";
 import type { TrafficLog } from "./traffic.ts";
 
 export type Payload = {

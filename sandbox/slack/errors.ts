@@ -98,7 +98,6 @@ const answering = {
   invalid_response_type: ["a response_type other than ephemeral and in_channel", "guess"],
   invalid_response_action: ["a view_submission acknowledged with an unknown action", "guess"],
   invalid_errors: ["errors for no input block of the view", "guess"],
-  invalid_options: ["options beyond the limits, or none at all, for an external select", "guess"],
 } as const satisfies Record<string, Row>;
 
 export const errors = { ...calling, ...messages, ...views, ...reading, ...filesAndReactions, ...answering };

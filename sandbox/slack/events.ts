@@ -2,7 +2,7 @@
 
 import type { Outcome, Payload, Sent } from "./delivery.ts";
 import type { SlackContext } from "./context.ts";
-import type { Json } from "./rules-check.ts";
+import type { Json } from "./json.ts";
 
 type Needs = Pick<SlackContext, "workspace" | "manifest" | "timing" | "now" | "scopes"> & {
   readonly send: (payload: Payload) => Sent;

@@ -2,7 +2,7 @@
 
 import type { SlackContext } from "./context.ts";
 import type { Channel, File, HomeView, Message, OpenView, Person, Usergroup } from "./model.ts";
-import type { Json } from "./rules-check.ts";
+import type { Json } from "./json.ts";
 import { slackbot } from "./seed-workspace.ts";
 import { stateOf } from "./state-values.ts";
 import type { Workspace } from "./workspace.ts";

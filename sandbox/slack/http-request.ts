@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { parseJson, readBody } from "../base/read-body.ts";
 import { Refused } from "./errors.ts";
-import { isJson, type Json } from "./rules-check.ts";
+import { isJson, type Json } from "./json.ts";
 
 export class BodyTooLarge extends Error {}
 

@@ -3,7 +3,7 @@
 import type { SlackContext } from "./context.ts";
 import { Refused, refusedWith, type Source } from "./errors.ts";
 import type { Tier } from "./limits.ts";
-import { isJson, type Json } from "./rules-check.ts";
+import { isJson, type Json } from "./json.ts";
 import type { Uploads } from "./uploads.ts";
 
 type Kinds = { string: string; boolean: boolean; integer: number; array: unknown[]; object: Json };

@@ -14,7 +14,7 @@ import {
 } from "./method.ts";
 import type { Channel, Message } from "./model.ts";
 import { readableChannel, scopesFor } from "./places.ts";
-import type { Json } from "./rules-check.ts";
+import type { Json } from "./json.ts";
 
 const reading = {
   ...paging,

@@ -9,7 +9,7 @@ import { readJson, sendJson } from "./http-request.ts";
 import { readArgs, type Schema } from "./method.ts";
 import type { ChannelId, Message, PersonId } from "./model.ts";
 import { threadAt } from "./places.ts";
-import type { Json } from "./rules-check.ts";
+import type { Json } from "./json.ts";
 import { forgetBefore } from "./triggers.ts";
 
 /** docs.slack.dev, handling user interaction. */

@@ -1,99 +1,137 @@
-// The building blocks of the Block Kit rules. Every complaint names its place by JSON pointer.
+// The building blocks of the Block Kit rules, and zod's issues in Slack's words.
 
+import { z } from "zod";
 import type { Source } from "./errors.ts";
+import { isJson, type Json } from "./json.ts";
 
-export type Json = Record<string, unknown>;
-type Report = (complaint: string, at: string) => void;
-export type Rule = (value: unknown, at: string, report: Report) => void;
-export type Fields = Record<string, Rule>;
+/** Where the rule of a block or element is documented. */
+export const sources = z.registry<{ source: Source }>();
 
-/** A rule of the table of blocks or elements, and where it is documented. */
-export type Row = { readonly source: Source; readonly rule: Rule };
-export type Rows = Record<string, Row>;
+/**
+ * Counts UTF-16 units, unlike zod's `min` and `max`. For a character outside the basic plane that is stricter than
+ * Slack, never laxer.
+ */
+export const string = (min: number, max: number) =>
+  z
+    .string()
+    .refine(({ length }) => length >= min, { error: `must be more than ${min - 1} characters` })
+    .refine(({ length }) => length <= max, { error: `must be less than ${max + 1} characters` });
 
-export const row = (source: Source, rule: Rule): Row => ({ source, rule });
+/** One of these words. `max`: how long a text may be that is refused for being none of them. */
+export const oneWordOf = (words: readonly string[], max = 20) => string(1, max).pipe(z.enum(words));
 
-export const rulesOf = (rows: Rows): Fields =>
-  Object.fromEntries(Object.entries(rows).map(([type, { rule }]) => [type, rule]));
+/** The number is judged beside the items, so that one refusal names all faults. */
+export const list = <T extends z.ZodType>(of: T, min: number, max: number) =>
+  z
+    .array(of)
+    .refine(({ length }) => length >= min, { error: `no fewer than ${min} items allowed`, when: isList })
+    .refine(({ length }) => length <= max, { error: `no more than ${max} items allowed`, when: isList });
 
-export const both =
-  (...rules: readonly Rule[]): Rule =>
-  (value, at, report) => {
-    for (const rule of rules) rule(value, at, report);
-  };
+const isList = ({ value }: { value: unknown }): boolean => Array.isArray(value);
 
-export const matching =
-  (pattern: RegExp, what: string): Rule =>
-  (value, at, report) => {
-    if (typeof value !== "string" || !pattern.test(value)) report(`must be ${what}`, at);
-  };
+export const flag = z.boolean();
 
-export const isJson = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+/** Any whole number, beyond zod's safe integers too, so that the range refuses it. */
+export const integer = (min: number, max: number) =>
+  z
+    .number()
+    .refine(Number.isInteger, { error: "must provide an integer" })
+    .refine((value) => !Number.isInteger(value) || (value >= min && value <= max), {
+      error: `must be between ${min} and ${max}`,
+    });
 
-/** Counts UTF-16 units. For a character outside the basic plane that is stricter than Slack, never laxer. */
-export const string =
-  (min: number, max: number, among?: readonly string[]): Rule =>
-  (value, at, report) => {
-    if (typeof value !== "string") return report("must provide a string", at);
-    if (value.length < min) return report(`must be more than ${min - 1} characters`, at);
-    if (value.length > max) return report(`must be less than ${max + 1} characters`, at);
-    if (among && !among.includes(value)) report(`must be one of: ${among.join(", ")}`, at);
-  };
+export const matching = (pattern: RegExp, what: string) =>
+  z.string({ error: `must be ${what}` }).regex(pattern, { error: `must be ${what}` });
 
-export const flag: Rule = (value, at, report) => {
-  if (typeof value !== "boolean") report("must provide a boolean", at);
+export type Fields = Readonly<Record<string, z.ZodType>>;
+
+const optionally = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).map(([field, schema]) => [field, schema.optional()]));
+
+/** An object with these fields, whatever its `type`, and no others. */
+export const shape = (required: Fields, optional: Fields = {}) =>
+  z.strictObject({ type: z.unknown().optional(), ...required, ...optionally(optional) });
+
+/** As `shape`. A `type` tells it from the others of its union. */
+export const typed = (type: string, required: Fields, optional: Fields = {}) =>
+  z.strictObject({ ...required, ...optionally(optional), type: z.literal(type) });
+
+export type Typed = ReturnType<typeof typed>;
+
+/** The object's `type` chooses among these. */
+export const oneOf = (first: Typed, ...others: Typed[]) => z.discriminatedUnion("type", [first, ...others]);
+
+type Union = ReturnType<typeof oneOf>;
+
+export const typesOf = ({ options }: Union): string[] => options.map(({ shape }) => shape.type.value);
+
+/** For `refine`: the check sees objects with faulty fields too, so that one refusal names all faults. */
+type Check = readonly [
+  check: (value: Readonly<Json>) => boolean,
+  params: { error: string; when: (payload: { value: unknown }) => boolean },
+];
+
+const check = (error: string, passes: Check[0]): Check => [
+  passes,
+  { error, when: ({ value }) => isJson(value) },
+];
+
+/** At least one of the fields. */
+export const needs = (...fields: readonly string[]): Check =>
+  check(`missing required field: ${fields.join(" or ")}`, (value) =>
+    fields.some((field) => value[field] !== undefined),
+  );
+
+export const exactlyOne = (one: string, other: string): Check =>
+  check(
+    `must provide exactly one of: ${one}, ${other}`,
+    (value) => (value[one] === undefined) !== (value[other] === undefined),
+  );
+
+/** The first field may not be larger than the second. */
+export const notAbove = (least: string, most: string): Check =>
+  check(
+    `${least} must not be more than ${most}`,
+    (value) =>
+      value[least] === undefined || value[most] === undefined || Number(value[least]) <= Number(value[most]),
+  );
+
+/** The complaints about a value, in Slack's form: each with its place as a JSON pointer. */
+export const complaints = (value: unknown, schema: z.ZodType, at: string): string[] => {
+  const { error } = schema.safeParse(value, { error: words, reportInput: true });
+  return (error?.issues ?? []).flatMap((issue) => {
+    const missing = issue.input === undefined && issue.path.length > 0;
+    const place = [at, ...(missing ? issue.path.slice(0, -1) : issue.path)].map(String).join("/");
+    return (missing ? [`missing required field: ${String(issue.path.at(-1))}`] : sentences(issue)).map(
+      (sentence) => `${sentence} [json-pointer:${place}]`,
+    );
+  });
 };
 
-export const integer =
-  (min: number, max: number): Rule =>
-  (value, at, report) => {
-    if (!Number.isInteger(value)) return report("must provide an integer", at);
-    if (Number(value) < min || Number(value) > max) report(`must be between ${min} and ${max}`, at);
-  };
+/** Slack complains about each field by itself. */
+const sentences = (issue: z.core.$ZodIssue): string[] =>
+  issue.code === "unrecognized_keys"
+    ? issue.keys.map((key) => `invalid additional property: ${key}`)
+    : [issue.message];
 
-export const anything: Rule = () => {};
+const kinds: Record<string, string> = {
+  array: "an array",
+  boolean: "a boolean",
+  number: "an integer",
+  object: "an object",
+  string: "a string",
+};
 
-export const list =
-  (of: Rule, min: number, max: number): Rule =>
-  (value, at, report) => {
-    if (!Array.isArray(value)) return report("must provide an array", at);
-    if (value.length < min) report(`no fewer than ${min} items allowed`, at);
-    if (value.length > max) report(`no more than ${max} items allowed`, at);
-    for (const [index, item] of value.entries()) of(item, `${at}/${index}`, report);
-  };
-
-/** An object with these fields, optionally `type`, and no others. `also` checks the whole. */
-export const shape =
-  (required: Fields, optional: Fields = {}, also: Rule = anything): Rule =>
-  (value, at, report) => {
-    if (!isJson(value)) return report("must provide an object", at);
-    for (const field of Object.keys(required))
-      if (value[field] === undefined) report(`missing required field: ${field}`, at);
-    for (const [field, held] of Object.entries(value)) {
-      const rule = required[field] ?? optional[field];
-      if (rule) rule(held, `${at}/${field}`, report);
-      else if (field !== "type") report(`invalid additional property: ${field}`, at);
-    }
-    also(value, at, report);
-  };
-
-/** The object's `type` chooses the row of the table. */
-export const oneOf =
-  (rows: Fields): Rule =>
-  (value, at, report) => {
-    if (!isJson(value)) return report("must provide an object", at);
-    const rule = typeof value["type"] === "string" ? rows[value["type"]] : undefined;
-    if (rule) rule(value, at, report);
-    else report(`unsupported type: ${String(value["type"])}`, `${at}/type`);
-  };
-
-export const pick = (rows: Fields, types: readonly string[]): Fields =>
-  Object.fromEntries(Object.entries(rows).filter(([type]) => types.includes(type)));
-
-/** The complaints about a value, in Slack's form. */
-export const complaints = (value: unknown, rule: Rule, at: string): string[] => {
-  const found: string[] = [];
-  rule(value, at, (complaint, where) => found.push(`${complaint} [json-pointer:${where}]`));
-  return found;
+/** Slack's words for what a schema does not word itself. */
+const words = (issue: z.core.$ZodRawIssue): string | undefined => {
+  switch (issue.code) {
+    case "invalid_type":
+      return `must provide ${kinds[issue.expected]}`;
+    case "invalid_union":
+      return `unsupported type: ${String((issue.input as Json)["type"])}`;
+    case "invalid_value":
+      return `must be one of: ${issue.values.map(String).join(", ")}`;
+    default:
+      return undefined;
+  }
 };

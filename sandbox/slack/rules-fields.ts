@@ -1,83 +1,68 @@
-// Fields that several kinds of elements share.
+// Fields that several kinds of elements share: addresses, ids, texts, options and confirmations.
 
-import {
-  type Fields,
-  flag,
-  isJson,
-  type Json,
-  list,
-  oneOf,
-  type Rule,
-  shape,
-  string,
-} from "./rules-check.ts";
-import { link } from "./rules-values.ts";
+import { z } from "zod";
+import { flag, list, matching, oneOf, oneWordOf, shape, string, typed } from "./rules-check.ts";
 
-// Composition objects: texts, options and confirmations.
+// Values with a format. Slack's refusals show which of them it checks; the formats are those of the documentation.
+
+/** docs.slack.dev: 3,000 characters of every address. */
+const maxAddress = 3000;
+
+const address = (protocols: readonly string[]) =>
+  z
+    .string({ error: "must be a valid URL" })
+    .refine((text) => !/\s/.test(text) && protocols.includes(URL.parse(text)?.protocol ?? ""), {
+      error: "must be a valid URL",
+    })
+    .pipe(string(0, maxAddress));
+
+/** A link for people. Other schemes are refused: which of them Slack accepts is not documented. */
+export const link = address(["http:", "https:", "mailto:"]);
+/** An address that Slack fetches. */
+export const webAddress = address(["http:", "https:"]);
+
+/** A date of the calendar. */
+export const date = z.iso.date({ error: "must be a date as YYYY-MM-DD" });
+
+/** Whether the person or channel exists is not checked. */
+export const userId = matching(/^[UW][A-Z0-9]{1,254}$/, "the id of a user");
+export const channelId = matching(/^[CGD][A-Z0-9]{1,254}$/, "the id of a conversation");
+export const usergroupId = matching(/^S[A-Z0-9]{1,254}$/, "the id of a user group");
+
+// Composition objects.
 
 /** @slack/types PlainTextElement and MrkdwnElement: 1–3000 characters unless the field says less. */
-const plainRow = (max: number): Rule => shape({ text: string(1, max) }, { emoji: flag });
-const mrkdwnRow = (max: number): Rule => shape({ text: string(1, max) }, { verbatim: flag });
+export const plain = (max: number) => typed("plain_text", { text: string(1, max) }, { emoji: flag });
+export const mrkdwn = (max: number) => typed("mrkdwn", { text: string(1, max) }, { verbatim: flag });
 
-export const plainText = (max: number): Rule => oneOf({ plain_text: plainRow(max) });
-export const mrkdwnText = (max: number): Rule => oneOf({ mrkdwn: mrkdwnRow(max) });
-export const anyText = (max: number): Rule => oneOf({ plain_text: plainRow(max), mrkdwn: mrkdwnRow(max) });
+export const plainText = (max: number) => oneOf(plain(max));
+export const anyText = (max: number) => oneOf(plain(max), mrkdwn(max));
 
 /** @slack/types Option: text, value and description 75 each; the description is plain text. */
-const optionWith = (text: Rule): Rule =>
+const optionWith = (text: z.ZodType) =>
   shape({ text, value: string(1, 75) }, { description: plainText(75), url: link });
 
 /** @slack/types: a menu's options are plain text; radio buttons and checkboxes take mrkdwn too. */
-export const menuOption: Rule = optionWith(plainText(75));
-export const choiceOption: Rule = optionWith(anyText(75));
+export const menuOption = optionWith(plainText(75));
+export const choiceOption = optionWith(anyText(75));
 
 /** @slack/types OptionGroup: label 75, 100 options. */
-export const optionGroup: Rule = shape({ label: plainText(75), options: list(menuOption, 1, 100) });
+export const optionGroup = shape({ label: plainText(75), options: list(menuOption, 1, 100) });
 
 /** @slack/types ConfirmationDialog: title 100, text 300, buttons 30. */
-export const confirmation: Rule = shape(
+export const confirmation = shape(
   { text: anyText(300) },
   {
     title: plainText(100),
     confirm: plainText(30),
     deny: plainText(30),
-    style: string(1, 20, ["primary", "danger"]),
+    style: oneWordOf(["primary", "danger"]),
   },
 );
 
 /** @slack/types Actionable: action_id 255. */
-export const actionable: Fields = { action_id: string(1, 255) };
+export const actionable = { action_id: string(1, 255) };
 /** @slack/types Confirmable, Focusable. */
-export const picking: Fields = { ...actionable, confirm: confirmation, focus_on_load: flag };
+export const picking = { ...actionable, confirm: confirmation, focus_on_load: flag };
 /** @slack/types Placeholdable: 150. */
-export const menu: Fields = { ...picking, placeholder: plainText(150) };
-
-export const exactlyOne =
-  (one: string, other: string): Rule =>
-  (value, at, report) => {
-    const given = [one, other].filter((field) => isJson(value) && value[field] !== undefined);
-    if (given.length !== 1) report(`must provide exactly one of: ${one}, ${other}`, at);
-  };
-
-const optionsOf = (element: Json): Json[] => {
-  const listed = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isJson) : []);
-  return [element, ...listed(element["option_groups"])].flatMap((one) => listed(one["options"]));
-};
-
-/** An initial option is one of the options, to the letter (@slack/types, StaticSelect). */
-export const initialIsOffered: Rule = (value, at, report) => {
-  if (!isJson(value)) return;
-  const offered = new Set(optionsOf(value).map((option) => JSON.stringify(option)));
-  const initial = value["initial_options"] ?? [value["initial_option"]];
-  for (const option of Array.isArray(initial) ? (initial as unknown[]) : [])
-    if (option !== undefined && !offered.has(JSON.stringify(option)))
-      report("initial option must be one of the options", at);
-};
-
-/** The first field may not be larger than the second. */
-export const notAbove =
-  (least: string, most: string): Rule =>
-  (value, at, report) => {
-    if (!isJson(value) || value[least] === undefined || value[most] === undefined) return;
-    if (Number(value[least]) > Number(value[most])) report(`${least} must not be more than ${most}`, at);
-  };
+export const menu = { ...picking, placeholder: plainText(150) };

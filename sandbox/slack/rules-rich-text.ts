@@ -1,11 +1,11 @@
 // The rich_text block: literal text in sections, lists, quotes and preformatted pieces.
 
-import { anything, flag, integer, list, oneOf, pick, shape, string } from "./rules-check.ts";
-import type { Fields, Rule } from "./rules-check.ts";
-import { channelId, link, usergroupId, userId, webAddress } from "./rules-values.ts";
+import { z } from "zod";
+import { flag, integer, list, oneOf, oneWordOf, shape, string, typed } from "./rules-check.ts";
+import { channelId, link, usergroupId, userId, webAddress } from "./rules-fields.ts";
 
 /** @slack/types RichTextStyleable; user and channel mentions have two more styles, which are accepted. */
-const style: Rule = shape(
+const style = shape(
   {},
   {
     bold: flag,
@@ -22,42 +22,45 @@ const style: Rule = shape(
 /** A piece of text has no limit of its own. The limit of the message counts all of them. */
 const anyLength = 100_000;
 
+const text = typed("text", { text: string(1, anyLength) }, { style });
+const linked = typed("link", { url: link }, { text: string(0, anyLength), unsafe: flag, style });
+
 /** @slack/types RichTextElement and the elements beside it. */
-const pieces: Fields = {
-  text: shape({ text: string(1, anyLength) }, { style }),
-  link: shape({ url: link }, { text: string(0, anyLength), unsafe: flag, style }),
-  emoji: shape({ name: string(1, 255) }, { unicode: string(1, 255), url: webAddress, style }),
-  user: shape({ user_id: userId }, { style }),
-  usergroup: shape({ usergroup_id: usergroupId }, { style }),
-  channel: shape({ channel_id: channelId }, { style }),
-  team: shape({ team_id: string(1, 255) }, { style }),
-  broadcast: shape({ range: string(1, 255, ["here", "channel", "everyone"]) }, { style }),
-  color: shape({ value: string(1, 255) }, { style }),
-  date: shape(
+export const richTextPieces = oneOf(
+  text,
+  linked,
+  typed("emoji", { name: string(1, 255) }, { unicode: string(1, 255), url: webAddress, style }),
+  typed("user", { user_id: userId }, { style }),
+  typed("usergroup", { usergroup_id: usergroupId }, { style }),
+  typed("channel", { channel_id: channelId }, { style }),
+  typed("team", { team_id: string(1, 255) }, { style }),
+  typed("broadcast", { range: oneWordOf(["here", "channel", "everyone"], 255) }, { style }),
+  typed("color", { value: string(1, 255) }, { style }),
+  typed(
+    "date",
     { timestamp: integer(0, Number.MAX_SAFE_INTEGER), format: string(1, 3000) },
     { url: link, fallback: string(1, 3000), style },
   ),
-};
+);
 
 const many = 10_000;
-const border: Fields = { border: integer(0, 1) };
-const section: Rule = shape({ elements: list(oneOf(pieces), 0, many) });
+const border = { border: integer(0, 1) };
+const section = typed("rich_text_section", { elements: list(richTextPieces, 0, many) });
 
 /** @slack/types RichTextBlockElement: section, list, quote, preformatted (text and links only). */
-const parts: Fields = {
-  rich_text_section: section,
-  rich_text_list: shape(
-    {
-      style: string(1, 20, ["bullet", "ordered"]),
-      elements: list(oneOf({ rich_text_section: section }), 1, many),
-    },
+export const richTextParts = oneOf(
+  section,
+  typed(
+    "rich_text_list",
+    { style: oneWordOf(["bullet", "ordered"]), elements: list(oneOf(section), 1, many) },
     { indent: integer(0, 8), offset: integer(0, many), ...border },
   ),
-  rich_text_quote: shape({ elements: list(oneOf(pieces), 0, many) }, border),
-  rich_text_preformatted: shape(
-    { elements: list(oneOf(pick(pieces, ["text", "link"])), 0, many) },
-    { ...border, language: anything },
+  typed("rich_text_quote", { elements: list(richTextPieces, 0, many) }, border),
+  typed(
+    "rich_text_preformatted",
+    { elements: list(oneOf(text, linked), 0, many) },
+    { ...border, language: z.unknown() },
   ),
-};
+);
 
-export const richText: Fields = { elements: list(oneOf(parts), 1, many) };
+export const richText = { elements: list(richTextParts, 1, many) };

@@ -1,29 +1,22 @@
 // Whole messages and views: limits over all blocks, unique ids, and ids for blocks that have none.
 
 import { randomBytes } from "node:crypto";
+import { z } from "zod";
 import { Refused, refusedWith } from "./errors.ts";
+import { isJson, type Json } from "./json.ts";
 import type { Block } from "./model.ts";
 import { homeBlocks, messageBlocks, modalBlocks } from "./rules-blocks.ts";
-import {
-  both,
-  complaints,
-  type Fields,
-  flag,
-  isJson,
-  type Json,
-  type Rule,
-  shape,
-  string,
-} from "./rules-check.ts";
+import { complaints, flag, shape, string } from "./rules-check.ts";
 import { plainText } from "./rules-fields.ts";
 
-/** @slack/types ModalView: title, submit and close 24, private_metadata 3000, callback_id 255. */
-const anyView: Fields = {
+const anyView = {
   private_metadata: string(0, 3000),
   callback_id: string(0, 255),
   external_id: string(0, 255),
 };
-const modal: Rule = shape(
+
+/** @slack/types ModalView: title, submit and close 24, private_metadata 3000, callback_id 255. */
+const modal = shape(
   { title: plainText(24), blocks: modalBlocks },
   {
     ...anyView,
@@ -33,12 +26,8 @@ const modal: Rule = shape(
     notify_on_close: flag,
     submit_disabled: flag,
   },
-  (value, at, report) => {
-    const inputs = isJson(value) && blocksIn(value["blocks"]).some(({ type }) => type === "input");
-    if (inputs && value["submit"] === undefined) report("missing required field: submit", at);
-  },
 );
-const home: Rule = shape({ blocks: homeBlocks }, anyView);
+const home = shape({ blocks: homeBlocks }, anyView);
 
 /** docs.slack.dev, views: 250 kB. */
 const maxViewBytes = 250_000;
@@ -49,38 +38,79 @@ const maxCounted = 13_200;
 /** docs.slack.dev, markdown block: cumulative over one payload. */
 const maxMarkdown = 12_000;
 
-const blocksIn = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isJson) : []);
+const blocksIn = (value: unknown): Json[] => listed(value).filter(isJson);
 
-/** Every object in a value, including itself. */
-const within = (value: unknown): Json[] => {
-  if (Array.isArray(value)) return value.flatMap(within);
-  return isJson(value) ? [value, ...Object.values(value).flatMap(within)] : [];
+const listed = (value: unknown): unknown[] => (Array.isArray(value) ? (value as unknown[]) : []);
+
+type Place = (string | number)[];
+
+/** Every object in a value, including itself, and its place. */
+const placedWithin = (value: unknown, place: Place): { held: Json; place: Place }[] => {
+  if (Array.isArray(value)) return value.flatMap((one, index) => placedWithin(one, [...place, index]));
+  if (!isJson(value)) return [];
+  const inner = Object.entries(value).flatMap(([field, one]) => placedWithin(one, [...place, field]));
+  return [{ held: value, place }, ...inner];
 };
 
+const within = (value: unknown): Json[] => placedWithin(value, []).map(({ held }) => held);
+
+// Rules over several fields or blocks. They read what the app sent, not what a schema made of it, and hold beside the
+// faults of single fields.
+
+type Report = (message: string, path?: Place) => void;
+
+const whole = (rule: (value: unknown, report: Report) => void) =>
+  z
+    .unknown()
+    .superRefine((value, context) =>
+      rule(value, (message, path = []) => context.addIssue({ code: "custom", input: value, message, path })),
+    );
+
 /** @slack/types: block_id is unique in its surface, action_id in its block. */
-const uniqueIds: Rule = (value, at, report) => {
+const uniqueIds = whole((value, report) => {
   const blockIds = new Set<unknown>();
   for (const [index, block] of blocksIn(value).entries()) {
     if (block["block_id"] !== undefined && blockIds.has(block["block_id"]))
-      report(`block_id ${JSON.stringify(block["block_id"])} already exists`, `${at}/${index}/block_id`);
+      report(`block_id ${JSON.stringify(block["block_id"])} already exists`, [index, "block_id"]);
     blockIds.add(block["block_id"]);
     const actionIds = within(block).flatMap((held) => held["action_id"] ?? []);
     for (const id of actionIds.filter((one, first) => actionIds.indexOf(one) !== first))
-      report(`action_id ${JSON.stringify(id)} already exists`, `${at}/${index}`);
+      report(`action_id ${JSON.stringify(id)} already exists`, [index]);
   }
-};
+});
+
+const choosing = new Set<unknown>(["static_select", "multi_static_select", "radio_buttons", "checkboxes"]);
+
+const optionsOf = (element: Json): unknown[] =>
+  [element, ...blocksIn(element["option_groups"])].flatMap((one) => blocksIn(one["options"]));
+
+/** An initial option is one of the options, to the letter and the order of its fields (@slack/types, StaticSelect). */
+const initialIsOffered = whole((value, report) => {
+  for (const { held, place } of placedWithin(value, []).filter(({ held }) => choosing.has(held["type"]))) {
+    const offered = new Set(optionsOf(held).map((option) => JSON.stringify(option)));
+    for (const option of listed(held["initial_options"] ?? [held["initial_option"]]))
+      if (option !== undefined && !offered.has(JSON.stringify(option)))
+        report("initial option must be one of the options", place);
+  }
+});
 
 /** @slack/types Focusable: one element of a view at most. */
-const oneFocus: Rule = (value, at, report) => {
+const oneFocus = whole((value, report) => {
   const focused = within(value).filter((held) => held["focus_on_load"] === true);
-  if (focused.length > 1) report("only one element can have focus_on_load", at);
-};
+  if (focused.length > 1) report("only one element can have focus_on_load");
+});
 
-const markdownFits: Rule = (value, at, report) => {
+const markdownFits = whole((value, report) => {
   const markdown = blocksIn(value).filter(({ type }) => type === "markdown");
   const length = markdown.reduce((sum, { text }) => sum + String(text).length, 0);
-  if (length > maxMarkdown) report(`markdown must be less than ${maxMarkdown + 1} characters in total`, at);
-};
+  if (length > maxMarkdown) report(`markdown must be less than ${maxMarkdown + 1} characters in total`);
+});
+
+/** What a person fills in can be sent. */
+const inputsHaveSubmit = whole((view, report) => {
+  if (!isJson(view) || view["submit"] !== undefined) return;
+  if (blocksIn(view["blocks"]).some(({ type }) => type === "input")) report("missing required field: submit");
+});
 
 const countedLength = (blocks: unknown): number =>
   within(blocks).reduce((sum, { type, text }) => {
@@ -92,7 +122,7 @@ const shortId = (): string => randomBytes(4).toString("base64url").slice(0, 5);
 
 const interactive = (held: Json): boolean =>
   typeof held["type"] === "string" &&
-  /^(.*buttons?|checkboxes|overflow|.*(select|picker|_input))$/.test(held["type"]);
+  /^(button|radio_buttons|checkboxes|overflow|.*(select|picker|_input))$/.test(held["type"]);
 
 /** A copy in which each block has a block_id and each interactive element an action_id, as Slack returns them. */
 const identified = (blocks: unknown): Block[] => {
@@ -106,7 +136,7 @@ const identified = (blocks: unknown): Block[] => {
 
 /** The blocks as a message stores them, or a refusal. */
 export const acceptBlocks = (blocks: unknown): Block[] => {
-  const rules: readonly Rule[] = [messageBlocks, uniqueIds, markdownFits];
+  const rules = [messageBlocks, initialIsOffered, uniqueIds, markdownFits];
   const wrong = rules.flatMap((rule) => complaints(blocks, rule, "/blocks"));
   if (wrong.length > 0) {
     const refused = refusedWith("invalid_blocks", wrong);
@@ -123,9 +153,12 @@ export const acceptView = (view: Json, kind: "modal" | "home"): Json & { blocks:
     throw refusedWith("invalid_arguments", [
       `unsupported type: ${String(view["type"])} [json-pointer:/view/type]`,
     ]);
+  const ofView = kind === "modal" ? [modal, inputsHaveSubmit] : [home];
   const wrong = [
-    ...complaints(view, kind === "modal" ? modal : home, "/view"),
-    ...complaints(view["blocks"], both(uniqueIds, oneFocus), "/view/blocks"),
+    ...ofView.flatMap((rule) => complaints(view, rule, "/view")),
+    ...[initialIsOffered, uniqueIds, oneFocus].flatMap((rule) =>
+      complaints(view["blocks"], rule, "/view/blocks"),
+    ),
   ];
   if (wrong.length > 0) throw refusedWith("invalid_arguments", wrong);
   return { ...structuredClone(view), blocks: identified(view["blocks"]) };

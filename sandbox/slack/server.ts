@@ -5,7 +5,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { createOpenHome } from "./act-say.ts";
 import { createShortcut } from "./act-shortcut.ts";
-import { createSuggest } from "./act-suggest.ts";
 import { createAnnouncer } from "./announce.ts";
 import { createApi } from "./api.ts";
 import { type SlackContext, slackTiming, type Timing } from "./context.ts";
@@ -57,7 +56,7 @@ export const startSlack = async (options: SlackOptions) => {
   const events = createEvents({ ...context, send });
   context.workspace.onChange(createAnnouncer({ ...context, events }));
   const responseUrls = createResponseUrls(context);
-  const acting = { ...context, deliver, events, responseUrls, suggested: new Map() };
+  const acting = { ...context, deliver, events, responseUrls };
   const uploads = createUploads(context);
   const api = createApi({ ...context, openSocket: sockets.open, uploads });
   const handlers: Handler[] = [];
@@ -72,8 +71,6 @@ export const startSlack = async (options: SlackOptions) => {
     acts: createActs(acting),
     openHome: createOpenHome(acting),
     shortcut: createShortcut(acting),
-    /** What an external select offers this person; a click may then choose one of the options. */
-    suggest: createSuggest(acting),
     traffic: context.traffic,
     faults: context.faults,
     rateLimits: context.limits.enforce,

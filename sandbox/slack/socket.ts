@@ -8,7 +8,7 @@ import { parseJson } from "../base/read-body.ts";
 import type { SlackContext } from "./context.ts";
 import type { Deliver, Outcome, Payload } from "./delivery.ts";
 import { addressOf, fromElsewhere, isOurs } from "./http-request.ts";
-import { isJson, type Json } from "./rules-check.ts";
+import { isJson, type Json } from "./json.ts";
 
 /** docs.slack.dev, Socket Mode: ten connections at once. */
 const maxSockets = 10;
@@ -128,8 +128,7 @@ const acknowledge = (hub: Hub, data: RawData): void => {
 
 /** The payloads whose acknowledgement may carry an answer. */
 const answerable = ({ kind, body }: Payload): boolean =>
-  kind === "slash_commands" ||
-  (kind === "interactive" && (body["type"] === "view_submission" || body["type"] === "block_suggestion"));
+  kind === "slash_commands" || (kind === "interactive" && body["type"] === "view_submission");
 
 const send = (hub: Hub, payload: Payload): Promise<Outcome> => {
   const [chosen] = usable(hub);

@@ -1,8 +1,8 @@
 // The values of a surface's fields, in the format of Slack's `state.values`.
 
 import type { Block, OpenView } from "./model.ts";
-import { isJson } from "./rules-check.ts";
-import type { Json } from "./rules-check.ts";
+import { isJson } from "./json.ts";
+import type { Json } from "./json.ts";
 
 export type Found = {
   readonly block: Json & { block_id: string };
@@ -11,19 +11,13 @@ export type Found = {
 
 const listed = (value: unknown): unknown[] => (Array.isArray(value) ? (value as unknown[]) : []);
 
-/** Every element with an action_id and its block: in inputs, actions, accessories, containers and cards. */
+/** Every element with an action_id and its block: in inputs, actions and accessories. */
 export const elementsIn = (blocks: readonly unknown[]): Found[] =>
   blocks.flatMap((block) => {
     if (!isJson(block)) return [];
-    const held = [
-      block["element"],
-      block["accessory"],
-      ...listed(block["elements"]),
-      ...listed(block["actions"]),
-    ];
+    const held = [block["element"], block["accessory"], ...listed(block["elements"])];
     const own = held.filter((one) => isJson(one) && typeof one["action_id"] === "string");
-    const found = own.map((element) => ({ block, element }) as Found);
-    return [...found, ...elementsIn(listed(block["child_blocks"]))];
+    return own.map((element) => ({ block, element }) as Found);
   });
 
 export const optionsOf = (element: Json): Json[] =>
@@ -31,33 +25,20 @@ export const optionsOf = (element: Json): Json[] =>
     isJson(one) ? listed(one["options"]).filter(isJson) : [],
   );
 
-/** The app holds an external select's options, so its value is the whole option. */
-const chosenOption = (element: Json & { type: string }, raw: unknown): Json | null =>
-  element.type.endsWith("external_select") ? (isJson(raw) ? raw : null) : optionWith(element, raw);
-
 const optionWith = (element: Json, value: unknown): Json | null =>
   optionsOf(element).find((option) => option["value"] === value) ?? null;
 
-const oneOption = new Set(["static_select", "external_select", "radio_buttons", "overflow"]);
-const manyOptions = new Set(["multi_static_select", "multi_external_select", "checkboxes"]);
+const oneOption = new Set(["static_select", "radio_buttons", "overflow"]);
+const manyOptions = new Set(["multi_static_select", "checkboxes"]);
 
 /** The field of Slack's payload for the choice, and the element's field for its initial value. */
 const fields: Record<string, readonly [chosen: string, initial: string]> = {
   plain_text_input: ["value", "initial_value"],
-  email_text_input: ["value", "initial_value"],
-  url_text_input: ["value", "initial_value"],
-  number_input: ["value", "initial_value"],
   users_select: ["selected_user", "initial_user"],
   channels_select: ["selected_channel", "initial_channel"],
   conversations_select: ["selected_conversation", "initial_conversation"],
   multi_users_select: ["selected_users", "initial_users"],
-  multi_channels_select: ["selected_channels", "initial_channels"],
-  multi_conversations_select: ["selected_conversations", "initial_conversations"],
   datepicker: ["selected_date", "initial_date"],
-  timepicker: ["selected_time", "initial_time"],
-  datetimepicker: ["selected_date_time", "initial_date_time"],
-  rich_text_input: ["rich_text_value", "initial_value"],
-  file_input: ["files", "initial_files"],
 };
 
 /** What was chosen in one element, as Slack writes it. `raw` has the shape of one value in `OpenView.values`. */
@@ -65,29 +46,20 @@ export const chosenIn = (element: Json & { type: string }, raw: unknown): Json =
   const { type } = element;
   if (oneOption.has(type))
     return {
-      selected_option: raw === undefined ? (element["initial_option"] ?? null) : chosenOption(element, raw),
+      selected_option: raw === undefined ? (element["initial_option"] ?? null) : optionWith(element, raw),
     };
   if (manyOptions.has(type)) {
     const initial = listed(element["initial_options"]);
-    const chosen = listed(raw).flatMap((value) => chosenOption(element, value) ?? []);
+    const chosen = listed(raw).flatMap((value) => optionWith(element, value) ?? []);
     return { selected_options: raw === undefined ? initial : chosen };
   }
-  if (type === "datetimepicker" && raw !== undefined)
-    return { selected_date_time: raw === "" || raw === null ? null : Number(raw) };
   const [field, initial] = fields[type] ?? ["value", "initial_value"];
   const empty = field.endsWith("s") ? [] : null;
   return { [field]: raw === undefined ? (element[initial] ?? empty) : raw === "" ? empty : raw };
 };
 
 /** Buttons and overflow menus have no state. */
-const stateless = new Set([
-  "button",
-  "overflow",
-  "workflow_button",
-  "feedback_buttons",
-  "icon_button",
-  "image",
-]);
+const stateless = new Set(["button", "overflow", "image"]);
 
 export const stateOf = (blocks: readonly Block[], values: OpenView["values"]): Record<string, Json> => {
   const state: Record<string, Json> = {};

@@ -3,7 +3,7 @@
 import { channelName } from "./acting.ts";
 import type { Acting } from "./acting.ts";
 import type { Acts, Block, Message, OpenView, Person } from "./model.ts";
-import type { Json } from "./rules-check.ts";
+import type { Json } from "./json.ts";
 import { elementsIn, stateOf } from "./state-values.ts";
 import type { Found } from "./state-values.ts";
 import { messageJson, viewJson } from "./formats.ts";

@@ -3,7 +3,7 @@
 import type { SlackContext } from "./context.ts";
 import { Refused } from "./errors.ts";
 import type { HomeView, OpenView, PersonId } from "./model.ts";
-import type { Json } from "./rules-check.ts";
+import type { Json } from "./json.ts";
 import { acceptView } from "./rules-surface.ts";
 
 /** docs.slack.dev, modals: three views in a stack. */

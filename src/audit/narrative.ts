@@ -63,10 +63,10 @@ export function contentName({ what, approval }: Pick<AuditEntry, "what" | "appro
   }
 }
 
-type Told = Omit<AuditEntry, "text">;
+type TextlessEntry = Omit<AuditEntry, "text">;
 
 /** What the person of an entry, or Countersign, did. */
-const DID: Readonly<Record<AuditEntry["what"], (entry: Told) => string>> = {
+const DID: Readonly<Record<AuditEntry["what"], (entry: TextlessEntry) => string>> = {
   opened: (entry) => `opened the form${verbOf(entry)}`,
   voted: () => "approved, as one of several people",
   decided: ({ verdict }) => (verdict === "approve" ? "approved" : "denied"),
@@ -101,13 +101,13 @@ const DID: Readonly<Record<AuditEntry["what"], (entry: Told) => string>> = {
 };
 
 /** A newer program may have written other kinds. */
-function didWords(entry: Told): string {
+function didWords(entry: TextlessEntry): string {
   return Object.hasOwn(DID, entry.what) ? DID[entry.what](entry) : shortened(entry.what);
 }
 
 const shortened = (text: string): string => oneLine(text, WORDS_CHARS);
 
-function verbOf({ verdict }: Told): string {
+function verbOf({ verdict }: TextlessEntry): string {
   return verdict === null ? "" : verdict === "approve" ? " to approve" : " to deny";
 }
 
@@ -134,8 +134,8 @@ export async function runStory(
   around: readonly KeptEntry[],
 ): Promise<string> {
   const named = [...policiesNamed(entries, around), ...entries];
-  const told = [...named, ...erasuresOf(named, around)].toSorted((a, b) => a.seq - b.seq);
-  const lines = [...runHeading(entries), ...told.map(entryStory)];
+  const shown = [...named, ...erasuresOf(named, around)].toSorted((a, b) => a.seq - b.seq);
+  const lines = [...runHeading(entries), ...shown.map(entryStory)];
   const names = new Map(
     named.flatMap(({ entry }) => [
       ...(entry.digest === null ? [] : [[entry.digest, contentName(entry)] as const]),

@@ -149,15 +149,15 @@ function withEntries(run: Run, entries: readonly AuditEntry[], marks: readonly A
   }, run);
 }
 
-function withEntry(approval: Approval, told: AuditEntry, seq: number): Approval {
+function withEntry(approval: Approval, entry: AuditEntry, seq: number): Approval {
   const afterAudit = (decision: Decision): Decision =>
-    decision.entry === undefined && isSame(decision, told) ? { ...decision, entry: seq } : decision;
+    decision.entry === undefined && isSame(decision, entry) ? { ...decision, entry: seq } : decision;
   return mapDecisions(approval, afterAudit);
 }
 
-function isSame({ by, verdict, reason, digest }: Decision, told: AuditEntry): boolean {
-  const words = told.verdict === verdict && told.reason === reason && told.digest === digest;
-  return words && told.by?.user === by?.user && told.by?.team === by?.team;
+function isSame({ by, verdict, reason, digest }: Decision, entry: AuditEntry): boolean {
+  const words = entry.verdict === verdict && entry.reason === reason && entry.digest === digest;
+  return words && entry.by?.user === by?.user && entry.by?.team === by?.team;
 }
 
 function withEnds(run: Run, entries: readonly AuditEntry[], marks: readonly AuditMark[]): Run {
@@ -210,9 +210,9 @@ export function capUndecidedEntries(
       audit.push(...summaryOf(after, count, at));
       count = null;
     }
-    const told = tell(count ?? { since: at, told: {}, chars: 0, omitted: 0 }, entry);
-    count = told.count;
-    audit.push(...told.entries);
+    const counted = countEntry(count ?? { since: at, told: {}, chars: 0, omitted: 0 }, entry);
+    count = counted.count;
+    audit.push(...counted.entries);
   }
   if (count !== null && !isWatched(after)) {
     audit.push(...summaryOf(after, count, at));
@@ -227,9 +227,9 @@ function isUntouched(before: Run, { what, outcome, approval }: AuditEntry): bool
   return findApproval(before, approval)?.votes.length === 0;
 }
 
-type Told = { readonly count: Untouched; readonly entries: readonly AuditEntry[] };
+type Counted = { readonly count: Untouched; readonly entries: readonly AuditEntry[] };
 
-function tell(count: Untouched, entry: AuditEntry): Told {
+function countEntry(count: Untouched, entry: AuditEntry): Counted {
   const id = entry.approval ?? "";
   // The service chooses the id, which may be the name of a property that every object has.
   const before = Object.hasOwn(count.told, id) ? (count.told[id] ?? 0) : 0;

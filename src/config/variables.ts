@@ -98,10 +98,10 @@ const CREDENTIALS = /\/\/[^/@\s]*@/g;
 
 /** `given`: the set value, or the default. Null: not set. */
 export function recordedConfig(given: { readonly [name: string]: string | undefined }): RecordedConfig {
-  return Object.fromEntries(variables.map(({ name }) => [name, told(name, given[name])]));
+  return Object.fromEntries(variables.map(({ name }) => [name, recordedValue(name, given[name])]));
 }
 
-function told(name: string, value: string | undefined): string | null {
+function recordedValue(name: string, value: string | undefined): string | null {
   if (value === undefined) return null;
   return SECRET.test(name) ? "(set)" : value.replace(CREDENTIALS, "//(hidden)@");
 }

@@ -35,15 +35,15 @@ export type ApprovalSighting =
 /** The approval after the snapshot, and the notice for its approver, if there is one. */
 export type SightingResult = { readonly approval: Approval; readonly says: NoticeContent | null };
 
-export function applySighting(approval: Approval, sight: ApprovalSighting, ctx: Context): SightingResult {
-  if (sight.type === "unreadable") return foldUnreadable(approval, ctx);
-  const awaited = isAwaited(approval, sight);
-  if (sight.type === "in-doubt") return quiet(awaited ? withUnlisted(approval, "in-doubt") : approval);
-  if (sight.type === "absent" && sight.cause === "no-longer-listed" && awaited) {
+export function applySighting(approval: Approval, sighting: ApprovalSighting, ctx: Context): SightingResult {
+  if (sighting.type === "unreadable") return foldUnreadable(approval, ctx);
+  const awaited = isAwaited(approval, sighting);
+  if (sighting.type === "in-doubt") return quiet(awaited ? withUnlisted(approval, "in-doubt") : approval);
+  if (sighting.type === "absent" && sighting.cause === "no-longer-listed" && awaited) {
     const unlisted = missedOnceMore(approval.unlisted, ctx);
-    if (!isGone(unlisted, sight.askedAt)) return quiet(withUnlisted(approval, unlisted));
+    if (!isGone(unlisted, sighting.askedAt)) return quiet(withUnlisted(approval, unlisted));
   }
-  return foldState(withUnlisted(approval, null), sight, ctx);
+  return foldState(withUnlisted(approval, null), sighting, ctx);
 }
 
 function withUnlisted(approval: Approval, unlisted: Approval["unlisted"]): Approval {
@@ -59,14 +59,14 @@ function isAwaited({ state }: Approval, { askedAt }: ApprovalSighting): boolean 
   return delivery.type === "held" || delivery.type === "recorded" || delivery.type === "retry";
 }
 
-function foldState(approval: Approval, sight: PlainSight, ctx: Context): SightingResult {
+function foldState(approval: Approval, sighting: ReadableSighting, ctx: Context): SightingResult {
   switch (approval.state.type) {
     case "pending":
-      return applyToPending(approval, sight, ctx);
+      return applyToPending(approval, sighting, ctx);
     case "closed":
-      return quiet(applyToClosed(approval, approval.state.cause, sight, ctx));
+      return quiet(applyToClosed(approval, approval.state.cause, sighting, ctx));
     case "decided":
-      return applyToDecided(approval, approval.state.decision, approval.state.delivery, { sight, ctx });
+      return applyToDecided(approval, approval.state.decision, approval.state.delivery, { sighting, ctx });
   }
 }
 
@@ -88,23 +88,28 @@ function foldUnreadable(approval: Approval, ctx: Context): SightingResult {
 const isUnsent = (delivery: Delivery): boolean =>
   delivery.type === "held" || delivery.type === "recorded" || (delivery.type === "retry" && !delivery.lost);
 
-type PlainSight = Exclude<ApprovalSighting, { type: "unreadable" | "in-doubt" }>;
+type ReadableSighting = Exclude<ApprovalSighting, { type: "unreadable" | "in-doubt" }>;
 
 /** The voters are told that their votes do not count. */
-function applyToPending(approval: Approval, sight: PlainSight, ctx: Context): SightingResult {
-  const told = (cause: VoidCause): NoticeContent | null =>
+function applyToPending(approval: Approval, sighting: ReadableSighting, ctx: Context): SightingResult {
+  const voidNotice = (cause: VoidCause): NoticeContent | null =>
     approval.votes.length === 0 ? null : { type: "decision-void", approval: approval.id, cause };
-  if (sight.type === "absent")
-    return { approval: close(approval, sight.cause, ctx.now), says: told(sight.cause) };
-  if (sight.request.digest === approval.request.digest) return quiet(approval);
-  return { approval: reopenNew(approval, sight.request, null, ctx), says: told("request-changed") };
+  if (sighting.type === "absent")
+    return { approval: close(approval, sighting.cause, ctx.now), says: voidNotice(sighting.cause) };
+  if (sighting.request.digest === approval.request.digest) return quiet(approval);
+  return { approval: reopenNew(approval, sighting.request, null, ctx), says: voidNotice("request-changed") };
 }
 
 /** An expired approval stays closed until the service lists another request under its id. */
-function applyToClosed(approval: Approval, cause: ClosedCause, sight: PlainSight, ctx: Context): Approval {
-  if (sight.type === "absent") return approval;
-  if (cause === "expired" && sight.request.digest === approval.request.digest) return approval;
-  return reopenNew(approval, sight.request, null, ctx);
+function applyToClosed(
+  approval: Approval,
+  cause: ClosedCause,
+  sighting: ReadableSighting,
+  ctx: Context,
+): Approval {
+  if (sighting.type === "absent") return approval;
+  if (cause === "expired" && sighting.request.digest === approval.request.digest) return approval;
+  return reopenNew(approval, sighting.request, null, ctx);
 }
 
 /** A new request gets its own time to be decided. The same request gets no more time, however often it returns. */
@@ -115,7 +120,7 @@ function reopenNew(approval: Approval, request: Request, past: PastDecision | nu
   return { ...reopen(approval, request, ctx.nonce(), past), since, waitsSince };
 }
 
-type Look = { readonly sight: PlainSight; readonly ctx: Context };
+type Look = { readonly sighting: ReadableSighting; readonly ctx: Context };
 
 function applyToDecided(
   approval: Approval,
@@ -137,8 +142,8 @@ function applyToDecided(
     case "refused":
       return applyToRefused(approval, decision, delivery, fetched);
     case "confirmed": {
-      if (fetched.sight.askedAt < delivery.at + STILL_LISTED_AFTER_MS) return quiet(approval);
-      const stillListed = fetched.sight.type === "listed";
+      if (fetched.sighting.askedAt < delivery.at + STILL_LISTED_AFTER_MS) return quiet(approval);
+      const stillListed = fetched.sighting.type === "listed";
       return stillListed === delivery.stillListed ? quiet(approval) : to({ ...delivery, stillListed });
     }
     case "sending":
@@ -149,17 +154,20 @@ function applyToDecided(
 }
 
 /** The decision was never applied, so it gives way to what the service now says. */
-function applyToUnsent(approval: Approval, decision: Decision, { sight, ctx }: Look): SightingResult {
+function applyToUnsent(approval: Approval, decision: Decision, { sighting, ctx }: Look): SightingResult {
   const says = (cause: VoidCause): NoticeContent => ({
     type: "decision-void",
     approval: approval.id,
     cause,
   });
-  if (sight.type === "absent")
-    return { approval: voidAndClose(approval, decision, sight.cause, ctx.now), says: says(sight.cause) };
-  if (sight.request.digest === decision.digest) return quiet(approval);
+  if (sighting.type === "absent")
+    return {
+      approval: voidAndClose(approval, decision, sighting.cause, ctx.now),
+      says: says(sighting.cause),
+    };
+  if (sighting.request.digest === decision.digest) return quiet(approval);
   const past: PastDecision = { decision, cause: "request-changed", words: "" };
-  return { approval: reopenNew(approval, sight.request, past, ctx), says: says("request-changed") };
+  return { approval: reopenNew(approval, sighting.request, past, ctx), says: says("request-changed") };
 }
 
 /** A POST had no clear answer. Whether the approval is listed afterwards decides if the same content may be sent again. */
@@ -167,20 +175,20 @@ function applyToLost(
   approval: Approval,
   decision: Decision,
   delivery: Extract<Delivery, { type: "unsure" | "retry" }>,
-  { sight, ctx }: Look,
+  { sighting, ctx }: Look,
 ): SightingResult {
   const answered = answeredBefore(delivery);
   const final = (cause: "no-longer-listed" | "request-changed"): SightingResult => ({
     approval: withDelivery(approval, decision, { type: "unconfirmed", at: ctx.now, cause, ...answered }),
     says: { type: "decision-unconfirmed", approval: approval.id },
   });
-  if (delivery.type === "unsure" && sight.askedAt < delivery.since) return quiet(approval);
-  if (sight.type === "absent")
-    return sight.cause === "run-missing" ? quiet(approval) : final("no-longer-listed");
+  if (delivery.type === "unsure" && sighting.askedAt < delivery.since) return quiet(approval);
+  if (sighting.type === "absent")
+    return sighting.cause === "run-missing" ? quiet(approval) : final("no-longer-listed");
   // A replica that lags behind may list it for a moment although it is resolved.
-  if (delivery.type === "unsure" && sight.askedAt < delivery.since + DECISION_LINGER_MS)
+  if (delivery.type === "unsure" && sighting.askedAt < delivery.since + DECISION_LINGER_MS)
     return quiet(approval);
-  if (sight.request.digest !== decision.digest) return final("request-changed");
+  if (sighting.request.digest !== decision.digest) return final("request-changed");
   if (delivery.type === "retry") return quiet(approval);
   const { since, tries, why } = delivery;
   // The first time at once. After repeated unclear answers it is sent less often, counted from the answer that was missed.
@@ -196,15 +204,15 @@ function applyToRefused(
   approval: Approval,
   decision: Decision,
   delivery: Extract<Delivery, { type: "refused" }>,
-  { sight, ctx }: Look,
+  { sighting, ctx }: Look,
 ): SightingResult {
-  if (sight.askedAt < delivery.at) return quiet(approval);
-  if (sight.type === "absent") {
-    const absent = sight.cause === "no-longer-listed";
+  if (sighting.askedAt < delivery.at) return quiet(approval);
+  if (sighting.type === "absent") {
+    const absent = sighting.cause === "no-longer-listed";
     return quiet(
       absent === delivery.absent ? approval : withDelivery(approval, decision, { ...delivery, absent }),
     );
   }
   const past: PastDecision = { decision, cause: "refused", words: delivery.words };
-  return quiet(reopenNew(approval, sight.request, past, ctx));
+  return quiet(reopenNew(approval, sighting.request, past, ctx));
 }

@@ -55,9 +55,9 @@ export function applyApproverCount(run: Run, id: ApprovalId, outcome: Outcome, c
   const known = approval.approverCount !== null && isTooFew(approval, approval.approverCount);
   if (few === null || known) return next;
   const { fallback } = ctx.policy;
-  const told: (UserId | ChannelId)[] = fallback === null ? [run.requester] : [run.requester, fallback];
+  const addressees: (UserId | ChannelId)[] = fallback === null ? [run.requester] : [run.requester, fallback];
   const says = { type: "nobody-can-approve", approval: id, ...few } as const;
-  const notices = told.map((to): PrivateNotice => ({
+  const notices = addressees.map((to): PrivateNotice => ({
     id: ctx.nonce(),
     to,
     says,

@@ -76,7 +76,7 @@ export function decide(before: Run, submission: Submission, ctx: Context): Resul
     validityOf(vote, approval, { run, rule, people }),
   );
   return approved.ok
-    ? ok(told(replaceApproval(run, approved.value), approval, approved.value, ctx))
+    ? ok(withNotices(replaceApproval(run, approved.value), approval, approved.value, ctx))
     : approved;
 }
 
@@ -95,7 +95,7 @@ function decisionOf({ verdict, reason, digest, by }: Submission, rule: Rule, ctx
 }
 
 /** Notices for the people whose earlier approval no longer counts. */
-function told(run: Run, was: Approval, { past }: Approval, ctx: Context): Run {
+function withNotices(run: Run, was: Approval, { past }: Approval, ctx: Context): Run {
   const notices = past.slice(was.past.length).flatMap(({ decision, cause }) => {
     if (cause !== "voter-may-not" && cause !== "rule-changed") return [];
     return noticeToDecider(decision, { type: "decision-void", approval: was.id, cause }, ctx);

@@ -115,18 +115,18 @@ function unclear(
   watched: boolean,
   { now, monotonic, tries }: { now: number; monotonic: number; tries: number },
 ): Delivery {
-  const told = {
+  const answer = {
     ...(answered === undefined ? {} : { answered }),
     ...(failedWith === undefined ? {} : { failedWith }),
   };
-  if (!watched) return { type: "unconfirmed", at: now, cause: "no-longer-listed", ...told };
+  if (!watched) return { type: "unconfirmed", at: now, cause: "no-longer-listed", ...answer };
   return {
     type: "unsure",
     since: monotonic,
     notBefore: monotonic + (afterMs ?? 0),
     tries,
     why,
-    ...told,
+    ...answer,
   };
 }
 

@@ -120,11 +120,11 @@ function applySightings(
   const requests = new Map(listed.map(({ bearer, request }) => [bearer?.id, request]));
   const folded = run.approvals.map((approval) => {
     const request = requests.get(approval.id);
-    const sight: ApprovalSighting =
+    const sighting: ApprovalSighting =
       request === undefined
         ? unlisted(approval.serviceId, snapshot, askedAt)
         : { type: "listed", request, askedAt };
-    return applySighting(approval, sight, ctx);
+    return applySighting(approval, sighting, ctx);
   });
   const fresh = listed.flatMap(({ item: { id }, request, bearer }) =>
     bearer === null

@@ -29,7 +29,7 @@ type Deps = {
 
 export function createOutageAnnouncer(deps: Deps, checkEveryMs: number): OutageAnnouncer {
   // Unknown at the start: a notice from before a restart may still need its "back again".
-  let told: boolean | null = null;
+  let announced: boolean | null = null;
 
   async function check(): Promise<void> {
     const state = deps.guard.state();
@@ -37,15 +37,15 @@ export function createOutageAnnouncer(deps: Deps, checkEveryMs: number): OutageA
     const down = downOf(state);
     const long = isLong(down, deps.clock);
     deps.metrics.outage(long);
-    if (state.type === "answers" && told !== false) {
-      told = null;
+    if (state.type === "answers" && announced !== false) {
+      announced = null;
       if (!(await announceRecovery(deps))) return;
     }
-    if (down !== null && long && told !== true) {
-      told = null;
+    if (down !== null && long && announced !== true) {
+      announced = null;
       if (!(await announceOutage(deps, down))) return;
     }
-    if (long || state.type === "answers") told = long;
+    if (long || state.type === "answers") announced = long;
   }
 
   const loop = createBackgroundLoop(deps, {

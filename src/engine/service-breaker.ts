@@ -3,7 +3,9 @@
 
 import type { RunId } from "../domain/ids.ts";
 import type { Clock } from "./clock.ts";
-import { type AgentService, PortError } from "../ports.ts";
+import { PortError } from "../ports.ts";
+import { PAUSED } from "./service-pause.ts";
+import { createUselessAnswers, isUseless } from "./useless-answers.ts";
 
 /** After this many failures in a row, whichever runs they concern, calls for all runs stop. */
 const OPEN_AFTER_FAILURES = 5;
@@ -54,7 +56,7 @@ export function createServiceBreaker(
 
   function failed(run: RunId, error: unknown): void {
     if (error instanceof PortError && error.code === PAUSED) return;
-    breaker.heard(!isOutage(error));
+    breaker.record(!isOutage(error));
     if (!(error instanceof PortError)) return;
     if (isOutage(error)) standing.failed(error);
     else standing.answered(run, isUseless(error) ? error : null);
@@ -64,7 +66,7 @@ export function createServiceBreaker(
     if (!breaker.letsThrough()) throw new CircuitOpenError("the agent service does not answer");
     try {
       const answer = await ask();
-      breaker.heard(true);
+      breaker.record(true);
       standing.answered(run, null);
       return answer;
     } catch (error) {
@@ -111,7 +113,7 @@ function createStanding(clock: Clock): Standing {
 
   return {
     answered(run, failure) {
-      useless.heard(run, failure);
+      useless.record(run, failure);
       judge();
     },
     failed: ({ message: why, code }) => become({ type: "away", ...begin(), why, code }),
@@ -124,7 +126,7 @@ function createStanding(clock: Clock): Standing {
   };
 }
 
-type Breaker = { letsThrough(): boolean; heard(well: boolean): void };
+type Breaker = { letsThrough(): boolean; record(well: boolean): void };
 
 /**
  * Opens after some failures in a row, then lets one call at a time through as a probe, each after twice the wait. Our own, because
@@ -144,7 +146,7 @@ function createBreaker(clock: Clock, slowestMs: number): Breaker {
       probeAt = clock.monotonic() + slowestMs;
       return true;
     },
-    heard(well) {
+    record(well) {
       failures = well ? 0 : failures + 1;
       const opens = failures === OPEN_AFTER_FAILURES;
       // A call from before the breaker opened that fails late delays no probe.
@@ -162,105 +164,4 @@ function isOutage(error: unknown): boolean {
   return (
     !["garbled", "too_large", "bad_id", "http_429"].includes(error.code) && !/^http_4(?!01)/.test(error.code)
   );
-}
-
-// One `Retry-After` applies to every call to the service, whichever call it answered: fetches, new runs and decisions all wait. Only
-// `/v1/health` is called meanwhile, once for each person who asks what is wrong.
-
-export type ServicePause = {
-  /** The service, not called for as long as it asks. Meanwhile calls fail at once with "not applied, retry later". */
-  readonly agents: AgentService;
-  /** How long to make no call (ms); 0: go ahead. */
-  readonly leftMs: () => number;
-};
-
-/** The code of a call that was not made. */
-export const PAUSED = "paused";
-
-export function createServicePause(agents: AgentService, clock: Clock): ServicePause {
-  let until = 0;
-  const leftMs = (): number => Math.max(until - clock.monotonic(), 0);
-  const asked = (forMs: number | null | undefined): void => {
-    until = Math.max(until, clock.monotonic() + (forMs ?? 0));
-  };
-
-  async function call<T>(ask: () => Promise<T>): Promise<T> {
-    const left = leftMs();
-    if (left > 0) throw paused(left);
-    try {
-      return await ask();
-    } catch (error) {
-      if (error instanceof PortError) asked(error.retryAfterMs);
-      throw error;
-    }
-  }
-
-  return {
-    leftMs,
-    agents: {
-      ...agents,
-      create: (...args) => call(() => agents.create(...args)),
-      fetchRun: (...args) => call(() => agents.fetchRun(...args)),
-      async sendDecision(...args) {
-        const left = leftMs();
-        if (left > 0) return { type: "later", afterMs: left, why: paused(left).message };
-        const answer = await agents.sendDecision(...args);
-        if (answer.type === "later" || answer.type === "unsure") asked(answer.afterMs);
-        return answer;
-      },
-    },
-  };
-}
-
-function paused(leftMs: number): PortError {
-  const seconds = Math.ceil(leftMs / 1_000);
-  return new PortError(`The agent service asked Countersign to wait; it is asked again in ${seconds} s.`, {
-    applied: "no",
-    retry: "later",
-    code: PAUSED,
-    retryAfterMs: leftMs,
-  });
-}
-
-// A service can be useless without failing: it answers, but the answers are unusable. For one run this says nothing about others; for
-// most runs it is a fault of the service.
-
-/** `why` describes the newest of these answers, for people; `code` is for the log; `runs` is how many runs. */
-export type Useless = { readonly why: string; readonly code: string; readonly runs: number };
-
-export type UselessAnswers = {
-  /** The failure of a fetch of the run; null: the answer is usable. */
-  heard(run: RunId, failure: PortError | null): void;
-  /** The run is no longer polled. */
-  forget(run: RunId): void;
-  /** Null: the newest answers about most runs are usable. */
-  ofService(): Useless | null;
-};
-
-/** 401 is an outage, 404 an answer, 429 a request to wait. 403 may concern one run only; for most runs it is as good as no answer. */
-export function isUseless({ code }: PortError): boolean {
-  return code === "garbled" || code === "too_large" || /^http_4(?!01|04|29)/.test(code);
-}
-
-export function createUselessAnswers(): UselessAnswers {
-  const asked = new Map<RunId, boolean>();
-  let count = 0;
-  let service: Useless | null = null;
-
-  function set(run: RunId, useless: boolean | undefined): void {
-    count += Number(useless === true) - Number(asked.get(run) === true);
-    if (useless === undefined) asked.delete(run);
-    else asked.set(run, useless);
-    if (count * 2 <= asked.size) service = null;
-  }
-
-  return {
-    heard(run, failure) {
-      set(run, failure !== null);
-      if (failure === null || count * 2 <= asked.size) return;
-      service = { why: failure.message, code: failure.code, runs: count };
-    },
-    forget: (run) => set(run, undefined),
-    ofService: () => service,
-  };
 }

@@ -7,7 +7,7 @@ import { allUnreadable, listsNone, type Unreadable } from "../domain/snapshot.ts
 import { type Counters, type EventLog, type FetchedRun, PortError } from "../ports.ts";
 import type { Clock } from "./clock.ts";
 import type { RunEngine } from "./run-engine.ts";
-import { isUseless } from "./service-breaker.ts";
+import { isUseless } from "./useless-answers.ts";
 
 /** How long answers must stay unreadable (ms); a single one may be a hiccup of a proxy. */
 export const UNREADABLE_AFTER_MS = 10_000;
@@ -36,7 +36,7 @@ type Deps = {
 };
 
 /** For one run: since when (monotonic, ms), and whether it is recorded on the run. */
-type Doubt = { readonly what: "answer" | "list"; readonly since: number; told: boolean };
+type Doubt = { readonly what: "answer" | "list"; readonly since: number; recorded: boolean };
 type Reason = { readonly what: Doubt["what"]; readonly code: string; readonly why: string };
 
 export function createUnreadableRuns(deps: Deps): UnreadableRuns {
@@ -49,12 +49,12 @@ export function createUnreadableRuns(deps: Deps): UnreadableRuns {
     if (reason === null) return void (doubts.size > 0 && doubts.delete(key));
     const before = doubts.get(key);
     const now = clock.monotonic();
-    const doubt = before?.what === reason.what ? before : { what: reason.what, since: now, told: false };
+    const doubt = before?.what === reason.what ? before : { what: reason.what, since: now, recorded: false };
     doubts.set(key, doubt);
     const after = reason.what === "answer" ? UNREADABLE_AFTER_MS : NO_LIST_AFTER_MS;
-    if (doubt.told || now - doubt.since < after) return;
+    if (doubt.recorded || now - doubt.since < after) return;
     const kept = await engine.change(key, (run) => withDoubt(run, reason, clock.now()));
-    doubt.told = kept !== null;
+    doubt.recorded = kept !== null;
   }
 
   return { looked, counts };

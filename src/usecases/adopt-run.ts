@@ -122,8 +122,8 @@ async function beginAnew(
 
 /** By our key or by the service's id. */
 async function firstRequester({ store }: UseCaseDeps, id: string): Promise<UserId | null> {
-  for (const { seq, entry: told } of await store.auditOfRun(id)) {
-    if (told.what !== "started" && told.what !== "watched") continue;
+  for (const { seq, entry } of await store.auditOfRun(id)) {
+    if (entry.what !== "started" && entry.what !== "watched") continue;
     const proven = await store.provenEntry(seq);
     if (proven.ok) return proven.kept.entry.requester?.user ?? null;
   }

@@ -13,7 +13,7 @@ export type Disputed = {
   /** The decision was disputed before; nothing was written. */
   readonly again: boolean;
   /** How many people and channels are notified. 0: only the log. */
-  readonly told: number;
+  readonly notified: number;
   /** When it was reported first (ms). Null: not known any more. */
   readonly reportedAt: number | null;
   /** To draw the receipt anew, without its button. */
@@ -32,21 +32,21 @@ export function createDispute(deps: NotificationDeps & { readonly metrics: Count
   const refuse = createNoteRefusal(deps);
   return async (by, nonce) => {
     const notification = nonce === null ? null : await store.notification(nonce);
-    const told = notification === null ? null : await store.auditEntry(notification.entry);
+    const decided = notification === null ? null : await store.auditEntry(notification.entry);
     const theirs = notification?.kind === "receipt" && notification.to === by.user && by.team === audit.team;
-    if (notification === null || told === null || !theirs) {
+    if (notification === null || decided === null || !theirs) {
       await refuse(by, "unknown", { step: "receipt" });
       return err("unknown");
     }
-    const { run, runId, approval, verdict, digest, policy } = told.entry;
-    const decision = { approval, verdict, digest, policy, refers: told.seq };
-    const about = { ...aboutSameRun(told.entry), ...decision };
+    const { run, runId, approval, verdict, digest, policy } = decided.entry;
+    const decision = { approval, verdict, digest, policy, refers: decided.seq };
+    const about = { ...aboutSameRun(decided.entry), ...decision };
     const facts = { at: context().now, what: "disputed", outcome: "disputed", by } as const;
     const marked = await store.dispute(notification.id, auditEntry(null, { ...facts, ...about }));
-    log.error({ ...by, run, runId, entry: told.seq }, "a person disputes a decision in their name");
+    log.error({ ...by, run, runId, entry: decided.seq }, "a person disputes a decision in their name");
     const again = marked === "known";
-    const redrawn = await receiptOf(deps, notification, told, again ? null : facts.at);
-    return ok({ again, told: audit.admins.length + (audit.channel === null ? 0 : 1), ...redrawn });
+    const redrawn = await receiptOf(deps, notification, decided, again ? null : facts.at);
+    return ok({ again, notified: audit.admins.length + (audit.channel === null ? 0 : 1), ...redrawn });
   };
 }
 

@@ -113,11 +113,11 @@ describe('"This was not me"', () => {
     const receipt = await receiptOf(bench);
     expect(await bench.flow.dispute(BY, receipt.id)).toMatchObject({
       ok: true,
-      value: { again: false, told: 2 },
+      value: { again: false, notified: 2 },
     });
     expect(await bench.flow.dispute(BY, receipt.id)).toMatchObject({
       ok: true,
-      value: { again: true, told: 2 },
+      value: { again: true, notified: 2 },
     });
     const [marked, ...more] = await disputes(bench);
     expect(more).toEqual([]);

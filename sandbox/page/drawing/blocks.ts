@@ -6,16 +6,14 @@ import { type Json, record, records, string } from "../base/json.ts";
 import type { PageParts } from "../base/parts.ts";
 import type { Reader } from "../base/reader.ts";
 import type { Slot } from "../base/regions.ts";
-import { card, carousel } from "./card.ts";
 import { elementContextOf, type Surface } from "./element-context.ts";
 import { drawElement } from "./elements.ts";
 import { input } from "./input.ts";
 import { markdown } from "./markdown.ts";
-import { picture, remoteFile, thumbnail, undrawn, video } from "./media.ts";
+import { picture, thumbnail, undrawn } from "./media.ts";
 import { drawText } from "./mrkdwn.ts";
-import { plan, taskCard } from "./plan.ts";
 import { richText } from "./rich-text.ts";
-import { chart, dataTable, table } from "./tables.ts";
+import { dataTable, table } from "./tables.ts";
 
 export function drawBlocks(blocks: readonly Block[], surface: Surface): Html {
   return html`${blocks.map((block, i) => {
@@ -34,22 +32,13 @@ const DRAWINGS: ReadonlyMap<string, Drawing> = new Map<string, Drawing>([
   ["header", (block, { reader }) => html`<h3>${drawText(record(block["text"]), reader)}</h3>`],
   ["context", (block, { reader }) => records(block["elements"]).map((one) => contextElement(one, reader))],
   ["actions", elements],
-  ["context_actions", elements],
   ["divider", () => html`<hr />`],
   ["rich_text", (block, { reader }) => richText(block["elements"], reader)],
   ["markdown", (block, { reader }) => markdown(string(block["text"]), reader)],
   ["image", (block, { reader }) => picture(block, reader)],
-  ["video", (block, { reader }) => video(block, reader)],
-  ["file", remoteFile],
   ["input", input],
-  ["plan", (block, { reader }) => plan(block, reader)],
-  ["task_card", (block, { reader }) => taskCard(block, reader)],
   ["table", (block, { reader }) => table(block, reader)],
   ["data_table", (block, { reader }) => dataTable(block, reader)],
-  ["data_visualization", chart],
-  ["card", (block, surface, id) => card(block, surface.reader, seating(surface, id))],
-  ["carousel", (block, surface, id) => carousel(block, surface.reader, seating(surface, id))],
-  ["container", container],
   ["alert", alert],
 ]);
 
@@ -57,11 +46,6 @@ function elements(block: Block, surface: Surface, id: string): Part {
   return records(block["elements"]).map((one, i) =>
     drawElement(one, elementContextOf(block, one, { id: `${id}-${i}`, surface })),
   );
-}
-
-function seating(surface: Surface, id: string) {
-  return (held: Json, element: Json, at: string) =>
-    elementContextOf(held, element, { id: `${id}-${at}`, surface });
 }
 
 const LEVELS: Record<string, string> = { info: "ℹ️", warning: "⚠️", error: "⛔", success: "✅" };
@@ -73,31 +57,6 @@ function alert(block: Block, { reader }: Surface): Html {
     ${sign === undefined ? null : html`<span role="img" aria-label="${level}">${sign}</span>`}
     <div>${drawText(record(block["text"]), reader)}</div>
   </div>`;
-}
-
-function container(block: Block, surface: Surface, id: string): Html {
-  const { reader } = surface;
-  const inner = drawBlocks(records(block["child_blocks"]).map(asBlock), { ...surface, id });
-  const rich = record(block["rich_text_title"]);
-  const title = html`${block["icon"] === undefined ? null : thumbnail(record(block["icon"]))}${
-    rich["elements"] === undefined
-      ? drawText(record(block["title"]), reader)
-      : richText(rich["elements"], reader)
-  }`;
-  const subtitle = drawText(record(block["subtitle"]), reader);
-  const more = subtitle === null ? null : html`<div data-note>${subtitle}</div>`;
-  const line = block["has_header_divider"] === true ? html`<hr />` : null;
-  if (block["is_collapsible"] !== true)
-    return html`<div data-title>${title}</div>
-      ${more}${line}${inner}`;
-  return html`<details ${attr("open", block["default_collapsed"] !== true)}>
-    <summary>${title}</summary>
-    ${more}${line}${inner}
-  </details>`;
-}
-
-function asBlock(child: Json): Block {
-  return { ...child, type: string(child["type"]) };
 }
 
 function section(block: Block, surface: Surface, id: string): Html {

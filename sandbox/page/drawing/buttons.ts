@@ -1,9 +1,9 @@
 // Elements that act and hold no value, and the confirmation that any element may ask for.
-import { attr, html, type Html, type Part } from "../base/html.ts";
-import { type Json, record, records, string, textOf } from "../base/json.ts";
+import { attr, html, type Html } from "../base/html.ts";
+import { type Json, record, string, textOf } from "../base/json.ts";
 import type { Reader } from "../base/reader.ts";
 import { act, type ElementContext, optionsOf } from "./element-context.ts";
-import { emoji, withEmoji } from "./emoji.ts";
+import { withEmoji } from "./emoji.ts";
 import { drawText } from "./mrkdwn.ts";
 
 export function button(element: Json, context: ElementContext): Html {
@@ -28,47 +28,6 @@ export function button(element: Json, context: ElementContext): Html {
       ${act(element, context)}${label}${attr("data-asks", question !== null)}
     >
       ${words}</button
-    >${question}`;
-}
-
-/** It starts a workflow of Slack; the app gets nothing. */
-export function workflowButton(element: Json, context: ElementContext): Html {
-  return html`<button type="button" data-look="plain" disabled title="Workflows do not run in this sandbox">
-    ${drawText(record(element["text"]), context.reader)}
-  </button>`;
-}
-
-export function feedbackButtons(element: Json, context: ElementContext): Html {
-  const one = (held: Json, at: number, sign: string): Html => {
-    const words = string(held["accessibility_label"]) || textOf(held["text"]);
-    return html`<button
-      type="button"
-      data-look="icon"
-      ${act(element, context)}
-      data-chosen="${at}"
-      aria-label="${words}"
-      title="${words}"
-    >
-      ${sign}
-    </button>`;
-  };
-  return html`${one(record(element["positive_button"]), 0, "👍")}${one(record(element["negative_button"]), 1, "👎")}`;
-}
-
-const ICONS: Record<string, string> = { trash: "🗑" };
-
-export function iconButton(element: Json, context: ElementContext): Part {
-  const seenBy = element["visible_to_user_ids"];
-  if (Array.isArray(seenBy) && !seenBy.includes(context.reader.place.person)) return null;
-  const words = textOf(element["text"]);
-  const name = string(element["icon"]);
-  const question = confirm(element, context);
-  return html`<button
-      type="button"
-      data-look="icon"
-      ${act(element, context)}${attr("aria-label", string(element["accessibility_label"]) || words)}${attr("data-asks", question !== null)}
-    >
-      <span aria-hidden="true">${ICONS[name] ?? emoji(name) ?? "◻"}</span> ${words}</button
     >${question}`;
 }
 
@@ -139,10 +98,4 @@ export function confirm(element: Json, context: ElementContext): Html | null {
       </button>
     </footer>
   </dialog>`;
-}
-
-/** The buttons of a card. */
-export function buttonsOf(block: Json, context: (element: Json, at: number) => ElementContext): Html | null {
-  const all = records(block["actions"]).map((one, at) => button(one, context(one, at)));
-  return all.length === 0 ? null : html`<div data-kind="actions">${all}</div>`;
 }

@@ -4,7 +4,6 @@ import { type Json, number, record, records, string, textOf } from "../base/json
 import { asksFirst, confirm, description } from "./buttons.ts";
 import { act, type ElementContext, fieldName, optionsOf } from "./element-context.ts";
 import { drawText } from "./mrkdwn.ts";
-import { asTyped } from "./typed-rich-text.ts";
 
 export function common(element: Json, context: ElementContext): Html {
   const name = attr("name", fieldName(context.block, string(element["action_id"])));
@@ -40,15 +39,6 @@ export function choices(element: Json, context: ElementContext): Html {
     ${confirm(element, context)}`;
 }
 
-const INPUT_TYPES: Record<string, string> = {
-  email_text_input: "email",
-  url_text_input: "url",
-  number_input: "number",
-  datepicker: "date",
-  timepicker: "time",
-  datetimepicker: "datetime-local",
-};
-
 export function textInput(element: Json, context: ElementContext): Html {
   const value = valueOf(element, context);
   const placeholder = attr("placeholder", textOf(element["placeholder"]) || null);
@@ -56,7 +46,7 @@ export function textInput(element: Json, context: ElementContext): Html {
   const asks = confirm(element, context);
   if (element["multiline"] === true) return area(element, context, { rules, value });
   return html`<input
-      type="${INPUT_TYPES[string(element["type"])] ?? "text"}"
+      type="${element["type"] === "datepicker" ? "date" : "text"}"
       id="${context.id}"
       ${common(element, context)}${naming(element, context)}${rules}
       value="${value}"
@@ -77,34 +67,12 @@ function area(
   return new Html(open.toString().replace("></textarea>", () => `>\n${escapeHtml(value)}</textarea>`));
 }
 
-/** Typed as in a composer that formats with markup; see `typed-rich-text.ts`. */
-export function richTextInput(element: Json, context: ElementContext): Html {
-  const value = asTyped(context.kept === undefined ? element["initial_value"] : context.kept);
-  const placeholder = attr("placeholder", textOf(element["placeholder"]) || null);
-  const rules = html`${placeholder}${attr("required", context.required)}`;
-  return html`${area(element, context, { rules, value })}
-    <p data-hint>*bold*, _italic_, ~strike~, \`code\`, > quote.</p>`;
-}
-
-/** Files come into this workspace from the app only. */
-export function fileInput(element: Json, context: ElementContext): Html {
-  return html`<p data-no-upload id="${context.id}" tabindex="-1">
-    Up to ${number(element["max_files"]) ?? 10} files could be added here. This sandbox takes no files from
-    people.
-  </p>`;
-}
-
 /** No `maxlength`: a browser would silently cut what is pasted, while Slack says that it is too long. */
-function limits(element: Json): Html {
-  const bound = (name: string): string | null => string(element[`${name}_value`]) || null;
-  const step = element["type"] === "number_input" && element["is_decimal_allowed"] === true ? "any" : null;
-  return html`${attr("minlength", number(element["min_length"]))}${attr("min", bound("min"))}${attr("max", bound("max"))}${attr("step", step)}`;
+function limits(element: Json): Html | null {
+  return attr("minlength", number(element["min_length"]));
 }
 
 function valueOf(element: Json, context: ElementContext): string {
-  const initial = ["value", "date", "time"].map((what) => string(element[`initial_${what}`]));
-  if (element["type"] !== "datetimepicker")
-    return string(context.kept === undefined ? initial.find((one) => one !== "") : context.kept);
-  const seconds = number(context.kept === undefined ? element["initial_date_time"] : context.kept);
-  return seconds === undefined ? "" : context.reader.times.tokens("{date_num}T{time}", seconds * 1000);
+  const initial = [string(element["initial_value"]), string(element["initial_date"])];
+  return string(context.kept === undefined ? initial.find((one) => one !== "") : context.kept);
 }

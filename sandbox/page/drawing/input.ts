@@ -39,5 +39,5 @@ export function input(block: Block, surface: Surface, id: string): Html {
 }
 
 function isGroup(type: string): boolean {
-  return ["radio_buttons", "checkboxes", "file_input"].includes(type) || type.startsWith("multi_");
+  return ["radio_buttons", "checkboxes"].includes(type) || type.startsWith("multi_");
 }

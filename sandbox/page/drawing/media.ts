@@ -1,9 +1,8 @@
-// Foreign pictures, videos and files are described, never fetched: fetching would tell their host who looks, and when.
+// Foreign pictures are described, never fetched: fetching would tell their host who looks, and when.
 
 import { html, type Html } from "../base/html.ts";
-import { type Json, record, string, textOf } from "../base/json.ts";
+import { type Json, record, string } from "../base/json.ts";
 import type { Reader } from "../base/reader.ts";
-import { link } from "./mention.ts";
 import { drawText } from "./mrkdwn.ts";
 
 /** An image block. */
@@ -30,33 +29,6 @@ function altOf(element: Json): string {
 function addressOf(element: Json): string {
   const file = record(element["slack_file"]);
   return string(element["image_url"]) || string(file["url"]) || string(file["id"]);
-}
-
-export function video(block: Json, reader: Reader): Html {
-  const title = textOf(block["title"]) || "A video without a title";
-  const from = [string(block["author_name"]), string(block["provider_name"])].filter((one) => one !== "");
-  const address = string(block["title_url"]) || string(block["video_url"]);
-  return html`<figure data-picture="video">
-    <span data-sign aria-hidden="true">▶</span>
-    <figcaption>
-      <strong>${link(reader, address, title)}</strong>
-      ${from.length > 0 ? html`<small>${from.join(" · ")}</small>` : null}
-      <span>${drawText(record(block["description"]), reader)}</span>
-      <span data-alt>${altOf(block)}</span>
-      <small>A video, not played here: ${string(block["video_url"])}</small>
-    </figcaption>
-  </figure>`;
-}
-
-/** A file at another service. */
-export function remoteFile(block: Json): Html {
-  return html`<figure data-picture="file">
-    <span data-sign aria-hidden="true">📄</span>
-    <figcaption>
-      <strong>A ${string(block["source"]) || "remote"} file</strong>
-      <small>${string(block["external_id"])}</small>
-    </figcaption>
-  </figure>`;
 }
 
 // Nothing that an app sends may vanish: what cannot be drawn is shown with its name and its JSON.

@@ -2,13 +2,12 @@
 import { channelsSeenBy } from "../base/reader.ts";
 import type { Channel } from "../../slack/model.ts";
 import { asksFirst, confirm } from "./buttons.ts";
-import { offeredBy } from "./choices.ts";
 import { common, naming } from "./fields.ts";
 import { attr, html } from "../base/html.ts";
 import type { Html } from "../base/html.ts";
 import { number, record, records, string, textOf } from "../base/json.ts";
 import type { Json } from "../base/json.ts";
-import type { ElementContext } from "./element-context.ts";
+import { type ElementContext, optionsOf } from "./element-context.ts";
 
 /** `value` is what the browser sends, `is` what the app knows it by. */
 type Choice = { readonly value: string; readonly type: string; readonly words: string };
@@ -28,16 +27,14 @@ function single(element: Json, context: ElementContext): Html {
       ${one.words}
     </option>`;
   return html`<select
-      id="${context.id}"
-      ${common(element, context)}${naming(element, context)}${asksFirst(element, context)}${attr("required", context.required)}
-    >
-      <option value="">${textOf(element["placeholder"]) || PLACEHOLDERS[kindOf(element)]}</option>
-      ${groupsOf(element, context).map(({ label, choices }) =>
-        label === ""
-          ? choices.map(option)
-          : html`<optgroup label="${label}">${choices.map(option)}</optgroup>`,
-      )}</select
-    >${onlyWhenAsked(element)}`;
+    id="${context.id}"
+    ${common(element, context)}${naming(element, context)}${asksFirst(element, context)}${attr("required", context.required)}
+  >
+    <option value="">${textOf(element["placeholder"]) || PLACEHOLDERS[kindOf(element)]}</option>
+    ${groupsOf(element, context).map(({ label, choices }) =>
+      label === "" ? choices.map(option) : html`<optgroup label="${label}">${choices.map(option)}</optgroup>`,
+    )}
+  </select>`;
 }
 
 function several(element: Json, context: ElementContext): Html {
@@ -62,10 +59,10 @@ function several(element: Json, context: ElementContext): Html {
   const list = html`<div data-choices data-boxed role="group" aria-label="${words}" ${limits}>
     ${groups}
   </div>`;
-  if (context.labelled) return html`${list}${note}${onlyWhenAsked(element)}`;
+  if (context.labelled) return html`${list}${note}`;
   return html`<details data-picker>
     <summary data-look="plain">${words}${chosen.length > 0 ? ` (${chosen.length})` : null}</summary>
-    ${list}${note}${onlyWhenAsked(element)}
+    ${list}${note}
   </details>`;
 }
 
@@ -85,10 +82,8 @@ function kindOf(element: Json): Kind {
   return type.includes("conversations_") ? "conversation" : "option";
 }
 
-/** Of an external select the whole option is kept. */
 function chosenIn(element: Json, context: ElementContext): unknown[] {
-  const kept = context.kept === undefined ? initialOf(element, context) : [context.kept].flat();
-  return kept.map((one) => record(one)["value"] ?? one);
+  return context.kept === undefined ? initialOf(element, context) : [context.kept].flat();
 }
 
 function initialOf(element: Json, context: ElementContext): unknown[] {
@@ -126,7 +121,7 @@ function groupsOf(element: Json, context: ElementContext): Group[] {
 }
 
 function optionGroups(element: Json): Group[] {
-  const all = offeredBy(element).map((option, i) => ({
+  const all = optionsOf(element).map((option, i) => ({
     value: String(i),
     type: string(option["value"]),
     words: [textOf(option["text"]), textOf(option["description"])].filter((one) => one !== "").join(" — "),
@@ -157,9 +152,4 @@ function isWanted(channel: Channel, filter: Json): boolean {
   const kind = channel.kind === "dm" ? "im" : channel.kind;
   if (Array.isArray(include) && !include.includes(kind)) return false;
   return !(channel.kind === "dm" && filter["exclude_bot_users"] === true);
-}
-
-function onlyWhenAsked(element: Json): Html | null {
-  if (!string(element["type"]).includes("external_")) return null;
-  return html`<p data-hint>Slack asks the app for more options as one types; this sandbox does not.</p>`;
 }

@@ -1,7 +1,7 @@
-// Blocks of rows and columns. A chart is shown as a table of its numbers.
+// Blocks of rows and columns.
 import { attr, html } from "../base/html.ts";
 import type { Html, Part } from "../base/html.ts";
-import { number, record, records, string } from "../base/json.ts";
+import { number, records, string } from "../base/json.ts";
 import type { Json } from "../base/json.ts";
 import type { Reader } from "../base/reader.ts";
 import { richText } from "./rich-text.ts";
@@ -32,36 +32,6 @@ function cellsOf(block: Json, reader: Reader): { head: Row; rows: Row[] } {
 function cellOf(cell: Json, reader: Reader): Part {
   if (cell["type"] === "rich_text") return richText(cell["elements"], reader);
   return string(cell["text"]) || (number(cell["value"]) ?? string(cell["value"]));
-}
-
-const KINDS: Record<string, string> = {
-  pie: "Pie chart",
-  bar: "Bar chart",
-  area: "Area chart",
-  line: "Line chart",
-};
-
-/** `data_visualization`, docs.slack.dev: a pie has segments, the others series over one axis. */
-export function chart(block: Json): Html {
-  const held = record(block["chart"]);
-  const axis = record(held["axis_config"]);
-  const kind = KINDS[string(held["type"])] ?? "Chart";
-  const segments = records(held["segments"]);
-  const series = segments.length > 0 ? [{ name: "Value", data: segments } as Json] : records(held["series"]);
-  const labels = [
-    ...new Set(series.flatMap((one) => records(one["data"]).map((point) => string(point["label"])))),
-  ];
-  const at = (one: Json, label: string): Part =>
-    number(records(one["data"]).find((point) => point["label"] === label)?.["value"]) ?? "–";
-  const unit = string(axis["y_label"]);
-  return draw(
-    {
-      caption: `${kind}: ${string(block["title"])}${unit === "" ? "" : ` (${unit})`}`,
-      head: [string(axis["x_label"]), ...series.map((one) => string(one["name"]))],
-      rows: labels.map((label) => [label, ...series.map((one) => at(one, label))]),
-    },
-    { rowHead: 0 },
-  );
 }
 
 function draw({ caption, head, rows }: Table, { align = [], rowHead }: Look): Html {

@@ -3,7 +3,8 @@
 
 import type { Verdict } from "../../domain/approval.ts";
 import type { Json } from "../../domain/json.ts";
-import { isList, isRawNumber, isRecord, isSameJson, numberText } from "../../domain/json.ts";
+import { isList, isRawNumber, isRecord, isSameJson } from "../../domain/json.ts";
+import { idOf, idsNamed, isListOfPending, isNothing, type JsonRecord, partsOf } from "./decision-fields.ts";
 import {
   CONTEXT_NAMES,
   ERROR_NAMES,
@@ -37,8 +38,6 @@ export type RecordSays = {
   readonly doubt: string | null;
 };
 
-type JsonRecord = { readonly [name: string]: Json };
-
 /** More values than any honest answer has. */
 const MAX_VALUES = 20_000;
 /** Longer texts are not searched for words. */
@@ -54,19 +53,6 @@ export function readRecord(record: JsonRecord, sent: SentDecision): RecordSays {
   const reader = new RecordReader(sent);
   reader.about("approval", record);
   return reader.says();
-}
-
-/** Ids may be numbers (`pending-approvals.ts`). Null: no id. */
-function idOf(value: Json | undefined): string | null {
-  return typeof value === "string" ? value : numberText(value ?? null);
-}
-
-/** The ids under this name, however the name is written. */
-function idsNamed(record: JsonRecord, wanted: string): readonly string[] {
-  return Object.entries(record).flatMap(([name, value]) => {
-    const id = partsOf(name).join("_") === wanted ? idOf(value) : null;
-    return id === null ? [] : [id];
-  });
 }
 
 class RecordReader {
@@ -273,21 +259,7 @@ class RecordReader {
   }
 }
 
-const isNothing = (value: Json): boolean => [null, "", false, 0].some((each) => each === value);
-
-/** "pending_approvals" or "pending", unless that is a plain yes or no. */
-function isListOfPending(parts: readonly string[], value: Json): boolean {
-  if (isNothing(value) || !parts.includes("pending")) return false;
-  return parts.includes("approvals") || isList(value) || isRecord(value) || typeof value === "string";
-}
-
 function namedAbout(name: string, outer: About): About {
   if (name === "run") return "run";
   return name === "approval" || name === "approvals" ? "approval" : outer;
-}
-
-/** "isApproved", "is_approved" and "is-approved" are the same name. */
-function partsOf(name: string): string[] {
-  const spaced = name.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
-  return spaced.split(/[^a-z0-9]+/).filter((part) => part !== "");
 }

@@ -89,14 +89,14 @@ function ask(dispatcher: Dispatcher, { base, prefix, unsent, explain }: To, call
     if (controller === null) failed(late);
     else controller.abort(late);
   }, timeoutMs);
-  const heard = collect((answer) => {
+  const collected = collect((answer) => {
     clearTimeout(timer);
     resolve(answer);
   });
   dispatcher.dispatch(
     { origin: base.origin, path: prefix + path, method, headers, body },
     {
-      ...heard,
+      ...collected,
       onRequestStart: (started) => {
         controller = started;
         if (timedOut) started.abort(new Error("the time is over"));

@@ -224,9 +224,9 @@ async function removeButton(
   }
 }
 
-function disputeWords({ told }: Disputed): string {
+function disputeWords({ notified }: Disputed): string {
   const admins =
-    told === 0
+    notified === 0
       ? "No admin is named in Countersign's configuration, so tell the people who operate it *now*."
       : "The admins have been told.";
   return `Your report is recorded in the audit. ${admins} The decision itself may have reached the service already. Sign out of all your Slack sessions and change your password.`;

@@ -94,10 +94,10 @@ export async function findingsIn(audit: AuditFile, key: AuditKey | null): Promis
   }
   const broken = key === null ? [] : await audit.brokenRows(key);
   for (const finding of broken) if (!words.has(finding.id)) words.set(finding.id, finding.words);
-  const told = (done: boolean): string[] => [
+  const wordsOf = (done: boolean): string[] => [
     ...new Set([...words].filter(([id]) => settled.has(id) === done).map(([, each]) => each)),
   ];
-  return { open: told(false), acknowledged: told(true) };
+  return { open: wordsOf(false), acknowledged: wordsOf(true) };
 }
 
 /** Empty: there is nothing to report. */

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { homeBlocks, messageBlocks, modalBlocks } from "#sandbox/slack/rules-blocks.ts";
-import { complaints, list, oneOf } from "#sandbox/slack/rules-check.ts";
-import type { Fields, Json, Rule } from "#sandbox/slack/rules-check.ts";
-import { asAccessory, inActions, inContextActions, inInput } from "#sandbox/slack/rules-elements.ts";
-import { richText as richTextRules } from "#sandbox/slack/rules-rich-text.ts";
+import type { Json } from "#sandbox/slack/json.ts";
+import { complaints, typesOf } from "#sandbox/slack/rules-check.ts";
+import { asAccessory, inActions, inInput } from "#sandbox/slack/rules-elements.ts";
+import { richTextParts, richTextPieces } from "#sandbox/slack/rules-rich-text.ts";
 import type { Block } from "#sandbox/slack/model.ts";
 import { drawBlocks } from "#sandbox/page/drawing/blocks.ts";
 import { createReader } from "#sandbox/page/base/reader.ts";
-import { admittedBy, blocksWith, ELEMENTS, PARTS, PIECES, plain, richText } from "./admitted.ts";
+import { blocksWith, ELEMENTS, PARTS, PIECES, plain, richText } from "./admitted.ts";
 import { createStage, OPS } from "./stage.ts";
 
 const { parts } = createStage();
@@ -17,7 +17,7 @@ const asBlocks = (blocks: readonly Json[]): Block[] =>
   blocks.map((one) => ({ ...one, type: String(one["type"]) }));
 const draw = (...blocks: Json[]): string => drawBlocks(asBlocks(blocks), surface).toString();
 
-const BLOCKS = blocksWith(inActions, inContextActions);
+const BLOCKS = blocksWith(typesOf(inActions));
 const block = (type: string): Json => ({ type, block_id: type, ...BLOCKS[type]?.[0] });
 const inputHolding = (element: Json): Json => ({
   type: "input",
@@ -26,7 +26,7 @@ const inputHolding = (element: Json): Json => ({
   element,
 });
 
-const SURFACES: [name: string, rule: Rule][] = [
+const SURFACES: [name: string, rule: typeof messageBlocks][] = [
   ["message", messageBlocks],
   ["modal", modalBlocks],
   ["Home tab", homeBlocks],
@@ -39,10 +39,10 @@ function expectDrawn(drawn: string, shows: string): void {
 }
 
 describe.each(SURFACES)("on a %s", (_, rule) => {
-  const types = admittedBy(rule);
+  const types = typesOf(rule.element);
 
   test("the rules admit the blocks that every app uses", () => {
-    expect(types).toEqual(expect.arrayContaining(["section", "rich_text", "divider", "container"]));
+    expect(types).toEqual(expect.arrayContaining(["section", "rich_text", "divider", "actions"]));
   });
 
   test.each(types)("a block of type %s that they admit is drawn", (type) => {
@@ -52,7 +52,7 @@ describe.each(SURFACES)("on a %s", (_, rule) => {
   });
 });
 
-const PLACES: [name: string, table: Fields, holding: (element: Json) => Json][] = [
+const PLACES: [name: string, union: typeof inActions, holding: (element: Json) => Json][] = [
   ["actions", inActions, (element) => ({ type: "actions", block_id: "b", elements: [element] })],
   [
     "a section",
@@ -60,34 +60,29 @@ const PLACES: [name: string, table: Fields, holding: (element: Json) => Json][] 
     (accessory) => ({ type: "section", block_id: "b", text: plain("x"), accessory }),
   ],
   ["an input", inInput, inputHolding],
-  ["context actions", inContextActions, (element) => ({ type: "context_actions", elements: [element] })],
 ];
 
-describe.each(PLACES)("in %s", (_, table, holding) => {
-  test.each(Object.keys(table))("an element of type %s that the rules admit is drawn", (type) => {
+describe.each(PLACES)("in %s", (_, union, holding) => {
+  test.each(typesOf(union))("an element of type %s that the rules admit is drawn", (type) => {
     expect(Object.keys(ELEMENTS)).toContain(type);
     const element = { ...(type === "image" ? {} : { action_id: "a" }), ...ELEMENTS[type]?.[0], type };
-    expect(complaints(element, oneOf(table), "")).toEqual([]);
+    expect(complaints(element, union, "")).toEqual([]);
     expectDrawn(draw(holding(element)), ELEMENTS[type]?.[1] ?? "");
   });
 });
 
 describe("in rich text", () => {
-  const partRule = richTextRules["elements"] ?? list(() => {}, 0, 0);
-  const inSection: Rule = (value, at, report) =>
-    partRule([{ type: "rich_text_section", elements: value }], at, report);
-
-  test.each(admittedBy(partRule))("a %s is drawn", (type) => {
+  test.each(typesOf(richTextParts))("a %s is drawn", (type) => {
     expect(Object.keys(PARTS)).toContain(type);
     const part = { type, ...PARTS[type]?.[0] };
-    expect(complaints([part], partRule, "")).toEqual([]);
+    expect(complaints(part, richTextParts, "")).toEqual([]);
     expectDrawn(draw(richText(part)), PARTS[type]?.[1] ?? "");
   });
 
-  test.each(admittedBy(inSection))("a piece of type %s is drawn", (type) => {
+  test.each(typesOf(richTextPieces))("a piece of type %s is drawn", (type) => {
     expect(Object.keys(PIECES)).toContain(type);
     const piece = { type, ...PIECES[type]?.[0] };
-    expect(complaints([piece], inSection, "")).toEqual([]);
+    expect(complaints(piece, richTextPieces, "")).toEqual([]);
     expectDrawn(draw(richText({ type: "rich_text_section", elements: [piece] })), PIECES[type]?.[1] ?? "");
   });
 });

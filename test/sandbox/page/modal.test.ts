@@ -3,7 +3,6 @@ import { createReader } from "#sandbox/page/base/reader.ts";
 import { valuesOf } from "#sandbox/page/drawing/choices.ts";
 import { fieldName } from "#sandbox/page/drawing/element-context.ts";
 import { modal } from "#sandbox/page/drawing/modal.ts";
-import { asTyped, typedRichText } from "#sandbox/page/drawing/typed-rich-text.ts";
 import type { OpenView } from "#sandbox/slack/model.ts";
 import { ELEMENTS, plain } from "./admitted.ts";
 import { createStage, OPS, reasonModal } from "./stage.ts";
@@ -92,68 +91,18 @@ describe("what was chosen, in Slack's form:", () => {
     const fields = raw.map((value) => [fieldName("b", "a"), value] as const);
     return valuesOf([{ type: "input", block_id: "b", element }], fields)["b"]?.["a"];
   };
-  const local = new Date("2026-11-12T12:38").getTime() / 1000;
 
   test.each<[type: string, raw: string[], value: unknown]>([
     ["multi_users_select", ["U0BEN", "U0CAT"], ["U0BEN", "U0CAT"]],
-    ["multi_channels_select", [], []],
+    ["multi_users_select", [], []],
     ["multi_static_select", ["1"], ["o2"]],
     ["conversations_select", [OPS], OPS],
-    ["external_select", ["0"], ELEMENTS["external_select"]?.[0]["initial_option"]],
-    ["external_select", ["7"], null],
     ["datepicker", ["2026-12-24"], "2026-12-24"],
-    ["datetimepicker", ["2026-11-12T12:38"], local],
-    ["datetimepicker", ["soon"], null],
-    ["number_input", ["7.5"], "7.5"],
   ])("%s %j", (type, raw, value) => {
     expect(chosen(type, ...raw)).toEqual(value);
   });
 
   test("buttons of every kind hold nothing", () => {
-    for (const type of ["button", "workflow_button", "feedback_buttons", "icon_button", "overflow"])
-      expect(chosen(type, "0")).toBeUndefined();
-  });
-});
-
-describe("rich text that is typed", () => {
-  test("has the styles that its marks ask for, and keeps all other characters", () => {
-    expect(typedRichText("a *b* 2*3*4 `c`\nsnake_case_d")).toEqual({
-      type: "rich_text",
-      elements: [
-        {
-          type: "rich_text_section",
-          elements: [
-            { type: "text", text: "a " },
-            { type: "text", text: "b", style: { bold: true } },
-            { type: "text", text: " 2*3*4 " },
-            { type: "text", text: "c", style: { code: true } },
-            { type: "text", text: "\nsnake_case_d" },
-          ],
-        },
-      ],
-    });
-  });
-
-  test("has quotes and code of their own, in their order", () => {
-    const types = JSON.stringify(typedRichText("first\n> one\n> two\n```\nlet x;\n```\nlast")).match(
-      /rich_text_\w+/g,
-    );
-    expect(types).toEqual([
-      "rich_text_section",
-      "rich_text_quote",
-      "rich_text_preformatted",
-      "rich_text_section",
-    ]);
-  });
-
-  test.each(["plain", "a *b* _c_ ~d~ `e`", "> quoted\n> twice", "```\ncode\n\nmore\n```", "x\n> q\ny"])(
-    "is typed the same way when it is shown again: %j",
-    (text) => {
-      expect(asTyped(typedRichText(text))).toBe(text);
-    },
-  );
-
-  test("is nothing when nothing is typed", () => {
-    expect(typedRichText("")).toBeNull();
+    for (const type of ["button", "overflow"]) expect(chosen(type, "0")).toBeUndefined();
   });
 });

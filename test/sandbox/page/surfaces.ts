@@ -1,6 +1,7 @@
 // The product's own messages, forms and Home tab, made by its builders, and a list of everything the page can show.
 import type { Block, Message, OpenView } from "#sandbox/slack/model.ts";
-import { inActions, inContextActions, inInput } from "#sandbox/slack/rules-elements.ts";
+import { typesOf } from "#sandbox/slack/rules-check.ts";
+import { inActions, inInput } from "#sandbox/slack/rules-elements.ts";
 import type { Workspace } from "#sandbox/slack/workspace.ts";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import { healthReport, help, runList } from "#src/adapters/slack/blocks/command-answers.ts";
@@ -178,7 +179,7 @@ function tellPrivately(workspace: Workspace): void {
 }
 
 const everyInput = (): Block[] =>
-  Object.keys(inInput).map((type, i) => ({
+  typesOf(inInput).map((type, i) => ({
     type: "input",
     block_id: `i${i}`,
     label: plain(`A ${type}`),
@@ -186,7 +187,7 @@ const everyInput = (): Block[] =>
     element: { ...ELEMENTS[type]?.[0], type, action_id: "a" },
   }));
 const everyBlock = (): Block[] =>
-  Object.entries(blocksWith(inActions, inContextActions)).map(([type, [sample]]) => ({
+  Object.entries(blocksWith(typesOf(inActions))).map(([type, [sample]]) => ({
     ...structuredClone(sample),
     type,
     block_id: type,

@@ -14,8 +14,9 @@ import { errors } from "#sandbox/slack/errors.ts";
 import { eventScopes } from "#sandbox/slack/events.ts";
 import { slackTiming } from "#sandbox/slack/context.ts";
 import { methods } from "#sandbox/slack/methods.ts";
-import { blockRows } from "#sandbox/slack/rules-blocks.ts";
-import { elementRows } from "#sandbox/slack/rules-elements.ts";
+import { allBlocks } from "#sandbox/slack/rules-blocks.ts";
+import { typesOf } from "#sandbox/slack/rules-check.ts";
+import { allElements } from "#sandbox/slack/rules-elements.ts";
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const rows = coverage.flatMap((section) => section.rows);
@@ -46,8 +47,8 @@ describe("the coverage table has a row", () => {
 
   test("for every refusal, block and element", () => {
     expect(subjects("Refusals")).toEqual(Object.keys(errors).sort());
-    expect(subjects("Blocks")).toEqual(Object.keys(blockRows).sort());
-    expect(subjects("Elements")).toEqual(Object.keys(elementRows).sort());
+    expect(subjects("Blocks")).toEqual(typesOf(allBlocks).sort());
+    expect(subjects("Elements")).toEqual(typesOf(allElements).sort());
   });
 
   test("for every time that Slack keeps", () => {

@@ -8,7 +8,6 @@ import type { Judged, Mode } from "./judge.ts";
 
 const [ana, ben, ops] = ["U0ANA", "U0BEN", "C0OPSAGENTS"];
 const plain = (text: string) => ({ type: "plain_text" as const, text });
-const option = (value: string) => ({ text: plain(value), value });
 
 const form = (callback_id = "form", more: object = {}) => ({
   type: "modal" as const,
@@ -152,26 +151,6 @@ describe.each<Mode>(["socket", "http"])("over %s", (mode) => {
     await slack.acts.command(ana, ops, "/agent", "");
     await slack.acts.close(ana, (await topView(slack)).id);
     expect(await closed.promise).toBe(true);
-  });
-
-  test("an external select is given options, or groups of them, by what was typed", async () => {
-    const asked: string[] = [];
-    const slack = await start(mode, (app) =>
-      app.options("find", ({ ack, payload }) => {
-        asked.push(payload.value);
-        return payload.value === "grouped"
-          ? ack({ option_groups: [{ label: plain("G"), options: [option("x"), option("y")] }] })
-          : ack({ options: [option(payload.value)] });
-      }),
-    );
-    const elements = [{ type: "external_select", action_id: "find", min_query_length: 2 }];
-    const blocks = [{ type: "actions", block_id: "b", elements }];
-    const at = slack.workspace.post({ channel: ops, author: slack.workspace.app.person, blocks });
-    const suggest = (text: string) => slack.suggest(ana, at, { block: "b", action: "find" }, text);
-    expect(await suggest("a")).toEqual({ ok: true, options: [] });
-    expect(await suggest("ab")).toEqual({ ok: true, options: [option("ab")] });
-    expect(await suggest("grouped")).toEqual({ ok: true, options: [option("x"), option("y")] });
-    expect(asked).toEqual(["ab", "grouped"]);
   });
 
   test("a global shortcut opens a form, and one on a message brings the message", async () => {

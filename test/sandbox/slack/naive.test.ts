@@ -10,7 +10,6 @@ import type { Slack } from "#sandbox/slack/server.ts";
 
 import {
   ana,
-  button,
   clientOf,
   connect,
   guest,
@@ -268,14 +267,6 @@ const mistakes: Record<Code, () => Promise<string>> = {
   invalid_response_type: () => answer({ text: "x", response_type: "everywhere" }),
   invalid_response_action: () => submitted({ response_action: "explode" }),
   invalid_errors: () => submitted({ response_action: "errors", errors: { nowhere: "x" } }),
-  invalid_options: async () => {
-    await bolt((app) => app.options("find", (args) => args.ack({ options: "many" } as never)));
-    const menu = { type: "external_select", action_id: "find", min_query_length: 0 };
-    const card = write({ blocks: [{ type: "actions", block_id: "b", elements: [menu] }, button("go")] });
-    const told = await slack.suggest(ana, card, { block: "b", action: "find" }, "x");
-    expect(told).toMatchObject({ ok: false });
-    return turnedDown();
-  },
 };
 
 const codes = Object.keys(errors) as Code[];

@@ -68,7 +68,6 @@ describe("at the limit a block is fine", () => {
         ),
       ],
     ],
-    ["a block known only by name", [{ type: "data_visualization", chart: {} }]],
   ])("%s", (_what, blocks) => expect(inMessage(...blocks)).toBe("fine"));
 });
 

@@ -6,9 +6,10 @@ import { eventRows, payloadRows } from "./payload-rows.ts";
 import { methodRows } from "./method-rows.ts";
 import { proofs } from "./row.ts";
 import type { Proof, Row } from "./row.ts";
-import { errors } from "#sandbox/slack/errors.ts";
-import { blockRows } from "#sandbox/slack/rules-blocks.ts";
-import { elementRows } from "#sandbox/slack/rules-elements.ts";
+import { errors, type Source } from "#sandbox/slack/errors.ts";
+import { allBlocks } from "#sandbox/slack/rules-blocks.ts";
+import { sources } from "#sandbox/slack/rules-check.ts";
+import { allElements, elementTypes } from "#sandbox/slack/rules-elements.ts";
 
 export type Section = { readonly title: string; readonly rows: readonly Row[] };
 
@@ -34,7 +35,7 @@ const schemes: Partial<Row> = {
 
 /** Menus of people and channels. */
 const byId = (kind: string): [string, Partial<Row>][] =>
-  [`${kind}_select`, `multi_${kind}_select`].map((type) => [
+  [`${kind}_select`, `multi_${kind}_select`].filter((type) => elementTypes.includes(type)).map((type) => [
     type,
     {
       how: "close",
@@ -45,10 +46,6 @@ const byId = (kind: string): [string, Partial<Row>][] =>
 
 /** What differs from the rules of the others. */
 const exceptions: Record<string, Partial<Row>> = {
-  data_visualization: { how: "simplified", what: "only its name is known", proof: proofs.namedOnly },
-  file: { what: "nobody can send one", proof: proofs.namedOnly },
-  video: { how: "close", what: "fields and limits; the scope links.embed:write is not asked for" },
-  plan: { how: "close", what: "fields and limits; that a task_id stands once is not checked" },
   table: { how: "close", what: "fields and limits; not the 10,000 characters in all, nor one a message" },
   data_table: { how: "close", what: "fields and limits; not the 20,000 characters in all" },
   button: schemes,
@@ -58,27 +55,23 @@ const exceptions: Record<string, Partial<Row>> = {
     what: "fields, limits and surfaces; addresses as in a button; of an id only the shape counts",
     also: [address, shapes],
   },
-  rich_text_input: { how: "close", what: "fields and limits; its first value as rich_text" },
   image: { also: [address] },
-  datepicker: { also: [[values, "a date is one of the calendar, and a zone one of the world"]] },
-  timepicker: { also: [[values, "a date is one of the calendar, and a zone one of the world"]] },
-  number_input: { also: [[values, "a number is whole where decimals are not allowed"]] },
+  datepicker: { also: [[values, "a date is one of the calendar"]] },
   ...Object.fromEntries(["users", "channels", "conversations"].flatMap((kind) => byId(kind))),
-  workflow_button: {
-    how: "close",
-    what: "fields and limits; pressing it is refused, there are no workflows",
-  },
-  file_input: { how: "close", what: "fields and limits; nobody can choose a file in it" },
 };
 
-const drawn = (rows: typeof blockRows, proof: Row["proof"]): Row[] =>
-  Object.entries(rows).map(([subject, { source }]) => ({
-    subject,
+/** A guess, if the rules of a type say nothing else. */
+const sourceOf = (schema: (typeof allBlocks)["options"][number]): Source =>
+  sources.get(schema)?.source ?? "guess";
+
+const drawn = (union: typeof allBlocks, proof: Row["proof"]): Row[] =>
+  union.options.map((schema) => ({
+    subject: schema.shape.type.value,
     what: "fields, limits and surfaces",
     how: "exact",
-    source,
+    source: sourceOf(schema),
     proof,
-    ...exceptions[subject],
+    ...exceptions[schema.shape.type.value],
   }));
 
 const missing = (subject: string, what: string): Row => ({
@@ -91,6 +84,14 @@ const missing = (subject: string, what: string): Row => ({
 
 const absent: readonly Row[] = [
   missing("all other methods", "unknown_method, with words that say so"),
+  missing(
+    "other elements",
+    "unsupported type: workflow, icon and feedback buttons; external selects; selects of several channels or conversations; times, numbers, e-mail, URLs, rich text and files",
+  ),
+  missing(
+    "other blocks",
+    "unsupported type: card, carousel, container, context_actions, data_visualization, file, plan, task_card, video",
+  ),
   missing("attachments", "legacy attachments are refused by name; too_many_attachments cannot happen"),
   missing("tombstones", "a deleted message with answers vanishes"),
   missing("message streams, agent sessions", "chat.startStream and its kin"),
@@ -114,7 +115,7 @@ export const coverage: readonly Section[] = [
   { title: "Delivery, people and files", rows: deliveryRows },
   { title: "Limits of time, number and size", rows: limitRows },
   { title: "Refusals", rows: refusals },
-  { title: "Blocks", rows: drawn(blockRows, proofs.blocks) },
-  { title: "Elements", rows: drawn(elementRows, proofs.elements) },
+  { title: "Blocks", rows: drawn(allBlocks, proofs.blocks) },
+  { title: "Elements", rows: drawn(allElements, proofs.elements) },
   { title: "Not imitated", rows: absent },
 ];

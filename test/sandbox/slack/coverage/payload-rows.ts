@@ -27,13 +27,6 @@ export const payloadRows: readonly Row[] = [
     proof: [elements, "a person uses a %s, and Bolt gets what they chose"],
   },
   {
-    subject: "block_suggestion",
-    what: "options and option_groups for external selects, from min_query_length on; the page does not offer it yet",
-    how: "close",
-    source: "docs.slack.dev, select menu element",
-    proof: [judge, "an external select is given options, or groups of them, by what was typed"],
-  },
-  {
     subject: "view_submission",
     what: "acknowledged with nothing, errors, update, push or clear; response_urls stays empty",
     how: "close",

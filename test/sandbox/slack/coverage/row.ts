@@ -24,8 +24,4 @@ export const proofs = {
   refusals: ["naive.test.ts", "a naive bot trips over %s"],
   elements: ["rules-rows.test.ts", "the rules of the element %s hold"],
   blocks: ["rules-rows.test.ts", "the rules of the block %s hold"],
-  namedOnly: [
-    "rules-rows.test.ts",
-    "a file block comes from Slack alone, and of a data visualization only the name is known",
-  ],
 } as const satisfies Record<string, Proof>;

@@ -242,10 +242,10 @@ export async function answerExamples(): Promise<Record<AnswerId, readonly Exampl
     "answer:opened-before": await open({ open: async () => "again" }),
     "answer:opening-not-confirmed": await open({ open: fails("maybe") }),
     "answer:reported": [
-      ...(await notMe(ok({ ...REPORTED, again: false, told: 2 }))),
-      ...(await notMe(ok({ ...REPORTED, again: false, told: 0 }))),
+      ...(await notMe(ok({ ...REPORTED, again: false, notified: 2 }))),
+      ...(await notMe(ok({ ...REPORTED, again: false, notified: 0 }))),
     ],
-    "answer:reported-before": await notMe(ok({ ...REPORTED, again: true, told: 2 })),
+    "answer:reported-before": await notMe(ok({ ...REPORTED, again: true, notified: 2 })),
     "answer:report-not-recorded": await clicked(onNotMe, "", { dispute: fails("maybe") }),
     "answer:not-your-receipt": await notMe(err({ type: "unknown" })),
     "answer:dispute-closed": await typed("audit close run_7 It was Ben after all", {

@@ -1,0 +1,91 @@
+// What a card says about the way of its decision to the service, beyond its title.
+
+import { answeredBefore, type Decision, type Delivery } from "../../../domain/approval.ts";
+import { oneLine } from "../../../domain/text/excerpt.ts";
+import { answerAfter } from "./service-words.ts";
+
+/** The service's yes, in our words. */
+export const CONFIRMED = "The service confirmed it.";
+
+export function deliveryWords(delivery: Delivery, decision: Decision, watched: boolean): string {
+  switch (delivery.type) {
+    case "held":
+      return "Until it is sent, the person who approved it can undo it, and anyone who may decide can deny it.";
+    case "recorded":
+      return "";
+    case "sending":
+      return delivery.lost ? sentAgain(delivery) : "";
+    case "retry":
+      if (delivery.heldBack) return `Recorded, but not sent: ${oneLine(delivery.why, 500)}`;
+      if (delivery.lost) return sentAgain(delivery);
+      if (delivery.notSent)
+        return `${oneLine(delivery.why, 300)} Countersign keeps trying, and sends it by itself as soon as it can.`;
+      return `The service has not taken it${answerAfter(delivery.why, 300)} It has not taken effect. Countersign keeps trying: the same decision is being sent again.`;
+    case "unsure":
+      if (delivery.answered !== undefined) return "Countersign is checking whether it took effect.";
+      return delivery.failedWith === undefined
+        ? "Sent, but the answer was lost. Countersign is checking with the service; you don't need to do anything."
+        : `Sent, but the service answered with an error (HTTP ${delivery.failedWith}), which does not say whether it took the decision. Countersign is checking; you don't need to do anything.`;
+    case "confirmed":
+      return delivery.stillListed === true
+        ? "The service confirmed it, but still lists it as pending. Countersign does not send a decision twice; check at the service."
+        : CONFIRMED;
+    case "refused":
+      return refusedWords(delivery, watched);
+    case "elsewhere":
+      return `This ${verdictNoun(decision)} was not applied: the request was decided outside Countersign. The service says${answerAfter(delivery.words, 500)}`;
+    case "unconfirmed":
+      return unconfirmedWords(delivery, decision);
+  }
+}
+
+function sentAgain(delivery: Delivery): string {
+  const { answered, failedWith } = answeredBefore(delivery);
+  const again = "The same decision is being sent again.";
+  if (answered !== undefined) return `After that answer it was still pending. ${again}`;
+  return failedWith === undefined
+    ? `The answer was lost, and it is still pending. ${again}`
+    : `The service answered with an error (HTTP ${failedWith}), and it is still pending. ${again}`;
+}
+
+function refusedWords({ words, absent }: Extract<Delivery, { type: "refused" }>, watched: boolean): string {
+  const refused = `The service refused it${answerAfter(words, 500)} It did not take effect.`;
+  if (absent)
+    return `${refused} The service no longer lists it: it may have been decided outside Countersign, or withdrawn.`;
+  return watched
+    ? `${refused} If it is still pending, the buttons come back.`
+    : `${refused} Countersign no longer watches the run.`;
+}
+
+const verdictNoun = ({ verdict }: Decision): string => (verdict === "approve" ? "approval" : "denial");
+
+function unconfirmedWords(
+  { cause, answered, failedWith }: Extract<Delivery, { type: "unconfirmed" }>,
+  decision: Decision,
+): string {
+  const what = verdictNoun(decision);
+  const sent =
+    answered === undefined
+      ? failedWith === undefined
+        ? `Sent, but the answer was lost, so it is not known whether this ${what} took effect.`
+        : `Sent, but the service answered with an error (HTTP ${failedWith}), so it is not known whether this ${what} took effect.`
+      : `That does not say whether this ${what} took effect.`;
+  switch (cause) {
+    case "no-longer-listed":
+      return `${sent} The service no longer lists it, and does not say why. Check there.`;
+    case "request-changed":
+      return `${sent} The request has changed since, so nothing more is sent. Decide it at the service.`;
+    case "tampered":
+      return `${sent} Countersign's record of it no longer matches the audit, so nothing more is sent. Decide it at the service.`;
+    case "run-missing":
+      return `${sent} The service no longer knows the run.`;
+    case "no-longer-authorised":
+      return `${sent} Someone who gave it may no longer decide, so nothing more is sent. Check at the service, and decide it there.`;
+    case "stopped":
+      return `${sent} The run was stopped since, so nothing more is sent. Check at the service, and decide it there.`;
+    case "frozen":
+      return `${sent} Countersign was frozen since, so nothing more is sent. Check at the service, and decide it there.`;
+    case "refused-after-lost-answer":
+      return `${sent} The service refused the same decision when it was sent again, which may mean that the first one arrived. Check there.`;
+  }
+}
