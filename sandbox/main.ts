@@ -23,7 +23,7 @@ const USAGE = `Runs Countersign with a local Slack and a local agent service. No
 const USUAL_PORT = 4400;
 
 /** Cat learns of disputed decisions and may read the audit. Its heads go to #releases. The key is made beside the database. */
-const AUDIT = { ADMINS: "U0CAT", AUDIT_CHANNEL: "C0RELEASES" };
+const AUDIT = { ADMINS: "U0CAT,U0BEN", AUDIT_CHANNEL: "C0RELEASES" };
 
 const options = {
   port: { type: "string" },

@@ -8,6 +8,7 @@ import { openDisputes } from "./disputes.ts";
 import {
   cardSlot,
   isMissing,
+  isStoppable,
   isStopped,
   isWatched,
   OPENING,
@@ -90,7 +91,8 @@ export function missingRenderKey(run: Run): string | null {
 export function stoppedRenderKey(run: Run): string | null {
   if (run.stop === undefined) return null;
   const { denied, confirmed } = deniedByStop(run);
-  return `${isStopped(run) ? "stopped" : "lifted"} ${run.stop.at}, ${confirmed} of ${denied}`;
+  const over = isStoppable(run) ? "" : ", over";
+  return `${isStopped(run) ? "stopped" : "lifted"} ${run.stop.at}${over}, ${confirmed} of ${denied}`;
 }
 
 export function unreadableShows(run: Run): string | null {

@@ -40,6 +40,7 @@ export const CLASSES = [
   "Poisoned dependency",
   "Denial of service",
   "A database that others write",
+  "A brake that does not hold",
 ] as const;
 
 type Digit = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ana, aWorld, ben, opsAgents, type Stage } from "../make/world.ts";
 import { policyFile } from "../make/policy.ts";
+import { brakeCases, FREEZERS } from "./brake-cases.ts";
 import { databaseCases } from "./database-cases.ts";
 import { disputeCases } from "./dispute-cases.ts";
 import { rowsOf } from "./ground.ts";
@@ -20,6 +21,19 @@ describe.concurrent("while a decision is made", () => {
     await world.stopApp();
     expect(refusalsOf(world)).toEqual(expect.arrayContaining(due));
   });
+});
+
+describe.concurrent("while a run is stopped, or everything frozen", () => {
+  test.for(brakeCases.map((each) => [each.id, each.what, each] as const))(
+    "%s %s",
+    async ([, , attack], context) => {
+      const world = await aWorld(context, { troubled: true, env: { ADMINS: FREEZERS } });
+      const due: string[] = [];
+      await attack.run(await storyOf(world, due));
+      await world.stopApp();
+      expect(refusalsOf(world)).toEqual(expect.arrayContaining(due));
+    },
+  );
 });
 
 describe.concurrent("under a policy", () => {

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { type Attack, CLASSES } from "./classes.ts";
+import { brakeCases } from "./brake-cases.ts";
 import { contentCases } from "./content-cases.ts";
 import { databaseCases } from "./database-cases.ts";
 import { disputeCases } from "./dispute-cases.ts";
@@ -19,7 +20,7 @@ type Named = Pick<Attack, "id">;
 const FILES: Readonly<Record<string, readonly Named[]>> = {
   door: [...doorCases, ...floodCases],
   people: [...originCases(1), ...originCases(17), ...peopleCases, ...wordCases],
-  story: [...storyCases, ...disputeCases, ...ruledCases, ...databaseCases],
+  story: [...storyCases, ...disputeCases, ...brakeCases, ...ruledCases, ...databaseCases],
   alone: [...contentCases, ...growthCases, ...hostileCases, ...secretCases],
 };
 const suite = Object.values(FILES).flat();

@@ -18,6 +18,8 @@ export type Lane = {
   restart(): Promise<void>;
   /** As `npm run audit -- verify` says, whatever the bot does. */
   audit(): Promise<AuditVerdict>;
+  /** The kinds of all entries of the audit, in order. */
+  entries(): Promise<readonly string[]>;
   /** What the bot found in its database that it had not written. */
   findings(): Promise<readonly string[]>;
   /** Resolves when the bot has asked nothing of Slack for longer than it waits for any lost answer. */
@@ -31,12 +33,13 @@ const QUIET_MS = 5_500;
 /** Polls as fast as they go, so that a life takes a second or two. */
 const FAST = { POLL_MIN_MS: "40", POLL_MAX_MS: "200", LOG_LEVEL: "warn" };
 
-export async function startLane(): Promise<Lane> {
+/** `env`: more of the bot's variables. */
+export async function startLane(env: { readonly [name: string]: string } = {}): Promise<Lane> {
   const folder = await mkdtemp(join(tmpdir(), "countersign-crash-"));
   const database = join(folder, "countersign.db");
   const databaseUrl = `sqlite:${database}`;
   const world = await startWorld({ databaseUrl, tempo: 0, slack: { rateLimits: false } });
-  const begin = () => startBot({ ...world.env, ...FAST });
+  const begin = () => startBot({ ...world.env, ...FAST, ...env });
   let bot = begin();
   let up = Promise.withResolvers<void>();
   const ready = async (): Promise<void> => {
@@ -62,6 +65,14 @@ export async function startLane(): Promise<Lane> {
       const audit = await openAuditFile(database);
       try {
         return await auditVerdict(audit, publicKeysFor({ database, key: null }, []), []);
+      } finally {
+        await audit.close();
+      }
+    },
+    entries: async () => {
+      const audit = await openAuditFile(database);
+      try {
+        return (await Array.fromAsync(audit.rows())).map(({ columns }) => columns.what);
       } finally {
         await audit.close();
       }

@@ -53,22 +53,18 @@ export function stopActions(run: Run): Block[] {
     : [{ type: "actions", block_id: `stop-${run.key}`, elements: [button] } as Block];
 }
 
-export function stoppedLine({ stop }: Run): RichTextSection[] {
-  if (stop === undefined || stop.lifted !== undefined) return [];
-  return [
-    line(
-      span("🛑 Stopped", { bold: true }),
-      span(" by "),
-      person(stop.by),
-      span(": everything it asks for is denied."),
-    ),
-  ];
+export function stoppedLine(run: Run): RichTextSection[] {
+  const { stop } = run;
+  if (stop === undefined || !isStopped(run)) return [];
+  const meaning = isStoppable(run) ? ": everything it asks for is denied." : ".";
+  return [line(span("🛑 Stopped", { bold: true }), span(" by "), person(stop.by), span(meaning))];
 }
 
 /** The thread's message about the stop, or about its end. */
 export function stopMessage(run: Run, stop: Stop): Message {
   const { by, at, lifted } = stop;
   const counted = line(span(deniedWords(run)));
+  const goesOn = isStoppable(run);
   if (lifted !== undefined)
     return withId("thread:stop-lifted", {
       text: "The stop is lifted. What the agent asks for now can be decided again.",
@@ -97,10 +93,10 @@ export function stopMessage(run: Run, stop: Stop): Message {
     blocks: [
       rich(
         line(span("🛑 Run stopped", { bold: true }), span(" by "), person(by), span(" · "), moment(at)),
-        line(span(MEANING)),
+        ...(goesOn ? [line(span(MEANING))] : []),
         counted,
       ),
-      liftActions(run),
+      ...(goesOn ? [liftActions(run)] : []),
     ],
   });
 }
@@ -110,7 +106,8 @@ const MEANING =
 
 function deniedWords(run: Run): string {
   const { denied, confirmed } = deniedByStop(run);
-  if (denied === 0) return "No request was denied because of it.";
+  if (denied === 0)
+    return isStoppable(run) ? "It has asked for nothing since." : "It asked for nothing after that.";
   const requests = denied === 1 ? "1 request" : `${count(denied)} requests`;
   if (confirmed === denied) return `Denied because of it: ${requests}, confirmed by the service.`;
   return `Denied because of it: ${requests}; the service confirmed ${count(confirmed)} so far.`;

@@ -244,7 +244,7 @@ export function commandRefusalWords(refusal: CommandRefusal, command: string): s
     case "frozen":
       return `${freezeWords(refusal.freeze)}. No run starts until the freeze is lifted. Nothing was started; keep your task and try again then.`;
     case "own-freeze":
-      return `You froze this yourself, so somebody else must lift it: an admin of Countersign, or a person whom the policy's \`freezers\` name.`;
+      return `You froze this yourself, so somebody else must lift it: another admin of Countersign, or a person whom the policy's \`freezers\` name. If there is none, whoever runs Countersign adds one to \`ADMINS\` and restarts it; the freeze stays until it is lifted.`;
     case "already-frozen":
       return `This is frozen already. \`${command} freeze\` shows by whom.`;
     case "not-frozen":
