@@ -1,6 +1,7 @@
 // `npm run bench`: how fast, how big, how late, each against its target. `--json` ends in one line of JSON.
 
 import { parseArgs } from "node:util";
+import { brakeTimes } from "./brake.ts";
 import { decisionOverhead } from "./decision-overhead.ts";
 import { hostileStalls } from "./hostile-text.ts";
 import { memoryOf } from "./memory.ts";
@@ -13,12 +14,14 @@ const FULL = {
   memoryMs: 45_000,
   decisions: 200,
   hostileMs: 3_000,
+  presses: 50,
 };
 const QUICK = {
   poll: { runs: RUNS, engine: 3, roundMs: 1_000 },
   memoryMs: 20_000,
   decisions: 40,
   hostileMs: 1_500,
+  presses: 15,
 };
 
 const { values } = parseArgs({
@@ -48,6 +51,10 @@ row(
   verdict(feedback.p99Ms <= 1_000, "≤ 1000"),
 );
 
+const brake = await brakeTimes(size.presses);
+row("stop to the last approval, p99 (ms)", brake.p99Ms.toFixed(0), verdict(brake.p99Ms <= 1_000, "≤ 1000"));
+row("approvals that left after the press", String(brake.late), `of ${brake.presses}`);
+
 const stalls = await hostileStalls(size.hostileMs);
 const longest = Math.max(...stalls.map(({ ms }) => ms));
 for (const { text, ms } of stalls) row(`stall, ${text} (ms)`, ms.toFixed(0), "");
@@ -61,6 +68,7 @@ if (values.json) {
       rss_mb_10k_runs: rounded(memory.rssMb, 1),
       decision_overhead_p99_ms: rounded(late.p99Ms, 1),
       submit_feedback_p99_ms: rounded(feedback.p99Ms, 1),
+      brake_p99_ms: rounded(brake.p99Ms, 1),
       hostile_text_block_ms: rounded(longest, 1),
     }),
   );
