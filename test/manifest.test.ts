@@ -33,10 +33,14 @@ import {
   aNonce,
   aRequest,
   aRun,
+  aRunKey,
   aWatchedRun,
   NOON,
   REQUESTER,
+  withApprovals,
 } from "./make/run.ts";
+import { SHOW_MINE } from "#src/adapters/slack/queue-choice.ts";
+import { aQueuePage } from "./make/queue.ts";
 
 const at = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
@@ -130,6 +134,13 @@ function emitted(field: "action_id" | "callback_id"): Set<string> {
   const rule = aRule({ friction: { readFirst: true, word: "yes" } });
   const wordy: Run = { ...run, approvals: [{ ...approval, appliedRule: { version: "1", rule } }] };
   const unknown: Run = { ...aRun(), creation: { type: "unknown", words: "", at: NOON, again: "asked" } };
+  const waits = withApprovals(run, approval, anApproval());
+  const filter = { show: SHOW_MINE, channel: null, page: 1 };
+  const manyPages = aQueuePage(
+    [waits, { ...waits, key: aRunKey() }],
+    {},
+    { page: 1, pages: 3, choice: filter },
+  );
   const everything = [
     approvalCard(run, approval),
     approvalCard(run, longOne),
@@ -146,7 +157,7 @@ function emitted(field: "action_id" | "callback_id"): Set<string> {
     refusedModal("No", "no", "refusal:unknown"),
     runForm("m", false),
     runForm("m", true),
-    homeView(null, "/agent", NOON),
+    homeView({ page: manyPages, own: [], moreOwn: false }, NOON),
     aReceipt(),
   ];
   const found = JSON.stringify(everything).matchAll(new RegExp(`"${field}":"([^"]+)"`, "g"));

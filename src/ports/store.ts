@@ -51,9 +51,10 @@ export type RunStore = {
   byButton(
     nonce: Nonce,
   ): Promise<{ readonly run: RunKey; readonly approval: ApprovalId; readonly version: number } | null>;
-  /** Newest first. */
+  /** Newest first, unless the oldest are asked for. "pending": an approval waits or is held, or something cannot be read. */
   list(filter: {
     channels: readonly ChannelId[];
+    oldestFirst?: true;
     only: "unfinished" | "pending" | "all";
     /** Only this person's runs, or only those of others. Left out: everybody's. */
     asked?: { readonly by: UserId } | { readonly notBy: UserId };

@@ -12,10 +12,11 @@ import { runForm } from "./blocks/home-view.ts";
 import { textAnswer } from "./blocks/message-id.ts";
 import { commandRefusal } from "./blocks/refusal-words.ts";
 import { count, escaped, type Message } from "./blocks/rich.ts";
-import { linked } from "./home-tab.ts";
+import { linked } from "./links.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { type Subcommand, SUBCOMMANDS } from "./names.ts";
 import type { CommandPayload } from "./payloads.ts";
+import { pendingAnswer } from "./queue.ts";
 
 /** Acknowledges the command, with a private answer or without. False: the answer did not reach Slack. Never rejects. */
 export type CommandAck = (answer?: Message) => Promise<boolean>;
@@ -130,18 +131,11 @@ async function answer(deps: ListenerDeps, by: Asker, question: Question): Promis
       return healthReport(await deps.queries.health(), deps.clock.now());
     case "list": {
       const none = `There are no runs in your channels yet. Type ${deps.command} run and a task to start one.`;
-      return listRuns(
-        deps,
-        { name: "list", title: "Runs of your channels", none },
-        await deps.queries.list(by, "all", MAX_LISTED + 1),
-      );
+      const runs = await deps.queries.list(by, "all", MAX_LISTED + 1);
+      return listRuns(deps, { title: "Runs of your channels", none }, runs);
     }
-    case "pending": {
-      const none = "Nothing waits for a decision in your channels.";
-      const runs = await deps.queries.list(by, "pending", MAX_LISTED + 1);
-      deps.cards.lookNow(runs);
-      return listRuns(deps, { name: "pending", title: "Waiting for a decision", none }, runs);
-    }
+    case "pending":
+      return pendingAnswer(deps, by.user, by.channel);
     case "audit":
       return audit(deps, by, question.rest);
     case "status":

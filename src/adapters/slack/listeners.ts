@@ -19,6 +19,11 @@ import {
   HOME_START,
   MEMBER_JOINED,
   MESSAGE,
+  QUEUE_CHANNEL,
+  QUEUE_CLEAR,
+  QUEUE_NEXT,
+  QUEUE_PREVIOUS,
+  QUEUE_SHOW,
   READING_MODAL,
   RECEIPT_NOT_ME,
   RUN_FORM,
@@ -34,10 +39,13 @@ import {
   homeOpenedEvent,
   memberJoinedEvent,
   messageDeletedEvent,
+  type QueueClickPayload,
+  queueClickPayload,
   readPayload,
   type SubmitPayload,
   submitPayload,
 } from "./payloads.ts";
+import { onQueueChoice } from "./queue-clicks.ts";
 import { decisionAnswer, formAnswer, readingAnswer, type SubmitAnswer } from "./submits.ts";
 
 type OnClick = (deps: ListenerDeps, payload: ClickPayload) => Promise<void>;
@@ -58,6 +66,16 @@ type OnHomeClick = (deps: ListenerDeps, payload: HomeClickPayload) => Promise<vo
 const HOME_CLICKS: readonly (readonly [string, OnHomeClick])[] = [
   [HOME_START, openFormFromHome],
   [HOME_REFRESH, (deps, payload) => showHome(deps, payload.user.id)],
+];
+
+type OnQueueClick = (deps: ListenerDeps, payload: QueueClickPayload) => Promise<void>;
+
+const QUEUE_CLICKS: readonly (readonly [string, OnQueueClick])[] = [
+  [QUEUE_SHOW, onQueueChoice],
+  [QUEUE_CHANNEL, onQueueChoice],
+  [QUEUE_CLEAR, onQueueChoice],
+  [QUEUE_PREVIOUS, onQueueChoice],
+  [QUEUE_NEXT, onQueueChoice],
 ];
 
 const SUBMITS: readonly (readonly [string, OnSubmit])[] = [
@@ -95,6 +113,13 @@ export function listen(app: App, deps: ListenerDeps): void {
       await tryAck(ack, deps.log);
       const payload = readPayload(homeClickPayload, body, deps.log);
       if (payload !== null) await onHomeClick(deps, payload);
+    });
+  }
+  for (const [name, onQueueClick] of QUEUE_CLICKS) {
+    app.action(name, async ({ body, ack }) => {
+      await tryAck(ack, deps.log);
+      const payload = readPayload(queueClickPayload, body, deps.log);
+      if (payload !== null) await onQueueClick(deps, payload);
     });
   }
   listenToEvents(app, deps);

@@ -32,6 +32,16 @@ export const MEMBER_JOINED = "member_joined_channel";
 export const HOME_START = "home_start";
 export const HOME_REFRESH = "home_refresh";
 
+export const QUEUE_REVIEW = "queue_review";
+export const QUEUE_REVIEW_RUN = "queue_review_run";
+export const QUEUE_REVIEW_RULE = "queue_review_rule";
+export const QUEUE_FILTERS = "queue_filters";
+export const QUEUE_SHOW = "queue_show";
+export const QUEUE_CHANNEL = "queue_channel";
+export const QUEUE_CLEAR = "queue_clear";
+export const QUEUE_PREVIOUS = "queue_previous";
+export const QUEUE_NEXT = "queue_next";
+
 /** Marks our messages, so that we find one again when the answer to its post was lost. Other apps can read it: ids only. */
 export const METADATA_EVENT = "countersign_message";
 

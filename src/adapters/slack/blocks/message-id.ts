@@ -29,7 +29,7 @@ export type MessageId =
   | `form:${"approve" | "deny" | "read" | "read-first" | "changed"}`
   | `home:${"runs" | "unknown"}`;
 
-/** A part of a card that tells of more than the card's state, or of the Home tab. */
+/** A part of a card that tells of more than the card's state, or of the Home tab and the queue. */
 export type PartId =
   | `request:${"whole" | "shortened" | "file-coming" | "file-there" | "file-refused"}`
   | `past:${number}:${PastDecision["cause"]}`
@@ -39,7 +39,9 @@ export type PartId =
   | `cause:${CardCause}`
   | `dispute:${number}:${"open" | "closed"}`
   | "reused"
-  | `home:${"waiting" | "own"}:none`
+  | "home:own:none"
+  | `queue:${"yours" | "others"}`
+  | "queue:yours:none"
   | "context-changed";
 
 type AnswerName =

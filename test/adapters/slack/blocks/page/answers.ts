@@ -19,6 +19,7 @@ import { err, ok } from "#src/domain/result.ts";
 import type { Run } from "#src/domain/run.ts";
 import { PortError } from "#src/ports.ts";
 import type { Health } from "#src/usecases/queries.ts";
+import { aQueue } from "../../../../make/queue.ts";
 import { aNonce, aTicket, CHANNEL, NOON, TEAM } from "../../../../make/run.ts";
 import { ASKED, BEN, CREATED, type Example, one, PENDING, seenAs } from "./example.ts";
 
@@ -125,7 +126,15 @@ async function rejected(self: { app: string; team: string }, teamOf: () => Promi
 }
 
 const queries = (runs: readonly Run[]) => ({
-  queries: { list: async () => runs, status: async () => runs[0] ?? null },
+  queries: {
+    list: async () => runs,
+    pending: async () => ({
+      ...aQueue(runs),
+      channels: new Set(runs.map(({ channel }) => channel)),
+      more: false,
+    }),
+    status: async () => runs[0] ?? null,
+  },
 });
 
 const part = (says: Health["service"]["says"]): Health["service"] => ({

@@ -11,9 +11,24 @@ import { runForm } from "#src/adapters/slack/blocks/home-view.ts";
 import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
 import { BUILT_IN_RULE, type KeptRule, keptRule } from "#src/domain/policy/policy.ts";
 import type { Run } from "#src/domain/run.ts";
-import { aNonce, NOON } from "../../../../make/run.ts";
+import { SHOW_MINE } from "#src/adapters/slack/queue-choice.ts";
+import type { Person } from "#src/domain/authorization.ts";
+import { ApprovalId } from "#src/domain/ids.ts";
+import { aPolicy } from "../../../../make/policy.ts";
+import { aQueuePage, MEMBER } from "../../../../make/queue.ts";
+import { aNonce, aRunKey, CHANNEL, NOON } from "../../../../make/run.ts";
 import { requestOf } from "../../observed.ts";
-import { CREATED, decided, type Example, LINK, one, PENDING, REQUEST, seenAs } from "./example.ts";
+import {
+  CREATED,
+  decided,
+  decisionOf,
+  type Example,
+  LINK,
+  one,
+  PENDING,
+  REQUEST,
+  seenAs,
+} from "./example.ts";
 
 const RUN: Run = { ...CREATED, approvals: [PENDING] };
 const strict = (facts: Partial<KeptRule>): Run => ({
@@ -66,24 +81,53 @@ export const RUN_FORMS: readonly Example[] = [
   { when: "from the Home tab", drawn: runForm("nonce C0OPS", true) },
 ];
 
-const waiting = {
-  run: { ...seenAs("awaiting_approval"), approvals: [PENDING] },
-  link: LINK,
-  linkWords: "open the card",
+const WAITING: Run = { ...seenAs("awaiting_approval"), approvals: [PENDING] };
+const MORE: Run = {
+  ...WAITING,
+  key: aRunKey(),
+  approvals: [
+    { ...PENDING, id: ApprovalId("apr_2"), waitsSince: NOON - 12 * 60_000, nonce: aNonce() },
+    {
+      ...PENDING,
+      id: ApprovalId("apr_3"),
+      waitsSince: NOON - 3 * 3_600_000,
+      votes: [decisionOf("approve", "")],
+    },
+  ],
 };
-const none = { waiting: [], own: [], moreWaiting: false, moreOwn: false };
+const TWO = aPolicy({ name: "production", needs: 2, expiry: { afterMs: 4 * 3_600_000, outcome: "deny" } });
+const GUEST: Person = { ...MEMBER, kind: "guest" };
+const none = { page: aQueuePage([]), own: [], moreOwn: false };
 
 export const HOME: Record<Extract<MessageId, `home:${string}`>, readonly Example[]> = {
   "home:runs": [
     {
       when: "",
       drawn: homeView(
-        { waiting: [waiting], own: [{ run: CREATED, link: LINK }], moreWaiting: true, moreOwn: true },
-        "/agent",
+        {
+          page: aQueuePage([WAITING, MORE], { link: LINK, policy: TWO }),
+          own: [{ run: CREATED, link: LINK }],
+          moreOwn: true,
+        },
         NOON,
       ),
     },
-    { when: "nothing there", drawn: homeView(none, "/agent", NOON) },
+    {
+      when: "the second page of a filter",
+      drawn: homeView(
+        {
+          ...none,
+          page: aQueuePage(
+            [MORE],
+            { link: LINK },
+            { page: 1, pages: 3, more: true, choice: { show: SHOW_MINE, channel: CHANNEL, page: 1 } },
+          ),
+        },
+        NOON,
+      ),
+    },
+    { when: "nothing there", drawn: homeView(none, NOON) },
+    { when: "for a guest", drawn: homeView({ ...none, page: aQueuePage([WAITING], { by: GUEST }) }, NOON) },
   ],
-  "home:unknown": one(homeView(null, "/agent", NOON)),
+  "home:unknown": one(homeView(null, NOON)),
 };
