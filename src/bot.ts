@@ -33,8 +33,10 @@ import { createExportEvidence, type ExportEvidence } from "./usecases/export-evi
 import { createOpenForm, type OpenForm } from "./usecases/open-form.ts";
 import { createQueries, type Queries } from "./usecases/queries.ts";
 import { createNoteRefusal, type NoteRefusal } from "./usecases/refusals.ts";
+import { createReview, type Review } from "./usecases/review.ts";
 import { createStartRun, type StartRun } from "./usecases/start-run.ts";
 import { createSubmitDecision, type SubmitDecision } from "./usecases/submit-decision.ts";
+import { createSubmitReview, type SubmitReview } from "./usecases/submit-review.ts";
 import { createUndoDecision, type UndoDecision } from "./usecases/undo.ts";
 
 export type Bot = {
@@ -43,6 +45,8 @@ export type Bot = {
   readonly openForm: OpenForm;
   readonly submitDecision: SubmitDecision;
   readonly undoDecision: UndoDecision;
+  readonly review: Review;
+  readonly submitReview: SubmitReview;
   readonly queries: Queries;
   readonly noteRefusal: NoteRefusal;
   readonly exportEvidence: ExportEvidence;
@@ -94,9 +98,7 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
   return {
     startRun: createStartRun(use),
     adoptRun: createAdoptRun(use),
-    openForm: createOpenForm(use),
-    submitDecision: createSubmitDecision(use),
-    undoDecision: createUndoDecision(use),
+    ...createDeciding(use),
     noteRefusal: createNoteRefusal(use),
     exportEvidence: createExportEvidence(use),
     dispute: createDispute(deps),
@@ -117,6 +119,16 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
     },
   };
 }
+
+type Deciding = Pick<Bot, "openForm" | "submitDecision" | "undoDecision" | "review" | "submitReview">;
+
+const createDeciding = (use: Parameters<typeof createReview>[0]): Deciding => ({
+  openForm: createOpenForm(use),
+  submitDecision: createSubmitDecision(use),
+  undoDecision: createUndoDecision(use),
+  review: createReview(use),
+  submitReview: createSubmitReview(use),
+});
 
 /** Waits for work in progress, at most `ms`. Once the leases are handed back, nothing may claim a run. */
 async function stopInOrder(

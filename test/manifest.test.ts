@@ -39,8 +39,9 @@ import {
   REQUESTER,
   withApprovals,
 } from "./make/run.ts";
+import { reviewedModal, reviewSeveralModal, reviewView } from "#src/adapters/slack/blocks/review-modal.ts";
 import { SHOW_MINE } from "#src/adapters/slack/queue-choice.ts";
-import { aQueuePage } from "./make/queue.ts";
+import { aQueue, aQueuePage } from "./make/queue.ts";
 
 const at = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
@@ -141,6 +142,9 @@ function emitted(field: "action_id" | "callback_id"): Set<string> {
     {},
     { page: 1, pages: 3, choice: filter },
   );
+  const { yours } = aQueue([waits]);
+  const forms = yours.map((item) => ({ item, nonce: aNonce() }));
+  const together = { bundle: aNonce(), forms, apart: [], later: [], kind: "run", value: "v" } as const;
   const everything = [
     approvalCard(run, approval),
     approvalCard(run, longOne),
@@ -149,6 +153,12 @@ function emitted(field: "action_id" | "callback_id"): Set<string> {
     messageIn(run, OPENING),
     messageIn(unknown, OUTCOME),
     formView({ run: wordy, ticket: { saw: aRequest(), verdict: "approve", nonce: aNonce(), reading: true } }),
+    reviewView({
+      run: wordy,
+      ticket: { saw: aRequest(), verdict: "approve", nonce: aNonce(), choice: true },
+    }),
+    reviewSeveralModal(together, []),
+    reviewedModal({ recorded: { approve: 1, deny: 0 }, refused: [] }, { kind: "run", value: "v", later: 1 }),
     decisionModal(run, long, "approve", aNonce()),
     decisionModal(wordy, approval.request, "approve", aNonce()),
     decisionModal(run, long, "deny", aNonce()),
@@ -238,6 +248,7 @@ test("every method that is called is one that the sandbox knows", () => {
 describe("a name shared with Slack", () => {
   const inputs: readonly string[] = [
     names.WORD_INPUT,
+    names.VERDICT_INPUT,
     names.REASON_INPUT,
     names.TASK_INPUT,
     names.CHANNEL_INPUT,

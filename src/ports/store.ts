@@ -82,13 +82,21 @@ export type FormTicket = NonceBinding & {
   readonly at: number;
   /** It only shows the request, which the rule wants read before an approval. It can be continued, and decides nothing. */
   readonly reading?: true;
+  /** The person chooses the verdict in the form, which has no default; `verdict` says nothing then. */
+  readonly choice?: true;
+  /** It is one of several in a form, which carries this nonce. It decides nothing in any other form. */
+  readonly bundle?: Nonce;
 };
 
 /** The forms that people have open. */
 export type FormStore = {
   saveForm(ticket: FormTicket, audit?: readonly AuditEntry[]): Promise<void>;
+  /** All of them or none. */
+  saveForms(tickets: readonly FormTicket[], audit: readonly AuditEntry[]): Promise<void>;
   /** "changed": somebody changed the stored form outside Countersign. */
   form(nonce: Nonce): Promise<FormTicket | "changed" | null>;
+  /** A MAC of these words under a key of this database: nobody else can make it, and it outlives a restart. */
+  macOf(words: readonly string[]): string;
 };
 
 /** The audit: written by appending, never changed. */

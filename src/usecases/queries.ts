@@ -85,7 +85,8 @@ function createLists({ store, people, context }: Deps): Omit<Queries, "health"> 
     return { queue, own: queue.channels.size === 0 ? [] : await store.list(facts) };
   }
 
-  const pending: Queries["pending"] = (by, channel) => readQueue({ store, people, context }, by, channel);
+  const pending: Queries["pending"] = (by, channel) =>
+    readQueue({ store, people, context }, by, { here: channel });
 
   return { status, list, home, pending };
 }

@@ -31,16 +31,20 @@ export type WholeQueue = Queue & {
 /**
  * Rejects with PortError when Slack does not say which channels the person is in, or the store does not answer. Where Slack does not
  * say who the person is, or whether they are in a group, the requests in question wait for others, as "unverified".
- * `here`: where they ask, if in a channel.
+ * `here`: where they ask, if in a channel. `only`: just what waits in this channel.
  */
 export async function readQueue(
   deps: QueueDeps,
   { team, user }: QueueOwner,
-  here: ChannelId | null = null,
+  { here = null, only = null }: { readonly here?: ChannelId | null; readonly only?: ChannelId | null } = {},
 ): Promise<WholeQueue> {
   const { store, people, context } = deps;
-  const channels =
-    here === null ? await people.channelsOf(user, MEMBERSHIP_AGE_MS) : await channelsOf(people, user, here);
+  const asksFrom = here ?? only;
+  const all =
+    asksFrom === null
+      ? await people.channelsOf(user, MEMBERSHIP_AGE_MS)
+      : await channelsOf(people, user, asksFrom);
+  const channels = only === null ? all : new Set([only].filter((each) => all.has(each)));
   const [first] = channels;
   if (first === undefined) return { ...EMPTY, channels };
   const facts = {

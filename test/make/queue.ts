@@ -4,7 +4,7 @@ import type { QueuePage } from "#src/adapters/slack/blocks/queue-list.ts";
 import { EVERYTHING } from "#src/adapters/slack/queue-choice.ts";
 import type { Person } from "#src/domain/authorization.ts";
 import { BUILT_IN, type Policy } from "#src/domain/policy/policy.ts";
-import { type Queue, queueOf } from "#src/domain/queue.ts";
+import { type Queue, queueOf, reviewGroups } from "#src/domain/queue.ts";
 import type { Run } from "#src/domain/run.ts";
 import { APPROVER, NOON, TEAM } from "./run.ts";
 
@@ -30,7 +30,7 @@ export function aQueuePage(
   const row = (item: Queue["yours"][number]) => ({
     item,
     link,
-    review: null,
+    review: item.may.length === 0 ? null : "value",
   });
   return {
     yours: yours.map(row),
@@ -40,7 +40,7 @@ export function aQueuePage(
     pages: 1,
     choice: EVERYTHING,
     rules: [...new Set([...yours, ...others].map(({ rule }) => rule.name))],
-    groups: [],
+    groups: reviewGroups(yours).map((group) => ({ group, many: group.items.length, review: "value" })),
     unreadable: unreadable.map((run) => ({ run, link })),
     closed: closedTo !== null,
     more: false,

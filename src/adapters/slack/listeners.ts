@@ -23,9 +23,14 @@ import {
   QUEUE_CLEAR,
   QUEUE_NEXT,
   QUEUE_PREVIOUS,
+  QUEUE_REVIEW,
+  QUEUE_REVIEW_RULE,
+  QUEUE_REVIEW_RUN,
   QUEUE_SHOW,
   READING_MODAL,
   RECEIPT_NOT_ME,
+  REVIEW_MODAL,
+  REVIEW_NEXT_MODAL,
   RUN_FORM,
   UNKNOWN_LEAVE,
   UNKNOWN_START_AGAIN,
@@ -45,7 +50,8 @@ import {
   type SubmitPayload,
   submitPayload,
 } from "./payloads.ts";
-import { onQueueChoice } from "./queue-clicks.ts";
+import { onQueueChoice, onReview, onReviewSeveral } from "./queue-clicks.ts";
+import { nextReviewAnswer, reviewAnswer } from "./review-submits.ts";
 import { decisionAnswer, formAnswer, readingAnswer, type SubmitAnswer } from "./submits.ts";
 
 type OnClick = (deps: ListenerDeps, payload: ClickPayload) => Promise<void>;
@@ -76,11 +82,16 @@ const QUEUE_CLICKS: readonly (readonly [string, OnQueueClick])[] = [
   [QUEUE_CLEAR, onQueueChoice],
   [QUEUE_PREVIOUS, onQueueChoice],
   [QUEUE_NEXT, onQueueChoice],
+  [QUEUE_REVIEW, onReview],
+  [QUEUE_REVIEW_RUN, onReviewSeveral],
+  [QUEUE_REVIEW_RULE, onReviewSeveral],
 ];
 
 const SUBMITS: readonly (readonly [string, OnSubmit])[] = [
   [DECISION_MODAL, decisionAnswer],
   [READING_MODAL, readingAnswer],
+  [REVIEW_MODAL, reviewAnswer],
+  [REVIEW_NEXT_MODAL, nextReviewAnswer],
   [RUN_FORM, formAnswer],
 ];
 

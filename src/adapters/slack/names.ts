@@ -14,6 +14,15 @@ export const UNKNOWN_LEAVE = "unknown_leave";
 export const DECISION_MODAL = "decision_modal";
 /** The request, to be read before the form opens. */
 export const READING_MODAL = "reading_modal";
+/** Several requests in one form, and what became of them. */
+export const REVIEW_MODAL = "review_modal";
+export const REVIEW_NEXT_MODAL = "review_next_modal";
+/** The nonce of the request follows. */
+export const REVIEW_BLOCK = "verdict:";
+export const VERDICT_BLOCK = "verdict";
+export const VERDICT_INPUT = "verdict_chosen";
+export const APPROVE_REASON_BLOCK = "reason_approve";
+export const DENY_REASON_BLOCK = "reason_deny";
 export const REASON_BLOCK = "reason";
 export const REASON_INPUT = "reason_text";
 export const WORD_BLOCK = "word";

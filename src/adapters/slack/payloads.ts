@@ -78,7 +78,11 @@ export const messageDeletedEvent = z.object({
 
 export const memberJoinedEvent = z.object({ user: z.string(), channel: id(ChannelId) });
 
-const input = z.object({ value: z.string().nullish(), selected_conversation: z.string().nullish() });
+const input = z.object({
+  value: z.string().nullish(),
+  selected_conversation: z.string().nullish(),
+  selected_option: z.object({ value: z.string() }).nullish(),
+});
 const typed = z.record(z.string(), z.record(z.string(), input));
 
 export const submitPayload = z.object({
@@ -91,6 +95,11 @@ export type SubmitPayload = z.infer<typeof submitPayload>;
 export function typedInto(payload: SubmitPayload, block: string, input: string): string {
   const field = payload.view.state.values[block]?.[input];
   return field?.value ?? field?.selected_conversation ?? "";
+}
+
+/** The value of the option that was chosen there; empty: none was. */
+export function chosenIn(payload: SubmitPayload, block: string, input: string): string {
+  return payload.view.state.values[block]?.[input]?.selected_option?.value ?? "";
 }
 
 /** Null for a payload of another shape than Slack documents. The log gets the paths that are wrong, never their contents. */

@@ -2,12 +2,13 @@
 // filters.
 
 import { ChannelId, parsed, type UserId } from "../../domain/ids.ts";
-import { filtered, type QueueItem } from "../../domain/queue.ts";
+import { filtered, needsOwnForm, type QueueItem, reviewGroups } from "../../domain/queue.ts";
 import { cardSlot, UNREADABLE } from "../../domain/run.ts";
 import type { WholeQueue } from "../../usecases/queue.ts";
 import { withId } from "./blocks/message-id.ts";
 import {
   CLOSED_QUEUE,
+  type GroupRow,
   isEmpty,
   NOTHING_WAITS,
   queueBlocks,
@@ -39,7 +40,7 @@ export async function queuePage(
   const items = all.slice(page * PAGE_SIZE, (page + 1) * PAGE_SIZE);
   const mine = new Set(yours);
   const [rows, unread] = await Promise.all([
-    Promise.all(items.map((item) => rowOf(deps, item))),
+    Promise.all(items.map((item) => rowOf(deps, user, item))),
     Promise.all(
       (page === 0 ? unreadable : []).slice(0, MOST_UNREADABLE).map((run) => linkTo(deps, run, UNREADABLE)),
     ),
@@ -52,16 +53,32 @@ export async function queuePage(
     pages,
     choice: { ...choice, page },
     rules: [...new Set([...queue.yours, ...queue.others].map(({ rule }) => rule.name))].toSorted(),
-    groups: [],
+    groups: page === 0 ? groupRows(deps, user, yours) : [],
     unreadable: unread,
     closed: queue.closedTo !== null,
     more: queue.more,
   };
 }
 
-async function rowOf(deps: ListenerDeps, item: QueueItem): Promise<QueueRow> {
-  const { link } = await linkTo(deps, item.run, cardSlot(item.approval.id));
-  return { item, link, review: null };
+async function rowOf(deps: ListenerDeps, user: UserId, item: QueueItem): Promise<QueueRow> {
+  const { run, approval, may } = item;
+  const { link } = await linkTo(deps, run, cardSlot(approval.id));
+  const by = { team: deps.team, user };
+  return { item, link, review: may.length === 0 ? null : deps.review.valueFor("one", by, approval.nonce) };
+}
+
+/** Groups of what waits for this person that get a button of their own. */
+const MOST_GROUPS = 3;
+
+function groupRows({ review, team }: ListenerDeps, user: UserId, yours: readonly QueueItem[]): GroupRow[] {
+  return reviewGroups(yours)
+    .slice(0, MOST_GROUPS)
+    .flatMap((group) => {
+      const [first] = group.items;
+      if (first === undefined) return [];
+      const value = review.valueFor(group.kind, { team, user }, first.approval.nonce);
+      return [{ group, many: group.items.filter((each) => !needsOwnForm(each)).length, review: value }];
+    });
 }
 
 /** The private answer to "pending". `channel`: where the person asks. Rejects with PortError. */

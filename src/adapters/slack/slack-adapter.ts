@@ -40,6 +40,8 @@ export type UseCases = Pick<
   | "openForm"
   | "submitDecision"
   | "undoDecision"
+  | "review"
+  | "submitReview"
   | "noteRefusal"
   | "exportEvidence"
   | "dispute"

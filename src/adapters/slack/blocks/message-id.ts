@@ -26,7 +26,7 @@ export type MessageId =
   | `refusal:${Refusal["type"]}`
   | `command-refusal:${CommandRefusal["type"]}`
   | `answer:${AnswerName}`
-  | `form:${"approve" | "deny" | "read" | "read-first" | "changed"}`
+  | `form:${"approve" | "deny" | "review" | "review-several" | "reviewed" | "read" | "read-first" | "changed"}`
   | `home:${"runs" | "unknown"}`;
 
 /** A part of a card that tells of more than the card's state, or of the Home tab and the queue. */
@@ -67,6 +67,7 @@ type AnswerName =
   | "not-undone"
   | "opened-before"
   | "reading-not-recorded"
+  | "review-not-opened"
   | "opening-not-confirmed"
   | "reported"
   | "reported-before"

@@ -8,6 +8,7 @@ import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
 import type { Message } from "#src/adapters/slack/blocks/rich.ts";
 import { onNotMe, onUndoClick, onUnknownClick, onCardClick } from "#src/adapters/slack/clicks.ts";
 import { onCommand } from "#src/adapters/slack/commands.ts";
+import { nextReviewAnswer } from "#src/adapters/slack/review-submits.ts";
 import { readingAnswer } from "#src/adapters/slack/submits.ts";
 import { REPORTED } from "./private.ts";
 import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
@@ -93,6 +94,16 @@ async function readingNotRecorded(): Promise<readonly Example[]> {
   return answer !== undefined && "view" in answer ? [{ when: "", drawn: answer.view }] : [];
 }
 
+/** Pressing "Review the next" while the database does not answer. */
+async function reviewNotOpened(): Promise<readonly Example[]> {
+  const { deps } = listener({ review: { openSeveral: fails("no") } });
+  const answer = await nextReviewAnswer(deps, {
+    user: { id: BEN },
+    view: { private_metadata: "run value", state: { values: {} } },
+  });
+  return answer !== undefined && "view" in answer ? [{ when: "", drawn: answer.view }] : [];
+}
+
 /** The answer to a command that the app cannot read. */
 async function unread(): Promise<readonly Example[]> {
   const given: Message[] = [];
@@ -126,6 +137,7 @@ async function rejected(self: { app: string; team: string }, teamOf: () => Promi
 }
 
 const queries = (runs: readonly Run[]) => ({
+  review: { valueFor: () => "value" },
   queries: {
     list: async () => runs,
     pending: async () => ({
@@ -244,6 +256,7 @@ export async function answerExamples(): Promise<Record<AnswerId, readonly Exampl
       closeDispute: async () => ok(1),
     }),
     "answer:reading-not-recorded": await readingNotRecorded(),
+    "answer:review-not-opened": await reviewNotOpened(),
     "answer:failed": one(failureAnswer("/agent")),
     "answer:unread-payload": await unread(),
     "answer:other-app": await rejected({ app: "A0OTHER", team: TEAM }, async () => TEAM),

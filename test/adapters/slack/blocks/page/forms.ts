@@ -6,6 +6,8 @@ import {
   formView,
   readModal,
 } from "#src/adapters/slack/blocks/decision-modal.ts";
+import { reviewedModal, reviewSeveralModal, reviewView } from "#src/adapters/slack/blocks/review-modal.ts";
+import type { OpenedReview } from "#src/usecases/review.ts";
 import { homeView } from "#src/adapters/slack/blocks/home-view.ts";
 import { runForm } from "#src/adapters/slack/blocks/home-view.ts";
 import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
@@ -15,7 +17,7 @@ import { SHOW_MINE } from "#src/adapters/slack/queue-choice.ts";
 import type { Person } from "#src/domain/authorization.ts";
 import { ApprovalId } from "#src/domain/ids.ts";
 import { aPolicy } from "../../../../make/policy.ts";
-import { aQueuePage, MEMBER } from "../../../../make/queue.ts";
+import { aQueue, aQueuePage, MEMBER } from "../../../../make/queue.ts";
 import { aNonce, aRunKey, CHANNEL, NOON } from "../../../../make/run.ts";
 import { requestOf } from "../../observed.ts";
 import {
@@ -45,6 +47,28 @@ const form = (when: string, run: Run, verdict: "approve" | "deny" = "approve"): 
 
 const CHANGED = requestOf(REQUEST.action, { risk: "critical", environment: "production", replicas: 8 });
 
+const review = (when: string, run: Run): Example => ({
+  when,
+  drawn: reviewView({ run, ticket: { saw: REQUEST, verdict: "approve", nonce: aNonce(), choice: true } }),
+});
+
+const SECOND: Run = {
+  ...RUN,
+  approvals: [PENDING, { ...PENDING, id: ApprovalId("apr_2"), nonce: aNonce() }],
+};
+const OPENED: OpenedReview = {
+  bundle: aNonce(),
+  forms: aQueue([SECOND]).yours.map((item) => ({ item, nonce: aNonce() })),
+  apart: aQueue([RUN], { policy: aPolicy({ friction: { readFirst: true, word: null } }) }).yours,
+  later: aQueue([RUN]).yours,
+  kind: "run",
+  value: "value",
+};
+const [APART = never()] = OPENED.apart;
+function never(): never {
+  throw new Error("nothing waits");
+}
+
 export const FORMS: Record<Extract<MessageId, `form:${string}`>, readonly Example[]> = {
   "form:approve": [
     form("", RUN),
@@ -59,6 +83,61 @@ export const FORMS: Record<Extract<MessageId, `form:${string}`>, readonly Exampl
     ),
   ],
   "form:deny": [form("", RUN, "deny")],
+  "form:review": [
+    review("", RUN),
+    review(
+      "with reasons and a word",
+      strict({
+        needs: 2,
+        reason: { approve: 10, deny: 1 },
+        friction: { readFirst: false, word: "production" },
+      }),
+    ),
+  ],
+  "form:review-several": [
+    { when: "", drawn: reviewSeveralModal(OPENED, [{ item: APART, link: LINK }]) },
+    {
+      when: "none can be decided together",
+      drawn: reviewSeveralModal({ ...OPENED, forms: [], later: [] }, [{ item: APART, link: null }]),
+    },
+  ],
+  "form:reviewed": [
+    {
+      when: "some were refused",
+      drawn: reviewedModal(
+        {
+          recorded: { approve: 2, deny: 1 },
+          refused: [
+            {
+              request: REQUEST,
+              run: RUN,
+              refusal: { type: "already-decided", decision: decisionOf("deny", ""), settled: true },
+            },
+            { request: REQUEST, run: RUN, refusal: { type: "changed", was: REQUEST, now: REQUEST } },
+            { request: null, run: null, refusal: { type: "unknown" } },
+          ],
+        },
+        null,
+      ),
+    },
+    {
+      when: "more wait",
+      drawn: reviewedModal(
+        { recorded: { approve: 20, deny: 0 }, refused: [] },
+        { kind: "run", value: "value", later: 80 },
+      ),
+    },
+    {
+      when: "nothing was recorded",
+      drawn: reviewedModal(
+        {
+          recorded: { approve: 0, deny: 0 },
+          refused: [{ request: REQUEST, run: RUN, refusal: { type: "unverified" } }],
+        },
+        null,
+      ),
+    },
+  ],
   "form:read": [
     { when: "pending", drawn: readModal(RUN, REQUEST) },
     {
