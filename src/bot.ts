@@ -1,6 +1,7 @@
 // Joins the use cases and the engine. The ports are passed in, so nothing here knows the adapters.
 
 import type { Context } from "./domain/context.ts";
+import type { Run } from "./domain/run.ts";
 import { type CardSweep, createCardSweep } from "./engine/card-sweep.ts";
 import { applyPolicyToWaiting, createRetention, releaseHeldBack } from "./engine/change-runs.ts";
 import { type Clock, endedWithin } from "./engine/clock.ts";
@@ -54,6 +55,8 @@ export type Bot = {
   readonly closeDispute: CloseDispute;
   readonly cards: Pick<CardSweep, "deleted" | "letIn" | "lookNow">;
   readonly acknowledge: Acknowledge;
+  /** Calls the listener with every run that is looked at again, changed or not. */
+  onRun(listener: (run: Run) => void): void;
   /** Claims all unfinished runs; resolves to how many. Rejects when the store cannot be read. */
   start(): Promise<number>;
   /** Applies the current policy to pending approvals. Rejects when the store fails. */
@@ -105,6 +108,7 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
     closeDispute: createCloseDispute(use),
     acknowledge: createAcknowledge({ ...use, release: () => releaseHeldBack(store, engine.change) }),
     cards,
+    onRun: (listener) => engine.onPlan((run) => listener(run)),
     queries: createQueries({ ...deps, watch, guard, unreadable, integrity }),
     // The audit is checked first, so that no decision leaves before.
     start: async () => {

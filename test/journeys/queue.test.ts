@@ -67,6 +67,17 @@ describe.concurrent("what waits", () => {
   });
 });
 
+test("Home is kept up to date while it is open", async (context) => {
+  const world = await aWorld(context);
+  await homeOf(world, ben, "queue:yours:none");
+  const shows = (words: string) => (): boolean =>
+    textOf({ blocks: home(world, ben)?.view.blocks ?? [] }).includes(words);
+  const { card } = await world.asking(ana, opsAgents, TASK);
+  await world.until(shows("Deploy billing-api"));
+  await world.decide(cat, card, "Approve", "");
+  await world.until(() => !shows("Deploy billing-api")());
+});
+
 const buttonsIn = (blocks: unknown): unknown[] => elementsOf(blocks).map(({ action_id }) => action_id);
 
 type Place = { readonly view: string } | { readonly channel: string; readonly ts: string };

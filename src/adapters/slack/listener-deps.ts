@@ -18,6 +18,7 @@ import type { SubmitDecision } from "../../usecases/submit-decision.ts";
 import type { SubmitReview } from "../../usecases/submit-review.ts";
 import type { UndoDecision } from "../../usecases/undo.ts";
 import type { CardReplacements } from "./card-replacements.ts";
+import type { LiveHomes } from "./live-homes.ts";
 import type { Call, Responder } from "./clients.ts";
 
 /** What the listeners may use. */
@@ -44,6 +45,7 @@ export type ListenerDeps = {
   readonly quick: Call;
   readonly answerAt: Responder;
   readonly forms: OpenedForms;
+  readonly homes: LiveHomes;
   readonly replacements: CardReplacements;
   readonly nonce: () => string;
   readonly clock: Clock;

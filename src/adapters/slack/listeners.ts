@@ -6,7 +6,7 @@ import { refusedModal } from "./blocks/decision-modal.ts";
 import { textAnswer } from "./blocks/message-id.ts";
 import { onCardClick, onNotMe, onUndoClick, onUnknownClick } from "./clicks.ts";
 import { onCommand } from "./commands.ts";
-import { openFormFromHome, showHome } from "./home-tab.ts";
+import { openFormFromHome, refreshHome, showHome } from "./home-tab.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import {
   CARD_APPROVE,
@@ -71,7 +71,7 @@ type OnHomeClick = (deps: ListenerDeps, payload: HomeClickPayload) => Promise<vo
 
 const HOME_CLICKS: readonly (readonly [string, OnHomeClick])[] = [
   [HOME_START, openFormFromHome],
-  [HOME_REFRESH, (deps, payload) => showHome(deps, payload.user.id)],
+  [HOME_REFRESH, (deps, payload) => refreshHome(deps, payload.user.id)],
 ];
 
 type OnQueueClick = (deps: ListenerDeps, payload: QueueClickPayload) => Promise<void>;

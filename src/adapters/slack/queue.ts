@@ -27,8 +27,10 @@ const PAGE_SIZE = 15;
 /** Most runs with something unreadable that are listed; the cards show all. */
 const MOST_UNREADABLE = 5;
 
+type Drawing = Pick<ListenerDeps, "review" | "team" | "quick">;
+
 export async function queuePage(
-  deps: ListenerDeps,
+  deps: Drawing,
   user: UserId,
   queue: WholeQueue,
   choice: QueueChoice,
@@ -60,7 +62,7 @@ export async function queuePage(
   };
 }
 
-async function rowOf(deps: ListenerDeps, user: UserId, item: QueueItem): Promise<QueueRow> {
+async function rowOf(deps: Drawing, user: UserId, item: QueueItem): Promise<QueueRow> {
   const { run, approval, may } = item;
   const { link } = await linkTo(deps, run, cardSlot(approval.id));
   const by = { team: deps.team, user };
@@ -70,7 +72,7 @@ async function rowOf(deps: ListenerDeps, user: UserId, item: QueueItem): Promise
 /** Groups of what waits for this person that get a button of their own. */
 const MOST_GROUPS = 3;
 
-function groupRows({ review, team }: ListenerDeps, user: UserId, yours: readonly QueueItem[]): GroupRow[] {
+function groupRows({ review, team }: Drawing, user: UserId, yours: readonly QueueItem[]): GroupRow[] {
   return reviewGroups(yours)
     .slice(0, MOST_GROUPS)
     .flatMap((group) => {

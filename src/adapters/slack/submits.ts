@@ -11,7 +11,7 @@ import type { RefusedAttempt } from "../../usecases/refusals.ts";
 import { changedModal, refusedModal } from "./blocks/decision-modal.ts";
 import { reviewView } from "./blocks/review-modal.ts";
 import { commandRefusalWords, refusalPlain, refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
-import { showHome } from "./home-tab.ts";
+import { refreshHome } from "./home-tab.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import {
   CHANNEL_BLOCK,
@@ -140,7 +140,7 @@ export async function formAnswer(deps: ListenerDeps, payload: SubmitPayload): Pr
     const by = { ...who, channel };
     const started = await deps.startRun.start(by, { input, intention: `form ${intention}`, answerUrl: null });
     if (started.ok) {
-      if (fromHome) void showHome(deps, by.user);
+      if (fromHome) void refreshHome(deps, by.user);
       return undefined;
     }
     const block = fromHome && ABOUT_CHANNEL.has(started.error.type) ? CHANNEL_BLOCK : TASK_BLOCK;
