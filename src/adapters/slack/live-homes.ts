@@ -46,59 +46,74 @@ type Open = {
 
 /** `draw` publishes the tab, and reports back with `drawn` or `failed`. */
 export function createLiveHomes(clock: Clock, draw: (user: UserId, choice: QueueChoice) => void): LiveHomes {
-  const tabs = new Map<UserId, Open>();
+  const now = (): number => clock.monotonic();
+  const tabs = createTabs(now);
   const shown = new Map<RunKey, string>();
-  const alarms = createAlarms(clock);
-  const waiting = new Set<UserId>();
-  let nextAt = 0;
-
-  function openTab(user: UserId): Open | null {
+  const soon = createPacer(clock, (user) => {
     const tab = tabs.get(user);
-    if (tab === undefined || clock.monotonic() < tab.until) return tab ?? null;
-    tabs.delete(user);
-    return null;
-  }
-
-  /** The earliest moment that the budget allows; changes until then are drawn with it. */
-  function drawSoon(user: UserId, { drawnAt }: Open): void {
-    const now = clock.monotonic();
-    const at = Math.max(now, drawnAt + EACH_MS, nextAt);
-    nextAt = at + ALL_MS;
-    waiting.add(user);
-    alarms.set(user, at - now, () => {
-      waiting.delete(user);
-      const tab = openTab(user);
-      if (tab !== null) draw(user, tab.choice);
-    });
-  }
-  const due = (user: UserId, tab: Open): void => void (waiting.has(user) || drawSoon(user, tab));
-
+    if (tab !== null) draw(user, tab.choice);
+  });
   return {
-    opened(user, choice) {
-      const before = tabs.get(user);
-      const drawnAt = clock.monotonic();
+    opened: (user, choice) => tabs.open(user, choice),
+    drawn(user, channels) {
+      const tab = tabs.get(user);
+      if (tab !== null) tabs.set(user, { ...tab, channels, drawnAt: now(), tries: 0 });
+    },
+    failed(user) {
+      const tab = tabs.get(user);
+      if (tab === null || tab.tries >= MOST_TRIES) return;
+      tabs.set(user, { ...tab, drawnAt: now(), tries: tab.tries + 1 });
+      soon.draw(user, now());
+    },
+    choiceOf: (user) => tabs.get(user)?.choice ?? EVERYTHING,
+    changed(run) {
+      if (tabs.users().length === 0 || !isNews(shown, run)) return;
+      for (const user of tabs.users()) {
+        const tab = tabs.get(user);
+        if (tab !== null && tab.channels?.has(run.channel) !== false) soon.draw(user, tab.drawnAt);
+      }
+    },
+    stop: soon.stop,
+  };
+}
+
+/** The tabs that count as open. */
+function createTabs(now: () => number) {
+  const tabs = new Map<UserId, Open>();
+  return {
+    users: (): readonly UserId[] => [...tabs.keys()],
+    set: (user: UserId, tab: Open) => void tabs.set(user, tab),
+    get(user: UserId): Open | null {
+      const tab = tabs.get(user);
+      if (tab === undefined || now() < tab.until) return tab ?? null;
       tabs.delete(user);
-      tabs.set(user, { channels: null, ...before, choice, until: drawnAt + OPEN_MS, drawnAt, tries: 0 });
+      return null;
+    },
+    open(user: UserId, choice: QueueChoice): void {
+      const channels = tabs.get(user)?.channels ?? null;
+      tabs.delete(user);
+      tabs.set(user, { channels, choice, until: now() + OPEN_MS, drawnAt: now(), tries: 0 });
       const [oldest] = tabs.keys();
       if (tabs.size > MOST_OPEN && oldest !== undefined) tabs.delete(oldest);
     },
-    drawn(user, channels) {
-      const tab = openTab(user);
-      if (tab !== null) tabs.set(user, { ...tab, channels, drawnAt: clock.monotonic(), tries: 0 });
-    },
-    failed(user) {
-      const tab = openTab(user);
-      if (tab === null || tab.tries >= MOST_TRIES) return;
-      tabs.set(user, { ...tab, drawnAt: clock.monotonic(), tries: tab.tries + 1 });
-      due(user, { ...tab, drawnAt: clock.monotonic() });
-    },
-    choiceOf: (user) => openTab(user)?.choice ?? EVERYTHING,
-    changed(run) {
-      if (tabs.size === 0 || !isNews(shown, run)) return;
-      for (const user of tabs.keys()) {
-        const tab = openTab(user);
-        if (tab !== null && tab.channels?.has(run.channel) !== false) due(user, tab);
-      }
+  };
+}
+
+/** Draws each tab at the earliest moment that the budget allows; what changes until then is drawn with it. */
+function createPacer(clock: Clock, draw: (user: UserId) => void) {
+  const waiting = new Set<UserId>();
+  const alarms = createAlarms(clock);
+  let nextAt = 0;
+  return {
+    draw(user: UserId, drawnAt: number): void {
+      if (waiting.has(user)) return;
+      const at = Math.max(clock.monotonic(), drawnAt + EACH_MS, nextAt);
+      nextAt = at + ALL_MS;
+      waiting.add(user);
+      alarms.set(user, at - clock.monotonic(), () => {
+        waiting.delete(user);
+        draw(user);
+      });
     },
     stop: () => alarms.stop(),
   };
