@@ -91,6 +91,10 @@ async function several(world: Stage): Promise<Form> {
   };
 }
 
+function expectReviewed(answer: string): void {
+  expect(saysInJson("form:reviewed", answer)).toBe(true);
+}
+
 const chosen = (word: string): { verdict_chosen: object } => ({
   verdict_chosen: { selected_option: { value: word } },
 });
@@ -113,16 +117,14 @@ const forms = stories(6, 36, [
     form(async (on, { blocks, submit }) => {
       on.refused("unknown", cat);
       const answer = await submit(cat, { [blocks[0] ?? ""]: chosen("approve"), ...REASON });
-      expect(saysInJson("form:reviewed", answer)).toBe(true);
+      expectReviewed(answer);
     }),
   ],
   [
     "a verdict that the form does not offer",
     form(async (on, { blocks, submit }) => {
       on.refused("unknown");
-      expect(
-        saysInJson("form:reviewed", await submit(ben, { [blocks[0] ?? ""]: chosen("APPROVE"), ...REASON })),
-      ).toBe(true);
+      expectReviewed(await submit(ben, { [blocks[0] ?? ""]: chosen("APPROVE"), ...REASON }));
     }),
   ],
   [
@@ -173,7 +175,7 @@ const replays = stories(29, 4, [
       ]);
       on.refused("already-decided");
       const answer = await submit(ben, { ...all("deny"), reason_deny: { reason_text: { value: "no" } } });
-      expect(saysInJson("form:reviewed", answer)).toBe(true);
+      expectReviewed(answer);
     }, 2),
   ],
 ]);
@@ -187,7 +189,7 @@ const overtaken = stories(17, 9, [
       on.world.service.control.changeApproval(run?.id ?? "", first?.id ?? "", { action: "drop everything" });
       on.refused("changed");
       const all = Object.fromEntries(blocks.map((block) => [block, chosen("approve")]));
-      expect(saysInJson("form:reviewed", await submit(ben, { ...all, ...REASON }))).toBe(true);
+      expectReviewed(await submit(ben, { ...all, ...REASON }));
     }, 1),
   ],
 ]);

@@ -69,18 +69,20 @@ async function rowOf(deps: Drawing, user: UserId, item: QueueItem): Promise<Queu
   return { item, link, review: may.length === 0 ? null : deps.review.valueFor("one", by, approval.nonce) };
 }
 
-/** Groups of what waits for this person that get a button of their own. */
-const MOST_GROUPS = 3;
+/** The largest groups of what waits for this person get a button; a run often lies within the group of its rule. */
+const MOST_GROUPS = { run: 1, rule: 2 };
 
 function groupRows({ review, team }: Drawing, user: UserId, yours: readonly QueueItem[]): GroupRow[] {
-  return reviewGroups(yours)
-    .slice(0, MOST_GROUPS)
-    .flatMap((group) => {
-      const [first] = group.items;
-      if (first === undefined) return [];
-      const value = review.valueFor(group.kind, { team, user }, first.approval.nonce);
-      return [{ group, many: group.items.filter((each) => !needsOwnForm(each)).length, review: value }];
-    });
+  const groups = reviewGroups(yours);
+  const shown = (["rule", "run"] as const).flatMap((kind) =>
+    groups.filter((group) => group.kind === kind).slice(0, MOST_GROUPS[kind]),
+  );
+  return shown.flatMap((group) => {
+    const [first] = group.items;
+    if (first === undefined) return [];
+    const value = review.valueFor(group.kind, { team, user }, first.approval.nonce);
+    return [{ group, many: group.items.filter((each) => !needsOwnForm(each)).length, review: value }];
+  });
 }
 
 /** The private answer to "pending". `channel`: where the person asks. Rejects with PortError. */

@@ -3,6 +3,7 @@
 import type { Block } from "@slack/types";
 import type { Refusal } from "../../../domain/authorization.ts";
 import type { QueueItem, ReviewGroup } from "../../../domain/queue.ts";
+import { BUILT_IN_RULE } from "../../../domain/policy/policy.ts";
 import type { Run } from "../../../domain/run.ts";
 import { headline } from "../../../domain/text/card-layout.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
@@ -94,7 +95,10 @@ function noneOf({ choice, counts }: QueuePage): string {
 const words = (text: string): Block => rich(line(span(text)));
 
 function rowsWithId(id: "queue:yours" | "queue:others", rows: readonly QueueRow[]): Block[] {
-  return rows.map((row, at) => (at === 0 ? partWithId(id, rowOf(row)) : rowOf(row)));
+  return rows.flatMap((row, at) => {
+    const [asked, ...rest] = rowOf(row);
+    return asked === undefined ? [] : [at === 0 ? partWithId(id, asked) : asked, ...rest];
+  });
 }
 
 /** Slack takes 150 characters here for the headline of a card, and a line on a phone takes fewer still. */
@@ -102,8 +106,8 @@ const ASKED_CHARS = 110;
 /** Slack's limit for an `accessibility_label`. */
 const LABEL_CHARS = 75;
 
-/** The service's words stand in plain text, where Slack reads no markup; ours, with mentions and links, in the small fields below. */
-function rowOf({ item, link, review }: QueueRow): Block {
+/** The service's words stand in plain text, where Slack reads no markup; ours, with mentions and links, in the small print below. */
+function rowOf({ item, link, review }: QueueRow): Block[] {
   const { run, approval, marks } = item;
   const asked = headline(approval.request, ASKED_CHARS).text;
   const mark = marks.risk === null ? "" : `${riskMark(marks.risk)} `;
@@ -118,12 +122,9 @@ function rowOf({ item, link, review }: QueueRow): Block {
     text: plain("Review"),
     accessibility_label: oneLine(`Review: ${asked}`, LABEL_CHARS),
   };
-  return {
-    type: "section",
-    text: plain(text),
-    fields: [ours(place), ours(state)],
-    ...(review === null ? {} : { accessory: button }),
-  } as Block;
+  const section = { type: "section", text: plain(text), ...(review === null ? {} : { accessory: button }) };
+  const small = { type: "context", elements: [ours(`${place} · ${state}`)] };
+  return [section, small];
 }
 
 /** Slack's own link. In its markup, `&` is written as an entity; a link with other marks in it would not be Slack's. */
@@ -170,14 +171,17 @@ function ageWords(ms: number): string {
 
 // Requests that can be reviewed together.
 
-function groupRow({ group: { kind, items }, many, review }: GroupRow): Block {
+function groupRow({ group: { kind, items }, many: together, review }: GroupRow): Block {
   const [first] = items;
   if (first === undefined) return words("");
   const { run, rule } = first;
+  const many = `*${count(items.length)} requests`;
   const what =
     kind === "run"
-      ? `*${count(items.length)} requests of one run* in <#${run.channel}>, asked by <@${run.requester}>`
-      : `*${count(items.length)} requests under the rule* \`${escaped(oneLine(rule.name, 80)).replaceAll("`", "'")}\` in <#${run.channel}>`;
+      ? `${many} of one run* in <#${run.channel}>, asked by <@${run.requester}>`
+      : rule.name === BUILT_IN_RULE.name
+        ? `${many}* in <#${run.channel}>`
+        : `${many} under the rule* \`${escaped(oneLine(rule.name, 80)).replaceAll("`", "'")}\` in <#${run.channel}>`;
   return {
     type: "section",
     text: ours(what),
@@ -185,7 +189,7 @@ function groupRow({ group: { kind, items }, many, review }: GroupRow): Block {
       type: "button",
       action_id: kind === "run" ? QUEUE_REVIEW_RUN : QUEUE_REVIEW_RULE,
       value: review,
-      text: plain(`Review ${count(many)} together`),
+      text: plain(`Review ${count(together)} together`),
     },
   } as Block;
 }
