@@ -1,6 +1,7 @@
 // Joins the use cases and the engine. The ports are passed in, so nothing here knows the adapters.
 
 import type { Context } from "./domain/context.ts";
+import type { Run } from "./domain/run.ts";
 import { type CardSweep, createCardSweep } from "./engine/card-sweep.ts";
 import {
   applyBrakeToRuns,
@@ -41,9 +42,11 @@ import { createOpenForm, type OpenForm } from "./usecases/open-form.ts";
 import { createFreeze, type UseFreeze } from "./usecases/freeze.ts";
 import { createQueries, type Queries } from "./usecases/queries.ts";
 import { createNoteRefusal, type NoteRefusal } from "./usecases/refusals.ts";
+import { createReview, type Review } from "./usecases/review.ts";
 import { createStartRun, type StartRun } from "./usecases/start-run.ts";
 import { createStopRun, type StopRun } from "./usecases/stop-run.ts";
 import { createSubmitDecision, type SubmitDecision } from "./usecases/submit-decision.ts";
+import { createSubmitReview, type SubmitReview } from "./usecases/submit-review.ts";
 import { createUndoDecision, type UndoDecision } from "./usecases/undo.ts";
 
 export type Bot = {
@@ -54,6 +57,8 @@ export type Bot = {
   readonly undoDecision: UndoDecision;
   readonly stopRun: StopRun;
   readonly freeze: UseFreeze;
+  readonly review: Review;
+  readonly submitReview: SubmitReview;
   readonly queries: Queries;
   readonly noteRefusal: NoteRefusal;
   readonly exportEvidence: ExportEvidence;
@@ -61,6 +66,8 @@ export type Bot = {
   readonly closeDispute: CloseDispute;
   readonly cards: Pick<CardSweep, "deleted" | "letIn" | "lookNow">;
   readonly acknowledge: Acknowledge;
+  /** Calls the listener with every run that is looked at again, changed or not. */
+  onRun(listener: (run: Run) => void): void;
   /** Claims all unfinished runs; resolves to how many. Rejects when the store cannot be read. */
   start(): Promise<number>;
   /** Applies the current policy to pending approvals. Rejects when the store fails. */
@@ -106,6 +113,7 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
   return {
     ...createUseCases(use),
     cards,
+    onRun: (listener) => engine.onPlan((run) => listener(run)),
     queries: createQueries({ ...deps, watch, guard, unreadable, integrity }),
     // The audit is checked first, so that no decision leaves before.
     start: async () => {
@@ -136,6 +144,8 @@ function createUseCases(use: UseDeps) {
     openForm: createOpenForm(use),
     submitDecision: createSubmitDecision(use),
     undoDecision: createUndoDecision(use),
+    review: createReview(use),
+    submitReview: createSubmitReview(use),
     stopRun: createStopRun(use),
     freeze: createFreeze(use),
     noteRefusal: createNoteRefusal(use),

@@ -33,10 +33,15 @@ import {
   aNonce,
   aRequest,
   aRun,
+  aRunKey,
   aWatchedRun,
   NOON,
   REQUESTER,
+  withApprovals,
 } from "./make/run.ts";
+import { reviewedModal, reviewSeveralModal, reviewView } from "#src/adapters/slack/blocks/review-modal.ts";
+import { SHOW_MINE } from "#src/adapters/slack/queue-choice.ts";
+import { aQueue, aQueuePage } from "./make/queue.ts";
 
 const at = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
@@ -130,6 +135,16 @@ function emitted(field: "action_id" | "callback_id"): Set<string> {
   const rule = aRule({ friction: { readFirst: true, word: "yes" } });
   const wordy: Run = { ...run, approvals: [{ ...approval, appliedRule: { version: "1", rule } }] };
   const unknown: Run = { ...aRun(), creation: { type: "unknown", words: "", at: NOON, again: "asked" } };
+  const waits = withApprovals(run, approval, anApproval());
+  const filter = { show: SHOW_MINE, channel: null, page: 1 };
+  const manyPages = aQueuePage(
+    [waits, { ...waits, key: aRunKey() }],
+    {},
+    { page: 1, pages: 3, choice: filter },
+  );
+  const { yours } = aQueue([waits]);
+  const forms = yours.map((item) => ({ item, nonce: aNonce() }));
+  const together = { bundle: aNonce(), forms, apart: [], later: [], kind: "run", value: "v" } as const;
   const everything = [
     approvalCard(run, approval),
     approvalCard(run, longOne),
@@ -142,12 +157,18 @@ function emitted(field: "action_id" | "callback_id"): Set<string> {
     formView({ run, ticket: { saw: long, verdict: "approve", nonce: aNonce() } }),
     formView({ run: wordy, ticket: { saw: approval.request, verdict: "approve", nonce: aNonce() } }),
     formView({ run, ticket: { saw: long, verdict: "deny", nonce: aNonce() } }),
+    reviewView({
+      run: wordy,
+      ticket: { saw: aRequest(), verdict: "approve", nonce: aNonce(), choice: true },
+    }),
+    reviewSeveralModal(together, []),
+    reviewedModal({ recorded: { approve: 1, deny: 0 }, refused: [] }, { kind: "run", value: "v", later: 1 }),
     readModal(run, long),
     changedModal(run, long, long),
     refusedModal("No", "no", "refusal:unknown"),
     runForm("m", false),
     runForm("m", true),
-    homeView(null, "/agent", NOON),
+    homeView({ page: manyPages, own: [], moreOwn: false }, NOON),
     aReceipt(),
   ];
   const found = JSON.stringify(everything).matchAll(new RegExp(`"${field}":"([^"]+)"`, "g"));
@@ -228,6 +249,7 @@ test("every method that is called is one that the sandbox knows", () => {
 describe("a name shared with Slack", () => {
   const inputs: readonly string[] = [
     names.WORD_INPUT,
+    names.VERDICT_INPUT,
     names.REASON_INPUT,
     names.TASK_INPUT,
     names.CHANNEL_INPUT,

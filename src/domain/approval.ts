@@ -236,6 +236,11 @@ export const BUILT_IN_APPLIED_RULE: AppliedRule = {
   rule: keptRule(BUILT_IN_RULE),
 };
 
+/** It is pending, or held: a held approval can still be denied. */
+export function isUndecided({ state }: Pick<Approval, "state">): boolean {
+  return state.type === "pending" || (state.type === "decided" && state.delivery.type === "held");
+}
+
 /** Nothing more is sent or awaited for this approval. */
 export function isSettled(approval: Approval): boolean {
   switch (approval.state.type) {

@@ -60,6 +60,8 @@ export type Refusal =
   | { readonly type: "form-changed" }
   /** A card that Slack shows, but has not confirmed to us yet. */
   | { readonly type: "being-posted" }
+  /** In a form where the verdict is chosen: neither was. */
+  | { readonly type: "verdict-needed" }
   /** `verdict` is left out for a denial. */
   | { readonly type: "reason-needed"; readonly verdict?: "approve" }
   | { readonly type: "reason-too-short"; readonly chars: number; readonly fewest: number }

@@ -107,14 +107,20 @@ function withNotices(run: Run, was: Approval, { past }: Approval, ctx: Context):
 function refusalOfContent(approval: Approval, submission: Submission, rule: Rule): Refusal | null {
   const { verdict, reason, was, digest } = submission;
   if (approval.request.digest !== digest) return { type: "changed", was, now: approval.request };
+  const noReason = refusalOfReason(reason, verdict, rule);
+  if (noReason !== null) return noReason;
+  const { word } = rule.friction;
+  if (verdict === "deny" || word === null || submission.word?.trim() === word) return null;
+  return { type: "word-needed", word };
+}
+
+/** Null: by this rule, the reason is long enough. */
+export function refusalOfReason(reason: string, verdict: Verdict, rule: Rule): Refusal | null {
   const [chars, fewest] = [seenChars(reason), rule.reason[verdict]];
   if (chars === 0 && fewest > 0)
     return verdict === "deny" ? { type: "reason-needed" } : { type: "reason-needed", verdict };
   if (reason.length > MAX_REASON_CHARS) return { type: "reason-too-long", chars: reason.length };
-  if (chars < fewest) return { type: "reason-too-short", chars, fewest };
-  const { word } = rule.friction;
-  if (verdict === "deny" || word === null || submission.word?.trim() === word) return null;
-  return { type: "word-needed", word };
+  return chars < fewest ? { type: "reason-too-short", chars, fewest } : null;
 }
 
 // While an approval is held, the person who gave it may undo it. Nothing was sent, so the approval is pending again.

@@ -51,9 +51,10 @@ export type RunStore = {
   byButton(
     nonce: Nonce,
   ): Promise<{ readonly run: RunKey; readonly approval: ApprovalId; readonly version: number } | null>;
-  /** Newest first. */
+  /** Newest first, unless the oldest are asked for. "pending": an approval waits or is held, or something cannot be read. */
   list(filter: {
     channels: readonly ChannelId[];
+    oldestFirst?: true;
     only: "unfinished" | "pending" | "all";
     /** Only this person's runs, or only those of others. Left out: everybody's. */
     asked?: { readonly by: UserId } | { readonly notBy: UserId };
@@ -81,13 +82,21 @@ export type FormTicket = NonceBinding & {
   readonly at: number;
   /** It only shows the request, which the rule wants read before an approval. It can be continued, and decides nothing. */
   readonly reading?: true;
+  /** The person chooses the verdict in the form, which has no default; `verdict` says nothing then. */
+  readonly choice?: true;
+  /** It is one of several in a form, which carries this nonce. It decides nothing in any other form. */
+  readonly bundle?: Nonce;
 };
 
 /** The forms that people have open. */
 export type FormStore = {
   saveForm(ticket: FormTicket, audit?: readonly AuditEntry[]): Promise<void>;
+  /** All of them or none. */
+  saveForms(tickets: readonly FormTicket[], audit: readonly AuditEntry[]): Promise<void>;
   /** "changed": somebody changed the stored form outside Countersign. */
   form(nonce: Nonce): Promise<FormTicket | "changed" | null>;
+  /** A MAC of these words under a key of this database: nobody else can make it, and it outlives a restart. */
+  macOf(words: readonly string[]): string;
 };
 
 /** The audit: written by appending, never changed. */

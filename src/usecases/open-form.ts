@@ -88,13 +88,14 @@ async function openForm(
   return openFor(deps, found.value, click, verdict);
 }
 
-type Submitter = { readonly team: TeamId; readonly user: UserId };
+export type Submitter = { readonly team: TeamId; readonly user: UserId };
 
-async function openFor(
+/** "choose": the person chooses the verdict in the form. Where they may only deny, the form is the one to deny. */
+export async function openFor(
   deps: DecideDeps,
   clicked: ClickedCard & { readonly was?: FormTicket["saw"] | null },
   click: Submitter,
-  verdict: Verdict,
+  asks: Verdict | "choose",
 ): Promise<Result<OpenedForm, RefusedAttempt>> {
   const { version, was = null } = clicked;
   const ctx = deps.context();
@@ -106,11 +107,12 @@ async function openFor(
   const person = await lookUp(deps, run, asked);
   const saw = { ...approval.request, shownContext: contextBehind(run.context, approval.request) };
   const mark = ruleRefOf(policy, rule);
-  const tried = { verdict, moments: momentsOf(run, approval, { clicked: at }) };
-  const no =
+  const refusalTo = (verdict: Verdict): Refusal | null =>
     "type" in person
       ? person
       : refusalToOpen(approval, { run, rule, by: person, verdict, monotonic }, { version, was });
+  const { verdict, choice, no } = asks === "choose" ? choiceAmong(refusalTo) : askedFor(asks, refusalTo);
+  const tried = { verdict: choice ? null : verdict, moments: momentsOf(run, approval, { clicked: at }) };
   const reading = no?.type === "read-first";
   if (no !== null && !reading) {
     const attempt = { ...tried, step: "click", approval: approval.id, saw } as const;
@@ -118,12 +120,29 @@ async function openFor(
   }
   const { team, user } = click;
   const bound = { nonce: nonce(), team, user, approval: approval.id, version, run: run.key };
-  const ticket: FormTicket = { ...bound, verdict, saw, at, ...(reading ? { reading } : {}) };
+  const facts = { ...bound, verdict, saw, at, ...(choice ? { choice } : {}) };
+  const ticket: FormTicket = reading ? { ...facts, reading } : facts;
   const about = { ...aboutRequest(run, approval.id, saw), by: { team, user }, policy: mark };
   const opened = auditEntry(run, { at, what: "opened", outcome: "opened", ...tried, ...about });
   // A window for reading is no form to decide: like Read in full, it has no entry in the audit.
   await deps.store.saveForm(ticket, reading ? [] : [opened]);
   return ok({ run: applyPolicy(run, { policy }), ticket });
+}
+
+type Asked = { readonly verdict: Verdict; readonly choice: boolean; readonly no: Refusal | null };
+
+const askedFor = (verdict: Verdict, refusalTo: (verdict: Verdict) => Refusal | null): Asked => ({
+  verdict,
+  choice: false,
+  no: refusalTo(verdict),
+});
+
+function choiceAmong(refusalTo: (verdict: Verdict) => Refusal | null): Asked {
+  const no = refusalTo("approve");
+  if (no === null || no.type === "read-first") return { verdict: "approve", choice: true, no };
+  return refusalTo("deny") === null
+    ? { verdict: "deny", choice: false, no: null }
+    : { verdict: "deny", choice: false, no };
 }
 
 /**
@@ -150,7 +169,8 @@ async function continueReading(
   const approval = run === null ? null : findApproval(run, id);
   if (run === null || approval === null)
     return refused(deps, { refusal: { type: "unknown" }, run: null }, by, { step });
-  return openFor(deps, { run, approval, version, was: saw }, by, verdict);
+  const asks = ticket.choice === true ? "choose" : verdict;
+  return openFor(deps, { run, approval, version, was: saw }, by, asks);
 }
 
 /** Trusted only for who clicked what, and where. */

@@ -1,22 +1,16 @@
 // What people may know: only members of its channel learn about a run; for others it is unknown.
 
+import type { Context } from "../domain/context.ts";
 import type { ChannelId, RunId, UserId } from "../domain/ids.ts";
 import type { Run } from "../domain/run.ts";
 import type { Clock } from "../engine/clock.ts";
 import type { Integrity, IntegrityState } from "../engine/integrity.ts";
-import {
-  type AgentService,
-  channelsOf,
-  type Gateway,
-  type HealthReport,
-  MEMBERSHIP_AGE_MS,
-  type People,
-  PortError,
-} from "../ports.ts";
+import { type AgentService, channelsOf, type Gateway, type HealthReport, PortError } from "../ports.ts";
 import type { RunStore, Store } from "../ports/store.ts";
 import type { ServiceBreaker, ServiceState } from "../engine/service-breaker.ts";
 import type { UnreadableCounts, UnreadableRuns } from "../engine/unreadable-runs.ts";
 import type { Poller } from "../engine/poller.ts";
+import { type QueueDeps, type QueueOwner, readQueue, type WholeQueue } from "./queue.ts";
 
 export type Queries = {
   /** Null: no such run, or not for this person. Rejects with PortError when Slack or the store does not answer. */
@@ -27,15 +21,16 @@ export type Queries = {
     only: "unfinished" | "pending" | "all",
     limit: number,
   ): Promise<readonly Run[]>;
-  /** Runs that wait for a decision, and the person's own runs, each newest first, at most `limit`. */
-  home(user: UserId, limit: number): Promise<HomeRuns>;
+  /** What waits for a decision in the person's channels. `channel`: where they ask. */
+  pending(by: QueueOwner, channel: ChannelId): Promise<WholeQueue>;
+  /** What waits for a decision, and the person's own runs, newest first, at most `limit`. */
+  home(by: QueueOwner, limit: number): Promise<HomeRuns>;
   /** Never rejects. */
   health(): Promise<Health>;
 };
 
 export type HomeRuns = {
-  /** Runs of other requesters, so this person may be able to decide them. */
-  readonly waiting: readonly Run[];
+  readonly queue: WholeQueue;
   readonly own: readonly Run[];
 };
 
@@ -52,7 +47,8 @@ export type Health = {
 
 type Deps = {
   store: RunStore & Pick<Store, "ping">;
-  people: Pick<People, "channelsOf">;
+  people: QueueDeps["people"];
+  context: () => Context;
   agents: Pick<AgentService, "health">;
   gateway: Gateway;
   watch: Pick<Poller, "counts">;
@@ -66,7 +62,7 @@ export function createQueries(deps: Deps): Queries {
   return { ...createLists(deps), health: createHealth(deps) };
 }
 
-function createLists({ store, people }: Deps): Omit<Queries, "health"> {
+function createLists({ store, people, context }: Deps): Omit<Queries, "health"> {
   async function status(user: UserId, id: RunId): Promise<Run | null> {
     const key = await store.byRunId(id);
     const run = key === null ? null : ((await store.load(key))?.run ?? null);
@@ -83,17 +79,16 @@ function createLists({ store, people }: Deps): Omit<Queries, "health"> {
     return mine.size === 0 ? [] : store.list({ channels: [...mine], only, limit });
   }
 
-  async function home(user: UserId, limit: number): Promise<HomeRuns> {
-    const channels = [...(await people.channelsOf(user, MEMBERSHIP_AGE_MS))];
-    if (channels.length === 0) return { waiting: [], own: [] };
-    const [waiting, own] = await Promise.all([
-      store.list({ channels, only: "pending", asked: { notBy: user }, limit }),
-      store.list({ channels, only: "all", asked: { by: user }, limit }),
-    ]);
-    return { waiting, own };
+  async function home(by: QueueOwner, limit: number): Promise<HomeRuns> {
+    const queue = await readQueue({ store, people, context }, by);
+    const facts = { channels: [...queue.channels], only: "all", asked: { by: by.user }, limit } as const;
+    return { queue, own: queue.channels.size === 0 ? [] : await store.list(facts) };
   }
 
-  return { status, list, home };
+  const pending: Queries["pending"] = (by, channel) =>
+    readQueue({ store, people, context }, by, { here: channel });
+
+  return { status, list, home, pending };
 }
 
 function createHealth({

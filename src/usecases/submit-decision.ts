@@ -3,6 +3,7 @@
 
 import { aboutRequest, auditEntry, type AuditEntry, momentsOf } from "../audit/entry.ts";
 import { applyPolicy, ruleOf, ruleRefOf } from "../domain/applied-rule.ts";
+import type { Verdict } from "../domain/approval.ts";
 import type { Person, Refusal } from "../domain/authorization.ts";
 import { decide, type Submission } from "../domain/decide.ts";
 import type { Nonce, TeamId, UserId } from "../domain/ids.ts";
@@ -23,36 +24,38 @@ export type SubmitDecision = (
   /** Null: the form carried no valid nonce. */
   nonce: Nonce | null,
   reason: string,
-  /** The word that the rule may require; left out where the form did not ask for it. */
-  word?: string,
+  /**
+   * The word that the rule may require, left out where the form did not ask for it. Then what was chosen in a form that asks for the
+   * verdict; ignored for every other form.
+   */
+  ...more: readonly [word?: string, chosen?: Verdict | null]
 ) => Promise<Result<Run, RefusedAttempt>>;
 
 type Typed = { readonly reason: string; readonly word: string };
 
 export function createSubmitDecision(deps: DecideDeps): SubmitDecision {
-  return (by, nonce, reason, word = "") => submit(deps, by, nonce, { reason, word });
+  return (by, nonce, reason, ...[word = "", chosen = null]) =>
+    submit(deps, by, nonce, { reason, word }, chosen);
 }
 
 async function submit(
   deps: DecideDeps,
   by: { team: TeamId; user: UserId },
   nonce: Nonce | null,
-  typed: Typed,
+  ...[typed, chosen]: readonly [Typed, Verdict | null]
 ): Promise<Result<Run, RefusedAttempt>> {
   const { reason } = typed;
-  const ticket = nonce === null ? null : await deps.store.form(nonce);
-  if (ticket === "changed")
-    return refused(deps, { refusal: { type: "form-changed" }, run: null }, by, { step: "submit" });
-  // The modal is bound to its person: a nonce in another hand is nobody's modal.
-  // A window for reading decides nothing.
-  const isForm = ticket !== null && ticket.reading !== true;
-  if (!isForm || ticket.team !== by.team || ticket.user !== by.user) {
-    return refused(deps, { refusal: { type: "unknown" }, run: null }, by, { step: "submit" });
-  }
+  const form = await formOf(deps, by, nonce, null);
+  if ("type" in form) return refused(deps, { refusal: form, run: null }, by, { step: "submit" });
+  const ticket = form.choice === true && chosen !== null ? { ...form, verdict: chosen } : form;
   const run = (await deps.store.load(ticket.run))?.run;
   const { verdict, approval, saw, at: clicked } = ticket;
   const attempt = { step: "submit", verdict, reason, moments: { clicked } } as const;
   if (run === undefined) return refused(deps, { refusal: { type: "unknown" }, run: null }, by, attempt);
+  if (form.choice === true && chosen === null) {
+    const no = { refusal: { type: "verdict-needed" }, run } as const;
+    return refused(deps, no, by, { step: "submit", reason, moments: { clicked }, approval, saw });
+  }
   const { principals, policy } = standing(deps, run, ticket);
   const asked = { principals, maxAgeMs: SUBMIT_AGE_MS };
   const [person, fetched, voters] = await Promise.all([
@@ -65,8 +68,24 @@ async function submit(
   return commit(deps, ticket, { person, ...typed, fetched, voters });
 }
 
+/**
+ * The form behind the nonce, if it is this person's and can decide. A nonce in another hand is no form of theirs, a window for reading
+ * decides nothing, and one of several requests is decided only in the form that shows them (`bundle`).
+ */
+export async function formOf(
+  { store }: Pick<DecideDeps, "store">,
+  by: { team: TeamId; user: UserId },
+  nonce: Nonce | null,
+  bundle: Nonce | null,
+): Promise<FormTicket | Extract<Refusal, { type: "unknown" | "form-changed" }>> {
+  const ticket = nonce === null ? null : await store.form(nonce);
+  if (ticket === "changed") return { type: "form-changed" };
+  const isForm = ticket !== null && ticket.reading !== true && (ticket.bundle ?? null) === bundle;
+  return isForm && ticket.team === by.team && ticket.user === by.user ? ticket : { type: "unknown" };
+}
+
 /** Facts about the earlier approvers, who count only while they may still decide. Leaves out people whom Slack does not answer about. */
-async function lookUpVoters(
+export async function lookUpVoters(
   deps: DecideDeps,
   run: Run,
   { approval, verdict }: FormTicket,
@@ -79,7 +98,7 @@ async function lookUpVoters(
 }
 
 /** The approvers of the current rule. If another rule applies at the commit, its facts are missing and it refuses. */
-function standing(
+export function standing(
   deps: DecideDeps,
   run: Run,
   { approval }: FormTicket,
@@ -92,7 +111,7 @@ function standing(
 }
 
 /** Best effort: a late or failed fetch must not keep a person from deciding, because the executor fetches again before it sends. */
-async function fetchBriefly({ agents }: DecideDeps, run: Run): Promise<FetchedRun | null> {
+export async function fetchBriefly({ agents }: DecideDeps, run: Run): Promise<FetchedRun | null> {
   const id = runId(run);
   if (id === null) return null;
   try {
@@ -103,7 +122,7 @@ async function fetchBriefly({ agents }: DecideDeps, run: Run): Promise<FetchedRu
   }
 }
 
-type Submitted = Typed & {
+export type Submitted = Typed & {
   readonly person: Person;
   readonly fetched: FetchedRun | null;
   readonly voters: readonly Person[];
@@ -137,18 +156,24 @@ async function commit(
   return err({ refusal: after.value.error, run: after.run });
 }
 
-function submissionOf(
+export function submissionOf(
   { approval, version, verdict, saw }: FormTicket,
   { person, reason, word, voters }: Submitted,
 ): Submission {
   return { approval, version, digest: saw.digest, was: saw, verdict, reason, word, by: person, voters };
 }
 
+type Entered = {
+  readonly person: Pick<Person, "team" | "user">;
+  readonly reason: string;
+  readonly at: number;
+};
+
 /** The audit keeps what a refused person typed, because it shows what was tried. */
-function entryOf(
+export function entryOf(
   run: Run,
   ticket: FormTicket,
-  { person, reason, at }: Submitted & { readonly at: number },
+  { person, reason, at }: Entered,
   result: Result<Run, Refusal>,
 ): AuditEntry {
   const by = { team: person.team, user: person.user };

@@ -5,6 +5,7 @@ import { brakeCases, FREEZERS } from "./brake-cases.ts";
 import { databaseCases } from "./database-cases.ts";
 import { disputeCases } from "./dispute-cases.ts";
 import { rowsOf } from "./ground.ts";
+import { queueCases } from "./queue-cases.ts";
 import { ruledCases, RULES } from "./ruled-cases.ts";
 import type { Story } from "./classes.ts";
 import { storyCases } from "./story-cases.ts";
@@ -12,7 +13,9 @@ import { storyCases } from "./story-cases.ts";
 // Worlds of their own: what is decided is paced, as Slack wants it, and some attacks restart the app.
 describe.concurrent("while a decision is made", () => {
   test.for(
-    [...storyCases, ...disputeCases, ...databaseCases].map((each) => [each.id, each.what, each] as const),
+    [...storyCases, ...disputeCases, ...databaseCases, ...queueCases].map(
+      (each) => [each.id, each.what, each] as const,
+    ),
   )("%s %s", async ([, , attack], context) => {
     const tampered = databaseCases.includes(attack);
     const world = await aWorld(context, { troubled: true, tampered });

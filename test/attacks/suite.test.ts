@@ -11,6 +11,7 @@ import { growthCases } from "./growth-cases.ts";
 import { hostileCases } from "./hostile-cases.ts";
 import { originCases } from "./origin-cases.ts";
 import { peopleCases } from "./people-cases.ts";
+import { queueCases } from "./queue-cases.ts";
 import { ruledCases } from "./ruled-cases.ts";
 import { secretCases } from "./secret-cases.ts";
 import { storyCases } from "./story-cases.ts";
@@ -20,7 +21,7 @@ type Named = Pick<Attack, "id">;
 const FILES: Readonly<Record<string, readonly Named[]>> = {
   door: [...doorCases, ...floodCases],
   people: [...originCases(1), ...originCases(17), ...peopleCases, ...wordCases],
-  story: [...storyCases, ...disputeCases, ...brakeCases, ...ruledCases, ...databaseCases],
+  story: [...storyCases, ...disputeCases, ...brakeCases, ...ruledCases, ...databaseCases, ...queueCases],
   alone: [...contentCases, ...growthCases, ...hostileCases, ...secretCases],
 };
 const suite = Object.values(FILES).flat();

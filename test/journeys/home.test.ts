@@ -5,6 +5,8 @@ import { elementsOf, textOf } from "../make/journey-sight.ts";
 import { type Saying, says } from "../make/message-id.ts";
 
 const TASK = "deploy billing-api to production";
+/** The request of that task, as the service words it. */
+const ASKED = "Deploy billing-api to production";
 
 /** What the person sees on the Home tab, as soon as it says this, with these words of people or of the service. */
 async function homeOf(
@@ -37,21 +39,21 @@ describe.concurrent("the Home tab", () => {
     const { world, card } = await withACard(context);
     await world.slack.openHome(ben);
     await homeOf(world, ben, "home:own:none", "Deploy billing-api");
-    const links = elementsOf(world.slack.workspace.homes.get(ben)?.view.blocks).map(({ url }) => url);
-    expect(links.filter(Boolean).join()).toContain(`p${card.ts.replace(".", "")}`);
+    const { blocks } = world.slack.workspace.homes.get(ben)?.view ?? {};
+    expect(JSON.stringify(blocks)).toContain(`/p${card.ts.replace(".", "")}`);
 
     await world.slack.openHome(ana);
-    await homeOf(world, ana, "home:waiting:none", TASK);
+    await homeOf(world, ana, "queue:yours:none", TASK);
   });
 
   test("shows after Refresh what has come of it", async (context) => {
     const { world, card } = await withACard(context);
     await world.slack.openHome(ben);
-    await homeOf(world, ben, "home:runs", TASK);
+    await homeOf(world, ben, "home:runs", ASKED);
     await world.decide(ben, card, "Approve", "");
     await world.becomes(card, "approved");
     await press(world, ben, "home_refresh");
-    expect(await homeOf(world, ben, "home:waiting:none")).not.toContain(TASK);
+    expect(await homeOf(world, ben, "queue:yours:none")).not.toContain(ASKED);
   });
 
   test("tells nobody of runs in channels that they are not in", async (context) => {
@@ -70,7 +72,7 @@ describe.concurrent("the Home tab", () => {
     await world.slack.openHome(ben);
     await homeOf(world, ben, "home:unknown");
     await press(world, ben, "home_refresh");
-    await homeOf(world, ben, "home:runs", TASK);
+    await homeOf(world, ben, "home:runs", ASKED);
   });
 
   test("starts a run in the channel that is chosen, and lists it at once", async (context) => {

@@ -119,7 +119,11 @@ export async function onUnknownClick(deps: ListenerDeps, payload: ClickPayload):
   await showAnswer(deps, payload, { id: `command-refusal:${result.error.type}`, heading, text });
 }
 
-async function showRefusal(deps: ListenerDeps, payload: ClickPayload, refusal: Refusal): Promise<void> {
+export async function showRefusal(
+  deps: ListenerDeps,
+  payload: Answerable & Pick<ClickPayload, "user">,
+  refusal: Refusal,
+): Promise<void> {
   const text = refusalWords(refusal, payload.user.id);
   await showAnswer(deps, payload, { id: `refusal:${refusal.type}`, heading: refusalTitle(refusal), text });
 }
@@ -129,15 +133,26 @@ type Answer = { readonly id: MessageId; readonly heading: string; readonly text:
 /** Answers in a modal, which the person sees wherever they clicked: in the channel, in the thread or on a phone. */
 export async function showAnswer(
   deps: ListenerDeps,
-  payload: ClickPayload,
+  payload: Answerable,
   { id, heading, text }: Answer,
 ): Promise<void> {
   try {
     await deps.quick("views.open", { trigger_id: payload.trigger_id, view: refusedModal(heading, text, id) });
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
-    await deps.answerAt(payload.response_url, textAnswer(id, text));
+    await answerPrivately(deps, payload, textAnswer(id, text));
   }
+}
+
+/** A click that can be answered. Null: on the Home tab, where there is no place for a private message. */
+type Answerable = { readonly trigger_id: string; readonly response_url: string | null };
+
+async function answerPrivately(
+  { answerAt }: ListenerDeps,
+  { response_url }: Answerable,
+  answer: ReturnType<typeof textAnswer>,
+): Promise<void> {
+  if (response_url !== null) await answerAt(response_url, answer);
 }
 
 const OPENED_BEFORE = textAnswer(
@@ -154,16 +169,16 @@ const NOT_KNOWN_OPEN = textAnswer(
  * Slack lets a modal open within 3 s of the click; after that the person must click again. Returns false when this delivery
  * opened no modal; the person then has a private answer that says so.
  */
-async function openModal(deps: ListenerDeps, payload: ClickPayload, view: object): Promise<boolean> {
+export async function openModal(deps: ListenerDeps, payload: Answerable, view: object): Promise<boolean> {
   try {
     const { trigger_id } = payload;
     const opened = await deps.forms.open(trigger_id, () => deps.quick("views.open", { trigger_id, view }));
-    if (opened === "again") await deps.answerAt(payload.response_url, OPENED_BEFORE);
+    if (opened === "again") await answerPrivately(deps, payload, OPENED_BEFORE);
     return opened === "opened";
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.warn({ code: error.code }, "Slack did not open a modal");
-    await deps.answerAt(payload.response_url, NOT_KNOWN_OPEN);
+    await answerPrivately(deps, payload, NOT_KNOWN_OPEN);
     return false;
   }
 }

@@ -14,10 +14,11 @@ import { textAnswer } from "./blocks/message-id.ts";
 import { commandRefusal } from "./blocks/refusal-words.ts";
 import { count, escaped, type Message } from "./blocks/rich.ts";
 import { freezeCommand } from "./freeze-command.ts";
-import { linked } from "./home-tab.ts";
+import { linked } from "./links.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { type Subcommand, SUBCOMMANDS } from "./names.ts";
 import type { CommandPayload } from "./payloads.ts";
+import { pendingAnswer } from "./queue.ts";
 
 /** Acknowledges the command, with a private answer or without. False: the answer did not reach Slack. Never rejects. */
 export type CommandAck = (answer?: Message) => Promise<boolean>;
@@ -132,18 +133,11 @@ async function answer(deps: ListenerDeps, by: Asker, question: Question): Promis
       return named(healthReport(await deps.queries.health(), deps.clock.now()), deps.deployment);
     case "list": {
       const none = `There are no runs in your channels yet. Type ${deps.command} run and a task to start one.`;
-      return listRuns(
-        deps,
-        { name: "list", title: "Runs of your channels", none },
-        await deps.queries.list(by, "all", MAX_LISTED + 1),
-      );
+      const runs = await deps.queries.list(by, "all", MAX_LISTED + 1);
+      return listRuns(deps, { title: "Runs of your channels", none }, runs);
     }
-    case "pending": {
-      const none = "Nothing waits for a decision in your channels.";
-      const runs = await deps.queries.list(by, "pending", MAX_LISTED + 1);
-      deps.cards.lookNow(runs);
-      return listRuns(deps, { name: "pending", title: "Waiting for a decision", none }, runs);
-    }
+    case "pending":
+      return pendingAnswer(deps, by.user, by.channel);
     case "audit":
       return audit(deps, by, question.rest);
     case "freeze":

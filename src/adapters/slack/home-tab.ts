@@ -1,51 +1,66 @@
-// Publishes the Home tab when somebody opens it or presses Refresh. It shows when it was published, and links each run to its
-// thread.
+// Publishes the Home tab when somebody opens it, presses Refresh, turns a page of the queue on it, or while it is open and something of
+// it has changed. It shows when it was published.
 
-import type { UserId } from "../../domain/ids.ts";
-import { cardSlot, OPENING, type Run, type Slot } from "../../domain/run.ts";
+import type { ChannelId, UserId } from "../../domain/ids.ts";
 import { PortError } from "../../ports.ts";
-import type { Linked } from "./blocks/command-answers.ts";
 import { type HomeRows, homeView, runForm } from "./blocks/home-view.ts";
+import { linked } from "./links.ts";
+import type { LiveHomes } from "./live-homes.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import type { HomeClickPayload } from "./payloads.ts";
+import { queuePage } from "./queue.ts";
+import { EVERYTHING, type QueueChoice } from "./queue-choice.ts";
 
-/** Rows of each list. With one block a row the view stays far below Slack's limit of 100 blocks. */
+/** The person's own runs. */
 const MAX_ROWS = 10;
 
-/** Never rejects: no caller waits for it, and after a failure Slack keeps the tab as it was published before. Idempotent. */
-export async function showHome(deps: ListenerDeps, user: UserId): Promise<void> {
+/** The reader opens the tab, or has done something there. Never rejects. */
+export async function showHome(
+  deps: ListenerDeps,
+  user: UserId,
+  choice: QueueChoice = EVERYTHING,
+): Promise<void> {
+  deps.homes.opened(user, choice);
+  await drawHome(deps, user, choice);
+}
+
+/** As they last had it. */
+export const refreshHome = (deps: ListenerDeps, user: UserId): Promise<void> =>
+  showHome(deps, user, deps.homes.choiceOf(user));
+
+type Drawing = Omit<ListenerDeps, "homes"> & { readonly homes: Pick<LiveHomes, "drawn" | "failed"> };
+
+/** Never rejects: after a failure Slack keeps the tab as it was published before, and it is drawn again soon. Idempotent. */
+export async function drawHome(deps: Drawing, user: UserId, choice: QueueChoice): Promise<void> {
   try {
-    const view = homeView(await rows(deps, user), deps.command, deps.clock.now());
-    await deps.quick("views.publish", { user_id: user, view });
+    const found = await rows(deps, user, choice);
+    await deps.quick("views.publish", {
+      user_id: user,
+      view: homeView(found?.rows ?? null, deps.clock.now()),
+    });
+    if (found === null) deps.homes.failed(user);
+    else deps.homes.drawn(user, found.channels);
   } catch (error) {
     deps.log.warn({ error }, "could not publish a Home tab");
+    deps.homes.failed(user);
   }
 }
 
-async function rows(deps: ListenerDeps, user: UserId): Promise<HomeRows | null> {
+type Found = { readonly rows: HomeRows; readonly channels: ReadonlySet<ChannelId> };
+
+async function rows(deps: Drawing, user: UserId, choice: QueueChoice): Promise<Found | null> {
   try {
-    const { waiting, own } = await deps.queries.home(user, MAX_ROWS + 1);
-    const [cards, threads] = await Promise.all([
-      Promise.all(waiting.slice(0, MAX_ROWS).map((run) => linkedToCard(deps, run))),
+    const { queue, own } = await deps.queries.home({ team: deps.team, user }, MAX_ROWS + 1);
+    const [page, threads] = await Promise.all([
+      queuePage(deps, user, queue, choice),
       Promise.all(own.slice(0, MAX_ROWS).map((run) => linked(deps, run))),
     ]);
-    return {
-      waiting: cards,
-      own: threads,
-      moreWaiting: waiting.length > MAX_ROWS,
-      moreOwn: own.length > MAX_ROWS,
-    };
+    return { rows: { page, own: threads, moreOwn: own.length > MAX_ROWS }, channels: queue.channels };
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.warn({ code: error.code }, "could not look up the runs of a Home tab");
     return null;
   }
-}
-
-/** Links to the first pending card; the others are in the same thread. */
-function linkedToCard(deps: ListenerDeps, run: Run): ReturnType<typeof linked> {
-  const first = run.approvals.find(({ state }) => state.type === "pending");
-  return first === undefined ? linked(deps, run) : linkedTo(deps, run, cardSlot(first.id), "open the card");
 }
 
 export async function openFormFromHome(deps: ListenerDeps, { trigger_id }: HomeClickPayload): Promise<void> {
@@ -55,24 +70,4 @@ export async function openFormFromHome(deps: ListenerDeps, { trigger_id }: HomeC
     if (!(error instanceof PortError)) throw error;
     deps.log.warn({ code: error.code }, "could not open the form from the Home tab");
   }
-}
-
-/** With a link to the run's thread. */
-export function linked(deps: Pick<ListenerDeps, "quick">, run: Run): Promise<Linked> {
-  return linkedTo(deps, run, OPENING);
-}
-
-/** If Slack gives no link, the row is shown without one. */
-async function linkedTo(
-  { quick }: Pick<ListenerDeps, "quick">,
-  run: Run,
-  slot: Slot,
-  linkWords?: string,
-): Promise<Linked> {
-  const post = run.posts[slot];
-  if (post?.type !== "up") return { run, link: null };
-  const message = { channel: run.channel, message_ts: post.ts };
-  const found = await quick("chat.getPermalink", message).catch(() => ({ permalink: null }));
-  const { permalink } = { permalink: null, ...found };
-  return { run, link: typeof permalink === "string" ? permalink : null, ...(linkWords && { linkWords }) };
 }

@@ -13,11 +13,14 @@ import type { UseFreeze } from "../../usecases/freeze.ts";
 import type { OpenForm } from "../../usecases/open-form.ts";
 import type { Queries } from "../../usecases/queries.ts";
 import type { NoteRefusal } from "../../usecases/refusals.ts";
+import type { Review } from "../../usecases/review.ts";
 import type { StartRun } from "../../usecases/start-run.ts";
 import type { StopRun } from "../../usecases/stop-run.ts";
 import type { SubmitDecision } from "../../usecases/submit-decision.ts";
+import type { SubmitReview } from "../../usecases/submit-review.ts";
 import type { UndoDecision } from "../../usecases/undo.ts";
 import type { CardReplacements } from "./card-replacements.ts";
+import type { LiveHomes } from "./live-homes.ts";
 import type { Call, Responder } from "./clients.ts";
 
 /** What the listeners may use. */
@@ -36,6 +39,8 @@ export type ListenerDeps = {
   readonly openForm: OpenForm;
   readonly submitDecision: SubmitDecision;
   readonly undoDecision: UndoDecision;
+  readonly review: Review;
+  readonly submitReview: SubmitReview;
   readonly noteRefusal: NoteRefusal;
   readonly exportEvidence: ExportEvidence;
   readonly dispute: Dispute;
@@ -46,6 +51,7 @@ export type ListenerDeps = {
   readonly quick: Call;
   readonly answerAt: Responder;
   readonly forms: OpenedForms;
+  readonly homes: LiveHomes;
   readonly replacements: CardReplacements;
   readonly nonce: () => string;
   readonly clock: Clock;

@@ -6,7 +6,7 @@ import { refusedModal } from "./blocks/decision-modal.ts";
 import { textAnswer } from "./blocks/message-id.ts";
 import { onBrakeClick, onCardClick, onNotMe, onUndoClick, onUnknownClick } from "./clicks.ts";
 import { onCommand } from "./commands.ts";
-import { openFormFromHome, showHome } from "./home-tab.ts";
+import { openFormFromHome, refreshHome, showHome } from "./home-tab.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import {
   CARD_APPROVE,
@@ -19,8 +19,18 @@ import {
   HOME_START,
   MEMBER_JOINED,
   MESSAGE,
+  QUEUE_CHANNEL,
+  QUEUE_CLEAR,
+  QUEUE_NEXT,
+  QUEUE_PREVIOUS,
+  QUEUE_REVIEW,
+  QUEUE_REVIEW_RULE,
+  QUEUE_REVIEW_RUN,
+  QUEUE_SHOW,
   READING_MODAL,
   RECEIPT_NOT_ME,
+  REVIEW_MODAL,
+  REVIEW_NEXT_MODAL,
   RUN_FORM,
   RUN_LIFT,
   RUN_STOP,
@@ -36,10 +46,14 @@ import {
   homeOpenedEvent,
   memberJoinedEvent,
   messageDeletedEvent,
+  type QueueClickPayload,
+  queueClickPayload,
   readPayload,
   type SubmitPayload,
   submitPayload,
 } from "./payloads.ts";
+import { onQueueChoice, onReview, onReviewSeveral } from "./queue-clicks.ts";
+import { nextReviewAnswer, reviewAnswer } from "./review-submits.ts";
 import { decisionAnswer, formAnswer, readingAnswer, type SubmitAnswer } from "./submits.ts";
 
 type OnClick = (deps: ListenerDeps, payload: ClickPayload) => Promise<void>;
@@ -61,12 +75,27 @@ type OnHomeClick = (deps: ListenerDeps, payload: HomeClickPayload) => Promise<vo
 
 const HOME_CLICKS: readonly (readonly [string, OnHomeClick])[] = [
   [HOME_START, openFormFromHome],
-  [HOME_REFRESH, (deps, payload) => showHome(deps, payload.user.id)],
+  [HOME_REFRESH, (deps, payload) => refreshHome(deps, payload.user.id)],
+];
+
+type OnQueueClick = (deps: ListenerDeps, payload: QueueClickPayload) => Promise<void>;
+
+const QUEUE_CLICKS: readonly (readonly [string, OnQueueClick])[] = [
+  [QUEUE_SHOW, onQueueChoice],
+  [QUEUE_CHANNEL, onQueueChoice],
+  [QUEUE_CLEAR, onQueueChoice],
+  [QUEUE_PREVIOUS, onQueueChoice],
+  [QUEUE_NEXT, onQueueChoice],
+  [QUEUE_REVIEW, onReview],
+  [QUEUE_REVIEW_RUN, onReviewSeveral],
+  [QUEUE_REVIEW_RULE, onReviewSeveral],
 ];
 
 const SUBMITS: readonly (readonly [string, OnSubmit])[] = [
   [DECISION_MODAL, decisionAnswer],
   [READING_MODAL, readingAnswer],
+  [REVIEW_MODAL, reviewAnswer],
+  [REVIEW_NEXT_MODAL, nextReviewAnswer],
   [RUN_FORM, formAnswer],
 ];
 
@@ -99,6 +128,13 @@ export function listen(app: App, deps: ListenerDeps): void {
       await tryAck(ack, deps.log);
       const payload = readPayload(homeClickPayload, body, deps.log);
       if (payload !== null) await onHomeClick(deps, payload);
+    });
+  }
+  for (const [name, onQueueClick] of QUEUE_CLICKS) {
+    app.action(name, async ({ body, ack }) => {
+      await tryAck(ack, deps.log);
+      const payload = readPayload(queueClickPayload, body, deps.log);
+      if (payload !== null) await onQueueClick(deps, payload);
     });
   }
   listenToEvents(app, deps);

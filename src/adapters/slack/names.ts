@@ -16,6 +16,15 @@ export const UNKNOWN_LEAVE = "unknown_leave";
 export const DECISION_MODAL = "decision_modal";
 /** The request, to be read before the form opens. */
 export const READING_MODAL = "reading_modal";
+/** Several requests in one form, and what became of them. */
+export const REVIEW_MODAL = "review_modal";
+export const REVIEW_NEXT_MODAL = "review_next_modal";
+/** The nonce of the request follows. */
+export const REVIEW_BLOCK = "verdict:";
+export const VERDICT_BLOCK = "verdict";
+export const VERDICT_INPUT = "verdict_chosen";
+export const APPROVE_REASON_BLOCK = "reason_approve";
+export const DENY_REASON_BLOCK = "reason_deny";
 export const REASON_BLOCK = "reason";
 export const REASON_INPUT = "reason_text";
 export const WORD_BLOCK = "word";
@@ -33,6 +42,16 @@ export const MESSAGE = "message";
 export const MEMBER_JOINED = "member_joined_channel";
 export const HOME_START = "home_start";
 export const HOME_REFRESH = "home_refresh";
+
+export const QUEUE_REVIEW = "queue_review";
+export const QUEUE_REVIEW_RUN = "queue_review_run";
+export const QUEUE_REVIEW_RULE = "queue_review_rule";
+export const QUEUE_FILTERS = "queue_filters";
+export const QUEUE_SHOW = "queue_show";
+export const QUEUE_CHANNEL = "queue_channel";
+export const QUEUE_CLEAR = "queue_clear";
+export const QUEUE_PREVIOUS = "queue_previous";
+export const QUEUE_NEXT = "queue_next";
 
 /** Marks our messages, so that we find one again when the answer to its post was lost. Other apps can read it: ids only. */
 export const METADATA_EVENT = "countersign_message";

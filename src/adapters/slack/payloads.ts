@@ -44,6 +44,29 @@ export const homeClickPayload = z.object({
 });
 export type HomeClickPayload = z.infer<typeof homeClickPayload>;
 
+const choiceStates = z.record(
+  z.string(),
+  z.record(
+    z.string(),
+    z.object({
+      selected_option: z.object({ value: z.string() }).nullish(),
+      selected_conversation: z.string().nullish(),
+    }),
+  ),
+);
+
+/** A click in the queue: on the Home tab, or in a private answer, of which Slack sends no message along. */
+export const queueClickPayload = z.object({
+  user,
+  view: z.object({ type: z.literal("home"), state: z.object({ values: choiceStates }).nullish() }).optional(),
+  state: z.object({ values: choiceStates }).nullish(),
+  channel: z.object({ id: id(ChannelId) }).optional(),
+  actions: z.tuple([z.object({ action_id: z.string(), value: z.string().optional() })]),
+  trigger_id: z.string().min(1),
+  response_url: z.string().optional(),
+});
+export type QueueClickPayload = z.infer<typeof queueClickPayload>;
+
 export const homeOpenedEvent = z.object({ user: id(UserId), tab: z.enum(["home", "messages", "about"]) });
 
 /** The only message event that the app reads: it ignores everything people say in its channels. */
@@ -55,7 +78,11 @@ export const messageDeletedEvent = z.object({
 
 export const memberJoinedEvent = z.object({ user: z.string(), channel: id(ChannelId) });
 
-const input = z.object({ value: z.string().nullish(), selected_conversation: z.string().nullish() });
+const input = z.object({
+  value: z.string().nullish(),
+  selected_conversation: z.string().nullish(),
+  selected_option: z.object({ value: z.string() }).nullish(),
+});
 const typed = z.record(z.string(), z.record(z.string(), input));
 
 export const submitPayload = z.object({
@@ -68,6 +95,11 @@ export type SubmitPayload = z.infer<typeof submitPayload>;
 export function typedInto(payload: SubmitPayload, block: string, input: string): string {
   const field = payload.view.state.values[block]?.[input];
   return field?.value ?? field?.selected_conversation ?? "";
+}
+
+/** The value of the option that was chosen there; empty: none was. */
+export function chosenIn(payload: SubmitPayload, block: string, input: string): string {
+  return payload.view.state.values[block]?.[input]?.selected_option?.value ?? "";
 }
 
 /** Null for a payload of another shape than Slack documents. The log gets the paths that are wrong, never their contents. */

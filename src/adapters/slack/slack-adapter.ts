@@ -2,6 +2,7 @@
 
 import type { Logger } from "@slack/logger";
 import pRetry from "p-retry";
+import type { Bot } from "../../bot.ts";
 import type { Clock } from "../../engine/clock.ts";
 import { type Chat, type EventLog, type NotificationSender, type People, PortError } from "../../ports.ts";
 import { appOfBot, type SlackSelf, slackSelf } from "./answers.ts";
@@ -10,6 +11,8 @@ import { createCardReplacements } from "./card-replacements.ts";
 import { createChat } from "./chat.ts";
 import { type Call, createClients, createReplacer, createResponder, type Responder } from "./clients.ts";
 import { createFiles } from "./files.ts";
+import { drawHome } from "./home-tab.ts";
+import { createLiveHomes } from "./live-homes.ts";
 import { createOpenedForms, type ListenerDeps } from "./listener-deps.ts";
 import { createNotificationSender } from "./notification-sender.ts";
 import { createPeople } from "./people.ts";
@@ -42,13 +45,16 @@ export type UseCases = Pick<
   | "stopRun"
   | "freeze"
   | "undoDecision"
+  | "review"
+  | "submitReview"
   | "noteRefusal"
   | "exportEvidence"
   | "dispute"
   | "closeDispute"
   | "cards"
   | "acknowledge"
->;
+> &
+  Pick<Bot, "onRun">;
 
 export type SlackAdapter = {
   readonly self: SlackSelf;
@@ -79,24 +85,39 @@ export async function createSlack(options: SlackOptions): Promise<SlackAdapter> 
     notificationSender,
     people,
     app: (useCases) => {
-      const { command, deployment, nonce } = options;
-      const deps: ListenerDeps = {
-        ...useCases,
-        team: self.team,
-        self: self.user,
-        command,
-        deployment,
-        quick,
-        answerAt,
-        forms: createOpenedForms(),
-        replacements,
-        nonce,
-        clock,
-        log,
+      const facts = { team: self.team, self: self.user, quick, answerAt, replacements };
+      const deps = createListenerDeps(options, useCases, facts);
+      const app = createSlackApp({ ...options, self, appId, teamOf: people.teamOf, now }, deps);
+      const stop: SlackApp["stop"] = (ms) => {
+        deps.homes.stop();
+        return app.stop(ms);
       };
-      return createSlackApp({ ...options, self, appId, teamOf: people.teamOf, now }, deps);
+      return { ...app, stop };
     },
   };
+}
+
+type Facts = Pick<ListenerDeps, "team" | "self" | "quick" | "answerAt" | "replacements">;
+
+function createListenerDeps(
+  { command, deployment, nonce, clock, log }: SlackOptions,
+  { onRun, ...useCases }: UseCases,
+  facts: Facts,
+): ListenerDeps {
+  const homes = createLiveHomes(clock, (user, choice) => void drawHome(deps, user, choice));
+  onRun((run) => homes.changed(run));
+  const deps = {
+    ...useCases,
+    ...facts,
+    command,
+    deployment,
+    forms: createOpenedForms(),
+    homes,
+    nonce,
+    clock,
+    log,
+  };
+  return deps;
 }
 
 type Sending = { readonly call: Call; readonly self: SlackSelf; readonly answerAt: Responder };

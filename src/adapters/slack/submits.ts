@@ -2,14 +2,16 @@
 // open with an error, or we replace it by one that says why.
 
 import type { View } from "@slack/types";
+import type { Verdict } from "../../domain/approval.ts";
 import type { Refusal } from "../../domain/authorization.ts";
 import { ChannelId, Nonce, parsed, type UserId } from "../../domain/ids.ts";
 import type { CommandRefusal } from "../../usecases/access.ts";
 import { PortError } from "../../ports.ts";
 import type { RefusedAttempt } from "../../usecases/refusals.ts";
-import { changedModal, formView, refusedModal } from "./blocks/decision-modal.ts";
+import { changedModal, refusedModal } from "./blocks/decision-modal.ts";
+import { reviewView } from "./blocks/review-modal.ts";
 import { commandRefusalWords, refusalPlain, refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
-import { showHome } from "./home-tab.ts";
+import { refreshHome } from "./home-tab.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import {
   CHANNEL_BLOCK,
@@ -18,10 +20,12 @@ import {
   REASON_INPUT,
   TASK_BLOCK,
   TASK_INPUT,
+  VERDICT_BLOCK,
+  VERDICT_INPUT,
   WORD_BLOCK,
   WORD_INPUT,
 } from "./names.ts";
-import { type SubmitPayload, typedInto } from "./payloads.ts";
+import { chosenIn, type SubmitPayload, typedInto } from "./payloads.ts";
 
 /** Undefined: the modal closes. */
 export type SubmitAnswer =
@@ -35,6 +39,9 @@ export const FIELD_ERRORS = {
     "Countersign could not record your decision just now. Nothing was sent. Try again.",
   "decision-maybe-recorded":
     "Countersign could not confirm that your decision is recorded. Press the button again: the same decision counts once.",
+  "decisions-maybe-recorded":
+    "Countersign could not confirm that all your decisions are recorded. Press the button again: the same decision counts once.",
+  "nothing-chosen": "Choose Approve or Deny for at least one request, or press Cancel.",
   "run-not-recorded": "Not started: Countersign could not record your task just now. Try again.",
   "run-maybe-recorded":
     "Countersign could not confirm that your task is recorded. Press the button again: the same form starts only one run.",
@@ -47,13 +54,20 @@ export async function decisionAnswer(deps: ListenerDeps, payload: SubmitPayload)
   if (nonce !== null) deps.replacements.ready(nonce, payload.user.id);
   try {
     const by = { team: deps.team, user: payload.user.id };
-    const recorded = await deps.submitDecision(by, nonce, reason, typedInto(payload, WORD_BLOCK, WORD_INPUT));
+    const word = typedInto(payload, WORD_BLOCK, WORD_INPUT);
+    const recorded = await deps.submitDecision(by, nonce, reason, word, verdictIn(payload));
     return recorded.ok ? undefined : refusalAnswer(recorded.error, payload);
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "could not record a decision");
     return inField(REASON_BLOCK, FIELD_ERRORS[`decision-${recordedWord(error)}`]);
   }
+}
+
+/** Null: the form asks for no verdict, or none of the two was chosen. */
+function verdictIn(payload: SubmitPayload): Verdict | null {
+  const word = chosenIn(payload, VERDICT_BLOCK, VERDICT_INPUT);
+  return word === "approve" || word === "deny" ? word : null;
 }
 
 /** Continue, in the window of a request that must be read first: the form takes its place. */
@@ -64,7 +78,7 @@ export async function readingAnswer(deps: ListenerDeps, payload: SubmitPayload):
     const opened = await deps.openForm.continueReading(by, nonce);
     if (!opened.ok) return refusalAnswer(opened.error, payload);
     if (nonce !== null) deps.replacements.handOver(nonce, opened.value.ticket.nonce);
-    return { response_action: "update", view: formView(opened.value, deps.deployment) };
+    return { response_action: "update", view: reviewView(opened.value, deps.deployment) };
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "could not record that a person read a request");
@@ -83,6 +97,10 @@ function refusalAnswer({ refusal, run }: RefusedAttempt, { user, view }: SubmitP
       // A form that was opened before the rule asked for a word has no field for it.
       return WORD_BLOCK in view.state.values
         ? inField(WORD_BLOCK, refusalPlain(refusal))
+        : refusedForm(refusal, asker);
+    case "verdict-needed":
+      return VERDICT_BLOCK in view.state.values
+        ? inField(VERDICT_BLOCK, refusalPlain(refusal))
         : refusedForm(refusal, asker);
     case "reason-needed":
     case "reason-too-short":
@@ -122,7 +140,7 @@ export async function formAnswer(deps: ListenerDeps, payload: SubmitPayload): Pr
     const by = { ...who, channel };
     const started = await deps.startRun.start(by, { input, intention: `form ${intention}`, answerUrl: null });
     if (started.ok) {
-      if (fromHome) void showHome(deps, by.user);
+      if (fromHome) void refreshHome(deps, by.user);
       return undefined;
     }
     const block = fromHome && ABOUT_CHANNEL.has(started.error.type) ? CHANNEL_BLOCK : TASK_BLOCK;

@@ -1,6 +1,7 @@
 // Stores open forms, audit entries that belong to no run, and small documents.
 
 import type { DocumentStore, FormStore, FormTicket, ReplayCache } from "../../ports/store.ts";
+import type { AuditEntry } from "../../audit/entry.ts";
 import { appendAudit } from "./append-audit.ts";
 import type { AuditKey } from "./audit-key.ts";
 import { fromTicketRow, parsedJson, type Reading, ticketRow } from "./run-row.ts";
@@ -13,11 +14,9 @@ export function createForms(
   reading: Reading & { readonly seals: Seals },
 ): FormStore & DocumentStore {
   return {
-    saveForm: (ticket, audit = []) =>
-      write(db, async (trx) => {
-        await appendAudit(trx, audit, key);
-        await addModal(trx, ticket, reading);
-      }),
+    saveForm: (ticket, audit = []) => saveForms(db, key, reading, [ticket], audit),
+    saveForms: (tickets, audit) => saveForms(db, key, reading, tickets, audit),
+    macOf: (words) => key.seal(JSON.stringify(["words", ...words])),
 
     async form(nonce) {
       const row = await read(() =>
@@ -44,6 +43,18 @@ export function createForms(
       });
     },
   };
+}
+
+async function saveForms(
+  db: Database,
+  key: AuditKey,
+  reading: Reading & { readonly seals: Seals },
+  ...[tickets, audit]: readonly [readonly FormTicket[], readonly AuditEntry[]]
+): Promise<void> {
+  await write(db, async (trx) => {
+    await appendAudit(trx, audit, key);
+    for (const ticket of tickets) await addModal(trx, ticket, reading);
+  });
 }
 
 async function addModal(

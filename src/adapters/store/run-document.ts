@@ -203,4 +203,6 @@ export const formDocument: Doc<FormTicket> = record<FormTicket>({
   saw: request,
   at: number,
   reading: optional(yes),
+  choice: optional(yes),
+  bundle: optional(id(Nonce)),
 });

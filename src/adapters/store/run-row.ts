@@ -1,5 +1,6 @@
 // Converts runs and the tickets of modals to rows and back.
 
+import { isUndecided } from "../../domain/approval.ts";
 import { markTampered } from "../../domain/end-run.ts";
 import type { RunKey } from "../../domain/ids.ts";
 import { isRecord, type Json, parseJson } from "../../domain/json.ts";
@@ -26,8 +27,7 @@ export function toRow(run: Run, { doc }: Packed, seals: Seals): DerivedRow {
     team: run.team,
     channel: run.channel,
     requester: run.requester,
-    pending:
-      run.approvals.filter(({ state }) => state.type === "pending").length + (unreadableNow(run)?.count ?? 0),
+    pending: run.approvals.filter(isUndecided).length + (unreadableNow(run)?.count ?? 0),
     audit_seq: run.audited?.seq ?? null,
     audit_link: run.audited?.link ?? null,
     doc_version: DOC_VERSION,

@@ -224,12 +224,13 @@ export function createFindRuns({ db, reading, onCorrupt }: FindDeps): FindRuns {
 
 async function listed(db: Database, filter: Parameters<RunStore["list"]>[0]) {
   if (filter.channels.length === 0) return [];
+  const order = filter.oldestFirst === true ? "asc" : "desc";
   let query = db
     .selectFrom("runs")
     .select(STORED)
     .where("channel", "in", filter.channels)
-    .orderBy("created_at", "desc")
-    .orderBy("key", "desc")
+    .orderBy("created_at", order)
+    .orderBy("key", order)
     .limit(filter.limit);
   if (filter.only === "unfinished") query = query.where("finished", "=", 0);
   if (filter.only === "pending") query = query.where("pending", ">", sql.lit(0)); // a literal, as in the index

@@ -34,7 +34,7 @@ const RUNS = `create table runs (
   requester text not null,        --   and person that the run belongs to
   revision bigint not null,       -- raised by every save and every claim; a writer must name the one it read (fence)
   finished integer not null,      -- 1: nothing is to be done, awaited or asked for any more
-  pending integer not null,       -- how many approvals wait for a decision
+  pending integer not null,       -- how many approvals wait for a decision or are held
   holder text,                    -- the owner that looks after the run, while that owner's lease lasts
   created_at bigint not null,     -- when it was stored first (monotonic clock, as engine/clock.ts has it)
   changed_at bigint not null,     -- when it was saved last (the same)

@@ -1,6 +1,12 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { clickPayload, commandPayload, submitPayload, typedInto } from "#src/adapters/slack/payloads.ts";
+import {
+  clickPayload,
+  commandPayload,
+  queueClickPayload,
+  submitPayload,
+  typedInto,
+} from "#src/adapters/slack/payloads.ts";
 import { always } from "./blocks/hostile.ts";
 
 const command = {
@@ -27,6 +33,7 @@ const shapes = [
   ["command", commandPayload, command],
   ["click", clickPayload, click],
   ["submit", submitPayload, submit],
+  ["click in the queue", queueClickPayload, { ...click, message: undefined }],
 ] as const;
 
 describe.each(shapes)("a %s", (_name, shape, whole) => {

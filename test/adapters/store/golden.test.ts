@@ -26,6 +26,7 @@ import { CHANNEL, NOON } from "../../make/run.ts";
 import { wire } from "../slack/blocks/oracle.ts";
 import { GOLDEN_KEY, restore } from "./golden/load.ts";
 import { everyState } from "./golden/states.ts";
+import { aQueuePage } from "../../make/queue.ts";
 
 let folder = "";
 let file = "";
@@ -70,7 +71,7 @@ function draw(run: Run): void {
     if (renderKey(run, slot) !== null) accept(messageIn(run, slot));
   }
   accept(oneRun({ run, link: null }));
-  accept(runList({ name: "list", title: "Runs", none: "None." }, [{ run, link: null }], 0));
+  accept(runList({ title: "Runs", none: "None." }, [{ run, link: null }], 0));
   for (const { says } of run.notices) accept(privateNotice(says, run));
 }
 
@@ -103,8 +104,8 @@ describe.each(schemas)("a database of schema %i", (schema) => {
     expect(runs.length).toBeGreaterThan(50);
     for (const run of runs) draw(run);
     const linked = runs.slice(0, 10).map((run) => ({ run, link: null }));
-    const rows = { waiting: linked, own: linked, moreWaiting: true, moreOwn: true };
-    acceptView(wire(homeView(rows, "/agent", NOON)) as { [field: string]: Json }, "home");
+    const rows = { page: aQueuePage(runs.slice(0, 10)), own: linked, moreOwn: true };
+    acceptView(wire(homeView(rows, NOON)) as { [field: string]: Json }, "home");
   });
 
   test("tells of the one run that was changed outside, and condemns it", async () => {

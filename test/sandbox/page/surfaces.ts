@@ -20,6 +20,7 @@ import { endedRun, requestOf } from "../../adapters/slack/observed.ts";
 import { anApproval, aNonce, aRun, NOON, TEAM, withApprovals } from "../../make/run.ts";
 import { blocksWith, ELEMENTS, plain } from "./admitted.ts";
 import { fillWorkspace, OPS } from "./stage.ts";
+import { aQueuePage } from "../../make/queue.ts";
 
 const APP = "U0COUNTERSIGN";
 const [BEN, CAT] = [UserId("U0BEN"), UserId("U0CAT")];
@@ -162,11 +163,7 @@ function tellPrivately(workspace: Workspace): void {
   post(workspace, help("/agent"), only);
   post(
     workspace,
-    runList(
-      { name: "pending", title: "What waits for a decision:", none: "Nothing waits." },
-      [LINKED, LINKED],
-      4,
-    ),
+    runList({ title: "What waits for a decision:", none: "Nothing waits." }, [LINKED, LINKED], 4),
     only,
   );
   post(workspace, healthReport(health, NOON), only);
@@ -243,8 +240,12 @@ export const SURFACES: Readonly<Record<string, Surface>> = {
   "the Home tab": {
     path: "/as/U0ANA/home",
     prepare: (workspace) => {
-      const rows = { waiting: [LINKED], own: [LINKED, LINKED], moreWaiting: true, moreOwn: false };
-      workspace.publishHome("U0ANA", viewOf(homeView(rows, "/agent", NOON)));
+      const rows = {
+        page: aQueuePage([LINKED.run], { link: LINKED.link }),
+        own: [LINKED, LINKED],
+        moreOwn: false,
+      };
+      workspace.publishHome("U0ANA", viewOf(homeView(rows, NOON)));
     },
   },
   "a Home tab with nothing": { path: "/as/U0ANA/home", prepare: () => {} },

@@ -34,7 +34,7 @@ export function help(command: string): Message {
     ["run <task>", "start a run; its thread opens in this channel"],
     ["status <run id>", "show the state of a run"],
     ["list", "list the runs of your channels"],
-    ["pending", "list what waits for a decision in your channels"],
+    ["pending", "list what waits for you, then what waits for others in your channels"],
     ["watch <run id>", "follow, in this channel, a run that was started elsewhere"],
     ["unwatch <run id>", "stop following a run"],
     ["audit <run id>", "send the evidence of a run as a file, to admins and auditors only"],
@@ -59,18 +59,17 @@ export function help(command: string): Message {
   });
 }
 
-export type ListWords = { readonly name: "list" | "pending"; readonly title: string; readonly none: string };
+export type ListWords = { readonly title: string; readonly none: string };
 
 /** `more` is the number of runs that are not listed. */
-export function runList({ name, title, none }: ListWords, runs: readonly Linked[], more: number): Message {
-  if (runs.length === 0)
-    return withId(`answer:${name}:empty`, { text: none, blocks: [rich(line(span(none)))] });
+export function runList({ title, none }: ListWords, runs: readonly Linked[], more: number): Message {
+  if (runs.length === 0) return withId("answer:list:empty", { text: none, blocks: [rich(line(span(none)))] });
   const blocks: Block[] = [rich(line(span(title, { bold: true }))), ...runs.map((each) => runRow(each))];
   if (more > 0)
     blocks.push(
       rich(line(span(`${count(more)} more ${more === 1 ? "is" : "are"} not shown; these are the newest.`))),
     );
-  return withId(`answer:${name}`, { text: `${title}: ${runs.length}`, blocks });
+  return withId("answer:list", { text: `${title}: ${runs.length}`, blocks });
 }
 
 export function runRow({ run, link, linkWords = "open the thread" }: Linked): Block {

@@ -54,7 +54,7 @@ export function formView(
   return decisionModal(run, ticket, deployment);
 }
 
-type FormFacts = {
+export type FormFacts = {
   readonly saw: Request;
   readonly verdict: Verdict;
   readonly nonce: Nonce;
@@ -94,7 +94,7 @@ function decisionModal(run: Run, { saw: request, verdict, nonce }: FormFacts, de
 }
 
 /** What follows this approval: more approvals, a hold, or the action itself. */
-function afterwards(run: Run, request: Request): string {
+export function afterwards(run: Run, request: Request): string {
   const approval = approvalOf(run, request);
   const { needs, holdMs } = approval?.appliedRule.rule ?? BUILT_IN_RULE;
   const left = needs - (approval?.votes.length ?? 0) - 1;
@@ -106,7 +106,7 @@ function afterwards(run: Run, request: Request): string {
 }
 
 /** The next person sees who has approved it, and why. */
-function votesSoFar(run: Run, request: Request): Block[] {
+export function votesSoFar(run: Run, request: Request): Block[] {
   const approval = approvalOf(run, request);
   if (approval === undefined || approval.votes.length === 0) return [];
   const progress = `${approval.votes.length}-of-${approval.appliedRule.rule.needs}` as const;
@@ -114,7 +114,7 @@ function votesSoFar(run: Run, request: Request): Block[] {
 }
 
 /** What tells this request from others: for who looks it up elsewhere, not for the decision. */
-function idsNote(run: Run, request: Request): Block {
+export function idsNote(run: Run, request: Request): Block {
   const approval = approvalOf(run, request);
   return note(
     `Run ${oneLine(runId(run) ?? "", 60)}`,
@@ -212,7 +212,7 @@ export function refusedModal(heading: string, text: string, id: MessageId): View
 }
 
 /** The deployment, the risk and the place, as on the card. */
-function marksLine(run: Run, request: Request, deployment: string) {
+export function marksLine(run: Run, request: Request, deployment: string) {
   const names = approvalOf(run, request)?.appliedRule.card;
   const marks = cardMarks(request, contextBehind(run.context, request), names);
   const words = [...(deployment === "" ? [] : [deployment]), ...wordsForDeciders(marks)];
@@ -225,7 +225,7 @@ function askedBy(run: Run) {
 }
 
 /** The whole request. A long one starts with an overview of all fields, so that none is out of sight. */
-function requestBlocks(request: Request, as: Drawing): Block[] {
+export function requestBlocks(request: Request, as: Drawing): Block[] {
   if (!fitsModal(request)) return [requestOverview(request, FORM_ROOM, IN_FILE, as).block];
   if (fitsCard(request)) return [wholeRequest(request, as)];
   const { block } = requestOverview(request, FIRST_ROOM, "The whole request is below.", as);
@@ -240,12 +240,12 @@ function secretsShown(run: Run, request: Request): number {
   return secretsInWhole(request) + around;
 }
 
-function uploadOf(run: Run, request: Request): Upload | undefined {
+export function uploadOf(run: Run, request: Request): Upload | undefined {
   const approval = approvalOf(run, request);
   return approval === undefined ? undefined : run.uploads[requestSlot(approval)];
 }
 
-function ruleOver(run: Run, request: Request): KeptRule {
+export function ruleOver(run: Run, request: Request): KeptRule {
   return approvalOf(run, request)?.appliedRule.rule ?? BUILT_IN_RULE;
 }
 
@@ -269,7 +269,7 @@ function reasonInput(verdict: Verdict, rule: KeptRule): Block {
   } as Block;
 }
 
-function wordInput(verdict: Verdict, { friction }: KeptRule): Block[] {
+export function wordInput(verdict: Verdict, { friction }: KeptRule): Block[] {
   if (verdict === "deny" || friction.word === null) return [];
   const block = {
     type: "input",
@@ -280,6 +280,6 @@ function wordInput(verdict: Verdict, { friction }: KeptRule): Block[] {
   return [block];
 }
 
-function plain(text: string): { type: "plain_text"; text: string } {
+export function plain(text: string): { type: "plain_text"; text: string } {
   return { type: "plain_text", text };
 }

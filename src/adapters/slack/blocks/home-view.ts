@@ -1,5 +1,4 @@
-// The Home tab: runs that wait for a decision, the person's own runs, and a button to start one, with the form behind it. Decisions
-// are made on the cards that it links to.
+// The Home tab: what waits for a decision, the person's own runs, and a button to start one, with the form behind it.
 
 import type { Block, View } from "@slack/types";
 import {
@@ -13,42 +12,34 @@ import {
 } from "../names.ts";
 import { type Linked, runRow } from "./command-answers.ts";
 import { partWithId, withId } from "./message-id.ts";
+import { queueBlocks, type QueuePage } from "./queue-list.ts";
 import { header, INPUT_CHARS, line, rich, span } from "./rich.ts";
 
 export type HomeRows = {
-  readonly waiting: readonly Linked[];
+  readonly page: QueuePage;
   readonly own: readonly Linked[];
-  /** Whether there are more runs than the rows above. */
-  readonly moreWaiting: boolean;
+  /** Whether there are more runs of their own than these. */
   readonly moreOwn: boolean;
 };
 
 /** Null rows: Slack or the store did not answer. `at`: when they were looked up (ms). */
-export function homeView(rows: HomeRows | null, command: string, at: number): View {
-  const blocks = rows === null ? [textBlock(UNKNOWN)] : listed(rows, command);
+export function homeView(rows: HomeRows | null, at: number): View {
+  const blocks = rows === null ? [textBlock(UNKNOWN)] : listed(rows);
   const id = rows === null ? "home:unknown" : "home:runs";
   return withId(id, { type: "home", blocks: [...blocks, { type: "divider" }, buttons(), asOf(at)] });
 }
 
 const UNKNOWN = "Your runs could not be looked up: Slack or the database did not answer. Press Refresh.";
 
-const NOTHING_WAITS = "No requests from other people are waiting in your channels.";
-
-function listed(rows: HomeRows, command: string): Block[] {
+function listed({ page, own, moreOwn }: HomeRows): Block[] {
   return [
-    header("Waiting for a decision"),
-    ...(rows.waiting.length === 0
-      ? [partWithId("home:waiting:none", textBlock(NOTHING_WAITS))]
-      : rows.waiting.map(runRow)),
-    ...(rows.moreWaiting
-      ? [textBlock(`There are more; these are the newest. ${command} pending lists them too.`)]
-      : []),
+    ...queueBlocks(page),
     { type: "divider" },
     header("Your runs"),
-    ...(rows.own.length === 0
+    ...(own.length === 0
       ? [partWithId("home:own:none", textBlock("You have not started a run yet."))]
-      : rows.own.map(runRow)),
-    ...(rows.moreOwn ? [textBlock("There are more; these are the newest.")] : []),
+      : own.map(runRow)),
+    ...(moreOwn ? [textBlock("There are more; these are the newest.")] : []),
   ];
 }
 
@@ -67,7 +58,7 @@ function buttons(): Block {
 function asOf(at: number): Block {
   const seconds = Math.floor(at / 1_000);
   const fallback = `${new Date(at).toISOString().slice(0, 19).replace("T", " ")} UTC`;
-  const text = `Updated <!date^${seconds}^{date_short_pretty} at {time_secs}|${fallback}>. You decide on the cards.`;
+  const text = `Updated <!date^${seconds}^{date_short_pretty} at {time_secs}|${fallback}>.`;
   return { type: "context", elements: [{ type: "mrkdwn", text, verbatim: true }] } as Block;
 }
 

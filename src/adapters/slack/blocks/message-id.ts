@@ -26,10 +26,10 @@ export type MessageId =
   | `refusal:${Refusal["type"]}`
   | `command-refusal:${CommandRefusal["type"]}`
   | `answer:${AnswerName}`
-  | `form:${"approve" | "deny" | "read" | "read-first" | "changed"}`
+  | `form:${"approve" | "deny" | "review" | "review-several" | "reviewed" | "read" | "read-first" | "changed"}`
   | `home:${"runs" | "unknown"}`;
 
-/** A part of a card that tells of more than the card's state, or of the Home tab. */
+/** A part of a card that tells of more than the card's state, or of the Home tab and the queue. */
 export type PartId =
   | `request:${"whole" | "shortened" | "file-coming" | "file-there" | "file-refused"}`
   | `past:${number}:${PastDecision["cause"]}`
@@ -40,7 +40,9 @@ export type PartId =
   | `dispute:${number}:${"open" | "closed"}`
   | "reused"
   | "frozen"
-  | `home:${"waiting" | "own"}:none`
+  | "home:own:none"
+  | `queue:${"yours" | "others"}`
+  | "queue:yours:none"
   | "context-changed";
 
 type AnswerName =
@@ -70,6 +72,7 @@ type AnswerName =
   | "not-undone"
   | "opened-before"
   | "reading-not-recorded"
+  | "review-not-opened"
   | "opening-not-confirmed"
   | "reported"
   | "reported-before"

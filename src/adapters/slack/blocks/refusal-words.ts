@@ -32,6 +32,7 @@ const ALWAYS = {
     "The request changed after this was shown to you. Nothing was sent. The card shows the new request.",
   "being-posted":
     "This card is not ready: Slack has not confirmed it yet. Nothing was sent. Press again in a few seconds.",
+  "verdict-needed": "Choose Approve or Deny.",
   "form-changed":
     "Countersign's record of this form was changed from outside, so the form is not trusted. Nothing was sent. Countersign's admins are told. Press the button on the card again for a new form.",
   unknown:
@@ -154,6 +155,7 @@ const TITLES = {
   unknown: "Out of date",
   "form-changed": "This form is not valid",
   "being-posted": "Try again in a moment",
+  "verdict-needed": "Approve or deny?",
   "reason-needed": "Reason needed",
   "reason-too-short": "Reason too short",
   "reason-too-long": "Reason too long",

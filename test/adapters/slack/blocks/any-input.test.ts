@@ -56,11 +56,7 @@ describe("whatever a run holds, Slack takes it and nobody is called, for", () =>
   test("a list of ten like it", () => {
     always(fc.array(anyRun(2), { maxLength: 10 }), (runs) => {
       const linked = runs.map((run) => ({ run, link: PERMALINK }));
-      const { text, blocks } = runList(
-        { name: "list", title: "Runs of your channels", none: "None." },
-        linked,
-        3,
-      );
+      const { text, blocks } = runList({ title: "Runs of your channels", none: "None." }, linked, 3);
       expectMessage({ text, blocks: withoutOwnLink(blocks) });
     });
   });
@@ -195,7 +191,7 @@ test("a long list of approvals that wait is told within Slack's limits, with how
   }));
   const run = withApprovals(aWatchedRun(), ...waits);
   expectMessage(oneRun({ run, link: null }));
-  expectMessage(runList({ name: "pending", title: "Waiting", none: "None." }, [{ run, link: null }], 0));
+  expectMessage(runList({ title: "Waiting", none: "None." }, [{ run, link: null }], 0));
 });
 
 test("whatever the service and its gateway say of their health, Slack takes it and nobody is called", () => {

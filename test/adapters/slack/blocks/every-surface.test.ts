@@ -29,6 +29,7 @@ import { endedRun, requestOf } from "../observed.ts";
 import { type AnyString, anyString } from "./any-string.ts";
 import { MARK } from "./hostile.ts";
 import { faultIn, objectsIn, textOf, wire } from "./oracle.ts";
+import { aQueuePage } from "../../../make/queue.ts";
 
 const STRINGS = Number(process.env["FUZZ_STRINGS"] ?? 20_000);
 const SEED = Number(process.env["FUZZ_SEED"] ?? 20_261_121);
@@ -97,7 +98,7 @@ function channelSurfaces(text: Texts): readonly Surface[] {
     store: { ok: true, latencyMs: 1, fault: null },
     audit: { open: [], code: null, acknowledged: 0 },
   };
-  const rows = { waiting: [linked], own: [linked], moreWaiting: false, moreOwn: false };
+  const rows = { page: aQueuePage([waits]), own: [linked], moreOwn: false };
   return [
     ...approvals.map(({ id }) => messageIn(held, cardSlot(id))),
     messageIn(held, OPENING),
@@ -109,7 +110,7 @@ function channelSurfaces(text: Texts): readonly Surface[] {
     messageIn(unstarted, OUTCOME),
     messageIn(run, `${DOWN} ${NOON}`),
     messageIn(run, `${BACK} ${NOON}`),
-    runList({ name: "list", title: "Runs", none: "None." }, [linked], 0),
+    runList({ title: "Runs", none: "None." }, [linked], 0),
     oneRun(linked),
     privateNotice({ type: "cannot-post", words: text(11) }, run),
     privateNotice(
@@ -119,7 +120,7 @@ function channelSurfaces(text: Texts): readonly Surface[] {
     healthReport(health, NOON),
     readModal(run, request),
     // Its last block is the moment, ours alone.
-    { blocks: homeView(rows, "/agent", NOON).blocks.slice(0, -1) },
+    { blocks: homeView(rows, NOON).blocks.slice(0, -1) },
   ];
 }
 

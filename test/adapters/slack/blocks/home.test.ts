@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { acceptView } from "#sandbox/slack/rules-surface.ts";
 import { homeView } from "#src/adapters/slack/blocks/home-view.ts";
 import { NOON } from "../../../make/run.ts";
+import { aQueuePage } from "../../../make/queue.ts";
 import { always, anyRun } from "./hostile.ts";
 import { expectInert, textOf, wire } from "./oracle.ts";
 
@@ -18,23 +19,25 @@ function expectHome(view: unknown, ownLinks: readonly string[] = []): void {
 test("whatever the runs hold, Slack takes the Home tab and nobody is called", () => {
   const rows = fc.array(anyRun(), { maxLength: 2 });
   always(fc.tuple(rows, rows, fc.boolean()), ([waiting, own, more]) => {
-    const linked = (runs: typeof own) => runs.map((run) => ({ run, link: null }));
-    const lists = { waiting: linked(waiting), own: linked(own), moreWaiting: more, moreOwn: more };
-    expectHome(homeView(lists, "/agent", NOON));
+    const linked = own.map((run) => ({ run, link: null }));
+    const page = aQueuePage(waiting, {}, { more, pages: more ? 2 : 1 });
+    expectHome(homeView({ page, own: linked, moreOwn: more }, NOON));
   });
 });
 
 test("a row leads to the card or to the thread", () => {
   always(anyRun(), (run) => {
-    const waiting = [{ run, link, linkWords: "open the card" }];
-    const view = homeView({ waiting, own: [], moreWaiting: false, moreOwn: false }, "/agent", NOON);
+    const page = aQueuePage([run], { link });
+    const view = homeView({ page, own: [{ run, link }], moreOwn: false }, NOON);
     expectHome(view, [link]);
-    expect(textOf(view.blocks)).toContain("open the card");
+    expect(textOf(view.blocks)).toContain("open the thread");
+    const cards = textOf(view.blocks).split(`<${link}|card>`).length - 1;
+    expect(cards).toBe(page.counts.yours + page.counts.others);
   });
 });
 
 test("what could not be looked up is said, with a way to try again", () => {
-  const view = homeView(null, "/agent", NOON);
+  const view = homeView(null, NOON);
   expectHome(view);
   expect(textOf(view.blocks)).toMatch(/could not be looked up[\s\S]*Refresh/);
   expect(textOf(view.blocks)).not.toContain("Nothing");

@@ -15,6 +15,7 @@ import {
   onCardClick,
 } from "#src/adapters/slack/clicks.ts";
 import { onCommand } from "#src/adapters/slack/commands.ts";
+import { nextReviewAnswer } from "#src/adapters/slack/review-submits.ts";
 import { readingAnswer } from "#src/adapters/slack/submits.ts";
 import { REPORTED } from "./private.ts";
 import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
@@ -26,6 +27,7 @@ import { err, ok } from "#src/domain/result.ts";
 import type { Run } from "#src/domain/run.ts";
 import { PortError } from "#src/ports.ts";
 import type { Health } from "#src/usecases/queries.ts";
+import { aQueue } from "../../../../make/queue.ts";
 import { aNonce, aTicket, CHANNEL, NOON, TEAM } from "../../../../make/run.ts";
 import { ASKED, BEN, CREATED, DEPLOYMENT, type Example, FROZEN, one, PENDING, seenAs } from "./example.ts";
 
@@ -100,6 +102,16 @@ async function readingNotRecorded(): Promise<readonly Example[]> {
   return answer !== undefined && "view" in answer ? [{ when: "", drawn: answer.view }] : [];
 }
 
+/** Pressing "Review the next" while the database does not answer. */
+async function reviewNotOpened(): Promise<readonly Example[]> {
+  const { deps } = listener({ review: { openSeveral: fails("no") } });
+  const answer = await nextReviewAnswer(deps, {
+    user: { id: BEN },
+    view: { private_metadata: "run value", state: { values: {} } },
+  });
+  return answer !== undefined && "view" in answer ? [{ when: "", drawn: answer.view }] : [];
+}
+
 /** The answer to a command that the app cannot read. */
 async function unread(): Promise<readonly Example[]> {
   const given: Message[] = [];
@@ -133,7 +145,16 @@ async function rejected(self: { app: string; team: string }, teamOf: () => Promi
 }
 
 const queries = (runs: readonly Run[]) => ({
-  queries: { list: async () => runs, status: async () => runs[0] ?? null },
+  review: { valueFor: () => "value" },
+  queries: {
+    list: async () => runs,
+    pending: async () => ({
+      ...aQueue(runs),
+      channels: new Set(runs.map(({ channel }) => channel)),
+      more: false,
+    }),
+    status: async () => runs[0] ?? null,
+  },
 });
 
 const part = (says: Health["service"]["says"]): Health["service"] => ({
@@ -252,6 +273,7 @@ export async function answerExamples(): Promise<Record<AnswerId, readonly Exampl
       closeDispute: async () => ok(1),
     }),
     "answer:reading-not-recorded": await readingNotRecorded(),
+    "answer:review-not-opened": await reviewNotOpened(),
     "answer:failed": one(failureAnswer("/agent")),
     "answer:unread-payload": await unread(),
     "answer:other-app": await rejected({ app: "A0OTHER", team: TEAM }, async () => TEAM),

@@ -235,7 +235,7 @@ const other = requestOf(REQUEST.action, { risk: "critical", environment: "produc
 
 /** By the id of the part. */
 export const CARD_PARTS: Record<
-  | Exclude<PartId, `${"past" | "rule" | "cause" | "home"}:${string}`>
+  | Exclude<PartId, `${"past" | "rule" | "cause" | "home" | "queue"}:${string}`>
   | `rule:${"0-of-1:too-few" | "0-of-2" | "0-of-2:too-few" | "1-of-2"}`
   | PastId,
   readonly CardExample[]

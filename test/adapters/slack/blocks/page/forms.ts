@@ -1,17 +1,25 @@
 // Forms, windows and the Home tab.
 
 import { changedModal, formView, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
+import { reviewedModal, reviewSeveralModal, reviewView } from "#src/adapters/slack/blocks/review-modal.ts";
+import type { OpenedReview } from "#src/usecases/review.ts";
 import { homeView } from "#src/adapters/slack/blocks/home-view.ts";
 import { runForm } from "#src/adapters/slack/blocks/home-view.ts";
 import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
 import { BUILT_IN_RULE, type KeptRule, keptRule } from "#src/domain/policy/policy.ts";
 import type { Run } from "#src/domain/run.ts";
-import { aNonce, NOON } from "../../../../make/run.ts";
+import { SHOW_MINE } from "#src/adapters/slack/queue-choice.ts";
+import type { Person } from "#src/domain/authorization.ts";
+import { ApprovalId } from "#src/domain/ids.ts";
+import { aPolicy } from "../../../../make/policy.ts";
+import { aQueue, aQueuePage, MEMBER } from "../../../../make/queue.ts";
+import { aNonce, aRunKey, CHANNEL, NOON } from "../../../../make/run.ts";
 import { requestOf } from "../../observed.ts";
 import {
   CREATED,
   decided,
   DEPLOYMENT,
+  decisionOf,
   type Example,
   LINK,
   one,
@@ -35,6 +43,28 @@ const form = (when: string, run: Run, verdict: "approve" | "deny" = "approve"): 
 
 const CHANGED = requestOf(REQUEST.action, { risk: "critical", environment: "production", replicas: 8 });
 
+const review = (when: string, run: Run): Example => ({
+  when,
+  drawn: reviewView({ run, ticket: { saw: REQUEST, verdict: "approve", nonce: aNonce(), choice: true } }),
+});
+
+const SECOND: Run = {
+  ...RUN,
+  approvals: [PENDING, { ...PENDING, id: ApprovalId("apr_2"), nonce: aNonce() }],
+};
+const OPENED: OpenedReview = {
+  bundle: aNonce(),
+  forms: aQueue([SECOND]).yours.map((item) => ({ item, nonce: aNonce() })),
+  apart: aQueue([RUN], { policy: aPolicy({ friction: { readFirst: true, word: null } }) }).yours,
+  later: aQueue([RUN]).yours,
+  kind: "run",
+  value: "value",
+};
+const [APART = never()] = OPENED.apart;
+function never(): never {
+  throw new Error("nothing waits");
+}
+
 export const FORMS: Record<Extract<MessageId, `form:${string}`>, readonly Example[]> = {
   "form:approve": [
     form("", RUN),
@@ -49,6 +79,61 @@ export const FORMS: Record<Extract<MessageId, `form:${string}`>, readonly Exampl
     ),
   ],
   "form:deny": [form("", RUN, "deny")],
+  "form:review": [
+    review("", RUN),
+    review(
+      "with reasons and a word",
+      strict({
+        needs: 2,
+        reason: { approve: 10, deny: 1 },
+        friction: { readFirst: false, word: "production" },
+      }),
+    ),
+  ],
+  "form:review-several": [
+    { when: "", drawn: reviewSeveralModal(OPENED, [{ item: APART, link: LINK }]) },
+    {
+      when: "none can be decided together",
+      drawn: reviewSeveralModal({ ...OPENED, forms: [], later: [] }, [{ item: APART, link: null }]),
+    },
+  ],
+  "form:reviewed": [
+    {
+      when: "some were refused",
+      drawn: reviewedModal(
+        {
+          recorded: { approve: 2, deny: 1 },
+          refused: [
+            {
+              request: REQUEST,
+              run: RUN,
+              refusal: { type: "already-decided", decision: decisionOf("deny", ""), settled: true },
+            },
+            { request: REQUEST, run: RUN, refusal: { type: "changed", was: REQUEST, now: REQUEST } },
+            { request: null, run: null, refusal: { type: "unknown" } },
+          ],
+        },
+        null,
+      ),
+    },
+    {
+      when: "more wait",
+      drawn: reviewedModal(
+        { recorded: { approve: 20, deny: 0 }, refused: [] },
+        { kind: "run", value: "value", later: 80 },
+      ),
+    },
+    {
+      when: "nothing was recorded",
+      drawn: reviewedModal(
+        {
+          recorded: { approve: 0, deny: 0 },
+          refused: [{ request: REQUEST, run: RUN, refusal: { type: "unverified" } }],
+        },
+        null,
+      ),
+    },
+  ],
   "form:read": [
     { when: "pending", drawn: readModal(RUN, REQUEST, DEPLOYMENT) },
     {
@@ -75,24 +160,53 @@ export const RUN_FORMS: readonly Example[] = [
   { when: "from the Home tab", drawn: runForm("nonce C0OPS", true) },
 ];
 
-const waiting = {
-  run: { ...seenAs("awaiting_approval"), approvals: [PENDING] },
-  link: LINK,
-  linkWords: "open the card",
+const WAITING: Run = { ...seenAs("awaiting_approval"), approvals: [PENDING] };
+const MORE: Run = {
+  ...WAITING,
+  key: aRunKey(),
+  approvals: [
+    { ...PENDING, id: ApprovalId("apr_2"), waitsSince: NOON - 12 * 60_000, nonce: aNonce() },
+    {
+      ...PENDING,
+      id: ApprovalId("apr_3"),
+      waitsSince: NOON - 3 * 3_600_000,
+      votes: [decisionOf("approve", "")],
+    },
+  ],
 };
-const none = { waiting: [], own: [], moreWaiting: false, moreOwn: false };
+const TWO = aPolicy({ name: "production", needs: 2, expiry: { afterMs: 4 * 3_600_000, outcome: "deny" } });
+const GUEST: Person = { ...MEMBER, kind: "guest" };
+const none = { page: aQueuePage([]), own: [], moreOwn: false };
 
 export const HOME: Record<Extract<MessageId, `home:${string}`>, readonly Example[]> = {
   "home:runs": [
     {
       when: "",
       drawn: homeView(
-        { waiting: [waiting], own: [{ run: CREATED, link: LINK }], moreWaiting: true, moreOwn: true },
-        "/agent",
+        {
+          page: aQueuePage([WAITING, MORE], { link: LINK, policy: TWO }),
+          own: [{ run: CREATED, link: LINK }],
+          moreOwn: true,
+        },
         NOON,
       ),
     },
-    { when: "nothing there", drawn: homeView(none, "/agent", NOON) },
+    {
+      when: "the second page of a filter",
+      drawn: homeView(
+        {
+          ...none,
+          page: aQueuePage(
+            [MORE],
+            { link: LINK },
+            { page: 1, pages: 3, more: true, choice: { show: SHOW_MINE, channel: CHANNEL, page: 1 } },
+          ),
+        },
+        NOON,
+      ),
+    },
+    { when: "nothing there", drawn: homeView(none, NOON) },
+    { when: "for a guest", drawn: homeView({ ...none, page: aQueuePage([WAITING], { by: GUEST }) }, NOON) },
   ],
-  "home:unknown": one(homeView(null, "/agent", NOON)),
+  "home:unknown": one(homeView(null, NOON)),
 };

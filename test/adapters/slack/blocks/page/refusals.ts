@@ -49,6 +49,7 @@ export const REFUSALS: Record<Refusal["type"], readonly [Refusal, ...Refusal[]]>
   ],
   changed: [{ type: "changed", was: null, now: aRequest() }],
   unknown: [{ type: "unknown" }],
+  "verdict-needed": [{ type: "verdict-needed" }],
   "form-changed": [{ type: "form-changed" }],
   "being-posted": [{ type: "being-posted" }],
   "reason-needed": [{ type: "reason-needed" }, { type: "reason-needed", verdict: "approve" }],

@@ -178,7 +178,10 @@ export const NOTICES_IN_THREAD: Record<
   "thread:service-back": one(messageIn(AWAY, `${BACK} ${NOON}`, DEPLOYMENT)),
   "thread:stopped": [
     { when: "", drawn: messageIn(STOPPED_RUN, STOPPED, DEPLOYMENT) },
-    { when: "the run is over", drawn: messageIn({ ...ended("failed", null), stop: STOP }, STOPPED, DEPLOYMENT) },
+    {
+      when: "the run is over",
+      drawn: messageIn({ ...ended("failed", null), stop: STOP }, STOPPED, DEPLOYMENT),
+    },
     { when: "nothing was denied", drawn: messageIn({ ...CREATED, stop: STOP }, STOPPED, DEPLOYMENT) },
   ],
   "thread:stop-lifted": one(

@@ -1,0 +1,260 @@
+// The queue as a list, the same on the Home tab and in the answer to "pending": one request per line, filters above, pages below.
+
+import type { Block } from "@slack/types";
+import type { Refusal } from "../../../domain/authorization.ts";
+import type { QueueItem, ReviewGroup } from "../../../domain/queue.ts";
+import { BUILT_IN_RULE } from "../../../domain/policy/policy.ts";
+import type { Run } from "../../../domain/run.ts";
+import { headline } from "../../../domain/text/card-layout.ts";
+import { oneLine } from "../../../domain/text/excerpt.ts";
+import {
+  QUEUE_CHANNEL,
+  QUEUE_CLEAR,
+  QUEUE_FILTERS,
+  QUEUE_NEXT,
+  QUEUE_PREVIOUS,
+  QUEUE_REVIEW,
+  QUEUE_REVIEW_RULE,
+  QUEUE_REVIEW_RUN,
+  QUEUE_SHOW,
+} from "../names.ts";
+import { encodeChoice, type QueueChoice, SHOW_ALL, SHOW_MINE, showRule } from "../queue-choice.ts";
+import { riskMark, wordsOfMarks } from "./card-request.ts";
+import { runRow } from "./command-answers.ts";
+import { partWithId } from "./message-id.ts";
+import { count, escaped, header, line, localTime, note, rich, span } from "./rich.ts";
+
+/** `link`: to its card; null: Slack gave none. `review`: the value of its button; null: the reader may not decide it. */
+export type QueueRow = {
+  readonly item: QueueItem;
+  readonly link: string | null;
+  readonly review: string | null;
+};
+
+/** A group of requests, with the value of the button that reviews them together. */
+export type GroupRow = { readonly group: ReviewGroup; readonly many: number; readonly review: string };
+
+/** One page of the queue. */
+export type QueuePage = {
+  readonly yours: readonly QueueRow[];
+  readonly others: readonly QueueRow[];
+  /** On all pages. */
+  readonly counts: { readonly yours: number; readonly others: number };
+  /** From 0. */
+  readonly page: number;
+  readonly pages: number;
+  readonly choice: QueueChoice;
+  /** The names of the rules that can be chosen. */
+  readonly rules: readonly string[];
+  /** Only on the first page. */
+  readonly groups: readonly GroupRow[];
+  readonly unreadable: readonly { readonly run: Run; readonly link: string | null }[];
+  /** Guests and others who may decide nothing. */
+  readonly closed: boolean;
+  /** More runs wait than were read. */
+  readonly more: boolean;
+};
+
+/** Nothing waits, and nothing was filtered out. */
+export function isEmpty({ counts, choice, unreadable }: QueuePage): boolean {
+  return counts.yours + counts.others + unreadable.length === 0 && encodeChoice(choice) === "";
+}
+
+export const NOTHING_WAITS = "Nothing waits for a decision in your channels.";
+export const CLOSED_QUEUE = "Only full members of this workspace decide requests, so none are listed here.";
+
+export function queueBlocks(page: QueuePage): Block[] {
+  if (page.closed) return [header("Waiting for you"), partWithId("queue:yours:none", words(CLOSED_QUEUE))];
+  return [
+    header(titled("Waiting for you", page.counts.yours)),
+    ...filters(page),
+    ...page.groups.map(groupRow),
+    ...(page.counts.yours === 0 ? [partWithId("queue:yours:none", words(noneOf(page)))] : []),
+    ...rowsWithId("queue:yours", page.yours),
+    ...(page.counts.others === 0 ? [] : othersBlocks(page)),
+    ...page.unreadable.map((each) => runRow(each)),
+    ...pager(page),
+  ];
+}
+
+function othersBlocks({ yours, others, counts }: QueuePage): Block[] {
+  if (others.length === 0)
+    return yours.length === 0
+      ? []
+      : [note(`${titled("Waiting for others", counts.others)}: on the next pages`)];
+  return [header(titled("Waiting for others", counts.others)), ...rowsWithId("queue:others", others)];
+}
+
+const titled = (title: string, many: number): string => (many === 0 ? title : `${title} (${count(many)})`);
+
+function noneOf({ choice, counts }: QueuePage): string {
+  if (encodeChoice(choice) !== "") return "Nothing here waits for you with this filter.";
+  return counts.others === 0 ? NOTHING_WAITS : "Nothing waits for you now.";
+}
+
+const words = (text: string): Block => rich(line(span(text)));
+
+function rowsWithId(id: "queue:yours" | "queue:others", rows: readonly QueueRow[]): Block[] {
+  return rows.flatMap((row, at) => {
+    const [asked, ...rest] = rowOf(row);
+    return asked === undefined ? [] : [at === 0 ? partWithId(id, asked) : asked, ...rest];
+  });
+}
+
+/** Slack takes 150 characters here for the headline of a card, and a line on a phone takes fewer still. */
+const ASKED_CHARS = 110;
+/** Slack's limit for an `accessibility_label`. */
+const LABEL_CHARS = 75;
+
+/** The service's words stand in plain text, where Slack reads no markup; ours, with mentions and links, in the small print below. */
+function rowOf({ item, link, review }: QueueRow): Block[] {
+  const { run, approval, marks } = item;
+  const asked = headline(approval.request, ASKED_CHARS).text;
+  const mark = marks.risk === null ? "" : `${riskMark(marks.risk)} `;
+  const before = wordsOfMarks(marks).join(" · ");
+  const text = `${mark}${before === "" ? "Request" : before}: ${asked}`;
+  const place = `<#${run.channel}> · ${run.origin === "started" ? "asked" : "watched"} by <@${run.requester}>`;
+  const state = [...standing(item), ...cardLink(link)].join(" · ");
+  const button = {
+    type: "button",
+    action_id: QUEUE_REVIEW,
+    value: review,
+    text: plain("Review"),
+    accessibility_label: oneLine(`Review: ${asked}`, LABEL_CHARS),
+  };
+  const section = { type: "section", text: plain(text), ...(review === null ? {} : { accessory: button }) };
+  const small = { type: "context", elements: [ours(`${place} · ${state}`)] };
+  return [section, small];
+}
+
+/** Slack's own link. In its markup, `&` is written as an entity; a link with other marks in it would not be Slack's. */
+const cardLink = (link: string | null): string[] =>
+  link === null || /[<>|\s]/.test(link) ? [] : [`<${link.replaceAll("&", "&amp;")}|card>`];
+
+const plain = (text: string): object => ({ type: "plain_text", text, emoji: false });
+const ours = (text: string): object => ({ type: "mrkdwn", text, verbatim: true });
+
+/** How long it waits, how many have approved it, until when, and why the reader does not approve it. */
+function standing({ approval, rule, refusal, waitedMs, deadline, heldUntil }: QueueItem): string[] {
+  const votes =
+    approval.votes.length > 0 || rule.needs > 1
+      ? [`${count(approval.votes.length)} of ${count(rule.needs)}`]
+      : [];
+  const held = heldUntil === null ? [] : [`approved, held until ${localTime(heldUntil)}`];
+  const until = deadline === null ? [] : [`until ${localTime(deadline)}`];
+  const why = refusal === null || heldUntil !== null ? null : (WHY[refusal.type] ?? null);
+  return [
+    ...(heldUntil === null ? [`waits ${ageWords(waitedMs)}`, ...votes] : held),
+    ...until,
+    ...(why === null ? [] : [why]),
+  ];
+}
+
+const WHY: { readonly [Type in Refusal["type"]]?: string } = {
+  requester: "you asked for this run",
+  "not-approver": "the rule lists others",
+  "already-voted": "you approved it, others must too",
+  "not-all-shown": "can only be denied",
+  "read-first": "read it first",
+  unverified: "⚠️ Slack did not say whether you may decide it",
+  closed: "its time to decide is over",
+};
+
+/** To the minute; the list says when it was drawn. */
+function ageWords(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 1) return "less than a minute";
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`;
+}
+
+// Requests that can be reviewed together.
+
+function groupRow({ group: { kind, items }, many: together, review }: GroupRow): Block {
+  const [first] = items;
+  if (first === undefined) return words("");
+  const { run, rule } = first;
+  const many = `*${count(items.length)} requests`;
+  const what =
+    kind === "run"
+      ? `${many} of one run* in <#${run.channel}>, asked by <@${run.requester}>`
+      : rule.name === BUILT_IN_RULE.name
+        ? `${many}* in <#${run.channel}>`
+        : `${many} under the rule* \`${escaped(oneLine(rule.name, 80)).replaceAll("`", "'")}\` in <#${run.channel}>`;
+  return {
+    type: "section",
+    text: ours(what),
+    accessory: {
+      type: "button",
+      action_id: kind === "run" ? QUEUE_REVIEW_RUN : QUEUE_REVIEW_RULE,
+      value: review,
+      text: plain(`Review ${count(together)} together`),
+    },
+  } as Block;
+}
+
+// Filters and pages. Their values choose what is listed, and nothing else.
+
+/** Slack's limit for the text of an option. */
+const OPTION_CHARS = 75;
+/** Slack's limit for a menu is 100. */
+const MOST_RULES = 90;
+/** A shorter list needs no filter. */
+const FILTER_FROM = 2;
+
+function filters({ counts, choice, rules }: QueuePage): Block[] {
+  const isFiltered = encodeChoice({ ...choice, page: 0 }) !== "";
+  if (counts.yours + counts.others < FILTER_FROM && !isFiltered) return [];
+  const options = [
+    { text: plain("Everything"), value: SHOW_ALL },
+    { text: plain("What I asked for"), value: SHOW_MINE },
+    ...rules.slice(0, MOST_RULES).map((name) => ({
+      text: plain(oneLine(`Rule: ${name}`, OPTION_CHARS)),
+      value: showRule(name),
+    })),
+  ];
+  const chosen = options.find(({ value }) => value === choice.show) ?? options[0];
+  const show = { type: "static_select", action_id: QUEUE_SHOW, options, initial_option: chosen };
+  const channel = {
+    type: "conversations_select",
+    action_id: QUEUE_CHANNEL,
+    placeholder: { type: "plain_text", text: "All channels" },
+    filter: { include: ["public", "private"], exclude_bot_users: true },
+    ...(choice.channel === null ? {} : { initial_conversation: choice.channel }),
+  };
+  const clear = { type: "button", action_id: QUEUE_CLEAR, value: "all", text: plain("Show everything") };
+  return [
+    {
+      type: "actions",
+      block_id: QUEUE_FILTERS,
+      elements: [show, channel, ...(isFiltered ? [clear] : [])],
+    } as Block,
+  ];
+}
+
+function pager({ page, pages, choice, more }: QueuePage): Block[] {
+  const rest = more
+    ? [
+        note(
+          "More runs wait than can be listed. These are the oldest; the list moves on as they are decided.",
+        ),
+      ]
+    : [];
+  if (pages <= 1) return rest;
+  const to = (action_id: string, text: string, next: number): object => ({
+    type: "button",
+    action_id,
+    value: encodeChoice({ ...choice, page: next }) || "all",
+    text: plain(text),
+  });
+  const elements = [
+    ...(page > 0 ? [to(QUEUE_PREVIOUS, "Previous", page - 1)] : []),
+    ...(page + 1 < pages ? [to(QUEUE_NEXT, "Next", page + 1)] : []),
+  ];
+  return [
+    note(`Page ${count(page + 1)} of ${count(pages)}`),
+    { type: "actions", elements } as Block,
+    ...rest,
+  ];
+}

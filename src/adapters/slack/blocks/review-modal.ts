@@ -1,0 +1,263 @@
+// The forms behind Review: one request, or several, each with the choice between Approve and Deny. No verdict is chosen beforehand, and
+// of several requests each one is left until the person says otherwise.
+
+import type { Block, View } from "@slack/types";
+import type { Verdict } from "../../../domain/approval.ts";
+import { MAX_REASON_CHARS } from "../../../domain/authorization.ts";
+import type { KeptRule } from "../../../domain/policy/policy.ts";
+import type { QueueItem } from "../../../domain/queue.ts";
+import type { Run } from "../../../domain/run.ts";
+import { headline } from "../../../domain/text/card-layout.ts";
+import type { OpenedReview } from "../../../usecases/review.ts";
+import type { Reviewed, RefusedLine } from "../../../usecases/submit-review.ts";
+import {
+  APPROVE_REASON_BLOCK,
+  DECISION_MODAL,
+  DENY_REASON_BLOCK,
+  REASON_BLOCK,
+  REASON_INPUT,
+  REVIEW_BLOCK,
+  REVIEW_MODAL,
+  REVIEW_NEXT_MODAL,
+  VERDICT_BLOCK,
+  VERDICT_INPUT,
+} from "../names.ts";
+import {
+  afterwards,
+  type FormFacts,
+  formView,
+  idsNote,
+  marksLine,
+  plain,
+  requestBlocks,
+  ruleOver,
+  uploadOf,
+  votesSoFar,
+  wordInput,
+} from "./decision-modal.ts";
+import { withId } from "./message-id.ts";
+import { refusalPlain } from "./refusal-words.ts";
+import { maskedInFile, wholeRequest } from "./request-blocks.ts";
+import { runDetails } from "./request-overview.ts";
+import { count, line, note, person, rich, span, untrustedSpan } from "./rich.ts";
+
+export type ReviewFacts = FormFacts & { readonly choice?: true };
+
+/** The window of a form that is stored, with the choice of the verdict where the form has it. */
+export function reviewView(
+  { run, ticket }: { readonly run: Run; readonly ticket: ReviewFacts },
+  deployment = "",
+): View {
+  if (ticket.reading === true || ticket.choice !== true) return formView({ run, ticket }, deployment);
+  return reviewModal(run, ticket, deployment);
+}
+
+/** One request. The nonce is all that the form carries. */
+function reviewModal(run: Run, { saw: request, nonce }: ReviewFacts, deployment: string): View {
+  const rule = ruleOver(run, request);
+  return withId("form:review", {
+    type: "modal",
+    callback_id: DECISION_MODAL,
+    private_metadata: nonce,
+    title: plain("Review request"),
+    submit: plain("Record decision"),
+    close: plain("Cancel"),
+    blocks: [
+      rich(
+        ...marksLine(run, request, deployment),
+        line(
+          span("A request by "),
+          person(run.requester),
+          span(`. If you approve: ${inSentence(afterwards(run, request))}`),
+        ),
+      ),
+      ...votesSoFar(run, request),
+      ...requestBlocks(request, "open"),
+      ...runDetails(run, request, "open"),
+      ...maskedInFile(uploadOf(run, request)),
+      idsNote(run, request),
+      verdictInput(VERDICT_BLOCK, "Decision", VERDICTS),
+      reasonInput(REASON_BLOCK, "Reason", `${neededFor(rule)}${WHO_SEES}`),
+      ...wordInput("approve", rule).map((block) => ({ ...block, optional: true })),
+    ],
+  });
+}
+
+const inSentence = (words: string): string => `${words.charAt(0).toLowerCase()}${words.slice(1)}`;
+
+const WHO_SEES = "The service gets it, and everyone in the channel sees it.";
+
+function neededFor({ reason }: KeptRule): string {
+  const part = (verdict: Verdict): string[] =>
+    reason[verdict] === 0
+      ? []
+      : [`to ${verdict}${reason[verdict] > 1 ? ` (at least ${count(reason[verdict])} characters)` : ""}`];
+  const parts = [...part("approve"), ...part("deny")];
+  return parts.length === 0 ? "" : `Needed ${parts.join(" and ")}. `;
+}
+
+type Option = { readonly value: string; readonly text: object };
+const option = (value: string, text: string): Option => ({ value, text: plain(text) });
+const VERDICTS = [option("approve", "Approve"), option("deny", "Deny")];
+const LEAVE = option("leave", "Leave");
+
+function verdictInput(block_id: string, label: string, options: readonly Option[], initial?: Option): Block {
+  const element = {
+    type: "radio_buttons",
+    action_id: VERDICT_INPUT,
+    options,
+    ...(initial === undefined ? {} : { initial_option: initial }),
+  };
+  return { type: "input", block_id, label: plain(label), element } as Block;
+}
+
+function reasonInput(block_id: string, label: string, hint: string): Block {
+  const element = {
+    type: "plain_text_input",
+    action_id: REASON_INPUT,
+    multiline: true,
+    max_length: MAX_REASON_CHARS,
+  };
+  return {
+    type: "input",
+    block_id,
+    optional: true,
+    label: plain(label),
+    hint: plain(hint),
+    element,
+  } as Block;
+}
+
+// Several requests in one form.
+
+const TITLE_CHARS = 100;
+/** Most requests that are listed by name beside those in the form. */
+const MOST_NAMED = 10;
+
+/** A request with a link to its card; null: Slack gave none. */
+export type Apart = { readonly item: QueueItem; readonly link: string | null };
+
+/** `apart`: those that keep their own form, as far as they are listed. */
+export function reviewSeveralModal(opened: OpenedReview, apart: readonly Apart[]): View {
+  const { bundle, forms, later, kind, value } = opened;
+  const rules = forms.map(({ item }) => item.rule);
+  const fewest = (verdict: Verdict): number => Math.max(0, ...rules.map(({ reason }) => reason[verdict]));
+  const decidable: Block[] = [
+    reasonInput(APPROVE_REASON_BLOCK, "Reason for approving", hintFor("approve", fewest("approve"))),
+    reasonInput(DENY_REASON_BLOCK, "Reason for denying", hintFor("deny", fewest("deny"))),
+  ];
+  return withId("form:review-several", {
+    type: "modal",
+    callback_id: REVIEW_MODAL,
+    private_metadata: `${bundle} ${kind} ${value} ${later.length}`,
+    title: plain("Review together"),
+    ...(forms.length === 0 ? {} : { submit: plain("Record decisions") }),
+    close: plain(forms.length === 0 ? "Close" : "Cancel"),
+    blocks: [
+      rich(line(span(introOf(forms.length)))),
+      ...forms.flatMap((form, at) => requestPart(form, at, forms[at - 1])),
+      ...(forms.length === 0 ? [] : [{ type: "divider" } as Block, ...decidable]),
+      ...apartPart(apart, opened.apart.length),
+      ...(later.length === 0
+        ? []
+        : [note(`${count(later.length)} more did not fit into this form. They come next.`)]),
+    ],
+  });
+}
+
+function introOf(many: number): string {
+  if (many === 0) return "None of these can be decided together.";
+  const requests = many === 1 ? "The request is" : `All ${count(many)} requests are`;
+  return `${requests} shown in full. Each is left as it is unless you choose Approve or Deny for it.`;
+}
+
+function hintFor(verdict: Verdict, fewest: number): string {
+  const needed =
+    fewest === 0 ? "" : `Needed to ${verdict}${fewest > 1 ? `, at least ${count(fewest)} characters` : ""}. `;
+  return `${needed}It goes with each request that you ${verdict} here. ${WHO_SEES}`;
+}
+
+type Form = OpenedReview["forms"][number];
+
+/** What the service says about the run stands once, where it is the same for the next request. */
+function requestPart({ item, nonce }: Form, at: number, before: Form | undefined): Block[] {
+  const { run, approval } = item;
+  const { request } = approval;
+  const asked = headline(request, TITLE_CHARS).text;
+  const isSameRun =
+    before !== undefined &&
+    before.item.run.key === run.key &&
+    before.item.approval.request.context === request.context;
+  return [
+    { type: "divider" },
+    rich(
+      line(span(`Request ${count(at + 1)}`, { bold: true }), span(" by "), person(run.requester)),
+      ...marksLine(run, request, ""),
+      ...wholeRequest(request, "open").elements,
+    ),
+    ...(isSameRun ? [] : runDetails(run, request, "open")),
+    verdictInput(`${REVIEW_BLOCK}${nonce}`, `${count(at + 1)}. ${asked}`, [LEAVE, ...VERDICTS], LEAVE),
+  ];
+}
+
+function apartPart(apart: readonly Apart[], many: number): Block[] {
+  if (many === 0) return [];
+  const shown = apart
+    .slice(0, MOST_NAMED)
+    .map(({ item, link }) =>
+      line(
+        span("• "),
+        span(headline(item.approval.request, TITLE_CHARS).text),
+        ...(link === null ? [] : [span(" · "), { type: "link" as const, url: link, text: "open the card" }]),
+      ),
+    );
+  const more = many - shown.length;
+  return [
+    rich(
+      line(span("Decide these one by one, with Review or on their cards:", { bold: true })),
+      ...shown,
+      ...(more > 0 ? [line(span(`… and ${count(more)} more`))] : []),
+    ),
+  ];
+}
+
+/** What became of a form with several requests: how many are recorded, and each that was refused, with the reason. */
+export function reviewedModal(
+  { recorded, refused }: Reviewed,
+  next: { readonly kind: string; readonly value: string; readonly later: number } | null,
+): View {
+  const more = next === null || next.later === 0 ? null : next;
+  return withId("form:reviewed", {
+    type: "modal",
+    title: plain(refused.length === 0 ? "Recorded" : "Not all was recorded"),
+    ...(more === null
+      ? {}
+      : {
+          callback_id: REVIEW_NEXT_MODAL,
+          private_metadata: `${more.kind} ${more.value}`,
+          submit: plain("Review the next"),
+        }),
+    close: plain("Close"),
+    blocks: [
+      rich(line(span(recordedWords(recorded)))),
+      ...(refused.length === 0
+        ? []
+        : [rich(line(span("Not recorded:", { bold: true }))), ...refused.map(refusedLine)]),
+      ...(more === null ? [] : [note(`${count(more.later)} more wait for you.`)]),
+    ],
+  });
+}
+
+function recordedWords({ approve, deny }: Reviewed["recorded"]): string {
+  if (approve + deny === 0) return "Nothing was recorded, and nothing was sent.";
+  const parts = [
+    ...(approve === 0 ? [] : [approve === 1 ? "1 approval" : `${count(approve)} approvals`]),
+    ...(deny === 0 ? [] : [deny === 1 ? "1 denial" : `${count(deny)} denials`]),
+  ];
+  return `Recorded: ${parts.join(" and ")}. The cards say what becomes of them.`;
+}
+
+function refusedLine({ request, refusal }: RefusedLine): Block {
+  const what = request === null ? "A request" : headline(request, TITLE_CHARS).text;
+  return rich(line(untrustedSpan(what, TITLE_CHARS, { bold: true })), line(span(refusalPlain(refusal))));
+}

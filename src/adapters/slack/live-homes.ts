@@ -1,0 +1,135 @@
+// Keeps open Home tabs up to date: when an approval of one of the reader's channels changes, the tab is drawn again, within a budget.
+// Slack does not say when a tab is closed, so one counts as open for a while after its reader last did something there. In memory only:
+// after a restart a tab is drawn again when its reader opens it or presses Refresh.
+
+import type { ChannelId, RunKey, UserId } from "../../domain/ids.ts";
+import type { Run } from "../../domain/run.ts";
+import type { Clock } from "../../engine/clock.ts";
+import { createAlarms } from "../../engine/run-engine.ts";
+import { EVERYTHING, type QueueChoice } from "./queue-choice.ts";
+
+/** How long after it was opened or used a tab is kept up to date (ms). */
+const OPEN_MS = 15 * 60_000;
+/** A tab is drawn again at most this often (ms). */
+const EACH_MS = 3_000;
+/** All tabs together (ms): 30 a minute, of the 100 calls of views.publish that Slack allows. */
+const ALL_MS = 2_000;
+/** The tabs that are kept up to date; the ones opened first are left. */
+const MOST_OPEN = 100;
+/** The runs of which we remember what was drawn. */
+const MOST_RUNS = 5_000;
+/** How often a tab that could not be drawn is tried again. */
+const MOST_TRIES = 3;
+
+export type LiveHomes = {
+  /** The reader has opened or used the tab. */
+  opened(user: UserId, choice: QueueChoice): void;
+  /** It was drawn with what these channels hold. */
+  drawn(user: UserId, channels: ReadonlySet<ChannelId>): void;
+  /** It could not be drawn. */
+  failed(user: UserId): void;
+  /** What the reader last chose to see. */
+  choiceOf(user: UserId): QueueChoice;
+  changed(run: Run): void;
+  stop(): void;
+};
+
+type Open = {
+  readonly choice: QueueChoice;
+  /** Monotonic. */
+  readonly until: number;
+  /** Null: it is not drawn yet. */
+  readonly channels: ReadonlySet<ChannelId> | null;
+  readonly drawnAt: number;
+  readonly tries: number;
+};
+
+/** `draw` publishes the tab, and reports back with `drawn` or `failed`. */
+export function createLiveHomes(clock: Clock, draw: (user: UserId, choice: QueueChoice) => void): LiveHomes {
+  const now = (): number => clock.monotonic();
+  const tabs = createTabs(now);
+  const shown = new Map<RunKey, string>();
+  const soon = createPacer(clock, (user) => {
+    const tab = tabs.get(user);
+    if (tab !== null) draw(user, tab.choice);
+  });
+  return {
+    opened: (user, choice) => tabs.open(user, choice),
+    drawn(user, channels) {
+      const tab = tabs.get(user);
+      if (tab !== null) tabs.set(user, { ...tab, channels, drawnAt: now(), tries: 0 });
+    },
+    failed(user) {
+      const tab = tabs.get(user);
+      if (tab === null || tab.tries >= MOST_TRIES) return;
+      tabs.set(user, { ...tab, drawnAt: now(), tries: tab.tries + 1 });
+      soon.draw(user, now());
+    },
+    choiceOf: (user) => tabs.get(user)?.choice ?? EVERYTHING,
+    changed(run) {
+      if (tabs.users().length === 0 || !isNews(shown, run)) return;
+      for (const user of tabs.users()) {
+        const tab = tabs.get(user);
+        if (tab !== null && tab.channels?.has(run.channel) !== false) soon.draw(user, tab.drawnAt);
+      }
+    },
+    stop: soon.stop,
+  };
+}
+
+/** The tabs that count as open. */
+function createTabs(now: () => number) {
+  const tabs = new Map<UserId, Open>();
+  return {
+    users: (): readonly UserId[] => [...tabs.keys()],
+    set: (user: UserId, tab: Open) => void tabs.set(user, tab),
+    get(user: UserId): Open | null {
+      const tab = tabs.get(user);
+      if (tab === undefined || now() < tab.until) return tab ?? null;
+      tabs.delete(user);
+      return null;
+    },
+    open(user: UserId, choice: QueueChoice): void {
+      const channels = tabs.get(user)?.channels ?? null;
+      tabs.delete(user);
+      tabs.set(user, { channels, choice, until: now() + OPEN_MS, drawnAt: now(), tries: 0 });
+      const [oldest] = tabs.keys();
+      if (tabs.size > MOST_OPEN && oldest !== undefined) tabs.delete(oldest);
+    },
+  };
+}
+
+/** Draws each tab at the earliest moment that the budget allows; what changes until then is drawn with it. */
+function createPacer(clock: Clock, draw: (user: UserId) => void) {
+  const waiting = new Set<UserId>();
+  const alarms = createAlarms(clock);
+  let nextAt = 0;
+  return {
+    draw(user: UserId, drawnAt: number): void {
+      if (waiting.has(user)) return;
+      const at = Math.max(clock.monotonic(), drawnAt + EACH_MS, nextAt);
+      nextAt = at + ALL_MS;
+      waiting.add(user);
+      alarms.set(user, at - clock.monotonic(), () => {
+        waiting.delete(user);
+        draw(user);
+      });
+    },
+    stop: () => alarms.stop(),
+  };
+}
+
+/** What a tab shows of the run is not what it was. */
+function isNews(shown: Map<RunKey, string>, { key, seen, watch, approvals, unreadable }: Run): boolean {
+  const states = approvals.map(({ id, version, state, votes }) => {
+    const delivery = state.type === "decided" ? state.delivery.type : "";
+    return [id, version, state.type, delivery, votes.length];
+  });
+  const is = JSON.stringify([seen?.status, watch.type, unreadable?.count, states]);
+  if (shown.get(key) === is) return false;
+  shown.delete(key);
+  shown.set(key, is);
+  const [oldest] = shown.keys();
+  if (shown.size > MOST_RUNS && oldest !== undefined) shown.delete(oldest);
+  return true;
+}

@@ -1,0 +1,53 @@
+// What a person has chosen to see of the queue: a filter and a page. It travels in buttons and menus. It only chooses among what the
+// reader may see anyway, so it needs no nonce.
+
+import { ChannelId, parsed, type UserId } from "../../domain/ids.ts";
+import type { QueueFilter } from "../../domain/queue.ts";
+
+export type QueueChoice = {
+  /** `SHOW_ALL`, `SHOW_MINE`, or `showRule` of a rule. */
+  readonly show: string;
+  readonly channel: ChannelId | null;
+  /** From 0. */
+  readonly page: number;
+};
+
+export const SHOW_ALL = "all";
+export const SHOW_MINE = "mine";
+/** Slack takes 150 characters in the value of an option. Longer names with the same beginning are chosen together. */
+const RULE_CHARS = 140;
+const RULE = "rule:";
+export const showRule = (name: string): string => RULE + name.slice(0, RULE_CHARS);
+
+export const EVERYTHING: QueueChoice = { show: SHOW_ALL, channel: null, page: 0 };
+
+/** Empty: the first page of everything. */
+export function encodeChoice({ show, channel, page }: QueueChoice): string {
+  const fields = new URLSearchParams();
+  if (show !== SHOW_ALL) fields.set("show", show);
+  if (channel !== null) fields.set("channel", channel);
+  if (page > 0) fields.set("page", String(page));
+  return fields.toString();
+}
+
+/** Anything that is not of this form chooses everything. */
+export function decodeChoice(text: string): QueueChoice {
+  const fields = new URLSearchParams(text);
+  return {
+    show: shown(fields.get("show")),
+    channel: parsed<ChannelId>(ChannelId, fields.get("channel")),
+    page: /^\d{1,4}$/.test(fields.get("page") ?? "") ? Number(fields.get("page")) : 0,
+  };
+}
+
+export function shown(text: string | null | undefined): string {
+  return text === SHOW_MINE || text?.startsWith(RULE) === true ? text : SHOW_ALL;
+}
+
+export function filterOf({ show, channel }: QueueChoice, user: UserId): QueueFilter {
+  return {
+    ...(channel === null ? {} : { channel }),
+    ...(show === SHOW_MINE ? { askedBy: user } : {}),
+    ...(show.startsWith(RULE) ? { rule: (name: string) => showRule(name) === show } : {}),
+  };
+}

@@ -1,0 +1,102 @@
+// The queue of one person: looks up who they are and which groups they belong to, once for all of it.
+
+import type { Person } from "../domain/authorization.ts";
+import type { Context } from "../domain/context.ts";
+import type { ChannelId, GroupId, TeamId, UserId } from "../domain/ids.ts";
+import { type Queue, queueOf, setsToAsk } from "../domain/queue.ts";
+import type { Run } from "../domain/run.ts";
+import { channelsOf, MEMBERSHIP_AGE_MS, type People, PortError } from "../ports.ts";
+import type { RunStore } from "../ports/store.ts";
+
+/** The oldest runs that wait; reading more would keep people waiting. */
+const MOST_RUNS = 300;
+/** Groups and channels that are asked about for one queue. Of rules beyond these it is not known whether the person may decide. */
+const MOST_SETS = 50;
+
+export type QueueDeps = {
+  readonly store: Pick<RunStore, "list">;
+  readonly people: Pick<People, "channelsOf" | "lookUp" | "memberOf">;
+  readonly context: () => Context;
+};
+
+export type QueueOwner = { readonly team: TeamId; readonly user: UserId };
+
+export type WholeQueue = Queue & {
+  /** Their channels. */
+  readonly channels: ReadonlySet<ChannelId>;
+  /** More runs wait than were read. */
+  readonly more: boolean;
+};
+
+/**
+ * Rejects with PortError when Slack does not say which channels the person is in, or the store does not answer. Where Slack does not
+ * say who the person is, or whether they are in a group, the requests in question wait for others, as "unverified".
+ * `here`: where they ask, if in a channel. `only`: just what waits in this channel.
+ */
+export async function readQueue(
+  deps: QueueDeps,
+  { team, user }: QueueOwner,
+  { here = null, only = null }: { readonly here?: ChannelId | null; readonly only?: ChannelId | null } = {},
+): Promise<WholeQueue> {
+  const { store, people, context } = deps;
+  const asksFrom = here ?? only;
+  const all =
+    asksFrom === null
+      ? await people.channelsOf(user, MEMBERSHIP_AGE_MS)
+      : await channelsOf(people, user, asksFrom);
+  const channels = only === null ? all : new Set([only].filter((each) => all.has(each)));
+  const [first] = channels;
+  if (first === undefined) return { ...EMPTY, channels };
+  const facts = {
+    channels: [...channels],
+    only: "pending",
+    oldestFirst: true,
+    limit: MOST_RUNS + 1,
+  } as const;
+  const [found, person] = await Promise.all([store.list(facts), whoIs(people, { team, user }, first)]);
+  const runs = found.slice(0, MOST_RUNS);
+  const memberOf = await memberships(people, user, runs, context());
+  const reader = { user, channels, person: person === null ? null : { ...person, memberOf } };
+  return { ...queueOf(runs, reader, context()), channels, more: found.length > MOST_RUNS };
+}
+
+const EMPTY = { yours: [], others: [], unreadable: [], closedTo: null, more: false } as const;
+
+/** Null: Slack does not say. What kind of account it is does not depend on the channel. */
+async function whoIs(
+  people: QueueDeps["people"],
+  { team, user }: QueueOwner,
+  channel: ChannelId,
+): Promise<Person | null> {
+  try {
+    return await people.lookUp(team, user, channel, MEMBERSHIP_AGE_MS);
+  } catch (error) {
+    if (error instanceof PortError) return null;
+    throw error;
+  }
+}
+
+/** One failed look-up leaves out its own group only. */
+async function memberships(
+  people: QueueDeps["people"],
+  user: UserId,
+  runs: readonly Run[],
+  { policy }: Pick<Context, "policy">,
+): Promise<ReadonlyMap<GroupId | ChannelId, boolean>> {
+  const asked = [...setsToAsk(runs, policy)].slice(0, MOST_SETS);
+  const answers = await Promise.all(asked.map((set) => membershipIn(people, user, set)));
+  return new Map(answers.flatMap((each) => [...each]));
+}
+
+async function membershipIn(
+  people: QueueDeps["people"],
+  user: UserId,
+  set: GroupId | ChannelId,
+): Promise<ReadonlyMap<GroupId | ChannelId, boolean>> {
+  try {
+    return await people.memberOf(user, [set], MEMBERSHIP_AGE_MS);
+  } catch (error) {
+    if (error instanceof PortError) return new Map();
+    throw error;
+  }
+}

@@ -1,0 +1,187 @@
+// "Review" in the queue: opens the form for one request, or one form for several. The button's value names a card's nonce and is bound
+// to its reader, so in another hand it opens nothing. Who may decide is looked up as for a click on a card.
+
+import { applyPolicy, ruleOf, ruleRefOf } from "../domain/applied-rule.ts";
+import type { Approval } from "../domain/approval.ts";
+import type { Refusal } from "../domain/authorization.ts";
+import { Nonce, parsed } from "../domain/ids.ts";
+import { groupAround, needsOwnForm, type QueueItem, type ReviewGroup } from "../domain/queue.ts";
+import { fileState } from "../domain/render-key.ts";
+import { ok, type Result } from "../domain/result.ts";
+import { contextBehind } from "../domain/run-context.ts";
+import { findApproval, requestSlot, type Run } from "../domain/run.ts";
+import { needsFile } from "../domain/text/request-text.ts";
+import { aboutRequest, auditEntry, type AuditEntry, momentsOf } from "../audit/entry.ts";
+import type { FormTicket } from "../ports/store.ts";
+import { type OpenedForm, openFor, type Submitter } from "./open-form.ts";
+import { type QueueDeps, type QueueOwner, readQueue, type WholeQueue } from "./queue.ts";
+import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
+
+/** What a button of the queue opens: one request, those of its run, or those of its rule in its channel. */
+export type ReviewKind = "one" | ReviewGroup["kind"];
+
+export type Review = {
+  /** The value of a button for this person. `nonce`: of the card; of any card of the group. */
+  valueFor(kind: ReviewKind, by: QueueOwner, nonce: Nonce): string;
+  /** As a click on the card, except that the person chooses the verdict in the form. */
+  open(by: Submitter, value: string): Promise<Result<OpenedForm, RefusedAttempt>>;
+  openSeveral(
+    by: Submitter,
+    kind: ReviewGroup["kind"],
+    value: string,
+  ): Promise<Result<OpenedReview, RefusedAttempt>>;
+};
+
+export type OpenedReview = {
+  /** What the form carries; each of its requests has a nonce of its own. */
+  readonly bundle: Nonce;
+  readonly forms: readonly { readonly item: QueueItem; readonly nonce: Nonce }[];
+  /** They keep their own forms: those with friction, a hold or a file. */
+  readonly apart: readonly QueueItem[];
+  /** They did not fit. */
+  readonly later: readonly QueueItem[];
+  /** The button that opened it, which opens the next ones too. */
+  readonly kind: ReviewGroup["kind"];
+  readonly value: string;
+};
+
+/** Requests in one form. Three blocks each stay below the 100 of a modal. */
+export const MOST_TOGETHER = 20;
+/** Of their texts and their runs' (characters). Slack takes 250 kB of a view, and a character may take several bytes. */
+const MOST_CHARS = 40_000;
+
+type Deps = DecideDeps & QueueDeps;
+
+export function createReview(deps: Deps): Review {
+  return {
+    valueFor: (kind, by, nonce) => valueFor(deps, kind, by, nonce),
+    open: (by, value) => openOne(deps, by, value),
+    openSeveral: (by, kind, value) => openSeveral(deps, by, kind, value),
+  };
+}
+
+function valueFor({ store }: Pick<Deps, "store">, kind: ReviewKind, by: QueueOwner, nonce: Nonce): string {
+  return `${nonce}.${store.macOf(["review", kind, by.team, by.user, nonce])}`;
+}
+
+type Found = { readonly run: Run; readonly approval: Approval };
+
+/** Null: not a value that this person was given for this. */
+async function findReviewed(
+  deps: Deps,
+  kind: ReviewKind,
+  by: Submitter,
+  value: string,
+): Promise<Found | null> {
+  const nonce = parsed<Nonce>(Nonce, value.split(".")[0]);
+  if (nonce === null || value !== valueFor(deps, kind, by, nonce)) return null;
+  const button = await deps.store.byButton(nonce);
+  const run = button === null ? null : ((await deps.store.load(button.run))?.run ?? null);
+  const approval = run === null || button === null ? null : findApproval(run, button.approval);
+  return run === null || approval === null || run.team !== by.team ? null : { run, approval };
+}
+
+const UNKNOWN = { refusal: { type: "unknown" }, run: null } as const;
+
+async function openOne(
+  deps: Deps,
+  by: Submitter,
+  value: string,
+): Promise<Result<OpenedForm, RefusedAttempt>> {
+  const found = await findReviewed(deps, "one", by, value);
+  if (found === null) return refused(deps, UNKNOWN, by, { step: "click" });
+  const { run, approval } = found;
+  if (isFileMissing(run, approval)) {
+    const attempt = { step: "click", approval: approval.id, saw: approval.request } as const;
+    return refused(deps, { refusal: { type: "being-posted" }, run }, by, attempt);
+  }
+  // The form shows the request as it is now, so it is for the newest version of the card, whatever the list was drawn from.
+  return openFor(deps, { run, approval, version: approval.version }, by, "choose");
+}
+
+/** The whole request is not attached, so the card has no buttons either. */
+function isFileMissing(run: Run, approval: Approval): boolean {
+  return (
+    approval.state.type === "pending" &&
+    needsFile(approval.request) &&
+    fileState(run, requestSlot(approval)) !== "there"
+  );
+}
+
+async function openSeveral(
+  deps: Deps,
+  by: Submitter,
+  kind: ReviewGroup["kind"],
+  value: string,
+): Promise<Result<OpenedReview, RefusedAttempt>> {
+  const found = await findReviewed(deps, kind, by, value);
+  if (found === null) return refused(deps, UNKNOWN, by, { step: "click" });
+  const { run, approval } = found;
+  const rule = ruleOf(deps.context().policy, run, approval.request);
+  const queue = await readQueue(deps, by, { only: run.channel });
+  const group = groupAround(queue.yours, kind, { run, rule });
+  if (group.length === 0) {
+    const attempt = { step: "click", approval: approval.id, saw: approval.request } as const;
+    return refused(deps, { refusal: whyNone(queue, approval), run }, by, attempt);
+  }
+  const { forms, apart, later } = packed(deps, group);
+  const bundle = deps.context().nonce();
+  await storeForms(deps, by, bundle, forms);
+  return ok({ bundle, forms, apart, later, kind, value });
+}
+
+/** Nothing of the group waits for this person any more, or ever did. */
+function whyNone({ closedTo, others, channels }: WholeQueue, { id }: Approval): Refusal {
+  if (closedTo !== null) return { type: closedTo };
+  if (channels.size === 0) return { type: "not-in-channel" };
+  return others.find(({ approval }) => approval.id === id)?.refusal ?? { type: "unknown" };
+}
+
+type Packed = Pick<OpenedReview, "forms" | "apart" | "later">;
+
+/** As many as one form holds in full, in the queue's order. */
+function packed(deps: Deps, group: readonly QueueItem[]): Packed {
+  const together: QueueItem[] = [];
+  const later: QueueItem[] = [];
+  let chars = 0;
+  for (const item of group.filter((each) => !needsOwnForm(each))) {
+    const { request } = item.approval;
+    chars += request.chars + (request.contextChars ?? 0);
+    if (later.length === 0 && together.length < MOST_TOGETHER && chars <= MOST_CHARS) together.push(item);
+    else later.push(item);
+  }
+  const ctx = deps.context();
+  return {
+    forms: together.map((item) => ({
+      item: { ...item, run: applyPolicy(item.run, ctx) },
+      nonce: ctx.nonce(),
+    })),
+    apart: group.filter(needsOwnForm),
+    later,
+  };
+}
+
+async function storeForms(
+  deps: Deps,
+  { team, user }: Submitter,
+  bundle: Nonce,
+  forms: Packed["forms"],
+): Promise<void> {
+  const { now: at, policy } = deps.context();
+  const made = forms.map(({ item: { run, approval, rule }, nonce }): [FormTicket, AuditEntry] => {
+    const saw = { ...approval.request, shownContext: contextBehind(run.context, approval.request) };
+    const bound = { nonce, team, user, approval: approval.id, version: approval.version, run: run.key };
+    const ticket: FormTicket = { ...bound, verdict: "approve", choice: true, bundle, saw, at };
+    const moments = momentsOf(run, approval, { clicked: at });
+    const about = {
+      ...aboutRequest(run, approval.id, saw),
+      by: { team, user },
+      policy: ruleRefOf(policy, rule),
+    };
+    return [ticket, auditEntry(run, { at, what: "opened", outcome: "opened", moments, ...about })];
+  });
+  await deps.store.saveForms(
+    made.map(([ticket]) => ticket),
+    made.map(([, entry]) => entry),
+  );
+}

@@ -1,0 +1,116 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Block } from "@slack/types";
+import { queueBlocks } from "#src/adapters/slack/blocks/queue-list.ts";
+import type { QueueClickPayload } from "#src/adapters/slack/payloads.ts";
+import { choiceOf, queuePage } from "#src/adapters/slack/queue.ts";
+import {
+  decodeChoice,
+  encodeChoice,
+  EVERYTHING,
+  type QueueChoice,
+  SHOW_MINE,
+  showRule,
+} from "#src/adapters/slack/queue-choice.ts";
+import { UserId } from "#src/domain/ids.ts";
+import type { Run } from "#src/domain/run.ts";
+import { acceptBlocks } from "#sandbox/slack/rules-surface.ts";
+import { aQueue } from "../../make/queue.ts";
+import { anApproval, APPROVER, aWatchedRun, CHANNEL, TEAM, withApprovals } from "../../make/run.ts";
+import { wire } from "./blocks/oracle.ts";
+
+const deps = {
+  team: TEAM,
+  quick: async () => ({ permalink: "https://acme.slack.com/archives/C0OPS/p1" }),
+  review: { valueFor: () => "value" },
+} as unknown as Parameters<typeof queuePage>[0];
+
+const page = (runs: readonly Run[], choice: QueueChoice) =>
+  queuePage(deps, APPROVER, { ...aQueue(runs), channels: new Set([CHANNEL]), more: false }, choice);
+
+const many = (count: number, facts: Parameters<typeof aWatchedRun>[1] = {}): Run =>
+  withApprovals(aWatchedRun(undefined, facts), ...Array.from({ length: count }, () => anApproval()));
+
+describe("the pages of a queue", () => {
+  test("have each request once, yours first, within Slack's limits", async () => {
+    const runs = [many(22), many(20, { requester: APPROVER })];
+    const seen: string[] = [];
+    for (const at of [0, 1, 2]) {
+      const drawn = await page(runs, { ...EVERYTHING, page: at });
+      expect(drawn.pages).toBe(3);
+      acceptBlocks(wire(queueBlocks(drawn)));
+      seen.push(
+        ...[...drawn.yours, ...drawn.others].map(({ item }) => `${item.run.requester} ${item.approval.id}`),
+      );
+    }
+    expect(new Set(seen).size).toBe(42);
+    expect(seen.findIndex((each) => each.startsWith(APPROVER))).toBe(22);
+  });
+
+  test("end with the last one, however far somebody asks", async () => {
+    expect((await page([many(3)], { ...EVERYTHING, page: 99 })).page).toBe(0);
+  });
+
+  test("show only what was chosen", async () => {
+    const runs = [many(2), many(3, { requester: APPROVER })];
+    expect((await page(runs, { ...EVERYTHING, show: SHOW_MINE })).counts).toEqual({ yours: 0, others: 3 });
+    expect((await page(runs, { ...EVERYTHING, show: showRule("another") })).counts).toEqual({
+      yours: 0,
+      others: 0,
+    });
+    const groups = (await page(runs, EVERYTHING)).groups.map(({ group: { kind }, many: count }) => [
+      kind,
+      count,
+    ]);
+    expect(groups).toEqual([["run", 2]]);
+  });
+});
+
+describe("what was chosen", () => {
+  const choice: fc.Arbitrary<QueueChoice> = fc.record({
+    show: fc.oneof(fc.constantFrom("all", SHOW_MINE), fc.string({ maxLength: 100 }).map(showRule)),
+    channel: fc.constantFrom(null, CHANNEL),
+    page: fc.integer({ min: 0, max: 9_999 }),
+  });
+
+  test("survives a button", () => {
+    fc.assert(
+      fc.property(choice, (each) => {
+        expect(decodeChoice(encodeChoice(each))).toEqual(each);
+      }),
+    );
+  });
+
+  test("is everything, whatever else a button carries", () => {
+    for (const text of ["", "all", "page=-1", "page=1e9", "channel=U0BEN", "show=constructor", "\u0000"])
+      expect(decodeChoice(text)).toEqual(EVERYTHING);
+  });
+
+  test("is read from the menus, and starts at the first page", () => {
+    const values = {
+      queue_filters: {
+        queue_show: { selected_option: { value: SHOW_MINE } },
+        queue_channel: { selected_conversation: CHANNEL },
+      },
+    };
+    const click = (action_id: string, more: object): QueueClickPayload => ({
+      user: { id: UserId("U0BEN") },
+      trigger_id: "1",
+      actions: [{ action_id }],
+      ...more,
+    });
+    const due = { show: SHOW_MINE, channel: CHANNEL, page: 0 };
+    expect(choiceOf(click("queue_show", { state: { values } }))).toEqual(due);
+    expect(choiceOf(click("queue_channel", { view: { type: "home", state: { values } } }))).toEqual(due);
+    expect(choiceOf(click("queue_show", {}))).toEqual(EVERYTHING);
+  });
+});
+
+test("a page that is all filled stays within 50 blocks", async () => {
+  const unreadable = Array.from({ length: 6 }, (): Run => ({
+    ...many(3),
+    unreadable: { count: 1, items: [], sample: "?" } as unknown as Run["unreadable"],
+  }));
+  const blocks: Block[] = queueBlocks({ ...(await page(unreadable, EVERYTHING)), more: true, pages: 2 });
+  expect(blocks.length).toBeLessThanOrEqual(50);
+});

@@ -1,0 +1,226 @@
+// What waits for whom: Home and /agent pending.
+
+import { describe, expect, test } from "vitest";
+import type { OpenView } from "#sandbox/slack/model.ts";
+import { accepted } from "../make/journey-acts.ts";
+import { elementsOf, modalSays, modalText, textOf } from "../make/journey-sight.ts";
+import { type Saying, says } from "../make/message-id.ts";
+import { policyFile } from "../make/policy.ts";
+import type { Stage } from "../make/world.ts";
+import { ana, aWorld, ben, cat, guest, opsAgents } from "../make/world.ts";
+
+const TASK = "deploy billing-api to production";
+
+const TWO = `
+rules:
+  - name: two people
+    approvers: anyone
+    quorum: 2
+`;
+
+const home = (world: Stage, person: string) => world.slack.workspace.homes.get(person);
+
+/** What this person's Home tab shows, as soon as it says this. */
+async function homeOf(world: Stage, person: string, id: Saying): Promise<string> {
+  await world.slack.openHome(person);
+  return world.until(() => {
+    const view = home(world, person)?.view;
+    return view !== undefined && says(id, view) && textOf({ blocks: view.blocks });
+  });
+}
+
+async function pendingOf(world: Stage, person: string, id: Saying): Promise<string> {
+  await world.command(person, opsAgents, "pending");
+  return world.told(person, id);
+}
+
+describe.concurrent("what waits", () => {
+  test("is not listed for a guest, who may decide nothing", async (context) => {
+    const world = await aWorld(context);
+    await world.asking(ana, opsAgents, TASK);
+    expect(await homeOf(world, guest, "home:runs")).not.toContain("billing-api");
+    expect(await pendingOf(world, guest, "answer:pending:empty")).not.toContain("billing-api");
+  });
+
+  test("waits no longer for somebody who has voted, but for others", async (context) => {
+    const { path } = policyFile(TWO, context);
+    const world = await aWorld(context, { env: { POLICY_FILE: path } });
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    await world.decide(ben, card, "Approve", "first");
+    await world.becomes(card, "rule:1-of-2");
+    for (const shown of [
+      await homeOf(world, ben, "queue:yours:none"),
+      await pendingOf(world, ben, "queue:yours:none"),
+    ])
+      expect(shown).toContain("1 of 2");
+    const [rows] = [home(world, cat)];
+    expect(rows).toBeUndefined();
+    expect(await pendingOf(world, cat, "queue:yours")).toContain("1 of 2");
+  });
+
+  test("waits for others where the reader asked for it", async (context) => {
+    const world = await aWorld(context);
+    await world.asking(ana, opsAgents, TASK);
+    expect(await homeOf(world, ana, "queue:yours:none")).toMatch(/billing-api/i);
+    expect(await homeOf(world, ben, "queue:yours")).toMatch(/billing-api/i);
+    expect(buttonsIn(home(world, ana)?.view.blocks)).not.toContain("queue_review");
+  });
+});
+
+test("Home is kept up to date while it is open", async (context) => {
+  const world = await aWorld(context);
+  await homeOf(world, ben, "queue:yours:none");
+  const shows = (words: string) => (): boolean =>
+    textOf({ blocks: home(world, ben)?.view.blocks ?? [] }).includes(words);
+  const { card } = await world.asking(ana, opsAgents, TASK);
+  await world.until(shows("Deploy billing-api"));
+  await world.decide(cat, card, "Approve", "");
+  await world.until(() => !shows("Deploy billing-api")());
+});
+
+const buttonsIn = (blocks: unknown): unknown[] => elementsOf(blocks).map(({ action_id }) => action_id);
+
+type Place = { readonly view: string } | { readonly channel: string; readonly ts: string };
+type Drawn = { readonly blocks: readonly { readonly block_id?: unknown }[] };
+
+/** Presses the first button of this kind in the list. */
+async function press(world: Stage, person: string, at: Place & Drawn, action: string) {
+  const block = at.blocks.find((each) => buttonsIn(each).includes(action));
+  accepted(await world.slack.acts.click(person, at, String(block?.block_id), action));
+}
+
+/** Opens Home, and the form behind a button of its list. */
+async function reviewAtHome(world: Stage, person: string, id: Saying, action: string): Promise<OpenView> {
+  await homeOf(world, person, "queue:yours");
+  const open = home(world, person);
+  if (open === undefined) throw new Error("there is no Home");
+  await press(world, person, { view: open.id, blocks: open.view.blocks }, action);
+  return world.modalOf(person, id);
+}
+
+/** What a person fills into a form of several requests: a verdict by request, and the reasons. */
+function filled(
+  form: OpenView,
+  verdicts: readonly ("approve" | "deny" | "leave")[],
+  approve = "",
+  deny = "",
+) {
+  const blocks = form.view.blocks
+    .map((each) => String(each.block_id))
+    .filter((id) => id.startsWith("verdict:"));
+  return {
+    ...Object.fromEntries(blocks.map((id, at) => [id, { verdict_chosen: verdicts[at] ?? "leave" }])),
+    reason_approve: { reason_text: approve },
+    reason_deny: { reason_text: deny },
+  };
+}
+
+const seen = (form: OpenView): number =>
+  form.view.blocks.filter((each) => String(each.block_id).startsWith("verdict:")).length;
+
+describe.concurrent("Review", () => {
+  test("on Home opens the form, in which the verdict is chosen", async (context) => {
+    const world = await aWorld(context);
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    const form = await reviewAtHome(world, ben, "form:review", "queue_review");
+    const none = await world.slack.acts.submit(ben, form.id, { reason: { reason_text: "why" } });
+    expect(none.ok).toBe(false);
+    accepted(
+      await world.slack.acts.submit(ben, form.id, {
+        verdict: { verdict_chosen: "deny" },
+        reason: { reason_text: "" },
+      }),
+    );
+    expect(modalSays(form, "refusal:reason-needed")).toBe(true);
+    accepted(
+      await world.slack.acts.submit(ben, form.id, {
+        verdict: { verdict_chosen: "deny" },
+        reason: { reason_text: "not today" },
+      }),
+    );
+    await world.becomes(card, "denied");
+    expect(world.decisions()).toEqual([expect.objectContaining({ decision: "deny", reason: "not today" })]);
+  });
+
+  test("in the answer to pending opens the same form", async (context) => {
+    const world = await aWorld(context);
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    await pendingOf(world, ben, "queue:yours");
+    const answer = world.ephemeralMessages(ben).find((each) => says("answer:pending", each));
+    if (answer === undefined) throw new Error("there is no answer");
+    await press(world, ben, answer, "queue_review");
+    const form = await world.modalOf(ben, "form:review");
+    accepted(
+      await world.slack.acts.submit(ben, form.id, {
+        verdict: { verdict_chosen: "approve" },
+        reason: { reason_text: "" },
+      }),
+    );
+    await world.becomes(card, "approved");
+  });
+
+  test("first shows what must be read, then the form", async (context) => {
+    const { path } = policyFile(TWO.replace("quorum: 2", "friction: { read-first: true }"), context);
+    const world = await aWorld(context, { env: { POLICY_FILE: path } });
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    const reading = await reviewAtHome(world, ben, "form:read-first", "queue_review");
+    accepted(await world.slack.acts.submit(ben, reading.id, {}));
+    const form = await world.modalOf(ben, "form:review");
+    accepted(
+      await world.slack.acts.submit(ben, form.id, {
+        verdict: { verdict_chosen: "approve" },
+        reason: { reason_text: "" },
+      }),
+    );
+    await world.becomes(card, "approved");
+  });
+
+  test("of several decides each as chosen, in one form", async (context) => {
+    const world = await aWorld(context);
+    const { opening } = await world.asking(ana, opsAgents, "two approvals");
+    const cards = await Promise.all([0, 1].map((nth) => world.cardOf(opening, nth)));
+    const form = await reviewAtHome(world, ben, "form:review-several", "queue_review_run");
+    expect(seen(form)).toBe(2);
+    accepted(await world.slack.acts.submit(ben, form.id, filled(form, [])));
+    expect(modalSays(form, "error:nothing-chosen")).toBe(true);
+    accepted(await world.slack.acts.submit(ben, form.id, filled(form, ["approve", "deny"])));
+    expect(modalSays(form, "refusal:reason-needed")).toBe(true);
+    expect(world.decisions()).toEqual([]);
+    accepted(await world.slack.acts.submit(ben, form.id, filled(form, ["approve", "deny"], "yes", "no")));
+    await Promise.all(cards.map((card) => world.becomes(card, ["approved", "denied"])));
+    expect(
+      world
+        .decisions()
+        .map(({ decision, reason }) => `${decision} ${reason}`)
+        .toSorted(),
+    ).toEqual(["approve yes", "deny no"]);
+  });
+
+  test("of several records what it can, and tells line by line what it refused", async (context) => {
+    const world = await aWorld(context);
+    const { opening } = await world.asking(ana, opsAgents, "two approvals");
+    const cards = await Promise.all([0, 1].map((nth) => world.cardOf(opening, nth)));
+    const form = await reviewAtHome(world, ben, "form:review-several", "queue_review_run");
+    const [first] = cards;
+    if (first === undefined) throw new Error("there is no card");
+    await world.decide(cat, first, "Deny", "mine came first");
+    await world.becomes(first, "denied");
+    accepted(await world.slack.acts.submit(ben, form.id, filled(form, ["approve", "approve"])));
+    const told = await world.modalOf(ben, "form:reviewed");
+    expect(modalText(told)).toMatch(/Recorded: 1 approval\.[^]*already denied/);
+    await world.becomes(cards[1] ?? first, "approved");
+    expect(world.decisions()).toHaveLength(2);
+  });
+
+  test("of several keeps those with friction apart", async (context) => {
+    const { path } = policyFile(
+      "rules:\n  - name: word\n    approvers: anyone\n    when: { action: '*migrat*' }\n    friction: { type: yes }\n  - name: rest\n    approvers: anyone\n",
+      context,
+    );
+    const world = await aWorld(context, { env: { POLICY_FILE: path } });
+    for (const task of ["deploy web 1", "deploy web 2", "migrate the database"])
+      await world.asking(ana, opsAgents, task);
+    const form = await reviewAtHome(world, ben, "form:review-several", "queue_review_rule");
+    expect(seen(form)).toBe(2);
+  });
+});

@@ -1,0 +1,328 @@
+// Review of several requests in one form, over a real store: what is recorded, refused and sent, and nothing twice.
+
+import { describe, expect, test } from "vitest";
+import { reviewSeveralModal } from "#src/adapters/slack/blocks/review-modal.ts";
+import { MessageTs, Nonce, type RunId, UserId } from "#src/domain/ids.ts";
+import type { OpenedReview } from "#src/usecases/review.ts";
+import type { Choice } from "#src/usecases/submit-review.ts";
+import { type Bench, createBench, failure } from "../make/bot.ts";
+import { aPolicy } from "../make/policy.ts";
+import { aNonce, APPROVER, aRunId, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
+
+const BY = { team: TEAM, user: APPROVER };
+const OTHER = { team: TEAM, user: UserId("U0OTHER") };
+const REASONS = { approve: "fine", deny: "not today" };
+
+/** A watched run with so many approvals. */
+async function waiting(bench: Bench, many: number): Promise<RunId> {
+  const id = aRunId();
+  bench.agents.pending.set(
+    id,
+    Array.from({ length: many }, (_, at) => `apr_${at}`),
+  );
+  await bench.flow.adoptRun.adopt({ team: TEAM, user: REQUESTER, channel: CHANNEL }, id);
+  await bench.clock.pass(1_000);
+  return id;
+}
+
+async function valueFor(bench: Bench, id: RunId, by = BY, kind: "run" | "rule" = "run"): Promise<string> {
+  const [approval] = (await bench.run(id)).approvals;
+  return bench.flow.review.valueFor(kind, by, approval?.nonce ?? aNonce());
+}
+
+async function opened(bench: Bench, id: RunId): Promise<OpenedReview> {
+  const result = await bench.flow.review.openSeveral(BY, "run", await valueFor(bench, id));
+  if (!result.ok) throw new Error(`refused: ${result.error.refusal.type}`);
+  return result.value;
+}
+
+const all = ({ forms }: OpenedReview, verdict: "approve" | "deny"): Choice[] =>
+  forms.map(({ nonce }) => ({ nonce, verdict }));
+
+const audited = async ({ store }: Bench, ...what: ("decided" | "refused" | "opened")[]) =>
+  (await store.auditAfter(0, what, 1_000)).map(({ entry }) => entry);
+
+type Handed = { readonly by?: typeof BY; readonly bundle?: Nonce };
+
+async function reviewed(
+  bench: Bench,
+  form: OpenedReview,
+  choices = all(form, "approve"),
+  { by = BY, bundle = form.bundle }: Handed = {},
+) {
+  const result = await bench.flow.submitReview(by, bundle, choices, REASONS);
+  await bench.clock.pass(1_000);
+  return result;
+}
+
+const refusalsOf = (result: Awaited<ReturnType<typeof reviewed>>) =>
+  result.ok ? result.value.refused.map(({ refusal }) => refusal.type) : [result.error.refusal.type];
+
+describe("Review of several", () => {
+  test("a person clears 100 requests, each seen in full, with one press for each and two for each form", async () => {
+    const bench = await createBench();
+    const id = await waiting(bench, 100);
+    let presses = 1;
+    const shown = new Set<string>();
+    for (let form: OpenedReview | null = await opened(bench, id); form !== null;) {
+      const drawn = JSON.stringify(reviewSeveralModal(form, []));
+      for (const { item, nonce } of form.forms) {
+        expect(drawn).toContain(nonce);
+        shown.add(item.approval.id);
+      }
+      presses += form.forms.length + 2;
+      expect(refusalsOf(await reviewed(bench, form))).toEqual([]);
+      form = form.later.length === 0 ? null : await opened(bench, id);
+    }
+    expect(shown.size).toBe(100);
+    expect(presses).toBe(111);
+    await bench.clock.pass(60_000);
+    expect(new Set(bench.agents.resolved.map(({ approval }) => approval)).size).toBe(100);
+    expect(bench.agents.resolved).toHaveLength(100);
+    expect(await audited(bench, "decided")).toHaveLength(100);
+  }, 60_000);
+
+  test("decides nothing for what is left, and each of the others by itself", async () => {
+    const bench = await createBench();
+    const form = await opened(bench, await waiting(bench, 3));
+    const [first, second] = form.forms;
+    const choices: Choice[] = [
+      { nonce: first?.nonce ?? null, verdict: "approve" },
+      { nonce: second?.nonce ?? null, verdict: "deny" },
+    ];
+    expect(refusalsOf(await reviewed(bench, form, choices))).toEqual([]);
+    const sent = bench.agents.resolved.map(
+      ({ approval, verdict, reason }) => `${approval} ${verdict} ${reason}`,
+    );
+    expect(sent.toSorted()).toEqual([
+      `${first?.item.approval.id} approve fine`,
+      `${second?.item.approval.id} deny not today`,
+    ]);
+    expect((await audited(bench, "decided")).map(({ verdict }) => verdict)).toEqual(["approve", "deny"]);
+  });
+
+  test("is safe to submit again: nothing is recorded or sent twice", async () => {
+    const bench = await createBench();
+    const form = await opened(bench, await waiting(bench, 3));
+    await reviewed(bench, form);
+    expect(refusalsOf(await reviewed(bench, form))).toEqual([]);
+    expect(bench.agents.resolved).toHaveLength(3);
+    expect(await audited(bench, "decided")).toHaveLength(3);
+    expect(refusalsOf(await reviewed(bench, form, all(form, "deny")))).toEqual(
+      Array(3).fill("already-decided"),
+    );
+    expect(bench.agents.resolved).toHaveLength(3);
+  });
+
+  test("that was recorded before the process died is sent once, and submitting again adds nothing", async () => {
+    const bench = await createBench();
+    const form = await opened(bench, await waiting(bench, 3));
+    bench.agents.answer = () => new Promise(() => undefined);
+    await bench.flow.submitReview(BY, form.bundle, all(form, "deny"), REASONS);
+    bench.agents.answer = () => Promise.resolve({ type: "confirmed" });
+    await bench.restart();
+    expect(refusalsOf(await reviewed(bench, form, all(form, "deny")))).toEqual([]);
+    await bench.clock.pass(120_000);
+    const contents = new Set(
+      bench.agents.resolved.map(({ approval, verdict, reason }) => `${approval} ${verdict} ${reason}`),
+    );
+    expect(contents.size).toBe(3);
+    expect(await audited(bench, "decided")).toHaveLength(3);
+  });
+
+  test("refuses a request that changed since, and records the others", async () => {
+    const bench = await createBench();
+    const id = await waiting(bench, 3);
+    const form = await opened(bench, id);
+    bench.agents.pending.set(id, ["apr_0", { id: "apr_1", content: { action: "drop everything" } }, "apr_2"]);
+    const result = await reviewed(bench, form);
+    expect(refusalsOf(result)).toEqual(["changed"]);
+    expect(bench.agents.resolved.map(({ approval }) => approval).toSorted()).toEqual(["apr_0", "apr_2"]);
+    expect((await audited(bench, "refused")).map(({ refusal, approval }) => [refusal, approval])).toEqual([
+      ["changed", "apr_1"],
+    ]);
+  });
+
+  test("refuses each by the rule of now", async () => {
+    const bench = await createBench();
+    const form = await opened(bench, await waiting(bench, 2));
+    bench.policy = aPolicy({ friction: { readFirst: false, word: "yes" } });
+    expect(refusalsOf(await reviewed(bench, form))).toEqual(["word-needed", "word-needed"]);
+    bench.policy = aPolicy({ approvers: { users: [OTHER.user], groups: [], channels: [] } });
+    expect(refusalsOf(await reviewed(bench, form))).toEqual(["not-approver", "not-approver"]);
+    expect(bench.agents.resolved).toEqual([]);
+    expect(await audited(bench, "refused")).toHaveLength(4);
+  });
+
+  test("refuses all while Slack does not say who the person is, with an entry for each", async () => {
+    const bench = await createBench();
+    const form = await opened(bench, await waiting(bench, 2));
+    await bench.clock.pass(10_000);
+    bench.people.before = async () => Promise.reject(failure("timeout"));
+    expect(refusalsOf(await reviewed(bench, form))).toEqual(["unverified", "unverified"]);
+    expect(await audited(bench, "refused")).toHaveLength(2);
+    expect(bench.agents.resolved).toEqual([]);
+  });
+
+  test("records nothing while a reason is missing, so that it can be added in the form", async () => {
+    const bench = await createBench();
+    const form = await opened(bench, await waiting(bench, 2));
+    const [first, second] = form.forms;
+    const choices: Choice[] = [
+      { nonce: first?.nonce ?? null, verdict: "approve" },
+      { nonce: second?.nonce ?? null, verdict: "deny" },
+    ];
+    const result = await bench.flow.submitReview(BY, form.bundle, choices, { approve: "", deny: "\u200b" });
+    expect(result).toMatchObject({
+      ok: false,
+      error: { verdict: "deny", refusal: { type: "reason-needed" } },
+    });
+    expect(await audited(bench, "decided")).toEqual([]);
+    expect((await audited(bench, "refused")).map(({ approval }) => approval)).toEqual([
+      second?.item.approval.id,
+    ]);
+  });
+
+  test("keeps what has friction, a hold or a file in forms of their own", async () => {
+    const bench = await createBench();
+    bench.policy = aPolicy({ holdMs: 1_000 });
+    const form = await opened(bench, await waiting(bench, 2));
+    expect([form.forms.length, form.apart.length]).toEqual([0, 2]);
+  });
+
+  test("covers the runs of one rule in one channel, with one commit for each", async () => {
+    const bench = await createBench();
+    const [id] = [await waiting(bench, 2), await waiting(bench, 1)];
+    const value = await valueFor(bench, id, BY, "rule");
+    const form = await bench.flow.review.openSeveral(BY, "rule", value);
+    if (!form.ok) throw new Error(form.error.refusal.type);
+    expect(form.value.forms).toHaveLength(3);
+    expect(refusalsOf(await reviewed(bench, form.value))).toEqual([]);
+    expect(bench.agents.resolved).toHaveLength(3);
+  });
+});
+
+describe("a button or form in another hand, or made up", () => {
+  test.for([
+    ["of another person", (bench: Bench, id: RunId) => valueFor(bench, id, OTHER)],
+    ["of another kind", (bench: Bench, id: RunId) => valueFor(bench, id, BY, "rule")],
+    [
+      "with a card's nonce alone",
+      async (bench: Bench, id: RunId) => (await valueFor(bench, id)).split(".")[0] ?? "",
+    ],
+    ["with nothing", async () => ""],
+    [
+      "with a made-up seal",
+      async (bench: Bench, id: RunId) => `${(await valueFor(bench, id)).split(".")[0]}.AAAA`,
+    ],
+  ] as const)("opens nothing: a value %s", async ([, value]) => {
+    const bench = await createBench();
+    const id = await waiting(bench, 2);
+    const result = await bench.flow.review.openSeveral(BY, "run", await value(bench, id));
+    expect(result).toMatchObject({ ok: false, error: { refusal: { type: "unknown" } } });
+    expect(await audited(bench, "opened")).toEqual([]);
+    expect(await audited(bench, "refused")).toHaveLength(1);
+  });
+
+  test("decides nothing: the form of another person, of another bundle, or outside its bundle", async () => {
+    const bench = await createBench();
+    const id = await waiting(bench, 2);
+    const [form, second] = [await opened(bench, id), await opened(bench, id)];
+    expect(refusalsOf(await reviewed(bench, form, all(form, "approve"), { by: OTHER }))).toEqual([
+      "unknown",
+      "unknown",
+    ]);
+    expect(refusalsOf(await reviewed(bench, form, all(second, "approve")))).toEqual(["unknown", "unknown"]);
+    expect(refusalsOf(await reviewed(bench, form, [{ nonce: null, verdict: "approve" }]))).toEqual([
+      "unknown",
+    ]);
+    const [first] = form.forms;
+    expect(refusalsOf(await reviewed(bench, form, [{ nonce: first?.nonce ?? null, verdict: null }]))).toEqual(
+      ["unknown"],
+    );
+    const alone = await bench.flow.submitDecision(BY, first?.nonce ?? null, "alone", "", "approve");
+    expect(alone).toMatchObject({ ok: false, error: { refusal: { type: "unknown" } } });
+    expect(bench.agents.resolved).toEqual([]);
+    expect(await audited(bench, "refused")).toHaveLength(7);
+  });
+
+  test("decides nothing: the form of one request, submitted as one of several", async () => {
+    const bench = await createBench();
+    const { click } = await bench.withCard();
+    const single = await bench.flow.openForm.decide(click, "approve");
+    if (!single.ok) throw new Error(single.error.refusal.type);
+    const { nonce } = single.value.ticket;
+    for (const bundle of [nonce, aNonce()]) {
+      const result = await bench.flow.submitReview(
+        BY,
+        Nonce(bundle),
+        [{ nonce, verdict: "approve" }],
+        REASONS,
+      );
+      expect(refusalsOf(result)).toEqual(["unknown"]);
+    }
+    expect(bench.agents.resolved).toEqual([]);
+  });
+});
+
+describe("Review of one", () => {
+  const review = async (bench: Bench, id: RunId, by = BY) => {
+    const [approval] = (await bench.run(id)).approvals;
+    return bench.flow.review.open(by, bench.flow.review.valueFor("one", by, approval?.nonce ?? aNonce()));
+  };
+
+  test("decides what is chosen, and nothing while nothing is", async () => {
+    const bench = await createBench();
+    const id = await waiting(bench, 1);
+    const form = await review(bench, id);
+    if (!form.ok) throw new Error(form.error.refusal.type);
+    const { nonce } = form.value.ticket;
+    const none = await bench.flow.submitDecision(BY, nonce, "why");
+    expect(none).toMatchObject({ ok: false, error: { refusal: { type: "verdict-needed" } } });
+    expect((await bench.flow.submitDecision(BY, nonce, "why", "", "deny")).ok).toBe(true);
+    await bench.clock.pass(1_000);
+    expect(bench.agents.resolved).toMatchObject([{ verdict: "deny", reason: "why" }]);
+  });
+
+  test("is refused to the requester, and offers only the denial to somebody who has approved", async () => {
+    const bench = await createBench();
+    bench.policy = aPolicy({ needs: 2 });
+    const id = await waiting(bench, 1);
+    const own = await review(bench, id, { team: TEAM, user: REQUESTER });
+    expect(own).toMatchObject({ ok: false, error: { refusal: { type: "requester" } } });
+    const form = await review(bench, id);
+    if (!form.ok) throw new Error(form.error.refusal.type);
+    expect((await bench.flow.submitDecision(BY, form.value.ticket.nonce, "", "", "approve")).ok).toBe(true);
+    const again = await review(bench, id);
+    expect(again).toMatchObject({ ok: true, value: { ticket: { verdict: "deny" } } });
+    expect(again.ok && again.value.ticket.choice).toBeUndefined();
+  });
+
+  test("a verdict that comes along decides nothing in a form that was opened for the other one", async () => {
+    const bench = await createBench();
+    const { click } = await bench.withCard();
+    const form = await bench.flow.openForm.decide({ ...click, ts: MessageTs(click.ts) }, "deny");
+    if (!form.ok) throw new Error(form.error.refusal.type);
+    await bench.flow.submitDecision(BY, form.value.ticket.nonce, "no", "", "approve");
+    await bench.clock.pass(1_000);
+    expect(bench.agents.resolved).toMatchObject([{ verdict: "deny" }]);
+  });
+
+  test("waits for others while Slack does not say who the reader is, or whether they are in a group", async () => {
+    const bench = await createBench();
+    await waiting(bench, 1);
+    bench.policy = aPolicy({ approvers: { users: [], groups: ["S0OPS" as never], channels: [] } });
+    bench.people.memberOf = async () => Promise.reject(failure("timeout"));
+    const without = await bench.flow.queries.pending(BY, CHANNEL);
+    expect([without.yours.length, without.others.map(({ refusal }) => refusal?.type)]).toEqual([
+      0,
+      ["unverified"],
+    ]);
+    bench.people.lookUp = async () => Promise.reject(failure("timeout"));
+    const unknown = await bench.flow.queries.pending(BY, CHANNEL);
+    expect([unknown.yours.length, unknown.others.map(({ refusal }) => refusal?.type)]).toEqual([
+      0,
+      ["unverified"],
+    ]);
+  });
+});
