@@ -1,6 +1,7 @@
 // What people may know: only members of its channel learn about a run; for others it is unknown.
 
 import type { Context } from "../domain/context.ts";
+import type { Freeze } from "../domain/freeze.ts";
 import type { ChannelId, RunId, UserId } from "../domain/ids.ts";
 import type { Run } from "../domain/run.ts";
 import type { Clock } from "../engine/clock.ts";
@@ -43,6 +44,8 @@ export type Health = {
   readonly store: { readonly ok: boolean; readonly latencyMs: number; readonly fault: string | null };
   /** Findings of tampering that nobody has acknowledged. */
   readonly audit: IntegrityState;
+  /** The freeze that holds everywhere, if one does, and how many channels are frozen. */
+  readonly frozen: { readonly everywhere: Freeze | null; readonly channels: number };
 };
 
 type Deps = {
@@ -99,6 +102,7 @@ function createHealth({
   guard,
   unreadable,
   integrity,
+  context,
   clock,
 }: Deps): Queries["health"] {
   async function pingStore(): Promise<Health["store"]> {
@@ -123,6 +127,12 @@ function createHealth({
       poller: { ...watch.counts(), service: guard.state() },
       store: stored,
       audit: integrity.state(),
+      frozen: frozenNow(context()),
     };
   };
+}
+
+function frozenNow({ freezes }: Context): Health["frozen"] {
+  const everywhere = freezes.find(({ channel }) => channel === null) ?? null;
+  return { everywhere, channels: freezes.filter(({ channel }) => channel !== null).length };
 }

@@ -2,6 +2,7 @@
 
 import type { Person } from "../domain/authorization.ts";
 import type { Context } from "../domain/context.ts";
+import type { Freeze } from "../domain/freeze.ts";
 import type { ChannelId, GroupId, TeamId, UserId } from "../domain/ids.ts";
 import { type Queue, queueOf, setsToAsk } from "../domain/queue.ts";
 import type { Run } from "../domain/run.ts";
@@ -26,6 +27,8 @@ export type WholeQueue = Queue & {
   readonly channels: ReadonlySet<ChannelId>;
   /** More runs wait than were read. */
   readonly more: boolean;
+  /** Those that hold in one of these channels. */
+  readonly freezes: readonly Freeze[];
 };
 
 /**
@@ -47,6 +50,7 @@ export async function readQueue(
   const channels = only === null ? all : new Set([only].filter((each) => all.has(each)));
   const [first] = channels;
   if (first === undefined) return { ...EMPTY, channels };
+  const freezes = context().freezes.filter(({ channel }) => channel === null || channels.has(channel));
   const facts = {
     channels: [...channels],
     only: "pending",
@@ -57,10 +61,10 @@ export async function readQueue(
   const runs = found.slice(0, MOST_RUNS);
   const memberOf = await memberships(people, user, runs, context());
   const reader = { user, channels, person: person === null ? null : { ...person, memberOf } };
-  return { ...queueOf(runs, reader, context()), channels, more: found.length > MOST_RUNS };
+  return { ...queueOf(runs, reader, context()), channels, freezes, more: found.length > MOST_RUNS };
 }
 
-const EMPTY = { yours: [], others: [], unreadable: [], closedTo: null, more: false } as const;
+const EMPTY = { yours: [], others: [], unreadable: [], closedTo: null, more: false, freezes: [] } as const;
 
 /** Null: Slack does not say. What kind of account it is does not depend on the channel. */
 async function whoIs(

@@ -44,6 +44,7 @@ export function aQueuePage(
     unreadable: unreadable.map((run) => ({ run, link })),
     closed: closedTo !== null,
     more: false,
+    freezes: [],
     ...facts,
   };
 }

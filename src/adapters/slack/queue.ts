@@ -59,6 +59,7 @@ export async function queuePage(
     unreadable: unread,
     closed: queue.closedTo !== null,
     more: queue.more,
+    freezes: queue.freezes,
   };
 }
 

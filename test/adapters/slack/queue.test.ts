@@ -26,7 +26,12 @@ const deps = {
 } as unknown as Parameters<typeof queuePage>[0];
 
 const page = (runs: readonly Run[], choice: QueueChoice) =>
-  queuePage(deps, APPROVER, { ...aQueue(runs), channels: new Set([CHANNEL]), more: false }, choice);
+  queuePage(
+    deps,
+    APPROVER,
+    { ...aQueue(runs), channels: new Set([CHANNEL]), more: false, freezes: [] },
+    choice,
+  );
 
 const many = (count: number, facts: Parameters<typeof aWatchedRun>[1] = {}): Run =>
   withApprovals(aWatchedRun(undefined, facts), ...Array.from({ length: count }, () => anApproval()));

@@ -158,6 +158,7 @@ function tellPrivately(workspace: Workspace): void {
     unreadable: { runs: 0, approvals: 0, unanswered: 0 },
     store: { ok: true, latencyMs: 2, fault: null },
     audit: { open: [], code: null, acknowledged: 0 },
+    frozen: { everywhere: null, channels: 0 },
   };
   const only = { ephemeralFor: "U0ANA" };
   post(workspace, help("/agent"), only);

@@ -22,6 +22,7 @@ import {
 } from "./rich.ts";
 
 const WHY_CHARS = 200;
+const FREEZES_MOST = 3;
 const plain = (text: string): object => ({ type: "plain_text", text, emoji: false });
 
 /** Null: there is nothing to stop. The button asks once more. */
@@ -142,10 +143,27 @@ export function freezeBlocks({ frozen }: Run): Block[] {
   ];
 }
 
+/** For lists. */
+export function frozenBlocks(freezes: readonly Freeze[]): Block[] {
+  if (freezes.length === 0) return [];
+  const shown = freezes.slice(0, FREEZES_MOST).map(freezeLine);
+  const more = freezes.length - shown.length;
+  const rest = more === 0 ? [] : [line(span(`${count(more)} more channels are frozen.`))];
+  return [
+    rich(
+      ...shown,
+      ...rest,
+      line(span("No run starts there, and nothing can be approved. Denials are sent.")),
+    ),
+  ];
+}
+
 function freezeLine({ by, channel, at, why }: Freeze): RichTextSection {
   return line(
     span("🧊 Frozen", { bold: true }),
-    span(channel === null ? " everywhere by " : " in this channel by "),
+    ...(channel === null
+      ? [span(" everywhere by ")]
+      : [span(": "), { type: "channel", channel_id: channel } as const, span(" by ")]),
     person(by),
     span(" · "),
     moment(at),

@@ -6,6 +6,7 @@ import { OPENING, type Run, runId, unreadableNow } from "../../../domain/run.ts"
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import type { HealthReport } from "../../../ports.ts";
 import type { Health } from "../../../usecases/queries.ts";
+import { frozenBlocks } from "./brake.ts";
 import { withId } from "./message-id.ts";
 import {
   count,
@@ -142,8 +143,17 @@ export function healthReport(health: Health, now: number): Message {
       ),
     ),
     auditPart(audit, store.ok),
+    ...frozenPart(health.frozen),
   ];
   return withId(healthy ? "answer:health:ok" : "answer:health:faulty", { text: title, blocks });
+}
+
+/** Not everybody is in every channel, so frozen channels are only counted. */
+function frozenPart({ everywhere, channels }: Health["frozen"]): Block[] {
+  const many = `${count(channels)} ${channels === 1 ? "channel is" : "channels are"}`;
+  const some =
+    channels === 0 ? [] : [rich(line(span("🧊 Frozen: ", { bold: true }), span(`${many} frozen.`)))];
+  return [...frozenBlocks(everywhere === null ? [] : [everywhere]), ...some];
 }
 
 function unreadableBlock({ runs }: Health["unreadable"]): Block {

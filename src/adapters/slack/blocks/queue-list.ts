@@ -2,6 +2,7 @@
 
 import type { Block } from "@slack/types";
 import type { Refusal } from "../../../domain/authorization.ts";
+import type { Freeze } from "../../../domain/freeze.ts";
 import type { QueueItem, ReviewGroup } from "../../../domain/queue.ts";
 import { BUILT_IN_RULE } from "../../../domain/policy/policy.ts";
 import type { Run } from "../../../domain/run.ts";
@@ -19,6 +20,7 @@ import {
   QUEUE_SHOW,
 } from "../names.ts";
 import { encodeChoice, type QueueChoice, SHOW_ALL, SHOW_MINE, showRule } from "../queue-choice.ts";
+import { frozenBlocks } from "./brake.ts";
 import { riskMark, wordsOfMarks } from "./card-request.ts";
 import { runRow } from "./command-answers.ts";
 import { partWithId } from "./message-id.ts";
@@ -53,6 +55,8 @@ export type QueuePage = {
   readonly closed: boolean;
   /** More runs wait than were read. */
   readonly more: boolean;
+  /** Those that hold in one of the reader's channels. */
+  readonly freezes: readonly Freeze[];
 };
 
 /** Nothing waits, and nothing was filtered out. */
@@ -66,6 +70,7 @@ export const CLOSED_QUEUE = "Only full members of this workspace decide requests
 export function queueBlocks(page: QueuePage): Block[] {
   if (page.closed) return [header("Waiting for you"), partWithId("queue:yours:none", words(CLOSED_QUEUE))];
   return [
+    ...frozenBlocks(page.freezes),
     header(titled("Waiting for you", page.counts.yours)),
     ...filters(page),
     ...page.groups.map(groupRow),

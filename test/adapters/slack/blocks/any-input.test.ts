@@ -211,6 +211,7 @@ test("whatever the service and its gateway say of their health, Slack takes it a
     poller,
     unreadable: fc.record({ runs: fc.nat(), approvals: fc.nat(), unanswered: fc.nat() }),
     store: fc.record({ ok: fc.boolean(), latencyMs: fc.nat(), fault: fc.option(anyText) }),
+    frozen: fc.constant({ everywhere: null, channels: 2 }),
     audit: fc.record({
       open: fc.array(fc.record({ id: anyText, words: anyText, run: fc.constant(null) })),
       code: fc.option(fc.constant("0123456789")),
@@ -231,6 +232,7 @@ test("of endpoints that are not shown it is said how many there are", () => {
     unreadable: { runs: 0, approvals: 0, unanswered: 0 },
     store: { ok: true, latencyMs: 1, fault: null },
     audit: { open: [], code: null, acknowledged: 0 },
+    frozen: { everywhere: null, channels: 0 },
   };
   const shown = textOf(healthReport(health, NOON).blocks);
   expect(endpoints.every((each) => shown.includes(each)) || /\d+ more/.test(shown)).toBe(true);

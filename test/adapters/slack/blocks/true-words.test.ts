@@ -197,6 +197,7 @@ describe("the health report", () => {
     unreadable: { runs: 0, approvals: 0, unanswered: 0 },
     store: { ok: true, latencyMs: 1, fault: null as string | null },
     audit: { open: [], code: null, acknowledged: 0 },
+    frozen: { everywhere: null, channels: 0 },
   };
   const says = (facts: Partial<typeof well>): string =>
     textOf(healthReport({ ...well, ...facts }, NOON).blocks);

@@ -176,6 +176,7 @@ const WELL: Health = {
   unreadable: { runs: 0, approvals: 0, unanswered: 0 },
   store: { ok: true, latencyMs: 1, fault: null },
   audit: { open: [], code: null, acknowledged: 0 },
+  frozen: { everywhere: null, channels: 0 },
 };
 
 const down = { at: NOON - 95_000, since: NOON };
@@ -223,7 +224,11 @@ export async function answerExamples(): Promise<Record<AnswerId, readonly Exampl
   const open = (forms: object) => clicked(onCardClick, CARD_APPROVE, { ...opens, forms });
   return {
     "answer:help": await typed("help"),
-    "answer:health:ok": [health(""), health("a change was acknowledged", ILL["a change was acknowledged"])],
+    "answer:health:ok": [
+      health(""),
+      health("a change was acknowledged", ILL["a change was acknowledged"]),
+      health("frozen", { frozen: { everywhere: { ...FROZEN, channel: null }, channels: 2 } }),
+    ],
     "answer:health:faulty": Object.entries(ILL)
       .filter(([, { audit }]) => audit?.acknowledged !== 1)
       .map(([when, facts]) => health(when, facts)),
