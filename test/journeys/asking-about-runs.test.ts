@@ -31,8 +31,11 @@ describe.concurrent("/agent status, list and pending", () => {
     await world.command(cat, releases, "list");
     const list = await world.told(cat, "answer:list", "just say done");
     expect(list).toContain(TASK);
+    await world.command(cat, opsAgents, "pending");
+    expect(await world.told(cat, "answer:pending", "Deploy billing-api")).not.toContain("just say done");
+    // Guests decide nothing, so they are shown no requests.
     await world.command(guest, opsAgents, "pending");
-    expect(await world.told(guest, "answer:pending", TASK)).not.toContain("just say done");
+    expect(await world.told(guest, "queue:yours:none")).not.toContain("Deploy billing-api");
 
     await world.decide(ben, card, "Approve", "");
     await world.becomes(card, "approved");

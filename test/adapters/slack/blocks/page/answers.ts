@@ -152,6 +152,7 @@ const queries = (runs: readonly Run[]) => ({
       ...aQueue(runs),
       channels: new Set(runs.map(({ channel }) => channel)),
       more: false,
+      freezes: [],
     }),
     status: async () => runs[0] ?? null,
   },
