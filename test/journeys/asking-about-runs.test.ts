@@ -35,7 +35,7 @@ describe.concurrent("/agent status, list and pending", () => {
     expect(await world.told(cat, "answer:pending", "Deploy billing-api")).not.toContain("just say done");
     // Guests decide nothing, so they are shown no requests.
     await world.command(guest, opsAgents, "pending");
-    expect(await world.told(guest, "queue:yours:none")).not.toContain("Deploy billing-api");
+    expect(await world.told(guest, "answer:pending:empty")).not.toContain("Deploy billing-api");
 
     await world.decide(ben, card, "Approve", "");
     await world.becomes(card, "approved");
