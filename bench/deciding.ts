@@ -1,7 +1,11 @@
 // What the measurements of decisions share: a person opens the form of a card and submits it.
 
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startBot } from "#sandbox/bot/bot-process.ts";
 import type { Message } from "#sandbox/slack/model.ts";
-import type { World } from "#sandbox/world/world.ts";
+import { startWorld, type World } from "#sandbox/world/world.ts";
 
 export const isOpenCard = ({ blocks, broadcast }: Message): boolean =>
   broadcast && JSON.stringify(blocks).includes('"action_id":"card_approve"');
@@ -27,4 +31,39 @@ export async function openForm({ slack }: World, card: Message, id: string): Pro
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
+}
+
+/** A world in which Slack enforces its limits, and a bot of its own. Rejects if Slack refused a call for coming too fast. */
+export async function withBot<Value>(measure: (world: World) => Promise<Value>): Promise<Value> {
+  const folder = await mkdtemp(join(tmpdir(), "countersign-bench-"));
+  const databaseUrl = `sqlite:${join(folder, "bot.db")}`;
+  const world = await startWorld({ databaseUrl, slack: { rateLimits: true } });
+  const tooFast: string[] = [];
+  world.slack.traffic.onLine(({ what, refused }) => void (refused === "ratelimited" && tooFast.push(what)));
+  const bot = startBot({ ...world.env, LOG_LEVEL: "warn" });
+  try {
+    await bot.ready();
+    const value = await measure(world);
+    if (tooFast.length > 0)
+      throw new Error(`Slack answered 429 to ${tooFast.length} calls: ${tooFast.join(", ")}`);
+    return value;
+  } finally {
+    await bot.end("SIGTERM");
+    await world.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** With Ana and the bot in it. Returns its id. */
+export function addChannel({ slack: { workspace } }: World, index: number): string {
+  const id = `C0BENCH${index}`;
+  const members = ["U0ANA", workspace.app.person];
+  workspace.channels.set(id, { id, name: `bench-${index}`, kind: "public", members, archived: false });
+  return id;
+}
+
+export const range = (count: number): number[] => [...Array(count).keys()];
+
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -2,6 +2,7 @@
 
 import { parseArgs } from "node:util";
 import { brakeTimes } from "./brake.ts";
+import { buttonsOff } from "./buttons-off.ts";
 import { decisionOverhead } from "./decision-overhead.ts";
 import { hostileStalls } from "./hostile-text.ts";
 import { memoryOf } from "./memory.ts";
@@ -55,6 +56,10 @@ const brake = await brakeTimes(size.presses);
 row("stop to the last approval, p99 (ms)", brake.p99Ms.toFixed(0), verdict(brake.p99Ms <= 1_000, "≤ 1000"));
 row("approvals that left after the press", String(brake.late), `of ${brake.presses}`);
 
+const off = await buttonsOff(!values.quick);
+row("decision to buttons off, p50 (ms)", off.p50Ms.toFixed(0), `${off.decisions} decisions in 5 s`);
+row("longest", off.longestMs.toFixed(0), verdict(off.longestMs <= 5_000, "≤ 5000"));
+
 const stalls = await hostileStalls(size.hostileMs);
 const longest = Math.max(...stalls.map(({ ms }) => ms));
 for (const { text, ms } of stalls) row(`stall, ${text} (ms)`, ms.toFixed(0), "");
@@ -69,6 +74,7 @@ if (values.json) {
       decision_overhead_p99_ms: rounded(late.p99Ms, 1),
       submit_feedback_p99_ms: rounded(feedback.p99Ms, 1),
       brake_p99_ms: rounded(brake.p99Ms, 1),
+      buttons_off_max_ms: rounded(off.longestMs, 1),
       hostile_text_block_ms: rounded(longest, 1),
     }),
   );

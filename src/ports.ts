@@ -186,13 +186,19 @@ export type Counters = {
 export type Notification = {
   /** Also the value of its button, and so bound to its one recipient. */
   readonly id: Nonce;
-  readonly kind: "receipt" | "dispute" | "head" | "tampering" | "redaction" | "freeze";
+  readonly kind: "receipt" | "receipt-at-once" | "dispute" | "head" | "tampering" | "redaction" | "freeze";
   /** The number of the entry that it is about. */
   readonly entry: number;
   readonly to: UserId | ChannelId;
   readonly madeAt: number;
   readonly post: PostedMessage;
 };
+
+export const isReceipt = ({ kind }: Pick<Notification, "kind">): boolean =>
+  kind === "receipt" || kind === "receipt-at-once";
+
+/** What the message of several receipts shows. */
+export const SEVERAL_RECEIPTS = "several receipts";
 
 /** What a notification is drawn from: the audit. */
 export type NotificationFacts = {
@@ -207,10 +213,18 @@ export type NotificationFacts = {
   readonly card: MessageTs | null;
 };
 
+/** Each takes two of the fifty blocks of a message. */
+export const RECEIPTS_AT_ONCE = 20;
+
 /** Slack, as far as notifications need it. Every call is one attempt; rejects with PortError. */
 export type NotificationSender = {
   /** Not idempotent. */
   post(notification: Notification, facts: NotificationFacts): Promise<MessageTs>;
+  /** Not idempotent. One message for at most `RECEIPTS_AT_ONCE` receipts of one person. */
+  postReceipts(
+    to: UserId | ChannelId,
+    receipts: readonly { readonly receipt: Notification; readonly facts: NotificationFacts }[],
+  ): Promise<MessageTs>;
   /** Idempotent. The copies of the notification; none in direct messages, which cannot be read back. */
   find(notification: Notification): Promise<readonly MessageTs[]>;
   /** Idempotent. Removes a copy in a channel. */

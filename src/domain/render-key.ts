@@ -3,6 +3,7 @@
 
 import { answeredBefore, type Approval, type Delivery } from "./approval.ts";
 import { deniedByStop } from "./brake.ts";
+import type { PostedMessage } from "./posted-message.ts";
 import { tooFewApprovers } from "./approver-count.ts";
 import { openDisputes } from "./disputes.ts";
 import {
@@ -122,6 +123,11 @@ export function cardRenderKey(run: Run, approval: Approval): string | null {
   const file = needsFile(approval.request) ? ` file ${fileState(run, requestSlot(approval))}` : "";
   const audited = approval.audited === undefined ? "" : ` audit ${approval.audited.seq}`;
   return `v${approval.version}${file} ${stateRenderKey(run, approval)}${disputesRenderKey(approval)}${audited}`;
+}
+
+/** Whether the card in Slack may still have buttons. Where we do not know what it shows, it may. */
+export function mayShowButtons(post: PostedMessage | undefined): boolean {
+  return post?.type === "up" && (post.shows === "" || /^v\d+( file \w+)? (pending|held) /.test(post.shows));
 }
 
 function disputesRenderKey(approval: Approval): string {

@@ -6,10 +6,10 @@ import { countKeyOf } from "../domain/approver-count.ts";
 import { refusalToDecide } from "../domain/authorization.ts";
 import type { Context } from "../domain/context.ts";
 import type { Effect, Outcome } from "../domain/effect.ts";
-import type { MessageTs, UserId } from "../domain/ids.ts";
+import { ChannelId, type MessageTs, parsed, type UserId } from "../domain/ids.ts";
 import { groupsAndChannelsOf, type Policy, type Rule } from "../domain/policy/policy.ts";
 import type { PostedMessage } from "../domain/posted-message.ts";
-import { isPassing, renderKey } from "../domain/render-key.ts";
+import { isPassing, mayShowButtons, renderKey } from "../domain/render-key.ts";
 import { cardSlot, findApproval, OPENING, type Run, runId, type Slot, UNREADABLE } from "../domain/run.ts";
 import { type AgentService, type Chat, type PacedEffect, type People, PortError } from "../ports.ts";
 
@@ -147,8 +147,8 @@ async function tell(run: Run, id: string, chat: Chat): Promise<Outcome> {
 // Slack accepts about one message a second per channel and fifty updates a minute, so urgent effects go first.
 
 /**
- * Null: the effect does not go to Slack. Urgency 0: buttons off and new cards; 1: outcomes, private notices and how a run ended; 2: the
- * rest; 3: states of a run that may be over soon.
+ * Null: the effect does not go to Slack. Urgency 0: buttons off and new cards; 1: the end of a decision or a run, and private notices; 2:
+ * the rest; 3: states of a run that may be over soon.
  */
 export function paceOf(run: Run, effect: Effect): PacedEffect | null {
   const { channel } = run;
@@ -173,16 +173,24 @@ export function paceOf(run: Run, effect: Effect): PacedEffect | null {
     case "share":
       return { channel, kind: "post", urgency: 1 };
     case "upload":
-    case "tell":
       return { channel, kind: "other", urgency: 1 };
+    case "tell":
+      return paceOfNotice(run, effect.tell);
   }
 }
 
 function urgencyOf(run: Run, slot: Slot): PacedEffect["urgency"] {
   const card = run.approvals.find((approval) => cardSlot(approval.id) === slot);
-  if (slot === UNREADABLE || (card !== undefined && card.state.type !== "pending")) return 0;
+  if (slot === UNREADABLE) return 0;
+  if (card !== undefined && card.state.type !== "pending") return mayShowButtons(run.posts[slot]) ? 0 : 1;
   if (slot !== OPENING) return 2;
   return isPassing(run) ? 3 : (run.seen?.ended ?? null) === null ? 2 : 1;
+}
+
+/** To a channel it is a message like any other there. */
+function paceOfNotice({ channel, notices }: Run, id: string): PacedEffect {
+  const to = parsed(ChannelId, notices.find((each) => each.id === id)?.to);
+  return to === null ? { channel, kind: "other", urgency: 1 } : { channel: to, kind: "post", urgency: 1 };
 }
 
 function messageAt({ posts }: Run, slot: Slot): Pick<PacedEffect, "message"> {

@@ -6,6 +6,7 @@ import type { Context } from "../domain/context.ts";
 import type { ChannelId, UserId } from "../domain/ids.ts";
 import { isRecord, type Json } from "../domain/json.ts";
 import { markDisputeClosed, markDisputed } from "../domain/disputes.ts";
+import type { Policy } from "../domain/policy/policy.ts";
 import { PLANNED } from "../domain/posted-message.ts";
 import { cardSlot, type Run } from "../domain/run.ts";
 import type { Change } from "../engine/change-runs.ts";
@@ -68,9 +69,9 @@ async function followUp(deps: NotificationWriterDeps, cursor: number): Promise<n
   const head = (await store.auditHead())?.seq ?? 0;
   if (head <= cursor) return cursor;
   const entries = await store.auditAfter(cursor, FOLLOWED, AT_ONCE);
-  const { now, nonce } = context();
+  const { now, nonce, policy } = context();
   const notifications = entries.flatMap((each) =>
-    addressees(each, audit).map(({ kind, to }): Notification => {
+    addressees(each, audit, policy).map(({ kind, to }): Notification => {
       return { id: nonce(), kind, entry: each.seq, to, madeAt: now, post: PLANNED };
     }),
   );
@@ -86,9 +87,10 @@ async function followUp(deps: NotificationWriterDeps, cursor: number): Promise<n
 function addressees(
   { entry }: KeptEntry,
   { admins, channel }: AuditReaders,
+  policy: Policy,
 ): Pick<Notification, "kind" | "to">[] {
   if (entry.what === "decided" || entry.what === "voted")
-    return entry.by === null ? [] : [{ kind: "receipt", to: entry.by.user }];
+    return entry.by === null ? [] : [{ kind: receiptKind(entry, policy), to: entry.by.user }];
   // Its card says so, and each admin who asks for the evidence.
   if (entry.what === "dispute-closed") return [];
   const told: readonly (UserId | ChannelId)[] = channel === null ? admins : [...admins, channel];
@@ -97,6 +99,13 @@ function addressees(
     isFreeze(entry) && entry.channel !== null && entry.channel !== channel ? [entry.channel] : [];
   const all = [...told, ...frozen];
   return all.map((to) => ({ kind: kindOf(entry), to }));
+}
+
+/** The name of a combined rule holds the names of the rules that it combines. A receipt too soon does no harm. */
+function receiptKind({ policy: decidedUnder }: KeptEntry["entry"], { rules }: Policy): Notification["kind"] {
+  const asks = rules.filter(({ receiptAtOnce }) => receiptAtOnce);
+  const atOnce = asks.some(({ name }) => decidedUnder?.rule.includes(name) === true);
+  return atOnce ? "receipt-at-once" : "receipt";
 }
 
 const isFreeze = ({ what }: KeptEntry["entry"]): boolean => what === "frozen" || what === "freeze-lifted";

@@ -159,7 +159,7 @@ export type TamperChecks = {
 export type NotificationStore = {
   /** A notification of the same kind, about the same entry, to the same person or channel is not added again. */
   addNotifications(notifications: readonly Notification[]): Promise<void>;
-  /** Those on which something is to be done or awaited, oldest first. */
+  /** Those on which something is to be done or awaited, oldest first; receipts that may share a message come last. */
   notifications(limit: number): Promise<readonly Notification[]>;
   saveNotification(notification: Notification, toDo: boolean): Promise<void>;
   notification(id: Nonce): Promise<Notification | null>;

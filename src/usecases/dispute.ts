@@ -4,7 +4,7 @@
 import type { Nonce, TeamId, UserId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { aboutSameRun, auditEntry, type KeptEntry } from "../audit/entry.ts";
-import type { Counters, Notification, NotificationFacts } from "../ports.ts";
+import { type Counters, isReceipt, type Notification, type NotificationFacts } from "../ports.ts";
 import type { AuditLog } from "../ports/store.ts";
 import { createNoteRefusal } from "./refusals.ts";
 import { factsOf, type NotificationDeps } from "../notifications/from-audit.ts";
@@ -33,7 +33,11 @@ export function createDispute(deps: NotificationDeps & { readonly metrics: Count
   return async (by, nonce) => {
     const notification = nonce === null ? null : await store.notification(nonce);
     const decided = notification === null ? null : await store.auditEntry(notification.entry);
-    const theirs = notification?.kind === "receipt" && notification.to === by.user && by.team === audit.team;
+    const theirs =
+      notification !== null &&
+      isReceipt(notification) &&
+      notification.to === by.user &&
+      by.team === audit.team;
     if (notification === null || decided === null || !theirs) {
       await refuse(by, "unknown", { step: "receipt" });
       return err("unknown");

@@ -27,9 +27,6 @@ import {
   type EventLog,
   type FetchedRun,
   type Gateway,
-  type Notification,
-  type NotificationFacts,
-  type NotificationSender,
   type People,
   PortError,
 } from "#src/ports.ts";
@@ -37,6 +34,7 @@ import type { Store } from "#src/ports/store.ts";
 import type { Click } from "#src/usecases/open-form.ts";
 import { createHandClock, type HandClock } from "./clock.ts";
 import { aSnapshot, contextAt } from "./history.ts";
+import { type HandMail, handMail } from "./mail.ts";
 import { APPROVER, aRunId, aRunKey, aWatchedRun, CHANNEL, NOON, TEAM } from "./run.ts";
 
 export const LIMITS = { minMs: 1_000, maxMs: 15_000, maxInFlight: 4 };
@@ -143,41 +141,6 @@ function handChat(): HandChat {
     },
   };
   return chat;
-}
-
-/** Direct messages and an audit channel that obey at once. */
-export type HandMail = NotificationSender & {
-  readonly posted: { readonly notification: Notification; readonly facts: NotificationFacts }[];
-  readonly given: { readonly to: UserId; readonly name: string; readonly text: string }[];
-  post: NotificationSender["post"];
-  find: NotificationSender["find"];
-  remove: NotificationSender["remove"];
-  file: NotificationSender["file"];
-};
-
-function handMail(): HandMail {
-  const notificationSender: HandMail = {
-    posted: [],
-    given: [],
-    post(notification, facts) {
-      notificationSender.posted.push({ notification, facts });
-      return Promise.resolve(
-        MessageTs(`1700000001.${String(notificationSender.posted.length).padStart(6, "0")}`),
-      );
-    },
-    find: ({ id, to }) =>
-      Promise.resolve(
-        to.startsWith("C") && notificationSender.posted.some(({ notification }) => notification.id === id)
-          ? [MessageTs("1700000001.000009")]
-          : [],
-      ),
-    remove: () => Promise.resolve(),
-    file(to, { name, text }) {
-      notificationSender.given.push({ to, name, text });
-      return Promise.resolve();
-    },
-  };
-  return notificationSender;
 }
 
 export type HandPeople = People & {

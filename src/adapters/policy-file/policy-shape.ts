@@ -148,6 +148,10 @@ const rule = z.strictObject({
   mention: mention.optional().meta({
     description: "whom the card calls, once; left out: the users and groups of approvers",
   }),
+  receipt: z.enum(["at-once", "together"], "is neither at-once nor together").default("together").meta({
+    description:
+      "a receipt in a direct message at once for each decision, or one message for those of a quarter of an hour",
+  }),
 });
 
 const starter = z.strictObject({

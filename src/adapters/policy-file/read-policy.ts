@@ -91,6 +91,7 @@ function ruleOf(rule: PolicyText["rules"][number]): Rule {
     expiry: expiry === undefined ? null : { afterMs: expiry.after, outcome: expiry.outcome },
     friction: { readFirst: friction?.["read-first"] ?? false, word: friction?.type ?? null },
     mention: mentionOf(rule),
+    receiptAtOnce: rule.receipt === "at-once",
   };
 }
 

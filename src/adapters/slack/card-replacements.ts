@@ -26,10 +26,13 @@ export type CardReplacements = {
   keep(form: Nonce, click: ClickPayload): void;
   /** The form gives way to another one of the same person. */
   handOver(from: Nonce, to: Nonce): void;
-  /** The person submits the form: the next change of the clicked message may use the URL of the click. */
-  ready(form: Nonce, user: UserId): void;
-  /** The click itself changes the message. */
-  readyByClick(click: ClickPayload): void;
+  /**
+   * The person submits the form: the next change of the clicked message may use the URL of the click. Call the function once it is
+   * stored: an update that already waits for its turn then goes. Before that it would still show the old state.
+   */
+  ready(form: Nonce, user: UserId): () => void;
+  /** The click itself changes the message. The same otherwise. */
+  readyByClick(click: ClickPayload): () => void;
   isReady(channel: string, ts: MessageTs): boolean;
   /** Each URL is given out once, for the first change; the later ones are paced, so Slack confirms what it documents. */
   take(channel: string, ts: MessageTs): string | null;
@@ -47,11 +50,15 @@ export function createCardReplacements({ monotonic, excuse }: Deps): CardReplace
   const alive = (kept: Kept | undefined): Kept | null =>
     kept !== undefined && monotonic() < kept.until ? kept : null;
 
-  function makeReady(kept: Kept): void {
+  function makeReady(kept: Kept): () => void {
     const until = Math.min(kept.until, monotonic() + READY_MS);
     add(waiting, place(kept.channel, kept.ts), { ...kept, until });
-    excuse(kept.channel, kept.ts);
+    return () => {
+      if (isReady(kept.channel, kept.ts)) excuse(kept.channel, kept.ts);
+    };
   }
+  const isReady = (channel: string, ts: MessageTs): boolean =>
+    alive(waiting.get(place(channel, ts))) !== null;
 
   const fromClick = (click: ClickPayload): Kept => ({ ...keptOf(click), until: monotonic() + LASTS_MS });
 
@@ -64,12 +71,12 @@ export function createCardReplacements({ monotonic, excuse }: Deps): CardReplace
     },
     ready: (form, user) => {
       const kept = alive(forms.get(form));
-      if (kept?.user !== user) return;
+      if (kept?.user !== user) return () => undefined;
       forms.delete(form);
-      makeReady(kept);
+      return makeReady(kept);
     },
     readyByClick: (click) => makeReady(fromClick(click)),
-    isReady: (channel, ts) => alive(waiting.get(place(channel, ts))) !== null,
+    isReady,
     take: (channel, ts) => {
       const kept = alive(waiting.get(place(channel, ts)));
       waiting.delete(place(channel, ts));

@@ -6,7 +6,7 @@ import type { Refusal } from "../../domain/authorization.ts";
 import { Nonce, Nonce as toNonce, parsed, RunKey } from "../../domain/ids.ts";
 import type { Disputed } from "../../usecases/dispute.ts";
 import type { Click } from "../../usecases/open-form.ts";
-import { PortError } from "../../ports.ts";
+import { PortError, SEVERAL_RECEIPTS } from "../../ports.ts";
 import { formView, readModal, refusedModal } from "./blocks/decision-modal.ts";
 import { named } from "./blocks/deployment.ts";
 import { type MessageId, textAnswer } from "./blocks/message-id.ts";
@@ -35,7 +35,7 @@ function clickOf({ team }: ListenerDeps, { user, channel, message, actions }: Cl
 
 /** A successful undo needs no answer: the card shows it. */
 export async function onUndoClick(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
-  deps.replacements.readyByClick(payload);
+  const changeCard = deps.replacements.readyByClick(payload);
   try {
     const undone = await deps.undoDecision(clickOf(deps, payload));
     if (!undone.ok) await showRefusal(deps, payload, undone.error.refusal);
@@ -47,6 +47,8 @@ export async function onUndoClick(deps: ListenerDeps, payload: ClickPayload): Pr
       heading: "Not taken back",
       text: NOT_UNDONE,
     });
+  } finally {
+    changeCard();
   }
 }
 
@@ -224,12 +226,16 @@ const NOT_YOUR_RECEIPT: Answer = {
   text: "This button does not belong to a receipt of yours.",
 };
 
-/** Draws the receipt anew without its button. If Slack does not take that, the button stays, and does nothing more. */
+/**
+ * Draws the receipt anew without its button. If Slack does not take that, the button stays, and does nothing more. So it does where
+ * several receipts share a message: the buttons of the others must stay.
+ */
 async function removeButton(
   { answerAt, deployment, log }: ListenerDeps,
   { response_url }: ClickPayload,
   { receipt, facts, reportedAt }: Disputed,
 ): Promise<void> {
+  if (receipt.post.type === "up" && receipt.post.shows === SEVERAL_RECEIPTS) return;
   const drawn = named(notificationMessage(receipt, facts, { reportedAt }), deployment);
   try {
     await answerAt(response_url, { replace_original: true, ...drawn });

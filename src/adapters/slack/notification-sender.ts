@@ -1,10 +1,16 @@
 // The `NotificationSender` port over Slack's Web API: sends notifications to people's direct messages and to the audit channel.
 
 import { ChannelId, parsed } from "../../domain/ids.ts";
-import type { Notification, NotificationFacts, NotificationSender } from "../../ports.ts";
+import {
+  isReceipt,
+  type Notification,
+  type NotificationFacts,
+  type NotificationSender,
+} from "../../ports.ts";
 import { postedChannel } from "./answers.ts";
 import { named } from "./blocks/deployment.ts";
 import { notificationMessage } from "./blocks/notification-message.ts";
+import { type ReceiptFacts, severalReceipts } from "./blocks/receipts.ts";
 import { escaped } from "./blocks/rich.ts";
 import type { Call } from "./clients.ts";
 import type { Files } from "./files.ts";
@@ -30,11 +36,12 @@ type Deps = {
 };
 
 export function createNotificationSender(deps: Deps): NotificationSender {
-  const { call, files, self, deployment } = deps;
-  const markOf = ({ id }: Notification): string => deps.digest(`letter ${id}`).slice(0, 32);
+  const { call, files, self, deployment, digest } = deps;
+  const markOf = ({ id }: Notification): string => digest(`letter ${id}`).slice(0, 32);
   return {
     async post(notification, facts) {
-      const link = notification.kind === "dispute" ? await linkToCard(call, facts) : null;
+      const isAboutCard = notification.kind === "dispute" || isReceipt(notification);
+      const link = isAboutCard ? await linkToCard(call, facts) : null;
       return paced(deps, notification.to, "post", () =>
         postMarked(call, markOf(notification), {
           channel: notification.to,
@@ -42,6 +49,8 @@ export function createNotificationSender(deps: Deps): NotificationSender {
         }),
       );
     },
+
+    postReceipts: (to, receipts) => paced(deps, to, "post", () => postReceipts(deps, to, receipts)),
 
     async find(notification) {
       const channel = parsed(ChannelId, notification.to);
@@ -64,6 +73,17 @@ export function createNotificationSender(deps: Deps): NotificationSender {
       });
     },
   };
+}
+
+/** They are in a direct message, which cannot be read back, so its mark is of no use but to tell our messages from others. */
+async function postReceipts(
+  { call, deployment, digest }: Deps,
+  ...[to, receipts]: Parameters<NotificationSender["postReceipts"]>
+): ReturnType<NotificationSender["postReceipts"]> {
+  const drawn: ReceiptFacts[] = [];
+  for (const each of receipts) drawn.push({ ...each, link: await linkToCard(call, each.facts) });
+  const mark = digest(`receipts ${receipts.map(({ receipt }) => receipt.id).join(" ")}`).slice(0, 32);
+  return postMarked(call, mark, { channel: to, ...named(severalReceipts(drawn), deployment) });
 }
 
 /** Null: Slack gave none. An alarm does not wait for it. */

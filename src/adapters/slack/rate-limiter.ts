@@ -1,5 +1,6 @@
 // Paces calls to Slack so that Slack has no reason to answer 429: about one message a second per channel and about fifty updates a
 // minute in all, each with a burst, the most urgent first. After a 429 the calls of that kind wait as long as Slack asks.
+// Slack counts what arrives, we count what begins, so the windows here are longer than a minute, and stay below its numbers.
 
 import { type Alarm, type Clock, createAlarm } from "../../engine/clock.ts";
 import type { MessageTs } from "../../domain/ids.ts";
@@ -16,101 +17,101 @@ export type RateLimiter = {
   rest(kind: PacedEffect["kind"], channel: PacedEffect["channel"], ms: number): void;
 };
 
+/** Slack counts by the minute. A call may be on its way for so much longer than another one (ms). */
+const MINUTE = 60_000 + 1_500;
 /** docs.slack.dev, rate limits: chat.postMessage about 1 per second and channel, short bursts allowed. */
-const POSTS = { intervalCap: 4, interval: 4_000 };
+const POSTS: Limits = [[{ most: 4, within: 4_000 }]];
 /**
- * docs.slack.dev: chat.update is Tier 3, 50 or more a minute for the whole workspace. Cards have a share of their own, so that
- * buttons disappear in time while updates of many runs are still queued.
+ * docs.slack.dev: chat.update is Tier 3, 50 or more a minute for the whole workspace. What is more urgent may use a larger part, so that
+ * buttons go off at once while updates of many runs are still queued.
  */
-const CARD_UPDATES = { intervalCap: 6, interval: 14_400 };
-const OTHER_UPDATES = { intervalCap: 10, interval: 24_000, kept: 4 };
+const UPDATES: Limits = [
+  [{ most: 46, within: MINUTE }],
+  [{ most: 34, within: MINUTE }],
+  [
+    { most: 24, within: MINUTE },
+    { most: 10, within: 20_000 },
+  ],
+  [
+    { most: 18, within: MINUTE },
+    { most: 6, within: 20_000 },
+  ],
+];
 /** conversations.history and .replies are Tier 3 as well: 50 a minute. The search for deleted cards gets fifteen of them. */
-const READS = { intervalCap: 7, interval: 12_000 };
-const SWEEPS = { intervalCap: 3, interval: 12_000 };
+const READS: Limits = [
+  [
+    { most: 30, within: MINUTE },
+    { most: 7, within: 12_000 },
+  ],
+];
+const SWEEPS: Limits = [
+  [
+    { most: 15, within: MINUTE },
+    { most: 3, within: 12_000 },
+  ],
+];
 /** files.* and chat.postEphemeral are Tier 4, 100 or more a minute. */
-const OTHERS = { intervalCap: 20, interval: 12_000 };
+const OTHERS: Limits = [
+  [
+    { most: 90, within: MINUTE },
+    { most: 20, within: 12_000 },
+  ],
+];
 
 export function createRateLimiter(clock: Clock): RateLimiter {
   const pacers = new Map<string, Pacer>();
 
-  function pacer([name, limits]: Named): Pacer {
-    const known = pacers.get(name) ?? new Pacer(clock, limits);
+  function pacerOf({ kind, channel }: Pick<PacedEffect, "kind" | "channel">): Pacer {
+    const name = kind === "post" ? `post ${channel}` : kind;
+    const known = pacers.get(name) ?? new Pacer(clock, LIMITS[kind]);
     pacers.set(name, known);
     return known;
-  }
-
-  function pacerOf({ kind, channel, urgency }: PacedEffect): Pacer {
-    const [card, other] = pacersOf(kind, channel);
-    return pacer(urgency === 0 ? card : (other ?? card));
-  }
-
-  function takeOut(kind: PacedEffect["kind"], channel: PacedEffect["channel"], name: string): Waiting | null {
-    for (const named of pacersOf(kind, channel)) {
-      const found = pacer(named).takeOut(name);
-      if (found !== null) return found;
-    }
-    return null;
   }
 
   return {
     waitForTurn: (effect) => pacerOf(effect).waitForTurn(effect.urgency, nameOf(effect)),
     hasten: (effect) => {
       const name = nameOf(effect);
-      const found = name === null ? null : takeOut(effect.kind, effect.channel, name);
+      const found = name === null ? null : pacerOf(effect).takeOut(name);
       if (found === null) return;
       const urgency = found.urgency <= effect.urgency ? found.urgency : effect.urgency;
-      pacerOf({ ...effect, urgency }).add({ ...found, urgency });
+      pacerOf(effect).add({ ...found, urgency });
     },
-    excuse: (channel, message) => takeOut("update", channel, `${channel} ${message}`)?.go(),
-    rest: (kind, channel, ms) => {
-      for (const named of pacersOf(kind, channel)) pacer(named).rest(ms);
-    },
+    excuse: (channel, message) => pacerOf({ kind: "update", channel }).takeOut(`${channel} ${message}`)?.go(),
+    rest: (kind, channel, ms) => pacerOf({ kind, channel }).rest(ms),
   };
 }
 
 const nameOf = ({ channel, message }: PacedEffect): string | null =>
   message === undefined ? null : `${channel} ${message}`;
 
-type Named = readonly [name: string, limits: Limits];
-
-/** The pacers of a kind of call. If there are two, the first is for the most urgent calls: cards. */
-function pacersOf(kind: PacedEffect["kind"], channel: PacedEffect["channel"]): readonly [Named, ...Named[]] {
-  switch (kind) {
-    case "post":
-      return [[`post ${channel}`, POSTS]];
-    case "update":
-      return [
-        ["update cards", CARD_UPDATES],
-        ["update others", OTHER_UPDATES],
-      ];
-    case "read":
-      return [["read", READS]];
-    case "sweep":
-      return [["sweep", SWEEPS]];
-    case "other":
-      return [["other", OTHERS]];
-  }
-}
-
 // Keeps calls below a limit: the most urgent first, otherwise in order of arrival. We wrote our own because p-queue measures its
 // sliding window by the wall clock: when that is set back by two minutes, p-queue starts no call for two minutes.
 
-/** At most `intervalCap` calls begin in any window of `interval` ms, wherever the window starts. */
-export type Limits = {
-  readonly intervalCap: number;
-  readonly interval: number;
-  /** Of `intervalCap`: so many are not for calls of the lowest urgency. */
-  readonly kept?: number;
+/** At most `most` calls begin in any window of `within` ms, wherever the window starts. */
+export type Window = { readonly most: number; readonly within: number };
+/**
+ * By urgency, the most urgent first; the last entry is also for all that are less urgent. A less urgent call counts all calls, so it must
+ * have the smaller windows.
+ */
+export type Limits = readonly [readonly Window[], ...(readonly Window[])[]];
+
+const LIMITS: { readonly [kind in PacedEffect["kind"]]: Limits } = {
+  post: POSTS,
+  update: UPDATES,
+  read: READS,
+  sweep: SWEEPS,
+  other: OTHERS,
 };
 
-const LOWEST = 3;
 type Urgency = PacedEffect["urgency"];
 type Waiting = { readonly urgency: Urgency; readonly name: string | null; readonly go: () => void };
 
 export class Pacer {
   readonly #clock: Clock;
   readonly #limits: Limits;
-  /** When the last `intervalCap` calls began (monotonic), the oldest first. */
+  readonly #remembered: number;
+  /** When the last `#remembered` calls began (monotonic), the oldest first. */
   #begun: number[] = [];
   #waiting: Waiting[] = [];
   #restUntil = 0;
@@ -120,6 +121,7 @@ export class Pacer {
   constructor(clock: Clock, limits: Limits) {
     this.#clock = clock;
     this.#limits = limits;
+    this.#remembered = Math.max(...limits.flat().map(({ most }) => most));
     this.#alarm = createAlarm(clock, () => this.#letGo());
   }
 
@@ -153,14 +155,14 @@ export class Pacer {
       const at = this.#nextAt(next.urgency);
       if (at > now) return this.#alarm.setBy(at);
       this.#waiting.shift();
-      this.#begun = [...this.#begun, now].slice(-this.#limits.intervalCap);
+      this.#begun = [...this.#begun, now].slice(-this.#remembered);
       next.go();
     }
   }
 
   #nextAt(urgency: Urgency): number {
-    const { intervalCap, interval, kept = 0 } = this.#limits;
-    const oldest = this.#begun.at(-(urgency === LOWEST ? intervalCap - kept : intervalCap));
-    return Math.max(this.#restUntil, oldest === undefined ? 0 : oldest + interval);
+    const windows = this.#limits[Math.min(urgency, this.#limits.length - 1)] ?? this.#limits[0];
+    const ends = windows.map(({ most, within }) => (this.#begun.at(-most) ?? -Infinity) + within);
+    return Math.max(this.#restUntil, ...ends);
   }
 }

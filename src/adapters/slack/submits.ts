@@ -51,7 +51,7 @@ export const FIELD_ERRORS = {
 export async function decisionAnswer(deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> {
   const nonce = parsed<Nonce>(Nonce, payload.view.private_metadata);
   const reason = typedInto(payload, REASON_BLOCK, REASON_INPUT);
-  if (nonce !== null) deps.replacements.ready(nonce, payload.user.id);
+  const changeCard = nonce === null ? null : deps.replacements.ready(nonce, payload.user.id);
   try {
     const by = { team: deps.team, user: payload.user.id };
     const word = typedInto(payload, WORD_BLOCK, WORD_INPUT);
@@ -61,6 +61,8 @@ export async function decisionAnswer(deps: ListenerDeps, payload: SubmitPayload)
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "could not record a decision");
     return inField(REASON_BLOCK, FIELD_ERRORS[`decision-${recordedWord(error)}`]);
+  } finally {
+    changeCard?.();
   }
 }
 

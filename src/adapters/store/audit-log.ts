@@ -110,7 +110,7 @@ function createNotifications(
         .selectFrom("notifications")
         .selectAll()
         .where("to_do", "=", 1)
-        .orderBy("made_at")
+        .orderBy([(is) => is("kind", "=", "receipt"), "made_at"])
         .limit(limit);
       return (await read(() => query.execute())).flatMap((row) => fromNotificationRow(row, findings) ?? []);
     },
@@ -150,7 +150,15 @@ async function dispute(
 
 const addressed: Doc<Omit<Notification, "post">> = record<Omit<Notification, "post">>({
   id: id(Nonce),
-  kind: word({ receipt: true, dispute: true, head: true, tampering: true, redaction: true, freeze: true }),
+  kind: word({
+    receipt: true,
+    "receipt-at-once": true,
+    dispute: true,
+    head: true,
+    tampering: true,
+    redaction: true,
+    freeze: true,
+  }),
   entry: number,
   to: either(id(UserId), id(ChannelId)),
   madeAt: number,

@@ -66,7 +66,7 @@ function explainedPolicy(policy: Policy): string[] {
 }
 
 function sentences(rule: Rule): string[] {
-  const { needs, holdMs, expiry, friction, reason, selfApproval, mention } = rule;
+  const { needs, holdMs, expiry, friction, reason, selfApproval, mention, receiptAtOnce } = rule;
   const called = [...mention.users, ...mention.groups];
   return [
     `Fits ${conditions(rule.when)}.`,
@@ -81,6 +81,7 @@ function sentences(rule: Rule): string[] {
     expiry === null
       ? "It waits as long as the service lists it."
       : `After ${time(expiry.afterMs)} ${expiry.outcome === "deny" ? "it is denied" : "it closes"}.`,
+    ...(receiptAtOnce ? ["Who decides gets a receipt at once, in a message of its own."] : []),
     called.length === 0 ? "The card mentions nobody." : `The card mentions ${called.join(", ")}.`,
   ];
 }

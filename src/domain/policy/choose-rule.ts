@@ -137,6 +137,7 @@ export function isAsStrict(a: Rule, b: Rule): boolean {
       a.needs >= b.needs &&
       a.holdMs >= b.holdMs &&
       a.reason.approve >= b.reason.approve &&
+      (a.receiptAtOnce || !b.receiptAtOnce) &&
       (friction.readFirst || !b.friction.readFirst) &&
       (friction.word !== null || b.friction.word === null))
   );
@@ -152,6 +153,7 @@ export function laxerFields(a: Rule, b: Rule): readonly string[] {
     [a.needs < b.needs, "how many must approve"],
     [a.holdMs < b.holdMs, "the hold"],
     [a.reason.approve < b.reason.approve, "the reason"],
+    [b.receiptAtOnce && !a.receiptAtOnce, "the receipt at once"],
     [b.friction.readFirst && !a.friction.readFirst, "reading first"],
     [b.friction.word !== null && a.friction.word === null, "the typed word"],
   ];
@@ -185,6 +187,7 @@ function both(a: Rule, b: Rule): Rule {
       readFirst: a.friction.readFirst || b.friction.readFirst,
       word: a.friction.word ?? b.friction.word,
     },
+    receiptAtOnce: a.receiptAtOnce || b.receiptAtOnce,
     mention: {
       users: [...new Set([...a.mention.users, ...b.mention.users])],
       groups: [...new Set([...a.mention.groups, ...b.mention.groups])],

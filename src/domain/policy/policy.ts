@@ -90,6 +90,8 @@ export type Rule = {
   readonly friction: { readonly readFirst: boolean; readonly word: string | null };
   /** Whom the card mentions. Others can decide without a mention. */
   readonly mention: { readonly users: readonly UserId[]; readonly groups: readonly GroupId[] };
+  /** Who decides gets a receipt at once, in a message of its own. Otherwise receipts may share a message. */
+  readonly receiptAtOnce: boolean;
 };
 
 /** All given conditions must hold; of a list, one item must. Texts are patterns as written in the file. */
@@ -121,9 +123,10 @@ export type RuleRef = { readonly version: string; readonly rule: string } | null
  * What an approval keeps of its rule: the parts that are displayed or that time something. The current policy says when a rule
  * applies and who may decide, so these parts are not kept.
  */
-export type KeptRule = Omit<Rule, "when" | "approvers">;
+export type KeptRule = Omit<Rule, "when" | "approvers" | "receiptAtOnce">;
 
-export function keptRule({ when: _when, approvers: _approvers, ...kept }: Rule): KeptRule {
+export function keptRule(rule: Rule): KeptRule {
+  const { when: _when, approvers: _approvers, receiptAtOnce: _receiptAtOnce, ...kept } = rule;
   return kept;
 }
 
@@ -148,6 +151,7 @@ export const BUILT_IN_RULE: Rule = {
   expiry: null,
   friction: { readFirst: false, word: null },
   mention: { users: [], groups: [] },
+  receiptAtOnce: false,
 };
 
 export const BUILT_IN: Policy = {

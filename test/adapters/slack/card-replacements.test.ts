@@ -40,7 +40,7 @@ test("an open form alone changes nothing; its submit serves the next change of t
   expect(kept.isReady(OPS, TS)).toBe(false);
   expect(kept.take(OPS, TS)).toBeNull();
   kept.ready(FORM, BEN);
-  expect(excused).toEqual([`${OPS} ${TS}`]);
+  expect(kept.isReady(OPS, TS)).toBe(true);
   expect(kept.isReady(OPS, MessageTs("1700000000.000200"))).toBe(false);
   expect(kept.isReady("C0OTHER", TS)).toBe(false);
   expect(kept.take(OPS, TS)).toBe(URL);
@@ -53,6 +53,16 @@ test("the same form submitted again brings no second change", () => {
   kept.take(OPS, TS);
   kept.ready(FORM, BEN);
   expect(kept.take(OPS, TS)).toBeNull();
+});
+
+test("an update that waits goes once the decision is stored, not before: it would show the old state", () => {
+  const changeCard = kept.ready(FORM, BEN);
+  expect(excused).toEqual([]);
+  changeCard();
+  expect(excused).toEqual([`${OPS} ${TS}`]);
+  kept.take(OPS, TS);
+  changeCard();
+  expect(excused).toHaveLength(1);
 });
 
 test("a form in another hand, or an unknown one, changes nothing", () => {

@@ -21,8 +21,8 @@ export type MessageId =
   | `unreadable:${"answer" | "list" | "items" | "over"}`
   | `notice:${Exclude<NoticeContent["type"], "decision-void">}`
   | `notice:decision-void:${VoidCause}`
-  | `receipt:${"approve" | "deny" | "reported"}`
-  | `notification:${Exclude<Notification["kind"], "receipt">}`
+  | `receipt:${"approve" | "deny" | "reported" | "several"}`
+  | `notification:${Exclude<Notification["kind"], "receipt" | "receipt-at-once">}`
   | `refusal:${Refusal["type"]}`
   | `command-refusal:${CommandRefusal["type"]}`
   | `answer:${AnswerName}`

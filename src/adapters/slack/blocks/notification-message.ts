@@ -5,9 +5,17 @@ import type { KeptEntry } from "../../../audit/entry.ts";
 import { headWords } from "../../../domain/audit/hash-chain.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import type { Notification, NotificationFacts } from "../../../ports.ts";
-import { RECEIPT_NOT_ME } from "../names.ts";
 import { freezeNotification } from "./brake.ts";
 import { type MessageId, withId } from "./message-id.ts";
+import {
+  ACTION_CHARS,
+  actionOf,
+  channelOf,
+  type DrawnWith,
+  REASON_CHARS,
+  reasonOf,
+  receipt,
+} from "./receipts.ts";
 import {
   escaped,
   header,
@@ -22,12 +30,7 @@ import {
   untrustedSpan,
 } from "./rich.ts";
 
-const ACTION_CHARS = 300;
-const REASON_CHARS = 500;
 const FINDING_CHARS = 1_500;
-
-/** What is known only when it is drawn. `link`: to the card. `reportedAt`: the receipt's person said "This was not me". */
-export type DrawnWith = { readonly link?: string | null; readonly reportedAt?: number | null };
 
 export function notificationMessage(
   notification: Notification,
@@ -38,7 +41,7 @@ export function notificationMessage(
 }
 
 function idOf({ kind }: Notification, { entry: { entry } }: NotificationFacts, more: DrawnWith): MessageId {
-  if (kind !== "receipt") return `notification:${kind}`;
+  if (kind !== "receipt" && kind !== "receipt-at-once") return `notification:${kind}`;
   if (more.reportedAt !== undefined) return "receipt:reported";
   return `receipt:${entry.verdict === "deny" ? "deny" : "approve"}`;
 }
@@ -46,6 +49,7 @@ function idOf({ kind }: Notification, { entry: { entry } }: NotificationFacts, m
 function drawn({ id, kind }: Notification, facts: NotificationFacts, more: DrawnWith): Message {
   switch (kind) {
     case "receipt":
+    case "receipt-at-once":
       return receipt(id, facts, more);
     case "dispute":
       return dispute(facts, more);
@@ -58,51 +62,6 @@ function drawn({ id, kind }: Notification, facts: NotificationFacts, more: Drawn
     case "tampering":
       return tampering(facts.entry);
   }
-}
-
-function receipt(id: string, facts: NotificationFacts, { reportedAt }: DrawnWith): Message {
-  const { entry } = facts.entry;
-  const title = `Your ${entry.verdict === "deny" ? "denial" : "approval"} is recorded`;
-  const ending =
-    reportedAt === undefined
-      ? line(span("If somebody else did it in your name, press the button: the admins are told at once."))
-      : line(
-          span("⚠️ You reported this", { bold: true }),
-          ...(reportedAt === null ? [] : [span(", "), moment(reportedAt)]),
-          span(": it was not you."),
-        );
-  const blocks: Block[] = [
-    rich(
-      line(span(`${title}, `, { bold: true }), moment(entry.at), ...placeOf(facts)),
-      quote(untrustedSpan(oneLine(actionOf(facts), ACTION_CHARS), ACTION_CHARS)),
-      ...reasonOf(facts.entry),
-      line(span("Its card shows whether the service took it.")),
-      ending,
-    ),
-    ...(reportedAt === undefined ? [notMe(id)] : []),
-    note(smallPrint(facts.entry)),
-  ];
-  return { text: escaped(`${title}: ${oneLine(actionOf(facts), ACTION_CHARS)}`), blocks };
-}
-
-/** It asks once: a slip of the thumb alarms nobody. */
-function notMe(id: string): Block {
-  const plain = (text: string): object => ({ type: "plain_text", text, emoji: false });
-  const button = {
-    type: "button",
-    action_id: RECEIPT_NOT_ME,
-    value: id,
-    style: "danger",
-    text: plain("This was not me"),
-    confirm: {
-      title: plain("Raise an alarm?"),
-      text: plain("Countersign's admins are told at once that somebody decided in your name."),
-      confirm: plain("Yes, it was not me"),
-      deny: plain("Cancel"),
-      style: "danger",
-    },
-  };
-  return { type: "actions", block_id: `receipt-${id}`, elements: [button] } as Block;
 }
 
 function dispute(facts: NotificationFacts, { link = null }: DrawnWith): Message {
@@ -205,28 +164,4 @@ function head(kept: KeptEntry): Message {
       ),
     ],
   };
-}
-
-const actionOf = ({ action }: NotificationFacts): string => action ?? "(the service did not say what)";
-
-const channelOf = ({ channel }: NotificationFacts) =>
-  channel === null ? [] : [span(" in "), { type: "channel" as const, channel_id: channel }];
-
-function placeOf(facts: NotificationFacts) {
-  const { runId } = (facts.about ?? facts.entry).entry;
-  return [
-    ...channelOf(facts),
-    ...(runId === null ? [] : [span(" · "), untrustedSpan(runId, 120, { code: true })]),
-  ];
-}
-
-function reasonOf({ entry }: KeptEntry) {
-  if (entry.reason === null || entry.reason === "") return [];
-  return [line(span("Reason: "), untrustedSpan(oneLine(entry.reason, REASON_CHARS), REASON_CHARS))];
-}
-
-function smallPrint({ seq, link, entry }: KeptEntry): string {
-  const request = entry.digest === null ? [] : [`request ${entry.digest.slice(0, 12)}`];
-  const rule = entry.policy === null ? [] : [`rule ${oneLine(entry.policy.rule, 80)}`];
-  return [headWords({ seq, link }), ...request, ...rule].join(" · ");
 }

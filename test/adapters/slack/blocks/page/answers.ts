@@ -53,7 +53,7 @@ function listener(parts: object): { deps: ListenerDeps; given: (Message | View)[
     },
     noteRefusal: async () => undefined,
     cards: { lookNow() {} },
-    replacements: { readyByClick() {}, readyByForm() {}, keep() {}, handOver() {} },
+    replacements: { readyByClick: () => () => undefined, keep() {}, handOver() {} },
     clock: { now: () => NOON },
     log: silent,
     ...parts,

@@ -2,7 +2,8 @@
 
 import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
 import { named } from "#src/adapters/slack/blocks/deployment.ts";
-import { type DrawnWith, notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
+import { notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
+import { type DrawnWith, severalReceipts } from "#src/adapters/slack/blocks/receipts.ts";
 import { privateNotice } from "#src/adapters/slack/blocks/private-notice.ts";
 import type { AuditEntry } from "#src/audit/entry.ts";
 import { ApprovalId, RunId } from "#src/domain/ids.ts";
@@ -135,6 +136,21 @@ export const NOTIFICATIONS: Record<
 > = {
   "receipt:approve": notification("receipt", APPROVED),
   "receipt:deny": notification("receipt", DENIED),
+  "receipt:several": [
+    {
+      when: "",
+      drawn: named(
+        severalReceipts(
+          [APPROVED, DENIED].map((entry) => ({
+            receipt: { id: aNonce() },
+            facts: { entry, about: null, action: REQUEST.action, channel: CREATED.channel, card: null },
+            link: CARD_LINK,
+          })),
+        ),
+        DEPLOYMENT,
+      ),
+    },
+  ],
   "receipt:reported": notification("receipt", APPROVED, null, { reportedAt: NOON }),
   "notification:dispute": notification("dispute", entryOf(42, { what: "disputed" }), APPROVED, {
     link: CARD_LINK,

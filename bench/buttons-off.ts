@@ -1,0 +1,75 @@
+// Measures how long the buttons stay on a card after its decision: 200 approvals in ten channels, 100 decisions within five seconds,
+// and Slack enforces its rate limits. Any call that Slack refuses for coming too fast fails the measurement.
+
+import type { Message } from "#sandbox/slack/model.ts";
+import type { World } from "#sandbox/world/world.ts";
+import { addChannel, isOpenCard, openForm, pause, quantile, range, withBot } from "./deciding.ts";
+
+export type ButtonsOff = { readonly p50Ms: number; readonly longestMs: number; readonly decisions: number };
+
+const CHANNELS = 10;
+const PER_CHANNEL = 20;
+const DECISIONS = 100;
+const PEOPLE = 10;
+const WITHIN_MS = 5_000;
+/** Slack accepts about one message a second in a channel. */
+const CARDS_MS = 120_000;
+const OFF_MS = 400_000;
+/** The cards show what the service answered by `chat.update`, about fifty a minute. */
+const DRAWN_MS = 300_000;
+
+/** `drawn`: waits until all cards show the service's answer, too. */
+export function buttonsOff(drawn: boolean): Promise<ButtonsOff> {
+  return withBot(async (world) => {
+    const cards = await putUpCards(world);
+    const taken = (await Promise.all(range(PEOPLE).map((nth) => decideSome(world, cards, nth)))).flat();
+    const what = "all cards with the service's answer";
+    if (drawn)
+      await world.slack.workspace.until(() => cards.every(isApproved), { timeoutMs: DRAWN_MS, what });
+    return { p50Ms: quantile(taken, 0.5), longestMs: Math.max(...taken), decisions: taken.length };
+  });
+}
+
+const isApproved = ({ blocks }: Message): boolean => JSON.stringify(blocks).includes("state:approved");
+
+/** Every second card of each channel. */
+async function putUpCards(world: World): Promise<Message[]> {
+  const { workspace, acts } = world.slack;
+  for (const index of range(CHANNELS)) {
+    const channel = addChannel(world, index);
+    const run = world.service.control.createRun("release forever");
+    for (const nth of range(PER_CHANNEL))
+      world.service.control.addApproval(run.id, {
+        action: `Deploy part ${nth} of ${channel}`,
+        details: { tool: "deploy" },
+      });
+    const { ok } = await acts.command("U0ANA", channel, "/agent", `watch ${run.id}`);
+    if (!ok) throw new Error("the bot did not take a command");
+  }
+  const cards = () => workspace.messages.filter(isOpenCard);
+  const wanted = CHANNELS * PER_CHANNEL;
+  await workspace.until(() => cards().length >= wanted, { timeoutMs: CARDS_MS, what: `${wanted} cards` });
+  return cards()
+    .filter((_, index) => index % 2 === 0)
+    .slice(0, DECISIONS);
+}
+
+/** One card after the other; the people act side by side. Resolves to how long the buttons of each stayed (ms). */
+async function decideSome(world: World, cards: readonly Message[], nth: number): Promise<number[]> {
+  const off: Promise<number>[] = [];
+  const start = performance.now();
+  for (const [turn, card] of cards.filter((_, index) => index % PEOPLE === nth).entries()) {
+    await pause(Math.max(start + (turn * WITHIN_MS * PEOPLE) / DECISIONS - performance.now(), 1));
+    const submit = await openForm(world, card, `U0OFF${nth}`);
+    off.push(offAfter(world, card));
+    await submit();
+  }
+  return Promise.all(off);
+}
+
+async function offAfter({ slack }: World, card: Message): Promise<number> {
+  const from = performance.now();
+  const what = "a card without buttons";
+  await slack.workspace.until(() => !isOpenCard(card), { timeoutMs: OFF_MS, what });
+  return performance.now() - from;
+}

@@ -1,0 +1,133 @@
+// Draws receipts, one or several in a message, each decision with its button "This was not me".
+
+import type { Block } from "@slack/types";
+import type { KeptEntry } from "../../../audit/entry.ts";
+import { headWords } from "../../../domain/audit/hash-chain.ts";
+import { oneLine } from "../../../domain/text/excerpt.ts";
+import type { Notification, NotificationFacts } from "../../../ports.ts";
+import { RECEIPT_NOT_ME } from "../names.ts";
+import { withId } from "./message-id.ts";
+import { escaped, line, type Message, moment, note, quote, rich, span, untrustedSpan } from "./rich.ts";
+
+export const ACTION_CHARS = 300;
+export const REASON_CHARS = 500;
+/** Of each action and reason, where several receipts share a message. */
+const SHARED_CHARS = 150;
+
+/** What is known only when it is drawn. `link`: to the card. `reportedAt`: the receipt's person said "This was not me". */
+export type DrawnWith = { readonly link?: string | null; readonly reportedAt?: number | null };
+
+export function receipt(
+  id: string,
+  facts: NotificationFacts,
+  { link = null, reportedAt }: DrawnWith,
+): Message {
+  const { entry } = facts.entry;
+  const title = `Your ${entry.verdict === "deny" ? "denial" : "approval"} is recorded`;
+  const ending =
+    reportedAt === undefined
+      ? line(span("If somebody else did it in your name, press the button: the admins are told at once."))
+      : line(
+          span("⚠️ You reported this", { bold: true }),
+          ...(reportedAt === null ? [] : [span(", "), moment(reportedAt)]),
+          span(": it was not you."),
+        );
+  const blocks: Block[] = [
+    rich(
+      line(span(`${title}, `, { bold: true }), moment(entry.at), ...placeOf(facts)),
+      quote(untrustedSpan(oneLine(actionOf(facts), ACTION_CHARS), ACTION_CHARS)),
+      ...reasonOf(facts.entry),
+      line(
+        link === null ? span("Its card") : { type: "link", url: link, text: "Its card" },
+        span(" shows whether the service took it."),
+      ),
+      ending,
+    ),
+    ...(reportedAt === undefined ? [notMe(id)] : []),
+    note(smallPrint(facts.entry)),
+  ];
+  return { text: escaped(`${title}: ${oneLine(actionOf(facts), ACTION_CHARS)}`), blocks };
+}
+
+export type ReceiptFacts = {
+  readonly receipt: Pick<Notification, "id">;
+  readonly facts: NotificationFacts;
+  readonly link: string | null;
+};
+
+/** At most `RECEIPTS_AT_ONCE`: two blocks each, and fifty in a message. */
+export function severalReceipts(receipts: readonly ReceiptFacts[]): Message {
+  const title = `Your ${receipts.length} newest decisions are recorded`;
+  const newest = receipts.at(-1);
+  const blocks: Block[] = [
+    rich(
+      line(span(title, { bold: true }), span(". Their cards show whether the service took them.")),
+      line(
+        span(
+          "If somebody else did one in your name, press the button under it: the admins are told at once.",
+        ),
+      ),
+    ),
+    ...receipts.flatMap(({ receipt: { id }, facts, link }) => [oneOf(facts, link), notMe(id)]),
+    ...(newest === undefined ? [] : [note(headWords(newest.facts.entry))]),
+  ];
+  return withId("receipt:several", { text: title, blocks });
+}
+
+function oneOf(facts: NotificationFacts, link: string | null): Block {
+  const { entry } = facts.entry;
+  return rich(
+    line(
+      span(entry.verdict === "deny" ? "Denied, " : "Approved, ", { bold: true }),
+      moment(entry.at),
+      ...placeOf(facts),
+      ...(link === null ? [] : [span(" · "), { type: "link" as const, url: link, text: "Open the card" }]),
+    ),
+    quote(untrustedSpan(oneLine(actionOf(facts), SHARED_CHARS), SHARED_CHARS)),
+    ...reasonOf(facts.entry, SHARED_CHARS),
+  );
+}
+
+/** It asks once: a slip of the thumb alarms nobody. */
+function notMe(id: string): Block {
+  const plain = (text: string): object => ({ type: "plain_text", text, emoji: false });
+  const button = {
+    type: "button",
+    action_id: RECEIPT_NOT_ME,
+    value: id,
+    style: "danger",
+    text: plain("This was not me"),
+    confirm: {
+      title: plain("Raise an alarm?"),
+      text: plain("Countersign's admins are told at once that somebody decided in your name."),
+      confirm: plain("Yes, it was not me"),
+      deny: plain("Cancel"),
+      style: "danger",
+    },
+  };
+  return { type: "actions", block_id: `receipt-${id}`, elements: [button] } as Block;
+}
+
+export const actionOf = ({ action }: NotificationFacts): string => action ?? "(the service did not say what)";
+
+export const channelOf = ({ channel }: NotificationFacts) =>
+  channel === null ? [] : [span(" in "), { type: "channel" as const, channel_id: channel }];
+
+function placeOf(facts: NotificationFacts) {
+  const { runId } = (facts.about ?? facts.entry).entry;
+  return [
+    ...channelOf(facts),
+    ...(runId === null ? [] : [span(" · "), untrustedSpan(runId, 120, { code: true })]),
+  ];
+}
+
+export function reasonOf({ entry }: KeptEntry, chars = REASON_CHARS) {
+  if (entry.reason === null || entry.reason === "") return [];
+  return [line(span("Reason: "), untrustedSpan(oneLine(entry.reason, chars), chars))];
+}
+
+function smallPrint({ seq, link, entry }: KeptEntry): string {
+  const request = entry.digest === null ? [] : [`request ${entry.digest.slice(0, 12)}`];
+  const rule = entry.policy === null ? [] : [`rule ${oneLine(entry.policy.rule, 80)}`];
+  return [headWords({ seq, link }), ...request, ...rule].join(" · ");
+}

@@ -1,0 +1,123 @@
+// Sends one notification: what is next for it, its mark, the attempt and its outcome.
+
+import type { Outcome } from "../domain/effect.ts";
+import { ChannelId, parsed } from "../domain/ids.ts";
+import {
+  applyMessageOutcome,
+  markPosting,
+  nextMessageAct,
+  recoverMessage,
+} from "../domain/message-transitions.ts";
+import { type PostedMessage, REFUSED_TRIES } from "../domain/posted-message.ts";
+import type { Clock } from "../engine/clock.ts";
+import { outcomeOf, performMessageAct, type SlackMessage } from "../engine/perform-effect.ts";
+import { type Chat, type Notification, type NotificationSender, PortError } from "../ports.ts";
+import { factsOf, type NotificationWriterDeps } from "./from-audit.ts";
+
+export type SendDeps = NotificationWriterDeps & {
+  readonly notificationSender: NotificationSender;
+  readonly chat: Pick<Chat, "waitForTurn">;
+  readonly clock: Clock;
+};
+
+export type Act = "post" | "find" | "sweep" | "recover";
+
+export function nextAct({ kind, post }: Notification, now: number): Act | null {
+  // Only a notification that is not under way is asked about, so its mark is one of a dead process, or the store failed to take the
+  // outcome.
+  if (post.type === "sending") return "recover";
+  const gaveUp = post.type === "refused" && post.tries >= REFUSED_TRIES;
+  // What is posted is never updated: a notification says what happened.
+  const next = nextMessageAct(post, post.type === "up" || gaveUp ? null : kind);
+  return next === null || next.at > now || next.act === "update" ? null : next.act;
+}
+
+export async function sendOne(
+  deps: SendDeps,
+  read: Notification,
+  due: Act,
+  stopping: () => boolean,
+): Promise<void> {
+  const { store, chat, clock } = deps;
+  if (due !== "recover")
+    await chat.waitForTurn({
+      channel: read.to,
+      kind: due === "post" ? "post" : "read",
+      urgency: read.kind === "dispute" ? 0 : 2,
+    });
+  // Another round may have sent it meanwhile.
+  const notification = stopping() ? null : await store.notification(read.id);
+  const act = notification === null ? null : nextAct(notification, clock.monotonic());
+  if (notification === null || act !== due) return;
+  if (act === "recover") {
+    const post = recoverMessage(notification.post, clock.monotonic());
+    return store.saveNotification({ ...notification, post }, true);
+  }
+  const post = act === "post" ? markPosting(notification.post, clock.now()) : notification.post;
+  // A direct message is sent again after a lost answer, marked or not, so this commit is saved.
+  if (act === "post" && isReadable(notification))
+    await store.saveNotification({ ...notification, post }, true);
+  await settle(deps, { ...notification, post }, act);
+}
+
+async function settle(
+  deps: SendDeps,
+  notification: Notification,
+  act: Exclude<Act, "recover">,
+): Promise<void> {
+  await saveOutcome(deps, notification, act, await performed(deps, notification, act));
+}
+
+export async function saveOutcome(
+  { store, clock, log }: SendDeps,
+  notification: Notification,
+  act: Exclude<Act, "recover">,
+  outcome: Outcome,
+): Promise<void> {
+  const post = applyMessageOutcome(act, notification.post, outcome, clock.monotonic());
+  // A late copy in a channel must be looked for; in a direct message that is impossible.
+  const done = post.type === "up" && (post.sweepAt === null || !isReadable(notification));
+  const gaveUp = post.type === "refused" && post.tries >= REFUSED_TRIES;
+  await store.saveNotification({ ...notification, post }, !done && !gaveUp);
+  if (act !== "sweep") logNotification({ log }, notification, post);
+}
+
+function isReadable({ to }: Notification): boolean {
+  return parsed(ChannelId, to) !== null;
+}
+
+async function performed(
+  deps: SendDeps,
+  notification: Notification,
+  act: Exclude<Act, "recover">,
+): Promise<Outcome> {
+  try {
+    return await performMessageAct(act, notification.post, messageOf(deps, notification));
+  } catch (error) {
+    return outcomeOf(error);
+  }
+}
+
+function messageOf({ store, notificationSender }: SendDeps, notification: Notification): SlackMessage {
+  return {
+    shows: notification.kind,
+    post: async () => {
+      const facts = await factsOf(store, notification);
+      if (facts !== null) return notificationSender.post(notification, facts);
+      const never = { applied: "no", retry: "never", code: "no_entry" } as const;
+      throw new PortError("the audit has no such entry", never);
+    },
+    find: () => notificationSender.find(notification),
+    remove: (ts) => notificationSender.remove(notification, ts),
+  };
+}
+
+function logNotification(
+  { log }: Pick<SendDeps, "log">,
+  { kind, entry, to }: Notification,
+  post: PostedMessage,
+): void {
+  const facts = { notification: kind, entry, to, type: post.type };
+  if (post.type === "refused") log.error({ ...facts, words: post.words }, "Slack refused a notification");
+  else log.info(facts, "notification settled");
+}

@@ -1,0 +1,67 @@
+// Which effects go first to Slack.
+
+import { describe, expect, test } from "vitest";
+import type { Approval } from "#src/domain/approval.ts";
+import { ChannelId, MessageTs } from "#src/domain/ids.ts";
+import { cardRenderKey } from "#src/domain/render-key.ts";
+import { cardSlot, type Run } from "#src/domain/run.ts";
+import { paceOf } from "#src/engine/perform-effect.ts";
+import { APPROVER, anApproval, aWatchedRun, TEAM, withApprovals } from "../make/run.ts";
+
+const pending = anApproval();
+const decided = (delivery: Extract<Approval["state"], { type: "decided" }>["delivery"]): Approval => ({
+  ...pending,
+  state: {
+    type: "decided",
+    decision: {
+      verdict: "approve",
+      reason: "fine",
+      by: { team: TEAM, user: APPROVER },
+      at: 1,
+      digest: pending.request.digest,
+    },
+    delivery,
+  },
+});
+
+const keyOf = (approval: Approval): string =>
+  cardRenderKey(withApprovals(aWatchedRun(), approval), approval) ?? "";
+
+function urgencyOf(approval: Approval, shows: string): number | undefined {
+  const slot = cardSlot(approval.id);
+  const up = { type: "up", ts: MessageTs("1.000001"), shows, sweepAt: null, notBefore: 0, tries: 0 } as const;
+  const run: Run = { ...withApprovals(aWatchedRun(), approval), posts: { [slot]: up } };
+  return paceOf(run, { type: "update", slot })?.urgency;
+}
+
+describe("the update of a card", () => {
+  const held = decided({ type: "held", until: 2, sendAt: 2 });
+  const recorded = decided({ type: "recorded" });
+  const confirmed = decided({ type: "confirmed", at: 2, stillListed: false });
+
+  test("is most urgent while the card may show buttons that do nothing any more", () => {
+    for (const shows of [keyOf(pending), keyOf(held), ""]) {
+      expect(urgencyOf(recorded, shows)).toBe(0);
+      expect(urgencyOf(confirmed, shows)).toBe(0);
+    }
+  });
+
+  test("comes after those once its buttons are off, and after all decisions while it is pending", () => {
+    expect(urgencyOf(confirmed, keyOf(recorded))).toBe(1);
+    expect(urgencyOf(pending, "v1 pending 0 other rule")).toBe(2);
+  });
+});
+
+test("a notice to another channel keeps the pace of that channel", () => {
+  const to = ChannelId("C0FALLBACK");
+  const says = { type: "cannot-post", words: "" } as const;
+  const notice = (id: string, addressee: typeof to | typeof APPROVER) =>
+    ({ id, to: addressee, says, state: "planned", notBefore: 0 }) as const;
+  const run: Run = { ...aWatchedRun(), notices: [notice("a", to), notice("b", APPROVER)] };
+  expect(paceOf(run, { type: "tell", tell: "a" })).toEqual({ channel: to, kind: "post", urgency: 1 });
+  expect(paceOf(run, { type: "tell", tell: "b" })).toEqual({
+    channel: run.channel,
+    kind: "other",
+    urgency: 1,
+  });
+});

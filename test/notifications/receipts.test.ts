@@ -1,0 +1,139 @@
+// When the receipts of one person are sent, and how many share a message.
+
+import { describe, expect, test } from "vitest";
+import { UserId } from "#src/domain/ids.ts";
+import { BUILT_IN, BUILT_IN_RULE } from "#src/domain/policy/policy.ts";
+import { PLANNED } from "#src/domain/posted-message.ts";
+import { type Bench, createBench, failure } from "../make/bot.ts";
+import { aNonce, APPROVER, TEAM } from "../make/run.ts";
+
+const BY = { team: TEAM, user: APPROVER };
+
+async function decided(bench: Bench, verdict: "approve" | "deny" = "approve") {
+  const card = await bench.withCard();
+  const opened = await bench.flow.openForm.decide(card.click, verdict);
+  if (!opened.ok) throw new Error(opened.error.refusal.type);
+  const done = await bench.flow.submitDecision(BY, opened.value.ticket.nonce, "go");
+  if (!done.ok) throw new Error(done.error.refusal.type);
+  return card;
+}
+
+const sent = ({ notificationSender }: Bench, kind: string) =>
+  notificationSender.posted
+    .filter(({ notification }) => notification.kind === kind)
+    .map(({ notification, facts }) => ({ ...notification, facts }));
+
+async function receiptOf(bench: Bench) {
+  await bench.clock.pass(2_000);
+  const [receipt] = sent(bench, "receipt");
+  if (receipt === undefined) throw new Error("no receipt");
+  return receipt;
+}
+
+const disputes = async ({ store }: Bench) => store.auditAfter(0, ["disputed"], 100);
+
+const QUARTER_MS = 15 * 60_000;
+
+describe("receipts of one person", () => {
+  test("share one message for each quarter of an hour; the first after a calm time goes at once", async () => {
+    const bench = await createBench();
+    await decided(bench);
+    await receiptOf(bench);
+    for (let more = 0; more < 3; more += 1) await decided(bench, "deny");
+    await bench.clock.pass(QUARTER_MS - 60_000);
+    expect(sent(bench, "receipt")).toHaveLength(1);
+    await bench.clock.pass(60_000);
+    expect(sent(bench, "receipt")).toHaveLength(4);
+    expect(bench.notificationSender.together.map((each) => each.length)).toEqual([3]);
+    await decided(bench);
+    await bench.clock.pass(QUARTER_MS);
+    expect(sent(bench, "receipt")).toHaveLength(5);
+    expect(await bench.store.notifications(100)).toEqual([]);
+  });
+
+  test("take several messages only where one has no room for them", async () => {
+    const bench = await createBench();
+    await decided(bench);
+    await receiptOf(bench);
+    for (let more = 0; more < 21; more += 1) await decided(bench);
+    await bench.clock.pass(QUARTER_MS + 1_000);
+    expect(sent(bench, "receipt")).toHaveLength(22);
+    expect(bench.notificationSender.together.map((each) => each.length)).toEqual([20]);
+  });
+
+  test("that wait are sent after a restart, none lost and none twice", async () => {
+    const bench = await createBench();
+    await decided(bench);
+    await receiptOf(bench);
+    await decided(bench);
+    await decided(bench);
+    await bench.clock.pass(5_000);
+    await bench.restart();
+    await bench.clock.pass(5_000);
+    const entries = sent(bench, "receipt").map(({ entry }) => entry);
+    expect(entries).toHaveLength(3);
+    expect(new Set(entries).size).toBe(3);
+  });
+
+  test("go again together when the answer was lost", async () => {
+    const bench = await createBench();
+    await decided(bench);
+    await receiptOf(bench);
+    await decided(bench);
+    await decided(bench);
+    const post = bench.notificationSender.postReceipts;
+    bench.notificationSender.postReceipts = () => Promise.reject(failure("timeout", { applied: "maybe" }));
+    await bench.clock.pass(QUARTER_MS);
+    bench.notificationSender.postReceipts = post;
+    await bench.clock.pass(20_000);
+    expect(bench.notificationSender.together.map((each) => each.length)).toEqual([2]);
+    expect(await bench.store.notifications(100)).toEqual([]);
+  });
+
+  test("go at once, each by itself, where the rule asks for that", async () => {
+    const bench = await createBench();
+    bench.policy = {
+      ...BUILT_IN,
+      version: "0123456789ab",
+      rules: [{ ...BUILT_IN_RULE, name: "production", receiptAtOnce: true }],
+    };
+    for (let more = 0; more < 3; more += 1) await decided(bench);
+    await bench.clock.pass(2_000);
+    expect(sent(bench, "receipt-at-once")).toHaveLength(3);
+    expect(bench.notificationSender.together).toEqual([]);
+  });
+
+  test("do not keep an alarm waiting, however many wait", async () => {
+    const bench = await createBench();
+    await decided(bench);
+    const receipt = await receiptOf(bench);
+    const many = Array.from({ length: 600 }, (_, nth) => ({
+      id: aNonce(),
+      kind: "receipt" as const,
+      entry: 10_000 + nth,
+      to: APPROVER,
+      madeAt: 1,
+      post: PLANNED,
+    }));
+    await bench.store.addNotifications(many);
+    await bench.flow.dispute(BY, receipt.id);
+    await bench.clock.pass(3_000);
+    expect(sent(bench, "dispute")).toHaveLength(2);
+  });
+
+  test("are disputed one by one", async () => {
+    const bench = await createBench();
+    await decided(bench);
+    await receiptOf(bench);
+    await decided(bench, "deny");
+    await decided(bench);
+    await bench.clock.pass(QUARTER_MS);
+    const [, second, third] = sent(bench, "receipt");
+    if (second === undefined || third === undefined) throw new Error("receipts are missing");
+    const other = { team: TEAM, user: UserId("U0OTHER") };
+    expect(await bench.flow.dispute(other, third.id)).toMatchObject({ ok: false });
+    expect(await bench.flow.dispute(BY, third.id)).toMatchObject({ ok: true, value: { again: false } });
+    expect((await disputes(bench)).map(({ entry }) => entry.refers)).toEqual([third.entry]);
+    expect(await bench.flow.dispute(BY, second.id)).toMatchObject({ ok: true, value: { again: false } });
+  });
+});
