@@ -60,7 +60,7 @@ export const variables = [
   ),
   variable(
     "ADMINS",
-    "member ids, separated by commas: they get the alerts, and may read the audit of a run",
+    "member ids, separated by commas: they get the alerts, and may freeze and read the audit of a run",
     null,
     "U0123ABCD,U0456EFGH",
   ),
