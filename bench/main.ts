@@ -7,6 +7,7 @@ import { decisionOverhead } from "./decision-overhead.ts";
 import { hostileStalls } from "./hostile-text.ts";
 import { memoryOf } from "./memory.ts";
 import { pollRatio } from "./poll-ratio.ts";
+import { stormRatio } from "./storm-ratio.ts";
 import { submitFeedback } from "./submit-feedback.ts";
 
 const RUNS = 10_000;
@@ -60,6 +61,10 @@ const off = await buttonsOff(!values.quick);
 row("decision to buttons off, p50 (ms)", off.p50Ms.toFixed(0), `${off.decisions} decisions in 5 s`);
 row("longest", off.longestMs.toFixed(0), verdict(off.longestMs <= 5_000, "≤ 5000"));
 
+const storm = await stormRatio();
+row("a storm of 100, all reachable after (ms)", storm.ms.toFixed(0), `${storm.messages} messages`);
+row("ratio to one message a second", storm.ratio.toFixed(2), verdict(storm.ratio <= 1.1, "≤ 1.1"));
+
 const stalls = await hostileStalls(size.hostileMs);
 const longest = Math.max(...stalls.map(({ ms }) => ms));
 for (const { text, ms } of stalls) row(`stall, ${text} (ms)`, ms.toFixed(0), "");
@@ -74,6 +79,7 @@ if (values.json) {
       decision_overhead_p99_ms: rounded(late.p99Ms, 1),
       submit_feedback_p99_ms: rounded(feedback.p99Ms, 1),
       brake_p99_ms: rounded(brake.p99Ms, 1),
+      storm_ratio: rounded(storm.ratio, 3),
       buttons_off_max_ms: rounded(off.longestMs, 1),
       hostile_text_block_ms: rounded(longest, 1),
     }),

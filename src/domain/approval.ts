@@ -207,6 +207,8 @@ export type Approval = {
   readonly audited?: AuditMark;
   /** Left out: none of its decisions was disputed. */
   readonly disputes?: readonly Dispute[];
+  /** Left out: no digest has listed it. `over`: its line leaves, and then it gets a card. */
+  readonly listing?: { readonly page: number; readonly over?: true };
 };
 
 /** Somebody says that a decision in their name was not theirs. */

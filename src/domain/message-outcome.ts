@@ -1,5 +1,6 @@
 // The state of a file after the outcome of an attempt, and of a message after people deleted it.
 
+import { digestPages, linesOf } from "./digest.ts";
 import type { Outcome } from "./effect.ts";
 import type { MessageTs } from "./ids.ts";
 import {
@@ -12,7 +13,7 @@ import {
   uploadedFile,
 } from "./posted-message.ts";
 import { renderKey } from "./render-key.ts";
-import { cardSlot, isWatched, type Run, type Slot, UNREADABLE } from "./run.ts";
+import { cardSlot, digestSlot, isWatched, type Run, type Slot, UNREADABLE } from "./run.ts";
 
 export type UploadAct = "upload" | "share" | "find-file";
 
@@ -81,7 +82,9 @@ function fileRetryAfter(outcome: Outcome): number | null {
 export function messagesToKeep(run: Run): { readonly slot: Slot; readonly ts: MessageTs }[] {
   if (!isWatched(run)) return [];
   const cards = run.approvals.filter(({ state }) => state.type === "pending").map(({ id }) => cardSlot(id));
-  const slots = renderKey(run, UNREADABLE) === null ? cards : [...cards, UNREADABLE];
+  const digests = digestPages(run).filter((page) => linesOf(run, page).length > 0);
+  const all = [...cards, ...digests.map(digestSlot)];
+  const slots = renderKey(run, UNREADABLE) === null ? all : [...all, UNREADABLE];
   return slots.flatMap((slot) => {
     const post = run.posts[slot];
     return post?.type === "up" ? [{ slot, ts: post.ts }] : [];

@@ -57,6 +57,10 @@ export function uploadedFile({ file, masked }: UploadedFile): UploadedFile {
   return masked === undefined ? { file } : { file, masked };
 }
 
+/** No byte of it has left. */
+export const isFresh = (post: PostedMessage | undefined): boolean =>
+  post === undefined || (post.type === "planned" && post.tries === 0);
+
 export const PLANNED = { type: "planned", notBefore: 0, tries: 0 } as const;
 
 /** Waits between attempts: 1, 2, 4 … 60 s; a longer `Retry-After` takes precedence. */

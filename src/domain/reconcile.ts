@@ -4,6 +4,7 @@
 import { STILL_LISTED_AFTER_MS } from "./apply-snapshot.ts";
 import type { Approval } from "./approval.ts";
 import { countAt } from "./approver-count.ts";
+import { digestPages, digestRenderKey } from "./digest.ts";
 import type { Effect } from "./effect.ts";
 import { nextMessageAct } from "./message-transitions.ts";
 import { type PostedMessage, REFUSED_TRIES, type Upload } from "./posted-message.ts";
@@ -23,6 +24,7 @@ import {
 import { DECISION_LINGER_MS } from "./reused-id.ts";
 import {
   cardSlot,
+  digestSlot,
   isWatched,
   OPENING,
   OUTCOME,
@@ -88,7 +90,9 @@ function dueMessages(run: Run, now: number): Due[] {
   const opening = wish(OPENING, openingRenderKey(run));
   const notices = noticeSlots(run).map((slot) => wish(slot, slot));
   const cards = run.approvals.map((approval) => wish(cardSlot(approval.id), cardRenderKey(run, approval)));
+  const digests = digestPages(run).map((page) => wish(digestSlot(page), digestRenderKey(run, page)));
   const rest = [
+    ...digests,
     ...cards,
     wish(UNREADABLE, unreadableShows(run)),
     wish(OUTCOME, outcomeRenderKey(run)),

@@ -5,9 +5,11 @@ import { answeredBefore, type Approval, type Delivery } from "./approval.ts";
 import { deniedByStop } from "./brake.ts";
 import type { PostedMessage } from "./posted-message.ts";
 import { tooFewApprovers } from "./approver-count.ts";
+import { digestPages, digestRenderKey, mayHaveCard } from "./digest.ts";
 import { openDisputes } from "./disputes.ts";
 import {
   cardSlot,
+  digestSlot,
   isMissing,
   isStoppable,
   isStopped,
@@ -117,6 +119,7 @@ export function cardRenderKey(run: Run, approval: Approval): string | null {
   const post = run.posts[cardSlot(approval.id)];
   const never = post === undefined || post.type === "planned" || post.type === "refused";
   if (approval.state.type === "closed" && never) return null;
+  if (never && !mayHaveCard(run, approval)) return null;
   // A stopped run may ask again and again: the thread's message about the stop counts.
   if (approval.state.type === "decided" && approval.state.decision.stoppedBy !== undefined && never)
     return null;
@@ -202,6 +205,8 @@ export function renderKey(run: Run, slot: Slot): string | null {
   if (slot === STOPPED) return stoppedRenderKey(run);
   if (slot === UNREADABLE) return unreadableShows(run);
   if (noticeSlots(run).includes(slot)) return slot;
+  const page = digestPages(run).find((each) => digestSlot(each) === slot);
+  if (page !== undefined) return digestRenderKey(run, page);
   const approval = run.approvals.find((each) => cardSlot(each.id) === slot);
   return approval === undefined ? null : cardRenderKey(run, approval);
 }

@@ -71,6 +71,8 @@ export const OUTPUT: Slot = "output";
 /** One message for all approvals that cannot be read. */
 export const UNREADABLE: Slot = "unreadable";
 export const cardSlot = (id: ApprovalId): Slot => `card ${id}`;
+/** A digest lists several approvals. `page`: 1, 2 and so on. */
+export const digestSlot = (page: number): Slot => `digest ${page}`;
 export const requestSlot = (approval: Approval): Slot => `request ${approval.id} ${approval.version}`;
 
 /** The POST that creates the run is sent at most once per intention. Monotonic: `notBefore`, and `at` of what was refused or lost. */

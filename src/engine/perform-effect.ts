@@ -5,12 +5,22 @@ import { sentReason } from "../domain/approval-transitions.ts";
 import { countKeyOf } from "../domain/approver-count.ts";
 import { refusalToDecide } from "../domain/authorization.ts";
 import type { Context } from "../domain/context.ts";
+import { digestPages } from "../domain/digest.ts";
 import type { Effect, Outcome } from "../domain/effect.ts";
 import { ChannelId, type MessageTs, parsed, type UserId } from "../domain/ids.ts";
 import { groupsAndChannelsOf, type Policy, type Rule } from "../domain/policy/policy.ts";
 import type { PostedMessage } from "../domain/posted-message.ts";
 import { isPassing, mayShowButtons, renderKey } from "../domain/render-key.ts";
-import { cardSlot, findApproval, OPENING, type Run, runId, type Slot, UNREADABLE } from "../domain/run.ts";
+import {
+  cardSlot,
+  digestSlot,
+  findApproval,
+  OPENING,
+  type Run,
+  runId,
+  type Slot,
+  UNREADABLE,
+} from "../domain/run.ts";
 import { type AgentService, type Chat, type PacedEffect, type People, PortError } from "../ports.ts";
 
 export type Perform = (run: Run, effect: Effect) => Promise<Outcome>;
@@ -158,7 +168,7 @@ export function paceOf(run: Run, effect: Effect): PacedEffect | null {
     case "count-approvers":
       return null;
     case "post":
-      return { channel, kind: "post", urgency: isCard(run, effect.slot) ? 0 : 1 };
+      return { channel, kind: "post", urgency: postUrgencyOf(run, effect.slot) };
     case "update":
       return {
         channel,
@@ -181,7 +191,7 @@ export function paceOf(run: Run, effect: Effect): PacedEffect | null {
 
 function urgencyOf(run: Run, slot: Slot): PacedEffect["urgency"] {
   const card = run.approvals.find((approval) => cardSlot(approval.id) === slot);
-  if (slot === UNREADABLE) return 0;
+  if (slot === UNREADABLE || isDigest(run, slot)) return 0;
   if (card !== undefined && card.state.type !== "pending") return mayShowButtons(run.posts[slot]) ? 0 : 1;
   if (slot !== OPENING) return 2;
   return isPassing(run) ? 3 : (run.seen?.ended ?? null) === null ? 2 : 1;
@@ -198,9 +208,16 @@ function messageAt({ posts }: Run, slot: Slot): Pick<PacedEffect, "message"> {
   return post?.type === "up" ? { message: post.ts } : {};
 }
 
-function isCard(run: Run, slot: string): boolean {
-  return slot === UNREADABLE || run.approvals.some((approval) => cardSlot(approval.id) === slot);
+/** The card of an approval that a digest listed until it was decided comes after everything that can still be decided. */
+function postUrgencyOf(run: Run, slot: Slot): PacedEffect["urgency"] {
+  if (slot === UNREADABLE || isDigest(run, slot)) return 0;
+  const card = run.approvals.find((approval) => cardSlot(approval.id) === slot);
+  if (card === undefined) return 1;
+  return card.state.type === "pending" || card.listing === undefined ? 0 : 2;
 }
+
+const isDigest = (run: Run, slot: Slot): boolean =>
+  digestPages(run).some((page) => digestSlot(page) === slot);
 
 // Counts whether enough people can approve a request, when its card is posted, so that people do not wait in vain.
 

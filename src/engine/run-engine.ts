@@ -9,6 +9,7 @@
 import { auditOfChange, capUndecidedEntries, withMarks } from "../audit/run-diff.ts";
 import { recover } from "../domain/apply-outcome.ts";
 import { applyBrake } from "../domain/brake.ts";
+import { applyDigest } from "../domain/digest.ts";
 import type { AuditMark } from "../domain/audit/hash-chain.ts";
 import type { Context } from "../domain/context.ts";
 import { expire } from "../domain/decide.ts";
@@ -161,7 +162,7 @@ async function saveChange<Value>(
     if (stored === null) return null;
     const { run: applied, value, sideWrites = {} } = apply(stored.run);
     const ctx = context();
-    const next = applyBrake(applied, ctx);
+    const next = applyDigest(applyBrake(applied, ctx));
     const capped = capUndecidedEntries(stored.run, next, auditOfChange(stored.run, next, ctx), ctx.now);
     const { run } = capped;
     const audit = [...(sideWrites.audit ?? []), ...capped.audit];

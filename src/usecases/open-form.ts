@@ -3,11 +3,12 @@
 import type { Approval, Verdict } from "../domain/approval.ts";
 import { markRead, type Refusal, refusalToOpen } from "../domain/authorization.ts";
 import type { ChannelId, MessageTs, Nonce, TeamId, UserId } from "../domain/ids.ts";
+import { isFresh } from "../domain/posted-message.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { applyPolicy, ruleOf, ruleRefOf } from "../domain/applied-rule.ts";
 import { applyBrake } from "../domain/brake.ts";
 import { contextBehind } from "../domain/run-context.ts";
-import { cardSlot, findApproval, type Run } from "../domain/run.ts";
+import { cardSlot, digestSlot, findApproval, type Run, type Slot } from "../domain/run.ts";
 import { aboutRequest, auditEntry, momentsOf } from "../audit/entry.ts";
 import { lookUp } from "../engine/fresh-facts.ts";
 import type { FormTicket } from "../ports/store.ts";
@@ -186,6 +187,11 @@ export type Click = {
 /** `version`: that of the clicked card, which may be an older one. */
 export type ClickedCard = { readonly run: Run; readonly approval: Approval; readonly version: number };
 
+/** The message that holds its buttons: its card, or before there is one the digest that lists it. */
+function buttonsSlot({ posts }: Run, { id, listing }: Approval): Slot {
+  return listing !== undefined && isFresh(posts[cardSlot(id)]) ? digestSlot(listing.page) : cardSlot(id);
+}
+
 export async function findCard(
   { store }: Pick<DecideDeps, "store">,
   click: Click,
@@ -195,7 +201,7 @@ export async function findCard(
   const approval = run === null || button === null ? null : findApproval(run, button.approval);
   if (run === null || button === null || approval === null)
     return err({ refusal: { type: "unknown" }, run: null });
-  const post = run.posts[cardSlot(approval.id)];
+  const post = run.posts[buttonsSlot(run, approval)];
   const ours = run.team === click.team && run.channel === click.channel;
   if (ours && (post?.type === "sending" || post?.type === "unsure"))
     return err({ refusal: { type: "being-posted" }, run });

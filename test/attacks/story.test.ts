@@ -3,6 +3,7 @@ import { ana, aWorld, ben, opsAgents, type Stage } from "../make/world.ts";
 import { policyFile } from "../make/policy.ts";
 import { brakeCases, FREEZERS } from "./brake-cases.ts";
 import { databaseCases } from "./database-cases.ts";
+import { digestCases } from "./digest-cases.ts";
 import { disputeCases } from "./dispute-cases.ts";
 import { rowsOf } from "./ground.ts";
 import { queueCases } from "./queue-cases.ts";
@@ -13,7 +14,7 @@ import { storyCases } from "./story-cases.ts";
 // Worlds of their own: what is decided is paced, as Slack wants it, and some attacks restart the app.
 describe.concurrent("while a decision is made", () => {
   test.for(
-    [...storyCases, ...disputeCases, ...databaseCases, ...queueCases].map(
+    [...storyCases, ...digestCases, ...disputeCases, ...databaseCases, ...queueCases].map(
       (each) => [each.id, each.what, each] as const,
     ),
   )("%s %s", async ([, , attack], context) => {

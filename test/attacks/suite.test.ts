@@ -4,6 +4,7 @@ import { type Attack, CLASSES } from "./classes.ts";
 import { brakeCases } from "./brake-cases.ts";
 import { contentCases } from "./content-cases.ts";
 import { databaseCases } from "./database-cases.ts";
+import { digestCases } from "./digest-cases.ts";
 import { disputeCases } from "./dispute-cases.ts";
 import { doorCases } from "./door-cases.ts";
 import { floodCases } from "./flood-cases.ts";
@@ -21,7 +22,15 @@ type Named = Pick<Attack, "id">;
 const FILES: Readonly<Record<string, readonly Named[]>> = {
   door: [...doorCases, ...floodCases],
   people: [...originCases(1), ...originCases(17), ...peopleCases, ...wordCases],
-  story: [...storyCases, ...disputeCases, ...brakeCases, ...ruledCases, ...databaseCases, ...queueCases],
+  story: [
+    ...storyCases,
+    ...digestCases,
+    ...disputeCases,
+    ...brakeCases,
+    ...ruledCases,
+    ...databaseCases,
+    ...queueCases,
+  ],
   alone: [...contentCases, ...growthCases, ...hostileCases, ...secretCases],
 };
 const suite = Object.values(FILES).flat();

@@ -82,7 +82,10 @@ async function post({ call, deployment }: Deps, run: Run, slot: Slot, mark: stri
   const opening = run.posts[OPENING];
   const thread = inChannel(slot) || opening?.type !== "up" ? {} : { thread_ts: opening.ts };
   // A card is a reply that Slack also shows in the channel: one message in both places, so one set of buttons.
-  const broadcast = slot.startsWith("card ") || slot === UNREADABLE ? { reply_broadcast: true } : {};
+  const broadcast =
+    slot.startsWith("card ") || slot.startsWith("digest ") || slot === UNREADABLE
+      ? { reply_broadcast: true }
+      : {};
   return postMarked(call, mark, {
     channel: run.channel,
     ...messageIn(run, slot, deployment),

@@ -210,4 +210,5 @@ export const approval = record<Approval>({
   disputes: optional(
     list(record<Dispute>({ entry: number, by: user, at: number, closed: optional(closed) })),
   ),
+  listing: optional(record<NonNullable<Approval["listing"]>>({ page: number, over: optional(yes) })),
 });

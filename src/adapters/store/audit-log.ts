@@ -106,13 +106,8 @@ function createNotifications(
       });
     },
     async notifications(limit) {
-      const query = db
-        .selectFrom("notifications")
-        .selectAll()
-        .where("to_do", "=", 1)
-        .orderBy([(is) => is("kind", "=", "receipt"), "made_at"])
-        .limit(limit);
-      return (await read(() => query.execute())).flatMap((row) => fromNotificationRow(row, findings) ?? []);
+      const rows = await read(() => toDo(db, limit).execute());
+      return rows.flatMap((row) => fromNotificationRow(row, findings) ?? []);
     },
     async saveNotification({ id, post }, toDo) {
       const change = { post: JSON.stringify(post), to_do: toDo ? (1 as const) : (0 as const) };
@@ -127,6 +122,14 @@ function createNotifications(
     },
     dispute: (id, entry) => write(db, (trx) => dispute(trx, key, id, entry)),
   };
+}
+
+function toDo(db: Database, limit: number) {
+  const all = db.selectFrom("notifications").selectAll().where("to_do", "=", 1);
+  return all
+    .orderBy((is) => is("kind", "=", "receipt"))
+    .orderBy("made_at")
+    .limit(limit);
 }
 
 async function dispute(

@@ -35,7 +35,7 @@ const LEVELS: { readonly [word: string]: RiskLevel } = {
   low: "low",
   minimal: "low",
 };
-const WORST_FIRST: readonly RiskLevel[] = ["critical", "high", "other", "medium", "low"];
+export const WORST_FIRST: readonly RiskLevel[] = ["critical", "high", "other", "medium", "low"];
 
 /** In characters; a longer value, or one of several lines, stands in a box below. */
 const SHORT_CHARS = 60;

@@ -4,7 +4,7 @@
 import type { Block, RichTextElement } from "@slack/types";
 import type { Approval, Decision } from "../../../domain/approval.ts";
 import { tooFewApprovers, type TooFewApprovers } from "../../../domain/approver-count.ts";
-import type { UserId } from "../../../domain/ids.ts";
+import type { GroupId, UserId } from "../../../domain/ids.ts";
 import type { KeptRule } from "../../../domain/policy/policy.ts";
 import type { Run } from "../../../domain/run.ts";
 import { deadlineOf } from "../../../domain/schedule.ts";
@@ -23,18 +23,27 @@ export function ruleBlocks({ requester }: Run, approval: Approval): Block[] {
     few === null
       ? []
       : [line(span(`⚠️ ${tooFewApproversTitle(few)}. `, { bold: true }), span(tooFewApproversWords(few)))];
-  const lines = [...warning, ...mentionLine(rule, requester), ...needsLine(approval), ...untilLine(approval)];
+  const lines = [
+    ...warning,
+    ...mentionLine(rule.mention.groups, mentionedUsers(rule, requester)),
+    ...needsLine(approval),
+    ...untilLine(approval),
+  ];
   const votes = approval.votes.flatMap(voteLines);
   if (lines.length + votes.length === 0) return [];
   const progress = `${approval.votes.length}-of-${rule.needs}` as const;
   return [partWithId(`rule:${progress}${few === null ? "" : ":too-few"}`, rich(...lines, ...votes))];
 }
 
+/** The requester is not called where they may not decide. */
+export function mentionedUsers({ mention, selfApproval }: KeptRule, requester: UserId): UserId[] {
+  return mention.users.filter((user) => selfApproval || user !== requester);
+}
+
 /** Slack notifies the mentioned people when the card is posted, and not when it is updated. */
-function mentionLine({ mention, selfApproval }: KeptRule, requester: UserId) {
-  const users = mention.users.filter((user) => selfApproval || user !== requester);
+export function mentionLine(groups: readonly GroupId[], users: readonly UserId[]) {
   const mentioned: RichTextElement[] = [
-    ...mention.groups.map((usergroup_id): RichTextElement => ({ type: "usergroup", usergroup_id })),
+    ...groups.map((usergroup_id): RichTextElement => ({ type: "usergroup", usergroup_id })),
     ...users.map(person),
   ];
   if (mentioned.length === 0) return [];

@@ -18,6 +18,7 @@ export type MessageId =
   | `outcome:${"succeeded" | "failed" | "canceled" | "ended" | "not-started" | "taken"}`
   | `outcome:unknown:${"asked" | "started" | "left"}`
   | `thread:${"missing" | "given-up" | "known-again" | "tampered" | "service-down" | "service-back" | "stopped" | "stop-lifted"}`
+  | `digest:${"waiting" | "over"}`
   | `unreadable:${"answer" | "list" | "items" | "over"}`
   | `notice:${Exclude<NoticeContent["type"], "decision-void">}`
   | `notice:decision-void:${VoidCause}`

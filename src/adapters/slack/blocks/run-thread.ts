@@ -2,9 +2,11 @@
 
 import type { Block } from "@slack/types";
 import type { RunId } from "../../../domain/ids.ts";
+import { digestPages } from "../../../domain/digest.ts";
 import { BACK, DOWN, fileState, isDisputed, MISSING, STOPPED } from "../../../domain/render-key.ts";
 import {
   cardSlot,
+  digestSlot,
   type Ended,
   OPENING,
   OUTCOME,
@@ -20,6 +22,7 @@ import { UNKNOWN_LEAVE, UNKNOWN_START_AGAIN } from "../names.ts";
 import { approvalCard } from "./approval-card.ts";
 import { stopActions, stopMessage, stoppedLine } from "./brake.ts";
 import { named, namedText } from "./deployment.ts";
+import { digestMessage } from "./digest.ts";
 import { endedDetails } from "./ended-details.ts";
 import { markdown } from "./markdown.ts";
 import { type MessageId, withId } from "./message-id.ts";
@@ -191,6 +194,8 @@ export function messageIn(run: Run, slot: Slot, deployment = ""): Message {
   const thread = threadMessage(run, slot);
   if (thread !== null) return inChannel(slot) ? named(thread, deployment) : namedText(thread, deployment);
   if (slot === UNREADABLE) return named(unreadableCard(run), deployment);
+  const page = digestPages(run).find((each) => digestSlot(each) === slot);
+  if (page !== undefined) return named(digestMessage(run, page), deployment);
   const approval = run.approvals.find((each) => cardSlot(each.id) === slot);
   if (approval === undefined) throw new TypeError(`no message is drawn for ${slot}`);
   return approvalCard(run, approval, deployment);

@@ -19,7 +19,7 @@ import {
   REFUSALS,
   refusalExamples,
 } from "./refusals.ts";
-import { NOTICES_IN_THREAD, OPENINGS, OUTCOMES } from "./thread.ts";
+import { DIGESTS, NOTICES_IN_THREAD, OPENINGS, OUTCOMES } from "./thread.ts";
 
 const drawnCard = ({ when, run, approval }: CardExample): Example => ({
   when,
@@ -52,6 +52,7 @@ export async function messageExamples(): Promise<Record<MessageId, readonly Exam
   return {
     ...OPENINGS,
     ...OUTCOMES,
+    ...DIGESTS,
     ...NOTICES_IN_THREAD,
     ...FORMS,
     ...HOME,
@@ -76,6 +77,7 @@ service's or the agent's own words, \`[*Approve*]\` the main button, \`(…)\` s
 const SECTIONS: readonly (readonly [title: string, prefixes: readonly string[]])[] = [
   ["The opening of a thread", ["run:"]],
   ["The end of a thread", ["outcome:"]],
+  ["Many requests at once", ["digest:"]],
   ["Notices in a thread", ["thread:", "unreadable:"]],
   ["Forms and windows", ["form:"]],
   ["Refused presses and submits", ["refusal:"]],

@@ -3,12 +3,14 @@
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
 import type { Approval } from "#src/domain/approval.ts";
+import { applyDigest } from "#src/domain/digest.ts";
 import { ApprovalId, RunId } from "#src/domain/ids.ts";
 import type { Json } from "#src/domain/json.ts";
 import type { Upload } from "#src/domain/posted-message.ts";
 import { BACK, DOWN, MISSING, STOPPED } from "#src/domain/render-key.ts";
 import {
   type Creation,
+  digestSlot,
   OPENING,
   OUTCOME,
   OUTPUT,
@@ -20,7 +22,19 @@ import {
 import { allUnreadable, type Ending, type Unreadable } from "#src/domain/snapshot.ts";
 import { aWatchedRun, NOON, withApprovals } from "../../../../make/run.ts";
 import { endedRun } from "../../observed.ts";
-import { ANA, ASKED, BEN, CREATED, decided, DEPLOYMENT, type Example, one, seenAs } from "./example.ts";
+import {
+  ANA,
+  ASKED,
+  BEN,
+  CREATED,
+  decided,
+  DEPLOYMENT,
+  type Example,
+  FROZEN,
+  one,
+  PENDING,
+  seenAs,
+} from "./example.ts";
 
 const opening = (run: Run, when = ""): Example => ({ when, drawn: messageIn(run, OPENING, DEPLOYMENT) });
 const outcome = (run: Run, when = ""): Example => ({ when, drawn: messageIn(run, OUTCOME, DEPLOYMENT) });
@@ -134,6 +148,24 @@ export const OUTCOMES: Record<Extract<MessageId, `outcome:${string}`>, readonly 
   "outcome:unknown:asked": [outcome(started(unknown("asked")))],
   "outcome:unknown:started": [outcome(started(unknown("started")))],
   "outcome:unknown:left": [outcome(started(unknown("left")))],
+};
+
+const MANY = applyDigest(
+  withApprovals(
+    CREATED,
+    ...[...Array(9).keys()].map((nth) => ({ ...PENDING, id: ApprovalId(`apr_${nth + 1}`) })),
+  ),
+);
+const digest = (run: Run, when = ""): Example => ({ when, drawn: messageIn(run, digestSlot(1), DEPLOYMENT) });
+const allDenied = MANY.approvals.map(({ listing, id }) => ({
+  ...decided(confirmed, "deny"),
+  id,
+  listing: { page: 1, ...listing },
+}));
+
+export const DIGESTS: Record<Extract<MessageId, `digest:${string}`>, readonly Example[]> = {
+  "digest:waiting": [digest(MANY), digest({ ...MANY, frozen: FROZEN }, "the channel is frozen")],
+  "digest:over": [digest(applyDigest({ ...MANY, approvals: allDenied }))],
 };
 
 const AWAY: Run = {

@@ -1,0 +1,61 @@
+// Buttons of a digest, which lists many approvals: pressed under another message, or after their line became a card.
+
+import { expect } from "vitest";
+import type { Message } from "#sandbox/slack/model.ts";
+import { elementsOf } from "../make/journey-sight.ts";
+import { says } from "../make/message-id.ts";
+import { ben } from "../make/world.ts";
+import { type Attack, attacks, type Story } from "./classes.ts";
+
+const MANY = 30;
+
+type Digests = readonly [first: Message, second: Message];
+type Row = readonly [what: string, attack: (on: Story, digests: Digests) => Promise<void>];
+
+const valuesOf = ({ blocks }: Message): string[] =>
+  elementsOf(blocks).flatMap(({ action_id, value }) => (action_id === "card_approve" ? [String(value)] : []));
+
+async function aStorm({ world, opening, run }: Story): Promise<Digests> {
+  for (let nth = 1; nth <= MANY; nth += 1)
+    world.service.control.addApproval(run, { action: `Deploy part ${nth}`, details: { tool: "deploy" } });
+  const digests = (): Message[] => world.cardsOf(opening).filter((each) => says("digest:waiting", each));
+  await world.until(() => digests().flatMap(valuesOf).length === MANY);
+  const [first, second] = digests();
+  if (first === undefined || second === undefined) throw new Error("a digest is missing");
+  return [first, second];
+}
+
+/** The click that Slack would send if this value stood on a button of the message. */
+async function press({ world }: Story, under: Message, value: string): Promise<void> {
+  const body = world.lastPayload("block_actions");
+  const [first] = body["actions"] as [object];
+  const actions = [{ ...first, action_id: "card_approve", value }];
+  const origin = { channel: { id: under.channel }, message: { ts: under.ts } };
+  await world.deliver({ ...body, ...origin, user: { id: ben }, actions });
+}
+
+async function isRefused(on: Story, under: Message, value: string): Promise<void> {
+  on.refused("unknown");
+  await press(on, under, value);
+  await on.world.told(ben, "refusal:unknown");
+  expect(on.decisions()).toEqual([]);
+}
+
+const rows: readonly Row[] = [
+  [
+    "the button of a digest's line, under another digest",
+    (on, [first, second]) => isRefused(on, second, valuesOf(first)[0] ?? ""),
+  ],
+  [
+    "the button of a digest's line, under a card",
+    (on, [first]) => isRefused(on, on.card, valuesOf(first)[0] ?? ""),
+  ],
+  ["the button of a card, under a digest", (on, [first]) => isRefused(on, first, valuesOf(on.card)[0] ?? "")],
+];
+
+export const digestCases: readonly Attack<Story>[] = attacks<Story, Row>(6, 41, rows, async (on, row) => {
+  const digests = await aStorm(on);
+  // A press that is right, so that there is a payload to forge from.
+  await on.world.openForm(ben, on.card, "Approve");
+  await row[1](on, digests);
+});
