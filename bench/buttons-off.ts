@@ -7,8 +7,11 @@ import { addChannel, isOpenCard, openForm, pause, quantile, range, withBot } fro
 
 export type ButtonsOff = { readonly p50Ms: number; readonly longestMs: number; readonly decisions: number };
 
+/** Every decision looks its channel up, and Slack takes fifty look-ups a minute. */
 const CHANNELS = 10;
-const PER_CHANNEL = 20;
+const RUNS_PER_CHANNEL = 4;
+/** Few enough for cards: more than eight would be listed in a digest. */
+const PER_RUN = 5;
 const DECISIONS = 100;
 const PEOPLE = 10;
 const WITHIN_MS = 5_000;
@@ -37,17 +40,19 @@ async function putUpCards(world: World): Promise<Message[]> {
   const { workspace, acts } = world.slack;
   for (const index of range(CHANNELS)) {
     const channel = addChannel(world, index);
-    const run = world.service.control.createRun("release forever");
-    for (const nth of range(PER_CHANNEL))
-      world.service.control.addApproval(run.id, {
-        action: `Deploy part ${nth} of ${channel}`,
-        details: { tool: "deploy" },
-      });
-    const { ok } = await acts.command("U0ANA", channel, "/agent", `watch ${run.id}`);
-    if (!ok) throw new Error("the bot did not take a command");
+    for (const _ of range(RUNS_PER_CHANNEL)) {
+      const run = world.service.control.createRun("release forever");
+      for (const nth of range(PER_RUN))
+        world.service.control.addApproval(run.id, {
+          action: `Deploy part ${nth} of ${channel}`,
+          details: { tool: "deploy" },
+        });
+      const { ok } = await acts.command("U0ANA", channel, "/agent", `watch ${run.id}`);
+      if (!ok) throw new Error("the bot did not take a command");
+    }
   }
   const cards = () => workspace.messages.filter(isOpenCard);
-  const wanted = CHANNELS * PER_CHANNEL;
+  const wanted = CHANNELS * RUNS_PER_CHANNEL * PER_RUN;
   await workspace.until(() => cards().length >= wanted, { timeoutMs: CARDS_MS, what: `${wanted} cards` });
   return cards()
     .filter((_, index) => index % 2 === 0)

@@ -33,7 +33,7 @@ export function stopButton(run: Run): object | null {
     action_id: RUN_STOP,
     value: run.key,
     text: plain("Stop run"),
-    accessibility_label: "Stop run: deny everything it asks for",
+    accessibility_label: "Stop run: everything it asks for is denied",
     confirm: {
       title: plain("Stop this run?"),
       text: plain(
