@@ -22,7 +22,8 @@ import { policyLoadedEntry, type Program, programStartedEntry } from "./audit/en
 import { type Bot, createBot } from "./bot.ts";
 import { type Config, programVersion, secretsOf } from "./config.ts";
 import type { Context } from "./domain/context.ts";
-import { ChannelId, Nonce, type TeamId, UserId } from "./domain/ids.ts";
+import { ChannelId, GroupId, Nonce, type TeamId, UserId } from "./domain/ids.ts";
+import { builtInFor, type Rule } from "./domain/policy/policy.ts";
 import { keepSecrets } from "./domain/text/own-secrets.ts";
 import { createFreezes } from "./engine/freezes.ts";
 import { type Clock, createClock, type MachineClock } from "./engine/clock.ts";
@@ -91,6 +92,10 @@ function auditReaders({ audit }: Config, team: TeamId): AuditReaders {
   return { team, channel, admins: audit.admins.map(UserId) };
 }
 
+function mentioned({ approvers }: Config): Rule["mention"] {
+  return { users: approvers.users.map(UserId), groups: approvers.groups.map(GroupId) };
+}
+
 function openOurStore(config: Config, clock: MachineClock, log: Log): Promise<Store> {
   return openStore({
     url: `sqlite:${config.database.path}`,
@@ -104,7 +109,7 @@ function openOurStore(config: Config, clock: MachineClock, log: Log): Promise<St
 }
 
 async function build(config: Config, log: Log, closers: Closers): Promise<Omit<App, "stop">> {
-  const policy = await createPolicyHolder(config.policyFile, log);
+  const policy = await createPolicyHolder(config.policyFile, log, builtInFor(mentioned(config)));
   const current: Current = { app: null };
   const metrics = createMetrics();
   const clock = createClock();

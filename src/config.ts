@@ -12,6 +12,7 @@ import {
   type LogLevel,
   milliseconds,
   people,
+  peopleAndGroups,
   type RecordedConfig,
   recordedConfig,
   text,
@@ -30,6 +31,8 @@ export type Config = {
   readonly poll: { readonly minMs: number; readonly maxMs: number };
   /** Null: no policy file, so the built-in policy. */
   readonly policyFile: string | null;
+  /** Whom cards mention while there is no policy file. */
+  readonly approvers: { readonly users: readonly string[]; readonly groups: readonly string[] };
   readonly logLevel: LogLevel;
   /** As the audit records it: without secrets. */
   readonly recorded: RecordedConfig;
@@ -85,6 +88,7 @@ const Environment = z.object({
   AUDIT_KEY: auditKey().optional(),
   AUDIT_CHANNEL: channel().optional(),
   ADMINS: people().optional(),
+  APPROVERS: peopleAndGroups().optional(),
   SLACK_COMMAND: text().regex(/^\/[a-z0-9_-]{1,31}$/, "is not a slash and up to 31 of a-z, 0-9, _ and -"),
   DEPLOYMENT_NAME: text()
     .regex(
@@ -146,6 +150,9 @@ function fault(name: string, wrong: string): ConfigFault {
 const OPEN_TO_OTHERS =
   "is http:// to another machine, so keys could be read on their way: use https://, or name the host in PLAIN_HTTP_HOSTS";
 
+const MENTIONS_BY_POLICY =
+  "is set beside POLICY_FILE, where the mention of each rule says whom its cards mention: leave one of them out";
+
 function faultsBetween(given: { readonly [name: string]: string | undefined }): ConfigFault[] {
   const faults: ConfigFault[] = [];
   if (given["SLACK_APP_TOKEN"] === undefined && given["SLACK_SIGNING_SECRET"] === undefined)
@@ -153,6 +160,8 @@ function faultsBetween(given: { readonly [name: string]: string | undefined }): 
   for (const name of ["SLACK_API_URL", "AGENT_BASE_URL", "GATEWAY_URL"])
     if (isOpenToOthers(given[name] ?? "", given["PLAIN_HTTP_HOSTS"] ?? ""))
       faults.push(fault(name, OPEN_TO_OTHERS));
+  if (given["APPROVERS"] !== undefined && given["POLICY_FILE"] !== undefined)
+    faults.push(fault("APPROVERS", MENTIONS_BY_POLICY));
   if (Number(given["POLL_MIN_MS"]) > Number(given["POLL_MAX_MS"]))
     faults.push(fault("POLL_MIN_MS", "is greater than POLL_MAX_MS"));
   return faults;
@@ -175,6 +184,7 @@ function configOf(env: z.output<typeof Environment>): Omit<Config, "recorded"> {
     http: { host: env.HOST, port: env.PORT },
     poll: { minMs: env.POLL_MIN_MS, maxMs: env.POLL_MAX_MS },
     policyFile: env.POLICY_FILE ?? null,
+    approvers: env.APPROVERS ?? { users: [], groups: [] },
     logLevel: env.LOG_LEVEL,
   };
 }

@@ -93,6 +93,11 @@ export type HealthReport = {
 export type Chat = {
   /** Resolves when Slack will accept one more call of this kind; the most urgent first. */
   waitForTurn(effect: PacedEffect): Promise<void>;
+  /**
+   * Tells the requester privately, if a message waits long for its turn, that their run's thread is on its way. Called before
+   * `waitForTurn`. Never rejects: nothing depends on it.
+   */
+  tellIfQueued(run: Run, effect: PacedEffect): Promise<void>;
   /** The update of this message, if it still waits for its turn, has become this urgent. It never becomes less urgent. */
   hasten(effect: PacedEffect): void;
   /** Not idempotent. Draws `slot` from the run's current state. */
@@ -186,7 +191,16 @@ export type Counters = {
 export type Notification = {
   /** Also the value of its button, and so bound to its one recipient. */
   readonly id: Nonce;
-  readonly kind: "receipt" | "receipt-at-once" | "dispute" | "head" | "tampering" | "redaction" | "freeze";
+  readonly kind:
+    | "receipt"
+    | "receipt-at-once"
+    | "dispute"
+    | "head"
+    | "tampering"
+    | "redaction"
+    | "freeze"
+    | "answered"
+    | "expired";
   /** The number of the entry that it is about. */
   readonly entry: number;
   readonly to: UserId | ChannelId;

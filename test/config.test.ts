@@ -42,6 +42,7 @@ describe("the configuration", () => {
       http: { host: "127.0.0.1", port: 3000 },
       poll: { minMs: 1_000, maxMs: 15_000 },
       policyFile: null,
+      approvers: { users: [], groups: [] },
       logLevel: "info",
       recorded: expect.objectContaining({ POLL_MIN_MS: "1000", AUDIT_KEY: null }) as unknown,
     });
@@ -110,6 +111,7 @@ describe("the configuration", () => {
       http: { host: "::1", port: 0 },
       poll: { minMs: 50, maxMs: 50 },
       policyFile: "./policy.yaml",
+      approvers: { users: [], groups: [] },
       logLevel: "silent",
       recorded: expect.objectContaining({ SLACK_COMMAND: "/robot-2", AUDIT_KEY: "(set)" }) as unknown,
     });
@@ -130,6 +132,17 @@ describe("the configuration", () => {
     const seed = Buffer.from(privateKey.export({ format: "jwk" }).d ?? "", "base64url").toString("base64");
     expect(config({ ...SOCKET, AUDIT_KEY: pem }).audit.key).toBe(seed);
     expect(config({ ...SOCKET, AUDIT_KEY: pem.replaceAll("\n", "\\n") }).audit.key).toBe(seed);
+  });
+
+  test("takes people and user groups as those whom cards mention, but not beside a policy file", () => {
+    const APPROVERS = "S0ONCALL, U0ANN,W0BEN,U0ANN";
+    expect(config({ ...SOCKET, APPROVERS }).approvers).toEqual({
+      users: ["U0ANN", "W0BEN"],
+      groups: ["S0ONCALL"],
+    });
+    expect(faults({ ...SOCKET, APPROVERS, POLICY_FILE: "./policy.yaml" })).toEqual([
+      expect.stringMatching(/^APPROVERS is set beside POLICY_FILE/),
+    ]);
   });
 
   test("is frozen, its parts too", () => {
@@ -196,6 +209,9 @@ describe("a fault of the configuration", () => {
     ["SLACK_APP_ID", "A01 23456"],
     ["SLACK_APP_ID", "a0123456"],
     ["SLACK_API_URL", "slack.com/api"],
+    ["APPROVERS", "C0OPS"],
+    ["APPROVERS", "@oncall"],
+    ["APPROVERS", "U0ANN,,S0ONCALL"],
     ["AGENT_BASE_URL", "ftp://agents.example.com"],
     ["AGENT_BASE_URL", "not an address"],
     ["AGENT_BASE_URL", "https://user:pass@agents.example.com"],
@@ -277,6 +293,7 @@ test("the list of variables has an entry for each that the contract names, and v
     "AUDIT_KEY",
     "AUDIT_CHANNEL",
     "ADMINS",
+    "APPROVERS",
     "SLACK_COMMAND",
     "DEPLOYMENT_NAME",
     "HOST",

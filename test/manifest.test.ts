@@ -17,6 +17,7 @@ import {
 } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { homeView, runForm } from "#src/adapters/slack/blocks/home-view.ts";
 import { notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
+import { runSuggestion } from "#src/adapters/slack/blocks/suggestion.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
 import { listen } from "#src/adapters/slack/listeners.ts";
@@ -132,7 +133,7 @@ function emitted(field: "action_id" | "callback_id"): Set<string> {
     ...approval,
     state: { type: "decided", decision, delivery: { type: "held", until: NOON, sendAt: NOON } },
   };
-  const rule = aRule({ friction: { readFirst: true, word: "yes" } });
+  const rule = aRule({ friction: { readFirst: true, word: "yes" }, denyReasons: ["No"] });
   const wordy: Run = { ...run, approvals: [{ ...approval, appliedRule: { version: "1", rule } }] };
   const unknown: Run = { ...aRun(), creation: { type: "unknown", words: "", at: NOON, again: "asked" } };
   const waits = withApprovals(run, approval, anApproval());
@@ -153,10 +154,12 @@ function emitted(field: "action_id" | "callback_id"): Set<string> {
     messageIn(run, OPENING),
     messageIn({ ...run, stop: { by: REQUESTER, at: NOON } }, STOPPED),
     messageIn(unknown, OUTCOME),
+    messageIn({ ...aRun(), creation: { type: "refused", words: "", at: NOON } }, OUTCOME),
     formView({ run: wordy, ticket: { saw: aRequest(), verdict: "approve", nonce: aNonce(), reading: true } }),
     formView({ run, ticket: { saw: long, verdict: "approve", nonce: aNonce() } }),
     formView({ run: wordy, ticket: { saw: approval.request, verdict: "approve", nonce: aNonce() } }),
     formView({ run, ticket: { saw: long, verdict: "deny", nonce: aNonce() } }),
+    formView({ run: wordy, ticket: { saw: approval.request, verdict: "deny", nonce: aNonce() } }),
     reviewView({
       run: wordy,
       ticket: { saw: aRequest(), verdict: "approve", nonce: aNonce(), choice: true },
@@ -170,6 +173,7 @@ function emitted(field: "action_id" | "callback_id"): Set<string> {
     runForm("m", true),
     homeView({ page: manyPages, own: [], moreOwn: false }, NOON),
     aReceipt(),
+    runSuggestion("deploy it", "/agent", aNonce()),
   ];
   const found = JSON.stringify(everything).matchAll(new RegExp(`"${field}":"([^"]+)"`, "g"));
   return new Set([...found].map(([, name]) => name ?? ""));

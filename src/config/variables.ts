@@ -64,6 +64,12 @@ export const variables = [
     null,
     "U0123ABCD,U0456EFGH",
   ),
+  variable(
+    "APPROVERS",
+    "without a policy: the people and user groups whom each card mentions, by id; whoever may decide otherwise still may",
+    null,
+    "S0123ABCD,U0456EFGH",
+  ),
   variable("SLACK_COMMAND", "the slash command", "/agent", "/agent"),
   variable(
     "DEPLOYMENT_NAME",
@@ -147,6 +153,9 @@ export const auditKey = () => text().transform(seedOf);
 /** Slack's ids of people, separated by commas. */
 export const people = () => text().transform(ids);
 
+/** Slack's ids of people and user groups, separated by commas. */
+export const peopleAndGroups = () => text().transform(principals);
+
 export const channel = () =>
   text().regex(/^[CG][A-Z0-9]{1,30}$/, "is not the id of a channel, which is C or G and capitals and digits");
 
@@ -199,6 +208,19 @@ function ids(value: string, issues: z.RefinementCtx): readonly string[] {
   return good
     ? [...new Set(all)]
     : refuse(issues, "is not a list of member ids (U… or W…) separated by commas");
+}
+
+function principals(value: string, issues: z.RefinementCtx) {
+  const all = [...new Set(value.split(",").map((each) => each.trim()))];
+  if (!all.every((each) => /^[UWS][A-Z0-9]{1,30}$/.test(each)))
+    return refuse(
+      issues,
+      "is not a list of ids of people (U… or W…) and user groups (S…) separated by commas",
+    );
+  return {
+    users: all.filter((each) => !each.startsWith("S")),
+    groups: all.filter((each) => each.startsWith("S")),
+  };
 }
 
 function refuse(issues: z.RefinementCtx, message: string): never {

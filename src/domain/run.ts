@@ -8,6 +8,7 @@ import type { ApprovalId, ChannelId, RunId, RunKey, TeamId, UserId } from "./ids
 import type { Json } from "./json.ts";
 import type { PostedMessage, Upload } from "./posted-message.ts";
 import type { Absence, Ending, Unreadable } from "./snapshot.ts";
+import { isBlank } from "./text/text.ts";
 
 /** What we remember about a run: one value, loaded and saved whole. */
 export type Run = {
@@ -234,6 +235,12 @@ export function isStoppable(run: Run): boolean {
   const { creation, seen } = run;
   if (creation.type === "planned" || creation.type === "sending") return true;
   return isWatched(run) && (seen?.ended ?? null) === null;
+}
+
+/** It has ended or was not started, and its task is known and can be trusted. */
+export function canRunAgain({ input, creation, seen, watch }: Run): boolean {
+  const isOver = creation.type === "refused" || (seen?.ended ?? null) !== null;
+  return isOver && !isBlank(input) && watch.type !== "tampered";
 }
 
 /** Everything it asks is denied until the stop is lifted. */

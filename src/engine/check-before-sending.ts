@@ -29,7 +29,7 @@ import type { Perform } from "./perform-effect.ts";
 /** What executing an effect needs. */
 export type ExecutorDeps = {
   readonly agents: Pick<AgentService, "fetchRun">;
-  readonly chat: Pick<Chat, "waitForTurn" | "hasten">;
+  readonly chat: Pick<Chat, "waitForTurn" | "hasten" | "tellIfQueued">;
   readonly people: Pick<People, "lookUp" | "memberOf">;
   readonly store: Pick<RunStore, "byRunId"> & Pick<AuditLog, "provenEntry" | "settledAfter">;
   readonly integrity: Pick<Integrity, "found" | "state">;

@@ -9,7 +9,7 @@ import { recheckAuthority, STANDS } from "../domain/decision-delivery.ts";
 import { type Effect, effectKey, type Outcome } from "../domain/effect.ts";
 import type { RunKey } from "../domain/ids.ts";
 import { reconcile } from "../domain/reconcile.ts";
-import { findApproval, type Run, runId } from "../domain/run.ts";
+import { findApproval, OPENING, type Run, runId } from "../domain/run.ts";
 import { PortError } from "../ports.ts";
 import { releaseRunId } from "./change-runs.ts";
 import {
@@ -94,6 +94,7 @@ async function execute(
   const writer = createOutcomeWriter(deps, run.key, effect, handle);
   try {
     const turn = paceOf(run, effect);
+    if (turn !== null && isFirstMessage(run, effect)) void deps.chat.tellIfQueued(run, turn);
     if (turn !== null) await deps.chat.waitForTurn(turn);
     if (handle.stopping()) return 0;
     const permit =
@@ -113,6 +114,10 @@ async function execute(
     return AFTER_FAILURE_MS;
   }
 }
+
+/** Nothing of the run is in Slack yet. */
+const isFirstMessage = (run: Run, effect: Effect): boolean =>
+  effect.type === "post" && effect.slot === OPENING && run.posts[OPENING] === undefined;
 
 async function performed(deps: ExecutorDeps, run: Run, effect: Effect): Promise<Outcome> {
   try {

@@ -2,6 +2,7 @@
 // added after the restart, and a notification about the same entry to the same address is never added twice.
 
 import type { KeptEntry } from "../audit/entry.ts";
+import { STOP_REASON } from "../domain/brake.ts";
 import type { Context } from "../domain/context.ts";
 import type { ChannelId, UserId } from "../domain/ids.ts";
 import { isRecord, type Json } from "../domain/json.ts";
@@ -34,6 +35,8 @@ const AT_ONCE = 200;
 const FOLLOWED = [
   "decided",
   "voted",
+  "settled",
+  "closed",
   "disputed",
   "dispute-closed",
   "tampering-found",
@@ -91,6 +94,7 @@ function addressees(
 ): Pick<Notification, "kind" | "to">[] {
   if (entry.what === "decided" || entry.what === "voted")
     return entry.by === null ? [] : [{ kind: receiptKind(entry, policy), to: entry.by.user }];
+  if (entry.what === "settled" || entry.what === "closed") return toRequester(entry);
   // Its card says so, and each admin who asks for the evidence.
   if (entry.what === "dispute-closed") return [];
   const told: readonly (UserId | ChannelId)[] = channel === null ? admins : [...admins, channel];
@@ -106,6 +110,14 @@ function receiptKind({ policy: decidedUnder }: KeptEntry["entry"], { rules }: Po
   const asks = rules.filter(({ receiptAtOnce }) => receiptAtOnce);
   const atOnce = asks.some(({ name }) => decidedUnder?.rule.includes(name) === true);
   return atOnce ? "receipt-at-once" : "receipt";
+}
+
+/** A decision that the service confirmed, and a request that expired. Of a stop the run's thread tells. */
+function toRequester(entry: KeptEntry["entry"]): Pick<Notification, "kind" | "to">[] {
+  const { what, outcome, requester, by, reason } = entry;
+  if (requester === null || by?.user === requester.user || (by === null && reason === STOP_REASON)) return [];
+  if (what === "settled" && outcome === "confirmed") return [{ kind: "answered", to: requester.user }];
+  return what === "closed" && outcome === "expired" ? [{ kind: "expired", to: requester.user }] : [];
 }
 
 const isFreeze = ({ what }: KeptEntry["entry"]): boolean => what === "frozen" || what === "freeze-lifted";

@@ -174,6 +174,8 @@ export type CommandRefusal =
   | { readonly type: "not-watched"; readonly run: Run }
   | { readonly type: "deciding" | "voted" | "denial-due"; readonly run: Run }
   | { readonly type: "answered" }
+  /** `run`: the one that this run was started as again. */
+  | { readonly type: "running-again"; readonly run: Run }
   /** This person may not read the audit. */
   | { readonly type: "not-auditor" | "own-audit" }
   /** The audit was tampered with, so it is no evidence. `words`: where and how. */

@@ -28,6 +28,8 @@ export type OpenForm = {
   decide(click: Click, verdict: Verdict): Promise<Result<OpenedForm, RefusedAttempt>>;
   /** The person has the reading window open and wants to go on: they count as having read this version of the request. */
   continueReading(by: Submitter, nonce: Nonce | null): Promise<Result<OpenedForm, RefusedAttempt>>;
+  /** The form that this person has open. Null: they have none with this nonce. */
+  ofPerson(by: Submitter, nonce: Nonce | null): Promise<OpenedForm | null>;
   /** Calls `show` to open a request in full; decides nothing. Rejects with PortError if the reading could not be recorded. */
   read(click: Click, show: Show): Promise<Result<null, RefusedAttempt>>;
 };
@@ -45,6 +47,7 @@ export function createOpenForm(deps: DecideDeps): OpenForm {
       return openForm(deps, click, verdict);
     },
     continueReading: (by, nonce) => continueReading(deps, by, nonce),
+    ofPerson: (by, nonce) => formOf(deps, by, nonce),
     async read(click, show) {
       const read = readRequest(deps, click, show);
       reading.set(keyOf(click), read);
@@ -172,6 +175,18 @@ async function continueReading(
     return refused(deps, { refusal: { type: "unknown" }, run: null }, by, { step });
   const asks = ticket.choice === true ? "choose" : verdict;
   return openFor(deps, { run, approval, version, was: saw }, by, asks);
+}
+
+async function formOf(
+  { store, context }: Pick<DecideDeps, "store" | "context">,
+  by: Submitter,
+  nonce: Nonce | null,
+): Promise<OpenedForm | null> {
+  const ticket = nonce === null ? null : await store.form(nonce);
+  if (ticket === null || ticket === "changed" || ticket.team !== by.team || ticket.user !== by.user)
+    return null;
+  const run = (await store.load(ticket.run))?.run;
+  return run === undefined ? null : { run: applyPolicy(run, context()), ticket };
 }
 
 /** Trusted only for who clicked what, and where. */

@@ -2,7 +2,7 @@
 
 import { RunKey } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
-import { newRun } from "../domain/run.ts";
+import { canRunAgain, isStoppable, newRun, type Run } from "../domain/run.ts";
 import { answerUnknown } from "../domain/apply-outcome.ts";
 import { isBlank } from "../domain/text/text.ts";
 import { aboutTask } from "../audit/entry.ts";
@@ -18,11 +18,10 @@ import {
 
 export type StartRun = {
   /** `intention` identifies the command or form; the same one twice starts one run. The run is stored when this resolves. */
-  start(
-    by: Asker,
-    task: { input: string; intention: string; answerUrl: string | null },
-  ): Promise<Result<RunKey, CommandRefusal>>;
+  start(by: Asker, task: Task): Promise<Result<RunKey, CommandRefusal>>;
   /** The requester's answer to "a run may have started": "started" starts a second one. */
+  /** Starts the task of a run that is over, for the person who presses. Refused while such a run is not over. */
+  again(by: Asker, key: RunKey, answerUrl: string): Promise<Result<RunKey, CommandRefusal>>;
   answerUnknown(by: Asker, key: RunKey, again: "started" | "left"): Promise<Result<RunKey, CommandRefusal>>;
 };
 
@@ -35,16 +34,26 @@ export function createStartRun(deps: UseCaseDeps): StartRun {
       const tried = { step: "start", ...aboutTask(task.input, deps.context()) } as const;
       return noteIfRefused(deps, by, await start(deps, by, task), tried);
     },
+    again: async (by, key, answerUrl) =>
+      noteIfRefused(deps, by, await startAgain(deps, by, key, answerUrl), { step: "start", run: key }),
     answerUnknown: async (by, key, again) =>
       noteIfRefused(deps, by, await answer(deps, by, key, again), { step: "start", run: key }),
   };
 }
 
-async function start(
+type Task = { readonly input: string; readonly intention: string; readonly answerUrl: string | null };
+
+async function start(deps: UseCaseDeps, by: Asker, task: Task): Promise<Result<RunKey, CommandRefusal>> {
+  const started = await startOnce(deps, by, task);
+  return started.ok ? ok(started.value.key) : started;
+}
+
+/** `isNew` false: this intention has started the run before. */
+async function startOnce(
   deps: UseCaseDeps,
   by: Asker,
-  task: { input: string; intention: string; answerUrl: string | null },
-): Promise<Result<RunKey, CommandRefusal>> {
+  task: Task,
+): Promise<Result<{ readonly key: RunKey; readonly isNew: boolean }, CommandRefusal>> {
   if (isBlank(task.input)) return err({ type: "empty-task" });
   const no = await refusalToStart(deps, by);
   if (no !== null) return err(no);
@@ -62,10 +71,40 @@ async function start(
     askedAt,
     answer,
   });
-  return ok(
-    await storeRun(deps, run, { intention: task.intention, audit: [runEntry(run, by, "started", ctx)] }),
-  );
+  const audit = [runEntry(run, by, "started", ctx)];
+  const key = await storeRun(deps, run, { intention: task.intention, audit });
+  return ok({ key, isNew: key === run.key });
 }
+
+/** A second press of the same person within this time (ms) is a double click, or Slack's repeat of the first. */
+const SAME_PRESS_MS = 60_000;
+
+async function startAgain(
+  deps: UseCaseDeps,
+  by: Asker,
+  key: RunKey,
+  answerUrl: string,
+): Promise<Result<RunKey, CommandRefusal>> {
+  const run = (await deps.store.load(key))?.run;
+  if (run === undefined || run.team !== by.team || run.channel !== by.channel || !canRunAgain(run))
+    return err({ type: "unknown-run" });
+  // The first number that is free: each number starts one run.
+  for (let time = 1; ; time += 1) {
+    const task = { input: run.input, intention: `run again ${key} ${time}`, answerUrl };
+    const started = await startOnce(deps, by, task);
+    if (!started.ok) return started;
+    if (started.value.isNew) return ok(started.value.key);
+    const before = (await deps.store.load(started.value.key))?.run;
+    if (before === undefined) continue;
+    if (before.requester === by.user && deps.context().now - before.askedAt < SAME_PRESS_MS)
+      return ok(before.key);
+    if (!isOver(before)) return err({ type: "running-again", run: before });
+  }
+}
+
+/** A start of which nobody knows whether it arrived is not over until somebody answers what to do. */
+const isOver = (run: Run): boolean =>
+  !isStoppable(run) && !(run.creation.type === "unknown" && run.creation.again === "asked");
 
 async function answer(
   deps: UseCaseDeps,

@@ -1,7 +1,7 @@
 // What comes from Slack, rightly signed, in the name of somebody who may not, or made up where Slack's own client would not.
 
 import type { Message, OpenView } from "#sandbox/slack/model.ts";
-import { ana, ben, bot, cat, guest, outsider, type Stage } from "../make/world.ts";
+import { ana, ben, bot, cat, guest, opsAgents, outsider, type Stage } from "../make/world.ts";
 import type { Saying } from "../make/message-id.ts";
 import { type Attack, attacks } from "./classes.ts";
 
@@ -291,10 +291,70 @@ const takingBack = attacks<People, Row>(
   clicked,
 );
 
+const runAgain = attacks<People, Row>(
+  6,
+  50,
+  [
+    [
+      "Run again with a made-up key",
+      (_, click) => action(click, { action_id: "run_again", value: "abcdefgh" }),
+      { because: "unknown-run", says: "answer:task-not-kept" },
+    ],
+    [
+      "Run again with a task as its value",
+      (_, click) => action(click, { action_id: "run_again", value: "deploy billing-api to production" }),
+      { says: "answer:task-not-kept" },
+    ],
+    [
+      "Run again of a run that is not over, from another channel",
+      (on, click) => ({
+        ...action(click, { action_id: "run_again", value: keyOf(on.hidden) }),
+        channel: { id: "C0OPSAGENTS" },
+      }),
+      { because: "unknown-run", says: "answer:task-not-kept" },
+    ],
+  ],
+  clicked,
+);
+
+/** The key of the run, which its Stop button holds. */
+const keyOf = (card: Message): string =>
+  /"action_id":"run_stop","value":"([0-9a-z]+)"/.exec(JSON.stringify(card.blocks))?.[1] ?? "";
+
+/** Delivers this in place of a press of Ben's on the offer to start what he typed. */
+const suggestedRuns = attacks<People, readonly [string, (offer: string) => Body, string?]>(
+  6,
+  44,
+  [
+    ["a suggested run with a made-up value", () => ({ value: "D".repeat(22) })],
+    ["a suggested run with a task as its value", () => ({ value: "deploy billing-api to production" })],
+    ["a suggested run of somebody else", (value) => ({ value }), cat],
+    ["a suggested run in another channel", (value) => ({ value, channel: { id: "C0RELEASES" } })],
+  ],
+  async (on, [, change, user = ben]) => {
+    const offer = await offered(on.world);
+    const { value, ...where } = change(buttonOf(offer));
+    const click = action(await on.click(), { action_id: "run_suggested", value });
+    await on.refused(() => on.world.deliver({ ...click, ...where, user: { id: user } }), {
+      user,
+      because: "unknown",
+      says: "answer:suggestion-forgotten",
+    });
+  },
+);
+
+async function offered(world: Stage): Promise<Message> {
+  const before = new Set(world.ephemeralMessages(ben));
+  await world.command(ben, opsAgents, "deploy billing-api to production");
+  return world.until(() => world.ephemeralMessages(ben).find((each) => !before.has(each)));
+}
+
 export const peopleCases: readonly Attack<People>[] = [
   ...forgedClicks,
   ...forgedForms,
   ...takingBack,
+  ...suggestedRuns,
+  ...runAgain,
   ...atTheButton,
   ...atTheForm,
   ...oneself,

@@ -35,7 +35,7 @@ const byText = attacks<People, readonly [string]>(
     const word = /"(.*)"/.exec(what)?.[1] ?? "";
     return typedBy(on, ben, `${word} ${on.ids.run}`, {
       because: "unknown-command",
-      says: "answer:unknown-command",
+      says: /^(?:confirm|resolve)/.test(word) ? "answer:did-you-mean-run" : "answer:decide-on-card",
     });
   },
 );

@@ -37,6 +37,7 @@ const rule: fc.Arbitrary<Rule> = fc
     needs: fc.integer({ min: 1, max: 3 }),
     holdMs: fc.constantFrom(0, 1_000, 60_000),
     approve: fc.constantFrom(0, 1, 20),
+    denyReasons: fc.constantFrom([], ["No"], ["No", "Not now"]),
     friction: fc.record({ readFirst: fc.boolean(), word: fc.constantFrom(null, "yes") }),
   })
   .map(({ approve, ...facts }) => aRule({ ...facts, reason: { approve, deny: 1 } }));

@@ -1,7 +1,19 @@
 import { describe, expect, test } from "vitest";
-import { modalSays, textOf } from "../make/journey-sight.ts";
+import type { Message } from "#sandbox/slack/model.ts";
+import { buttonsOf, modalSays, textOf } from "../make/journey-sight.ts";
 import { says } from "../make/message-id.ts";
-import { ana, ben, guest, opsAgents, outsider, payments, random, aWorld } from "../make/world.ts";
+import { ana, ben, guest, opsAgents, outsider, payments, random, type Stage, aWorld } from "../make/world.ts";
+
+/** The private offer to start this as a run. */
+async function suggestion(world: Stage, person: string, text: string): Promise<Message> {
+  await world.command(person, opsAgents, text);
+  return world.until(() =>
+    world.ephemeralMessages(person).find((each) => says("answer:did-you-mean-run", each)),
+  );
+}
+
+const click = (world: Stage, person: string, message: Message) =>
+  world.click(person, message, "Start this run");
 
 describe.concurrent("/agent run", () => {
   test.for([
@@ -128,18 +140,55 @@ describe.concurrent("/agent with other words", () => {
       expect(told).toContain(`/agent ${word}`);
   });
 
-  test.for(["approve run_1", "deploy billing-api", "/approve"])(
-    "%s is told to be unknown and decides nothing",
-    async (text, context) => {
-      const world = await aWorld(context);
-      const { opening } = await world.asking(ana, opsAgents, "deploy it");
-      await world.command(ben, opsAgents, text);
-      await world.told(ben, "answer:unknown-command");
-      expect(world.threadOf(opening)).toHaveLength(1);
-      expect(world.decisions()).toEqual([]);
-      expect(world.tasksSent()).toHaveLength(1);
-    },
-  );
+  test.for([
+    ["approve run_1", "answer:decide-on-card"],
+    ["deny apr_1 no", "answer:decide-on-card"],
+    ["/approve", "answer:decide-on-card"],
+    ["deploy billing-api", "answer:did-you-mean-run"],
+    ["statsu", "answer:did-you-mean"],
+    ["frobnicate", "answer:unknown-command"],
+  ] as const)("%s decides and starts nothing, and is answered", async ([text, answer], context) => {
+    const world = await aWorld(context);
+    const { opening } = await world.asking(ana, opsAgents, "deploy it");
+    await world.command(ben, opsAgents, text);
+    await world.told(ben, answer);
+    expect(world.threadOf(opening)).toHaveLength(1);
+    expect(world.decisions()).toEqual([]);
+    expect(world.tasksSent()).toHaveLength(1);
+  });
+
+  test("a task without `run` is offered as a run, and one press or several start it once", async (context) => {
+    const world = await aWorld(context);
+    const suggested = await suggestion(world, ben, "just say `yes`\nto <!channel>");
+    expect(textOf(suggested)).toContain("/agent run just say `yes` to <!channel>");
+    await Promise.all([click(world, ben, suggested), click(world, ben, suggested)]);
+    await world.deliver(world.lastPayload("block_actions"));
+    const opening = await world.until(() => world.posted(opsAgents)[0]);
+    await world.saidIn(opening, "outcome:succeeded");
+    expect(textOf(opening)).toContain(`@${ben}`);
+    expect(world.tasksSent()).toEqual(["just say `yes`\nto <!channel>"]);
+    await world.until(() => says("answer:suggestion-started", suggested));
+    expect(buttonsOf(suggested)).toEqual([]);
+  });
+
+  test("a suggested run is not started after a restart, and says so", async (context) => {
+    const world = await aWorld(context);
+    const suggested = await suggestion(world, ben, "just say hello");
+    await world.stopApp();
+    await world.startApp();
+    await click(world, ben, suggested);
+    await world.told(ben, "answer:suggestion-forgotten");
+    expect(world.posted()).toEqual([]);
+    expect(world.tasksSent()).toEqual([]);
+  });
+
+  test("a guest may press, and is refused as with the command", async (context) => {
+    const world = await aWorld(context);
+    const suggested = await suggestion(world, guest, "just say hello");
+    await click(world, guest, suggested);
+    await world.told(guest, "command-refusal:guest");
+    expect(world.posted()).toEqual([]);
+  });
 
   test("subcommands may be typed in capitals, and are answered privately", async (context) => {
     const world = await aWorld(context);

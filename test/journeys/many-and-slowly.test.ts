@@ -290,3 +290,47 @@ test("a field that may change does not keep a decision from going out, and every
   await world.becomes(card, "approved");
   expect(world.decisions()).toEqual([{ decision: "approve", reason: "as I saw it" }]);
 });
+
+describe.concurrent("without a policy file", () => {
+  test("a card mentions the people and groups of APPROVERS, and others may decide all the same", async (context) => {
+    const world = await aWorld(context, { env: { APPROVERS: `S0ONCALL,${cat},${ana}` } });
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    const mentioned = JSON.stringify(card.blocks);
+    expect(mentioned).toContain("S0ONCALL");
+    expect(textOf(card)).toContain(`For  @${cat}`);
+    await world.decide(ben, card, "Approve", "go on");
+    await world.becomes(card, "approved");
+  });
+});
+
+describe.concurrent("the requester", () => {
+  const toldOf = (world: Awaited<ReturnType<typeof aWorld>>, person: string, id: "answered" | "expired") =>
+    world.directTo(person).filter((each) => says(`notification:${id}`, each));
+
+  test.for(["Approve", "Deny"] as const)(
+    "is told once by whom it was decided: %s",
+    async (label, context) => {
+      const world = await aWorld(context);
+      const { card } = await world.asking(ana, opsAgents, TASK);
+      await world.decide(ben, card, label, "because");
+      const told = await world.until(() => toldOf(world, ana, "answered")[0]);
+      expect(textOf(told)).toContain(`@${ben}`);
+      expect(textOf(told)).toContain("because");
+      await world.becomes(card, label === "Approve" ? "approved" : "denied");
+      await world.stopApp();
+      await world.startApp();
+      await world.command(ana, opsAgents, "help");
+      await world.told(ana, "answer:help");
+      expect(toldOf(world, ana, "answered")).toHaveLength(1);
+    },
+  );
+
+  test.for([
+    ["nothing", "expired"],
+    ["deny", "answered"],
+  ] as const)("is told when nobody decided in time: %s", async ([outcome, id], context) => {
+    const world = await aWorld(context, under(context, `    expiry: { after: 1 s, outcome: ${outcome} }\n`));
+    await world.asking(ana, opsAgents, TASK);
+    await world.until(() => toldOf(world, ana, id)[0]);
+  });
+});

@@ -186,4 +186,27 @@ describe.concurrent("what Slack paces", () => {
     );
     expect(world.tasksSent().toSorted()).toEqual(tasks.toSorted());
   });
+
+  test("a run at the end of a queue tells its requester at once, and nobody else", async (context) => {
+    const world = await aWorld(context, { rateLimits: true });
+    await Promise.all(
+      Array.from({ length: 12 }, (_, nth) => world.command(ana, opsAgents, `run just say ${nth}`)),
+    );
+    await world.command(ben, opsAgents, "run just say last");
+    await world.told(ben, "notice:queued");
+    expect(
+      world
+        .posted(opsAgents)
+        .map((each) => textOf(each))
+        .join("\n"),
+    ).not.toContain("just say last");
+    const [notice = { blocks: [] }] = world.ephemeralMessages(ben);
+    expect(Number(/\d+/.exec(textOf(notice))?.[0])).toBeGreaterThanOrEqual(2);
+  });
+
+  test("a run that is posted at once tells its requester nothing", async (context) => {
+    const world = await aWorld(context, { rateLimits: true });
+    await world.run(ana, opsAgents, "just say hello");
+    expect(world.ephemeralsFor(ana)).toEqual([]);
+  });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Message } from "#sandbox/slack/model.ts";
 import { buttonsOf, textOf } from "../make/journey-sight.ts";
-import { ana, ben, opsAgents, type Stage, aWorld } from "../make/world.ts";
+import { ana, ben, guest, opsAgents, type Stage, aWorld } from "../make/world.ts";
 
 const TASK = "just say hello to everybody";
 
@@ -150,5 +150,41 @@ describe.concurrent("a start that the service refuses", () => {
     await world.service.control.up();
     await world.saidIn(opening, "outcome:succeeded");
     expect(world.tasksSent()).toEqual([TASK]);
+  });
+});
+
+describe.concurrent("a run that has ended", () => {
+  test("is run again by whoever presses, once, with the same task", async (context) => {
+    const world = await aWorld(context);
+    const opening = await world.run(ana, opsAgents, TASK);
+    const ended = await world.saidIn(opening, "outcome:succeeded");
+    expect(buttonsOf(ended)).toEqual(["Run again"]);
+    await Promise.all([world.click(ben, ended, "Run again"), world.click(ben, ended, "Run again")]);
+    await world.deliver(world.lastPayload("block_actions"));
+    const again = await world.until(() => openings(world)[1]);
+    await world.saidIn(again, "outcome:succeeded");
+    expect(textOf(again)).toContain(`@${ben}`);
+    expect(openings(world)).toHaveLength(2);
+    expect(world.tasksSent()).toEqual([TASK, TASK]);
+  });
+
+  test("is not run again for a guest, and says so in a window", async (context) => {
+    const world = await aWorld(context);
+    const ended = await world.saidIn(await world.run(ana, opsAgents, TASK), "outcome:succeeded");
+    await world.click(guest, ended, "Run again");
+    await world.told(guest, "command-refusal:guest");
+    expect(world.tasksSent()).toEqual([TASK]);
+  });
+
+  test("says who runs it again already", async (context) => {
+    const world = await aWorld(context);
+    const { opening } = await world.asking(ana, opsAgents, "deploy billing-api to production");
+    world.service.control.fail((await world.runAt("deploy billing-api to production")).id, "no room left");
+    const ended = await world.saidIn(opening, "outcome:failed");
+    await world.click(ana, ended, "Run again");
+    await world.until(() => openings(world)[1]);
+    await world.click(ben, ended, "Run again");
+    await world.told(ben, "command-refusal:running-again");
+    expect(openings(world)).toHaveLength(2);
   });
 });

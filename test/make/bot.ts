@@ -120,6 +120,7 @@ function handChat(): HandChat {
     told: [],
     waitForTurn: () => Promise.resolve(),
     hasten: () => undefined,
+    tellIfQueued: () => Promise.resolve(),
     post({ channel }, slot) {
       const ts = MessageTs(`1700000000.${String(chat.posts.length).padStart(6, "0")}`);
       chat.posts.push({ slot, channel, ts });

@@ -23,9 +23,13 @@ export type PolicyHolder = {
 /** How many characters of the text's digest name a version. */
 const VERSION_CHARS = 12;
 
-/** Rejects with one message for people when the file can't be used. */
-export async function createPolicyHolder(path: string | null, log: EventLog): Promise<PolicyHolder> {
-  let inForce: LoadedPolicy = { policy: BUILT_IN, text: null };
+/** Rejects with one message for people when the file can't be used. `builtIn`: in force where there is no file. */
+export async function createPolicyHolder(
+  path: string | null,
+  log: EventLog,
+  builtIn: Policy = BUILT_IN,
+): Promise<PolicyHolder> {
+  let inForce: LoadedPolicy = { policy: builtIn, text: null };
   if (path !== null) {
     const read = await readPolicyFile(path);
     if (!read.ok) throw new Error(explain(path, read.error));

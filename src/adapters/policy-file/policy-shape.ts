@@ -145,6 +145,19 @@ const rule = z.strictObject({
     })
     .optional()
     .meta({ description: "before approving: open the request in full; type a given word" }),
+  "deny-reasons": z
+    .array(
+      z
+        .string("is not a text")
+        .trim()
+        .min(1, "is empty")
+        .max(75, "is longer than the 75 characters that Slack's menu shows"),
+      "is not a list of texts",
+    )
+    .min(1, "is empty; leave it out")
+    .max(20, "has more than 20 texts")
+    .optional()
+    .meta({ description: "reasons that the form for a denial offers; the person may change the text" }),
   mention: mention.optional().meta({
     description: "whom the card calls, once; left out: the users and groups of approvers",
   }),

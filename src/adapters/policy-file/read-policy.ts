@@ -90,6 +90,7 @@ function ruleOf(rule: PolicyText["rules"][number]): Rule {
     holdMs: rule.hold ?? 0,
     expiry: expiry === undefined ? null : { afterMs: expiry.after, outcome: expiry.outcome },
     friction: { readFirst: friction?.["read-first"] ?? false, word: friction?.type ?? null },
+    denyReasons: [...new Set(rule["deny-reasons"])],
     mention: mentionOf(rule),
     receiptAtOnce: rule.receipt === "at-once",
   };

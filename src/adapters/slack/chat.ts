@@ -1,11 +1,11 @@
 // The `Chat` port over Slack's Web API: draws a run's messages; posts, updates and finds them.
 
-import { ChannelId, type MessageTs, parsed, type UserId } from "../../domain/ids.ts";
+import { type ChannelId, type MessageTs, parsed, UserId } from "../../domain/ids.ts";
 import { type NoticeContent, OPENING, type Run, type Slot, UNREADABLE } from "../../domain/run.ts";
-import { type Chat, PortError } from "../../ports.ts";
+import { type Chat, type PacedEffect, PortError } from "../../ports.ts";
 import { slackHistory } from "./answers.ts";
 import { named } from "./blocks/deployment.ts";
-import { privateNotice } from "./blocks/private-notice.ts";
+import { privateNotice, queuedNotice } from "./blocks/private-notice.ts";
 import type { Message } from "./blocks/rich.ts";
 import { inChannel, messageIn } from "./blocks/run-thread.ts";
 import type { CardReplacements } from "./card-replacements.ts";
@@ -55,6 +55,7 @@ export function createChat(deps: Deps): Chat {
         kind === "update" && message !== undefined && deps.replacements.isReady(channel, message);
       if (!isFree) await deps.limiter.waitForTurn(effect);
     },
+    tellIfQueued: (run, effect) => tellIfQueued(deps, run, effect),
     hasten: (effect) => deps.limiter.hasten(effect),
     post: (run, slot) => paced(deps, run.channel, "post", () => post(deps, run, slot, mark(run, slot))),
     update: (run, slot, ts) =>
@@ -141,16 +142,23 @@ async function replace(
  * message in the run's channel; if Slack refuses that for good, as a direct message.
  */
 async function sendNotice(
-  { call, answerAt, monotonic, deployment = "" }: Deps,
+  deps: Deps,
   run: Run,
   to: UserId | ChannelId,
   notice: NoticeContent,
 ): Promise<void> {
-  const message = named(privateNotice(notice, run), deployment);
-  if (parsed(ChannelId, to) !== null) {
-    await call("chat.postMessage", { channel: to, ...message, ...LITERAL });
-    return;
-  }
+  const message = named(privateNotice(notice, run), deps.deployment ?? "");
+  const user = parsed(UserId, to);
+  if (user !== null) return tellPrivately(deps, run, user, message);
+  await deps.call("chat.postMessage", { channel: to, ...message, ...LITERAL });
+}
+
+async function tellPrivately(
+  { call, answerAt, monotonic }: Deps,
+  run: Run,
+  to: UserId,
+  message: Message,
+): Promise<void> {
   if (run.answer !== null && to === run.requester && monotonic() < run.answer.until) {
     const answered = await answerAt(run.answer.url, message).then(
       () => true,
@@ -163,6 +171,22 @@ async function sendNotice(
   } catch (error) {
     if (!(error instanceof PortError) || error.retry === "later") throw error;
     await call("chat.postMessage", { channel: to, ...message, ...LITERAL });
+  }
+}
+
+/** From this wait on (ms) a person would think that nothing happened. */
+const LONG_WAIT_MS = 2_000;
+
+async function tellIfQueued(deps: Deps, run: Run, effect: PacedEffect): Promise<void> {
+  const { calls, ms } = deps.limiter.queueBefore(effect);
+  if (ms < LONG_WAIT_MS) return;
+  const { channel } = run;
+  try {
+    if (run.answer === null) await deps.limiter.waitForTurn({ kind: "other", channel, urgency: 1 });
+    await tellPrivately(deps, run, run.requester, named(queuedNotice(calls), deps.deployment ?? ""));
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    if (error.retryAfterMs !== null) deps.limiter.rest("other", channel, error.retryAfterMs);
   }
 }
 

@@ -121,6 +121,39 @@ export async function onUnknownClick(deps: ListenerDeps, payload: ClickPayload):
   await showAnswer(deps, payload, { id: `command-refusal:${result.error.type}`, heading, text });
 }
 
+/** The new thread shows a start, so a successful press needs no answer. */
+export async function onRunAgain(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
+  const key = parsed<RunKey>(RunKey, payload.actions[0].value);
+  const by = { team: deps.team, user: payload.user.id, channel: payload.channel.id };
+  if (key === null) {
+    await deps.noteRefusal(by, "unknown", { step: "start" });
+    return showAnswer(deps, payload, NOT_KEPT);
+  }
+  try {
+    const started = await deps.startRun.again(by, key, payload.response_url);
+    if (started.ok) return;
+    const text = commandRefusalWords(started.error, deps.command);
+    const id = `command-refusal:${started.error.type}` as const;
+    const answer = { id, heading: "Nothing was started", text };
+    return await showAnswer(deps, payload, started.error.type === "unknown-run" ? NOT_KEPT : answer);
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    deps.log.error({ error }, "could not record a run");
+    await showAnswer(deps, payload, NOT_AGAIN_YET);
+  }
+}
+
+const NOT_KEPT: Answer = {
+  id: "answer:task-not-kept",
+  heading: "Nothing was started",
+  text: "Countersign no longer has the task of this run: finished runs are kept for 30 days. Start it with the command.",
+};
+const NOT_AGAIN_YET: Answer = {
+  id: "answer:again-not-recorded",
+  heading: "Not confirmed",
+  text: "Countersign could not record this just now. If no new thread opens in this channel, press the button again.",
+};
+
 export async function showRefusal(
   deps: ListenerDeps,
   payload: Answerable & Pick<ClickPayload, "user">,

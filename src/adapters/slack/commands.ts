@@ -3,8 +3,6 @@
 
 import { parsed, RunId } from "../../domain/ids.ts";
 import type { Run } from "../../domain/run.ts";
-import { oneLine } from "../../domain/text/excerpt.ts";
-import { PortError } from "../../ports.ts";
 import type { Asker } from "../../usecases/access.ts";
 import type { AttemptDetails } from "../../usecases/refusals.ts";
 import { healthReport, help, type ListWords, oneRun, runList } from "./blocks/command-answers.ts";
@@ -12,13 +10,15 @@ import { named } from "./blocks/deployment.ts";
 import { runForm } from "./blocks/home-view.ts";
 import { textAnswer } from "./blocks/message-id.ts";
 import { commandRefusal } from "./blocks/refusal-words.ts";
-import { count, escaped, type Message } from "./blocks/rich.ts";
+import { count, type Message } from "./blocks/rich.ts";
 import { freezeCommand } from "./freeze-command.ts";
 import { linked } from "./links.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { type Subcommand, SUBCOMMANDS } from "./names.ts";
 import type { CommandPayload } from "./payloads.ts";
 import { pendingAnswer } from "./queue.ts";
+import { RECORDED, recordRun } from "./record-run.ts";
+import { unknownCommand } from "./unknown-command.ts";
 
 /** Acknowledges the command, with a private answer or without. False: the answer did not reach Slack. Never rejects. */
 export type CommandAck = (answer?: Message) => Promise<boolean>;
@@ -37,9 +37,7 @@ export async function onCommand(deps: ListenerDeps, payload: CommandPayload, ack
     case "unknown": {
       const word = /^[a-z-]{1,20}$/i.test(line.word) ? line.word : "";
       await recordRefusal(deps, by, "unknown-command", { step: "command", outcome: `refused: ${word}` });
-      const shown = escaped(oneLine(line.word, 60));
-      const text = `Countersign does not know \`${shown.replaceAll("`", "'")}\`. \`${deps.command} help\` lists the commands. To start a run, type \`${deps.command} run\` before the task.`;
-      return answerInAck(deps, payload, ack, textAnswer("answer:unknown-command", text));
+      return answerInAck(deps, payload, ack, unknownCommand(deps, by, asTyped(payload.text), line.word));
     }
     default: {
       await ack();
@@ -73,42 +71,11 @@ async function startRun(
   payload: CommandPayload,
   { task, ack }: Start,
 ): Promise<void> {
-  const refusal = await recordRun(deps, by, payload, task);
+  const start = { input: task, intention: `command ${payload.trigger_id}`, answerUrl: payload.response_url };
+  const refusal = await recordRun(deps, by, start);
   if (refusal !== null) return answerInAck(deps, payload, ack, refusal);
   if (!(await ack())) await deps.answerAt(payload.response_url, RECORDED);
 }
-
-/** Null: the run is recorded. Otherwise the answer. */
-async function recordRun(
-  deps: ListenerDeps,
-  by: Asker,
-  payload: CommandPayload,
-  input: string,
-): Promise<Message | null> {
-  const intention = `command ${payload.trigger_id}`;
-  try {
-    const started = await deps.startRun.start(by, { input, intention, answerUrl: payload.response_url });
-    return started.ok ? null : commandRefusal(started.error, deps.command);
-  } catch (error) {
-    if (!(error instanceof PortError)) throw error;
-    deps.log.error({ error }, "could not record a run");
-    return error.applied === "maybe" ? maybeStarted(deps.command) : NOT_STARTED;
-  }
-}
-
-const NOT_STARTED = textAnswer(
-  "answer:run-not-recorded",
-  "Not started: Countersign could not record your task just now. Try again.",
-);
-const maybeStarted = (command: string): Message =>
-  textAnswer(
-    "answer:run-maybe-recorded",
-    `Countersign could not confirm that your task is recorded. Before you try again, check with \`${command} list\` whether the run is there.`,
-  );
-const RECORDED = textAnswer(
-  "answer:run-recorded",
-  "Your task is recorded, although Slack may have shown you an error. Its thread opens in this channel; do not start it again.",
-);
 
 async function openForm(
   deps: ListenerDeps,

@@ -22,6 +22,7 @@ import type { UndoDecision } from "../../usecases/undo.ts";
 import type { CardReplacements } from "./card-replacements.ts";
 import type { LiveHomes } from "./live-homes.ts";
 import type { Call, Responder } from "./clients.ts";
+import type { SuggestedRuns } from "./suggested-runs.ts";
 
 /** What the listeners may use. */
 export type ListenerDeps = {
@@ -53,6 +54,7 @@ export type ListenerDeps = {
   readonly forms: OpenedForms;
   readonly homes: LiveHomes;
   readonly replacements: CardReplacements;
+  readonly suggestedRuns: SuggestedRuns;
   readonly nonce: () => string;
   readonly clock: Clock;
   readonly log: EventLog;

@@ -4,8 +4,9 @@ import type { App } from "@slack/bolt";
 import type { EventLog } from "../../ports.ts";
 import { refusedModal } from "./blocks/decision-modal.ts";
 import { textAnswer } from "./blocks/message-id.ts";
-import { onBrakeClick, onCardClick, onNotMe, onUndoClick, onUnknownClick } from "./clicks.ts";
+import { onBrakeClick, onCardClick, onNotMe, onRunAgain, onUndoClick, onUnknownClick } from "./clicks.ts";
 import { onCommand } from "./commands.ts";
+import { onDenyReason } from "./deny-reasons.ts";
 import { openFormFromHome, refreshHome, showHome } from "./home-tab.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import {
@@ -19,6 +20,7 @@ import {
   HOME_START,
   MEMBER_JOINED,
   MESSAGE,
+  PRESET_SELECT,
   QUEUE_CHANNEL,
   QUEUE_CLEAR,
   QUEUE_NEXT,
@@ -31,13 +33,16 @@ import {
   RECEIPT_NOT_ME,
   REVIEW_MODAL,
   REVIEW_NEXT_MODAL,
+  RUN_AGAIN,
   RUN_FORM,
   RUN_LIFT,
   RUN_STOP,
+  RUN_SUGGESTED,
   UNKNOWN_LEAVE,
   UNKNOWN_START_AGAIN,
 } from "./names.ts";
 import {
+  choicePayload,
   type ClickPayload,
   clickPayload,
   commandPayload,
@@ -46,15 +51,18 @@ import {
   homeOpenedEvent,
   memberJoinedEvent,
   messageDeletedEvent,
+  privateClickPayload,
   type QueueClickPayload,
   queueClickPayload,
   readPayload,
+  type Shape,
   type SubmitPayload,
   submitPayload,
 } from "./payloads.ts";
 import { onQueueChoice, onReview, onReviewSeveral } from "./queue-clicks.ts";
 import { nextReviewAnswer, reviewAnswer } from "./review-submits.ts";
 import { decisionAnswer, formAnswer, readingAnswer, type SubmitAnswer } from "./submits.ts";
+import { onSuggestedRun } from "./unknown-command.ts";
 
 type OnClick = (deps: ListenerDeps, payload: ClickPayload) => Promise<void>;
 type OnSubmit = (deps: ListenerDeps, payload: SubmitPayload) => Promise<SubmitAnswer>;
@@ -66,6 +74,7 @@ const CLICKS: readonly (readonly [string, OnClick])[] = [
   [CARD_UNDO, onUndoClick],
   [RUN_STOP, onBrakeClick],
   [RUN_LIFT, onBrakeClick],
+  [RUN_AGAIN, onRunAgain],
   [RECEIPT_NOT_ME, onNotMe],
   [UNKNOWN_START_AGAIN, onUnknownClick],
   [UNKNOWN_LEAVE, onUnknownClick],
@@ -116,27 +125,7 @@ export function listen(app: App, deps: ListenerDeps): void {
       return tryAck(() => answer(), deps.log);
     });
   });
-  for (const [name, onClick] of CLICKS) {
-    app.action(name, async ({ body, ack }) => {
-      await tryAck(ack, deps.log);
-      const payload = readPayload(clickPayload, body, deps.log);
-      if (payload !== null) await onClick(deps, payload);
-    });
-  }
-  for (const [name, onHomeClick] of HOME_CLICKS) {
-    app.action(name, async ({ body, ack }) => {
-      await tryAck(ack, deps.log);
-      const payload = readPayload(homeClickPayload, body, deps.log);
-      if (payload !== null) await onHomeClick(deps, payload);
-    });
-  }
-  for (const [name, onQueueClick] of QUEUE_CLICKS) {
-    app.action(name, async ({ body, ack }) => {
-      await tryAck(ack, deps.log);
-      const payload = readPayload(queueClickPayload, body, deps.log);
-      if (payload !== null) await onQueueClick(deps, payload);
-    });
-  }
+  listenToActions(app, deps);
   listenToEvents(app, deps);
   for (const [name, onSubmit] of SUBMITS) {
     app.view(name, async ({ body, ack }) => {
@@ -147,6 +136,26 @@ export function listen(app: App, deps: ListenerDeps): void {
       await tryAck(() => (answer === undefined ? ack() : ack({ ...answer })), deps.log);
     });
   }
+}
+
+/** Each action is acknowledged first: what it does may take longer than Slack waits. */
+function listenToActions(app: App, deps: ListenerDeps): void {
+  const on = <Payload>(
+    name: string,
+    shape: Shape<Payload>,
+    act: (deps: ListenerDeps, payload: Payload) => Promise<void>,
+  ): void => {
+    app.action(name, async ({ body, ack }) => {
+      await tryAck(ack, deps.log);
+      const payload = readPayload(shape, body, deps.log);
+      if (payload !== null) await act(deps, payload);
+    });
+  };
+  for (const [name, onClick] of CLICKS) on(name, clickPayload, onClick);
+  for (const [name, onHomeClick] of HOME_CLICKS) on(name, homeClickPayload, onHomeClick);
+  for (const [name, onQueueClick] of QUEUE_CLICKS) on(name, queueClickPayload, onQueueClick);
+  on(RUN_SUGGESTED, privateClickPayload, onSuggestedRun);
+  on(PRESET_SELECT, choicePayload, onDenyReason);
 }
 
 function listenToEvents(app: App, deps: ListenerDeps): void {

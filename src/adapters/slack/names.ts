@@ -8,6 +8,8 @@ export const CARD_UNDO = "card_undo";
 export const CARD_STATE_BLOCK = "state:";
 export const RUN_STOP = "run_stop";
 export const RUN_LIFT = "run_lift";
+export const RUN_AGAIN = "run_again";
+export const RUN_SUGGESTED = "run_suggested";
 export const RECEIPT_NOT_ME = "receipt_not_me";
 
 export const UNKNOWN_START_AGAIN = "unknown_start_again";
@@ -27,6 +29,9 @@ export const APPROVE_REASON_BLOCK = "reason_approve";
 export const DENY_REASON_BLOCK = "reason_deny";
 export const REASON_BLOCK = "reason";
 export const REASON_INPUT = "reason_text";
+/** The menu of reasons that the rule offers for a denial. */
+export const PRESET_BLOCK = "preset";
+export const PRESET_SELECT = "preset_chosen";
 export const WORD_BLOCK = "word";
 export const WORD_INPUT = "word_text";
 

@@ -35,12 +35,15 @@ type Deps = {
   readonly digest: (text: string) => string;
 };
 
+/** These link to the card, as receipts do. */
+const LINKED: ReadonlySet<Notification["kind"]> = new Set(["dispute", "answered", "expired"]);
+
 export function createNotificationSender(deps: Deps): NotificationSender {
   const { call, files, self, deployment, digest } = deps;
   const markOf = ({ id }: Notification): string => digest(`letter ${id}`).slice(0, 32);
   return {
     async post(notification, facts) {
-      const isAboutCard = notification.kind === "dispute" || isReceipt(notification);
+      const isAboutCard = LINKED.has(notification.kind) || isReceipt(notification);
       const link = isAboutCard ? await linkToCard(call, facts) : null;
       return paced(deps, notification.to, "post", () =>
         postMarked(call, markOf(notification), {

@@ -4,6 +4,7 @@
 import { z } from "zod";
 import { ChannelId, MessageTs, UserId } from "../../domain/ids.ts";
 import type { EventLog } from "../../ports.ts";
+import { REASON_BLOCK } from "./names.ts";
 
 const id = <Id extends string>(make: (text: string) => Id) =>
   z.string().transform((text, ctx): Id => {
@@ -35,6 +36,10 @@ export const clickPayload = z.object({
   response_url: z.string(),
 });
 export type ClickPayload = z.infer<typeof clickPayload>;
+
+/** Slack keeps no private message, so a click in one comes without the message. */
+export const privateClickPayload = clickPayload.omit({ message: true });
+export type PrivateClickPayload = z.infer<typeof privateClickPayload>;
 
 /** A click on the Home tab has no channel and no message. */
 export const homeClickPayload = z.object({
@@ -91,8 +96,28 @@ export const submitPayload = z.object({
 });
 export type SubmitPayload = z.infer<typeof submitPayload>;
 
+/** A choice in a menu of a form. */
+export const choicePayload = z.object({
+  user,
+  view: z.object({
+    id: z.string().min(1),
+    hash: z.string(),
+    private_metadata: z.string(),
+    state: z.object({ values: typed }),
+  }),
+  actions: z.tuple([z.object({ action_id: z.string(), selected_option: z.object({ value: z.string() }) })]),
+});
+export type ChoicePayload = z.infer<typeof choicePayload>;
+
+/** The reason field has another block whenever a preset was put into it: Slack fills a field only when its block is new. */
+export function reasonBlockOf({ view }: Pick<SubmitPayload, "view">): string | null {
+  return Object.keys(view.state.values).find((each) => REASON_BLOCKS.test(each)) ?? null;
+}
+
+const REASON_BLOCKS = new RegExp(`^${REASON_BLOCK}(?::\\d{1,6})?$`);
+
 /** The text that was typed into an input, or the id of the channel that was chosen there. Empty when there is neither. */
-export function typedInto(payload: SubmitPayload, block: string, input: string): string {
+export function typedInto(payload: Pick<SubmitPayload, "view">, block: string, input: string): string {
   const field = payload.view.state.values[block]?.[input];
   return field?.value ?? field?.selected_conversation ?? "";
 }
@@ -101,6 +126,8 @@ export function typedInto(payload: SubmitPayload, block: string, input: string):
 export function chosenIn(payload: SubmitPayload, block: string, input: string): string {
   return payload.view.state.values[block]?.[input]?.selected_option?.value ?? "";
 }
+
+export type Shape<Payload> = z.ZodType<Payload>;
 
 /** Null for a payload of another shape than Slack documents. The log gets the paths that are wrong, never their contents. */
 export function readPayload<Shape extends z.ZodType>(

@@ -9,6 +9,8 @@ import type { PacedEffect } from "../../ports.ts";
 export type RateLimiter = {
   /** Resolves when the next call of this kind may go. */
   waitForTurn(effect: PacedEffect): Promise<void>;
+  /** The calls that go before one that joins now, as far as they are known, and how long it waits for its turn (ms). */
+  queueBefore(effect: PacedEffect): { readonly calls: number; readonly ms: number };
   /** The call that waits for this message goes as if it had come with this urgency. A lower urgency changes nothing. */
   hasten(effect: PacedEffect): void;
   /** The update that waits for this message goes now: it needs no `chat.update`. */
@@ -70,6 +72,7 @@ export function createRateLimiter(clock: Clock): RateLimiter {
 
   return {
     waitForTurn: (effect) => pacerOf(effect).waitForTurn(effect.urgency, nameOf(effect)),
+    queueBefore: (effect) => pacerOf(effect).queueBefore(effect.urgency),
     hasten: (effect) => {
       const name = nameOf(effect);
       const found = name === null ? null : pacerOf(effect).takeOut(name);
@@ -138,6 +141,16 @@ export class Pacer {
     this.#letGo();
   }
 
+  queueBefore(urgency: Urgency): { readonly calls: number; readonly ms: number } {
+    const now = this.#clock.monotonic();
+    const before = this.#waiting.filter((each) => each.urgency <= urgency);
+    const calls = before.length;
+    const begins = [...this.#begun];
+    for (const each of [...before.map((waiting) => waiting.urgency), urgency])
+      begins.push(Math.max(now, begins.at(-1) ?? now, this.#nextAt(each, begins)));
+    return { calls, ms: (begins.at(-1) ?? now) - now };
+  }
+
   takeOut(name: string): Waiting | null {
     const at = this.#waiting.findIndex((each) => each.name === name);
     return at < 0 ? null : (this.#waiting.splice(at, 1)[0] ?? null);
@@ -160,9 +173,9 @@ export class Pacer {
     }
   }
 
-  #nextAt(urgency: Urgency): number {
+  #nextAt(urgency: Urgency, begun: readonly number[] = this.#begun): number {
     const windows = this.#limits[Math.min(urgency, this.#limits.length - 1)] ?? this.#limits[0];
-    const ends = windows.map(({ most, within }) => (this.#begun.at(-most) ?? -Infinity) + within);
+    const ends = windows.map(({ most, within }) => (begun.at(-most) ?? -Infinity) + within);
     return Math.max(this.#restUntil, ...ends);
   }
 }

@@ -17,6 +17,7 @@ import { createOpenedForms, type ListenerDeps } from "./listener-deps.ts";
 import { createNotificationSender } from "./notification-sender.ts";
 import { createPeople } from "./people.ts";
 import { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";
+import { createSuggestedRuns } from "./suggested-runs.ts";
 
 export type SlackOptions = {
   readonly transport: Transport;
@@ -113,6 +114,7 @@ function createListenerDeps(
     deployment,
     forms: createOpenedForms(),
     homes,
+    suggestedRuns: createSuggestedRuns(nonce),
     nonce,
     clock,
     log,

@@ -25,7 +25,7 @@ import {
   WORD_BLOCK,
   WORD_INPUT,
 } from "./names.ts";
-import { chosenIn, type SubmitPayload, typedInto } from "./payloads.ts";
+import { chosenIn, reasonBlockOf, type SubmitPayload, typedInto } from "./payloads.ts";
 
 /** Undefined: the modal closes. */
 export type SubmitAnswer =
@@ -50,7 +50,8 @@ export const FIELD_ERRORS = {
 
 export async function decisionAnswer(deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> {
   const nonce = parsed<Nonce>(Nonce, payload.view.private_metadata);
-  const reason = typedInto(payload, REASON_BLOCK, REASON_INPUT);
+  const reasonBlock = reasonBlockOf(payload) ?? REASON_BLOCK;
+  const reason = typedInto(payload, reasonBlock, REASON_INPUT);
   const changeCard = nonce === null ? null : deps.replacements.ready(nonce, payload.user.id);
   try {
     const by = { team: deps.team, user: payload.user.id };
@@ -60,7 +61,7 @@ export async function decisionAnswer(deps: ListenerDeps, payload: SubmitPayload)
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "could not record a decision");
-    return inField(REASON_BLOCK, FIELD_ERRORS[`decision-${recordedWord(error)}`]);
+    return inField(reasonBlock, FIELD_ERRORS[`decision-${recordedWord(error)}`]);
   } finally {
     changeCard?.();
   }
@@ -94,6 +95,7 @@ const READING_NOT_RECORDED =
 
 function refusalAnswer({ refusal, run }: RefusedAttempt, { user, view }: SubmitPayload): SubmitAnswer {
   const asker = user.id;
+  const reasonBlock = reasonBlockOf({ view });
   switch (refusal.type) {
     case "word-needed":
       // A form that was opened before the rule asked for a word has no field for it.
@@ -109,8 +111,7 @@ function refusalAnswer({ refusal, run }: RefusedAttempt, { user, view }: SubmitP
     case "reason-too-long":
     case "unverified":
       // The window for reading has no field.
-      if (!(REASON_BLOCK in view.state.values)) return refusedForm(refusal, asker);
-      return inField(REASON_BLOCK, refusalPlain(refusal));
+      return reasonBlock === null ? refusedForm(refusal, asker) : inField(reasonBlock, refusalPlain(refusal));
     case "changed":
       if (run === null) return refusedForm(refusal, asker);
       return { response_action: "update", view: changedModal(run, refusal.was, refusal.now) };

@@ -171,6 +171,7 @@ const keptRule = record<KeptRule>({
     record<KeptRule["friction"]>({ readFirst: flag, word: orNull(text) }),
     BUILT_IN_RULE.friction,
   ),
+  denyReasons: orElse(list(text), BUILT_IN_RULE.denyReasons),
   mention: orElse(
     record<KeptRule["mention"]>({ users: list(user), groups: list(id(GroupId)) }),
     BUILT_IN_RULE.mention,

@@ -161,6 +161,8 @@ const addressed: Doc<Omit<Notification, "post">> = record<Omit<Notification, "po
     tampering: true,
     redaction: true,
     freeze: true,
+    answered: true,
+    expired: true,
   }),
   entry: number,
   to: either(id(UserId), id(ChannelId)),

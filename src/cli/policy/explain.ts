@@ -66,7 +66,8 @@ function explainedPolicy(policy: Policy): string[] {
 }
 
 function sentences(rule: Rule): string[] {
-  const { needs, holdMs, expiry, friction, reason, selfApproval, mention, receiptAtOnce } = rule;
+  const { needs, holdMs, expiry, friction, reason, selfApproval, mention } = rule;
+  const { receiptAtOnce, denyReasons } = rule;
   const called = [...mention.users, ...mention.groups];
   return [
     `Fits ${conditions(rule.when)}.`,
@@ -75,6 +76,9 @@ function sentences(rule: Rule): string[] {
       ? "One person approves; one denial ends it."
       : `${needs} different people must approve; one denial ends it.`,
     `A reason to approve: ${fewest(reason.approve)}; to deny: ${fewest(reason.deny)}.`,
+    ...(denyReasons.length === 0
+      ? []
+      : [`The form for a denial offers: ${denyReasons.map((each) => `"${each}"`).join(", ")}.`]),
     ...(friction.readFirst ? ["The approver must first press Read in full."] : []),
     ...(friction.word === null ? [] : [`The approver must type "${friction.word}".`]),
     ...(holdMs === 0 ? [] : [`An approval is held for ${time(holdMs)} and can be undone until then.`]),

@@ -188,6 +188,7 @@ function both(a: Rule, b: Rule): Rule {
       word: a.friction.word ?? b.friction.word,
     },
     receiptAtOnce: a.receiptAtOnce || b.receiptAtOnce,
+    denyReasons: [...new Set([...a.denyReasons, ...b.denyReasons])],
     mention: {
       users: [...new Set([...a.mention.users, ...b.mention.users])],
       groups: [...new Set([...a.mention.groups, ...b.mention.groups])],

@@ -88,6 +88,8 @@ export type Rule = {
   readonly expiry: { readonly afterMs: number; readonly outcome: "nothing" | "deny" } | null;
   /** What an approval requires, but a denial does not: to have opened the request in full, and to type a word. */
   readonly friction: { readonly readFirst: boolean; readonly word: string | null };
+  /** Reasons that the form for a denial offers. The person may change the text before they send it. */
+  readonly denyReasons: readonly string[];
   /** Whom the card mentions. Others can decide without a mention. */
   readonly mention: { readonly users: readonly UserId[]; readonly groups: readonly GroupId[] };
   /** Who decides gets a receipt at once, in a message of its own. Otherwise receipts may share a message. */
@@ -150,6 +152,7 @@ export const BUILT_IN_RULE: Rule = {
   holdMs: 0,
   expiry: null,
   friction: { readFirst: false, word: null },
+  denyReasons: [],
   mention: { users: [], groups: [] },
   receiptAtOnce: false,
 };
@@ -164,6 +167,11 @@ export const BUILT_IN: Policy = {
   auditors: null,
   freezers: null,
 };
+
+/** The built-in policy with cards that mention these people and groups. */
+export function builtInFor(mention: Rule["mention"]): Policy {
+  return { ...BUILT_IN, rules: [{ ...BUILT_IN_RULE, mention }] };
+}
 
 export const NO_RULE: Rule = {
   ...BUILT_IN_RULE,

@@ -3,6 +3,7 @@ import { ChannelId, UserId } from "#src/domain/ids.ts";
 import { OPENING, type Run } from "#src/domain/run.ts";
 import { err } from "#src/domain/result.ts";
 import { onCommand } from "#src/adapters/slack/commands.ts";
+import { createSuggestedRuns } from "#src/adapters/slack/suggested-runs.ts";
 import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
 import { aWatchedRun, TEAM } from "../../make/run.ts";
 import { expectMessage, objectsIn, textOf, wire } from "./blocks/oracle.ts";
@@ -27,6 +28,7 @@ async function typed(text: string, parts: Partial<ListenerDeps>) {
     answerAt: async (_url: string, message: Message) => void answers.push(message),
     quick: async () => ({ permalink: null }),
     noteRefusal: async () => undefined,
+    suggestedRuns: createSuggestedRuns(() => "n".repeat(22)),
     ...parts,
   } as unknown as ListenerDeps;
   await onCommand(deps, payload(text), async (message) => acks.push(message?.text) > 0);
@@ -50,7 +52,7 @@ describe("a private answer", () => {
   });
 
   test("to a word that is no subcommand quotes it without letting it break out", async () => {
-    const { acks } = await typed("`<!channel>`&\u202Eapprove apr_1", {});
+    const { acks } = await typed("`<!channel>`&\u202Eapprove", {});
     expect(acks).toEqual([
       "Countersign does not know `'&lt;!channel&gt;'&amp;⟨U+202E⟩approve`. `/agent help` lists the commands. To start a run, type `/agent run` before the task.",
     ]);
@@ -88,7 +90,7 @@ describe("a private answer", () => {
 
 test("no command decides anything", async () => {
   for (const text of ["approve apr_1 yes", "deny apr_1 no", "APPROVE", "decide apr_1"])
-    expect((await typed(text, {})).acks[0]).toContain("does not know");
+    expect((await typed(text, {})).acks[0]).toContain("nothing was decided");
 });
 
 describe("what was typed after the command", () => {

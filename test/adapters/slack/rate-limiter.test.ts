@@ -54,6 +54,22 @@ test("a timer that rings a moment early ends no rest, and holds up nothing for g
   expect(gone).toEqual(["card"]);
 });
 
+test("says how many calls go before one that joins now, and how long it waits", async () => {
+  const { limiter, ask, turnTo } = stage();
+  const before = (channel = OPS) => limiter.queueBefore({ kind: "post", channel, urgency: 1 });
+  expect(before()).toEqual({ calls: 0, ms: 0 });
+  for (let at = 1; at <= 4; at += 1) ask(`post ${at}`, "post");
+  expect(before()).toEqual({ calls: 0, ms: 4_000 });
+  for (let at = 5; at <= 12; at += 1) ask(`post ${at}`, "post");
+  ask("less urgent", "post", 2);
+  expect(before()).toEqual({ calls: 8, ms: 12_000 });
+  expect(before(OTHER)).toEqual({ calls: 0, ms: 0 });
+  await turnTo(4_000);
+  expect(before()).toEqual({ calls: 4, ms: 8_000 });
+  limiter.rest("post", OPS, 20_000);
+  expect(before().ms).toBe(24_000);
+});
+
 test("a burst of posts goes at once, the rest waits its turn", async () => {
   const { ask, gone, turnTo } = stage();
   for (let at = 1; at <= 8; at += 1) ask(`post ${at}`, "post");

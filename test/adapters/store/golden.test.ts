@@ -197,7 +197,7 @@ function recordsIn(value: Json): Document[] {
 }
 
 describe("a document that an older program wrote", () => {
-  test.each(["selfApproval", "reason", "needs", "holdMs", "expiry", "friction", "mention"])(
+  test.each(["selfApproval", "reason", "needs", "holdMs", "expiry", "friction", "denyReasons", "mention"])(
     "whose rule has no %s loads whole and is drawn",
     async (field) => {
       const opened = await golden(1, (raw) =>

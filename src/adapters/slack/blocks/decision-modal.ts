@@ -1,6 +1,5 @@
 import type { Block, View } from "@slack/types";
 import type { Approval, Request, Verdict } from "../../../domain/approval.ts";
-import { MAX_REASON_CHARS } from "../../../domain/authorization.ts";
 import type { Nonce } from "../../../domain/ids.ts";
 import { BUILT_IN_RULE, type KeptRule } from "../../../domain/policy/policy.ts";
 import type { Upload } from "../../../domain/posted-message.ts";
@@ -10,14 +9,7 @@ import { cardMarks } from "../../../domain/text/card-layout.ts";
 import { FORM_ROOM } from "../../../domain/text/request-layout.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import type { Drawing } from "../../../domain/text/secrets.ts";
-import {
-  DECISION_MODAL,
-  READING_MODAL,
-  REASON_BLOCK,
-  REASON_INPUT,
-  WORD_BLOCK,
-  WORD_INPUT,
-} from "../names.ts";
+import { DECISION_MODAL, READING_MODAL } from "../names.ts";
 import { auditNote, historyBlocks } from "./card-details.ts";
 import { riskMark, wordsForDeciders } from "./card-request.ts";
 import { voteLines } from "./card-rule.ts";
@@ -34,6 +26,7 @@ import {
   WHO_SEES_MASKED,
   wholeRequest,
 } from "./request-blocks.ts";
+import { EMPTY_REASON, type FilledReason, presetMenu, reasonInput, wordInput } from "./reason-fields.ts";
 import { requestOverview, runDetails } from "./request-overview.ts";
 import { count, duration, line, note, person, rich, span, untrustedSpan } from "./rich.ts";
 
@@ -49,9 +42,10 @@ const IN_FILE = "The whole request is attached to the run's thread as a file.";
 export function formView(
   { run, ticket }: { readonly run: Run; readonly ticket: FormFacts },
   deployment = "",
+  filled: FilledReason = EMPTY_REASON,
 ): View {
   if (ticket.reading === true) return readFirstModal(run, ticket, deployment);
-  return decisionModal(run, ticket, deployment);
+  return decisionModal(run, ticket, deployment, filled);
 }
 
 export type FormFacts = {
@@ -62,7 +56,12 @@ export type FormFacts = {
 };
 
 /** Shows the whole request and asks for the reason. The nonce is all that the form carries. */
-function decisionModal(run: Run, { saw: request, verdict, nonce }: FormFacts, deployment: string): View {
+function decisionModal(
+  run: Run,
+  { saw: request, verdict, nonce }: FormFacts,
+  deployment: string,
+  filled: FilledReason,
+): View {
   const approves = verdict === "approve";
   const rule = ruleOver(run, request);
   const then = approves ? afterwards(run, request) : "The service gets your reason.";
@@ -87,7 +86,8 @@ function decisionModal(run: Run, { saw: request, verdict, nonce }: FormFacts, de
       ...runDetails(run, request, "open"),
       ...maskedInFile(uploadOf(run, request)),
       idsNote(run, request),
-      reasonInput(verdict, rule),
+      ...presetMenu(verdict, rule),
+      reasonInput(verdict, rule, filled),
       ...wordInput(verdict, rule),
     ],
   });
@@ -249,35 +249,15 @@ export function ruleOver(run: Run, request: Request): KeptRule {
   return approvalOf(run, request)?.appliedRule.rule ?? BUILT_IN_RULE;
 }
 
-function reasonInput(verdict: Verdict, rule: KeptRule): Block {
-  const fewest = rule.reason[verdict];
-  const needed = verdict === "approve" ? "Needed to approve" : "Needed to deny";
-  const length = fewest > 1 ? `, at least ${count(fewest)} characters` : "";
-  const who = "The service gets it, and everyone in the channel sees it.";
-  return {
-    type: "input",
-    block_id: REASON_BLOCK,
-    optional: fewest === 0,
-    label: plain("Reason"),
-    hint: plain(fewest === 0 ? who : `${needed}${length}. ${who}`),
-    element: {
-      type: "plain_text_input",
-      action_id: REASON_INPUT,
-      multiline: true,
-      max_length: MAX_REASON_CHARS,
-    },
-  } as Block;
-}
-
-export function wordInput(verdict: Verdict, { friction }: KeptRule): Block[] {
-  if (verdict === "deny" || friction.word === null) return [];
-  const block = {
-    type: "input",
-    block_id: WORD_BLOCK,
-    label: plain(`Type "${friction.word}" to approve`),
-    element: { type: "plain_text_input", action_id: WORD_INPUT, max_length: 200 },
-  };
-  return [block];
+/** The reasons that this form offers, in the order of the menu. */
+export function presetsFor({
+  run,
+  ticket: { saw, verdict, reading },
+}: {
+  readonly run: Run;
+  readonly ticket: FormFacts;
+}): readonly string[] {
+  return verdict === "deny" && reading !== true ? ruleOver(run, saw).denyReasons : [];
 }
 
 export function plain(text: string): { type: "plain_text"; text: string } {

@@ -22,6 +22,7 @@ export type MessageId =
   | `unreadable:${"answer" | "list" | "items" | "over"}`
   | `notice:${Exclude<NoticeContent["type"], "decision-void">}`
   | `notice:decision-void:${VoidCause}`
+  | "notice:queued"
   | `receipt:${"approve" | "deny" | "reported" | "several"}`
   | `notification:${Exclude<Notification["kind"], "receipt" | "receipt-at-once">}`
   | `refusal:${Refusal["type"]}`
@@ -59,6 +60,13 @@ type AnswerName =
   | "unwatched"
   | "which-run"
   | "unknown-command"
+  | "decide-on-card"
+  | "did-you-mean"
+  | "did-you-mean-run"
+  | "task-not-kept"
+  | "again-not-recorded"
+  | "suggestion-started"
+  | "suggestion-forgotten"
   | "evidence-sent"
   | "acknowledged"
   | "dispute-closed"

@@ -5,6 +5,7 @@ import type { KeptEntry } from "../../../audit/entry.ts";
 import { headWords } from "../../../domain/audit/hash-chain.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import type { Notification, NotificationFacts } from "../../../ports.ts";
+import { answered } from "./answered-notification.ts";
 import { freezeNotification } from "./brake.ts";
 import { type MessageId, withId } from "./message-id.ts";
 import {
@@ -14,8 +15,8 @@ import {
   type DrawnWith,
   REASON_CHARS,
   reasonOf,
-  receipt,
-} from "./receipts.ts";
+} from "./notification-parts.ts";
+import { receipt } from "./receipts.ts";
 import {
   escaped,
   header,
@@ -57,6 +58,9 @@ function drawn({ id, kind }: Notification, facts: NotificationFacts, more: Drawn
       return redaction(facts.entry);
     case "freeze":
       return freezeNotification(facts.entry);
+    case "answered":
+    case "expired":
+      return answered(kind, facts, more);
     case "head":
       return head(facts.entry);
     case "tampering":

@@ -5,7 +5,7 @@ import { type NoticeContent, type Run, runId } from "../../../domain/run.ts";
 import { headline } from "../../../domain/text/card-layout.ts";
 import { tooFewApproversTitle, tooFewApproversWords } from "./card-rule.ts";
 import { type MessageId, withId } from "./message-id.ts";
-import { escaped, line, type Message, person, quote, rich, span, untrustedSpan } from "./rich.ts";
+import { count, escaped, line, type Message, person, quote, rich, span, untrustedSpan } from "./rich.ts";
 import { withoutSpeaker } from "./service-words.ts";
 
 const SERVICE_WORDS_CHARS = 500;
@@ -28,6 +28,14 @@ function drawn(notice: NoticeContent, run: Run): Message {
     default:
       return aboutDecision(notice, run);
   }
+}
+
+/** `before`: the messages that go before the thread of the run. */
+export function queuedNotice(before: number): Message {
+  const many = before === 1 ? "1 message goes" : `${count(before)} messages go`;
+  const text = `Starting. ${many} before yours in this channel.`;
+  const why = " Slack takes about one a second. Your task is recorded; do not start it again.";
+  return withId("notice:queued", message(text, [line(span(text, { bold: true }), span(why))]));
 }
 
 type AboutDecision = Exclude<NoticeContent, { type: "cannot-post" | "nobody-can-approve" }>;

@@ -7,15 +7,11 @@ import { oneLine } from "../../../domain/text/excerpt.ts";
 import type { Notification, NotificationFacts } from "../../../ports.ts";
 import { RECEIPT_NOT_ME } from "../names.ts";
 import { withId } from "./message-id.ts";
+import { ACTION_CHARS, actionOf, type DrawnWith, placeOf, reasonOf } from "./notification-parts.ts";
 import { escaped, line, type Message, moment, note, quote, rich, span, untrustedSpan } from "./rich.ts";
 
-export const ACTION_CHARS = 300;
-export const REASON_CHARS = 500;
 /** Of each action and reason, where several receipts share a message. */
 const SHARED_CHARS = 150;
-
-/** What is known only when it is drawn. `link`: to the card. `reportedAt`: the receipt's person said "This was not me". */
-export type DrawnWith = { readonly link?: string | null; readonly reportedAt?: number | null };
 
 export function receipt(
   id: string,
@@ -106,24 +102,6 @@ function notMe(id: string): Block {
     },
   };
   return { type: "actions", block_id: `receipt-${id}`, elements: [button] } as Block;
-}
-
-export const actionOf = ({ action }: NotificationFacts): string => action ?? "(the service did not say what)";
-
-export const channelOf = ({ channel }: NotificationFacts) =>
-  channel === null ? [] : [span(" in "), { type: "channel" as const, channel_id: channel }];
-
-function placeOf(facts: NotificationFacts) {
-  const { runId } = (facts.about ?? facts.entry).entry;
-  return [
-    ...channelOf(facts),
-    ...(runId === null ? [] : [span(" · "), untrustedSpan(runId, 120, { code: true })]),
-  ];
-}
-
-export function reasonOf({ entry }: KeptEntry, chars = REASON_CHARS) {
-  if (entry.reason === null || entry.reason === "") return [];
-  return [line(span("Reason: "), untrustedSpan(oneLine(entry.reason, chars), chars))];
 }
 
 function smallPrint({ seq, link, entry }: KeptEntry): string {

@@ -10,7 +10,7 @@ import { freezeWords } from "./brake.ts";
 import { beyondForm } from "./card-state.ts";
 import { closedWords } from "./closed-words.ts";
 import { textAnswer } from "./message-id.ts";
-import { count, escaped, type Message } from "./rich.ts";
+import { count, escaped, localTime, type Message } from "./rich.ts";
 
 /** Refusals whose words do not depend on the case. */
 const ALWAYS = {
@@ -245,6 +245,8 @@ export function commandRefusalWords(refusal: CommandRefusal, command: string): s
       return `The run with this id has ended; its thread is in <#${refusal.run.channel}>. The service now uses the same id for another run. Countersign can't know who asked for that one, so it does not watch it. Start the task with \`${command} run\` instead.`;
     case "frozen":
       return `${freezeWords(refusal.freeze)}. No run starts until the freeze is lifted. Nothing was started; keep your task and try again then.`;
+    case "running-again":
+      return `<@${refusal.run.requester}> has started this again, ${localTime(refusal.run.askedAt)}, and that run is not over. Its thread is in this channel.`;
     case "own-freeze":
       return `You froze this yourself, so somebody else must lift it: another admin of Countersign, or a person whom the policy's \`freezers\` name. If there is none, whoever runs Countersign adds one to \`ADMINS\` and restarts it; the freeze stays until it is lifted.`;
     case "already-frozen":

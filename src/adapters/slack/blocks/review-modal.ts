@@ -33,9 +33,9 @@ import {
   ruleOver,
   uploadOf,
   votesSoFar,
-  wordInput,
 } from "./decision-modal.ts";
 import { withId } from "./message-id.ts";
+import { wordInput } from "./reason-fields.ts";
 import { refusalPlain } from "./refusal-words.ts";
 import { maskedInFile, wholeRequest } from "./request-blocks.ts";
 import { runDetails } from "./request-overview.ts";

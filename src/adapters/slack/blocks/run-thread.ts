@@ -20,6 +20,7 @@ import { head, oneLine, shortened } from "../../../domain/text/excerpt.ts";
 import { masked } from "../../../domain/text/secrets.ts";
 import { UNKNOWN_LEAVE, UNKNOWN_START_AGAIN } from "../names.ts";
 import { approvalCard } from "./approval-card.ts";
+import { againActions } from "./run-again.ts";
 import { stopActions, stopMessage, stoppedLine } from "./brake.ts";
 import { named, namedText } from "./deployment.ts";
 import { digestMessage } from "./digest.ts";
@@ -99,7 +100,7 @@ function outcome(run: Run): Message {
   const first = line(person(run.requester), span(" "), span(title, { bold: true }), span(`${after}.`));
   return withId(`outcome:${ended.how}`, {
     text: escaped(`${title}${after}: ${oneLine(run.input, 150)}`),
-    blocks: [rich(first), ...endedDetails(ended), ...output(run, ended)],
+    blocks: [rich(first), ...endedDetails(ended), ...output(run, ended), ...againActions(run)],
   });
 }
 
@@ -210,6 +211,7 @@ function notStarted(run: Run, why: string): Message {
       line(person(run.requester), span(" "), span("❌ Not started:", { bold: true })),
       ...boxes(shortened(withoutSpeaker(why), 1_000, "masked")),
     ),
+    ...againActions(run),
   ];
   return withId("outcome:not-started", { text: escaped(text), blocks });
 }

@@ -24,7 +24,9 @@ test("a confirmed denial gives opening and outcome another key, so that both are
 
 describe("a run that failed says", () => {
   const shown = (extra: { [field: string]: Json }): string =>
-    printedMessage(messageIn(ended("failed", null, extra), OUTCOME)).split("The service says:\n")[1] ?? "";
+    printedMessage(messageIn({ ...ended("failed", null, extra), input: "" }, OUTCOME)).split(
+      "The service says:\n",
+    )[1] ?? "";
 
   test.each<[string, { [field: string]: Json }, string]>([
     [

@@ -10,6 +10,7 @@ import type { Message } from "#src/adapters/slack/blocks/rich.ts";
 import {
   onBrakeClick,
   onNotMe,
+  onRunAgain,
   onUndoClick,
   onUnknownClick,
   onCardClick,
@@ -20,7 +21,14 @@ import { readingAnswer } from "#src/adapters/slack/submits.ts";
 import { REPORTED } from "./private.ts";
 import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
 import { listen } from "#src/adapters/slack/listeners.ts";
-import { CARD_APPROVE, RUN_STOP, UNKNOWN_LEAVE } from "#src/adapters/slack/names.ts";
+import {
+  CARD_APPROVE,
+  RUN_AGAIN,
+  RUN_STOP,
+  RUN_SUGGESTED,
+  UNKNOWN_LEAVE,
+} from "#src/adapters/slack/names.ts";
+import { onSuggestedRun } from "#src/adapters/slack/unknown-command.ts";
 import { createWorkspaceCheck } from "#src/adapters/slack/workspace-check.ts";
 import { MessageTs } from "#src/domain/ids.ts";
 import { err, ok } from "#src/domain/result.ts";
@@ -53,6 +61,7 @@ function listener(parts: object): { deps: ListenerDeps; given: (Message | View)[
     },
     noteRefusal: async () => undefined,
     cards: { lookNow() {} },
+    suggestedRuns: { keep: () => aNonce() },
     replacements: { readyByClick: () => () => undefined, keep() {}, handOver() {} },
     clock: { now: () => NOON },
     log: silent,
@@ -89,6 +98,20 @@ async function clicked(onClick: OnClick, action_id: string, parts: object): Prom
     trigger_id: "1.2.x",
     response_url: "https://hooks.slack.com/actions/x",
   } as Parameters<OnClick>[1]);
+  return given.map((drawn) => ({ when: "", drawn }));
+}
+
+/** Pressing the button of a suggested run. */
+async function suggested(found: object | null): Promise<readonly Example[]> {
+  const startRun = { start: async () => ok(ASKED.key) };
+  const { deps, given } = listener({ startRun, suggestedRuns: { find: () => found } });
+  await onSuggestedRun(deps, {
+    user: { id: BEN },
+    channel: { id: CHANNEL },
+    actions: [{ action_id: RUN_SUGGESTED, value: aNonce() }],
+    trigger_id: "1.2.x",
+    response_url: "https://hooks.slack.com/actions/x",
+  });
   return given.map((drawn) => ({ when: "", drawn }));
 }
 
@@ -241,7 +264,18 @@ export async function answerExamples(): Promise<Record<AnswerId, readonly Exampl
     "answer:watching": await typed("watch run_7", { adoptRun: { adopt: async () => ok("stored") } }),
     "answer:unwatched": await typed("unwatch run_7", { adoptRun: { unwatch: async () => ok("stored") } }),
     "answer:which-run": await typed("status"),
-    "answer:unknown-command": await typed("deploy billing-api"),
+    "answer:unknown-command": await typed("frobnicate"),
+    "answer:decide-on-card": await typed("approve run_7"),
+    "answer:did-you-mean": [...(await typed("statsu")), ...(await typed("watsh run_7"))],
+    "answer:did-you-mean-run": await typed("deploy billing-api to production"),
+    "answer:task-not-kept": await clicked(onRunAgain, RUN_AGAIN, {
+      startRun: { again: async () => err({ type: "unknown-run" }) },
+    }),
+    "answer:again-not-recorded": await clicked(onRunAgain, RUN_AGAIN, {
+      startRun: { again: fails("maybe") },
+    }),
+    "answer:suggestion-started": await suggested({ user: BEN, channel: CHANNEL, task: "deploy" }),
+    "answer:suggestion-forgotten": await suggested(null),
     "answer:evidence-sent": await typed("audit run_7", { exportEvidence: async () => ok(12) }),
     "answer:acknowledged": await typed("audit acknowledge 0123456789 restored a backup", {
       acknowledge: async () => ok(1),

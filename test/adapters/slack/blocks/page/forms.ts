@@ -78,7 +78,14 @@ export const FORMS: Record<Extract<MessageId, `form:${string}`>, readonly Exampl
       }),
     ),
   ],
-  "form:deny": [form("", RUN, "deny")],
+  "form:deny": [
+    form("", RUN, "deny"),
+    form(
+      "the rule offers reasons",
+      strict({ denyReasons: ["Not during the freeze", "Tests are missing"] }),
+      "deny",
+    ),
+  ],
   "form:review": [
     review("", RUN),
     review(

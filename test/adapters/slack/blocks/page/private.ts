@@ -3,8 +3,9 @@
 import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
 import { named } from "#src/adapters/slack/blocks/deployment.ts";
 import { notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
-import { type DrawnWith, severalReceipts } from "#src/adapters/slack/blocks/receipts.ts";
-import { privateNotice } from "#src/adapters/slack/blocks/private-notice.ts";
+import type { DrawnWith } from "#src/adapters/slack/blocks/notification-parts.ts";
+import { severalReceipts } from "#src/adapters/slack/blocks/receipts.ts";
+import { privateNotice, queuedNotice } from "#src/adapters/slack/blocks/private-notice.ts";
 import type { AuditEntry } from "#src/audit/entry.ts";
 import { ApprovalId, RunId } from "#src/domain/ids.ts";
 import type { NoticeContent, Run } from "#src/domain/run.ts";
@@ -58,6 +59,10 @@ export const NOTICES: Record<Extract<MessageId, `notice:${string}`>, readonly Ex
     notice(refusedBySlack("restricted_action"), "not allowed to post"),
     notice(refusedBySlack("msg_too_long"), "one message refused"),
     notice(refusedBySlack("not_in_channel"), "its run was not started", UNSTARTED),
+  ],
+  "notice:queued": [
+    { when: "many before it", drawn: named(queuedNotice(12), DEPLOYMENT) },
+    { when: "one before it", drawn: named(queuedNotice(1), DEPLOYMENT) },
   ],
   "notice:nobody-can-approve": [
     notice(
@@ -170,6 +175,18 @@ export const NOTIFICATIONS: Record<
       entryOf(42, { what: "freeze-lifted", approval: null, channel: null, reason: "" }),
     ),
   ],
+  "notification:answered": [
+    ...notification("answered", entryOf(43, { ...APPROVED.entry, what: "settled", outcome: "confirmed" })),
+    ...notification("answered", entryOf(43, { ...DENIED.entry, what: "settled", outcome: "confirmed" })),
+    ...notification(
+      "answered",
+      entryOf(43, { what: "settled", outcome: "confirmed", verdict: "deny", by: null, reason: "no one" }),
+    ),
+  ],
+  "notification:expired": notification(
+    "expired",
+    entryOf(43, { what: "closed", outcome: "expired", by: null }),
+  ),
   "notification:redaction": notification(
     "redaction",
     entryOf(42, { what: "redacted", reason: "It held a password", outcome: "a request was erased" }),

@@ -105,6 +105,7 @@ export const COMMAND_REFUSALS: Record<
   deciding: [{ type: "deciding", run: CREATED }],
   voted: [{ type: "voted", run: CREATED }],
   "denial-due": [{ type: "denial-due", run: CREATED }],
+  "running-again": [{ type: "running-again", run: { ...CREATED, requester: BEN } }],
   answered: [{ type: "answered" }],
   "not-auditor": [{ type: "not-auditor" }],
   "own-audit": [{ type: "own-audit" }],

@@ -1,0 +1,117 @@
+// Reasons that a rule offers for a denial.
+
+import { describe, expect, test } from "vitest";
+import type { OpenView } from "#sandbox/slack/model.ts";
+import { policyFile } from "../make/policy.ts";
+import { ana, aWorld, ben, cat, type Choices, opsAgents, type Stage } from "../make/world.ts";
+
+type Context = Parameters<typeof aWorld>[0];
+
+const RULES = `rules:
+  - name: strict
+    approvers: anyone
+    reason: { deny: 10 }
+    deny-reasons: [Not during the freeze, Tests are missing, No]
+`;
+
+const under = (context: Context): Choices => ({ env: { POLICY_FILE: policyFile(RULES, context).path } });
+
+/** Ben's form for a denial. */
+async function denying(world: Stage): Promise<OpenView> {
+  const { card } = await world.asking(ana, opsAgents, "deploy billing-api to production");
+  return world.openForm(ben, card, "Deny");
+}
+
+const choose = (world: Stage, person: string, { id }: OpenView, at: number) =>
+  world.slack.acts.click(person, { view: id }, "preset", "preset_chosen", String(at));
+
+type Field = { readonly block: string; readonly holds: string };
+
+function reasonField({ view }: OpenView): Field {
+  const block = view.blocks.find(({ block_id }) => block_id?.startsWith("reason"));
+  if (block === undefined) throw new Error("the form has no field for a reason");
+  const { initial_value = "" } = block["element"] as { initial_value?: string };
+  return { block: String(block.block_id), holds: initial_value };
+}
+
+const filled = (world: Stage, form: OpenView, text: string): Promise<Field> =>
+  world.until(() => {
+    const field = reasonField(form);
+    return field.holds === text && field;
+  });
+
+const submit = (world: Stage, { id }: OpenView, { block }: Field, text: string) =>
+  world.slack.acts.submit(ben, id, { [block]: { reason_text: text } });
+
+describe.concurrent("a reason that the rule offers", () => {
+  test("fills the field, and what the field shows at the submit is sent", async (context) => {
+    const world = await aWorld(context, under(context));
+    const form = await denying(world);
+    await choose(world, ben, form, 0);
+    const field = await filled(world, form, "Not during the freeze");
+    expect(field.block).not.toBe("reason");
+    await submit(world, form, field, "Not during the freeze of May");
+    await world.until(() => world.decisions().length > 0);
+    expect(world.decisions()).toEqual([{ decision: "deny", reason: "Not during the freeze of May" }]);
+  });
+
+  test("comes behind what was typed, and a second one behind the first", async (context) => {
+    const world = await aWorld(context, under(context));
+    const form = await denying(world);
+    await world.slack.acts.click(ben, { view: form.id }, "reason", "reason_text", "See ticket 12.");
+    await choose(world, ben, form, 1);
+    await filled(world, form, "See ticket 12.\nTests are missing");
+    await choose(world, ben, form, 0);
+    const { holds, ...field } = await filled(
+      world,
+      form,
+      "See ticket 12.\nTests are missing\nNot during the freeze",
+    );
+    await submit(world, form, { holds, ...field }, holds);
+    await world.until(() => world.decisions().length > 0);
+    expect(world.decisions()).toEqual([{ decision: "deny", reason: holds }]);
+  });
+
+  test("that is too short for the rule is told beside the field that holds it", async (context) => {
+    const world = await aWorld(context, under(context));
+    const form = await denying(world);
+    await choose(world, ben, form, 2);
+    const field = await filled(world, form, "No");
+    await submit(world, form, field, "No");
+    expect(form.errors[field.block]).toContain("Too short");
+    expect(world.decisions()).toEqual([]);
+  });
+
+  test("is offered for no approval", async (context) => {
+    const world = await aWorld(context, under(context));
+    const { card } = await world.asking(ana, opsAgents, "deploy billing-api to production");
+    const { view } = await world.openForm(ben, card, "Approve");
+    expect(view.blocks.map(({ block_id }) => block_id)).not.toContain("preset");
+  });
+
+  test.for([
+    ["another person", { user: { id: cat } }],
+    [
+      "a made-up form",
+      { view: { id: "V0MADEUP", hash: "1", private_metadata: "A".repeat(22), state: { values: {} } } },
+    ],
+    [
+      "a choice that is not offered",
+      { actions: [{ action_id: "preset_chosen", selected_option: { value: "99" } }] },
+    ],
+    [
+      "a choice that is no number",
+      { actions: [{ action_id: "preset_chosen", selected_option: { value: "__proto__" } }] },
+    ],
+  ] as const)("is filled in for nobody when Slack's payload names %s", async ([, change], context) => {
+    const world = await aWorld(context, under(context));
+    const form = await denying(world);
+    await choose(world, ben, form, 0);
+    await filled(world, form, "Not during the freeze");
+    const before = JSON.stringify(world.slack.workspace.views.map(({ view }) => view));
+    await world.deliver({ ...world.lastPayload("block_actions"), ...change });
+    await world.command(ben, opsAgents, "help");
+    await world.told(ben, "answer:help");
+    expect(JSON.stringify(world.slack.workspace.views.map(({ view }) => view))).toBe(before);
+  });
+});
