@@ -169,8 +169,18 @@ describe.concurrent("text that tries to fool its reader", () => {
 
   test("stays text when an unknown subcommand is told back", async (context) => {
     const world = await aWorld(context);
-    await world.command(ana, opsAgents, "<!channel>`<@U0BEN> x");
+    await world.command(ana, opsAgents, "<!channel>`<@U0BEN>");
     const told = await world.told(ana, "answer:unknown-command");
     expect(told).not.toMatch(/<[!@]/);
+  });
+
+  test("stays text when it is suggested as a task", async (context) => {
+    const world = await aWorld(context);
+    await world.command(ana, opsAgents, "<!channel>`<@U0BEN> x");
+    await world.told(ana, "answer:did-you-mean-run");
+    const answer = world.ephemeralMessages(ana).find((each) => says("answer:did-you-mean-run", each));
+    expect(answer?.text).not.toMatch(/<[!@]/);
+    // Slack reads no markup in the text elements of rich text.
+    expect(answer?.blocks.map(({ type }) => type)).toEqual(["rich_text", "actions"]);
   });
 });

@@ -20,7 +20,7 @@ import {
   type Watch,
 } from "#src/domain/run.ts";
 import { allUnreadable, type Ending, type Unreadable } from "#src/domain/snapshot.ts";
-import { aWatchedRun, NOON, withApprovals } from "../../../../make/run.ts";
+import { aNonce, aWatchedRun, NOON, withApprovals } from "../../../../make/run.ts";
 import { endedRun } from "../../observed.ts";
 import {
   ANA,
@@ -153,7 +153,11 @@ export const OUTCOMES: Record<Extract<MessageId, `outcome:${string}`>, readonly 
 const MANY = applyDigest(
   withApprovals(
     CREATED,
-    ...[...Array(9).keys()].map((nth) => ({ ...PENDING, id: ApprovalId(`apr_${nth + 1}`) })),
+    ...[...Array(9).keys()].map((nth) => ({
+      ...PENDING,
+      id: ApprovalId(`apr_${nth + 1}`),
+      nonce: aNonce(),
+    })),
   ),
 );
 const digest = (run: Run, when = ""): Example => ({ when, drawn: messageIn(run, digestSlot(1), DEPLOYMENT) });
