@@ -18,8 +18,9 @@ export type Overhead = {
   readonly decisions: number;
 };
 
-/** Slack accepts about one message a second in a channel, so the cards are spread over several channels. */
-const PER_CHANNEL = 10;
+/** Slack accepts about one message a second in a channel, so the cards are spread over several channels, fewer in each run than
+ * become a digest (domain/digest.ts). */
+const PER_CHANNEL = 5;
 const CARDS_MS = 180_000;
 /** How many decisions at the start do not count: V8 is still compiling the bot. */
 const WARM = 10;

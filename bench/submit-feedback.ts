@@ -12,6 +12,8 @@ import { isOpenCard, openForm, quantile } from "./deciding.ts";
 export type Feedback = { readonly p50Ms: number; readonly p99Ms: number; readonly decisions: number };
 
 const DECISIONS = 10;
+/** Fewer than become a digest (domain/digest.ts). */
+const PER_RUN = 5;
 const WITHIN_MS = 20_000;
 const CHANNEL = "C0OPSAGENTS";
 const CARDS_MS = 60_000;
@@ -36,11 +38,13 @@ export async function submitFeedback(): Promise<Feedback> {
 }
 
 async function putUpCards({ slack: { workspace, acts }, service }: World): Promise<Message[]> {
-  const run = service.control.createRun("release forever");
-  for (let nth = 0; nth < DECISIONS; nth += 1)
-    service.control.addApproval(run.id, { action: `Deploy part ${nth}`, details: { tool: "deploy" } });
-  const { ok } = await acts.command("U0ANA", CHANNEL, "/agent", `watch ${run.id}`);
-  if (!ok) throw new Error("the bot did not take a command");
+  for (let first = 0; first < DECISIONS; first += PER_RUN) {
+    const run = service.control.createRun("release forever");
+    for (let nth = first; nth < first + PER_RUN; nth += 1)
+      service.control.addApproval(run.id, { action: `Deploy part ${nth}`, details: { tool: "deploy" } });
+    const { ok } = await acts.command("U0ANA", CHANNEL, "/agent", `watch ${run.id}`);
+    if (!ok) throw new Error("the bot did not take a command");
+  }
   const cards = () => workspace.messages.filter(isOpenCard);
   const what = `${DECISIONS} cards`;
   await workspace.until(() => cards().length >= DECISIONS, { timeoutMs: CARDS_MS, what });
