@@ -66,7 +66,7 @@ export const variables = [
   ),
   variable(
     "APPROVERS",
-    "without a policy: the people and user groups whom each card mentions, by id; whoever may decide otherwise still may",
+    "without a policy: the people and user groups whom each card mentions, by id; this changes nothing about who may decide",
     null,
     "S0123ABCD,U0456EFGH",
   ),

@@ -129,7 +129,7 @@ export type Delivery =
         | "refused-after-lost-answer"
         /** Its answer was not clear, and its voters may no longer decide. */
         | "no-longer-authorised"
-        /** Its answer was not clear, and somebody has stopped the run or frozen the channel since. */
+        /** Its answer was not clear, and the run was stopped or the channel frozen since. */
         | "stopped"
         | "frozen"
         | "tampered";
@@ -162,7 +162,7 @@ export type PastDecision = {
     /** The current rule asks for more than was given. */
     | "rule-changed"
     | "unwatched"
-    /** Somebody stopped the run, or froze the channel, before it was sent. */
+    /** The run was stopped, or the channel frozen, before it was sent. */
     | "stopped"
     | "frozen"
     /** The audit does not confirm it. */

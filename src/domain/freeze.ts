@@ -1,5 +1,5 @@
 // A freeze holds for a channel, or everywhere: no run starts and no approval is sent; denials are. It follows from the audit, so
-// somebody who has only the database can neither make one nor lift one.
+// writing to the database alone neither makes one nor lifts one.
 
 import type { ChannelId, UserId } from "./ids.ts";
 

@@ -90,7 +90,7 @@ export function missingRenderKey(run: Run): string | null {
   return run.posts[MISSING] === undefined ? null : "back";
 }
 
-/** Null: nobody has stopped the run. */
+/** Null: the run was never stopped. */
 export function stoppedRenderKey(run: Run): string | null {
   if (run.stop === undefined) return null;
   const { denied, confirmed } = deniedByStop(run);

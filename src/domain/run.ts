@@ -35,7 +35,7 @@ export type Run = {
   readonly notices: readonly PrivateNotice[];
   /** This run carries its channel's notice that the service is away since `since`. */
   readonly outage: { readonly since: number; readonly why: string; readonly until: number | null } | null;
-  /** Left out: nobody has stopped it. */
+  /** Left out: it was never stopped. */
   readonly stop?: Stop;
   /** The freeze that its cards show; left out: none. */
   readonly frozen?: Freeze;
@@ -45,7 +45,7 @@ export type Run = {
   readonly audited?: AuditMark;
 };
 
-/** Somebody stopped the run: everything that it asks is denied. `lifted`: its requests can be decided again. */
+/** A person stopped the run: everything that it asks is denied. `lifted`: its requests can be decided again. */
 export type Stop = {
   readonly by: UserId;
   readonly at: number;

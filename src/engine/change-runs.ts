@@ -61,14 +61,16 @@ export async function releaseRunId(
 const MAX_RUNS = 100_000;
 const RELEASED = "An admin has looked at the database, and approvals leave again.";
 
-/** After an acknowledgement: what was held back for tampering is looked at again at once. */
-export async function releaseHeldBack(
-  store: Pick<RunStore, "list" | "channelsInUse">,
-  change: Change,
-): Promise<void> {
+type Listing = Pick<RunStore, "list" | "channelsInUse">;
+
+async function runsOf(store: Listing, only: "unfinished" | "pending"): Promise<readonly Run[]> {
   const channels = await store.channelsInUse();
-  if (channels.length === 0) return;
-  const runs = await store.list({ channels, only: "unfinished", limit: MAX_RUNS });
+  return channels.length === 0 ? [] : store.list({ channels, only, limit: MAX_RUNS });
+}
+
+/** After an acknowledgement: what was held back for tampering is looked at again at once. */
+export async function releaseHeldBack(store: Listing, change: Change): Promise<void> {
+  const runs = await runsOf(store, "unfinished");
   for (const run of runs) if (withoutHold(run) !== run) await change(run.key, withoutHold);
 }
 
@@ -86,25 +88,21 @@ function withoutHold(run: Run): Run {
 
 /** Brings every pending approval, and so its card, under the current rule. */
 export async function applyPolicyToWaiting(
-  store: Pick<RunStore, "list" | "channelsInUse">,
+  store: Listing,
   change: Change,
   context: () => Context,
 ): Promise<void> {
-  const channels = await store.channelsInUse();
-  if (channels.length === 0) return;
-  const waiting = await store.list({ channels, only: "pending", limit: MAX_RUNS });
+  const waiting = await runsOf(store, "pending");
   for (const { key } of waiting) await change(key, (run) => applyPolicy(run, context()));
 }
 
 /** After a freeze, or after one is lifted: approvals that were not sent give way, and open cards say so. */
 export async function applyBrakeToRuns(
-  store: Pick<RunStore, "list" | "channelsInUse">,
+  store: Listing,
   change: Change,
   context: () => Context,
 ): Promise<void> {
-  const channels = await store.channelsInUse();
-  if (channels.length === 0) return;
-  const runs = await store.list({ channels, only: "unfinished", limit: MAX_RUNS });
+  const runs = await runsOf(store, "unfinished");
   // The engine applies the brake at every save.
   for (const run of runs) if (applyBrake(run, context()) !== run) await change(run.key, (newest) => newest);
 }

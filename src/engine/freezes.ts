@@ -1,5 +1,6 @@
 // The freezes in force, as the audit has them. A freeze counts from the moment its entry is written; only a signed entry lifts one.
 
+import pRetry from "p-retry";
 import type { AuditEntry } from "../audit/entry.ts";
 import { type Freeze, freezesAfter } from "../domain/freeze.ts";
 import type { AuditLog } from "../ports/store.ts";
@@ -9,12 +10,14 @@ export type Freezes = {
   now(): readonly Freeze[];
   /** Reads the entries that were written since the last call. Rejects with PortError when the store fails. */
   refresh(): Promise<void>;
-  /** Writes the entry, which is in force when this resolves. Rejects with PortError; then it may be in force all the same. */
+  /** Writes the entry, which is in force when this resolves. Rejects with PortError; then it may be stored, and is in force after the next read. */
   write(entry: AuditEntry): Promise<void>;
 };
 
 const KINDS = ["frozen", "freeze-lifted"] as const;
 const AT_ONCE = 1_000;
+/** A freeze that cannot be read back for about ten seconds (ms) is reported as a failure. */
+const RETRY = { retries: 20, minTimeout: 50, maxTimeout: 1_000 };
 
 export function createFreezes(store: Pick<AuditLog, "audit" | "auditAfter" | "provenEntry">): Freezes {
   let known: readonly Freeze[] = [];
@@ -45,7 +48,8 @@ export function createFreezes(store: Pick<AuditLog, "audit" | "auditAfter" | "pr
     refresh,
     async write(entry) {
       await store.audit([entry]);
-      await refresh();
+      // Once it is written, it must not wait for a restart to count.
+      await pRetry(refresh, RETRY);
     },
   };
 }

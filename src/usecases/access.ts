@@ -159,7 +159,7 @@ export type CommandRefusal =
   /** No run starts while a freeze holds here. */
   | { readonly type: "frozen"; readonly freeze: Freeze }
   | { readonly type: "not-freezer" | "already-frozen" | "not-frozen" }
-  /** Somebody else must lift it. */
+  /** Another person must lift it. */
   | { readonly type: "own-freeze"; readonly freeze: Freeze }
   /** A private channel that the app is not in. */
   | { readonly type: "hidden-channel" }

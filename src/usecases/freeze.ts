@@ -1,4 +1,4 @@
-// Freezing a channel or everything, and lifting a freeze. Whoever may freeze may lift, but not a freeze of their own: it takes a second
+// Freezing a channel or everything, and lifting a freeze. The same people may lift a freeze, but not their own: it takes a second
 // person to let approvals be sent again.
 
 import { auditEntry } from "../audit/entry.ts";
@@ -18,7 +18,7 @@ import {
 } from "./access.ts";
 
 export type UseFreeze = {
-  /** The freezes that hold in this channel, for somebody who may freeze. */
+  /** The freezes that hold in this channel. Only those who may freeze may look. */
   look(by: Asker): Promise<Result<readonly Freeze[], CommandRefusal>>;
   /** It is in force when this resolves to ok. `channel` null: everywhere. Rejects with PortError: then it may be in force. */
   freeze(by: Asker, channel: ChannelId | null, why: string): Promise<Result<Freeze, CommandRefusal>>;

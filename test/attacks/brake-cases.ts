@@ -51,7 +51,7 @@ async function refusedStop(on: Story, facts: Press, because: string): Promise<vo
 }
 
 async function stop(on: Story, user = ben): Promise<void> {
-  await on.world.click(user, on.card, "Stop run");
+  await on.world.click(user, on.card, "Stop");
   await on.world.becomes(on.card, "denied");
 }
 
@@ -90,7 +90,7 @@ const rows: readonly Row[] = [
     async (on) => {
       const form = await on.world.openForm(ben, on.card, "Approve");
       on.refused("already-decided");
-      await on.world.click(ana, on.card, "Stop run");
+      await on.world.click(ana, on.card, "Stop");
       await on.world.becomes(on.card, "denied");
       await on.world.fillModal(ben, "it was open");
       await on.world.until(() => modalSays(form, "refusal:already-decided"));

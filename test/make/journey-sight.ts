@@ -237,7 +237,7 @@ export function buttonsOf({ blocks }: Drawn): string[] {
   return elementsOf(blocks)
     .filter(({ type }) => type === "button")
     .map((each) => textOf({ blocks: [], text: labelOf(each) }))
-    .filter((label) => label !== "Details" && label !== "Stop run");
+    .filter((label) => label !== "Details" && label !== "Stop");
 }
 
 export function labelOf({ text }: { readonly [name: string]: unknown }): string {

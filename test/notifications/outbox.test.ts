@@ -5,33 +5,9 @@ import { MessageTs, UserId } from "#src/domain/ids.ts";
 import { auditEntry } from "#src/audit/entry.ts";
 import { notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
 import { REFUSED_TRIES } from "#src/domain/posted-message.ts";
-import { ADMIN, AUDIT_CHANNEL, type Bench, createBench, failure } from "../make/bot.ts";
-import { aNonce, APPROVER, CHANNEL, NOON, TEAM } from "../make/run.ts";
-
-const BY = { team: TEAM, user: APPROVER };
-
-async function decided(bench: Bench, verdict: "approve" | "deny" = "approve") {
-  const card = await bench.withCard();
-  const opened = await bench.flow.openForm.decide(card.click, verdict);
-  if (!opened.ok) throw new Error(opened.error.refusal.type);
-  const done = await bench.flow.submitDecision(BY, opened.value.ticket.nonce, "go");
-  if (!done.ok) throw new Error(done.error.refusal.type);
-  return card;
-}
-
-const sent = ({ notificationSender }: Bench, kind: string) =>
-  notificationSender.posted
-    .filter(({ notification }) => notification.kind === kind)
-    .map(({ notification, facts }) => ({ ...notification, facts }));
-
-async function receiptOf(bench: Bench) {
-  await bench.clock.pass(2_000);
-  const [receipt] = sent(bench, "receipt");
-  if (receipt === undefined) throw new Error("no receipt");
-  return receipt;
-}
-
-const disputes = async ({ store }: Bench) => store.auditAfter(0, ["disputed"], 100);
+import { ADMIN, AUDIT_CHANNEL, createBench, failure } from "../make/bot.ts";
+import { aNonce, APPROVER, CHANNEL, NOON, type TEAM } from "../make/run.ts";
+import { BY, decided, disputes, receiptOf, sent } from "../make/receipts.ts";
 
 describe("a receipt", () => {
   test("goes to whoever decided, once, and tells of their entry", async () => {

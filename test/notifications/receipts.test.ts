@@ -4,33 +4,9 @@ import { describe, expect, test } from "vitest";
 import { UserId } from "#src/domain/ids.ts";
 import { BUILT_IN, BUILT_IN_RULE } from "#src/domain/policy/policy.ts";
 import { PLANNED } from "#src/domain/posted-message.ts";
-import { type Bench, createBench, failure } from "../make/bot.ts";
+import { createBench, failure } from "../make/bot.ts";
 import { aNonce, APPROVER, TEAM } from "../make/run.ts";
-
-const BY = { team: TEAM, user: APPROVER };
-
-async function decided(bench: Bench, verdict: "approve" | "deny" = "approve") {
-  const card = await bench.withCard();
-  const opened = await bench.flow.openForm.decide(card.click, verdict);
-  if (!opened.ok) throw new Error(opened.error.refusal.type);
-  const done = await bench.flow.submitDecision(BY, opened.value.ticket.nonce, "go");
-  if (!done.ok) throw new Error(done.error.refusal.type);
-  return card;
-}
-
-const sent = ({ notificationSender }: Bench, kind: string) =>
-  notificationSender.posted
-    .filter(({ notification }) => notification.kind === kind)
-    .map(({ notification, facts }) => ({ ...notification, facts }));
-
-async function receiptOf(bench: Bench) {
-  await bench.clock.pass(2_000);
-  const [receipt] = sent(bench, "receipt");
-  if (receipt === undefined) throw new Error("no receipt");
-  return receipt;
-}
-
-const disputes = async ({ store }: Bench) => store.auditAfter(0, ["disputed"], 100);
+import { BY, decided, disputes, receiptOf, sent } from "../make/receipts.ts";
 
 const QUARTER_MS = 15 * 60_000;
 

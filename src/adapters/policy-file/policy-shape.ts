@@ -227,7 +227,7 @@ export const PolicyShape = z
       .meta({ description: "who may be given the audit of a run, besides ADMINS; left out: nobody" }),
     freezers: principals
       .optional()
-      .meta({ description: "who may freeze, and lift a freeze, besides ADMINS; left out: nobody" }),
+      .meta({ description: "who may freeze and lift a freeze, besides ADMINS; left out: only ADMINS" }),
   })
   .meta({ title: "Countersign policy" });
 

@@ -19,7 +19,7 @@ export async function freezeCommand(
   if (word === "here" || word === "everywhere") {
     const frozen = await freeze.freeze(by, word === "here" ? by.channel : null, why);
     if (!frozen.ok) return commandRefusal(frozen.error, command);
-    const text = `🧊 ${freezeWords(frozen.value)}. No run starts and no approval is sent. Denials are sent. Somebody else can lift it with \`${command} freeze lift\`.`;
+    const text = `🧊 ${freezeWords(frozen.value)}. No run starts and no approval is sent. Denials are sent. Another person lifts it with \`${command} freeze lift\`.`;
     return textAnswer("answer:frozen", text);
   }
   if (word === "lift") {
@@ -38,7 +38,7 @@ function freezeState(freezes: readonly Freeze[], command: string): Message {
   const usage = [
     `\`${command} freeze here <why>\` freezes this channel: no run starts and no approval is sent. Denials are.`,
     `\`${command} freeze everywhere <why>\` freezes every channel.`,
-    `\`${command} freeze lift <why>\` lifts a freeze that somebody else made.`,
+    `\`${command} freeze lift <why>\` lifts a freeze that another person made.`,
   ];
   return textAnswer("answer:freeze-state", [...state, ...usage].join("\n"));
 }

@@ -20,7 +20,7 @@ export type Policy = {
   readonly card: CardFields | null;
   /** Who may get the audit of a run, besides the admins of the configuration. Null: nobody. */
   readonly auditors: Principals | null;
-  /** Who may freeze and lift a freeze, besides the admins of the configuration. Null: nobody. */
+  /** Who may freeze and lift a freeze, besides the admins of the configuration. Null: only the admins. */
   readonly freezers: Principals | null;
 };
 

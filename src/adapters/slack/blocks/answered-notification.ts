@@ -1,4 +1,4 @@
-// Tells the requester that a request of their run was decided, or that nobody decided it in time.
+// Tells the requester that a request of their run was decided, or that the time to decide it passed.
 
 import { escaped, line, type Message, moment, person, quote, rich, span, untrustedSpan } from "./rich.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
@@ -13,12 +13,12 @@ export function answered(
   const { entry } = facts.entry;
   const by = kind === "answered" ? entry.by : null;
   const title =
-    kind === "expired" ? "⌛ Nobody decided in time" : entry.verdict === "deny" ? "⛔ Denied" : "✅ Approved";
+    kind === "expired" ? "⌛ Not decided in time" : entry.verdict === "deny" ? "⛔ Denied" : "✅ Approved";
   const then =
     kind === "expired"
       ? "It can no longer be decided here. Ask for it again with a new run."
       : by === null
-        ? "Nobody decided in time, so the policy denied it."
+        ? "The time to decide passed, so the policy denied it."
         : "The service confirmed it.";
   const action = oneLine(actionOf(facts), ACTION_CHARS);
   return {

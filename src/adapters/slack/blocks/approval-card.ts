@@ -12,12 +12,13 @@ import { requestSlot, type Run, runId } from "../../../domain/run.ts";
 import { cardMarks, type CardMarks, headline } from "../../../domain/text/card-layout.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { needsFile } from "../../../domain/text/request-text.ts";
-import { CARD_APPROVE, CARD_DENY, CARD_READ, CARD_STATE_BLOCK, CARD_UNDO } from "../names.ts";
+import { CARD_READ, CARD_STATE_BLOCK, CARD_UNDO } from "../names.ts";
 import { cardRequest, riskMark, riskWords, wordsForDeciders, wordsOfMarks } from "./card-request.ts";
 import { ruleBlocks } from "./card-rule.ts";
 import { cardState, type CardState } from "./card-state.ts";
 import { CONFIRMED } from "./delivery-words.ts";
 import { freezeBlocks, stopButton } from "./brake.ts";
+import { buttonsOf, decideButtons, denyButton } from "./decide-buttons.ts";
 import { partWithId } from "./message-id.ts";
 import { disputeBlocks } from "./disputes.ts";
 import { pastBlocks, who } from "./past-decisions.ts";
@@ -43,8 +44,6 @@ const ANSWER_ON_CARD_CHARS = 400;
 /** Slack takes 150 characters in a header. */
 const HEADER_CHARS = 150;
 const ASKED_CHARS = 150;
-/** Slack's limit for an `accessibility_label`. */
-const LABEL_CHARS = 75;
 
 /** `deployment`: which of several Countersigns this is; empty: it has no name. */
 export function approvalCard(run: Run, approval: Approval, deployment = ""): Message {
@@ -228,20 +227,10 @@ function answerLine(answered: string): ReturnType<typeof line> {
 /** Approve, Deny and Stop run while it can be decided, Undo while it is held, and always Details. */
 function buttons({ run, approval, state }: Card): Block[] {
   const { nonce, request, appliedRule } = approval;
-  const asked = headline(request, LABEL_CHARS).text;
-  const button = (action_id: string, text: string, more: { style?: "primary" | "danger" } = {}): object => ({
-    type: "button",
-    action_id,
-    value: nonce,
-    text: { type: "plain_text", text, emoji: false },
-    accessibility_label: oneLine(`${text}: ${asked}`, LABEL_CHARS),
-    ...more,
-  });
-  const deny = button(CARD_DENY, "Deny", { style: "danger" });
-  const approve =
-    state.onlyDeny || run.frozen !== undefined ? [] : [button(CARD_APPROVE, "Approve", { style: "primary" })];
-  const decide = state.open ? [...approve, deny] : [];
-  const undo = state.held === null ? [] : [button(CARD_UNDO, "Undo"), deny];
+  const button = buttonsOf(approval);
+  const onlyDeny = state.onlyDeny === true || run.frozen !== undefined;
+  const decide = state.open ? decideButtons(approval, onlyDeny) : [];
+  const undo = state.held === null ? [] : [button(CARD_UNDO, "Undo"), denyButton(approval)];
   const mustRead = state.open && appliedRule.rule.friction.readFirst;
   const inFull = mustRead || (state.open && (needsFile(request) || !fitsCard(request)));
   const fileComing = needsFile(request) && fileState(run, requestSlot(approval)) === "coming";

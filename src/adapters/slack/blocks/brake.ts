@@ -32,12 +32,12 @@ export function stopButton(run: Run): object | null {
     type: "button",
     action_id: RUN_STOP,
     value: run.key,
-    text: plain("Stop run"),
+    text: plain("Stop"),
     accessibility_label: "Stop run: everything it asks for is denied",
     confirm: {
       title: plain("Stop this run?"),
       text: plain(
-        "Everything it asks for is denied, now and later, until somebody who may decide lifts the stop. The service cannot cancel a run.",
+        "Everything it asks for is denied, now and later, until someone who may decide lifts the stop. The service cannot cancel a run.",
       ),
       confirm: plain("Stop run"),
       deny: plain("Cancel"),
@@ -103,7 +103,7 @@ export function stopMessage(run: Run, stop: Stop): Message {
 }
 
 const MEANING =
-  "The service cannot cancel a run, so it goes on. Everything it asks for is denied until somebody who may decide lifts the stop.";
+  "The service cannot cancel a run, so it goes on. Everything it asks for is denied until someone who may decide lifts the stop.";
 
 function deniedWords(run: Run): string {
   const { denied, confirmed } = deniedByStop(run);
@@ -177,7 +177,7 @@ export function freezeNotification({ entry }: KeptEntry): Message {
   const frozen = what === "frozen";
   const where = channel === null ? "every channel" : "this channel";
   const title = frozen ? "🧊 Countersign is frozen" : "🟢 The freeze is lifted";
-  const who = by === null ? span("Somebody") : person(by.user);
+  const who = by === null ? span("Someone") : person(by.user);
   const place: RichTextElement[] =
     channel === null ? [span("every channel")] : [{ type: "channel", channel_id: channel }];
   const meaning = frozen

@@ -7,17 +7,16 @@ import { contextBehind } from "../../../domain/run-context.ts";
 import type { Run } from "../../../domain/run.ts";
 import { cardMarks, headline } from "../../../domain/text/card-layout.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
-import { CARD_APPROVE, CARD_DENY, CARD_READ } from "../names.ts";
+import { CARD_READ } from "../names.ts";
 import { riskMark, wordsForDeciders } from "./card-request.ts";
 import { mentionedUsers, mentionLine } from "./card-rule.ts";
 import { cardState } from "./card-state.ts";
+import { buttonsOf, decideButtons } from "./decide-buttons.ts";
 import { withId } from "./message-id.ts";
 import { count, line, type Message, moment, note, person, rich, span, untrustedSpan } from "./rich.ts";
 
 const ACTION_CHARS = 120;
 const MARKS_CHARS = 120;
-/** Slack's limit for an `accessibility_label`. */
-const LABEL_CHARS = 75;
 
 export function digestMessage(run: Run, page: number): Message {
   const lines = linesOf(run, page);
@@ -90,20 +89,11 @@ function lineOf(run: Run, approval: Approval): Block[] {
   ];
 }
 
-/** The same as on its card. */
 function buttons(run: Run, approval: Approval): readonly object[] {
-  const { nonce, request, appliedRule } = approval;
-  const asked = headline(request, LABEL_CHARS).text;
-  const button = (action_id: string, text: string, more: { style?: "primary" | "danger" } = {}): object => ({
-    type: "button",
-    action_id,
-    value: nonce,
-    text: { type: "plain_text", text, emoji: false },
-    accessibility_label: oneLine(`${text}: ${asked}`, LABEL_CHARS),
-    ...more,
-  });
-  const onlyDeny = cardState(run, approval).onlyDeny || run.frozen !== undefined;
-  const approve = onlyDeny ? [] : [button(CARD_APPROVE, "Approve", { style: "primary" })];
-  const read = button(CARD_READ, appliedRule.rule.friction.readFirst ? "Read in full" : "Details");
-  return [...approve, button(CARD_DENY, "Deny", { style: "danger" }), read];
+  const onlyDeny = cardState(run, approval).onlyDeny === true || run.frozen !== undefined;
+  const mustRead = approval.appliedRule.rule.friction.readFirst;
+  return [
+    ...decideButtons(approval, onlyDeny),
+    buttonsOf(approval)(CARD_READ, mustRead ? "Read in full" : "Details"),
+  ];
 }

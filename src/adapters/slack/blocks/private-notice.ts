@@ -38,7 +38,7 @@ export function queuedNotice(before: number): Message {
   return withId("notice:queued", message(text, [line(span(text, { bold: true }), span(why))]));
 }
 
-type AboutDecision = Exclude<NoticeContent, { type: "cannot-post" | "nobody-can-approve" }>;
+type DecisionNotice = Exclude<NoticeContent, { type: "cannot-post" | "nobody-can-approve" }>;
 
 /** `ending` is ": " where the rest completes the title's sentence. */
 type DecisionWords = {
@@ -49,7 +49,7 @@ type DecisionWords = {
   readonly after?: string;
 };
 
-function decisionWords(notice: AboutDecision): DecisionWords {
+function decisionWords(notice: DecisionNotice): DecisionWords {
   switch (notice.type) {
     case "decision-void":
       return { title: "Your decision was not sent", ending: ": ", rest: voidWords(notice.cause) };
@@ -83,7 +83,7 @@ function decisionWords(notice: AboutDecision): DecisionWords {
   }
 }
 
-function aboutDecision(notice: AboutDecision, run: Run): Message {
+function aboutDecision(notice: DecisionNotice, run: Run): Message {
   const { title, ending, rest, quoted, after } = decisionWords(notice);
   const approval = run.approvals.find(({ id }) => id === notice.approval);
   const asked =

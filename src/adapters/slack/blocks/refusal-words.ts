@@ -68,7 +68,7 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
     case "closed":
       return `This approval is closed. ${closedWords(refusal.why)} Nothing was sent.`;
     case "stopped":
-      return `<@${refusal.stop.by}> stopped this run. Everything it asks for is denied until somebody who may decide lifts the stop, in the run's thread. Nothing was sent.`;
+      return `<@${refusal.stop.by}> stopped this run. Everything it asks for is denied until someone who may decide lifts the stop, in the run's thread. Nothing was sent.`;
     case "frozen":
       return `${freezeWords(refusal.freeze)}. No approval is sent until the freeze is lifted. You can deny this. Nothing was sent.`;
     case "reason-needed":
@@ -209,7 +209,7 @@ const NO_RUN = {
   answered: "Someone has already answered this.",
   "not-auditor": "Only Countersign's admins and the auditors that the policy names can read the audit.",
   "not-freezer":
-    "Only Countersign's admins and the people whom the policy's `freezers` name can freeze, or lift a freeze. To stop one run, press Stop run in its thread.",
+    "Only Countersign's admins and the people whom the policy's `freezers` name can freeze, or lift a freeze. To stop one run, press Stop in its thread.",
   "own-audit":
     "Only Countersign's admins and the auditors that the policy names can read a run's audit, even if you took part in the run. Ask one of them.",
   "not-admin":
@@ -248,7 +248,7 @@ export function commandRefusalWords(refusal: CommandRefusal, command: string): s
     case "running-again":
       return `<@${refusal.run.requester}> has started this again, ${localTime(refusal.run.askedAt)}, and that run is not over. Its thread is in this channel.`;
     case "own-freeze":
-      return `You froze this yourself, so somebody else must lift it: another admin of Countersign, or a person whom the policy's \`freezers\` name. If there is none, whoever runs Countersign adds one to \`ADMINS\` and restarts it; the freeze stays until it is lifted.`;
+      return `You froze this yourself, so another person must lift it: an admin of Countersign, or one of the policy's \`freezers\`. If there is no other, add an admin to \`ADMINS\` and restart Countersign. The freeze stays until then.`;
     case "already-frozen":
       return `This is frozen already. \`${command} freeze\` shows by whom.`;
     case "not-frozen":

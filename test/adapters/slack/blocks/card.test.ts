@@ -29,7 +29,7 @@ test("only a pending card can be decided, only a held one undone, and every card
   for (const { run, approval } of cards) {
     const isHeld = approval.state.type === "decided" && approval.state.delivery.type === "held";
     const decide = approval.state.type === "pending" ? ["Approve", "Deny"] : isHeld ? ["Undo", "Deny"] : [];
-    const stop = approval.state.type === "pending" ? ["Stop run"] : [];
+    const stop = approval.state.type === "pending" ? ["Stop"] : [];
     expect(buttonsOf(run, approval)).toEqual([...decide, "Details", ...stop]);
   }
 });
@@ -40,13 +40,13 @@ describe("a request too long for the card", () => {
   const withUpload = (upload: Upload): Run => ({ ...CREATED, uploads: { [requestSlot(tooLong)]: upload } });
 
   test("can be read in full", () =>
-    expect(buttonsOf(CREATED, long)).toEqual(["Approve", "Deny", "Read in full", "Stop run"]));
+    expect(buttonsOf(CREATED, long)).toEqual(["Approve", "Deny", "Read in full", "Stop"]));
 
   test.each<[string, Upload, string[]]>([
     ["planned", { type: "planned", notBefore: 0, tries: 0 }, []],
     ["shared but unsure", { type: "unsure", file: "F0", lookAt: NOON, tries: 1 }, []],
     ["refused", { type: "refused", words: "Slack refused (storage_limit_reached)" }, ["Details"]],
-    ["there", { type: "up", file: "F0" }, ["Approve", "Deny", "Read in full", "Stop run"]],
+    ["there", { type: "up", file: "F0" }, ["Approve", "Deny", "Read in full", "Stop"]],
   ])("and for a modal too is decided only with its file: %s", (_state, upload, buttons) => {
     expect(buttonsOf(withUpload(upload), tooLong)).toEqual(buttons);
   });

@@ -1,0 +1,39 @@
+// The freezes in force, over a store that fails for a moment.
+
+import { expect, test } from "vitest";
+import { openStore } from "#src/adapters/store/open.ts";
+import { auditEntry } from "#src/audit/entry.ts";
+import { createFreezes } from "#src/engine/freezes.ts";
+import { failure } from "../make/bot.ts";
+import { APPROVER, CHANNEL, NOON, TEAM } from "../make/run.ts";
+
+const BY = { team: TEAM, user: APPROVER };
+const frozen = auditEntry(null, { at: NOON, what: "frozen", outcome: "frozen", channel: CHANNEL, by: BY });
+
+test("a freeze that is written is in force, although reading it back fails at first", async () => {
+  const store = await openStore({ url: "sqlite::memory:", owner: "test", now: () => NOON });
+  let fails = 2;
+  const freezes = createFreezes({
+    audit: (entries) => store.audit(entries),
+    provenEntry: (seq) => store.provenEntry(seq),
+    auditAfter: async (seq, kinds, limit) => {
+      fails -= 1;
+      if (fails >= 0) throw failure("sqlite_busy");
+      return store.auditAfter(seq, kinds, limit);
+    },
+  });
+  await freezes.write(frozen);
+  expect(freezes.now()).toMatchObject([{ channel: CHANNEL, by: APPROVER }]);
+  await store.close();
+});
+
+test("a freeze that was lifted stays lifted, however often the entries are read", async () => {
+  const store = await openStore({ url: "sqlite::memory:", owner: "test", now: () => NOON });
+  const freezes = createFreezes(store);
+  await freezes.write(frozen);
+  const [made] = freezes.now();
+  await freezes.write({ ...frozen, what: "freeze-lifted", refers: made?.entry ?? 0 });
+  await Promise.all([freezes.refresh(), freezes.refresh()]);
+  expect(freezes.now()).toEqual([]);
+  await store.close();
+});

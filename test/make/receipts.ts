@@ -1,0 +1,29 @@
+// A decision by the approver, and the notifications that follow from it.
+
+import { type Bench } from "./bot.ts";
+import { APPROVER, TEAM } from "./run.ts";
+
+export const BY = { team: TEAM, user: APPROVER };
+
+export async function decided(bench: Bench, verdict: "approve" | "deny" = "approve") {
+  const card = await bench.withCard();
+  const opened = await bench.flow.openForm.decide(card.click, verdict);
+  if (!opened.ok) throw new Error(opened.error.refusal.type);
+  const done = await bench.flow.submitDecision(BY, opened.value.ticket.nonce, "go");
+  if (!done.ok) throw new Error(done.error.refusal.type);
+  return card;
+}
+
+export const sent = ({ notificationSender }: Bench, kind: string) =>
+  notificationSender.posted
+    .filter(({ notification }) => notification.kind === kind)
+    .map(({ notification, facts }) => ({ ...notification, facts }));
+
+export async function receiptOf(bench: Bench) {
+  await bench.clock.pass(2_000);
+  const [receipt] = sent(bench, "receipt");
+  if (receipt === undefined) throw new Error("no receipt");
+  return receipt;
+}
+
+export const disputes = async ({ store }: Bench) => store.auditAfter(0, ["disputed"], 100);
