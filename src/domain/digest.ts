@@ -8,7 +8,7 @@ import type { Approval } from "./approval.ts";
 import { isFresh, type PostedMessage } from "./posted-message.ts";
 import { contextBehind } from "./run-context.ts";
 import { cardSlot, digestSlot, type Run } from "./run.ts";
-import { cardMarks, WORST_FIRST } from "./text/card-layout.ts";
+import { cardMarks, riskRank } from "./text/card-layout.ts";
 import { needsFile } from "./text/request-text.ts";
 
 // Our choices. Eight cards are up within about five seconds, because Slack takes four at once.
@@ -77,17 +77,14 @@ export function linesOf(run: Run, page: number): readonly Approval[] {
 }
 
 function inOrder(run: Run, approvals: readonly Approval[]): readonly Approval[] {
-  const ranked = approvals.map((approval) => ({ approval, rank: rankOf(run, approval) }));
+  const ranked = approvals.map((approval) => ({ approval, rank: riskRank(marksOf(run, approval)) }));
   return ranked
     .toSorted((a, b) => a.rank - b.rank || a.approval.since - b.approval.since)
     .map(({ approval }) => approval);
 }
 
-/** The service's word: it only sorts. An unstated risk comes last. */
-function rankOf(run: Run, { request, appliedRule }: Approval): number {
-  const { risk } = cardMarks(request, contextBehind(run.context, request), appliedRule.card);
-  return risk === null ? WORST_FIRST.length : WORST_FIRST.indexOf(risk.level);
-}
+const marksOf = (run: Run, { request, appliedRule }: Approval) =>
+  cardMarks(request, contextBehind(run.context, request), appliedRule.card);
 
 /** The pages that the run has ever had. */
 export function digestPages({ approvals }: Run): readonly number[] {

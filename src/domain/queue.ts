@@ -10,7 +10,7 @@ import type { ChannelId, GroupId, UserId } from "./ids.ts";
 import { groupsAndChannelsOf, type Policy, type Rule } from "./policy/policy.ts";
 import { contextBehind } from "./run-context.ts";
 import { type Run, unreadableNow } from "./run.ts";
-import { type CardMarks, cardMarks, type RiskLevel } from "./text/card-layout.ts";
+import { type CardMarks, cardMarks, riskRank } from "./text/card-layout.ts";
 import { needsFile } from "./text/request-text.ts";
 
 /** What Slack says about the person who reads. */
@@ -101,15 +101,12 @@ function itemOf(run: Run, approval: Approval, { person, channels }: Reader, ctx:
   };
 }
 
-/** A word that is no level that we know may mean anything, so it stands before "medium". */
-const RISKIEST_FIRST: readonly RiskLevel[] = ["critical", "high", "other", "medium", "low"];
-
 function byRiskThenAge(a: QueueItem, b: QueueItem): number {
-  return rank(a) - rank(b) || b.waitedMs - a.waitedMs || (a.approval.id < b.approval.id ? -1 : 1);
-}
-
-function rank({ marks: { risk } }: QueueItem): number {
-  return risk === null ? RISKIEST_FIRST.length : RISKIEST_FIRST.indexOf(risk.level);
+  return (
+    riskRank(a.marks) - riskRank(b.marks) ||
+    b.waitedMs - a.waitedMs ||
+    (a.approval.id < b.approval.id ? -1 : 1)
+  );
 }
 
 /** The groups and channels whose members Slack must tell us, for the rules of these runs. */

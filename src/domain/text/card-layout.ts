@@ -35,7 +35,13 @@ const LEVELS: { readonly [word: string]: RiskLevel } = {
   low: "low",
   minimal: "low",
 };
-export const WORST_FIRST: readonly RiskLevel[] = ["critical", "high", "other", "medium", "low"];
+/** A word that is no level that we know may mean anything, so it stands before "medium". */
+const WORST_FIRST: readonly RiskLevel[] = ["critical", "high", "other", "medium", "low"];
+
+/** For sorting, the riskiest first; an unstated risk comes last. It is the service's word, and only sorts. */
+export function riskRank({ risk }: Pick<CardMarks, "risk">): number {
+  return risk === null ? WORST_FIRST.length : WORST_FIRST.indexOf(risk.level);
+}
 
 /** In characters; a longer value, or one of several lines, stands in a box below. */
 const SHORT_CHARS = 60;
