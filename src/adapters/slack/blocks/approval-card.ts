@@ -203,14 +203,12 @@ function reasonOf({ by, reason }: Decision): RichTextElement[] {
   return said === "" ? [] : [span(": "), untrustedSpan(said.replace(/\s+/g, " "), REASON_ON_CARD_CHARS)];
 }
 
-function askedLine({ run, marks, approval, deployment }: Card, decision: Decision | null) {
-  const asked = run.origin === "started" ? "asked by " : "watched by ";
+/** Risk, place and time fit one line of a phone. Who asked stands in the run's opening and behind Details. */
+function askedLine({ marks, approval, deployment }: Card, decision: Decision | null) {
   return line(
     ...(deployment === "" ? [] : [span(`${deployment} · `)]),
     ...wordsOfMarks(marks).flatMap((each) => [untrustedSpan(each, 60), span(" · ")]),
-    span(asked),
-    person(run.requester),
-    span(" · "),
+    span(decision === null ? "asked " : "decided "),
     moment(decision?.at ?? approval.seenAt),
   );
 }
