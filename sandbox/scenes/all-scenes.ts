@@ -4,6 +4,8 @@ import type { Scene } from "./engine.ts";
 import { hostile } from "./hostile.ts";
 import { botKilled, serviceDies } from "./outages.ts";
 import { change, race } from "./race-change.ts";
+import { reviewSeveral } from "./review-several.ts";
+import { stopRun } from "./stop-run.ts";
 import { storm } from "./storm.ts";
 
 /** As the page lists them. */
@@ -16,6 +18,8 @@ export const allScenes: readonly Scene[] = [
   change,
   serviceDies,
   botKilled,
+  stopRun,
+  reviewSeveral,
   storm,
   hostile,
 ];

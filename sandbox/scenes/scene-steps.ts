@@ -1,6 +1,7 @@
 // What people do in a scene, as people do it: they wait for what they need, and press again when asked to.
 
 import { called, usableIn, viewWords } from "../control/surface.ts";
+import type { Typed } from "../control/user-actions.ts";
 import type { Run } from "../service/service-run.ts";
 import type { Message, OpenView, PersonId } from "../slack/model.ts";
 import { createUntil, type StageParts, type Until } from "./watch.ts";
@@ -56,6 +57,18 @@ export function createSceneSteps(parts: StepParts, until: Until) {
     openRefusal: (person: PersonId, card: Message, button: string): Promise<OpenView> =>
       openRefusal(moving, person, card, button),
     submit,
+    /** As `submit`, of a form with other fields. */
+    submitFields: (person: PersonId, typed: Typed, { id }: OpenView): Promise<OpenView | null> => {
+      signal.throwIfAborted();
+      return userActions.submit(person, typed, id);
+    },
+    /** Presses a button that opens no window, and accepts the question that it asks. */
+    press: async (person: PersonId, message: Message, button: string): Promise<void> => {
+      signal.throwIfAborted();
+      await userActions.press(person, parts.seen(message), button);
+    },
+    /** Opens the person's Home tab, presses a button there as soon as it is drawn, and resolves to the window. */
+    openAtHome: (person: PersonId, button: string): Promise<OpenView> => openAtHome(moving, person, button),
     /** The button, the reason, the window closes. */
     decide: async (person: PersonId, card: Message, button: "Approve" | "Deny", reason: string) => {
       const left = await submit(person, reason, await open(moving, person, card, button));
@@ -106,6 +119,21 @@ async function pressOnce(...pressed: Parameters<typeof windowAfter>): Promise<Op
   const opened = await windowAfter(...pressed);
   if (opened === null || canSubmit(opened)) return opened;
   throw new Error(`"${pressed[3]}" was refused: ${viewWords(opened)}`);
+}
+
+async function openAtHome(moving: Moving, person: PersonId, button: string): Promise<OpenView> {
+  const { slack, userActions, signal, until, begun } = moving;
+  const { workspace } = slack;
+  signal.throwIfAborted();
+  await userActions.openHome(person);
+  const home = await until(`"${button}" on the Home tab`, () => {
+    const drawn = workspace.homes.get(person);
+    return drawn !== undefined && called(usableIn(drawn.view.blocks), button) !== undefined && drawn;
+  });
+  await userActions.press(person, { view: home.id }, button);
+  const opened = await until(`the window after "${button}"`, () => workspace.viewsOf(person).at(-1));
+  begun.views.add(opened.id);
+  return opened;
 }
 
 async function openRefusal(...pressed: Parameters<typeof windowAfter>): Promise<OpenView> {

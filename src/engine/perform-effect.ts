@@ -10,11 +10,13 @@ import type { Effect, Outcome } from "../domain/effect.ts";
 import { ChannelId, type MessageTs, parsed, type UserId } from "../domain/ids.ts";
 import { groupsAndChannelsOf, type Policy, type Rule } from "../domain/policy/policy.ts";
 import type { PostedMessage } from "../domain/posted-message.ts";
-import { isPassing, mayShowButtons, renderKey } from "../domain/render-key.ts";
+import { isPassing, mayShowButtons, renderKey, STOPPED } from "../domain/render-key.ts";
 import {
   cardSlot,
   digestSlot,
   findApproval,
+  isStoppable,
+  isStopped,
   OPENING,
   type Run,
   runId,
@@ -193,6 +195,8 @@ function urgencyOf(run: Run, slot: Slot): PacedEffect["urgency"] {
   const card = run.approvals.find((approval) => cardSlot(approval.id) === slot);
   if (slot === UNREADABLE || isDigest(run, slot)) return 0;
   if (card !== undefined && card.state.type !== "pending") return mayShowButtons(run.posts[slot]) ? 0 : 1;
+  // A stop that is over has a button that does nothing any more. A stop that holds only counts what it denied.
+  if (slot === STOPPED) return isStopped(run) && isStoppable(run) ? 3 : 1;
   if (slot !== OPENING) return 2;
   return isPassing(run) ? 3 : (run.seen?.ended ?? null) === null ? 2 : 1;
 }

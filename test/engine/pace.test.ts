@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import type { Approval } from "#src/domain/approval.ts";
 import { ChannelId, MessageTs } from "#src/domain/ids.ts";
-import { cardRenderKey } from "#src/domain/render-key.ts";
+import { cardRenderKey, STOPPED } from "#src/domain/render-key.ts";
 import { cardSlot, type Run } from "#src/domain/run.ts";
 import { paceOf } from "#src/engine/perform-effect.ts";
 import { APPROVER, anApproval, aWatchedRun, TEAM, withApprovals } from "../make/run.ts";
@@ -49,6 +49,29 @@ describe("the update of a card", () => {
   test("comes after those once its buttons are off, and after all decisions while it is pending", () => {
     expect(urgencyOf(confirmed, keyOf(recorded))).toBe(1);
     expect(urgencyOf(pending, "v1 pending 0 other rule")).toBe(2);
+  });
+});
+
+describe("the update of the thread's message about a stop", () => {
+  const urgencyAt = (stop: Run["stop"] & {}): number | undefined => {
+    const up = {
+      type: "up",
+      ts: MessageTs("1.000001"),
+      shows: "",
+      sweepAt: null,
+      notBefore: 0,
+      tries: 0,
+    } as const;
+    const run: Run = { ...aWatchedRun(), stop, posts: { [STOPPED]: up } };
+    return paceOf(run, { type: "update", slot: STOPPED })?.urgency;
+  };
+
+  test("is as urgent as an end once the stop is lifted, because its button does nothing any more", () => {
+    expect(urgencyAt({ by: APPROVER, at: 1, lifted: { by: APPROVER, at: 2 } })).toBe(1);
+  });
+
+  test("comes last while it only counts", () => {
+    expect(urgencyAt({ by: APPROVER, at: 1 })).toBe(3);
   });
 });
 
