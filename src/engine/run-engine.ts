@@ -17,6 +17,7 @@ import type { Effect } from "../domain/effect.ts";
 import type { RunKey } from "../domain/ids.ts";
 import { isFinished, type Plan, reconcile } from "../domain/reconcile.ts";
 import type { Run } from "../domain/run.ts";
+import { shownChars } from "../domain/text/request-text.ts";
 import type { EventLog } from "../ports.ts";
 import type { RunStore, StoredRun } from "../ports/store.ts";
 import type { Applied, Change, Transact } from "./change-runs.ts";
@@ -36,6 +37,8 @@ export type RunEngine = {
 
 /** How often a change is tried when another process keeps changing the run. */
 const MAX_CLASHES = 50;
+/** Comparing and writing requests of so many characters take tens of milliseconds each, so a click may come between them. */
+const LONG_CHARS = 20_000;
 /** How long after a failure of our own (the database, a fault in this program) the run is reconciled again (ms). */
 const AFTER_FAILURE_MS = 1_000;
 
@@ -48,7 +51,7 @@ type Deps = {
 };
 
 export function createRunEngine({ store, context, clock, log, executor }: Deps): RunEngine {
-  const { save, drop } = createSaver(store);
+  const { save, drop } = createSaver(store, clock);
   const alarms = createAlarms(clock);
   const listeners: ((run: Run, plan: Plan) => void)[] = [];
   const debts = createLostEffects(executor, context);
@@ -141,19 +144,18 @@ type Written = Map<RunKey, StoredRun>;
  * Changes of one run happen one after the other. While effects of the run are under way, the next change starts from what the last one
  * wrote, without loading it: the save is refused when somebody else changed the row, and then the run is loaded after all.
  */
-function createSaver(store: RunStore) {
+function createSaver(store: RunStore, clock: Clock) {
   const inTurn = createKeyedLock();
   const written: Written = new Map();
   return {
     save: <Value>(key: RunKey, changing: Changing<Value>) =>
-      inTurn(key, () => saveChange(store, written, key, changing)),
+      inTurn(key, () => saveChange({ store, clock, written }, key, changing)),
     drop: (key: RunKey) => void written.delete(key),
   };
 }
 
 async function saveChange<Value>(
-  store: RunStore,
-  written: Written,
+  { store, clock, written }: { readonly store: RunStore; readonly clock: Clock; readonly written: Written },
   key: RunKey,
   { apply, mustHold, context }: Changing<Value>,
 ): Promise<{ readonly run: Run; readonly value: Value } | null> {
@@ -174,10 +176,14 @@ async function saveChange<Value>(
     const onSaved = (next: StoredRun): void => void written.set(key, next);
     const facts = { ...sideWrites, audit, afterAudit, mustHold, finished, onSaved };
     written.delete(key);
+    if (charsOf(run) > LONG_CHARS) await new Promise<void>((done) => clock.after(0, done));
     if ((await store.save(stored, run, facts)) === "saved") return { run: kept, value };
   }
   return null;
 }
+
+const charsOf = ({ approvals }: Run): number =>
+  approvals.reduce((sum, { request }) => sum + shownChars(request), 0);
 
 /** Runs acts with the same key one after the other, in the order of their calls. */
 export function createKeyedLock(): <T>(key: string, act: () => Promise<T>) => Promise<T> {
