@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { auditKeyFile } from "#src/adapters/store/audit-key.ts";
 import { openStore } from "#src/adapters/store/open.ts";
+import { inheritedEnv } from "../make/child-env.ts";
 import { anAuditEntry, aRun } from "../make/run.ts";
 import { sha256 } from "./tampering.ts";
 
@@ -27,7 +28,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 async function audit(...args: readonly string[]) {
-  const env = { PATH: process.env["PATH"] ?? "", DATABASE_URL: `sqlite:${file}` };
+  const env = { ...inheritedEnv(), DATABASE_URL: `sqlite:${file}` };
   const child = spawn(process.execPath, [COMMAND, ...args], { env, cwd: folder });
   const seen = { out: "", err: "" };
   child.stdout.on("data", (chunk: Buffer) => (seen.out += chunk.toString()));

@@ -20,6 +20,7 @@ import { headWords, linkText, NO_LINK, signedText } from "#src/domain/audit/hash
 import { RunId } from "#src/domain/ids.ts";
 import { type AuditKey, auditKeyBeside, auditKeyFile, readAuditKey } from "#src/adapters/store/audit-key.ts";
 import { openStore } from "#src/adapters/store/open.ts";
+import { inheritedEnv } from "../make/child-env.ts";
 import { anApproval, anAuditEntry, aRun } from "../make/run.ts";
 import { sha256 } from "../audit/tampering.ts";
 
@@ -38,7 +39,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 type Seen = { readonly code: number | null; readonly out: string; readonly err: string };
 
 async function audit(...args: readonly string[]): Promise<Seen> {
-  const env = { PATH: process.env["PATH"] ?? "", DATABASE_URL: `sqlite:${file}` };
+  const env = { ...inheritedEnv(), DATABASE_URL: `sqlite:${file}` };
   const child = spawn(process.execPath, [COMMAND, ...args], { env, cwd: folder });
   const seen = { out: "", err: "" };
   child.stdout.on("data", (chunk: Buffer) => (seen.out += chunk.toString()));

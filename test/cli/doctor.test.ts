@@ -12,6 +12,7 @@ import { startBot } from "#sandbox/bot/bot-process.ts";
 import { MANIFEST, startWorld, type World } from "#sandbox/world/world.ts";
 import { openStore } from "#src/adapters/store/open.ts";
 import { NEEDED_SCOPES } from "#src/cli/doctor/checks.ts";
+import { inheritedEnv } from "../make/child-env.ts";
 import { anAuditEntry, aRun } from "../make/run.ts";
 
 const OTHER_PROCESS = fileURLToPath(new URL("../adapters/store/other-process.ts", import.meta.url));
@@ -35,7 +36,7 @@ type Seen = { readonly code: number | null; readonly printed: string };
 /** Runs the doctor as the shell does; no secret of the environment may show in what it prints. */
 async function doctor(change: { readonly [name: string]: string } = {}): Promise<Seen> {
   const env = { ...world.env, ...change };
-  const child = spawn(process.execPath, [DOCTOR], { env: { PATH: process.env["PATH"] ?? "", ...env } });
+  const child = spawn(process.execPath, [DOCTOR], { env: { ...inheritedEnv(), ...env } });
   let printed = "";
   child.stdout.on("data", (chunk: Buffer) => (printed += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (printed += chunk.toString()));

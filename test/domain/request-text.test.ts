@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { canonicalJson, isRecord, isSameJson, type Json } from "#src/domain/json.ts";
 import { nameText, requestParts, requestText } from "#src/domain/text/request-text.ts";
 import { visible } from "#src/domain/text/text.ts";
+import { anyCodePoint } from "../make/code-points.ts";
 
 const json = fc.jsonValue() as fc.Arbitrary<Json>;
 
@@ -77,7 +78,7 @@ describe("the canonical form", () => {
 describe("a request written out", () => {
   test("drops nothing that the service sent: each field is there by name and with all of its value", () => {
     fc.assert(
-      fc.property(fc.dictionary(fc.string({ unit: "binary" }), json), fc.string(), (fields, action) => {
+      fc.property(fc.dictionary(fc.string({ unit: anyCodePoint }), json), fc.string(), (fields, action) => {
         const apart = ["id", "action", "requested_at", "status"];
         const text = requestText({ action, content: { ...fields, action } }, "open");
         expect(text).toContain(visible(action));

@@ -3,9 +3,10 @@ import { describe, expect, test } from "vitest";
 import { oneLine } from "#src/domain/text/excerpt.ts";
 import { clip, isBlank, pieces, visible } from "#src/domain/text/text.ts";
 import { INVISIBLE, LOOKS_BLANK, STAYS } from "./deceptive-text.ts";
+import { anyCodePoint } from "../make/code-points.ts";
 
 const anyText = fc.oneof(
-  fc.string({ unit: "binary" }),
+  fc.string({ unit: anyCodePoint }),
   fc.string({ unit: "grapheme" }),
   fc.constantFrom(...INVISIBLE),
 );

@@ -3,6 +3,7 @@ import { MockAgent } from "undici";
 import { onTestFinished, test } from "vitest";
 import { PortError } from "#src/ports.ts";
 import { approval, KEY, run, serviceAt } from "./service.ts";
+import { anyCodePoint } from "../../make/code-points.ts";
 
 const BASE = "http://agents.test";
 const RUN = `/v1/agent/runs/${run}`;
@@ -43,7 +44,7 @@ const nearly = fc
 const body = fc.oneof(
   nearly,
   fc.json(),
-  fc.string({ unit: "binary" }),
+  fc.string({ unit: anyCodePoint }),
   fc.constant(`{"error":{"message":"${KEY}"}}`),
 );
 const status = fc.oneof(

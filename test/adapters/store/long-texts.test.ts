@@ -10,6 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { aRun } from "../../make/run.ts";
+import { anyCodePoint } from "../../make/code-points.ts";
 
 const LONG = "a long text, with \0 and 👩‍💻 in it; ".repeat(1_000);
 
@@ -25,7 +26,7 @@ describe("a packed value", () => {
       "__proto__",
     ),
     fc.constantFrom(LONG, `\0${LONG}`, `\ud800${LONG}`, `${LONG}!`),
-    fc.string({ unit: "binary", maxLength: 20 }),
+    fc.string({ unit: anyCodePoint, maxLength: 20 }),
   );
   const value = fc.letrec<{ json: Json }>((tie) => ({
     json: fc.oneof(

@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { policiesWith } from "#sandbox/bot/policies.ts";
+import { inheritedEnv } from "../../make/child-env.ts";
 import { type Controlled, QUICK, startControlled } from "./controlled.ts";
 
 const FOLDER = fileURLToPath(new URL("../../../sandbox/policies/", import.meta.url));
@@ -18,7 +19,7 @@ test("each file of sandbox/policies is offered, and the linter finds nothing in 
   expect(policiesWith(null).map(({ file }) => file)).toEqual([null, ...files.toSorted().toReversed()]);
   for (const file of files) {
     const { stdout } = await promisify(execFile)(process.execPath, [POLICY, "lint", file], {
-      env: { PATH: process.env["PATH"] },
+      env: inheritedEnv(),
     });
     expect(stdout).toContain("Nothing is wrong with it.");
   }

@@ -2,8 +2,9 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { embed } from "#sandbox/service/embedding.ts";
 import { complete, countTokens } from "#sandbox/service/local-model.ts";
+import { anyCodePoint } from "../../make/code-points.ts";
 
-const anyText = fc.string({ unit: "binary", maxLength: 200 });
+const anyText = fc.string({ unit: anyCodePoint, maxLength: 200 });
 const near = (one: readonly number[], other: readonly number[]) =>
   one.reduce((sum, value, at) => sum + value * (other[at] ?? 0), 0);
 

@@ -17,6 +17,7 @@ import { clip } from "#src/domain/text/text.ts";
 import { type Creation, type Ended, OUTPUT, requestSlot, type Run, type Watch } from "#src/domain/run.ts";
 import { aNonce, APPROVER, aRun, aWatchedRun, NOON, REQUESTER, TEAM } from "../../../make/run.ts";
 import { endedRun, requestOf } from "../observed.ts";
+import { anyCodePoint } from "../../../make/code-points.ts";
 
 /** Runs of each property per change; more are asked for by hand. */
 export const RUNS = Number(process.env["FUZZ_RUNS"] ?? 500);
@@ -100,7 +101,7 @@ export const ATOMS = [
 
 const atom = fc.constantFrom(...ATOMS);
 const short = fc.array(atom, { maxLength: 12 }).map((parts) => parts.join(""));
-const noise = fc.string({ unit: "binary", maxLength: 60 });
+const noise = fc.string({ unit: anyCodePoint, maxLength: 60 });
 const long = fc
   .tuple(atom, fc.constantFrom(900, 2_400, 3_000, 8_000, 20_000, 50_000, 200_000))
   .map(([part, length]) => part.repeat(Math.ceil(length / Math.max(part.length, 1))).slice(0, length));

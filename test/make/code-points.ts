@@ -1,0 +1,20 @@
+import * as fc from "fast-check";
+
+/** How many code points are no surrogates, and where the surrogates begin. */
+const MANY = 0x11_0000 - 0x800;
+const SURROGATES = 0xd800;
+
+/**
+ * The unit of `fc.string` with the same code points as its "binary". That one keeps a table of all of them, which takes seconds of a
+ * processor in each file that uses it.
+ */
+export const anyCodePoint: fc.Arbitrary<string> = fc.nat({ max: MANY - 1 }).map(
+  (index) => String.fromCodePoint(index < SURROGATES ? index : index + 0x800),
+  (char) => {
+    const point = typeof char === "string" ? char.codePointAt(0) : undefined;
+    if (point === undefined || char !== String.fromCodePoint(point))
+      throw new TypeError("not one code point");
+    if (point >= SURROGATES && point < SURROGATES + 0x800) throw new TypeError("a surrogate");
+    return point < SURROGATES ? point : point - 0x800;
+  },
+);
