@@ -19,6 +19,14 @@ export type Flickering = {
   run(): Run;
 };
 
+/** As the store gives it back, a copy as JSON makes it. It shares the texts, because a run may hold megabytes of them. */
+function storedCopy(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(storedCopy);
+  if (typeof value !== "object" || value === null) return value;
+  const fields = Object.entries(value).filter(([, held]) => held !== undefined);
+  return Object.fromEntries(fields.map(([name, held]) => [name, storedCopy(held)]));
+}
+
 export function aFlickering(): Flickering {
   const told: AuditEntry[] = [];
   let run = aWatchedRun(aRunId(), { input: "task" });
@@ -29,8 +37,7 @@ export function aFlickering(): Flickering {
     const facts = { askedAt: ctx.now, ...(status === undefined ? {} : { status }) };
     const next = observe(run, aSnapshot(run, pending, facts), ctx);
     const capped = capUndecidedEntries(run, next, auditOfChange(run, next, ctx), ctx.now);
-    // As the store gives it back.
-    run = JSON.parse(JSON.stringify(capped.run)) as Run;
+    run = storedCopy(capped.run) as Run;
     told.push(...capped.audit);
   };
   return {
