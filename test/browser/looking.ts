@@ -42,7 +42,8 @@ export function createLook(browser: Browser, url: string): Look {
     window,
     async tab(path, context) {
       const page = await (context ?? (await window())).newPage();
-      page.setDefaultTimeout(8_000);
+      // A loaded machine is slow; nothing but a fault takes this long.
+      page.setDefaultTimeout(30_000);
       page.on("pageerror", (error) => faults.push(error.message));
       page.on("console", (line) => {
         // Chromium reports a stream that ends with its page as a failed resource.

@@ -34,7 +34,7 @@ async function press({ world }: Lane, life: Life, person: string, action: string
 async function held(lane: Lane, life: Life): Promise<void> {
   const { acts, workspace } = lane.world.slack;
   await acts.command(life.requester, life.channel, "/agent", `run ${life.task}`);
-  const until = (fits: () => boolean) => workspace.until(fits, { timeoutMs: 10_000 });
+  const until = (fits: () => boolean) => workspace.until(fits, { timeoutMs: 30_000 });
   await until(() => cardOf(lane, life) !== undefined);
   // A card is seen a moment before the app has Slack's answer for it; the window that says so is closed.
   for (let isForm = false; !isForm;) {
@@ -56,7 +56,7 @@ const verdicts = ({ world }: Lane): string[] =>
 
 test.concurrent.for(KILLS)(
   "a press of Stop outlives a kill %d ms later, or was never stored",
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async (ms, context) => {
     const lane = await startLane({ POLICY_FILE: policyFile(HELD, context).path });
     context.onTestFinished(() => lane.stop());
@@ -76,7 +76,7 @@ test.concurrent.for(KILLS)(
 
 test.concurrent.for(KILLS)(
   "a freeze outlives a kill %d ms later, or was never stored",
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async (ms, context) => {
     const lane = await startLane({ POLICY_FILE: policyFile(HELD, context).path, ADMINS: ADMIN });
     context.onTestFinished(() => lane.stop());

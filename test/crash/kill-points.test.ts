@@ -26,7 +26,7 @@ afterAll(() => Promise.all(all.map((lane) => lane.stop())));
 
 describe(
   "kill -9 at a named point loses nothing and doubles nothing",
-  { concurrent: true, timeout: 120_000 },
+  { concurrent: true, timeout: 200_000 },
   () => {
     test.for(Object.entries(points))("%s", async ([name, point]) => {
       const lane = await takeLane();
@@ -43,7 +43,7 @@ describe(
   },
 );
 
-test("nothing is doubled later either", { timeout: 30_000 }, async () => {
+test("nothing is doubled later either", { timeout: 60_000 }, async () => {
   await Promise.all(free.map((lane) => lane.quiet()));
   const broken = lives.flatMap(({ name, witness }) =>
     witness.verdict().broken.map((each) => `${name}: ${each}`),

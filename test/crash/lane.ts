@@ -30,6 +30,9 @@ export type Lane = {
 /** Above POST_LINGER_MS (domain/posted-message.ts) and DECISION_LINGER_MS (domain/apply-snapshot.ts): what was to be done by then is done. */
 const QUIET_MS = 5_500;
 
+/** Several bots start at once, and other people use this machine too (ms). */
+const READY_MS = 60_000;
+
 /** Polls as fast as they go, so that a life takes a second or two. */
 const FAST = { POLL_MIN_MS: "40", POLL_MAX_MS: "200", LOG_LEVEL: "warn" };
 
@@ -43,7 +46,7 @@ export async function startLane(env: { readonly [name: string]: string } = {}): 
   let bot = begin();
   let up = Promise.withResolvers<void>();
   const ready = async (): Promise<void> => {
-    await bot.ready();
+    await bot.ready(READY_MS);
     up.resolve();
   };
   await ready();

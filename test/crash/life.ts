@@ -26,7 +26,8 @@ export type Before = (act: "command" | "click" | "submit" | "end") => Promise<vo
 const PATIENCE_MS = 150;
 /** After a command that failed: the bot looks for a message whose answer was lost after 4 s (domain/posted-message.ts). */
 const RETYPE_MS = 7_000;
-const LIFE_MS = 45_000;
+/** Nothing but a fault takes this long on a loaded machine (ms). */
+const LIFE_MS = 90_000;
 
 let born = 0;
 

@@ -11,7 +11,7 @@ type PrivatelySaid = { readonly text: string; says(id: Saying): boolean };
 type Drawn = { readonly blocks: readonly Block[] };
 
 /** Nothing takes this long but a fault of ours (ms); other people use this machine too. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 45_000;
 
 export function createSight(world: World) {
   const { slack, service } = world;
