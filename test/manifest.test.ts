@@ -7,6 +7,7 @@ import type { App } from "@slack/bolt";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
+import { eventScopes } from "#sandbox/slack/events.ts";
 import { methods } from "#sandbox/slack/methods.ts";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import {
@@ -50,6 +51,7 @@ const manifest = z
   .object({
     features: z.object({
       app_home: z.record(z.string(), z.boolean()),
+      shortcuts: z.array(z.object({ type: z.string(), callback_id: z.string() })),
       bot_user: z.object({ display_name: z.string() }),
       slash_commands: z.array(
         z.object({ command: z.string(), usage_hint: z.string(), should_escape: z.boolean() }),
@@ -81,6 +83,7 @@ function heard() {
     commands: [] as string[],
     actions: [] as string[],
     views: [] as string[],
+    shortcuts: [] as string[],
     others: [] as string[],
   };
   const to = (list: string[]) => (name: unknown) => void list.push(String(name));
@@ -90,7 +93,7 @@ function heard() {
     view: to(found.views),
     event: to(found.others),
     message: to(found.others),
-    shortcut: to(found.others),
+    shortcut: to(found.shortcuts),
     options: to(found.others),
   };
   listen(app as unknown as App, { command: defaultCommand() } as unknown as ListenerDeps);
@@ -200,8 +203,15 @@ describe("the manifest", () => {
     // Bolt hears one event where the manifest has one for each kind of channel.
     const asSubscribed = (name: string): string[] =>
       name === names.MESSAGE ? ["message.channels", "message.groups"] : [name];
-    expect(heard().others).toEqual([names.HOME_OPENED, names.MESSAGE, names.MEMBER_JOINED]);
+    expect(heard().others).toEqual([names.MENTIONED, names.HOME_OPENED, names.MESSAGE, names.MEMBER_JOINED]);
     expect(manifest.settings.event_subscriptions.bot_events).toEqual(heard().others.flatMap(asSubscribed));
+  });
+
+  test("has the shortcuts that the code hears", () => {
+    expect(manifest.features.shortcuts).toEqual([
+      expect.objectContaining({ type: "message", callback_id: names.RUN_ON_MESSAGE }),
+    ]);
+    expect(heard().shortcuts).toEqual([names.RUN_ON_MESSAGE]);
   });
 
   test("has a Home tab, and a Messages tab that is only read: commands are typed in channels", () => {
@@ -219,7 +229,14 @@ describe("the manifest", () => {
 
 describe("a scope", () => {
   test("stands in the manifest only where a method that is called needs it", () => {
-    const needed = new Set(["commands", ...called.flatMap((name) => methods.get(name)?.scopes ?? [])]);
+    const ofEvents = manifest.settings.event_subscriptions.bot_events.map(
+      (each) => eventScopes.get(each) ?? "",
+    );
+    const needed = new Set([
+      "commands",
+      ...ofEvents,
+      ...called.flatMap((name) => methods.get(name)?.scopes ?? []),
+    ]);
     expect(scopes.filter((scope) => !needed.has(scope))).toEqual([]);
   });
 

@@ -3,7 +3,7 @@
 import { ben, bot, cat, guest, opsAgents, outsider } from "../make/world.ts";
 import type { Saying } from "../make/message-id.ts";
 import { type Attack, attacks } from "./classes.ts";
-import type { Expected, People } from "./people-cases.ts";
+import type { Body, Expected, People } from "./people-cases.ts";
 
 async function typedBy(
   on: People,
@@ -132,6 +132,67 @@ const noList = attacks<People, readonly [string, string, Saying]>(
   },
 );
 
+/** An `app_mention` as Slack sends it, in the name of this person. */
+const mention = (user: string, text: string, channel: string = opsAgents) => ({
+  type: "event_callback",
+  team_id: "T0SANDBOX",
+  api_app_id: "A0COUNTERSIGN",
+  event_id: "Ev0FORGED",
+  authorizations: [{ team_id: "T0SANDBOX", user_id: "U0COUNTERSIGN", is_bot: true }],
+  event: { type: "app_mention", user, channel, ts: `${Math.floor(Date.now() / 1_000)}.000001`, text },
+});
+const mentioned = (on: People, body: Body): Promise<unknown> =>
+  on.world.slack.deliverRaw({ kind: "events_api", body });
+
+const byMention = attacks<People, readonly [string, string, string, Saying]>(
+  11,
+  30,
+  [
+    ["a mention that approves", "approve this", "unknown-command", "answer:decide-on-card"],
+    ["a mention that says yes", "yes, go on", "unknown-command", "answer:decide-on-card"],
+    ["a mention that denies with an id", "deny apr_1", "unknown-command", "answer:decide-on-card"],
+  ],
+  (on, [, text, because, says]) =>
+    on.refused(() => on.world.slack.acts.say(ben, opsAgents, `@countersign ${text}`), {
+      user: ben,
+      because,
+      says,
+    }),
+);
+const mentionsOfOthers = attacks<People, readonly [string, string, string, Saying]>(
+  12,
+  8,
+  [
+    ["a guest mentions it with a task", guest, "guest", "command-refusal:guest"],
+    ["an outsider mentions it with a task", outsider, "outsider", "command-refusal:outsider"],
+  ],
+  async (on, [, user, because, says]) => {
+    await on.refused(() => mentioned(on, mention(user, "<@U0COUNTERSIGN> deploy it now")), {
+      user,
+      because,
+      says,
+    });
+  },
+);
+/** Slack shows nobody an answer to these. */
+const forgedMentions = attacks<People, readonly [string, Body]>(
+  14,
+  20,
+  [
+    [
+      "a mention in a private channel one is not in",
+      mention(cat, "<@U0COUNTERSIGN> deploy it now", "C0PAYMENTS"),
+    ],
+    [
+      "a mention for another app",
+      { ...mention(ben, "<@U0COUNTERSIGN> deploy it now"), api_app_id: "A0OTHER" },
+    ],
+    ["a mention by another app", mention(bot, "<@U0COUNTERSIGN> deploy it now")],
+    ["a mention whose person is no id", mention("Ben", "<@U0COUNTERSIGN> deploy it now")],
+  ],
+  async (on, [, body]) => void (await mentioned(on, body)),
+);
+
 const inAnothersPlace = attacks<People, readonly [string, (on: People) => string]>(
   10,
   5,
@@ -145,6 +206,9 @@ export const wordCases: readonly Attack<People>[] = [
   ...inAnothersPlace,
   ...byText,
   ...bySaying,
+  ...byMention,
+  ...mentionsOfOthers,
+  ...forgedMentions,
   ...commandsOfOthers,
   ...fromOutside,
 ];

@@ -14,6 +14,7 @@ import { count, type Message } from "./blocks/rich.ts";
 import { freezeCommand } from "./freeze-command.ts";
 import { linked } from "./links.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
+import { withoutEntities } from "./message-text.ts";
 import { type Subcommand, SUBCOMMANDS } from "./names.ts";
 import type { CommandPayload } from "./payloads.ts";
 import { pendingAnswer } from "./queue.ts";
@@ -28,7 +29,7 @@ const MAX_LISTED = 10;
 
 export async function onCommand(deps: ListenerDeps, payload: CommandPayload, ack: CommandAck): Promise<void> {
   const by: Asker = { team: deps.team, user: payload.user_id, channel: payload.channel_id };
-  const line = parseCommandLine(asTyped(payload.text));
+  const line = parseCommandLine(withoutEntities(payload.text));
   switch (line.type) {
     case "run":
       return startRun(deps, by, payload, { task: line.rest, ack });
@@ -37,7 +38,12 @@ export async function onCommand(deps: ListenerDeps, payload: CommandPayload, ack
     case "unknown": {
       const word = /^[a-z-]{1,20}$/i.test(line.word) ? line.word : "";
       await recordRefusal(deps, by, "unknown-command", { step: "command", outcome: `refused: ${word}` });
-      return answerInAck(deps, payload, ack, unknownCommand(deps, by, asTyped(payload.text), line.word));
+      return answerInAck(
+        deps,
+        payload,
+        ack,
+        unknownCommand(deps, by, withoutEntities(payload.text), line.word),
+      );
     }
     default: {
       await ack();
@@ -46,12 +52,6 @@ export async function onCommand(deps: ListenerDeps, payload: CommandPayload, ack
     }
   }
 }
-
-const CHARACTERS: Readonly<Record<string, string>> = { "&amp;": "&", "&lt;": "<", "&gt;": ">" };
-
-/** Slack sends the characters & < > that a person types as entities, with should_escape or without. */
-const asTyped = (text: string): string =>
-  text.replace(/&(?:amp|lt|gt);/g, (entity) => CHARACTERS[entity] ?? entity);
 
 /** Answers in the acknowledgement, or through the `response_url` if that did not reach Slack. */
 async function answerInAck(
@@ -187,7 +187,7 @@ async function answerAboutRun(deps: ListenerDeps, by: Asker, { type, rest }: Que
 }
 
 /** Best effort: these attempts are refused whether or not the audit has an entry for them. */
-async function recordRefusal(
+export async function recordRefusal(
   { noteRefusal, log }: ListenerDeps,
   by: Asker,
   reason: "unknown-command" | "unknown-run",

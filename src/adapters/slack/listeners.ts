@@ -9,6 +9,7 @@ import { onCommand } from "./commands.ts";
 import { onDenyReason } from "./deny-reasons.ts";
 import { openFormFromHome, refreshHome, showHome } from "./home-tab.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
+import { onMention, onRunOnMessage } from "./mentions.ts";
 import {
   CARD_APPROVE,
   CARD_DENY,
@@ -19,6 +20,7 @@ import {
   HOME_REFRESH,
   HOME_START,
   MEMBER_JOINED,
+  MENTIONED,
   MESSAGE,
   PRESET_SELECT,
   QUEUE_CHANNEL,
@@ -36,6 +38,7 @@ import {
   RUN_AGAIN,
   RUN_FORM,
   RUN_LIFT,
+  RUN_ON_MESSAGE,
   RUN_STOP,
   RUN_SUGGESTED,
   UNKNOWN_LEAVE,
@@ -49,13 +52,16 @@ import {
   type HomeClickPayload,
   homeClickPayload,
   homeOpenedEvent,
+  isPersonsOwn,
   memberJoinedEvent,
+  mentionEvent,
   messageDeletedEvent,
   privateClickPayload,
   type QueueClickPayload,
   queueClickPayload,
   readPayload,
   type Shape,
+  shortcutPayload,
   type SubmitPayload,
   submitPayload,
 } from "./payloads.ts";
@@ -126,6 +132,11 @@ export function listen(app: App, deps: ListenerDeps): void {
     });
   });
   listenToActions(app, deps);
+  app.shortcut(RUN_ON_MESSAGE, async ({ body, ack }) => {
+    await tryAck(ack, deps.log);
+    const payload = readPayload(shortcutPayload, body, deps.log);
+    if (payload !== null) await onRunOnMessage(deps, payload);
+  });
   listenToEvents(app, deps);
   for (const [name, onSubmit] of SUBMITS) {
     app.view(name, async ({ body, ack }) => {
@@ -159,6 +170,10 @@ function listenToActions(app: App, deps: ListenerDeps): void {
 }
 
 function listenToEvents(app: App, deps: ListenerDeps): void {
+  app.event(MENTIONED, async ({ event }) => {
+    const mention = isPersonsOwn(event) ? readPayload(mentionEvent, event, deps.log) : null;
+    if (mention !== null) await onMention(deps, mention);
+  });
   app.event(HOME_OPENED, async ({ event }) => {
     const opened = readPayload(homeOpenedEvent, event, deps.log);
     if (opened?.tab === "home") await showHome(deps, opened.user);

@@ -35,12 +35,15 @@ export const PRESET_SELECT = "preset_chosen";
 export const WORD_BLOCK = "word";
 export const WORD_INPUT = "word_text";
 
+/** The shortcut in the menu of a message. */
+export const RUN_ON_MESSAGE = "run_on_message";
 export const RUN_FORM = "run_form";
 export const TASK_BLOCK = "task";
 export const TASK_INPUT = "task_text";
 export const CHANNEL_BLOCK = "channel";
 export const CHANNEL_INPUT = "channel_chosen";
 
+export const MENTIONED = "app_mention";
 export const HOME_OPENED = "app_home_opened";
 /** Bolt's name. The manifest has two events for it, one for public channels and one for private ones. */
 export const MESSAGE = "message";

@@ -81,6 +81,33 @@ export const messageDeletedEvent = z.object({
   deleted_ts: id(MessageTs),
 });
 
+/** A message that names us. Slack sends it for an edit, too, and for messages of other apps. */
+export const mentionEvent = z.object({
+  user: id(UserId),
+  channel: id(ChannelId),
+  ts: id(MessageTs),
+  thread_ts: id(MessageTs).optional(),
+  text: z.string(),
+});
+export type MentionEvent = z.infer<typeof mentionEvent>;
+
+const none = z.undefined().optional();
+/** A reply that is also sent to the channel, and a message with files. People write both. */
+const written = z.enum(["thread_broadcast", "file_share"]).optional();
+const personsOwn = z.object({ bot_id: none, edited: none, subtype: written });
+/** A person wrote it, and it is as they sent it. */
+export const isPersonsOwn = (event: unknown): boolean => personsOwn.safeParse(event).success;
+
+/** The shortcut in the menu of a message. */
+export const shortcutPayload = z.object({
+  user,
+  channel: z.object({ id: id(ChannelId) }),
+  message: z.object({ text: z.string().default("") }),
+  trigger_id: z.string().min(1),
+  response_url: z.string(),
+});
+export type ShortcutPayload = z.infer<typeof shortcutPayload>;
+
 export const memberJoinedEvent = z.object({ user: z.string(), channel: id(ChannelId) });
 
 const input = z.object({

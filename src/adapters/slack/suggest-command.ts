@@ -17,7 +17,7 @@ const TAKES_WORDS: ReadonlySet<string> = new Set(["run", "audit", "freeze"]);
 /** `text`: what was typed after the command, the unknown word first. Null: nothing is near it. */
 export function suggestCommand(text: string): Suggestion | null {
   const [, first = "", rest = ""] = /^\s*\/?(\S+)(?:\s+([^]*))?$/u.exec(text) ?? [];
-  const word = first.toLowerCase();
+  const word = first.toLowerCase().replace(/[!?.,;:]+$/, "");
   if (ASSENTS.has(word) || nearest(word, VERDICTS) !== null) return { type: "decide" };
   const after = rest.trim();
   const subcommand = nearest(word, SUBCOMMANDS);

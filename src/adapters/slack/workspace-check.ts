@@ -91,7 +91,7 @@ async function answerRejected(
     return ack({ response_action: "update", view: refusedModal(TITLE, WORDS[reason], `answer:${reason}`) });
   await ack();
   const url = "response_url" in body ? body.response_url : null;
-  if (kind !== "block_actions" || typeof url !== "string") return;
+  if ((kind !== "block_actions" && kind !== "message_action") || typeof url !== "string") return;
   await answerAt(url, message).catch((error: unknown) => {
     log.debug({ error }, "could not tell a person that their click was rejected");
   });

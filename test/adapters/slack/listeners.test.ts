@@ -17,7 +17,7 @@ type Listener = (args: { body: object; ack: (answer?: object) => Promise<void> }
 function heardBy(parts: Partial<ListenerDeps>) {
   const listeners = new Map<string, Listener>();
   const keep = (name: string, listener: Listener): unknown => listeners.set(name, listener);
-  const app = { command: keep, action: keep, view: keep, event: keep } as unknown as App;
+  const app = { command: keep, action: keep, view: keep, event: keep, shortcut: keep } as unknown as App;
   const answers: string[] = [];
   const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
   const deps = {

@@ -24,12 +24,18 @@ describe("what somebody may have meant", () => {
     expect(suggestCommand(text)).toEqual({ type: "run", task });
   });
 
-  test.for(["approve run_1", "Deny apr_1 no", "/approve", "aprove it", "reject", "Approve!", "yes run_1"])(
-    '"%s" wants to decide, and is never a task',
-    (text) => {
-      expect(suggestCommand(text)).toEqual({ type: "decide" });
-    },
-  );
+  test.for([
+    "approve run_1",
+    "Deny apr_1 no",
+    "/approve",
+    "aprove it",
+    "reject",
+    "Approve!",
+    "yes run_1",
+    "yes, go on",
+  ])('"%s" wants to decide, and is never a task', (text) => {
+    expect(suggestCommand(text)).toEqual({ type: "decide" });
+  });
 
   test.for(["frobnicate", "x".repeat(5_000), "run", "🚀", ""])('"%s" is near nothing', (text) => {
     expect(suggestCommand(text)).toBeNull();

@@ -66,8 +66,8 @@ function asOf(at: number): Block {
 
 const plain = (text: string): object => ({ type: "plain_text", text });
 
-/** `asksWhere` adds the field for the channel. */
-export function runForm(metadata: string, asksWhere: boolean): View {
+/** `asksWhere` adds the field for the channel; `task` stands in the field for the task, to be changed or not. */
+export function runForm(metadata: string, asksWhere: boolean, task = ""): View {
   const hint = asksWhere
     ? "What should the agent do? Its thread opens in the channel you choose."
     : "What should the agent do? Its thread opens in the channel you came from.";
@@ -79,11 +79,22 @@ export function runForm(metadata: string, asksWhere: boolean): View {
     submit: plain("Start"),
     close: plain("Cancel"),
     blocks: [
-      { type: "input", block_id: TASK_BLOCK, label: plain("Task"), hint: plain(hint), element: TASK },
+      {
+        type: "input",
+        block_id: TASK_BLOCK,
+        label: plain("Task"),
+        hint: plain(hint),
+        element: taskInput(task),
+      },
       ...(asksWhere ? [WHERE] : []),
     ],
   } as View;
 }
+
+const taskInput = (task: string): object => ({
+  ...TASK,
+  ...(task === "" ? {} : { initial_value: task }),
+});
 
 const TASK = {
   type: "plain_text_input",

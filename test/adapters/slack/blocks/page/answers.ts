@@ -17,6 +17,7 @@ import {
 } from "#src/adapters/slack/clicks.ts";
 import { onCommand } from "#src/adapters/slack/commands.ts";
 import { nextReviewAnswer } from "#src/adapters/slack/review-submits.ts";
+import { onMention, onRunOnMessage } from "#src/adapters/slack/mentions.ts";
 import { readingAnswer } from "#src/adapters/slack/submits.ts";
 import { REPORTED } from "./private.ts";
 import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
@@ -115,6 +116,27 @@ async function suggested(found: object | null): Promise<readonly Example[]> {
   return given.map((drawn) => ({ when: "", drawn }));
 }
 
+async function mentioned(text: string, at = NOON): Promise<readonly Example[]> {
+  const given: Message[] = [];
+  const quick = async (_method: string, { text, blocks }: Message) => given.push({ text, blocks });
+  const { deps } = listener({ self: "U0COUNTERSIGN", quick });
+  const ts = MessageTs(`${Math.floor(at / 1_000)}.000100`);
+  await onMention(deps, { user: BEN, channel: CHANNEL, ts, text });
+  return given.map((drawn) => ({ when: text.replace("<@U0COUNTERSIGN>", "@countersign"), drawn }));
+}
+
+async function usedShortcut(): Promise<readonly Example[]> {
+  const { deps, given } = listener({ quick: fails("maybe"), nonce: aNonce });
+  await onRunOnMessage(deps, {
+    user: { id: BEN },
+    channel: { id: CHANNEL },
+    message: { text: "deploy" },
+    trigger_id: "1.2.x",
+    response_url: "https://hooks.slack.com/actions/x",
+  });
+  return given.map((drawn) => ({ when: "", drawn }));
+}
+
 /** Pressing Continue while the database does not answer. */
 async function readingNotRecorded(): Promise<readonly Example[]> {
   const { deps } = listener({ openForm: { continueReading: fails("maybe") } });
@@ -144,6 +166,7 @@ async function unread(): Promise<readonly Example[]> {
     action() {},
     view() {},
     event() {},
+    shortcut() {},
   } as unknown as App;
   listen(app, listener({}).deps);
   const ack = async (answer: Message): Promise<void> => void given.push(answer);
@@ -268,6 +291,9 @@ export async function answerExamples(): Promise<Record<AnswerId, readonly Exampl
     "answer:decide-on-card": await typed("approve run_7"),
     "answer:did-you-mean": [...(await typed("statsu")), ...(await typed("watsh run_7"))],
     "answer:did-you-mean-run": await typed("deploy billing-api to production"),
+    "answer:mention-without-task": await mentioned("<@U0COUNTERSIGN> thanks"),
+    "answer:mention-too-late": await mentioned("<@U0COUNTERSIGN> deploy billing-api", NOON - 3_600_000),
+    "answer:form-not-opened": await usedShortcut(),
     "answer:task-not-kept": await clicked(onRunAgain, RUN_AGAIN, {
       startRun: { again: async () => err({ type: "unknown-run" }) },
     }),

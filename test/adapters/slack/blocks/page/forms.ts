@@ -164,6 +164,7 @@ export const FORMS: Record<Extract<MessageId, `form:${string}`>, readonly Exampl
 /** Its blocks are fields, so it has no id. */
 export const RUN_FORMS: readonly Example[] = [
   { when: "from the command", drawn: runForm("nonce C0OPS", false) },
+  { when: "from a message", drawn: runForm("nonce C0OPS", false, "Please deploy billing-api to production") },
   { when: "from the Home tab", drawn: runForm("nonce C0OPS", true) },
 ];
 
