@@ -40,6 +40,19 @@ describe.concurrent("a mention with a task", () => {
     },
   );
 
+  test("is acknowledged when it is settled, so that Slack repeats one that is lost", async (context) => {
+    const world = await aWorld(context);
+    world.slack.faults.next("users.info", { hang: "before" });
+    await say(world, ana, opsAgents, "@countersign just say hello");
+    await world.told(ana, "command-refusal:unverified");
+    const lines = () => world.slack.traffic.lines();
+    const sent = lines().find(({ detail }) => JSON.stringify(detail).includes('"type":"app_mention"'));
+    const acknowledged = await world.until(() => lines().find(({ answers }) => answers === sent?.number));
+    const answered = lines().find(({ what }) => what.includes("chat.postEphemeral"));
+    expect(acknowledged.what).toBe("acknowledges events_api");
+    expect(answered?.number).toBeLessThan(acknowledged.number);
+  });
+
   test("in a thread starts a run, too, and a leading `run` is no part of the task", async (context) => {
     const world = await aWorld(context);
     await say(world, ana, opsAgents, "What do we do?");

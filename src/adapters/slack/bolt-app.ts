@@ -5,6 +5,7 @@ import type { RequestListener } from "node:http";
 import { App, HTTPReceiver, type Receiver, SocketModeReceiver } from "@slack/bolt";
 import type { Logger } from "@slack/logger";
 import { textAnswer } from "./blocks/message-id.ts";
+import { isMention } from "./payloads.ts";
 import { createWorkspaceCheck, type TeamOf } from "./workspace-check.ts";
 import { createRequestVerifier, EVENTS_PATH, MAX_BODY_BYTES, type ReplayCache } from "./request-verifier.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
@@ -67,6 +68,7 @@ export function createSlackApp(options: BoltOptions, deps: ListenerDeps): SlackA
     },
   });
   const whenIdle = trackListeners(app);
+  acknowledgeMentionsLast(app);
   const self = { ...options.self, app: options.appId };
   app.use(createWorkspaceCheck({ ...options, self, answerAt: deps.answerAt, log: deps.log }));
   listen(app, deps);
@@ -139,6 +141,19 @@ function httpConnection(options: BoltOptions, { signingSecret, seen }: HttpTrans
   };
   const setOpen = (value: boolean) => async (): Promise<void> => void (open = value);
   return { receiver, start: setOpen(true), stop: setOpen(false), connected: () => open, listener };
+}
+
+/**
+ * Bolt acknowledges events before their listeners run. A mention may start a run: if we die before the run is stored, Slack must send
+ * the mention again. A mention that takes longer than three seconds comes again too, and starts nothing new.
+ */
+function acknowledgeMentionsLast(app: App): void {
+  const processEvent = app.processEvent.bind(app);
+  app.processEvent = async (event) => {
+    if (!isMention(event.body)) return processEvent(event);
+    await processEvent({ ...event, ack: async () => undefined });
+    await event.ack();
+  };
 }
 
 /** The returned function resolves as soon as no listener is at work. */

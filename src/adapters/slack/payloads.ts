@@ -4,7 +4,7 @@
 import { z } from "zod";
 import { ChannelId, MessageTs, UserId } from "../../domain/ids.ts";
 import type { EventLog } from "../../ports.ts";
-import { REASON_BLOCK } from "./names.ts";
+import { MENTIONED, REASON_BLOCK } from "./names.ts";
 
 const id = <Id extends string>(make: (text: string) => Id) =>
   z.string().transform((text, ctx): Id => {
@@ -90,6 +90,9 @@ export const mentionEvent = z.object({
   text: z.string(),
 });
 export type MentionEvent = z.infer<typeof mentionEvent>;
+
+const mentionBody = z.object({ event: z.object({ type: z.literal(MENTIONED) }) });
+export const isMention = (body: unknown): boolean => mentionBody.safeParse(body).success;
 
 const none = z.undefined().optional();
 /** A reply that is also sent to the channel, and a message with files. People write both. */
