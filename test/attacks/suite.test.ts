@@ -16,12 +16,13 @@ import { queueCases } from "./queue-cases.ts";
 import { ruledCases } from "./ruled-cases.ts";
 import { secretCases } from "./secret-cases.ts";
 import { storyCases } from "./story-cases.ts";
+import { shortcutCases } from "./shortcut-cases.ts";
 import { wordCases } from "./word-cases.ts";
 
 type Named = Pick<Attack, "id">;
 const FILES: Readonly<Record<string, readonly Named[]>> = {
   door: [...doorCases, ...floodCases],
-  people: [...originCases(1), ...originCases(17), ...peopleCases, ...wordCases],
+  people: [...originCases(1), ...originCases(17), ...peopleCases, ...wordCases, ...shortcutCases],
   story: [
     ...storyCases,
     ...digestCases,

@@ -183,7 +183,9 @@ export function createSight(world: World) {
     /** Every task the service was sent, oldest first. */
     tasksSent: () => bodies("create-run").map(({ body }) => (JSON.parse(body) as { input: string }).input),
     /** The newest payload of this kind that Slack sent the app. */
-    lastPayload: (what: "slash_commands" | "block_actions" | "view_submission"): Record<string, unknown> => {
+    lastPayload: (
+      what: "slash_commands" | "block_actions" | "view_submission" | "message_action",
+    ): Record<string, unknown> => {
       const line = slack.traffic.lines().findLast((each) => each.from === "slack" && each.what === what);
       const { payload } = (line ?? { detail: {} }).detail as { payload?: { body: Record<string, unknown> } };
       if (payload === undefined) throw new Error(`Slack sent no ${what} yet`);
