@@ -8,6 +8,7 @@ export type Suggestion =
   | { readonly type: "command"; readonly subcommand: Exclude<Subcommand, "run">; readonly rest: string }
   | { readonly type: "run"; readonly task: string };
 
+/** One mistake only: "improve" begins a task. */
 const VERDICTS = ["approve", "approved", "deny", "denied", "reject", "decide"] as const;
 /** Too short to be told from other words when they are mistyped. */
 const ASSENTS: ReadonlySet<string> = new Set(["yes", "no", "ok", "lgtm", "👍", "👎"]);
@@ -18,7 +19,7 @@ const TAKES_WORDS: ReadonlySet<string> = new Set(["run", "audit", "freeze"]);
 export function suggestCommand(text: string): Suggestion | null {
   const [, first = "", rest = ""] = /^\s*\/?(\S+)(?:\s+([^]*))?$/u.exec(text) ?? [];
   const word = first.toLowerCase().replace(/[!?.,;:]+$/, "");
-  if (ASSENTS.has(word) || nearest(word, VERDICTS) !== null) return { type: "decide" };
+  if (ASSENTS.has(word) || nearest(word, VERDICTS, 1) !== null) return { type: "decide" };
   const after = rest.trim();
   const subcommand = nearest(word, SUBCOMMANDS);
   if (subcommand === "run" && after !== "") return { type: "run", task: after };
@@ -27,11 +28,11 @@ export function suggestCommand(text: string): Suggestion | null {
   return after === "" ? null : { type: "run", task: text.trim() };
 }
 
-/** Null: none is near. One mistake in a short word, two in a long one. */
-function nearest<Word extends string>(word: string, words: readonly Word[]): Word | null {
+/** Null: none is near. One mistake in a short word, `most` in a long one. */
+function nearest<Word extends string>(word: string, words: readonly Word[], most = 2): Word | null {
   const near = words
     .map((each) => ({ each, mistakes: mistakesBetween(word, each) }))
-    .filter(({ each, mistakes }) => mistakes <= (each.length > 4 ? 2 : 1))
+    .filter(({ each, mistakes }) => mistakes <= (each.length > 4 ? most : 1))
     .toSorted((one, other) => one.mistakes - other.mistakes);
   return near[0]?.each ?? null;
 }

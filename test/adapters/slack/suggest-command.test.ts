@@ -19,6 +19,7 @@ describe("what somebody may have meant", () => {
     ["deploy billing-api to production", "deploy billing-api to production"],
     ["rnu deploy it", "deploy it"],
     ["match the versions of both", "match the versions of both"],
+    ["improve the docs", "improve the docs"],
     ["  deploy\n  it  ", "deploy\n  it"],
   ])('"%s" is a task', ([text = "", task]) => {
     expect(suggestCommand(text)).toEqual({ type: "run", task });
