@@ -186,7 +186,8 @@ async function openDoors({ config, store, rejectedRequests, log, clock }: Outsid
   );
   const gateway = createGateway({ baseUrl: config.gatewayUrl, monotonic: clock.monotonic });
   closers.push(() => gateway.close());
-  const { botToken, apiUrl, command, deployment, appId } = config.slack;
+  const { botToken, apiUrl, command, appId } = config.slack;
+  const deployment = { name: config.slack.deployment, runUrl: config.runUrl };
   const names = { transport: { ...config.slack, seen: store }, botToken, apiUrl, command, deployment, appId };
   const slack = await createSlack({
     ...names,

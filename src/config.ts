@@ -15,6 +15,7 @@ import {
   peopleAndGroups,
   type RecordedConfig,
   recordedConfig,
+  runUrl,
   text,
   token,
   url,
@@ -25,6 +26,8 @@ export type Config = {
   readonly slack: SlackConfig;
   readonly agents: { readonly baseUrl: string; readonly apiKey: string; readonly denyWord: string };
   readonly gatewayUrl: string;
+  /** An address with `{run}` for the id of a run. Null: ids are no links. */
+  readonly runUrl: string | null;
   readonly database: { readonly engine: "sqlite"; readonly path: string };
   readonly audit: AuditConfig;
   readonly http: { readonly host: string; readonly port: number };
@@ -82,6 +85,7 @@ const Environment = z.object({
     .regex(/^[\x21-\x7e]{1,64}$/, "is not one word of at most 64 ASCII characters")
     .refine((word) => !/^approved?$/i.test(word), "says approve, so every denial would approve"),
   GATEWAY_URL: url().optional(),
+  RUN_URL: runUrl().optional(),
   PLAIN_HTTP_HOSTS: hosts().optional(),
   DATABASE_URL: database(),
   POLICY_FILE: text().optional(),
@@ -179,6 +183,7 @@ function configOf(env: z.output<typeof Environment>): Omit<Config, "recorded"> {
         : { ...slack, mode: "socket", appToken },
     agents: { baseUrl: env.AGENT_BASE_URL, apiKey: env.AGENT_API_KEY, denyWord: env.AGENT_DENY_DECISION },
     gatewayUrl: env.GATEWAY_URL ?? env.AGENT_BASE_URL,
+    runUrl: env.RUN_URL ?? null,
     database: { engine: "sqlite", path: env.DATABASE_URL },
     audit: { key: env.AUDIT_KEY ?? null, channel: env.AUDIT_CHANNEL ?? null, admins: env.ADMINS ?? [] },
     http: { host: env.HOST, port: env.PORT },

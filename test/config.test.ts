@@ -37,6 +37,7 @@ describe("the configuration", () => {
       },
       agents: { baseUrl: "http://127.0.0.1:4010", apiKey: "key", denyWord: "deny" },
       gatewayUrl: "http://127.0.0.1:4010",
+      runUrl: null,
       database: { engine: "sqlite", path: "./data/countersign.db" },
       audit: { key: null, channel: null, admins: [] },
       http: { host: "127.0.0.1", port: 3000 },
@@ -80,6 +81,7 @@ describe("the configuration", () => {
       AGENT_BASE_URL: "https://agents.example.com/team/a/",
       AGENT_DENY_DECISION: "reject",
       GATEWAY_URL: "http://gateway.example.com:8080",
+      RUN_URL: "https://agents.example.com/runs?id={run}&tab=log",
       PLAIN_HTTP_HOSTS: "GATEWAY.example.com, 10.0.0.7",
       DATABASE_URL: "sqlite:/var/lib/countersign.db",
       AUDIT_KEY: SEED,
@@ -106,6 +108,7 @@ describe("the configuration", () => {
       },
       agents: { baseUrl: "https://agents.example.com/team/a", apiKey: "key", denyWord: "reject" },
       gatewayUrl: "http://gateway.example.com:8080",
+      runUrl: "https://agents.example.com/runs?id={run}&tab=log",
       database: { engine: "sqlite", path: "/var/lib/countersign.db" },
       audit: { key: SEED, channel: "C0AUDIT", admins: ["U0ANN", "W0BEN"] },
       http: { host: "::1", port: 0 },
@@ -195,6 +198,11 @@ describe("a fault of the configuration", () => {
     expect(faults({ ...env, AGENT_BASE_URL: "http://127.0.0.1.evil.example" })).toHaveLength(3);
   });
 
+  test.each(["https://a.example/{run}", "http://127.0.0.1:8080/#/runs/{run}/log", "http://localhost/{run}"])(
+    "is not the page of a run at %s",
+    (url) => expect(faults({ ...SOCKET, RUN_URL: url })).toEqual([]),
+  );
+
   test.each([
     ["SLACK_BOT_TOKEN", "xapp-1"],
     ["SLACK_BOT_TOKEN", "xoxb-"],
@@ -212,6 +220,16 @@ describe("a fault of the configuration", () => {
     ["APPROVERS", "C0OPS"],
     ["APPROVERS", "@oncall"],
     ["APPROVERS", "U0ANN,,S0ONCALL"],
+    ["RUN_URL", "https://agents.example.com/runs/"],
+    ["RUN_URL", "https://agents.example.com/{run}/{run}"],
+    ["RUN_URL", "https://{run}.example.com/"],
+    ["RUN_URL", "https://example.com{run}"],
+    ["RUN_URL", "https://example.com:80{run}/"],
+    ["RUN_URL", "https://who:what@example.com/{run}"],
+    ["RUN_URL", "http://agents.example.com/{run}"],
+    ["RUN_URL", "javascript:alert({run})"],
+    ["RUN_URL", "https://example.com/a b/{run}"],
+    ["RUN_URL", "https://example.com/|x>/{run}"],
     ["AGENT_BASE_URL", "ftp://agents.example.com"],
     ["AGENT_BASE_URL", "not an address"],
     ["AGENT_BASE_URL", "https://user:pass@agents.example.com"],
@@ -287,6 +305,7 @@ test("the list of variables has an entry for each that the contract names, and v
     "AGENT_API_KEY",
     "AGENT_DENY_DECISION",
     "GATEWAY_URL",
+    "RUN_URL",
     "PLAIN_HTTP_HOSTS",
     "DATABASE_URL",
     "POLICY_FILE",

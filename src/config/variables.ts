@@ -39,6 +39,12 @@ export const variables = [
     "https://gateway.example.com",
   ),
   variable(
+    "RUN_URL",
+    "the page of a run, with `{run}` for its id: makes the ids of runs links",
+    null,
+    "https://agents.example.com/runs/{run}",
+  ),
+  variable(
     "PLAIN_HTTP_HOSTS",
     "hosts that Countersign may call over `http://`, separated by commas; keys and tokens travel to them unencrypted",
     null,
@@ -127,6 +133,9 @@ export const milliseconds = () =>
 
 export const url = () => text().transform(baseUrl);
 
+/** An address of pages for people, with one `{run}`. Only this machine may be asked over plain HTTP. */
+export const runUrl = () => text().transform(runPage);
+
 /** Names or addresses of machines, separated by commas. */
 export const hosts = () =>
   text().regex(
@@ -168,6 +177,20 @@ function baseUrl(value: string, issues: z.RefinementCtx): string {
     return refuse(issues, "holds a user name or password");
   if (/[?#]/.test(value)) return refuse(issues, "has a ? or # part, which the address of a service has not");
   return parsed.href.replace(/\/+$/, "");
+}
+
+function runPage(value: string, issues: z.RefinementCtx): string {
+  const [before = "", ...after] = value.split("{run}");
+  if (after.length !== 1) return refuse(issues, "does not hold {run} exactly once");
+  const parsed = URL.parse(`${before}run${after[0] ?? ""}`);
+  if (parsed === null || !/^https?:$/.test(parsed.protocol) || !/^https?:\/\/[^/?#]+[/?#]/.test(before))
+    return refuse(issues, "is not an address that starts with https://, has a host, and then {run}");
+  if (isOpenToOthers(value, "")) return refuse(issues, "is http:// to another machine: use https://");
+  if (parsed.username !== "" || parsed.password !== "")
+    return refuse(issues, "holds a user name or password");
+  if (/[\s<>|"`\\^{}]/.test(before + (after[0] ?? "")))
+    return refuse(issues, 'has spaces or one of < > | " ` \\ ^ { }, which an address must not have');
+  return value;
 }
 
 function databasePath(value: string, issues: z.RefinementCtx): string {

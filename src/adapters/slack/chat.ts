@@ -4,7 +4,7 @@ import { type ChannelId, type MessageTs, parsed, UserId } from "../../domain/ids
 import { type NoticeContent, OPENING, type Run, type Slot, UNREADABLE } from "../../domain/run.ts";
 import { type Chat, type PacedEffect, PortError } from "../../ports.ts";
 import { slackHistory } from "./answers.ts";
-import { named } from "./blocks/deployment.ts";
+import { type Deployment, named, UNNAMED } from "./blocks/deployment.ts";
 import { privateNotice, queuedNotice } from "./blocks/private-notice.ts";
 import type { Message } from "./blocks/rich.ts";
 import { inChannel, messageIn } from "./blocks/run-thread.ts";
@@ -40,7 +40,7 @@ type Deps = {
   replacements: Pick<CardReplacements, "isReady" | "take">;
   self: Self;
   /** Which of several Countersigns this is; empty: it has no name. */
-  deployment?: string;
+  deployment?: Deployment;
   digest: (text: string) => string;
   monotonic: () => number;
 };
@@ -147,7 +147,7 @@ async function sendNotice(
   to: UserId | ChannelId,
   notice: NoticeContent,
 ): Promise<void> {
-  const message = named(privateNotice(notice, run), deps.deployment ?? "");
+  const message = named(privateNotice(notice, run, deps.deployment), deps.deployment ?? UNNAMED);
   const user = parsed(UserId, to);
   if (user !== null) return tellPrivately(deps, run, user, message);
   await deps.call("chat.postMessage", { channel: to, ...message, ...LITERAL });
@@ -183,7 +183,7 @@ async function tellIfQueued(deps: Deps, run: Run, effect: PacedEffect): Promise<
   const { channel } = run;
   try {
     if (run.answer === null) await deps.limiter.waitForTurn({ kind: "other", channel, urgency: 1 });
-    await tellPrivately(deps, run, run.requester, named(queuedNotice(calls), deps.deployment ?? ""));
+    await tellPrivately(deps, run, run.requester, named(queuedNotice(calls), deps.deployment ?? UNNAMED));
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     if (error.retryAfterMs !== null) deps.limiter.rest("other", channel, error.retryAfterMs);

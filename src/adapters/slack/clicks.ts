@@ -269,7 +269,7 @@ async function removeButton(
   { receipt, facts, reportedAt }: Disputed,
 ): Promise<void> {
   if (receipt.post.type === "up" && receipt.post.shows === SEVERAL_RECEIPTS) return;
-  const drawn = named(notificationMessage(receipt, facts, { reportedAt }), deployment);
+  const drawn = named(notificationMessage(receipt, facts, { reportedAt, deployment }), deployment);
   try {
     await answerAt(response_url, { replace_original: true, ...drawn });
   } catch (error) {

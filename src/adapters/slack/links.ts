@@ -2,10 +2,11 @@
 
 import type { ChannelId, MessageTs } from "../../domain/ids.ts";
 import { OPENING, type Run, type Slot } from "../../domain/run.ts";
+import type { Deployment } from "./blocks/deployment.ts";
 import type { Call } from "./clients.ts";
 
-type Asking = { readonly quick: Call };
-type WithLink = { readonly run: Run; readonly link: string | null };
+type Asking = { readonly quick: Call; readonly deployment: Deployment };
+type WithLink = { readonly run: Run; readonly link: string | null; readonly deployment: Deployment };
 
 /** The oldest go when there are more than this. */
 const MOST_KEPT = 2_000;
@@ -15,9 +16,9 @@ const kept = new WeakMap<Call, Map<string, string>>();
 export const linked = (deps: Asking, run: Run): Promise<WithLink> => linkTo(deps, run, OPENING);
 
 /** With a link to one of its messages; null while that is not posted, or if Slack gives none. Never rejects. */
-export async function linkTo({ quick }: Asking, run: Run, slot: Slot): Promise<WithLink> {
+export async function linkTo({ quick, deployment }: Asking, run: Run, slot: Slot): Promise<WithLink> {
   const post = run.posts[slot];
-  return { run, link: post?.type === "up" ? await permalink(quick, run.channel, post.ts) : null };
+  return { run, link: post?.type === "up" ? await permalink(quick, run.channel, post.ts) : null, deployment };
 }
 
 async function permalink(quick: Call, channel: ChannelId, ts: MessageTs): Promise<string | null> {

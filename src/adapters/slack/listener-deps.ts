@@ -19,6 +19,7 @@ import type { StopRun } from "../../usecases/stop-run.ts";
 import type { SubmitDecision } from "../../usecases/submit-decision.ts";
 import type { SubmitReview } from "../../usecases/submit-review.ts";
 import type { UndoDecision } from "../../usecases/undo.ts";
+import type { Deployment } from "./blocks/deployment.ts";
 import type { CardReplacements } from "./card-replacements.ts";
 import type { LiveHomes } from "./live-homes.ts";
 import type { Call, Responder } from "./clients.ts";
@@ -30,8 +31,7 @@ export type ListenerDeps = {
   /** The user id of our own bot. */
   readonly self: UserId;
   readonly command: string;
-  /** Which of several Countersigns this is; empty: it has no name. */
-  readonly deployment: string;
+  readonly deployment: Deployment;
   readonly startRun: StartRun;
   readonly adoptRun: AdoptRun;
   readonly queries: Queries;

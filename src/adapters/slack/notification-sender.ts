@@ -8,7 +8,7 @@ import {
   type NotificationSender,
 } from "../../ports.ts";
 import { postedChannel } from "./answers.ts";
-import { named } from "./blocks/deployment.ts";
+import { type Deployment, named } from "./blocks/deployment.ts";
 import { notificationMessage } from "./blocks/notification-message.ts";
 import { type ReceiptFacts, severalReceipts } from "./blocks/receipts.ts";
 import { escaped } from "./blocks/rich.ts";
@@ -30,8 +30,7 @@ type Deps = {
   readonly limiter: Pick<RateLimiter, "rest">;
   readonly files: Files;
   readonly self: Self;
-  /** Which of several Countersigns this is; empty: it has no name. */
-  readonly deployment: string;
+  readonly deployment: Deployment;
   readonly digest: (text: string) => string;
 };
 
@@ -48,7 +47,7 @@ export function createNotificationSender(deps: Deps): NotificationSender {
       return paced(deps, notification.to, "post", () =>
         postMarked(call, markOf(notification), {
           channel: notification.to,
-          ...named(notificationMessage(notification, facts, { link }), deployment),
+          ...named(notificationMessage(notification, facts, { link, deployment }), deployment),
         }),
       );
     },
@@ -86,7 +85,7 @@ async function postReceipts(
   const drawn: ReceiptFacts[] = [];
   for (const each of receipts) drawn.push({ ...each, link: await linkToCard(call, each.facts) });
   const mark = digest(`receipts ${receipts.map(({ receipt }) => receipt.id).join(" ")}`).slice(0, 32);
-  return postMarked(call, mark, { channel: to, ...named(severalReceipts(drawn), deployment) });
+  return postMarked(call, mark, { channel: to, ...named(severalReceipts(drawn, deployment), deployment) });
 }
 
 /** Null: Slack gave none. An alarm does not wait for it. */

@@ -27,7 +27,7 @@ const PAGE_SIZE = 15;
 /** Most runs with something unreadable that are listed; the cards show all. */
 const MOST_UNREADABLE = 5;
 
-type Drawing = Pick<ListenerDeps, "review" | "team" | "quick">;
+type Drawing = Pick<ListenerDeps, "review" | "team" | "quick" | "deployment">;
 
 export async function queuePage(
   deps: Drawing,

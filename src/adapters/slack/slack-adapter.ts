@@ -6,6 +6,7 @@ import type { Bot } from "../../bot.ts";
 import type { Clock } from "../../engine/clock.ts";
 import { type Chat, type EventLog, type NotificationSender, type People, PortError } from "../../ports.ts";
 import { appOfBot, type SlackSelf, slackSelf } from "./answers.ts";
+import type { Deployment } from "./blocks/deployment.ts";
 import { createSlackApp, type SlackApp, type Transport } from "./bolt-app.ts";
 import { createCardReplacements } from "./card-replacements.ts";
 import { createChat } from "./chat.ts";
@@ -24,8 +25,7 @@ export type SlackOptions = {
   readonly botToken: string;
   readonly apiUrl: string | null;
   readonly command: string;
-  /** For cards and notifications; empty: this Countersign has no name. */
-  readonly deployment: string;
+  readonly deployment: Deployment;
   /** Null: we ask Slack. */
   readonly appId: string | null;
   readonly rejectedRequests: (reason: string) => void;

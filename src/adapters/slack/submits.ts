@@ -9,6 +9,7 @@ import type { CommandRefusal } from "../../usecases/access.ts";
 import { PortError } from "../../ports.ts";
 import type { RefusedAttempt } from "../../usecases/refusals.ts";
 import { changedModal, refusedModal } from "./blocks/decision-modal.ts";
+import type { Deployment } from "./blocks/deployment.ts";
 import { reviewView } from "./blocks/review-modal.ts";
 import { commandRefusalWords, refusalPlain, refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
 import { refreshHome } from "./home-tab.ts";
@@ -57,7 +58,7 @@ export async function decisionAnswer(deps: ListenerDeps, payload: SubmitPayload)
     const by = { team: deps.team, user: payload.user.id };
     const word = typedInto(payload, WORD_BLOCK, WORD_INPUT);
     const recorded = await deps.submitDecision(by, nonce, reason, word, verdictIn(payload));
-    return recorded.ok ? undefined : refusalAnswer(recorded.error, payload);
+    return recorded.ok ? undefined : refusalAnswer(recorded.error, payload, deps.deployment);
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "could not record a decision");
@@ -79,7 +80,7 @@ export async function readingAnswer(deps: ListenerDeps, payload: SubmitPayload):
   try {
     const by = { team: deps.team, user: payload.user.id };
     const opened = await deps.openForm.continueReading(by, nonce);
-    if (!opened.ok) return refusalAnswer(opened.error, payload);
+    if (!opened.ok) return refusalAnswer(opened.error, payload, deps.deployment);
     if (nonce !== null) deps.replacements.handOver(nonce, opened.value.ticket.nonce);
     return { response_action: "update", view: reviewView(opened.value, deps.deployment) };
   } catch (error) {
@@ -93,7 +94,11 @@ export async function readingAnswer(deps: ListenerDeps, payload: SubmitPayload):
 const READING_NOT_RECORDED =
   "Countersign could not record just now that you read the request. Nothing was sent. Press Approve on the card again.";
 
-function refusalAnswer({ refusal, run }: RefusedAttempt, { user, view }: SubmitPayload): SubmitAnswer {
+function refusalAnswer(
+  { refusal, run }: RefusedAttempt,
+  { user, view }: SubmitPayload,
+  deployment: Deployment,
+): SubmitAnswer {
   const asker = user.id;
   const reasonBlock = reasonBlockOf({ view });
   switch (refusal.type) {
@@ -114,7 +119,7 @@ function refusalAnswer({ refusal, run }: RefusedAttempt, { user, view }: SubmitP
       return reasonBlock === null ? refusedForm(refusal, asker) : inField(reasonBlock, refusalPlain(refusal));
     case "changed":
       if (run === null) return refusedForm(refusal, asker);
-      return { response_action: "update", view: changedModal(run, refusal.was, refusal.now) };
+      return { response_action: "update", view: changedModal(run, refusal.was, refusal.now, deployment) };
     default:
       return refusedForm(refusal, asker);
   }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { UNNAMED } from "#src/adapters/slack/blocks/deployment.ts";
 import { ChannelId, UserId } from "#src/domain/ids.ts";
 import { OPENING, type Run } from "#src/domain/run.ts";
 import { err } from "#src/domain/result.ts";
@@ -24,7 +25,7 @@ async function typed(text: string, parts: Partial<ListenerDeps>) {
   const deps = {
     team: TEAM,
     command: "/agent",
-    deployment: "",
+    deployment: UNNAMED,
     answerAt: async (_url: string, message: Message) => void answers.push(message),
     quick: async () => ({ permalink: null }),
     noteRefusal: async () => undefined,

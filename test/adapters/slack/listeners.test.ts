@@ -2,6 +2,7 @@
 
 import type { App } from "@slack/bolt";
 import { describe, expect, test } from "vitest";
+import { UNNAMED } from "#src/adapters/slack/blocks/deployment.ts";
 import { createOpenedForms, type ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
 import { listen } from "#src/adapters/slack/listeners.ts";
 import { CARD_READ, RUN_FORM } from "#src/adapters/slack/names.ts";
@@ -23,7 +24,7 @@ function heardBy(parts: Partial<ListenerDeps>) {
   const deps = {
     team: TEAM,
     command: "/agent",
-    deployment: "",
+    deployment: UNNAMED,
     nonce: () => "n".repeat(22),
     log,
     forms: createOpenedForms(),

@@ -21,7 +21,14 @@ function createTried(call: Call) {
   const files = { upload: never, share: never, put: never };
   const digest = (text: string): string => `digest of ${text}`;
   return {
-    sender: createNotificationSender({ call, limiter, files, self, deployment: "PROD", digest }),
+    sender: createNotificationSender({
+      call,
+      limiter,
+      files,
+      self,
+      deployment: { name: "PROD", runUrl: null },
+      digest,
+    }),
     rests,
   };
 }

@@ -3,12 +3,13 @@
 import { escaped, line, type Message, moment, person, quote, rich, span, untrustedSpan } from "./rich.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import type { NotificationFacts } from "../../../ports.ts";
+import { UNNAMED } from "./deployment.ts";
 import { ACTION_CHARS, actionOf, type DrawnWith, placeOf, reasonOf } from "./notification-parts.ts";
 
 export function answered(
   kind: "answered" | "expired",
   facts: NotificationFacts,
-  { link = null }: DrawnWith,
+  { link = null, deployment = UNNAMED }: DrawnWith,
 ): Message {
   const { entry } = facts.entry;
   const by = kind === "answered" ? entry.by : null;
@@ -30,7 +31,7 @@ export function answered(
           ...(by === null ? [] : [span(" by "), person(by.user)]),
           span(", "),
           moment(entry.at),
-          ...placeOf(facts),
+          ...placeOf(facts, deployment),
         ),
         quote(untrustedSpan(action, ACTION_CHARS)),
         ...(by === null ? [] : reasonOf(facts.entry)),

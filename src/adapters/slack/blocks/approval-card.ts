@@ -10,7 +10,6 @@ import { isReused } from "../../../domain/reused-id.ts";
 import { contextBehind } from "../../../domain/run-context.ts";
 import { requestSlot, type Run, runId } from "../../../domain/run.ts";
 import { cardMarks, type CardMarks, headline } from "../../../domain/text/card-layout.ts";
-import { oneLine } from "../../../domain/text/excerpt.ts";
 import { needsFile } from "../../../domain/text/request-text.ts";
 import { CARD_READ, CARD_STATE_BLOCK, CARD_UNDO } from "../names.ts";
 import { cardRequest, riskMark, riskWords, wordsForDeciders, wordsOfMarks } from "./card-request.ts";
@@ -19,6 +18,7 @@ import { cardState, type CardState } from "./card-state.ts";
 import { CONFIRMED } from "./delivery-words.ts";
 import { freezeBlocks, stopButton } from "./brake.ts";
 import { buttonsOf, decideButtons, denyButton } from "./decide-buttons.ts";
+import { type Deployment, runNote, UNNAMED } from "./deployment.ts";
 import { partWithId } from "./message-id.ts";
 import { disputeBlocks } from "./disputes.ts";
 import { pastBlocks, who } from "./past-decisions.ts";
@@ -31,7 +31,6 @@ import {
   line,
   type Message,
   moment,
-  note,
   person,
   rich,
   span,
@@ -45,8 +44,7 @@ const ANSWER_ON_CARD_CHARS = 400;
 const HEADER_CHARS = 150;
 const ASKED_CHARS = 150;
 
-/** `deployment`: which of several Countersigns this is; empty: it has no name. */
-export function approvalCard(run: Run, approval: Approval, deployment = ""): Message {
+export function approvalCard(run: Run, approval: Approval, deployment: Deployment = UNNAMED): Message {
   const state = cardState(run, approval);
   const marks = cardMarks(
     approval.request,
@@ -64,7 +62,7 @@ type Card = {
   readonly approval: Approval;
   readonly state: CardState;
   readonly marks: CardMarks;
-  readonly deployment: string;
+  readonly deployment: Deployment;
 };
 
 /** Slack wants another block id whenever a message changes, hence the version. */
@@ -75,7 +73,7 @@ function blockId({ approval: { version }, state }: Card): string {
 /** What a phone's lock screen shows. */
 function notificationText({ run, approval, state, marks, deployment }: Card): string {
   const asked = headline(approval.request, ASKED_CHARS).text;
-  const name = deployment === "" ? "" : `${deployment} · `;
+  const name = deployment.name === "" ? "" : `${deployment.name} · `;
   if (!state.open) return escaped(`${name}${state.title}: ${asked}`);
   const risk = marks.risk === null ? "" : `${riskWords(marks.risk)}: `;
   return `${escaped(`${name}${risk}${asked}`)}, ${run.origin === "started" ? "asked" : "watched"} by <@${run.requester}>`;
@@ -104,14 +102,14 @@ function waiting(card: Card): Block[] {
     ...(state.open ? freezeBlocks(run) : []),
     ...(state.text === "" ? [] : [rich(line(span(state.text)))]),
     ...buttons(card),
-    note(`Run ${oneLine(runId(run) ?? "", 60)}`, "The request is the agent's own text"),
+    runNote(runId(run) ?? "", card.deployment, "The request is the agent's own text"),
   ];
 }
 
 /** "🟧 PROD · High risk: Deploy billing-api to production". `whole`: the title holds all of the action. */
 function titleOf({ approval, marks, deployment }: Card): { title: string; whole: boolean } {
   const names = [
-    ...(deployment === "" ? [] : [deployment]),
+    ...(deployment.name === "" ? [] : [deployment.name]),
     ...(marks.risk === null ? [] : [riskWords(marks.risk)]),
   ];
   const mark = marks.risk === null ? "" : `${riskMark(marks.risk)} `;
@@ -206,7 +204,7 @@ function reasonOf({ by, reason }: Decision): RichTextElement[] {
 /** Risk, place and time fit one line of a phone. Who asked stands in the run's opening and behind Details. */
 function askedLine({ marks, approval, deployment }: Card, decision: Decision | null) {
   return line(
-    ...(deployment === "" ? [] : [span(`${deployment} · `)]),
+    ...(deployment.name === "" ? [] : [span(`${deployment.name} · `)]),
     ...wordsOfMarks(marks).flatMap((each) => [untrustedSpan(each, 60), span(" · ")]),
     span(decision === null ? "asked " : "decided "),
     moment(decision?.at ?? approval.seenAt),

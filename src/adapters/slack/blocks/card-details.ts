@@ -5,12 +5,13 @@ import { ruleRefOf } from "../../../domain/applied-rule.ts";
 import { earlierVotes } from "../../../domain/approval-transitions.ts";
 import type { Approval, Decision } from "../../../domain/approval.ts";
 import { headWords } from "../../../domain/audit/hash-chain.ts";
-import type { Run } from "../../../domain/run.ts";
+import { type Run, runId } from "../../../domain/run.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { cardState } from "./card-state.ts";
+import { type Deployment, runNote } from "./deployment.ts";
 import { pastLine, who } from "./past-decisions.ts";
 import { shortDigest } from "./request-blocks.ts";
-import { line, moment, note, quote, rich, span, untrustedSpan } from "./rich.ts";
+import { line, moment, quote, rich, span, untrustedSpan } from "./rich.ts";
 
 /** Slack lets people type as many characters into the form. */
 const REASON_CHARS = 3_000;
@@ -39,7 +40,11 @@ function decisionLines(decision: Decision) {
 }
 
 /** The card shows the same request under the same number. */
-export function auditNote({ request, version, appliedRule, state, audited }: Approval): Block {
+export function auditNote(
+  run: Run,
+  { request, version, appliedRule, state, audited }: Approval,
+  deployment: Deployment,
+): Block {
   const rule =
     (state.type === "decided" ? state.decision.policy : ruleRefOf(appliedRule, appliedRule.rule)) ?? null;
   const parts = [
@@ -48,5 +53,5 @@ export function auditNote({ request, version, appliedRule, state, audited }: App
     ...(rule === null ? [] : [`rule ${oneLine(rule.rule, 80)}`, `policy ${rule.version}`]),
     ...(audited === undefined ? [] : [headWords(audited)]),
   ];
-  return note(parts.join(" · "));
+  return runNote(runId(run) ?? "", deployment, parts.join(" · "));
 }

@@ -7,6 +7,7 @@ import { oneLine } from "../../../domain/text/excerpt.ts";
 import type { HealthReport } from "../../../ports.ts";
 import type { Health } from "../../../usecases/queries.ts";
 import { frozenBlocks } from "./brake.ts";
+import { type Deployment, runIdElement, UNNAMED } from "./deployment.ts";
 import { withId } from "./message-id.ts";
 import {
   count,
@@ -28,7 +29,12 @@ import { unreadableTitle } from "./unreadable-card.ts";
 const WAITS_MOST = 3;
 
 /** A run with a link to its thread, or with other words to a card. Null: Slack gave none. */
-export type Linked = { readonly run: Run; readonly link: string | null; readonly linkWords?: string };
+export type Linked = {
+  readonly run: Run;
+  readonly link: string | null;
+  readonly linkWords?: string;
+  readonly deployment?: Deployment;
+};
 
 export function help(command: string): Message {
   const rows: [string, string][] = [
@@ -73,7 +79,7 @@ export function runList({ title, none }: ListWords, runs: readonly Linked[], mor
   return withId("answer:list", { text: `${title}: ${runs.length}`, blocks });
 }
 
-export function runRow({ run, link, linkWords = "open the thread" }: Linked): Block {
+export function runRow({ run, link, linkWords = "open the thread", deployment = UNNAMED }: Linked): Block {
   const { icon, text } = runStatus(run);
   const id = runId(run);
   const waits = run.approvals.filter((each) => each.state.type === "pending");
@@ -84,7 +90,7 @@ export function runRow({ run, link, linkWords = "open the thread" }: Linked): Bl
     moment(run.seen?.since ?? run.askedAt),
     span(", asked by "),
     person(run.requester),
-    ...(id === null ? [] : [span(" · "), untrustedSpan(id, 120, { code: true })]),
+    ...(id === null ? [] : [span(" · "), runIdElement(id, deployment)]),
     ...thread,
   );
   const asks = waits

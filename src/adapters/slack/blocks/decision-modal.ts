@@ -13,6 +13,7 @@ import { DECISION_MODAL, READING_MODAL } from "../names.ts";
 import { auditNote, historyBlocks } from "./card-details.ts";
 import { riskMark, wordsForDeciders } from "./card-request.ts";
 import { voteLines } from "./card-rule.ts";
+import { type Deployment, runNote, UNNAMED } from "./deployment.ts";
 import { disputeBlocks } from "./disputes.ts";
 import { type MessageId, partWithId, textSection, withId } from "./message-id.ts";
 import {
@@ -28,7 +29,7 @@ import {
 } from "./request-blocks.ts";
 import { EMPTY_REASON, type FilledReason, presetMenu, reasonInput, wordInput } from "./reason-fields.ts";
 import { requestOverview, runDetails } from "./request-overview.ts";
-import { count, duration, line, note, person, rich, span, untrustedSpan } from "./rich.ts";
+import { count, duration, line, person, rich, span, untrustedSpan } from "./rich.ts";
 
 /** For the overview above a whole request. */
 const FIRST_ROOM = { chars: 1_800, most: 4_000 };
@@ -38,10 +39,10 @@ const WAS_ROOM = { chars: 3_000, most: WAS_CHARS };
 
 const IN_FILE = "The whole request is attached to the run's thread as a file.";
 
-/** The window of a form that is stored. `deployment`: which of several Countersigns this is; empty: it has no name. */
+/** The window of a form that is stored. */
 export function formView(
   { run, ticket }: { readonly run: Run; readonly ticket: FormFacts },
-  deployment = "",
+  deployment: Deployment = UNNAMED,
   filled: FilledReason = EMPTY_REASON,
 ): View {
   if (ticket.reading === true) return readFirstModal(run, ticket, deployment);
@@ -59,7 +60,7 @@ export type FormFacts = {
 function decisionModal(
   run: Run,
   { saw: request, verdict, nonce }: FormFacts,
-  deployment: string,
+  deployment: Deployment,
   filled: FilledReason,
 ): View {
   const approves = verdict === "approve";
@@ -85,7 +86,7 @@ function decisionModal(
       ...requestBlocks(request, "open"),
       ...runDetails(run, request, "open"),
       ...maskedInFile(uploadOf(run, request)),
-      idsNote(run, request),
+      idsNote(run, request, deployment),
       ...presetMenu(verdict, rule),
       reasonInput(verdict, rule, filled),
       ...wordInput(verdict, rule),
@@ -114,17 +115,18 @@ export function votesSoFar(run: Run, request: Request): Block[] {
 }
 
 /** What tells this request from others: for who looks it up elsewhere, not for the decision. */
-export function idsNote(run: Run, request: Request): Block {
+export function idsNote(run: Run, request: Request, deployment: Deployment): Block {
   const approval = approvalOf(run, request);
-  return note(
-    `Run ${oneLine(runId(run) ?? "", 60)}`,
+  return runNote(
+    runId(run) ?? "",
+    deployment,
     ...(approval === undefined ? [] : [`Approval ${oneLine(approval.serviceId, 60)}`]),
     `Request ${shortDigest(request)}`,
   );
 }
 
 /** The request, for reading only. Everybody who sees the channel may open it, so secrets are masked as they are in the channel. */
-export function readModal(run: Run, request: Request, deployment = ""): View {
+export function readModal(run: Run, request: Request, deployment: Deployment = UNNAMED): View {
   const approval = approvalOf(run, request);
   return withId("form:read", {
     type: "modal",
@@ -136,13 +138,13 @@ export function readModal(run: Run, request: Request, deployment = ""): View {
       ...requestBlocks(request, "masked"),
       ...runDetails(run, request, "masked"),
       ...maskedRemark(secretsShown(run, request), WHO_SEES_MASKED),
-      approval === undefined ? idsNote(run, request) : auditNote(approval),
+      approval === undefined ? idsNote(run, request, deployment) : auditNote(run, approval, deployment),
     ],
   });
 }
 
 /** For a person who may decide, where the rule wants the request read first. Continue opens the form. */
-function readFirstModal(run: Run, { saw: request, nonce }: FormFacts, deployment: string): View {
+function readFirstModal(run: Run, { saw: request, nonce }: FormFacts, deployment: Deployment): View {
   return withId("form:read-first", {
     type: "modal",
     callback_id: READING_MODAL,
@@ -159,7 +161,7 @@ function readFirstModal(run: Run, { saw: request, nonce }: FormFacts, deployment
       ...requestBlocks(request, "open"),
       ...runDetails(run, request, "open"),
       ...maskedInFile(uploadOf(run, request)),
-      idsNote(run, request),
+      idsNote(run, request, deployment),
     ],
   });
 }
@@ -169,7 +171,12 @@ function approvalOf(run: Run, { digest }: Request): Approval | undefined {
 }
 
 /** Answers a submit whose request has changed since: what was shown, and what the request is now. It has no submit button. */
-export function changedModal(run: Run, was: Request | null, is: Request): View {
+export function changedModal(
+  run: Run,
+  was: Request | null,
+  is: Request,
+  deployment: Deployment = UNNAMED,
+): View {
   const before =
     was === null
       ? []
@@ -195,7 +202,7 @@ export function changedModal(run: Run, was: Request | null, is: Request): View {
       rich(line(span("What it is now:", { bold: true }))),
       ...requestBlocks(is, "open"),
       ...runDetails(run, is, "open"),
-      idsNote(run, is),
+      idsNote(run, is, deployment),
       ...before,
     ],
   });
@@ -212,10 +219,10 @@ export function refusedModal(heading: string, text: string, id: MessageId): View
 }
 
 /** The deployment, the risk and the place, as on the card. */
-export function marksLine(run: Run, request: Request, deployment: string) {
+export function marksLine(run: Run, request: Request, deployment: Deployment) {
   const names = approvalOf(run, request)?.appliedRule.card;
   const marks = cardMarks(request, contextBehind(run.context, request), names);
-  const words = [...(deployment === "" ? [] : [deployment]), ...wordsForDeciders(marks)];
+  const words = [...(deployment.name === "" ? [] : [deployment.name]), ...wordsForDeciders(marks)];
   const mark = marks.risk === null ? [] : [span(`${riskMark(marks.risk)} `)];
   return [line(...mark, untrustedSpan(words.join(" · "), 120, { bold: true }))];
 }

@@ -1,30 +1,40 @@
-// Names the deployment first, for people who have several Countersigns.
+// Names the deployment first, for people who have several Countersigns, and links the ids of its runs to the operators' page of runs.
 
-import type { Block, RichTextBlock } from "@slack/types";
-import { type Message, span } from "./rich.ts";
+import type { Block, RichTextBlock, RichTextElement } from "@slack/types";
+import { oneLine, shortened } from "../../../domain/text/excerpt.ts";
+import { type Message, note, span, untrustedSpan } from "./rich.ts";
 
-/** The deployment is named in the notification and on the message itself. Empty: it has no name. */
-export function named<Drawn extends Message>(message: Drawn, deployment: string): Drawn {
-  if (deployment === "") return message;
+export type Deployment = {
+  /** Empty: it has no name. */
+  readonly name: string;
+  /** An address with `{run}` for the id of a run. Null: ids are no links. */
+  readonly runUrl: string | null;
+};
+
+export const UNNAMED: Deployment = { name: "", runUrl: null };
+
+/** The deployment is named in the notification and on the message itself. */
+export function named<Drawn extends Message>(message: Drawn, deployment: Deployment): Drawn {
+  if (deployment.name === "") return message;
   const [first, ...rest] = message.blocks;
-  const blocks = first === undefined ? [] : [withName(first, deployment), ...rest];
+  const blocks = first === undefined ? [] : [withName(first, deployment.name), ...rest];
   return { ...namedText(message, deployment), blocks };
 }
 
 /** For a reply: the opening of its thread shows the name, and only the notification stands alone. */
-export function namedText<Drawn extends Message>(message: Drawn, deployment: string): Drawn {
-  return deployment === "" ? message : { ...message, text: `${deployment} · ${message.text}` };
+export function namedText<Drawn extends Message>(message: Drawn, { name }: Deployment): Drawn {
+  return name === "" ? message : { ...message, text: `${name} · ${message.text}` };
 }
 
-function withName(block: Block, deployment: string): Block {
+function withName(block: Block, name: string): Block {
   if (isHeader(block)) {
-    const text = { ...block.text, text: `${deployment} · ${block.text.text}` };
+    const text = { ...block.text, text: `${name} · ${block.text.text}` };
     return { ...block, text } as Block;
   }
   if (!isRich(block)) return block;
   const [first, ...rest] = block.elements;
   if (first?.type !== "rich_text_section") return block;
-  const elements = [span(`${deployment} · `, { bold: true }), ...first.elements];
+  const elements = [span(`${name} · `, { bold: true }), ...first.elements];
   return { ...block, elements: [{ ...first, elements }, ...rest] } as Block;
 }
 
@@ -32,3 +42,38 @@ type Header = Block & { readonly text: { readonly text: string } };
 
 const isHeader = (block: Block): block is Header => block.type === "header";
 const isRich = (block: Block): block is RichTextBlock => block.type === "rich_text";
+
+const ID_CHARS = 120;
+const NOTE_ID_CHARS = 60;
+/** Slack takes addresses of up to 3,000 characters. */
+const URL_CHARS = 3_000;
+
+/** The id of a run; a link if there is an address for it. */
+export function runIdElement(id: string, deployment: Deployment): RichTextElement {
+  const shown = untrustedSpan(id, ID_CHARS, { code: true });
+  const url = runAddress(id, deployment);
+  return url === null ? shown : { type: "link", url, text: shown.text, style: { code: true } };
+}
+
+/** Small print that begins with the run. */
+export function runNote(id: string, deployment: Deployment, ...parts: readonly string[]): Block {
+  const url = runAddress(id, deployment);
+  // A link in small print needs markup, so the id is a link only if none of its characters could be markup.
+  if (url === null || !/^[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?$/.test(id) || id.length > NOTE_ID_CHARS)
+    return note(`Run ${oneLine(id, NOTE_ID_CHARS)}`, ...parts);
+  const linked = { type: "mrkdwn", text: `Run <${url}|${id}>`, verbatim: true };
+  const rest = parts.map((text) => ({ type: "plain_text", text, emoji: false }));
+  return { type: "context", elements: [linked, ...rest] } as Block;
+}
+
+/** Null: there is no address, or the id is one that an address must not hold. */
+function runAddress(id: string, { runUrl }: Deployment): string | null {
+  // "." and ".." would name another page. An id that is shown masked, cut or marked must not stand in full in an address either.
+  if (runUrl === null || /^\.{1,2}$/.test(id) || shortened(id, URL_CHARS, "masked") !== id) return null;
+  const encoded = encodeURIComponent(id.toWellFormed()).replace(
+    /[!'()*~]/g,
+    (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  const url = runUrl.replace("{run}", () => encoded);
+  return url.length > URL_CHARS ? null : url;
+}

@@ -7,6 +7,7 @@ import { oneLine } from "../../../domain/text/excerpt.ts";
 import type { Notification, NotificationFacts } from "../../../ports.ts";
 import { answered } from "./answered-notification.ts";
 import { freezeNotification } from "./brake.ts";
+import { runIdElement, UNNAMED } from "./deployment.ts";
 import { type MessageId, withId } from "./message-id.ts";
 import {
   ACTION_CHARS,
@@ -68,7 +69,7 @@ function drawn({ id, kind }: Notification, facts: NotificationFacts, more: Drawn
   }
 }
 
-function dispute(facts: NotificationFacts, { link = null }: DrawnWith): Message {
+function dispute(facts: NotificationFacts, { link = null, deployment = UNNAMED }: DrawnWith): Message {
   const about = facts.about ?? facts.entry;
   const { entry } = about;
   const by = entry.by === null ? span("Somebody") : person(entry.by.user);
@@ -87,7 +88,7 @@ function dispute(facts: NotificationFacts, { link = null }: DrawnWith): Message 
     ...reasonOf(about),
     line(
       span("Run "),
-      span(run, { code: true }),
+      entry.runId === null ? span(run, { code: true }) : runIdElement(entry.runId, deployment),
       span(" · "),
       ...(link === null ? [] : [{ type: "link" as const, url: link, text: "Open the card" }, span(" · ")]),
       span("Evidence: "),

@@ -3,6 +3,7 @@
 import type { KeptEntry } from "../../../audit/entry.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import type { NotificationFacts } from "../../../ports.ts";
+import { type Deployment, runIdElement } from "./deployment.ts";
 import { line, span, untrustedSpan } from "./rich.ts";
 
 export const ACTION_CHARS = 300;
@@ -12,6 +13,7 @@ export const REASON_CHARS = 500;
 export type DrawnWith = {
   readonly link?: string | null;
   readonly reportedAt?: number | null;
+  readonly deployment?: Deployment;
 };
 
 export const actionOf = ({ action }: NotificationFacts): string => action ?? "(the service did not say what)";
@@ -19,12 +21,9 @@ export const actionOf = ({ action }: NotificationFacts): string => action ?? "(t
 export const channelOf = ({ channel }: NotificationFacts) =>
   channel === null ? [] : [span(" in "), { type: "channel" as const, channel_id: channel }];
 
-export function placeOf(facts: NotificationFacts) {
+export function placeOf(facts: NotificationFacts, deployment: Deployment) {
   const { runId } = (facts.about ?? facts.entry).entry;
-  return [
-    ...channelOf(facts),
-    ...(runId === null ? [] : [span(" · "), untrustedSpan(runId, 120, { code: true })]),
-  ];
+  return [...channelOf(facts), ...(runId === null ? [] : [span(" · "), runIdElement(runId, deployment)])];
 }
 
 export function reasonOf({ entry }: KeptEntry, chars = REASON_CHARS) {

@@ -4,6 +4,7 @@ import type { Approval } from "../../../domain/approval.ts";
 import { type NoticeContent, type Run, runId } from "../../../domain/run.ts";
 import { headline } from "../../../domain/text/card-layout.ts";
 import { tooFewApproversTitle, tooFewApproversWords } from "./card-rule.ts";
+import { type Deployment, runIdElement, UNNAMED } from "./deployment.ts";
 import { type MessageId, withId } from "./message-id.ts";
 import { count, escaped, line, type Message, person, quote, rich, span, untrustedSpan } from "./rich.ts";
 import { withoutSpeaker } from "./service-words.ts";
@@ -11,20 +12,20 @@ import { withoutSpeaker } from "./service-words.ts";
 const SERVICE_WORDS_CHARS = 500;
 const ASKED_CHARS = 150;
 
-export function privateNotice(notice: NoticeContent, run: Run): Message {
-  return withId(idOf(notice), drawn(notice, run));
+export function privateNotice(notice: NoticeContent, run: Run, deployment: Deployment = UNNAMED): Message {
+  return withId(idOf(notice), drawn(notice, run, deployment));
 }
 
 function idOf(notice: NoticeContent): MessageId {
   return notice.type === "decision-void" ? `notice:decision-void:${notice.cause}` : `notice:${notice.type}`;
 }
 
-function drawn(notice: NoticeContent, run: Run): Message {
+function drawn(notice: NoticeContent, run: Run, deployment: Deployment): Message {
   switch (notice.type) {
     case "cannot-post":
       return cannotPost(notice, run);
     case "nobody-can-approve":
-      return tooFewApprovers(notice, run);
+      return tooFewApprovers(notice, run, deployment);
     default:
       return aboutDecision(notice, run);
   }
@@ -148,14 +149,18 @@ const ALL_MISSING = {
   meaning: "Its messages do not appear there, including approvals that need a decision. ",
 };
 
-function tooFewApprovers(few: Extract<NoticeContent, { type: "nobody-can-approve" }>, run: Run): Message {
+function tooFewApprovers(
+  few: Extract<NoticeContent, { type: "nobody-can-approve" }>,
+  run: Run,
+  deployment: Deployment,
+): Message {
   const rule = run.approvals.find(({ id }) => id === few.approval)?.appliedRule.rule.name ?? "";
   const place = { type: "channel" as const, channel_id: run.channel };
   return message(tooFewApproversTitle(few), [
     line(span(`${tooFewApproversTitle(few)}. `, { bold: true }), span(tooFewApproversWords(few))),
     line(
       span("Run "),
-      untrustedSpan(runId(run) ?? "", 120, { code: true }),
+      runIdElement(runId(run) ?? "", deployment),
       span(run.origin === "started" ? ", asked for by " : ", watched by "),
       person(run.requester),
       span(" in "),

@@ -6,6 +6,7 @@ import { headWords } from "../../../domain/audit/hash-chain.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import type { Notification, NotificationFacts } from "../../../ports.ts";
 import { RECEIPT_NOT_ME } from "../names.ts";
+import { type Deployment, UNNAMED } from "./deployment.ts";
 import { withId } from "./message-id.ts";
 import { ACTION_CHARS, actionOf, type DrawnWith, placeOf, reasonOf } from "./notification-parts.ts";
 import { escaped, line, type Message, moment, note, quote, rich, span, untrustedSpan } from "./rich.ts";
@@ -16,7 +17,7 @@ const SHARED_CHARS = 150;
 export function receipt(
   id: string,
   facts: NotificationFacts,
-  { link = null, reportedAt }: DrawnWith,
+  { link = null, reportedAt, deployment = UNNAMED }: DrawnWith,
 ): Message {
   const { entry } = facts.entry;
   const title = `Your ${entry.verdict === "deny" ? "denial" : "approval"} is recorded`;
@@ -30,7 +31,7 @@ export function receipt(
         );
   const blocks: Block[] = [
     rich(
-      line(span(`${title}, `, { bold: true }), moment(entry.at), ...placeOf(facts)),
+      line(span(`${title}, `, { bold: true }), moment(entry.at), ...placeOf(facts, deployment)),
       quote(untrustedSpan(oneLine(actionOf(facts), ACTION_CHARS), ACTION_CHARS)),
       ...reasonOf(facts.entry),
       line(
@@ -52,7 +53,10 @@ export type ReceiptFacts = {
 };
 
 /** At most `RECEIPTS_AT_ONCE`: two blocks each, and fifty in a message. */
-export function severalReceipts(receipts: readonly ReceiptFacts[]): Message {
+export function severalReceipts(
+  receipts: readonly ReceiptFacts[],
+  deployment: Deployment = UNNAMED,
+): Message {
   const title = `Your ${receipts.length} newest decisions are recorded`;
   const newest = receipts.at(-1);
   const blocks: Block[] = [
@@ -64,19 +68,22 @@ export function severalReceipts(receipts: readonly ReceiptFacts[]): Message {
         ),
       ),
     ),
-    ...receipts.flatMap(({ receipt: { id }, facts, link }) => [oneOf(facts, link), notMe(id)]),
+    ...receipts.flatMap(({ receipt: { id }, facts, link }) => [
+      oneOf(facts, { link, deployment }),
+      notMe(id),
+    ]),
     ...(newest === undefined ? [] : [note(headWords(newest.facts.entry))]),
   ];
   return withId("receipt:several", { text: title, blocks });
 }
 
-function oneOf(facts: NotificationFacts, link: string | null): Block {
+function oneOf(facts: NotificationFacts, { link = null, deployment = UNNAMED }: DrawnWith): Block {
   const { entry } = facts.entry;
   return rich(
     line(
       span(entry.verdict === "deny" ? "Denied, " : "Approved, ", { bold: true }),
       moment(entry.at),
-      ...placeOf(facts),
+      ...placeOf(facts, deployment),
       ...(link === null ? [] : [span(" · "), { type: "link" as const, url: link, text: "Open the card" }]),
     ),
     quote(untrustedSpan(oneLine(actionOf(facts), SHARED_CHARS), SHARED_CHARS)),

@@ -34,6 +34,7 @@ import {
   uploadOf,
   votesSoFar,
 } from "./decision-modal.ts";
+import { type Deployment, UNNAMED } from "./deployment.ts";
 import { withId } from "./message-id.ts";
 import { wordInput } from "./reason-fields.ts";
 import { refusalPlain } from "./refusal-words.ts";
@@ -46,14 +47,14 @@ export type ReviewFacts = FormFacts & { readonly choice?: true };
 /** The window of a form that is stored, with the choice of the verdict where the form has it. */
 export function reviewView(
   { run, ticket }: { readonly run: Run; readonly ticket: ReviewFacts },
-  deployment = "",
+  deployment: Deployment = UNNAMED,
 ): View {
   if (ticket.reading === true || ticket.choice !== true) return formView({ run, ticket }, deployment);
   return reviewModal(run, ticket, deployment);
 }
 
 /** One request. The nonce is all that the form carries. */
-function reviewModal(run: Run, { saw: request, nonce }: ReviewFacts, deployment: string): View {
+function reviewModal(run: Run, { saw: request, nonce }: ReviewFacts, deployment: Deployment): View {
   const rule = ruleOver(run, request);
   return withId("form:review", {
     type: "modal",
@@ -75,7 +76,7 @@ function reviewModal(run: Run, { saw: request, nonce }: ReviewFacts, deployment:
       ...requestBlocks(request, "open"),
       ...runDetails(run, request, "open"),
       ...maskedInFile(uploadOf(run, request)),
-      idsNote(run, request),
+      idsNote(run, request, deployment),
       verdictInput(VERDICT_BLOCK, "Decision", VERDICTS),
       reasonInput(REASON_BLOCK, "Reason", `${neededFor(rule)}${WHO_SEES}`),
       ...wordInput("approve", rule).map((block) => ({ ...block, optional: true })),
@@ -192,7 +193,7 @@ function requestPart({ item, nonce }: Form, at: number, before: Form | undefined
     { type: "divider" },
     rich(
       line(span(`Request ${count(at + 1)}`, { bold: true }), span(" by "), person(run.requester)),
-      ...marksLine(run, request, ""),
+      ...marksLine(run, request, UNNAMED),
       ...wholeRequest(request, "open").elements,
     ),
     ...(isSameRun ? [] : runDetails(run, request, "open")),

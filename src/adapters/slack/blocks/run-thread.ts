@@ -22,7 +22,7 @@ import { UNKNOWN_LEAVE, UNKNOWN_START_AGAIN } from "../names.ts";
 import { approvalCard } from "./approval-card.ts";
 import { againActions } from "./run-again.ts";
 import { stopActions, stopMessage, stoppedLine } from "./brake.ts";
-import { named, namedText } from "./deployment.ts";
+import { type Deployment, named, namedText, runIdElement, UNNAMED } from "./deployment.ts";
 import { digestMessage } from "./digest.ts";
 import { endedDetails } from "./ended-details.ts";
 import { markdown } from "./markdown.ts";
@@ -50,16 +50,16 @@ const TASK_IN_OPENING_CHARS = 2_500;
 const FIRST_PART_CHARS = 3_000;
 
 /** Null: the slot is not one of these. */
-export function threadMessage(run: Run, slot: string): Message | null {
-  if (slot === OPENING) return opening(run);
-  if (slot === OUTCOME) return outcome(run);
+export function threadMessage(run: Run, slot: string, deployment: Deployment): Message | null {
+  if (slot === OPENING) return opening(run, deployment);
+  if (slot === OUTCOME) return outcome(run, deployment);
   if (slot === MISSING) return missing(run);
   if (slot === STOPPED && run.stop !== undefined) return stopMessage(run, run.stop);
   if (slot.startsWith(DOWN)) return serviceDown(run);
   return slot.startsWith(BACK) ? serviceBack(run) : null;
 }
 
-function opening(run: Run): Message {
+function opening(run: Run, deployment: Deployment): Message {
   const { name, icon, text } = runStatus(run);
   const id = runId(run);
   const task = run.input === "" ? [] : [quote(untrustedSpan(run.input, TASK_IN_OPENING_CHARS))];
@@ -73,7 +73,7 @@ function opening(run: Run): Message {
         span(`${icon} ${text}`, { bold: true }),
         span(stays(run) ? " since " : " "),
         moment(since),
-        ...(id === null ? [] : [span(" · "), untrustedSpan(id, 120, { code: true })]),
+        ...(id === null ? [] : [span(" · "), runIdElement(id, deployment)]),
       ),
       ...(isDisputed(run)
         ? [line(span("⚠️ A decision of this run is disputed. Its card says by whom."))]
@@ -86,9 +86,9 @@ function opening(run: Run): Message {
   return withId(`run:${name}`, { text: escaped(`${text}${about}`), blocks });
 }
 
-function outcome(run: Run): Message {
+function outcome(run: Run, deployment: Deployment): Message {
   if (run.creation.type === "refused") return notStarted(run, run.creation.words);
-  if (run.creation.type === "taken") return taken(run, run.creation.id);
+  if (run.creation.type === "taken") return taken(run, run.creation.id, deployment);
   if (run.creation.type === "unknown") return unknown(run, run.creation.again);
   const ended = run.seen?.ended;
   if (ended === undefined || ended === null)
@@ -191,10 +191,10 @@ export function inChannel(slot: Slot): boolean {
 }
 
 /** Draws the message of a slot as the run is now. Throws for an unknown slot: only known messages may be posted. */
-export function messageIn(run: Run, slot: Slot, deployment = ""): Message {
-  const thread = threadMessage(run, slot);
+export function messageIn(run: Run, slot: Slot, deployment: Deployment = UNNAMED): Message {
+  const thread = threadMessage(run, slot, deployment);
   if (thread !== null) return inChannel(slot) ? named(thread, deployment) : namedText(thread, deployment);
-  if (slot === UNREADABLE) return named(unreadableCard(run), deployment);
+  if (slot === UNREADABLE) return named(unreadableCard(run, deployment), deployment);
   const page = digestPages(run).find((each) => digestSlot(each) === slot);
   if (page !== undefined) return named(digestMessage(run, page), deployment);
   const approval = run.approvals.find((each) => cardSlot(each.id) === slot);
@@ -216,13 +216,13 @@ function notStarted(run: Run, why: string): Message {
   return withId("outcome:not-started", { text: escaped(text), blocks });
 }
 
-function taken(run: Run, id: RunId): Message {
+function taken(run: Run, id: RunId, deployment: Deployment): Message {
   const title = "⚠️ Started, but not followed here";
   const what = "The service gave this run the id of a run in another thread: ";
   const meaning =
     "Perhaps someone started watching it before the service answered; then its approvals are in that thread. Otherwise the service used one id for two runs, and Countersign can't tell them apart. Ask the operators of the service.";
   const first = line(person(run.requester), span(" "), span(title, { bold: true }));
-  const second = line(span(what), untrustedSpan(id, 120, { code: true }), span(". "), span(meaning));
+  const second = line(span(what), runIdElement(id, deployment), span(". "), span(meaning));
   const text = escaped(`${title}: ${oneLine(run.input, 150)}`);
   return withId("outcome:taken", { text, blocks: [rich(first, second)] });
 }

@@ -4,6 +4,7 @@ import type { Block } from "@slack/types";
 import { isWatched, type Run, runId, unreadableNow } from "../../../domain/run.ts";
 import type { Unreadable, UnreadableItem } from "../../../domain/snapshot.ts";
 import { channelText } from "../../../domain/text/text.ts";
+import { type Deployment, runIdElement, UNNAMED } from "./deployment.ts";
 import { withId } from "./message-id.ts";
 import {
   boxes,
@@ -21,7 +22,7 @@ import {
 
 const WHY_CHARS = 300;
 
-export function unreadableCard(run: Run): Message {
+export function unreadableCard(run: Run, deployment: Deployment = UNNAMED): Message {
   const unreadable = unreadableNow(run);
   if (unreadable === null) return readableAgain(run);
   const title = `⚠️ ${unreadableTitle(unreadable)}`;
@@ -31,7 +32,7 @@ export function unreadableCard(run: Run): Message {
     span(" · seen "),
     moment(unreadable.since),
     span(" · "),
-    untrustedSpan(runId(run) ?? "", 120, { code: true }),
+    runIdElement(runId(run) ?? "", deployment),
   );
   const more = unreadable.count - unreadable.items.length;
   return withId(`unreadable:${unreadable.what}`, {

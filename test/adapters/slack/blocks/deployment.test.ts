@@ -24,18 +24,18 @@ test.for(
     "answer:health:",
   ),
 )("the notification of $id $when begins with it", ({ drawn }) => {
-  expect("text" in drawn && drawn.text).toMatch(new RegExp(`^${DEPLOYMENT} · `));
+  expect("text" in drawn && drawn.text).toMatch(new RegExp(`^${DEPLOYMENT.name} · `));
 });
 
 test.for(
   of("run:", "notice:", "receipt:", "notification:", "unreadable:", "thread:service", "answer:health:"),
 )("$id $when shows it first", ({ drawn }) => {
-  expect(printedBlocks(drawn.blocks)).toMatch(new RegExp(`^[#* ]*${DEPLOYMENT} · `));
+  expect(printedBlocks(drawn.blocks)).toMatch(new RegExp(`^[#* ]*${DEPLOYMENT.name} · `));
 });
 
 test.for(of("form:approve", "form:deny", "form:read-first"))(
   "$id $when shows it beside the risk",
   ({ drawn }) => {
-    expect(printedView(drawn).split("\n")[1]).toContain(`${DEPLOYMENT} · High risk · production`);
+    expect(printedView(drawn).split("\n")[1]).toContain(`${DEPLOYMENT.name} · High risk · production`);
   },
 );

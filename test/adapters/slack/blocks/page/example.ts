@@ -1,6 +1,7 @@
 // One message or view in one case, and the people, run and request that all examples are about.
 
 import type { View } from "@slack/types";
+import type { Deployment } from "#src/adapters/slack/blocks/deployment.ts";
 import type { Message } from "#src/adapters/slack/blocks/rich.ts";
 import type { Approval, Decision, Delivery, Verdict } from "#src/domain/approval.ts";
 import type { Freeze } from "#src/domain/freeze.ts";
@@ -15,7 +16,7 @@ export type Example = { readonly when: string; readonly drawn: Message | View };
 export const one = (drawn: Message | View): readonly Example[] => [{ when: "", drawn }];
 
 /** Which deployment the messages name. */
-export const DEPLOYMENT = "PROD";
+export const DEPLOYMENT: Deployment = { name: "PROD", runUrl: null };
 
 export const ANA = REQUESTER;
 export const BEN = APPROVER;
