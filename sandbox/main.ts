@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { ownPolicyFile } from "./bot/bot-process.ts";
+import { ownPolicyFile, ownVariables } from "./bot/bot-process.ts";
 import type { World, WorldOptions } from "./world/world.ts";
 
 /** Caches the compiled code of sandbox and bot, so that the next start is twice as fast. Valid for exactly these files. */
@@ -18,6 +18,8 @@ const USAGE = `Runs Countersign with a local Slack and a local agent service. No
   --tempo <x>    how long the agents' work takes: 1 as usual, 0.1 ten times as fast (1)
   --verbose      also print what the bot logs
   --help         this text
+
+The bot gets POLICY_FILE, DEPLOYMENT_NAME, RUN_URL and APPROVERS of this environment.
 `;
 
 const USUAL_PORT = 4400;
@@ -52,7 +54,7 @@ async function run(port: number | null, tempo: number, verbose: boolean): Promis
   const folder = await mkdtemp(join(tmpdir(), "countersign-"));
   const databaseUrl = `sqlite:${join(folder, "countersign.db")}`;
   const kept = {
-    env: { LOG_LEVEL: verbose ? "info" : "error", NODE_COMPILE_CACHE: COMPILED, ...AUDIT },
+    env: { LOG_LEVEL: verbose ? "info" : "error", NODE_COMPILE_CACHE: COMPILED, ...AUDIT, ...ownVariables() },
     policyFile: ownPolicyFile(),
     echo: (text: string) => void process.stderr.write(text),
     say: (words: string) => console.error(words),

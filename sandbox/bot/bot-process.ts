@@ -91,6 +91,15 @@ async function untilReady(
   throw new Error(`the bot was not ready within ${timeoutMs} ms:\n${says()}`);
 }
 
+/** What the operator may set of the bot's variables for the sandbox, beside POLICY_FILE. */
+const OWN = ["DEPLOYMENT_NAME", "RUN_URL", "APPROVERS"] as const;
+
+/** Those of them that the operator has set. */
+export function ownVariables(): { readonly [name: string]: string } {
+  const set = OWN.map((name) => [name, process.env[name] ?? ""] as const);
+  return Object.fromEntries(set.filter(([, value]) => value.trim() !== ""));
+}
+
 /** The operator's POLICY_FILE, or null. People and groups are those of `world/seed.ts`. */
 export function ownPolicyFile(): string | null {
   const file = process.env["POLICY_FILE"]?.trim() ?? "";

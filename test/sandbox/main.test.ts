@@ -89,6 +89,23 @@ test.for([
   expect(asked.said()).toContain(words);
 });
 
+test("the bot gets the operator's name of the deployment, page of runs and approvers", async () => {
+  const own = { DEPLOYMENT_NAME: "STAGING", RUN_URL: "https://runs.example/{run}", APPROVERS: "U0BEN" };
+  const named = await sandboxWith(own, ["--port", "0"]);
+  const url = READY.exec(await named.begun())?.[1] ?? named.said();
+  const args = { person: "ana", channel: "ops-agents", text: "/agent run deploy billing-api" };
+  await fetch(`${url}control/do`, {
+    method: "POST",
+    headers: { "x-sandbox-control": "1" },
+    body: JSON.stringify({ act: "person.command", args }),
+  });
+  const cards = await fetch(`${url}control/messages?channel=ops-agents&contains=Approval%20needed&wait=20`);
+  const shown = await cards.text();
+  expect(shown).toContain("STAGING");
+  expect(shown).toMatch(/https:\/\/runs\.example\/run_\w+/);
+  expect(shown).toContain("U0BEN");
+}, 40_000);
+
 /** Where the bot serves its health, which only the bot itself tells. */
 async function botOf({ begun, said }: Sandbox): Promise<string> {
   await begun();
