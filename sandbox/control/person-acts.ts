@@ -39,6 +39,7 @@ export function personActs(
       ({ person, channel, text }) => userActions.command(who(person), where(channel), text),
     ),
     pressAct(who, where, userActions),
+    shortcutAct(who, where, userActions),
     ...windowActs(who, userActions),
   ];
 }
@@ -60,6 +61,23 @@ function pressAct(who: Named, where: Named, userActions: UserActions): ControlAc
       }),
     },
     ({ person, button, chosen, ...at }) => userActions.press(who(person), placeOf(at, where), button, chosen),
+  );
+}
+
+function shortcutAct(who: Named, where: Named, userActions: UserActions): ControlAct {
+  return controlAct(
+    {
+      name: "person.shortcut",
+      what: "uses a shortcut of the app in the menu of a message",
+      args: z.strictObject({
+        person,
+        shortcut: z.string().min(1).describe("its name or callback id"),
+        channel,
+        ts: z.string().describe("the message"),
+      }),
+    },
+    ({ person, shortcut, channel, ts }) =>
+      userActions.shortcut(who(person), { channel: where(channel), ts }, shortcut),
   );
 }
 

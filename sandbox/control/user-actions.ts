@@ -13,13 +13,14 @@ export type Typed = { readonly [field: string]: unknown };
 
 export type UserActions = ReturnType<typeof createUserActions>;
 
-type Touched = Pick<Slack, "workspace" | "acts"> & {
+type Touched = Pick<Slack, "workspace" | "acts" | "shortcut"> & {
   /** Null for an app without a Home tab. */
   readonly openHome: Slack["openHome"] | null;
+  readonly shortcuts: ReadonlyMap<string, { readonly name: string }>;
 };
 
 export function createUserActions(slack: Touched) {
-  const { workspace, acts, openHome } = slack;
+  const { workspace, acts, openHome, shortcuts } = slack;
   return {
     say: async (person: PersonId, channel: string, text: string, thread?: string) =>
       accepted(await acts.say(person, channel, text, thread)),
@@ -45,6 +46,12 @@ export function createUserActions(slack: Touched) {
     },
     close: async (person: PersonId, view?: string) =>
       accepted(await acts.close(person, windowOf(slack, person, view).id)),
+    /** Uses a shortcut in the menu of a message, by its name or callback id. */
+    shortcut: async (person: PersonId, at: { channel: string; ts: string }, name: string) => {
+      const [id] = [...shortcuts].find(([id, each]) => id === name || each.name === name) ?? [];
+      if (id === undefined) throw new Error(`The app has no shortcut "${name}".`);
+      accepted(await slack.shortcut(person, id, at));
+    },
     openHome: async (person: PersonId) => {
       if (openHome === null) throw new Error("The app has no Home tab.");
       accepted(await openHome(person));

@@ -26,6 +26,12 @@ const act = z.discriminatedUnion("do", [
     action: z.string(),
     chosen: z.array(z.string()),
   }),
+  z.object({
+    do: z.literal("shortcut"),
+    person: z.string(),
+    at: z.object({ channel: z.string(), ts: z.string() }),
+    shortcut: z.string(),
+  }),
   z.object({ do: z.literal("submit"), person: z.string(), view: z.string(), fields }),
   z.object({ do: z.literal("close"), person: z.string(), view: z.string() }),
 ]);
@@ -46,6 +52,8 @@ function route(parts: PageParts, asked: Act): Promise<ActResult> | ActResult {
       return say(parts, asked);
     case "click":
       return click(parts, asked);
+    case "shortcut":
+      return parts.useShortcut(asked.person, asked.shortcut, asked.at);
     case "submit": {
       const open = parts.workspace.viewById(asked.view);
       if (open?.person !== asked.person) return failed("This window is not open any more.");

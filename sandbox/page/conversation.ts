@@ -29,7 +29,14 @@ export function conversation(parts: PageParts, reader: Reader, { memory, epoch }
   const now = epoch();
   const item = (message: Message, pane: Place, after?: Message): Item => {
     const day = dayAbove(message, { after, pane }, reader.times);
-    const shown = { message, replies: replies.get(message.ts) ?? [], pane, after, day };
+    const shown = {
+      message,
+      replies: replies.get(message.ts) ?? [],
+      pane,
+      after,
+      day,
+      shortcuts: parts.shortcuts,
+    };
     const parent = message.thread === null ? null : workspace.messageAt(place.where, message.thread)?.text;
     const files = message.files.map((id) => workspace.files.get(id));
     const minute = tellsDistance(message) ? Math.floor(workspace.now() / 60_000) : null;

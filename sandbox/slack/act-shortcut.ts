@@ -13,8 +13,10 @@ export const createShortcut =
   async (personId: PersonId, callbackId: string, on?: On): Promise<ActResult> => {
     const person = on ? actorIn(acting, personId, on.channel) : actor(acting, personId);
     if (typeof person === "string") return failed(person);
-    if (acting.manifest.shortcuts.get(callbackId) !== (on ? "message" : "global"))
+    if (acting.manifest.shortcuts.get(callbackId)?.type !== (on ? "message" : "global"))
       return failed("This app has no such shortcut.");
+    if (!acting.manifest.interactive)
+      return failed("This app is not configured to handle interactive responses.");
     const who = "person" in person ? person.person : person;
     const place = on ? onMessage(acting, who, on) : { type: "shortcut" };
     if (!place) return failed("This message is gone.");
@@ -25,6 +27,7 @@ export const createShortcut =
       action_ts: acting.workspace.nextTs(),
       ...place,
     };
+    acting.traffic.add("person", `${who.id} uses the shortcut ${callbackId}`, on ?? {});
     const outcome = await acting.deliver({ kind: "interactive", body });
     return outcome.ok ? done : failed(`The shortcut failed with the error "${failureCode(outcome)}"`);
   };

@@ -60,9 +60,9 @@ const bracketless = (text: string): string => text.replaceAll("<", "&lt;").repla
 /** What a person types, without any mark. */
 export const entities = (text: string): string => bracketless(text.replaceAll("&", "&amp;"));
 
-/** As Slack's client converts what a person types: names become mentions; everything else is text. */
+/** As Slack's client converts what a person types: names, in any case, become mentions; everything else is text. */
 export const typed = ({ people }: Pick<Workspace, "people">, text: string): string =>
   entities(text).replace(/(?<![\w@])@([\w.-]+)/g, (name, handle: string) => {
-    const person = [...people.values()].find((one) => one.handle === handle);
+    const person = [...people.values()].find((one) => one.handle === handle.toLowerCase());
     return person === undefined ? name : `<@${person.id}>`;
   });

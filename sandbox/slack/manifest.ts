@@ -47,6 +47,8 @@ export type SlashCommand = {
   readonly usageHint: string | undefined;
 };
 
+export type Shortcut = { readonly type: "global" | "message"; readonly name: string };
+
 export type Manifest = {
   readonly commands: ReadonlyMap<string, SlashCommand>;
   readonly scopes: readonly string[];
@@ -57,7 +59,7 @@ export type Manifest = {
   /** People only read what the app writes there. */
   readonly messagesReadOnly: boolean;
   /** By callback_id. */
-  readonly shortcuts: ReadonlyMap<string, "global" | "message">;
+  readonly shortcuts: ReadonlyMap<string, Shortcut>;
 };
 
 export const readManifest = (path: string): Manifest => {
@@ -75,6 +77,8 @@ export const readManifest = (path: string): Manifest => {
     homeTab: features.app_home.home_tab_enabled,
     messagesTab: features.app_home.messages_tab_enabled,
     messagesReadOnly: features.app_home.messages_tab_read_only_enabled,
-    shortcuts: new Map(features.shortcuts.map(({ callback_id, type }) => [callback_id, type])),
+    shortcuts: new Map(
+      features.shortcuts.map(({ callback_id, type, name }) => [callback_id, { type, name }]),
+    ),
   };
 };

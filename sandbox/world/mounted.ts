@@ -63,7 +63,7 @@ export function createMounted(parts: MountedParts): Mounted {
   serverChanges(parts, changed);
   const manifest = readManifest(parts.manifestPath);
   const openHome = manifest.homeTab ? slack.openHome : null;
-  const userActions = createUserActions({ ...slack, openHome });
+  const userActions = createUserActions({ ...slack, openHome, shortcuts: manifest.shortcuts });
   const kept =
     parts.kept === null ? null : keptParts({ ...parts, ...parts.kept, context, userActions, changes });
   const control = createControlHandler({
@@ -120,6 +120,9 @@ function pageOf({ slack, manifest, openHome, entrance }: Shown, panelState: Pane
     description,
     usage_hint: usageHint,
   }));
+  const shortcuts = [...manifest.shortcuts].flatMap(([callbackId, { type, name }]) =>
+    type === "message" ? [{ callbackId, name }] : [],
+  );
   const { workspace, acts, traffic, sockets } = slack;
   const connected = (): boolean => entrance === "http" || sockets.connections() > 0;
   return createPage({
@@ -129,6 +132,8 @@ function pageOf({ slack, manifest, openHome, entrance }: Shown, panelState: Pane
     connected,
     openHome,
     commands,
+    shortcuts,
+    useShortcut: slack.shortcut,
     examples: EXAMPLES,
     panelState,
   });

@@ -330,6 +330,19 @@ describe("a choice that a confirmation stands before", () => {
   });
 });
 
+test("a shortcut is used from the menu of a message, with the keyboard too", async () => {
+  const { ts } = stage.workspace.post({ channel: OPS, author: "U0BEN", text: "deploy it, please" });
+  const page = await look.tab(CHANNEL);
+  const menu = page.getByLabel("More actions on this message");
+  await menu.focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Run agent on this message" }).press("Enter");
+  await expect
+    .poll(() => stage.done)
+    .toEqual([{ act: "shortcut", with: ["U0ANA", "run_on_message", { channel: OPS, ts }] }]);
+  expect(await page.getByRole("button", { name: "Run agent on this message" }).isVisible()).toBe(false);
+});
+
 test("a private answer that is dismissed stays away, in this tab", async () => {
   const { workspace } = stage;
   const answer = workspace.post({ channel: OPS, author: APP, text: "for you alone", ephemeralFor: "U0ANA" });

@@ -1,4 +1,4 @@
-import type { Acts, ChannelId, PersonId } from "../../slack/model.ts";
+import type { ActResult, Acts, ChannelId, PersonId } from "../../slack/model.ts";
 import type { TrafficLog } from "../../slack/traffic.ts";
 import type { Workspace } from "../../slack/workspace.ts";
 import type { Html } from "./html.ts";
@@ -13,6 +13,9 @@ export type SlashCommand = {
   readonly usage_hint?: string | undefined;
 };
 
+/** A shortcut of the app in the menu of a message. */
+export type MessageShortcut = { readonly callbackId: string; readonly name: string };
+
 /** What the page is made of; it reads the workspace and changes nothing except through `acts`. */
 export type PageParts = {
   readonly workspace: Workspace;
@@ -23,6 +26,12 @@ export type PageParts = {
   /** Tells the app that a person opened its Home tab; null if it has none. */
   readonly openHome: ((person: PersonId) => Promise<unknown>) | null;
   readonly commands: readonly SlashCommand[];
+  readonly shortcuts: readonly MessageShortcut[];
+  readonly useShortcut: (
+    person: PersonId,
+    callbackId: string,
+    on: { readonly channel: ChannelId; readonly ts: string },
+  ) => Promise<ActResult>;
   /** Commands for a newcomer to try first. A click puts one into the composer. */
   readonly examples: readonly string[];
   /** The Service and Scenes panels; null for a page without them. Their buttons post control acts to /control/do. */

@@ -14,7 +14,7 @@ import { filterTraffic, startTraffic } from "./traffic.js";
 
 document.addEventListener("click", (event) => {
   if (!(event.target instanceof Element)) return;
-  const pressed = event.target.closest('button[data-act="click"], a[data-act="click"]');
+  const pressed = event.target.closest(':is(button, a)[data-act="click"], button[data-act="shortcut"]');
   if (pressed instanceof HTMLElement) void press(pressed);
   for (const menu of document.querySelectorAll("details[data-overflow][open]")) {
     if (pressed !== null || !menu.contains(event.target)) menu.removeAttribute("open");
@@ -54,7 +54,8 @@ document.addEventListener("change", (event) => {
 async function press(pressed) {
   if (pressed.hasAttribute("data-asks") && !(await confirmed(pressed))) return;
   rememberOpener(pressed);
-  const { chosen } = pressed.dataset;
+  const { chosen, shortcut } = pressed.dataset;
+  if (shortcut !== undefined) return useShortcut(pressed, shortcut);
   await click(pressed, chosen === undefined ? [] : [chosen]);
 }
 
@@ -99,6 +100,17 @@ async function click(element, chosen) {
   const result = await whileBusy(element, () => act({ do: "click", at, block, action, chosen }));
   const inModal = document.querySelector("dialog[data-modal][open] [data-alert]");
   tell(inModal ?? document.querySelector("[data-toast]"), result);
+}
+
+/**
+ * @param {HTMLElement} pressed
+ * @param {string} shortcut
+ */
+async function useShortcut(pressed, shortcut) {
+  const message = pressed.closest("[data-message]");
+  const at = { channel: message?.getAttribute("data-channel"), ts: message?.getAttribute("data-ts") };
+  const result = await whileBusy(pressed, () => act({ do: "shortcut", at, shortcut }));
+  tell(document.querySelector("[data-toast]"), result);
 }
 
 /** @type {import("./live.js").Hooks} */

@@ -8,6 +8,7 @@ import { attr, html } from "../base/html.ts";
 import type { Html, Part } from "../base/html.ts";
 import { mrkdwn } from "./mrkdwn.ts";
 import { anchorOf, hrefOf } from "../base/place.ts";
+import type { MessageShortcut } from "../base/parts.ts";
 import type { Place } from "../base/place.ts";
 import type { Reader } from "../base/reader.ts";
 
@@ -25,6 +26,8 @@ export type Shown = {
   readonly after?: Message | undefined;
   /** The heading above the first message of a day; null for every other. */
   readonly day?: string | null;
+  /** Of the app, for the message's menu. */
+  readonly shortcuts: readonly MessageShortcut[];
 };
 
 export function drawMessage(shown: Shown, workspace: Workspace, reader: Reader): Html {
@@ -50,7 +53,28 @@ export function drawMessage(shown: Shown, workspace: Workspace, reader: Reader):
         ${message.files.map((file) => fileCard(workspace.files.get(file), file))}
         ${reactions(message, reader)} ${summary(shown, workspace, reader)}
       </div>
+      ${menu(shown, workspace)}
     </article>`;
+}
+
+/** Slack offers no shortcut on a private message. */
+function menu({ message, shortcuts }: Shown, workspace: Workspace): Part {
+  if (shortcuts.length === 0 || message.ephemeralFor !== null) return null;
+  const app = workspace.people.get(workspace.app.person)?.name ?? "app";
+  const items = shortcuts.map(
+    ({ callbackId, name }) =>
+      html`<li>
+        <button type="button" data-act="shortcut" data-shortcut="${callbackId}">
+          ${name} <small>${app}</small>
+        </button>
+      </li>`,
+  );
+  return html`<details data-overflow data-message-menu>
+    <summary data-look="plain" aria-label="More actions on this message">⋮</summary>
+    <ul>
+      ${items}
+    </ul>
+  </details>`;
 }
 
 /** The same author wrote the message before, and neither message needs a heading. */

@@ -81,6 +81,21 @@ test("a message is said, in a thread too, and those after it are asked for by it
   expect(await read("/control/messages", { channel: "dm:ben" })).toEqual([]);
 });
 
+test("a shortcut on a message opens the form for a run, with the message as its task", async (context) => {
+  const { slack } = await aWorld(context);
+  const { act, refusal, read } = controlOf(slack.url);
+  await act("person.say", { person: "ben", channel: "ops-agents", text: "deploy it, please" });
+  const [said] = await read("/control/messages", { contains: "deploy it", wait: "20" });
+  const on = { person: "ana", channel: "ops-agents", ts: said?.["ts"] };
+  await act("person.shortcut", { ...on, shortcut: "Run agent on this message" });
+  const [form] = await read("/control/views", { person: "ana", wait: "20" });
+  expect(form).toMatchObject({ title: "Start a run" });
+  expect(JSON.stringify(form?.["view"])).toContain("deploy it, please");
+  expect(await refusal("person.shortcut", { ...on, shortcut: "Explode" })).toContain(
+    'has no shortcut "Explode"',
+  );
+});
+
 test("the app hears that its Home tab is opened, and what it publishes there is read", async (context) => {
   const { slack } = await aWorld(context);
   const { act, read } = controlOf(slack.url);

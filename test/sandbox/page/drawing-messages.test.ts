@@ -14,7 +14,7 @@ const reader = createReader(parts, place);
 const post = (more: Partial<Message> = {}): Message =>
   workspace.post({ channel: OPS, author: "U0BEN", text: "words", ...more });
 const draw = (message: Message, more: Partial<Shown> = {}): string =>
-  drawMessage({ message, replies: [], pane: place, ...more }, workspace, reader).toString();
+  drawMessage({ message, replies: [], pane: place, shortcuts: [], ...more }, workspace, reader).toString();
 
 describe("a message", () => {
   test("that is private says so and can be dismissed", () => {
@@ -31,6 +31,15 @@ describe("a message", () => {
     expect(draw(message)).toMatch(/other words<\/span> <span data-edited>\(edited\)<\/span>\s*<\/div>/);
     workspace.edit(message, { blocks: [{ type: "divider" }] });
     expect(draw(message)).not.toContain("(edited)");
+  });
+
+  test("has the app's shortcuts in its menu, unless it is private", () => {
+    const shortcuts = [{ callbackId: "look", name: "Look & <see>" }];
+    const drawn = draw(post(), { shortcuts });
+    expect(drawn).toContain('aria-label="More actions on this message"');
+    expect(drawn).toMatch(/data-shortcut="look"\s*>\s*Look &amp; &lt;see&gt;/);
+    expect(draw(post({ ephemeralFor: "U0ANA" }), { shortcuts })).not.toContain("data-shortcut");
+    expect(draw(post())).not.toContain("data-message-menu");
   });
 
   test("in the channel that answers a deleted one says so", () => {

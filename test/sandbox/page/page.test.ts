@@ -180,6 +180,12 @@ describe("acts", () => {
     expect(stage.done).toEqual([{ act: "click", with: ["U0BEN", at, "decide", "more", "digest"] }]);
   });
 
+  test("a shortcut goes to the app with the message", async () => {
+    const at = { channel: OPS, ts: "1.1" };
+    await act({ do: "shortcut", person: "U0BEN", at, shortcut: "run_on_message" });
+    expect(stage.done).toEqual([{ act: "shortcut", with: ["U0BEN", "run_on_message", at] }]);
+  });
+
   test("a click on what has changed meanwhile is not passed on", async () => {
     const at = { channel: OPS, ts: "1.1" };
     const { body } = await act({

@@ -18,7 +18,7 @@ const APP = "U0COUNTERSIGN";
 
 export const HOSTILE = `<script>alert(1)</script> "><img src=x onerror=alert(2)> '&amp;</textarea></pre>`;
 
-export type Done = { readonly act: keyof Acts; readonly with: readonly unknown[] };
+export type Done = { readonly act: keyof Acts | "shortcut"; readonly with: readonly unknown[] };
 
 export function createStage(answers: Partial<Record<keyof Acts, () => Promise<ActResult>>> = {}) {
   let clockMs = START_MS;
@@ -62,6 +62,11 @@ export function createStage(answers: Partial<Record<keyof Acts, () => Promise<Ac
         usage_hint: "run <task> | status <run> | list | pending | watch <run id> | health | help",
       },
     ],
+    shortcuts: [{ callbackId: "run_on_message", name: "Run agent on this message" }],
+    useShortcut: async (...given) => {
+      done.push({ act: "shortcut", with: given });
+      return { ok: true };
+    },
     examples: ["/agent run deploy billing-api to production", "/agent health"],
     timeZone: "UTC",
   };

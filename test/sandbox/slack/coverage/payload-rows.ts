@@ -49,7 +49,7 @@ export const payloadRows: readonly Row[] = [
   },
   {
     subject: "message_action",
-    what: "a shortcut on a message, with the message and a response_url",
+    what: "a shortcut on a message, with the message and a response_url; the page has it in the menu of each message",
     how: "close",
     source: "docs.slack.dev, shortcuts",
     proof: [judge, "a global shortcut opens a form, and one on a message brings the message"],
