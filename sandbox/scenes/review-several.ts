@@ -42,7 +42,7 @@ export const reviewSeveral: Scene = {
     await stage.say("He approves three, denies one and leaves one, with one reason for each verdict.", ben);
     const typed = Object.fromEntries(choices.map(({ block }, at) => [block.block_id, choiceOf(at)]));
     const reasons = { "Reason for approving": TESTED, "Reason for denying": FRAGILE };
-    const left = await stage.submitFields(ben, { ...typed, ...reasons }, form);
+    const left = await stage.submit(ben, { ...typed, ...reasons }, form);
     stage.check(left === null, "Ben's form closes, so all is recorded");
     return ended(stage, asked);
   },

@@ -34,12 +34,12 @@ type StepParts = StageParts & { readonly seen: Seen };
 type Moving = StepParts & { readonly until: Until; readonly begun: Begun };
 
 export function createSceneSteps(parts: StepParts, until: Until) {
-  const { slack, signal, userActions } = parts;
+  const { signal, userActions } = parts;
   const moving: Moving = { ...parts, until, begun: { runs: [], views: new Set() } };
-  /** Fills in the reason and submits. Null: the window closed, so the decision is recorded. */
-  const submit = (person: PersonId, reason: string, { id }: OpenView): Promise<OpenView | null> => {
+  /** Fills in the reason, or several fields, and submits. Null: the window closed, so what it asked for is recorded. */
+  const submit = (person: PersonId, typed: string | Typed, { id }: OpenView): Promise<OpenView | null> => {
     signal.throwIfAborted();
-    return userActions.submit(person, { Reason: reason }, id);
+    return userActions.submit(person, typeof typed === "string" ? { Reason: typed } : typed, id);
   };
   return {
     ask: (person: PersonId, task: string): Promise<Asked> => ask(moving, person, task),
@@ -57,11 +57,6 @@ export function createSceneSteps(parts: StepParts, until: Until) {
     openRefusal: (person: PersonId, card: Message, button: string): Promise<OpenView> =>
       openRefusal(moving, person, card, button),
     submit,
-    /** As `submit`, of a form with other fields. */
-    submitFields: (person: PersonId, typed: Typed, { id }: OpenView): Promise<OpenView | null> => {
-      signal.throwIfAborted();
-      return userActions.submit(person, typed, id);
-    },
     /** Presses a button that opens no window, and accepts the question that it asks. */
     press: async (person: PersonId, message: Message, button: string): Promise<void> => {
       signal.throwIfAborted();
@@ -77,14 +72,15 @@ export function createSceneSteps(parts: StepParts, until: Until) {
     close: (person: PersonId, { id }: OpenView): Promise<void> => userActions.close(person, id),
     canDecide: ({ blocks }: Message): boolean => called(usableIn(blocks), "Approve") !== undefined,
     /** Closes this scene's open windows and cancels its runs. */
-    undo: async (): Promise<void> => {
-      const { runs, control } = parts.service.service;
-      const left = slack.workspace.views.filter(({ id }) => moving.begun.views.has(id));
-      for (const { person, id } of left) await userActions.close(person, id);
-      for (const id of moving.begun.runs)
-        if (runs.get(id)?.ending === null) control.cancel(id, "The scene is over.");
-    },
+    undo: (): Promise<void> => undo(moving),
   };
+}
+
+async function undo({ slack, service, userActions, begun }: Moving): Promise<void> {
+  const { runs, control } = service.service;
+  const left = slack.workspace.views.filter(({ id }) => begun.views.has(id));
+  for (const { person, id } of left) await userActions.close(person, id);
+  for (const id of begun.runs) if (runs.get(id)?.ending === null) control.cancel(id, "The scene is over.");
 }
 
 async function ask(moving: Moving, person: PersonId, task: string): Promise<Asked> {

@@ -5,7 +5,7 @@ import type { Request, Verdict } from "../domain/approval.ts";
 import type { AuditMark } from "../domain/audit/hash-chain.ts";
 import type { AuditFault } from "../domain/audit/verify-chain.ts";
 import type { NonceBinding } from "../domain/authorization.ts";
-import type { ApprovalId, ChannelId, Nonce, RunId, RunKey, UserId } from "../domain/ids.ts";
+import type { ApprovalId, ChannelId, MessageTs, Nonce, RunId, RunKey, UserId } from "../domain/ids.ts";
 import type { Json } from "../domain/json.ts";
 import type { Run } from "../domain/run.ts";
 import type { Notification } from "../ports.ts";
@@ -163,6 +163,8 @@ export type NotificationStore = {
   notifications(limit: number): Promise<readonly Notification[]>;
   saveNotification(notification: Notification, toDo: boolean): Promise<void>;
   notification(id: Nonce): Promise<Notification | null>;
+  /** Those that share this message with others, by the number of their entries. */
+  notificationsIn(to: Notification["to"], ts: MessageTs): Promise<readonly Notification[]>;
   /** The entry and the mark on the notification in one. "known" when it is marked already, and then nothing is written. */
   dispute(id: Nonce, entry: AuditEntry): Promise<"disputed" | "known">;
 };

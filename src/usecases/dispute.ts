@@ -4,7 +4,13 @@
 import type { Nonce, TeamId, UserId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { aboutSameRun, auditEntry, type KeptEntry } from "../audit/entry.ts";
-import { type Counters, isReceipt, type Notification, type NotificationFacts } from "../ports.ts";
+import {
+  type Counters,
+  isReceipt,
+  type Notification,
+  type NotificationFacts,
+  SEVERAL_RECEIPTS,
+} from "../ports.ts";
 import type { AuditLog } from "../ports/store.ts";
 import { createNoteRefusal } from "./refusals.ts";
 import { factsOf, type NotificationDeps } from "../notifications/from-audit.ts";
@@ -19,6 +25,15 @@ export type Disputed = {
   /** To draw the receipt anew, without its button. */
   readonly receipt: Notification;
   readonly facts: NotificationFacts;
+  /** All receipts of its message, if it shares one with others. Empty: it has a message of its own, or they are not known. */
+  readonly together: readonly SharedReceipt[];
+};
+
+/** `reportedAt` left out: nobody has reported it. */
+export type SharedReceipt = {
+  readonly receipt: Notification;
+  readonly facts: NotificationFacts;
+  readonly reportedAt?: number;
 };
 
 /** `nonce` null: the button carried no valid nonce. Rejects with PortError when nothing could be written. */
@@ -60,21 +75,45 @@ async function receiptOf(
   receipt: Notification,
   entry: KeptEntry,
   at: number | null,
-): Promise<Pick<Disputed, "reportedAt" | "receipt" | "facts">> {
+): Promise<Pick<Disputed, "reportedAt" | "receipt" | "facts" | "together">> {
   const bare = { entry, about: null, action: null, channel: null, card: null } as const;
   try {
     const facts = (await factsOf(store, receipt)) ?? bare;
-    return { reportedAt: at ?? (await firstReported(store, entry.seq)), receipt, facts };
+    const reportedAt = at ?? (await firstReports(store, entry.seq)).get(entry.seq) ?? null;
+    return { reportedAt, receipt, facts, together: await sharedWith(store, receipt) };
   } catch (error) {
     log.warn({ entry: entry.seq, error }, "a disputed receipt is drawn without its request");
-    return { reportedAt: at, receipt, facts: bare };
+    return { reportedAt: at, receipt, facts: bare, together: [] };
   }
+}
+
+/** Empty where one of them cannot be drawn: then its button must stay. */
+async function sharedWith(
+  store: NotificationDeps["store"],
+  { post, to }: Notification,
+): Promise<readonly SharedReceipt[]> {
+  if (post.type !== "up" || post.shows !== SEVERAL_RECEIPTS) return [];
+  const receipts = await store.notificationsIn(to, post.ts);
+  const oldest = Math.min(...receipts.map(({ entry }) => entry));
+  const reports = receipts.length === 0 ? new Map<number, number>() : await firstReports(store, oldest);
+  const drawn: SharedReceipt[] = [];
+  for (const receipt of receipts) {
+    const facts = await factsOf(store, receipt);
+    if (facts === null) return [];
+    const reportedAt = reports.get(receipt.entry);
+    drawn.push(reportedAt === undefined ? { receipt, facts } : { receipt, facts, reportedAt });
+  }
+  return drawn;
 }
 
 /** Most disputes that are looked through for the first report of a decision. */
 const LOOKED_THROUGH = 1_000;
 
-async function firstReported(store: AuditLog, decision: number): Promise<number | null> {
-  const later = await store.auditAfter(decision, ["disputed"], LOOKED_THROUGH);
-  return later.find(({ entry }) => entry.refers === decision)?.entry.at ?? null;
+/** When each decision from this entry on was reported first, by its entry. */
+async function firstReports(store: AuditLog, from: number): Promise<ReadonlyMap<number, number>> {
+  const later = await store.auditAfter(from, ["disputed"], LOOKED_THROUGH);
+  const reports = new Map<number, number>();
+  for (const { entry } of later)
+    if (entry.refers !== undefined && !reports.has(entry.refers)) reports.set(entry.refers, entry.at);
+  return reports;
 }

@@ -1,5 +1,6 @@
 // The queue of one person: looks up who they are and which groups they belong to, once for all of it.
 
+import { applyBrake } from "../domain/brake.ts";
 import type { Person } from "../domain/authorization.ts";
 import type { Context } from "../domain/context.ts";
 import type { Freeze } from "../domain/freeze.ts";
@@ -58,7 +59,8 @@ export async function readQueue(
     limit: MOST_RUNS + 1,
   } as const;
   const [found, person] = await Promise.all([store.list(facts), whoIs(people, { team, user }, first)]);
-  const runs = found.slice(0, MOST_RUNS);
+  // A freeze counts as soon as it is stored; the runs are marked with it one after the other.
+  const runs = found.slice(0, MOST_RUNS).map((run) => applyBrake(run, context()));
   const memberOf = await memberships(people, user, runs, context());
   const reader = { user, channels, person: person === null ? null : { ...person, memberOf } };
   return { ...queueOf(runs, reader, context()), channels, freezes, more: found.length > MOST_RUNS };

@@ -16,6 +16,7 @@ import type { FormTicket } from "../ports/store.ts";
 import { type OpenedForm, openFor, type Submitter } from "./open-form.ts";
 import { type QueueDeps, type QueueOwner, readQueue, type WholeQueue } from "./queue.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
+import { formOf } from "./submit-decision.ts";
 
 /** What a button of the queue opens: one request, those of its run, or those of its rule in its channel. */
 export type ReviewKind = "one" | ReviewGroup["kind"];
@@ -30,12 +31,27 @@ export type Review = {
     kind: ReviewGroup["kind"],
     value: string,
   ): Promise<Result<OpenedReview, RefusedAttempt>>;
+  /**
+   * The form that this person has open, to be drawn again. `shown`: the requests that it shows, by nonce. Null: one of them is not in
+   * such a form of theirs. Rejects with PortError as `openSeveral` does.
+   */
+  severalOfPerson(
+    by: Submitter,
+    bundle: Nonce | null,
+    shown: readonly (Nonce | null)[],
+    opener: Pick<OpenedReview, "kind" | "value">,
+  ): Promise<OpenedReview | null>;
+};
+
+export type ReviewForm = {
+  readonly item: Pick<QueueItem, "run" | "approval" | "rule">;
+  readonly nonce: Nonce;
 };
 
 export type OpenedReview = {
   /** What the form carries; each of its requests has a nonce of its own. */
   readonly bundle: Nonce;
-  readonly forms: readonly { readonly item: QueueItem; readonly nonce: Nonce }[];
+  readonly forms: readonly ReviewForm[];
   /** They keep their own forms: those with friction, a hold or a file. */
   readonly apart: readonly QueueItem[];
   /** They did not fit. */
@@ -57,6 +73,7 @@ export function createReview(deps: Deps): Review {
     valueFor: (kind, by, nonce) => valueFor(deps, kind, by, nonce),
     open: (by, value) => openOne(deps, by, value),
     openSeveral: (by, kind, value) => openSeveral(deps, by, kind, value),
+    severalOfPerson: (by, bundle, shown, opener) => severalOfPerson(deps, by, { bundle, shown }, opener),
   };
 }
 
@@ -130,6 +147,53 @@ async function openSeveral(
   return ok({ bundle, forms, apart, later, kind, value });
 }
 
+type ShownReview = { readonly bundle: Nonce | null; readonly shown: readonly (Nonce | null)[] };
+
+async function severalOfPerson(
+  deps: Deps,
+  by: Submitter,
+  { bundle, shown }: ShownReview,
+  { kind, value }: Pick<OpenedReview, "kind" | "value">,
+): Promise<OpenedReview | null> {
+  if (bundle === null || shown.length === 0 || shown.length > MOST_TOGETHER) return null;
+  const read = await Promise.all(shown.map((nonce) => shownForm(deps, by, bundle, nonce)));
+  const forms = read.filter((each) => each !== null);
+  const found = await findReviewed(deps, kind, by, value);
+  if (forms.length < shown.length || found === null) return null;
+  const { run, approval } = found;
+  const rule = ruleOf(deps.context().policy, run, approval.request);
+  const queue = await readQueue(deps, by, { only: run.channel });
+  const isShown = (each: QueueItem): boolean =>
+    forms.some(({ item }) => item.run.key === each.run.key && item.approval.id === each.approval.id);
+  const others = groupAround(queue.yours, kind, { run, rule }).filter((item) => !isShown(item));
+  return {
+    bundle,
+    forms,
+    apart: others.filter(needsOwnForm),
+    later: others.filter((item) => !needsOwnForm(item)),
+    kind,
+    value,
+  };
+}
+
+/** With the request as the form shows it, which may have changed since. */
+async function shownForm(
+  deps: Deps,
+  by: Submitter,
+  bundle: Nonce,
+  nonce: Nonce | null,
+): Promise<ReviewForm | null> {
+  const ticket = await formOf(deps, by, nonce, bundle);
+  if ("type" in ticket) return null;
+  const run = (await deps.store.load(ticket.run))?.run;
+  const approval = run === undefined ? null : findApproval(run, ticket.approval);
+  if (run === undefined || approval === null) return null;
+  const { saw, nonce: known } = ticket;
+  const rule = ruleOf(deps.context().policy, run, saw);
+  const shown = { ...approval, request: saw };
+  return { item: { run: applyPolicy(run, deps.context()), approval: shown, rule }, nonce: known };
+}
+
 /** Nothing of the group waits for this person any more, or ever did. */
 function whyNone({ closedTo, others, channels }: WholeQueue, { id }: Approval): Refusal {
   if (closedTo !== null) return { type: closedTo };
@@ -137,7 +201,9 @@ function whyNone({ closedTo, others, channels }: WholeQueue, { id }: Approval): 
   return others.find(({ approval }) => approval.id === id)?.refusal ?? { type: "unknown" };
 }
 
-type Packed = Pick<OpenedReview, "forms" | "apart" | "later">;
+type Packed = Pick<OpenedReview, "apart" | "later"> & {
+  readonly forms: readonly (ReviewForm & { readonly item: QueueItem })[];
+};
 
 /** As many as one form holds in full, in the queue's order. */
 function packed(deps: Deps, group: readonly QueueItem[]): Packed {

@@ -139,7 +139,7 @@ async function commitRun(
   chosen: readonly Chosen[],
 ): Promise<readonly Line[]> {
   const run = (await deps.store.load(key))?.run;
-  if (run === undefined) return chosen.map((each) => ({ chosen: each, run: null, refusal: UNKNOWN }));
+  if (run === undefined) return noSuchRun(deps, by, chosen);
   const [fetched, ...facts] = await Promise.all([
     fetchBriefly(deps, run),
     ...chosen.map((each) => factsFor(deps, by, run, each)),
@@ -147,9 +147,26 @@ async function commitRun(
   const after = await deps.engine.transact(key, (newest) => judged(deps, by, newest, { fetched, facts }), {
     mustHold: false,
   });
-  if (after === null) return chosen.map((each) => ({ chosen: each, run: null, refusal: UNKNOWN }));
+  if (after === null) return noSuchRun(deps, by, chosen);
   for (const { refusal } of after.value) if (refusal !== null) deps.metrics.refusal(refusal.type);
   return after.value;
+}
+
+async function noSuchRun(
+  deps: DecideDeps,
+  by: Submitter,
+  chosen: readonly Chosen[],
+): Promise<readonly Line[]> {
+  for (const { ticket, reason } of chosen) {
+    const tried = {
+      step: "submit",
+      verdict: ticket.verdict,
+      reason,
+      moments: { clicked: ticket.at },
+    } as const;
+    await refused(deps, { refusal: UNKNOWN, run: null }, by, tried);
+  }
+  return chosen.map((each) => ({ chosen: each, run: null, refusal: UNKNOWN }));
 }
 
 async function factsFor(deps: DecideDeps, by: Submitter, run: Run, chosen: Chosen): Promise<Facts> {

@@ -72,7 +72,7 @@ type Form = {
 };
 
 /** Ben's form for two requests of one run, and the way to submit it past Slack's client. */
-async function several(world: Stage): Promise<Form> {
+export async function several(world: Stage): Promise<Form> {
   await world.slack.openHome(ben);
   await pressed(world, "queue_review_run");
   const form = await world.modalOf(ben, "form:review-several");
@@ -95,7 +95,11 @@ function expectReviewed(answer: string): void {
   expect(saysInJson("form:reviewed", answer)).toBe(true);
 }
 
-const chosen = (word: string): { verdict_chosen: object } => ({
+function expectSame(now: string, before: string): void {
+  expect(now).toBe(before);
+}
+
+export const chosen = (word: string): { verdict_chosen: object } => ({
   verdict_chosen: { selected_option: { value: word } },
 });
 const REASON = { reason_approve: { reason_text: { value: "let it through" } } };
@@ -164,6 +168,35 @@ const forms = stories(6, 36, [
   ],
 ]);
 
+const typed = stories(6, 54, [
+  [
+    "a verdict typed as text in a review form",
+    form(async (on, { blocks, submit }) => {
+      on.refused("unknown");
+      const text = { verdict_chosen: { value: "approve" } };
+      expectReviewed(await submit(ben, { [blocks[0] ?? ""]: text, ...REASON }));
+    }),
+  ],
+  [
+    "the menu of reasons in a review form of somebody else, or that no form has",
+    form(async (on, { form: open, blocks }) => {
+      const state = { values: Object.fromEntries(blocks.map((block) => [block, chosen("deny")])) };
+      const choice = {
+        ...on.world.lastPayload("view_submission"),
+        type: "block_actions",
+        actions: [{ action_id: "review_preset_chosen", selected_option: { value: "0" } }],
+        view: { ...open.view, id: open.id, hash: open.hash, state },
+      };
+      const before = JSON.stringify(open.view);
+      on.refused("unknown", cat);
+      await on.world.deliver({ ...choice, user: { id: cat } });
+      on.refused("unknown");
+      await on.world.deliver({ ...choice, user: { id: ben } });
+      expectSame(JSON.stringify(open.view), before);
+    }),
+  ],
+]);
+
 const replays = stories(29, 4, [
   [
     "a review form that is submitted twice, then with the other verdict",
@@ -194,4 +227,4 @@ const overtaken = stories(17, 9, [
   ],
 ]);
 
-export const queueCases: readonly Attack<Story>[] = [...clicks, ...forms, ...overtaken, ...replays];
+export const queueCases: readonly Attack<Story>[] = [...clicks, ...forms, ...typed, ...overtaken, ...replays];

@@ -60,7 +60,7 @@ test.concurrent.for(KILLS)(
   async (ms, context) => {
     const lane = await startLane({ POLICY_FILE: policyFile(HELD, context).path });
     context.onTestFinished(() => lane.stop());
-    const life = newLife(lane.world, "stopped", "deploy", "approve");
+    const life = newLife(lane.world, "stopped", "deploy", { verdict: "approve" });
     await held(lane, life);
     const pressed = press(lane, life, life.requester, "run_stop").catch(() => undefined);
     await later(ms);
@@ -80,7 +80,7 @@ test.concurrent.for(KILLS)(
   async (ms, context) => {
     const lane = await startLane({ POLICY_FILE: policyFile(HELD, context).path, ADMINS: ADMIN });
     context.onTestFinished(() => lane.stop());
-    const life = newLife(lane.world, "frozen", "deploy", "approve");
+    const life = newLife(lane.world, "frozen", "deploy", { verdict: "approve" });
     await held(lane, life);
     const typed = lane.world.slack.acts
       .command(ADMIN, "C0OPSAGENTS", "/agent", "freeze everywhere")

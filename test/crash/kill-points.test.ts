@@ -30,7 +30,10 @@ describe(
   () => {
     test.for(Object.entries(points))("%s", async ([name, point]) => {
       const lane = await takeLane();
-      const life = newLife(lane.world, name, point.task ?? "deploy billing", point.verdict ?? "approve");
+      const life = newLife(lane.world, name, point.task ?? "deploy billing", {
+        verdict: point.verdict ?? "approve",
+        together: point.together === true,
+      });
       const witness = watch(lane.world, life);
       lives.push({ name, witness, lane, life });
       const strike = planStrike(lane, life, point);

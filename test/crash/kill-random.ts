@@ -65,7 +65,7 @@ async function oneLife(lane: Lane, index: number): Promise<Lived> {
   // Numbers of its own for each life: they do not depend on which lane is faster.
   const random = numbers(seed * 1_000_003 + index);
   const task = TASKS[Math.floor(random() * TASKS.length)] ?? FIRST;
-  const life = newLife(lane.world, `life ${index}`, task.text, task.verdict);
+  const life = newLife(lane.world, `life ${index}`, task.text, task);
   const witness = watch(lane.world, life);
   const instants = Array.from({ length: 1 + Math.floor(random() * MOST_KILLS) }, () => random() * LIFE_MS);
   const killed = killAt(lane, instants, random() < STARTING_SHARE);

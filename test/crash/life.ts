@@ -10,6 +10,8 @@ export type Life = {
   readonly name: string;
   readonly task: string;
   readonly verdict: "approve" | "deny";
+  /** The approver decides all requests in one form, which they open on the Home tab. */
+  readonly together: boolean;
   readonly channel: string;
   readonly requester: string;
   readonly approver: string;
@@ -32,7 +34,12 @@ const LIFE_MS = 90_000;
 let born = 0;
 
 /** Channel and people of its own, so that whatever is there belongs to this life. */
-export function newLife({ slack }: World, name: string, task: string, verdict: Life["verdict"]): Life {
+export function newLife(
+  { slack }: World,
+  name: string,
+  task: string,
+  { verdict, together = false }: Pick<Life, "verdict"> & Partial<Pick<Life, "together">>,
+): Life {
   born += 1;
   const { workspace } = slack;
   const [channel, requester, approver] = [`C0LIFE${born}`, `U0ASKS${born}`, `U0DECIDES${born}`];
@@ -57,6 +64,7 @@ export function newLife({ slack }: World, name: string, task: string, verdict: L
     name,
     task: `${task} of life ${born}`,
     verdict,
+    together,
     channel,
     requester,
     approver,
@@ -93,14 +101,18 @@ async function askFor(lane: Lane, life: Life): Promise<void> {
 async function doNext(lane: Lane, life: Life, before: Before): Promise<boolean> {
   const { workspace, acts } = lane.world.slack;
   const [modal] = workspace.viewsOf(life.approver);
-  if (modal === undefined) return (await clickCard(lane, life, before)) || startAgain(lane, life);
+  if (modal === undefined) {
+    const open = life.together ? openTogether : clickCard;
+    return (await open(lane, life, before)) || startAgain(lane, life);
+  }
   if (isForm(modal)) return submit(lane, life, modal, before);
   // One that says why nothing was recorded is read and closed.
   await acts.close(life.approver, modal.id);
   return false;
 }
 
-const isForm = ({ view }: OpenView): boolean => view["callback_id"] === "decision_modal";
+const isForm = ({ view }: OpenView): boolean =>
+  view["callback_id"] === "decision_modal" || view["callback_id"] === "review_modal";
 
 /** A form that could not be submitted stays open, and is submitted again with another reason. */
 async function submit(lane: Lane, life: Life, modal: OpenView, before: Before): Promise<boolean> {
@@ -109,9 +121,40 @@ async function submit(lane: Lane, life: Life, modal: OpenView, before: Before): 
   await lane.up();
   const attempt = { reason: `reason ${life.attempts.length + 1} of ${life.task}`, kept: false };
   life.attempts.push(attempt);
-  await acts.submit(life.approver, modal.id, { reason: { reason_text: attempt.reason } });
+  await acts.submit(life.approver, modal.id, filled(life, modal, attempt.reason));
   attempt.kept = workspace.viewById(modal.id) === undefined;
   return attempt.kept;
+}
+
+function filled({ verdict, together }: Life, { view }: OpenView, reason: string) {
+  if (!together) return { reason: { reason_text: reason } };
+  const ids = view.blocks.map(({ block_id }) => String(block_id)).filter((id) => id.startsWith("verdict:"));
+  const chosen = Object.fromEntries(ids.map((id) => [id, { verdict_chosen: verdict }]));
+  return { ...chosen, [`reason_${verdict}`]: { reason_text: reason } };
+}
+
+async function openTogether(lane: Lane, life: Life, before: Before): Promise<boolean> {
+  const { workspace, acts } = lane.world.slack;
+  const { approver } = life;
+  const opening = openingsOf(lane.world, life).at(-1);
+  const open = messagesOf(lane.world, life).filter((each) => hasButton(each, "card_approve"));
+  if (opening === undefined || !says("run:awaiting-approval", opening) || open.length < 2) return false;
+  await before("click");
+  await lane.up();
+  await lane.world.slack.openHome(approver);
+  const block = () =>
+    workspace.homes
+      .get(approver)
+      ?.view.blocks.find((each) => JSON.stringify(each).includes("queue_review_run"));
+  await workspace.until(() => block() !== undefined, { timeoutMs: 1_000 }).catch(() => undefined);
+  const home = workspace.homes.get(approver);
+  if (home === undefined || block() === undefined) return false;
+  await acts.click(approver, { view: home.id }, String(block()?.block_id), "queue_review_run");
+  const opened = workspace.until(() => workspace.viewsOf(approver).length > 0, { timeoutMs: 1_000 });
+  return opened.then(
+    () => true,
+    () => false,
+  );
 }
 
 async function clickCard(lane: Lane, life: Life, before: Before): Promise<boolean> {
@@ -161,15 +204,17 @@ function press({ slack }: World, person: string, { message, block, action }: But
 
 function buttonOf(world: World, life: Life, action: string): Button | null {
   for (const message of messagesOf(world, life)) {
-    const block = message.blocks.find(({ elements }) =>
-      Array.isArray(elements)
-        ? elements.some((each: { action_id?: string }) => each.action_id === action)
-        : false,
-    );
+    const block = message.blocks.find(({ elements }) => hasElement(elements, action));
     if (block?.block_id !== undefined) return { message, block: block.block_id, action };
   }
   return null;
 }
+
+const hasElement = (elements: unknown, action: string): boolean =>
+  Array.isArray(elements) && elements.some((each: { action_id?: string }) => each.action_id === action);
+
+const hasButton = ({ blocks }: Message, action: string): boolean =>
+  blocks.some(({ elements }) => hasElement(elements, action));
 
 /** What everybody in the channel sees of the bot's. */
 export function messagesOf({ slack }: World, { channel }: Life): Message[] {

@@ -16,6 +16,10 @@ function at(
   return { before, place: { call, nth, cut }, ...rest };
 }
 
+function together(...[before, call, cut, more]: Parameters<typeof at>): Point {
+  return { ...at(before, call, cut, more), task: TWO, together: true };
+}
+
 function atReceipt(cut: Place["cut"]): Point {
   return { before: "submit", place: { call: "chat.postMessage", nth: 1, cut, notifications: true } };
 }
@@ -83,6 +87,32 @@ export const points: { readonly [name: string]: Point } = {
   "a denial is sent and never arrives": at("submit", "decide", "lost", { verdict: "deny" }),
   "a denial is taken, the answer is not heard": at("submit", "decide", "answered", { verdict: "deny" }),
   "one of two decisions is taken, the answer is not heard": at("submit", "decide", "answered", { task: TWO }),
+
+  // several requests in one form
+  "the list of what waits is published, its answer is not heard": together(
+    "click",
+    "views.publish",
+    "answered",
+  ),
+  "the form of two requests is sent and never opens": together("click", "views.open", "lost"),
+  "the form of two requests is open, its answer is not heard": together("click", "views.open", "answered"),
+  "the form of two requests is open and the reason is being typed": {
+    before: "submit",
+    place: null,
+    task: TWO,
+    together: true,
+  },
+  "asking who submitted the form of two requests": together("submit", "users.info", "lost", { fresh: true }),
+  "the look at the submit of two requests is lost": together("submit", "read-run", "lost"),
+  "both decisions are committed, the look before sending is lost": together("submit", "read-run", "lost", {
+    nth: 2,
+  }),
+  "one of both decisions is sent and never arrives": together("submit", "decide", "lost"),
+  "one of both decisions arrives after the death": together("submit", "decide", "late", { verdict: "deny" }),
+  "both decisions are taken, the second answer is not heard": together("submit", "decide", "answered", {
+    nth: 2,
+  }),
+  "taking the buttons off the first of both is lost": together("submit", "chat.update", "lost"),
 
   // the card tells
   "taking the buttons off is lost": at("submit", "chat.update", "lost"),

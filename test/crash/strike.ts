@@ -12,6 +12,8 @@ export type Point = {
   readonly place: Place | null;
   readonly task?: string;
   readonly verdict?: "approve" | "deny";
+  /** All requests are decided in one form. */
+  readonly together?: true;
   /** The process has just been started, so that it knows nobody yet. */
   readonly fresh?: boolean;
 };

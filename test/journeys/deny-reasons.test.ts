@@ -40,6 +40,33 @@ const filled = (world: Stage, form: OpenView, text: string): Promise<Field> =>
     return field.holds === text && field;
   });
 
+/** Ben's form for two requests at once. */
+async function denyingTwo(world: Stage): Promise<OpenView> {
+  const { opening } = await world.asking(ana, opsAgents, "two approvals");
+  await world.cardOf(opening, 1);
+  await world.slack.openHome(ben);
+  const block = await world.until(() =>
+    world.slack.workspace.homes
+      .get(ben)
+      ?.view.blocks.find((each) => JSON.stringify(each).includes("queue_review_run")),
+  );
+  const home = world.slack.workspace.homes.get(ben)?.id ?? "";
+  await world.slack.acts.click(ben, { view: home }, String(block.block_id), "queue_review_run");
+  return world.modalOf(ben, "form:review-several");
+}
+
+const chooseForTwo = (world: Stage, person: string, { id }: OpenView, at: number) =>
+  world.slack.acts.click(person, { view: id }, "preset", "review_preset_chosen", String(at));
+
+const verdictBlocks = ({ view }: OpenView): string[] =>
+  view.blocks.map(({ block_id }) => String(block_id)).filter((each) => each.startsWith("verdict:"));
+
+function denialField({ view }: OpenView): Field {
+  const block = view.blocks.find(({ block_id }) => block_id?.startsWith("reason_deny"));
+  const { initial_value = "" } = (block?.["element"] ?? {}) as { initial_value?: string };
+  return { block: String(block?.block_id), holds: initial_value };
+}
+
 const submit = (world: Stage, { id }: OpenView, { block }: Field, text: string) =>
   world.slack.acts.submit(ben, id, { [block]: { reason_text: text } });
 
@@ -87,6 +114,49 @@ describe.concurrent("a reason that the rule offers", () => {
     const { card } = await world.asking(ana, opsAgents, "deploy billing-api to production");
     const { view } = await world.openForm(ben, card, "Approve");
     expect(view.blocks.map(({ block_id }) => block_id)).not.toContain("preset");
+  });
+
+  test("fills the field for all denials of a form of several, and leaves what is chosen there", async (context) => {
+    const world = await aWorld(context, under(context));
+    const form = await denyingTwo(world);
+    const [first = "", second = ""] = verdictBlocks(form);
+    await world.slack.acts.click(ben, { view: form.id }, first, "verdict_chosen", "deny");
+    await world.slack.acts.click(ben, { view: form.id }, "reason_deny", "reason_text", "See ticket 12.");
+    await chooseForTwo(world, ben, form, 0);
+    const field = await world.until(() => {
+      const now = denialField(form);
+      return now.holds !== "" && now;
+    });
+    expect(field.holds).toBe("See ticket 12.\nNot during the freeze");
+    expect(verdictBlocks(form)).toEqual([first, second]);
+    expect(form.values[first]).toEqual({ verdict_chosen: "deny" });
+    const typed = { [field.block]: { reason_text: field.holds }, [second]: { verdict_chosen: "deny" } };
+    await world.slack.acts.submit(ben, form.id, { ...form.values, ...typed });
+    await world.until(() => world.decisions().length === 2);
+    const denial = { decision: "deny", reason: field.holds };
+    expect(world.decisions()).toEqual([denial, denial]);
+  });
+
+  test.for([
+    ["another person", { user: { id: cat } }],
+    [
+      "a choice that is not offered",
+      { actions: [{ action_id: "review_preset_chosen", selected_option: { value: "99" } }] },
+    ],
+    ["a request that the form does not show", { state: { values: { [`verdict:${"A".repeat(22)}`]: {} } } }],
+    ["a form without requests", { state: { values: {} } }],
+  ] as const)("changes no form of several when Slack's payload names %s", async ([, change], context) => {
+    const world = await aWorld(context, under(context));
+    const form = await denyingTwo(world);
+    await chooseForTwo(world, ben, form, 0);
+    await world.until(() => denialField(form).holds !== "");
+    const before = JSON.stringify(world.slack.workspace.views.map(({ view }) => view));
+    const sent = world.lastPayload("block_actions") as { readonly view: object };
+    const forged = "state" in change ? { view: { ...sent.view, ...change } } : change;
+    await world.deliver({ ...sent, ...forged });
+    await world.command(ben, opsAgents, "help");
+    await world.told(ben, "answer:help");
+    expect(JSON.stringify(world.slack.workspace.views.map(({ view }) => view))).toBe(before);
   });
 
   test.for([

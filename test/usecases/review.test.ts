@@ -5,7 +5,7 @@ import { reviewSeveralModal } from "#src/adapters/slack/blocks/review-modal.ts";
 import { MessageTs, Nonce, type RunId, UserId } from "#src/domain/ids.ts";
 import type { OpenedReview } from "#src/usecases/review.ts";
 import type { Choice } from "#src/usecases/submit-review.ts";
-import { type Bench, createBench, failure } from "../make/bot.ts";
+import { ADMIN, type Bench, createBench, failure } from "../make/bot.ts";
 import { aPolicy } from "../make/policy.ts";
 import { aNonce, APPROVER, aRunId, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
 
@@ -188,6 +188,27 @@ describe("Review of several", () => {
     bench.policy = aPolicy({ holdMs: 1_000 });
     const form = await opened(bench, await waiting(bench, 2));
     expect([form.forms.length, form.apart.length]).toEqual([0, 2]);
+  });
+
+  test("keeps what is frozen apart as soon as the freeze is stored, and can only deny it", async () => {
+    const bench = await createBench();
+    const id = await waiting(bench, 2);
+    const frozen = await bench.flow.freeze.freeze({ team: TEAM, user: ADMIN, channel: CHANNEL }, CHANNEL, "");
+    expect(frozen).toMatchObject({ ok: true });
+    const form = await opened(bench, id);
+    expect(form.forms).toEqual([]);
+    expect(form.apart.map(({ may, refusal }) => [may, refusal?.type])).toEqual([
+      [["deny"], "frozen"],
+      [["deny"], "frozen"],
+    ]);
+  });
+
+  test("that is submitted for a run that is gone is refused, with an entry for each request", async () => {
+    const bench = await createBench();
+    const form = await opened(bench, await waiting(bench, 2));
+    bench.store.load = () => Promise.resolve(null);
+    expect(refusalsOf(await reviewed(bench, form))).toEqual(["unknown", "unknown"]);
+    expect(await audited(bench, "refused")).toHaveLength(2);
   });
 
   test("covers the runs of one rule in one channel, with one commit for each", async () => {

@@ -1,16 +1,13 @@
-// Handles clicks on cards, on receipts and on the question after a lost start. The listener has acknowledged the click; we open a
+// Handles clicks on cards and on the question after a lost start. The listener has acknowledged the click; we open a
 // modal, or answer privately why not.
 
 import type { Verdict } from "../../domain/approval.ts";
 import type { Refusal } from "../../domain/authorization.ts";
-import { Nonce, Nonce as toNonce, parsed, RunKey } from "../../domain/ids.ts";
-import type { Disputed } from "../../usecases/dispute.ts";
+import { Nonce, parsed, RunKey } from "../../domain/ids.ts";
 import type { Click } from "../../usecases/open-form.ts";
-import { PortError, SEVERAL_RECEIPTS } from "../../ports.ts";
+import { PortError } from "../../ports.ts";
 import { formView, readModal, refusedModal } from "./blocks/decision-modal.ts";
-import { named } from "./blocks/deployment.ts";
 import { type MessageId, textAnswer } from "./blocks/message-id.ts";
-import { notificationMessage } from "./blocks/notification-message.ts";
 import { commandRefusalWords, refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { CARD_APPROVE, CARD_READ, RUN_STOP, UNKNOWN_START_AGAIN } from "./names.ts";
@@ -29,7 +26,7 @@ export async function onCardClick(deps: ListenerDeps, payload: ClickPayload): Pr
 }
 
 function clickOf({ team }: ListenerDeps, { user, channel, message, actions }: ClickPayload): Click {
-  const nonce = parsed<Nonce>(toNonce, actions[0].value);
+  const nonce = parsed<Nonce>(Nonce, actions[0].value);
   return { team, user: user.id, channel: channel.id, ts: message.ts, nonce };
 }
 
@@ -163,7 +160,7 @@ export async function showRefusal(
   await showAnswer(deps, payload, { id: `refusal:${refusal.type}`, heading: refusalTitle(refusal), text });
 }
 
-type Answer = { readonly id: MessageId; readonly heading: string; readonly text: string };
+export type Answer = { readonly id: MessageId; readonly heading: string; readonly text: string };
 
 /** Answers in a modal, which the person sees wherever they clicked: in the channel, in the thread or on a phone. */
 export async function showAnswer(
@@ -216,72 +213,4 @@ export async function openModal(deps: ListenerDeps, payload: Answerable, view: o
     await answerPrivately(deps, payload, NOT_KNOWN_OPEN);
     return false;
   }
-}
-
-/** "This was not me", pressed on a receipt. */
-export async function onNotMe(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
-  const reported = await report(deps, payload);
-  if (reported === null) return;
-  const heading = reported.again ? "Already reported" : "Reported";
-  const id = reported.again ? "answer:reported-before" : "answer:reported";
-  try {
-    await showAnswer(deps, payload, { id, heading, text: disputeWords(reported) });
-  } finally {
-    await removeButton(deps, payload, reported);
-  }
-}
-
-/** Null: nothing was reported, and the person has an answer that says so. */
-async function report(deps: ListenerDeps, payload: ClickPayload): Promise<Disputed | null> {
-  const [{ value }] = payload.actions;
-  try {
-    const by = { team: deps.team, user: payload.user.id };
-    const disputed = await deps.dispute(by, parsed<Nonce>(Nonce, value));
-    if (disputed.ok) return disputed.value;
-  } catch (error) {
-    if (!(error instanceof PortError)) throw error;
-    deps.log.error({ error }, 'could not record "This was not me"');
-    await showAnswer(deps, payload, NOT_REPORTED_YET);
-    return null;
-  }
-  await showAnswer(deps, payload, NOT_YOUR_RECEIPT);
-  return null;
-}
-
-const NOT_REPORTED_YET: Answer = {
-  id: "answer:report-not-recorded",
-  heading: "Not reported yet",
-  text: "Countersign could not record this just now. Press the button again, and tell an admin of Countersign.",
-};
-const NOT_YOUR_RECEIPT: Answer = {
-  id: "answer:not-your-receipt",
-  heading: "Nothing was reported",
-  text: "This button does not belong to a receipt of yours.",
-};
-
-/**
- * Draws the receipt anew without its button. If Slack does not take that, the button stays, and does nothing more. So it does where
- * several receipts share a message: the buttons of the others must stay.
- */
-async function removeButton(
-  { answerAt, deployment, log }: ListenerDeps,
-  { response_url }: ClickPayload,
-  { receipt, facts, reportedAt }: Disputed,
-): Promise<void> {
-  if (receipt.post.type === "up" && receipt.post.shows === SEVERAL_RECEIPTS) return;
-  const drawn = named(notificationMessage(receipt, facts, { reportedAt, deployment }), deployment);
-  try {
-    await answerAt(response_url, { replace_original: true, ...drawn });
-  } catch (error) {
-    if (!(error instanceof PortError)) throw error;
-    log.warn({ code: error.code }, "the button of a receipt stays");
-  }
-}
-
-function disputeWords({ notified }: Disputed): string {
-  const admins =
-    notified === 0
-      ? "No admin is named in Countersign's configuration, so tell the people who operate it *now*."
-      : "The admins have been told.";
-  return `Your report is recorded in the audit. ${admins} The decision itself may have reached the service already. Sign out of all your Slack sessions and change your password.`;
 }

@@ -21,6 +21,15 @@ export async function linkTo({ quick, deployment }: Asking, run: Run, slot: Slot
   return { run, link: post?.type === "up" ? await permalink(quick, run.channel, post.ts) : null, deployment };
 }
 
+/** To the message at this place; null: there is no such place, or Slack gives no link. Never rejects. */
+export async function linkAt(
+  { quick }: Asking,
+  channel: ChannelId | null,
+  ts: MessageTs | null,
+): Promise<string | null> {
+  return channel === null || ts === null ? null : permalink(quick, channel, ts);
+}
+
 async function permalink(quick: Call, channel: ChannelId, ts: MessageTs): Promise<string | null> {
   const links = kept.get(quick) ?? new Map<string, string>();
   kept.set(quick, links);

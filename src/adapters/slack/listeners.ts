@@ -4,9 +4,9 @@ import type { App } from "@slack/bolt";
 import type { EventLog } from "../../ports.ts";
 import { refusedModal } from "./blocks/decision-modal.ts";
 import { textAnswer } from "./blocks/message-id.ts";
-import { onBrakeClick, onCardClick, onNotMe, onRunAgain, onUndoClick, onUnknownClick } from "./clicks.ts";
+import { onBrakeClick, onCardClick, onRunAgain, onUndoClick, onUnknownClick } from "./clicks.ts";
 import { onCommand } from "./commands.ts";
-import { onDenyReason } from "./deny-reasons.ts";
+import { onDenyReason, onReviewDenyReason } from "./deny-reasons.ts";
 import { openFormFromHome, refreshHome, showHome } from "./home-tab.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { onMention, onRunOnMessage } from "./mentions.ts";
@@ -35,6 +35,7 @@ import {
   RECEIPT_NOT_ME,
   REVIEW_MODAL,
   REVIEW_NEXT_MODAL,
+  REVIEW_PRESET_SELECT,
   RUN_AGAIN,
   RUN_FORM,
   RUN_LIFT,
@@ -66,6 +67,7 @@ import {
   submitPayload,
 } from "./payloads.ts";
 import { onQueueChoice, onReview, onReviewSeveral } from "./queue-clicks.ts";
+import { onNotMe } from "./receipt-clicks.ts";
 import { nextReviewAnswer, reviewAnswer } from "./review-submits.ts";
 import { decisionAnswer, formAnswer, readingAnswer, type SubmitAnswer } from "./submits.ts";
 import { onSuggestedRun } from "./unknown-command.ts";
@@ -167,6 +169,7 @@ function listenToActions(app: App, deps: ListenerDeps): void {
   for (const [name, onQueueClick] of QUEUE_CLICKS) on(name, queueClickPayload, onQueueClick);
   on(RUN_SUGGESTED, privateClickPayload, onSuggestedRun);
   on(PRESET_SELECT, choicePayload, onDenyReason);
+  on(REVIEW_PRESET_SELECT, choicePayload, onReviewDenyReason);
 }
 
 function listenToEvents(app: App, deps: ListenerDeps): void {

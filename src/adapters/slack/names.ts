@@ -32,6 +32,8 @@ export const REASON_INPUT = "reason_text";
 /** The menu of reasons that the rule offers for a denial. */
 export const PRESET_BLOCK = "preset";
 export const PRESET_SELECT = "preset_chosen";
+/** The same menu in the form of several requests. */
+export const REVIEW_PRESET_SELECT = "review_preset_chosen";
 export const WORD_BLOCK = "word";
 export const WORD_INPUT = "word_text";
 

@@ -4,7 +4,7 @@
 import { z } from "zod";
 import { ChannelId, MessageTs, UserId } from "../../domain/ids.ts";
 import type { EventLog } from "../../ports.ts";
-import { MENTIONED, REASON_BLOCK } from "./names.ts";
+import { DENY_REASON_BLOCK, MENTIONED, REASON_BLOCK } from "./names.ts";
 
 const id = <Id extends string>(make: (text: string) => Id) =>
   z.string().transform((text, ctx): Id => {
@@ -140,11 +140,17 @@ export const choicePayload = z.object({
 export type ChoicePayload = z.infer<typeof choicePayload>;
 
 /** The reason field has another block whenever a preset was put into it: Slack fills a field only when its block is new. */
-export function reasonBlockOf({ view }: Pick<SubmitPayload, "view">): string | null {
-  return Object.keys(view.state.values).find((each) => REASON_BLOCKS.test(each)) ?? null;
+export function reasonBlockOf(
+  { view }: Pick<SubmitPayload, "view">,
+  name: typeof REASON_BLOCK | typeof DENY_REASON_BLOCK = REASON_BLOCK,
+): string | null {
+  return Object.keys(view.state.values).find((each) => REASON_BLOCKS[name].test(each)) ?? null;
 }
 
-const REASON_BLOCKS = new RegExp(`^${REASON_BLOCK}(?::\\d{1,6})?$`);
+const REASON_BLOCKS = {
+  [REASON_BLOCK]: new RegExp(`^${REASON_BLOCK}(?::\\d{1,6})?$`),
+  [DENY_REASON_BLOCK]: new RegExp(`^${DENY_REASON_BLOCK}(?::\\d{1,6})?$`),
+};
 
 /** The text that was typed into an input, or the id of the channel that was chosen there. Empty when there is neither. */
 export function typedInto(payload: Pick<SubmitPayload, "view">, block: string, input: string): string {

@@ -1,9 +1,8 @@
 // Handles the submitted form of several requests. What is recorded is in the store before the form is answered.
 
-import type { Verdict } from "../../domain/approval.ts";
 import { Nonce, parsed } from "../../domain/ids.ts";
 import { PortError } from "../../ports.ts";
-import type { ReviewKind } from "../../usecases/review.ts";
+import type { OpenedReview } from "../../usecases/review.ts";
 import type { Choice } from "../../usecases/submit-review.ts";
 import { refusedModal } from "./blocks/decision-modal.ts";
 import { refusalPlain, refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
@@ -16,38 +15,57 @@ import {
   REVIEW_BLOCK,
   VERDICT_INPUT,
 } from "./names.ts";
-import { chosenIn, type SubmitPayload, typedInto } from "./payloads.ts";
+import { chosenIn, reasonBlockOf, type SubmitPayload, typedInto } from "./payloads.ts";
 import { apartOf } from "./queue-clicks.ts";
 import { FIELD_ERRORS, type SubmitAnswer } from "./submits.ts";
 
 export async function reviewAnswer(deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> {
-  const [bundle = "", kind = "", value = "", later = ""] = payload.view.private_metadata.split(" ");
+  const { bundle, kind, value, later: more } = reviewFormOf(payload.view);
+  const denyBlock = reasonBlockOf(payload, DENY_REASON_BLOCK) ?? DENY_REASON_BLOCK;
+  const reasonOf = { approve: APPROVE_REASON_BLOCK, deny: denyBlock };
   const choices = choicesIn(payload);
   const [firstBlock] = Object.keys(payload.view.state.values).filter((each) => each.startsWith(REVIEW_BLOCK));
-  if (choices.length === 0) return inField(firstBlock ?? DENY_REASON_BLOCK, FIELD_ERRORS["nothing-chosen"]);
   const by = { team: deps.team, user: payload.user.id };
   const reasons = {
     approve: typedInto(payload, APPROVE_REASON_BLOCK, REASON_INPUT),
-    deny: typedInto(payload, DENY_REASON_BLOCK, REASON_INPUT),
+    deny: typedInto(payload, denyBlock, REASON_INPUT),
   };
   try {
-    const reviewed = await deps.submitReview(by, parsed<Nonce>(Nonce, bundle), choices, reasons);
-    if (!reviewed.ok) return inField(REASON_OF[reviewed.error.verdict], refusalPlain(reviewed.error.refusal));
-    const more = /^\d{1,4}$/.test(later) ? Number(later) : 0;
+    if (choices.length === 0) {
+      await deps.noteRefusal(by, "verdict-needed", { step: "submit" });
+      return inField(firstBlock ?? denyBlock, FIELD_ERRORS["nothing-chosen"]);
+    }
+    const reviewed = await deps.submitReview(by, bundle, choices, reasons);
+    if (!reviewed.ok) return inField(reasonOf[reviewed.error.verdict], refusalPlain(reviewed.error.refusal));
     if (reviewed.value.refused.length === 0 && more === 0) return undefined;
     return { response_action: "update", view: reviewedModal(reviewed.value, { kind, value, later: more }) };
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "could not record all decisions of a form");
     const [first = { verdict: null }] = choices;
-    return inField(REASON_OF[first.verdict ?? "deny"], FIELD_ERRORS["decisions-maybe-recorded"]);
+    return inField(reasonOf[first.verdict ?? "deny"], FIELD_ERRORS["decisions-maybe-recorded"]);
   }
 }
 
-const REASON_OF: { readonly [Each in Verdict]: string } = {
-  approve: APPROVE_REASON_BLOCK,
-  deny: DENY_REASON_BLOCK,
-};
+/** What the form of several requests carries, from `reviewSeveralModal`. */
+export function reviewFormOf({ private_metadata }: { readonly private_metadata: string }) {
+  const [bundle = "", kind = "", value = "", later = ""] = private_metadata.split(" ");
+  return {
+    bundle: parsed<Nonce>(Nonce, bundle),
+    kind: kindOf(kind),
+    value,
+    later: /^\d{1,4}$/.test(later) ? Number(later) : 0,
+  };
+}
+
+const kindOf = (text: string): OpenedReview["kind"] => (text === "run" ? "run" : "rule");
+
+/** The requests of such a form, by nonce, in its order. Null: what is no nonce. */
+export function shownRequests({ view }: Pick<SubmitPayload, "view">): (Nonce | null)[] {
+  return Object.keys(view.state.values).flatMap((block) =>
+    block.startsWith(REVIEW_BLOCK) ? [parsed<Nonce>(Nonce, block.slice(REVIEW_BLOCK.length))] : [],
+  );
+}
 
 function inField(block: string, words: string): SubmitAnswer {
   return { response_action: "errors", errors: { [block]: words } };
@@ -68,9 +86,8 @@ function choicesIn(payload: SubmitPayload): Choice[] {
 export async function nextReviewAnswer(deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> {
   const [kind = "", value = ""] = payload.view.private_metadata.split(" ");
   const by = { team: deps.team, user: payload.user.id };
-  const wanted: Exclude<ReviewKind, "one"> = kind === "run" ? "run" : "rule";
   try {
-    const opened = await deps.review.openSeveral(by, wanted, value);
+    const opened = await deps.review.openSeveral(by, kindOf(kind), value);
     if (opened.ok) {
       const apart = await apartOf(deps, opened.value);
       return { response_action: "update", view: reviewSeveralModal(opened.value, apart) };

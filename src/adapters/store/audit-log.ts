@@ -120,8 +120,25 @@ function createNotifications(
       const row = await read(() => query.executeTakeFirst());
       return row === undefined ? null : fromNotificationRow(row, findings);
     },
+    notificationsIn: (to, ts) => notificationsIn(db, findings, to, ts),
     dispute: (id, entry) => write(db, (trx) => dispute(trx, key, id, entry)),
   };
+}
+
+/** Most notifications of one person or channel, the newest first, among which those of one message are looked for. */
+const LOOKED_THROUGH = 2_000;
+
+async function notificationsIn(
+  db: Database,
+  findings: Pick<Findings, "report">,
+  ...[to, ts]: Parameters<NotificationStore["notificationsIn"]>
+): Promise<readonly Notification[]> {
+  const query = db.selectFrom("notifications").selectAll().where("to_id", "=", to);
+  const rows = await read(() => query.orderBy("made_at", "desc").limit(LOOKED_THROUGH).execute());
+  return rows
+    .flatMap((row) => fromNotificationRow(row, findings) ?? [])
+    .filter(({ post }) => post.type === "up" && post.ts === ts)
+    .toSorted((a, b) => a.entry - b.entry);
 }
 
 function toDo(db: Database, limit: number) {

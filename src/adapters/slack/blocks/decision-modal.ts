@@ -87,7 +87,7 @@ function decisionModal(
       ...runDetails(run, request, "open"),
       ...maskedInFile(uploadOf(run, request)),
       idsNote(run, request, deployment),
-      ...presetMenu(verdict, rule),
+      ...presetMenu(presetsFor({ run, ticket: { saw: request, verdict, nonce } })),
       reasonInput(verdict, rule, filled),
       ...wordInput(verdict, rule),
     ],

@@ -4,7 +4,15 @@ import type { Block } from "@slack/types";
 import type { Verdict } from "../../../domain/approval.ts";
 import { MAX_REASON_CHARS } from "../../../domain/authorization.ts";
 import type { KeptRule } from "../../../domain/policy/policy.ts";
-import { PRESET_BLOCK, PRESET_SELECT, REASON_BLOCK, REASON_INPUT, WORD_BLOCK, WORD_INPUT } from "../names.ts";
+import {
+  PRESET_BLOCK,
+  PRESET_SELECT,
+  REASON_BLOCK,
+  REASON_INPUT,
+  type REVIEW_PRESET_SELECT,
+  WORD_BLOCK,
+  WORD_INPUT,
+} from "../names.ts";
 import { count } from "./rich.ts";
 
 /** The text that a chosen preset put into the field, and the id of the field's block. */
@@ -12,12 +20,16 @@ export type FilledReason = { readonly block: string; readonly text: string };
 
 export const EMPTY_REASON: FilledReason = { block: REASON_BLOCK, text: "" };
 
-export function presetMenu(verdict: Verdict, { denyReasons }: KeptRule): Block[] {
-  if (verdict !== "deny" || denyReasons.length === 0) return [];
-  const options = denyReasons.map((text, at) => ({ text: plain(text), value: String(at) }));
+/** `reasons`: those that the form offers. None: it has no menu. */
+export function presetMenu(
+  reasons: readonly string[],
+  action_id: typeof PRESET_SELECT | typeof REVIEW_PRESET_SELECT = PRESET_SELECT,
+): Block[] {
+  if (reasons.length === 0) return [];
+  const options = reasons.map((text, at) => ({ text: plain(text), value: String(at) }));
   const menu = {
     type: "static_select",
-    action_id: PRESET_SELECT,
+    action_id,
     placeholder: plain("Choose a reason, or type one"),
     options,
   };

@@ -24,11 +24,7 @@ export function receipt(
   const ending =
     reportedAt === undefined
       ? line(span("If somebody else did it in your name, press the button: the admins are told at once."))
-      : line(
-          span("⚠️ You reported this", { bold: true }),
-          ...(reportedAt === null ? [] : [span(", "), moment(reportedAt)]),
-          span(": it was not you."),
-        );
+      : reportedLine(reportedAt);
   const blocks: Block[] = [
     rich(
       line(span(`${title}, `, { bold: true }), moment(entry.at), ...placeOf(facts, deployment)),
@@ -46,10 +42,20 @@ export function receipt(
   return { text: escaped(`${title}: ${oneLine(actionOf(facts), ACTION_CHARS)}`), blocks };
 }
 
+/** `at` null: it is not known any more when. */
+const reportedLine = (at: number | null) =>
+  line(
+    span("⚠️ You reported this", { bold: true }),
+    ...(at === null ? [] : [span(", "), moment(at)]),
+    span(": it was not you."),
+  );
+
 export type ReceiptFacts = {
   readonly receipt: Pick<Notification, "id">;
   readonly facts: NotificationFacts;
   readonly link: string | null;
+  /** Left out: nobody has said that it was not them. */
+  readonly reportedAt?: number;
 };
 
 /** At most `RECEIPTS_AT_ONCE`: two blocks each, and fifty in a message. */
@@ -68,16 +74,16 @@ export function severalReceipts(
         ),
       ),
     ),
-    ...receipts.flatMap(({ receipt: { id }, facts, link }) => [
-      oneOf(facts, { link, deployment }),
-      notMe(id),
+    ...receipts.flatMap((each) => [
+      oneOf(each, deployment),
+      ...(each.reportedAt === undefined ? [notMe(each.receipt.id)] : []),
     ]),
     ...(newest === undefined ? [] : [note(headWords(newest.facts.entry))]),
   ];
   return withId("receipt:several", { text: title, blocks });
 }
 
-function oneOf(facts: NotificationFacts, { link = null, deployment = UNNAMED }: DrawnWith): Block {
+function oneOf({ facts, link, reportedAt }: ReceiptFacts, deployment: Deployment): Block {
   const { entry } = facts.entry;
   return rich(
     line(
@@ -88,6 +94,7 @@ function oneOf(facts: NotificationFacts, { link = null, deployment = UNNAMED }: 
     ),
     quote(untrustedSpan(oneLine(actionOf(facts), SHARED_CHARS), SHARED_CHARS)),
     ...reasonOf(facts.entry, SHARED_CHARS),
+    ...(reportedAt === undefined ? [] : [reportedLine(reportedAt)]),
   );
 }
 

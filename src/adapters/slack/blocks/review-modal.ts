@@ -19,6 +19,7 @@ import {
   REVIEW_BLOCK,
   REVIEW_MODAL,
   REVIEW_NEXT_MODAL,
+  REVIEW_PRESET_SELECT,
   VERDICT_BLOCK,
   VERDICT_INPUT,
 } from "../names.ts";
@@ -36,7 +37,7 @@ import {
 } from "./decision-modal.ts";
 import { type Deployment, UNNAMED } from "./deployment.ts";
 import { withId } from "./message-id.ts";
-import { wordInput } from "./reason-fields.ts";
+import { type FilledReason, presetMenu, wordInput } from "./reason-fields.ts";
 import { refusalPlain } from "./refusal-words.ts";
 import { maskedInFile, wholeRequest } from "./request-blocks.ts";
 import { runDetails } from "./request-overview.ts";
@@ -112,12 +113,13 @@ function verdictInput(block_id: string, label: string, options: readonly Option[
   return { type: "input", block_id, label: plain(label), element } as Block;
 }
 
-function reasonInput(block_id: string, label: string, hint: string): Block {
+function reasonInput(block_id: string, label: string, hint: string, text = ""): Block {
   const element = {
     type: "plain_text_input",
     action_id: REASON_INPUT,
     multiline: true,
     max_length: MAX_REASON_CHARS,
+    ...(text === "" ? {} : { initial_value: text }),
   };
   return {
     type: "input",
@@ -138,14 +140,29 @@ const MOST_NAMED = 10;
 /** A request with a link to its card; null: Slack gave none. */
 export type Apart = { readonly item: QueueItem; readonly link: string | null };
 
+/** Slack's limit for the options of a menu. */
+const MOST_PRESETS = 100;
+
+/** The reasons for a denial that the form offers: those of the rules of its requests, in the order of the menu. */
+export function presetsOfSeveral({ forms }: OpenedReview): readonly string[] {
+  return [...new Set(forms.flatMap(({ item }) => item.rule.denyReasons))].slice(0, MOST_PRESETS);
+}
+
+const EMPTY_DENIAL: FilledReason = { block: DENY_REASON_BLOCK, text: "" };
+
 /** `apart`: those that keep their own form, as far as they are listed. */
-export function reviewSeveralModal(opened: OpenedReview, apart: readonly Apart[]): View {
+export function reviewSeveralModal(
+  opened: OpenedReview,
+  apart: readonly Apart[],
+  denial: FilledReason = EMPTY_DENIAL,
+): View {
   const { bundle, forms, later, kind, value } = opened;
   const rules = forms.map(({ item }) => item.rule);
   const fewest = (verdict: Verdict): number => Math.max(0, ...rules.map(({ reason }) => reason[verdict]));
   const decidable: Block[] = [
     reasonInput(APPROVE_REASON_BLOCK, "Reason for approving", hintFor("approve", fewest("approve"))),
-    reasonInput(DENY_REASON_BLOCK, "Reason for denying", hintFor("deny", fewest("deny"))),
+    ...presetMenu(presetsOfSeveral(opened), REVIEW_PRESET_SELECT),
+    reasonInput(denial.block, "Reason for denying", hintFor("deny", fewest("deny")), denial.text),
   ];
   return withId("form:review-several", {
     type: "modal",
@@ -203,23 +220,30 @@ function requestPart({ item, nonce }: Form, at: number, before: Form | undefined
 
 function apartPart(apart: readonly Apart[], many: number): Block[] {
   if (many === 0) return [];
-  const shown = apart
-    .slice(0, MOST_NAMED)
-    .map(({ item, link }) =>
-      line(
-        span("• "),
-        span(headline(item.approval.request, TITLE_CHARS).text),
-        ...(link === null ? [] : [span(" · "), { type: "link" as const, url: link, text: "open the card" }]),
-      ),
-    );
+  const shown = apart.slice(0, MOST_NAMED);
+  const braked = shown.filter(({ item }) => isBraked(item));
+  const others = shown.filter(({ item }) => !isBraked(item));
   const more = many - shown.length;
   return [
-    rich(
-      line(span("Decide these one by one, with Review or on their cards:", { bold: true })),
-      ...shown,
-      ...(more > 0 ? [line(span(`… and ${count(more)} more`))] : []),
-    ),
+    ...apartList("Decide these one by one, with Review or on their cards:", others),
+    ...apartList("Frozen or stopped. None of these can be approved now; deny them on their cards:", braked),
+    ...(more > 0 ? [note(`… and ${count(more)} more that are not decided here`)] : []),
   ];
+}
+
+const isBraked = ({ refusal }: QueueItem): boolean =>
+  refusal?.type === "frozen" || refusal?.type === "stopped";
+
+function apartList(heading: string, apart: readonly Apart[]): Block[] {
+  if (apart.length === 0) return [];
+  const lines = apart.map(({ item, link }) =>
+    line(
+      span("• "),
+      span(headline(item.approval.request, TITLE_CHARS).text),
+      ...(link === null ? [] : [span(" · "), { type: "link" as const, url: link, text: "open the card" }]),
+    ),
+  );
+  return [rich(line(span(heading, { bold: true })), ...lines)];
 }
 
 /** What became of a form with several requests: how many are recorded, and each that was refused, with the reason. */

@@ -9,12 +9,12 @@ import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
 import type { Message } from "#src/adapters/slack/blocks/rich.ts";
 import {
   onBrakeClick,
-  onNotMe,
   onRunAgain,
   onUndoClick,
   onUnknownClick,
   onCardClick,
 } from "#src/adapters/slack/clicks.ts";
+import { onNotMe } from "#src/adapters/slack/receipt-clicks.ts";
 import { onCommand } from "#src/adapters/slack/commands.ts";
 import { nextReviewAnswer } from "#src/adapters/slack/review-submits.ts";
 import { onMention, onRunOnMessage } from "#src/adapters/slack/mentions.ts";

@@ -100,6 +100,36 @@ export const FORMS: Record<Extract<MessageId, `form:${string}`>, readonly Exampl
   "form:review-several": [
     { when: "", drawn: reviewSeveralModal(OPENED, [{ item: APART, link: LINK }]) },
     {
+      when: "the rule offers reasons, and one request is frozen",
+      drawn: reviewSeveralModal(
+        {
+          ...OPENED,
+          forms: OPENED.forms.map(({ item, nonce }) => ({
+            item: { ...item, rule: { ...item.rule, denyReasons: ["Not during the freeze"] } },
+            nonce,
+          })),
+        },
+        [
+          {
+            item: {
+              ...APART,
+              refusal: {
+                type: "frozen",
+                freeze: {
+                  entry: 7,
+                  channel: CHANNEL,
+                  by: decisionOf("deny", "").by?.user ?? never(),
+                  at: NOON,
+                  why: "",
+                },
+              },
+            },
+            link: LINK,
+          },
+        ],
+      ),
+    },
+    {
       when: "none can be decided together",
       drawn: reviewSeveralModal({ ...OPENED, forms: [], later: [] }, [{ item: APART, link: null }]),
     },

@@ -155,6 +155,17 @@ export const NOTIFICATIONS: Record<
         DEPLOYMENT,
       ),
     },
+    {
+      when: "one of them is reported",
+      drawn: severalReceipts(
+        [APPROVED, DENIED].map((entry, at) => ({
+          receipt: { id: aNonce() },
+          facts: { entry, about: null, action: REQUEST.action, channel: CREATED.channel, card: null },
+          link: null,
+          ...(at === 0 ? { reportedAt: NOON } : {}),
+        })),
+      ),
+    },
   ],
   "receipt:reported": notification("receipt", APPROVED, null, { reportedAt: NOON }),
   "notification:dispute": notification("dispute", entryOf(42, { what: "disputed" }), APPROVED, {
