@@ -166,6 +166,7 @@ const Scopes = z.object({ response_metadata: z.object({ scopes: z.array(z.string
 /** The scopes that the bot token needs. A test compares this list with manifest.yml, which says why each is needed. */
 export const NEEDED_SCOPES: readonly string[] = [
   "commands",
+  "app_mentions:read",
   "chat:write",
   "files:write",
   "users:read",
