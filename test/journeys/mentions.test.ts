@@ -53,6 +53,18 @@ describe.concurrent("a mention with a task", () => {
     expect(answered?.number).toBeLessThan(acknowledged.number);
   });
 
+  test("and the shortcut come over HTTP too, and a mention is acknowledged within Slack's three seconds", async (context) => {
+    const world = await aWorld(context, { entrance: "http" });
+    await say(world, ana, opsAgents, "@countersign just say hello");
+    const opening = await world.until(() => openings(world, opsAgents)[0]);
+    await world.saidIn(opening, "outcome:succeeded");
+    const { channel, ts } = opening;
+    expect(await world.slack.shortcut(ana, "run_on_message", { channel, ts })).toEqual({ ok: true });
+    await world.modalOf(ana, "task");
+    expect(world.slack.traffic.lines().filter(({ lost }) => lost)).toEqual([]);
+    expect(world.tasksSent()).toEqual(["just say hello"]);
+  });
+
   test("in a thread starts a run, too, and a leading `run` is no part of the task", async (context) => {
     const world = await aWorld(context);
     await say(world, ana, opsAgents, "What do we do?");

@@ -31,6 +31,7 @@ test("a person's @name is a mention of whoever has that name, and of nobody othe
   expect(await said("@countersign and @nobody, mail a@ben.example")).toBe(
     `<@${slack.workspace.app.person}> and @nobody, mail a@ben.example`,
   );
+  expect(await said("@Countersign look")).toBe(`<@${slack.workspace.app.person}> look`);
 });
 
 test("the app hears a mention that a person typed", async () => {
