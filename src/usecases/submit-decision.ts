@@ -6,7 +6,7 @@ import { applyPolicy, ruleOf, ruleRefOf } from "../domain/applied-rule.ts";
 import type { Verdict } from "../domain/approval.ts";
 import type { Person, Refusal } from "../domain/authorization.ts";
 import { decide, type Submission } from "../domain/decide.ts";
-import type { Nonce, TeamId, UserId } from "../domain/ids.ts";
+import type { ApprovalId, Nonce, TeamId, UserId } from "../domain/ids.ts";
 import type { Principals, RuleRef } from "../domain/policy/policy.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { findApproval, type Run, runId } from "../domain/run.ts";
@@ -17,6 +17,9 @@ import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 
 /** The submit must be answered within 2 s, so the best-effort fetch gets this long (ms). */
 export const SUBMIT_LOOK_MS = 1_500;
+
+/** `run`: as it was stored. */
+export type Recorded = { readonly run: Run; readonly approval: ApprovalId };
 
 /** The decision is stored when this resolves to ok. Rejects with PortError when it could not be stored. */
 export type SubmitDecision = (
@@ -29,7 +32,7 @@ export type SubmitDecision = (
    * verdict; ignored for every other form.
    */
   ...more: readonly [word?: string, chosen?: Verdict | null]
-) => Promise<Result<Run, RefusedAttempt>>;
+) => Promise<Result<Recorded, RefusedAttempt>>;
 
 type Typed = { readonly reason: string; readonly word: string };
 
@@ -43,7 +46,7 @@ async function submit(
   by: { team: TeamId; user: UserId },
   nonce: Nonce | null,
   ...[typed, chosen]: readonly [Typed, Verdict | null]
-): Promise<Result<Run, RefusedAttempt>> {
+): Promise<Result<Recorded, RefusedAttempt>> {
   const { reason } = typed;
   const form = await formOf(deps, by, nonce, null);
   if ("type" in form) return refused(deps, { refusal: form, run: null }, by, { step: "submit" });
@@ -132,7 +135,7 @@ async function commit(
   deps: DecideDeps,
   ticket: FormTicket,
   submitted: Submitted,
-): Promise<Result<Run, RefusedAttempt>> {
+): Promise<Result<Recorded, RefusedAttempt>> {
   const after = await deps.engine.transact<Result<Run, Refusal>>(
     ticket.run,
     (run) => {
@@ -151,7 +154,7 @@ async function commit(
     { mustHold: false },
   );
   if (after === null) return err({ refusal: { type: "unknown" }, run: null });
-  if (after.value.ok) return ok(after.run);
+  if (after.value.ok) return ok({ run: after.run, approval: ticket.approval });
   deps.metrics.refusal(after.value.error.type);
   return err({ refusal: after.value.error, run: after.run });
 }

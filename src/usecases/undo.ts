@@ -1,32 +1,63 @@
-// Undo on a card: the person who gave an approval takes it back while it is held. An undo can only prevent sending, so Slack's signature
-// is enough to identify the person.
+// Undo, on a card and in the window after a submit: the person who gave an approval takes it back while it is held. An undo can only
+// prevent sending, so Slack's signature is enough to identify the person.
 
+import type { Approval, Request } from "../domain/approval.ts";
 import { undo } from "../domain/decide.ts";
+import type { Nonce } from "../domain/ids.ts";
 import { ok, type Result } from "../domain/result.ts";
 import type { Run } from "../domain/run.ts";
-import { type Click, findCard } from "./open-form.ts";
+import { type Click, findCard, type Submitter } from "./open-form.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
+import { formOf } from "./submit-decision.ts";
 
-/** The undo is stored when this resolves to ok. Rejects with PortError when it could not be stored. */
-export type UndoDecision = (click: Click) => Promise<Result<Run, RefusedAttempt>>;
+/** The undo is stored when these resolve to ok. Both may be called twice. They reject with PortError when it could not be stored. */
+export type UndoDecision = {
+  onCard(click: Click): Promise<Result<Run, RefusedAttempt>>;
+  /** `nonce`: of the form that was submitted; null: the button carried no valid one. */
+  inWindow(by: Submitter, nonce: Nonce | null): Promise<Result<Run, RefusedAttempt>>;
+};
 
 export function createUndoDecision(deps: DecideDeps): UndoDecision {
-  return async (click) => {
-    const found = await findCard(deps, click);
-    if (!found.ok) return refused(deps, found.error, click, { step: "undo" });
-    const { run, approval, version } = found.value;
-    const by = { team: click.team, user: click.user };
-    const after = await deps.engine.transact(
-      run.key,
-      (newest) => {
-        const value = undo(newest, { approval: approval.id, version, by }, deps.context());
-        return { run: value.ok ? value.value : newest, value };
-      },
-      { mustHold: false },
-    );
-    if (after?.value.ok === true) return ok(after.run);
-    const refusal = after === null ? ({ type: "too-late" } as const) : after.value.error;
-    const tried = { step: "undo", approval: approval.id, saw: approval.request } as const;
-    return refused(deps, { refusal, run }, click, tried);
+  return {
+    async onCard(click) {
+      const found = await findCard(deps, click);
+      if (!found.ok) return refused(deps, found.error, click, { step: "undo" });
+      const { run, approval, version } = found.value;
+      return takeBack(deps, click, { run, approval: approval.id, version, saw: approval.request });
+    },
+    async inWindow(by, nonce) {
+      const form = await formOf(deps, by, nonce, null);
+      const run = "type" in form ? undefined : (await deps.store.load(form.run))?.run;
+      if ("type" in form) return refused(deps, { refusal: form, run: null }, by, { step: "undo" });
+      if (run === undefined)
+        return refused(deps, { refusal: { type: "unknown" }, run: null }, by, { step: "undo" });
+      return takeBack(deps, by, { ...form, run });
+    },
   };
+}
+
+type Held = {
+  readonly run: Run;
+  readonly approval: Approval["id"];
+  readonly version: number;
+  readonly saw: Request;
+};
+
+async function takeBack(
+  deps: DecideDeps,
+  { team, user }: Submitter,
+  { run, approval, version, saw }: Held,
+): Promise<Result<Run, RefusedAttempt>> {
+  const by = { team, user };
+  const after = await deps.engine.transact(
+    run.key,
+    (newest) => {
+      const value = undo(newest, { approval, version, by }, deps.context());
+      return { run: value.ok ? value.value : newest, value };
+    },
+    { mustHold: false },
+  );
+  if (after?.value.ok === true) return ok(after.run);
+  const refusal = after === null ? ({ type: "too-late" } as const) : after.value.error;
+  return refused(deps, { refusal, run }, by, { step: "undo", approval, saw });
 }

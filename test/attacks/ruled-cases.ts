@@ -4,7 +4,7 @@ import type { Json } from "#src/domain/json.ts";
 import type { Refusal } from "#src/domain/authorization.ts";
 import type { OpenView } from "#sandbox/slack/model.ts";
 import { buttonsOf, modalSays, modalText } from "../make/journey-sight.ts";
-import { type Saying, saysInJson } from "../make/message-id.ts";
+import { cardStateOf, type Saying, saysInJson } from "../make/message-id.ts";
 import { ana, ben, cat, opsAgents, payments } from "../make/world.ts";
 import { type Attack, attacks, type Story } from "./classes.ts";
 
@@ -92,6 +92,41 @@ const changed = (to: object) => async (on: Ruled) => {
   await on.world.isRefused(ben, on.card, "Approve", "not-approver");
 };
 
+/** Ben's approval is held. A press of Undo in his window, forged like this, is told no, and the approval stays held. */
+const pressesUndo =
+  (by: string, valueOf: (window: OpenView, on: Ruled) => string, because: Refusal["type"]) =>
+  async (on: Ruled): Promise<void> => {
+    await newRules(held.replace("7 s", "10 min"))(on);
+    const window = await on.world.openForm(ben, on.card, "Approve");
+    const click = on.world.lastPayload("block_actions");
+    await on.world.fillModal(ben, "while I may");
+    await on.world.becomes(on.card, "held");
+    on.refused(because, by);
+    const press = { action_id: "window_undo", block_id: "undo", value: valueOf(window, on) };
+    const view = { ...window.view, id: window.id, hash: window.hash };
+    await on.world.deliver({ ...click, user: { id: by }, view, actions: [press] });
+    await on.world.until(
+      () => modalSays(window, `refusal:${because}`),
+      () => modalText(window),
+    );
+    if (cardStateOf(on.card) !== "held") throw new Error(`the card is ${cardStateOf(on.card)}`);
+    await on.world.slack.acts.close(ben, window.id);
+  };
+
+const nonceIn = ({ view }: OpenView): string => /"value":"([\w-]{22})"/.exec(JSON.stringify(view))?.[1] ?? "";
+
+const takingBack = ruled(6, 60, [
+  ["Undo in another person's window", pressesUndo(cat, nonceIn, "unknown")],
+  ["Undo in a window with a made-up value", pressesUndo(ben, () => "U".repeat(22), "unknown")],
+  [
+    "Undo in a window with the value of the card's button",
+    pressesUndo(ben, (_, { card }) => buttonValue(card), "unknown"),
+  ],
+]);
+
+const buttonValue = ({ blocks }: Story["card"]): string =>
+  /"value":"([\w-]{22})"/.exec(JSON.stringify(blocks))?.[1] ?? "";
+
 const READ_FIRST = `rules:\n  - { name: read, approvers: anyone, friction: { read-first: true } }\n`;
 const readingOf = async (on: Ruled, person = ben): Promise<OpenView> => {
   const view = await on.world.openForm(person, on.card, "Approve");
@@ -175,6 +210,7 @@ const reading = ruled(8, 20, [
 
 export const ruledCases: readonly Attack<Ruled>[] = [
   ...reading,
+  ...takingBack,
   ...ruled(8, 17, [
     ["a member whom no rule names", under(byName("others"), ben)],
     [

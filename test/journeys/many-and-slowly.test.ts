@@ -1,11 +1,23 @@
 // Rules that want more than one person, some time, or some trouble.
 
 import { describe, expect, test } from "vitest";
+import type { OpenView } from "#sandbox/slack/model.ts";
 import { accepted } from "../make/journey-acts.ts";
 import { buttonsOf, modalText, textOf } from "../make/journey-sight.ts";
 import { cardStateOf, idOf, says } from "../make/message-id.ts";
 import { policyFile } from "../make/policy.ts";
-import { ana, aWorld, ben, type Choices, cat, guest, opsAgents, payments, releases } from "../make/world.ts";
+import {
+  ana,
+  aWorld,
+  ben,
+  type Choices,
+  cat,
+  guest,
+  opsAgents,
+  payments,
+  releases,
+  type Stage,
+} from "../make/world.ts";
 
 const TASK = "deploy billing-api to production";
 
@@ -86,6 +98,13 @@ describe.concurrent("a quorum of two", () => {
   });
 });
 
+/** As Slack delivers it. */
+async function pressUndo(world: Stage, { id, view }: OpenView) {
+  const block = view.blocks.find(({ type }) => type === "actions")?.block_id ?? "";
+  accepted(await world.slack.acts.click(ben, { view: id }, block, "window_undo"));
+  return world.lastPayload("block_actions");
+}
+
 describe.concurrent("a hold", () => {
   test("can be undone by who approved, and by nobody else; then it is open again", async (context) => {
     const world = await aWorld(context, under(context, "    hold: 10 min\n"));
@@ -102,6 +121,36 @@ describe.concurrent("a hold", () => {
     await world.decide(cat, card, "Deny", "better not");
     await world.becomes(card, "denied");
     expect(world.decisions()).toEqual([{ decision: "deny", reason: "better not" }]);
+  });
+
+  test("can be undone in the window that the submit leaves, and pressed again that changes nothing", async (context) => {
+    const world = await aWorld(context, under(context, "    hold: 10 min\n"));
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    const form = await world.openForm(ben, card, "Approve");
+    accepted(await world.fillModal(ben, "too quick"));
+    const window = await world.modalOf(ben, "form:held");
+    expect(window.id).toBe(form.id);
+    await world.becomes(card, "held");
+    const press = await pressUndo(world, window);
+    await world.modalOf(ben, "answer:taken-back");
+    await world.becomes(card, "past:1:undone");
+    expect(cardStateOf(card)).toBe("pending");
+    await world.deliver(press);
+    await world.decide(cat, card, "Deny", "better not");
+    await world.becomes(card, "denied");
+    expect(world.decisions()).toEqual([{ decision: "deny", reason: "better not" }]);
+  });
+
+  test("cannot be undone in its window once the approval is sent", async (context) => {
+    const world = await aWorld(context, under(context, "    hold: 2 s\n"));
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    await world.openForm(ben, card, "Approve");
+    accepted(await world.fillModal(ben, "yes"));
+    const window = await world.modalOf(ben, "form:held");
+    await world.becomes(card, "approved");
+    await pressUndo(world, window);
+    await world.modalOf(ben, "refusal:too-late");
+    expect(world.decisions()).toEqual([{ decision: "approve", reason: "yes" }]);
   });
 
   test("is ended by a denial, which goes at once", async (context) => {

@@ -86,7 +86,7 @@ export function createActing(world: World, sight: Sight) {
     await isRefused(person, card, label, refusal);
   }
 
-  /** Decides as people do: the button, the reason, the modal closes. */
+  /** Decides as people do: the button, the reason, the modal closes. The window of a held approval has Undo and is closed. */
   async function decide(
     person: string,
     card: Message,
@@ -96,7 +96,8 @@ export function createActing(world: World, sight: Sight) {
     const { id } = await openForm(person, card, label);
     accepted(await fillModal(person, reason));
     const still = slack.workspace.viewById(id);
-    if (still !== undefined)
+    if (still !== undefined && modalSays(still, "form:held")) accepted(await acts.close(person, id));
+    else if (still !== undefined)
       throw new Error(`the modal stays open: ${JSON.stringify([still.errors, still.view])}`);
   }
 

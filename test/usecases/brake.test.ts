@@ -24,7 +24,7 @@ async function approved(bench: Bench) {
   const { nonce } = opened.value.ticket;
   const result = await bench.flow.submitDecision({ team: TEAM, user: APPROVER }, nonce, "checked");
   if (!result.ok) throw new Error(result.error.refusal.type);
-  return { ...card, run: result.value };
+  return { ...card, run: result.value.run };
 }
 
 const sent = ({ agents }: Bench): readonly string[] => agents.resolved.map(({ verdict }) => verdict);

@@ -1,9 +1,10 @@
 // Handles clicks on cards and on the question after a lost start. The listener has acknowledged the click; we open a
 // modal, or answer privately why not.
 
+import type { View } from "@slack/types";
 import type { Verdict } from "../../domain/approval.ts";
 import type { Refusal } from "../../domain/authorization.ts";
-import { Nonce, parsed, RunKey } from "../../domain/ids.ts";
+import { Nonce, parsed, RunKey, type UserId } from "../../domain/ids.ts";
 import type { Click } from "../../usecases/open-form.ts";
 import { PortError } from "../../ports.ts";
 import { formView, readModal, refusedModal } from "./blocks/decision-modal.ts";
@@ -11,7 +12,7 @@ import { type MessageId, textAnswer } from "./blocks/message-id.ts";
 import { commandRefusalWords, refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { CARD_APPROVE, CARD_READ, RUN_STOP, UNKNOWN_START_AGAIN } from "./names.ts";
-import type { ClickPayload } from "./payloads.ts";
+import type { ClickPayload, WindowClickPayload } from "./payloads.ts";
 
 export async function onCardClick(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
   const [{ action_id }] = payload.actions;
@@ -34,7 +35,7 @@ function clickOf({ team }: ListenerDeps, { user, channel, message, actions }: Cl
 export async function onUndoClick(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
   const changeCard = deps.replacements.readyByClick(payload);
   try {
-    const undone = await deps.undoDecision(clickOf(deps, payload));
+    const undone = await deps.undoDecision.onCard(clickOf(deps, payload));
     if (!undone.ok) await showRefusal(deps, payload, undone.error.refusal);
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
@@ -48,6 +49,34 @@ export async function onUndoClick(deps: ListenerDeps, payload: ClickPayload): Pr
     changeCard();
   }
 }
+
+/** Undo in the window after the submit. The window says what came of it. */
+export async function onUndoInWindow(deps: ListenerDeps, payload: WindowClickPayload): Promise<void> {
+  const { user, view, actions } = payload;
+  const nonce = parsed<Nonce>(Nonce, actions[0].value);
+  const answer = await undoneInWindow(deps, user.id, nonce);
+  try {
+    await deps.quick("views.update", { view_id: view.id, view: answer });
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    deps.log.warn({ code: error.code }, "a window does not say what came of Undo; the card does");
+  }
+}
+
+async function undoneInWindow(deps: ListenerDeps, user: UserId, nonce: Nonce | null): Promise<View> {
+  try {
+    const undone = await deps.undoDecision.inWindow({ team: deps.team, user }, nonce);
+    if (undone.ok) return refusedModal("Taken back", TAKEN_BACK, "answer:taken-back");
+    const { refusal } = undone.error;
+    return refusedModal(refusalTitle(refusal), refusalWords(refusal, user), `refusal:${refusal.type}`);
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    deps.log.error({ error }, "an approval could not be taken back");
+    return refusedModal("Not taken back", NOT_UNDONE, "answer:not-undone");
+  }
+}
+
+const TAKEN_BACK = "Your approval is taken back, and nothing was sent. The request can be decided again.";
 
 const NOT_UNDONE =
   "Countersign could not record this just now, so the approval is not taken back yet. Press Undo again while the card still shows it.";

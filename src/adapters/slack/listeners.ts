@@ -4,7 +4,14 @@ import type { App } from "@slack/bolt";
 import type { EventLog } from "../../ports.ts";
 import { refusedModal } from "./blocks/decision-modal.ts";
 import { textAnswer } from "./blocks/message-id.ts";
-import { onBrakeClick, onCardClick, onRunAgain, onUndoClick, onUnknownClick } from "./clicks.ts";
+import {
+  onBrakeClick,
+  onCardClick,
+  onRunAgain,
+  onUndoClick,
+  onUndoInWindow,
+  onUnknownClick,
+} from "./clicks.ts";
 import { onCommand } from "./commands.ts";
 import { onDenyReason, onReviewDenyReason } from "./deny-reasons.ts";
 import { openFormFromHome, refreshHome, showHome } from "./home-tab.ts";
@@ -44,6 +51,7 @@ import {
   RUN_SUGGESTED,
   UNKNOWN_LEAVE,
   UNKNOWN_START_AGAIN,
+  WINDOW_UNDO,
 } from "./names.ts";
 import {
   choicePayload,
@@ -65,6 +73,7 @@ import {
   shortcutPayload,
   type SubmitPayload,
   submitPayload,
+  windowClickPayload,
 } from "./payloads.ts";
 import { onQueueChoice, onReview, onReviewSeveral } from "./queue-clicks.ts";
 import { onNotMe } from "./receipt-clicks.ts";
@@ -168,6 +177,7 @@ function listenToActions(app: App, deps: ListenerDeps): void {
   for (const [name, onHomeClick] of HOME_CLICKS) on(name, homeClickPayload, onHomeClick);
   for (const [name, onQueueClick] of QUEUE_CLICKS) on(name, queueClickPayload, onQueueClick);
   on(RUN_SUGGESTED, privateClickPayload, onSuggestedRun);
+  on(WINDOW_UNDO, windowClickPayload, onUndoInWindow);
   on(PRESET_SELECT, choicePayload, onDenyReason);
   on(REVIEW_PRESET_SELECT, choicePayload, onReviewDenyReason);
 }

@@ -4,6 +4,7 @@ export const CARD_APPROVE = "card_approve";
 export const CARD_DENY = "card_deny";
 export const CARD_READ = "card_read";
 export const CARD_UNDO = "card_undo";
+export const WINDOW_UNDO = "window_undo";
 /** The id of a card's first block starts with this; the name of the card's state follows. */
 export const CARD_STATE_BLOCK = "state:";
 export const RUN_STOP = "run_stop";

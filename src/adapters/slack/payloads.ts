@@ -41,6 +41,14 @@ export type ClickPayload = z.infer<typeof clickPayload>;
 export const privateClickPayload = clickPayload.omit({ message: true });
 export type PrivateClickPayload = z.infer<typeof privateClickPayload>;
 
+/** A click in a window of ours. */
+export const windowClickPayload = z.object({
+  user,
+  view: z.object({ id: z.string().min(1) }),
+  actions: z.tuple([z.object({ action_id: z.string(), value: z.string() })]),
+});
+export type WindowClickPayload = z.infer<typeof windowClickPayload>;
+
 /** A click on the Home tab has no channel and no message. */
 export const homeClickPayload = z.object({
   user,

@@ -5,11 +5,14 @@ import type { View } from "@slack/types";
 import type { Verdict } from "../../domain/approval.ts";
 import type { Refusal } from "../../domain/authorization.ts";
 import { ChannelId, Nonce, parsed, type UserId } from "../../domain/ids.ts";
+import { findApproval } from "../../domain/run.ts";
 import type { CommandRefusal } from "../../usecases/access.ts";
 import { PortError } from "../../ports.ts";
 import type { RefusedAttempt } from "../../usecases/refusals.ts";
+import type { Recorded } from "../../usecases/submit-decision.ts";
 import { changedModal, refusedModal } from "./blocks/decision-modal.ts";
 import type { Deployment } from "./blocks/deployment.ts";
+import { heldModal } from "./blocks/held-modal.ts";
 import { reviewView } from "./blocks/review-modal.ts";
 import { commandRefusalWords, refusalPlain, refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
 import { refreshHome } from "./home-tab.ts";
@@ -58,7 +61,8 @@ export async function decisionAnswer(deps: ListenerDeps, payload: SubmitPayload)
     const by = { team: deps.team, user: payload.user.id };
     const word = typedInto(payload, WORD_BLOCK, WORD_INPUT);
     const recorded = await deps.submitDecision(by, nonce, reason, word, verdictIn(payload));
-    return recorded.ok ? undefined : refusalAnswer(recorded.error, payload, deps.deployment);
+    if (!recorded.ok) return refusalAnswer(recorded.error, payload, deps.deployment);
+    return heldAnswer(deps, recorded.value, nonce);
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "could not record a decision");
@@ -66,6 +70,17 @@ export async function decisionAnswer(deps: ListenerDeps, payload: SubmitPayload)
   } finally {
     changeCard?.();
   }
+}
+
+/** The window closes, unless the decision is held: then it has Undo. */
+function heldAnswer(
+  { deployment }: ListenerDeps,
+  { run, approval: id }: Recorded,
+  nonce: Nonce | null,
+): SubmitAnswer {
+  const approval = findApproval(run, id);
+  const view = approval === null || nonce === null ? null : heldModal(run, approval, nonce, deployment);
+  return view === null ? undefined : { response_action: "update", view };
 }
 
 /** Null: the form asks for no verdict, or none of the two was chosen. */

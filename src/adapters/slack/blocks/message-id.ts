@@ -28,7 +28,7 @@ export type MessageId =
   | `refusal:${Refusal["type"]}`
   | `command-refusal:${CommandRefusal["type"]}`
   | `answer:${AnswerName}`
-  | `form:${"approve" | "deny" | "review" | "review-several" | "reviewed" | "read" | "read-first" | "changed"}`
+  | `form:${"approve" | "deny" | "review" | "review-several" | "reviewed" | "read" | "read-first" | "changed" | "held"}`
   | `home:${"runs" | "unknown"}`;
 
 /** A part of a card that tells of more than the card's state, or of the Home tab and the queue. */
@@ -82,6 +82,7 @@ type AnswerName =
   | "run-maybe-recorded"
   | "not-your-run"
   | "not-undone"
+  | "taken-back"
   | "opened-before"
   | "reading-not-recorded"
   | "review-not-opened"

@@ -11,6 +11,7 @@ import {
   onBrakeClick,
   onRunAgain,
   onUndoClick,
+  onUndoInWindow,
   onUnknownClick,
   onCardClick,
 } from "#src/adapters/slack/clicks.ts";
@@ -27,6 +28,7 @@ import {
   RUN_AGAIN,
   RUN_STOP,
   RUN_SUGGESTED,
+  WINDOW_UNDO,
   UNKNOWN_LEAVE,
 } from "#src/adapters/slack/names.ts";
 import { onSuggestedRun } from "#src/adapters/slack/unknown-command.ts";
@@ -99,6 +101,14 @@ async function clicked(onClick: OnClick, action_id: string, parts: object): Prom
     trigger_id: "1.2.x",
     response_url: "https://hooks.slack.com/actions/x",
   } as Parameters<OnClick>[1]);
+  return given.map((drawn) => ({ when: "", drawn }));
+}
+
+/** Undo in the window after a submit. */
+async function undoneInWindow(): Promise<readonly Example[]> {
+  const { deps, given } = listener({ undoDecision: { inWindow: async () => ok(WAITS) } });
+  const actions: [{ action_id: string; value: string }] = [{ action_id: WINDOW_UNDO, value: aNonce() }];
+  await onUndoInWindow(deps, { user: { id: BEN }, view: { id: "V1" }, actions });
   return given.map((drawn) => ({ when: "", drawn }));
 }
 
@@ -325,7 +335,8 @@ export async function answerExamples(): Promise<Record<AnswerId, readonly Exampl
     "answer:not-your-run": await clicked(onUnknownClick, UNKNOWN_LEAVE, {
       startRun: { answerUnknown: async () => err({ type: "unknown-run" }) },
     }),
-    "answer:not-undone": await clicked(onUndoClick, "", { undoDecision: fails("no") }),
+    "answer:not-undone": await clicked(onUndoClick, "", { undoDecision: { onCard: fails("no") } }),
+    "answer:taken-back": await undoneInWindow(),
     "answer:opened-before": await open({ open: async () => "again" }),
     "answer:opening-not-confirmed": await open({ open: fails("maybe") }),
     "answer:reported": [

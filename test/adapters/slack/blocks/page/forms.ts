@@ -1,6 +1,7 @@
 // Forms, windows and the Home tab.
 
 import { changedModal, formView, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
+import { heldModal } from "#src/adapters/slack/blocks/held-modal.ts";
 import { reviewedModal, reviewSeveralModal, reviewView } from "#src/adapters/slack/blocks/review-modal.ts";
 import type { OpenedReview } from "#src/usecases/review.ts";
 import { homeView } from "#src/adapters/slack/blocks/home-view.ts";
@@ -48,6 +49,8 @@ const review = (when: string, run: Run): Example => ({
   drawn: reviewView({ run, ticket: { saw: REQUEST, verdict: "approve", nonce: aNonce(), choice: true } }),
 });
 
+const HELD = decided({ type: "held", until: NOON + 125_000, sendAt: NOON + 125_000 });
+const HELD_RUN: Run = { ...RUN, approvals: [HELD] };
 const SECOND: Run = {
   ...RUN,
   approvals: [PENDING, { ...PENDING, id: ApprovalId("apr_2"), nonce: aNonce() }],
@@ -188,6 +191,7 @@ export const FORMS: Record<Extract<MessageId, `form:${string}`>, readonly Exampl
       DEPLOYMENT,
     ),
   ),
+  "form:held": one(heldModal(HELD_RUN, HELD, aNonce(), DEPLOYMENT) ?? never()),
   "form:changed": one(changedModal(RUN, REQUEST, CHANGED)),
 };
 

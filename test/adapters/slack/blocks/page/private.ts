@@ -157,13 +157,16 @@ export const NOTIFICATIONS: Record<
     },
     {
       when: "one of them is reported",
-      drawn: severalReceipts(
-        [APPROVED, DENIED].map((entry, at) => ({
-          receipt: { id: aNonce() },
-          facts: { entry, about: null, action: REQUEST.action, channel: CREATED.channel, card: null },
-          link: null,
-          ...(at === 0 ? { reportedAt: NOON } : {}),
-        })),
+      drawn: named(
+        severalReceipts(
+          [APPROVED, DENIED].map((entry, at) => ({
+            receipt: { id: aNonce() },
+            facts: { entry, about: null, action: REQUEST.action, channel: CREATED.channel, card: null },
+            link: null,
+            ...(at === 0 ? { reportedAt: NOON } : {}),
+          })),
+        ),
+        DEPLOYMENT,
       ),
     },
   ],
