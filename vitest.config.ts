@@ -19,7 +19,7 @@ const SLOW = [
 ];
 
 /** How many files may wait while each core has one that works. Our choice: many more would miss the three seconds of Slack. */
-const WAITING = 2;
+const WAITING = 1;
 
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -5,16 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Message } from "#sandbox/slack/model.ts";
 import { modalSays, textOf } from "../make/journey-sight.ts";
 import { says, saysInJson } from "../make/message-id.ts";
-import {
-  ana,
-  aSharedWorld,
-  ben,
-  type Choices,
-  opsAgents,
-  PATIENT,
-  payments,
-  type Stage,
-} from "../make/world.ts";
+import { ana, aSharedWorld, ben, type Choices, opsAgents, payments, type Stage } from "../make/world.ts";
 import type { Attack } from "./classes.ts";
 import { rowsOf, stateOf, storedRuns } from "./ground.ts";
 import type { Body, Expected, People } from "./people-cases.ts";
@@ -23,7 +14,7 @@ const TASK = "deploy billing-api to production";
 type Noted = Expected & { readonly id: string; readonly from: number; readonly to: number };
 
 export function attackedByPeople(cases: readonly Attack<People>[], choices: Choices = {}): void {
-  const stage = aSharedWorld({ troubled: true, timing: PATIENT, ...choices });
+  const stage = aSharedWorld({ troubled: true, ...choices });
   const afterAudit: Noted[] = [];
   let ground: Ground | null = null;
   let running = "";

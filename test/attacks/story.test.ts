@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ana, aWorld, ben, opsAgents, PATIENT, type Stage } from "../make/world.ts";
+import { ana, aWorld, ben, opsAgents, type Stage } from "../make/world.ts";
 import { policyFile } from "../make/policy.ts";
 import { brakeCases, FREEZERS } from "./brake-cases.ts";
 import { databaseCases } from "./database-cases.ts";
@@ -19,7 +19,7 @@ describe.concurrent("while a decision is made", () => {
     ),
   )("%s %s", async ([, , attack], context) => {
     const tampered = databaseCases.includes(attack);
-    const world = await aWorld(context, { troubled: true, timing: PATIENT, tampered });
+    const world = await aWorld(context, { troubled: true, tampered });
     const due: string[] = [];
     await attack.run(await storyOf(world, due));
     await world.stopApp();
@@ -31,7 +31,7 @@ describe.concurrent("while a run is stopped, or everything frozen", () => {
   test.for(brakeCases.map((each) => [each.id, each.what, each] as const))(
     "%s %s",
     async ([, , attack], context) => {
-      const world = await aWorld(context, { troubled: true, timing: PATIENT, env: { ADMINS: FREEZERS } });
+      const world = await aWorld(context, { troubled: true, env: { ADMINS: FREEZERS } });
       const due: string[] = [];
       await attack.run(await storyOf(world, due));
       await world.stopApp();
@@ -47,7 +47,6 @@ describe.concurrent("under a policy", () => {
       const file = policyFile(RULES, context);
       const world = await aWorld(context, {
         troubled: true,
-        timing: PATIENT,
         env: { POLICY_FILE: file.path },
       });
       const due: string[] = [];

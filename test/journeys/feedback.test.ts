@@ -1,6 +1,7 @@
 // How soon people see that their decision is taken, and how a run ended, whatever Slack's budget for updates is.
 
 import { describe, expect, test } from "vitest";
+import { slackTiming } from "#sandbox/slack/context.ts";
 import type { Message } from "#sandbox/slack/model.ts";
 import { accepted } from "../make/journey-acts.ts";
 import { buttonsOf } from "../make/journey-sight.ts";
@@ -99,7 +100,7 @@ describe.concurrent("the card", () => {
 });
 
 test("three runs that fail at once: opening, thread and card agree within three seconds", async (context) => {
-  const world = await aWorld(context, { rateLimits: true });
+  const world = await aWorld(context, { rateLimits: true, timing: slackTiming });
   const runs: { id: string; opening: Message; card: Message }[] = [];
   for (const nth of [1, 2, 3]) {
     const task = `${TASK}, part ${nth}`;

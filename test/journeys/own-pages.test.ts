@@ -1,5 +1,6 @@
 import { renameSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { slackTiming } from "#sandbox/slack/context.ts";
 import { ana, ben, opsAgents, type Stage, aWorld } from "../make/world.ts";
 import { modalSays } from "../make/journey-sight.ts";
 
@@ -128,7 +129,7 @@ describe.concurrent("stopping", () => {
   });
 
   test("ends in time although Slack hangs", async (context) => {
-    const world = await aWorld(context, { troubled: true });
+    const world = await aWorld(context, { troubled: true, timing: slackTiming });
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     await world.becomes(opening, "run:awaiting-approval");
     world.slack.faults.next("chat.update", { hang: "before" }, 5);

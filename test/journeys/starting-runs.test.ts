@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { slackTiming } from "#sandbox/slack/context.ts";
 import type { Message } from "#sandbox/slack/model.ts";
 import { buttonsOf, textOf } from "../make/journey-sight.ts";
 import { ana, ben, guest, opsAgents, type Stage, aWorld } from "../make/world.ts";
@@ -18,7 +19,7 @@ const openings = (world: Stage): Message[] => world.posted(opsAgents).filter(({ 
 
 describe.concurrent("a command is acknowledged at once", () => {
   test("although the service hangs", async (context) => {
-    const world = await aWorld(context);
+    const world = await aWorld(context, { timing: slackTiming });
     const gate = world.service.control.fault({ route: "create-run" }, { kind: "gate" });
     expect(await world.command(ana, opsAgents, `run ${TASK}`)).toEqual({ ok: true });
     const opening = await world.until(() => openings(world)[0]);
@@ -30,7 +31,7 @@ describe.concurrent("a command is acknowledged at once", () => {
   });
 
   test("although Slack takes no message, and nothing is started before the thread is there", async (context) => {
-    const world = await aWorld(context);
+    const world = await aWorld(context, { timing: slackTiming });
     const gate = Promise.withResolvers<void>();
     world.slack.faults.next("chat.postMessage", { until: gate.promise });
     expect(await world.command(ana, opsAgents, `run ${TASK}`)).toEqual({ ok: true });

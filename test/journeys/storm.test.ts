@@ -1,6 +1,7 @@
 // Many approvals at once: they are listed, each can be decided on its line, and each gets a card afterwards.
 
 import { expect, test } from "vitest";
+import { slackTiming } from "#sandbox/slack/context.ts";
 import type { Message } from "#sandbox/slack/model.ts";
 import { cardStateOf, says } from "../make/message-id.ts";
 import { ana, aWorld, ben, cat, opsAgents, type Stage } from "../make/world.ts";
@@ -27,7 +28,7 @@ const cardsIn = (world: Stage, opening: Message, state: string): Message[] =>
   world.cardsOf(opening).filter((each) => cardStateOf(each) === state);
 
 test("a storm is listed, decided line by line, and ends in cards", async (context) => {
-  const world = await aWorld(context, { rateLimits: true });
+  const world = await aWorld(context, { rateLimits: true, timing: slackTiming });
   const { opening, digests } = await aStorm(world);
   expect(digests).toHaveLength(2);
   const [first] = digests;

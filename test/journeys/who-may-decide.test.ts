@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { slackTiming } from "#sandbox/slack/context.ts";
 import type { Message } from "#sandbox/slack/model.ts";
 import { buttonsOf, modalSays, modalText } from "../make/journey-sight.ts";
 import { idOf, saysInJson } from "../make/message-id.ts";
@@ -146,7 +147,7 @@ describe.concurrent("who may no longer decide when the modal is submitted", () =
   });
 
   test("a person whom Slack looks up too slowly keeps the modal, within Slack's three seconds", async (context) => {
-    const world = await aWorld(context, { troubled: true });
+    const world = await aWorld(context, { troubled: true, timing: slackTiming });
     const { card } = await world.asking(ana, opsAgents, TASK);
     const modal = await world.openForm(ben, card, "Approve");
     await world.lateBy(SHARED_MS);
