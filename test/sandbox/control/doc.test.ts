@@ -83,7 +83,7 @@ const isEmpty = (value: unknown): boolean => Array.isArray(value) && value.lengt
 
 test(
   "the document's examples do what it says, in the order in which they stand there",
-  { timeout: 60_000 },
+  { timeout: 180_000 },
   async () => {
     await sandbox.world.bot?.ready();
     const requests = requestsIn(doc);
