@@ -13,19 +13,16 @@ export const isOpenCard = ({ blocks, broadcast }: Message): boolean =>
 /** Adds a new member of the workspace who opens the form. Resolves to their submit. */
 export async function openForm({ slack }: World, card: Message, id: string): Promise<() => Promise<unknown>> {
   const { workspace, acts } = slack;
-  const { team } = workspace;
-  workspace.people.set(id, {
-    id,
-    team: team.id,
-    name: id,
-    handle: id.toLowerCase(),
-    kind: "member",
-    deactivated: false,
-  });
+  addPerson({ slack }, id);
   const block = card.blocks.find(({ type }) => type === "actions")?.block_id ?? "";
   await acts.click(id, { channel: card.channel, ts: card.ts }, block, "card_approve");
   const modal = await workspace.until(() => workspace.viewsOf(id)[0], { timeoutMs: 5_000, what: "a modal" });
   return () => acts.submit(id, modal.id, { reason: { reason_text: "The numbers are right." } });
+}
+
+export function addPerson({ slack: { workspace } }: Pick<World, "slack">, id: string): void {
+  const person = { id, team: workspace.team.id, name: id, handle: id.toLowerCase() };
+  workspace.people.set(id, { ...person, kind: "member", deactivated: false });
 }
 
 export function quantile(values: readonly number[], share: number): number {

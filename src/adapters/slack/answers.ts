@@ -49,6 +49,25 @@ export function slackUser(answer: unknown): SlackUser {
   };
 }
 
+const nextCursor = z.object({ next_cursor: z.string().optional() }).optional();
+const listAnswer = z.object({ members: z.array(z.unknown()), response_metadata: nextCursor });
+
+/** Leaves out people whose record cannot be read: nothing is known about them. */
+export function slackUsers(answer: unknown): {
+  readonly users: readonly SlackUser[];
+  readonly next: string;
+} {
+  const { members, response_metadata } = read(listAnswer, answer);
+  const users = members.flatMap((user) => {
+    try {
+      return [slackUser({ user })];
+    } catch {
+      return [];
+    }
+  });
+  return { users, next: response_metadata?.next_cursor ?? "" };
+}
+
 const channelFlags = { is_private: flag, is_im: flag, is_mpim: flag };
 const channelAnswer = z.object({ channel: z.object({ id: z.string(), ...channelFlags }) });
 
@@ -57,7 +76,6 @@ export function slackChannel(answer: unknown): { readonly isPublic: boolean } {
   return { isPublic: !channel.is_private && !channel.is_im && !channel.is_mpim };
 }
 
-const nextCursor = z.object({ next_cursor: z.string().optional() }).optional();
 const channelsAnswer = z.object({
   channels: z.array(z.object({ id: z.string() })),
   response_metadata: nextCursor,

@@ -13,6 +13,8 @@ import {
   slackUser,
 } from "./answers.ts";
 import type { Call } from "./clients.ts";
+import { beginsNow, CHANNELS_OF_PEOPLE, createPeopleList, GROUPS, SINGLE_PEOPLE } from "./crowd.ts";
+import { Pacer } from "./rate-limiter.ts";
 import type { TeamOf } from "./workspace-check.ts";
 
 /** Our own workspace, from auth.test. */
@@ -24,18 +26,17 @@ const MAX_PAGES = 10;
 /** How old an answer may be when we check which workspace a person belongs to (ms). */
 const TEAM_AGE_MS = 60_000;
 
-export function createPeople(
-  call: Call,
-  home: Home,
-  clock: Pick<Clock, "monotonic">,
-): People & { teamOf: TeamOf } {
-  const users = createSharedAnswers(clock, async (user: UserId) =>
-    slackUser(await call("users.info", { user })),
-  );
+export function createPeople(call: Call, home: Home, clock: Clock): People & { teamOf: TeamOf } {
+  const users = createSharedAnswers(clock, createUserLookUp(call, clock));
   const channels = createSharedAnswers(clock, async (channel: ChannelId) =>
     slackChannel(await call("conversations.info", { channel })),
   );
-  const memberships = createSharedAnswers(clock, (user: UserId) => channelsOf(call, user));
+  const perPerson = new Pacer(clock, CHANNELS_OF_PEOPLE);
+  const memberships = createSharedAnswers(clock, async (user: UserId) => {
+    await perPerson.waitForTurn(1, null);
+    return channelsOf(call, user);
+  });
+  const sets = createSets(call, clock, { memberships, perPerson });
 
   async function lookUp(team: TeamId, user: UserId, channel: ChannelId, maxAgeMs: number): Promise<Person> {
     const [facts, { isPublic }] = await Promise.all([users(user, maxAgeMs), channels(channel, maxAgeMs)]);
@@ -46,22 +47,33 @@ export function createPeople(
         code: "garbled",
       });
     // Every full member can open a public channel. Any other channel is visible to its members only.
-    const seesChannel = isPublic || (await memberships(user, maxAgeMs)).has(channel);
+    const seesChannel = isPublic || (await sets.isInChannel(user, channel, maxAgeMs));
     return { team, user, kind: kindOf(facts, home), seesChannel };
   }
-
-  const sets = createSets(call, clock, memberships);
 
   return {
     membersOf: sets.membersOf,
     isPublic: async (channel, maxAgeMs) => (await channels(channel, maxAgeMs)).isPublic,
     memberOf: (...args) => withDeadline(sets.memberOf(...args)),
     lookUp: (...args) => withDeadline(lookUp(...args)),
-    channelsOf: (user, maxAgeMs) => memberships(user, maxAgeMs),
+    channelsOf: (user, maxAgeMs) => withDeadline(memberships(user, maxAgeMs), LIST_DEADLINE_MS),
     teamOf: async (user) => {
       const id = parsed(UserId, user);
       return id === null ? "" : (await withDeadline(users(id, TEAM_AGE_MS))).team;
     },
+  };
+}
+
+/** One question for each person; when Slack would answer no more of those, one for everybody. */
+function createUserLookUp(call: Call, clock: Clock): (user: UserId) => Promise<SlackUser> {
+  const single = new Pacer(clock, SINGLE_PEOPLE);
+  const everybody = createPeopleList(call, clock);
+  return async (user) => {
+    if (beginsNow(single)) return slackUser(await call("users.info", { user }));
+    const listed = (await everybody()).get(user);
+    if (listed !== undefined) return listed;
+    await single.waitForTurn(0, null);
+    return slackUser(await call("users.info", { user }));
   };
 }
 
@@ -70,14 +82,13 @@ export function createPeople(
  * verified.
  */
 const DEADLINE_MS = 1_800;
+/** A list of what waits may take longer (ms): it is no answer to a click. */
+const LIST_DEADLINE_MS = 10_000;
 
-async function withDeadline<T>(answer: Promise<T>): Promise<T> {
+async function withDeadline<T>(answer: Promise<T>, ms = DEADLINE_MS): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const details = { applied: "no", retry: "later", code: "timeout" } as const;
-  const timer = setTimeout(
-    () => reject(new PortError("Slack did not say in time who this is", details)),
-    DEADLINE_MS,
-  );
+  const timer = setTimeout(() => reject(new PortError("Slack did not say in time who this is", details)), ms);
   try {
     return await Promise.race([answer, late]);
   } finally {
@@ -118,20 +129,39 @@ async function channelsOf(call: Call, user: UserId): Promise<ReadonlySet<Channel
 /** conversations.members pages of 200. In a larger channel we count only the members on these pages. */
 const MAX_MEMBER_PAGES = 10;
 
-type Memberships = (user: UserId, maxAgeMs: number) => Promise<ReadonlySet<ChannelId>>;
+type Memberships = {
+  readonly memberships: (user: UserId, maxAgeMs: number) => Promise<ReadonlySet<ChannelId>>;
+  /** Paces what `memberships` asks of Slack. */
+  readonly perPerson: Pacer;
+};
+
+type Members = { readonly users: ReadonlySet<UserId>; readonly complete: boolean };
 
 export function createSets(
   call: Call,
-  clock: Pick<Clock, "monotonic">,
-  memberships: Memberships,
-): Pick<People, "memberOf" | "membersOf"> {
-  const groups = createSharedAnswers(clock, (group: GroupId) => inGroup(call, group));
+  clock: Clock,
+  { memberships, perPerson }: Memberships,
+): Pick<People, "memberOf" | "membersOf"> & {
+  isInChannel(user: UserId, channel: ChannelId, maxAgeMs: number): Promise<boolean>;
+} {
+  const perGroup = new Pacer(clock, GROUPS);
+  const groups = createSharedAnswers(clock, async (group: GroupId) => {
+    await perGroup.waitForTurn(0, null);
+    return inGroup(call, group);
+  });
   const inChannel = createSharedAnswers(clock, (channel: ChannelId) => membersOfChannel(call, channel));
+
+  /** One question for each person; when Slack would answer no more of those, one for the channel. */
+  async function isInChannel(user: UserId, channel: ChannelId, maxAgeMs: number): Promise<boolean> {
+    if (perPerson.queueBefore(1).ms === 0) return (await memberships(user, maxAgeMs)).has(channel);
+    const { users, complete } = await inChannel(channel, maxAgeMs);
+    return users.has(user) || (!complete && (await memberships(user, maxAgeMs)).has(channel));
+  }
 
   async function isIn(user: UserId, set: GroupId | ChannelId, maxAgeMs: number): Promise<boolean> {
     const group = parsed(GroupId, set);
     if (group !== null) return (await groups(group, maxAgeMs)).has(user);
-    return (await memberships(user, maxAgeMs)).has(ChannelId(set));
+    return isInChannel(user, ChannelId(set), maxAgeMs);
   }
 
   const memberOf: People["memberOf"] = async (user, sets, maxAgeMs) =>
@@ -139,10 +169,11 @@ export function createSets(
 
   async function membersOf(set: GroupId | ChannelId, maxAgeMs: number): Promise<readonly UserId[]> {
     const group = parsed(GroupId, set);
-    return group === null ? inChannel(ChannelId(set), maxAgeMs) : [...(await groups(group, maxAgeMs))];
+    if (group === null) return [...(await inChannel(ChannelId(set), maxAgeMs)).users];
+    return [...(await groups(group, maxAgeMs))];
   }
 
-  return { memberOf, membersOf };
+  return { memberOf, membersOf, isInChannel };
 }
 
 /** Leaves out ids that are not user ids: they cannot belong to an approver. */
@@ -151,7 +182,7 @@ async function inGroup(call: Call, usergroup: GroupId): Promise<ReadonlySet<User
   return new Set(ids.map((id) => parsed(UserId, id)).filter((id) => id !== null));
 }
 
-async function membersOfChannel(call: Call, channel: ChannelId): Promise<readonly UserId[]> {
+async function membersOfChannel(call: Call, channel: ChannelId): Promise<Members> {
   const found: string[] = [];
   let cursor = "";
   for (let page = 0; page < MAX_MEMBER_PAGES; page += 1) {
@@ -160,7 +191,8 @@ async function membersOfChannel(call: Call, channel: ChannelId): Promise<readonl
     cursor = next.next;
     if (cursor === "") break;
   }
-  return found.map((id) => parsed(UserId, id)).filter((id) => id !== null);
+  const users = new Set(found.map((id) => parsed(UserId, id)).filter((id) => id !== null));
+  return { users, complete: cursor === "" };
 }
 
 /** The oldest answers go when there are more than this. */

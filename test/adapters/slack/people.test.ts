@@ -106,7 +106,7 @@ function world(
     return answers[method]?.(args) ?? {};
   };
   // Wall time is set back all the while.
-  const clock = { now: () => -monotonic, monotonic: () => monotonic };
+  const clock = { now: () => -monotonic, monotonic: () => monotonic, after: () => () => undefined };
   return { people: createPeople(call, home, clock), asked, later: (ms: number) => (monotonic += ms) };
 }
 
