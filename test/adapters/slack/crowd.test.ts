@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import type { Answer, Call } from "#src/adapters/slack/clients.ts";
+import { withPacedForms } from "#src/adapters/slack/crowd.ts";
 import { createPeople } from "#src/adapters/slack/people.ts";
 import { ChannelId, GroupId, TeamId, UserId } from "#src/domain/ids.ts";
 import { createHandClock } from "../../make/clock.ts";
@@ -75,10 +76,11 @@ describe("a crowd", () => {
   test("gets no older answer than one person does", async () => {
     const world = crowd();
     const last = PEOPLE.at(-1) ?? UserId("U0");
-    await Promise.all(PEOPLE.slice(0, 90).map((user) => world.people.lookUp(TEAM, user, OPS, 5_000)));
+    await Promise.all(PEOPLE.slice(0, 20).map((user) => world.people.lookUp(TEAM, user, OPS, 5_000)));
     expect(await world.people.lookUp(TEAM, last, OPS, 5_000)).toMatchObject({ kind: "member" });
     world.deactivate(last);
     await world.clock.pass(5_001);
+    await Promise.all(PEOPLE.slice(20, 40).map((user) => world.people.lookUp(TEAM, user, OPS, 5_000)));
     const asked = world.people.lookUp(TEAM, last, OPS, 5_000);
     await world.clock.pass(1_000);
     expect(await asked).toMatchObject({ kind: "deactivated" });
@@ -87,12 +89,24 @@ describe("a crowd", () => {
 
   test("waits for its turn where Slack does not list somebody", async () => {
     const world = crowd({ listed: PEOPLE.slice(0, 100) });
-    await Promise.all(PEOPLE.slice(0, 90).map((user) => world.people.lookUp(TEAM, user, OPS, 5_000)));
+    await Promise.all(PEOPLE.slice(0, 20).map((user) => world.people.lookUp(TEAM, user, OPS, 5_000)));
     const stranger = PEOPLE.at(-1) ?? UserId("U0");
     const found = world.people.lookUp(TEAM, stranger, OPS, 5_000);
     await world.clock.pass(61_500);
     expect(await found).toMatchObject({ kind: "member" });
     expectWithinLimits(world);
+  });
+
+  test("opens no more forms in a minute than Slack takes", async () => {
+    const clock = createHandClock();
+    let opened = 0;
+    const call = withPacedForms(async () => ({ ok: (opened += 1) }), clock);
+    const open = () => call("views.open", {}).catch(({ code }: { code?: unknown }) => ({ code }));
+    const answers = await Promise.all(PEOPLE.map(open));
+    expect([opened, answers.at(-1)]).toEqual([96, { code: "too_many_forms" }]);
+    await clock.pass(61_500);
+    await open();
+    expect(opened).toBe(97);
   });
 
   test("shares one question about a group", async () => {
