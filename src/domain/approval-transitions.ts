@@ -78,17 +78,20 @@ export function reopen(
   };
 }
 
-/** Opens the same request again under a new card version. `gone` become past decisions; the votes in `left` still count. */
+/**
+ * Opens the same request again under a new card version. `gone` become past decisions; the votes in `left` still count. What the newest
+ * snapshot did not list is still in question: no snapshot led to this.
+ */
 export function reopenWithVotes(
   approval: Approval,
   nonce: Nonce,
   { gone, left }: { readonly gone: readonly PastDecision[]; readonly left: readonly Decision[] },
 ): Approval {
   const open = reopen(approval, approval.request, nonce, null);
-  return { ...open, past: [...open.past, ...gone.flatMap(votesBehind)], votes: left };
+  const { unlisted } = approval;
+  return { ...open, unlisted, past: [...open.past, ...gone.flatMap(votesBehind)], votes: left };
 }
 
-/** A decision that rests on several approvals becomes one past decision for each, the last one last. */
 function onlyContextDiffers(was: Request, is: Request): boolean {
   if (was.context === is.context || was.chars !== is.chars) return false;
   return canonicalJson(was.content) === canonicalJson(is.content);

@@ -213,11 +213,7 @@ export function withdrawApproval(run: Run, id: ApprovalId, cause: "stopped" | "f
     return stopDelivery(run, approval, approval.state, { cause, ctx });
   if (delivery.type !== "held" && delivery.type !== "recorded" && delivery.type !== "retry") return run;
   const fallen = voices(decision).map((vote) => ({ vote, worth: cause }));
-  const next = reopenWithValidVotes(run, approval, { fallen, left: [] }, ctx);
-  // What the newest snapshot did not list is still in question.
-  const { unlisted } = approval;
-  const open = findApproval(next, id);
-  return open === null || unlisted === null ? next : replaceApproval(next, { ...open, unlisted });
+  return reopenWithValidVotes(run, approval, { fallen, left: [] }, ctx);
 }
 
 type SortedVotes = {

@@ -7,7 +7,7 @@ import {
   refusalToDecide,
   type Person,
 } from "#src/domain/authorization.ts";
-import { decide, type Submission } from "#src/domain/decide.ts";
+import { decide, type Submission, undo } from "#src/domain/decide.ts";
 import { TeamId, UserId } from "#src/domain/ids.ts";
 import { findApproval } from "#src/domain/run.ts";
 import {
@@ -90,6 +90,25 @@ describe("which approval is open", () => {
     ],
   ])("%s", ([, approval, version, refusal]) => {
     expect(refusalIfNotOpen(approval, version, null)).toEqual(refusal);
+  });
+});
+
+test("an approval that is taken back stays unlisted if the newest snapshot did not list it", () => {
+  const pending = anApproval();
+  const decision = {
+    verdict: "approve",
+    reason: "",
+    by: MEMBER,
+    at: NOON,
+    digest: pending.request.digest,
+  } as const;
+  const unlisted = "in-doubt" as const;
+  const held = { ...withDelivery(pending, decision, { type: "held", until: NOON, sendAt: 1 }), unlisted };
+  const by = { approval: held.id, version: held.version, by: MEMBER };
+  const undone = undo(withApprovals(run, held), by, contextAt());
+  expect(undone.ok && findApproval(undone.value, held.id)).toMatchObject({
+    state: { type: "pending" },
+    unlisted,
   });
 });
 
