@@ -35,8 +35,7 @@ import type {
 import type { Store } from "./ports/store.ts";
 import { type Acknowledge, createAcknowledge } from "./usecases/acknowledge-tampering.ts";
 import { type AdoptRun, createAdoptRun } from "./usecases/adopt-run.ts";
-import { type CloseDispute, createCloseDispute } from "./usecases/close-dispute.ts";
-import { createDispute, type Dispute } from "./usecases/dispute.ts";
+import { type CloseDispute, createCloseDispute, createDispute, type Dispute } from "./usecases/dispute.ts";
 import { createExportEvidence, type ExportEvidence } from "./usecases/export-evidence.ts";
 import { createOpenForm, type OpenForm } from "./usecases/open-form.ts";
 import { createFreeze, type UseFreeze } from "./usecases/freeze.ts";

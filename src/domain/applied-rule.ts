@@ -1,11 +1,13 @@
 // Which rule applies to an approval. A card shows the rule of the newest fetch; a decision must meet the rule of its own moment.
 
-import type { Approval, Request } from "./approval.ts";
+import type { Approval, ApproverCount, Request } from "./approval.ts";
 import type { Context } from "./context.ts";
-import { ruleFor } from "./policy/choose-rule.ts";
+import type { Outcome } from "./effect.ts";
+import type { ApprovalId, ChannelId, UserId } from "./ids.ts";
 import { isSameJson } from "./json.ts";
-import { keptRule, type Policy, type RuleRef, type Rule } from "./policy/policy.ts";
-import type { Run } from "./run.ts";
+import { ruleFor } from "./policy/choose-rule.ts";
+import { keptRule, type Policy, type Rule, type RuleRef } from "./policy/policy.ts";
+import { findApproval, type PrivateNotice, replaceApproval, type Run } from "./run.ts";
 
 export function ruleOf(
   policy: Policy,
@@ -36,4 +38,67 @@ function withRuleOfNow(approval: Approval, run: Run, policy: Policy): Approval {
     isSameJson(appliedRule.rule, rule) &&
     isSameJson(appliedRule.card ?? null, policy.card);
   return isApplied ? approval : { ...approval, appliedRule: { version: policy.version, rule, ...card } };
+}
+
+// How many people can approve a request, according to Slack. If there are too few, Countersign says so at once. Who may decide is
+// the business of authorization.ts.
+
+/** What a count is for: another rule or another request needs a new count. */
+export function countKeyOf({ appliedRule, version }: Approval): string {
+  return `${appliedRule.version ?? "built-in"} ${appliedRule.rule.name} v${version}`;
+}
+
+/** Somebody may join a group or return. Too few people, or an unknown number, are counted again after this time (ms). */
+const AGAIN_AFTER_MS = 5 * 60_000;
+
+/** When to count (monotonic). Null: no count is needed. */
+export function countAt(approval: Approval): number | null {
+  const { state, approverCount } = approval;
+  if (state.type !== "pending") return null;
+  if (approverCount === null || approverCount.of !== countKeyOf(approval)) return 0;
+  return approverCount.able !== null && !isTooFew(approval, approverCount)
+    ? null
+    : approverCount.at + AGAIN_AFTER_MS;
+}
+
+const isTooFew = ({ appliedRule }: Approval, { able }: ApproverCount): boolean =>
+  able !== null && able < appliedRule.rule.needs;
+
+export type TooFewApprovers = { readonly able: number; readonly needs: number; readonly grows: boolean };
+
+/** Null: enough people can approve it, or the number is unknown. */
+export function tooFewApprovers(approval: Approval): TooFewApprovers | null {
+  const { approverCount, appliedRule, state } = approval;
+  if (
+    state.type !== "pending" ||
+    approverCount === null ||
+    approverCount.able === null ||
+    approverCount.of !== countKeyOf(approval)
+  )
+    return null;
+  const { able, grows } = approverCount;
+  return able < appliedRule.rule.needs ? { able, needs: appliedRule.rule.needs, grows } : null;
+}
+
+/** Notifies the requester and the fallback channel once, when the count is first too low. */
+export function applyApproverCount(run: Run, id: ApprovalId, outcome: Outcome, ctx: Context): Run {
+  const approval = findApproval(run, id);
+  if (outcome.type !== "counted" || approval === null || outcome.of !== countKeyOf(approval)) return run;
+  const { of, able, grows } = outcome;
+  const counted: Approval = { ...approval, approverCount: { of, at: ctx.monotonic, able, grows } };
+  const next = replaceApproval(run, counted);
+  const few = tooFewApprovers(counted);
+  const known = approval.approverCount !== null && isTooFew(approval, approval.approverCount);
+  if (few === null || known) return next;
+  const { fallback } = ctx.policy;
+  const addressees: (UserId | ChannelId)[] = fallback === null ? [run.requester] : [run.requester, fallback];
+  const says = { type: "nobody-can-approve", approval: id, ...few } as const;
+  const notices = addressees.map((to): PrivateNotice => ({
+    id: ctx.nonce(),
+    to,
+    says,
+    state: "planned",
+    notBefore: 0,
+  }));
+  return { ...next, notices: [...next.notices, ...notices] };
 }

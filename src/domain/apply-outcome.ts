@@ -3,7 +3,7 @@
 
 import { withDelivery } from "./approval-transitions.ts";
 import { answeredBefore } from "./approval.ts";
-import { applyApproverCount } from "./approver-count.ts";
+import { applyApproverCount } from "./applied-rule.ts";
 import type { Context } from "./context.ts";
 import type { Effect, Outcome } from "./effect.ts";
 import { observe } from "./observe.ts";

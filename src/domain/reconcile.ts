@@ -3,7 +3,7 @@
 
 import { STILL_LISTED_AFTER_MS } from "./apply-snapshot.ts";
 import type { Approval } from "./approval.ts";
-import { countAt } from "./approver-count.ts";
+import { countAt } from "./applied-rule.ts";
 import { digestPages, digestRenderKey } from "./digest.ts";
 import type { Effect } from "./effect.ts";
 import { nextMessageAct } from "./message-transitions.ts";

@@ -4,7 +4,7 @@
 import { answeredBefore, type Approval, type Delivery } from "./approval.ts";
 import { deniedByStop } from "./brake.ts";
 import type { PostedMessage } from "./posted-message.ts";
-import { tooFewApprovers } from "./approver-count.ts";
+import { tooFewApprovers } from "./applied-rule.ts";
 import { digestPages, digestRenderKey, mayHaveCard } from "./digest.ts";
 import { openDisputes } from "./disputes.ts";
 import {

@@ -1,8 +1,7 @@
 // Performs one effect: one effect, its port call, its outcome. Below, how the approvers are counted.
 
-import { ruleOf } from "../domain/applied-rule.ts";
+import { countKeyOf, ruleOf } from "../domain/applied-rule.ts";
 import { sentReason } from "../domain/approval-transitions.ts";
-import { countKeyOf } from "../domain/approver-count.ts";
 import { refusalToDecide } from "../domain/authorization.ts";
 import type { Context } from "../domain/context.ts";
 import { digestPages } from "../domain/digest.ts";

@@ -3,7 +3,7 @@
 // Not imagined here: a chat.update that arrives after a newer one (an accepted risk, healed by the next change).
 import { applyOutcome, markSending, recover } from "#src/domain/apply-outcome.ts";
 import { isSettled } from "#src/domain/approval.ts";
-import { countKeyOf } from "#src/domain/approver-count.ts";
+import { countKeyOf } from "#src/domain/applied-rule.ts";
 import type { Context } from "#src/domain/context.ts";
 import { expire } from "#src/domain/decide.ts";
 import { type Effect, effectKey, type Outcome } from "#src/domain/effect.ts";

@@ -1,9 +1,8 @@
 // Several voices, a hold, an expiry, friction and volatile fields, as the core decides them.
 
 import { describe, expect, test } from "vitest";
-import { applyPolicy } from "#src/domain/applied-rule.ts";
+import { applyApproverCount, applyPolicy, tooFewApprovers } from "#src/domain/applied-rule.ts";
 import type { Approval } from "#src/domain/approval.ts";
-import { applyApproverCount, tooFewApprovers } from "#src/domain/approver-count.ts";
 import { markRead, type Person, type Refusal } from "#src/domain/authorization.ts";
 import { decide, expire, type Submission, undo } from "#src/domain/decide.ts";
 import { ApprovalId, ChannelId, GroupId, type UserId, UserId as toUser } from "#src/domain/ids.ts";

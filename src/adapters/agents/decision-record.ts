@@ -4,13 +4,18 @@
 import type { Verdict } from "../../domain/approval.ts";
 import type { Json } from "../../domain/json.ts";
 import { isList, isRawNumber, isRecord, isSameJson } from "../../domain/json.ts";
-import { idOf, idsNamed, isListOfPending, isNothing, type JsonRecord, partsOf } from "./decision-fields.ts";
 import {
   CONTEXT_NAMES,
   ERROR_NAMES,
   FLAGS,
+  idOf,
+  idsNamed,
+  isListOfPending,
+  isNothing,
+  type JsonRecord,
   NEUTRAL_NAMES,
   OUTCOME_NAMES,
+  partsOf,
   RUN_GOES_ON,
   TAKEN_IN,
   TEXT_NAMES,

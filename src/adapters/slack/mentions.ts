@@ -13,7 +13,7 @@ import type { ListenerDeps } from "./listener-deps.ts";
 import { asRead } from "./message-text.ts";
 import type { MentionEvent, ShortcutPayload } from "./payloads.ts";
 import { recordRun } from "./record-run.ts";
-import { suggestCommand } from "./suggest-command.ts";
+import { suggestCommand } from "./unknown-command.ts";
 
 /** A late event is rather a repeat, or its author has asked again by now (ms). Slack repeats events for up to a day where an app wants that. */
 const TOO_LATE_MS = 15 * 60_000;

@@ -20,8 +20,7 @@ import { freezeBlocks, stopButton } from "./brake.ts";
 import { buttonsOf, decideButtons, denyButton } from "./decide-buttons.ts";
 import { type Deployment, runNote, UNNAMED } from "./deployment.ts";
 import { partWithId } from "./message-id.ts";
-import { disputeBlocks } from "./disputes.ts";
-import { pastBlocks, who } from "./past-decisions.ts";
+import { disputeBlocks, pastBlocks, who } from "./past-decisions.ts";
 import { fitsCard, maskedRemark, WHO_SEES_MASKED } from "./request-blocks.ts";
 import {
   clock,

@@ -3,7 +3,7 @@
 
 import type { Block, RichTextElement } from "@slack/types";
 import type { Approval, Decision } from "../../../domain/approval.ts";
-import { tooFewApprovers, type TooFewApprovers } from "../../../domain/approver-count.ts";
+import { tooFewApprovers, type TooFewApprovers } from "../../../domain/applied-rule.ts";
 import type { GroupId, UserId } from "../../../domain/ids.ts";
 import type { KeptRule } from "../../../domain/policy/policy.ts";
 import type { Run } from "../../../domain/run.ts";

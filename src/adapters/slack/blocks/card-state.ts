@@ -13,8 +13,7 @@ import { contextBehind } from "../../../domain/run-context.ts";
 import { isWatched, requestSlot, type Run } from "../../../domain/run.ts";
 import { fieldsBeyondForm } from "../../../domain/text/request-layout.ts";
 import { needsFile } from "../../../domain/text/request-text.ts";
-import { CLOSED_TITLES, closedWords } from "./closed-words.ts";
-import { deliveryWords } from "./delivery-words.ts";
+import { CLOSED_TITLES, closedWords, deliveryWords } from "./delivery-words.ts";
 import { count } from "./rich.ts";
 
 /** What the state is called in the card's markup. Tests wait for it, so titles and sentences are free to change. */

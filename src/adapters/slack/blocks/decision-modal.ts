@@ -14,7 +14,7 @@ import { auditNote, historyBlocks } from "./card-details.ts";
 import { riskMark, wordsForDeciders } from "./card-request.ts";
 import { voteLines } from "./card-rule.ts";
 import { type Deployment, runNote, UNNAMED } from "./deployment.ts";
-import { disputeBlocks } from "./disputes.ts";
+import { disputeBlocks } from "./past-decisions.ts";
 import { type MessageId, partWithId, textSection, withId } from "./message-id.ts";
 import {
   difference,

@@ -1,8 +1,7 @@
 // What a card says about the way of its decision to the service, beyond its title.
 
-import { answeredBefore, type Decision, type Delivery } from "../../../domain/approval.ts";
+import { answeredBefore, type ClosedCause, type Decision, type Delivery } from "../../../domain/approval.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
-import { answerAfter } from "./service-words.ts";
 
 /** The service's yes, in our words. */
 export const CONFIRMED = "The service confirmed it.";
@@ -87,5 +86,63 @@ function unconfirmedWords(
       return `${sent} Countersign was frozen since, so nothing more is sent. Check at the service, and decide it there.`;
     case "refused-after-lost-answer":
       return `${sent} The service refused the same decision when it was sent again, which may mean that the first one arrived. Check there.`;
+  }
+}
+
+// The service's answers inside our sentences. The adapter writes them with their speaker ("The agent service answered HTTP 409
+// (conflict): Not now."); a sentence that names the service already needs only the rest.
+
+const ANSWERED = /^The agent service answered HTTP (\d{3})(?: \(([^()]*)\))?(?:: ([^]*)|\.)$/;
+const SAYS = /^The agent service says of this approval: ([^]*)$/;
+
+/** " (HTTP 409): Not now.", " (HTTP 409, conflict)." or ": any other words." Untrusted text, on one line and with a full stop. */
+export function answerAfter(words: string, max: number): string {
+  const [answered, status, name, message] = ANSWERED.exec(words) ?? [];
+  if (answered === undefined) return `: ${sentence(withoutSpeaker(words), max)}`;
+  if (message === undefined)
+    return ` (HTTP ${status}${name === undefined ? "" : `, ${oneLine(name, max)}`}).`;
+  return ` (HTTP ${status}): ${sentence(message, max)}`;
+}
+
+/** For a quotation below "The service said:". */
+export function withoutSpeaker(words: string): string {
+  const says = SAYS.exec(words)?.[1];
+  if (says !== undefined) return says;
+  return ANSWERED.test(words) ? words.replace("The agent service answered ", "") : words;
+}
+
+function sentence(words: string, max: number): string {
+  const text = oneLine(words, max);
+  return /[.!?…)]$/.test(text) ? text : `${text}.`;
+}
+
+// Why an approval was closed without a decision: the card's title, and the sentence below it and in refusals.
+
+export const CLOSED_TITLES = {
+  "no-longer-listed": "⚪ Withdrawn or decided elsewhere",
+  unreadable: "⚠️ No longer readable",
+  "run-over": "⚪ Run ended",
+  "run-missing": "⚪ Run not found",
+  unwatched: "⚪ Not watched",
+  expired: "⚪ Expired",
+  tampered: "🚨 Stopped",
+} as const satisfies Record<ClosedCause, string>;
+
+export function closedWords(cause: ClosedCause): string {
+  switch (cause) {
+    case "no-longer-listed":
+      return "The service no longer lists it. It may have been withdrawn, or decided outside Countersign.";
+    case "unreadable":
+      return "The service now sends it in a form that Countersign can't read, so it can't be decided here. Another message in this thread says why.";
+    case "run-over":
+      return "The run ended before a decision was made here. The service does not say whether one was made elsewhere.";
+    case "run-missing":
+      return "The service no longer knows the run.";
+    case "expired":
+      return "The time to decide has passed, so this can no longer be decided here. It may still be pending at the service.";
+    case "unwatched":
+      return "Countersign no longer watches the run. The approval may still be pending at the service.";
+    case "tampered":
+      return "Countersign's record of it was changed from outside, so nothing is sent for it. Countersign's admins have been told. If it is still pending, decide it at the service, or watch the run again to get a new card.";
   }
 }

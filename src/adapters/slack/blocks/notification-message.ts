@@ -1,11 +1,6 @@
 // Draws the notifications that follow from the audit, with the receipt's button.
 
 import type { Block } from "@slack/types";
-import type { KeptEntry } from "../../../audit/entry.ts";
-import { headWords } from "../../../domain/audit/hash-chain.ts";
-import { oneLine } from "../../../domain/text/excerpt.ts";
-import type { Notification, NotificationFacts } from "../../../ports.ts";
-import { answered } from "./answered-notification.ts";
 import { freezeNotification } from "./brake.ts";
 import { runIdElement, UNNAMED } from "./deployment.ts";
 import { type MessageId, withId } from "./message-id.ts";
@@ -14,6 +9,7 @@ import {
   actionOf,
   channelOf,
   type DrawnWith,
+  placeOf,
   REASON_CHARS,
   reasonOf,
 } from "./notification-parts.ts";
@@ -31,6 +27,10 @@ import {
   span,
   untrustedSpan,
 } from "./rich.ts";
+import type { KeptEntry } from "../../../audit/entry.ts";
+import { headWords } from "../../../domain/audit/hash-chain.ts";
+import { oneLine } from "../../../domain/text/excerpt.ts";
+import type { Notification, NotificationFacts } from "../../../ports.ts";
 
 const FINDING_CHARS = 1_500;
 
@@ -165,6 +165,46 @@ function head(kept: KeptEntry): Message {
         line(
           span("Kept here, it proves later that nothing before it was changed or cut off: "),
           span(`npm run audit -- verify --head "${words}"`, { code: true }),
+        ),
+      ),
+    ],
+  };
+}
+
+// Tells the requester that a request of their run was decided, or that the time to decide it passed.
+
+export function answered(
+  kind: "answered" | "expired",
+  facts: NotificationFacts,
+  { link = null, deployment = UNNAMED }: DrawnWith,
+): Message {
+  const { entry } = facts.entry;
+  const by = kind === "answered" ? entry.by : null;
+  const title =
+    kind === "expired" ? "⌛ Not decided in time" : entry.verdict === "deny" ? "⛔ Denied" : "✅ Approved";
+  const then =
+    kind === "expired"
+      ? "It can no longer be decided here. Ask for it again with a new run."
+      : by === null
+        ? "The time to decide passed, so the policy denied it."
+        : "The service confirmed it.";
+  const action = oneLine(actionOf(facts), ACTION_CHARS);
+  return {
+    text: escaped(`${title}: ${action}`),
+    blocks: [
+      rich(
+        line(
+          span(title, { bold: true }),
+          ...(by === null ? [] : [span(" by "), person(by.user)]),
+          span(", "),
+          moment(entry.at),
+          ...placeOf(facts, deployment),
+        ),
+        quote(untrustedSpan(action, ACTION_CHARS)),
+        ...(by === null ? [] : reasonOf(facts.entry)),
+        line(
+          span(then),
+          ...(link === null ? [] : [span(" "), { type: "link" as const, url: link, text: "Open the card" }]),
         ),
       ),
     ],

@@ -1,10 +1,10 @@
 // Decisions that did not take effect and gave way, each with what became of it.
 
 import type { Block, RichTextElement } from "@slack/types";
-import type { Approval, Decision, PastDecision } from "../../../domain/approval.ts";
 import { partWithId } from "./message-id.ts";
-import { line, moment, person, rich, span } from "./rich.ts";
-import { answerAfter } from "./service-words.ts";
+import { line, moment, person, rich, span, untrustedSpan } from "./rich.ts";
+import { answerAfter } from "./delivery-words.ts";
+import type { Approval, Decision, Dispute, PastDecision } from "../../../domain/approval.ts";
 
 /** How many of them a card shows; Details shows them all. */
 const PAST_ON_CARD = 3;
@@ -62,4 +62,45 @@ function pastWords(cause: Approval["past"][number]["cause"], serviceWords: strin
     case "tampered":
       return "Not sent: it does not match the audit. The database was changed outside Countersign.";
   }
+}
+
+// "This was not me", as a card shows it.
+
+/** How many of them a card shows, the newest; the audit has them all. */
+const DISPUTES_ON_CARD = 3;
+const FOUND_CHARS = 300;
+
+export function disputeBlocks({ disputes = [] }: Approval): Block[] {
+  return disputes
+    .slice(-DISPUTES_ON_CARD)
+    .map((dispute, at) =>
+      partWithId(
+        `dispute:${at + 1}:${dispute.closed === undefined ? "open" : "closed"}`,
+        rich(disputeLine(dispute)),
+      ),
+    );
+}
+
+function disputeLine({ by, at, closed }: Dispute): ReturnType<typeof line> {
+  if (closed === undefined)
+    return line(
+      span("⚠️ Disputed", { bold: true }),
+      span(" by "),
+      person(by),
+      span(", "),
+      moment(at),
+      span(': "This was not me." The report takes nothing back.'),
+    );
+  return line(
+    span("Disputed by "),
+    person(by),
+    span(", "),
+    moment(at),
+    span(". "),
+    span("Dispute closed", { bold: true }),
+    span(" by "),
+    person(closed.by),
+    span(": "),
+    untrustedSpan(closed.words.replace(/\s+/g, " "), FOUND_CHARS),
+  );
 }

@@ -7,7 +7,7 @@ import { tooFewApproversTitle, tooFewApproversWords } from "./card-rule.ts";
 import { type Deployment, runIdElement, UNNAMED } from "./deployment.ts";
 import { type MessageId, withId } from "./message-id.ts";
 import { count, escaped, line, type Message, person, quote, rich, span, untrustedSpan } from "./rich.ts";
-import { withoutSpeaker } from "./service-words.ts";
+import { withoutSpeaker } from "./delivery-words.ts";
 
 const SERVICE_WORDS_CHARS = 500;
 const ASKED_CHARS = 150;

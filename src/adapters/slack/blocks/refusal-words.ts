@@ -8,7 +8,7 @@ import type { Rule } from "../../../domain/policy/policy.ts";
 import type { CommandRefusal } from "../../../usecases/access.ts";
 import { freezeWords } from "./brake.ts";
 import { beyondForm } from "./card-state.ts";
-import { closedWords } from "./closed-words.ts";
+import { closedWords } from "./delivery-words.ts";
 import { textAnswer } from "./message-id.ts";
 import { count, escaped, localTime, type Message } from "./rich.ts";
 

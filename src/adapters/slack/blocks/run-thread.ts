@@ -43,7 +43,7 @@ import {
   untrustedSpan,
 } from "./rich.ts";
 import { runStatus, stays, successWords } from "./run-status.ts";
-import { withoutSpeaker } from "./service-words.ts";
+import { withoutSpeaker } from "./delivery-words.ts";
 import { unreadableCard } from "./unreadable-card.ts";
 
 const TASK_IN_OPENING_CHARS = 2_500;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { answerAfter, withoutSpeaker } from "#src/adapters/slack/blocks/service-words.ts";
+import { answerAfter, withoutSpeaker } from "#src/adapters/slack/blocks/delivery-words.ts";
 import { answerInWords } from "#src/adapters/agents/http-client.ts";
 
 const answer = (status: number, body: string): string =>

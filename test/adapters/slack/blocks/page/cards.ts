@@ -3,7 +3,7 @@
 import type { CardStateName } from "#src/adapters/slack/blocks/card-state.ts";
 import type { PartId } from "#src/adapters/slack/blocks/message-id.ts";
 import { newApproval, reopen } from "#src/domain/approval-transitions.ts";
-import { countKeyOf } from "#src/domain/approver-count.ts";
+import { countKeyOf } from "#src/domain/applied-rule.ts";
 import type { Approval, ClosedCause, Delivery, PastDecision } from "#src/domain/approval.ts";
 import { ApprovalId } from "#src/domain/ids.ts";
 import { BUILT_IN_RULE, type KeptRule, keptRule } from "#src/domain/policy/policy.ts";
