@@ -96,8 +96,8 @@ const Environment = z.object({
   SLACK_COMMAND: text().regex(/^\/[a-z0-9_-]{1,31}$/, "is not a slash and up to 31 of a-z, 0-9, _ and -"),
   DEPLOYMENT_NAME: text()
     .regex(
-      /^[\p{L}\p{N}](?:[\p{L}\p{N} ._-]{0,18}[\p{L}\p{N}])?$/u,
-      "is not 1 to 20 letters, digits, spaces, . _ and -",
+      /^(?:\p{RGI_Emoji} )?[\p{L}\p{N}](?:[\p{L}\p{N} ._\-]{0,18}[\p{L}\p{N}])?$/v,
+      "is not 1 to 20 letters, digits, spaces, . _ and -, after an emoji and a space if you like",
     )
     .optional(),
   HOST: text().regex(/^[A-Za-z0-9.:_-]+$/, "is not an address or host name"),

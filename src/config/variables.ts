@@ -79,9 +79,9 @@ export const variables = [
   variable("SLACK_COMMAND", "the slash command", "/agent", "/agent"),
   variable(
     "DEPLOYMENT_NAME",
-    "first word of cards and notifications, to tell deployments apart",
+    "first words of each message and form, to tell deployments apart; may begin with an emoji",
     null,
-    "PROD",
+    "🔴 PROD",
   ),
   variable(
     "HOST",
