@@ -19,7 +19,7 @@ export async function freezeCommand(
   if (word === "here" || word === "everywhere") {
     const frozen = await freeze.freeze(by, word === "here" ? by.channel : null, why);
     if (!frozen.ok) return commandRefusal(frozen.error, command);
-    const text = `🧊 ${freezeWords(frozen.value)}. No run starts and no approval is sent. Denials are sent. Another person lifts it with \`${command} freeze lift\`.`;
+    const text = `🧊 ${freezeWords(frozen.value)}. No run starts and no approval is sent. Requests can still be denied. Another person lifts it with \`${command} freeze lift\`.`;
     return textAnswer("answer:frozen", text);
   }
   if (word === "lift") {

@@ -101,7 +101,7 @@ function waiting(card: Card): Block[] {
     ...(state.open ? freezeBlocks(run) : []),
     ...(state.text === "" ? [] : [rich(line(span(state.text)))]),
     ...buttons(card),
-    runNote(runId(run) ?? "", card.deployment, "The request is the agent's own text"),
+    runNote(runId(run) ?? "", card.deployment, "Written by the agent, not checked by Countersign"),
   ];
 }
 

@@ -153,7 +153,7 @@ export function frozenBlocks(freezes: readonly Freeze[]): Block[] {
     rich(
       ...shown,
       ...rest,
-      line(span("No run starts there, and nothing can be approved. Denials are sent.")),
+      line(span("No run starts there, and nothing can be approved. Requests can still be denied.")),
     ),
   ];
 }
@@ -181,7 +181,7 @@ export function freezeNotification({ entry }: KeptEntry): Message {
   const place: RichTextElement[] =
     channel === null ? [span("every channel")] : [{ type: "channel", channel_id: channel }];
   const meaning = frozen
-    ? "No run starts and no approval is sent. Denials are sent. Another person who may freeze can lift it: "
+    ? "No run starts and no approval is sent. Requests can still be denied. Another person who may freeze can lift it: "
     : "Runs start again, and requests can be approved again. An approval that the freeze stopped must be given again.";
   return {
     text: `${title}: ${where}`,

@@ -190,7 +190,7 @@ function auditPart({ open, code, acknowledged }: Health["audit"], stored: boolea
       : `${acknowledged === 0 ? "it" : "It"} cannot be checked while the store does not answer.`;
     const icon = !stored ? "❌" : acknowledged === 0 ? "✅" : "⚠️";
     const says =
-      acknowledged === 0 && stored ? "no change of the database from outside was found" : before + now;
+      acknowledged === 0 && stored ? "no sign that the database was changed from outside" : before + now;
     return rich(line(span(`${icon} Audit`, { bold: true }), span(`: ${says}`)));
   }
   const shown = open.slice(0, FINDINGS_MOST).map((each) => line(untrustedSpan(each.words, SAYS_CHARS)));
@@ -242,9 +242,9 @@ function pollerWords({ poller }: Pick<Health, "poller">, now: number) {
   const runs = `: ${count(poller.watched)} ${poller.watched === 1 ? "run" : "runs"}`;
   switch (poller.service.type) {
     case "unknown":
-      return [span(`${runs}, the service has not been asked yet`)];
+      return [span(`${runs}; the service has not been asked yet`)];
     case "answers":
-      return [span(`${runs}, the service answers`)];
+      return [span(`${runs}; the service answers`)];
     case "away":
     case "useless":
       // An outage may be silence first and errors later: only the newest failure is known.

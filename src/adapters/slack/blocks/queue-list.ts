@@ -149,7 +149,7 @@ function standing({ approval, rule, refusal, waitedMs, deadline, heldUntil }: Qu
   const until = deadline === null ? [] : [`until ${localTime(deadline)}`];
   const why = refusal === null || heldUntil !== null ? null : (WHY[refusal.type] ?? null);
   return [
-    ...(heldUntil === null ? [`waits ${ageWords(waitedMs)}`, ...votes] : held),
+    ...(heldUntil === null ? [`waiting ${ageWords(waitedMs)}`, ...votes] : held),
     ...until,
     ...(why === null ? [] : [why]),
   ];

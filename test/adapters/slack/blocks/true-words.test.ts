@@ -201,7 +201,7 @@ describe("the health report", () => {
   };
   const says = (facts: Partial<typeof well>): string =>
     textOf(healthReport({ ...well, ...facts }, NOON).blocks);
-  const UNTOUCHED = "no change of the database from outside was found";
+  const UNTOUCHED = "no sign that the database was changed from outside";
 
   test("calls the database untouched only while nothing was found and it can be looked at", () => {
     expect(says({})).toContain(UNTOUCHED);
