@@ -28,7 +28,7 @@ import type { Approval } from "#src/domain/approval.ts";
 import { PLANNED } from "#src/domain/posted-message.ts";
 import { STOPPED } from "#src/domain/render-key.ts";
 import { OPENING, OUTCOME, requestSlot, type Run } from "#src/domain/run.ts";
-import { aRule } from "./make/policy.ts";
+import { aPolicy, aRule } from "./make/policy.ts";
 import {
   anApproval,
   anAuditEntry,
@@ -41,6 +41,7 @@ import {
   REQUESTER,
   withApprovals,
 } from "./make/run.ts";
+import { heldModal } from "#src/adapters/slack/blocks/held-modal.ts";
 import { reviewedModal, reviewSeveralModal, reviewView } from "#src/adapters/slack/blocks/review-modal.ts";
 import { SHOW_MINE } from "#src/adapters/slack/queue-choice.ts";
 import { aQueue, aQueuePage } from "./make/queue.ts";
@@ -146,7 +147,7 @@ function emitted(field: "action_id" | "callback_id"): Set<string> {
     {},
     { page: 1, pages: 3, choice: filter },
   );
-  const { yours } = aQueue([waits]);
+  const { yours } = aQueue([waits], { policy: aPolicy({ denyReasons: ["No"] }) });
   const forms = yours.map((item) => ({ item, nonce: aNonce() }));
   const together = { bundle: aNonce(), forms, apart: [], later: [], kind: "run", value: "v" } as const;
   const everything = [
@@ -167,6 +168,7 @@ function emitted(field: "action_id" | "callback_id"): Set<string> {
       run: wordy,
       ticket: { saw: aRequest(), verdict: "approve", nonce: aNonce(), choice: true },
     }),
+    heldModal(run, held, aNonce()),
     reviewSeveralModal(together, []),
     reviewedModal({ recorded: { approve: 1, deny: 0 }, refused: [] }, { kind: "run", value: "v", later: 1 }),
     readModal(run, long),

@@ -7,14 +7,19 @@ import type { Run } from "../../../domain/run.ts";
 import { headline } from "../../../domain/text/card-layout.ts";
 import { WINDOW_UNDO } from "../names.ts";
 import { marksLine, plain } from "./decision-modal.ts";
-import type { Deployment } from "./deployment.ts";
+import { type Deployment, UNNAMED } from "./deployment.ts";
 import { withId } from "./message-id.ts";
 import { clock, line, rich, span, untrustedSpan } from "./rich.ts";
 
 const ASKED_CHARS = 150;
 
 /** Null: the approval is not held. `nonce`: of the form that was submitted; its person alone can use the button. */
-export function heldModal(run: Run, approval: Approval, nonce: Nonce, deployment: Deployment): View | null {
+export function heldModal(
+  run: Run,
+  approval: Approval,
+  nonce: Nonce,
+  deployment: Deployment = UNNAMED,
+): View | null {
   const { state, request } = approval;
   if (state.type !== "decided" || state.delivery.type !== "held") return null;
   const undo = { type: "button", action_id: WINDOW_UNDO, value: nonce, text: plain("Undo") };
