@@ -20,6 +20,7 @@ import { createPoller, type PollLimits } from "./engine/poller.ts";
 import { createRunEngine, type RunEngine } from "./engine/run-engine.ts";
 import { createServiceBreaker } from "./engine/service-breaker.ts";
 import { createServicePause } from "./engine/service-pause.ts";
+import { createStormNotices } from "./engine/storm-notices.ts";
 import { createUnreadableRuns } from "./engine/unreadable-runs.ts";
 import { createNotificationOutbox } from "./notifications/outbox.ts";
 import type {
@@ -39,6 +40,7 @@ import { type CloseDispute, createCloseDispute, createDispute, type Dispute } fr
 import { createExportEvidence, type ExportEvidence } from "./usecases/export-evidence.ts";
 import { createOpenForm, type OpenForm } from "./usecases/open-form.ts";
 import { createFreeze, type UseFreeze } from "./usecases/freeze.ts";
+import { createOpenStorm, type OpenStorm } from "./usecases/open-storm.ts";
 import { createQueries, type Queries } from "./usecases/queries.ts";
 import { createNoteRefusal, type NoteRefusal } from "./usecases/refusals.ts";
 import { createReview, type Review } from "./usecases/review.ts";
@@ -56,6 +58,7 @@ export type Bot = {
   readonly undoDecision: UndoDecision;
   readonly stopRun: StopRun;
   readonly freeze: UseFreeze;
+  readonly openStorm: OpenStorm;
   readonly review: Review;
   readonly submitReview: SubmitReview;
   readonly queries: Queries;
@@ -106,8 +109,10 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
   const watch = createPoller({ ...deps, engine, guard, unreadable }, limits);
   const hold = createLeaseKeeper({ store, engine, clock, log });
   const outage = createOutageAnnouncer({ ...deps, guard, change: engine.change }, OUTAGE_CHECK_MS);
+  const storms = createStormNotices({ ...deps, change: engine.change });
+  engine.onPlan((run) => storms.heard(run));
   const use = { ...deps, engine, integrity, change: engine.change };
-  const loops = [createRetention(store, clock, log), createNotificationOutbox(use), outage];
+  const loops = [createRetention(store, clock, log), createNotificationOutbox(use), outage, storms];
   const cards = createCardSweep(use);
   return {
     ...createUseCases(use),
@@ -143,6 +148,7 @@ function createUseCases(use: UseDeps) {
     openForm: createOpenForm(use),
     submitDecision: createSubmitDecision(use),
     undoDecision: createUndoDecision(use),
+    openStorm: createOpenStorm(use),
     review: createReview(use),
     submitReview: createSubmitReview(use),
     stopRun: createStopRun(use),

@@ -28,7 +28,7 @@ import type { Approval } from "#src/domain/approval.ts";
 import { PLANNED } from "#src/domain/posted-message.ts";
 import { STOPPED } from "#src/domain/render-key.ts";
 import { OPENING, OUTCOME, requestSlot, type Run } from "#src/domain/run.ts";
-import { aPolicy, aRule } from "./make/policy.ts";
+import { aRule } from "./make/policy.ts";
 import {
   anApproval,
   anAuditEntry,
@@ -147,8 +147,8 @@ function emitted(field: "action_id" | "callback_id"): Set<string> {
     {},
     { page: 1, pages: 3, choice: filter },
   );
-  const { yours } = aQueue([waits], { policy: aPolicy({ denyReasons: ["No"] }) });
-  const forms = yours.map((item) => ({ item, nonce: aNonce() }));
+  const { yours } = aQueue([waits]);
+  const forms = yours.map((item) => ({ item: { ...item, rule }, nonce: aNonce() }));
   const together = { bundle: aNonce(), forms, apart: [], later: [], kind: "run", value: "v" } as const;
   const everything = [
     approvalCard(run, approval),
@@ -157,6 +157,7 @@ function emitted(field: "action_id" | "callback_id"): Set<string> {
     approvalCard({ ...run, uploads: { [requestSlot(approval)]: { type: "up", file: "F0" } } }, approval),
     messageIn(run, OPENING),
     messageIn({ ...run, stop: { by: REQUESTER, at: NOON } }, STOPPED),
+    messageIn({ ...run, storm: { since: NOON, waiting: 9, at: NOON, until: null } }, `storm ${NOON}`),
     messageIn(unknown, OUTCOME),
     messageIn({ ...aRun(), creation: { type: "refused", words: "", at: NOON } }, OUTCOME),
     formView({ run: wordy, ticket: { saw: aRequest(), verdict: "approve", nonce: aNonce(), reading: true } }),

@@ -14,9 +14,9 @@ import { needsFile } from "./text/request-text.ts";
 // Our choices. Eight cards are up within about five seconds, because Slack takes four at once.
 
 /** More cards than this that wait to be posted are a storm. */
-const STORM_OVER = 8;
+export const STORM_OVER = 8;
 /** With so few lines left, a storm is over: they become cards. */
-const CALM_AT = 4;
+export const CALM_AT = 4;
 /** Each line takes two of the fifty blocks of a message. */
 export const LINES_OF_DIGEST = 24;
 

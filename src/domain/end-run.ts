@@ -99,7 +99,7 @@ export function stopWatching(
 
 /** Keeps what is needed to take the buttons off and to say why. */
 export function markTampered(run: Run, now: number): Run {
-  const { audited: _audited, untouched: _untouched, ...rest } = run;
+  const { audited: _audited, untouched: _untouched, storm: _storm, ...rest } = run;
   const { creation, posts } = run;
   return {
     ...rest,

@@ -36,6 +36,7 @@ import {
 } from "./run.ts";
 import { endsAt } from "./schedule.ts";
 import { nextLookAt } from "./snapshot.ts";
+import { isStorming, stormRenderKey, stormSlots } from "./storm.ts";
 import { needsFile } from "./text/request-text.ts";
 
 export type Plan = {
@@ -66,8 +67,8 @@ export function isFinished(run: Run, now: number): boolean {
 }
 
 function underWay(run: Run): boolean {
-  // The outage notice still needs its "back again".
-  const awaitsEnd = run.outage !== null && run.outage.until === null;
+  // The outage notice still needs its "back again", and a storm its end.
+  const awaitsEnd = (run.outage !== null && run.outage.until === null) || isStorming(run);
   const posts = Object.values(run.posts).some((post) => post.type === "sending");
   const uploads = Object.values(run.uploads).some((upload) => upload.type === "sharing");
   const sending = run.approvals.some(
@@ -89,9 +90,11 @@ function dueMessages(run: Run, now: number): Due[] {
   };
   const opening = wish(OPENING, openingRenderKey(run));
   const notices = noticeSlots(run).map((slot) => wish(slot, slot));
+  const storms = stormSlots(run).map((slot) => wish(slot, stormRenderKey(run, slot)));
   const cards = run.approvals.map((approval) => wish(cardSlot(approval.id), cardRenderKey(run, approval)));
   const digests = digestPages(run).map((page) => wish(digestSlot(page), digestRenderKey(run, page)));
   const rest = [
+    ...storms,
     ...digests,
     ...cards,
     wish(UNREADABLE, unreadableShows(run)),

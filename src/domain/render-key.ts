@@ -24,6 +24,7 @@ import {
   unreadableNow,
 } from "./run.ts";
 import { unreadableMeaning } from "./snapshot.ts";
+import { isStormSlot, stormRenderKey } from "./storm.ts";
 import { needsFile } from "./text/request-text.ts";
 
 export const MISSING: Slot = "missing";
@@ -205,6 +206,7 @@ export function renderKey(run: Run, slot: Slot): string | null {
   if (slot === STOPPED) return stoppedRenderKey(run);
   if (slot === UNREADABLE) return unreadableShows(run);
   if (noticeSlots(run).includes(slot)) return slot;
+  if (isStormSlot(slot)) return stormRenderKey(run, slot);
   const page = digestPages(run).find((each) => digestSlot(each) === slot);
   if (page !== undefined) return digestRenderKey(run, page);
   const approval = run.approvals.find((each) => cardSlot(each.id) === slot);

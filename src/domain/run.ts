@@ -35,6 +35,8 @@ export type Run = {
   readonly notices: readonly PrivateNotice[];
   /** This run carries its channel's notice that the service is away since `since`. */
   readonly outage: { readonly since: number; readonly why: string; readonly until: number | null } | null;
+  /** Left out: it never carried its channel's notice of many requests at once. */
+  readonly storm?: Storm;
   /** Left out: it was never stopped. */
   readonly stop?: Stop;
   /** The freeze that its cards show; left out: none. */
@@ -43,6 +45,16 @@ export type Run = {
   readonly untouched?: Untouched;
   /** The newest entry of the audit about this run; left out until there is one. */
   readonly audited?: AuditMark;
+};
+
+/** This run carries the notice of its channel. Moments: ms, of the wall clock. */
+export type Storm = {
+  readonly since: number;
+  /** So many requests had no message with buttons yet, in the whole channel, at the moment `at`. */
+  readonly waiting: number;
+  readonly at: number;
+  /** Null: it goes on. */
+  readonly until: number | null;
 };
 
 /** A person stopped the run: everything that it asks is denied. `lifted`: its requests can be decided again. */

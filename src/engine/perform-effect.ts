@@ -22,6 +22,7 @@ import {
   type Slot,
   UNREADABLE,
 } from "../domain/run.ts";
+import { isStormSlot } from "../domain/storm.ts";
 import { type AgentService, type Chat, type PacedEffect, type People, PortError } from "../ports.ts";
 
 export type Perform = (run: Run, effect: Effect) => Promise<Outcome>;
@@ -158,8 +159,9 @@ async function tell(run: Run, id: string, chat: Chat): Promise<Outcome> {
 // Slack accepts about one message a second per channel and fifty updates a minute, so urgent effects go first.
 
 /**
- * Null: the effect does not go to Slack. Urgency 0: buttons off and new cards; 1: the end of a decision or a run, and private notices; 2:
- * the rest; 3: states of a run that may be over soon.
+ * Null: the effect does not go to Slack. Of a post, urgency 0: what lists many requests; 1: a card; 2: the rest; 3: what was decided
+ * before it had a card. Of any other effect, 0: buttons off; 1: the end of a decision or a run, and private notices; 2: the rest; 3:
+ * states of a run that may be over soon.
  */
 export function paceOf(run: Run, effect: Effect): PacedEffect | null {
   const { channel } = run;
@@ -203,7 +205,7 @@ function urgencyOf(run: Run, slot: Slot): PacedEffect["urgency"] {
 /** To a channel it is a message like any other there. */
 function paceOfNotice({ channel, notices }: Run, id: string): PacedEffect {
   const to = parsed(ChannelId, notices.find((each) => each.id === id)?.to);
-  return to === null ? { channel, kind: "other", urgency: 1 } : { channel: to, kind: "post", urgency: 1 };
+  return to === null ? { channel, kind: "other", urgency: 1 } : { channel: to, kind: "post", urgency: 2 };
 }
 
 function messageAt({ posts }: Run, slot: Slot): Pick<PacedEffect, "message"> {
@@ -211,12 +213,15 @@ function messageAt({ posts }: Run, slot: Slot): Pick<PacedEffect, "message"> {
   return post?.type === "up" ? { message: post.ts } : {};
 }
 
-/** The card of an approval that a digest listed until it was decided comes after everything that can still be decided. */
+/**
+ * What lists many requests comes before the card of one. The card of an approval that a digest listed until it was decided comes after
+ * everything that can still be decided.
+ */
 function postUrgencyOf(run: Run, slot: Slot): PacedEffect["urgency"] {
-  if (slot === UNREADABLE || isDigest(run, slot)) return 0;
+  if (slot === UNREADABLE || isDigest(run, slot) || isStormSlot(slot)) return 0;
   const card = run.approvals.find((approval) => cardSlot(approval.id) === slot);
-  if (card === undefined) return 1;
-  return card.state.type === "pending" || card.listing === undefined ? 0 : 2;
+  if (card === undefined) return 2;
+  return card.state.type === "pending" || card.listing === undefined ? 1 : 3;
 }
 
 const isDigest = (run: Run, slot: Slot): boolean =>

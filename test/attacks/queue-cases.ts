@@ -95,10 +95,6 @@ function expectReviewed(answer: string): void {
   expect(saysInJson("form:reviewed", answer)).toBe(true);
 }
 
-function expectSame(now: string, before: string): void {
-  expect(now).toBe(before);
-}
-
 export const chosen = (word: string): { verdict_chosen: object } => ({
   verdict_chosen: { selected_option: { value: word } },
 });
@@ -188,11 +184,12 @@ const typed = stories(6, 54, [
         view: { ...open.view, id: open.id, hash: open.hash, state },
       };
       const before = JSON.stringify(open.view);
+      const unchanged = (): void => expect(JSON.stringify(open.view)).toBe(before);
       on.refused("unknown", cat);
       await on.world.deliver({ ...choice, user: { id: cat } });
       on.refused("unknown");
       await on.world.deliver({ ...choice, user: { id: ben } });
-      expectSame(JSON.stringify(open.view), before);
+      unchanged();
     }),
   ],
 ]);

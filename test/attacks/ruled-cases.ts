@@ -115,7 +115,7 @@ const pressesUndo =
 
 const nonceIn = ({ view }: OpenView): string => /"value":"([\w-]{22})"/.exec(JSON.stringify(view))?.[1] ?? "";
 
-const takingBack = ruled(6, 60, [
+const takingBack = ruled(6, 70, [
   ["Undo in another person's window", pressesUndo(cat, nonceIn, "unknown")],
   ["Undo in a window with a made-up value", pressesUndo(ben, () => "U".repeat(22), "unknown")],
   [

@@ -9,12 +9,13 @@ import { rowsOf } from "./ground.ts";
 import { queueCases } from "./queue-cases.ts";
 import { ruledCases, RULES } from "./ruled-cases.ts";
 import type { Story } from "./classes.ts";
+import { stormCases } from "./storm-cases.ts";
 import { storyCases } from "./story-cases.ts";
 
 // Worlds of their own: what is decided is paced, as Slack wants it, and some attacks restart the app.
 describe.concurrent("while a decision is made", () => {
   test.for(
-    [...storyCases, ...digestCases, ...disputeCases, ...databaseCases, ...queueCases].map(
+    [...storyCases, ...digestCases, ...disputeCases, ...databaseCases, ...queueCases, ...stormCases].map(
       (each) => [each.id, each.what, each] as const,
     ),
   )("%s %s", async ([, , attack], context) => {

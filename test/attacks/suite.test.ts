@@ -15,6 +15,7 @@ import { peopleCases } from "./people-cases.ts";
 import { queueCases } from "./queue-cases.ts";
 import { ruledCases } from "./ruled-cases.ts";
 import { secretCases } from "./secret-cases.ts";
+import { stormCases } from "./storm-cases.ts";
 import { storyCases } from "./story-cases.ts";
 import { shortcutCases } from "./shortcut-cases.ts";
 import { wordCases } from "./word-cases.ts";
@@ -31,6 +32,7 @@ const FILES: Readonly<Record<string, readonly Named[]>> = {
     ...ruledCases,
     ...databaseCases,
     ...queueCases,
+    ...stormCases,
   ],
   alone: [...contentCases, ...growthCases, ...hostileCases, ...secretCases],
 };

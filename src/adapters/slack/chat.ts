@@ -2,6 +2,7 @@
 
 import { type ChannelId, type MessageTs, parsed, UserId } from "../../domain/ids.ts";
 import { type NoticeContent, OPENING, type Run, type Slot, UNREADABLE } from "../../domain/run.ts";
+import { isStormSlot, stormSince } from "../../domain/storm.ts";
 import { type Chat, type PacedEffect, PortError } from "../../ports.ts";
 import { slackHistory } from "./answers.ts";
 import { type Deployment, named, UNNAMED } from "./blocks/deployment.ts";
@@ -69,7 +70,9 @@ export function createChat(deps: Deps): Chat {
         return "updated";
       }),
     find: (run, slot) =>
-      paced(deps, run.channel, "read", () => findMessages(deps, run, inChannel(slot), mark(run, slot))),
+      paced(deps, run.channel, "read", () =>
+        findMessages(deps, run, inChannel(slot), mark(run, slot), wantedSince(slot)),
+      ),
     isThere: (channel, ts) => paced(deps, channel, "sweep", () => isThere(call, channel, ts)),
     remove: (run, ts) => paced(deps, run.channel, "other", () => removeMessage(deps.call, run.channel, ts)),
     upload: (run, slot) => paced(deps, run.channel, "other", () => files.upload(run, slot)),
@@ -194,14 +197,16 @@ async function tellIfQueued(deps: Deps, run: Run, effect: PacedEffect): Promise<
 
 type SearchDeps = { readonly call: Call; readonly self: Self };
 
-/** All copies, oldest first. Rejects with PortError. */
+/** Left out: no moment of its own. */
+const wantedSince = (slot: Slot): number | undefined => (isStormSlot(slot) ? stormSince(slot) : undefined);
+
+/** All copies, oldest first. `since`: when the message was first wanted, if it is one of the channel. Rejects with PortError. */
 export async function findMessages(
   deps: SearchDeps,
   run: Run,
-  inChannel: boolean,
-  mark: string,
+  ...[inChannel, mark, since]: readonly [inChannel: boolean, mark: string, since?: number]
 ): Promise<readonly MessageTs[]> {
-  return findMarked(await readBack(deps.call, run, inChannel), mark, deps.self);
+  return findMarked(await readBack(deps.call, run, inChannel, since), mark, deps.self);
 }
 
 export async function hasFile(deps: SearchDeps, run: Run, file: string): Promise<boolean> {
@@ -217,11 +222,15 @@ async function isThere(call: Call, channel: ChannelId, ts: MessageTs): Promise<b
   return slackHistory(await call("conversations.history", where)).messages.some((each) => each.ts === ts);
 }
 
-async function readBack(call: Call, run: Run, inChannel: boolean): Promise<Messages> {
+async function readBack(
+  call: Call,
+  run: Run,
+  ...[inChannel, since = run.outage?.since ?? run.askedAt]: readonly [inChannel: boolean, since?: number]
+): Promise<Messages> {
   const opening = run.posts[OPENING];
   if (opening?.type !== "up") return readChannel(call, run.channel, run.askedAt);
-  // In a busy channel there are too many messages since the start of a long run, so we search for a notice from its outage on.
-  if (inChannel) return readChannel(call, run.channel, run.outage?.since ?? run.askedAt);
+  // In a busy channel there are too many messages since the start of a long run, so we search for a notice from its cause on.
+  if (inChannel) return readChannel(call, run.channel, since);
   const replies = await emptyOn(
     "thread_not_found",
     pages(call, "conversations.replies", { channel: run.channel, ts: opening.ts }),

@@ -10,6 +10,7 @@ import type { CloseDispute, Dispute } from "../../usecases/dispute.ts";
 import type { ExportEvidence } from "../../usecases/export-evidence.ts";
 import type { UseFreeze } from "../../usecases/freeze.ts";
 import type { OpenForm } from "../../usecases/open-form.ts";
+import type { OpenStorm } from "../../usecases/open-storm.ts";
 import type { Queries } from "../../usecases/queries.ts";
 import type { NoteRefusal } from "../../usecases/refusals.ts";
 import type { Review } from "../../usecases/review.ts";
@@ -39,6 +40,7 @@ export type ListenerDeps = {
   readonly openForm: OpenForm;
   readonly submitDecision: SubmitDecision;
   readonly undoDecision: UndoDecision;
+  readonly openStorm: OpenStorm;
   readonly review: Review;
   readonly submitReview: SubmitReview;
   readonly noteRefusal: NoteRefusal;

@@ -49,6 +49,7 @@ import {
   RUN_ON_MESSAGE,
   RUN_STOP,
   RUN_SUGGESTED,
+  STORM_REVIEW,
   UNKNOWN_LEAVE,
   UNKNOWN_START_AGAIN,
   WINDOW_UNDO,
@@ -75,7 +76,7 @@ import {
   submitPayload,
   windowClickPayload,
 } from "./payloads.ts";
-import { onQueueChoice, onReview, onReviewSeveral } from "./queue-clicks.ts";
+import { onQueueChoice, onReview, onReviewSeveral, onStormReview } from "./queue-clicks.ts";
 import { onNotMe } from "./receipt-clicks.ts";
 import { nextReviewAnswer, reviewAnswer } from "./review-submits.ts";
 import { decisionAnswer, formAnswer, readingAnswer, type SubmitAnswer } from "./submits.ts";
@@ -93,6 +94,7 @@ const CLICKS: readonly (readonly [string, OnClick])[] = [
   [RUN_LIFT, onBrakeClick],
   [RUN_AGAIN, onRunAgain],
   [RECEIPT_NOT_ME, onNotMe],
+  [STORM_REVIEW, onStormReview],
   [UNKNOWN_START_AGAIN, onUnknownClick],
   [UNKNOWN_LEAVE, onUnknownClick],
 ];

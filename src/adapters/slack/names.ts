@@ -57,6 +57,8 @@ export const HOME_REFRESH = "home_refresh";
 export const QUEUE_REVIEW = "queue_review";
 export const QUEUE_REVIEW_RUN = "queue_review_run";
 export const QUEUE_REVIEW_RULE = "queue_review_rule";
+/** On the notice of a channel in which many requests wait for their cards. */
+export const STORM_REVIEW = "storm_review";
 export const QUEUE_FILTERS = "queue_filters";
 export const QUEUE_SHOW = "queue_show";
 export const QUEUE_CHANNEL = "queue_channel";

@@ -1,15 +1,17 @@
 // Handles clicks in the queue, on the Home tab and in the answer to "pending": filters, pages and Review.
 
+import { parsed, RunKey } from "../../domain/ids.ts";
 import { PortError } from "../../ports.ts";
 import type { OpenedReview } from "../../usecases/review.ts";
 import { type Apart, reviewSeveralModal, reviewView } from "./blocks/review-modal.ts";
-import { openModal, showRefusal } from "./clicks.ts";
+import { type Answer, openModal, showAnswer, showRefusal } from "./clicks.ts";
 import { showHome } from "./home-tab.ts";
 import { linkTo } from "./links.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { QUEUE_REVIEW_RUN } from "./names.ts";
-import type { QueueClickPayload } from "./payloads.ts";
+import type { ClickPayload, QueueClickPayload } from "./payloads.ts";
 import { choiceOf, pendingAnswer } from "./queue.ts";
+import { EVERYTHING } from "./queue-choice.ts";
 import { cardSlot } from "../../domain/run.ts";
 
 /** A page or a filter: draws the list anew where it was clicked. */
@@ -26,6 +28,28 @@ export async function onQueueChoice(deps: ListenerDeps, payload: QueueClickPaylo
     deps.log.warn({ code: error.code }, "could not turn a page of the queue");
   }
 }
+
+/** Review on the notice of many requests: the reader's own queue of the channel, in an answer that only they see. */
+export async function onStormReview(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
+  const { user, channel, message, actions, response_url } = payload;
+  const press = { team: deps.team, user: user.id, channel: channel.id, ts: message.ts };
+  try {
+    const opened = await deps.openStorm({ ...press, run: parsed<RunKey>(RunKey, actions[0].value) });
+    if (!opened.ok) return await showRefusal(deps, payload, opened.error.refusal);
+    const answer = await pendingAnswer(deps, user.id, channel.id, { ...EVERYTHING, channel: channel.id });
+    await deps.answerAt(response_url, answer);
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    deps.log.warn({ code: error.code }, "could not list what waits in a channel");
+    await showAnswer(deps, payload, NOT_READ);
+  }
+}
+
+const NOT_READ: Answer = {
+  id: "answer:queue-not-read",
+  heading: "Try again",
+  text: "Countersign could not list what waits for you just now. Nothing was decided. Press Review again.",
+};
 
 const answerable = ({ user, trigger_id, response_url }: QueueClickPayload) => ({
   user,

@@ -47,6 +47,7 @@ export type UseCases = Pick<
   | "stopRun"
   | "freeze"
   | "undoDecision"
+  | "openStorm"
   | "review"
   | "submitReview"
   | "noteRefusal"

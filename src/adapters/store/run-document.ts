@@ -12,6 +12,7 @@ import type {
   Run,
   Seen,
   Stop,
+  Storm,
   Untouched,
   Watch,
 } from "../../domain/run.ts";
@@ -174,6 +175,7 @@ export const runDocument: Doc<Run> = record<Run>({
     orNull(record<NonNullable<Run["outage"]>>({ since: number, why: text, until: orNull(number) })),
     null,
   ),
+  storm: optional(record<Storm>({ since: number, waiting: number, at: number, until: orNull(number) })),
   stop: optional(
     record<Stop>({
       by: user,

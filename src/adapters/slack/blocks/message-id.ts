@@ -17,7 +17,7 @@ export type MessageId =
   | `run:${RunStatusName}`
   | `outcome:${"succeeded" | "failed" | "canceled" | "ended" | "not-started" | "taken"}`
   | `outcome:unknown:${"asked" | "started" | "left"}`
-  | `thread:${"missing" | "given-up" | "known-again" | "tampered" | "service-down" | "service-back" | "stopped" | "stop-lifted"}`
+  | `thread:${"missing" | "given-up" | "known-again" | "tampered" | "service-down" | "service-back" | "storm" | "storm-over" | "stopped" | "stop-lifted"}`
   | `digest:${"waiting" | "over"}`
   | `unreadable:${"answer" | "list" | "items" | "over"}`
   | `notice:${Exclude<NoticeContent["type"], "decision-void">}`
@@ -86,6 +86,7 @@ type AnswerName =
   | "opened-before"
   | "reading-not-recorded"
   | "review-not-opened"
+  | "queue-not-read"
   | "opening-not-confirmed"
   | "reported"
   | "reported-before"

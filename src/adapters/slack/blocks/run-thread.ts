@@ -16,6 +16,7 @@ import {
   type Slot,
   UNREADABLE,
 } from "../../../domain/run.ts";
+import { isStormSlot } from "../../../domain/storm.ts";
 import { head, oneLine, shortened } from "../../../domain/text/excerpt.ts";
 import { masked } from "../../../domain/text/secrets.ts";
 import { UNKNOWN_LEAVE, UNKNOWN_START_AGAIN } from "../names.ts";
@@ -44,6 +45,7 @@ import {
 } from "./rich.ts";
 import { runStatus, stays, successWords } from "./run-status.ts";
 import { withoutSpeaker } from "./delivery-words.ts";
+import { stormNotice } from "./storm.ts";
 import { unreadableCard } from "./unreadable-card.ts";
 
 const TASK_IN_OPENING_CHARS = 2_500;
@@ -55,6 +57,7 @@ export function threadMessage(run: Run, slot: string, deployment: Deployment): M
   if (slot === OUTCOME) return outcome(run, deployment);
   if (slot === MISSING) return missing(run);
   if (slot === STOPPED && run.stop !== undefined) return stopMessage(run, run.stop);
+  if (isStormSlot(slot)) return stormNotice(run, slot);
   if (slot.startsWith(DOWN)) return serviceDown(run);
   return slot.startsWith(BACK) ? serviceBack(run) : null;
 }
@@ -187,7 +190,7 @@ function serviceBack(run: Run): Message {
 
 /** True for messages of the channel itself. All others are replies in the run's thread. */
 export function inChannel(slot: Slot): boolean {
-  return slot === OPENING || slot.startsWith(DOWN) || slot.startsWith(BACK);
+  return slot === OPENING || isStormSlot(slot) || slot.startsWith(DOWN) || slot.startsWith(BACK);
 }
 
 /** Draws the message of a slot as the run is now. Throws for an unknown slot: only known messages may be posted. */

@@ -31,6 +31,7 @@ const slots: readonly (readonly [string, string])[] = [
   ["outcome", OUTCOME],
   ["notice of a missing run", MISSING],
   ["notice that the service is away", `${DOWN} ${NOON}`],
+  ["notice of many requests", `storm ${NOON}`],
   ["notice that the service is back", `${BACK} ${NOON}`],
 ];
 

@@ -111,6 +111,7 @@ function channelSurfaces(text: Texts): readonly Surface[] {
     messageIn(unstarted, OUTCOME),
     messageIn(run, `${DOWN} ${NOON}`),
     messageIn(run, `${BACK} ${NOON}`),
+    messageIn({ ...run, storm: { since: NOON, waiting: 9, at: NOON, until: null } }, `storm ${NOON}`),
     runList({ title: "Runs", none: "None." }, [linked], 0),
     oneRun(linked),
     privateNotice({ type: "cannot-post", words: text(11) }, run),

@@ -15,6 +15,7 @@ import {
   onUnknownClick,
   onCardClick,
 } from "#src/adapters/slack/clicks.ts";
+import { onStormReview } from "#src/adapters/slack/queue-clicks.ts";
 import { onNotMe } from "#src/adapters/slack/receipt-clicks.ts";
 import { onCommand } from "#src/adapters/slack/commands.ts";
 import { nextReviewAnswer } from "#src/adapters/slack/review-submits.ts";
@@ -350,6 +351,7 @@ export async function answerExamples(): Promise<Record<AnswerId, readonly Exampl
       closeDispute: async () => ok(1),
     }),
     "answer:reading-not-recorded": await readingNotRecorded(),
+    "answer:queue-not-read": await clicked(onStormReview, "", { openStorm: fails("no") }),
     "answer:review-not-opened": await reviewNotOpened(),
     "answer:failed": one(failureAnswer("/agent")),
     "answer:unread-payload": await unread(),

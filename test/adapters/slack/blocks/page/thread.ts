@@ -199,6 +199,11 @@ const STOPPED_RUN = withApprovals(
   denied({ type: "recorded" }),
 );
 
+const stormy = (waiting: number, until: number | null = null) => ({
+  ...CREATED,
+  storm: { since: NOON, waiting, at: NOON, until },
+});
+
 export const NOTICES_IN_THREAD: Record<
   Extract<MessageId, `${"thread" | "unreadable"}:${string}`>,
   readonly Example[]
@@ -212,6 +217,11 @@ export const NOTICES_IN_THREAD: Record<
   "thread:tampered": [known({ type: "tampered", at: NOON })],
   "thread:service-down": one(messageIn(AWAY, `${DOWN} ${NOON}`, DEPLOYMENT)),
   "thread:service-back": one(messageIn(AWAY, `${BACK} ${NOON}`, DEPLOYMENT)),
+  "thread:storm": [
+    { when: "", drawn: messageIn(stormy(41), `storm ${NOON}`, DEPLOYMENT) },
+    { when: "one is left", drawn: messageIn(stormy(1), `storm ${NOON}`, DEPLOYMENT) },
+  ],
+  "thread:storm-over": one(messageIn(stormy(2, NOON), `storm ${NOON}`, DEPLOYMENT)),
   "thread:stopped": [
     { when: "", drawn: messageIn(STOPPED_RUN, STOPPED, DEPLOYMENT) },
     {

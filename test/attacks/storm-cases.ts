@@ -1,0 +1,68 @@
+// Review on the notice of many requests: pressed with a forged value, elsewhere, or by people who may decide nothing.
+
+import { expect } from "vitest";
+import type { Message } from "#sandbox/slack/model.ts";
+import { says } from "../make/message-id.ts";
+import { ana, ben, guest, opsAgents, releases } from "../make/world.ts";
+import { type Attack, attacks, type Story } from "./classes.ts";
+import type { Body } from "./people-cases.ts";
+
+/** More than eight runs that ask for one approval each. */
+const RUNS = 14;
+
+async function aStorm({ world }: Story): Promise<{ notice: Message; click: Body }> {
+  const { control } = world.service;
+  const ids = Array.from({ length: RUNS }, () => control.createRun("release forever").id);
+  for (const id of ids) await world.command(ana, opsAgents, `watch ${id}`);
+  await world.until(() => world.posted(opsAgents).filter(({ thread }) => thread === null).length > RUNS);
+  for (const id of ids) control.addApproval(id, { action: "Deploy", details: { tool: "deploy" } });
+  const notice = await world.until(() => world.posted(opsAgents).find((each) => says("thread:storm", each)));
+  await world.click(ben, notice, "Review");
+  await world.told(ben, "answer:pending");
+  return { notice, click: world.lastPayload("block_actions") };
+}
+
+type Row = readonly [what: string, forge: (click: Body, on: Story) => Body];
+
+const withValue = (click: Body, value: string): Body => {
+  const [first] = click["actions"] as [object];
+  return { ...click, actions: [{ ...first, value }] };
+};
+
+const rows: readonly Row[] = [
+  ["a made-up key", (click) => withValue(click, "A".repeat(22))],
+  ["no key", (click) => withValue(click, "")],
+  ["the id of an approval as its key", (click, on) => withValue(click, on.approval)],
+  [
+    "the button under another message",
+    (click, { card }) => ({ ...click, message: { ts: card.ts }, container: { message_ts: card.ts } }),
+  ],
+  ["the button in another channel", (click) => ({ ...click, channel: { id: releases } })],
+];
+
+const forged = attacks<Story, Row>(6, 56, rows, async (on, [, forge]) => {
+  const { click } = await aStorm(on);
+  const before = on.world.ephemeralMessages(ben).length;
+  on.refused("unknown");
+  await on.world.deliver(forge(click, on));
+  await on.world.command(ben, opsAgents, "help");
+  await on.world.told(ben, "answer:help");
+  // The answer to the command is the only new one.
+  expect(on.world.ephemeralMessages(ben).length).toBe(before + 1);
+  expect(on.decisions()).toEqual([]);
+});
+
+const guests = attacks<Story, readonly [string]>(
+  12,
+  60,
+  [["a guest who presses Review on the notice of many requests"]],
+  async (on) => {
+    const { notice } = await aStorm(on);
+    await on.world.click(guest, notice, "Review");
+    expect(await on.world.told(guest, "answer:pending:empty")).not.toContain("Deploy");
+    expect(on.world.hasForm(guest)).toBe(false);
+    expect(on.decisions()).toEqual([]);
+  },
+);
+
+export const stormCases: readonly Attack<Story>[] = [...forged, ...guests];
