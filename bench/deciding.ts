@@ -31,13 +31,16 @@ export function quantile(values: readonly number[], share: number): number {
 }
 
 /** A world in which Slack enforces its limits, and a bot of its own. Rejects if Slack refused a call for coming too fast. */
-export async function withBot<Value>(measure: (world: World) => Promise<Value>): Promise<Value> {
+export async function withBot<Value>(
+  measure: (world: World) => Promise<Value>,
+  env: { readonly [name: string]: string } = {},
+): Promise<Value> {
   const folder = await mkdtemp(join(tmpdir(), "countersign-bench-"));
   const databaseUrl = `sqlite:${join(folder, "bot.db")}`;
   const world = await startWorld({ databaseUrl, slack: { rateLimits: true } });
   const tooFast: string[] = [];
   world.slack.traffic.onLine(({ what, refused }) => void (refused === "ratelimited" && tooFast.push(what)));
-  const bot = startBot({ ...world.env, LOG_LEVEL: "warn" });
+  const bot = startBot({ ...world.env, LOG_LEVEL: "warn", ...env });
   try {
     await bot.ready();
     const value = await measure(world);

@@ -5,6 +5,7 @@ import { brakeTimes } from "./brake.ts";
 import { buttonsOff } from "./buttons-off.ts";
 import { decisionOverhead } from "./decision-overhead.ts";
 import { hostileStalls } from "./hostile-text.ts";
+import { manyRuns } from "./many-runs.ts";
 import { memoryOf } from "./memory.ts";
 import { pollRatio } from "./poll-ratio.ts";
 import { stormRatio } from "./storm-ratio.ts";
@@ -65,6 +66,13 @@ const storm = await stormRatio();
 row("a storm of 100, all reachable after (ms)", storm.ms.toFixed(0), `${storm.messages} messages`);
 row("ratio to one message a second", storm.ratio.toFixed(2), verdict(storm.ratio <= 1.1, "≤ 1.1"));
 
+const runs = await manyRuns();
+row(
+  "100 runs ask at once, all reachable after (ms)",
+  runs.reachableMs.toFixed(0),
+  `${runs.messages} messages`,
+);
+
 const stalls = await hostileStalls(size.hostileMs);
 const longest = Math.max(...stalls.map(({ ms }) => ms));
 for (const { text, ms } of stalls) row(`stall, ${text} (ms)`, ms.toFixed(0), "");
@@ -80,6 +88,7 @@ if (values.json) {
       submit_feedback_p99_ms: rounded(feedback.p99Ms, 1),
       brake_p99_ms: rounded(brake.p99Ms, 1),
       storm_ratio: rounded(storm.ratio, 3),
+      storm_of_runs_reachable_ms: rounded(runs.reachableMs, 1),
       buttons_off_max_ms: rounded(off.longestMs, 1),
       hostile_text_block_ms: rounded(longest, 1),
     }),
