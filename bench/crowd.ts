@@ -47,22 +47,22 @@ const idOf = (nth: number): string => `U0CROWD${nth}`;
 
 async function putUpCards(world: World, isPrivate: boolean): Promise<Message[]> {
   const { workspace, acts } = world.slack;
-  for (const index of range(CHANNELS)) {
-    const channel = addChannel(world, index);
+  const channels = range(CHANNELS).map((index) => addChannel(world, index));
+  for (const channel of channels) {
     const known = workspace.channels.get(channel);
     const members = [...(known?.members ?? []), ...range(PEOPLE).map(idOf)];
     if (known !== undefined)
       workspace.channels.set(channel, { ...known, members, kind: isPrivate ? "private" : "public" });
-    for (const _ of range(RUNS_PER_CHANNEL)) {
-      const run = world.service.control.createRun("release forever");
-      for (const nth of range(PER_RUN))
-        world.service.control.addApproval(run.id, {
-          action: `Deploy part ${nth}`,
-          details: { tool: "deploy" },
-        });
-      const { ok } = await acts.command("U0ANA", channel, "/agent", `watch ${run.id}`);
-      if (!ok) throw new Error("the bot did not take a command");
-    }
+  }
+  for (const channel of channels.flatMap((each) => range(RUNS_PER_CHANNEL).map(() => each))) {
+    const run = world.service.control.createRun("release forever");
+    for (const nth of range(PER_RUN))
+      world.service.control.addApproval(run.id, {
+        action: `Deploy part ${nth}`,
+        details: { tool: "deploy" },
+      });
+    const { ok } = await acts.command("U0ANA", channel, "/agent", `watch ${run.id}`);
+    if (!ok) throw new Error("the bot did not take a command");
   }
   const cards = () => workspace.messages.filter(isOpenCard);
   const wanted = PEOPLE;
