@@ -3,6 +3,7 @@
 import { parseArgs } from "node:util";
 import { brakeTimes } from "./brake.ts";
 import { buttonsOff } from "./buttons-off.ts";
+import { crowd } from "./crowd.ts";
 import { decisionOverhead } from "./decision-overhead.ts";
 import { hostileStalls } from "./hostile-text.ts";
 import { manyRuns } from "./many-runs.ts";
@@ -66,6 +67,10 @@ const storm = await stormRatio();
 row("a storm of 100, all reachable after (ms)", storm.ms.toFixed(0), `${storm.messages} messages`);
 row("ratio to one message a second", storm.ratio.toFixed(2), verdict(storm.ratio <= 1.1, "≤ 1.1"));
 
+const people = await crowd(true);
+row("100 people at once, decided after (ms)", people.ms.toFixed(0), `${people.presses} presses`);
+row("of them had to press again", String(people.again), verdict(people.again === 0, "0"));
+
 const runs = await manyRuns();
 row(
   "100 runs ask at once, all reachable after (ms)",
@@ -88,6 +93,7 @@ if (values.json) {
       submit_feedback_p99_ms: rounded(feedback.p99Ms, 1),
       brake_p99_ms: rounded(brake.p99Ms, 1),
       storm_ratio: rounded(storm.ratio, 3),
+      crowd_of_100_pressed_again: people.again,
       storm_of_runs_reachable_ms: rounded(runs.reachableMs, 1),
       buttons_off_max_ms: rounded(off.longestMs, 1),
       hostile_text_block_ms: rounded(longest, 1),
