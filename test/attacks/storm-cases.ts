@@ -9,12 +9,15 @@ import type { Body } from "./people-cases.ts";
 
 /** More than eight runs that ask for one approval each. */
 const RUNS = 14;
+/** Slack takes no message for so long (s), so all of them wait at once, however slow the machine is. */
+const REST_S = 8;
 
 async function aStorm({ world }: Story): Promise<{ notice: Message; click: Body }> {
   const { control } = world.service;
   const ids = Array.from({ length: RUNS }, () => control.createRun("release forever").id);
   for (const id of ids) await world.command(ana, opsAgents, `watch ${id}`);
   await world.until(() => world.posted(opsAgents).filter(({ thread }) => thread === null).length > RUNS);
+  world.slack.faults.next("chat.postMessage", { retryAfter: REST_S });
   for (const id of ids) control.addApproval(id, { action: "Deploy", details: { tool: "deploy" } });
   const notice = await world.until(() => world.posted(opsAgents).find((each) => says("thread:storm", each)));
   await world.click(ben, notice, "Review");

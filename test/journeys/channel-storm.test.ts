@@ -10,15 +10,18 @@ import { ana, aWorld, ben, cat, guest, opsAgents, type Stage } from "../make/wor
 type Context = Parameters<typeof aWorld>[0];
 
 const RUNS = 14;
+/** Slack takes no message for so long (s), so all of them wait at once, however slow the machine is. */
+const REST_S = 8;
 
 /** So many watched runs whose threads are open; then each asks for one approval. Resolves to the notice. */
 async function storm(context: Context): Promise<{ world: Stage; notice: Message }> {
-  const world = await aWorld(context);
+  const world = await aWorld(context, { troubled: true });
   const { control } = world.service;
   const ids = Array.from({ length: RUNS }, (_, nth) => control.createRun(`release forever ${nth}`).id);
   for (const id of ids) accepted(await world.command(ana, opsAgents, `watch ${id}`));
   const openings = () => world.posted(opsAgents).filter(({ thread }) => thread === null);
   await world.until(() => openings().length >= RUNS);
+  world.slack.faults.next("chat.postMessage", { retryAfter: REST_S });
   for (const [nth, id] of ids.entries())
     control.addApproval(id, { action: `Deploy part ${nth}`, details: { tool: "deploy" } });
   return { world, notice: await noticeOf(world) };
