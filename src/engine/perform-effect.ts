@@ -195,6 +195,8 @@ export function paceOf(run: Run, effect: Effect): PacedEffect | null {
 function urgencyOf(run: Run, slot: Slot): PacedEffect["urgency"] {
   const card = run.approvals.find((approval) => cardSlot(approval.id) === slot);
   if (slot === UNREADABLE || isDigest(run, slot)) return 0;
+  // Its number is wrong for as long as it waits behind the openings of all the runs that now await approval.
+  if (isStormSlot(slot)) return 1;
   if (card !== undefined && card.state.type !== "pending") return mayShowButtons(run.posts[slot]) ? 0 : 1;
   // A stop that is over has a button that does nothing any more. A stop that holds only counts what it denied.
   if (slot === STOPPED) return isStopped(run) && isStoppable(run) ? 3 : 1;

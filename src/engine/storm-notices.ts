@@ -16,7 +16,7 @@ export type StormNotices = { heard(run: Run): void; start(): void; stop(): Promi
 const SOON_MS = 500;
 const CHECK_MS = 2_000;
 /** How often a notice tells a new number (ms): an update is one of the fifty a minute that the workspace has. */
-const GROWN_MS = 5_000;
+const GROWN_MS = 2_000;
 const FALLEN_MS = 15_000;
 /** A channel is calm when so many checks in a row say so: between two of them a run may be counted late. */
 const CALM_CHECKS = 2;

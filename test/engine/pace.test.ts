@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Approval } from "#src/domain/approval.ts";
 import { ChannelId, MessageTs } from "#src/domain/ids.ts";
 import { cardRenderKey, STOPPED } from "#src/domain/render-key.ts";
-import { cardSlot, type Run } from "#src/domain/run.ts";
+import { cardSlot, OPENING, type Run } from "#src/domain/run.ts";
 import { paceOf } from "#src/engine/perform-effect.ts";
 import { APPROVER, anApproval, aWatchedRun, TEAM, withApprovals } from "../make/run.ts";
 
@@ -73,6 +73,15 @@ describe("the update of the thread's message about a stop", () => {
   test("comes last while it only counts", () => {
     expect(urgencyAt({ by: APPROVER, at: 1 })).toBe(3);
   });
+});
+
+test("the notice of many requests goes before the cards, and its number before the states of runs", () => {
+  const storm = { since: 1, waiting: 9, at: 1, until: null };
+  const run: Run = { ...withApprovals(aWatchedRun(), pending), storm };
+  const urgency = (type: "post" | "update", slot: string) => paceOf(run, { type, slot })?.urgency ?? -1;
+  expect(urgency("post", "storm 1")).toBeLessThan(urgency("post", cardSlot(pending.id)));
+  expect(urgency("post", cardSlot(pending.id))).toBeLessThan(urgency("post", OPENING));
+  expect(urgency("update", "storm 1")).toBeLessThan(urgency("update", OPENING));
 });
 
 test("a notice to another channel keeps the pace of that channel", () => {
