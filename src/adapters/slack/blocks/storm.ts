@@ -34,6 +34,6 @@ const button = ({ key }: Run): object => ({
 });
 
 function over(): Message {
-  const text = "No request waits for its card any more";
+  const text = "The cards of the requests that waited here are posted, or follow within seconds";
   return withId("thread:storm-over", { text, blocks: [rich(line(span(`${text}.`)))] });
 }
