@@ -2,7 +2,7 @@
 
 import { expect } from "vitest";
 import type { Message } from "#sandbox/slack/model.ts";
-import { says } from "../make/message-id.ts";
+import { idOf, says } from "../make/message-id.ts";
 import { ana, ben, guest, opsAgents, releases } from "../make/world.ts";
 import { type Attack, attacks, type Story } from "./classes.ts";
 import type { Body } from "./people-cases.ts";
@@ -12,7 +12,11 @@ const RUNS = 14;
 /** Slack takes no message for so long (s), so all of them wait at once, however slow the machine is. */
 const REST_S = 8;
 
-async function aStorm({ world }: Story): Promise<{ notice: Message; click: Body }> {
+/** Many requests wait in the story's channel, and Ben has pressed Review on their notice. */
+export type Storm = Story & { readonly notice: Message; readonly click: Body };
+
+export async function aStorm(story: Story): Promise<Storm> {
+  const { world } = story;
   const { control } = world.service;
   const ids = Array.from({ length: RUNS }, () => control.createRun("release forever").id);
   for (const id of ids) await world.command(ana, opsAgents, `watch ${id}`);
@@ -22,10 +26,10 @@ async function aStorm({ world }: Story): Promise<{ notice: Message; click: Body 
   const notice = await world.until(() => world.posted(opsAgents).find((each) => says("thread:storm", each)));
   await world.click(ben, notice, "Review");
   await world.told(ben, "answer:pending");
-  return { notice, click: world.lastPayload("block_actions") };
+  return { ...story, notice, click: world.lastPayload("block_actions") };
 }
 
-type Row = readonly [what: string, forge: (click: Body, on: Story) => Body];
+type Row = readonly [what: string, forge: (click: Body, on: Storm) => Body];
 
 const withValue = (click: Body, value: string): Body => {
   const [first] = click["actions"] as [object];
@@ -43,29 +47,31 @@ const rows: readonly Row[] = [
   ["the button in another channel", (click) => ({ ...click, channel: { id: releases } })],
 ];
 
-const forged = attacks<Story, Row>(6, 56, rows, async (on, [, forge]) => {
-  const { click } = await aStorm(on);
+const forged = attacks<Storm, Row>(6, 56, rows, async (on, [, forge]) => {
   const before = on.world.ephemeralMessages(ben).length;
   on.refused("unknown");
-  await on.world.deliver(forge(click, on));
-  await on.world.command(ben, opsAgents, "help");
-  await on.world.told(ben, "answer:help");
-  // The answer to the command is the only new one.
-  expect(on.world.ephemeralMessages(ben).length).toBe(before + 1);
+  await on.world.deliver(forge(on.click, on));
+  const answers = () => [
+    ...on.world.ephemeralMessages(ben).slice(before).map(idOf),
+    ...on.world.slack.workspace.viewsOf(ben).map(({ view }) => idOf(view)),
+  ];
+  await on.world.until(() => answers().length > 0);
+  expect(answers()).toEqual(["refusal:unknown"]);
+  for (const { id } of on.world.slack.workspace.viewsOf(ben).slice())
+    await on.world.slack.acts.close(ben, id);
   expect(on.decisions()).toEqual([]);
 });
 
-const guests = attacks<Story, readonly [string]>(
+const guests = attacks<Storm, readonly [string]>(
   12,
   60,
   [["a guest who presses Review on the notice of many requests"]],
   async (on) => {
-    const { notice } = await aStorm(on);
-    await on.world.click(guest, notice, "Review");
+    await on.world.click(guest, on.notice, "Review");
     expect(await on.world.told(guest, "answer:pending:empty")).not.toContain("Deploy");
     expect(on.world.hasForm(guest)).toBe(false);
     expect(on.decisions()).toEqual([]);
   },
 );
 
-export const stormCases: readonly Attack<Story>[] = [...forged, ...guests];
+export const stormCases: readonly Attack<Storm>[] = [...guests, ...forged];

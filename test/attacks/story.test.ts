@@ -1,5 +1,5 @@
-import { describe, expect, test } from "vitest";
-import { ana, aWorld, ben, opsAgents, type Stage } from "../make/world.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { ana, aSharedWorld, aWorld, ben, opsAgents, type Stage } from "../make/world.ts";
 import { policyFile } from "../make/policy.ts";
 import { brakeCases, FREEZERS } from "./brake-cases.ts";
 import { databaseCases } from "./database-cases.ts";
@@ -9,13 +9,13 @@ import { rowsOf } from "./ground.ts";
 import { queueCases } from "./queue-cases.ts";
 import { ruledCases, RULES } from "./ruled-cases.ts";
 import type { Story } from "./classes.ts";
-import { stormCases } from "./storm-cases.ts";
+import { aStorm, type Storm, stormCases } from "./storm-cases.ts";
 import { storyCases } from "./story-cases.ts";
 
 // Worlds of their own: what is decided is paced, as Slack wants it, and some attacks restart the app.
 describe.concurrent("while a decision is made", () => {
   test.for(
-    [...storyCases, ...digestCases, ...disputeCases, ...databaseCases, ...queueCases, ...stormCases].map(
+    [...storyCases, ...digestCases, ...disputeCases, ...databaseCases, ...queueCases].map(
       (each) => [each.id, each.what, each] as const,
     ),
   )("%s %s", async ([, , attack], context) => {
@@ -25,6 +25,23 @@ describe.concurrent("while a decision is made", () => {
     await attack.run(await storyOf(world, due));
     await world.stopApp();
     expect(refusalsOf(world)).toEqual(expect.arrayContaining(due));
+  });
+});
+
+// They share a world: nothing comes of them, and the requests take half a minute to come.
+describe("while many requests wait in a channel", () => {
+  const stage = aSharedWorld({ troubled: true });
+  const due: string[] = [];
+  let storm: Storm | null = null;
+
+  beforeAll(async () => {
+    storm = await aStorm(await storyOf(stage(), due));
+  });
+
+  test.for(stormCases.map((each) => [each.id, each.what, each] as const))("%s %s", async ([, , attack]) => {
+    if (storm === null) throw new Error("there is no storm");
+    await attack.run(storm);
+    expect(refusalsOf(stage())).toEqual(expect.arrayContaining(due));
   });
 });
 

@@ -4,7 +4,6 @@
 
 import { parsed, UserId } from "../../domain/ids.ts";
 import type { Clock } from "../../engine/clock.ts";
-import { PortError } from "../../ports.ts";
 import { type SlackUser, slackUsers } from "./answers.ts";
 import type { Call } from "./clients.ts";
 import { type Limits, Pacer } from "./rate-limiter.ts";
@@ -44,19 +43,6 @@ export function beginsNow(pacer: Pacer): boolean {
   if (pacer.queueBefore(0).ms > 0) return false;
   void pacer.waitForTurn(0, null);
   return true;
-}
-
-/** views.open is Tier 4 as well. */
-const FORMS: Limits = [[{ most: 100, within: MINUTE }]];
-
-/** Opens no more forms than Slack allows. A form that comes late is no use: its click expires after 3 s, and people click again. */
-export function withPacedForms(call: Call, clock: Clock): Call {
-  const pacer = new Pacer(clock, FORMS);
-  return async (method, args) => {
-    if (method !== "views.open" || beginsNow(pacer)) return call(method, args);
-    const facts = { applied: "no", retry: "later", code: "too_many_forms" } as const;
-    throw new PortError("Slack opens no more forms for now", facts);
-  };
 }
 
 /** Everybody whom Slack lists, asked for after the call. Calls that come while one waits for its turn share it. */

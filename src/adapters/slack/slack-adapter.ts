@@ -11,7 +11,6 @@ import { createSlackApp, type SlackApp, type Transport } from "./bolt-app.ts";
 import { createCardReplacements } from "./card-replacements.ts";
 import { createChat } from "./chat.ts";
 import { type Call, createClients, createReplacer, createResponder, type Responder } from "./clients.ts";
-import { withPacedForms } from "./crowd.ts";
 import { createFiles } from "./files.ts";
 import { drawHome } from "./home-tab.ts";
 import { createLiveHomes } from "./live-homes.ts";
@@ -71,9 +70,7 @@ export type SlackAdapter = {
 /** Rejects with one line for people when Slack refuses the bot token. */
 export async function createSlack(options: SlackOptions): Promise<SlackAdapter> {
   const { apiUrl, clock, log } = options;
-  const clients = createClients(options.botToken, apiUrl, options.logger);
-  const { background } = clients;
-  const quick = withPacedForms(clients.quick, clock);
+  const { quick, background } = createClients(options.botToken, apiUrl, options.logger);
   const answerAt = createResponder(apiUrl);
   const now = (): number => clock.now();
   const self = await whoAmI(quick, log);

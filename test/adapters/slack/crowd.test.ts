@@ -2,7 +2,6 @@
 
 import { describe, expect, test } from "vitest";
 import type { Answer, Call } from "#src/adapters/slack/clients.ts";
-import { withPacedForms } from "#src/adapters/slack/crowd.ts";
 import { createPeople } from "#src/adapters/slack/people.ts";
 import { ChannelId, GroupId, TeamId, UserId } from "#src/domain/ids.ts";
 import { createHandClock } from "../../make/clock.ts";
@@ -95,18 +94,6 @@ describe("a crowd", () => {
     await world.clock.pass(61_500);
     expect(await found).toMatchObject({ kind: "member" });
     expectWithinLimits(world);
-  });
-
-  test("opens no more forms in a minute than Slack takes", async () => {
-    const clock = createHandClock();
-    let opened = 0;
-    const call = withPacedForms(async () => ({ ok: (opened += 1) }), clock);
-    const open = () => call("views.open", {}).catch(({ code }: { code?: unknown }) => ({ code }));
-    const answers = await Promise.all(PEOPLE.map(open));
-    expect([opened, answers.at(-1)]).toEqual([100, { code: "too_many_forms" }]);
-    await clock.pass(61_500);
-    await open();
-    expect(opened).toBe(101);
   });
 
   test("shares one question about a group", async () => {
