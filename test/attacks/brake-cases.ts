@@ -43,11 +43,20 @@ const notStopped = (on: Story): void => {
   expect(on.decisions()).toEqual([]);
 };
 
+function lastRefusal({ world }: Story): string {
+  const [last] = rowsOf(world, "select entry from audit where what = 'refused' order by seq desc limit 1");
+  return (JSON.parse(String(last?.["entry"])) as { refusal: string }).refusal;
+}
+
 async function refusedStop(on: Story, facts: Press, because: string): Promise<void> {
   on.refused(because, facts.user);
-  await press(on, facts);
-  await on.world.until(() => entries(on, "refused") > 0);
-  notStopped(on);
+  // On a loaded machine Slack may not say in time who it is: then the person presses again.
+  for (let told = "unverified"; told === "unverified"; told = lastRefusal(on)) {
+    const before = entries(on, "refused");
+    await press(on, facts);
+    await on.world.until(() => entries(on, "refused") > before);
+    notStopped(on);
+  }
 }
 
 async function stop(on: Story, user = ben): Promise<void> {
