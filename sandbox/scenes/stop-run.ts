@@ -17,7 +17,7 @@ export const stopRun: Scene = {
     const card = await stage.cardOf(asked);
     stage.control.addApproval(asked.run, { action: "Drop the wallet's old tables", details: NEXT });
     await stage.until("the second card", () => stage.cardsOf(asked)[1]);
-    await stage.say("It asks to deploy, and then to drop tables. Nobody expected that.");
+    await stage.say("It asks to deploy, and then to drop tables. Ana asked for neither.");
     const form = await stage.open(cat, card, "Approve");
     await stage.say("Cat has just opened the form to approve the deployment.", cat);
     await stage.say("Ben presses Stop. One question, and the stop holds.", ben);

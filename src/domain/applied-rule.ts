@@ -48,7 +48,7 @@ export function countKeyOf({ appliedRule, version }: Approval): string {
   return `${appliedRule.version ?? "built-in"} ${appliedRule.rule.name} v${version}`;
 }
 
-/** Somebody may join a group or return. Too few people, or an unknown number, are counted again after this time (ms). */
+/** People join groups and come back. Too few people, or an unknown number, are counted again after this time (ms). */
 const AGAIN_AFTER_MS = 5 * 60_000;
 
 /** When to count (monotonic). Null: no count is needed. */

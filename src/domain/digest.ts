@@ -14,7 +14,7 @@ import { needsFile } from "./text/request-text.ts";
 // Our choices. Eight cards are up within about five seconds, because Slack takes four at once.
 
 /** More cards than this that wait to be posted are a storm. */
-export const STORM_OVER = 8;
+export const MOST_CARDS = 8;
 /** With so few lines left, a storm is over: they become cards. */
 export const CALM_AT = 4;
 /** Each line takes two of the fifty blocks of a message. */
@@ -25,7 +25,7 @@ export function applyDigest(run: Run): Run {
   const listed = run.approvals.filter(isListed);
   const staying = listed.filter(isListable);
   const fresh = run.approvals.filter((approval) => isUnposted(run, approval) && isListable(approval));
-  const storm = staying.length === 0 ? fresh.length > STORM_OVER : staying.length + fresh.length > CALM_AT;
+  const storm = staying.length === 0 ? fresh.length > MOST_CARDS : staying.length + fresh.length > CALM_AT;
   const pages = storm ? pagesFor(run, staying, fresh) : new Map<Approval, number>();
   const keeps = new Set(storm ? staying : []);
   if (pages.size === 0 && keeps.size === listed.length) return run;

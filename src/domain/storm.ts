@@ -1,6 +1,6 @@
 // Many requests at once in one channel, of many runs. Slack takes about one message a second there, so their cards come for minutes.
-// Meanwhile one notice in the channel says how many wait, and its Review opens the reader's own queue, so nobody must wait for a card.
-// The notice decides nothing: it has no buttons of a request. (Many requests of one run: digest.ts.)
+// Meanwhile one notice in the channel says how many wait. Its Review opens the reader's own queue, so people can decide before a card is
+// posted. The notice decides nothing: it has no buttons of a request. (Many requests of one run: digest.ts.)
 //
 // A run of the channel carries the notice, as with an outage, so it is posted, found again and updated like every other message.
 

@@ -1,7 +1,7 @@
 // Watches how many requests of each channel wait for their cards. Where they are too many, one run of the channel carries a notice.
 
 import type { ChannelId, RunKey } from "../domain/ids.ts";
-import { CALM_AT, STORM_OVER } from "../domain/digest.ts";
+import { CALM_AT, MOST_CARDS } from "../domain/digest.ts";
 import { OPENING, type Run, type Storm } from "../domain/run.ts";
 import { isStorming, waitingForCards } from "../domain/storm.ts";
 import type { EventLog } from "../ports.ts";
@@ -99,7 +99,7 @@ async function check(
   for (const { key } of more) await end(deps, key);
   if (carrier === undefined || carrier.storm === null) {
     const free = runs.find(({ canCarry }) => canCarry);
-    if (waiting > STORM_OVER && free !== undefined) await begin(deps, free.key, waiting);
+    if (waiting > MOST_CARDS && free !== undefined) await begin(deps, free.key, waiting);
     return;
   }
   if (waiting > CALM_AT) {

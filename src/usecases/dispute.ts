@@ -31,7 +31,7 @@ export type Disputed = {
   readonly together: readonly SharedReceipt[];
 };
 
-/** `reportedAt` left out: nobody has reported it. */
+/** `reportedAt` left out: it is not reported. */
 export type SharedReceipt = {
   readonly receipt: Notification;
   readonly facts: NotificationFacts;

@@ -102,7 +102,7 @@ async function startAgain(
   }
 }
 
-/** A start of which nobody knows whether it arrived is not over until somebody answers what to do. */
+/** A start that the service did not confirm is not over until its requester says what to do. */
 const isOver = (run: Run): boolean =>
   !isStoppable(run) && !(run.creation.type === "unknown" && run.creation.again === "asked");
 

@@ -27,10 +27,12 @@ const decided = (delivery: Extract<Approval["state"], { type: "decided" }>["deli
 const keyOf = (approval: Approval): string =>
   cardRenderKey(withApprovals(aWatchedRun(), approval), approval) ?? "";
 
+const posted = (shows: string) =>
+  ({ type: "up", ts: MessageTs("1.000001"), shows, sweepAt: null, notBefore: 0, tries: 0 }) as const;
+
 function urgencyOf(approval: Approval, shows: string): number | undefined {
   const slot = cardSlot(approval.id);
-  const up = { type: "up", ts: MessageTs("1.000001"), shows, sweepAt: null, notBefore: 0, tries: 0 } as const;
-  const run: Run = { ...withApprovals(aWatchedRun(), approval), posts: { [slot]: up } };
+  const run: Run = { ...withApprovals(aWatchedRun(), approval), posts: { [slot]: posted(shows) } };
   return paceOf(run, { type: "update", slot })?.urgency;
 }
 
@@ -54,15 +56,7 @@ describe("the update of a card", () => {
 
 describe("the update of the thread's message about a stop", () => {
   const urgencyAt = (stop: Run["stop"] & {}): number | undefined => {
-    const up = {
-      type: "up",
-      ts: MessageTs("1.000001"),
-      shows: "",
-      sweepAt: null,
-      notBefore: 0,
-      tries: 0,
-    } as const;
-    const run: Run = { ...aWatchedRun(), stop, posts: { [STOPPED]: up } };
+    const run: Run = { ...aWatchedRun(), stop, posts: { [STOPPED]: posted("") } };
     return paceOf(run, { type: "update", slot: STOPPED })?.urgency;
   };
 

@@ -1,4 +1,4 @@
-// Handles "This was not me" on a receipt: reports it, and draws the receipt anew without its button.
+// Handles "This was not me": records the report, and removes the button from the receipt.
 
 import { Nonce, parsed } from "../../domain/ids.ts";
 import { PortError, SEVERAL_RECEIPTS } from "../../ports.ts";
@@ -53,7 +53,7 @@ const NOT_YOUR_RECEIPT: Answer = {
   text: "This button does not belong to a receipt of yours.",
 };
 
-/** Draws the message anew without the button of this receipt. If Slack does not take that, the button stays, and does nothing more. */
+/** Removes this receipt's button from its message. If Slack refuses the update, the button stays, and pressing it reports nothing new. */
 async function removeButton(
   deps: ListenerDeps,
   { response_url }: ClickPayload,

@@ -55,7 +55,7 @@ const forgotten = (command: string): Message =>
     `Nothing was started: Countersign no longer has this suggestion. Type \`${command} run\` and the task.`,
   );
 
-// What somebody may have meant by a word that is no subcommand.
+// What the person may have meant by a word that is no subcommand.
 
 export type Suggestion =
   /** They want to decide by text, which no command does. */

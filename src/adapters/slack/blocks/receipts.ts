@@ -54,7 +54,7 @@ export type ReceiptFacts = {
   readonly receipt: Pick<Notification, "id">;
   readonly facts: NotificationFacts;
   readonly link: string | null;
-  /** Left out: nobody has said that it was not them. */
+  /** Left out: it is not reported. */
   readonly reportedAt?: number;
 };
 

@@ -7,7 +7,7 @@ import { RUN_SUGGESTED, type Subcommand } from "../names.ts";
 import { textAnswer, withId } from "./message-id.ts";
 import { escaped, line, type Message, rich, span, untrustedSpan } from "./rich.ts";
 
-/** Most of what somebody typed that is shown to them again. */
+/** How much of a person's own words is shown back to them (characters). */
 const TYPED_CHARS = 500;
 
 export function unknownWord(word: string, command: string): Message {
