@@ -7,7 +7,6 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const SLOW = [
   "crash/kill-points.test.ts",
   "scenes/storm.test.ts",
-  "attacks/story.test.ts",
   "browser/panels.test.ts",
   "browser/axe.test.ts",
   "scenes/all-scenes.test.ts",
@@ -17,9 +16,6 @@ const SLOW = [
   "cli/doctor.test.ts",
   "browser/surfaces.test.ts",
 ];
-
-/** How many files may wait while each core has one that works. Our choice: many more would miss the three seconds of Slack. */
-const WAITING = 1;
 
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -43,8 +39,8 @@ export default defineConfig({
     // No secret of any test may stand in what the run prints.
     globalSetup: ["test/make/canary-watch.ts"],
     sequence: { sequencer: SlowFirst },
-    // Most tests wait for processes, sockets and real seconds about half of their time, and leave room for others beside them.
-    maxWorkers: availableParallelism() + WAITING,
+    // One file for each core: the worlds of a third one would miss the seconds that Slack and its sockets allow.
+    maxWorkers: Math.max(2, availableParallelism()),
     // Journeys talk to real servers and kill real processes; a machine may be slow, but nothing may hang.
     testTimeout: 120_000,
     hookTimeout: 60_000,
