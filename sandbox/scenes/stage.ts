@@ -39,6 +39,8 @@ export function createStage(parts: StageParts) {
     control: service.service.control,
     serviceController: service.serviceController,
     people: slack.workspace.people,
+    /** How long a press can open a form (ms). Later, Slack refuses it. */
+    formLimitMs: slack.timing.triggerMs,
   };
 }
 

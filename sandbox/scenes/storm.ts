@@ -14,9 +14,6 @@ const DRAWN_MS = 300_000;
 /** How long a person looks at a card at least (ms). */
 const LOOK_MS = 500;
 
-/** How long a press can open a form (ms). Later, Slack refuses it. */
-const FORM_MS = 3_000;
-
 /** `formMs`: from the press to the form. */
 type Decided = {
   readonly verdict: "approve" | "deny";
@@ -54,13 +51,13 @@ async function played(stage: Stage, tooFast: () => number): Promise<string> {
   checkDecisions(stage, asked, decided);
   await drawAll(stage, asked, decided);
   stage.check(stage.cardsOf(asked).filter(isCard).length === MANY, `there are ${MANY} cards`);
-  return `50 cards, 50 decisions, each sent once and shown on its card. ${slowest(decided)} Slack refused ${tooFast()} calls for coming too fast.`;
+  return `50 cards, 50 decisions, each sent once and shown on its card. ${slowest(stage, decided)} Slack refused ${tooFast()} calls for coming too fast.`;
 }
 
 /** Each form was checked when it opened. */
-function slowest(decided: readonly Decided[]): string {
+function slowest({ formLimitMs }: Stage, decided: readonly Decided[]): string {
   const longest = Math.max(...decided.map(({ formMs }) => formMs));
-  return `Each form came at the first press and within ${FORM_MS / 1_000} seconds, the slowest after ${(longest / 1_000).toFixed(2)} s.`;
+  return `Each form came at the first press and within ${formLimitMs / 1_000} seconds, the slowest after ${(longest / 1_000).toFixed(2)} s.`;
 }
 
 /** The run's own request is the first. */
@@ -86,7 +83,7 @@ async function decideAll(stage: Stage, asked: Asked): Promise<Decided[]> {
     decided.push({ verdict, reason, formMs });
     await stage.until("its buttons to go", () => firstButton(card) !== button);
     if (nth % EVERY === 0 && nth < MANY)
-      await stage.say(`${nth} are decided, by Ben and Cat in turn. ${slowest(decided)}`);
+      await stage.say(`${nth} are decided, by Ben and Cat in turn. ${slowest(stage, decided)}`);
   }
   return decided;
 }
@@ -103,7 +100,8 @@ async function decideOne(
   { card, verdict, reason }: Omit<Decided, "formMs"> & { readonly card: Message },
 ): Promise<number> {
   const { form, ms } = await stage.openAtOnce(person, card, verdict === "deny" ? "Deny" : "Approve");
-  stage.check(ms < FORM_MS, `a form comes within ${FORM_MS} ms (one took ${Math.round(ms)} ms)`);
+  const { formLimitMs } = stage;
+  stage.check(ms < formLimitMs, `a form comes within ${formLimitMs} ms (one took ${Math.round(ms)} ms)`);
   stage.check((await stage.submit(person, reason, form)) === null, "the form closes");
   return ms;
 }

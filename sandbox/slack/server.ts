@@ -68,6 +68,7 @@ export const startSlack = async (options: SlackOptions) => {
     apiUrl: `${context.url()}api/`,
     ...context.secrets,
     workspace: context.workspace,
+    timing: context.timing,
     acts: createActs(acting),
     openHome: createOpenHome(acting),
     shortcut: createShortcut(acting),

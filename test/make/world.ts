@@ -39,7 +39,7 @@ export const random = "C0RANDOM";
 
 /**
  * Slack waits three seconds for the app (ms). Here up to eight worlds share a process, and other people the machine, so the app may
- * have its turn later. The scenes and the kills keep Slack's own time: there the app is a process of its own.
+ * have its turn later. The kills keep Slack's own time: there the app is a process of its own.
  */
 const PATIENT = { ackMs: 15_000, triggerMs: 15_000 };
 

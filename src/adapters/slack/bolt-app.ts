@@ -1,4 +1,4 @@
-// The Bolt app, in Socket Mode or HTTP mode, with the same listeners. We build the receivers ourselves reason Bolt's defaults do
+// The Bolt app, in Socket Mode or HTTP mode, with the same listeners. We build the receivers ourselves because Bolt's defaults do
 // not fit: it shares client options, checks the token in its constructor, and retries calls.
 
 import type { RequestListener } from "node:http";
@@ -40,11 +40,14 @@ export type BoltOptions = {
   readonly logger: Logger;
 };
 
+/** How long the socket client waits before it reconnects (ms). Slack asks for that every few hours, and no click reaches us meanwhile. */
+const RECONNECT_MS = 2_000;
+
 /**
- * How long the socket client waits for a pong, and before it reconnects when Slack asks it to (ms). The client's default is 5 s;
- * Slack asks every few hours, and no click reaches us during the wait.
+ * How long the socket client waits for a pong (ms). A process that gets no processor time sees no pong either. If it then gives up its
+ * socket, the clicks that wait in it are lost. A dead network is noticed this late.
  */
-const CLIENT_PING_MS = 2_000;
+const PONG_MS = 10_000;
 
 export function createSlackApp(options: BoltOptions, deps: ListenerDeps): SlackApp {
   const { receiver, ...connection } =
@@ -103,9 +106,10 @@ function socketConnection(options: BoltOptions, appToken: string): Connection {
   const receiver = new SocketModeReceiver({
     appToken,
     logger: options.logger,
-    clientPingTimeout: CLIENT_PING_MS,
+    clientPingTimeout: RECONNECT_MS,
     installerOptions: { clientOptions },
   });
+  waitForPongs(receiver.client);
   let connected = false;
   receiver.client.on("connected", () => (connected = true));
   receiver.client.on("reconnecting", () => (connected = false));
@@ -120,6 +124,15 @@ function socketConnection(options: BoltOptions, appToken: string): Connection {
     });
   };
   return { receiver, start, stop: () => receiver.stop(), connected: () => connected, listener: null };
+}
+
+/**
+ * The client has one private setting for both waits. It reads the wait for pongs while it makes a socket, which is between these two
+ * events. If it ignores the setting one day, pongs have `RECONNECT_MS`.
+ */
+export function waitForPongs(client: SocketModeReceiver["client"]): void {
+  client.on("authenticated", () => Object.assign(client, { clientPingTimeoutMS: PONG_MS }));
+  client.on("connecting", () => Object.assign(client, { clientPingTimeoutMS: RECONNECT_MS }));
 }
 
 type HttpTransport = Extract<Transport, { mode: "http" }>;

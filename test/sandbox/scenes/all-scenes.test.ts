@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { says } from "#sandbox/scenes/says.ts";
 import { allScenes } from "#sandbox/scenes/all-scenes.ts";
-import { type Controlled, QUICK, startControlled } from "../control/controlled.ts";
+import { type Controlled, PATIENT, QUICK, startControlled } from "../control/controlled.ts";
 
 let sandbox: Controlled;
 
 beforeAll(async () => {
-  sandbox = await startControlled({ bot: QUICK });
+  sandbox = await startControlled({ bot: QUICK, slack: PATIENT });
   await sandbox.world.bot?.ready();
 });
 afterAll(() => sandbox.stop());

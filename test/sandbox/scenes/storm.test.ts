@@ -1,25 +1,25 @@
 import { expect, test } from "vitest";
-import { QUICK, startControlled } from "../control/controlled.ts";
+import { PATIENT, QUICK, startControlled } from "../control/controlled.ts";
 
 test(
   "a storm of 50 approvals comes about on the real bot, at the pace that Slack allows",
   { timeout: 400_000 },
   async ({ onTestFinished }) => {
-    const { act, read, stop, world } = await startControlled({ bot: QUICK });
+    const { act, read, stop, world } = await startControlled({ bot: QUICK, slack: PATIENT });
     onTestFinished(stop);
     await world.bot?.ready();
     await act("scene.play", { name: "storm" });
     let scenes: Record<string, unknown>[] = [];
     while (scenes.length === 0) scenes = await read("/control/scenes", { playing: "false", wait: "60" });
     const [{ captions, ended } = {}] = scenes;
-    expect({ ended, captions }).toMatchObject({ ended: "done" });
+    expect(ended, JSON.stringify(captions)).toBe("done");
     const words = JSON.stringify(captions);
     expect(words).toContain("50 cards, 50 decisions");
     const measured = [
-      ...words.matchAll(/at the first press and within 3 seconds, the slowest after ([\d.]+) s/g),
+      ...words.matchAll(/at the first press and within 15 seconds, the slowest after ([\d.]+) s/g),
     ];
     expect(measured).toHaveLength(5);
-    for (const [, seconds] of measured) expect(Number(seconds)).toBeLessThan(3);
+    for (const [, seconds] of measured) expect(Number(seconds)).toBeLessThan(15);
     expect(words).toContain("Slack refused 0 calls");
     expect(await read("/control/traffic", { contains: "chat.", refused: "true" })).toEqual([]);
   },
@@ -27,8 +27,7 @@ test(
 
 test("a storm in which somebody has to press again has failed, and says so", async ({ onTestFinished }) => {
   // The second press is the fact, not the three seconds.
-  const slack = { timing: { ackMs: 15_000, triggerMs: 15_000 } };
-  const { act, read, stop, world } = await startControlled({ bot: QUICK, slack });
+  const { act, read, stop, world } = await startControlled({ bot: QUICK, slack: PATIENT });
   onTestFinished(stop);
   await world.bot?.ready();
   await act("scene.play", { name: "storm" });
