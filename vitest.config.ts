@@ -39,8 +39,8 @@ export default defineConfig({
     // No secret of any test may stand in what the run prints.
     globalSetup: ["test/make/canary-watch.ts"],
     sequence: { sequencer: SlowFirst },
-    // One file for each core: the worlds of a third one would miss the seconds that Slack and its sockets allow.
-    maxWorkers: Math.max(2, availableParallelism()),
+    // Most files wait for servers, sockets and clocks more than they compute.
+    maxWorkers: 2 * availableParallelism(),
     // Journeys talk to real servers and kill real processes; a machine may be slow, but nothing may hang.
     testTimeout: 120_000,
     hookTimeout: 60_000,

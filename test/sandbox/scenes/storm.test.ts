@@ -12,7 +12,7 @@ test(
     let scenes: Record<string, unknown>[] = [];
     while (scenes.length === 0) scenes = await read("/control/scenes", { playing: "false", wait: "60" });
     const [{ captions, ended } = {}] = scenes;
-    expect(ended, JSON.stringify(captions)).toBe("done");
+    expect(ended === "done" ? [] : captions).toEqual([]);
     const words = JSON.stringify(captions);
     expect(words).toContain("50 cards, 50 decisions");
     const measured = [
