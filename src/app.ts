@@ -27,6 +27,7 @@ import { builtInFor, type Rule } from "./domain/policy/policy.ts";
 import { keepSecrets } from "./domain/text/own-secrets.ts";
 import { createFreezes } from "./engine/freezes.ts";
 import { type Clock, createClock, type MachineClock } from "./engine/clock.ts";
+import { ALONE, SHARED } from "./engine/lease-keeper.ts";
 import { slowestProbeMs } from "./engine/service-breaker.ts";
 import { type Log, slackLogger } from "./log.ts";
 import { type AuditReaders, PortError } from "./ports.ts";
@@ -135,7 +136,8 @@ async function build(config: Config, log: Log, closers: Closers): Promise<Omit<A
   const audit = auditReaders(config, slack.self.team);
   const { chat, notificationSender, people } = slack;
   const ports = { ...doors, store, freezes, chat, notificationSender, people, audit, clock, context };
-  const flow = createBot({ ...ports, newKey, random: Math.random, log, metrics }, limits);
+  const leaseTimes = config.database.engine === "sqlite" ? ALONE : SHARED;
+  const flow = createBot({ ...ports, leaseTimes, newKey, random: Math.random, log, metrics }, limits);
   closers.push(() => flow.stop(EFFECTS_GRACE_MS));
   const app = slack.app(flow);
   const runs = await flow.start();

@@ -13,13 +13,14 @@ import { type Clock, endedWithin } from "./engine/clock.ts";
 import { createEffectExecutor } from "./engine/effect-executor.ts";
 import type { Freezes } from "./engine/freezes.ts";
 import { createIntegrity, type Integrity } from "./engine/integrity.ts";
-import { createLeaseKeeper } from "./engine/lease-keeper.ts";
+import { createLeaseKeeper, type LeaseKeeper, type LeaseTimes } from "./engine/lease-keeper.ts";
 import { createOutageAnnouncer } from "./engine/outage.ts";
 import { createPerform } from "./engine/perform-effect.ts";
 import { createPoller, type PollLimits } from "./engine/poller.ts";
 import { createRunEngine, type RunEngine } from "./engine/run-engine.ts";
 import { createServiceBreaker } from "./engine/service-breaker.ts";
 import { createServicePause } from "./engine/service-pause.ts";
+import { createSharedNews, type SharedNews } from "./engine/shared-news.ts";
 import { createStormNotices } from "./engine/storm-notices.ts";
 import { createUnreadableRuns } from "./engine/unreadable-runs.ts";
 import { createNotificationOutbox } from "./notifications/outbox.ts";
@@ -89,6 +90,7 @@ export type BotDeps = {
   readonly people: People;
   readonly clock: Clock;
   readonly context: () => Context;
+  readonly leaseTimes: LeaseTimes;
   readonly newKey: () => string;
   readonly random: () => number;
   readonly log: EventLog;
@@ -102,15 +104,19 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
   const { agents, leftMs } = createServicePause(ports.agents, clock);
   const deps = { ...ports, agents };
   const integrity = createIntegrity(deps);
-  const executor = createEffectExecutor({ ...deps, integrity, perform: createPerform(deps) });
-  const engine = createRunEngine({ ...deps, executor });
+  const news = createSharedNews({ ...deps, integrity, engine: () => engine });
+  const perform = createPerform(deps);
+  const checks = { integrity, catchUp: () => news.catchUp(), holds: () => hold.holds() };
+  const executor = createEffectExecutor({ ...deps, ...checks, perform });
+  const engine: RunEngine = createRunEngine({ ...deps, executor });
   const guard = createServiceBreaker(clock, limits.maxMs, leftMs);
   const unreadable = createUnreadableRuns({ ...deps, engine });
   const watch = createPoller({ ...deps, engine, guard, unreadable }, limits);
-  const hold = createLeaseKeeper({ store, engine, clock, log });
-  const outage = createOutageAnnouncer({ ...deps, guard, change: engine.change }, OUTAGE_CHECK_MS);
-  const storms = createStormNotices({ ...deps, change: engine.change });
+  const hold = createHold(deps, engine, news);
+  const outage = createOutageAnnouncer({ ...deps, engine, guard, change: engine.change }, OUTAGE_CHECK_MS);
+  const storms = createStormNotices({ ...deps, engine, change: engine.change });
   engine.onPlan((run) => storms.heard(run));
+  engine.onDrop((key) => storms.dropped(key));
   const use = { ...deps, engine, integrity, change: engine.change };
   const loops = [createRetention(store, clock, log), createNotificationOutbox(use), outage, storms];
   const cards = createCardSweep(use);
@@ -123,14 +129,24 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
     start: async () => {
       await integrity.start();
       for (const loop of loops) loop.start();
-      return claimRuns(deps, hold, engine);
+      return claimRuns({ ...deps, engine }, hold);
     },
-    policyChanged: () => applyPolicyToWaiting(store, engine.change, deps.context),
+    policyChanged: () => applyPolicyToWaiting({ ...deps, engine }),
     stop: async (ms) => {
       for (const part of [watch, cards]) part.stop();
-      await stopInOrder([...loops, hold, engine], ports, integrity, ms);
+      await stopInOrder([...loops, news, hold, engine], ports, integrity, ms);
     },
   };
+}
+
+function createHold(deps: BotDeps, engine: RunEngine, news: SharedNews): LeaseKeeper {
+  const onReplicas = (replicas: number): void => {
+    deps.chat.shareLimits(replicas);
+    if (replicas > 1) news.start();
+  };
+  const hold = createLeaseKeeper({ ...deps, engine, onReplicas }, deps.leaseTimes);
+  deps.store.onPassedOn(() => hold.lookNow());
+  return hold;
 }
 
 type UseDeps = BotDeps & {
@@ -141,7 +157,7 @@ type UseDeps = BotDeps & {
 
 /** What people do. */
 function createUseCases(use: UseDeps) {
-  const release = (): Promise<void> => releaseHeldBack(use.store, use.change);
+  const release = (): Promise<void> => releaseHeldBack(use);
   return {
     startRun: createStartRun(use),
     adoptRun: createAdoptRun(use),
@@ -163,13 +179,12 @@ function createUseCases(use: UseDeps) {
 
 /** Under the freezes of the audit. A crash may have kept one from reaching every run. */
 async function claimRuns(
-  { freezes, store, context }: Pick<BotDeps, "freezes" | "store" | "context">,
+  deps: Pick<BotDeps, "freezes" | "store" | "context"> & { readonly engine: RunEngine },
   hold: { start(): Promise<number> },
-  { change }: Pick<RunEngine, "change">,
 ): Promise<number> {
-  await freezes.refresh();
+  await deps.freezes.refresh();
   const runs = await hold.start();
-  if (freezes.now().length > 0) await applyBrakeToRuns(store, change, context);
+  if (deps.freezes.now().length > 0) await applyBrakeToRuns(deps);
   return runs;
 }
 

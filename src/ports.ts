@@ -100,6 +100,8 @@ export type Chat = {
   tellIfQueued(run: Run, effect: PacedEffect): Promise<void>;
   /** The update of this message, if it still waits for its turn, has become this urgent. It never becomes less urgent. */
   hasten(effect: PacedEffect): void;
+  /** So many processes share what the workspace may call. May be called again with the same number. */
+  shareLimits(among: number): void;
   /** Not idempotent. Draws `slot` from the run's current state. */
   post(run: Run, slot: Slot): Promise<MessageTs>;
   /** Idempotent. "gone" when the message was deleted, "unchangeable" when Slack no longer allows changes. */

@@ -50,3 +50,20 @@ export function parsed<Id>(make: (text: string) => Id, text: unknown): Id | null
     return null;
   }
 }
+
+/** The units in which runs are shared out among the processes. Our choice: enough for a fair share each, few enough for one row each. */
+export const SHARDS = 256;
+
+/** All runs of a channel have the same shard. Stored: never change it. */
+export const shardOf = ({ team, channel }: { readonly team: TeamId; readonly channel: ChannelId }): number =>
+  shardOfName(`${team} ${channel}`);
+
+/** FNV-1a. For what belongs to no run, such as the messages to a person. */
+export function shardOfName(name: string): number {
+  let hash = 0x81_1c_9d_c5;
+  for (const char of name) {
+    hash ^= char.codePointAt(0) ?? 0;
+    hash = Math.imul(hash, 0x01_00_01_93);
+  }
+  return (hash >>> 0) % SHARDS;
+}

@@ -27,7 +27,7 @@ const MOST_RUNS = 10_000;
 const MOST_UNKNOWN = 500;
 
 type Deps = {
-  engine: Pick<RunEngine, "change" | "onPlan">;
+  engine: Pick<RunEngine, "change" | "onPlan" | "onDrop">;
   store: Pick<RunStore, "list">;
   chat: Pick<Chat, "waitForTurn" | "isThere">;
   clock: Clock;
@@ -55,6 +55,8 @@ export function createCardSweep(deps: Deps): CardSweep {
     }
   });
 
+  engine.onDrop((key) => cards.drop(key));
+
   async function guarded(what: string, act: () => Promise<void>): Promise<void> {
     await act().catch((error: unknown) => log.error({ error }, what));
   }
@@ -70,7 +72,9 @@ export function createCardSweep(deps: Deps): CardSweep {
     letIn: (channel) =>
       guarded("could not retry the messages that a channel refused; the regular retry does", async () => {
         const runs = await store.list({ channels: [channel], only: "unfinished", limit: MOST_RUNS });
-        for (const { key } of runs) await engine.change(key, (run) => afterRejoining(run, clock.monotonic()));
+        const change = (run: Run): Run => afterRejoining(run, clock.monotonic());
+        // Slack tells one process, which need not be the one that looks after the channel.
+        for (const { key } of runs) await engine.change(key, change, { mustHold: false });
       }),
     lookNow: (runs) => {
       for (const card of runs.flatMap(({ key }) => cards.of(key))) looks.now(card);
@@ -127,6 +131,7 @@ async function gone({ engine, clock, log }: Deps, { run: key, slot, ts }: Card):
 type Cards = {
   /** Takes over the run's cards; returns those that are new. */
   put(run: Run): Card[];
+  drop(run: RunKey): void;
   at(channel: ChannelId, ts: MessageTs): Card | null;
   of(run: RunKey): readonly Card[];
 };
@@ -150,8 +155,13 @@ function createCards(): Cards {
     else byRun.delete(key);
     return after.filter((card) => !before.includes(card));
   }
+  function drop(run: RunKey): void {
+    for (const card of byRun.get(run) ?? []) byPlace.delete(placeOf(card));
+    byRun.delete(run);
+  }
   return {
     put,
+    drop,
     at: (channel, ts) => byPlace.get(placeOf({ channel, ts })) ?? null,
     of: (run) => byRun.get(run) ?? [],
   };

@@ -6,7 +6,7 @@ import { withDelivery } from "../domain/approval-transitions.ts";
 import { applyBrake } from "../domain/brake.ts";
 import type { Context } from "../domain/context.ts";
 import { supersede } from "../domain/end-run.ts";
-import type { RunId, RunKey } from "../domain/ids.ts";
+import { type RunId, type RunKey, shardOf } from "../domain/ids.ts";
 import { isWatched, type Run } from "../domain/run.ts";
 import type { EventLog } from "../ports.ts";
 import type { RunStore, SideWrites } from "../ports/store.ts";
@@ -62,16 +62,23 @@ const MAX_RUNS = 100_000;
 const RELEASED = "An admin has looked at the database, and approvals leave again.";
 
 type Listing = Pick<RunStore, "list" | "channelsInUse">;
+/** The engine, as far as these changes need it. */
+type Engine = { readonly change: Change; readonly looksAfter: (shard: number) => boolean };
+type Changing = { readonly store: Listing; readonly engine: Engine };
+type Judging = Changing & { readonly context: () => Context };
 
-async function runsOf(store: Listing, only: "unfinished" | "pending"): Promise<readonly Run[]> {
+/** Those that this process looks after; other processes change theirs. */
+async function runsOf({ store, engine }: Changing, only: "unfinished" | "pending"): Promise<readonly Run[]> {
   const channels = await store.channelsInUse();
-  return channels.length === 0 ? [] : store.list({ channels, only, limit: MAX_RUNS });
+  if (channels.length === 0) return [];
+  const runs = await store.list({ channels, only, limit: MAX_RUNS });
+  return runs.filter((run) => engine.looksAfter(shardOf(run)));
 }
 
 /** After an acknowledgement: what was held back for tampering is looked at again at once. */
-export async function releaseHeldBack(store: Listing, change: Change): Promise<void> {
-  const runs = await runsOf(store, "unfinished");
-  for (const run of runs) if (withoutHold(run) !== run) await change(run.key, withoutHold);
+export async function releaseHeldBack(deps: Changing): Promise<void> {
+  const runs = await runsOf(deps, "unfinished");
+  for (const run of runs) if (withoutHold(run) !== run) await deps.engine.change(run.key, withoutHold);
 }
 
 /** The same run where nothing is held back. */
@@ -87,24 +94,17 @@ function withoutHold(run: Run): Run {
 }
 
 /** Brings every pending approval, and so its card, under the current rule. */
-export async function applyPolicyToWaiting(
-  store: Listing,
-  change: Change,
-  context: () => Context,
-): Promise<void> {
-  const waiting = await runsOf(store, "pending");
-  for (const { key } of waiting) await change(key, (run) => applyPolicy(run, context()));
+export async function applyPolicyToWaiting(deps: Judging): Promise<void> {
+  const waiting = await runsOf(deps, "pending");
+  for (const { key } of waiting) await deps.engine.change(key, (run) => applyPolicy(run, deps.context()));
 }
 
 /** After a freeze, or after one is lifted: approvals that were not sent give way, and open cards say so. */
-export async function applyBrakeToRuns(
-  store: Listing,
-  change: Change,
-  context: () => Context,
-): Promise<void> {
-  const runs = await runsOf(store, "unfinished");
+export async function applyBrakeToRuns(deps: Judging): Promise<void> {
+  const runs = await runsOf(deps, "unfinished");
   // The engine applies the brake at every save.
-  for (const run of runs) if (applyBrake(run, context()) !== run) await change(run.key, (newest) => newest);
+  for (const run of runs)
+    if (applyBrake(run, deps.context()) !== run) await deps.engine.change(run.key, (newest) => newest);
 }
 
 // Deletes finished runs and their texts after a while; the audit stays.

@@ -34,6 +34,10 @@ export type ExecutorDeps = {
   readonly store: Pick<RunStore, "byRunId"> & Pick<AuditLog, "provenEntry" | "settledAfter">;
   readonly integrity: Pick<Integrity, "found" | "state">;
   readonly perform: Perform;
+  /** False: this process may have lost its lease, by its own clock. Then it makes no call. */
+  readonly holds: () => boolean;
+  /** Reads what other processes have written since: freezes, findings, acknowledgements. Rejects with PortError. */
+  readonly catchUp: () => Promise<void>;
   readonly context: () => Context;
   readonly clock: Clock;
   readonly log: EventLog;
@@ -64,6 +68,7 @@ export async function checkBeforeSending(
   effect: Sending,
   handle: ExecutionHandle,
 ): Promise<SendCheck> {
+  await deps.catchUp();
   const held = heldForTampering(deps, run, effect);
   if (held !== null) return { not: held };
   const notNow = await precheck(deps, run, handle);

@@ -120,6 +120,8 @@ const isFirstMessage = (run: Run, effect: Effect): boolean =>
   effect.type === "post" && effect.slot === OPENING && run.posts[OPENING] === undefined;
 
 async function performed(deps: ExecutorDeps, run: Run, effect: Effect): Promise<Outcome> {
+  // The mark is stored, but this process may have stood still since, and another one may act by now.
+  if (!deps.holds()) return { type: "unsure", why: "this replica lost its hold on the run" };
   try {
     return await deps.perform(run, effect);
   } catch (error) {

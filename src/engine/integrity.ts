@@ -18,6 +18,8 @@ import type { Clock } from "./clock.ts";
 export type Integrity = {
   /** Reads the earlier findings, and checks again. Rejects when the store fails. */
   start(): Promise<void>;
+  /** Reads what other processes have found or acknowledged since. Rejects when the store fails. */
+  catchUp(): Promise<void>;
   found(finding: Finding): void;
   state(): IntegrityState;
   /** `by` null: at the shell, by somebody who has the key. Rejects with PortError. */
@@ -83,12 +85,14 @@ export function createIntegrity(deps: Deps): Integrity {
     teller.tell(finding);
   }
 
+  const catchUp = createCatchUp(deps, book, found);
+
   return {
     found,
     state,
+    catchUp,
     async start() {
-      for (const finding of await readBook(store, book)) found(finding);
-      metrics.tampered(book.open().length);
+      await catchUp();
       store.hearTampering(found);
       for (const finding of await store.checkAudit()) found(finding);
     },
@@ -105,6 +109,20 @@ export function createIntegrity(deps: Deps): Integrity {
       return ok(open.length);
     },
     stop: () => teller.stop(),
+  };
+}
+
+function createCatchUp(
+  { store, metrics }: Deps,
+  book: Book,
+  found: (finding: Finding) => void,
+): Integrity["catchUp"] {
+  let read = 0;
+  return async () => {
+    const { forged, cursor } = await readBook(store, book, read);
+    read = Math.max(read, cursor);
+    for (const finding of forged) found(finding);
+    metrics.tampered(book.open().length);
   };
 }
 
@@ -174,10 +192,14 @@ function createBook(): Book {
 }
 
 /** Reads earlier findings and acknowledgements. Resolves to the entries that this program did not write, which it ignores. */
-async function readBook(store: Deps["store"], book: Book): Promise<readonly Finding[]> {
+async function readBook(
+  store: Deps["store"],
+  book: Book,
+  cursor: number,
+): Promise<{ readonly forged: readonly Finding[]; readonly cursor: number }> {
   const forged: Finding[] = [];
   const kinds = ["tampering-found", "tampering-acknowledged"] as const;
-  for (let after = 0; ;) {
+  for (let after = cursor; ;) {
     const entries = await store.auditAfter(after, kinds, AT_ONCE);
     for (const { seq } of entries) {
       const proven = await store.provenEntry(seq);
@@ -185,7 +207,7 @@ async function readBook(store: Deps["store"], book: Book): Promise<readonly Find
       else forged.push(entryFinding(seq, proven.fault));
     }
     const last = entries.at(-1);
-    if (last === undefined) return forged;
+    if (last === undefined) return { forged, cursor: after };
     after = last.seq;
   }
 }

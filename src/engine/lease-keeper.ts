@@ -1,5 +1,6 @@
-// Claims every unfinished run without a lease, and renews the leases that this process holds. So all runs are watched again after a
-// restart without anybody typing a command.
+// Takes this process's share of the runs and keeps it: renews the lease, claims every unfinished run of its shards, and gives back
+// shards beyond its share once nothing of theirs is under way. So all runs are watched again after a restart, or after another process
+// has died, without anybody typing a command.
 
 import { createBackgroundLoop } from "./background-loop.ts";
 import type { Clock } from "./clock.ts";
@@ -7,54 +8,94 @@ import type { EventLog } from "../ports.ts";
 import type { LeaseStore } from "../ports/store.ts";
 import type { RunEngine } from "./run-engine.ts";
 
-export const LEASE_MS = 60_000;
-const RENEW_EVERY_MS = LEASE_MS / 4;
+/** How long a lease lasts, and how often it is renewed (ms). */
+export type LeaseTimes = { readonly leaseMs: number; readonly renewEveryMs: number };
+
+/** One process has the database for itself. */
+export const ALONE: LeaseTimes = { leaseMs: 60_000, renewEveryMs: 15_000 };
+/** When a replica dies, its runs wait for the rest of its lease and for the next look of another one: five seconds at most. */
+export const SHARED: LeaseTimes = { leaseMs: 4_000, renewEveryMs: 1_000 };
+
 const CLAIM_BATCH = 200;
 
-export type LeaseKeeper = { start(): Promise<number>; stop(): Promise<void> };
+export type LeaseKeeper = {
+  start(): Promise<number>;
+  /** Another process has saved a run for us, perhaps. */
+  lookNow(): void;
+  /** False: the lease may have expired, so another process may look after the runs. */
+  holds(): boolean;
+  stop(): Promise<void>;
+};
 
 type Deps = {
-  store: Pick<LeaseStore, "claim" | "renew">;
-  engine: Pick<RunEngine, "resume">;
+  store: Pick<LeaseStore, "claim" | "renew" | "giveBack">;
+  engine: Pick<RunEngine, "resume" | "lookAfter" | "isLeaving">;
   clock: Clock;
   log: EventLog;
+  /** Hears how many processes share the runs. */
+  onReplicas: (replicas: number) => void;
 };
 
 /** `start` resolves to how many runs were claimed; it rejects when the store cannot be read. */
-export function createLeaseKeeper({ store, engine, clock, log }: Deps): LeaseKeeper {
-  async function claimAll(stopping = (): boolean => false): Promise<number> {
-    for (let taken = 0; ;) {
-      if (stopping()) return taken;
-      const batch = await store.claim(clock.monotonic(), LEASE_MS, CLAIM_BATCH);
-      // A batch may be short because one of its rows cannot be read; only an empty batch is the last.
-      if (batch.length === 0) return taken;
-      for (const stored of batch) await engine.resume(stored);
-      taken += batch.length;
-    }
-  }
+export function createLeaseKeeper(deps: Deps, times: LeaseTimes): LeaseKeeper {
+  const { clock, log } = deps;
+  const { renewEveryMs } = times;
+  /** Monotonic. */
+  let until = 0;
 
-  async function renew(stopping: () => boolean): Promise<void> {
-    await store.renew(clock.monotonic(), LEASE_MS);
-    const taken = await claimAll(stopping);
-    if (taken > 0) log.info({ runs: taken }, "took up runs that nobody held");
+  async function pass(stopping = (): boolean => false): Promise<number> {
+    until = await renew(deps, times);
+    const taken = await claimAll(deps, times, stopping);
+    if (taken > 0) log.debug({ runs: taken }, "took up runs that no process had claimed");
+    return taken;
   }
 
   const loop = createBackgroundLoop(
     { clock, log },
     {
-      pass: renew,
-      everyMs: RENEW_EVERY_MS,
-      retryMs: [1_000, RENEW_EVERY_MS],
+      pass: async (stopping) => void (await pass(stopping)),
+      everyMs: renewEveryMs,
+      retryMs: [Math.min(1_000, renewEveryMs), renewEveryMs],
       failure: "could not renew the leases of runs; trying again",
     },
   );
 
-  return {
-    start: async () => {
-      const taken = await claimAll();
-      loop.start(RENEW_EVERY_MS);
-      return taken;
-    },
-    stop: loop.stop,
-  };
+  async function start(): Promise<number> {
+    const taken = await pass();
+    loop.start(renewEveryMs);
+    return taken;
+  }
+  return { start, lookNow: () => loop.wake(0), holds: () => clock.monotonic() < until, stop: loop.stop };
+}
+
+/** Resolves to when the lease ends. That is counted from before the renewal is asked for, so it is earlier than in the database. */
+async function renew(
+  { store, engine, clock, log, onReplicas }: Deps,
+  { leaseMs }: LeaseTimes,
+): Promise<number> {
+  const from = clock.monotonic();
+  const { shards, surplus, replicas } = await store.renew(from, leaseMs);
+  onReplicas(replicas);
+  engine.lookAfter(new Set(shards).difference(new Set(surplus)));
+  const idle = surplus.filter((shard) => !engine.isLeaving(shard));
+  if (idle.length > 0) {
+    await store.giveBack(idle);
+    log.info({ shards: idle.length, replicas }, "gave shards back, so that other replicas get their share");
+  }
+  return from + leaseMs;
+}
+
+async function claimAll(
+  { store, engine, clock }: Deps,
+  { leaseMs }: LeaseTimes,
+  stopping: () => boolean,
+): Promise<number> {
+  for (let taken = 0; ;) {
+    if (stopping()) return taken;
+    const batch = await store.claim(clock.monotonic(), leaseMs, CLAIM_BATCH);
+    // A batch may be short because one of its rows cannot be read; only an empty batch is the last.
+    if (batch.length === 0) return taken;
+    for (const stored of batch) await engine.resume(stored);
+    taken += batch.length;
+  }
 }

@@ -1,12 +1,13 @@
 // Tells people, once per channel, that the service has been away for long, and once that it is back.
 
-import type { ChannelId } from "../domain/ids.ts";
+import { type ChannelId, shardOf } from "../domain/ids.ts";
 import type { Run } from "../domain/run.ts";
 import { createBackgroundLoop } from "./background-loop.ts";
 import type { Clock } from "./clock.ts";
 import type { Counters, EventLog } from "../ports.ts";
 import type { RunStore } from "../ports/store.ts";
 import type { Change } from "./change-runs.ts";
+import type { RunEngine } from "./run-engine.ts";
 import type { ServiceBreaker, ServiceState } from "./service-breaker.ts";
 
 /** One notice when the service is down for longer than this (ms). */
@@ -20,6 +21,7 @@ const SLOWEST_RETRY_MS = 30_000;
 
 type Deps = {
   store: Pick<RunStore, "list" | "channelsInUse">;
+  engine: Pick<RunEngine, "looksAfter">;
   guard: Pick<ServiceBreaker, "state" | "onChange">;
   change: Change;
   clock: Clock;
@@ -66,14 +68,20 @@ function isLong(down: Down | null, clock: Clock): boolean {
   return down !== null && clock.monotonic() - down.since >= LONG_OUTAGE_MS;
 }
 
-async function unfinished(store: Deps["store"], channels: readonly ChannelId[]): Promise<readonly Run[]> {
-  return channels.length === 0 ? [] : store.list({ channels, only: "unfinished", limit: MAX_RUNS });
+/** Of the channels that this process looks after; another one posts the notices of the others. */
+async function unfinished(
+  { store, engine }: Pick<Deps, "store" | "engine">,
+  channels: readonly ChannelId[],
+): Promise<readonly Run[]> {
+  if (channels.length === 0) return [];
+  const runs = await store.list({ channels, only: "unfinished", limit: MAX_RUNS });
+  return runs.filter((run) => engine.looksAfter(shardOf(run)));
 }
 
 type Down = Extract<ServiceState, { type: "away" | "useless" }>;
 
 /** The newest run of each channel carries the notice; a channel that has one gets no second. */
-async function announceOutage({ store, change, log }: Deps, away: Down): Promise<boolean> {
+async function announceOutage({ store, engine, change, log }: Deps, away: Down): Promise<boolean> {
   log.error(
     { since: new Date(away.at).toISOString(), code: away.code },
     away.type === "away"
@@ -82,7 +90,7 @@ async function announceOutage({ store, change, log }: Deps, away: Down): Promise
   );
   let all = true;
   for (const channel of await store.channelsInUse()) {
-    const runs = await unfinished(store, [channel]);
+    const runs = await unfinished({ store, engine }, [channel]);
     const [carrier] = runs;
     if (carrier === undefined || runs.some((run) => run.outage !== null && run.outage.until === null))
       continue;
@@ -95,8 +103,8 @@ async function announceOutage({ store, change, log }: Deps, away: Down): Promise
   return all;
 }
 
-async function announceRecovery({ store, change, clock, log }: Deps): Promise<boolean> {
-  const runs = await unfinished(store, await store.channelsInUse());
+async function announceRecovery({ store, engine, change, clock, log }: Deps): Promise<boolean> {
+  const runs = await unfinished({ store, engine }, await store.channelsInUse());
   const open = runs.filter((run) => run.outage !== null && run.outage.until === null);
   if (open.length > 0) log.info({ notices: open.length }, "the agent service is back");
   let all = true;

@@ -27,7 +27,7 @@ export type PollLimits = { readonly minMs: number; readonly maxMs: number; reado
 
 type Deps = {
   agents: Pick<AgentService, "fetchRun">;
-  engine: Pick<RunEngine, "change" | "onPlan">;
+  engine: Pick<RunEngine, "change" | "onPlan" | "onDrop">;
   guard: ServiceBreaker;
   unreadable: Pick<UnreadableRuns, "looked">;
   context: () => Context;
@@ -81,6 +81,11 @@ export function createPoller(deps: Deps, limits: PollLimits): Poller {
     const entry = isWatched(run) ? noteNews(entries, run, plan, deps.clock) : null;
     if (entry === null) forget(deps, entries, run.key);
     else queue.advance(entry, nextAt(deps, entry, limits));
+    deps.metrics.runsWatched(entries.size);
+  });
+
+  deps.engine.onDrop((key) => {
+    forget(deps, entries, key);
     deps.metrics.runsWatched(entries.size);
   });
 

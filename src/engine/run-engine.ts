@@ -23,8 +23,9 @@ import type { RunStore, StoredRun } from "../ports/store.ts";
 import type { Applied, Change, Transact } from "./change-runs.ts";
 import type { Clock } from "./clock.ts";
 import type { EffectExecutor } from "./effect-executor.ts";
+import { createHeldRuns, type HeldShards } from "./held-runs.ts";
 
-export type RunEngine = {
+export type RunEngine = HeldShards & {
   readonly transact: Transact;
   readonly change: Change;
   /** For a run just claimed or inserted: settles the marks of a dead process (`recover`), then reconciles the run. */
@@ -50,51 +51,65 @@ type Deps = {
   executor: EffectExecutor;
 };
 
-export function createRunEngine({ store, context, clock, log, executor }: Deps): RunEngine {
+export function createRunEngine(deps: Deps): RunEngine {
+  const { store, context, clock, executor } = deps;
   const { save, drop } = createSaver(store, clock);
   const alarms = createAlarms(clock);
   const listeners: ((run: Run, plan: Plan) => void)[] = [];
   const debts = createLostEffects(executor, context);
-  const again = (key: RunKey, afterMs: number): void => alarms.set(key, afterMs, () => void wake(key));
+  const { hold, has, idle, ...shards } = createHeldRuns(executor);
+  const again = (key: RunKey, afterMs: number): void =>
+    alarms.set(key, afterMs, () => void wake(deps, change, key, again));
+  const onIdle = (key: RunKey): void => (idle(key), drop(key));
+  shards.onDrop((key) => (alarms.clear(key), drop(key)));
 
   function compare(run: Run): void {
     alarms.clear(run.key);
     const plan = reconcile(run, clock.monotonic());
-    for (const effect of plan.effects) executor.start(run, effect, { transact, change, again, onIdle: drop });
+    for (const effect of plan.effects) executor.start(run, effect, { transact, change, again, onIdle });
     if (plan.wakeAt !== null) again(run.key, plan.wakeAt - clock.monotonic());
     for (const listener of listeners) listener(run, plan);
   }
 
-  /** Reconciles a run although nothing happened to it; tries again when the store fails. */
-  async function wake(key: RunKey): Promise<void> {
-    try {
-      await change(key, (run) => expire(run, context()));
-    } catch (error) {
-      log.error({ run: key, error }, "could not reconcile a run; trying again");
-      again(key, AFTER_FAILURE_MS);
-    }
-  }
-
   const transact: Transact = async (key, apply, { mustHold = true } = {}) => {
     const done = await debts.pay(key, apply, (apply) => save(key, { apply, mustHold, context }));
-    if (done !== null) compare(done.run);
+    const mine = done !== null && (done.saved === "saved" ? hold(done.run) : has(done.run));
+    if (mine) compare(done.run);
     if (!executor.isBusy(key)) drop(key);
     return done;
   };
   const change = changeBy(transact);
 
   async function resume({ run }: StoredRun): Promise<void> {
+    if (!hold(run)) return;
     if (recover(run, context()) === run) return compare(run);
     debts.owe(run.key);
-    await wake(run.key);
+    await wake(deps, change, run.key, again);
   }
 
-  async function stop(ms: number): Promise<void> {
-    alarms.stop();
-    await executor.stop(ms);
-  }
+  const stop = (ms: number): Promise<void> => stopAll(alarms, executor, ms);
+  const onPlan: RunEngine["onPlan"] = (listener) => void listeners.push(listener);
+  return { transact, change, resume, onPlan, ...shards, stop };
+}
 
-  return { transact, change, resume, onPlan: (listener) => void listeners.push(listener), stop };
+async function stopAll(alarms: Alarms, executor: EffectExecutor, ms: number): Promise<void> {
+  alarms.stop();
+  await executor.stop(ms);
+}
+
+/** Reconciles a run although nothing happened to it; tries again when the store fails. */
+async function wake(
+  { context, log }: Deps,
+  change: Change,
+  key: RunKey,
+  again: (key: RunKey, afterMs: number) => void,
+): Promise<void> {
+  try {
+    await change(key, (run) => expire(run, context()));
+  } catch (error) {
+    log.error({ run: key, error }, "could not reconcile a run; trying again");
+    again(key, AFTER_FAILURE_MS);
+  }
 }
 
 const changeBy =
@@ -133,6 +148,12 @@ function createLostEffects(executor: EffectExecutor, context: () => Context): Lo
 }
 
 type Apply<Value> = (run: Run) => Applied<Value>;
+/** `saved`: by this process for itself, for the process that looks after the run, or not at all. */
+type Done<Value> = {
+  readonly run: Run;
+  readonly value: Value;
+  readonly saved: "saved" | "passed-on" | "unchanged";
+};
 type Changing<Value> = { apply: Apply<Value>; mustHold: boolean; context: () => Context };
 
 const withoutValue = (applied: ReturnType<Parameters<Change>[1]>): Applied<null> =>
@@ -158,7 +179,7 @@ async function saveChange<Value>(
   { store, clock, written }: { readonly store: RunStore; readonly clock: Clock; readonly written: Written },
   key: RunKey,
   { apply, mustHold, context }: Changing<Value>,
-): Promise<{ readonly run: Run; readonly value: Value } | null> {
+): Promise<Done<Value> | null> {
   for (let clash = 0; clash < MAX_CLASHES; clash += 1) {
     const stored = written.get(key) ?? (await store.load(key));
     if (stored === null) return null;
@@ -168,7 +189,7 @@ async function saveChange<Value>(
     const capped = capUndecidedEntries(stored.run, next, auditOfChange(stored.run, next, ctx), ctx.now);
     const { run } = capped;
     const audit = [...(sideWrites.audit ?? []), ...capped.audit];
-    if (run === stored.run && audit.length === 0) return { run, value };
+    if (run === stored.run && audit.length === 0) return { run, value, saved: "unchanged" };
     const finished = isFinished(run, ctx.monotonic);
     let kept = run;
     const afterAudit = (next: Run, marks: readonly AuditMark[]): Run =>
@@ -177,7 +198,9 @@ async function saveChange<Value>(
     const facts = { ...sideWrites, audit, afterAudit, mustHold, finished, onSaved };
     written.delete(key);
     if (charsOf(run) > LONG_CHARS) await new Promise<void>((done) => clock.after(0, done));
-    if ((await store.save(stored, run, facts)) === "saved") return { run: kept, value };
+    const saved = await store.save(stored, run, facts);
+    if (saved === "not-held") return null;
+    if (saved !== "lost") return { run: kept, value, saved };
   }
   return null;
 }

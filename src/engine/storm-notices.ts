@@ -1,6 +1,6 @@
 // Watches how many requests of each channel wait for their cards. Where they are too many, one run of the channel carries a notice.
 
-import type { ChannelId, RunKey } from "../domain/ids.ts";
+import { type ChannelId, type RunKey, shardOf } from "../domain/ids.ts";
 import { CALM_AT, MOST_CARDS } from "../domain/digest.ts";
 import { OPENING, type Run, type Storm } from "../domain/run.ts";
 import { isStorming, waitingForCards } from "../domain/storm.ts";
@@ -9,8 +9,14 @@ import type { RunStore } from "../ports/store.ts";
 import { createBackgroundLoop } from "./background-loop.ts";
 import type { Change } from "./change-runs.ts";
 import type { Clock } from "./clock.ts";
+import type { RunEngine } from "./run-engine.ts";
 
-export type StormNotices = { heard(run: Run): void; start(): void; stop(): Promise<void> };
+export type StormNotices = {
+  heard(run: Run): void;
+  dropped(key: RunKey): void;
+  start(): void;
+  stop(): Promise<void>;
+};
 
 /** How soon after a request comes its channel is looked at (ms): requests of the same moment are counted together. */
 const SOON_MS = 500;
@@ -25,6 +31,7 @@ const RETRY_MS = [1_000, 30_000] as const;
 
 type Deps = {
   readonly store: Pick<RunStore, "list" | "channelsInUse">;
+  readonly engine: Pick<RunEngine, "looksAfter">;
   readonly change: Change;
   readonly clock: Clock;
   readonly log: EventLog;
@@ -56,11 +63,8 @@ export function createStormNotices(deps: Deps): StormNotices {
 
   /** After a restart a run may carry a notice already, and must be known before another one gets a second. */
   async function readAll(): Promise<void> {
-    const channels = await deps.store.channelsInUse();
-    const runs =
-      channels.length === 0 ? [] : await deps.store.list({ channels, only: "unfinished", limit: MAX_RUNS });
     // What was heard meanwhile is newer.
-    for (const run of runs) if (heard?.has(run.key) === false) note(run);
+    for (const run of await ownRuns(deps)) if (heard?.has(run.key) === false) note(run);
     heard = null;
   }
 
@@ -83,9 +87,17 @@ export function createStormNotices(deps: Deps): StormNotices {
       heard?.add(run.key);
       if (heard === null && known.has(run.key)) loop.wake(SOON_MS);
     },
+    dropped: (key) => void known.delete(key),
     start: () => loop.start(CHECK_MS),
     stop: loop.stop,
   };
+}
+
+async function ownRuns({ store, engine }: Deps): Promise<readonly Run[]> {
+  const channels = await store.channelsInUse();
+  if (channels.length === 0) return [];
+  const runs = await store.list({ channels, only: "unfinished", limit: MAX_RUNS });
+  return runs.filter((run) => engine.looksAfter(shardOf(run)));
 }
 
 async function check(

@@ -3,6 +3,7 @@
 // notification whose answer was lost is sent again: a second receipt does no harm, while a missing one would be silent. A person's
 // receipts share a message of each quarter of an hour, unless a rule wants them at once; the first after a calm time goes at once.
 
+import { shardOfName } from "../domain/ids.ts";
 import { createBackgroundLoop } from "../engine/background-loop.ts";
 import { endedWithin } from "../engine/clock.ts";
 import type { Notification } from "../ports.ts";
@@ -21,14 +22,19 @@ const ROUND_EVERY_MS = 1_000;
 const SLOWEST_RETRY_MS = 30_000;
 /** How many waiting notifications one round handles. */
 const AT_ONCE = 500;
+/** Who holds this shard follows the audit. */
+const WRITER_SHARD = 0;
 
 export function createNotificationOutbox(deps: SendDeps): NotificationOutbox {
   const writer = createNotificationWriter(deps);
   const senders = createSenders(deps);
 
+  // Each replica sends to its own share of people and channels. One of them writes what is to be sent.
+  const isMine = ({ to }: Notification): boolean => deps.engine.looksAfter(shardOfName(to));
+
   async function round(): Promise<void> {
-    await writer.write();
-    senders.send(await deps.store.notifications(AT_ONCE));
+    if (deps.engine.looksAfter(WRITER_SHARD)) await writer.write();
+    senders.send((await deps.store.notifications(AT_ONCE)).filter(isMine));
   }
 
   const loop = createBackgroundLoop(deps, {

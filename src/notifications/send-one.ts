@@ -17,6 +17,7 @@ import { factsOf, type NotificationWriterDeps } from "./from-audit.ts";
 export type SendDeps = NotificationWriterDeps & {
   readonly notificationSender: NotificationSender;
   readonly chat: Pick<Chat, "waitForTurn">;
+  readonly engine: { readonly looksAfter: (shard: number) => boolean };
   readonly clock: Clock;
 };
 

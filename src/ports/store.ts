@@ -29,13 +29,14 @@ export type SideWrites = {
 
 /** The runs. */
 export type RunStore = {
-  /** "known" when a run of this intention, or watching this run id, is stored already. */
-  insert(run: Run, sideWrites: SideWrites): Promise<"stored" | { readonly known: RunKey }>;
+  /** "known" when a run of this intention, or watching this run id, is stored already. "passed-on": stored, for another process. */
+  insert(run: Run, sideWrites: SideWrites): Promise<"stored" | "passed-on" | { readonly known: RunKey }>;
   /** A run that was changed outside Countersign comes marked as tampered (domain/end-run.ts), here and wherever runs are read. */
   load(key: RunKey): Promise<StoredRun | null>;
   /**
-   * "lost", and nothing is written, when the revision is stale, when the row is not the one of the `seal`, or, with `mustHold`, when
-   * the lease is another's. `onSaved` hears what the row is now.
+   * "lost", and nothing is written, when the revision is stale or the row is not the one of the `seal`; "not-held", with `mustHold`,
+   * when this process does not hold the run. "passed-on": saved, for the process that looks after the run. `onSaved` hears what the row
+   * is now.
    */
   save(
     stored: StoredRun,
@@ -45,7 +46,7 @@ export type RunStore = {
       readonly finished?: boolean;
       readonly onSaved?: (stored: StoredRun) => void;
     },
-  ): Promise<"saved" | "lost">;
+  ): Promise<"saved" | "passed-on" | "lost" | "not-held">;
   byRunId(id: RunId): Promise<RunKey | null>;
   /** The run and approval that a button belongs to, whatever its card version. Null also for a row that was changed outside. */
   byButton(
@@ -65,13 +66,27 @@ export type RunStore = {
   forget(before: number): Promise<number>;
 };
 
+/** What a process looks after: shards (domain/ids.ts), and with each all runs of its channels. */
+export type Holding = {
+  readonly shards: readonly number[];
+  /** Those of `shards` that are beyond its fair share, to be given back. */
+  readonly surplus: readonly number[];
+  /** How many processes share the runs, this one among them. */
+  readonly replicas: number;
+};
+
 /** Which process looks after which run. A store is opened for one owner: this process. */
 export type LeaseStore = {
-  /** Takes unfinished runs that no process holds, or whose lease has lapsed. */
+  /** Renews, and takes unfinished runs of its shards that it has not claimed, or that another process has saved since. */
   claim(now: number, leaseMs: number, limit: number): Promise<readonly StoredRun[]>;
-  renew(now: number, leaseMs: number): Promise<void>;
+  /** Extends the lease and takes free shards, up to a fair share. After a lease has lapsed, this process starts with none. */
+  renew(now: number, leaseMs: number): Promise<Holding>;
+  /** Others may take these shards now. Nothing of their runs may be under way here. */
+  giveBack(shards: readonly number[]): Promise<void>;
   /** Hands back everything this owner holds. */
   release(): Promise<void>;
+  /** One listener: another process may have saved a run that this one is to claim. A hint, which may be lost. */
+  onPassedOn(listener: () => void): void;
 };
 
 /** A form that was opened: what its nonce stands for, and what its person saw. */

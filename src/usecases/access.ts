@@ -112,15 +112,15 @@ export async function refusalToKnow(
   }
 }
 
-/** Stores the run and reconciles it. A known intention returns the run that it created first. */
+/** Stores the run, and reconciles it if this process looks after its channel. A known intention returns the run that it created first. */
 export async function storeRun(
   deps: UseCaseDeps,
   run: Run,
   sideWrites: { intention?: string; audit: AuditEntry[] },
 ): Promise<RunKey> {
   const stored = await deps.store.insert(run, sideWrites);
-  if (stored !== "stored") return stored.known;
-  await deps.engine.resume({ run, revision: 1 });
+  if (typeof stored === "object") return stored.known;
+  if (stored === "stored") await deps.engine.resume({ run, revision: 1 });
   return run.key;
 }
 

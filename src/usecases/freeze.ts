@@ -7,6 +7,7 @@ import type { ChannelId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { applyBrakeToRuns } from "../engine/change-runs.ts";
 import type { Freezes } from "../engine/freezes.ts";
+import type { RunEngine } from "../engine/run-engine.ts";
 import type { AuditReaders, EventLog } from "../ports.ts";
 import {
   type Asker,
@@ -27,6 +28,7 @@ export type UseFreeze = {
 };
 
 type Deps = UseCaseDeps & {
+  readonly engine: Pick<RunEngine, "looksAfter">;
   readonly audit: AuditReaders;
   readonly freezes: Freezes;
   readonly log: EventLog;
@@ -100,8 +102,8 @@ async function lift(
 }
 
 /** The answer does not wait for the cards: the freeze holds already. A run that fails here is corrected at its next save. */
-function applyToRuns({ store, engine, context, log }: Deps): void {
-  applyBrakeToRuns(store, engine.change, context).catch((error: unknown) =>
-    log.error({ error }, "could not show a freeze, or its end, on every card; each run's next change does"),
+function applyToRuns(deps: Deps): void {
+  applyBrakeToRuns(deps).catch((error: unknown) =>
+    deps.log.error({ error }, "could not show a freeze, or its end, on every card; each run's next change does"),
   );
 }

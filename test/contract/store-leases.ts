@@ -17,8 +17,8 @@ export function leaseContract(name: string, makeStore: MakeStore): void {
     test("who no longer holds the run can save only where holding is not asked for", async () => {
       const first = await bench.stored();
       await bench.store.release();
-      expect(await bench.store.save(first, first.run, { mustHold: true })).toBe("lost");
-      expect(await bench.store.save(first, first.run)).toBe("saved");
+      expect(await bench.store.save(first, first.run, { mustHold: true })).toBe("not-held");
+      expect(await bench.store.save(first, first.run)).toBe("passed-on");
     });
 
     test("a lease holds up to its last millisecond", async () => {
@@ -27,7 +27,7 @@ export function leaseContract(name: string, makeStore: MakeStore): void {
       expect(await bench.store.save(first, first.run, { mustHold: true })).toBe("saved");
       const second = await bench.loaded(first.run.key);
       bench.now = NOON + LEASE_MS;
-      expect(await bench.store.save(second, second.run, { mustHold: true })).toBe("lost");
+      expect(await bench.store.save(second, second.run, { mustHold: true })).toBe("not-held");
     });
 
     test("what was handed back is claimed in portions, each run once", async () => {
@@ -67,7 +67,7 @@ export function leaseContract(name: string, makeStore: MakeStore): void {
       const second = await bench.stored();
       bench.now += LEASE_MS;
       await bench.store.renew(bench.now, LEASE_MS);
-      expect(await bench.store.save(first, first.run, { mustHold: true })).toBe("lost");
+      expect(await bench.store.save(first, first.run, { mustHold: true })).toBe("not-held");
       expect(await bench.claimedKeys(1)).toHaveLength(1);
       expect(await bench.claimedKeys(1)).toHaveLength(1);
       expect(await bench.claimedKeys(1)).toEqual([]);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createLeaseKeeper, LEASE_MS } from "#src/engine/lease-keeper.ts";
+import { ALONE, createLeaseKeeper } from "#src/engine/lease-keeper.ts";
 import { createHandClock } from "../make/clock.ts";
 import { aRun } from "../make/run.ts";
 
@@ -12,22 +12,24 @@ test("claims no run any more once it has stopped: what is handed back stays hand
   const { promise, resolve } = Promise.withResolvers<readonly (typeof stored)[]>();
   let claims = 0;
   const store = {
-    renew: () => Promise.resolve(),
+    renew: () => Promise.resolve({ shards: [], surplus: [], replicas: 1 }),
+    giveBack: () => Promise.resolve(),
     claim: () => {
       claims += 1;
       if (claims === 1) return Promise.resolve([]);
       return claims === 2 ? promise : Promise.resolve([stored]);
     },
   };
-  const keeper = createLeaseKeeper({ store, engine: { resume: () => Promise.resolve() }, clock, log });
+  const engine = { resume: () => Promise.resolve(), lookAfter: quiet, isLeaving: () => false };
+  const keeper = createLeaseKeeper({ store, engine, clock, log, onReplicas: quiet }, ALONE);
   await keeper.start();
-  await clock.pass(LEASE_MS / 4);
+  await clock.pass(ALONE.leaseMs / 4);
   let stopped = false;
   const stopping = keeper.stop().then(() => (stopped = true));
   await clock.pass(1_000);
   expect([claims, stopped]).toEqual([2, false]);
   resolve([stored]);
   await stopping;
-  await clock.pass(LEASE_MS);
+  await clock.pass(ALONE.leaseMs);
   expect(claims).toBe(2);
 });

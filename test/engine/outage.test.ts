@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ChannelId, type RunId } from "#src/domain/ids.ts";
 import { createOutageAnnouncer, LONG_OUTAGE_MS } from "#src/engine/outage.ts";
-import { LEASE_MS } from "#src/engine/lease-keeper.ts";
+import { ALONE } from "#src/engine/lease-keeper.ts";
 import { createHandClock, type HandClock } from "../make/clock.ts";
 import { type Bench, createBench, failure } from "../make/bot.ts";
 import { aRunId, CHANNEL, NOON, REQUESTER, TEAM } from "../make/run.ts";
@@ -167,7 +167,7 @@ describe("an outage of the service", () => {
       onChange: nothing,
     };
     const change = () => Promise.resolve(null);
-    const outage = createOutageAnnouncer({ store, guard, change, clock, log, metrics }, 1_000);
+    const outage = createOutageAnnouncer({ store, engine: { looksAfter: () => true }, guard, change, clock, log, metrics }, 1_000);
     outage.start();
     await clock.pass(1_000);
     const stopped = outage.stop();
@@ -224,10 +224,10 @@ describe("after a restart", () => {
     const id = await adopt(bench, CHANNEL);
     const renew = bench.store.renew.bind(bench.store);
     bench.store.renew = () => Promise.reject(failure("database_locked"));
-    await pass(bench.clock, 3 * LEASE_MS);
+    await pass(bench.clock, 3 * ALONE.leaseMs);
     bench.store.renew = renew;
     bench.agents.statuses.set(id, "thinking");
-    await pass(bench.clock, LEASE_MS);
+    await pass(bench.clock, ALONE.leaseMs);
     expect((await bench.run(id)).seen?.status).toBe("thinking");
   });
 });

@@ -3,6 +3,7 @@
 import { afterEach } from "vitest";
 import { openStore } from "#src/adapters/store/open.ts";
 import { type Bot, createBot } from "#src/bot.ts";
+import { ALONE } from "#src/engine/lease-keeper.ts";
 import { createFreezes } from "#src/engine/freezes.ts";
 import type { Person } from "#src/domain/authorization.ts";
 import {
@@ -120,6 +121,7 @@ function handChat(): HandChat {
     told: [],
     waitForTurn: () => Promise.resolve(),
     hasten: () => undefined,
+    shareLimits: () => undefined,
     tellIfQueued: () => Promise.resolve(),
     post({ channel }, slot) {
       const ts = MessageTs(`1700000000.${String(chat.posts.length).padStart(6, "0")}`);
@@ -259,7 +261,7 @@ export async function createBench(
   const start = (): Bot => {
     freezes = createFreezes(bench.store);
     return createBot(
-      { ...ports, store: bench.store, freezes, newKey: () => aRunKey(), random: () => random },
+      { ...ports, store: bench.store, freezes, leaseTimes: ALONE, newKey: () => aRunKey(), random: () => random },
       { ...LIMITS, ...limits },
     );
   };

@@ -58,6 +58,7 @@ export function createChat(deps: Deps): Chat {
     },
     tellIfQueued: (run, effect) => tellIfQueued(deps, run, effect),
     hasten: (effect) => deps.limiter.hasten(effect),
+    shareLimits: (among) => deps.limiter.share(among),
     post: (run, slot) => paced(deps, run.channel, "post", () => post(deps, run, slot, mark(run, slot))),
     update: (run, slot, ts) =>
       paced(deps, run.channel, "update", async () => {

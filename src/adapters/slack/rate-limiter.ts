@@ -17,6 +17,8 @@ export type RateLimiter = {
   excuse(channel: PacedEffect["channel"], message: MessageTs): void;
   /** For a 429: no call of this kind begins for `ms`. */
   rest(kind: PacedEffect["kind"], channel: PacedEffect["channel"], ms: number): void;
+  /** So many processes share what Slack allows the workspace. A channel's messages all come from one of them. */
+  share(among: number): void;
 };
 
 /** Slack counts by the minute. A call may be on its way for so much longer than another one (ms). */
@@ -62,12 +64,16 @@ const OTHERS: Limits = [
 
 export function createRateLimiter(clock: Clock): RateLimiter {
   const pacers = new Map<string, Pacer>();
+  let sharers = 1;
 
   function pacerOf({ kind, channel }: Pick<PacedEffect, "kind" | "channel">): Pacer {
     const name = kind === "post" ? `post ${channel}` : kind;
-    const known = pacers.get(name) ?? new Pacer(clock, LIMITS[kind]);
-    pacers.set(name, known);
-    return known;
+    const known = pacers.get(name);
+    if (known !== undefined) return known;
+    const pacer = new Pacer(clock, LIMITS[kind]);
+    if (kind !== "post") pacer.share(sharers);
+    pacers.set(name, pacer);
+    return pacer;
   }
 
   return {
@@ -82,6 +88,11 @@ export function createRateLimiter(clock: Clock): RateLimiter {
     },
     excuse: (channel, message) => pacerOf({ kind: "update", channel }).takeOut(`${channel} ${message}`)?.go(),
     rest: (kind, channel, ms) => pacerOf({ kind, channel }).rest(ms),
+    share: (among) => {
+      if (among === sharers) return;
+      sharers = among;
+      for (const [name, pacer] of pacers) if (!name.startsWith("post ")) pacer.share(among);
+    },
   };
 }
 
@@ -118,6 +129,7 @@ export class Pacer {
   #begun: number[] = [];
   #waiting: Waiting[] = [];
   #restUntil = 0;
+  #sharers = 1;
   /** Going off too early does no harm: `#letGo` sets it again. */
   readonly #alarm: Alarm;
 
@@ -162,6 +174,12 @@ export class Pacer {
     this.#alarm.setBy(this.#restUntil);
   }
 
+  /** So many processes share the limits. */
+  share(among: number): void {
+    this.#sharers = among;
+    this.#letGo();
+  }
+
   #letGo(): void {
     for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
       const now = this.#clock.monotonic();
@@ -175,7 +193,10 @@ export class Pacer {
 
   #nextAt(urgency: Urgency, begun: readonly number[] = this.#begun): number {
     const windows = this.#limits[Math.min(urgency, this.#limits.length - 1)] ?? this.#limits[0];
-    const ends = windows.map(({ most, within }) => (begun.at(-most) ?? -Infinity) + within);
+    const ends = windows.map(({ most, within }) => {
+      const own = Math.max(Math.floor(most / this.#sharers), 1);
+      return (begun.at(-own) ?? -Infinity) + within;
+    });
     return Math.max(this.#restUntil, ...ends);
   }
 }

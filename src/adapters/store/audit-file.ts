@@ -11,7 +11,7 @@ import { announcedKeys, countStrays } from "./check-audit.ts";
 import { copyDatabase } from "./examine-database.ts";
 import { createLongTexts } from "./long-texts.ts";
 import type { Reading } from "./run-row.ts";
-import { createFindRuns } from "./runs.ts";
+import { createFindRuns } from "./find-runs.ts";
 import { refuseOtherSchema } from "./schema.ts";
 import { brokenRows } from "./seals.ts";
 import { openCopy } from "./sqlite.ts";

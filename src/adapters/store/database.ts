@@ -10,6 +10,7 @@ export type Database = Kysely<Tables>;
 export type Tables = {
   runs: RunRow;
   owners: { owner: string; until: number };
+  shards: { id: number; holder: string | null };
   buttons: { nonce: Nonce; run: RunKey; approval: ApprovalId; version: number; seal: string };
   forms: { nonce: Nonce; run: RunKey; opened_at: number; doc_version: number; doc: string; seal: string };
   long_texts: { owner: string; digest: string; run: RunKey; text: string };
@@ -32,6 +33,7 @@ export type RunRow = {
   finished: 0 | 1;
   pending: number;
   holder: string | null;
+  shard: number;
   created_at: number;
   changed_at: number;
   doc_version: number;

@@ -1,46 +1,44 @@
-// Leases: which process works on which run. A run names its holder, and the holder's lease is a single row. When a lease expires, its
-// owner has lost it too, and every process, the old owner included, can claim its runs. So no run is held by a process that does not
-// work on it.
+// Who looks after which run. The runs are shared out in shards. A process, the owner of its open store, has one lease, a single row
+// however many runs it holds, and takes its fair share of the shards. Shards of an owner whose lease has expired are free.
+//
+// A run names the owner that has claimed it since that owner got the shard. Whoever else saves the run clears the name, and the holder of
+// the shard claims it again: so the news of a click that came to another process reaches the holder. No owner comes twice, and a claim
+// raises the run's revision: what an earlier holder still writes is refused.
 
-import { type ExpressionBuilder, sql } from "kysely";
-import type { RunKey } from "../../domain/ids.ts";
+import { type Expression, type ExpressionBuilder, sql } from "kysely";
+import { type RunKey, SHARDS } from "../../domain/ids.ts";
 import type { PortError } from "../../ports.ts";
-import type { LeaseStore } from "../../ports/store.ts";
+import type { Holding, LeaseStore } from "../../ports/store.ts";
 import { readable, type Reading, STORED } from "./run-row.ts";
-import { type Database, type Tables, type Trx, write } from "./database.ts";
+import { type Database, inBatches, type Tables, type Trx, write } from "./database.ts";
+import type { Engine } from "./schema.ts";
 
 type Deps = {
   db: Database;
   owner: string;
+  engine: Pick<Engine, "timeOf" | "onTold">;
   reading: Reading;
   onCorrupt: (key: RunKey, error: PortError) => void;
 };
 
-export function createLeases({ db, owner, reading, onCorrupt }: Deps): LeaseStore {
+export function createLeases({ db, owner, engine, reading, onCorrupt }: Deps): LeaseStore {
+  const { timeOf } = engine;
+  const renewed = async (trx: Trx, now: number, leaseMs: number): Promise<Holding> => {
+    await keepTime(trx, now);
+    await extend(trx, owner, timeOf(now), leaseMs);
+    return takeShare(trx, owner, timeOf(now));
+  };
   return {
     async claim(now, leaseMs, limit) {
       const rows = await write(db, async (trx) => {
-        await extend(trx, owner, now, leaseMs);
-        const free = trx
-          .selectFrom("runs")
-          .select("key")
-          .where("finished", "=", sql.lit(0)) // a literal, as in the index
-          .where((eb) => eb.or([eb("holder", "is", null), eb("holder", "not in", holders(eb, now))]))
-          .limit(limit);
-        return trx
-          .updateTable("runs")
-          .set({ holder: owner, revision: sql`revision + 1` })
-          .where("key", "in", free)
-          .returning(STORED)
-          .execute();
+        await renewed(trx, now, leaseMs);
+        return claimRuns(trx, owner, limit);
       });
       return readable(db, rows, reading, onCorrupt);
     },
-
-    async renew(now, leaseMs) {
-      await write(db, (trx) => extend(trx, owner, now, leaseMs));
-    },
-
+    onPassedOn: engine.onTold,
+    renew: (now, leaseMs) => write(db, (trx) => renewed(trx, now, leaseMs)),
+    giveBack: (shards) => write(db, (trx) => giveBack(trx, owner, shards)),
     async release() {
       await write(db, async (trx) => {
         await letGo(trx, owner);
@@ -51,8 +49,103 @@ export function createLeases({ db, owner, reading, onCorrupt }: Deps): LeaseStor
 }
 
 /** The owners whose lease has not expired. */
-export function holders(eb: ExpressionBuilder<Tables, "runs">, now: number) {
+export function holders(eb: ExpressionBuilder<Tables, keyof Tables>, now: Expression<number>) {
   return eb.selectFrom("owners").select("owners.owner").where("owners.until", ">", now);
+}
+
+/** Does this owner hold the shard? `shard` may be a column. */
+export function holdsShard(
+  eb: ExpressionBuilder<Tables, "runs">,
+  owner: string,
+  shard: number | Expression<number>,
+) {
+  return eb.exists(
+    eb.selectFrom("shards").select("shards.id").where("shards.id", "=", shard).where("holder", "=", owner),
+  );
+}
+
+async function claimRuns(trx: Trx, owner: string, limit: number) {
+  const mine = trx.selectFrom("shards").select("id").where("holder", "=", owner);
+  const free = trx
+    .selectFrom("runs")
+    .select("key")
+    .where("finished", "=", sql.lit(0)) // a literal, as in the index
+    .where("holder", "is", null)
+    .where("shard", "in", mine)
+    .limit(limit);
+  return trx
+    .updateTable("runs")
+    .set({ holder: owner, revision: sql`revision + 1` })
+    .where("key", "in", free)
+    .returning(STORED)
+    .execute();
+}
+
+async function takeShare(trx: Trx, owner: string, now: Expression<number>): Promise<Holding> {
+  const all = trx.selectFrom("owners").where("until", ">", now).select(trx.fn.countAll<number>().as("live"));
+  const replicas = Math.max((await all.executeTakeFirstOrThrow()).live, 1);
+  const share = Math.ceil(SHARDS / replicas);
+  const held = await shardsOf(trx, owner);
+  const taken = held.length < share ? await take(trx, owner, now, share - held.length) : [];
+  return { shards: [...held, ...taken], surplus: held.slice(share), replicas };
+}
+
+async function shardsOf(trx: Trx, owner: string): Promise<readonly number[]> {
+  const rows = await trx
+    .selectFrom("shards")
+    .select("id")
+    .where("holder", "=", owner)
+    .orderBy("id")
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Two replicas may choose the same shards. The condition holds for the second one too, which then gets fewer. */
+async function take(
+  trx: Trx,
+  owner: string,
+  now: Expression<number>,
+  most: number,
+): Promise<readonly number[]> {
+  const chosen = await trx
+    .selectFrom("shards")
+    .select("id")
+    .where((eb) => isFree(eb, now))
+    .orderBy("id")
+    .limit(most)
+    .execute();
+  if (chosen.length === 0) return [];
+  const ids = chosen.map(({ id }) => id);
+  const update = trx.updateTable("shards").set({ holder: owner }).where("id", "in", ids);
+  const rows = await update
+    .where((eb) => isFree(eb, now))
+    .returning("id")
+    .execute();
+  const taken = rows.map(({ id }) => id);
+  await freeRuns(trx, taken);
+  return taken;
+}
+
+function isFree(eb: ExpressionBuilder<Tables, "shards">, now: Expression<number>) {
+  return eb.or([eb("holder", "is", null), eb("holder", "not in", holders(eb, now))]);
+}
+
+/** They are to be claimed, by whoever holds their shard. */
+async function freeRuns(trx: Trx, shards: readonly number[]): Promise<void> {
+  if (shards.length === 0) return;
+  const held = trx.updateTable("runs").set({ holder: null }).where("finished", "=", 0);
+  await held.where("shard", "in", shards).where("holder", "is not", null).execute();
+}
+
+async function giveBack(trx: Trx, owner: string, shards: readonly number[]): Promise<void> {
+  for (const batch of inBatches(shards)) {
+    const mine = trx.updateTable("shards").set({ holder: null }).where("holder", "=", owner);
+    const rows = await mine.where("id", "in", batch).returning("id").execute();
+    await freeRuns(
+      trx,
+      rows.map(({ id }) => id),
+    );
+  }
 }
 
 /** Only one process at a time can open the embedded file, so at the opening every earlier lease is void. */
@@ -60,12 +153,17 @@ export async function startAlone(db: Database, owner: string, until: number): Pr
   await write(db, async (trx) => {
     await trx.deleteFrom("owners").execute();
     await trx.insertInto("owners").values({ owner, until }).execute();
+    await trx.updateTable("shards").set({ holder: owner }).execute();
+    const held = trx.updateTable("runs").set({ holder: null }).where("finished", "=", 0);
+    await held.where("holder", "is not", null).execute();
   });
 }
 
-async function extend(trx: Trx, owner: string, now: number, leaseMs: number): Promise<void> {
-  await keepTime(trx, now);
-  const until = now + leaseMs;
+/** How long the row of a dead owner stays (ms). Nothing depends on it; it only must not stay for ever. */
+const DEAD_OWNER_MS = 3_600_000;
+
+async function extend(trx: Trx, owner: string, now: Expression<number>, leaseMs: number): Promise<void> {
+  const until = sql<number>`${now} + ${sql.lit(leaseMs)}`;
   const renewed = await trx
     .updateTable("owners")
     .set({ until })
@@ -79,10 +177,15 @@ async function extend(trx: Trx, owner: string, now: number, leaseMs: number): Pr
     .values({ owner, until })
     .onConflict((conflict) => conflict.column("owner").doUpdateSet({ until }))
     .execute();
+  await trx
+    .deleteFrom("owners")
+    .where("until", "<", sql<number>`${now} - ${sql.lit(DEAD_OWNER_MS)}`)
+    .execute();
 }
 
 async function letGo(trx: Trx, owner: string): Promise<void> {
   await trx.updateTable("runs").set({ holder: null }).where("holder", "=", owner).execute();
+  await trx.updateTable("shards").set({ holder: null }).where("holder", "=", owner).execute();
 }
 
 // The newest stored monotonic time. The clock of the next process continues from there, so that no stored wait lasts longer than its

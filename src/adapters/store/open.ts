@@ -13,7 +13,8 @@ import { usedBy } from "./examine-database.ts";
 import { createForms, createSeenRequests } from "./forms.ts";
 import { createLeases, newestTime, startAlone } from "./leases.ts";
 import { createLongTexts } from "./long-texts.ts";
-import { createFindRuns, createKeepRuns } from "./runs.ts";
+import { createFindRuns } from "./find-runs.ts";
+import { createKeepRuns } from "./runs.ts";
 import { migrate } from "./schema.ts";
 import { brokenRows, createFindings, sealsOf } from "./seals.ts";
 import { openSqlite, SQLITE } from "./sqlite.ts";
@@ -62,9 +63,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const texts = createLongTexts();
   const reading = { seals, texts, now, findings };
   return {
-    ...createKeepRuns({ db, owner, now, key, seals, texts }),
+    ...createKeepRuns({ db, owner, engine: SQLITE, now, key, seals, texts }),
     ...createFindRuns({ db, reading, onCorrupt }),
-    ...createLeases({ db, owner, reading, onCorrupt }),
+    ...createLeases({ db, owner, engine: SQLITE, reading, onCorrupt }),
     ...createForms(db, key, reading),
     hearTampering: findings.hear,
     checkSeals: () => read(() => brokenRows(db, key)),

@@ -2,7 +2,7 @@
 
 import { isUndecided } from "../../domain/approval.ts";
 import { markTampered } from "../../domain/end-run.ts";
-import type { RunKey } from "../../domain/ids.ts";
+import { type RunKey, shardOf } from "../../domain/ids.ts";
 import { isRecord, type Json, parseJson } from "../../domain/json.ts";
 import { currentId, type Run, unreadableNow } from "../../domain/run.ts";
 import { PortError } from "../../ports.ts";
@@ -17,7 +17,7 @@ import type { Database, RunRow, Tables } from "./database.ts";
 export const DOC_VERSION = 1;
 
 /** The columns that are derived from the run. */
-export type DerivedRow = SealedRun & Pick<RunRow, "seal">;
+export type DerivedRow = SealedRun & Pick<RunRow, "seal" | "shard">;
 
 /** `doc` is the run as `LongTexts` has packed it. */
 export function toRow(run: Run, { doc }: Packed, seals: Seals): DerivedRow {
@@ -33,10 +33,10 @@ export function toRow(run: Run, { doc }: Packed, seals: Seals): DerivedRow {
     doc_version: DOC_VERSION,
     doc,
   };
-  return { ...row, seal: seals.run(row) };
+  return { ...row, shard: shardOf(run), seal: seals.run(row) };
 }
 
-export type StoredRow = DerivedRow & Pick<RunRow, "revision">;
+export type StoredRow = SealedRun & Pick<RunRow, "seal" | "revision">;
 
 /** The columns that a run is read from. */
 export const STORED = [

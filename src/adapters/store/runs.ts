@@ -1,6 +1,6 @@
-// Inserts runs, saves them whole under their revision, finds and deletes them.
+// Inserts runs, saves them whole under their revision, and deletes them. find-runs.ts finds them.
 
-import { sql } from "kysely";
+import type { ExpressionBuilder } from "kysely";
 import type { AuditMark } from "../../domain/audit/hash-chain.ts";
 import type { RunKey } from "../../domain/ids.ts";
 import { type Run, runId } from "../../domain/run.ts";
@@ -8,15 +8,17 @@ import { PortError } from "../../ports.ts";
 import type { RunStore, SideWrites, StoredRun } from "../../ports/store.ts";
 import { appendAudit } from "./append-audit.ts";
 import type { AuditKey } from "./audit-key.ts";
-import { holders } from "./leases.ts";
+import { holders, holdsShard } from "./leases.ts";
 import type { LongTexts } from "./long-texts.ts";
-import { fromRow, readable, type Reading, STORED, toRow } from "./run-row.ts";
-import { brokenButton, isSealed, type Seals } from "./seals.ts";
-import { type Database, inBatches, read, type Trx, Undo, write } from "./database.ts";
+import { STORED, toRow } from "./run-row.ts";
+import { isSealed, type Seals } from "./seals.ts";
+import { type Database, inBatches, type Tables, type Trx, Undo, write } from "./database.ts";
+import type { Engine } from "./schema.ts";
 
 type SaveDeps = {
   db: Database;
   owner: string;
+  engine: Pick<Engine, "timeOf" | "tellOthers">;
   now: () => number;
   key: AuditKey;
   seals: Seals;
@@ -42,16 +44,18 @@ export function createKeepRuns(deps: SaveDeps): Pick<RunStore, "insert" | "save"
 type Inserted = Awaited<ReturnType<RunStore["insert"]>>;
 
 async function insert(
-  { db, owner, now, key, seals, texts }: SaveDeps,
+  { db, owner, engine, now, key, seals, texts }: SaveDeps,
   run: Run,
   sideWrites: SideWrites,
 ): Promise<Inserted> {
   const at = now();
-  const state = { revision: 1, finished: 0, holder: owner, created_at: at, changed_at: at } as const;
+  const state = { revision: 1, finished: 0, created_at: at, changed_at: at } as const;
   return write<Inserted>(db, async (trx) => {
     const vouched = vouching(run, await appendAudit(trx, sideWrites.audit ?? [], key));
     const packed = texts.pack(vouched);
-    const row = { ...toRow(vouched, packed, seals), ...state };
+    const derived = toRow(vouched, packed, seals);
+    const here = await holds(trx, owner, derived.shard);
+    const row = { ...derived, ...state, holder: here ? owner : null };
     const inserted = await trx
       .insertInto("runs")
       .values(row)
@@ -63,7 +67,8 @@ async function insert(
     }
     await texts.keep(trx, run.key, run.key, packed);
     await writeButtons(trx, run, seals);
-    return "stored";
+    if (!here) await engine.tellOthers?.(trx);
+    return here ? "stored" : "passed-on";
   });
 }
 
@@ -71,7 +76,7 @@ type Saved = Awaited<ReturnType<RunStore["save"]>>;
 type Conditions = NonNullable<Parameters<RunStore["save"]>[2]>;
 
 async function save(
-  { db, owner, now, key, seals, texts }: SaveDeps,
+  { db, owner, engine, now, key, seals, texts }: SaveDeps,
   stored: StoredRun,
   next: Run,
   sideWrites: Conditions,
@@ -90,24 +95,48 @@ async function save(
     const row = { ...toRow(run, packed, seals), revision: stored.revision + 1 };
     written = { run, revision: row.revision, seal: row.seal };
     const mine = trx.updateTable("runs").where("key", "=", next.key).where("revision", "=", stored.revision);
-    let update = mine.set({ ...row, changed_at: at });
-    if (sideWrites.finished === true) update = update.set({ finished: 1 });
-    if (sideWrites.finished === false) {
-      // The process that reopens a finished run becomes its holder, like the process that inserts a run.
-      const holder = sql<string | null>`case when finished = 1 then ${owner} else holder end`;
-      update = update.set({ finished: 0, holder });
-    }
+    let update = mine.set((eb) => ({ ...row, changed_at: at, holder: nextHolder(eb, owner) }));
+    if (sideWrites.finished !== undefined) update = update.set({ finished: sideWrites.finished ? 1 : 0 });
     if (sideWrites.mustHold === true) {
-      update = update.where("holder", "=", owner).where((eb) => eb("holder", "in", holders(eb, at)));
+      const time = engine.timeOf(at);
+      update = update.where("holder", "=", owner).where((eb) => eb("holder", "in", holders(eb, time)));
     }
-    const { numUpdatedRows } = await update.executeTakeFirst();
-    if (numUpdatedRows === 0n || !(await intend(trx, next.key, sideWrites.intention)))
-      return new Undo("lost");
+    const [found] = await update.returning(["holder", "finished"]).execute();
+    if (found === undefined) return new Undo(await whyNotSaved(trx, stored));
+    if (!(await intend(trx, next.key, sideWrites.intention))) return new Undo("lost");
     await writeButtons(trx, next, seals);
-    return "saved";
+    if (found.holder !== null) return "saved";
+    if (found.finished === 0) await engine.tellOthers?.(trx);
+    return "passed-on";
   });
   if (saved === "saved") sideWrites.onSaved?.(written);
   return saved;
+}
+
+/**
+ * Who looks after the run once this process has saved it: this process, if it does already, or if it reopens a finished run of a shard
+ * that it holds. Otherwise the run is to be claimed, by the holder of its shard.
+ */
+function nextHolder(eb: ExpressionBuilder<Tables, "runs">, owner: string) {
+  return eb
+    .case()
+    .when("holder", "=", owner)
+    .then(owner)
+    .when(eb.and([eb("finished", "=", 1), holdsShard(eb, owner, eb.ref("runs.shard"))]))
+    .then(owner)
+    .else(null)
+    .end();
+}
+
+/** With this revision the row is the one that was meant, so it was the hold that was missing. */
+async function whyNotSaved(trx: Trx, { run, revision }: StoredRun): Promise<"lost" | "not-held"> {
+  const row = await trx.selectFrom("runs").select("revision").where("key", "=", run.key).executeTakeFirst();
+  return row?.revision === revision ? "not-held" : "lost";
+}
+
+async function holds(trx: Trx, owner: string, shard: number): Promise<boolean> {
+  const found = trx.selectFrom("shards").select("id").where("id", "=", shard).where("holder", "=", owner);
+  return (await found.executeTakeFirst()) !== undefined;
 }
 
 /** Loading a run checks the seal of its row. Who did not load it leaves that to the save. */
@@ -174,70 +203,4 @@ async function writeButtons(trx: Trx, run: Run, seals: Seals): Promise<void> {
       .onConflict((conflict) => conflict.doNothing())
       .execute();
   }
-}
-
-// Finds runs by our key, by the service's id, by a button or by channel.
-
-type FindDeps = { db: Database; reading: Reading; onCorrupt: (key: RunKey, error: PortError) => void };
-
-type FindRuns = Pick<RunStore, "load" | "byRunId" | "byButton" | "list" | "channelsInUse">;
-
-export function createFindRuns({ db, reading, onCorrupt }: FindDeps): FindRuns {
-  return {
-    async load(key) {
-      const row = await read(() =>
-        db.selectFrom("runs").select(STORED).where("key", "=", key).executeTakeFirst(),
-      );
-      return row === undefined ? null : fromRow(db, row, reading);
-    },
-
-    async byRunId(id) {
-      const row = await read(() =>
-        db.selectFrom("runs").select("key").where("service_run_id", "=", id).executeTakeFirst(),
-      );
-      return row?.key ?? null;
-    },
-
-    async byButton(nonce) {
-      const row = await read(() =>
-        db.selectFrom("buttons").selectAll().where("nonce", "=", nonce).executeTakeFirst(),
-      );
-      if (row === undefined) return null;
-      const { run, approval, version } = row;
-      const { seals, findings } = reading;
-      if (seals === null || isSealed(row.seal, seals.button(row))) return { run, approval, version };
-      findings.report(brokenButton(row));
-      return null;
-    },
-
-    async list(filter) {
-      const rows = await read(() => listed(db, filter));
-      return (await readable(db, rows, reading, onCorrupt)).map((stored) => stored.run);
-    },
-
-    async channelsInUse() {
-      const rows = await read(() => db.selectFrom("runs").select("channel").distinct().execute());
-      return rows.map((row) => row.channel);
-    },
-  };
-}
-
-async function listed(db: Database, filter: Parameters<RunStore["list"]>[0]) {
-  if (filter.channels.length === 0) return [];
-  const order = filter.oldestFirst === true ? "asc" : "desc";
-  let query = db
-    .selectFrom("runs")
-    .select(STORED)
-    .where("channel", "in", filter.channels)
-    .orderBy("created_at", order)
-    .orderBy("key", order)
-    .limit(filter.limit);
-  if (filter.only === "unfinished") query = query.where("finished", "=", 0);
-  if (filter.only === "pending") query = query.where("pending", ">", sql.lit(0)); // a literal, as in the index
-  if (filter.asked !== undefined) {
-    const [is, who] =
-      "by" in filter.asked ? (["=", filter.asked.by] as const) : (["!=", filter.asked.notBy] as const);
-    query = query.where("requester", is, who);
-  }
-  return query.execute();
 }

@@ -2,8 +2,9 @@
 // The first release is 0.2.0; until then the first step is edited in place.
 // Both engines read the same text, so keys are text, times are bigint (ms since 1970), and documents are JSON in text.
 
-import { sql } from "kysely";
-import type { Database } from "./database.ts";
+import { type Expression, sql } from "kysely";
+import { SHARDS } from "../../domain/ids.ts";
+import type { Database, Trx } from "./database.ts";
 
 /** The SQL in which the engines differ. */
 export type Engine = {
@@ -11,13 +12,19 @@ export type Engine = {
   readonly appendOnly: (table: string) => readonly string[];
   /** The same for the audit's texts, except that a text can be deleted once an entry says that it was erased. */
   readonly textsAppendOnly: readonly string[];
+  /** The time by which leases are measured (ms): given by the one process, or the database's own where there are several. */
+  readonly timeOf: (given: number) => Expression<number>;
+  /** Tells the other processes, at the commit, that a run is to be claimed. Null: there are no others. */
+  readonly tellOthers: ((trx: Trx) => Promise<void>) | null;
+  /** Calls the listener when another process has told. A hint: some are lost. */
+  readonly onTold: (listener: () => void) => void;
 };
 
 /** The SQL statements of one step. */
 export type Step = (engine: Engine) => readonly string[];
 
 /** The n-th step leads to schema version n. */
-export const MIGRATIONS: readonly Step[] = [firstSchema];
+export const MIGRATIONS: readonly Step[] = [firstSchema, sharedOut];
 
 function firstSchema(engine: Engine): readonly string[] {
   const runs = [RUNS, ...RUN_INDEXES, OWNERS, ...PAPERS, DOCUMENTS];
@@ -35,7 +42,7 @@ const RUNS = `create table runs (
   revision bigint not null,       -- raised by every save and every claim; a writer must name the one it read (fence)
   finished integer not null,      -- 1: nothing is to be done, awaited or asked for any more
   pending integer not null,       -- how many approvals wait for a decision or are held
-  holder text,                    -- the owner that looks after the run, while that owner's lease lasts
+  holder text,                    -- the owner that looks after the run, while that owner's lease lasts; null: to be claimed
   created_at bigint not null,     -- when it was stored first (monotonic clock, as engine/clock.ts has it)
   changed_at bigint not null,     -- when it was saved last (the same)
   doc_version integer not null,   -- how doc is written
@@ -50,6 +57,20 @@ const RUN_INDEXES = [
   "create index runs_by_work on runs (holder) where finished = 0",
   "create index runs_by_pending on runs (created_at) where pending > 0",
 ];
+
+/** Runs are shared out among processes by the hash of their channel. A row from before this step gets its shard at its next save. */
+function sharedOut(): readonly string[] {
+  const ids = Array.from({ length: SHARDS }, (_, id) => `(${id})`);
+  return [SHARDS_TABLE, `insert into shards (id) values ${ids.join(", ")}`, RUN_SHARD, RUNS_TO_CLAIM];
+}
+
+const SHARDS_TABLE = `create table shards (
+  id integer primary key not null,  -- 0 to 255 (domain/ids.ts, shardOf)
+  holder text                       -- the owner that looks after the shard's runs, while that owner's lease lasts
+)`;
+
+const RUN_SHARD = "alter table runs add column shard integer not null default 0";
+const RUNS_TO_CLAIM = "create index runs_to_claim on runs (shard) where finished = 0 and holder is null";
 
 /** A lease belongs to an owner, not to a run: one short row renews ten thousand runs. */
 const OWNERS = `create table owners (

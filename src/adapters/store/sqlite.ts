@@ -4,7 +4,7 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
-import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
+import { Kysely, sql, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
 import { PortError } from "../../ports.ts";
 import type { Engine } from "./schema.ts";
 import { type Database, isBusy, type Tables } from "./database.ts";
@@ -18,6 +18,9 @@ const UNLESS_REDACTED = `when not exists (
 export const SQLITE: Engine = {
   appendOnly: (table) => [refuses(table, "update"), refuses(table, "delete")],
   textsAppendOnly: [refuses("audit_texts", "update"), refuses("audit_texts", "delete", UNLESS_REDACTED)],
+  timeOf: (given) => sql.val(given),
+  tellOthers: null,
+  onTold: () => undefined,
 };
 
 /** Marks a file as ours ("CSgn"), so that we never touch another program's database. */

@@ -183,6 +183,7 @@ describe("what goes to Slack", () => {
       limiter: {
         waitForTurn: async () => undefined,
         hasten: () => undefined,
+        share: () => undefined,
         queueBefore: () => ({ calls: 0, ms: 0 }),
         rest: (...facts) => void rested.push(facts),
       },

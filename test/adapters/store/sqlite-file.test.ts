@@ -117,7 +117,7 @@ test("a restart finds everything, and the leases of the process before are void"
   expect(await after.document("outages")).toEqual([1, 2]);
   expect(await after.insert(aRun(), { intention: "command" })).toEqual({ known: run.key });
   // Although both processes gave the same name.
-  expect(await after.save({ run, revision: 1 }, run, { mustHold: true })).toBe("lost");
+  expect(await after.save({ run, revision: 1 }, run, { mustHold: true })).toBe("not-held");
   expect(await after.claim(Date.now(), 1_000, 10)).toEqual([{ run, revision: 2 }]);
 });
 

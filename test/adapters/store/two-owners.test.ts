@@ -11,15 +11,17 @@ import { createFindings, sealsOf } from "#src/adapters/store/seals.ts";
 import { openSqlite, SQLITE } from "#src/adapters/store/sqlite.ts";
 import type { Database } from "#src/adapters/store/database.ts";
 import { verifyAudit } from "#src/domain/audit/verify-chain.ts";
+import { shardOf } from "#src/domain/ids.ts";
 import type { Store } from "#src/ports/store.ts";
 import { anAuditEntry, aRun, NOON } from "../../make/run.ts";
 
-type Replica = Pick<Store, "insert" | "save" | "claim" | "renew">;
+type Replica = Pick<Store, "insert" | "save" | "claim" | "renew" | "giveBack">;
 
 const LEASE_MS = 1_000;
 let db: Database;
 let now = NOON;
 let publicKey = "";
+let replica: (owner: string) => Replica;
 let ann: Replica;
 let ben: Replica;
 
@@ -32,9 +34,9 @@ beforeEach(async () => {
   const seals = sealsOf(key);
   const texts = createLongTexts();
   const reading = { seals, texts, now: () => now, findings: createFindings() };
-  const replica = (owner: string): Replica => ({
-    ...createKeepRuns({ db, owner, now: () => now, key, seals, texts }),
-    ...createLeases({ db, owner, reading, onCorrupt: () => undefined }),
+  replica = (owner) => ({
+    ...createKeepRuns({ db, owner, engine: SQLITE, now: () => now, key, seals, texts }),
+    ...createLeases({ db, owner, engine: SQLITE, reading, onCorrupt: () => undefined }),
   });
   [ann, ben] = [replica("ann"), replica("ben")];
   await ann.renew(now, LEASE_MS);
@@ -46,10 +48,13 @@ test("what one holds the other neither claims nor saves as its own", async () =>
   const run = aRun();
   await ann.insert(run, {});
   expect(await ben.claim(now, LEASE_MS, 10)).toEqual([]);
-  expect(await ben.save({ run, revision: 1 }, run, { mustHold: true })).toBe("lost");
-  // A click on another replica is recorded all the same, and the holder goes on.
-  expect(await ben.save({ run, revision: 1 }, run)).toBe("saved");
-  expect(await ann.save({ run, revision: 2 }, run, { mustHold: true })).toBe("saved");
+  expect(await ben.save({ run, revision: 1 }, run, { mustHold: true })).toBe("not-held");
+  // A click on another replica is recorded all the same, and reaches the holder as a run to claim.
+  expect(await ben.save({ run, revision: 1 }, run)).toBe("passed-on");
+  expect(await ann.save({ run, revision: 2 }, run, { mustHold: true })).toBe("not-held");
+  expect(await ben.claim(now, LEASE_MS, 10)).toEqual([]);
+  expect(await ann.claim(now, LEASE_MS, 10)).toEqual([{ run, revision: 3 }]);
+  expect(await ann.save({ run, revision: 3 }, run, { mustHold: true })).toBe("saved");
 });
 
 test("a lapsed lease passes on, and the former holder can write nothing, renewed or not", async () => {
@@ -59,9 +64,44 @@ test("a lapsed lease passes on, and the former holder can write nothing, renewed
   expect(await ben.claim(now, LEASE_MS, 10)).toEqual([{ run, revision: 2 }]);
   await ann.renew(now, LEASE_MS);
   expect(await ann.save({ run, revision: 1 }, run, { mustHold: true })).toBe("lost");
-  expect(await ann.save({ run, revision: 2 }, run, { mustHold: true })).toBe("lost");
+  expect(await ann.save({ run, revision: 2 }, run, { mustHold: true })).toBe("not-held");
   expect(await ann.claim(now, LEASE_MS, 10)).toEqual([]);
   expect(await ben.save({ run, revision: 2 }, run, { mustHold: true })).toBe("saved");
+});
+
+test("a run that starts on the other replica is stored for the holder of its channel", async () => {
+  const run = aRun();
+  expect(await ben.insert(run, {})).toBe("passed-on");
+  expect(await ben.claim(now, LEASE_MS, 10)).toEqual([]);
+  expect(await ann.claim(now, LEASE_MS, 10)).toEqual([{ run, revision: 2 }]);
+});
+
+test("a replica that comes gets its share once the other has given it back, and with it the runs", async () => {
+  const run = aRun();
+  await ann.insert(run, {});
+  const all = await ann.renew(now, LEASE_MS);
+  expect(all).toMatchObject({ replicas: 2, shards: { length: 256 }, surplus: { length: 128 } });
+  expect((await ben.renew(now, LEASE_MS)).shards).toEqual([]);
+  const given = new Set([...all.surplus.slice(0, 127), shardOf(run)]);
+  await ann.giveBack([...given]);
+  const half = await ben.renew(now, LEASE_MS);
+  expect(new Set(half.shards)).toEqual(given);
+  expect(half.surplus).toEqual([]);
+  expect(await ann.save({ run, revision: 1 }, run, { mustHold: true })).toBe("not-held");
+  expect(await ben.claim(now, LEASE_MS, 10)).toEqual([{ run, revision: 2 }]);
+});
+
+test("of a replica that has died, the shards go to those that live, and to no other", async () => {
+  const cat = replica("cat");
+  await ann.giveBack((await ann.renew(now, LEASE_MS)).surplus);
+  await ben.renew(now, LEASE_MS);
+  now += LEASE_MS / 2;
+  await ann.renew(now, LEASE_MS);
+  now += LEASE_MS / 2;
+  // The lease of ben is over.
+  expect(await ann.renew(now, LEASE_MS)).toMatchObject({ replicas: 1, shards: { length: 256 } });
+  expect(await cat.renew(now, LEASE_MS)).toMatchObject({ replicas: 2, shards: [] });
+  expect(await ben.renew(now, LEASE_MS)).toMatchObject({ replicas: 3, shards: [] });
 });
 
 test("however they write by turns and at once, there is one chain: nobody forks it", async () => {

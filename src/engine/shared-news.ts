@@ -1,0 +1,65 @@
+// What other processes have written and this one must act on: a freeze or its end, findings of tampering and their acknowledgement.
+// Both stand in the audit. Before a decision is sent they are read in any case; here the cards follow.
+
+import type { Context } from "../domain/context.ts";
+import type { EventLog } from "../ports.ts";
+import type { RunStore } from "../ports/store.ts";
+import { createBackgroundLoop } from "./background-loop.ts";
+import { applyBrakeToRuns, releaseHeldBack } from "./change-runs.ts";
+import type { Clock } from "./clock.ts";
+import type { Freezes } from "./freezes.ts";
+import type { Integrity } from "./integrity.ts";
+import type { RunEngine } from "./run-engine.ts";
+
+export type SharedNews = {
+  /** Resolves once all that is written is known; at once in a process that was always alone. Rejects with PortError when the store fails. */
+  catchUp(): Promise<void>;
+  /** This process is not alone. May be called again. */
+  start(): void;
+  stop(): Promise<void>;
+};
+
+const LOOK_EVERY_MS = 1_000;
+/** The longest wait after failures of the store (ms). */
+const SLOWEST_RETRY_MS = 30_000;
+
+type Deps = {
+  readonly freezes: Freezes;
+  readonly integrity: Pick<Integrity, "catchUp" | "state">;
+  readonly engine: () => Pick<RunEngine, "change" | "looksAfter">;
+  readonly store: Pick<RunStore, "list" | "channelsInUse">;
+  readonly context: () => Context;
+  readonly clock: Clock;
+  readonly log: EventLog;
+};
+
+export function createSharedNews(deps: Deps): SharedNews {
+  const { freezes, integrity } = deps;
+  let alone = true;
+
+  async function catchUp(): Promise<void> {
+    if (alone) return;
+    await freezes.refresh();
+    await integrity.catchUp();
+  }
+
+  async function pass(): Promise<void> {
+    const [frozen, tampered] = [freezes.now(), integrity.state().code];
+    await catchUp();
+    const all = { ...deps, engine: deps.engine() };
+    if (freezes.now() !== frozen) await applyBrakeToRuns(all);
+    if (tampered !== null && integrity.state().code === null) await releaseHeldBack(all);
+  }
+
+  const loop = createBackgroundLoop(deps, {
+    pass,
+    everyMs: LOOK_EVERY_MS,
+    retryMs: [LOOK_EVERY_MS, SLOWEST_RETRY_MS],
+    failure: "could not read what other replicas have written to the audit",
+  });
+  function start(): void {
+    alone = false;
+    loop.start(LOOK_EVERY_MS);
+  }
+  return { catchUp, start, stop: loop.stop };
+}
