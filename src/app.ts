@@ -99,7 +99,7 @@ function mentioned({ approvers }: Config): Rule["mention"] {
 
 function openOurStore(config: Config, clock: MachineClock, log: Log): Promise<Store> {
   return openStore({
-    url: `sqlite:${config.database.path}`,
+    url: config.database.engine === "sqlite" ? `sqlite:${config.database.path}` : config.database.url,
     owner: `${hostname()} ${process.pid}`,
     now: clock.monotonic,
     onNewestTime: clock.continueAfter,

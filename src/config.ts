@@ -6,6 +6,7 @@ import {
   auditKey,
   channel,
   database,
+  type DatabasePlace,
   hosts,
   isOpenToOthers,
   LOG_LEVELS,
@@ -28,7 +29,7 @@ export type Config = {
   readonly gatewayUrl: string;
   /** An address with `{run}` for the id of a run. Null: ids are no links. */
   readonly runUrl: string | null;
-  readonly database: { readonly engine: "sqlite"; readonly path: string };
+  readonly database: DatabasePlace;
   readonly audit: AuditConfig;
   readonly http: { readonly host: string; readonly port: number };
   readonly poll: { readonly minMs: number; readonly maxMs: number };
@@ -64,7 +65,7 @@ type SlackConfig = {
 
 export type ConfigFault = { readonly variable: string; readonly wrong: string; readonly example: string };
 
-export { variables } from "./config/variables.ts";
+export { type DatabasePlace, variables } from "./config/variables.ts";
 
 /** Slack's secrets are 32 random hexadecimal digits; the last alternative is from Slack's documentation. */
 const PLACEHOLDER = /secret|change|example|placeholder|your|(.)\1{7}|^8f742231b10e8888abcd99yyyzzz85a5$/i;
@@ -132,7 +133,7 @@ export function readConfig(env: { readonly [name: string]: string | undefined })
 /** The variables for reading the audit of a database; an auditor has none of the tokens. */
 export function readAuditConfig(env: {
   readonly [name: string]: string | undefined;
-}): Read<{ readonly database: string; readonly key: string | null }> {
+}): Read<{ readonly database: DatabasePlace; readonly key: string | null }> {
   const parsed = Environment.pick({ DATABASE_URL: true, AUDIT_KEY: true }).safeParse(givenIn(env));
   if (!parsed.success) return { ok: false, error: faultsOf(parsed.error) };
   return { ok: true, value: { database: parsed.data.DATABASE_URL, key: parsed.data.AUDIT_KEY ?? null } };
@@ -157,6 +158,9 @@ const OPEN_TO_OTHERS =
 const MENTIONS_BY_POLICY =
   "is set beside POLICY_FILE, where the mention of each rule says whom its cards mention: leave one of them out";
 
+const NEEDS_KEY =
+  "is not set, and PostgreSQL needs it: the key must not lie in the database that it protects, and all replicas need the same one";
+
 function faultsBetween(given: { readonly [name: string]: string | undefined }): ConfigFault[] {
   const faults: ConfigFault[] = [];
   if (given["SLACK_APP_TOKEN"] === undefined && given["SLACK_SIGNING_SECRET"] === undefined)
@@ -164,6 +168,8 @@ function faultsBetween(given: { readonly [name: string]: string | undefined }): 
   for (const name of ["SLACK_API_URL", "AGENT_BASE_URL", "GATEWAY_URL"])
     if (isOpenToOthers(given[name] ?? "", given["PLAIN_HTTP_HOSTS"] ?? ""))
       faults.push(fault(name, OPEN_TO_OTHERS));
+  if (/^postgres/.test(given["DATABASE_URL"] ?? "") && given["AUDIT_KEY"] === undefined)
+    faults.push(fault("AUDIT_KEY", NEEDS_KEY));
   if (given["APPROVERS"] !== undefined && given["POLICY_FILE"] !== undefined)
     faults.push(fault("APPROVERS", MENTIONS_BY_POLICY));
   if (Number(given["POLL_MIN_MS"]) > Number(given["POLL_MAX_MS"]))
@@ -184,7 +190,7 @@ function configOf(env: z.output<typeof Environment>): Omit<Config, "recorded"> {
     agents: { baseUrl: env.AGENT_BASE_URL, apiKey: env.AGENT_API_KEY, denyWord: env.AGENT_DENY_DECISION },
     gatewayUrl: env.GATEWAY_URL ?? env.AGENT_BASE_URL,
     runUrl: env.RUN_URL ?? null,
-    database: { engine: "sqlite", path: env.DATABASE_URL },
+    database: env.DATABASE_URL,
     audit: { key: env.AUDIT_KEY ?? null, channel: env.AUDIT_CHANNEL ?? null, admins: env.ADMINS ?? [] },
     http: { host: env.HOST, port: env.PORT },
     poll: { minMs: env.POLL_MIN_MS, maxMs: env.POLL_MAX_MS },
@@ -195,13 +201,26 @@ function configOf(env: z.output<typeof Environment>): Omit<Config, "recorded"> {
 }
 
 /** The values that must appear nowhere. */
-export function secretsOf({ slack, agents, audit }: Config): string[] {
+export function secretsOf({ slack, agents, audit, database }: Config): string[] {
   return [
+    ...(database.engine === "postgres" ? passwordsIn(database.url) : []),
     slack.botToken,
     agents.apiKey,
     audit.key ?? "",
     slack.mode === "socket" ? slack.appToken : slack.signingSecret,
   ];
+}
+
+/** The file, for what can only be done with a file. Throws for PostgreSQL. */
+export function databaseFile(place: DatabasePlace): string {
+  if (place.engine === "sqlite") return place.path;
+  throw new Error("This is not possible yet with a database of PostgreSQL.");
+}
+
+/** As the URL writes it, and as it is. */
+function passwordsIn(url: string): string[] {
+  const { password } = new URL(url);
+  return password === "" ? [] : [password, decodeURIComponent(password)];
 }
 
 /** This program's version, from package.json. */

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { explainFaults, readConfig, variables } from "#src/config.ts";
+import { explainFaults, readConfig, secretsOf, variables } from "#src/config.ts";
 
 const SOCKET = {
   SLACK_BOT_TOKEN: "xoxb-1-abc",
@@ -248,6 +248,16 @@ describe("a fault of the configuration", () => {
     ["DATABASE_URL", "sqlite:"],
     ["DATABASE_URL", "sqlite://data/x.db"],
     ["DATABASE_URL", "./data/x.db"],
+    ["DATABASE_URL", "postgres:name"],
+    ["DATABASE_URL", "postgres://ann:pass/word@localhost/name"],
+    ["DATABASE_URL", "postgres://ann:100%@localhost/name"],
+    ["DATABASE_URL", "postgres://localhost"],
+    ["DATABASE_URL", "postgres:///name"],
+    ["DATABASE_URL", "postgres://one,two/name?sslmode=disable"],
+    ["DATABASE_URL", "postgres://db.example.com/name"],
+    ["DATABASE_URL", "postgres://localhost/name?sslmode=require"],
+    ["DATABASE_URL", "postgres://localhost/name?sslmode=no-verify"],
+    ["DATABASE_URL", "postgres://localhost/name?password=canary"],
     ["AUDIT_CHANNEL", "#audit"],
     ["AUDIT_CHANNEL", "U0123ABCD"],
     ["ADMINS", "ann"],
@@ -272,7 +282,7 @@ describe("a fault of the configuration", () => {
     ["POLL_MAX_MS", "3600001"],
     ["LOG_LEVEL", "INFO"],
   ])("is found in %s=%s, once", (name, value) => {
-    const found = faults({ ...HTTP, ...SOCKET, [name]: value });
+    const found = faults({ ...HTTP, ...SOCKET, AUDIT_KEY: SEED, [name]: value });
     expect(found).toEqual([expect.stringMatching(new RegExp(`^${name} `))]);
   });
 
@@ -288,12 +298,41 @@ describe("a fault of the configuration", () => {
     expect(found).toHaveLength(6);
     expect(found.join()).not.toContain("canary");
   });
+});
 
-  test("is a feature that is named but not built yet", () => {
-    expect(faults({ ...SOCKET, DATABASE_URL: "postgres://localhost/x" })).toEqual([
-      "DATABASE_URL names PostgreSQL, which is not built yet",
+describe("a database of PostgreSQL", () => {
+  const url = "postgres://ann:p%40ss%2Fword@db.example.com:5433/bot?sslmode=verify-full&sslrootcert=/ca.pem";
+
+  test("is named by its URL, and needs the audit's key", () => {
+    expect(config({ ...SOCKET, AUDIT_KEY: SEED, DATABASE_URL: url }).database).toEqual({
+      engine: "postgres",
+      url,
+    });
+    expect(faults({ ...SOCKET, DATABASE_URL: url })).toEqual([
+      expect.stringMatching(/^AUDIT_KEY is not set, and PostgreSQL needs it/),
     ]);
   });
+
+  test.each([
+    "postgresql://localhost/bot",
+    "postgres://ann@127.0.0.1/bot",
+    "postgres://ann@[::1]:5432/bot",
+    "postgres://ann@localhost/bot?host=/run/postgresql",
+    "postgres://ann@10.0.0.7/bot?sslmode=disable",
+  ])("may be on this machine, or say that its network is trusted: %s", (address) => {
+    const { database } = config({ ...SOCKET, AUDIT_KEY: SEED, DATABASE_URL: address });
+    expect(database).toMatchObject({ engine: "postgres" });
+  });
+
+  test.each(["p%40ss%2Fword", "p@ssword", "p%40ss:wo@rd"])(
+    "has a password, %s, which is recorded nowhere and masked everywhere",
+    (password) => {
+      const env = { ...SOCKET, AUDIT_KEY: SEED, DATABASE_URL: `postgres://ann:${password}@localhost/bot` };
+      const read = config(env);
+      expect(read.recorded["DATABASE_URL"]).toBe("postgres://(hidden)@localhost/bot");
+      expect(secretsOf(read)).toContain(decodeURIComponent(password));
+    },
+  );
 });
 
 test("the list of variables has an entry for each that the contract names, and valid defaults", () => {

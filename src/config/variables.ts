@@ -50,11 +50,16 @@ export const variables = [
     null,
     "agents.internal,10.0.0.7",
   ),
-  variable("DATABASE_URL", "`sqlite:PATH`", "sqlite:./data/countersign.db", "sqlite:./data/bot.db"),
+  variable(
+    "DATABASE_URL",
+    "`sqlite:PATH` for one process, or `postgres://USER:PASSWORD@HOST/NAME?sslmode=verify-full` for several",
+    "sqlite:./data/countersign.db",
+    "sqlite:./data/bot.db",
+  ),
   variable("POLICY_FILE", "the approval policy, a YAML file: `docs/policy.md`", null, "./policy.yaml"),
   variable(
     "AUDIT_KEY",
-    "the Ed25519 key that signs the audit, in PEM or as 32 bytes in base64; without it, Countersign makes one beside the database",
+    "the Ed25519 key that signs the audit, in PEM or as 32 bytes in base64; without it, Countersign makes one beside the database file; PostgreSQL needs it",
     null,
     "what `openssl rand -base64 32` prints",
   ),
@@ -105,8 +110,8 @@ export type RecordedConfig = { readonly [variable: string]: string | null };
 
 /** A variable with one of these words in its name holds a secret. */
 const SECRET = /TOKEN|SECRET|KEY|PASSWORD/;
-/** The user name and password of an address. */
-const CREDENTIALS = /\/\/[^/@\s]*@/g;
+/** The user name and password of an address, up to its last @: nobody has to write an @ of the password as %40. */
+const CREDENTIALS = /\/\/[^/\s]*@/g;
 
 /** `given`: the set value, or the default. Null: not set. */
 export function recordedConfig(given: { readonly [name: string]: string | undefined }): RecordedConfig {
@@ -148,13 +153,18 @@ export function isOpenToOthers(address: string, allowed: string): boolean {
   const parsed = URL.parse(address);
   if (parsed?.protocol !== "http:") return false;
   const { hostname } = parsed;
-  const here = hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]";
-  if (here || /^127(\.\d+){3}$/.test(hostname)) return false;
+  if (isLoopback(hostname)) return false;
   const named = allowed.split(",").map((each) => URL.parse(`http://${each.trim()}`)?.hostname);
   return !named.includes(hostname);
 }
 
-export const database = () => text().transform(databasePath);
+const isLoopback = (hostname: string): boolean =>
+  hostname === "localhost" ||
+  hostname.endsWith(".localhost") ||
+  hostname === "[::1]" ||
+  /^127(\.\d+){3}$/.test(hostname);
+
+export const database = () => text().transform(databasePlace);
 
 /** An Ed25519 key as PEM (newlines may be written as \n) or as its seed of 32 bytes in base64. The result is the seed. */
 export const auditKey = () => text().transform(seedOf);
@@ -193,15 +203,50 @@ function runPage(value: string, issues: z.RefinementCtx): string {
   return value;
 }
 
-function databasePath(value: string, issues: z.RefinementCtx): string {
+/** Where the database is. */
+export type DatabasePlace =
+  | { readonly engine: "sqlite"; readonly path: string }
+  | { readonly engine: "postgres"; readonly url: string };
+
+function databasePlace(value: string, issues: z.RefinementCtx): DatabasePlace {
   const path = /^sqlite:(?!\/\/)(.+)$/.exec(value)?.[1];
-  if (path !== undefined) return path;
-  const postgres = /^postgres(ql)?:/.test(value);
-  return refuse(
-    issues,
-    postgres ? "names PostgreSQL, which is not built yet" : "is not of the form sqlite:PATH",
-  );
+  if (path !== undefined) return { engine: "sqlite", path };
+  if (!/^postgres(ql)?:\/\//.test(value))
+    return refuse(issues, "is neither of the form sqlite:PATH nor postgres://USER:PASSWORD@HOST/NAME");
+  const wrong = faultInServer(URL.parse(value));
+  return wrong === null ? { engine: "postgres", url: new URL(value).href } : refuse(issues, wrong);
 }
+
+/** Other parameters could hold a password, or weaken what this program relies on. */
+const SERVER_PARAMETERS = ["sslmode", "sslrootcert", "sslcert", "sslkey", "host", "options"];
+
+function faultInServer(url: URL | null): string | null {
+  if (url === null || url.hash !== "" || !isDecodable(url.href))
+    return "is not an address: write the special characters of the password as %40 for @, %2F for / and so on";
+  if (!/^\/[^/@:]+$/.test(url.pathname)) return "does not end in the name of a database";
+  if (url.hostname === "" && !url.searchParams.has("host")) return "names no host";
+  if (url.hostname.includes(",")) return "names several hosts; put a proxy or one name before them";
+  const odd = [...url.searchParams.keys()].find((name) => !SERVER_PARAMETERS.includes(name));
+  if (odd !== undefined) return `has a parameter other than ${SERVER_PARAMETERS.join(", ")}`;
+  const mode = url.searchParams.get("sslmode");
+  if (mode === null && !isThisMachine(url))
+    return "does not say how the connection is protected: add sslmode=verify-full, or sslmode=disable on a network that nobody else can read";
+  if (mode !== null && mode !== "verify-full" && mode !== "disable")
+    return "has an sslmode other than verify-full and disable; the others do not check whose server answers";
+  return null;
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const isThisMachine = ({ hostname, searchParams }: URL): boolean =>
+  (searchParams.get("host") ?? decodeURIComponent(hostname)).startsWith("/") || isLoopback(hostname);
 
 const SEED_BYTES = 32;
 

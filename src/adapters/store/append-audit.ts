@@ -1,6 +1,7 @@
 // Appends rows to the audit, and reads an entry back. Each row is chained to the one before and signed, in the transaction of the
 // change that it records.
 
+import { sql } from "kysely";
 import type { AuditEntry, KeptEntry, Moments, VoteFacts } from "../../audit/entry.ts";
 import {
   type AuditMark,
@@ -42,6 +43,7 @@ export async function appendAudit(
   key: AuditKey,
 ): Promise<readonly AuditMark[]> {
   if (entries.length === 0) return [];
+  await takeAuditLock(trx);
   let { seq, link } = (await newest(trx)) ?? { seq: 0, link: NO_LINK };
   const rows = entries.map((entry) => {
     const row = chained(entry, { seq, link }, key);
@@ -53,7 +55,17 @@ export async function appendAudit(
   return rows;
 }
 
-/** The head of the chain. It cannot move during a transaction: there is one writer at a time. */
+/** Until the end of the transaction the head of the chain does not move: there is one writer at a time. */
+export async function takeAuditLock(trx: Trx): Promise<void> {
+  const taken = await trx
+    .updateTable("audit_lock")
+    .set({ taken: sql`taken + 1` })
+    .executeTakeFirst();
+  if (taken.numUpdatedRows !== 1n)
+    throw new Error("the lock of the audit, the one row of audit_lock, is gone");
+}
+
+/** The head of the chain. Only who has the lock knows that it stays the head. */
 export async function newest(
   trx: Pick<Trx, "selectFrom">,
 ): Promise<(AuditMark & { readonly key: string }) | null> {

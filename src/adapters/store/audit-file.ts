@@ -14,8 +14,9 @@ import type { Reading } from "./run-row.ts";
 import { createFindRuns } from "./find-runs.ts";
 import { refuseOtherSchema } from "./schema.ts";
 import { brokenRows } from "./seals.ts";
-import { openCopy } from "./sqlite.ts";
-import { type Database, unusable } from "./database.ts";
+import { openCopy, SQLITE } from "./sqlite.ts";
+import { unusable } from "./faults.ts";
+import { type Database } from "./database.ts";
 
 export type AuditFile = {
   /** In the order of their numbers. */
@@ -61,7 +62,7 @@ export async function openAuditFile(database: string): Promise<AuditFile> {
 /** Closes the file and rejects if this program does not know its schema. */
 export async function readAudit(db: Database, close: () => Promise<void>): Promise<AuditFile> {
   try {
-    await refuseOtherSchema(db);
+    await refuseOtherSchema(db, SQLITE);
   } catch (error) {
     await close();
     throw error;

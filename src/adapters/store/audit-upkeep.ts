@@ -11,7 +11,8 @@ import type { AuditKey } from "./audit-key.ts";
 import { usedBy } from "./examine-database.ts";
 import { isSealed, type Seals, sealsOf } from "./seals.ts";
 import { openSqlite } from "./sqlite.ts";
-import { type Database, isBusy, type Trx, unusable, write } from "./database.ts";
+import { isBusy, unusable } from "./faults.ts";
+import { type Database, type Trx, write } from "./database.ts";
 
 // Another key takes over. The old key signs an entry about it, the new key signs from the next entry on, and every row with an intact
 // seal gets a seal of the new key. All of it happens in one transaction.

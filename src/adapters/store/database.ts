@@ -1,9 +1,10 @@
 // The database as the store's other files see it: the types of the rows, one transaction, and what a failure means. schema.ts
 // explains what each table and column holds.
 
+import { setTimeout as pause } from "node:timers/promises";
 import type { Kysely, Transaction } from "kysely";
 import type { ApprovalId, ChannelId, Nonce, RunId, RunKey, TeamId, UserId } from "../../domain/ids.ts";
-import { PortError } from "../../ports.ts";
+import { failed, isCollision, isUndone } from "./faults.ts";
 
 export type Database = Kysely<Tables>;
 
@@ -16,6 +17,7 @@ export type Tables = {
   long_texts: { owner: string; digest: string; run: RunKey; text: string };
   intentions: { intention: string; run: RunKey };
   audit: AuditRow;
+  audit_lock: { taken: number };
   audit_texts: { digest: string; text: string };
   notifications: NotificationRow;
   documents: { name: string; doc: string };
@@ -78,11 +80,30 @@ export class Undo<Answer> {
   }
 }
 
-/** Runs `work` in one transaction. Rejects with PortError. */
-export async function write<Answer>(
-  db: Database,
-  work: (trx: Trx) => Promise<Answer | Undo<Answer>>,
-): Promise<Answer> {
+/** How often the work of one transaction is tried while writers on other connections collide with it. */
+const TRIES = 8;
+/** The longest pause before the second try (ms). It doubles from try to try, up to the second number. */
+const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [10, 200];
+
+/**
+ * Runs `work` in one transaction. Rejects with PortError. When the engine gives the transaction up because of another writer, `work`
+ * runs again from its start, so it must not remember anything of a try that failed.
+ */
+export async function write<Answer>(db: Database, work: Work<Answer>): Promise<Answer> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await attempt(db, work);
+    } catch (error) {
+      if (tries >= TRIES || !isCollision(error)) throw error;
+      // At random, so that two writers that collided do not collide again.
+      await pause(Math.random() * Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS));
+    }
+  }
+}
+
+type Work<Answer> = (trx: Trx) => Promise<Answer | Undo<Answer>>;
+
+async function attempt<Answer>(db: Database, work: Work<Answer>): Promise<Answer> {
   const trx = await read(() => db.startTransaction().execute());
   let committing = false;
   try {
@@ -101,7 +122,7 @@ export async function write<Answer>(
         .rollback()
         .execute()
         .catch(() => undefined);
-    throw failed(error, committing ? "maybe" : "no");
+    throw failed(error, committing && !isUndone(error) ? "maybe" : "no");
   }
 }
 
@@ -114,66 +135,10 @@ export async function read<Answer>(work: () => Promise<Answer>): Promise<Answer>
   }
 }
 
-/** Rows for one statement: SQLite binds 32,766 values at once, and no row written in batches has more than twelve. */
+/** Rows for one statement: SQLite binds 32,766 values at once, PostgreSQL 65,535, and no row written in batches has more than twelve. */
 const ROWS_AT_ONCE = 1_000;
 
 export function* inBatches<Row>(rows: readonly Row[]): Generator<readonly Row[]> {
   for (let first = 0; first < rows.length; first += ROWS_AT_ONCE)
     yield rows.slice(first, first + ROWS_AT_ONCE);
-}
-
-// Turns a failure of the database into words for people and into a PortError.
-
-type Fault = { readonly code: string; readonly words: string };
-
-// SQLite's primary result codes (sqlite.org/rescode.html); the extended ones carry them in their low byte.
-const SQLITE_FAULTS = new Map<number, Fault>([
-  [5, { code: "store_busy", words: "another process is using it" }],
-  [8, { code: "store_readonly", words: "it cannot be written to" }],
-  [10, { code: "store_io", words: "the disk failed" }],
-  [11, { code: "store_damaged", words: "it is damaged" }],
-  [13, { code: "store_full", words: "the disk is full" }],
-  [14, { code: "store_unopened", words: "it cannot be opened" }],
-  [26, { code: "store_foreign", words: "it is not a database" }],
-]);
-
-const FILE_FAULTS = new Map<string, Fault>([
-  ["EACCES", { code: "store_denied", words: "permission denied" }],
-  ["EPERM", { code: "store_denied", words: "permission denied" }],
-  ["EROFS", { code: "store_readonly", words: "the file system is read-only" }],
-  ["ENOSPC", { code: "store_full", words: "the disk is full" }],
-  ["EISDIR", { code: "store_unopened", words: "it is a folder" }],
-  ["ENOTDIR", { code: "store_unopened", words: "a part of its path is not a folder" }],
-  ["EEXIST", { code: "store_unopened", words: "a part of its path is not a folder" }],
-]);
-
-/** `applied` is "maybe" only if the commit itself failed. Errors of this program pass unchanged. */
-function failed(error: unknown, applied: "no" | "maybe"): Error {
-  if (error instanceof PortError || error instanceof TypeError) return error;
-  const { code, words } = faultOf(error);
-  return new PortError(`the database failed: ${words}`, { applied, retry: "later", code, cause: error });
-}
-
-/** One line for the person who starts the program. */
-export function unusable(where: string, error: unknown, words = faultOf(error).words): Error {
-  return new Error(`cannot use the database ${where}: ${words}`, { cause: error });
-}
-
-export const isBusy = (error: unknown): boolean => faultOf(error).code === "store_busy";
-
-function faultOf(error: unknown): Fault {
-  const message = error instanceof Error ? error.message : String(error);
-  const known =
-    error instanceof Error
-      ? (SQLITE_FAULTS.get(primaryCode(error)) ?? FILE_FAULTS.get(fileCode(error)))
-      : undefined;
-  return known ?? { code: "store_failed", words: message };
-}
-
-function primaryCode(error: Error): number {
-  return "errcode" in error && typeof error.errcode === "number" ? error.errcode & 0xff : 0;
-}
-
-function fileCode(error: Error): string {
-  return "code" in error && typeof error.code === "string" ? error.code : "";
 }

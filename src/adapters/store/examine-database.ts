@@ -18,8 +18,8 @@ import { basename, dirname, join, resolve } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { sql } from "kysely";
 import { schemaState } from "./schema.ts";
-import { lockFile, lockIfFree, openCopy } from "./sqlite.ts";
-import { unusable } from "./database.ts";
+import { lockFile, lockIfFree, openCopy, SQLITE } from "./sqlite.ts";
+import { unusable } from "./faults.ts";
 
 export type DatabaseState = {
   /** `missing`: the first start creates it. `older`: the next start migrates its schema. */
@@ -50,7 +50,7 @@ async function contentState(file: string): Promise<"older" | "current"> {
   try {
     const db = openCopy(copy.file);
     try {
-      const state = await schemaState(db);
+      const state = await schemaState(db, SQLITE);
       const { rows } = await sql<{ quick_check: string }>`pragma quick_check(1)`.execute(db);
       if (rows[0]?.quick_check !== "ok") throw new Error("it is damaged");
       return state;

@@ -11,18 +11,19 @@ import type { PortError } from "../../ports.ts";
 import type { Holding, LeaseStore } from "../../ports/store.ts";
 import { readable, type Reading, STORED } from "./run-row.ts";
 import { type Database, inBatches, type Tables, type Trx, write } from "./database.ts";
+import type { Signals } from "./postgres-signals.ts";
 import type { Engine } from "./schema.ts";
 
 type Deps = {
   db: Database;
   owner: string;
-  engine: Pick<Engine, "timeOf" | "onTold">;
+  timeOf: Engine["timeOf"];
+  signals: Pick<Signals, "onTold">;
   reading: Reading;
   onCorrupt: (key: RunKey, error: PortError) => void;
 };
 
-export function createLeases({ db, owner, engine, reading, onCorrupt }: Deps): LeaseStore {
-  const { timeOf } = engine;
+export function createLeases({ db, owner, timeOf, signals, reading, onCorrupt }: Deps): LeaseStore {
   const renewed = async (trx: Trx, now: number, leaseMs: number): Promise<Holding> => {
     await keepTime(trx, now);
     await extend(trx, owner, timeOf(now), leaseMs);
@@ -36,7 +37,7 @@ export function createLeases({ db, owner, engine, reading, onCorrupt }: Deps): L
       });
       return readable(db, rows, reading, onCorrupt);
     },
-    onPassedOn: engine.onTold,
+    onPassedOn: signals.onTold,
     renew: (now, leaseMs) => write(db, (trx) => renewed(trx, now, leaseMs)),
     giveBack: (shards) => write(db, (trx) => giveBack(trx, owner, shards)),
     async release() {

@@ -2,6 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
+import { sql } from "kysely";
 import type { RunKey } from "../../domain/ids.ts";
 import type { PortError } from "../../ports.ts";
 import type { Store } from "../../ports/store.ts";
@@ -15,13 +16,16 @@ import { createLeases, newestTime, startAlone } from "./leases.ts";
 import { createLongTexts } from "./long-texts.ts";
 import { createFindRuns } from "./find-runs.ts";
 import { createKeepRuns } from "./runs.ts";
-import { migrate } from "./schema.ts";
+import { nameOf, openPostgres, PATIENT, POSTGRES } from "./postgres.ts";
+import { listenTo, NO_SIGNALS, type Signals } from "./postgres-signals.ts";
+import { type Engine, migrate, schemaState } from "./schema.ts";
 import { brokenRows, createFindings, sealsOf } from "./seals.ts";
 import { openSqlite, SQLITE } from "./sqlite.ts";
-import { type Database, isBusy, read, unusable, write } from "./database.ts";
+import { isBusy, unusable } from "./faults.ts";
+import { type Database, read, write } from "./database.ts";
 
 export type StoreOptions = {
-  /** `sqlite:PATH` or `sqlite::memory:`. */
+  /** `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. */
   readonly url: string;
   /** The name of this process in the database; made unique here. */
   readonly owner: string;
@@ -29,11 +33,16 @@ export type StoreOptions = {
   readonly now?: () => number;
   /** Called with the newest monotonic time in the store, before the first call of `now`. */
   readonly onNewestTime?: (at: number) => void;
+  /** The time by which leases are measured, from `now`. Left out: the engine's own. */
+  readonly timeOf?: Engine["timeOf"];
   /** The first lease (ms), until `claim` or `renew` gives another. */
   readonly leaseMs?: number;
   /** Called for each run that cannot be read and is therefore left out of `claim` or `list`. */
   readonly onCorrupt?: (key: RunKey, error: PortError) => void;
-  /** The audit's key: a seed of 32 bytes in base64. Without it, the key beside the database file, created on first use. */
+  /**
+   * The audit's key: a seed of 32 bytes in base64. Without it, the key beside the database file, created on first use. PostgreSQL needs
+   * one.
+   */
   readonly auditKey?: string | null;
   /** Called when a key was created. */
   readonly onAuditKey?: (news: AuditKeyNews) => void;
@@ -43,29 +52,52 @@ export type AuditKeyNews = { readonly type: "made"; readonly file: string };
 
 const FIRST_LEASE_MS = 60_000;
 
+const NO_KEY =
+  "the key that signs its audit must not lie in it, and all replicas need the same one: set AUDIT_KEY to what `openssl rand -base64 32` prints";
+
 /** Rejects with one line for people when the database cannot be used. */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const path = sqlitePath(options.url);
+  const place = placeOf(options.url);
+  if (place.type === "postgres" && (options.auditKey ?? null) === null)
+    throw unusable(nameOf(place.url), new Error(NO_KEY));
   const owner = `${options.owner} ${randomUUID()}`;
   const now = options.now ?? Date.now;
-  const onCorrupt = options.onCorrupt ?? (() => undefined);
-  const { db, key } = await prepared(path, async (opened) => {
-    await migrate(opened, SQLITE);
+  const leaseMs = options.leaseMs ?? FIRST_LEASE_MS;
+  const { db, key } = await prepared(place, async (opened) => {
+    await migrated(place, opened);
     options.onNewestTime?.(await newestTime(opened));
     const head = await newest(opened);
-    const key = auditKey(path, options, head);
+    const key = auditKey(place, options, head);
     refuseOtherKey(key, head);
-    await startAlone(opened, owner, now() + (options.leaseMs ?? FIRST_LEASE_MS));
+    if (place.type === "sqlite") await startAlone(opened, owner, now() + leaseMs);
     return key;
   });
+  const onCorrupt = options.onCorrupt ?? (() => undefined);
+  const engine = ENGINES[place.type];
+  const signals = place.type === "postgres" ? listenTo(place.url) : NO_SIGNALS;
+  const { timeOf = engine.timeOf } = options;
+  const store = storeOn(db, engine, { owner, now, key, onCorrupt, timeOf, signals });
+  if (place.type === "postgres") await store.renew(now(), leaseMs);
+  return store;
+}
+
+type Parts = Required<Pick<StoreOptions, "now" | "onCorrupt" | "timeOf">> & {
+  owner: string;
+  key: AuditKey;
+  signals: Signals;
+};
+
+function storeOn(db: Database, engine: Engine, parts: Parts): Store {
+  const { owner, now, key, onCorrupt } = parts;
   const seals = sealsOf(key);
   const findings = createFindings();
   const texts = createLongTexts();
   const reading = { seals, texts, now, findings };
+  const { timeOf, signals } = parts;
   return {
-    ...createKeepRuns({ db, owner, engine: SQLITE, now, key, seals, texts }),
+    ...createKeepRuns({ db, owner, timeOf, signals, now, key, seals, texts }),
     ...createFindRuns({ db, reading, onCorrupt }),
-    ...createLeases({ db, owner, engine: SQLITE, reading, onCorrupt }),
+    ...createLeases({ db, owner, timeOf, signals, reading, onCorrupt }),
     ...createForms(db, key, reading),
     hearTampering: findings.hear,
     checkSeals: () => read(() => brokenRows(db, key)),
@@ -74,15 +106,19 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     ...createAuditLog(db, key, findings),
     ...createSeenRequests(db),
     auditPublicKey: () => key.publicKey,
-    // In a transaction, because every transaction checks that the file has not been replaced.
-    ping: () => write(db, async (trx) => void (await trx.selectFrom("schema_version").selectAll().execute())),
-    close: () => db.destroy(),
+    ping: () => write(db, async (trx) => void (await sql.raw(engine.probe).execute(trx))),
+    close: async () => {
+      await signals.close();
+      await db.destroy();
+    },
   };
 }
 
-/** Called while we hold the lock of the database, so that no two processes create a key. */
-function auditKey(path: string, { auditKey: given = null, onAuditKey }: StoreOptions, head: Head): AuditKey {
+/** Called while we hold the lock of the file, so that no two processes create a key. */
+function auditKey(place: Place, { auditKey: given = null, onAuditKey }: StoreOptions, head: Head): AuditKey {
   if (given !== null) return auditKeyOf(given);
+  // openStore has refused PostgreSQL without a key.
+  const path = place.type === "sqlite" ? place.path : ":memory:";
   if (head !== null && path !== ":memory:" && readAuditKey(path) === null)
     throw new Error(
       `its audit is signed with the key ${head.key}, and ${auditKeyFile(path)} is gone: put it back`,
@@ -104,29 +140,43 @@ function refuseOtherKey(key: AuditKey, head: Head): void {
   );
 }
 
-function sqlitePath(url: string): string {
-  if (/^postgres(ql)?:/.test(url)) {
-    throw new Error("cannot use the database: PostgreSQL is not built yet; use sqlite:PATH");
-  }
+type Place =
+  { readonly type: "sqlite"; readonly path: string } | { readonly type: "postgres"; readonly url: string };
+
+const ENGINES = { sqlite: SQLITE, postgres: POSTGRES } as const;
+
+function placeOf(url: string): Place {
+  if (/^postgres(ql)?:/.test(url)) return { type: "postgres", url };
   const path = /^sqlite:(?!\/\/)(.+)$/.exec(url)?.[1];
-  if (path === undefined) {
-    throw new Error(
-      "cannot use the database: its URL must be sqlite:PATH, such as sqlite:./data/countersign.db",
-    );
-  }
-  return path;
+  if (path !== undefined) return { type: "sqlite", path };
+  throw new Error(
+    "cannot use the database: its URL must be sqlite:PATH, such as sqlite:./data/countersign.db, or postgres://USER:PASSWORD@HOST/NAME",
+  );
 }
 
 async function prepared<Found>(
-  path: string,
+  place: Place,
   prepare: (db: Database) => Promise<Found>,
 ): Promise<{ db: Database; key: Found }> {
   let db: Database | null = null;
   try {
-    db = openSqlite(path);
+    db = place.type === "sqlite" ? openSqlite(place.path) : openPostgres(place.url);
     return { db, key: await prepare(db) };
   } catch (error) {
     await db?.destroy();
-    throw unusable(path, error, isBusy(error) ? await usedBy(resolve(path)) : undefined);
+    if (place.type === "postgres") throw unusable(nameOf(place.url), error);
+    throw unusable(place.path, error, isBusy(error) ? await usedBy(resolve(place.path)) : undefined);
+  }
+}
+
+/** A migration may take longer than the statements of the running bot are given. */
+async function migrated(place: Place, db: Database): Promise<void> {
+  if (place.type === "sqlite") return migrate(db, SQLITE);
+  if ((await schemaState(db, POSTGRES)) === "current") return;
+  const patient = openPostgres(place.url, PATIENT);
+  try {
+    await migrate(patient, POSTGRES);
+  } finally {
+    await patient.destroy();
   }
 }

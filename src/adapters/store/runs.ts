@@ -13,12 +13,14 @@ import type { LongTexts } from "./long-texts.ts";
 import { STORED, toRow } from "./run-row.ts";
 import { isSealed, type Seals } from "./seals.ts";
 import { type Database, inBatches, type Tables, type Trx, Undo, write } from "./database.ts";
+import type { Signals } from "./postgres-signals.ts";
 import type { Engine } from "./schema.ts";
 
 type SaveDeps = {
   db: Database;
   owner: string;
-  engine: Pick<Engine, "timeOf" | "tellOthers">;
+  timeOf: Engine["timeOf"];
+  signals: Pick<Signals, "tell">;
   now: () => number;
   key: AuditKey;
   seals: Seals;
@@ -44,7 +46,7 @@ export function createKeepRuns(deps: SaveDeps): Pick<RunStore, "insert" | "save"
 type Inserted = Awaited<ReturnType<RunStore["insert"]>>;
 
 async function insert(
-  { db, owner, engine, now, key, seals, texts }: SaveDeps,
+  { db, owner, signals, now, key, seals, texts }: SaveDeps,
   run: Run,
   sideWrites: SideWrites,
 ): Promise<Inserted> {
@@ -67,7 +69,7 @@ async function insert(
     }
     await texts.keep(trx, run.key, run.key, packed);
     await writeButtons(trx, run, seals);
-    if (!here) await engine.tellOthers?.(trx);
+    if (!here) await signals.tell(trx);
     return here ? "stored" : "passed-on";
   });
 }
@@ -76,7 +78,7 @@ type Saved = Awaited<ReturnType<RunStore["save"]>>;
 type Conditions = NonNullable<Parameters<RunStore["save"]>[2]>;
 
 async function save(
-  { db, owner, engine, now, key, seals, texts }: SaveDeps,
+  { db, owner, timeOf, signals, now, key, seals, texts }: SaveDeps,
   stored: StoredRun,
   next: Run,
   sideWrites: Conditions,
@@ -98,7 +100,7 @@ async function save(
     let update = mine.set((eb) => ({ ...row, changed_at: at, holder: nextHolder(eb, owner) }));
     if (sideWrites.finished !== undefined) update = update.set({ finished: sideWrites.finished ? 1 : 0 });
     if (sideWrites.mustHold === true) {
-      const time = engine.timeOf(at);
+      const time = timeOf(at);
       update = update.where("holder", "=", owner).where((eb) => eb("holder", "in", holders(eb, time)));
     }
     const [found] = await update.returning(["holder", "finished"]).execute();
@@ -106,7 +108,7 @@ async function save(
     if (!(await intend(trx, next.key, sideWrites.intention))) return new Undo("lost");
     await writeButtons(trx, next, seals);
     if (found.holder !== null) return "saved";
-    if (found.finished === 0) await engine.tellOthers?.(trx);
+    if (found.finished === 0) await signals.tell(trx);
     return "passed-on";
   });
   if (saved === "saved") sideWrites.onSaved?.(written);

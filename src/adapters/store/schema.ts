@@ -4,7 +4,7 @@
 
 import { type Expression, sql } from "kysely";
 import { SHARDS } from "../../domain/ids.ts";
-import type { Database, Trx } from "./database.ts";
+import type { Database } from "./database.ts";
 
 /** The SQL in which the engines differ. */
 export type Engine = {
@@ -14,10 +14,12 @@ export type Engine = {
   readonly textsAppendOnly: readonly string[];
   /** The time by which leases are measured (ms): given by the one process, or the database's own where there are several. */
   readonly timeOf: (given: number) => Expression<number>;
-  /** Tells the other processes, at the commit, that a run is to be claimed. Null: there are no others. */
-  readonly tellOthers: ((trx: Trx) => Promise<void>) | null;
-  /** Calls the listener when another process has told. A hint: some are lost. */
-  readonly onTold: (listener: () => void) => void;
+  /** Makes another process that migrates wait until this transaction ends. Null: there is no other process. */
+  readonly lockSchema: string | null;
+  /** Selects the names of the tables. */
+  readonly tables: string;
+  /** Inside a transaction, fails where nothing can be written, and changes nothing. */
+  readonly probe: string;
 };
 
 /** The SQL statements of one step. */
@@ -61,7 +63,8 @@ const RUN_INDEXES = [
 /** Runs are shared out among processes by the hash of their channel. A row from before this step gets its shard at its next save. */
 function sharedOut(): readonly string[] {
   const ids = Array.from({ length: SHARDS }, (_, id) => `(${id})`);
-  return [SHARDS_TABLE, `insert into shards (id) values ${ids.join(", ")}`, RUN_SHARD, RUNS_TO_CLAIM];
+  const shards = [SHARDS_TABLE, `insert into shards (id) values ${ids.join(", ")}`];
+  return [...shards, RUN_SHARD, RUNS_TO_CLAIM, ...AUDIT_LOCK];
 }
 
 const SHARDS_TABLE = `create table shards (
@@ -132,6 +135,14 @@ const AUDIT_INDEXES = [
   "create index audit_by_run_id on audit (run_id)",
 ];
 
+/** One row. Each transaction that appends to the audit changes it first, so the next one waits until the chain stands still. */
+const AUDIT_LOCK = [
+  `create table audit_lock (
+    taken bigint not null  -- how often
+  )`,
+  "insert into audit_lock (taken) values (0)",
+];
+
 /** One row for each digest, however many entries name it. It stays as long as the audit does. */
 const AUDIT_TEXTS = `create table audit_texts (
   digest text primary key not null,  -- SHA-256 of
@@ -175,6 +186,7 @@ export async function migrate(
   steps: readonly Step[] = MIGRATIONS,
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
+    if (engine.lockSchema !== null) await sql.raw(engine.lockSchema).execute(trx);
     await sql`create table if not exists schema_version (
       version integer not null  -- one row: how many steps of the schema have been taken
     )`.execute(trx);
@@ -190,25 +202,25 @@ export async function migrate(
 }
 
 /** Changes nothing. Rejects if a newer program has written the database. */
-export async function schemaState(db: Database): Promise<"older" | "current"> {
-  const version = await schemaVersion(db);
+export async function schemaState(db: Database, engine: Engine): Promise<"older" | "current"> {
+  const version = await schemaVersion(db, engine);
   if (version > MIGRATIONS.length) throw newerSchema(version, MIGRATIONS.length);
   return version < MIGRATIONS.length ? "older" : "current";
 }
 
 /** For readers, which migrate nothing. Rejects if this program does not know the schema. */
-export async function refuseOtherSchema(db: Database): Promise<void> {
-  if ((await schemaState(db)) === "current") return;
-  const schemas = `schema ${await schemaVersion(db)}; this program reads ${MIGRATIONS.length}`;
+export async function refuseOtherSchema(db: Database, engine: Engine): Promise<void> {
+  if ((await schemaState(db, engine)) === "current") return;
+  const schemas = `schema ${await schemaVersion(db, engine)}; this program reads ${MIGRATIONS.length}`;
   throw new Error(
     `an older Countersign has written it (${schemas}): start the bot once, which brings it up to date`,
   );
 }
 
 /** 0: no step has been applied. */
-async function schemaVersion(db: Database): Promise<number> {
-  const { rows } = await sql`select 1 from sqlite_schema where name = 'schema_version'`.execute(db);
-  if (rows.length === 0) return 0;
+async function schemaVersion(db: Database, engine: Engine): Promise<number> {
+  const { rows } = await sql<{ name: string }>`${sql.raw(engine.tables)}`.execute(db);
+  if (!rows.some(({ name }) => name === "schema_version")) return 0;
   return (await db.selectFrom("schema_version").select("version").executeTakeFirst())?.version ?? 0;
 }
 

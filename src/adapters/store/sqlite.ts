@@ -7,7 +7,8 @@ import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { Kysely, sql, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
 import { PortError } from "../../ports.ts";
 import type { Engine } from "./schema.ts";
-import { type Database, isBusy, type Tables } from "./database.ts";
+import { isBusy } from "./faults.ts";
+import type { Database, Tables } from "./database.ts";
 
 const refuses = (table: string, change: "update" | "delete", unless = ""): string =>
   `create trigger ${table}_refuses_${change} before ${change} on ${table} ${unless} begin select raise(abort, '${table} is append-only'); end`;
@@ -18,9 +19,11 @@ const UNLESS_REDACTED = `when not exists (
 export const SQLITE: Engine = {
   appendOnly: (table) => [refuses(table, "update"), refuses(table, "delete")],
   textsAppendOnly: [refuses("audit_texts", "update"), refuses("audit_texts", "delete", UNLESS_REDACTED)],
-  timeOf: (given) => sql.val(given),
-  tellOthers: null,
-  onTold: () => undefined,
+  timeOf: (given) => sql<number>`cast(${given} as bigint)`,
+  lockSchema: null,
+  tables: "select name from sqlite_schema where type = 'table'",
+  // Each beginning of a transaction checks that the file is still the one that we opened.
+  probe: "select version from schema_version",
 };
 
 /** Marks a file as ours ("CSgn"), so that we never touch another program's database. */

@@ -8,7 +8,7 @@ import { createGateway } from "../../adapters/agents/health.ts";
 import { createHttpClient } from "../../adapters/agents/http-client.ts";
 import { type Call, createClients } from "../../adapters/slack/clients.ts";
 import { type DatabaseState, examineDatabase } from "../../adapters/store/examine-database.ts";
-import type { Config } from "../../config.ts";
+import { type Config, databaseFile } from "../../config.ts";
 import { RunId } from "../../domain/ids.ts";
 import { oneLine } from "../../domain/text/excerpt.ts";
 import { type Log, slackLogger } from "../../log.ts";
@@ -92,7 +92,8 @@ const Ready = z.object({ checks: z.object({ store: z.literal("ok") }) });
 const OWN_FOLDER = "See that DATABASE_URL names a file in a folder that this user may write to.";
 
 /** Changes nothing: creates no file, migrates no schema, writes no entry. */
-export async function checkDatabase({ database: { path }, http }: Config): Promise<Finding> {
+export async function checkDatabase({ database, http }: Config): Promise<Finding> {
+  const path = databaseFile(database);
   try {
     const state = await examineDatabase(path);
     const bot = state.type === "missing" ? null : await runningBot(http);

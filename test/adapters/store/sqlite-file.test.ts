@@ -314,7 +314,7 @@ test.each([
 });
 
 test.each([
-  ["postgres://user:secret@db/countersign", "PostgreSQL is not built yet"],
+  ["postgres://user:secret@db/countersign", "set AUDIT_KEY to what `openssl rand -base64 32` prints"],
   ["mysql:db", "its URL must be sqlite:PATH"],
   ["sqlite:", "its URL must be sqlite:PATH"],
   ["sqlite://data/countersign.db", "its URL must be sqlite:PATH"],

@@ -6,6 +6,7 @@ import { auditKeyBeside, auditSignatures, digestOf } from "#src/adapters/store/a
 import { createLeases } from "#src/adapters/store/leases.ts";
 import { createLongTexts } from "#src/adapters/store/long-texts.ts";
 import { createKeepRuns } from "#src/adapters/store/runs.ts";
+import { NO_SIGNALS } from "#src/adapters/store/postgres-signals.ts";
 import { migrate } from "#src/adapters/store/schema.ts";
 import { createFindings, sealsOf } from "#src/adapters/store/seals.ts";
 import { openSqlite, SQLITE } from "#src/adapters/store/sqlite.ts";
@@ -35,8 +36,24 @@ beforeEach(async () => {
   const texts = createLongTexts();
   const reading = { seals, texts, now: () => now, findings: createFindings() };
   replica = (owner) => ({
-    ...createKeepRuns({ db, owner, engine: SQLITE, now: () => now, key, seals, texts }),
-    ...createLeases({ db, owner, engine: SQLITE, reading, onCorrupt: () => undefined }),
+    ...createKeepRuns({
+      db,
+      owner,
+      timeOf: SQLITE.timeOf,
+      signals: NO_SIGNALS,
+      now: () => now,
+      key,
+      seals,
+      texts,
+    }),
+    ...createLeases({
+      db,
+      owner,
+      timeOf: SQLITE.timeOf,
+      signals: NO_SIGNALS,
+      reading,
+      onCorrupt: () => undefined,
+    }),
   });
   [ann, ben] = [replica("ann"), replica("ben")];
   await ann.renew(now, LEASE_MS);

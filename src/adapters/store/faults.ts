@@ -1,0 +1,149 @@
+// Turns a failure of the database into words for people and into a PortError.
+
+import { PortError } from "../../ports.ts";
+
+type Fault = { readonly code: string; readonly words: string };
+
+// SQLite's primary result codes (sqlite.org/rescode.html); the extended ones carry them in their low byte.
+const SQLITE_FAULTS = new Map<number, Fault>([
+  [5, { code: "store_busy", words: "another process is using it" }],
+  [8, { code: "store_readonly", words: "it cannot be written to" }],
+  [10, { code: "store_io", words: "the disk failed" }],
+  [11, { code: "store_damaged", words: "it is damaged" }],
+  [13, { code: "store_full", words: "the disk is full" }],
+  [14, { code: "store_unopened", words: "it cannot be opened" }],
+  [26, { code: "store_foreign", words: "it is not a database" }],
+]);
+
+const FILE_FAULTS = new Map<string, Fault>([
+  ["EACCES", { code: "store_denied", words: "permission denied" }],
+  ["EPERM", { code: "store_denied", words: "permission denied" }],
+  ["EROFS", { code: "store_readonly", words: "the file system is read-only" }],
+  ["ENOSPC", { code: "store_full", words: "the disk is full" }],
+  ["EISDIR", { code: "store_unopened", words: "it is a folder" }],
+  ["ENOTDIR", { code: "store_unopened", words: "a part of its path is not a folder" }],
+  ["EEXIST", { code: "store_unopened", words: "a part of its path is not a folder" }],
+]);
+
+const BUSY: Fault = { code: "store_busy", words: "other writers kept getting in the way" };
+const DENIED: Fault = { code: "store_denied", words: "the server refuses this user or password" };
+const READ_ONLY: Fault = { code: "store_readonly", words: "the server takes no writes; it may be a standby" };
+const SLOW: Fault = { code: "store_slow", words: "a statement took too long" };
+const DOWN: Fault = { code: "store_down", words: "the server is stopping or starting" };
+
+// PostgreSQL's error codes (its manual, appendix A).
+const POSTGRES_FAULTS = new Map<string, Fault>([
+  ["40001", BUSY],
+  ["40P01", BUSY],
+  ["55P03", BUSY],
+  ["28000", DENIED],
+  ["28P01", DENIED],
+  ["42501", { code: "store_denied", words: "the server denies this user a right that Countersign needs" }],
+  ["3D000", { code: "store_unopened", words: "the server has no database of this name" }],
+  ["25006", READ_ONLY],
+  ["57014", SLOW],
+  ["25P03", SLOW],
+  ["57P01", DOWN],
+  ["57P02", DOWN],
+  ["57P03", DOWN],
+  ["53100", { code: "store_full", words: "the disk of the server is full" }],
+  ["53300", { code: "store_down", words: "the server has no connection left" }],
+]);
+
+const UNREACHED: Fault = { code: "store_down", words: "the server cannot be reached" };
+const UNTRUSTED: Fault = {
+  code: "store_untrusted",
+  words: "the server's certificate is not for this host, or not from the authority in sslrootcert",
+};
+
+/** Codes of Node's sockets and of its TLS. */
+const NETWORK_FAULTS = new Map<string, Fault>([
+  ...[
+    "ECONNREFUSED",
+    "ECONNRESET",
+    "EPIPE",
+    "ENOENT",
+    "ENOTFOUND",
+    "EAI_AGAIN",
+    "ETIMEDOUT",
+    "EHOSTUNREACH",
+    "ENETUNREACH",
+  ].map((code) => [code, UNREACHED] as const),
+  ...[
+    "ERR_TLS_CERT_ALTNAME_INVALID",
+    "SELF_SIGNED_CERT_IN_CHAIN",
+    "DEPTH_ZERO_SELF_SIGNED_CERT",
+    "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+    "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+    "CERT_HAS_EXPIRED",
+  ].map((code) => [code, UNTRUSTED] as const),
+]);
+
+/** What the driver says, in words of its own, when a connection breaks or the server offers no TLS. */
+const DRIVER_FAULTS: readonly (readonly [RegExp, Fault])[] = [
+  [/^Connection terminated|not queryable/, UNREACHED],
+  [
+    /^timeout exceeded when trying to connect/,
+    { code: "store_slow", words: "no connection was free in time" },
+  ],
+  [/does not support SSL connections/, { code: "store_untrusted", words: "the server offers no TLS" }],
+];
+
+/** `applied` is "maybe" only if the commit itself failed. Errors of this program pass unchanged. */
+export function failed(error: unknown, applied: "no" | "maybe"): Error {
+  if (error instanceof PortError || error instanceof TypeError) return error;
+  const { code, words } = faultOf(error);
+  return new PortError(`the database failed: ${words}`, { applied, retry: "later", code, cause: error });
+}
+
+/** One line for the person who starts the program. */
+export function unusable(where: string, error: unknown, words = faultOf(error).words): Error {
+  return new Error(`cannot use the database ${where}: ${words}`, { cause: error });
+}
+
+export const isBusy = (error: unknown): boolean => faultOf(error).code === "store_busy";
+
+/** The server is not there, or not yet. */
+export const isAway = (error: unknown): boolean => faultOf(error).code === "store_down";
+
+/** The transaction could not be serialized, was the victim of a deadlock, or lost a race for a unique key. */
+const COLLISIONS: readonly string[] = ["40001", "40P01", "23505"];
+
+/** Another writer was in the way, so the same work can succeed when it is done again. */
+export const isCollision = (error: unknown): boolean =>
+  error instanceof PortError && error.applied === "no" && COLLISIONS.includes(codeOf(error.cause));
+
+/**
+ * The engine says that the commit wrote nothing. Any other failure leaves that open: a server that stops may have written it before
+ * it closes the connection.
+ */
+export const isUndone = (error: unknown): boolean =>
+  COLLISIONS.includes(codeOf(error)) ||
+  codeOf(error).startsWith("23") ||
+  (error instanceof Error && error.name === "AbortedTransactionError");
+
+function faultOf(error: unknown): Fault {
+  if (error instanceof PortError) return { code: error.code, words: error.message };
+  const message = error instanceof Error ? error.message : String(error);
+  const code = codeOf(error);
+  return (
+    SQLITE_FAULTS.get(primaryCode(error)) ??
+    FILE_FAULTS.get(code) ??
+    POSTGRES_FAULTS.get(code) ??
+    (code === "ENOENT" && !isConnecting(error) ? undefined : NETWORK_FAULTS.get(code)) ??
+    DRIVER_FAULTS.find(([shape]) => shape.test(message))?.[1] ?? { code: "store_failed", words: message }
+  );
+}
+
+function primaryCode(error: unknown): number {
+  const numbered = error instanceof Error && "errcode" in error && typeof error.errcode === "number";
+  return numbered ? Number(error.errcode) & 0xff : 0;
+}
+
+/** A missing socket is a server that is not there; any other missing file is something else. */
+const isConnecting = (error: unknown): boolean =>
+  error instanceof Error && "syscall" in error && error.syscall === "connect";
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+}

@@ -1,0 +1,81 @@
+// Tells the other replicas that a run waits for the one that holds its shard: NOTIFY, on a connection that only listens. It is a hint.
+// Each replica looks every second anyway, so nothing is lost where it does not work: behind PgBouncer in transaction mode, which hands
+// no notification on, and on CockroachDB, which has none.
+
+import { setTimeout as pause } from "node:timers/promises";
+import { sql } from "kysely";
+import { Client } from "pg";
+import type { Trx } from "./database.ts";
+import { connectionOf } from "./postgres.ts";
+
+export type Signals = {
+  /** Goes out with the commit. */
+  readonly tell: (trx: Trx) => Promise<void>;
+  /** One listener; it hears the others and this process. */
+  readonly onTold: (listener: () => void) => void;
+  readonly close: () => Promise<void>;
+};
+
+/** Where one process has the database for itself. */
+export const NO_SIGNALS: Signals = {
+  tell: () => Promise.resolve(),
+  onTold: () => undefined,
+  close: () => Promise.resolve(),
+};
+
+const CHANNEL = "countersign";
+/** The waits before another try to listen (ms). */
+const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [1_000, 30_000];
+
+export function listenTo(url: string): Signals {
+  const closing = new AbortController();
+  let listener = (): void => undefined;
+  let client: Client | null = null;
+  /** The server knows NOTIFY. A statement that it does not know would end the transaction that it is in. */
+  let works = false;
+
+  async function listen(): Promise<void> {
+    const fresh = new Client({
+      ...connectionOf(url),
+      keepAlive: true,
+      application_name: "countersign signals",
+    });
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    fresh.on("error", () => end());
+    fresh.on("end", () => end());
+    fresh.on("notification", () => listener());
+    client = fresh;
+    try {
+      await fresh.connect();
+      await fresh.query(`listen ${CHANNEL}`);
+      works = true;
+      // What was told while no connection listened.
+      listener();
+      await ended;
+    } finally {
+      await fresh.end().catch(() => undefined);
+    }
+  }
+
+  async function keepListening(): Promise<void> {
+    for (let wait = FIRST_WAIT_MS; !closing.signal.aborted; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
+      const since = performance.now();
+      await listen().catch(() => undefined);
+      if (performance.now() - since > LONGEST_WAIT_MS) wait = FIRST_WAIT_MS;
+      await pause(wait, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  const listening = keepListening();
+  return {
+    tell: async (trx) => {
+      if (works) await sql`select pg_notify(${CHANNEL}, '')`.execute(trx);
+    },
+    onTold: (next) => void (listener = next),
+    close: async () => {
+      closing.abort();
+      await client?.end().catch(() => undefined);
+      await listening;
+    },
+  };
+}
