@@ -19,7 +19,7 @@ export type Overhead = {
 };
 
 /** Slack accepts about one message a second in a channel, so the cards are spread over several channels, fewer in each run than
- * become a digest (domain/digest.ts). */
+ * become a digest (domain/storm.ts). */
 const PER_CHANNEL = 5;
 const CARDS_MS = 180_000;
 /** How many decisions at the start do not count: V8 is still compiling the bot. */

@@ -35,21 +35,28 @@ import type {
   People,
 } from "./ports.ts";
 import type { Store } from "./ports/store.ts";
-import { type Acknowledge, createAcknowledge } from "./usecases/acknowledge-tampering.ts";
+import {
+  type Acknowledge,
+  createAcknowledge,
+  createExportEvidence,
+  type ExportEvidence,
+} from "./usecases/audit-commands.ts";
 import { type AdoptRun, createAdoptRun } from "./usecases/adopt-run.ts";
 import { type CloseDispute, createCloseDispute, createDispute, type Dispute } from "./usecases/dispute.ts";
-import { createExportEvidence, type ExportEvidence } from "./usecases/export-evidence.ts";
 import { createOpenForm, type OpenForm } from "./usecases/open-form.ts";
-import { createFreeze, type UseFreeze } from "./usecases/freeze.ts";
-import { createOpenStorm, type OpenStorm } from "./usecases/open-storm.ts";
+import { createFreeze, createStopRun, type StopRun, type UseFreeze } from "./usecases/stop-and-freeze.ts";
+import { createOpenStorm, type OpenStorm } from "./usecases/queue.ts";
 import { createQueries, type Queries } from "./usecases/queries.ts";
 import { createNoteRefusal, type NoteRefusal } from "./usecases/refusals.ts";
 import { createReview, type Review } from "./usecases/review.ts";
 import { createStartRun, type StartRun } from "./usecases/start-run.ts";
-import { createStopRun, type StopRun } from "./usecases/stop-run.ts";
-import { createSubmitDecision, type SubmitDecision } from "./usecases/submit-decision.ts";
+import {
+  createSubmitDecision,
+  createUndoDecision,
+  type SubmitDecision,
+  type UndoDecision,
+} from "./usecases/submit-decision.ts";
 import { createSubmitReview, type SubmitReview } from "./usecases/submit-review.ts";
-import { createUndoDecision, type UndoDecision } from "./usecases/undo.ts";
 
 export type Bot = {
   readonly startRun: StartRun;

@@ -1,6 +1,6 @@
 // The state of a file after the outcome of an attempt, and of a message after people deleted it.
 
-import { digestPages, linesOf } from "./digest.ts";
+import { digestPages, linesOf } from "./storm.ts";
 import type { Outcome } from "./effect.ts";
 import type { MessageTs } from "./ids.ts";
 import {

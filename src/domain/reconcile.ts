@@ -4,7 +4,7 @@
 import { STILL_LISTED_AFTER_MS } from "./apply-snapshot.ts";
 import type { Approval } from "./approval.ts";
 import { countAt } from "./applied-rule.ts";
-import { digestPages, digestRenderKey } from "./digest.ts";
+import { digestPages, digestRenderKey, isStorming, stormRenderKey, stormSlots } from "./storm.ts";
 import type { Effect } from "./effect.ts";
 import { nextMessageAct } from "./message-transitions.ts";
 import { type PostedMessage, REFUSED_TRIES, type Upload } from "./posted-message.ts";
@@ -36,7 +36,6 @@ import {
 } from "./run.ts";
 import { endsAt } from "./schedule.ts";
 import { nextLookAt } from "./snapshot.ts";
-import { isStorming, stormRenderKey, stormSlots } from "./storm.ts";
 import { needsFile } from "./text/request-text.ts";
 
 export type Plan = {

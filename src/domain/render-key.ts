@@ -5,7 +5,7 @@ import { answeredBefore, type Approval, type Delivery } from "./approval.ts";
 import { deniedByStop } from "./brake.ts";
 import type { PostedMessage } from "./posted-message.ts";
 import { tooFewApprovers } from "./applied-rule.ts";
-import { digestPages, digestRenderKey, mayHaveCard } from "./digest.ts";
+import { digestPages, digestRenderKey, isStormSlot, mayHaveCard, stormRenderKey } from "./storm.ts";
 import { openDisputes } from "./disputes.ts";
 import {
   cardSlot,
@@ -24,7 +24,6 @@ import {
   unreadableNow,
 } from "./run.ts";
 import { unreadableMeaning } from "./snapshot.ts";
-import { isStormSlot, stormRenderKey } from "./storm.ts";
 import { needsFile } from "./text/request-text.ts";
 
 export const MISSING: Slot = "missing";

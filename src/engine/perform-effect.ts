@@ -4,7 +4,7 @@ import { countKeyOf, ruleOf } from "../domain/applied-rule.ts";
 import { sentReason } from "../domain/approval-transitions.ts";
 import { refusalToDecide } from "../domain/authorization.ts";
 import type { Context } from "../domain/context.ts";
-import { digestPages } from "../domain/digest.ts";
+import { digestPages, isStormSlot } from "../domain/storm.ts";
 import type { Effect, Outcome } from "../domain/effect.ts";
 import { ChannelId, type MessageTs, parsed, type UserId } from "../domain/ids.ts";
 import { groupsAndChannelsOf, type Policy, type Rule } from "../domain/policy/policy.ts";
@@ -22,7 +22,6 @@ import {
   type Slot,
   UNREADABLE,
 } from "../domain/run.ts";
-import { isStormSlot } from "../domain/storm.ts";
 import { type AgentService, type Chat, type PacedEffect, type People, PortError } from "../ports.ts";
 
 export type Perform = (run: Run, effect: Effect) => Promise<Outcome>;

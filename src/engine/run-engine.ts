@@ -9,7 +9,7 @@
 import { auditOfChange, capUndecidedEntries, withMarks } from "../audit/run-diff.ts";
 import { recover } from "../domain/apply-outcome.ts";
 import { applyBrake } from "../domain/brake.ts";
-import { applyDigest } from "../domain/digest.ts";
+import { applyDigest } from "../domain/storm.ts";
 import type { AuditMark } from "../domain/audit/hash-chain.ts";
 import type { Context } from "../domain/context.ts";
 import { expire } from "../domain/decide.ts";

@@ -1,9 +1,8 @@
 // Watches how many requests of each channel wait for their cards. Where they are too many, one run of the channel carries a notice.
 
 import { type ChannelId, type RunKey, shardOf } from "../domain/ids.ts";
-import { CALM_AT, MOST_CARDS } from "../domain/digest.ts";
+import { CALM_AT, isStorming, MOST_CARDS, waitingForCards } from "../domain/storm.ts";
 import { OPENING, type Run, type Storm } from "../domain/run.ts";
-import { isStorming, waitingForCards } from "../domain/storm.ts";
 import type { EventLog } from "../ports.ts";
 import type { RunStore } from "../ports/store.ts";
 import { createBackgroundLoop } from "./background-loop.ts";

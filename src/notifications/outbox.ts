@@ -8,8 +8,15 @@ import { createBackgroundLoop } from "../engine/background-loop.ts";
 import { endedWithin } from "../engine/clock.ts";
 import type { Notification } from "../ports.ts";
 import { createNotificationWriter } from "./from-audit.ts";
-import { createReceiptTimes, type ReceiptTimes, sendTogether } from "./receipts.ts";
-import { type Act, nextAct, sendOne, type SendDeps } from "./send-one.ts";
+import {
+  type Act,
+  createReceiptTimes,
+  nextAct,
+  type ReceiptTimes,
+  type SendDeps,
+  sendOne,
+  sendTogether,
+} from "./send-notifications.ts";
 
 export type NotificationOutbox = {
   start(): void;

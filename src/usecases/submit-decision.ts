@@ -1,11 +1,11 @@
-// A submitted modal: looks people up afresh, compares the request with what the modal showed, and stores the decision. Only then is the
-// modal acknowledged.
+// A submitted form, and Undo. A submit looks people up afresh, compares the request with what the form showed, and stores the decision.
+// Only then is the form acknowledged.
 
 import { aboutRequest, auditEntry, type AuditEntry, momentsOf } from "../audit/entry.ts";
 import { applyPolicy, ruleOf, ruleRefOf } from "../domain/applied-rule.ts";
-import type { Verdict } from "../domain/approval.ts";
+import type { Approval, Request, Verdict } from "../domain/approval.ts";
 import type { Person, Refusal } from "../domain/authorization.ts";
-import { decide, type Submission } from "../domain/decide.ts";
+import { decide, type Submission, undo } from "../domain/decide.ts";
 import type { ApprovalId, Nonce, TeamId, UserId } from "../domain/ids.ts";
 import type { Principals, RuleRef } from "../domain/policy/policy.ts";
 import { err, ok, type Result } from "../domain/result.ts";
@@ -13,6 +13,7 @@ import { findApproval, type Run, runId } from "../domain/run.ts";
 import { lookUp, observeFetched, SUBMIT_AGE_MS } from "../engine/fresh-facts.ts";
 import { type FetchedRun, PortError } from "../ports.ts";
 import type { FormTicket } from "../ports/store.ts";
+import { type Click, findCard, type Submitter } from "./open-form.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 
 /** The submit must be answered within 2 s, so the best-effort fetch gets this long (ms). */
@@ -191,4 +192,59 @@ export function entryOf(
   }
   const refusal = result.error.type;
   return auditEntry(run, { ...facts, what: "refused", outcome: "refused", step: "submit", refusal });
+}
+
+// Undo, on a card and in the window after a submit: the person who gave an approval takes it back while it is held. An undo can only
+// prevent sending, so Slack's signature is enough to identify the person.
+
+/** The undo is stored when these resolve to ok. Both may be called twice. They reject with PortError when it could not be stored. */
+export type UndoDecision = {
+  onCard(click: Click): Promise<Result<Run, RefusedAttempt>>;
+  /** `nonce`: of the form that was submitted; null: the button carried no valid one. */
+  inWindow(by: Submitter, nonce: Nonce | null): Promise<Result<Run, RefusedAttempt>>;
+};
+
+export function createUndoDecision(deps: DecideDeps): UndoDecision {
+  return {
+    async onCard(click) {
+      const found = await findCard(deps, click);
+      if (!found.ok) return refused(deps, found.error, click, { step: "undo" });
+      const { run, approval, version } = found.value;
+      return takeBack(deps, click, { run, approval: approval.id, version, saw: approval.request });
+    },
+    async inWindow(by, nonce) {
+      const form = await formOf(deps, by, nonce, null);
+      const run = "type" in form ? undefined : (await deps.store.load(form.run))?.run;
+      if ("type" in form) return refused(deps, { refusal: form, run: null }, by, { step: "undo" });
+      if (run === undefined)
+        return refused(deps, { refusal: { type: "unknown" }, run: null }, by, { step: "undo" });
+      return takeBack(deps, by, { ...form, run });
+    },
+  };
+}
+
+type Held = {
+  readonly run: Run;
+  readonly approval: Approval["id"];
+  readonly version: number;
+  readonly saw: Request;
+};
+
+async function takeBack(
+  deps: DecideDeps,
+  { team, user }: Submitter,
+  { run, approval, version, saw }: Held,
+): Promise<Result<Run, RefusedAttempt>> {
+  const by = { team, user };
+  const after = await deps.engine.transact(
+    run.key,
+    (newest) => {
+      const value = undo(newest, { approval, version, by }, deps.context());
+      return { run: value.ok ? value.value : newest, value };
+    },
+    { mustHold: false },
+  );
+  if (after?.value.ok === true) return ok(after.run);
+  const refusal = after === null ? ({ type: "too-late" } as const) : after.value.error;
+  return refused(deps, { refusal, run }, by, { step: "undo", approval, saw });
 }

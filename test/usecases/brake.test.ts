@@ -5,7 +5,7 @@ import { STOP_REASON } from "#src/domain/brake.ts";
 import { ChannelId, RunKey, TeamId, UserId } from "#src/domain/ids.ts";
 import { STOPPED } from "#src/domain/render-key.ts";
 import { cardSlot, type Run } from "#src/domain/run.ts";
-import type { BrakePress } from "#src/usecases/stop-run.ts";
+import type { BrakePress } from "#src/usecases/stop-and-freeze.ts";
 import { ADMIN, type Bench, createBench } from "../make/bot.ts";
 import { aPolicy } from "../make/policy.ts";
 import { APPROVER, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";

@@ -2,7 +2,7 @@
 
 import type { Block, RichTextElement } from "@slack/types";
 import type { Approval } from "../../../domain/approval.ts";
-import { decidedOf, linesOf } from "../../../domain/digest.ts";
+import { decidedOf, linesOf } from "../../../domain/storm.ts";
 import { contextBehind } from "../../../domain/run-context.ts";
 import type { Run } from "../../../domain/run.ts";
 import { cardMarks, headline } from "../../../domain/text/card-layout.ts";

@@ -2,7 +2,7 @@
 
 import type { Block } from "@slack/types";
 import type { RunId } from "../../../domain/ids.ts";
-import { digestPages } from "../../../domain/digest.ts";
+import { digestPages, isStormSlot } from "../../../domain/storm.ts";
 import { BACK, DOWN, fileState, isDisputed, MISSING, STOPPED } from "../../../domain/render-key.ts";
 import {
   cardSlot,
@@ -16,7 +16,6 @@ import {
   type Slot,
   UNREADABLE,
 } from "../../../domain/run.ts";
-import { isStormSlot } from "../../../domain/storm.ts";
 import { head, oneLine, shortened } from "../../../domain/text/excerpt.ts";
 import { masked } from "../../../domain/text/secrets.ts";
 import { UNKNOWN_LEAVE, UNKNOWN_START_AGAIN } from "../names.ts";

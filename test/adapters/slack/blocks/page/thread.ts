@@ -3,7 +3,7 @@
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
 import type { Approval } from "#src/domain/approval.ts";
-import { applyDigest } from "#src/domain/digest.ts";
+import { applyDigest } from "#src/domain/storm.ts";
 import { ApprovalId, RunId } from "#src/domain/ids.ts";
 import type { Json } from "#src/domain/json.ts";
 import type { Upload } from "#src/domain/posted-message.ts";

@@ -1,4 +1,5 @@
-// The evidence of one run, for people who may read the audit. Each delivery is an audit entry too.
+// Two subcommands of `/agent audit`. An auditor gets the evidence of one run; each delivery is an audit entry too. An admin acknowledges
+// findings of tampering. The third, which closes a dispute, is in dispute.ts.
 
 import { aboutSameRun, auditEntry, type KeptEntry } from "../audit/entry.ts";
 import { AROUND_A_RUN, momentWords, runStory } from "../audit/narrative.ts";
@@ -7,8 +8,8 @@ import type { RunId, UserId } from "../domain/ids.ts";
 import { plainJson } from "../domain/json.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { oneLine } from "../domain/text/excerpt.ts";
-import { entryFinding, type Integrity } from "../engine/integrity.ts";
-import { type AuditReaders, type NotificationSender, PortError } from "../ports.ts";
+import { entryFinding, type Integrity, type NotAcknowledged } from "../engine/integrity.ts";
+import { type AuditReaders, type EventLog, type NotificationSender, PortError } from "../ports.ts";
 import type { AuditEvidence, AuditLog } from "../ports/store.ts";
 import {
   type Asker,
@@ -22,18 +23,18 @@ import {
 /** Resolves to the number of entries in the file. */
 export type ExportEvidence = (by: Asker, id: RunId) => Promise<Result<number, CommandRefusal>>;
 
-type Deps = UseCaseDeps & {
+type ExportDeps = UseCaseDeps & {
   readonly store: AuditEvidence;
   readonly notificationSender: NotificationSender;
   readonly audit: AuditReaders;
   readonly integrity: Pick<Integrity, "found">;
 };
 
-export function createExportEvidence(deps: Deps): ExportEvidence {
+export function createExportEvidence(deps: ExportDeps): ExportEvidence {
   return async (by, id) => noteIfRefused(deps, by, await give(deps, by, id), { step: "audit", runId: id });
 }
 
-async function give(deps: Deps, by: Asker, id: RunId): Promise<Result<number, CommandRefusal>> {
+async function give(deps: ExportDeps, by: Asker, id: RunId): Promise<Result<number, CommandRefusal>> {
   const { store, notificationSender, context } = deps;
   const no = await mayRead(deps, by, id);
   if (no !== null) return err(no);
@@ -62,7 +63,7 @@ async function give(deps: Deps, by: Asker, id: RunId): Promise<Result<number, Co
 
 /** Each entry in the file has its own signature. */
 async function firstUnproven(
-  { store, integrity }: Deps,
+  { store, integrity }: ExportDeps,
   entries: readonly KeptEntry[],
 ): Promise<CommandRefusal | null> {
   for (const { seq } of entries) {
@@ -76,7 +77,7 @@ async function firstUnproven(
 }
 
 /** Allows the admins of the configuration, and the policy's auditors. Null: they may. */
-async function mayRead(deps: Deps, by: Asker, id: RunId): Promise<CommandRefusal | null> {
+async function mayRead(deps: ExportDeps, by: Asker, id: RunId): Promise<CommandRefusal | null> {
   const no = await refusalToUse(deps, by);
   if (no !== null) return no;
   if (deps.audit.admins.includes(by.user)) return null;
@@ -91,7 +92,7 @@ async function mayRead(deps: Deps, by: Asker, id: RunId): Promise<CommandRefusal
 }
 
 /** Did this person ask for the run, or decide on one of its approvals? */
-async function tookPart({ store }: Deps, user: UserId, id: RunId): Promise<boolean> {
+async function tookPart({ store }: ExportDeps, user: UserId, id: RunId): Promise<boolean> {
   const did = ({ entry }: KeptEntry): boolean =>
     entry.by?.user === user && ["started", "watched", "voted", "decided"].includes(entry.what);
   return (await store.auditOfRun(id)).some(did);
@@ -138,3 +139,51 @@ async function proofLine(store: AuditLog & AuditEvidence, { seq, link }: KeptEnt
   const previous = seq === 1 ? NO_LINK : ((await store.auditEntry(seq - 1))?.link ?? null);
   return plainJson({ seq, previous, link, ...(await store.auditProof(seq)) });
 }
+
+// An admin has examined the findings in the database, and lets approvals leave again. This repairs nothing: `verify` still reports the
+// tampering. It covers the findings that its code stands for; a further finding holds approvals back again.
+
+/** Resolves to how many findings are acknowledged. Only `ADMINS` may. */
+export type Acknowledge = (
+  by: Asker,
+  code: string,
+  reason: string,
+) => Promise<Result<number, CommandRefusal>>;
+
+type AcknowledgeDeps = UseCaseDeps & {
+  readonly audit: AuditReaders;
+  readonly integrity: Pick<Integrity, "acknowledge">;
+  /** Has what was held back leave at once. */
+  readonly release: () => Promise<void>;
+  readonly log: EventLog;
+};
+
+export function createAcknowledge(deps: AcknowledgeDeps): Acknowledge {
+  return async (by, code, reason) =>
+    noteIfRefused(deps, by, await acknowledge(deps, by, code, reason), { step: "acknowledge" });
+}
+
+async function acknowledge(
+  deps: AcknowledgeDeps,
+  by: Asker,
+  code: string,
+  reason: string,
+): Promise<Result<number, CommandRefusal>> {
+  const no = await refusalToUse(deps, by);
+  if (no !== null) return err(no);
+  const { team, user } = by;
+  if (!deps.audit.admins.includes(user) || team !== deps.audit.team) return err({ type: "not-admin" });
+  const done = await deps.integrity.acknowledge({ team, user }, code, reason);
+  if (!done.ok) return err({ type: BECAUSE[done.error] });
+  // What is not released now asks again by itself a few seconds later.
+  await deps
+    .release()
+    .catch((error: unknown) => deps.log.warn({ error }, "what was held back waits a little longer"));
+  return ok(done.value);
+}
+
+const BECAUSE = {
+  "nothing-open": "nothing-to-acknowledge",
+  "other-findings": "other-findings",
+  "no-reason": "acknowledge-why",
+} as const satisfies Record<NotAcknowledged, CommandRefusal["type"]>;

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { applyOutcome, markSending, recover } from "#src/domain/apply-outcome.ts";
-import { applyDigest, digestPages, isListed, LINES_OF_DIGEST, linesOf } from "#src/domain/digest.ts";
+import { applyDigest, digestPages, isListed, LINES_OF_DIGEST, linesOf } from "#src/domain/storm.ts";
 import type { Effect, Outcome } from "#src/domain/effect.ts";
 import { MessageTs } from "#src/domain/ids.ts";
 import { reconcile } from "#src/domain/reconcile.ts";
