@@ -13,6 +13,7 @@ import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import {
   changedModal,
   formView,
+  heldModal,
   readModal,
   refusedModal,
 } from "#src/adapters/slack/blocks/decision-modal.ts";
@@ -41,7 +42,6 @@ import {
   REQUESTER,
   withApprovals,
 } from "./make/run.ts";
-import { heldModal } from "#src/adapters/slack/blocks/held-modal.ts";
 import { reviewedModal, reviewSeveralModal, reviewView } from "#src/adapters/slack/blocks/review-modal.ts";
 import { SHOW_MINE } from "#src/adapters/slack/queue-choice.ts";
 import { aQueue, aQueuePage } from "./make/queue.ts";

@@ -6,7 +6,7 @@ import { MAX_REASON_CHARS } from "../../domain/authorization.ts";
 import { Nonce, parsed } from "../../domain/ids.ts";
 import { PortError } from "../../ports.ts";
 import { formView, presetsFor } from "./blocks/decision-modal.ts";
-import type { FilledReason } from "./blocks/reason-fields.ts";
+import type { FilledReason } from "./blocks/form-parts.ts";
 import { presetsOfSeveral, reviewSeveralModal } from "./blocks/review-modal.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { DENY_REASON_BLOCK, REASON_BLOCK, REASON_INPUT } from "./names.ts";

@@ -12,15 +12,23 @@ import { requestSlot, type Run, runId } from "../../../domain/run.ts";
 import { cardMarks, type CardMarks, headline } from "../../../domain/text/card-layout.ts";
 import { needsFile } from "../../../domain/text/request-text.ts";
 import { CARD_READ, CARD_STATE_BLOCK, CARD_UNDO } from "../names.ts";
-import { cardRequest, riskMark, riskWords, wordsForDeciders, wordsOfMarks } from "./card-request.ts";
-import { ruleBlocks } from "./card-rule.ts";
+import {
+  buttonsOf,
+  cardRequest,
+  decideButtons,
+  denyButton,
+  riskMark,
+  riskWords,
+  ruleBlocks,
+  wordsForDeciders,
+  wordsOfMarks,
+} from "./pending-card.ts";
 import { cardState, type CardState } from "./card-state.ts";
 import { CONFIRMED } from "./delivery-words.ts";
 import { freezeBlocks, stopButton } from "./brake.ts";
-import { buttonsOf, decideButtons, denyButton } from "./decide-buttons.ts";
 import { type Deployment, runNote, UNNAMED } from "./deployment.ts";
 import { partWithId } from "./message-id.ts";
-import { disputeBlocks, pastBlocks, who } from "./past-decisions.ts";
+import { disputeBlocks, pastBlocks, who } from "./card-history.ts";
 import { fitsCard, maskedRemark, WHO_SEES_MASKED } from "./request-blocks.ts";
 import {
   clock,

@@ -23,7 +23,7 @@ import {
   untrustedSpan,
 } from "./rich.ts";
 import { runStatus, stays } from "./run-status.ts";
-import { unreadableTitle } from "./unreadable-card.ts";
+import { unreadableTitle } from "./run-thread.ts";
 
 /** Most pending approvals that a row of a list names. */
 const WAITS_MOST = 3;

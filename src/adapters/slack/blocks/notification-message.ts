@@ -12,8 +12,8 @@ import {
   placeOf,
   REASON_CHARS,
   reasonOf,
-} from "./notification-parts.ts";
-import { receipt } from "./receipts.ts";
+  receipt,
+} from "./receipts.ts";
 import {
   escaped,
   header,

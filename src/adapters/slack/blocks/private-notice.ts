@@ -3,7 +3,7 @@
 import type { Approval } from "../../../domain/approval.ts";
 import { type NoticeContent, type Run, runId } from "../../../domain/run.ts";
 import { headline } from "../../../domain/text/card-layout.ts";
-import { tooFewApproversTitle, tooFewApproversWords } from "./card-rule.ts";
+import { tooFewApproversTitle, tooFewApproversWords } from "./pending-card.ts";
 import { type Deployment, runIdElement, UNNAMED } from "./deployment.ts";
 import { type MessageId, withId } from "./message-id.ts";
 import { count, escaped, line, type Message, person, quote, rich, span, untrustedSpan } from "./rich.ts";

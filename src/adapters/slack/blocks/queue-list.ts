@@ -21,7 +21,7 @@ import {
 } from "../names.ts";
 import { encodeChoice, type QueueChoice, SHOW_ALL, SHOW_MINE, showRule } from "../queue-choice.ts";
 import { frozenBlocks } from "./brake.ts";
-import { riskMark, wordsOfMarks } from "./card-request.ts";
+import { riskMark, wordsOfMarks } from "./pending-card.ts";
 import { runRow } from "./command-answers.ts";
 import { partWithId } from "./message-id.ts";
 import { count, escaped, header, line, localTime, note, rich, span } from "./rich.ts";

@@ -1,14 +1,14 @@
-// Draws receipts, one or several in a message, each decision with its button "This was not me".
+// Draws receipts, one or several in a message, each decision with its button "This was not me". Below: what receipts share with the other
+// notifications.
 
 import type { Block } from "@slack/types";
+import { RECEIPT_NOT_ME } from "../names.ts";
 import type { KeptEntry } from "../../../audit/entry.ts";
 import { headWords } from "../../../domain/audit/hash-chain.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import type { Notification, NotificationFacts } from "../../../ports.ts";
-import { RECEIPT_NOT_ME } from "../names.ts";
-import { type Deployment, UNNAMED } from "./deployment.ts";
+import { type Deployment, runIdElement, UNNAMED } from "./deployment.ts";
 import { withId } from "./message-id.ts";
-import { ACTION_CHARS, actionOf, type DrawnWith, placeOf, reasonOf } from "./notification-parts.ts";
 import { escaped, line, type Message, moment, note, quote, rich, span, untrustedSpan } from "./rich.ts";
 
 /** Of each action and reason, where several receipts share a message. */
@@ -122,4 +122,31 @@ function smallPrint({ seq, link, entry }: KeptEntry): string {
   const request = entry.digest === null ? [] : [`request ${entry.digest.slice(0, 12)}`];
   const rule = entry.policy === null ? [] : [`rule ${oneLine(entry.policy.rule, 80)}`];
   return [headWords({ seq, link }), ...request, ...rule].join(" · ");
+}
+
+// What receipts share with the other notifications: the action, the place and the reason of the entry that they are about.
+
+export const ACTION_CHARS = 300;
+export const REASON_CHARS = 500;
+
+/** What is known only when it is drawn. `link`: to the card. `reportedAt`: the receipt's person said "This was not me". */
+export type DrawnWith = {
+  readonly link?: string | null;
+  readonly reportedAt?: number | null;
+  readonly deployment?: Deployment;
+};
+
+export const actionOf = ({ action }: NotificationFacts): string => action ?? "(the service did not say what)";
+
+export const channelOf = ({ channel }: NotificationFacts) =>
+  channel === null ? [] : [span(" in "), { type: "channel" as const, channel_id: channel }];
+
+export function placeOf(facts: NotificationFacts, deployment: Deployment) {
+  const { runId } = (facts.about ?? facts.entry).entry;
+  return [...channelOf(facts), ...(runId === null ? [] : [span(" · "), runIdElement(runId, deployment)])];
+}
+
+export function reasonOf({ entry }: KeptEntry, chars = REASON_CHARS) {
+  if (entry.reason === null || entry.reason === "") return [];
+  return [line(span("Reason: "), untrustedSpan(oneLine(entry.reason, chars), chars))];
 }

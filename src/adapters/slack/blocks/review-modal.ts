@@ -9,7 +9,7 @@ import type { QueueItem } from "../../../domain/queue.ts";
 import type { Run } from "../../../domain/run.ts";
 import { headline } from "../../../domain/text/card-layout.ts";
 import type { OpenedReview } from "../../../usecases/review.ts";
-import type { Reviewed, RefusedLine } from "../../../usecases/submit-review.ts";
+import type { RefusedLine, Reviewed } from "../../../usecases/submit-review.ts";
 import {
   APPROVE_REASON_BLOCK,
   DECISION_MODAL,
@@ -23,24 +23,24 @@ import {
   VERDICT_BLOCK,
   VERDICT_INPUT,
 } from "../names.ts";
+import { type FormFacts, formView } from "./decision-modal.ts";
+import { type Deployment, UNNAMED } from "./deployment.ts";
 import {
   afterwards,
-  type FormFacts,
-  formView,
+  type FilledReason,
   idsNote,
   marksLine,
   plain,
+  presetMenu,
   requestBlocks,
   ruleOver,
   uploadOf,
   votesSoFar,
-} from "./decision-modal.ts";
-import { type Deployment, UNNAMED } from "./deployment.ts";
+  wordInput,
+} from "./form-parts.ts";
 import { withId } from "./message-id.ts";
-import { type FilledReason, presetMenu, wordInput } from "./reason-fields.ts";
 import { refusalPlain } from "./refusal-words.ts";
-import { maskedInFile, wholeRequest } from "./request-blocks.ts";
-import { runDetails } from "./request-overview.ts";
+import { maskedInFile, runDetails, wholeRequest } from "./request-blocks.ts";
 import { count, line, note, person, rich, span, untrustedSpan } from "./rich.ts";
 
 export type ReviewFacts = FormFacts & { readonly choice?: true };

@@ -1,37 +1,34 @@
-// The messages of a run: its opening, its end and notices in between. `messageIn` adds the cards.
+// The messages of a run's thread: its opening, notices in between, and the card for what cannot be read. `messageIn` draws every message of
+// a run: these, its end, the digests and the cards.
 
 import type { Block } from "@slack/types";
-import type { RunId } from "../../../domain/ids.ts";
-import { digestPages, isStormSlot } from "../../../domain/storm.ts";
-import { BACK, DOWN, fileState, isDisputed, MISSING, STOPPED } from "../../../domain/render-key.ts";
+import { BACK, DOWN, isDisputed, MISSING, STOPPED } from "../../../domain/render-key.ts";
 import {
   cardSlot,
   digestSlot,
-  type Ended,
+  isWatched,
   OPENING,
   OUTCOME,
-  OUTPUT,
   type Run,
   runId,
   type Slot,
   UNREADABLE,
+  unreadableNow,
 } from "../../../domain/run.ts";
-import { head, oneLine, shortened } from "../../../domain/text/excerpt.ts";
-import { masked } from "../../../domain/text/secrets.ts";
-import { UNKNOWN_LEAVE, UNKNOWN_START_AGAIN } from "../names.ts";
+import type { Unreadable, UnreadableItem } from "../../../domain/snapshot.ts";
+import { digestPages, isStormSlot } from "../../../domain/storm.ts";
+import { oneLine } from "../../../domain/text/excerpt.ts";
+import { channelText } from "../../../domain/text/text.ts";
 import { approvalCard } from "./approval-card.ts";
-import { againActions } from "./run-again.ts";
 import { stopActions, stopMessage, stoppedLine } from "./brake.ts";
 import { type Deployment, named, namedText, runIdElement, UNNAMED } from "./deployment.ts";
-import { digestMessage } from "./digest.ts";
-import { endedDetails } from "./ended-details.ts";
-import { markdown } from "./markdown.ts";
 import { type MessageId, withId } from "./message-id.ts";
 import {
   boxes,
   count,
   duration,
   escaped,
+  header,
   line,
   type Message,
   moment,
@@ -42,16 +39,14 @@ import {
   span,
   untrustedSpan,
 } from "./rich.ts";
-import { runStatus, stays, successWords } from "./run-status.ts";
-import { withoutSpeaker } from "./delivery-words.ts";
-import { stormNotice } from "./storm.ts";
-import { unreadableCard } from "./unreadable-card.ts";
+import { outcome } from "./run-outcome.ts";
+import { runStatus, stays } from "./run-status.ts";
+import { digestMessage, stormNotice } from "./storm-messages.ts";
 
 const TASK_IN_OPENING_CHARS = 2_500;
-const FIRST_PART_CHARS = 3_000;
 
 /** Null: the slot is not one of these. */
-export function threadMessage(run: Run, slot: string, deployment: Deployment): Message | null {
+function threadMessage(run: Run, slot: string, deployment: Deployment): Message | null {
   if (slot === OPENING) return opening(run, deployment);
   if (slot === OUTCOME) return outcome(run, deployment);
   if (slot === MISSING) return missing(run);
@@ -86,54 +81,6 @@ function opening(run: Run, deployment: Deployment): Message {
   ];
   const about = run.input === "" ? "" : `: ${oneLine(run.input, 200)}`;
   return withId(`run:${name}`, { text: escaped(`${text}${about}`), blocks });
-}
-
-function outcome(run: Run, deployment: Deployment): Message {
-  if (run.creation.type === "refused") return notStarted(run, run.creation.words);
-  if (run.creation.type === "taken") return taken(run, run.creation.id, deployment);
-  if (run.creation.type === "unknown") return unknown(run, run.creation.again);
-  const ended = run.seen?.ended;
-  if (ended === undefined || ended === null)
-    return withId("outcome:ended", { text: "The run ended.", blocks: [rich(line(span("The run ended.")))] });
-  const took = tookWords(run, ended);
-  const { icon, word, denied } = successWords(run);
-  const title = { succeeded: `${icon} ${word}`, failed: "❌ Failed", canceled: "⏹️ Canceled" }[ended.how];
-  const after = `${took}${ended.how === "succeeded" ? denied : ""}`;
-  const first = line(person(run.requester), span(" "), span(title, { bold: true }), span(`${after}.`));
-  return withId(`outcome:${ended.how}`, {
-    text: escaped(`${title}${after}: ${oneLine(run.input, 150)}`),
-    blocks: [rich(first), ...endedDetails(ended), ...output(run, ended), ...againActions(run)],
-  });
-}
-
-function tookWords(run: Run, { completedAt }: Ended): string {
-  const end = completedAt === null ? Number.NaN : Date.parse(completedAt);
-  if (run.origin !== "started" || !Number.isFinite(end) || end < run.askedAt - 60_000) return "";
-  return ` after ${duration(end - run.askedAt)}`;
-}
-
-function output(run: Run, ended: Ended): Block[] {
-  if (ended.output === null || ended.output === "") {
-    return ended.how === "succeeded" ? [rich(line(span("No output.")))] : [];
-  }
-  const label = rich(line(span("The agent's output:", { bold: true })));
-  if (!ended.asFile) {
-    const many = masked(ended.output).secrets.length;
-    const remark =
-      many === 0 ? "" : ` ${count(many)} secrets in it are masked; the service has the original.`;
-    return [label, rich(...markdown(ended.output)), note(`End of the agent's output.${remark}`)];
-  }
-  const whole = `The whole output (${count(ended.outputChars)} characters)`;
-  const upload = run.uploads[OUTPUT];
-  const rest = {
-    coming: `First part only. ${whole} follows as a file.`,
-    there: `First part only. ${whole} is attached to this thread.`,
-    refused: `First part only. ${whole} could not be attached: ${upload?.type === "refused" ? upload.words : ""}. The service still has it.`,
-  }[fileState(run, OUTPUT)];
-  return [
-    rich(...markdown(head(ended.output, FIRST_PART_CHARS, "masked").text)),
-    note(oneLine(`${rest} What looks like a secret is masked; the service has the original.`, 600)),
-  ];
 }
 
 function givenUpWords({ creation }: Run): string {
@@ -204,60 +151,84 @@ export function messageIn(run: Run, slot: Slot, deployment: Deployment = UNNAMED
   return approvalCard(run, approval, deployment);
 }
 
-// The last message of a thread whose run was not started, may not have started, or is not watched here.
+// The card for approvals that cannot be read. It has no buttons: people cannot decide what they cannot read.
 
-function notStarted(run: Run, why: string): Message {
-  const text = `❌ Not started: ${oneLine(withoutSpeaker(why), 500)}`;
-  const blocks = [
-    rich(
-      line(person(run.requester), span(" "), span("❌ Not started:", { bold: true })),
-      ...boxes(shortened(withoutSpeaker(why), 1_000, "masked")),
-    ),
-    ...againActions(run),
-  ];
-  return withId("outcome:not-started", { text: escaped(text), blocks });
-}
+const WHY_CHARS = 300;
 
-function taken(run: Run, id: RunId, deployment: Deployment): Message {
-  const title = "⚠️ Started, but not followed here";
-  const what = "The service gave this run the id of a run in another thread: ";
-  const meaning =
-    "Perhaps someone started watching it before the service answered; then its approvals are in that thread. Otherwise the service used one id for two runs, and Countersign can't tell them apart. Ask the operators of the service.";
-  const first = line(person(run.requester), span(" "), span(title, { bold: true }));
-  const second = line(span(what), runIdElement(id, deployment), span(". "), span(meaning));
-  const text = escaped(`${title}: ${oneLine(run.input, 150)}`);
-  return withId("outcome:taken", { text, blocks: [rich(first, second)] });
-}
-
-function unknown(run: Run, again: "asked" | "started" | "left"): Message {
-  const title = "❓ Start not confirmed";
-  const why =
-    "The task was sent, but the answer was lost, so a run may have started. If it did, its approvals are not shown here. Countersign does not send the task again by itself.";
-  const answered = { asked: null, started: "Chosen: Start again.", left: "Chosen: Leave it." }[again];
-  const blocks: Block[] = [
-    rich(line(person(run.requester), span(" "), span(title, { bold: true })), line(span(why))),
-  ];
-  blocks.push(answered === null ? choices(run) : rich(line(span(answered))));
-  return withId(`outcome:unknown:${again}`, {
-    text: escaped(`${title}: ${oneLine(run.input, 150)}`),
-    blocks,
+function unreadableCard(run: Run, deployment: Deployment = UNNAMED): Message {
+  const unreadable = unreadableNow(run);
+  if (unreadable === null) return readableAgain(run);
+  const title = `⚠️ ${unreadableTitle(unreadable)}`;
+  const head = line(
+    span(run.origin === "started" ? "Run asked for by " : "Run watched by "),
+    person(run.requester),
+    span(" · seen "),
+    moment(unreadable.since),
+    span(" · "),
+    runIdElement(runId(run) ?? "", deployment),
+  );
+  const more = unreadable.count - unreadable.items.length;
+  return withId(`unreadable:${unreadable.what}`, {
+    text: title,
+    blocks: [
+      header(title),
+      rich(head),
+      ...unreadable.items.map((item) => itemBlock(unreadable, item)),
+      ...(more > 0 ? [rich(line(span(`${count(more)} more can't be read either.`)))] : []),
+      rich(line(span("What to do: ", { bold: true }), span(adviceWords(unreadable)))),
+      ...(unreadable.what === "items" ? [note("The boxes hold the service's own text, as first seen")] : []),
+    ],
   });
 }
 
-function choices(run: Run): Block {
-  const button = (action_id: string, text: string, confirm?: object): object => ({
-    type: "button",
-    action_id,
-    value: run.key,
-    text: { type: "plain_text", text, emoji: false },
-    ...(confirm === undefined ? {} : { confirm }),
+/** Short enough for a header (150 characters). */
+export function unreadableTitle({ what, count: many }: Unreadable): string {
+  switch (what) {
+    case "answer":
+      return "The service's answers about this run can't be used";
+    case "list":
+      return "The service doesn't list this run's approvals";
+    case "items":
+      return many === 1
+        ? "The service sent an approval that can't be read"
+        : `The service sent ${count(many)} approvals that can't be read`;
+  }
+}
+
+function itemBlock({ what }: Unreadable, { ids, why, source, hidden }: UnreadableItem): Block {
+  const named = ids.flatMap((id) => [span(", approval "), untrustedSpan(id, 120, { code: true })]);
+  const reason = line(
+    span("Why", { bold: true }),
+    ...named,
+    span(": "),
+    untrustedSpan(why.endsWith(".") ? why : `${why}.`, WHY_CHARS),
+  );
+  if (what !== "items") return rich(reason);
+  const rest = `${count(hidden)} more characters are not shown here. The service has them.`;
+  const missing = hidden === 0 ? [] : [line(span(rest, { bold: true }))];
+  return rich(reason, ...boxes(channelText(source)), ...missing);
+}
+
+function adviceWords({ what, count: many }: Unreadable): string {
+  switch (what) {
+    case "answer":
+      return "Check at the service: Countersign can't tell whether this run is waiting for a decision. It keeps asking, and sends recorded decisions once the answers can be used again.";
+    case "list":
+      return "Check at the service. Countersign keeps asking, and shows each approval once the service lists it.";
+    case "items":
+      if (many > 1)
+        return "They can't be decided here. Decide them at the service, or have the agent ask again. Each gets its own card once it can be read.";
+      return "It can't be decided here. Decide it at the service, or have the agent ask again. It gets its own card once it can be read.";
+  }
+}
+
+function readableAgain(run: Run): Message {
+  const says = isWatched(run)
+    ? "The service's answers about this run can be used again, or no longer contain what could not be read."
+    : "The run is over, or Countersign no longer watches it.";
+  const title = "⚪ Over: an answer of the service could not be read";
+  return withId("unreadable:over", {
+    text: `${title}. ${says}`,
+    blocks: [header(title), rich(line(span(says)))],
   });
-  const confirm = {
-    title: { type: "plain_text", text: "Start again?" },
-    text: { type: "plain_text", text: "If the task did arrive the first time, this starts a second run." },
-    confirm: { type: "plain_text", text: "Start again" },
-    deny: { type: "plain_text", text: "Cancel" },
-  };
-  const elements = [button(UNKNOWN_START_AGAIN, "Start again", confirm), button(UNKNOWN_LEAVE, "Leave it")];
-  return { type: "actions", block_id: `unknown-${run.key}`, elements } as Block;
 }

@@ -1,7 +1,6 @@
 // Forms, windows and the Home tab.
 
-import { changedModal, formView, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
-import { heldModal } from "#src/adapters/slack/blocks/held-modal.ts";
+import { changedModal, formView, heldModal, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { reviewedModal, reviewSeveralModal, reviewView } from "#src/adapters/slack/blocks/review-modal.ts";
 import type { OpenedReview } from "#src/usecases/review.ts";
 import { homeView } from "#src/adapters/slack/blocks/home-view.ts";

@@ -3,8 +3,7 @@
 import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
 import { named } from "#src/adapters/slack/blocks/deployment.ts";
 import { notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
-import type { DrawnWith } from "#src/adapters/slack/blocks/notification-parts.ts";
-import { severalReceipts } from "#src/adapters/slack/blocks/receipts.ts";
+import { type DrawnWith, severalReceipts } from "#src/adapters/slack/blocks/receipts.ts";
 import { privateNotice, queuedNotice } from "#src/adapters/slack/blocks/private-notice.ts";
 import type { AuditEntry } from "#src/audit/entry.ts";
 import { ApprovalId, RunId } from "#src/domain/ids.ts";

@@ -1,26 +1,33 @@
-// A digest: many approvals of a run in one message, each on a line with the buttons of its card. The form shows the whole request.
+// The messages when more requests come at once than Slack takes cards: the digest of a run, and the notice in a channel.
 
 import type { Block, RichTextElement } from "@slack/types";
 import type { Approval } from "../../../domain/approval.ts";
-import { decidedOf, linesOf } from "../../../domain/storm.ts";
 import { contextBehind } from "../../../domain/run-context.ts";
-import type { Run } from "../../../domain/run.ts";
+import type { Run, Slot } from "../../../domain/run.ts";
+import { decidedOf, linesOf, stormIn } from "../../../domain/storm.ts";
 import { cardMarks, headline } from "../../../domain/text/card-layout.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
-import { CARD_READ } from "../names.ts";
-import { riskMark, wordsForDeciders } from "./card-request.ts";
-import { mentionedUsers, mentionLine } from "./card-rule.ts";
+import { CARD_READ, STORM_REVIEW } from "../names.ts";
 import { cardState } from "./card-state.ts";
-import { buttonsOf, decideButtons } from "./decide-buttons.ts";
 import { withId } from "./message-id.ts";
+import {
+  buttonsOf,
+  decideButtons,
+  mentionedUsers,
+  mentionLine,
+  riskMark,
+  wordsForDeciders,
+} from "./pending-card.ts";
 import { count, line, type Message, moment, note, person, rich, span, untrustedSpan } from "./rich.ts";
+
+// A digest: many approvals of a run in one message, each on a line with the buttons of its card. The form shows the whole request.
 
 const ACTION_CHARS = 120;
 const MARKS_CHARS = 120;
 
 export function digestMessage(run: Run, page: number): Message {
   const lines = linesOf(run, page);
-  if (lines.length === 0) return over(run, page);
+  if (lines.length === 0) return digestOver(run, page);
   const many = lines.length === 1 ? "1 request waits" : `${count(lines.length)} requests wait`;
   const frozen = run.frozen === undefined ? [] : [line(span("🧊 Frozen: nothing can be approved."))];
   const head = rich(
@@ -43,7 +50,7 @@ export function digestMessage(run: Run, page: number): Message {
   });
 }
 
-function over(run: Run, page: number): Message {
+function digestOver(run: Run, page: number): Message {
   const text = "Nothing waits in this list any more";
   const blocks = [rich(line(span(`${text}.`)), ...decidedLine(run, page))];
   return withId("digest:over", { text, blocks });
@@ -85,15 +92,48 @@ function lineOf(run: Run, approval: Approval): Block[] {
   );
   return [
     rich(said),
-    { type: "actions", block_id: `decide-${nonce}`, elements: buttons(run, approval) } as Block,
+    { type: "actions", block_id: `decide-${nonce}`, elements: lineButtons(run, approval) } as Block,
   ];
 }
 
-function buttons(run: Run, approval: Approval): readonly object[] {
+function lineButtons(run: Run, approval: Approval): readonly object[] {
   const onlyDeny = cardState(run, approval).onlyDeny === true || run.frozen !== undefined;
   const mustRead = approval.appliedRule.rule.friction.readFirst;
   return [
     ...decideButtons(approval, onlyDeny),
     buttonsOf(approval)(CARD_READ, mustRead ? "Read in full" : "Details"),
   ];
+}
+
+// The notice of a channel in which many requests wait for their cards. Its button opens the reader's own queue, and decides nothing.
+
+const WHY_NO_CARDS =
+  "Slack takes about one message a second here, so their cards come one after the other, for minutes. You need not wait for them: Review lists what waits for you, and only you see the list.";
+
+export function stormNotice(run: Run, slot: Slot): Message {
+  const storm = stormIn(run, slot);
+  if (storm === null) return stormOver();
+  const { waiting, at } = storm;
+  const text =
+    waiting === 1 ? "1 request waits for its card" : `${count(waiting)} requests wait for their cards`;
+  return withId("thread:storm", {
+    text,
+    blocks: [
+      rich(line(span(`🟡 ${text}`, { bold: true }), span(" · "), moment(at)), line(span(WHY_NO_CARDS))),
+      { type: "actions", block_id: `storm-${run.key}`, elements: [reviewButton(run)] } as Block,
+    ],
+  });
+}
+
+const reviewButton = ({ key }: Run): object => ({
+  type: "button",
+  action_id: STORM_REVIEW,
+  value: key,
+  style: "primary",
+  text: { type: "plain_text", text: "Review", emoji: false },
+});
+
+function stormOver(): Message {
+  const text = "The cards of the requests that waited here are posted, or follow within seconds";
+  return withId("thread:storm-over", { text, blocks: [rich(line(span(`${text}.`)))] });
 }

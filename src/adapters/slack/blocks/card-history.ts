@@ -1,10 +1,20 @@
-// Decisions that did not take effect and gave way, each with what became of it.
+// What has happened to an approval: on its card the decisions that gave way and the disputes, behind Details every decision.
 
 import type { Block, RichTextElement } from "@slack/types";
-import { partWithId } from "./message-id.ts";
-import { line, moment, person, rich, span, untrustedSpan } from "./rich.ts";
-import { answerAfter } from "./delivery-words.ts";
+import { ruleRefOf } from "../../../domain/applied-rule.ts";
+import { earlierVotes } from "../../../domain/approval-transitions.ts";
 import type { Approval, Decision, Dispute, PastDecision } from "../../../domain/approval.ts";
+import { headWords } from "../../../domain/audit/hash-chain.ts";
+import { type Run, runId } from "../../../domain/run.ts";
+import { oneLine } from "../../../domain/text/excerpt.ts";
+import { cardState } from "./card-state.ts";
+import { answerAfter } from "./delivery-words.ts";
+import { type Deployment, runNote } from "./deployment.ts";
+import { partWithId } from "./message-id.ts";
+import { shortDigest } from "./request-blocks.ts";
+import { line, moment, person, quote, rich, span, untrustedSpan } from "./rich.ts";
+
+// Decisions that did not take effect and gave way, each with what became of it.
 
 /** How many of them a card shows; Details shows them all. */
 const PAST_ON_CARD = 3;
@@ -19,7 +29,7 @@ export function pastBlocks(approval: Approval): Block[] {
     .map((past, at) => partWithId(`past:${at + 1}:${past.cause}`, rich(pastLine(approval, past))));
 }
 
-export function pastLine({ request }: Approval, { decision, cause, words }: PastDecision) {
+function pastLine({ request }: Approval, { decision, cause, words }: PastDecision) {
   const what = decision.digest === request.digest ? "this" : "this before it changed";
   return line(
     who(decision),
@@ -103,4 +113,49 @@ function disputeLine({ by, at, closed }: Dispute): ReturnType<typeof line> {
     span(": "),
     untrustedSpan(closed.words.replace(/\s+/g, " "), FOUND_CHARS),
   );
+}
+
+// What stands behind Details besides the request: every decision with its whole reason, and what an auditor looks for.
+
+/** Slack lets people type as many characters into the form. */
+const REASON_CHARS = 3_000;
+
+/** What became of the approval; empty while nobody has decided anything. */
+export function historyBlocks(run: Run, approval: Approval): Block[] {
+  const { title, decision, text } = cardState(run, approval);
+  const votes = decision === null ? approval.votes : [...earlierVotes(decision), decision];
+  const past = approval.past.map((each) => pastLine(approval, each));
+  const more = text === "" ? [] : [span(` ${text}`)];
+  const ends = approval.state.type === "pending" ? [] : [line(span(`${title}.`, { bold: true }), ...more)];
+  const lines = [...ends, ...votes.flatMap(decisionLines), ...past];
+  return lines.length === 0 ? [] : [rich(...lines)];
+}
+
+function decisionLines(decision: Decision) {
+  const { verdict, at, reason } = decision;
+  const said = reason === "" ? "and gave no reason." : "and said:";
+  const head = line(
+    who(decision),
+    span(verdict === "approve" ? " approved it " : " denied it "),
+    moment(at),
+    span(` ${said}`),
+  );
+  return reason === "" ? [head] : [head, quote(untrustedSpan(reason, REASON_CHARS))];
+}
+
+/** The card shows the same request under the same number. */
+export function auditNote(
+  run: Run,
+  { request, version, appliedRule, state, audited }: Approval,
+  deployment: Deployment,
+): Block {
+  const rule =
+    (state.type === "decided" ? state.decision.policy : ruleRefOf(appliedRule, appliedRule.rule)) ?? null;
+  const parts = [
+    `Audit record: request ${shortDigest(request)}`,
+    `version ${version}`,
+    ...(rule === null ? [] : [`rule ${oneLine(rule.rule, 80)}`, `policy ${rule.version}`]),
+    ...(audited === undefined ? [] : [headWords(audited)]),
+  ];
+  return runNote(runId(run) ?? "", deployment, parts.join(" · "));
 }

@@ -1,0 +1,155 @@
+// The parts that the forms share: what is decided, what follows from it, and the fields for a decision.
+
+import type { Block } from "@slack/types";
+import type { Approval, Request, Verdict } from "../../../domain/approval.ts";
+import { MAX_REASON_CHARS } from "../../../domain/authorization.ts";
+import { BUILT_IN_RULE, type KeptRule } from "../../../domain/policy/policy.ts";
+import type { Upload } from "../../../domain/posted-message.ts";
+import { contextBehind } from "../../../domain/run-context.ts";
+import { requestSlot, type Run, runId } from "../../../domain/run.ts";
+import { cardMarks } from "../../../domain/text/card-layout.ts";
+import { oneLine } from "../../../domain/text/excerpt.ts";
+import { FORM_ROOM } from "../../../domain/text/request-layout.ts";
+import type { Drawing } from "../../../domain/text/secrets.ts";
+import {
+  PRESET_BLOCK,
+  PRESET_SELECT,
+  REASON_BLOCK,
+  REASON_INPUT,
+  type REVIEW_PRESET_SELECT,
+  WORD_BLOCK,
+  WORD_INPUT,
+} from "../names.ts";
+import { type Deployment, runNote } from "./deployment.ts";
+import { partWithId } from "./message-id.ts";
+import { riskMark, voteLines, wordsForDeciders } from "./pending-card.ts";
+import { fitsCard, fitsModal, requestOverview, shortDigest, wholeRequest } from "./request-blocks.ts";
+import { count, duration, line, person, rich, span, untrustedSpan } from "./rich.ts";
+
+/** For the overview above a whole request. */
+const FIRST_ROOM = { chars: 1_800, most: 4_000 };
+const IN_FILE = "The whole request is attached to the run's thread as a file.";
+
+/** The deployment, the risk and the place, as on the card. */
+export function marksLine(run: Run, request: Request, deployment: Deployment) {
+  const names = approvalOf(run, request)?.appliedRule.card;
+  const marks = cardMarks(request, contextBehind(run.context, request), names);
+  const words = [...(deployment.name === "" ? [] : [deployment.name]), ...wordsForDeciders(marks)];
+  const mark = marks.risk === null ? [] : [span(`${riskMark(marks.risk)} `)];
+  return [line(...mark, untrustedSpan(words.join(" · "), 120, { bold: true }))];
+}
+
+export function askedBy(run: Run) {
+  return line(span(run.origin === "started" ? "Asked by " : "Watched by "), person(run.requester));
+}
+
+/** The whole request. A long one starts with an overview of all fields, so that none is out of sight. */
+export function requestBlocks(request: Request, as: Drawing): Block[] {
+  if (!fitsModal(request)) return [requestOverview(request, FORM_ROOM, IN_FILE, as).block];
+  if (fitsCard(request)) return [wholeRequest(request, as)];
+  const { block } = requestOverview(request, FIRST_ROOM, "The whole request is below.", as);
+  return [block, rich(line(span("The whole request:", { bold: true }))), wholeRequest(request, as)];
+}
+
+/** What follows this approval: more approvals, a hold, or the action itself. */
+export function afterwards(run: Run, request: Request): string {
+  const approval = approvalOf(run, request);
+  const { needs, holdMs } = approval?.appliedRule.rule ?? BUILT_IN_RULE;
+  const left = needs - (approval?.votes.length ?? 0) - 1;
+  if (left > 0)
+    return `${count(left)} more ${left === 1 ? "person" : "people"} must approve it before anything is sent.`;
+  if (holdMs > 0)
+    return `It is held for ${duration(holdMs)}, and you can undo it until then. Then the agent can run it.`;
+  return "The agent can then run it.";
+}
+
+/** The next person sees who has approved it, and why. */
+export function votesSoFar(run: Run, request: Request): Block[] {
+  const approval = approvalOf(run, request);
+  if (approval === undefined || approval.votes.length === 0) return [];
+  const progress = `${approval.votes.length}-of-${approval.appliedRule.rule.needs}` as const;
+  return [partWithId(`votes:${progress}`, rich(...approval.votes.flatMap(voteLines)))];
+}
+
+/** What tells this request from others: for who looks it up elsewhere, not for the decision. */
+export function idsNote(run: Run, request: Request, deployment: Deployment): Block {
+  const approval = approvalOf(run, request);
+  return runNote(
+    runId(run) ?? "",
+    deployment,
+    ...(approval === undefined ? [] : [`Approval ${oneLine(approval.serviceId, 60)}`]),
+    `Request ${shortDigest(request)}`,
+  );
+}
+
+export function uploadOf(run: Run, request: Request): Upload | undefined {
+  const approval = approvalOf(run, request);
+  return approval === undefined ? undefined : run.uploads[requestSlot(approval)];
+}
+
+export function ruleOver(run: Run, request: Request): KeptRule {
+  return approvalOf(run, request)?.appliedRule.rule ?? BUILT_IN_RULE;
+}
+
+export function approvalOf(run: Run, { digest }: Request): Approval | undefined {
+  return run.approvals.find(({ request }) => request.digest === digest);
+}
+
+// The fields: the menu of offered reasons, the reason, and the word that a rule wants typed.
+
+/** The text that a chosen preset put into the field, and the id of the field's block. */
+export type FilledReason = { readonly block: string; readonly text: string };
+
+export const EMPTY_REASON: FilledReason = { block: REASON_BLOCK, text: "" };
+
+/** `reasons`: those that the form offers. None: it has no menu. */
+export function presetMenu(
+  reasons: readonly string[],
+  action_id: typeof PRESET_SELECT | typeof REVIEW_PRESET_SELECT = PRESET_SELECT,
+): Block[] {
+  if (reasons.length === 0) return [];
+  const options = reasons.map((text, at) => ({ text: plain(text), value: String(at) }));
+  const menu = {
+    type: "static_select",
+    action_id,
+    placeholder: plain("Choose a reason, or type one"),
+    options,
+  };
+  return [{ type: "actions", block_id: PRESET_BLOCK, elements: [menu] } as Block];
+}
+
+export function reasonInput(verdict: Verdict, rule: KeptRule, { block, text }: FilledReason): Block {
+  const fewest = rule.reason[verdict];
+  const needed = verdict === "approve" ? "Needed to approve" : "Needed to deny";
+  const length = fewest > 1 ? `, at least ${count(fewest)} characters` : "";
+  const who = "The service gets it, and everyone in the channel sees it.";
+  return {
+    type: "input",
+    block_id: block,
+    optional: fewest === 0,
+    label: plain("Reason"),
+    hint: plain(fewest === 0 ? who : `${needed}${length}. ${who}`),
+    element: {
+      type: "plain_text_input",
+      action_id: REASON_INPUT,
+      multiline: true,
+      max_length: MAX_REASON_CHARS,
+      ...(text === "" ? {} : { initial_value: text }),
+    },
+  } as Block;
+}
+
+export function wordInput(verdict: Verdict, { friction }: KeptRule): Block[] {
+  if (verdict === "deny" || friction.word === null) return [];
+  const block = {
+    type: "input",
+    block_id: WORD_BLOCK,
+    label: plain(`Type "${friction.word}" to approve`),
+    element: { type: "plain_text_input", action_id: WORD_INPUT, max_length: 200 },
+  };
+  return [block];
+}
+
+export function plain(text: string): { type: "plain_text"; text: string } {
+  return { type: "plain_text", text };
+}

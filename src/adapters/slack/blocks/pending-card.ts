@@ -1,0 +1,237 @@
+// The parts of a request that waits: what it asks for, its rule, and the buttons that decide it. Its card has all of them; its line in a
+// digest and the forms share some.
+
+import type { Block, RichTextElement } from "@slack/types";
+import { tooFewApprovers, type TooFewApprovers } from "../../../domain/applied-rule.ts";
+import type { Approval, Decision } from "../../../domain/approval.ts";
+import type { GroupId, UserId } from "../../../domain/ids.ts";
+import type { KeptRule } from "../../../domain/policy/policy.ts";
+import { fileState } from "../../../domain/render-key.ts";
+import { requestSlot, type Run } from "../../../domain/run.ts";
+import { deadlineOf } from "../../../domain/schedule.ts";
+import {
+  cardFields,
+  type CardMarks,
+  headline,
+  type Risk,
+  type ShortField,
+} from "../../../domain/text/card-layout.ts";
+import { oneLine } from "../../../domain/text/excerpt.ts";
+import { needsFile, requestParts } from "../../../domain/text/request-text.ts";
+import { CARD_APPROVE, CARD_DENY } from "../names.ts";
+import { type PartId, partWithId } from "./message-id.ts";
+import { fieldBoxes, fitsCard, NO_ACTION, requestOverview, secretsInWhole } from "./request-blocks.ts";
+import {
+  count,
+  drawnBoxes,
+  line,
+  localTime,
+  moment,
+  person,
+  quote,
+  rich,
+  span,
+  untrustedSpan,
+} from "./rich.ts";
+
+// The request: short fields side by side, long ones in boxes, of a very long request an overview of all fields.
+
+/** Slack takes ten texts in a section: five names with their values. */
+const ROWS = 5;
+
+/** Of a request that does not fit the card whole. */
+const ROOM = { chars: 1_800, most: 4_000 };
+
+const WHERE_IN_FILE = {
+  coming: "The whole request is being attached to this thread as a file.",
+  there: "The whole request is attached to this thread as a file.",
+  refused: "The whole request could not be attached; the service has it.",
+};
+
+type Drawn = {
+  readonly blocks: Block[];
+  /** How many secrets are masked in it. */
+  readonly secrets: number;
+  /** How much of the request it shows. */
+  readonly id: PartId;
+};
+
+/** `inTitle`: the title holds the whole action. */
+export function cardRequest(run: Run, approval: Approval, marks: CardMarks, inTitle: boolean): Drawn {
+  const { request } = approval;
+  if (!fitsCard(request)) {
+    const file = needsFile(request) ? fileState(run, requestSlot(approval)) : null;
+    const where = file === null ? '"Read in full" shows the whole request.' : WHERE_IN_FILE[file];
+    const { block, secrets } = requestOverview(request, ROOM, where, "masked");
+    return { blocks: [block], secrets, id: file === null ? "request:shortened" : `request:file-${file}` };
+  }
+  const { action } = requestParts(request, "masked");
+  const { short, long } = cardFields(request, marks, approval.appliedRule.card, approval.seenAt);
+  const asked =
+    action === null
+      ? [rich(line(span(NO_ACTION, { italic: true })))]
+      : inTitle
+        ? []
+        : [rich(...drawnBoxes(action))];
+  const boxes = long.length === 0 ? [] : [rich(...fieldBoxes(long))];
+  return {
+    blocks: [...asked, ...sections(short), ...boxes],
+    secrets: secretsInWhole(request),
+    id: "request:whole",
+  };
+}
+
+/** Names on the left, values on the right. A value is plain text, in which Slack reads no markup. */
+function sections(fields: readonly ShortField[]): Block[] {
+  const blocks: Block[] = [];
+  for (let at = 0; at < fields.length; at += ROWS) {
+    const texts = fields
+      .slice(at, at + ROWS)
+      .flatMap(({ label, value, at: moment }) => [
+        { type: "mrkdwn", text: `*${label}*`, verbatim: true },
+        moment === null
+          ? { type: "plain_text", text: value, emoji: false }
+          : { type: "mrkdwn", text: localTime(moment), verbatim: true },
+      ]);
+    blocks.push({ type: "section", fields: texts } as Block);
+  }
+  return blocks;
+}
+
+/** The risk and the places, as separate words. */
+export function wordsOfMarks({ risk, where }: CardMarks): readonly string[] {
+  return [...(risk === null ? [] : [riskWords(risk)]), ...where];
+}
+
+/** The same for a person who decides: a risk that the service does not state must not pass for a low one. */
+export function wordsForDeciders(marks: CardMarks): readonly string[] {
+  return marks.risk === null ? ["Risk not stated", ...marks.where] : wordsOfMarks(marks);
+}
+
+const MARKS = { critical: "🟥", high: "🟧", medium: "🟨", low: "🟩", other: "⬜" } as const;
+
+export const riskMark = ({ level }: Risk): string => MARKS[level];
+
+/** "High risk"; of a word that is no level, "Risk 7/10". */
+export function riskWords({ level, words }: Risk): string {
+  if (level === "other") return `Risk ${words}`;
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)} risk`;
+}
+
+// The part of a pending card that explains its rule: whom it mentions, how many approvals it has and needs, its deadline, and
+// whether enough people can approve it.
+
+/** Most people and groups that a card mentions; Slack draws long lists badly. */
+const MENTIONS_MOST = 20;
+const REASON_OF_VOTE_CHARS = 1_000;
+
+export function ruleBlocks({ requester }: Run, approval: Approval): Block[] {
+  if (approval.state.type !== "pending") return [];
+  const { rule } = approval.appliedRule;
+  const few = tooFewApprovers(approval);
+  const warning =
+    few === null
+      ? []
+      : [line(span(`⚠️ ${tooFewApproversTitle(few)}. `, { bold: true }), span(tooFewApproversWords(few)))];
+  const lines = [
+    ...warning,
+    ...mentionLine(rule.mention.groups, mentionedUsers(rule, requester)),
+    ...needsLine(approval),
+    ...untilLine(approval),
+  ];
+  const votes = approval.votes.flatMap(voteLines);
+  if (lines.length + votes.length === 0) return [];
+  const progress = `${approval.votes.length}-of-${rule.needs}` as const;
+  return [partWithId(`rule:${progress}${few === null ? "" : ":too-few"}`, rich(...lines, ...votes))];
+}
+
+/** The requester is not called where they may not decide. */
+export function mentionedUsers({ mention, selfApproval }: KeptRule, requester: UserId): UserId[] {
+  return mention.users.filter((user) => selfApproval || user !== requester);
+}
+
+/** Slack notifies the mentioned people when the card is posted, and not when it is updated. */
+export function mentionLine(groups: readonly GroupId[], users: readonly UserId[]) {
+  const mentioned: RichTextElement[] = [
+    ...groups.map((usergroup_id): RichTextElement => ({ type: "usergroup", usergroup_id })),
+    ...users.map(person),
+  ];
+  if (mentioned.length === 0) return [];
+  const shown = mentioned.slice(0, MENTIONS_MOST).flatMap((each) => [each, span(" ")]);
+  const more = mentioned.length - MENTIONS_MOST;
+  return [line(span("For "), ...shown, ...(more > 0 ? [span(`and ${count(more)} more`)] : []))];
+}
+
+function needsLine({ appliedRule, votes }: Approval) {
+  const { needs } = appliedRule.rule;
+  if (needs === 1) return [];
+  const progress = votes.length === 0 ? "" : ` ${count(votes.length)} so far.`;
+  return [
+    line(span(`Needs ${count(needs)} approvals, from different people; one denial ends it.${progress}`)),
+  ];
+}
+
+function untilLine(approval: Approval) {
+  const deadline = deadlineOf(approval);
+  if (deadline === null) return [];
+  const then =
+    approval.appliedRule.rule.expiry?.outcome === "deny"
+      ? " After that it is denied."
+      : " After that it closes.";
+  return [line(span("Deadline: "), moment(deadline), span(`.${then}`))];
+}
+
+/** One person's approval among several. */
+export function voteLines({ by, at, reason }: Decision) {
+  const who = by === null ? span("The policy") : person(by.user);
+  const head = line(
+    span("☑️ "),
+    who,
+    span(" approved "),
+    moment(at),
+    span(reason === "" ? " and gave no reason." : ":"),
+  );
+  return reason === "" ? [head] : [head, quote(untrustedSpan(reason, REASON_OF_VOTE_CHARS))];
+}
+
+// "No one can approve this": the same words on the card, to the requester and in the fallback channel.
+
+export function tooFewApproversTitle({ able, needs }: TooFewApprovers): string {
+  if (able === 0) return "No one can approve this";
+  return `Only ${count(able)} ${able === 1 ? "person" : "people"} can approve this, and ${count(needs)} must`;
+}
+
+export function tooFewApproversWords({ grows }: TooFewApprovers): string {
+  if (grows)
+    return "The requester, guests, apps and people from other workspaces can't approve it. Invite full members to this channel.";
+  return "The rule names too few people who can approve it. The requester, guests, people from other workspaces and people outside this channel can't. Add someone to the group or channel that the rule names, or change the policy. Until then it waits.";
+}
+
+// The buttons that decide an approval, the same on its card and on its line in a digest.
+
+/** Slack's limit for an `accessibility_label`. */
+const LABEL_CHARS = 75;
+
+type Style = { readonly style?: "primary" | "danger" };
+
+/** Makes buttons of this approval: each has its nonce for a value, and says to a screen reader what it is about. */
+export function buttonsOf({ nonce, request }: Approval) {
+  const asked = headline(request, LABEL_CHARS).text;
+  return (action_id: string, text: string, style: Style = {}): object => ({
+    type: "button",
+    action_id,
+    value: nonce,
+    text: { type: "plain_text", text, emoji: false },
+    accessibility_label: oneLine(`${text}: ${asked}`, LABEL_CHARS),
+    ...style,
+  });
+}
+
+export const denyButton = (approval: Approval): object =>
+  buttonsOf(approval)(CARD_DENY, "Deny", { style: "danger" });
+
+/** Deny, and Approve where that is possible now. */
+export function decideButtons(approval: Approval, onlyDeny: boolean): readonly object[] {
+  const approve = buttonsOf(approval)(CARD_APPROVE, "Approve", { style: "primary" });
+  return onlyDeny ? [denyButton(approval)] : [approve, denyButton(approval)];
+}

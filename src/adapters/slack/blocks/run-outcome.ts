@@ -1,0 +1,208 @@
+// How a run ended: the last message of its thread, with its output or the service's reason. Also of a run that was not started, may not
+// have started, or is not followed here.
+
+import type { Block } from "@slack/types";
+import type { RunId } from "../../../domain/ids.ts";
+import { isRecord, type Json } from "../../../domain/json.ts";
+import { fileState } from "../../../domain/render-key.ts";
+import { canRunAgain, type Ended, OUTPUT, type Run } from "../../../domain/run.ts";
+import { head, oneLine, shortened } from "../../../domain/text/excerpt.ts";
+import { masked } from "../../../domain/text/secrets.ts";
+import { RUN_AGAIN, UNKNOWN_LEAVE, UNKNOWN_START_AGAIN } from "../names.ts";
+import { withoutSpeaker } from "./delivery-words.ts";
+import { type Deployment, runIdElement } from "./deployment.ts";
+import { markdown } from "./markdown.ts";
+import { withId } from "./message-id.ts";
+import { boxes, count, duration, escaped, line, type Message, note, person, rich, span } from "./rich.ts";
+import { successWords } from "./run-status.ts";
+
+const FIRST_PART_CHARS = 3_000;
+
+/** The last message of the thread. */
+export function outcome(run: Run, deployment: Deployment): Message {
+  if (run.creation.type === "refused") return notStarted(run, run.creation.words);
+  if (run.creation.type === "taken") return taken(run, run.creation.id, deployment);
+  if (run.creation.type === "unknown") return unknown(run, run.creation.again);
+  const ended = run.seen?.ended;
+  if (ended === undefined || ended === null)
+    return withId("outcome:ended", { text: "The run ended.", blocks: [rich(line(span("The run ended.")))] });
+  const took = tookWords(run, ended);
+  const { icon, word, denied } = successWords(run);
+  const title = { succeeded: `${icon} ${word}`, failed: "❌ Failed", canceled: "⏹️ Canceled" }[ended.how];
+  const after = `${took}${ended.how === "succeeded" ? denied : ""}`;
+  const first = line(person(run.requester), span(" "), span(title, { bold: true }), span(`${after}.`));
+  return withId(`outcome:${ended.how}`, {
+    text: escaped(`${title}${after}: ${oneLine(run.input, 150)}`),
+    blocks: [rich(first), ...endedDetails(ended), ...output(run, ended), ...againActions(run)],
+  });
+}
+
+function tookWords(run: Run, { completedAt }: Ended): string {
+  const end = completedAt === null ? Number.NaN : Date.parse(completedAt);
+  if (run.origin !== "started" || !Number.isFinite(end) || end < run.askedAt - 60_000) return "";
+  return ` after ${duration(end - run.askedAt)}`;
+}
+
+function output(run: Run, ended: Ended): Block[] {
+  if (ended.output === null || ended.output === "") {
+    return ended.how === "succeeded" ? [rich(line(span("No output.")))] : [];
+  }
+  const label = rich(line(span("The agent's output:", { bold: true })));
+  if (!ended.asFile) {
+    const many = masked(ended.output).secrets.length;
+    const remark =
+      many === 0 ? "" : ` ${count(many)} secrets in it are masked; the service has the original.`;
+    return [label, rich(...markdown(ended.output)), note(`End of the agent's output.${remark}`)];
+  }
+  const whole = `The whole output (${count(ended.outputChars)} characters)`;
+  const upload = run.uploads[OUTPUT];
+  const rest = {
+    coming: `First part only. ${whole} follows as a file.`,
+    there: `First part only. ${whole} is attached to this thread.`,
+    refused: `First part only. ${whole} could not be attached: ${upload?.type === "refused" ? upload.words : ""}. The service still has it.`,
+  }[fileState(run, OUTPUT)];
+  return [
+    rich(...markdown(head(ended.output, FIRST_PART_CHARS, "masked").text)),
+    note(oneLine(`${rest} What looks like a secret is masked; the service has the original.`, 600)),
+  ];
+}
+
+// The last message of a thread whose run was not started, may not have started, or is not watched here.
+
+function notStarted(run: Run, why: string): Message {
+  const text = `❌ Not started: ${oneLine(withoutSpeaker(why), 500)}`;
+  const blocks = [
+    rich(
+      line(person(run.requester), span(" "), span("❌ Not started:", { bold: true })),
+      ...boxes(shortened(withoutSpeaker(why), 1_000, "masked")),
+    ),
+    ...againActions(run),
+  ];
+  return withId("outcome:not-started", { text: escaped(text), blocks });
+}
+
+function taken(run: Run, id: RunId, deployment: Deployment): Message {
+  const title = "⚠️ Started, but not followed here";
+  const what = "The service gave this run the id of a run in another thread: ";
+  const meaning =
+    "Perhaps someone started watching it before the service answered; then its approvals are in that thread. Otherwise the service used one id for two runs, and Countersign can't tell them apart. Ask the operators of the service.";
+  const first = line(person(run.requester), span(" "), span(title, { bold: true }));
+  const second = line(span(what), runIdElement(id, deployment), span(". "), span(meaning));
+  const text = escaped(`${title}: ${oneLine(run.input, 150)}`);
+  return withId("outcome:taken", { text, blocks: [rich(first, second)] });
+}
+
+function unknown(run: Run, again: "asked" | "started" | "left"): Message {
+  const title = "❓ Start not confirmed";
+  const why =
+    "The task was sent, but the answer was lost, so a run may have started. If it did, its approvals are not shown here. Countersign does not send the task again by itself.";
+  const answered = { asked: null, started: "Chosen: Start again.", left: "Chosen: Leave it." }[again];
+  const blocks: Block[] = [
+    rich(line(person(run.requester), span(" "), span(title, { bold: true })), line(span(why))),
+  ];
+  blocks.push(answered === null ? choices(run) : rich(line(span(answered))));
+  return withId(`outcome:unknown:${again}`, {
+    text: escaped(`${title}: ${oneLine(run.input, 150)}`),
+    blocks,
+  });
+}
+
+function choices(run: Run): Block {
+  const button = (action_id: string, text: string, confirm?: object): object => ({
+    type: "button",
+    action_id,
+    value: run.key,
+    text: { type: "plain_text", text, emoji: false },
+    ...(confirm === undefined ? {} : { confirm }),
+  });
+  const confirm = {
+    title: { type: "plain_text", text: "Start again?" },
+    text: { type: "plain_text", text: "If the task did arrive the first time, this starts a second run." },
+    confirm: { type: "plain_text", text: "Start again" },
+    deny: { type: "plain_text", text: "Cancel" },
+  };
+  const elements = [button(UNKNOWN_START_AGAIN, "Start again", confirm), button(UNKNOWN_LEAVE, "Leave it")];
+  return { type: "actions", block_id: `unknown-${run.key}`, elements } as Block;
+}
+
+// What the service says about the end besides the output: of an error record its message, then every other field.
+
+/** For the message and the other fields together. */
+const DETAILS_CHARS = 2_500;
+/** The other fields have at least this much room. */
+const REST_CHARS = 500;
+const CODE_CHARS = 120;
+
+type Fields = { readonly [field: string]: Json };
+type Failure = { readonly message: string; readonly code: string | null; readonly rest: Fields };
+
+/** Failure details or the reason of a cancellation: every field that INTERFACE.md does not document, except `created_at`. */
+function endedDetails({ extra, how }: Ended): Block[] {
+  const { created_at: _known, ...fields } = extra;
+  if (Object.keys(fields).length === 0)
+    return how === "succeeded" ? [] : [rich(line(span("The service gave no reason.")))];
+  const { message, code, rest } = failureIn(fields);
+  const room = Math.max(DETAILS_CHARS - message.length, REST_CHARS);
+  return [
+    rich(
+      line(span("The service says:")),
+      ...(message === "" ? [] : boxes(shortened(message, DETAILS_CHARS, "masked"))),
+      ...(message === "" ? restBoxes(rest, room) : []),
+    ),
+    ...(code === null
+      ? []
+      : [note(`Error code: ${shortened(code.replace(/\s+/g, " "), CODE_CHARS, "masked")}`)]),
+    ...(message === "" || Object.keys(rest).length === 0 ? [] : [rich(...restBoxes(rest, room))]),
+  ];
+}
+
+function restBoxes(rest: Fields, room: number): ReturnType<typeof boxes> {
+  const text = Object.entries(rest).map(
+    ([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value, null, 2)}`,
+  );
+  return boxes(shortened(text.join("\n"), room, "masked"));
+}
+
+/** INTERFACE.md §2, "Error record", as the field `error` or as the fields themselves. An empty message: there is none. */
+function failureIn(fields: Fields): Failure {
+  const { error, ...others } = fields;
+  if (error !== undefined && isRecord(error)) {
+    const { message, code, rest } = recordIn(error);
+    if (message !== "")
+      return { message, code, rest: Object.keys(rest).length === 0 ? others : { ...others, error: rest } };
+  }
+  return recordIn(fields);
+}
+
+function recordIn(fields: Fields): Failure {
+  const { message, ...others } = fields;
+  if (typeof message !== "string" || message.trim() === "") return { message: "", code: null, rest: fields };
+  const { code, ...rest } = others;
+  return typeof code === "string" && code.trim() !== ""
+    ? { message, code, rest }
+    : { message, code: null, rest: others };
+}
+
+// The button that starts the task of a finished run again.
+
+/** Slack takes 300 characters in a dialog's text. */
+const TASK_CHARS = 200;
+
+const plain = (text: string): object => ({ type: "plain_text", text, emoji: false });
+
+function againActions(run: Run): Block[] {
+  if (!canRunAgain(run)) return [];
+  const button = {
+    type: "button",
+    action_id: RUN_AGAIN,
+    value: run.key,
+    text: plain("Run again"),
+    confirm: {
+      title: plain("Run this again?"),
+      text: plain(`A new run starts in your name, with the same task: ${oneLine(run.input, TASK_CHARS)}`),
+      confirm: plain("Run again"),
+      deny: plain("Cancel"),
+    },
+  };
+  return [{ type: "actions", block_id: `again-${run.key}`, elements: [button] } as Block];
+}
