@@ -9,7 +9,7 @@ import { type Deployment, named, UNNAMED } from "./blocks/deployment.ts";
 import { privateNotice, queuedNotice } from "./blocks/private-notice.ts";
 import type { Message } from "./blocks/rich.ts";
 import { inChannel, messageIn } from "./blocks/run-thread.ts";
-import type { CardReplacements } from "./card-replacements.ts";
+import type { CardReplacements } from "./click-memory.ts";
 import type { Call, Replacer, Responder } from "./clients.ts";
 import type { Files } from "./files.ts";
 import {
@@ -25,7 +25,7 @@ import {
   removeMessage,
   type Self,
   TOO_MANY,
-} from "./marked-messages.ts";
+} from "./own-messages.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 
 const EPHEMERAL = { parse: "none", link_names: false };

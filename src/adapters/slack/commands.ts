@@ -1,24 +1,25 @@
 // Handles the slash command. The start of a run is committed before we acknowledge it. Every other subcommand is acknowledged at
 // once and answered privately.
 
+import type { Freeze } from "../../domain/freeze.ts";
 import { parsed, RunId } from "../../domain/ids.ts";
 import type { Run } from "../../domain/run.ts";
 import type { Asker } from "../../usecases/access.ts";
 import type { AttemptDetails } from "../../usecases/refusals.ts";
+import { freezeWords } from "./blocks/brake.ts";
 import { healthReport, help, type ListWords, oneRun, runList } from "./blocks/command-answers.ts";
 import { named } from "./blocks/deployment.ts";
 import { runForm } from "./blocks/home-view.ts";
 import { textAnswer } from "./blocks/message-id.ts";
 import { commandRefusal } from "./blocks/refusal-words.ts";
 import { count, type Message } from "./blocks/rich.ts";
-import { freezeCommand } from "./freeze-command.ts";
-import { linked } from "./links.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
-import { withoutEntities } from "./message-text.ts";
-import { type Subcommand, SUBCOMMANDS } from "./names.ts";
+import type { Subcommand } from "./names.ts";
+import { linked } from "./own-messages.ts";
 import type { CommandPayload } from "./payloads.ts";
 import { pendingAnswer } from "./queue.ts";
 import { RECORDED, recordRun } from "./record-run.ts";
+import { parseCommandLine, pastedId, withoutEntities } from "./typed-command.ts";
 import { unknownCommand } from "./unknown-command.ts";
 
 /** Acknowledges the command, with a private answer or without. False: the answer did not reach Slack. Never rejects. */
@@ -200,27 +201,39 @@ export async function recordRefusal(
   }
 }
 
-// Parses the text after the command's name.
+// `/agent freeze`: shows what is frozen, freezes this channel or everything, and lifts a freeze.
 
-export type CommandLine =
-  /** No text: the form opens. */
-  | { readonly type: "form" }
-  /** `rest` exactly as typed, after one separating space. */
-  | { readonly type: Subcommand; readonly rest: string }
-  | { readonly type: "unknown"; readonly word: string };
-
-export function parseCommandLine(text: string): CommandLine {
-  const match = /^\s*(\S+)(?:\s([^]*))?$/u.exec(text);
-  if (match === null) return { type: "form" };
-  const [, first = "", rest = ""] = match;
-  const word = SUBCOMMANDS.find((each) => each === first.toLowerCase());
-  return word === undefined ? { type: "unknown", word: first } : { type: word, rest };
+/** `rest`: what was typed after `freeze`. Anything but its own words changes nothing and shows the state. */
+export async function freezeCommand(
+  { freeze, command }: Pick<ListenerDeps, "freeze" | "command">,
+  by: Asker,
+  rest: string,
+): Promise<Message> {
+  const [, first = "", why = ""] = /^\s*(\S+)(?:\s+([^]*))?$/.exec(rest) ?? [];
+  const word = first.toLowerCase();
+  if (word === "here" || word === "everywhere") {
+    const frozen = await freeze.freeze(by, word === "here" ? by.channel : null, why);
+    if (!frozen.ok) return commandRefusal(frozen.error, command);
+    const text = `🧊 ${freezeWords(frozen.value)}. No run starts and no approval is sent. Requests can still be denied. Another person lifts it with \`${command} freeze lift\`.`;
+    return textAnswer("answer:frozen", text);
+  }
+  if (word === "lift") {
+    const lifted = await freeze.lift(by, null, why);
+    if (!lifted.ok) return commandRefusal(lifted.error, command);
+    const text = `Lifted: ${freezeWords(lifted.value)}. Runs start again, and requests can be approved again. An approval that the freeze stopped must be given again.`;
+    return textAnswer("answer:freeze-lifted", text);
+  }
+  const known = await freeze.look(by);
+  return known.ok ? freezeState(known.value, command) : commandRefusal(known.error, command);
 }
 
-/** A run id as people paste it: with spaces around it, or in backticks. */
-export function pastedId(rest: string): string {
-  return rest
-    .trim()
-    .replace(/^`([^]*)`$/u, "$1")
-    .trim();
+function freezeState(freezes: readonly Freeze[], command: string): Message {
+  const state =
+    freezes.length === 0 ? ["Nothing is frozen here."] : freezes.map((each) => `🧊 ${freezeWords(each)}.`);
+  const usage = [
+    `\`${command} freeze here <why>\` freezes this channel: no run starts and no approval is sent. Denials are.`,
+    `\`${command} freeze everywhere <why>\` freezes every channel.`,
+    `\`${command} freeze lift <why>\` lifts a freeze that another person made.`,
+  ];
+  return textAnswer("answer:freeze-state", [...state, ...usage].join("\n"));
 }

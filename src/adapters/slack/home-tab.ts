@@ -4,7 +4,7 @@
 import type { ChannelId, UserId } from "../../domain/ids.ts";
 import { PortError } from "../../ports.ts";
 import { type HomeRows, homeView, runForm } from "./blocks/home-view.ts";
-import { linked } from "./links.ts";
+import { linked } from "./own-messages.ts";
 import type { LiveHomes } from "./live-homes.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import type { HomeClickPayload } from "./payloads.ts";

@@ -1,26 +1,25 @@
-// What the listeners work with: the use cases, the clients, and the memory of the clicks that opened a form.
+// What the listeners work with: the use cases, the clients, and the memory of clicks.
 
 import type { TeamId, UserId } from "../../domain/ids.ts";
 import type { CardSweep } from "../../engine/card-sweep.ts";
 import type { Clock } from "../../engine/clock.ts";
 import type { EventLog } from "../../ports.ts";
-import type { Acknowledge, ExportEvidence } from "../../usecases/audit-commands.ts";
 import type { AdoptRun } from "../../usecases/adopt-run.ts";
+import type { Acknowledge, ExportEvidence } from "../../usecases/audit-commands.ts";
 import type { CloseDispute, Dispute } from "../../usecases/dispute.ts";
-import type { StopRun, UseFreeze } from "../../usecases/stop-and-freeze.ts";
 import type { OpenForm } from "../../usecases/open-form.ts";
-import type { OpenStorm } from "../../usecases/queue.ts";
 import type { Queries } from "../../usecases/queries.ts";
+import type { OpenStorm } from "../../usecases/queue.ts";
 import type { NoteRefusal } from "../../usecases/refusals.ts";
 import type { Review } from "../../usecases/review.ts";
 import type { StartRun } from "../../usecases/start-run.ts";
+import type { StopRun, UseFreeze } from "../../usecases/stop-and-freeze.ts";
 import type { SubmitDecision, UndoDecision } from "../../usecases/submit-decision.ts";
 import type { SubmitReview } from "../../usecases/submit-review.ts";
 import type { Deployment } from "./blocks/deployment.ts";
-import type { CardReplacements } from "./card-replacements.ts";
-import type { LiveHomes } from "./live-homes.ts";
+import type { CardReplacements, OpenedForms, SuggestedRuns } from "./click-memory.ts";
 import type { Call, Responder } from "./clients.ts";
-import type { SuggestedRuns } from "./suggested-runs.ts";
+import type { LiveHomes } from "./live-homes.ts";
 
 /** What the listeners may use. */
 export type ListenerDeps = {
@@ -57,38 +56,3 @@ export type ListenerDeps = {
   readonly clock: Clock;
   readonly log: EventLog;
 };
-
-// Remembers which clicks have opened a form. Slack lets each click open one form, and delivers a click again when its
-// acknowledgement is lost. The second delivery must not tell the person that no form was opened.
-
-/** How many clicks we remember, in memory only: a restart forgets them. */
-const REMEMBERED = 1_000;
-
-type OpenedForms = {
-  /** "again": this click has opened a form before. Rejects with the error of `act`. */
-  open(trigger: string, act: () => Promise<unknown>): Promise<"opened" | "again">;
-};
-
-export function createOpenedForms(): OpenedForms {
-  const forms = new Map<string, Promise<unknown>>();
-  return {
-    async open(trigger, act) {
-      const before = forms.get(trigger);
-      if (before !== undefined && (await succeeds(before))) return "again";
-      const acting = act();
-      forms.delete(trigger);
-      forms.set(trigger, acting);
-      const [oldest] = forms.keys();
-      if (forms.size > REMEMBERED && oldest !== undefined) forms.delete(oldest);
-      await acting;
-      return "opened";
-    },
-  };
-}
-
-async function succeeds(act: Promise<unknown>): Promise<boolean> {
-  return act.then(
-    () => true,
-    () => false,
-  );
-}

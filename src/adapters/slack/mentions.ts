@@ -1,5 +1,6 @@
 // Starts a run from a message: one that begins with our name, or one whose menu a person used. Nothing else that people say is read.
 
+import { suggestCommand } from "./typed-command.ts";
 import type { Asker } from "../../usecases/access.ts";
 import { shortened } from "../../domain/text/excerpt.ts";
 import { PortError } from "../../ports.ts";
@@ -7,13 +8,12 @@ import { runForm } from "./blocks/home-view.ts";
 import { textAnswer } from "./blocks/message-id.ts";
 import { commandRefusal } from "./blocks/refusal-words.ts";
 import type { Message } from "./blocks/rich.ts";
-import { commandSuggestion, decideOnCard } from "./blocks/suggestion.ts";
+import { commandSuggestion, decideOnCard } from "./unknown-command.ts";
 import { recordRefusal } from "./commands.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
-import { asRead } from "./message-text.ts";
+import { asRead } from "./typed-command.ts";
 import type { MentionEvent, ShortcutPayload } from "./payloads.ts";
 import { recordRun } from "./record-run.ts";
-import { suggestCommand } from "./unknown-command.ts";
 
 /** A late event is rather a repeat, or its author has asked again by now (ms). Slack repeats events for up to a day where an app wants that. */
 const TOO_LATE_MS = 15 * 60_000;

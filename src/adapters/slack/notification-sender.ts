@@ -22,7 +22,7 @@ import {
   readChannel,
   removeMessage,
   type Self,
-} from "./marked-messages.ts";
+} from "./own-messages.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 
 type Deps = {

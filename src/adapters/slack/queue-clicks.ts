@@ -6,7 +6,7 @@ import type { OpenedReview } from "../../usecases/review.ts";
 import { type Apart, reviewSeveralModal, reviewView } from "./blocks/review-modal.ts";
 import { type Answer, openModal, showAnswer, showRefusal } from "./clicks.ts";
 import { showHome } from "./home-tab.ts";
-import { linkTo } from "./links.ts";
+import { linkTo } from "./own-messages.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { QUEUE_REVIEW_RUN } from "./names.ts";
 import type { ClickPayload, QueueClickPayload } from "./payloads.ts";

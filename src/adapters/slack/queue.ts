@@ -16,7 +16,7 @@ import {
   type QueueRow,
 } from "./blocks/queue-list.ts";
 import { count, line, type Message, rich, span } from "./blocks/rich.ts";
-import { linkTo } from "./links.ts";
+import { linkTo } from "./own-messages.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { QUEUE_CHANNEL, QUEUE_FILTERS, QUEUE_SHOW } from "./names.ts";
 import type { QueueClickPayload } from "./payloads.ts";

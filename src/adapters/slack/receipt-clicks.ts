@@ -8,7 +8,7 @@ import { notificationMessage } from "./blocks/notification-message.ts";
 import { severalReceipts } from "./blocks/receipts.ts";
 import type { Message } from "./blocks/rich.ts";
 import { type Answer, showAnswer } from "./clicks.ts";
-import { linkAt } from "./links.ts";
+import { linkAt } from "./own-messages.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import type { ClickPayload } from "./payloads.ts";
 

@@ -8,17 +8,16 @@ import { type Chat, type EventLog, type NotificationSender, type People, PortErr
 import { appOfBot, type SlackSelf, slackSelf } from "./answers.ts";
 import type { Deployment } from "./blocks/deployment.ts";
 import { createSlackApp, type SlackApp, type Transport } from "./bolt-app.ts";
-import { createCardReplacements } from "./card-replacements.ts";
+import { createCardReplacements, createOpenedForms, createSuggestedRuns } from "./click-memory.ts";
 import { createChat } from "./chat.ts";
 import { type Call, createClients, createReplacer, createResponder, type Responder } from "./clients.ts";
 import { createFiles } from "./files.ts";
 import { drawHome } from "./home-tab.ts";
 import { createLiveHomes } from "./live-homes.ts";
-import { createOpenedForms, type ListenerDeps } from "./listener-deps.ts";
+import type { ListenerDeps } from "./listener-deps.ts";
 import { createNotificationSender } from "./notification-sender.ts";
 import { createPeople } from "./people.ts";
 import { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";
-import { createSuggestedRuns } from "./suggested-runs.ts";
 
 export type SlackOptions = {
   readonly transport: Transport;

@@ -1,15 +1,17 @@
 // Answers a word that is no subcommand: with what the person may have meant, and a button that starts the run they may have wanted.
 // A press is the same as typing the command: the same checks, for the person who presses. The button holds a nonce only.
 
-import { textAnswer } from "./blocks/message-id.ts";
-import type { Message } from "./blocks/rich.ts";
-import { commandSuggestion, decideOnCard, runSuggestion, unknownWord } from "./blocks/suggestion.ts";
+import type { Block } from "@slack/types";
+import { Nonce, parsed } from "../../domain/ids.ts";
+import { oneLine } from "../../domain/text/excerpt.ts";
+import type { Asker } from "../../usecases/access.ts";
+import { textAnswer, withId } from "./blocks/message-id.ts";
+import { escaped, line, type Message, rich, span, untrustedSpan } from "./blocks/rich.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
-import { type Subcommand, SUBCOMMANDS } from "./names.ts";
+import { RUN_SUGGESTED, type Subcommand } from "./names.ts";
 import type { PrivateClickPayload } from "./payloads.ts";
 import { recordRun } from "./record-run.ts";
-import { Nonce, parsed } from "../../domain/ids.ts";
-import type { Asker } from "../../usecases/access.ts";
+import { suggestCommand } from "./typed-command.ts";
 
 /** `text`: all that was typed after the command; `word`: its first word. */
 export function unknownCommand(
@@ -55,62 +57,51 @@ const forgotten = (command: string): Message =>
     `Nothing was started: Countersign no longer has this suggestion. Type \`${command} run\` and the task.`,
   );
 
-// What the person may have meant by a word that is no subcommand.
+// Private answers to a word that is no subcommand.
 
-export type Suggestion =
-  /** They want to decide by text, which no command does. */
-  | { readonly type: "decide" }
-  | { readonly type: "command"; readonly subcommand: Exclude<Subcommand, "run">; readonly rest: string }
-  | { readonly type: "run"; readonly task: string };
+/** How much of a person's own words is shown back to them (characters). */
+const TYPED_CHARS = 500;
 
-/** One mistake only: "improve" begins a task. */
-const VERDICTS = ["approve", "approved", "deny", "denied", "reject", "decide"] as const;
-/** Too short to be told from other words when they are mistyped. */
-const ASSENTS: ReadonlySet<string> = new Set(["yes", "no", "ok", "lgtm", "👍", "👎"]);
-/** These take more than one word after them. Behind any other, several words are rather a task. */
-const TAKES_WORDS: ReadonlySet<string> = new Set(["run", "audit", "freeze"]);
-
-/** `text`: what was typed after the command, the unknown word first. Null: nothing is near it. */
-export function suggestCommand(text: string): Suggestion | null {
-  const [, first = "", rest = ""] = /^\s*\/?(\S+)(?:\s+([^]*))?$/u.exec(text) ?? [];
-  const word = first.toLowerCase().replace(/[!?.,;:]+$/, "");
-  if (ASSENTS.has(word) || nearest(word, VERDICTS, 1) !== null) return { type: "decide" };
-  const after = rest.trim();
-  const subcommand = nearest(word, SUBCOMMANDS);
-  if (subcommand === "run" && after !== "") return { type: "run", task: after };
-  if (subcommand !== null && subcommand !== "run" && (TAKES_WORDS.has(subcommand) || !/\s/u.test(after)))
-    return { type: "command", subcommand, rest: after };
-  return after === "" ? null : { type: "run", task: text.trim() };
+export function unknownWord(word: string, command: string): Message {
+  const shown = escaped(oneLine(word, 60)).replaceAll("`", "'");
+  return textAnswer(
+    "answer:unknown-command",
+    `Countersign does not know \`${shown}\`. \`${command} help\` lists the commands. To start a run, type \`${command} run\` before the task.`,
+  );
 }
 
-/** Null: none is near. One mistake in a short word, `most` in a long one. */
-function nearest<Word extends string>(word: string, words: readonly Word[], most = 2): Word | null {
-  const near = words
-    .map((each) => ({ each, mistakes: mistakesBetween(word, each) }))
-    .filter(({ each, mistakes }) => mistakes <= (each.length > 4 ? most : 1))
-    .toSorted((one, other) => one.mistakes - other.mistakes);
-  return near[0]?.each ?? null;
+export const decideOnCard = (command: string): Message =>
+  textAnswer(
+    "answer:decide-on-card",
+    `No command or message decides an approval, so nothing was decided. Press Approve or Deny on its card: you then see the whole request. \`${command} pending\` lists what waits. To start a run, type \`${command} run\` before the task.`,
+  );
+
+type Meant = { readonly subcommand: Subcommand; readonly rest: string };
+
+export function commandSuggestion({ subcommand, rest }: Meant, command: string): Message {
+  const meant = `${command} ${subcommand}`;
+  const usage = untrustedSpan(rest === "" ? meant : `${meant} ${oneLine(rest, TYPED_CHARS)}`, TYPED_CHARS, {
+    code: true,
+  });
+  const help = [span(" Nothing was done. "), span(`${command} help`, { code: true })];
+  return withId("answer:did-you-mean", {
+    text: `Did you mean ${meant}?`,
+    blocks: [rich(line(span("Did you mean "), usage, span("?"), ...help, span(" lists the commands.")))],
+  });
 }
 
-/** Longer words are near no subcommand. */
-const LONGEST = 20;
-
-/** The letters to add, leave out or change, and the neighbours to swap, to make one word of the other (optimal string alignment). */
-function mistakesBetween(one: string, other: string): number {
-  if (one.length > LONGEST) return Number.POSITIVE_INFINITY;
-  let before: number[] = [];
-  let above = Array.from({ length: other.length + 1 }, (_, at) => at);
-  for (let i = 1; i <= one.length; i += 1) {
-    const row = [i];
-    for (let j = 1; j <= other.length; j += 1) {
-      const isSame = one[i - 1] === other[j - 1];
-      const swaps = one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
-      const [up = 0, left = 0, diagonal = 0] = [above[j], row[j - 1], above[j - 1]];
-      const swapped = swaps ? (before[j - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY;
-      row.push(Math.min(up + 1, left + 1, diagonal + (isSame ? 0 : 1), swapped));
-    }
-    before = above;
-    above = row;
-  }
-  return above.at(-1) ?? 0;
+/** `nonce`: the button's value. */
+export function runSuggestion(task: string, command: string, nonce: Nonce): Message {
+  const usage = untrustedSpan(`${command} run ${oneLine(task, TYPED_CHARS)}`, TYPED_CHARS + 40, {
+    code: true,
+  });
+  const text = { type: "plain_text", text: "Start this run", emoji: false };
+  const button = { type: "button", action_id: RUN_SUGGESTED, value: nonce, text };
+  return withId("answer:did-you-mean-run", {
+    text: `Did you mean ${command} run?`,
+    blocks: [
+      rich(line(span("Did you mean "), usage, span("? Nothing was started."))),
+      { type: "actions", elements: [button] } as Block,
+    ],
+  });
 }

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { startSlack } from "#sandbox/slack/server.ts";
 import { slackSelf } from "#src/adapters/slack/answers.ts";
 import { createChat } from "#src/adapters/slack/chat.ts";
-import { createCardReplacements } from "#src/adapters/slack/card-replacements.ts";
+import { createCardReplacements } from "#src/adapters/slack/click-memory.ts";
 import { type Call, createClients, createReplacer, createResponder } from "#src/adapters/slack/clients.ts";
 import { createFiles } from "#src/adapters/slack/files.ts";
 import { createRateLimiter } from "#src/adapters/slack/rate-limiter.ts";

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseCommandLine, pastedId } from "#src/adapters/slack/commands.ts";
+import { parseCommandLine, pastedId } from "#src/adapters/slack/typed-command.ts";
 import { SUBCOMMANDS } from "#src/adapters/slack/names.ts";
 import { always, anyText } from "./blocks/hostile.ts";
 

@@ -4,7 +4,7 @@ import { ChannelId, UserId } from "#src/domain/ids.ts";
 import { OPENING, type Run } from "#src/domain/run.ts";
 import { err } from "#src/domain/result.ts";
 import { onCommand } from "#src/adapters/slack/commands.ts";
-import { createSuggestedRuns } from "#src/adapters/slack/suggested-runs.ts";
+import { createSuggestedRuns } from "#src/adapters/slack/click-memory.ts";
 import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
 import { aWatchedRun, TEAM } from "../../make/run.ts";
 import { expectMessage, objectsIn, textOf, wire } from "./blocks/oracle.ts";

@@ -3,7 +3,8 @@
 import type { App } from "@slack/bolt";
 import { describe, expect, test } from "vitest";
 import { UNNAMED } from "#src/adapters/slack/blocks/deployment.ts";
-import { createOpenedForms, type ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
+import { createOpenedForms } from "#src/adapters/slack/click-memory.ts";
+import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
 import { listen } from "#src/adapters/slack/listeners.ts";
 import { CARD_READ, RUN_FORM } from "#src/adapters/slack/names.ts";
 import { RunKey } from "#src/domain/ids.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { suggestCommand } from "#src/adapters/slack/unknown-command.ts";
+import { suggestCommand } from "#src/adapters/slack/typed-command.ts";
 
 describe("what somebody may have meant", () => {
   test.for([

@@ -1,7 +1,7 @@
 // Which change of a card goes through the response_url of a click, and until when.
 
 import { beforeEach, expect, test } from "vitest";
-import { type CardReplacements, createCardReplacements } from "#src/adapters/slack/card-replacements.ts";
+import { type CardReplacements, createCardReplacements } from "#src/adapters/slack/click-memory.ts";
 import type { ClickPayload } from "#src/adapters/slack/payloads.ts";
 import { ChannelId, MessageTs, Nonce, UserId } from "#src/domain/ids.ts";
 

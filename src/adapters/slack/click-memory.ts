@@ -1,16 +1,58 @@
-// Keeps the `response_url` of the click behind each open form, so that the card changes at once when its person decides: Slack counts
-// a replacement of the clicked message as no `chat.update`. In memory only: after a restart the card waits for its paced update.
-// The URLs are never logged: whoever has one can write in the channel.
+// What we remember of clicks: which ones have opened a form, through which URL the clicked card may change, and which runs their buttons
+// start. In memory only, and of each the newest only: a restart forgets it.
 
-import type { ChannelId, MessageTs, Nonce, UserId } from "../../domain/ids.ts";
+import { type ChannelId, type MessageTs, Nonce, type UserId } from "../../domain/ids.ts";
+import type { Asker } from "../../usecases/access.ts";
 import type { ClickPayload } from "./payloads.ts";
+
+/** How many of each kind we remember. Tasks are the longest; each is at most as long as a command. */
+const REMEMBERED = 1_000;
+
+/** The oldest goes when there are more. */
+function remember<Key, Value>(to: Map<Key, Value>, key: Key, value: Value): void {
+  to.delete(key);
+  to.set(key, value);
+  const [oldest] = to.keys();
+  if (to.size > REMEMBERED && oldest !== undefined) to.delete(oldest);
+}
+
+// The clicks that have opened a form. Slack lets each click open one form, and delivers a click again when its
+// acknowledgement is lost. The second delivery must not tell the person that no form was opened.
+
+export type OpenedForms = {
+  /** "again": this click has opened a form before. Rejects with the error of `act`. */
+  open(trigger: string, act: () => Promise<unknown>): Promise<"opened" | "again">;
+};
+
+export function createOpenedForms(): OpenedForms {
+  const forms = new Map<string, Promise<unknown>>();
+  return {
+    async open(trigger, act) {
+      const before = forms.get(trigger);
+      if (before !== undefined && (await succeeds(before))) return "again";
+      const acting = act();
+      remember(forms, trigger, acting);
+      await acting;
+      return "opened";
+    },
+  };
+}
+
+async function succeeds(act: Promise<unknown>): Promise<boolean> {
+  return act.then(
+    () => true,
+    () => false,
+  );
+}
+
+// The `response_url` of the click behind each open form, so that the card changes at once when its person decides: Slack counts a
+// replacement of the clicked message as no `chat.update`. Without a URL, as after a restart, the card waits for its paced update. The URLs
+// are never logged: whoever has one can write in the channel.
 
 /** docs.slack.dev, handling user interaction: a response_url lasts 30 minutes. Less, so that none lapses on its way (ms). */
 const LASTS_MS = 29 * 60_000;
 /** How long after the person has acted the next change of the card may still use the URL (ms). */
 const READY_MS = 60_000;
-/** How many open forms we remember. Without a URL the card waits for its paced update. */
-const REMEMBERED = 1_000;
 
 type Kept = {
   readonly user: UserId;
@@ -52,7 +94,7 @@ export function createCardReplacements({ monotonic, excuse }: Deps): CardReplace
 
   function makeReady(kept: Kept): () => void {
     const until = Math.min(kept.until, monotonic() + READY_MS);
-    add(waiting, place(kept.channel, kept.ts), { ...kept, until });
+    remember(waiting, place(kept.channel, kept.ts), { ...kept, until });
     return () => {
       if (isReady(kept.channel, kept.ts)) excuse(kept.channel, kept.ts);
     };
@@ -63,11 +105,11 @@ export function createCardReplacements({ monotonic, excuse }: Deps): CardReplace
   const fromClick = (click: ClickPayload): Kept => ({ ...keptOf(click), until: monotonic() + LASTS_MS });
 
   return {
-    keep: (form, click) => add(forms, form, fromClick(click)),
+    keep: (form, click) => remember(forms, form, fromClick(click)),
     handOver: (from, to) => {
       const kept = forms.get(from);
       forms.delete(from);
-      if (kept !== undefined) add(forms, to, kept);
+      if (kept !== undefined) remember(forms, to, kept);
     },
     ready: (form, user) => {
       const kept = alive(forms.get(form));
@@ -94,9 +136,28 @@ const keptOf = ({ user, channel, message, response_url }: ClickPayload): Omit<Ke
   url: response_url,
 });
 
-function add<Key>(to: Map<Key, Kept>, key: Key, kept: Kept): void {
-  to.delete(key);
-  to.set(key, kept);
-  const [oldest] = to.keys();
-  if (to.size > REMEMBERED && oldest !== undefined) to.delete(oldest);
+// The runs that Countersign has offered to start, by the nonce of the button. After a restart such a button starts nothing.
+
+type SuggestedRun = { readonly user: UserId; readonly channel: ChannelId; readonly task: string };
+
+export type SuggestedRuns = {
+  /** The nonce of the button. */
+  keep(run: SuggestedRun): Nonce;
+  /** Null: unknown, or suggested to somebody else or in another channel. */
+  find(nonce: string, by: Asker): SuggestedRun | null;
+};
+
+export function createSuggestedRuns(nonce: () => string): SuggestedRuns {
+  const kept = new Map<string, SuggestedRun>();
+  return {
+    keep(run) {
+      const key = Nonce(nonce());
+      remember(kept, key, run);
+      return key;
+    },
+    find(key, by) {
+      const found = kept.get(key) ?? null;
+      return found?.user === by.user && found.channel === by.channel ? found : null;
+    },
+  };
 }
