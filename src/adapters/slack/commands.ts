@@ -17,7 +17,7 @@ import type { ListenerDeps } from "./listener-deps.ts";
 import type { Subcommand } from "./names.ts";
 import { linked } from "./own-messages.ts";
 import type { CommandPayload } from "./payloads.ts";
-import { pendingAnswer } from "./queue.ts";
+import { pendingAnswer } from "./home-and-queue.ts";
 import { RECORDED, recordRun } from "./record-run.ts";
 import { parseCommandLine, pastedId, withoutEntities } from "./typed-command.ts";
 import { unknownCommand } from "./unknown-command.ts";

@@ -11,8 +11,7 @@ import { presetsOfSeveral, reviewSeveralModal } from "./blocks/review-modal.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { DENY_REASON_BLOCK, REASON_BLOCK, REASON_INPUT } from "./names.ts";
 import { type ChoicePayload, reasonBlockOf, typedInto } from "./payloads.ts";
-import { apartOf } from "./queue-clicks.ts";
-import { reviewFormOf, shownRequests } from "./review-submits.ts";
+import { apartOf, reviewFormOf, shownRequests } from "./review-form.ts";
 
 export async function onDenyReason(deps: ListenerDeps, payload: ChoicePayload): Promise<void> {
   const { view, user, actions } = payload;

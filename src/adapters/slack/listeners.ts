@@ -14,7 +14,7 @@ import {
 } from "./clicks.ts";
 import { onCommand } from "./commands.ts";
 import { onDenyReason, onReviewDenyReason } from "./deny-reasons.ts";
-import { openFormFromHome, refreshHome, showHome } from "./home-tab.ts";
+import { onQueueChoice, onStormReview, openFormFromHome, refreshHome, showHome } from "./home-and-queue.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { onMention, onRunOnMessage } from "./mentions.ts";
 import {
@@ -76,9 +76,9 @@ import {
   submitPayload,
   windowClickPayload,
 } from "./payloads.ts";
-import { onQueueChoice, onReview, onReviewSeveral, onStormReview } from "./queue-clicks.ts";
+import { onReview, onReviewSeveral } from "./review-form.ts";
 import { onNotMe } from "./receipt-clicks.ts";
-import { nextReviewAnswer, reviewAnswer } from "./review-submits.ts";
+import { nextReviewAnswer, reviewAnswer } from "./review-form.ts";
 import { decisionAnswer, formAnswer, readingAnswer, type SubmitAnswer } from "./submits.ts";
 import { onSuggestedRun } from "./unknown-command.ts";
 

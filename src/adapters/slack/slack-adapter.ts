@@ -12,7 +12,7 @@ import { createCardReplacements, createOpenedForms, createSuggestedRuns } from "
 import { createChat } from "./chat.ts";
 import { type Call, createClients, createReplacer, createResponder, type Responder } from "./clients.ts";
 import { createFiles } from "./files.ts";
-import { drawHome } from "./home-tab.ts";
+import { drawHome } from "./home-and-queue.ts";
 import { createLiveHomes } from "./live-homes.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { createNotificationSender } from "./notification-sender.ts";

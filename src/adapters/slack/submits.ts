@@ -14,7 +14,7 @@ import { changedModal, heldModal, refusedModal } from "./blocks/decision-modal.t
 import type { Deployment } from "./blocks/deployment.ts";
 import { reviewView } from "./blocks/review-modal.ts";
 import { commandRefusalWords, refusalPlain, refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
-import { refreshHome } from "./home-tab.ts";
+import { refreshHome } from "./home-and-queue.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import {
   CHANNEL_BLOCK,

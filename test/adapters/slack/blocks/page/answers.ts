@@ -15,10 +15,10 @@ import {
   onUnknownClick,
   onCardClick,
 } from "#src/adapters/slack/clicks.ts";
-import { onStormReview } from "#src/adapters/slack/queue-clicks.ts";
+import { onStormReview } from "#src/adapters/slack/home-and-queue.ts";
 import { onNotMe } from "#src/adapters/slack/receipt-clicks.ts";
 import { onCommand } from "#src/adapters/slack/commands.ts";
-import { nextReviewAnswer } from "#src/adapters/slack/review-submits.ts";
+import { nextReviewAnswer } from "#src/adapters/slack/review-form.ts";
 import { onMention, onRunOnMessage } from "#src/adapters/slack/mentions.ts";
 import { readingAnswer } from "#src/adapters/slack/submits.ts";
 import { REPORTED } from "./private.ts";

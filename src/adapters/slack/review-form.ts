@@ -1,23 +1,70 @@
-// Handles the submitted form of several requests. What is recorded is in the store before the form is answered.
+// The forms behind Review, in which people decide from the queue: they are opened, submitted, and followed by the next.
 
 import { Nonce, parsed } from "../../domain/ids.ts";
+import { cardSlot } from "../../domain/run.ts";
 import { PortError } from "../../ports.ts";
 import type { OpenedReview } from "../../usecases/review.ts";
 import type { Choice } from "../../usecases/submit-review.ts";
 import { refusedModal } from "./blocks/decision-modal.ts";
 import { refusalPlain, refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
-import { reviewedModal, reviewSeveralModal } from "./blocks/review-modal.ts";
+import { type Apart, reviewedModal, reviewSeveralModal, reviewView } from "./blocks/review-modal.ts";
+import { openModal, showRefusal } from "./clicks.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import {
   APPROVE_REASON_BLOCK,
   DENY_REASON_BLOCK,
+  QUEUE_REVIEW_RUN,
   REASON_INPUT,
   REVIEW_BLOCK,
   VERDICT_INPUT,
 } from "./names.ts";
-import { chosenIn, reasonBlockOf, type SubmitPayload, typedInto } from "./payloads.ts";
-import { apartOf } from "./queue-clicks.ts";
+import { linkTo } from "./own-messages.ts";
+import {
+  chosenIn,
+  type QueueClickPayload,
+  reasonBlockOf,
+  type SubmitPayload,
+  typedInto,
+} from "./payloads.ts";
 import { FIELD_ERRORS, type SubmitAnswer } from "./submits.ts";
+
+/** Review of one request. */
+export async function onReview(deps: ListenerDeps, payload: QueueClickPayload): Promise<void> {
+  const [{ value = "" }] = payload.actions;
+  const opened = await deps.review.open({ team: deps.team, user: payload.user.id }, value);
+  if (!opened.ok) return showRefusal(deps, answerable(payload), opened.error.refusal);
+  await openModal(deps, answerable(payload), reviewView(opened.value, deps.deployment));
+}
+
+/** Review of several requests in one form. */
+export async function onReviewSeveral(deps: ListenerDeps, payload: QueueClickPayload): Promise<void> {
+  const [{ action_id, value = "" }] = payload.actions;
+  const kind = action_id === QUEUE_REVIEW_RUN ? "run" : "rule";
+  const opened = await deps.review.openSeveral({ team: deps.team, user: payload.user.id }, kind, value);
+  if (!opened.ok) return showRefusal(deps, answerable(payload), opened.error.refusal);
+  const apart = await apartOf(deps, opened.value);
+  await openModal(deps, answerable(payload), reviewSeveralModal(opened.value, apart));
+}
+
+const answerable = ({ user, trigger_id, response_url }: QueueClickPayload) => ({
+  user,
+  trigger_id,
+  response_url: response_url ?? null,
+});
+
+/** Those that keep their own form are listed with links; so many links are asked for at most. */
+const MOST_LINKS = 10;
+
+export function apartOf(deps: ListenerDeps, { apart }: OpenedReview): Promise<readonly Apart[]> {
+  return Promise.all(
+    apart.slice(0, MOST_LINKS).map(async (item) => {
+      const { link } = await linkTo(deps, item.run, cardSlot(item.approval.id));
+      return { item, link };
+    }),
+  );
+}
+
+// The submitted form. What is recorded is in the store before the form is answered.
 
 export async function reviewAnswer(deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> {
   const { bundle, kind, value, later: more } = reviewFormOf(payload.view);

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Block } from "@slack/types";
 import { queueBlocks } from "#src/adapters/slack/blocks/queue-list.ts";
 import type { QueueClickPayload } from "#src/adapters/slack/payloads.ts";
-import { choiceOf, queuePage } from "#src/adapters/slack/queue.ts";
+import { choiceOf, queuePage } from "#src/adapters/slack/home-and-queue.ts";
 import {
   decodeChoice,
   encodeChoice,

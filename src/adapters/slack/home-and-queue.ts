@@ -1,0 +1,219 @@
+// The queue in Slack, which stands on the Home tab and in the private answer to "pending", and the Home tab itself.
+
+import { ChannelId, parsed, RunKey, type UserId } from "../../domain/ids.ts";
+import { filtered, needsOwnForm, type QueueItem, reviewGroups } from "../../domain/queue.ts";
+import { cardSlot, UNREADABLE } from "../../domain/run.ts";
+import { PortError } from "../../ports.ts";
+import type { WholeQueue } from "../../usecases/queue.ts";
+import { type HomeRows, homeView, runForm } from "./blocks/home-view.ts";
+import { withId } from "./blocks/message-id.ts";
+import {
+  CLOSED_QUEUE,
+  type GroupRow,
+  isEmpty,
+  NOTHING_WAITS,
+  queueBlocks,
+  type QueuePage,
+  type QueueRow,
+} from "./blocks/queue-list.ts";
+import { count, line, type Message, rich, span } from "./blocks/rich.ts";
+import { type Answer, showAnswer, showRefusal } from "./clicks.ts";
+import type { ListenerDeps } from "./listener-deps.ts";
+import type { LiveHomes } from "./live-homes.ts";
+import { QUEUE_CHANNEL, QUEUE_FILTERS, QUEUE_SHOW } from "./names.ts";
+import { linked, linkTo } from "./own-messages.ts";
+import type { ClickPayload, HomeClickPayload, QueueClickPayload } from "./payloads.ts";
+import { decodeChoice, EVERYTHING, filterOf, type QueueChoice, shown } from "./queue-choice.ts";
+
+/** Requests on one page. With the filters and the person's own runs, Home stays below 100 blocks, and an answer below 50. */
+const PAGE_SIZE = 15;
+/** Most runs with something unreadable that are listed; the cards show all. */
+const MOST_UNREADABLE = 5;
+
+type Drawing = Pick<ListenerDeps, "review" | "team" | "quick" | "deployment">;
+
+export async function queuePage(
+  deps: Drawing,
+  user: UserId,
+  queue: WholeQueue,
+  choice: QueueChoice,
+): Promise<QueuePage> {
+  const { yours, others, unreadable } = filtered(queue, filterOf(choice, user));
+  const all = [...yours, ...others];
+  const pages = Math.max(1, Math.ceil(all.length / PAGE_SIZE));
+  const page = Math.min(choice.page, pages - 1);
+  const items = all.slice(page * PAGE_SIZE, (page + 1) * PAGE_SIZE);
+  const mine = new Set(yours);
+  const [rows, unread] = await Promise.all([
+    Promise.all(items.map((item) => rowOf(deps, user, item))),
+    Promise.all(
+      (page === 0 ? unreadable : []).slice(0, MOST_UNREADABLE).map((run) => linkTo(deps, run, UNREADABLE)),
+    ),
+  ]);
+  return {
+    yours: rows.filter(({ item }) => mine.has(item)),
+    others: rows.filter(({ item }) => !mine.has(item)),
+    counts: { yours: yours.length, others: others.length },
+    page,
+    pages,
+    choice: { ...choice, page },
+    rules: [...new Set([...queue.yours, ...queue.others].map(({ rule }) => rule.name))].toSorted(),
+    groups: page === 0 ? groupRows(deps, user, yours) : [],
+    unreadable: unread,
+    closed: queue.closedTo !== null,
+    more: queue.more,
+    freezes: queue.freezes,
+  };
+}
+
+async function rowOf(deps: Drawing, user: UserId, item: QueueItem): Promise<QueueRow> {
+  const { run, approval, may } = item;
+  const { link } = await linkTo(deps, run, cardSlot(approval.id));
+  const by = { team: deps.team, user };
+  return { item, link, review: may.length === 0 ? null : deps.review.valueFor("one", by, approval.nonce) };
+}
+
+/** The largest groups of what waits for this person get a button; a run often lies within the group of its rule. */
+const MOST_GROUPS = { run: 1, rule: 2 };
+
+function groupRows({ review, team }: Drawing, user: UserId, yours: readonly QueueItem[]): GroupRow[] {
+  const groups = reviewGroups(yours);
+  const shown = (["rule", "run"] as const).flatMap((kind) =>
+    groups.filter((group) => group.kind === kind).slice(0, MOST_GROUPS[kind]),
+  );
+  return shown.flatMap((group) => {
+    const [first] = group.items;
+    if (first === undefined) return [];
+    const value = review.valueFor(group.kind, { team, user }, first.approval.nonce);
+    return [{ group, many: group.items.filter((each) => !needsOwnForm(each)).length, review: value }];
+  });
+}
+
+/** The private answer to "pending". `channel`: where the person asks. Rejects with PortError. */
+export async function pendingAnswer(
+  deps: ListenerDeps,
+  user: UserId,
+  channel: ChannelId,
+  choice: QueueChoice = EVERYTHING,
+): Promise<Message> {
+  const queue = await deps.queries.pending({ team: deps.team, user }, channel);
+  deps.cards.lookNow([...new Set([...queue.yours, ...queue.others].map(({ run }) => run))]);
+  const page = await queuePage(deps, user, queue, choice);
+  if (page.closed || isEmpty(page)) {
+    const none = page.closed ? CLOSED_QUEUE : NOTHING_WAITS;
+    return withId("answer:pending:empty", { text: none, blocks: [rich(line(span(none)))] });
+  }
+  const text = `Waiting for you: ${count(page.counts.yours)}. Waiting for others: ${count(page.counts.others)}.`;
+  return withId("answer:pending", { text, blocks: queueBlocks(page) });
+}
+
+// The Home tab. It is published when somebody opens it, presses Refresh, turns a page of the queue on it, or while it is open and something of
+// it has changed. It shows when it was published.
+
+/** The person's own runs. */
+const MAX_ROWS = 10;
+
+/** The reader opens the tab, or has done something there. Never rejects. */
+export async function showHome(
+  deps: ListenerDeps,
+  user: UserId,
+  choice: QueueChoice = EVERYTHING,
+): Promise<void> {
+  deps.homes.opened(user, choice);
+  await drawHome(deps, user, choice);
+}
+
+/** As they last had it. */
+export const refreshHome = (deps: ListenerDeps, user: UserId): Promise<void> =>
+  showHome(deps, user, deps.homes.choiceOf(user));
+
+type HomeDrawing = Omit<ListenerDeps, "homes"> & { readonly homes: Pick<LiveHomes, "drawn" | "failed"> };
+
+/** Never rejects: after a failure Slack keeps the tab as it was published before, and it is drawn again soon. Idempotent. */
+export async function drawHome(deps: HomeDrawing, user: UserId, choice: QueueChoice): Promise<void> {
+  try {
+    const found = await rows(deps, user, choice);
+    await deps.quick("views.publish", {
+      user_id: user,
+      view: homeView(found?.rows ?? null, deps.clock.now()),
+    });
+    if (found === null) deps.homes.failed(user);
+    else deps.homes.drawn(user, found.channels);
+  } catch (error) {
+    deps.log.warn({ error }, "could not publish a Home tab");
+    deps.homes.failed(user);
+  }
+}
+
+type Found = { readonly rows: HomeRows; readonly channels: ReadonlySet<ChannelId> };
+
+async function rows(deps: HomeDrawing, user: UserId, choice: QueueChoice): Promise<Found | null> {
+  try {
+    const { queue, own } = await deps.queries.home({ team: deps.team, user }, MAX_ROWS + 1);
+    const [page, threads] = await Promise.all([
+      queuePage(deps, user, queue, choice),
+      Promise.all(own.slice(0, MAX_ROWS).map((run) => linked(deps, run))),
+    ]);
+    return { rows: { page, own: threads, moreOwn: own.length > MAX_ROWS }, channels: queue.channels };
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    deps.log.warn({ code: error.code }, "could not look up the runs of a Home tab");
+    return null;
+  }
+}
+
+export async function openFormFromHome(deps: ListenerDeps, { trigger_id }: HomeClickPayload): Promise<void> {
+  try {
+    await deps.quick("views.open", { trigger_id, view: runForm(deps.nonce(), true) });
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    deps.log.warn({ code: error.code }, "could not open the form from the Home tab");
+  }
+}
+
+// Clicks in the queue, on the Home tab and in the answer to "pending". (Review of what it lists: review-form.ts.)
+
+/** What a click on a filter or a page chooses. A new filter starts at its first page. */
+export function choiceOf({ actions: [{ action_id, value }], state, view }: QueueClickPayload): QueueChoice {
+  if (action_id !== QUEUE_SHOW && action_id !== QUEUE_CHANNEL) return decodeChoice(value ?? "");
+  const values = (view?.state ?? state)?.values[QUEUE_FILTERS];
+  const channel = parsed<ChannelId>(ChannelId, values?.[QUEUE_CHANNEL]?.selected_conversation);
+  return { show: shown(values?.[QUEUE_SHOW]?.selected_option?.value), channel, page: 0 };
+}
+
+/** A page or a filter: draws the list anew where it was clicked. */
+export async function onQueueChoice(deps: ListenerDeps, payload: QueueClickPayload): Promise<void> {
+  const { user, view, channel, response_url } = payload;
+  const choice = choiceOf(payload);
+  if (view !== undefined) return showHome(deps, user.id, choice);
+  if (channel === undefined || response_url === undefined) return;
+  try {
+    const answer = await pendingAnswer(deps, user.id, channel.id, choice);
+    await deps.answerAt(response_url, { ...answer, replace_original: true });
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    deps.log.warn({ code: error.code }, "could not turn a page of the queue");
+  }
+}
+
+/** Review on the notice of many requests: the reader's own queue of the channel, in an answer that only they see. */
+export async function onStormReview(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
+  const { user, channel, message, actions, response_url } = payload;
+  const press = { team: deps.team, user: user.id, channel: channel.id, ts: message.ts };
+  try {
+    const opened = await deps.openStorm({ ...press, run: parsed<RunKey>(RunKey, actions[0].value) });
+    if (!opened.ok) return await showRefusal(deps, payload, opened.error.refusal);
+    const answer = await pendingAnswer(deps, user.id, channel.id, { ...EVERYTHING, channel: channel.id });
+    await deps.answerAt(response_url, answer);
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    deps.log.warn({ code: error.code }, "could not list what waits in a channel");
+    await showAnswer(deps, payload, NOT_READ);
+  }
+}
+
+const NOT_READ: Answer = {
+  id: "answer:queue-not-read",
+  heading: "Try again",
+  text: "Countersign could not list what waits for you just now. Nothing was decided. Press Review again.",
+};
