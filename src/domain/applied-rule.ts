@@ -1,4 +1,5 @@
-// Which rule applies to an approval. A card shows the rule of the newest fetch; a decision must meet the rule of its own moment.
+// Which rule applies to an approval, its deadline, and whether enough people can approve. A card shows the rule of the newest fetch; a
+// decision must meet the rule of its own moment.
 
 import type { Approval, ApproverCount, Request } from "./approval.ts";
 import type { Context } from "./context.ts";
@@ -38,6 +39,28 @@ function withRuleOfNow(approval: Approval, run: Run, policy: Policy): Approval {
     isSameJson(appliedRule.rule, rule) &&
     isSameJson(appliedRule.card ?? null, policy.card);
   return isApplied ? approval : { ...approval, appliedRule: { version: policy.version, rule, ...card } };
+}
+
+// The deadline that the rule sets.
+
+/** Until when (wall time, for people) the approval can be decided. Null: it does not expire, or is no longer pending. */
+export function deadlineOf(approval: Approval): number | null {
+  const afterMs = timeToDecide(approval);
+  return afterMs === null ? null : approval.since + afterMs;
+}
+
+/**
+ * The moment of expiry (monotonic), which setting the wall clock does not move. Time while the machine is suspended does not count,
+ * because nobody can decide then; time while the program is stopped does.
+ */
+export function endsAt(approval: Approval): number | null {
+  const afterMs = timeToDecide(approval);
+  return afterMs === null ? null : approval.waitsSince + afterMs;
+}
+
+function timeToDecide({ state, appliedRule }: Approval): number | null {
+  const { expiry } = appliedRule.rule;
+  return state.type === "pending" && expiry !== null ? expiry.afterMs : null;
 }
 
 // How many people can approve a request, according to Slack. If there are too few, Countersign says so at once. Who may decide is

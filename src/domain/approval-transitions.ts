@@ -7,6 +7,7 @@ import {
   type ClosedCause,
   type Decision,
   type Delivery,
+  type Dispute,
   type PastDecision,
   type Request,
 } from "./approval.ts";
@@ -16,6 +17,7 @@ import type { ApprovalId, Nonce, UserId } from "./ids.ts";
 import { canonicalJson } from "./json.ts";
 import type { Rule } from "./policy/policy.ts";
 import { err, ok, type Result } from "./result.ts";
+import { findApproval, replaceApproval, type Run } from "./run.ts";
 import { requestChanges } from "./text/request-changes.ts";
 
 export function newApproval(
@@ -225,4 +227,35 @@ export function decidersOf({ state, votes }: Approval): readonly UserId[] {
 /** Once each. */
 export function giversOf(decisions: readonly Decision[]): readonly UserId[] {
   return [...new Set(decisions.flatMap(({ by }) => (by === null ? [] : [by.user])))];
+}
+
+// "This was not me": what a card says about it. The audit holds it; the marks on the run follow from there.
+
+/** The same run if the approval is marked with this entry already, or is unknown. */
+export function markDisputed(run: Run, id: ApprovalId, dispute: Dispute): Run {
+  const approval = findApproval(run, id);
+  if (approval === null) return run;
+  const { disputes = [] } = approval;
+  if (disputes.some(({ entry }) => entry === dispute.entry)) return run;
+  return replaceApproval(run, { ...approval, disputes: [...disputes, dispute] });
+}
+
+/** The same run if the dispute of this entry is closed already, or is unknown. */
+export function markDisputeClosed(
+  run: Run,
+  id: ApprovalId,
+  entry: number,
+  closed: NonNullable<Dispute["closed"]>,
+): Run {
+  const approval = findApproval(run, id);
+  const { disputes = [] } = approval ?? {};
+  if (approval === null || !disputes.some((each) => each.entry === entry && each.closed === undefined))
+    return run;
+  const marked = disputes.map((each) => (each.entry === entry ? { ...each, closed } : each));
+  return replaceApproval(run, { ...approval, disputes: marked });
+}
+
+/** The disputes that no admin has closed. */
+export function openDisputes({ disputes = [] }: Approval): readonly Dispute[] {
+  return disputes.filter(({ closed }) => closed === undefined);
 }

@@ -1,7 +1,7 @@
 // What a submitted decision, an undo or the expiry of an approval does to the approval. authorization.ts says whether a person may
 // decide.
 
-import { ruleOf, ruleRefOf } from "./applied-rule.ts";
+import { endsAt, ruleOf, ruleRefOf } from "./applied-rule.ts";
 import {
   asPast,
   close,
@@ -20,7 +20,6 @@ import type { ApprovalId, TeamId, UserId } from "./ids.ts";
 import type { Rule } from "./policy/policy.ts";
 import { err, ok, type Result } from "./result.ts";
 import { findApproval, noticeToDecider, replaceApproval, type Run } from "./run.ts";
-import { endsAt } from "./schedule.ts";
 import { seenChars } from "./text/text.ts";
 
 export type Submission = {

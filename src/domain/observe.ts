@@ -1,5 +1,5 @@
-// Applies a snapshot of the service to what we remember of a run. Returns the same object when nothing is new, so a quiet poll
-// writes nothing.
+// Applies a snapshot of the service to what we remember of a run, and says when to fetch the next one. Returns the same object when nothing
+// is new, so a quiet poll writes nothing.
 
 import { applyPolicy } from "./applied-rule.ts";
 import { applySighting, type ApprovalSighting } from "./apply-snapshot.ts";
@@ -158,4 +158,45 @@ export function addNotices(run: Run, says: readonly NoticeContent[], ctx: Contex
     return people.map((to) => ({ id: ctx.nonce(), to, says: said, state: "planned", notBefore: 0 }));
   });
   return more.length === 0 ? run.notices : [...run.notices, ...more];
+}
+
+// When to fetch a run again.
+
+/** A run is polled after a tenth of the time it has been quiet: soon after news, seldom after hours. */
+const QUIET_SHARE = 10;
+/** Each wait is stretched or shortened by up to this share, so that runs started together drift apart. */
+const JITTER = 0.15;
+/** A run that the service no longer knows is polled less and less often, up to this interval (ms). */
+const MISSING_EVERY_MS = 60_000;
+
+/** When we last saw something about the run change (wall time). */
+export function lastNewsAt(run: Run): number {
+  return Math.max(...newsTimes(run));
+}
+
+/** A different number whenever something about the run changes, even after the clock was set back. */
+export function newsMark(run: Run): number {
+  const missing = run.watch.type === "missing" ? run.watch.since : 0;
+  return newsTimes(run).reduce((sum, time) => sum + time, missing);
+}
+
+function newsTimes(run: Run): number[] {
+  const times = run.approvals.map(({ seenAt, state }) =>
+    state.type === "decided" ? state.decision.at : seenAt,
+  );
+  return [run.askedAt, run.seen?.since ?? 0, ...times];
+}
+
+/** `random` is in [0, 1). Failures double the wait. */
+export function nextPollMs(
+  facts: { quietMs: number; fails: number; missing: boolean },
+  limits: { minMs: number; maxMs: number },
+  random: number,
+): number {
+  const { minMs, maxMs } = limits;
+  const slowest = facts.missing ? Math.max(maxMs, MISSING_EVERY_MS) : maxMs;
+  const calm = Math.min(Math.max(facts.quietMs / QUIET_SHARE, minMs), slowest);
+  const failed =
+    facts.fails === 0 ? calm : Math.max(calm, Math.min(minMs * 2 ** facts.fails, Math.max(maxMs, 5_000)));
+  return failed * (1 + JITTER * (2 * random - 1));
 }

@@ -3,7 +3,7 @@
 
 import { STILL_LISTED_AFTER_MS } from "./apply-snapshot.ts";
 import type { Approval } from "./approval.ts";
-import { countAt } from "./applied-rule.ts";
+import { countAt, endsAt } from "./applied-rule.ts";
 import { digestPages, digestRenderKey, isStorming, stormRenderKey, stormSlots } from "./storm.ts";
 import type { Effect } from "./effect.ts";
 import { nextMessageAct } from "./message-transitions.ts";
@@ -34,7 +34,6 @@ import {
   type Slot,
   UNREADABLE,
 } from "./run.ts";
-import { endsAt } from "./schedule.ts";
 import { nextLookAt } from "./snapshot.ts";
 import { needsFile } from "./text/request-text.ts";
 

@@ -6,7 +6,7 @@ import { deniedByStop } from "./brake.ts";
 import type { PostedMessage } from "./posted-message.ts";
 import { tooFewApprovers } from "./applied-rule.ts";
 import { digestPages, digestRenderKey, isStormSlot, mayHaveCard, stormRenderKey } from "./storm.ts";
-import { openDisputes } from "./disputes.ts";
+import { openDisputes } from "./approval-transitions.ts";
 import {
   cardSlot,
   digestSlot,

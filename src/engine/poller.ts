@@ -3,11 +3,10 @@
 
 import type { Context } from "../domain/context.ts";
 import type { RunId, RunKey } from "../domain/ids.ts";
-import { isOutdated } from "../domain/observe.ts";
+import { isOutdated, lastNewsAt, newsMark, nextPollMs } from "../domain/observe.ts";
 import type { Plan } from "../domain/reconcile.ts";
 import { contextFields } from "../domain/run-context.ts";
 import { isMissing, isWatched, type Run, runId } from "../domain/run.ts";
-import { lastNewsAt, newsMark, nextPollMs } from "../domain/schedule.ts";
 import { type AgentService, type Counters, type EventLog, type FetchedRun, PortError } from "../ports.ts";
 import type { Clock } from "./clock.ts";
 import { DueQueue } from "./due-queue.ts";

@@ -6,7 +6,7 @@ import { STOP_REASON } from "../domain/brake.ts";
 import type { Context } from "../domain/context.ts";
 import type { ChannelId, UserId } from "../domain/ids.ts";
 import { isRecord, type Json } from "../domain/json.ts";
-import { markDisputeClosed, markDisputed } from "../domain/disputes.ts";
+import { markDisputeClosed, markDisputed } from "../domain/approval-transitions.ts";
 import type { Policy } from "../domain/policy/policy.ts";
 import { PLANNED } from "../domain/posted-message.ts";
 import { cardSlot, type Run } from "../domain/run.ts";

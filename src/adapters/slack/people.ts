@@ -11,10 +11,17 @@ import {
   slackMembers,
   type SlackUser,
   slackUser,
+  slackUsers,
 } from "./answers.ts";
 import type { Call } from "./clients.ts";
-import { beginsNow, CHANNELS_OF_PEOPLE, createPeopleList, GROUPS, SINGLE_PEOPLE } from "./crowd.ts";
-import { Pacer } from "./rate-limiter.ts";
+import {
+  beginsNow,
+  CHANNELS_OF_PEOPLE,
+  GROUPS,
+  LISTS_OF_PEOPLE,
+  Pacer,
+  SINGLE_PEOPLE,
+} from "./rate-limiter.ts";
 import type { TeamOf } from "./workspace-check.ts";
 
 /** Our own workspace, from auth.test. */
@@ -64,19 +71,6 @@ export function createPeople(call: Call, home: Home, clock: Clock): People & { t
   };
 }
 
-/** One question for each person; when Slack would answer no more of those, one for everybody. */
-function createUserLookUp(call: Call, clock: Clock): (user: UserId) => Promise<SlackUser> {
-  const single = new Pacer(clock, SINGLE_PEOPLE);
-  const everybody = createPeopleList(call, clock);
-  return async (user) => {
-    if (beginsNow(single)) return slackUser(await call("users.info", { user }));
-    const listed = (await everybody()).get(user);
-    if (listed !== undefined) return listed;
-    await single.waitForTurn(0, null);
-    return slackUser(await call("users.info", { user }));
-  };
-}
-
 /**
  * We answer a submit within 2 s and a command within 3 s. A person whom Slack has not identified by then (ms) counts as not
  * verified.
@@ -122,6 +116,55 @@ async function channelsOf(call: Call, user: UserId): Promise<ReadonlySet<Channel
     cursor = answer.next;
   }
   return found;
+}
+
+// Many people who act at once. Slack answers about a hundred questions a minute about single people, and fewer about the channels of a
+// person. Beyond that we ask for a whole list, which answers for all who wait. A list is asked for after the question that it answers, so
+// its answers are as fresh as single ones.
+
+/** One question for each person; when Slack would answer no more of those, one for everybody. */
+function createUserLookUp(call: Call, clock: Clock): (user: UserId) => Promise<SlackUser> {
+  const single = new Pacer(clock, SINGLE_PEOPLE);
+  const everybody = createPeopleList(call, clock);
+  return async (user) => {
+    if (beginsNow(single)) return slackUser(await call("users.info", { user }));
+    const listed = (await everybody()).get(user);
+    if (listed !== undefined) return listed;
+    await single.waitForTurn(0, null);
+    return slackUser(await call("users.info", { user }));
+  };
+}
+
+/** Slack's most for one page of users.list. */
+const LIST_PAGE = 1_000;
+/** In a larger workspace those beyond are looked up one by one, as far as Slack allows. */
+const MAX_LIST_PAGES = 3;
+
+/** Everybody whom Slack lists, asked for after the call. Calls that come while one waits for its turn share it. */
+function createPeopleList(call: Call, clock: Clock) {
+  const pacer = new Pacer(clock, LISTS_OF_PEOPLE);
+  let next: Promise<ReadonlyMap<UserId, SlackUser>> | null = null;
+
+  async function list(): Promise<ReadonlyMap<UserId, SlackUser>> {
+    await pacer.waitForTurn(0, null);
+    next = null;
+    const found = new Map<UserId, SlackUser>();
+    let cursor = "";
+    for (let page = 0; page < MAX_LIST_PAGES; page += 1) {
+      if (page > 0) await pacer.waitForTurn(0, null);
+      const args = cursor === "" ? { limit: LIST_PAGE } : { limit: LIST_PAGE, cursor };
+      const answer = slackUsers(await call("users.list", args));
+      for (const user of answer.users) {
+        const id = parsed(UserId, user.id);
+        if (id !== null) found.set(id, user);
+      }
+      if (answer.next === "") return found;
+      cursor = answer.next;
+    }
+    return found;
+  }
+
+  return (): Promise<ReadonlyMap<UserId, SlackUser>> => (next ??= list());
 }
 
 // Membership of user groups and channels.

@@ -62,6 +62,28 @@ const OTHERS: Limits = [
   ],
 ];
 
+/**
+ * The look-ups of people have limits of their own. users.info is Tier 4, 100 or more a minute for the workspace. Of a burst the first ones ask by themselves
+ * (our choice): a hundred calls at once take longer than the people who wait for them have.
+ */
+export const SINGLE_PEOPLE: Limits = [
+  [
+    { most: 90, within: MINUTE },
+    { most: 20, within: 2_000 },
+  ],
+];
+/** users.conversations is Tier 3, 50 or more a minute. */
+export const CHANNELS_OF_PEOPLE: Limits = [[{ most: 42, within: MINUTE }]];
+/** usergroups.users.list is Tier 2, 20 or more a minute. */
+export const GROUPS: Limits = [[{ most: 18, within: MINUTE }]];
+/** users.list is Tier 2. A second apart, so that more people share an answer. */
+export const LISTS_OF_PEOPLE: Limits = [
+  [
+    { most: 17, within: MINUTE },
+    { most: 1, within: 1_000 },
+  ],
+];
+
 export function createRateLimiter(clock: Clock): RateLimiter {
   const pacers = new Map<string, Pacer>();
   let sharers = 1;
@@ -199,4 +221,11 @@ export class Pacer {
     });
     return Math.max(this.#restUntil, ...ends);
   }
+}
+
+/** False: the next call of this kind would have to wait. True: it counts as begun. */
+export function beginsNow(pacer: Pacer): boolean {
+  if (pacer.queueBefore(0).ms > 0) return false;
+  void pacer.waitForTurn(0, null);
+  return true;
 }

@@ -2,13 +2,12 @@
 // digest and the forms share some.
 
 import type { Block, RichTextElement } from "@slack/types";
-import { tooFewApprovers, type TooFewApprovers } from "../../../domain/applied-rule.ts";
+import { deadlineOf, tooFewApprovers, type TooFewApprovers } from "../../../domain/applied-rule.ts";
 import type { Approval, Decision } from "../../../domain/approval.ts";
 import type { GroupId, UserId } from "../../../domain/ids.ts";
 import type { KeptRule } from "../../../domain/policy/policy.ts";
 import { fileState } from "../../../domain/render-key.ts";
 import { requestSlot, type Run } from "../../../domain/run.ts";
-import { deadlineOf } from "../../../domain/schedule.ts";
 import {
   cardFields,
   type CardMarks,
