@@ -19,7 +19,7 @@ import {
 } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { homeView, runForm } from "#src/adapters/slack/blocks/home-view.ts";
 import { notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
-import { runSuggestion } from "#src/adapters/slack/unknown-command.ts";
+import { runSuggestion } from "#src/adapters/slack/free-text.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
 import { listen } from "#src/adapters/slack/listeners.ts";

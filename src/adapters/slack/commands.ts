@@ -5,7 +5,6 @@ import type { Freeze } from "../../domain/freeze.ts";
 import { parsed, RunId } from "../../domain/ids.ts";
 import type { Run } from "../../domain/run.ts";
 import type { Asker } from "../../usecases/access.ts";
-import type { AttemptDetails } from "../../usecases/refusals.ts";
 import { freezeWords } from "./blocks/brake.ts";
 import { healthReport, help, type ListWords, oneRun, runList } from "./blocks/command-answers.ts";
 import { named } from "./blocks/deployment.ts";
@@ -13,14 +12,13 @@ import { runForm } from "./blocks/home-view.ts";
 import { textAnswer } from "./blocks/message-id.ts";
 import { commandRefusal } from "./blocks/refusal-words.ts";
 import { count, type Message } from "./blocks/rich.ts";
+import { RECORDED, recordRefusal, recordRun, unknownCommand } from "./free-text.ts";
+import { pendingAnswer } from "./home-and-queue.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import type { Subcommand } from "./names.ts";
 import { linked } from "./own-messages.ts";
 import type { CommandPayload } from "./payloads.ts";
-import { pendingAnswer } from "./home-and-queue.ts";
-import { RECORDED, recordRun } from "./record-run.ts";
 import { parseCommandLine, pastedId, withoutEntities } from "./typed-command.ts";
-import { unknownCommand } from "./unknown-command.ts";
 
 /** Acknowledges the command, with a private answer or without. False: the answer did not reach Slack. Never rejects. */
 export type CommandAck = (answer?: Message) => Promise<boolean>;
@@ -185,20 +183,6 @@ async function answerAboutRun(deps: ListenerDeps, by: Asker, { type, rest }: Que
         "answer:unwatched",
         "No longer watching this run. Its thread says so, and its open cards close.",
       );
-}
-
-/** Best effort: these attempts are refused whether or not the audit has an entry for them. */
-export async function recordRefusal(
-  { noteRefusal, log }: ListenerDeps,
-  by: Asker,
-  reason: "unknown-command" | "unknown-run",
-  attempt: AttemptDetails,
-): Promise<void> {
-  try {
-    await noteRefusal(by, reason, attempt);
-  } catch (error) {
-    log.error({ error }, "could not record a refusal in the audit");
-  }
 }
 
 // `/agent freeze`: shows what is frozen, freezes this channel or everything, and lifts a freeze.

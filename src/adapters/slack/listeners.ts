@@ -16,7 +16,7 @@ import { onCommand } from "./commands.ts";
 import { onDenyReason, onReviewDenyReason } from "./deny-reasons.ts";
 import { onQueueChoice, onStormReview, openFormFromHome, refreshHome, showHome } from "./home-and-queue.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
-import { onMention, onRunOnMessage } from "./mentions.ts";
+import { onMention, onRunOnMessage, onSuggestedRun } from "./free-text.ts";
 import {
   CARD_APPROVE,
   CARD_DENY,
@@ -77,10 +77,9 @@ import {
   windowClickPayload,
 } from "./payloads.ts";
 import { onReview, onReviewSeveral } from "./review-form.ts";
-import { onNotMe } from "./receipt-clicks.ts";
+import { onNotMe } from "./notifications.ts";
 import { nextReviewAnswer, reviewAnswer } from "./review-form.ts";
 import { decisionAnswer, formAnswer, readingAnswer, type SubmitAnswer } from "./submits.ts";
-import { onSuggestedRun } from "./unknown-command.ts";
 
 type OnClick = (deps: ListenerDeps, payload: ClickPayload) => Promise<void>;
 type OnSubmit = (deps: ListenerDeps, payload: SubmitPayload) => Promise<SubmitAnswer>;

@@ -15,7 +15,7 @@ import { createFiles } from "./files.ts";
 import { drawHome } from "./home-and-queue.ts";
 import { createLiveHomes } from "./live-homes.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
-import { createNotificationSender } from "./notification-sender.ts";
+import { createNotificationSender } from "./notifications.ts";
 import { createPeople } from "./people.ts";
 import { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";
 

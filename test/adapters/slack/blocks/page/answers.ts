@@ -16,10 +16,10 @@ import {
   onCardClick,
 } from "#src/adapters/slack/clicks.ts";
 import { onStormReview } from "#src/adapters/slack/home-and-queue.ts";
-import { onNotMe } from "#src/adapters/slack/receipt-clicks.ts";
+import { onNotMe } from "#src/adapters/slack/notifications.ts";
 import { onCommand } from "#src/adapters/slack/commands.ts";
 import { nextReviewAnswer } from "#src/adapters/slack/review-form.ts";
-import { onMention, onRunOnMessage } from "#src/adapters/slack/mentions.ts";
+import { onMention, onRunOnMessage, onSuggestedRun } from "#src/adapters/slack/free-text.ts";
 import { readingAnswer } from "#src/adapters/slack/submits.ts";
 import { REPORTED } from "./private.ts";
 import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
@@ -32,7 +32,6 @@ import {
   WINDOW_UNDO,
   UNKNOWN_LEAVE,
 } from "#src/adapters/slack/names.ts";
-import { onSuggestedRun } from "#src/adapters/slack/unknown-command.ts";
 import { createWorkspaceCheck } from "#src/adapters/slack/workspace-check.ts";
 import { MessageTs } from "#src/domain/ids.ts";
 import { err, ok } from "#src/domain/result.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Answer, Call } from "#src/adapters/slack/clients.ts";
 import { METADATA_EVENT } from "#src/adapters/slack/names.ts";
-import { createNotificationSender } from "#src/adapters/slack/notification-sender.ts";
+import { createNotificationSender } from "#src/adapters/slack/notifications.ts";
 import { MessageTs, UserId } from "#src/domain/ids.ts";
 import { PLANNED } from "#src/domain/posted-message.ts";
 import type { Notification } from "#src/ports.ts";

@@ -1,0 +1,246 @@
+// Starts runs from what people write freely: a message that begins with our name, one whose menu they used, or text behind the command
+// that begins with no subcommand. Nothing else that people say is read. Commands record their runs here too.
+
+import type { Block } from "@slack/types";
+import { Nonce, parsed } from "../../domain/ids.ts";
+import { oneLine, shortened } from "../../domain/text/excerpt.ts";
+import { PortError } from "../../ports.ts";
+import type { Asker } from "../../usecases/access.ts";
+import type { AttemptDetails } from "../../usecases/refusals.ts";
+import { runForm } from "./blocks/home-view.ts";
+import { textAnswer, withId } from "./blocks/message-id.ts";
+import { commandRefusal } from "./blocks/refusal-words.ts";
+import { escaped, line, type Message, rich, span, untrustedSpan } from "./blocks/rich.ts";
+import type { ListenerDeps } from "./listener-deps.ts";
+import { RUN_SUGGESTED, type Subcommand } from "./names.ts";
+import type { MentionEvent, PrivateClickPayload, ShortcutPayload } from "./payloads.ts";
+import { asRead, suggestCommand } from "./typed-command.ts";
+
+// A message that begins with our name, or one whose menu a person used.
+
+/** A late event is rather a repeat, or its author has asked again by now (ms). Slack repeats events for up to a day where an app wants that. */
+const TOO_LATE_MS = 15 * 60_000;
+
+/** The message is the intention, so Slack's repeats start one run. Slack gets the acknowledgement afterwards (`bolt-app.ts`). */
+export async function onMention(deps: ListenerDeps, event: MentionEvent): Promise<void> {
+  const text = textAfterName(event.text, deps.self);
+  if (text === null) return;
+  const by: Asker = { team: deps.team, user: event.user, channel: event.channel };
+  const answer = await answerTo(deps, by, event, asRead(text));
+  if (answer === null) return;
+  const { channel, user, thread_ts } = event;
+  const where = { channel, user, ...(thread_ts === undefined ? {} : { thread_ts }) };
+  try {
+    await deps.quick("chat.postEphemeral", { ...where, ...answer, parse: "none", link_names: false });
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    deps.log.warn({ code: error.code }, "could not answer a mention");
+  }
+}
+
+/** Null: the message does not begin with our name, so it is not for us. */
+function textAfterName(text: string, self: string): string | null {
+  const [, named, rest = ""] = /^\s*<@([A-Z0-9]+)(?:\|[^<>]*)?>[\s:,]*([^]*)$/.exec(text) ?? [];
+  return named === self ? rest : null;
+}
+
+/** Null: the run is recorded, and its thread is the answer. */
+async function answerTo(
+  deps: ListenerDeps,
+  by: Asker,
+  { channel, ts }: MentionEvent,
+  text: string,
+): Promise<Message | null> {
+  const task = text.replace(/^run\s+/i, "");
+  const meant = suggestCommand(text);
+  if (meant === null || meant.type !== "run") {
+    await recordRefusal(deps, by, "unknown-command", { step: "command", outcome: "refused: mention" });
+    if (meant?.type === "decide") return decideOnCard(deps.command);
+    return meant === null ? sayTask(deps.command) : commandSuggestion(meant, deps.command);
+  }
+  if (deps.clock.now() - Number(ts) * 1_000 > TOO_LATE_MS) return CAME_LATE;
+  return recordRun(deps, by, { input: task, intention: `mention ${channel} ${ts}`, answerUrl: null });
+}
+
+const sayTask = (command: string): Message =>
+  textAnswer(
+    "answer:mention-without-task",
+    `Nothing was started. Say after the name what the agent should do, in more than one word. \`${command} help\` lists the commands.`,
+  );
+const CAME_LATE = textAnswer(
+  "answer:mention-too-late",
+  "Slack delivered your message more than 15 minutes late, so nothing was started now. If it has no thread yet and you still want the run, send it again.",
+);
+
+/** Room for the remark of how much is cut. */
+const TASK_CHARS = 2_800;
+
+/** Opens the form for a run in the message's channel. The message is shown as it is sent, and can be changed. */
+export async function onRunOnMessage(deps: ListenerDeps, payload: ShortcutPayload): Promise<void> {
+  const { trigger_id, channel, message, response_url } = payload;
+  if (channel.id.startsWith("D"))
+    return deps.answerAt(response_url, commandRefusal({ type: "not-a-channel" }, deps.command));
+  const task = shortened(asRead(message.text), TASK_CHARS, "masked");
+  const form = runForm(`${deps.nonce()} ${channel.id}`, false, task);
+  try {
+    await deps.quick("views.open", { trigger_id, view: form });
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    deps.log.warn({ code: error.code }, "could not open the form for a message");
+    await deps.answerAt(response_url, NOT_OPENED);
+  }
+}
+
+const NOT_OPENED = textAnswer(
+  "answer:form-not-opened",
+  "Slack did not open the form in time. Nothing was started. Use the shortcut again.",
+);
+
+// A word that is no subcommand is answered with what the person may have meant, and a button that starts the run they may have wanted.
+// A press is the same as typing the command: the same checks, for the person who presses. The button holds a nonce only.
+
+/** `text`: all that was typed after the command; `word`: its first word. */
+export function unknownCommand(
+  { command, suggestedRuns }: Pick<ListenerDeps, "command" | "suggestedRuns">,
+  { user, channel }: Asker,
+  text: string,
+  word: string,
+): Message {
+  const meant = suggestCommand(text);
+  switch (meant?.type) {
+    case undefined:
+      return unknownWord(word, command);
+    case "decide":
+      return decideOnCard(command);
+    case "command":
+      return commandSuggestion(meant, command);
+    case "run":
+      return runSuggestion(meant.task, command, suggestedRuns.keep({ user, channel, task: meant.task }));
+  }
+}
+
+export async function onSuggestedRun(deps: ListenerDeps, payload: PrivateClickPayload): Promise<void> {
+  const [{ value }] = payload.actions;
+  const by: Asker = { team: deps.team, user: payload.user.id, channel: payload.channel.id };
+  const nonce = parsed<Nonce>(Nonce, value);
+  const found = nonce === null ? null : deps.suggestedRuns.find(nonce, by);
+  if (nonce === null || found === null) {
+    await deps.noteRefusal(by, "unknown", { step: "start" });
+    return deps.answerAt(payload.response_url, forgotten(deps.command));
+  }
+  // The answer takes the place of the suggestion, so its button goes.
+  const task = { input: found.task, intention: `suggestion ${nonce}`, answerUrl: payload.response_url };
+  const refusal = await recordRun(deps, by, task);
+  if (refusal === null) return deps.answerAt(payload.response_url, { ...STARTED, replace_original: true });
+  // After a refusal the button stays: what was refused now may be allowed later.
+  return deps.answerAt(payload.response_url, refusal);
+}
+
+const STARTED = textAnswer("answer:suggestion-started", "Started. The run's thread opens in this channel.");
+const forgotten = (command: string): Message =>
+  textAnswer(
+    "answer:suggestion-forgotten",
+    `Nothing was started: Countersign no longer has this suggestion. Type \`${command} run\` and the task.`,
+  );
+
+// Private answers to both.
+
+/** How much of a person's own words is shown back to them (characters). */
+const TYPED_CHARS = 500;
+
+function unknownWord(word: string, command: string): Message {
+  const shown = escaped(oneLine(word, 60)).replaceAll("`", "'");
+  return textAnswer(
+    "answer:unknown-command",
+    `Countersign does not know \`${shown}\`. \`${command} help\` lists the commands. To start a run, type \`${command} run\` before the task.`,
+  );
+}
+
+const decideOnCard = (command: string): Message =>
+  textAnswer(
+    "answer:decide-on-card",
+    `No command or message decides an approval, so nothing was decided. Press Approve or Deny on its card: you then see the whole request. \`${command} pending\` lists what waits. To start a run, type \`${command} run\` before the task.`,
+  );
+
+type Meant = { readonly subcommand: Subcommand; readonly rest: string };
+
+function commandSuggestion({ subcommand, rest }: Meant, command: string): Message {
+  const meant = `${command} ${subcommand}`;
+  const usage = untrustedSpan(rest === "" ? meant : `${meant} ${oneLine(rest, TYPED_CHARS)}`, TYPED_CHARS, {
+    code: true,
+  });
+  const help = [span(" Nothing was done. "), span(`${command} help`, { code: true })];
+  return withId("answer:did-you-mean", {
+    text: `Did you mean ${meant}?`,
+    blocks: [rich(line(span("Did you mean "), usage, span("?"), ...help, span(" lists the commands.")))],
+  });
+}
+
+/** `nonce`: the button's value. */
+export function runSuggestion(task: string, command: string, nonce: Nonce): Message {
+  const usage = untrustedSpan(`${command} run ${oneLine(task, TYPED_CHARS)}`, TYPED_CHARS + 40, {
+    code: true,
+  });
+  const text = { type: "plain_text", text: "Start this run", emoji: false };
+  const button = { type: "button", action_id: RUN_SUGGESTED, value: nonce, text };
+  return withId("answer:did-you-mean-run", {
+    text: `Did you mean ${command} run?`,
+    blocks: [
+      rich(line(span("Did you mean "), usage, span("? Nothing was started."))),
+      { type: "actions", elements: [button] } as Block,
+    ],
+  });
+}
+
+// What is recorded: the start of a run, or the attempt that was refused.
+
+/** `intention`: the same one twice starts one run. */
+type StartTask = {
+  readonly input: string;
+  readonly intention: string;
+  readonly answerUrl: string | null;
+};
+
+/** Null: the run is recorded. Otherwise the answer. */
+export async function recordRun(
+  { startRun, command, log }: Pick<ListenerDeps, "startRun" | "command" | "log">,
+  by: Asker,
+  task: StartTask,
+): Promise<Message | null> {
+  try {
+    const started = await startRun.start(by, task);
+    return started.ok ? null : commandRefusal(started.error, command);
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    log.error({ error }, "could not record a run");
+    return error.applied === "maybe" ? maybeStarted(command) : NOT_STARTED;
+  }
+}
+
+const NOT_STARTED = textAnswer(
+  "answer:run-not-recorded",
+  "Not started: Countersign could not record your task just now. Try again.",
+);
+const maybeStarted = (command: string): Message =>
+  textAnswer(
+    "answer:run-maybe-recorded",
+    `Countersign could not confirm that your task is recorded. Before you try again, check with \`${command} list\` whether the run is there.`,
+  );
+export const RECORDED = textAnswer(
+  "answer:run-recorded",
+  "Your task is recorded, although Slack may have shown you an error. Its thread opens in this channel; do not start it again.",
+);
+
+/** Best effort: these attempts are refused whether or not the audit has an entry for them. */
+export async function recordRefusal(
+  { noteRefusal, log }: ListenerDeps,
+  by: Asker,
+  reason: "unknown-command" | "unknown-run",
+  attempt: AttemptDetails,
+): Promise<void> {
+  try {
+    await noteRefusal(by, reason, attempt);
+  } catch (error) {
+    log.error({ error }, "could not record a refusal in the audit");
+  }
+}

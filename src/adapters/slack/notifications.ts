@@ -1,0 +1,191 @@
+// Notifications in Slack. The `NotificationSender` port sends them to people's direct messages and to the audit channel. The button of a
+// receipt comes back as a click.
+
+import { ChannelId, Nonce, parsed } from "../../domain/ids.ts";
+import {
+  isReceipt,
+  type Notification,
+  type NotificationFacts,
+  type NotificationSender,
+  PortError,
+  SEVERAL_RECEIPTS,
+} from "../../ports.ts";
+import type { Disputed } from "../../usecases/dispute.ts";
+import { postedChannel } from "./answers.ts";
+import { type Deployment, named } from "./blocks/deployment.ts";
+import { notificationMessage } from "./blocks/notification-message.ts";
+import { type ReceiptFacts, severalReceipts } from "./blocks/receipts.ts";
+import { escaped, type Message } from "./blocks/rich.ts";
+import { type Answer, showAnswer } from "./clicks.ts";
+import type { Call } from "./clients.ts";
+import type { Files } from "./files.ts";
+import type { ListenerDeps } from "./listener-deps.ts";
+import {
+  findMarked,
+  linkAt,
+  LITERAL,
+  paced,
+  postMarked,
+  readChannel,
+  removeMessage,
+  type Self,
+} from "./own-messages.ts";
+import type { ClickPayload } from "./payloads.ts";
+import type { RateLimiter } from "./rate-limiter.ts";
+
+type Deps = {
+  readonly call: Call;
+  readonly limiter: Pick<RateLimiter, "rest">;
+  readonly files: Files;
+  readonly self: Self;
+  readonly deployment: Deployment;
+  readonly digest: (text: string) => string;
+};
+
+/** These link to the card, as receipts do. */
+const LINKED: ReadonlySet<Notification["kind"]> = new Set(["dispute", "answered", "expired"]);
+
+export function createNotificationSender(deps: Deps): NotificationSender {
+  const { call, files, self, deployment, digest } = deps;
+  const markOf = ({ id }: Notification): string => digest(`letter ${id}`).slice(0, 32);
+  return {
+    async post(notification, facts) {
+      const isAboutCard = LINKED.has(notification.kind) || isReceipt(notification);
+      const link = isAboutCard ? await linkToCard(call, facts) : null;
+      return paced(deps, notification.to, "post", () =>
+        postMarked(call, markOf(notification), {
+          channel: notification.to,
+          ...named(notificationMessage(notification, facts, { link, deployment }), deployment),
+        }),
+      );
+    },
+
+    postReceipts: (to, receipts) => paced(deps, to, "post", () => postReceipts(deps, to, receipts)),
+
+    async find(notification) {
+      const channel = parsed(ChannelId, notification.to);
+      if (channel === null) return [];
+      const messages = await paced(deps, channel, "read", () =>
+        readChannel(call, channel, notification.madeAt),
+      );
+      return findMarked(messages, markOf(notification), self);
+    },
+
+    remove: ({ to }, ts) => paced(deps, to, "other", () => removeMessage(call, to, ts)),
+
+    async file(to, { name, text, says }) {
+      const file = await files.put(name, text);
+      const args = { channel: to, text: escaped(says), ...LITERAL };
+      const channel = postedChannel(await call("chat.postMessage", args));
+      await call("files.completeUploadExternal", {
+        files: [{ id: file, title: name }],
+        channel_id: channel,
+      });
+    },
+  };
+}
+
+/** They are in a direct message, which cannot be read back, so its mark is of no use but to tell our messages from others. */
+async function postReceipts(
+  { call, deployment, digest }: Deps,
+  ...[to, receipts]: Parameters<NotificationSender["postReceipts"]>
+): ReturnType<NotificationSender["postReceipts"]> {
+  const drawn: ReceiptFacts[] = [];
+  for (const each of receipts) drawn.push({ ...each, link: await linkToCard(call, each.facts) });
+  const mark = digest(`receipts ${receipts.map(({ receipt }) => receipt.id).join(" ")}`).slice(0, 32);
+  return postMarked(call, mark, { channel: to, ...named(severalReceipts(drawn, deployment), deployment) });
+}
+
+/** Null: Slack gave none. An alarm does not wait for it. */
+async function linkToCard(call: Call, { channel, card }: NotificationFacts): Promise<string | null> {
+  if (channel === null || card === null) return null;
+  const found = await call("chat.getPermalink", { channel, message_ts: card }).catch(() => null);
+  const { permalink } = { permalink: null, ...found };
+  return typeof permalink === "string" ? permalink : null;
+}
+
+// "This was not me": the report is recorded, and the receipt loses its button.
+
+/** "This was not me", pressed on a receipt. */
+export async function onNotMe(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
+  const reported = await report(deps, payload);
+  if (reported === null) return;
+  const heading = reported.again ? "Already reported" : "Reported";
+  const id = reported.again ? "answer:reported-before" : "answer:reported";
+  try {
+    await showAnswer(deps, payload, { id, heading, text: disputeWords(reported) });
+  } finally {
+    await removeButton(deps, payload, reported);
+  }
+}
+
+/** Null: nothing was reported, and the person has an answer that says so. */
+async function report(deps: ListenerDeps, payload: ClickPayload): Promise<Disputed | null> {
+  const [{ value }] = payload.actions;
+  try {
+    const by = { team: deps.team, user: payload.user.id };
+    const disputed = await deps.dispute(by, parsed<Nonce>(Nonce, value));
+    if (disputed.ok) return disputed.value;
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    deps.log.error({ error }, 'could not record "This was not me"');
+    await showAnswer(deps, payload, NOT_REPORTED_YET);
+    return null;
+  }
+  await showAnswer(deps, payload, NOT_YOUR_RECEIPT);
+  return null;
+}
+
+const NOT_REPORTED_YET: Answer = {
+  id: "answer:report-not-recorded",
+  heading: "Not reported yet",
+  text: "Countersign could not record this just now. Press the button again, and tell an admin of Countersign.",
+};
+const NOT_YOUR_RECEIPT: Answer = {
+  id: "answer:not-your-receipt",
+  heading: "Nothing was reported",
+  text: "This button does not belong to a receipt of yours.",
+};
+
+/** Removes this receipt's button from its message. If Slack refuses the update, the button stays, and pressing it reports nothing new. */
+async function removeButton(
+  deps: ListenerDeps,
+  { response_url }: ClickPayload,
+  reported: Disputed,
+): Promise<void> {
+  const message = await withoutButton(deps, reported);
+  if (message === null) return;
+  try {
+    const drawn = named(message, deps.deployment);
+    await deps.answerAt(response_url, { replace_original: true, ...drawn });
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    deps.log.warn({ code: error.code }, "the button of a receipt stays");
+  }
+}
+
+/** Null: which receipts share its message is not known, and their buttons must stay. */
+async function withoutButton(
+  deps: ListenerDeps,
+  { receipt, facts, reportedAt, together }: Disputed,
+): Promise<Message | null> {
+  if (receipt.post.type !== "up") return null;
+  if (receipt.post.shows !== SEVERAL_RECEIPTS)
+    return notificationMessage(receipt, facts, { reportedAt, deployment: deps.deployment });
+  if (together.length === 0) return null;
+  const linked = await Promise.all(
+    together.map(async (each) => ({
+      ...each,
+      link: await linkAt(deps, each.facts.channel, each.facts.card),
+    })),
+  );
+  return severalReceipts(linked, deps.deployment);
+}
+
+function disputeWords({ notified }: Disputed): string {
+  const admins =
+    notified === 0
+      ? "No admin is named in Countersign's configuration, so tell the people who operate it *now*."
+      : "The admins have been told.";
+  return `You reported that somebody else decided this in your name. The audit records it. ${admins} The decision is not undone: it may have reached the service already. Sign out of all your Slack sessions and change your password.`;
+}
