@@ -1,5 +1,6 @@
 // `npm run sandbox`: everything on this machine, no Slack account.
 
+import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { enableCompileCache, flushCompileCache } from "node:module";
 import { tmpdir } from "node:os";
@@ -12,11 +13,15 @@ import type { World, WorldOptions } from "./world/world.ts";
 /** Caches the compiled code of sandbox and bot, so that the next start is twice as fast. Valid for exactly these files. */
 const COMPILED = fileURLToPath(new URL("../node_modules/.cache/countersign", import.meta.url));
 
+const MOST_REPLICAS = 5;
+
 const USAGE = `Runs Countersign with a local Slack and a local agent service. Nothing leaves this machine.
 
   --port <n>     the page's port (4400, or another when that is taken; 0: any free one)
   --tempo <x>    how long the agents' work takes: 1 as usual, 0.1 ten times as fast (1)
   --verbose      also print what the bot logs
+  --postgres     keep the bot's data in a PostgreSQL server of the sandbox's own, which ends with it (else in SQLite)
+  --replicas <n> how many bots share the work, 1 to ${MOST_REPLICAS} (1); more than one needs --postgres
   --help         this text
 
 The bot gets POLICY_FILE, DEPLOYMENT_NAME, RUN_URL and APPROVERS of this environment.
@@ -24,13 +29,15 @@ The bot gets POLICY_FILE, DEPLOYMENT_NAME, RUN_URL and APPROVERS of this environ
 
 const USUAL_PORT = 4400;
 
-/** Cat learns of disputed decisions and may read the audit. Its heads go to #releases. The key is made beside the database. */
+/** Cat learns of disputed decisions and may read the audit. Its heads go to #releases. With SQLite the key is made beside the database. */
 const AUDIT = { ADMINS: "U0CAT,U0BEN", AUDIT_CHANNEL: "C0RELEASES" };
 
 const options = {
   port: { type: "string" },
   tempo: { type: "string", default: "1" },
   verbose: { type: "boolean", default: false },
+  postgres: { type: "boolean", default: false },
+  replicas: { type: "string", default: "1" },
   help: { type: "boolean", default: false },
 } as const;
 
@@ -38,30 +45,41 @@ try {
   const given = parseArgs({ options }).values;
   if (given.help) console.log(USAGE);
   else
-    await run(
-      given.port === undefined ? null : numberIn("--port", given.port),
-      numberIn("--tempo", given.tempo),
-      given.verbose,
-    );
+    await run({
+      port: given.port === undefined ? null : numberIn("--port", given.port),
+      tempo: numberIn("--tempo", given.tempo),
+      verbose: given.verbose,
+      postgres: given.postgres,
+      replicas: replicasIn(given.replicas, given.postgres),
+    });
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 2;
 }
 
-async function run(port: number | null, tempo: number, verbose: boolean): Promise<void> {
+type Chosen = {
+  /** Null: the usual one. */
+  readonly port: number | null;
+  readonly tempo: number;
+  readonly verbose: boolean;
+  readonly postgres: boolean;
+  readonly replicas: number;
+};
+
+async function run({ port, tempo, verbose, postgres, replicas }: Chosen): Promise<void> {
   enableCompileCache(COMPILED);
   const { startWorld } = await import("./world/world.ts");
-  const folder = await mkdtemp(join(tmpdir(), "countersign-"));
-  const databaseUrl = `sqlite:${join(folder, "countersign.db")}`;
+  const { env, databaseUrl, tidyUp } = await (postgres ? inPostgres() : inSqlite());
+  const logging = { LOG_LEVEL: verbose ? "info" : "error", NODE_COMPILE_CACHE: COMPILED };
   const kept = {
-    env: { LOG_LEVEL: verbose ? "info" : "error", NODE_COMPILE_CACHE: COMPILED, ...AUDIT, ...ownVariables() },
+    env: { ...logging, ...AUDIT, ...ownVariables(), ...env },
     policyFile: ownPolicyFile(),
+    replicas,
     echo: (text: string) => void process.stderr.write(text),
     say: (words: string) => console.error(words),
   };
   const start = (free: number): Promise<World> =>
     startWorld({ port: free, tempo, databaseUrl, bot: kept } satisfies WorldOptions);
-  const tidyUp = (): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 3 });
   let bot: World["bot"] = null;
   endOnFault(async () => {
     await bot?.stop("SIGKILL");
@@ -86,6 +104,29 @@ async function run(port: number | null, tempo: number, verbose: boolean): Promis
     `Countersign's sandbox is ready: open ${world.slack.url} and type  /agent run deploy billing-api to production  (Ctrl-C ends it)`,
   );
   flushCompileCache();
+}
+
+type Database = {
+  readonly databaseUrl: string;
+  readonly env: { readonly [name: string]: string };
+  readonly tidyUp: () => Promise<void>;
+};
+
+async function inSqlite(): Promise<Database> {
+  const folder = await mkdtemp(join(tmpdir(), "countersign-"));
+  return {
+    databaseUrl: `sqlite:${join(folder, "countersign.db")}`,
+    env: {},
+    tidyUp: () => rm(folder, { recursive: true, force: true, maxRetries: 3 }),
+  };
+}
+
+async function inPostgres(): Promise<Database> {
+  const { startPostgres } = await import("./bot/postgres.ts");
+  const server = await startPostgres((words) => console.error(words));
+  // The database cannot hold the key that protects it, and all replicas need the same one.
+  const env = { AUDIT_KEY: randomBytes(32).toString("base64") };
+  return { databaseUrl: server.url, env, tidyUp: server.stop };
 }
 
 /** A second call of `stop` does nothing. */
@@ -123,6 +164,17 @@ async function onFreePort(port: number | null, start: (port: number) => Promise<
       throw new Error(`Port ${port} is in use. Name another with --port, or leave it out.`, { cause: error });
     return start(0);
   }
+}
+
+function replicasIn(text: string, postgres: boolean): number {
+  const count = numberIn("--replicas", text);
+  if (!Number.isInteger(count) || count < 1 || count > MOST_REPLICAS)
+    throw new Error(`--replicas takes a whole number from 1 to ${MOST_REPLICAS}, not "${text}".`);
+  if (count > 1 && !postgres)
+    throw new Error(
+      "Several replicas need --postgres: only one process at a time can use a SQLite database.",
+    );
+  return count;
 }
 
 function numberIn(name: string, text: string): number {

@@ -1,27 +1,33 @@
-// Keeps one bot running. It starts the bot again when it stops by itself, and kills, stops or restarts it on request. Each start
-// computes its environment again.
+// Keeps one process of the bot running. It starts the bot again when it stops by itself, and kills, pauses, stops or restarts it on
+// request. Each start computes its environment again.
 
 import { type Changes, createChanges } from "../base/changes.ts";
 import { type BotProcess, startBot } from "./bot-process.ts";
 
-export type BotState = "running" | "starting" | "stopped";
+export type BotState = "running" | "starting" | "paused" | "stopped";
 
 export type BotKeeper = {
   /** A "stopped" bot stays stopped. A bot that comes back by itself is "starting". */
   readonly state: () => BotState;
+  /** Null while there is no process. */
+  readonly pid: () => number | null;
   /** The environment of the newest process; empty before the first start. */
   readonly given: () => Environment;
   /** Why the newest process did not start, with the end of what it printed; null when one has started since. */
   readonly fault: () => string | null;
   /** Resolves when the bot is ready, now or after coming back. Rejects, with what it printed, when it exits before that. */
   readonly ready: () => Promise<void>;
-  /** May be called twice. Resolves when it is ready. */
+  /** May be called twice. Resolves when it is ready. A paused bot goes on. */
   readonly start: () => Promise<void>;
   /** SIGKILL; resolves when the process is gone. It comes back by itself. Rejects, in words, when there is none. */
   readonly kill: () => Promise<void>;
   /** SIGTERM by default. Resolves when the process is gone. The bot stays stopped. */
   readonly stop: (signal?: Signal) => Promise<void>;
   readonly restart: () => Promise<void>;
+  /** SIGSTOP: it keeps its connections, and does nothing. Throws, in words, if it does not run. */
+  readonly pause: () => void;
+  /** SIGCONT. Throws, in words, if it is not paused. */
+  readonly resume: () => void;
   readonly onChange: (listener: () => void) => () => void;
 };
 
@@ -30,6 +36,8 @@ type Signal = "SIGTERM" | "SIGKILL";
 type Environment = { readonly [name: string]: string };
 
 export type BotKeeperOptions = {
+  /** Begins sentences about this process. Default: "Countersign", or "The bot" in what `say` gets. */
+  readonly name?: string;
   /** Called at every start. */
   readonly env: () => Environment;
   /** Called with everything that the bot prints. */
@@ -52,6 +60,8 @@ type Kept = {
   current: { readonly bot: BotProcess; readonly up: Promise<void> } | null;
   /** Resolves when the stopped bot is gone: two bots cannot use one database. */
   leaving: Promise<unknown>;
+  /** Set while the process is paused. */
+  wake: (() => void) | null;
   /** Set while it is away and comes back by itself. */
   back: NodeJS.Timeout | null;
   failures: number;
@@ -67,17 +77,20 @@ export function createBotKeeper(options: BotKeeperOptions): BotKeeper {
     given: {},
     current: null,
     leaving: Promise.resolve(),
+    wake: null,
     back: null,
     failures: 0,
     fault: null,
   };
   const start = async (): Promise<void> => {
     await kept.leaving;
+    if (kept.state === "paused") resume(kept);
     if (kept.current === null) launch(kept);
     return ready(kept);
   };
   return {
     state: () => kept.state,
+    pid: () => kept.current?.bot.pid ?? null,
     given: () => kept.given,
     fault: () => kept.fault,
     ready: () => ready(kept),
@@ -88,6 +101,8 @@ export function createBotKeeper(options: BotKeeperOptions): BotKeeper {
       await stop(kept);
       await start();
     },
+    pause: () => pause(kept),
+    resume: () => resume(kept),
     onChange: changes.subscribe,
   };
 }
@@ -98,17 +113,38 @@ async function stop(kept: Kept, signal: Signal = "SIGTERM"): Promise<void> {
   // From here on we expect its exit.
   kept.current = null;
   if (current !== null) kept.leaving = current.bot.end(signal);
+  // A paused process gets the signal when it goes on.
+  awake(kept);
   change(kept, "stopped");
   await kept.leaving;
 }
 
 async function kill(kept: Kept): Promise<void> {
   const killed = kept.current;
-  if (killed === null) throw new Error("Countersign is not running.");
+  if (killed === null) throw new Error(`${named(kept)} is not running.`);
   await killed.bot.end("SIGKILL");
   // Its exit is reported a moment later.
   for (; kept.current === killed;) await next(kept);
 }
+
+function pause(kept: Kept): void {
+  if (kept.state !== "running" || kept.current === null) throw new Error(`${named(kept)} is not running.`);
+  kept.wake = kept.current.bot.pause();
+  change(kept, "paused");
+}
+
+function resume(kept: Kept): void {
+  if (kept.state !== "paused") throw new Error(`${named(kept)} is not paused.`);
+  awake(kept);
+  change(kept, "running");
+}
+
+function awake(kept: Kept): void {
+  kept.wake?.();
+  kept.wake = null;
+}
+
+const named = ({ options }: Kept): string => options.name ?? "Countersign";
 
 function launch(kept: Kept): void {
   forget(kept);
@@ -148,7 +184,10 @@ const endOf = (text: string): string => (text.length <= FAULT_CHARS ? text : `â€
 
 function comeBack(kept: Kept, code: number | null): void {
   kept.current = null;
-  kept.options.say?.(`The bot stopped (exit code ${code ?? "none"}). It is started again.`);
+  awake(kept);
+  kept.options.say?.(
+    `${kept.options.name ?? "The bot"} stopped (exit code ${code ?? "none"}). It is started again.`,
+  );
   const wait = Math.min(BACK_AFTER_MS * 2 ** kept.failures, LONGEST_BACK_MS);
   kept.failures += 1;
   kept.back = setTimeout(() => launch(kept), wait);
@@ -162,7 +201,8 @@ function forget(kept: Kept): void {
 
 async function ready(kept: Kept): Promise<void> {
   while (kept.state !== "running") {
-    if (kept.state === "stopped") throw new Error("The bot is stopped. Start it first.");
+    if (kept.state === "stopped" || kept.state === "paused")
+      throw new Error(`${kept.options.name ?? "The bot"} is ${kept.state}. Start it first.`);
     if (kept.current === null) await next(kept);
     else await kept.current.up;
   }

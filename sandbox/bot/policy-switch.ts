@@ -2,8 +2,9 @@
 // the bot does not start with the new policy, it gets the former one again.
 
 import { createChanges } from "../base/changes.ts";
-import type { BotKeeper } from "./bot-keeper.ts";
+import type { BotState } from "./bot-keeper.ts";
 import { type BotPolicy, policiesWith } from "./policies.ts";
+import type { Bot } from "./replicas.ts";
 
 export type PolicyState = {
   readonly policies: readonly BotPolicy[];
@@ -29,7 +30,7 @@ export type PolicySwitchOptions = {
   readonly own: string | null;
   readonly now: () => number;
   /** Creates the bot. `env` tells it the policy at each start. */
-  readonly keep: (env: () => { readonly POLICY_FILE?: string }) => BotKeeper;
+  readonly keep: (env: () => { readonly POLICY_FILE?: string }) => Bot;
 };
 
 export function createPolicySwitch({ own, now, keep }: PolicySwitchOptions) {
@@ -39,11 +40,8 @@ export function createPolicySwitch({ own, now, keep }: PolicySwitchOptions) {
   if (first === undefined) throw new Error("there is no policy to start with");
   let chosen = first;
   let fault: string | null = null;
-  let since = 0;
   const bot = keep(() => (chosen.file === null ? {} : { POLICY_FILE: chosen.file }));
-  bot.onChange(() => {
-    if (bot.state() === "running") since = now();
-  });
+  const since = readySince(bot, now);
   const choose = (policy: BotPolicy, why: string | null = null): void => {
     [chosen, fault] = [policy, why];
     changes.changed();
@@ -58,12 +56,12 @@ export function createPolicySwitch({ own, now, keep }: PolicySwitchOptions) {
     if (failed === null) return;
     const words = `The bot did not start with ${next.title}, so ${before.title} is back. ${failed}`;
     choose(before, words);
-    await bot.restart();
+    await restart(bot);
     throw new Error(words);
   };
   const inTurn = createTurns();
   const policy: PolicySwitch = {
-    state: () => ({ policies, chosen, inForce: inForce({ bot, policies, since }), fault }),
+    state: () => ({ policies, chosen, inForce: inForce({ bot, policies, since: since() }), fault }),
     change: (name) => inTurn(() => change(name)),
     reset: () => inTurn(() => change(first.name)),
     onChange: changes.subscribe,
@@ -71,11 +69,33 @@ export function createPolicySwitch({ own, now, keep }: PolicySwitchOptions) {
   return { bot, policy };
 }
 
+/** When the bot was ready after it had been away. Of several replicas one that comes later starts no new time. */
+function readySince(bot: Bot, now: () => number): () => number {
+  let since = 0;
+  let ran = false;
+  bot.onChange(() => {
+    const runs = RUNS.includes(bot.state());
+    if (runs && !ran) since = now();
+    ran = runs;
+  });
+  return () => since;
+}
+
+/** The states of a process that has read its policy. */
+const RUNS: readonly BotState[] = ["running", "paused"];
+
+/** A replica that somebody keeps stopped stays so, and gets the new policy when it is started. */
+async function restart({ replicas }: Bot): Promise<void> {
+  const restarted = replicas.filter(({ state }) => state() !== "stopped").map((each) => each.restart());
+  const failed = (await Promise.allSettled(restarted)).find(({ status }) => status === "rejected");
+  if (failed?.status === "rejected") throw failed.reason;
+}
+
 /** Null: it is running again, or somebody keeps it stopped. */
-async function restartFault(bot: BotKeeper): Promise<string | null> {
+async function restartFault(bot: Bot): Promise<string | null> {
   if (bot.state() === "stopped") return null;
   try {
-    await bot.restart();
+    await restart(bot);
     return null;
   } catch (error) {
     if (bot.state() === "stopped") return null;
@@ -83,11 +103,11 @@ async function restartFault(bot: BotKeeper): Promise<string | null> {
   }
 }
 
-type InForce = Pick<PolicyState, "policies"> & { readonly bot: BotKeeper; readonly since: number };
+type InForce = Pick<PolicyState, "policies"> & { readonly bot: Bot; readonly since: number };
 
 /** By what the process was given, whatever is chosen for the next one. */
 function inForce({ bot, policies, since }: InForce): PolicyState["inForce"] {
-  if (bot.state() !== "running") return null;
+  if (!RUNS.includes(bot.state())) return null;
   const file = bot.given()["POLICY_FILE"] ?? null;
   const policy = policies.find((one) => one.file === file);
   return policy === undefined ? null : { policy, since };

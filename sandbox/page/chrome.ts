@@ -5,7 +5,7 @@ import { attr, html } from "./base/html.ts";
 import type { Html, Part } from "./base/html.ts";
 import { hrefOf, needsWorld, PANELS, sideBySideHref } from "./base/place.ts";
 import type { Panel, Place } from "./base/place.ts";
-import type { PageParts } from "./base/parts.ts";
+import type { BotState, PageParts } from "./base/parts.ts";
 import { channelsSeenBy, channelTitle, hrefAs, playable } from "./base/reader.ts";
 import type { Reader } from "./base/reader.ts";
 
@@ -126,8 +126,24 @@ export function status(parts: PageParts, place: Place): Html {
 /** A connection may outlive its process for a moment. An app over HTTP has none. */
 function appState({ panelState, connected }: PageParts): { up: boolean; words: string } {
   const state = panelState?.bot() ?? "running";
-  if (state !== "running") return { up: false, words: state === "stopped" ? "is stopped" : "is starting…" };
-  return connected() ? { up: true, words: "is connected" } : { up: false, words: "is not connected" };
+  if (state !== "running") return { up: false, words: AWAY[state] };
+  const of = replicaWords(panelState?.replicas() ?? []);
+  return connected()
+    ? { up: true, words: `is connected${of}` }
+    : { up: false, words: `is not connected${of}` };
+}
+
+const AWAY: Readonly<Record<Exclude<BotState, "running">, string>> = {
+  starting: "is starting…",
+  paused: "is paused",
+  stopped: "is stopped",
+};
+
+/** Nothing about an app that is one process. */
+function replicaWords(replicas: readonly BotState[]): string {
+  if (replicas.length < 2) return "";
+  const running = replicas.filter((state) => state === "running").length;
+  return `, ${running} of ${replicas.length} replicas ${running === 1 ? "runs" : "run"}`;
 }
 
 /** A second press on the panel that is open closes it. */

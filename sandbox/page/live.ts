@@ -103,12 +103,13 @@ function onChange(parts: PageParts, listener: Parameters<StreamOptions["onChange
   let connected = parts.connected();
   const { panelState } = parts;
   // Every tab shows the captions of a scene and the state of the app. Only the panels show the rest, which changes often.
-  let [scene, bot] = [panelState?.scenes().playing, panelState?.bot()];
+  const states = (): string => panelState?.replicas().join() ?? "";
+  let [scene, bot] = [panelState?.scenes().playing, states()];
   const stops = [
     parts.workspace.onChange(() => listener(everybody)),
     panelState?.onChange(() => {
       const before = [scene, bot];
-      [scene, bot] = [panelState.scenes().playing, panelState.bot()];
+      [scene, bot] = [panelState.scenes().playing, states()];
       listener(before[0] === scene && before[1] === bot ? showsPanelState : everybody);
     }),
     parts.traffic.onLine(() => {

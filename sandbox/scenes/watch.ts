@@ -1,6 +1,6 @@
 // What a scene is given, and how it waits for a state.
 
-import type { BotKeeper } from "../bot/bot-keeper.ts";
+import type { Bot } from "../bot/replicas.ts";
 import type { ServiceContext } from "../control/servers.ts";
 import type { UserActions } from "../control/user-actions.ts";
 import type { Spot } from "../page/base/parts.ts";
@@ -13,7 +13,7 @@ export type Say = (words: string, eyes?: PersonId | null, spot?: Spot | null) =>
 export type StageParts = {
   readonly slack: Slack;
   readonly service: ServiceContext;
-  readonly bot: BotKeeper;
+  readonly bot: Bot;
   readonly userActions: UserActions;
   /** Calls the listener after anything has changed anywhere. */
   readonly onChange: (listener: () => void) => () => void;

@@ -20,9 +20,9 @@ function stateWords({ chosen, inForce }: ShownPolicy, bot: BotState, times: Time
         >${times.clock(since)}</time
       >`;
   }
-  return bot === "stopped"
-    ? html`not in force: the bot is stopped`
-    : html`not in force yet: the bot is starting`;
+  return bot === "starting"
+    ? html`not in force yet: the bot is starting`
+    : html`not in force: the bot is ${bot}`;
 }
 
 export function policyButtons({ policies, chosen }: ShownPolicy): Html[] {

@@ -1,14 +1,15 @@
 // The Service panel: the state of the service, the faults to come, and every run with its buttons.
-import { controlButton, html, type Html, type Part } from "../page/base/html.ts";
+import { controlButton, html, type Html } from "../page/base/html.ts";
 import type { Memory } from "../page/base/memory.ts";
 import type { ServicePanel } from "../page/base/parts.ts";
 import type { Lists, Slot } from "../page/base/regions.ts";
 import { durationOf, MINUTE_MS, type Times } from "../page/base/times.ts";
 import { choices } from "./profile-form.ts";
 import { faultButtons, faultForm } from "./fault-form.ts";
+import { botRow } from "./bot-row.ts";
 import { policyButtons, policyWords } from "./policy-row.ts";
 import { runItems } from "./runs.ts";
-import type { ServiceState } from "./shown-state.ts";
+import type { Row, ServiceState } from "./shown-state.ts";
 
 export function createServicePanel(state: () => ServiceState): ServicePanel {
   return { lists: (times, memory) => serviceLists(state(), times, memory), pane: servicePanel };
@@ -47,15 +48,13 @@ function servicePanel(slot: Slot): Html {
   </div>`;
 }
 
-type Row = { readonly name: string; readonly good: boolean; readonly type: Part; readonly buttons: Html[] };
-
 function stateOf(state: ServiceState, times: Times): Html {
   const rows = [
     power(state),
     gateway(state),
     speed(state),
     key(state),
-    bot(state),
+    botRow(state),
     policyRow(state, times),
     clock(state),
     next(state),
@@ -150,23 +149,6 @@ function policyRow({ policy, bot: is }: ServiceState, times: Times): Row {
     good: inForce && policy.fault === null,
     type: policyWords(policy, is, times),
     buttons: policyButtons(policy),
-  };
-}
-
-function bot({ bot: is, botFault }: ServiceState): Row {
-  const stopped = is === "stopped";
-  const words = { running: "Running", starting: "Starting…", stopped: "Stopped, and stays so" };
-  return {
-    name: "Countersign",
-    good: is === "running",
-    type: botFault === null ? words[is] : html`${words[is]}<span data-waiting>${botFault}</span>`,
-    buttons: stopped
-      ? [controlButton({ act: "bot.start", words: "Start it", id: "bot-power", look: "primary" })]
-      : [
-          controlButton({ act: "bot.stop", words: "Stop it", id: "bot-power" }),
-          controlButton({ act: "bot.restart", words: "Restart it" }),
-          controlButton({ act: "bot.kill", words: "Kill it" }),
-        ],
   };
 }
 

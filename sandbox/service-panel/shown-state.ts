@@ -1,4 +1,5 @@
 // What the Service panel shows.
+import type { Html, Part } from "../page/base/html.ts";
 import type { BotState } from "../page/base/parts.ts";
 import type { Profile } from "../service/profile.ts";
 import type { Run } from "../service/service-run.ts";
@@ -18,6 +19,17 @@ export type ShownPolicy = {
   readonly fault: string | null;
 };
 
+export type ShownReplica = {
+  /** "replica 1" */
+  readonly name: string;
+  readonly state: BotState;
+  readonly port: number;
+  /** Null while there is no process. */
+  readonly pid: number | null;
+  /** Why it does not start. */
+  readonly fault: string | null;
+};
+
 export type ServiceState = {
   readonly url: string;
   readonly up: boolean;
@@ -29,6 +41,8 @@ export type ServiceState = {
   readonly bot: BotState;
   /** Why the bot does not start, with the end of what it printed. */
   readonly botFault: string | null;
+  /** Its processes; usually one. */
+  readonly replicas: readonly ShownReplica[];
   readonly policy: ShownPolicy;
   /** How far the sandbox's clock has been set ahead of the machine's (ms). */
   readonly clockAheadMs: number;
@@ -39,4 +53,12 @@ export type ServiceState = {
   readonly runs: readonly Run[];
   /** The ids of those that answer 404. */
   readonly vanished: readonly string[];
+};
+
+/** One thing that can be well or not, and what can be done about it. */
+export type Row = {
+  readonly name: string;
+  readonly good: boolean;
+  readonly type: Part;
+  readonly buttons: readonly Html[];
 };

@@ -2,11 +2,11 @@
 
 import { type Changes, createChanges } from "../base/changes.ts";
 import type { SandboxClock } from "../base/clock.ts";
-import type { BotKeeper } from "../bot/bot-keeper.ts";
+import type { Bot } from "../bot/replicas.ts";
 import type { PolicySwitch } from "../bot/policy-switch.ts";
 import { createControlHandler } from "../control/handler.ts";
 import { personActs } from "../control/person-acts.ts";
-import { botActs, botRead, policyAct } from "../control/process-acts.ts";
+import { botActs, botRead, policyAct, replicasRead } from "../control/process-acts.ts";
 import { createServiceContext, type ServiceContext } from "../control/servers.ts";
 import { serverActs, serverChanges } from "../control/service-control.ts";
 import { serviceReads } from "../control/service-reads.ts";
@@ -32,7 +32,7 @@ export type Mounted = {
   readonly scenes: Scenes | null;
 };
 
-export type KeptBot = { readonly bot: BotKeeper; readonly policy: PolicySwitch };
+export type KeptBot = { readonly bot: Bot; readonly policy: PolicySwitch };
 
 export type MountedParts = {
   readonly slack: Slack;
@@ -107,7 +107,7 @@ function keptParts({ slack, clock, bot, policy, context, userActions, changes, p
   return {
     scenes,
     acts: [...botActs(bot), policyAct(policy), ...sceneActs(scenes)],
-    reads: [botRead(bot, policy), ...sceneReads(scenes)],
+    reads: [botRead(bot, policy), replicasRead(bot), ...sceneReads(scenes)],
     panelState: createPanelState({ service: context, bot, policy, scenes, onChange }),
   };
 }

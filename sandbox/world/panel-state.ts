@@ -1,7 +1,8 @@
 // What the page's Service and Scenes panels show.
 
-import type { BotKeeper } from "../bot/bot-keeper.ts";
+import type { Bot } from "../bot/replicas.ts";
 import type { PolicySwitch } from "../bot/policy-switch.ts";
+import { shownReplicas } from "../control/process-acts.ts";
 import type { ServiceContext } from "../control/servers.ts";
 import { serverState } from "../control/service-reads.ts";
 import type { PanelState } from "../page/base/parts.ts";
@@ -11,7 +12,7 @@ import type { ServiceState } from "../service-panel/shown-state.ts";
 
 export type PanelStateParts = {
   readonly service: ServiceContext;
-  readonly bot: BotKeeper;
+  readonly bot: Bot;
   readonly policy: Pick<PolicySwitch, "state">;
   readonly scenes: Scenes;
   readonly onChange: (listener: () => void) => () => void;
@@ -28,14 +29,18 @@ export function createPanelState({
 }: PanelStateParts): WithService {
   const service = (): ServiceState => ({
     ...serverState(context),
-    key: bot.given()["AGENT_API_KEY"] === context.service.apiKey ? "right" : "rotated",
+    key: bot.replicas.every(({ given }) => given()["AGENT_API_KEY"] === context.service.apiKey)
+      ? "right"
+      : "rotated",
     bot: bot.state(),
     botFault: bot.fault(),
+    replicas: shownReplicas(bot.replicas),
     policy: policy.state(),
     runs: context.service.runs.all().toReversed(),
   });
   return {
     bot: bot.state,
+    replicas: () => bot.replicas.map(({ state }) => state()),
     service,
     servicePanel: createServicePanel(service),
     scenes: scenes.state,

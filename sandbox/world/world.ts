@@ -1,12 +1,11 @@
 // A whole world on one machine: a strict local Slack with its page, the reference service and gateway, and between them the real bot.
 
-import { randomInt } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import { createSandboxClock, type SandboxClock } from "../base/clock.ts";
-import { type BotKeeper, createBotKeeper } from "../bot/bot-keeper.ts";
+import { freePort } from "../bot/free-port.ts";
 import { createPolicySwitch } from "../bot/policy-switch.ts";
+import { type Bot, createBot, createBalancer } from "../bot/replicas.ts";
 import type { Scenes } from "../scenes/engine.ts";
 import { startGateway } from "../service/start-gateway.ts";
 import { startService } from "../service/start-service.ts";
@@ -22,7 +21,7 @@ export type World = {
   /** The clock of Slack and the service. */
   readonly clock: SandboxClock;
   /** Null when the world was started without one. */
-  readonly bot: BotKeeper | null;
+  readonly bot: Bot | null;
   readonly scenes: Scenes | null;
   /** The environment for a bot of this world. A kept bot gets the newest key at each start. */
   readonly env: { readonly [name: string]: string };
@@ -43,6 +42,8 @@ export type WorldOptions = {
     readonly env?: { readonly [name: string]: string };
     /** The policy to start with; without one, the bot's built-in policy. */
     readonly policyFile?: string | null;
+    /** How many processes share the work (1). Several need a database that several can use. */
+    readonly replicas?: number;
     readonly echo?: (text: string) => void;
     readonly say?: (words: string) => void;
   };
@@ -56,8 +57,9 @@ export const MANIFEST = fileURLToPath(new URL("../../manifest.yml", import.meta.
 export async function startWorld(options: WorldOptions): Promise<World> {
   const { port = 0, tempo = 1, entrance = "socket" } = options;
   const clock = createSandboxClock();
-  const botPort = await freePort();
-  const requestUrl = `http://127.0.0.1:${botPort}/slack/events`;
+  const ports = await freePorts(options.bot?.replicas ?? 1);
+  const nextReplica = createBalancer(() => kept?.bot.replicas ?? []);
+  const requestUrl = (): string => `http://127.0.0.1:${nextReplica()?.port ?? ports[0]}/slack/events`;
   const delivery =
     entrance === "socket" ? { mode: "socket" as const } : { mode: "http" as const, requestUrl };
   const [slack, service, gateway] = await allOrNone([
@@ -68,9 +70,9 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const log = { traffic: slack.traffic, now: clock.now };
   logRequests(log, service.requests);
   logRequests(log, gateway.requests, "gateway ");
-  const env = () => environment({ slack, service, gateway, entrance }, options.databaseUrl, botPort);
-  const first = env();
-  const kept = options.bot === undefined ? null : keptBot(options.bot, env, clock);
+  const env = (port: number) => environment({ slack, service, gateway, entrance }, options.databaseUrl, port);
+  const first = env(ports[0]);
+  const kept = options.bot === undefined ? null : keptBot(options.bot, { ports, env }, clock);
   const parts = { slack, service, gateway, clock, kept, manifestPath: MANIFEST, entrance };
   const { scenes } = await mount(slack, async () => {
     // Loads while the bot starts.
@@ -92,6 +94,16 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       await Promise.all([slack.stop(), service.stop(), gateway.stop()]);
     },
   };
+}
+
+/** At least one; all different. */
+async function freePorts(count: number): Promise<[number, ...number[]]> {
+  const ports: [number, ...number[]] = [await freePort()];
+  while (ports.length < count) {
+    const port = await freePort();
+    if (!ports.includes(port)) ports.push(port);
+  }
+  return ports;
 }
 
 type Stoppable = { stop(): Promise<unknown> };
@@ -132,14 +144,20 @@ function environment(
 }
 
 function keptBot(
-  { env = {}, policyFile: own = null, ...ears }: NonNullable<WorldOptions["bot"]>,
-  worlds: () => World["env"],
+  { env = {}, policyFile: own = null, echo, say }: NonNullable<WorldOptions["bot"]>,
+  { ports, env: worlds }: { readonly ports: readonly number[]; readonly env: (port: number) => World["env"] },
   { now }: SandboxClock,
 ): KeptBot {
   const kept = createPolicySwitch({
     own,
     now,
-    keep: (policy) => createBotKeeper({ env: () => ({ ...worlds(), ...env, ...policy() }), ...ears }),
+    keep: (policy) =>
+      createBot({
+        ports,
+        env: (port) => ({ ...worlds(port), ...env, ...policy() }),
+        ...(echo && { echo }),
+        ...(say && { say }),
+      }),
   });
   // Callers that wait for the bot learn of a failure from `ready`.
   kept.bot.start().catch(() => undefined);
@@ -166,27 +184,4 @@ async function mount(slack: Slack, load: () => Promise<Mounted>): Promise<Mounte
   const mounted = await loading;
   handlers = mounted.handlers;
   return mounted;
-}
-
-/** Below the range of ephemeral ports, so that the system gives the port to no other process before the bot takes it. */
-const PORTS = { from: 12_000, to: 32_000 };
-const PORT_TRIES = 50;
-
-/** Finds a free port for the bot, which must know it before it starts. */
-async function freePort(): Promise<number> {
-  for (let tries = 0; tries < PORT_TRIES; tries += 1) {
-    const port = randomInt(PORTS.from, PORTS.to);
-    if (await isFree(port)) return port;
-  }
-  throw new Error("this machine gives no free port");
-}
-
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  const free = await new Promise<boolean>((resolve) => {
-    server.once("error", () => resolve(false));
-    server.listen(port, "127.0.0.1", () => resolve(true));
-  });
-  if (free) await new Promise((resolve) => void server.close(resolve));
-  return free;
 }

@@ -40,7 +40,7 @@ export type PageParts = {
   readonly timeZone?: string;
 };
 
-export type BotState = "running" | "starting" | "stopped";
+export type BotState = "running" | "starting" | "paused" | "stopped";
 
 /** The panel of the service behind the app. The page only places it. */
 export type ServicePanel = {
@@ -50,6 +50,8 @@ export type ServicePanel = {
 
 export type PanelState = {
   readonly bot: () => BotState;
+  /** The state of each process of the app. */
+  readonly replicas: () => readonly BotState[];
   readonly servicePanel: ServicePanel;
   readonly scenes: () => SceneState;
   /** Calls the listener after every change of these. */

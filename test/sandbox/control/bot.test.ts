@@ -58,6 +58,49 @@ test("a bot that is started while it is still stopping waits for its end", async
   expect(connections()).toBe(1);
 });
 
+const replica = async () => (await sandbox.read("/control/replicas"))[0] ?? {};
+
+test("a bot that is paused keeps its connection and answers nothing, until it goes on", async () => {
+  const { act, refusal } = sandbox;
+  const { pid, port } = await replica();
+  const alive = () => fetch(`http://127.0.0.1:${String(port)}/livez`, { signal: AbortSignal.timeout(500) });
+  await act("bot.pause");
+  expect(await replica()).toMatchObject({ name: "replica 1", state: "paused", pid });
+  expect(connections()).toBe(1);
+  await expect(alive()).rejects.toThrow("timeout");
+  expect(await refusal("bot.pause")).toBe("409 Countersign is not running.");
+  await act("bot.start");
+  expect(await replica()).toMatchObject({ state: "running", pid });
+  expect((await alive()).status).toBe(200);
+});
+
+test("a bot that is paused can be stopped, restarted and killed", async () => {
+  const { act, read } = sandbox;
+  const running = { state: "running", wait: "20" };
+  await act("bot.pause");
+  await act("bot.stop");
+  expect(await replica()).toMatchObject({ state: "stopped", pid: null });
+  await act("bot.start");
+  await act("bot.pause");
+  await act("bot.restart");
+  expect(await state()).toBe("running");
+  await act("bot.pause");
+  await act("bot.kill");
+  expect(await state()).toBe("starting");
+  expect(await read("/control/replicas", running)).toHaveLength(1);
+});
+
+test("a bot that is killed for good stays away until it is started", async () => {
+  const { act, refusal } = sandbox;
+  await act("bot.kill", { back: false });
+  expect(await replica()).toMatchObject({ state: "stopped", pid: null });
+  expect(await refusal("bot.kill", { back: false })).toBe("409 Countersign is not running.");
+  await act("bot.start", { replica: "1" });
+  expect(await refusal("bot.start", { replica: "replica 2" })).toBe(
+    '409 There is no "replica 2". Known: replica 1.',
+  );
+});
+
 test("a bot that is restarted gets the key that is right now", async () => {
   const { act, world, read } = sandbox;
   await act("service.rotateKey");

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { createChanges } from "#sandbox/base/changes.ts";
 import { createSandboxClock } from "#sandbox/base/clock.ts";
-import type { BotKeeper } from "#sandbox/bot/bot-keeper.ts";
 import { createPolicySwitch } from "#sandbox/bot/policy-switch.ts";
+import type { Bot, Replica } from "#sandbox/bot/replicas.ts";
 import { createServiceContext } from "#sandbox/control/servers.ts";
 import { createScenes } from "#sandbox/scenes/engine.ts";
 import { startGateway } from "#sandbox/service/start-gateway.ts";
@@ -20,8 +20,10 @@ test("the panels show the servers, the bot's key and the runs as they are, and h
   const changes = createChanges();
   const context = createServiceContext({ service, gateway, clock }, changes.changed);
   const given = { AGENT_API_KEY: service.apiKey };
-  const bot: BotKeeper = {
+  const keeper: Omit<Replica, "name" | "port"> = {
     state: () => "running",
+    pid: () => 7,
+    metric: never,
     given: () => given,
     fault: () => null,
     ready: never,
@@ -29,8 +31,11 @@ test("the panels show the servers, the bot's key and the runs as they are, and h
     kill: never,
     stop: never,
     restart: never,
+    pause: () => undefined,
+    resume: () => undefined,
     onChange: () => () => undefined,
   };
+  const bot: Bot = { ...keeper, replicas: [{ ...keeper, name: "replica 1", port: 12_001 }] };
   const scenes = createScenes({
     scenes: [],
     now: clock.now,
@@ -49,6 +54,7 @@ test("the panels show the servers, the bot's key and the runs as they are, and h
     slowMs: 0,
     key: "right",
     bot: "running",
+    replicas: [{ name: "replica 1", state: "running", port: 12_001, pid: 7, fault: null }],
     policy: { chosen: { name: "built-in" }, inForce: { policy: { name: "built-in" } }, fault: null },
   });
   expect(panelState.service()).toMatchObject({ clockAheadMs: 0, faults: [], vanished: [], runs: [] });

@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createSandboxClock } from "#sandbox/base/clock.ts";
-import { createBotKeeper } from "#sandbox/bot/bot-keeper.ts";
+import { createBot } from "#sandbox/bot/replicas.ts";
 import { botActs, policyAct } from "#sandbox/control/process-acts.ts";
 import { policiesWith } from "#sandbox/bot/policies.ts";
 import { createPolicySwitch } from "#sandbox/bot/policy-switch.ts";
@@ -64,6 +64,7 @@ export function createFakePanelState() {
     key: "right",
     bot: "running",
     botFault: null,
+    replicas: [],
     policy: {
       policies,
       chosen: policyNamed("built-in"),
@@ -99,6 +100,8 @@ export function createFakePanelState() {
   const told = (): void => listeners.forEach((listener) => listener());
   const panelState: PanelState & { readonly service: () => ServiceState } = {
     bot: () => service.bot,
+    replicas: () =>
+      service.replicas.length > 0 ? service.replicas.map(({ state }) => state) : [service.bot],
     service: () => service,
     servicePanel: createServicePanel(() => service),
     scenes: () => scenes,
@@ -170,7 +173,7 @@ export async function createJudge(panelState: PanelState) {
   const { bot, policy } = createPolicySwitch({
     own: null,
     now: clock.now,
-    keep: () => createBotKeeper({ env: () => ({}) }),
+    keep: () => createBot({ ports: [12_001, 12_002], env: () => ({}) }),
   });
   const acts = [
     ...serverActs(createServiceContext({ service, gateway, clock }, () => undefined)),
