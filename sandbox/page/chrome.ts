@@ -114,24 +114,27 @@ const PANEL_NAMES: Readonly<Record<Panel, { readonly name: string; readonly what
 
 export function status(parts: PageParts, place: Place): Html {
   const name = parts.workspace.people.get(parts.workspace.app.person)?.name ?? "The app";
-  const { up, words } = appState(parts);
+  const { is, words } = appState(parts);
   const panels = PANELS.filter((one) => !needsWorld(one) || parts.panelState !== null);
   return html`<h2>Behind it</h2>
     <ul>
       ${panels.map((one) => panelRow(place, one))}
     </ul>
-    <p data-connection="${up ? "up" : "down"}">${name} ${words}</p>`;
+    <p data-connection="${is}">${name} ${words}</p>`;
 }
 
 /** A connection may outlive its process for a moment. An app over HTTP has none. */
-function appState({ panelState, connected }: PageParts): { up: boolean; words: string } {
+function appState({ panelState, connected }: PageParts): AppState {
   const state = panelState?.bot() ?? "running";
-  if (state !== "running") return { up: false, words: AWAY[state] };
-  const of = replicaWords(panelState?.replicas() ?? []);
-  return connected()
-    ? { up: true, words: `is connected${of}` }
-    : { up: false, words: `is not connected${of}` };
+  if (state !== "running") return { is: "down", words: AWAY[state] };
+  const replicas = panelState?.replicas() ?? [];
+  const of = replicaWords(replicas);
+  if (!connected()) return { is: "down", words: `is not connected${of}` };
+  const all = replicas.every((each) => each === "running");
+  return { is: all ? "up" : "partly", words: `is connected${of}` };
 }
+
+type AppState = { readonly is: "up" | "partly" | "down"; readonly words: string };
 
 const AWAY: Readonly<Record<Exclude<BotState, "running">, string>> = {
   starting: "is starting…",

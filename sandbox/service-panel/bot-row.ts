@@ -35,10 +35,10 @@ function replicasRow({ replicas }: ServiceState): Row {
   return {
     name: "Countersign",
     good: running === replicas.length,
-    type: html`${running} of ${replicas.length} replicas ${running === 1 ? "runs" : "run"}
-      <ul data-replicas>
-        ${replicas.map((each) => drawReplica(each))}
-      </ul>`,
+    type: `${running} of ${replicas.length} replicas ${running === 1 ? "runs" : "run"}`,
+    below: html`<ul data-replicas aria-label="Replicas">
+      ${replicas.map((each) => drawReplica(each))}
+    </ul>`,
     buttons: [
       running === replicas.length
         ? controlButton({ act: "bot.restart", words: "Restart all", id: "bot-power" })

@@ -61,7 +61,7 @@ function stateOf(state: ServiceState, times: Times): Html {
   ];
   return html`<dl data-states>
     ${rows.map(
-      ({ name, good, type: is, buttons }) =>
+      ({ name, good, type: is, buttons, below }) =>
         html`<div data-good="${good ? "yes" : "no"}">
           <dt>${name}</dt>
           <dd>
@@ -69,6 +69,7 @@ function stateOf(state: ServiceState, times: Times): Html {
               <span>${is}</span>
               <span data-buttons>${buttons}</span>
             </div>
+            ${below}
           </dd>
         </div>`,
     )}

@@ -61,4 +61,6 @@ export type Row = {
   readonly good: boolean;
   readonly type: Part;
   readonly buttons: readonly Html[];
+  /** What stands below both, over the whole width. */
+  readonly below?: Html;
 };
