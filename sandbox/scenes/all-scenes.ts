@@ -4,11 +4,12 @@ import type { Scene } from "./engine.ts";
 import { hostile } from "./hostile.ts";
 import { botKilled, serviceDies } from "./outages.ts";
 import { change, race } from "./race-change.ts";
+import { replicaDies } from "./replica-dies.ts";
 import { reviewSeveral } from "./review-several.ts";
 import { stopRun } from "./stop-run.ts";
 import { storm } from "./storm.ts";
 
-/** As the page lists them. */
+/** As the page lists them, for a bot that is one process. */
 export const allScenes: readonly Scene[] = [
   approve,
   deny,
@@ -23,3 +24,9 @@ export const allScenes: readonly Scene[] = [
   storm,
   hostile,
 ];
+
+/** With the scenes that need several replicas, behind the one that kills the bot. */
+export function scenesFor(replicas: number): readonly Scene[] {
+  if (replicas < 2) return allScenes;
+  return allScenes.flatMap((scene) => (scene === botKilled ? [botKilled, replicaDies] : [scene]));
+}

@@ -1,8 +1,10 @@
 // What a scene may do and see.
 
 import type { PolicySwitch } from "../bot/policy-switch.ts";
+import type { Replica } from "../bot/replicas.ts";
 import { wordsOf } from "../control/surface.ts";
 import type { Spot } from "../page/base/parts.ts";
+import type { Recorded } from "../service/recorder.ts";
 import type { Run } from "../service/service-run.ts";
 import type { Message, PersonId } from "../slack/model.ts";
 import { cardState, says } from "./says.ts";
@@ -71,6 +73,11 @@ function createSight(
         .all({ route: "decide" })
         .filter(({ path, body }) => body !== null && path.includes(`/${encodeURIComponent(run)}/`))
         .map(({ path, body }) => ({ path, ...(JSON.parse(body ?? "") as Omit<Sent, "path">) })),
+    /** The looks at the run that the service has not answered yet. */
+    openReads: ({ run }: Asked): Recorded[] =>
+      requests
+        .all({ route: "read-run" })
+        .filter(({ path, done }) => !done && path.endsWith(`/${encodeURIComponent(run)}`)),
     /** How many calls Slack refuses for coming too fast, from now until `end`. */
     countTooFast: () => countRefused(slack.traffic, "ratelimited"),
   };
@@ -128,8 +135,8 @@ export function createReset({ slack, service, bot, policy, stage }: ResetParts):
       await controller.up();
     }
     await policy.reset();
-    if (bot.given()["AGENT_API_KEY"] === service.service.apiKey) await bot.start();
-    else await bot.restart();
+    const isRight = ({ given }: Replica): boolean => given()["AGENT_API_KEY"] === service.service.apiKey;
+    await Promise.all(bot.replicas.map((each) => (isRight(each) ? each.start() : each.restart())));
     await stage.undo();
   };
 }

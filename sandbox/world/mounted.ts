@@ -18,7 +18,7 @@ import { createPage } from "../page/page.ts";
 import { createScenes, type Scenes } from "../scenes/engine.ts";
 import { sceneActs, sceneReads } from "../scenes/scene-acts.ts";
 import { createStage, createReset } from "../scenes/stage.ts";
-import { allScenes } from "../scenes/all-scenes.ts";
+import { scenesFor } from "../scenes/all-scenes.ts";
 import type { Gateway } from "../service/start-gateway.ts";
 import type { Service } from "../service/start-service.ts";
 import { type Manifest, readManifest } from "../slack/manifest.ts";
@@ -95,7 +95,7 @@ function keptParts({ slack, clock, bot, policy, context, userActions, changes, p
   bot.onChange(changed);
   policy.onChange(changed);
   const scenes = createScenes({
-    scenes: allScenes,
+    scenes: scenesFor(bot.replicas.length),
     now: clock.now,
     paceMs,
     stageFor: (signal, say) => {
