@@ -168,7 +168,7 @@ function faultsBetween(given: { readonly [name: string]: string | undefined }): 
   for (const name of ["SLACK_API_URL", "AGENT_BASE_URL", "GATEWAY_URL"])
     if (isOpenToOthers(given[name] ?? "", given["PLAIN_HTTP_HOSTS"] ?? ""))
       faults.push(fault(name, OPEN_TO_OTHERS));
-  if (/^postgres/.test(given["DATABASE_URL"] ?? "") && given["AUDIT_KEY"] === undefined)
+  if (given["DATABASE_URL"]?.startsWith("postgres") === true && given["AUDIT_KEY"] === undefined)
     faults.push(fault("AUDIT_KEY", NEEDS_KEY));
   if (given["APPROVERS"] !== undefined && given["POLICY_FILE"] !== undefined)
     faults.push(fault("APPROVERS", MENTIONS_BY_POLICY));

@@ -29,44 +29,18 @@ const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [1_000, 30_000];
 
 export function listenTo(url: string): Signals {
   const closing = new AbortController();
+  const { signal } = closing;
   let listener = (): void => undefined;
-  let client: Client | null = null;
   /** The server knows NOTIFY. A statement that it does not know would end the transaction that it is in. */
   let works = false;
-
-  async function listen(): Promise<void> {
-    const fresh = new Client({
-      ...connectionOf(url),
-      keepAlive: true,
-      application_name: "countersign signals",
-    });
-    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-    fresh.on("error", () => end());
-    fresh.on("end", () => end());
-    fresh.on("notification", () => listener());
-    client = fresh;
-    try {
-      await fresh.connect();
-      await fresh.query(`listen ${CHANNEL}`);
+  const listening = keepListening(url, signal, {
+    listens: () => {
       works = true;
       // What was told while no connection listened.
       listener();
-      await ended;
-    } finally {
-      await fresh.end().catch(() => undefined);
-    }
-  }
-
-  async function keepListening(): Promise<void> {
-    for (let wait = FIRST_WAIT_MS; !closing.signal.aborted; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
-      const since = performance.now();
-      await listen().catch(() => undefined);
-      if (performance.now() - since > LONGEST_WAIT_MS) wait = FIRST_WAIT_MS;
-      await pause(wait, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
-    }
-  }
-
-  const listening = keepListening();
+    },
+    told: () => listener(),
+  });
   return {
     tell: async (trx) => {
       if (works) await sql`select pg_notify(${CHANNEL}, '')`.execute(trx);
@@ -74,8 +48,40 @@ export function listenTo(url: string): Signals {
     onTold: (next) => void (listener = next),
     close: async () => {
       closing.abort();
-      await client?.end().catch(() => undefined);
       await listening;
     },
   };
+}
+
+type Hears = { readonly listens: () => void; readonly told: () => void };
+
+async function keepListening(url: string, signal: AbortSignal, hears: Hears): Promise<void> {
+  let wait = FIRST_WAIT_MS;
+  while (!signal.aborted) {
+    const since = performance.now();
+    await listen(url, signal, hears).catch(() => undefined);
+    wait = performance.now() - since > LONGEST_WAIT_MS ? FIRST_WAIT_MS : Math.min(2 * wait, LONGEST_WAIT_MS);
+    await pause(wait, undefined, { signal, ref: false }).catch(() => undefined);
+  }
+}
+
+/** Resolves or rejects when the connection has ended. */
+async function listen(url: string, signal: AbortSignal, { listens, told }: Hears): Promise<void> {
+  const client = new Client({
+    ...connectionOf(url),
+    keepAlive: true,
+    application_name: "countersign signals",
+  });
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  for (const event of ["error", "end"] as const) client.on(event, () => end());
+  client.on("notification", told);
+  signal.addEventListener("abort", () => end(), { once: true });
+  try {
+    await client.connect();
+    await client.query(`listen ${CHANNEL}`);
+    listens();
+    await ended;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
 }

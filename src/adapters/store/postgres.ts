@@ -137,7 +137,7 @@ const [INT8, TEXT] = [20, 25];
 function parserOf(oid: number, format?: "text" | "binary"): (value: string) => unknown {
   if (oid === INT8) return wholeNumber;
   if (oid === TEXT) return unescaped;
-  return types.getTypeParser(oid, format as "text") as (value: string) => unknown;
+  return types.getTypeParser(oid, format) as (value: string) => unknown;
 }
 
 /** SQLite's driver refuses greater numbers too. */
@@ -151,15 +151,15 @@ function wholeNumber(value: string): number {
  * A text of PostgreSQL cannot hold U+0000, which ids of the service may contain. It is written as U+001A and 0; U+001A itself as
  * U+001A and 1. In JSON both are escaped anyway.
  */
+const ESCAPE = "\x1a";
+
 const escaped = (value: unknown): unknown =>
-  typeof value === "string" && /[\0\x1a]/.test(value)
-    ? value.replace(/[\0\x1a]/g, (found) => (found === "\0" ? "\x1a0" : "\x1a1"))
+  typeof value === "string" && (value.includes("\0") || value.includes(ESCAPE))
+    ? value.replaceAll(ESCAPE, `${ESCAPE}1`).replaceAll("\0", `${ESCAPE}0`)
     : value;
 
 const unescaped = (value: string): string =>
-  value.includes("\x1a")
-    ? value.replace(/\x1a([01])/g, (_found, which) => (which === "0" ? "\0" : "\x1a"))
-    : value;
+  value.includes(ESCAPE) ? value.replaceAll(`${ESCAPE}0`, "\0").replaceAll(`${ESCAPE}1`, ESCAPE) : value;
 
 // The pool as Kysely sees it: each statement has its time, and a connection that broke or is too late serves no one else.
 
