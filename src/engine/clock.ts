@@ -3,7 +3,7 @@ export type Clock = {
   /** Wall time (ms since 1970), for what people and auditors read. It can jump either way. */
   readonly now: () => number;
   /**
-   * For intervals and waits (ms), stored ones included. Never steps, whatever happens to the wall clock. It starts at the wall time, or at
+   * For intervals and waits (whole ms, as PostgreSQL stores them), stored ones included. Never steps, whatever happens to the wall clock. It starts at the wall time, or at
    * the newest monotonic time in the store where that is later, so a stored wait never exceeds its own bound.
    */
   readonly monotonic: () => number;
@@ -21,7 +21,7 @@ export type MachineClock = Clock & {
 
 export function createClock(): MachineClock {
   let start = Date.now() - performance.now();
-  const monotonic = (): number => start + performance.now();
+  const monotonic = (): number => Math.floor(start + performance.now());
   return {
     now: () => Date.now(),
     monotonic,
