@@ -13,7 +13,6 @@ import {
   onUnknownClick,
 } from "./clicks.ts";
 import { onCommand } from "./commands.ts";
-import { onDenyReason, onReviewDenyReason } from "./deny-reasons.ts";
 import { onQueueChoice, onStormReview, openFormFromHome, refreshHome, showHome } from "./home-and-queue.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { onMention, onRunOnMessage, onSuggestedRun } from "./free-text.ts";
@@ -76,10 +75,21 @@ import {
   submitPayload,
   windowClickPayload,
 } from "./payloads.ts";
-import { onReview, onReviewSeveral } from "./review-form.ts";
+import {
+  nextReviewAnswer,
+  onReview,
+  onReviewDenyReason,
+  onReviewSeveral,
+  reviewAnswer,
+} from "./review-form.ts";
 import { onNotMe } from "./notifications.ts";
-import { nextReviewAnswer, reviewAnswer } from "./review-form.ts";
-import { decisionAnswer, formAnswer, readingAnswer, type SubmitAnswer } from "./submits.ts";
+import {
+  decisionAnswer,
+  formAnswer,
+  onDenyReason,
+  readingAnswer,
+  type SubmitAnswer,
+} from "./form-answers.ts";
 
 type OnClick = (deps: ListenerDeps, payload: ClickPayload) => Promise<void>;
 type OnSubmit = (deps: ListenerDeps, payload: SubmitPayload) => Promise<SubmitAnswer>;

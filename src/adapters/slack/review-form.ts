@@ -7,8 +7,15 @@ import type { OpenedReview } from "../../usecases/review.ts";
 import type { Choice } from "../../usecases/submit-review.ts";
 import { refusedModal } from "./blocks/decision-modal.ts";
 import { refusalPlain, refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
-import { type Apart, reviewedModal, reviewSeveralModal, reviewView } from "./blocks/review-modal.ts";
+import {
+  type Apart,
+  presetsOfSeveral,
+  reviewedModal,
+  reviewSeveralModal,
+  reviewView,
+} from "./blocks/review-modal.ts";
 import { openModal, showRefusal } from "./clicks.ts";
+import { drawAgain, FIELD_ERRORS, filledWith, NOT_FILLED, type SubmitAnswer } from "./form-answers.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import {
   APPROVE_REASON_BLOCK,
@@ -20,13 +27,13 @@ import {
 } from "./names.ts";
 import { linkTo } from "./own-messages.ts";
 import {
+  type ChoicePayload,
   chosenIn,
   type QueueClickPayload,
   reasonBlockOf,
   type SubmitPayload,
   typedInto,
 } from "./payloads.ts";
-import { FIELD_ERRORS, type SubmitAnswer } from "./submits.ts";
 
 /** Review of one request. */
 export async function onReview(deps: ListenerDeps, payload: QueueClickPayload): Promise<void> {
@@ -127,6 +134,25 @@ function choicesIn(payload: SubmitPayload): Choice[] {
     const nonce = parsed<Nonce>(Nonce, block.slice(REVIEW_BLOCK.length));
     return [{ nonce, verdict: word === "approve" || word === "deny" ? word : null }];
   });
+}
+
+/** An offered reason for a denial, chosen in the form: the reason goes with each request that is denied there. */
+export async function onReviewDenyReason(deps: ListenerDeps, payload: ChoicePayload): Promise<void> {
+  const { view, user, actions } = payload;
+  const by = { team: deps.team, user: user.id };
+  const { bundle, kind, value } = reviewFormOf(view);
+  try {
+    const opened = await deps.review.severalOfPerson(by, bundle, shownRequests(payload), { kind, value });
+    const preset =
+      opened === null ? undefined : presetsOfSeveral(opened)[Number(actions[0].selected_option.value)];
+    if (opened === null || preset === undefined)
+      return await deps.noteRefusal(by, "unknown", { step: "click" });
+    const filled = filledWith(preset, payload, DENY_REASON_BLOCK);
+    await drawAgain(deps, payload, reviewSeveralModal(opened, await apartOf(deps, opened), filled));
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    deps.log.warn({ code: error.code }, NOT_FILLED);
+  }
 }
 
 /** "Review the next", in the window that says what was recorded: the next form takes its place. */

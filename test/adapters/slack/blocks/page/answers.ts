@@ -20,7 +20,7 @@ import { onNotMe } from "#src/adapters/slack/notifications.ts";
 import { onCommand } from "#src/adapters/slack/commands.ts";
 import { nextReviewAnswer } from "#src/adapters/slack/review-form.ts";
 import { onMention, onRunOnMessage, onSuggestedRun } from "#src/adapters/slack/free-text.ts";
-import { readingAnswer } from "#src/adapters/slack/submits.ts";
+import { readingAnswer } from "#src/adapters/slack/form-answers.ts";
 import { REPORTED } from "./private.ts";
 import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
 import { listen } from "#src/adapters/slack/listeners.ts";

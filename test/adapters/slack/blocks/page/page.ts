@@ -3,7 +3,7 @@
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
 import type { Message } from "#src/adapters/slack/blocks/rich.ts";
-import { FIELD_ERRORS } from "#src/adapters/slack/submits.ts";
+import { FIELD_ERRORS } from "#src/adapters/slack/form-answers.ts";
 import { CHANNEL } from "../../../../make/run.ts";
 import { printedBlocks, printedView } from "../printed.ts";
 import { answerExamples } from "./answers.ts";

@@ -1,24 +1,26 @@
-// Handles submitted modals. A decision is in the store before we acknowledge its modal. If we can't accept a submit, the modal stays
-// open with an error, or we replace it by one that says why.
+// Answers what people do in an open form: they submit it, or choose an offered reason. A decision is in the store before we acknowledge its
+// form. If we can't accept a submit, the form stays open with an error, or we replace it by one that says why.
 
 import type { View } from "@slack/types";
 import type { Verdict } from "../../domain/approval.ts";
-import type { Refusal } from "../../domain/authorization.ts";
+import { MAX_REASON_CHARS, type Refusal } from "../../domain/authorization.ts";
 import { ChannelId, Nonce, parsed, type UserId } from "../../domain/ids.ts";
 import { findApproval } from "../../domain/run.ts";
-import type { CommandRefusal } from "../../usecases/access.ts";
 import { PortError } from "../../ports.ts";
+import type { CommandRefusal } from "../../usecases/access.ts";
 import type { RefusedAttempt } from "../../usecases/refusals.ts";
 import type { Recorded } from "../../usecases/submit-decision.ts";
-import { changedModal, heldModal, refusedModal } from "./blocks/decision-modal.ts";
+import { changedModal, formView, heldModal, presetsFor, refusedModal } from "./blocks/decision-modal.ts";
 import type { Deployment } from "./blocks/deployment.ts";
-import { reviewView } from "./blocks/review-modal.ts";
+import type { FilledReason } from "./blocks/form-parts.ts";
 import { commandRefusalWords, refusalPlain, refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
+import { reviewView } from "./blocks/review-modal.ts";
 import { refreshHome } from "./home-and-queue.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import {
   CHANNEL_BLOCK,
   CHANNEL_INPUT,
+  type DENY_REASON_BLOCK,
   REASON_BLOCK,
   REASON_INPUT,
   TASK_BLOCK,
@@ -28,7 +30,7 @@ import {
   WORD_BLOCK,
   WORD_INPUT,
 } from "./names.ts";
-import { chosenIn, reasonBlockOf, type SubmitPayload, typedInto } from "./payloads.ts";
+import { type ChoicePayload, chosenIn, reasonBlockOf, type SubmitPayload, typedInto } from "./payloads.ts";
 
 /** Undefined: the modal closes. */
 export type SubmitAnswer =
@@ -145,6 +147,48 @@ function refusedForm(refusal: Refusal, asker: UserId): SubmitAnswer {
     view: refusedModal(refusalTitle(refusal), refusalWords(refusal, asker), `refusal:${refusal.type}`),
   };
 }
+
+// A reason that the rule offers for a denial, chosen in the open form: it is written into the reason field, behind what stands there.
+// Nothing is decided. The reason that counts is what the field holds at the submit.
+
+export async function onDenyReason(deps: ListenerDeps, payload: ChoicePayload): Promise<void> {
+  const { view, user, actions } = payload;
+  const by = { team: deps.team, user: user.id };
+  const opened = await deps.openForm.ofPerson(by, parsed<Nonce>(Nonce, view.private_metadata));
+  const preset = opened === null ? undefined : presetsFor(opened)[Number(actions[0].selected_option.value)];
+  if (opened === null || preset === undefined) return deps.noteRefusal(by, "unknown", { step: "click" });
+  await drawAgain(
+    deps,
+    payload,
+    formView(opened, deps.deployment, filledWith(preset, payload, REASON_BLOCK)),
+  );
+}
+
+export const NOT_FILLED = "Slack did not put a reason into a form; the person can type one";
+
+/** Behind what was typed. Slack fills a field only when its block is new. */
+export function filledWith(
+  preset: string,
+  payload: ChoicePayload,
+  field: typeof REASON_BLOCK | typeof DENY_REASON_BLOCK,
+): FilledReason {
+  const block = reasonBlockOf(payload, field) ?? field;
+  const before = typedInto(payload, block, REASON_INPUT).trimEnd();
+  const text = (before === "" ? preset : `${before}\n${preset}`).slice(0, MAX_REASON_CHARS);
+  const times = Number(block.split(":")[1] ?? 0) + 1;
+  return { block: `${field}:${times}`, text };
+}
+
+export async function drawAgain(deps: ListenerDeps, { view }: ChoicePayload, drawn: View): Promise<void> {
+  try {
+    await deps.quick("views.update", { view_id: view.id, hash: view.hash, view: drawn });
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    deps.log.warn({ code: error.code }, NOT_FILLED);
+  }
+}
+
+// The form that starts a run.
 
 export async function formAnswer(deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> {
   const [nonce = "", commandChannel = ""] = payload.view.private_metadata.split(" ");
