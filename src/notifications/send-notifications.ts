@@ -77,7 +77,7 @@ async function settle(
   await saveOutcome(deps, notification, act, await performed(deps, notification, act));
 }
 
-export async function saveOutcome(
+async function saveOutcome(
   { store, clock, log }: SendDeps,
   notification: Notification,
   act: Exclude<Act, "recover">,

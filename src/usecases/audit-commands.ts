@@ -106,7 +106,7 @@ const ID_CHARS = 512;
 /** More than enough: entries about policies and erasures are rare. */
 const MOST_AROUND = 1_000_000;
 
-export async function evidenceOf(
+async function evidenceOf(
   store: AuditLog & AuditEvidence,
   entries: readonly KeptEntry[],
   { id, user, at }: { readonly id: RunId; readonly user: UserId; readonly at: number },

@@ -115,7 +115,7 @@ async function membershipIn(
 // Review on the notice of a channel in which many requests wait. The press is trusted only for who pressed, and where: it must be on a
 // notice of ours. What the person may see and decide is looked up when their queue is read.
 
-export type StormPress = {
+type StormPress = {
   readonly team: TeamId;
   readonly user: UserId;
   readonly channel: ChannelId;

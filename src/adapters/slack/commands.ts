@@ -188,7 +188,7 @@ async function answerAboutRun(deps: ListenerDeps, by: Asker, { type, rest }: Que
 // `/agent freeze`: shows what is frozen, freezes this channel or everything, and lifts a freeze.
 
 /** `rest`: what was typed after `freeze`. Anything but its own words changes nothing and shows the state. */
-export async function freezeCommand(
+async function freezeCommand(
   { freeze, command }: Pick<ListenerDeps, "freeze" | "command">,
   by: Asker,
   rest: string,

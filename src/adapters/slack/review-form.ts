@@ -62,7 +62,7 @@ const answerable = ({ user, trigger_id, response_url }: QueueClickPayload) => ({
 /** Those that keep their own form are listed with links; so many links are asked for at most. */
 const MOST_LINKS = 10;
 
-export function apartOf(deps: ListenerDeps, { apart }: OpenedReview): Promise<readonly Apart[]> {
+function apartOf(deps: ListenerDeps, { apart }: OpenedReview): Promise<readonly Apart[]> {
   return Promise.all(
     apart.slice(0, MOST_LINKS).map(async (item) => {
       const { link } = await linkTo(deps, item.run, cardSlot(item.approval.id));
@@ -102,7 +102,7 @@ export async function reviewAnswer(deps: ListenerDeps, payload: SubmitPayload): 
 }
 
 /** What the form of several requests carries, from `reviewSeveralModal`. */
-export function reviewFormOf({ private_metadata }: { readonly private_metadata: string }) {
+function reviewFormOf({ private_metadata }: { readonly private_metadata: string }) {
   const [bundle = "", kind = "", value = "", later = ""] = private_metadata.split(" ");
   return {
     bundle: parsed<Nonce>(Nonce, bundle),
@@ -115,7 +115,7 @@ export function reviewFormOf({ private_metadata }: { readonly private_metadata: 
 const kindOf = (text: string): OpenedReview["kind"] => (text === "run" ? "run" : "rule");
 
 /** The requests of such a form, by nonce, in its order. Null: what is no nonce. */
-export function shownRequests({ view }: Pick<SubmitPayload, "view">): (Nonce | null)[] {
+function shownRequests({ view }: Pick<SubmitPayload, "view">): (Nonce | null)[] {
   return Object.keys(view.state.values).flatMap((block) =>
     block.startsWith(REVIEW_BLOCK) ? [parsed<Nonce>(Nonce, block.slice(REVIEW_BLOCK.length))] : [],
   );

@@ -22,7 +22,7 @@ export function asRead(text: string): string {
 
 // The text after the command's name.
 
-export type CommandLine =
+type CommandLine =
   /** No text: the form opens. */
   | { readonly type: "form" }
   /** `rest` exactly as typed, after one separating space. */

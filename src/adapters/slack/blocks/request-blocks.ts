@@ -106,7 +106,7 @@ export function maskedInFile(upload: Upload | undefined): RichTextBlock[] {
 
 type Part = ReturnType<typeof drawnBoxes>[number] | ReturnType<typeof line>;
 
-export type Overview = {
+type Overview = {
   readonly block: RichTextBlock;
   /** How many secrets are masked in it. */
   readonly secrets: number;
