@@ -63,8 +63,8 @@ const OTHERS: Limits = [
 ];
 
 /**
- * The look-ups of people. docs.slack.dev, rate limits: users.info is Tier 4, 100 or more a minute for the workspace. Of a burst the first ones ask by themselves
- * (our choice): a hundred calls at once take longer than the people who wait for them have.
+ * The look-ups of people. docs.slack.dev, rate limits: users.info is Tier 4, 100 or more a minute for the workspace. Of a burst the first
+ * ones ask by themselves (our choice): a hundred calls at once take longer than the people who wait for them have.
  */
 export const SINGLE_PEOPLE: Limits = [
   [
