@@ -12,6 +12,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -67,7 +68,10 @@ export async function startPostgres(options: ServerOptions = {}): Promise<Postgr
   const urlOf = (name: string): string => `postgres://postgres@localhost:${port}/${name}?host=${folder}`;
   let child: Running | null = null;
   const start = async (): Promise<void> => {
-    child = spawned({ folder, data, port, host: options.tcp === true ? "127.0.0.1" : "" }, options.settings);
+    child = keptServer(
+      { folder, data, port, host: options.tcp === true ? "127.0.0.1" : "" },
+      options.settings,
+    );
     await answering(urlOf("postgres"), child);
   };
   await start();
@@ -82,49 +86,107 @@ export async function startPostgres(options: ServerOptions = {}): Promise<Postgr
     run,
     log: () => readFileSync(join(folder, "log"), "utf8"),
     async kill() {
-      await child?.end("kill");
+      await child?.end("SIGQUIT");
     },
     start,
     async stop() {
-      await child?.end("stop");
+      await child?.end();
       rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
-type Running = { readonly keeper: ChildProcess; end(how: "stop" | "kill"): Promise<void> };
+/** Call `end` with the signal that ends it; without one, with its usual one. */
+type Running = { readonly keeper: ChildProcess; end(signal?: NodeJS.Signals): Promise<void> };
 
 /**
  * A shell stands between, and reads its input, which ends when the process of the tests ends, even if it is killed. Then the shell ends
- * the server and removes the folder.
+ * the program and removes the folder.
  */
 const KEEPER = `
-  "$1" -D "$2" -k "$3" -p "$4" -h "$5" $6 >>"$3/log" 2>&1 &
-  read -r how
-  case "$how" in kill) kill -s QUIT $! ;; *) kill -s INT $! ;; esac
+  folder=$1 log=$2 usual=$3; shift 3
+  "$@" >>"$log" 2>&1 </dev/null &
+  read -r signal
+  kill -s "\${signal:-$usual}" $!
   wait $!
-  case "$how" in "") rm -rf "$3" ;; esac
+  if [ -z "$signal" ]; then rm -rf "$folder"; fi
 `;
 
-type Place = { readonly folder: string; readonly data: string; readonly port: number; readonly host: string };
+type Program = {
+  readonly folder: string;
+  readonly log: string;
+  readonly usual: NodeJS.Signals;
+  readonly command: readonly string[];
+};
 
-function spawned({ folder, data, port, host }: Place, settings: readonly string[] = []): Running {
-  // Flushes cost time, and no test pulls the plug of the machine.
-  const all = ["fsync=off", "shared_buffers=16MB", "max_connections=60", ...settings];
-  const given = all.map((each) => `-c ${each}`).join(" ");
-  const places = [join(binaries(), "postgres"), data, folder, String(port), host, given];
-  const keeper = spawn("/bin/sh", ["-c", KEEPER, "keeper", ...places], {
+function keep({ folder, log, usual, command }: Program): Running {
+  const words = [folder, log, usual.slice(3), ...command];
+  const keeper = spawn("/bin/sh", ["-c", KEEPER, "keeper", ...words], {
     ...SERVER_USER,
     cwd: folder,
-    stdio: ["pipe", "ignore", "inherit"],
+    stdio: ["pipe", "ignore", "ignore"],
   });
   return {
     keeper,
-    async end(how) {
+    async end(signal = usual) {
       if (keeper.exitCode !== null) return;
       const gone = once(keeper, "exit");
-      keeper.stdin.end(`${how}\n`);
+      keeper.stdin.end(`${signal.slice(3)}\n`);
       await gone;
+    },
+  };
+}
+
+type Place = { readonly folder: string; readonly data: string; readonly port: number; readonly host: string };
+
+function keptServer({ folder, data, port, host }: Place, settings: readonly string[] = []): Running {
+  // Flushes cost time, and no test pulls the plug of the machine.
+  const all = ["fsync=off", "shared_buffers=16MB", "max_connections=60", ...settings];
+  const where = ["-D", data, "-k", folder, "-p", String(port), "-h", host];
+  const command = [join(binaries(), "postgres"), ...where, ...all.flatMap((each) => ["-c", each])];
+  // INT: a fast shutdown, which waits for no client.
+  return keep({ folder, log: join(folder, "log"), usual: "SIGINT", command });
+}
+
+export type Bouncer = {
+  /** The same database, through PgBouncer. */
+  through(url: string): string;
+  stop(): Promise<void>;
+};
+
+/** PgBouncer in transaction mode before the server, with fewer connections than its clients have. */
+export async function startPgBouncer(server: PostgresServer): Promise<Bouncer> {
+  const { folder } = server;
+  const ini = join(folder, "pgbouncer.ini");
+  const own = mkdtempSync(join(tmpdir(), "bouncer-"));
+  if (isRoot) chownSync(own, NOBODY, NOBODY);
+  const settings = `
+[databases]
+* = host=${folder} port=${server.port} user=postgres
+[pgbouncer]
+listen_addr =
+listen_port = ${USUAL_PORT}
+unix_socket_dir = ${own}
+auth_type = any
+pool_mode = transaction
+default_pool_size = 3
+`;
+  writeFileSync(ini, settings, { mode: 0o644 });
+  const program = ["/usr/sbin", ...(process.env["PATH"] ?? "").split(delimiter)]
+    .map((each) => join(each, "pgbouncer"))
+    .find(isProgram);
+  if (program === undefined)
+    throw new Error(
+      "This test needs PgBouncer, and this machine has none. Install it: apt-get install pgbouncer",
+    );
+  const running = keep({ folder: own, log: join(own, "log"), usual: "SIGKILL", command: [program, ini] });
+  await answering(`postgres://postgres@localhost/postgres?host=${own}`, running);
+  return {
+    through: (url) =>
+      url.replace(/localhost:\d+/, `localhost:${USUAL_PORT}`).replace(/host=.*/, `host=${own}`),
+    async stop() {
+      await running.end();
+      rmSync(own, { recursive: true, force: true });
     },
   };
 }
@@ -149,7 +211,12 @@ async function run(
 ): Promise<Record<string, unknown>[]> {
   const { hostname, port, pathname, searchParams } = new URL(url);
   const host = searchParams.get("host") ?? hostname;
-  const client = new Client({ host, port: Number(port), user: "postgres", database: pathname.slice(1) });
+  const client = new Client({
+    host,
+    port: Number(port || USUAL_PORT),
+    user: "postgres",
+    database: pathname.slice(1),
+  });
   client.on("error", () => undefined);
   await client.connect();
   try {

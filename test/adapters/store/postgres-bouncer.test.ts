@@ -1,0 +1,36 @@
+// The store through PgBouncer in transaction mode: each transaction may get another connection of the server, so no session keeps
+// anything.
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openStore } from "#src/adapters/store/open.ts";
+import { storeContract } from "../../contract/store.ts";
+import { type Bouncer, type PostgresServer, startPgBouncer, startPostgres } from "../../make/postgres.ts";
+import { anAuditEntry, aRun } from "../../make/run.ts";
+
+const AUDIT_KEY = Buffer.alloc(32, "key").toString("base64");
+
+let server: PostgresServer;
+let bouncer: Bouncer;
+beforeAll(async () => {
+  server = await startPostgres();
+  bouncer = await startPgBouncer(server);
+});
+afterAll(async () => {
+  await bouncer.stop();
+  await server.stop();
+});
+
+storeContract("PostgreSQL behind PgBouncer", async ({ now }) =>
+  openStore({ url: bouncer.through(await server.database()), owner: "test", now, auditKey: AUDIT_KEY }),
+);
+
+test("several replicas share three connections of the server, and one chain", async () => {
+  const url = bouncer.through(await server.database());
+  const names = ["ann", "ben", "cem"];
+  const stores = await Promise.all(names.map((owner) => openStore({ url, owner, auditKey: AUDIT_KEY })));
+  const writes = Array.from({ length: 60 }, (_, nth) => stores[nth % 3]?.audit([anAuditEntry(aRun())]));
+  await Promise.all(writes);
+  expect((await stores[0]?.auditHead())?.seq).toBe(60);
+  expect(await stores[1]?.walkAudit()).toBeNull();
+  await Promise.all(stores.map((store) => store.close()));
+});

@@ -1,0 +1,325 @@
+// What is true of PostgreSQL alone: several processes on one database, a server that stops, refuses or does not answer.
+
+import { setTimeout as pause } from "node:timers/promises";
+import { sql } from "kysely";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { openStore } from "#src/adapters/store/open.ts";
+import { openPostgres, type Limits, POSTGRES } from "#src/adapters/store/postgres.ts";
+import { migrate, MIGRATIONS } from "#src/adapters/store/schema.ts";
+import { type Database, Undo, write } from "#src/adapters/store/database.ts";
+import type { Store } from "#src/ports/store.ts";
+import { startPostgres, type PostgresServer } from "../../make/postgres.ts";
+import { anApproval, anAuditEntry, aRun, withApprovals } from "../../make/run.ts";
+
+const AUDIT_KEY = Buffer.alloc(32, "key").toString("base64");
+const QUICK: Limits = { statementMs: 200, answerMs: 5_000 };
+
+let server: PostgresServer;
+let url = "";
+const closers: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => void (server = await startPostgres()));
+afterAll(() => server.stop());
+beforeEach(async () => void (url = await server.database()));
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+async function aStore(owner = "test"): Promise<Store> {
+  const store = await openStore({ url, owner, auditKey: AUDIT_KEY });
+  closers.push(() => store.close());
+  return store;
+}
+
+function aDatabase(limits?: Limits): Database {
+  const db = openPostgres(url, limits);
+  closers.push(() => db.destroy());
+  return db;
+}
+
+const outside = (text: string) => server.run(url, text);
+
+/** Ends every other connection to the database, as an administrator or a failing network would. */
+const cutAll = () =>
+  outside(
+    "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
+  );
+
+const put = (db: Database, name: string): Promise<string> =>
+  write<string>(db, async (trx) => {
+    await trx.insertInto("documents").values({ name, doc: "{}" }).execute();
+    return "put";
+  });
+
+const documents = async (): Promise<unknown[]> =>
+  (await outside("select name from documents order by name")).map(({ name }) => name);
+
+test("replicas that start at once on an empty database make its schema once", async () => {
+  const stores = await Promise.all(["ann", "ben", "cem", "dia"].map((owner) => aStore(owner)));
+  await Promise.all(stores.map((store) => store.insert(aRun(), {})));
+  expect(await outside("select version from schema_version")).toEqual([{ version: MIGRATIONS.length }]);
+  expect(await outside("select count(*)::int as runs from runs")).toEqual([{ runs: 4 }]);
+});
+
+test("without the audit's key nothing is opened, and the words say how to make one", async () => {
+  const secret = url.replace("postgres@", "postgres:canary@");
+  const opening = openStore({ url: secret, owner: "test" });
+  await expect(opening).rejects.toThrow("set AUDIT_KEY to what `openssl rand -base64 32` prints");
+  await expect(opening).rejects.not.toThrow("canary");
+});
+
+test("a key that is not the audit's is refused", async () => {
+  const store = await aStore();
+  await store.audit([anAuditEntry(aRun())]);
+  const other = Buffer.alloc(32, "other").toString("base64");
+  await expect(openStore({ url, owner: "thief", auditKey: other })).rejects.toThrow(
+    /its audit is signed with the key/,
+  );
+});
+
+test.each([
+  [
+    "a server that is not there",
+    (there: string) => there.replace(/host=.*/, "host=/nowhere"),
+    "the server cannot be reached",
+  ],
+  [
+    "a database that is not there",
+    (there: string) => there.replace(/\/t\w+/, "/none"),
+    "no database of this name",
+  ],
+  [
+    "a user that is not there",
+    (there: string) => there.replace("postgres@", "nobody:canary@"),
+    "refuses this user or password",
+  ],
+])("%s is named in one line, without the password", async (_what, elsewhere, words) => {
+  const opening = openStore({ url: elsewhere(url), owner: "test", auditKey: AUDIT_KEY });
+  await expect(opening).rejects.toThrow(/^cannot use the database postgres:\/\/[^\n]*$/);
+  await expect(opening).rejects.toThrow(words);
+  await expect(opening).rejects.not.toThrow("canary");
+});
+
+describe("the audit", () => {
+  test("has one chain without a gap, however many writers of several replicas are at it", async () => {
+    const stores = await Promise.all(["ann", "ben", "cem"].map((owner) => aStore(owner)));
+    const runs = Array.from({ length: 60 }, () => withApprovals(aRun(), anApproval()));
+    const of = (nth: number): Store => stores[nth % stores.length] as Store;
+    await Promise.all(
+      runs.map(async (run, nth) => {
+        await of(nth).insert(run, { audit: [anAuditEntry(run), anAuditEntry(run)] });
+        await Promise.all([
+          of(nth + 1).save({ run, revision: 1 }, run, { audit: [anAuditEntry(run)] }),
+          of(nth + 2).audit([anAuditEntry(run)]),
+          // It is taken back, and its number goes to another.
+          of(nth + 2).save({ run, revision: 9 }, run, { audit: [anAuditEntry(run)] }),
+        ]);
+      }),
+    );
+    for (const store of stores) {
+      expect(await store.checkAudit()).toEqual([]);
+      expect(await store.walkAudit()).toBeNull();
+    }
+    expect((await stores[0]?.auditHead())?.seq).toBe(4 * runs.length);
+  });
+
+  test.each([
+    "update audit set what = 'decided'",
+    "delete from audit",
+    "truncate audit",
+    "update audit_texts set text = ''",
+    "delete from audit_texts",
+    "truncate audit_texts",
+  ])("refuses: %s", async (change) => {
+    const store = await aStore();
+    await store.audit([anAuditEntry(aRun(), { digest: "d".repeat(64), text: "a text" })]);
+    await expect(outside(change)).rejects.toThrow("is append-only");
+    expect(await store.walkAudit()).toBeNull();
+    expect(await store.auditText("d".repeat(64))).toBe("a text");
+  });
+
+  test("lets a text go once an entry says that it was erased, and no other", async () => {
+    const store = await aStore();
+    const [gone, kept] = ["a".repeat(64), "b".repeat(64)];
+    await store.audit([
+      anAuditEntry(aRun(), { digest: gone, text: "first" }),
+      anAuditEntry(aRun(), { digest: kept, text: "second" }),
+      anAuditEntry(aRun(), { what: "redacted", digest: gone, reason: `not "digest":"${kept}"` }),
+    ]);
+    await outside(`delete from audit_texts where digest = '${gone}'`);
+    await expect(outside(`delete from audit_texts where digest = '${kept}'`)).rejects.toThrow("append-only");
+  });
+
+  test("is not written without the lock that orders it", async () => {
+    const store = await aStore();
+    await outside("delete from audit_lock");
+    await expect(store.audit([anAuditEntry(aRun())])).rejects.toThrow("the lock of the audit");
+    expect(await store.auditHead()).toBeNull();
+  });
+});
+
+describe("writers that get in each other's way", () => {
+  beforeEach(() => migrate(aDatabase(), POSTGRES));
+
+  test.each(["40001", "40P01", "23505"])(
+    "try again after %s, and leave no trace of the failed try",
+    async (code) => {
+      let tries = 0;
+      const answer = await write<string>(aDatabase(), async (trx) => {
+        tries += 1;
+        await trx
+          .insertInto("documents")
+          .values({ name: `try ${tries}`, doc: "{}" })
+          .execute();
+        if (tries < 3) await sql.raw(`do $$ begin raise sqlstate '${code}'; end $$`).execute(trx);
+        return "done";
+      });
+      expect(answer).toBe("done");
+      expect(await documents()).toEqual(["try 3"]);
+    },
+  );
+
+  test("give up in the end, and nothing was applied", async () => {
+    const db = aDatabase();
+    await put(db, "taken");
+    await expect(put(db, "taken")).rejects.toMatchObject({ name: "PortError", applied: "no" });
+    expect(await documents()).toEqual(["taken"]);
+  });
+
+  test("and deadlock are both done in the end", async () => {
+    const db = aDatabase();
+    for (const name of ["a", "b"]) await put(db, name);
+    const both = (first: string, second: string) =>
+      write<string>(db, async (trx) => {
+        for (const name of [first, second]) {
+          await trx
+            .updateTable("documents")
+            .set({ doc: `"${first}"` })
+            .where("name", "=", name)
+            .execute();
+          await pause(50);
+        }
+        return "done";
+      });
+    expect(await Promise.all([both("a", "b"), both("b", "a")])).toEqual(["done", "done"]);
+    const docs = await outside("select distinct doc from documents");
+    expect(docs).toHaveLength(1);
+  });
+
+  test("an error of the server is told without the values of the row", async () => {
+    await expect(
+      aDatabase()
+        .insertInto("documents")
+        .values({ name: "a", doc: null as never })
+        .execute(),
+    ).rejects.not.toHaveProperty("detail");
+  });
+});
+
+describe("a statement that takes too long", () => {
+  beforeEach(() => migrate(aDatabase(), POSTGRES));
+  const slowly = (db: Database) =>
+    write(db, async (trx) => void (await sql`select pg_sleep(30)`.execute(trx)));
+
+  test("is ended by the server", async () => {
+    const db = aDatabase(QUICK);
+    await expect(slowly(db)).rejects.toMatchObject({ applied: "no", code: "store_slow" });
+    expect(await put(db, "after")).toBe("put");
+  });
+
+  test("is given up where the server does not end it, with its connection, and outside transactions too", async () => {
+    const db = aDatabase({ statementMs: 60_000, answerMs: 200 });
+    await expect(slowly(db)).rejects.toMatchObject({ applied: "no", code: "store_down" });
+    await expect(sql`select pg_sleep(30)`.execute(db)).rejects.toThrow("no answer within 200 ms");
+    expect(await put(db, "after")).toBe("put");
+  });
+
+  test("a transaction that nobody goes on with is ended, and its locks are free", async () => {
+    const db = aDatabase(QUICK);
+    const idle = write<string>(db, async (trx) => {
+      await trx.insertInto("documents").values({ name: "idle", doc: "{}" }).execute();
+      await pause(600);
+      await trx.insertInto("documents").values({ name: "later", doc: "{}" }).execute();
+      return "put";
+    });
+    await expect(idle).rejects.toMatchObject({ applied: "no" });
+    expect(await put(db, "idle")).toBe("put");
+  });
+});
+
+describe("a connection that breaks", () => {
+  beforeEach(() => migrate(aDatabase(), POSTGRES));
+
+  test("in the middle of a transaction undoes it, and the next one has another connection", async () => {
+    const db = aDatabase();
+    const broken = write<string>(db, async (trx) => {
+      await trx.insertInto("documents").values({ name: "a", doc: "{}" }).execute();
+      await cutAll();
+      await pause(50);
+      await trx.insertInto("documents").values({ name: "b", doc: "{}" }).execute();
+      return "put";
+    });
+    await expect(broken).rejects.toMatchObject({ applied: "no", code: "store_down" });
+    expect(await put(db, "c")).toBe("put");
+    expect(await documents()).toEqual(["c"]);
+  });
+
+  test("during the commit leaves open whether it was applied", async () => {
+    const db = aDatabase();
+    await outside(
+      "create function slow() returns trigger language plpgsql as 'begin perform pg_sleep(30); return null; end'",
+    );
+    await outside(
+      "create constraint trigger slow after insert on documents deferrable initially deferred for each row execute function slow()",
+    );
+    const committing = put(db, "a");
+    committing.catch(() => undefined);
+    const sleeping =
+      "select 1 from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()";
+    await expect.poll(() => outside(sleeping)).toHaveLength(1);
+    await cutAll();
+    await expect(committing).rejects.toMatchObject({ applied: "maybe", retry: "later" });
+  });
+
+  test("a commit that the server refuses was surely not applied", async () => {
+    const db = aDatabase();
+    await outside(
+      "create function no() returns trigger language plpgsql as 'begin raise sqlstate ''23514''; end'",
+    );
+    await outside(
+      "create constraint trigger no after insert on documents deferrable initially deferred for each row execute function no()",
+    );
+    await expect(put(db, "a")).rejects.toMatchObject({ applied: "no" });
+  });
+
+  test("work that is undone gives its answer and leaves nothing", async () => {
+    const db = aDatabase();
+    const answer = await write<string>(db, async (trx) => {
+      await trx.insertInto("documents").values({ name: "a", doc: "{}" }).execute();
+      return new Undo("lost");
+    });
+    expect([answer, await documents()]).toEqual(["lost", []]);
+  });
+});
+
+test("after a restart of the server the store works again, and nothing that was acknowledged is lost", async () => {
+  const store = await aStore();
+  const run = aRun();
+  await store.insert(run, { audit: [anAuditEntry(run)] });
+  await server.kill();
+  // It waits for the server as long as a restart takes.
+  const loading = store.load(run.key);
+  await server.start();
+  expect((await loading)?.run).toMatchObject(run);
+  expect(await store.save({ run, revision: 1 }, run, { audit: [anAuditEntry(run)] })).toBe("saved");
+  expect(await store.walkAudit()).toBeNull();
+});
+
+test("a server that takes no writes, such as a standby, fails the look at the store's health", async () => {
+  const store = await aStore();
+  await store.ping();
+  await outside(`alter database ${new URL(url).pathname.slice(1)} set default_transaction_read_only = on`);
+  await cutAll();
+  await pause(50);
+  await expect(store.ping()).rejects.toMatchObject({ code: "store_readonly", applied: "no" });
+});

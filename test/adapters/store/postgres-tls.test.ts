@@ -1,0 +1,102 @@
+// The server proves by its certificate that it is the one of the URL. Otherwise nothing is sent to it.
+
+import { execFileSync } from "node:child_process";
+import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openStore } from "#src/adapters/store/open.ts";
+import { type PostgresServer, SERVER_USER, startPostgres } from "../../make/postgres.ts";
+import { anAuditEntry, aRun } from "../../make/run.ts";
+
+const AUDIT_KEY = Buffer.alloc(32, "key").toString("base64");
+
+let folder = "";
+let server: PostgresServer;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "tls-"));
+  authority("ours");
+  authority("other");
+  certificate("server", "ours", "DNS:localhost");
+  server = await startPostgres({
+    tcp: true,
+    prepare: (data) => {
+      const [key, cert] = [join(data, "server.key"), join(data, "server.crt")];
+      execFileSync("cp", [join(folder, "server.key"), key]);
+      execFileSync("cp", [join(folder, "server.crt"), cert]);
+      chmodSync(key, 0o600);
+      const { uid, gid } = SERVER_USER;
+      if (uid !== undefined && gid !== undefined) for (const each of [key, cert]) chownSync(each, uid, gid);
+      // No connection over the network without TLS.
+      writeFileSync(join(data, "pg_hba.conf"), "local all all trust\nhostssl all all 127.0.0.1/32 trust\n");
+    },
+    settings: ["ssl=on"],
+  });
+});
+afterAll(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const openssl = (...args: readonly string[]): unknown =>
+  execFileSync("openssl", args, { cwd: folder, stdio: "ignore" });
+
+const EC_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"] as const;
+
+function authority(name: string): void {
+  const files = ["-keyout", `${name}.key`, "-out", `${name}.crt`] as const;
+  openssl("req", "-x509", ...EC_KEY, "-days", "2", "-subj", `/CN=${name}`, ...files);
+}
+
+function certificate(name: string, by: string, names: string): void {
+  openssl("req", ...EC_KEY, "-keyout", `${name}.key`, "-out", `${name}.csr`, "-subj", "/CN=server");
+  writeFileSync(join(folder, "names"), `subjectAltName=${names}\n`);
+  const signer = ["-CA", `${by}.crt`, "-CAkey", `${by}.key`, "-CAcreateserial"] as const;
+  const [asked, made] = [`${name}.csr`, `${name}.crt`];
+  openssl("x509", "-req", "-in", asked, ...signer, "-days", "2", "-extfile", "names", "-out", made);
+}
+
+async function urlOf(host: string, ca: string): Promise<string> {
+  const name = new URL(await server.database()).pathname;
+  const file = encodeURIComponent(join(folder, `${ca}.crt`));
+  return `postgres://postgres@${host}:${server.port}${name}?sslmode=verify-full&sslrootcert=${file}`;
+}
+
+const opening = (url: string) => openStore({ url, owner: "test", auditKey: AUDIT_KEY });
+
+test("a certificate for this host from this authority is taken, and the connection is encrypted", async () => {
+  const url = await urlOf("localhost", "ours");
+  const store = await opening(url);
+  await store.audit([anAuditEntry(aRun())]);
+  const local = `postgres://postgres@localhost:${server.port}${new URL(url).pathname}?host=${server.folder}`;
+  const encrypted =
+    "select ssl from pg_stat_ssl join pg_stat_activity using (pid) where application_name = 'countersign'";
+  expect(await server.run(local, encrypted)).toEqual([{ ssl: true }]);
+  await store.close();
+});
+
+const UNTRUSTED = "certificate is not for this host, or not from the authority in sslrootcert";
+
+test("a certificate for another name is refused, also where the URL has an address", async () => {
+  await expect(opening(await urlOf("127.0.0.1", "ours"))).rejects.toThrow(UNTRUSTED);
+});
+
+test("a certificate from another authority is refused, or from none that this machine knows", async () => {
+  await expect(opening(await urlOf("localhost", "other"))).rejects.toThrow(UNTRUSTED);
+  const [unknown = ""] = (await urlOf("localhost", "ours")).split("&sslrootcert");
+  await expect(opening(unknown)).rejects.toThrow(UNTRUSTED);
+});
+
+test("a file of certificates that is not there is named by its parameter", async () => {
+  await expect(opening(await urlOf("localhost", "none"))).rejects.toThrow(
+    "the file of sslrootcert in its URL cannot be read",
+  );
+});
+
+test("a server without TLS is refused", async () => {
+  const plain = await startPostgres({ tcp: true });
+  const url = `postgres://postgres@localhost:${plain.port}/postgres?sslmode=verify-full`;
+  await expect(opening(url)).rejects.toThrow("the server offers no TLS");
+  await plain.stop();
+});
