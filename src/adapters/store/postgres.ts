@@ -151,15 +151,15 @@ function wholeNumber(value: string): number {
  * A text of PostgreSQL cannot hold U+0000, which ids of the service may contain. It is written as U+001A and 0; U+001A itself as
  * U+001A and 1. In JSON both are escaped anyway.
  */
-const ESCAPE = "\x1a";
+const SUBSTITUTE = "\u001a";
 
-const escaped = (value: unknown): unknown =>
-  typeof value === "string" && (value.includes("\0") || value.includes(ESCAPE))
-    ? value.replaceAll(ESCAPE, `${ESCAPE}1`).replaceAll("\0", `${ESCAPE}0`)
-    : value;
+function escaped(value: unknown): unknown {
+  if (typeof value !== "string" || !(value.includes("\0") || value.includes(SUBSTITUTE))) return value;
+  return value.replaceAll(SUBSTITUTE, `${SUBSTITUTE}1`).replaceAll("\0", `${SUBSTITUTE}0`);
+}
 
 const unescaped = (value: string): string =>
-  value.includes(ESCAPE) ? value.replaceAll(`${ESCAPE}0`, "\0").replaceAll(`${ESCAPE}1`, ESCAPE) : value;
+  value.replaceAll(`${SUBSTITUTE}0`, "\0").replaceAll(`${SUBSTITUTE}1`, SUBSTITUTE);
 
 // The pool as Kysely sees it: each statement has its time, and a connection that broke or is too late serves no one else.
 

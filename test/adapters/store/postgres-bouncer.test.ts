@@ -28,8 +28,8 @@ test("several replicas share three connections of the server, and one chain", as
   const url = bouncer.through(await server.database());
   const names = ["ann", "ben", "cem"];
   const stores = await Promise.all(names.map((owner) => openStore({ url, owner, auditKey: AUDIT_KEY })));
-  const writes = Array.from({ length: 60 }, (_, nth) => stores[nth % 3]?.audit([anAuditEntry(aRun())]));
-  await Promise.all(writes);
+  const writes = Array.from({ length: 60 }, (_, nth) => stores[nth % 3] ?? []).flat();
+  await Promise.all(writes.map((store) => store.audit([anAuditEntry(aRun())])));
   expect((await stores[0]?.auditHead())?.seq).toBe(60);
   expect(await stores[1]?.walkAudit()).toBeNull();
   await Promise.all(stores.map((store) => store.close()));

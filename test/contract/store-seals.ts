@@ -1,0 +1,254 @@
+// Somebody who can write the database, and has no key, changes what decides. None of it is believed, and all of it is heard of.
+
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Finding, Store, StoredRun } from "#src/ports/store.ts";
+import {
+  anApproval,
+  anAuditEntry,
+  APPROVER,
+  aTicket,
+  aWatchedRun,
+  NOON,
+  TEAM,
+  withApprovals,
+} from "../make/run.ts";
+
+/** A database of its own, as somebody sees it who can write it. */
+export type Place = {
+  open(options: { now: () => number }): Promise<Store>;
+  /** Without the rules that refuse a change of the audit. `?` stands for a value. */
+  run(sql: string, ...values: readonly string[]): Promise<Record<string, unknown>[]>;
+  remove(): Promise<void>;
+};
+
+/** What every store notices of a row that it did not write. */
+export function sealContract(name: string, makePlace: () => Promise<Place>): void {
+  describe(`${name} believes only what this program wrote`, () => {
+    let place: Place;
+    let store: Store;
+    let heard: Finding[] = [];
+
+    const open = async (): Promise<void> => {
+      store = await place.open({ now: () => NOON });
+      heard = [];
+      store.hearTampering((finding) => heard.push(finding));
+    };
+
+    beforeEach(async () => {
+      place = await makePlace();
+      await open();
+    });
+    afterEach(async () => {
+      await store.close();
+      await place.remove();
+    });
+
+    /** Past the store, as a thief would. */
+    async function change(sql: string, ...values: readonly string[]): Promise<void> {
+      await store.close();
+      await place.run(sql, ...values);
+      await open();
+    }
+
+    async function stored() {
+      const run = withApprovals(aWatchedRun(), anApproval());
+      const [approval] = run.approvals;
+      if (approval === undefined) throw new Error("no approval");
+      await store.insert(run, { audit: [anAuditEntry(run)] });
+      const ticket = aTicket(run, approval);
+      await store.saveForm(ticket);
+      return { run, approval, ticket };
+    }
+
+    test("what this program wrote is believed", async () => {
+      const { run, approval, ticket } = await stored();
+      await store.close();
+      await open();
+      expect((await store.load(run.key))?.run).toMatchObject(run);
+      expect(await store.form(ticket.nonce)).toEqual(ticket);
+      expect(await store.byButton(approval.nonce)).toMatchObject({ run: run.key });
+      expect(heard).toEqual([]);
+    });
+
+    describe("a run that is saved as this program wrote it, without being loaded again", () => {
+      async function written(): Promise<StoredRun> {
+        const { run } = await stored();
+        const kept: StoredRun[] = [];
+        const facts = { audit: [anAuditEntry(run)], onSaved: (next: StoredRun) => void kept.push(next) };
+        expect(await store.save({ run, revision: 1 }, { ...run, input: "written" }, facts)).toBe("saved");
+        const [last] = kept;
+        if (last === undefined) throw new Error("nothing was saved");
+        expect(await store.load(run.key)).toMatchObject({ run: last.run, revision: last.revision });
+        return last;
+      }
+
+      test("is saved, and can be saved again", async () => {
+        const first = await written();
+        const kept: StoredRun[] = [];
+        const onSaved = (next: StoredRun): void => void kept.push(next);
+        expect(await store.save(first, { ...first.run, input: "second" }, { onSaved })).toBe("saved");
+        const [second] = kept;
+        if (second === undefined) throw new Error("nothing was saved");
+        expect(await store.save(second, { ...second.run, input: "third" })).toBe("saved");
+        expect((await store.load(first.run.key))?.run.input).toBe("third");
+        expect(heard).toEqual([]);
+      });
+
+      test.for([
+        ["its document", "update runs set doc = replace(doc, 'pending', 'decided')"],
+        ["its requester", "update runs set requester = 'U0SOMEONE'"],
+        ["its newest entry", "update runs set audit_seq = null, audit_link = null"],
+        ["its seal", "update runs set seal = ''"],
+      ] as const)("is not saved over a change of %s, which is heard of", async ([, sql]) => {
+        const kept = await written();
+        await change(sql);
+        const entries = [anAuditEntry(kept.run)];
+        const before = (await store.auditHead())?.seq;
+        expect(await store.save(kept, { ...kept.run, input: "over it" }, { audit: entries })).toBe("lost");
+        expect((await store.auditHead())?.seq).toBe(before);
+        expect((await store.load(kept.run.key))?.run.watch.type).toBe("tampered");
+        expect(heard[0]).toMatchObject({ run: kept.run.key });
+      });
+
+      test("is not saved over an older row that was put back under the newest revision", async () => {
+        const { run } = await stored();
+        const [{ doc, seal }] = (await place.run("select doc, seal from runs")) as [
+          { doc: string; seal: string },
+        ];
+        const kept: StoredRun[] = [];
+        const onSaved = (next: StoredRun): void => void kept.push(next);
+        await store.save({ run, revision: 1 }, { ...run, input: "newer" }, { onSaved });
+        await change("update runs set doc = ?, seal = ?", doc, seal);
+        const [last] = kept;
+        if (last === undefined) throw new Error("nothing was saved");
+        expect(await store.save(last, { ...last.run, input: "over it" })).toBe("lost");
+      });
+
+      test("is not saved when it is deleted", async () => {
+        const kept = await written();
+        await change("delete from runs");
+        expect(await store.save(kept, { ...kept.run, input: "over it" })).toBe("lost");
+      });
+    });
+
+    describe("a changed run", () => {
+      test.for([
+        ["its document", "update runs set doc = replace(doc, 'pending', 'decided')"],
+        ["its requester", "update runs set requester = 'U0SOMEONE'"],
+        ["its channel", "update runs set channel = 'C0ELSEWHERE'"],
+        ["the service's id", "update runs set service_run_id = 'run_other'"],
+        ["its newest entry", "update runs set audit_seq = null, audit_link = null"],
+        ["its seal", "update runs set seal = ''"],
+      ] as const)("in %s is condemned wherever it is read", async ([, sql]) => {
+        const { run } = await stored();
+        await change(sql);
+        const found = (await store.load(run.key))?.run;
+        expect(found).toMatchObject({ watch: { type: "tampered" }, input: "", notices: [] });
+        expect(found?.approvals[0]?.state).toEqual({ type: "closed", cause: "tampered", at: NOON });
+        const [claimed] = await store.claim(NOON + 120_000, 1_000, 10);
+        expect(claimed?.run.watch.type).toBe("tampered");
+        expect(heard[0]).toMatchObject({ run: run.key });
+      });
+
+      test("says of nothing that it was decided, confirmed or given", async () => {
+        const { run, approval } = await stored();
+        const decision = { verdict: "approve", reason: "go", by: { team: TEAM, user: APPROVER }, at: NOON };
+        const delivery = { type: "confirmed", at: NOON, stillListed: null };
+        const state = {
+          type: "decided",
+          decision: { ...decision, digest: approval.request.digest },
+          delivery,
+        };
+        const doc = JSON.stringify({ ...run, approvals: [{ ...approval, state, past: [{ decision }] }] });
+        await change("update runs set doc = ?", doc);
+        const [found] = (await store.load(run.key))?.run.approvals ?? [];
+        expect(JSON.stringify(found)).not.toContain(APPROVER);
+      });
+
+      test("of a shape that nobody knows is left alone", async () => {
+        const { run } = await stored();
+        await change("update runs set doc = ?", JSON.stringify({ key: run.key, approvals: 7 }));
+        await expect(store.load(run.key)).rejects.toThrow("changed outside Countersign");
+        expect(heard).toHaveLength(1);
+      });
+    });
+
+    test.for([
+      ["its verdict", `update forms set doc = replace(doc, '"approve"', '"deny"')`],
+      ["its person", `update forms set doc = replace(doc, '${APPROVER}', 'U0SOMEONE')`],
+      ["its nonce", "update forms set nonce = 'another'"],
+    ] as const)("a form that was changed in %s is no form", async ([what, sql]) => {
+      const { ticket } = await stored();
+      await change(sql);
+      expect(await store.form(what === "its nonce" ? ("another" as typeof ticket.nonce) : ticket.nonce)).toBe(
+        "changed",
+      );
+      expect(heard).toHaveLength(1);
+    });
+
+    test("a button that was changed leads nowhere", async () => {
+      const { approval } = await stored();
+      await change("update buttons set version = 7");
+      expect(await store.byButton(approval.nonce)).toBeNull();
+      expect(heard).toHaveLength(1);
+    });
+
+    describe("the audit", () => {
+      const ids = async (): Promise<string[]> =>
+        (await store.checkAudit()).map(({ id }) => id.split(" ")[0] ?? "");
+      const stray = (seq: string): string =>
+        `insert into audit select ${seq}, at, what, run, run_id, approval, by_user, entry, link, key, signature from audit where seq = 1`;
+
+      beforeEach(async () => {
+        const run = aWatchedRun();
+        await store.audit([anAuditEntry(run), anAuditEntry(run)]);
+        await store.insert(run, { audit: [anAuditEntry(run)] });
+      });
+
+      test("is whole as this program wrote it", async () => {
+        expect(await ids()).toEqual([]);
+        expect(await store.walkAudit()).toBeNull();
+      });
+
+      test.for<[string, string, string[]]>([
+        [
+          "an edited entry",
+          "update audit set entry = replace(entry, 'stored', 'other') where seq = 2",
+          ["altered"],
+        ],
+        ["an edited column", "update audit set run = 'x' where seq = 2", ["columns"]],
+        ["a missing entry", "delete from audit where seq = 2", ["gap", "gap"]],
+        ["a row with a negative number", stray("-9007199254740991"), ["stray"]],
+        ["a row with a number beyond all", stray("9223372036854775807"), ["stray"]],
+      ])("is looked at fast and walked through, and both find %s", async ([, sql, found]) => {
+        await change(sql);
+        expect(await ids()).toEqual(found);
+        expect(await store.walkAudit()).not.toBeNull();
+      });
+
+      test.for<[string, string, string[]]>([
+        ["an unsigned row", "update audit set signature = '' where seq = 2", ["forged"]],
+        ["an emptied table while runs know heads", "delete from audit", ["head"]],
+        ["a cut end", "delete from audit where seq > 2", ["head"]],
+      ])("is looked at fast, which finds %s", async ([, sql, found]) => {
+        await change(sql);
+        expect(await ids()).toEqual(found);
+      });
+    });
+
+    describe("one entry by itself", () => {
+      test("is proven by a few look-ups, and not once it, its place or its columns were changed", async () => {
+        const run = aWatchedRun();
+        await store.audit([1, 2, 3].map((at) => anAuditEntry(run, { at })));
+        for (const seq of [1, 2, 3])
+          expect(await store.provenEntry(seq)).toMatchObject({ ok: true, kept: { seq } });
+        expect(await store.provenEntry(4)).toEqual({ ok: false, fault: "gap" });
+        await change("update audit set approval = 'apr_9' where seq = 2");
+        expect(await store.provenEntry(2)).toEqual({ ok: false, fault: "columns" });
+        expect(await store.provenEntry(3)).toMatchObject({ ok: true });
+        await change("update audit set entry = replace(entry, 'stored', 'other') where seq = 3");
+        expect(await store.provenEntry(3)).toEqual({ ok: false, fault: "altered" });
+      });
+    });
+  });
+}
