@@ -98,11 +98,14 @@ function mentioned({ approvers }: Config): Rule["mention"] {
 }
 
 function openOurStore(config: Config, clock: MachineClock, log: Log): Promise<Store> {
+  const { database } = config;
+  const alone = database.engine === "sqlite";
   return openStore({
-    url: config.database.engine === "sqlite" ? `sqlite:${config.database.path}` : config.database.url,
+    url: database.engine === "sqlite" ? `sqlite:${database.path}` : database.url,
     owner: `${hostname()} ${process.pid}`,
     now: clock.monotonic,
-    onNewestTime: clock.continueAfter,
+    onNewestTime: alone ? clock.continueAfter : clock.beginAt,
+    leaseMs: alone ? ALONE.leaseMs : SHARED.leaseMs,
     auditKey: config.audit.key,
     onAuditKey: (news) => tellAuditKey(log, news),
     onCorrupt: (run, error) => log.error({ run, error }, "cannot read a stored run; skipping it"),

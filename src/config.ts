@@ -130,13 +130,17 @@ export function readConfig(env: { readonly [name: string]: string | undefined })
   return { ok: true, value: Object.freeze(config) };
 }
 
-/** The variables for reading the audit of a database; an auditor has none of the tokens. */
+/**
+ * The variables for reading the audit of a database; an auditor has none of the tokens. `database` is the path of a file, or the URL of
+ * PostgreSQL.
+ */
 export function readAuditConfig(env: {
   readonly [name: string]: string | undefined;
-}): Read<{ readonly database: DatabasePlace; readonly key: string | null }> {
+}): Read<{ readonly database: string; readonly key: string | null }> {
   const parsed = Environment.pick({ DATABASE_URL: true, AUDIT_KEY: true }).safeParse(givenIn(env));
   if (!parsed.success) return { ok: false, error: faultsOf(parsed.error) };
-  return { ok: true, value: { database: parsed.data.DATABASE_URL, key: parsed.data.AUDIT_KEY ?? null } };
+  const { DATABASE_URL: place, AUDIT_KEY: key = null } = parsed.data;
+  return { ok: true, value: { database: place.engine === "sqlite" ? place.path : place.url, key } };
 }
 
 /** One line per fault, for the terminal. */
@@ -209,12 +213,6 @@ export function secretsOf({ slack, agents, audit, database }: Config): string[] 
     audit.key ?? "",
     slack.mode === "socket" ? slack.appToken : slack.signingSecret,
   ];
-}
-
-/** The file, for what can only be done with a file. Throws for PostgreSQL. */
-export function databaseFile(place: DatabasePlace): string {
-  if (place.engine === "sqlite") return place.path;
-  throw new Error("This is not possible yet with a database of PostgreSQL.");
 }
 
 /** As the URL writes it, and as it is. */

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { createWriteStream, readFileSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
-import { databaseFile, explainFaults, readAuditConfig } from "../config.ts";
+import { explainFaults, readAuditConfig } from "../config.ts";
 import {
   acknowledgeFindings,
   findingsIn,
@@ -43,7 +43,7 @@ async function answered(wanted: Asked): Promise<number> {
     return UNUSABLE;
   }
   try {
-    return await act(wanted, { ...read.value, database: databaseFile(read.value.database) });
+    return await act(wanted, read.value);
   } catch (error) {
     console.error(error instanceof Error ? error.message : String(error));
     return UNUSABLE;

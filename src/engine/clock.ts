@@ -17,6 +17,8 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 export type MachineClock = Clock & {
   /** The newest monotonic time that an earlier process stored; time continues from there. */
   readonly continueAfter: (stored: number) => void;
+  /** Time goes on from here, whatever the wall clock says: replicas share the time of their database. Only before it is first read. */
+  readonly beginAt: (at: number) => void;
 };
 
 export function createClock(): MachineClock {
@@ -30,6 +32,7 @@ export function createClock(): MachineClock {
       return () => clearTimeout(timer);
     },
     continueAfter: (stored) => void (start += Math.max(stored - monotonic(), 0)),
+    beginAt: (at) => void (start = at - performance.now()),
   };
 }
 

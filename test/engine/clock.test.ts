@@ -7,3 +7,10 @@ test("monotonic time is whole milliseconds, also after a stored time that was no
   clock.continueAfter(clock.monotonic() + 1_000.5);
   expect(clock.monotonic() % 1).toBe(0);
 });
+
+test("a clock that begins at another time goes on from there, backwards too", () => {
+  const clock = createClock();
+  clock.beginAt(1_000_000);
+  expect(clock.monotonic()).toBeGreaterThanOrEqual(1_000_000);
+  expect(clock.monotonic()).toBeLessThan(1_060_000);
+});

@@ -1,4 +1,4 @@
-// Reads the audit of a database file without the bot. It locks, changes and migrates nothing.
+// Reads the audit of a database without the bot. It locks, changes and migrates nothing.
 
 import type { KeptEntry } from "../../audit/entry.ts";
 import type { ChainedEntry, KnownHead } from "../../domain/audit/hash-chain.ts";
@@ -8,13 +8,12 @@ import type { Finding } from "../../ports/store.ts";
 import { chainedEntry, keptEntry, LAST_SEQ, newest } from "./append-audit.ts";
 import type { AuditKey } from "./audit-key.ts";
 import { announcedKeys, countStrays } from "./check-audit.ts";
-import { copyDatabase } from "./examine-database.ts";
 import { createLongTexts } from "./long-texts.ts";
 import type { Reading } from "./run-row.ts";
 import { createFindRuns } from "./find-runs.ts";
 import { refuseOtherSchema } from "./schema.ts";
 import { brokenRows } from "./seals.ts";
-import { openCopy, SQLITE } from "./sqlite.ts";
+import { openSnapshot, shown, type Snapshot } from "./snapshot.ts";
 import { unusable } from "./faults.ts";
 import { type Database } from "./database.ts";
 
@@ -39,30 +38,20 @@ export type AuditFile = {
 
 const AT_ONCE = 1_000;
 
-/** Rejects with one line for people. */
+/** `database`: the path of a file, or the URL of PostgreSQL. Rejects with one line for people. */
 export async function openAuditFile(database: string): Promise<AuditFile> {
+  const snapshot = await openSnapshot(database);
   try {
-    const copy = await copyDatabase(database);
-    try {
-      const db = openCopy(copy.file);
-      const close = async (): Promise<void> => {
-        await db.destroy();
-        copy.remove();
-      };
-      return await readAudit(db, close);
-    } catch (error) {
-      copy.remove();
-      throw error;
-    }
+    return await readAudit(snapshot);
   } catch (error) {
-    throw unusable(database, error);
+    throw unusable(shown(database), error);
   }
 }
 
-/** Closes the file and rejects if this program does not know its schema. */
-export async function readAudit(db: Database, close: () => Promise<void>): Promise<AuditFile> {
+/** Closes the database and rejects if this program does not know its schema. */
+export async function readAudit({ db, engine, close }: Snapshot): Promise<AuditFile> {
   try {
-    await refuseOtherSchema(db, SQLITE);
+    await refuseOtherSchema(db, engine);
   } catch (error) {
     await close();
     throw error;
@@ -114,14 +103,13 @@ export function entryOf({ seq, link, text }: ChainedEntry): KeptEntry {
   return keptEntry({ seq, link, entry: text });
 }
 
-// Reads one run from a copy of the database, since the bot may be using the file itself.
+// Reads one run.
 
 const READING: Omit<Reading, "texts"> = { seals: null, now: Date.now, findings: { report: () => undefined } };
 
-/** Finds a run by the service's id or by ours; null if there is none. Throws if the file can't be read. */
+/** Finds a run by the service's id or by ours; null if there is none. Rejects if the database can't be read. */
 export async function readRun(database: string, id: string): Promise<Run | null> {
-  const copy = await copyDatabase(database);
-  const db = openCopy(copy.file);
+  const { db, close } = await openSnapshot(database);
   try {
     const runs = createFindRuns({
       db,
@@ -132,7 +120,6 @@ export async function readRun(database: string, id: string): Promise<Run | null>
     const key = (asService === null ? null : await runs.byRunId(asService)) ?? parsed(RunKey, id);
     return key === null ? null : ((await runs.load(key))?.run ?? null);
   } finally {
-    await db.destroy();
-    copy.remove();
+    await close();
   }
 }

@@ -1,16 +1,18 @@
-// Changes to the audit that people make while no bot uses the file: another key takes over, or a text is erased.
+// Changes to the audit that people make at the shell: another key takes over, or a text is erased.
 
 import { existsSync } from "node:fs";
 import { sql } from "kysely";
 import { auditEntry } from "../../audit/entry.ts";
 import type { KeyChange } from "../../domain/audit/hash-chain.ts";
 import type { RunKey } from "../../domain/ids.ts";
-import { appendAudit, newest } from "./append-audit.ts";
-import { type AuditFile, readAudit } from "./audit-file.ts";
+import { appendAudit, newest, takeAuditLock } from "./append-audit.ts";
+import { type AuditFile, openAuditFile, readAudit } from "./audit-file.ts";
 import type { AuditKey } from "./audit-key.ts";
 import { usedBy } from "./examine-database.ts";
 import { isSealed, type Seals, sealsOf } from "./seals.ts";
-import { openSqlite } from "./sqlite.ts";
+import { openPostgres, PATIENT } from "./postgres.ts";
+import { isServer, liveOwners, shown } from "./snapshot.ts";
+import { openSqlite, SQLITE } from "./sqlite.ts";
 import { isBusy, unusable } from "./faults.ts";
 import { type Database, type Trx, write } from "./database.ts";
 
@@ -26,15 +28,28 @@ export async function rotateKey(
   at: number,
 ): Promise<Rotated> {
   try {
-    const db = openSqlite(database);
+    const db = isServer(database) ? openPostgres(database, PATIENT) : openSqlite(database);
     try {
-      return await write(db, (trx) => handOver(trx, keys, at));
+      return await write(db, async (trx) => {
+        await takeAuditLock(trx);
+        if (isServer(database)) await refuseReplicas(trx);
+        return handOver(trx, keys, at);
+      });
     } finally {
       await db.destroy();
     }
   } catch (error) {
-    throw unusable(database, error);
+    throw unusable(shown(database), error);
   }
+}
+
+/** A replica that starts now has a lease before it looks at the audit's key, so none goes on under the old one. */
+async function refuseReplicas(trx: Trx): Promise<void> {
+  const live = await liveOwners(trx);
+  if (live.length > 0)
+    throw new TypeError(
+      `${live.length} ${live.length === 1 ? "process uses" : "processes use"} it, and would sign with the old key: stop all of them first`,
+    );
 }
 
 async function handOver(
@@ -87,7 +102,8 @@ async function sealAnew(trx: Trx, before: Seals, after: Seals): Promise<void> {
 }
 
 // Erases one text of the audit. First it writes a signed entry that says so; then it deletes the text, and the finished runs that
-// contain it. No bot can use the file meanwhile: we hold the lock from the first read to the last write.
+// contain it. No bot can use a file meanwhile: we hold its lock from the first read to the last write. On a server the bots go on: what
+// they append stands before or after the erasure, and a text that they need again is stored again.
 
 export type Wanted = {
   readonly digest: string;
@@ -104,21 +120,36 @@ export type Redacted = {
   readonly runs: number;
 };
 
-/** The audit of a file that no other process can use until `close`. */
+/** A file is locked until `close`. */
 export type LockedAudit = AuditFile & {
-  /** Rejects with one line for people; nothing has changed then. */
+  /** Rejects with one line for people. */
   redact(wanted: Wanted): Promise<Redacted>;
 };
 
 /** Rejects with one line for people. */
 export async function lockAudit(database: string, key: AuditKey): Promise<LockedAudit> {
+  if (isServer(database)) return serverAudit(database, key);
   if (!existsSync(database)) throw unusable(database, new Error("there is no such file"));
   try {
     const db = openSqlite(database);
-    return { ...(await readAudit(db, () => db.destroy())), redact: (wanted) => redact(db, key, wanted) };
+    const audit = await readAudit({ db, engine: SQLITE, close: () => db.destroy() });
+    return { ...audit, redact: (wanted) => redact(db, key, wanted) };
   } catch (error) {
     throw unusable(database, error, isBusy(error) ? await usedBy(database) : undefined);
   }
+}
+
+async function serverAudit(url: string, key: AuditKey): Promise<LockedAudit> {
+  const audit = await openAuditFile(url);
+  const db = openPostgres(url, PATIENT);
+  return {
+    ...audit,
+    redact: (wanted) => write(db, (trx) => erase(trx, key, wanted)),
+    async close() {
+      await audit.close();
+      await db.destroy();
+    },
+  };
 }
 
 async function redact(db: Database, key: AuditKey, wanted: Wanted): Promise<Redacted> {
@@ -134,6 +165,7 @@ async function redact(db: Database, key: AuditKey, wanted: Wanted): Promise<Reda
 }
 
 async function erase(trx: Trx, key: AuditKey, { digest, reason, by, at }: Wanted): Promise<Redacted> {
+  await takeAuditLock(trx);
   const head = await newest(trx);
   if (head?.key !== key.id)
     throw new TypeError(
@@ -160,7 +192,8 @@ async function erase(trx: Trx, key: AuditKey, { digest, reason, by, at }: Wanted
 async function holders(trx: Trx, digest: string): Promise<{ key: RunKey; finished: 0 | 1 }[]> {
   const { rows } = await sql<{ key: RunKey; finished: 0 | 1 }>`
     select key, finished from runs
-    where instr(doc, ${digest}) > 0 or key in (select run from audit where instr(entry, ${digest}) > 0)
+    where replace(doc, ${digest}, '') <> doc
+      or key in (select run from audit where replace(entry, ${digest}, '') <> entry)
   `.execute(trx);
   return rows;
 }

@@ -204,14 +204,18 @@ export async function keepTime(trx: Trx, now: number): Promise<void> {
     .execute();
 }
 
-/** 0 for an empty database. */
-export async function newestTime(db: Database): Promise<number> {
+/**
+ * 0 for an empty database of one process. Replicas begin at the time of their database, so that a wait which one has stored means the
+ * same to another.
+ */
+export async function newestTime(db: Database, timeOf: Engine["timeOf"]): Promise<number> {
+  const { rows } = await sql<{ at: number }>`select ${timeOf(0)} as at`.execute(db);
   const kept = await db.selectFrom("documents").select("doc").where("name", "=", NAME).executeTakeFirst();
   const saved = await db
     .selectFrom("runs")
     .select((eb) => eb.fn.max("changed_at").as("at"))
     .executeTakeFirst();
-  return Math.max(numberOf(kept?.doc), numberOf(saved?.at));
+  return Math.max(numberOf(kept?.doc), numberOf(saved?.at), numberOf(rows[0]?.at));
 }
 
 function numberOf(value: unknown): number {

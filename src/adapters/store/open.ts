@@ -6,7 +6,7 @@ import { sql } from "kysely";
 import type { RunKey } from "../../domain/ids.ts";
 import type { PortError } from "../../ports.ts";
 import type { Store } from "../../ports/store.ts";
-import { newest } from "./append-audit.ts";
+import { newest, takeAuditLock } from "./append-audit.ts";
 import { type AuditKey, auditKeyBeside, auditKeyFile, auditKeyOf, readAuditKey } from "./audit-key.ts";
 import { createAuditLog } from "./audit-log.ts";
 import { checkAudit, walkAudit } from "./check-audit.ts";
@@ -65,7 +65,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const leaseMs = options.leaseMs ?? FIRST_LEASE_MS;
   const { db, key } = await prepared(place, async (opened) => {
     await migrated(place, opened);
-    options.onNewestTime?.(await newestTime(opened));
+    options.onNewestTime?.(await newestTime(opened, ENGINES[place.type].timeOf));
     const head = await newest(opened);
     const key = auditKey(place, options, head);
     refuseOtherKey(key, head);
@@ -77,8 +77,28 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const signals = place.type === "postgres" ? listenTo(place.url) : NO_SIGNALS;
   const { timeOf = engine.timeOf } = options;
   const store = storeOn(db, engine, { owner, now, key, onCorrupt, timeOf, signals });
-  if (place.type === "postgres") await store.renew(now(), leaseMs);
+  if (place.type === "postgres") await join(store, db, key, { now, leaseMs });
   return store;
+}
+
+/** The key can have changed while this replica had no lease, which keeps everybody from changing it. */
+async function join(
+  store: Store,
+  db: Database,
+  key: AuditKey,
+  { now, leaseMs }: { readonly now: () => number; readonly leaseMs: number },
+): Promise<void> {
+  try {
+    await store.renew(now(), leaseMs);
+    await write(db, async (trx) => {
+      await takeAuditLock(trx);
+      refuseOtherKey(key, await newest(trx));
+    });
+  } catch (error) {
+    await store.release().catch(() => undefined);
+    await store.close();
+    throw error;
+  }
 }
 
 type Parts = Required<Pick<StoreOptions, "now" | "onCorrupt" | "timeOf">> & {

@@ -10,6 +10,7 @@ import {
   keyIdOf,
   readAuditKey,
 } from "../../adapters/store/audit-key.ts";
+import { isServer } from "../../adapters/store/snapshot.ts";
 import type { KeptEntry } from "../../audit/entry.ts";
 import { AROUND_A_RUN, momentWords, runStory } from "../../audit/narrative.ts";
 import { type ChainedEntry, headWords, type KnownHead } from "../../domain/audit/hash-chain.ts";
@@ -64,19 +65,28 @@ export function publicKeysFor(
   named: readonly string[],
 ): readonly string[] {
   if (named.length > 0) return named;
-  const own = key === null ? readAuditKey(database) : auditKeyOf(key);
+  const own = ownKey({ database, key });
   if (own !== null) return [own.publicKey];
   throw new Error(
-    `There is no key to check signatures with: set AUDIT_KEY, put ${auditKeyFile(database)} back, or give --public-key.`,
+    `There is no key to check signatures with: ${howToGiveKey(database)}, or give --public-key.`,
   );
 }
+
+/** AUDIT_KEY, or the key beside the file. */
+export function ownKey({ database, key }: { readonly database: string; readonly key: string | null }) {
+  if (key !== null) return auditKeyOf(key);
+  return isServer(database) ? null : readAuditKey(database);
+}
+
+export const howToGiveKey = (database: string): string =>
+  isServer(database) ? "set AUDIT_KEY" : `set AUDIT_KEY, put ${auditKeyFile(database)} back`;
 
 /** The key that seals the rest of the database, if it is available and signs the audit now. */
 export async function sealingKey(
   audit: AuditFile,
-  { database, key }: { readonly database: string; readonly key: string | null },
+  where: { readonly database: string; readonly key: string | null },
 ): Promise<AuditKey | null> {
-  const own = key === null ? readAuditKey(database) : auditKeyOf(key);
+  const own = ownKey(where);
   return own !== null && own.id === (await audit.headKey()) ? own : null;
 }
 

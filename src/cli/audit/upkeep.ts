@@ -10,13 +10,13 @@ import {
   auditKeyOf,
   digestOf,
   nextAuditKey,
-  readAuditKey,
 } from "../../adapters/store/audit-key.ts";
 import { openStore } from "../../adapters/store/open.ts";
 import { lockAudit, rotateKey } from "../../adapters/store/audit-upkeep.ts";
+import { isServer, liveOwners, openSnapshot } from "../../adapters/store/snapshot.ts";
 import { createIntegrity, type NotAcknowledged } from "../../engine/integrity.ts";
 import type { Asked } from "./command-line.ts";
-import { auditVerdict, verdictWords } from "./inspect.ts";
+import { auditVerdict, howToGiveKey, ownKey, verdictWords } from "./inspect.ts";
 
 type Where = { readonly database: string; readonly key: string | null };
 
@@ -27,7 +27,9 @@ export async function acknowledgeFindings(
   { database, key }: Where,
   { code, reason }: { readonly code: string; readonly reason: string },
 ): Promise<string> {
-  const store = await openStore({ url: `sqlite:${database}`, owner: "audit command", auditKey: key });
+  if (isServer(database)) await refuseReplicas(database);
+  const url = isServer(database) ? database : `sqlite:${database}`;
+  const store = await openStore({ url, owner: "audit command", auditKey: key });
   try {
     // The bot checks rows as it reads them. It is stopped, so all rows are read here.
     const checkAudit = async () => [...(await store.checkAudit()), ...(await store.checkSeals())];
@@ -59,6 +61,18 @@ export async function acknowledgeFindings(
   } finally {
     await store.release();
     await store.close();
+  }
+}
+
+/** A replica that runs would not hear of it, and hold approvals back as before. */
+async function refuseReplicas(url: string): Promise<void> {
+  const { db, close } = await openSnapshot(url);
+  try {
+    const live = await liveOwners(db);
+    if (live.length > 0)
+      throw new Error("Countersign runs: use /agent audit acknowledge in Slack, or stop all replicas first.");
+  } finally {
+    await close();
   }
 }
 
@@ -118,20 +132,23 @@ export async function redactText(
   { database, key: given }: Where,
   { digest, reason }: Extract<Asked, { type: "redact" }>,
 ): Promise<Done> {
-  const key = given === null ? readAuditKey(database) : auditKeyOf(given);
-  if (key === null)
-    throw new Error(`There is no key to sign with: set AUDIT_KEY, or put ${auditKeyFile(database)} back.`);
+  const key = ownKey({ database, key: given });
+  if (key === null) throw new Error(`There is no key to sign with: ${howToGiveKey(database)}.`);
   const audit = await lockAudit(database, key);
   try {
     const verdict = await auditVerdict(audit, [key.publicKey], []);
     if (!verdict.ok) return { tampered: true, words: `${verdictWords(verdict, 0)}\nNothing was erased.` };
     const by = `${userInfo().username} on ${hostname()}`;
     const { entry, runs } = await audit.redact({ digest, reason, by, at: Date.now() });
-    return { tampered: false, words: doneWords(digest, entry, runs) };
+    const words = doneWords(digest, entry, runs);
+    return { tampered: false, words: isServer(database) ? `${words}\n${OLD_BYTES}` : words };
   } finally {
     await audit.close();
   }
 }
+
+const OLD_BYTES =
+  "The files of the server keep the old bytes until VACUUM FULL rewrites audit_texts, runs and long_texts, which stops the bots meanwhile; its write-ahead log and its standbys, until they are recycled.";
 
 function doneWords(digest: string, entry: number, runs: number): string {
   const forgotten =
@@ -151,9 +168,8 @@ export type NewKey = { readonly file: string; readonly seed: string };
 
 /** Resolves to the message to print. Rejects with one line for people. */
 export async function rotateKeys({ database, key }: Where, newKey: NewKey | null): Promise<string> {
-  const from = key === null ? readAuditKey(database) : auditKeyOf(key);
-  if (from === null)
-    throw new Error(`There is no key to hand over from: put ${auditKeyFile(database)} back.`);
+  const from = ownKey({ database, key });
+  if (from === null) throw new Error(`There is no key to hand over from: ${howToGiveKey(database)}.`);
   if (key !== null && newKey === null)
     throw new Error(
       "AUDIT_KEY is set, so the new key must be given too: --new-key FILE, made with openssl rand -base64 32.",

@@ -8,7 +8,9 @@ import { createGateway } from "../../adapters/agents/health.ts";
 import { createHttpClient } from "../../adapters/agents/http-client.ts";
 import { type Call, createClients } from "../../adapters/slack/clients.ts";
 import { type DatabaseState, examineDatabase } from "../../adapters/store/examine-database.ts";
-import { type Config, databaseFile } from "../../config.ts";
+import { examineServer } from "../../adapters/store/examine-server.ts";
+import { shown } from "../../adapters/store/snapshot.ts";
+import type { Config } from "../../config.ts";
 import { RunId } from "../../domain/ids.ts";
 import { oneLine } from "../../domain/text/excerpt.ts";
 import { type Log, slackLogger } from "../../log.ts";
@@ -93,7 +95,8 @@ const OWN_FOLDER = "See that DATABASE_URL names a file in a folder that this use
 
 /** Changes nothing: creates no file, migrates no schema, writes no entry. */
 export async function checkDatabase({ database, http }: Config): Promise<Finding> {
-  const path = databaseFile(database);
+  if (database.engine === "postgres") return checkServer(database.url);
+  const { path } = database;
   try {
     const state = await examineDatabase(path);
     const bot = state.type === "missing" ? null : await runningBot(http);
@@ -103,6 +106,27 @@ export async function checkDatabase({ database, http }: Config): Promise<Finding
     return bot === null
       ? bad(DATABASE, error instanceof Error ? error.message : String(error), OWN_FOLDER)
       : inUse(bot);
+  }
+}
+
+const REACH_SERVER = "Is DATABASE_URL right, and may this machine and this user use the server?";
+const SAFE_SERVER =
+  "Turn these settings on, and use the primary, as a user who owns the database. Otherwise decisions can be lost.";
+
+async function checkServer(url: string): Promise<Finding> {
+  try {
+    const { type, replicas, faults } = await examineServer(url);
+    const name = shown(url);
+    if (faults.length > 0) return bad(DATABASE, `${name}: ${faults.join("; ")}`, SAFE_SERVER);
+    const users = replicas === 1 ? "1 process uses it" : `${replicas} processes use it`;
+    const next = {
+      missing: "; the first start makes its tables",
+      older: "; the next start brings its schema up to date",
+      current: `; ${users}`,
+    };
+    return good(DATABASE, `${name} can be read and written to${next[type]}`);
+  } catch (error) {
+    return bad(DATABASE, error instanceof Error ? error.message : String(error), REACH_SERVER);
   }
 }
 

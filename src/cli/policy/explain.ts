@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { findingLine, loadPolicy } from "../../adapters/policy-file/policy-holder.ts";
 import { readRun } from "../../adapters/store/audit-file.ts";
-import { databaseFile, explainFaults, readAuditConfig } from "../../config.ts";
+import { explainFaults, readAuditConfig } from "../../config.ts";
 import type { Approval } from "../../domain/approval.ts";
 import { type Match, matcher, ruleFor } from "../../domain/policy/choose-rule.ts";
 import type { Pattern } from "../../domain/policy/pattern.ts";
@@ -46,7 +46,7 @@ async function ofRun(id: string, policy: Policy, env: Environment): Promise<Expl
   const config = readAuditConfig(env);
   if (!config.ok) return no(explainFaults(config.error));
   try {
-    const run = await readRun(databaseFile(config.value.database), id);
+    const run = await readRun(config.value.database, id);
     return run === null
       ? no(`There is no file and no run "${id}" in the database.`)
       : yes(explainedRun(run, policy));

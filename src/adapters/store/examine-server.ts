@@ -1,0 +1,57 @@
+// Examines what a start would find on a server, without changing it: whether it can be used, and whether what it acknowledges is safe.
+
+import { sql } from "kysely";
+import { unusable } from "./faults.ts";
+import { schemaState } from "./schema.ts";
+import { liveOwners, openSnapshot, shown } from "./snapshot.ts";
+import type { Database } from "./database.ts";
+
+export type ServerState = {
+  /** `missing`: the first start makes the tables. `older`: the next start migrates the schema. */
+  readonly type: "missing" | "older" | "current";
+  /** How many processes use it now. */
+  readonly replicas: number;
+  /** Why a start would fail, or could lose what was acknowledged. */
+  readonly faults: readonly string[];
+};
+
+/** Rejects with one line for people when the server cannot be reached, or a newer program wrote the schema. */
+export async function examineServer(url: string): Promise<ServerState> {
+  const { db, engine, close } = await openSnapshot(url);
+  try {
+    const { rows: tables } = await sql<{ name: string }>`${sql.raw(engine.tables)}`.execute(db);
+    const isMissing = !tables.some(({ name }) => name === "schema_version");
+    const type = isMissing ? "missing" : await schemaState(db, engine);
+    const replicas = type === "current" ? (await liveOwners(db)).length : 0;
+    return { type, replicas, faults: [...(await durabilityFaults(db)), ...(await accessFaults(db, type))] };
+  } catch (error) {
+    throw unusable(shown(url), error);
+  } finally {
+    await close();
+  }
+}
+
+/** Settings under which the server says "stored" before anything is on its disk. A compatible server may not know them. */
+async function durabilityFaults(db: Database): Promise<string[]> {
+  const asked = ["fsync", "full_page_writes", "synchronous_commit"];
+  const values = sql.join(asked.map((name) => sql`(${name}::text, current_setting(${name}::text, true))`));
+  const { rows } = await sql<{ name: string; value: string | null }>`
+    select name, value from (values ${values}) as setting (name, value)`.execute(db);
+  return rows
+    .filter(({ value }) => value === "off")
+    .map(({ name }) => `the server acknowledges what is not on its disk yet (${name} = off)`);
+}
+
+async function accessFaults(db: Database, type: ServerState["type"]): Promise<string[]> {
+  const may =
+    type === "current"
+      ? sql<boolean>`has_table_privilege('runs', 'update') and has_table_privilege('audit', 'insert')`
+      : sql<boolean>`has_schema_privilege(current_schema(), 'create')`;
+  const { rows } = await sql<{ may: boolean; standby: boolean; closed: string }>`
+    select ${may} as may, pg_is_in_recovery() as standby, current_setting('default_transaction_read_only') as closed
+  `.execute(db);
+  const [found] = rows;
+  if (found === undefined || found.standby || found.closed === "on")
+    return ["the server takes no writes; it may be a standby"];
+  return found.may ? [] : ["the server denies this user a right that Countersign needs"];
+}

@@ -1,0 +1,72 @@
+// Reads a database as it is at one moment, beside the bots that use it. It locks, changes and migrates nothing: a file is copied, and a
+// server gives one transaction that sees nothing newer.
+
+import { sql } from "kysely";
+import { copyDatabase } from "./examine-database.ts";
+import { unusable } from "./faults.ts";
+import { nameOf, openPostgres, PATIENT, POSTGRES } from "./postgres.ts";
+import type { Engine } from "./schema.ts";
+import { openCopy, SQLITE } from "./sqlite.ts";
+import type { Database } from "./database.ts";
+
+/** `database` is the path of a file, or the URL of PostgreSQL. */
+export const isServer = (database: string): boolean => /^postgres(ql)?:\/\//.test(database);
+
+/** For people: without a password. */
+export const shown = (database: string): string => (isServer(database) ? nameOf(database) : database);
+
+export type Snapshot = { readonly db: Database; readonly engine: Engine; close(): Promise<void> };
+
+/** Rejects with one line for people. */
+export async function openSnapshot(database: string): Promise<Snapshot> {
+  try {
+    return await (isServer(database) ? serverSnapshot(database) : fileSnapshot(database));
+  } catch (error) {
+    throw unusable(shown(database), error);
+  }
+}
+
+async function fileSnapshot(database: string): Promise<Snapshot> {
+  const copy = await copyDatabase(database);
+  try {
+    const db = openCopy(copy.file);
+    const close = async (): Promise<void> => {
+      await db.destroy();
+      copy.remove();
+    };
+    return { db, engine: SQLITE, close };
+  } catch (error) {
+    copy.remove();
+    throw error;
+  }
+}
+
+async function serverSnapshot(url: string): Promise<Snapshot> {
+  const db = openPostgres(url, PATIENT);
+  try {
+    const begun = db.startTransaction().setIsolationLevel("repeatable read").setAccessMode("read only");
+    const trx = await begun.execute();
+    const close = async (): Promise<void> => {
+      await trx.rollback().execute();
+      await db.destroy();
+    };
+    return { db: trx, engine: POSTGRES, close };
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
+}
+
+/** The processes whose lease has not lapsed by the clock of the server. A file has no others: its lock keeps them out. */
+export async function liveOwners(
+  db: Pick<Database, "selectFrom" | "getExecutor">,
+): Promise<readonly string[]> {
+  const now = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
+  const rows = await db
+    .selectFrom("owners")
+    .select("owner")
+    .where("until", ">", now)
+    .orderBy("owner")
+    .execute();
+  return rows.map(({ owner }) => owner);
+}
