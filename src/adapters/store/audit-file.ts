@@ -33,7 +33,7 @@ export type AuditFile = {
   tampering(): Promise<readonly KeptEntry[]>;
   /** Rows outside the audit that somebody without this key has changed. */
   brokenRows(key: AuditKey): Promise<readonly Finding[]>;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 };
 
 const AT_ONCE = 1_000;

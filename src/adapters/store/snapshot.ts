@@ -15,7 +15,11 @@ export const isServer = (database: string): boolean => /^postgres(ql)?:\/\//.tes
 /** For people: without a password. */
 export const shown = (database: string): string => (isServer(database) ? nameOf(database) : database);
 
-export type Snapshot = { readonly db: Database; readonly engine: Engine; close(): Promise<void> };
+export type Snapshot = {
+  readonly db: Database;
+  readonly engine: Engine;
+  readonly close: () => Promise<void>;
+};
 
 /** Rejects with one line for people. */
 export async function openSnapshot(database: string): Promise<Snapshot> {

@@ -3,6 +3,7 @@
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openStore } from "#src/adapters/store/open.ts";
+import { SQLITE } from "#src/adapters/store/sqlite.ts";
 import { storeContract } from "../../contract/store.ts";
 import { type Bouncer, type PostgresServer, startPgBouncer, startPostgres } from "../../make/postgres.ts";
 import { anAuditEntry, aRun } from "../../make/run.ts";
@@ -12,7 +13,8 @@ const AUDIT_KEY = Buffer.alloc(32, "key").toString("base64");
 let server: PostgresServer;
 let bouncer: Bouncer;
 beforeAll(async () => {
-  server = await startPostgres();
+  // Each test has a database of its own, with three connections between PgBouncer and the server.
+  server = await startPostgres({ settings: ["max_connections=300"] });
   bouncer = await startPgBouncer(server);
 });
 afterAll(async () => {
@@ -21,7 +23,13 @@ afterAll(async () => {
 });
 
 storeContract("PostgreSQL behind PgBouncer", async ({ now }) =>
-  openStore({ url: bouncer.through(await server.database()), owner: "test", now, auditKey: AUDIT_KEY }),
+  openStore({
+    url: bouncer.through(await server.database()),
+    owner: "test",
+    now,
+    auditKey: AUDIT_KEY,
+    timeOf: SQLITE.timeOf,
+  }),
 );
 
 test("several replicas share three connections of the server, and one chain", async () => {

@@ -18,7 +18,7 @@ storeContract("PostgreSQL", async ({ now }) =>
 sealContract("PostgreSQL", async (): Promise<Place> => {
   const url = await server.database();
   return {
-    open: ({ now }) => openStore({ url, owner: "test", now, auditKey: AUDIT_KEY }),
+    open: ({ now }) => openStore({ url, owner: "test", now, auditKey: AUDIT_KEY, timeOf: SQLITE.timeOf }),
     async run(sql, ...values) {
       for (const table of ["audit", "audit_texts"])
         await server.run(url, `alter table ${table} disable trigger user`);
