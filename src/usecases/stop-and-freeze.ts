@@ -206,6 +206,9 @@ async function lift(
 /** The answer does not wait for the cards: the freeze holds already. A run that fails here is corrected at its next save. */
 function applyToRuns(deps: Deps): void {
   applyBrakeToRuns(deps).catch((error: unknown) =>
-    deps.log.error({ error }, "could not show a freeze, or its end, on every card; each run's next change does"),
+    deps.log.error(
+      { error },
+      "could not show a freeze, or its end, on every card; each run's next change does",
+    ),
   );
 }

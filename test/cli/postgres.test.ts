@@ -1,0 +1,225 @@
+// `npm run audit`, `npm run policy -- explain` and `npm run doctor` on a database of PostgreSQL, beside the bots that use it.
+
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { startWorld } from "#sandbox/world/world.ts";
+import { openStore } from "#src/adapters/store/open.ts";
+import { RunId } from "#src/domain/ids.ts";
+import { canonicalJson } from "#src/domain/json.ts";
+import type { Store } from "#src/ports/store.ts";
+import { sha256 } from "../audit/tampering.ts";
+import { inheritedEnv } from "../make/child-env.ts";
+import { type PostgresServer, startPostgres } from "../make/postgres.ts";
+import { anApproval, anAuditEntry, aRun, aWatchedRun, withApprovals } from "../make/run.ts";
+
+const AUDIT_KEY = Buffer.alloc(32, "key").toString("base64");
+const TEXT = JSON.stringify(["run_7", "apr_1", { action: "delete it" }]);
+
+let server: PostgresServer;
+let folder = "";
+let url = "";
+let store: Store;
+
+beforeAll(async () => {
+  server = await startPostgres({ settings: ["fsync=on"] });
+  folder = mkdtempSync(join(tmpdir(), "commands-"));
+});
+afterAll(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true });
+});
+beforeEach(async () => {
+  url = await server.database();
+  store = await openStore({ url, owner: "bot 7", auditKey: AUDIT_KEY });
+});
+afterEach(() => store.close());
+
+type Seen = { readonly code: number | null; readonly out: string };
+
+/** The URL has a password, which the server does not ask for; no command may print it. */
+async function command(
+  name: string,
+  env: { readonly [name: string]: string },
+  ...args: string[]
+): Promise<Seen> {
+  const file = fileURLToPath(new URL(`../../src/cli/${name}.ts`, import.meta.url));
+  const secret = url.replace("postgres@", "postgres:canary@");
+  const all = { ...inheritedEnv(), AUDIT_KEY, ...env, DATABASE_URL: secret };
+  const child = spawn(process.execPath, [file, ...args], { env: all, cwd: folder });
+  let out = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (chunk: Buffer) => (out += chunk.toString()));
+  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+  expect(out).not.toContain("canary");
+  return { code, out };
+}
+
+const saying = (words: string): unknown => expect.stringContaining(words);
+
+const audit = (...args: string[]) => command("audit", {}, ...args);
+
+async function decided(): Promise<void> {
+  const run = aRun();
+  const about = { runId: RunId("run_7"), approval: anApproval("apr_1").id, digest: sha256(TEXT), text: TEXT };
+  await store.audit([
+    anAuditEntry(run),
+    anAuditEntry(run, { what: "decided", verdict: "approve", ...about }),
+  ]);
+}
+
+/** As a stopped bot leaves it. */
+const stopped = () => store.release();
+
+describe("npm run audit", () => {
+  test("verifies, exports and shows while a bot writes", async () => {
+    await decided();
+    const writing = new AbortController();
+    const bot = (async () => {
+      while (!writing.signal.aborted) await store.audit([anAuditEntry(aRun())]);
+    })();
+    const [verified, exported, shown] = await Promise.all([
+      audit("verify"),
+      audit("export"),
+      audit("show", "run_7"),
+    ]);
+    writing.abort();
+    await bot;
+    expect(verified).toMatchObject({ code: 0, out: saying("each in its place and signed") });
+    expect(exported.out).toContain('"runId":"run_7"');
+    expect(shown).toMatchObject({ code: 0, out: saying("run_7") });
+  });
+
+  test("finds what was changed past the bot", async () => {
+    await decided();
+    await server.run(
+      url,
+      "alter table audit disable trigger user; update audit set what = 'x' where seq = 1",
+    );
+    expect(await audit("verify")).toMatchObject({
+      code: 1,
+      out: saying("TAMPERED at entry 1"),
+    });
+    expect((await audit("export")).out).toContain("Nothing was printed");
+  });
+
+  test("erases a text beside a running bot, which goes on with the chain", async () => {
+    await decided();
+    const erased = await audit("redact", sha256(TEXT), "--reason", "It held a secret.");
+    expect(erased).toMatchObject({ code: 0, out: saying("Audit entry 3 says so") });
+    expect(erased.out).toContain("VACUUM FULL");
+    expect(await store.auditText(sha256(TEXT))).toBeNull();
+    await store.audit([anAuditEntry(aRun())]);
+    expect(await store.walkAudit()).toBeNull();
+    expect(await audit("verify")).toMatchObject({
+      code: 0,
+      out: saying("1 text was erased"),
+    });
+  });
+
+  test("erases nothing that an open run holds", async () => {
+    const run = withApprovals(aWatchedRun(), anApproval());
+    const digest = run.approvals[0]?.request.digest ?? "";
+    await store.insert(run, {
+      audit: [anAuditEntry(run, { digest, text: canonicalJson(run.approvals[0]?.request.content ?? null) })],
+    });
+    expect(await audit("redact", digest)).toMatchObject({
+      code: 2,
+      out: saying("A run that is not over holds this text"),
+    });
+  });
+
+  test("exchanges the key once all replicas are stopped, and none starts with the old one", async () => {
+    await decided();
+    const file = join(folder, "new-key");
+    const next = Buffer.alloc(32, "next").toString("base64");
+    writeFileSync(file, next);
+    expect(await audit("rotate-key", "--new-key", file)).toMatchObject({
+      code: 2,
+      out: saying("stop all of them first"),
+    });
+    await stopped();
+    expect(await audit("rotate-key", "--new-key", file)).toMatchObject({ code: 0 });
+    await expect(openStore({ url, owner: "late", auditKey: AUDIT_KEY })).rejects.toThrow(
+      "is signed with the key",
+    );
+    const renewed = await openStore({ url, owner: "bot 8", auditKey: next });
+    expect(await renewed.walkAudit()).toBeNull();
+    expect(await renewed.checkSeals()).toEqual([]);
+    await renewed.close();
+  });
+
+  test("says where to acknowledge while replicas run", async () => {
+    expect(await audit("acknowledge", "abc123", "--reason", "seen")).toMatchObject({
+      code: 2,
+      out: saying("use /agent audit acknowledge in Slack"),
+    });
+    await stopped();
+    expect((await audit("acknowledge", "abc123", "--reason", "seen")).out).toContain(
+      "nothing to acknowledge",
+    );
+  });
+
+  test("says that it needs the key", async () => {
+    await decided();
+    const seen = await command("audit", { AUDIT_KEY: "" }, "verify");
+    expect(seen).toMatchObject({
+      code: 2,
+      out: saying("set AUDIT_KEY, or give --public-key"),
+    });
+  });
+});
+
+test("a policy is explained for a run of the database", async () => {
+  const run = withApprovals(aWatchedRun(RunId("run_7")), anApproval());
+  await store.insert(run, {});
+  const policy = join(folder, "policy.yaml");
+  writeFileSync(policy, "version: 1\nrules:\n  - name: all\n    approvers: anyone\n");
+  const { out } = await command("policy", { POLICY_FILE: policy }, "explain", "run_7");
+  expect(out).not.toContain("can't be read");
+});
+
+describe("npm run doctor", () => {
+  /** What it says of the database. */
+  async function doctor(): Promise<string> {
+    const world = await startWorld({ databaseUrl: "sqlite::memory:" });
+    try {
+      const { out } = await command("doctor", world.env);
+      return out.split("\n").find((line) => line.includes(" Database ")) ?? out;
+    } finally {
+      await world.stop();
+    }
+  }
+
+  test("says that the server can be used, and by how many processes it is", async () => {
+    expect(await doctor()).toMatch(/^ok .*postgres:.* can be read and written to; 1 process uses it$/);
+    await stopped();
+    expect(await doctor()).toContain("; 0 processes use it");
+  });
+
+  test("says what the first start will do, and changes nothing", async () => {
+    url = await server.database();
+    expect(await doctor()).toMatch(/^ok .*the first start makes its tables/);
+    expect(
+      await server.run(url, "select table_name from information_schema.tables where table_schema = 'public'"),
+    ).toEqual([]);
+  });
+
+  test.each([
+    ["synchronous_commit = off", "acknowledges what is not on its disk yet (synchronous_commit = off)"],
+    ["default_transaction_read_only = on", "takes no writes"],
+  ])("finds a server with %s wrong", async (setting, words) => {
+    await server.run(url, `alter database ${new URL(url).pathname.slice(1)} set ${setting}`);
+    const said = await doctor();
+    expect(said).toMatch(/^WRONG/);
+    expect(said).toContain(words);
+  });
+
+  test("names a server that is not there", async () => {
+    url = url.replace(/host=.*/, "host=/nowhere");
+    expect(await doctor()).toMatch(/^WRONG .*the server cannot be reached/);
+  });
+});
