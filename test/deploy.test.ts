@@ -1,0 +1,338 @@
+// compose.yaml and deploy/kubernetes without Docker or a cluster: what they say must fit the image, the bot and its variables.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { z } from "zod";
+import { startHttp } from "#src/adapters/http/server.ts";
+import { readConfig, variables } from "#src/config.ts";
+
+const ROOT = new URL("../", import.meta.url);
+const read = (path: string): string => readFileSync(new URL(path, ROOT), "utf8");
+
+/** The documents of a file. A key that stands twice, or anything else that is odd, fails. */
+function documents(path: string): unknown[] {
+  return parseAllDocuments(read(path), { uniqueKeys: true }).map((document) => {
+    const odd = [...document.errors, ...document.warnings].map(({ message }) => `${path}: ${message}`);
+    expect(odd).toEqual([]);
+    return document.toJS() as unknown;
+  });
+}
+
+const known: readonly string[] = variables.map(({ name }) => name);
+const SECRETS = /TOKEN|SECRET|KEY|PASSWORD|DATABASE_URL/;
+const dockerfile = read("Dockerfile");
+const imageValue = (name: string): string | undefined =>
+  new RegExp(`^\\s*(?:ENV )?\\s*${name}=(\\S+)`, "m").exec(dockerfile)?.[1];
+/** `docker.test.ts` holds that the image listens there. */
+const imagePort = Number(/^EXPOSE (\d+)$/m.exec(dockerfile)?.[1]);
+
+describe("compose.yaml", () => {
+  const Service = z.object({
+    image: z.string(),
+    profiles: z.array(z.string()).optional(),
+    environment: z.record(z.string(), z.string().nullable()),
+    volumes: z.array(z.string()),
+    expose: z.array(z.string()).optional(),
+    ports: z.array(z.unknown()).optional(),
+    deploy: z.object({ replicas: z.string() }).optional(),
+    depends_on: z.record(z.string(), z.object({ condition: z.string(), required: z.boolean() })).optional(),
+    healthcheck: z.object({ test: z.array(z.string()) }).optional(),
+    stop_grace_period: z.string().optional(),
+    read_only: z.boolean().optional(),
+    cap_drop: z.array(z.string()).optional(),
+    security_opt: z.array(z.string()).optional(),
+  });
+  const compose = z
+    .object({ services: z.record(z.string(), Service), volumes: z.record(z.string(), z.null()) })
+    .parse(documents("compose.yaml")[0]);
+  const { countersign: bot, postgres, ...others } = compose.services;
+  if (bot === undefined || postgres === undefined) throw new Error("a service is missing");
+
+  /** As Compose fills in `${NAME:-default}` and `${NAME:?words}`; a variable without a value is that of `.env`. */
+  function filled(env: Record<string, string>): Record<string, string> {
+    const values = Object.entries(bot?.environment ?? {}).map(([name, value]) => [
+      name,
+      value === null
+        ? env[name]
+        : value.replace(
+            /\$\{(\w+):([-?])([^}]*)\}/g,
+            (_, of: string, kind: string, rest: string) => env[of] || (kind === "-" ? rest : "(missing)"),
+          ),
+    ]);
+    return Object.fromEntries(values.filter(([, value]) => value !== undefined)) as Record<string, string>;
+  }
+
+  const TOKENS = {
+    SLACK_BOT_TOKEN: "xoxb-1-abc",
+    SLACK_APP_TOKEN: "xapp-1-abc",
+    AGENT_BASE_URL: "https://agents.example.com",
+    AGENT_API_KEY: "key",
+  };
+
+  test("passes every variable on, but for the address that the image sets", () => {
+    expect(Object.keys(bot.environment).toSorted()).toEqual(
+      known.filter((name) => name !== "HOST" && name !== "PORT").toSorted(),
+    );
+    expect([imageValue("HOST"), imageValue("PORT")]).toEqual(["0.0.0.0", String(imagePort)]);
+  });
+
+  test("without more than the tokens it is one bot with SQLite on the image's volume", () => {
+    expect(Object.keys(others)).toEqual([]);
+    expect(bot.profiles).toBeUndefined();
+    expect(bot.deploy?.replicas).toBe("${REPLICAS:-1}");
+    const config = readConfig(filled(TOKENS));
+    expect(config.ok && config.value.database).toEqual({ engine: "sqlite", path: "/data/countersign.db" });
+    expect(filled(TOKENS)["DATABASE_URL"]).toBe(imageValue("DATABASE_URL"));
+    expect(bot.volumes).toContain("data:/data");
+    expect(dockerfile).toContain("VOLUME /data");
+    expect(filled({})).toMatchObject({ SLACK_BOT_TOKEN: "(missing)", AGENT_API_KEY: "(missing)" });
+  });
+
+  test("with the lines of its comment it is three bots with PostgreSQL", () => {
+    const lines = [...read("compose.yaml").matchAll(/^#\s{3}([A-Z_]+)=(\S+)/gm)];
+    const said = Object.fromEntries(lines.map(([, name = "", value = ""]) => [name, value]));
+    expect(Object.keys(said)).toEqual([
+      "COMPOSE_PROFILES",
+      "REPLICAS",
+      "POSTGRES_PASSWORD",
+      "DATABASE_URL",
+      "AUDIT_KEY",
+    ]);
+    expect(postgres.profiles).toEqual([said["COMPOSE_PROFILES"]]);
+    expect(said["REPLICAS"]).toBe("3");
+    const [line = ""] = /postgres:\/\/.*$/m.exec(read("compose.yaml")) ?? [];
+    const DATABASE_URL = line.replace("<the password>", "0123abcd");
+    const AUDIT_KEY = Buffer.alloc(32, 7).toString("base64");
+    const config = readConfig(filled({ ...TOKENS, DATABASE_URL, AUDIT_KEY }));
+    expect(config.ok && config.value.database.engine).toBe("postgres");
+    const { username, hostname, pathname } = new URL(DATABASE_URL);
+    expect(said["DATABASE_URL"]).toBe(`postgres://${username}:<the`);
+    expect(Object.keys(compose.services)).toContain(hostname);
+    expect(postgres.environment).toMatchObject({ POSTGRES_USER: username, POSTGRES_DB: pathname.slice(1) });
+    expect(postgres.healthcheck?.test).toContain(`--username=${username}`);
+  });
+
+  test("the bots wait for PostgreSQL only where there is one", () => {
+    expect(bot.depends_on).toEqual({ postgres: { condition: "service_healthy", required: false } });
+  });
+
+  test("several bots fit on one machine: none takes a port of it", () => {
+    expect(bot.ports).toBeUndefined();
+    expect(postgres.ports).toBeUndefined();
+    expect(bot.expose).toEqual([String(imagePort)]);
+  });
+
+  test("a stop has the time that the bot needs, and the bot may do as little as possible", () => {
+    expect(Number(bot.stop_grace_period?.replace("s", ""))).toBeGreaterThan(10);
+    expect(bot).toMatchObject({
+      read_only: true,
+      cap_drop: ["ALL"],
+      security_opt: ["no-new-privileges:true"],
+    });
+  });
+
+  test("holds no secret, and every volume is declared", () => {
+    const secrets = [bot, postgres]
+      .flatMap(({ environment }) => Object.entries(environment))
+      .filter(([name]) => SECRETS.test(name));
+    expect(secrets.length).toBeGreaterThan(5);
+    for (const [, value] of secrets) expect(value ?? "").toMatch(/^$|^\$\{/);
+    const named = [bot, postgres].flatMap(({ volumes }) => volumes.map((each) => each.split(":")[0] ?? ""));
+    expect(named.toSorted()).toEqual(Object.keys(compose.volumes).toSorted());
+  });
+});
+
+describe("deploy/kubernetes", () => {
+  const folder = "deploy/kubernetes";
+  const Meta = z.object({ name: z.string(), labels: z.record(z.string(), z.string()) });
+  const Probe = z.object({
+    httpGet: z.object({ path: z.string(), port: z.string() }),
+    initialDelaySeconds: z.number().optional(),
+    periodSeconds: z.number(),
+    timeoutSeconds: z.number(),
+    failureThreshold: z.number(),
+  });
+  const SecretRef = z.strictObject({
+    name: z.string(),
+    valueFrom: z.strictObject({ secretKeyRef: z.strictObject({ name: z.string(), key: z.string() }) }),
+  });
+  const Container = z.object({
+    image: z.string(),
+    env: z.array(SecretRef),
+    envFrom: z.array(z.strictObject({ configMapRef: z.strictObject({ name: z.string() }) })),
+    ports: z.array(z.object({ name: z.string(), containerPort: z.number() })),
+    livenessProbe: Probe,
+    readinessProbe: Probe,
+    lifecycle: z.object({ preStop: z.object({ sleep: z.object({ seconds: z.number() }) }) }),
+    resources: z.object({
+      requests: z.record(z.string(), z.string()),
+      limits: z.record(z.string(), z.string()),
+    }),
+    securityContext: z.unknown(),
+    volumeMounts: z.array(z.object({ name: z.string(), mountPath: z.string(), readOnly: z.literal(true) })),
+  });
+  const Selector = z.object({ matchLabels: z.record(z.string(), z.string()) });
+  const Deployment = z.object({
+    apiVersion: z.literal("apps/v1"),
+    kind: z.literal("Deployment"),
+    metadata: Meta,
+    spec: z.object({
+      replicas: z.number(),
+      strategy: z.unknown(),
+      selector: Selector,
+      template: z.object({
+        metadata: Meta.pick({ labels: true }),
+        spec: z.object({
+          automountServiceAccountToken: z.literal(false),
+          terminationGracePeriodSeconds: z.number(),
+          topologySpreadConstraints: z.array(z.object({ labelSelector: Selector })),
+          securityContext: z.object({ runAsNonRoot: z.literal(true), runAsUser: z.number().min(1) }),
+          containers: z.tuple([Container]),
+          volumes: z.array(z.object({ name: z.string() })),
+        }),
+      }),
+    }),
+  });
+  const ConfigMap = z.object({
+    apiVersion: z.literal("v1"),
+    kind: z.literal("ConfigMap"),
+    metadata: Meta,
+    data: z.record(z.string(), z.string()),
+  });
+  const Service = z.object({
+    apiVersion: z.literal("v1"),
+    kind: z.literal("Service"),
+    metadata: Meta,
+    spec: z.object({
+      selector: z.record(z.string(), z.string()),
+      ports: z.array(z.object({ port: z.number(), targetPort: z.string() })),
+    }),
+  });
+  const Budget = z.object({
+    apiVersion: z.literal("policy/v1"),
+    kind: z.literal("PodDisruptionBudget"),
+    metadata: Meta,
+    spec: z.object({ maxUnavailable: z.number(), selector: Selector }),
+  });
+
+  const found = new Map(
+    readdirSync(fileURLToPath(new URL(folder, ROOT)))
+      .flatMap((name) => documents(`${folder}/${name}`))
+      .map((each) => [z.object({ kind: z.string() }).parse(each).kind, each]),
+  );
+  const deployment = Deployment.parse(found.get("Deployment"));
+  const config = ConfigMap.parse(found.get("ConfigMap"));
+  const service = Service.parse(found.get("Service"));
+  const budget = Budget.parse(found.get("PodDisruptionBudget"));
+  const { spec: pod, metadata: podMeta } = deployment.spec.template;
+  const [container] = pod.containers;
+
+  test("all of it is about the same pods", () => {
+    expect([...found.keys()].toSorted()).toEqual([
+      "ConfigMap",
+      "Deployment",
+      "PodDisruptionBudget",
+      "Service",
+    ]);
+    const { labels } = podMeta;
+    const selectors = [
+      deployment.spec.selector.matchLabels,
+      service.spec.selector,
+      budget.spec.selector.matchLabels,
+      ...pod.topologySpreadConstraints.map(({ labelSelector }) => labelSelector.matchLabels),
+    ];
+    for (const selector of selectors) expect(selector).toEqual(labels);
+    for (const { metadata } of [deployment, config, service, budget])
+      expect(metadata).toEqual({ name: "countersign", labels });
+  });
+
+  test("an update or a drained node never takes all replicas", () => {
+    const { replicas, strategy } = deployment.spec;
+    expect(replicas).toBe(3);
+    expect(strategy).toEqual({
+      type: "RollingUpdate",
+      rollingUpdate: { maxUnavailable: 0, maxSurge: 1 },
+    });
+    expect(budget.spec.maxUnavailable).toBeGreaterThan(0);
+    expect(budget.spec.maxUnavailable).toBeLessThan(replicas);
+  });
+
+  test("the bot starts with these variables, and every secret comes from the secret that the comment creates", () => {
+    const names = container.env.map(({ name }) => name);
+    const given = [...names, ...Object.keys(config.data)];
+    expect(given.filter((name) => !known.includes(name))).toEqual([]);
+    expect(new Set(given).size).toBe(given.length);
+    expect(Object.keys(config.data).filter((name) => SECRETS.test(name))).toEqual([]);
+    const values: Record<string, string> = {
+      SLACK_BOT_TOKEN: "xoxb-1-abc",
+      SLACK_APP_TOKEN: "xapp-1-abc",
+      AGENT_API_KEY: "key",
+      DATABASE_URL: "postgres://countersign:0123abcd@db.example.com/countersign?sslmode=verify-full",
+      AUDIT_KEY: Buffer.alloc(32, 7).toString("base64"),
+    };
+    const secrets = Object.fromEntries(names.map((name) => [name, values[name]]));
+    expect(readConfig({ ...config.data, ...secrets })).toMatchObject({
+      ok: true,
+      value: { database: { engine: "postgres" }, http: { host: "0.0.0.0", port: imagePort } },
+    });
+    const created = [...read(`${folder}/deployment.yaml`).matchAll(/--from-file=([a-z-]+)/g)];
+    expect(created.map(([, key = ""]) => key).toSorted()).toEqual(
+      container.env.map(({ valueFrom }) => valueFrom.secretKeyRef.key).toSorted(),
+    );
+    for (const { name, valueFrom } of container.env)
+      expect(valueFrom.secretKeyRef).toEqual({
+        name: "countersign",
+        key: name.toLowerCase().replaceAll("_", "-"),
+      });
+    expect(container.envFrom).toEqual([{ configMapRef: { name: config.metadata.name } }]);
+  });
+
+  test("what the comments name is true, too: variables, and where the policy is mounted", () => {
+    const text = read(`${folder}/config.yaml`);
+    const offered = [...text.matchAll(/^ {2}# ([A-Z_]+): (\S+)$/gm)];
+    expect(offered.map(([, name = ""]) => name).filter((name) => !known.includes(name))).toEqual([]);
+    const file = offered.find(([, name]) => name === "POLICY_FILE")?.[2] ?? "";
+    const [mount] = container.volumeMounts;
+    expect(file).toBe(`${mount?.mountPath}/policy.yaml`);
+    expect(pod.volumes.map(({ name }) => name)).toEqual([mount?.name]);
+  });
+
+  test("the probes ask paths that the bot answers, at its port, with time to spare", async () => {
+    expect(container.ports).toEqual([{ name: "http", containerPort: imagePort }]);
+    expect(service.spec.ports.map(({ targetPort }) => targetPort)).toEqual(["http"]);
+    expect(container.livenessProbe.httpGet).toEqual({ path: "/livez", port: "http" });
+    expect(container.readinessProbe.httpGet).toEqual({ path: "/readyz", port: "http" });
+    const server = await startHttp({
+      host: "127.0.0.1",
+      port: 0,
+      live: () => true,
+      ready: () => Promise.resolve({ ok: true, checks: {} }),
+      metrics: () => Promise.resolve({ contentType: "text/plain", body: "" }),
+    });
+    for (const { httpGet } of [container.livenessProbe, container.readinessProbe])
+      expect((await fetch(server.url + httpGet.path)).status).toBe(200);
+    await server.close();
+    // A process that is stuck is restarted, but not one that starts slowly.
+    const { initialDelaySeconds = 0, periodSeconds, failureThreshold } = container.livenessProbe;
+    expect(initialDelaySeconds + periodSeconds * (failureThreshold - 1)).toBeGreaterThanOrEqual(30);
+  });
+
+  test("a stop has the time that the bot needs", () => {
+    const { seconds } = container.lifecycle.preStop.sleep;
+    expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(seconds + 10);
+  });
+
+  test("the bot may do as little as possible, and is no user of the machine", () => {
+    expect(container.securityContext).toEqual({
+      readOnlyRootFilesystem: true,
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ["ALL"] },
+    });
+    expect(dockerfile).toMatch(/^USER node$/m);
+    // The user "node" of the official images.
+    expect(pod.securityContext.runAsUser).toBe(1000);
+    expect(Object.keys(container.resources.limits)).toContain("memory");
+  });
+});
