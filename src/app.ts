@@ -13,6 +13,7 @@ import {
   type RejectedRequests,
 } from "./adapters/http/metrics.ts";
 import { startHttp } from "./adapters/http/server.ts";
+import { createPolicyFollower } from "./adapters/policy-file/follow-policy.ts";
 import { createPolicyHolder, type PolicyHolder } from "./adapters/policy-file/policy-holder.ts";
 import type { SlackApp } from "./adapters/slack/bolt-app.ts";
 import { EVENTS_PATH } from "./adapters/slack/request-verifier.ts";
@@ -25,7 +26,7 @@ import type { Context } from "./domain/context.ts";
 import { ChannelId, GroupId, Nonce, type TeamId, UserId } from "./domain/ids.ts";
 import { builtInFor, type Rule } from "./domain/policy/policy.ts";
 import { keepSecrets } from "./domain/text/own-secrets.ts";
-import { createFreezes } from "./engine/freezes.ts";
+import { createFreezes, type Freezes } from "./engine/freezes.ts";
 import { type Clock, createClock, type MachineClock } from "./engine/clock.ts";
 import { ALONE, SHARED } from "./engine/lease-keeper.ts";
 import { slowestProbeMs } from "./engine/service-breaker.ts";
@@ -123,8 +124,45 @@ async function build(config: Config, log: Log, closers: Closers): Promise<Omit<A
   const rejectedRequests = turningAway(metrics, log, clock);
   const url = await startDoors({ config, metrics, store, current, rejectedRequests }, closers);
   const doors = await openDoors({ config, store, rejectedRequests, log, clock }, closers);
-  const { slack } = doors;
-  const context = (): Context => ({
+  const freezes = createFreezes(store);
+  const context = contextOf({ config, clock, policy, freezes });
+  const limits = { ...config.poll, maxInFlight: MAX_POLLS_IN_FLIGHT };
+  const audit = auditReaders(config, doors.slack.self.team);
+  const ports = { ...doors, ...doors.slack, store, freezes, audit, clock, context };
+  const sharing = {
+    leaseTimes: config.database.engine === "sqlite" ? ALONE : SHARED,
+    followPolicy: createPolicyFollower(policy, store, log),
+  };
+  const flow = createBot({ ...ports, ...sharing, newKey, random: Math.random, log, metrics }, limits);
+  closers.push(() => flow.stop(EFFECTS_GRACE_MS));
+  const app = doors.slack.app(flow);
+  const runs = await flow.start();
+  await app.start();
+  current.app = app;
+  closers.push(() => app.stop(LISTENERS_GRACE_MS));
+  const started = {
+    url,
+    team: doors.slack.self.team,
+    mode: config.slack.mode,
+    runs,
+    policy: policy.now().version,
+  };
+  log.info(started, "Countersign is ready");
+  return { url, reload: () => reloadPolicy({ policy, store, flow, log }) };
+}
+
+const now = () => ({ now: Date.now(), digest });
+
+type Deciding = {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly policy: PolicyHolder;
+  readonly freezes: Freezes;
+};
+
+const contextOf =
+  ({ config, clock, policy, freezes }: Deciding) =>
+  (): Context => ({
     now: clock.now(),
     monotonic: clock.monotonic(),
     process: thisProcess,
@@ -134,25 +172,6 @@ async function build(config: Config, log: Log, closers: Closers): Promise<Omit<A
     policy: policy.now(),
     freezes: freezes.now(),
   });
-  const freezes = createFreezes(store);
-  const limits = { ...config.poll, maxInFlight: MAX_POLLS_IN_FLIGHT };
-  const audit = auditReaders(config, slack.self.team);
-  const { chat, notificationSender, people } = slack;
-  const ports = { ...doors, store, freezes, chat, notificationSender, people, audit, clock, context };
-  const leaseTimes = config.database.engine === "sqlite" ? ALONE : SHARED;
-  const flow = createBot({ ...ports, leaseTimes, newKey, random: Math.random, log, metrics }, limits);
-  closers.push(() => flow.stop(EFFECTS_GRACE_MS));
-  const app = slack.app(flow);
-  const runs = await flow.start();
-  await app.start();
-  current.app = app;
-  closers.push(() => app.stop(LISTENERS_GRACE_MS));
-  const started = { url, team: slack.self.team, mode: config.slack.mode, runs, policy: policy.now().version };
-  log.info(started, "Countersign is ready");
-  return { url, reload: () => reloadPolicy({ policy, store, flow, log }) };
-}
-
-const now = () => ({ now: Date.now(), digest });
 
 const program = (config: Config): Program => ({
   version: programVersion(),

@@ -98,6 +98,8 @@ export type BotDeps = {
   readonly clock: Clock;
   readonly context: () => Context;
   readonly leaseTimes: LeaseTimes;
+  /** Takes over the policy that another replica has put into force. Resolves to whether it is another one. */
+  readonly followPolicy: () => Promise<boolean>;
   readonly newKey: () => string;
   readonly random: () => number;
   readonly log: EventLog;

@@ -68,7 +68,8 @@ export async function checkBeforeSending(
   effect: Sending,
   handle: ExecutionHandle,
 ): Promise<SendCheck> {
-  await deps.catchUp();
+  const behind = await behindOthers(deps);
+  if (behind !== null) return { not: behind };
   const held = heldForTampering(deps, run, effect);
   if (held !== null) return { not: held };
   const notNow = await precheck(deps, run, handle);
@@ -84,6 +85,17 @@ export async function checkBeforeSending(
   }
   const since = heldForTampering(deps, newest, effect);
   return since === null ? { only: decisionFingerprint(approval), people } : { not: since };
+}
+
+/** A decision leaves under the freezes, the policy and the findings that all processes know. */
+async function behindOthers({ catchUp }: ExecutorDeps): Promise<Outcome | null> {
+  try {
+    await catchUp();
+    return null;
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    return { type: "later", afterMs: null, why: error.message, notSent: true };
+  }
 }
 
 /** How often a decision that is held back is tried again (ms). */

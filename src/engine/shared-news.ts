@@ -1,11 +1,11 @@
-// What other processes have written and this one must act on: a freeze or its end, findings of tampering and their acknowledgement.
-// Both stand in the audit. Before a decision is sent they are read in any case; here the cards follow.
+// What other processes have written and this one must act on: a freeze or its end, another policy, findings of tampering and their
+// acknowledgement. All stand in the audit. Before a decision is sent they are read in any case; here the cards follow.
 
 import type { Context } from "../domain/context.ts";
 import type { EventLog } from "../ports.ts";
 import type { RunStore } from "../ports/store.ts";
 import { createBackgroundLoop } from "./background-loop.ts";
-import { applyBrakeToRuns, releaseHeldBack } from "./change-runs.ts";
+import { applyBrakeToRuns, applyPolicyToWaiting, releaseHeldBack } from "./change-runs.ts";
 import type { Clock } from "./clock.ts";
 import type { Freezes } from "./freezes.ts";
 import type { Integrity } from "./integrity.ts";
@@ -26,6 +26,8 @@ const SLOWEST_RETRY_MS = 30_000;
 type Deps = {
   readonly freezes: Freezes;
   readonly integrity: Pick<Integrity, "catchUp" | "state">;
+  /** Takes over the policy that another process has put into force. Resolves to whether it is another one. */
+  readonly followPolicy: () => Promise<boolean>;
   readonly engine: () => Pick<RunEngine, "change" | "looksAfter">;
   readonly store: Pick<RunStore, "list" | "channelsInUse">;
   readonly context: () => Context;
@@ -36,11 +38,14 @@ type Deps = {
 export function createSharedNews(deps: Deps): SharedNews {
   const { freezes, integrity } = deps;
   let alone = true;
+  /** The cards have not followed yet. */
+  let policyChanged = false;
 
   async function catchUp(): Promise<void> {
     if (alone) return;
     await freezes.refresh();
     await integrity.catchUp();
+    if (await deps.followPolicy()) policyChanged = true;
   }
 
   async function pass(): Promise<void> {
@@ -48,6 +53,8 @@ export function createSharedNews(deps: Deps): SharedNews {
     await catchUp();
     const all = { ...deps, engine: deps.engine() };
     if (freezes.now() !== frozen) await applyBrakeToRuns(all);
+    if (policyChanged) await applyPolicyToWaiting(all);
+    policyChanged = false;
     if (tampered !== null && integrity.state().code === null) await releaseHeldBack(all);
   }
 

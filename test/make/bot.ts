@@ -261,7 +261,15 @@ export async function createBench(
   const start = (): Bot => {
     freezes = createFreezes(bench.store);
     return createBot(
-      { ...ports, store: bench.store, freezes, leaseTimes: ALONE, newKey: () => aRunKey(), random: () => random },
+      {
+        ...ports,
+        store: bench.store,
+        freezes,
+        leaseTimes: ALONE,
+        followPolicy: () => Promise.resolve(false),
+        newKey: () => aRunKey(),
+        random: () => random,
+      },
       { ...LIMITS, ...limits },
     );
   };

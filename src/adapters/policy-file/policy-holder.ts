@@ -1,11 +1,11 @@
-// Holds the policy in force. It reads the file at the start, and again on request (SIGHUP).
+// Holds the policy in force. It reads the file at the start, and again on request (SIGHUP). Replicas take over what one of them has loaded.
 
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { LoadedPolicy } from "../../audit/entry.ts";
 import { BUILT_IN, type Policy } from "../../domain/policy/policy.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
-import type { EventLog } from "../../ports.ts";
+import { type EventLog, PortError } from "../../ports.ts";
 import { findDoubts, findEvasions } from "./find-faults.ts";
 import { type Finding, finding, readLines, readPolicy } from "./read-policy.ts";
 
@@ -18,6 +18,11 @@ export type PolicyHolder = {
    * says so. `beforeUse` is called with a new policy before anything is decided by it.
    */
   reload(beforeUse?: (loaded: LoadedPolicy) => Promise<void>): Promise<boolean>;
+  /**
+   * Puts the policy with this text into force, null: the built-in one, because another replica has. True: it is another one than before.
+   * Throws PortError if this program cannot read it; then the old policy stays in force.
+   */
+  adopt(text: string | null): boolean;
 };
 
 /** How many characters of the text's digest name a version. */
@@ -57,7 +62,25 @@ export async function createPolicyHolder(
     return changed;
   };
 
-  return { now: () => inForce.policy, loaded: () => inForce, reload };
+  const adopt: PolicyHolder["adopt"] = (text) => {
+    const { version } = inForce.policy;
+    inForce = text === null ? { policy: builtIn, text } : adopted(text);
+    return inForce.policy.version !== version;
+  };
+  return { now: () => inForce.policy, loaded: () => inForce, reload, adopt };
+}
+
+function adopted(text: string): LoadedPolicy {
+  const read = policyOf(text);
+  if (read.ok) return read.value;
+  throw new PortError(
+    "another replica put a policy into force that this version of Countersign cannot read",
+    {
+      applied: "no",
+      retry: "later",
+      code: "policy_unreadable",
+    },
+  );
 }
 
 async function afterAudit(
@@ -85,15 +108,19 @@ export async function loadPolicy(path: string): Promise<Result<Policy, readonly 
 
 async function readPolicyFile(path: string): Promise<Result<LoadedPolicy, readonly Finding[]>> {
   try {
-    const text = await readFile(path, "utf8");
-    const version = createHash("sha256").update(text, "utf8").digest("hex").slice(0, VERSION_CHARS);
-    const policy = readPolicy(text, version);
-    return policy.ok ? ok({ policy: policy.value, text }) : policy;
+    return policyOf(await readFile(path, "utf8"));
   } catch (error) {
     const says = error instanceof Error ? error.message : String(error);
     return err([{ line: 0, where: "", says: `can't be read: ${says}` }]);
   }
 }
+
+function policyOf(text: string): Result<LoadedPolicy, readonly Finding[]> {
+  const policy = readPolicy(text, digestOf(text).slice(0, VERSION_CHARS));
+  return policy.ok ? ok({ policy: policy.value, text }) : policy;
+}
+
+export const digestOf = (text: string): string => createHash("sha256").update(text, "utf8").digest("hex");
 
 /** What the linter reports about a policy that can be used. */
 export async function lintPolicy(path: string): Promise<readonly Finding[]> {

@@ -1,8 +1,10 @@
 import { readFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { isList, isRecord, type Json } from "#src/domain/json.ts";
+import { createPolicyFollower } from "#src/adapters/policy-file/follow-policy.ts";
 import {
   createPolicyHolder,
+  digestOf,
   findingLine,
   lintPolicy,
   loadPolicy,
@@ -10,6 +12,9 @@ import {
 import { policySchema } from "#src/adapters/policy-file/policy-shape.ts";
 import { ruleFor } from "#src/domain/policy/choose-rule.ts";
 import { readPolicy } from "#src/adapters/policy-file/read-policy.ts";
+import { openStore } from "#src/adapters/store/open.ts";
+import { policyLoadedEntry } from "#src/audit/entry.ts";
+import { BUILT_IN } from "#src/domain/policy/policy.ts";
 import { policyFile } from "../../make/policy.ts";
 import { CHANNEL, REQUESTER } from "../../make/run.ts";
 
@@ -255,6 +260,37 @@ describe("the policy in force", () => {
     expect(seen).toEqual([other]);
     await holder.reload(() => Promise.reject(new Error("it is the same policy")));
     expect(holder.now().rules[0]?.name).toBe("other");
+  });
+
+  test("is what another replica has loaded last, as the signed audit has it", async () => {
+    const lines: string[] = [];
+    const holder = await createPolicyHolder(null, log(lines));
+    const store = await openStore({ url: "sqlite::memory:", owner: "test" });
+    onTestFinished(() => store.close());
+    const follow = createPolicyFollower(holder, store, log(lines));
+    const other = await createPolicyHolder(policyFile(`rules:${REST}`).path, log(lines));
+    const now = { now: 1, digest: digestOf };
+    expect(await follow()).toBe(false);
+    await store.audit([policyLoadedEntry(other.loaded(), now)]);
+    expect(await follow()).toBe(true);
+    expect(holder.loaded()).toEqual(other.loaded());
+    expect(await follow()).toBe(false);
+    await store.audit([policyLoadedEntry({ policy: BUILT_IN, text: null }, now)]);
+    expect(await follow()).toBe(true);
+    expect(holder.now().version).toBeNull();
+  });
+
+  test("stays when what another replica has loaded cannot be read here, and no decision leaves meanwhile", async () => {
+    const holder = await createPolicyHolder(null, log([]));
+    const store = await openStore({ url: "sqlite::memory:", owner: "test" });
+    onTestFinished(() => store.close());
+    const follow = createPolicyFollower(holder, store, log([]));
+    const newer = { policy: BUILT_IN, text: "of-a-later-version: true" };
+    await store.audit([policyLoadedEntry(newer, { now: 1, digest: digestOf })]);
+    await expect(follow()).rejects.toThrow("cannot read");
+    // It is tried again: the answer stays the same.
+    await expect(follow()).rejects.toThrow("cannot read");
+    expect(holder.now().version).toBeNull();
   });
 
   test("is none at all when the file can't be read or used at the start", async () => {
