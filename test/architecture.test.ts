@@ -135,7 +135,8 @@ function folderCycles(sources: Sources): string[] {
 type Ban = { readonly what: string; readonly pattern: RegExp; readonly allowed: (path: string) => boolean };
 
 const inSandbox = (path: string): boolean => path.startsWith("sandbox/");
-const isCommand = (path: string): boolean => /^src\/(main|cli\/(doctor|audit|policy))\.ts$/.test(path);
+const isCommand = (path: string): boolean =>
+  /^src\/(main|cli\/(doctor|audit|policy|migrate-store))\.ts$/.test(path);
 
 const BANS: readonly Ban[] = [
   {

@@ -154,15 +154,41 @@ async function copyTo(database: string, file: string): Promise<void> {
   const lock = lockIfFree(database);
   if (lock === null) return copyWhileUsed(database, file);
   try {
-    // SQLite would make files beside a database that no process has open, so the bytes are copied. While we hold the lock they
-    // stay as they are.
-    for (const end of ["", "-wal"]) {
-      if (end !== "" && !existsSync(database + end)) continue;
-      copyFileSync(database + end, file + end);
-      chmodSync(file + end, 0o600);
-    }
+    copyBytes(database, file);
   } finally {
     lock.release();
+  }
+}
+
+/**
+ * SQLite would make files beside a database that no process has open, so the bytes are copied. Whoever calls this holds the lock, so they
+ * stay as they are.
+ */
+function copyBytes(database: string, file: string): void {
+  for (const end of ["", "-wal"]) {
+    if (end !== "" && !existsSync(database + end)) continue;
+    copyFileSync(database + end, file + end);
+    chmodSync(file + end, 0o600);
+  }
+}
+
+/** Copies the database, and keeps every bot off it until `remove`. Rejects with one line for people, also when a bot uses it. */
+export async function copyAndHold(database: string): Promise<DatabaseCopy> {
+  if (!existsSync(database)) throw unusable(database, new Error("there is no such file"));
+  const lock = lockIfFree(database);
+  if (lock === null) throw unusable(database, new Error(`${await usedBy(database)}: stop it first`));
+  const folder = mkdtempSync(join(tmpdir(), "countersign-copy-"));
+  const file = join(folder, "copy.db");
+  const remove = (): void => {
+    lock.release();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    copyBytes(database, file);
+    return { file, remove };
+  } catch (error) {
+    remove();
+    throw unusable(database, error);
   }
 }
 

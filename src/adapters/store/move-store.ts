@@ -1,0 +1,124 @@
+// Moves a stopped installation from a file to an empty database of PostgreSQL, in one transaction: all of it or nothing. Runs, forms and
+// buttons keep their seals, and the audit its chain and signatures. Only leases stay behind.
+
+import { newest, takeAuditLock } from "./append-audit.ts";
+import { type AuditFile, readAudit } from "./audit-file.ts";
+import { copyAndHold } from "./examine-database.ts";
+import { unusable } from "./faults.ts";
+import { openPostgres, PATIENT, POSTGRES } from "./postgres.ts";
+import { migrate } from "./schema.ts";
+import { shown } from "./snapshot.ts";
+import { openCopy, SQLITE } from "./sqlite.ts";
+import { type Database, type Tables, type Trx, write } from "./database.ts";
+
+/** A table after those that it refers to. Leases, shards, the lock of the audit and the version belong to each database. */
+const MOVED = [
+  "runs",
+  "buttons",
+  "forms",
+  "long_texts",
+  "intentions",
+  "audit",
+  "audit_texts",
+  "notifications",
+  "documents",
+  "seen_requests",
+] as const satisfies readonly (keyof Tables)[];
+
+type Row = { readonly [column: string]: unknown };
+
+/** How many rows of each table were moved. */
+export type Moved = { readonly [table in (typeof MOVED)[number]]: number };
+
+export type Source = AuditFile & {
+  /**
+   * "already": the target holds this very audit. `check` looks at the copy before it counts; if it rejects, nothing is there. Rejects with
+   * one line for people.
+   */
+  moveTo(url: string, check: (there: AuditFile) => Promise<void>): Promise<Moved | "already">;
+};
+
+/** Until `close`, no bot can use the file. Rejects with one line for people. */
+export async function openSource(file: string): Promise<Source> {
+  const copy = await copyAndHold(file);
+  try {
+    const db = openCopy(copy.file);
+    const close = async (): Promise<void> => {
+      await db.destroy();
+      copy.remove();
+    };
+    const audit = await readAudit({ db, engine: SQLITE, close });
+    return { ...audit, moveTo: (url, check) => moveTo(db, url, check) };
+  } catch (error) {
+    copy.remove();
+    throw unusable(file, error);
+  }
+}
+
+async function moveTo(
+  from: Database,
+  url: string,
+  check: (there: AuditFile) => Promise<void>,
+): Promise<Moved | "already"> {
+  try {
+    const to = openPostgres(url, PATIENT);
+    try {
+      await migrate(to, POSTGRES);
+      return await write(to, (trx) => move(from, trx, check));
+    } finally {
+      await to.destroy();
+    }
+  } catch (error) {
+    throw unusable(shown(url), error);
+  }
+}
+
+/** A bot that starts on the target meanwhile waits for the lock before its first entry, and then finds the moved audit. */
+async function move(
+  from: Database,
+  trx: Trx,
+  check: (there: AuditFile) => Promise<void>,
+): Promise<Moved | "already"> {
+  await takeAuditLock(trx);
+  const [here, there] = [await newest(from), await newest(trx)];
+  if (there !== null && there.link === here?.link) return "already";
+  for (const table of MOVED)
+    if ((await count(trx, table)) > 0)
+      throw new TypeError(`it is not empty: it holds an installation, or part of one (${table})`);
+  const moved: { [table: string]: number } = {};
+  for (const table of MOVED) {
+    moved[table] = await copyRows(from, trx, table);
+    if ((await count(trx, table)) !== moved[table]) throw new TypeError(`rows of ${table} are missing there`);
+  }
+  await check(await readAudit({ db: trx, engine: POSTGRES, close: () => Promise.resolve() }));
+  return moved as Moved;
+}
+
+async function count(db: Pick<Database, "selectFrom">, table: (typeof MOVED)[number]): Promise<number> {
+  const query = db.selectFrom(table).select(({ fn }) => fn.countAll<number>().as("rows"));
+  return (await query.executeTakeFirstOrThrow()).rows;
+}
+
+/** Rows, and characters, of one insert: a row with a request can be megabytes long. */
+const [MOST_ROWS, MOST_CHARS] = [500, 4_000_000];
+
+async function copyRows(from: Database, to: Trx, table: (typeof MOVED)[number]): Promise<number> {
+  let batch: Row[] = [];
+  let [chars, rows] = [0, 0];
+  const flush = async (): Promise<void> => {
+    if (batch.length > 0)
+      await to
+        .insertInto(table)
+        .values(batch as never)
+        .execute();
+    rows += batch.length;
+    [batch, chars] = [[], 0];
+  };
+  for await (const row of from.selectFrom(table).selectAll().stream() as AsyncIterable<Row>) {
+    batch.push(table === "runs" ? { ...row, holder: null } : row);
+    for (const value of Object.values(row)) chars += typeof value === "string" ? value.length : 0;
+    if (batch.length >= MOST_ROWS || chars >= MOST_CHARS) await flush();
+  }
+  await flush();
+  return rows;
+}
