@@ -80,8 +80,9 @@ async function wholeState(audit: AuditFile, key: AuditKey): Promise<string> {
   return [named, ...new Set(broken)].join("");
 }
 
-const already = ({ database }: Where, url: string): string =>
-  `${shown(url)} holds the installation of ${database} already: nothing was changed.`;
+function already({ database }: Where, url: string): string {
+  return `${shown(url)} holds the installation of ${database} already: nothing was changed.`;
+}
 
 function doneWords({ database, key }: Where, url: string, done: Moved, state: string): string {
   const { runs, audit, forms, notifications } = done;

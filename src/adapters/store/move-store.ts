@@ -106,19 +106,27 @@ async function copyRows(from: Database, to: Trx, table: (typeof MOVED)[number]):
   let batch: Row[] = [];
   let [chars, rows] = [0, 0];
   const flush = async (): Promise<void> => {
-    if (batch.length > 0)
-      await to
-        .insertInto(table)
-        .values(batch as never)
-        .execute();
+    if (batch.length > 0) await to.insertInto(table).values(batch).execute();
     rows += batch.length;
     [batch, chars] = [[], 0];
   };
   for await (const row of from.selectFrom(table).selectAll().stream() as AsyncIterable<Row>) {
-    batch.push(table === "runs" ? { ...row, holder: null } : row);
+    batch.push(moving(row, table));
     for (const value of Object.values(row)) chars += typeof value === "string" ? value.length : 0;
     if (batch.length >= MOST_ROWS || chars >= MOST_CHARS) await flush();
   }
   await flush();
   return rows;
+}
+
+/** Programs before 0.2.0 stored times with fractions, which SQLite takes for whole numbers too. No seal covers those columns. */
+function moving(row: Row, table: (typeof MOVED)[number]): Row {
+  if (table !== "runs") return row;
+  const { created_at, changed_at } = row;
+  return {
+    ...row,
+    holder: null,
+    created_at: Math.floor(Number(created_at)),
+    changed_at: Math.floor(Number(changed_at)),
+  };
 }

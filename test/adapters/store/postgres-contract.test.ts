@@ -1,14 +1,16 @@
-import { afterAll, beforeAll } from "vitest";
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { openStore } from "#src/adapters/store/open.ts";
 import { SQLITE } from "#src/adapters/store/sqlite.ts";
 import { storeContract } from "../../contract/store.ts";
 import { type Place, sealContract } from "../../contract/store-seals.ts";
+import { STATEMENTS_LOGGED, wordsSent } from "../../make/sql-words.ts";
 import { type PostgresServer, startPostgres } from "../../make/postgres.ts";
 
 const AUDIT_KEY = Buffer.alloc(32, "key").toString("base64");
 
 let server: PostgresServer;
-beforeAll(async () => void (server = await startPostgres()));
+beforeAll(async () => void (server = await startPostgres({ settings: STATEMENTS_LOGGED })));
 afterAll(() => server.stop());
 
 storeContract("PostgreSQL", async ({ now }) =>
@@ -31,4 +33,52 @@ sealContract("PostgreSQL", async (): Promise<Place> => {
     },
     remove: () => Promise.resolve(),
   };
+});
+
+/** Standard SQL, of which every compatible engine has all. */
+const STANDARD = words(`
+  add alter and as before begin between bigint by cascade case cast column commit committed count create default delete desc distinct do
+  each else end exists for from if in index insert integer into is isolation join last left level limit local max not null on or order
+  primary read references rollback row rows select set statement table then truncate unique update values when where
+`);
+
+/** The rest. docs/postgres.md says what each is for, and what takes its place on an engine that lacks it. */
+const LISTED = {
+  "on conflict do nothing, or do update": words("conflict nothing"),
+  returning: words("returning"),
+  triggers: words("trigger function returns language plpgsql raise exception execute return old strpos"),
+  "listen and notify": words("listen countersign pg_notify"),
+  "an advisory lock": words("pg_advisory_xact_lock"),
+  "time limits": words("statement_timeout idle_in_transaction_session_timeout"),
+  "the time of the server": words("clock_timestamp extract epoch"),
+  "names of tables": words("information_schema tables table_name table_schema current_schema"),
+};
+
+function words(text: string): readonly string[] {
+  return text.trim().split(/\s+/);
+}
+
+const NAMES = `
+  select table_name as name from information_schema.tables where table_schema = 'public'
+  union select column_name from information_schema.columns where table_schema = 'public'
+  union select indexname from pg_indexes where schemaname = 'public'
+  union select tgname from pg_trigger
+  union select proname from pg_proc where pronamespace = 'public'::regnamespace
+`;
+
+test("whatever was sent to the server above is standard SQL or listed, and all that is listed was sent", async () => {
+  const url = await server.database();
+  await (await openStore({ url, owner: "test", auditKey: AUDIT_KEY })).close();
+  const names = new Set((await server.run(url, NAMES)).map(({ name }) => String(name)));
+  const sent = wordsSent(server.log(), names);
+  const listed = Object.values(LISTED).flat();
+  const known = new Set([...STANDARD, ...listed]);
+  expect([...sent].filter((word) => !known.has(word))).toEqual([]);
+  expect(listed.filter((word) => !sent.has(word))).toEqual([]);
+});
+
+test("the document lists the same", () => {
+  const text = readFileSync(new URL("../../../docs/postgres.md", import.meta.url), "utf8");
+  const rows = [...text.matchAll(/^\| ([^|]+) \| [^|]+ \| [^|]+ \|$/gm)].map(([, first]) => first?.trim());
+  expect(rows.slice(1)).toEqual(Object.keys(LISTED));
 });
