@@ -1,6 +1,7 @@
 // `npm run bench`: how fast, how big, how late, each against its target. `--json` ends in one line of JSON.
 
 import { parseArgs } from "node:util";
+import { auditAppends } from "./audit-appends.ts";
 import { brakeTimes } from "./brake.ts";
 import { buttonsOff } from "./buttons-off.ts";
 import { crowd } from "./crowd.ts";
@@ -19,6 +20,7 @@ const FULL = {
   decisions: 200,
   hostileMs: 3_000,
   presses: 50,
+  appendsMs: 8_000,
 };
 const QUICK = {
   poll: { runs: RUNS, engine: 3, roundMs: 1_000 },
@@ -26,6 +28,7 @@ const QUICK = {
   decisions: 40,
   hostileMs: 1_500,
   presses: 15,
+  appendsMs: 3_000,
 };
 
 const { values } = parseArgs({
@@ -83,6 +86,13 @@ const longest = Math.max(...stalls.map(({ ms }) => ms));
 for (const { text, ms } of stalls) row(`stall, ${text} (ms)`, ms.toFixed(0), "");
 row("longest stall, hostile text (ms)", longest.toFixed(0), verdict(longest <= 100, "≤ 100"));
 
+const appends = await auditAppends(size.appendsMs);
+row(
+  "audit entries/s, two replicas, PostgreSQL",
+  appends.perSecond.toFixed(0),
+  verdict(appends.perSecond >= 500, "≥ 500"),
+);
+
 if (values.json) {
   const rounded = (value: number, digits: number): number => Number(value.toFixed(digits));
   console.log(
@@ -96,6 +106,7 @@ if (values.json) {
       crowd_of_100_pressed_again: people.again,
       storm_of_runs_reachable_ms: rounded(runs.reachableMs, 1),
       buttons_off_max_ms: rounded(off.longestMs, 1),
+      audit_appends_per_s_pg: rounded(appends.perSecond, 1),
       hostile_text_block_ms: rounded(longest, 1),
     }),
   );
