@@ -2,7 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,6 +29,8 @@ async function sandboxWith(
   args: readonly string[],
 ): Promise<Sandbox> {
   const folder = await mkdtemp(join(tmpdir(), "countersign-main-"));
+  // PostgreSQL runs as another user if we are root.
+  await chmod(folder, 0o755);
   const child = spawn(process.execPath, [MAIN, ...args], { env: { ...process.env, TMPDIR: folder, ...env } });
   let said = "";
   const { promise: ready, resolve } = Promise.withResolvers<string>();
@@ -83,6 +85,9 @@ test.for([
   [["--prot", "1"], "Unknown option '--prot'"],
   [["--port", "soon"], '--port takes a number, not "soon".'],
   [["--tempo", "-1"], "--tempo"],
+  [["--replicas", "2"], "Several replicas need --postgres"],
+  [["--postgres", "--replicas", "6"], '--replicas takes a whole number from 1 to 5, not "6".'],
+  [["--postgres", "--replicas", "1.5"], "--replicas takes a whole number"],
 ] as const)("%j is refused in words", async ([args, words]) => {
   const asked = await sandbox(...args);
   expect(await asked.ended).toBe(2);
@@ -127,6 +132,32 @@ test("a sandbox that is killed takes its bot with it", async () => {
   await killed.end("SIGKILL");
   await expect.poll(() => isGone(bot), { timeout: 5_000 }).toBe(true);
 }, 30_000);
+
+/** The state of each replica and where it serves its health. */
+async function replicasAt(url: string): Promise<{ state: string; port: number }[]> {
+  const answer = await fetch(new URL("control/replicas", url));
+  return ((await answer.json()) as { replicas: { state: string; port: number }[] }).replicas;
+}
+
+test.for(["SIGINT", "SIGKILL"] as const)(
+  "after a %s of a sandbox with several replicas nothing is left: no bot, not even a paused one, and no server",
+  { timeout: 60_000 },
+  async (signal) => {
+    const begun = await sandbox("--port", "0", "--postgres", "--replicas", "3");
+    const url = READY.exec(await begun.begun())?.[1] ?? begun.said();
+    await fetch(new URL("control/do", url), {
+      method: "POST",
+      headers: { "x-sandbox-control": "1" },
+      body: JSON.stringify({ act: "bot.pause", args: { replica: "replica 2" } }),
+    });
+    const replicas = await replicasAt(url);
+    expect(replicas.map(({ state }) => state)).toEqual(["running", "paused", "running"]);
+    await begun.end(signal);
+    for (const { port } of replicas)
+      await expect.poll(() => isGone(`http://127.0.0.1:${port}/livez`), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => begun.left(), { timeout: 20_000 }).toEqual([]);
+  },
+);
 
 test("a sandbox that fails ends with its bot, its folder and one line that says why", async () => {
   const fails = 'process.on("SIGUSR2",()=>{throw(new(Error)("the\\nroof"))})';
