@@ -6,10 +6,12 @@ import { brakeTimes } from "./brake.ts";
 import { buttonsOff } from "./buttons-off.ts";
 import { crowd } from "./crowd.ts";
 import { decisionOverhead } from "./decision-overhead.ts";
+import { failover } from "./failover.ts";
 import { hostileStalls } from "./hostile-text.ts";
 import { manyRuns } from "./many-runs.ts";
 import { memoryOf } from "./memory.ts";
 import { pollRatio } from "./poll-ratio.ts";
+import { ANSWER_MS, replicaScaling } from "./replica-scaling.ts";
 import { stormRatio } from "./storm-ratio.ts";
 import { submitFeedback } from "./submit-feedback.ts";
 
@@ -21,6 +23,8 @@ const FULL = {
   hostileMs: 3_000,
   presses: 50,
   appendsMs: 8_000,
+  kills: 5,
+  scalingMs: 5_000,
 };
 const QUICK = {
   poll: { runs: RUNS, engine: 3, roundMs: 1_000 },
@@ -29,6 +33,8 @@ const QUICK = {
   hostileMs: 1_500,
   presses: 15,
   appendsMs: 3_000,
+  kills: 3,
+  scalingMs: 2_000,
 };
 
 const { values } = parseArgs({
@@ -81,6 +87,17 @@ row(
   `${runs.messages} messages`,
 );
 
+const over = await failover(size.kills);
+row("a replica dies: last click answered (ms)", over.clickedMs.toFixed(0), `longest of ${over.trials}`);
+row("last run polled again (ms)", over.polledMs.toFixed(0), `longest of ${over.trials}`);
+row("failover (ms)", over.ms.toFixed(0), verdict(over.ms <= 5_000, "≤ 5000"));
+
+const replicas = await replicaScaling(size.scalingMs);
+const slowly = `the service takes ${ANSWER_MS} ms`;
+row("polls/s, one replica", replicas.one.toFixed(0), slowly);
+row("polls/s, three replicas", replicas.three.toFixed(0), slowly);
+row("of three times one", replicas.scaling.toFixed(2), verdict(replicas.scaling >= 0.8, "≥ 0.8"));
+
 const stalls = await hostileStalls(size.hostileMs);
 const longest = Math.max(...stalls.map(({ ms }) => ms));
 for (const { text, ms } of stalls) row(`stall, ${text} (ms)`, ms.toFixed(0), "");
@@ -107,6 +124,8 @@ if (values.json) {
       storm_of_runs_reachable_ms: rounded(runs.reachableMs, 1),
       buttons_off_max_ms: rounded(off.longestMs, 1),
       audit_appends_per_s_pg: rounded(appends.perSecond, 1),
+      failover_ms: rounded(over.ms, 1),
+      replica_scaling: rounded(replicas.scaling, 3),
       hostile_text_block_ms: rounded(longest, 1),
     }),
   );

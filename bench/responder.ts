@@ -1,8 +1,11 @@
 // The cheapest possible service: it answers every `GET …/runs/<id>` with the same run of about 318 bytes under that id, and reads
 // nothing else of the request. It runs as a process of its own, so that it takes no time from the process that is measured.
+//
+// node responder.ts [<how long it takes to answer (ms)>]. It tells its port, and, on any message, how many answers it has given.
 
 import { createServer } from "node:net";
 
+const ANSWER_MS = Number(process.argv[2] ?? 0);
 const END = "\r\n\r\n";
 const [before, after] = JSON.stringify({
   id: "?",
@@ -13,6 +16,7 @@ const [before, after] = JSON.stringify({
   usage: { input_tokens: 1234, output_tokens: 567 },
 }).split("?");
 
+let answered = 0;
 const server = createServer((socket) => {
   let waiting = "";
   socket.setNoDelay(true);
@@ -25,12 +29,16 @@ const server = createServer((socket) => {
       const body = `${before}${waiting.slice(from, waiting.indexOf(" ", from))}${after}`;
       answers += `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}${END}${body}`;
       waiting = waiting.slice(end + END.length);
+      answered += 1;
     }
-    if (answers !== "") socket.write(answers, "latin1");
+    if (answers === "") return;
+    if (ANSWER_MS === 0) socket.write(answers, "latin1");
+    else setTimeout(() => socket.write(answers, "latin1"), ANSWER_MS);
   });
 });
 server.listen(0, "127.0.0.1", () => {
   const address = server.address();
   if (address !== null && typeof address === "object") process.send?.(address.port);
 });
+process.on("message", () => process.send?.(answered));
 process.on("disconnect", () => process.exit(0));

@@ -78,6 +78,8 @@ export type Bot = {
   readonly acknowledge: Acknowledge;
   /** Calls the listener with every run that is looked at again, changed or not. */
   onRun(listener: (run: Run) => void): void;
+  /** Calls the listener now and then while other processes may change runs, too. */
+  onElsewhere(listener: () => void): void;
   /** Claims all unfinished runs; resolves to how many. Rejects when the store cannot be read. */
   start(): Promise<number>;
   /** Applies the current policy to pending approvals. Rejects when the store fails. */
@@ -113,10 +115,11 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
   const { agents, leftMs } = createServicePause(ports.agents, clock);
   const deps = { ...ports, agents };
   const integrity = createIntegrity(deps);
-  const news = createSharedNews({ ...deps, integrity, engine: () => engine });
-  const perform = createPerform(deps);
+  const elsewhere: (() => void)[] = [];
+  const onLook = (): void => elsewhere.forEach((hear) => hear());
+  const news = createSharedNews({ ...deps, integrity, onLook, engine: () => engine });
   const checks = { integrity, catchUp: () => news.catchUp(), holds: () => hold.holds() };
-  const executor = createEffectExecutor({ ...deps, ...checks, perform });
+  const executor = createEffectExecutor({ ...deps, ...checks, perform: createPerform(deps) });
   const engine: RunEngine = createRunEngine({ ...deps, executor });
   const guard = createServiceBreaker(clock, limits.maxMs, leftMs);
   const unreadable = createUnreadableRuns({ ...deps, engine });
@@ -133,6 +136,7 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
     ...createUseCases(use),
     cards,
     onRun: (listener) => engine.onPlan((run) => listener(run)),
+    onElsewhere: (listener) => void elsewhere.push(listener),
     queries: createQueries({ ...deps, watch, guard, unreadable, integrity }),
     // The audit is checked first, so that no decision leaves before.
     start: async () => {
@@ -151,6 +155,7 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
 function createHold(deps: BotDeps, engine: RunEngine, news: SharedNews): LeaseKeeper {
   const onReplicas = (replicas: number): void => {
     deps.chat.shareLimits(replicas);
+    deps.people.shareLimits(replicas);
     if (replicas > 1) news.start();
   };
   const hold = createLeaseKeeper({ ...deps, engine, onReplicas }, deps.leaseTimes);

@@ -148,6 +148,8 @@ export async function channelsOf(
 }
 
 export type People = {
+  /** So many processes share what the workspace may ask. May be called again with the same number. */
+  readonly shareLimits: (among: number) => void;
   /** Fresh facts; an answer up to `maxAgeMs` old may be shared. Rejects with PortError when Slack does not answer. */
   lookUp(team: TeamId, user: UserId, channel: ChannelId, maxAgeMs: number): Promise<Person>;
   /** The person's channels, among those that the app is in. Rejects with PortError. */

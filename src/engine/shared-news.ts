@@ -28,6 +28,8 @@ type Deps = {
   readonly integrity: Pick<Integrity, "catchUp" | "state">;
   /** Takes over the policy that another process has put into force. Resolves to whether it is another one. */
   readonly followPolicy: () => Promise<boolean>;
+  /** Called at every look: other processes may have changed something. */
+  readonly onLook: () => void;
   readonly engine: () => Pick<RunEngine, "change" | "looksAfter">;
   readonly store: Pick<RunStore, "list" | "channelsInUse">;
   readonly context: () => Context;
@@ -38,7 +40,9 @@ type Deps = {
 export function createSharedNews(deps: Deps): SharedNews {
   const { freezes, integrity } = deps;
   let alone = true;
-  /** The cards have not followed yet. */
+  // What the cards have followed so far. A decision that is about to leave may catch up in between.
+  let frozen = freezes.now();
+  let heldBack = false;
   let policyChanged = false;
 
   async function catchUp(): Promise<void> {
@@ -49,13 +53,17 @@ export function createSharedNews(deps: Deps): SharedNews {
   }
 
   async function pass(): Promise<void> {
-    const [frozen, tampered] = [freezes.now(), integrity.state().code];
     await catchUp();
     const all = { ...deps, engine: deps.engine() };
-    if (freezes.now() !== frozen) await applyBrakeToRuns(all);
+    const now = freezes.now();
+    if (now !== frozen) await applyBrakeToRuns(all);
+    frozen = now;
     if (policyChanged) await applyPolicyToWaiting(all);
     policyChanged = false;
-    if (tampered !== null && integrity.state().code === null) await releaseHeldBack(all);
+    const holdsBack = integrity.state().code !== null;
+    if (heldBack && !holdsBack) await releaseHeldBack(all);
+    heldBack = holdsBack;
+    deps.onLook();
   }
 
   const loop = createBackgroundLoop(deps, {

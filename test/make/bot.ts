@@ -161,6 +161,7 @@ function handPeople(): HandPeople {
     before: () => Promise.resolve(),
     channels: new Set([CHANNEL]),
     sets: new Set(),
+    shareLimits: () => undefined,
     async lookUp(team, user, _channel, maxAgeMs) {
       await people.before(maxAgeMs);
       return { team, user, kind: "member", seesChannel: true, ...people.facts };

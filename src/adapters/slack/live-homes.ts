@@ -12,6 +12,8 @@ import { EVERYTHING, type QueueChoice } from "./queue-choice.ts";
 const OPEN_MS = 15 * 60_000;
 /** A tab is drawn again at most this often (ms). */
 const EACH_MS = 3_000;
+/** While other processes change runs, too, a tab is at most this old, as far as the budget allows (ms). */
+const STALE_MS = 10_000;
 /** All tabs together (ms): 30 a minute, of the 100 calls of views.publish that Slack allows. */
 const ALL_MS = 2_000;
 /** The tabs that are kept up to date; the ones opened first are left. */
@@ -31,6 +33,8 @@ export type LiveHomes = {
   /** What the reader last chose to see. */
   choiceOf(user: UserId): QueueChoice;
   changed(run: Run): void;
+  /** Other processes change runs too, and do not say which: draws the tabs that are older than some seconds. May be called often. */
+  refresh(): void;
   stop(): void;
 };
 
@@ -71,6 +75,12 @@ export function createLiveHomes(clock: Clock, draw: (user: UserId, choice: Queue
       for (const user of tabs.users()) {
         const tab = tabs.get(user);
         if (tab !== null && tab.channels?.has(run.channel) !== false) soon.draw(user, tab.drawnAt);
+      }
+    },
+    refresh() {
+      for (const user of tabs.users()) {
+        const tab = tabs.get(user);
+        if (tab !== null && now() - tab.drawnAt >= STALE_MS) soon.draw(user, tab.drawnAt);
       }
     },
     stop: soon.stop,

@@ -19,7 +19,9 @@ import {
   CHANNELS_OF_PEOPLE,
   GROUPS,
   LISTS_OF_PEOPLE,
-  Pacer,
+  createPacers,
+  type Pacer,
+  type Pacers,
   SINGLE_PEOPLE,
 } from "./rate-limiter.ts";
 import type { TeamOf } from "./workspace-check.ts";
@@ -34,16 +36,17 @@ const MAX_PAGES = 10;
 const TEAM_AGE_MS = 60_000;
 
 export function createPeople(call: Call, home: Home, clock: Clock): People & { teamOf: TeamOf } {
-  const users = createSharedAnswers(clock, createUserLookUp(call, clock));
+  const pacers = createPacers(clock);
+  const users = createSharedAnswers(clock, createUserLookUp(call, pacers));
   const channels = createSharedAnswers(clock, async (channel: ChannelId) =>
     slackChannel(await call("conversations.info", { channel })),
   );
-  const perPerson = new Pacer(clock, CHANNELS_OF_PEOPLE);
+  const perPerson = pacers.make(CHANNELS_OF_PEOPLE);
   const memberships = createSharedAnswers(clock, async (user: UserId) => {
     await perPerson.waitForTurn(1, null);
     return channelsOf(call, user);
   });
-  const sets = createSets(call, clock, { memberships, perPerson });
+  const sets = createSets(call, clock, { memberships, perPerson, pacers });
 
   async function lookUp(team: TeamId, user: UserId, channel: ChannelId, maxAgeMs: number): Promise<Person> {
     const [facts, { isPublic }] = await Promise.all([users(user, maxAgeMs), channels(channel, maxAgeMs)]);
@@ -60,6 +63,7 @@ export function createPeople(call: Call, home: Home, clock: Clock): People & { t
 
   return {
     membersOf: sets.membersOf,
+    shareLimits: pacers.share,
     isPublic: async (channel, maxAgeMs) => (await channels(channel, maxAgeMs)).isPublic,
     memberOf: (...args) => withDeadline(sets.memberOf(...args)),
     lookUp: (...args) => withDeadline(lookUp(...args)),
@@ -123,9 +127,9 @@ async function channelsOf(call: Call, user: UserId): Promise<ReadonlySet<Channel
 // its answers are as fresh as single ones.
 
 /** One question for each person; when Slack would answer no more of those, one for everybody. */
-function createUserLookUp(call: Call, clock: Clock): (user: UserId) => Promise<SlackUser> {
-  const single = new Pacer(clock, SINGLE_PEOPLE);
-  const everybody = createPeopleList(call, clock);
+function createUserLookUp(call: Call, pacers: Pacers): (user: UserId) => Promise<SlackUser> {
+  const single = pacers.make(SINGLE_PEOPLE);
+  const everybody = createPeopleList(call, pacers);
   return async (user) => {
     if (beginsNow(single)) return slackUser(await call("users.info", { user }));
     const listed = (await everybody()).get(user);
@@ -141,8 +145,8 @@ const LIST_PAGE = 1_000;
 const MAX_LIST_PAGES = 3;
 
 /** Everybody whom Slack lists, asked for after the call. Calls that come while one waits for its turn share it. */
-function createPeopleList(call: Call, clock: Clock) {
-  const pacer = new Pacer(clock, LISTS_OF_PEOPLE);
+function createPeopleList(call: Call, pacers: Pacers) {
+  const pacer = pacers.make(LISTS_OF_PEOPLE);
   let next: Promise<ReadonlyMap<UserId, SlackUser>> | null = null;
 
   async function list(): Promise<ReadonlyMap<UserId, SlackUser>> {
@@ -176,6 +180,7 @@ type Memberships = {
   readonly memberships: (user: UserId, maxAgeMs: number) => Promise<ReadonlySet<ChannelId>>;
   /** Paces what `memberships` asks of Slack. */
   readonly perPerson: Pacer;
+  readonly pacers: Pick<Pacers, "make">;
 };
 
 type Members = { readonly users: ReadonlySet<UserId>; readonly complete: boolean };
@@ -183,11 +188,11 @@ type Members = { readonly users: ReadonlySet<UserId>; readonly complete: boolean
 export function createSets(
   call: Call,
   clock: Clock,
-  { memberships, perPerson }: Memberships,
+  { memberships, perPerson, pacers }: Memberships,
 ): Pick<People, "memberOf" | "membersOf"> & {
   isInChannel(user: UserId, channel: ChannelId, maxAgeMs: number): Promise<boolean>;
 } {
-  const perGroup = new Pacer(clock, GROUPS);
+  const perGroup = pacers.make(GROUPS);
   const groups = createSharedAnswers(clock, async (group: GroupId) => {
     await perGroup.waitForTurn(0, null);
     return inGroup(call, group);

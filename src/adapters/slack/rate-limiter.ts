@@ -140,6 +140,21 @@ const LIMITS: { readonly [kind in PacedEffect["kind"]]: Limits } = {
   other: OTHERS,
 };
 
+/** Makes pacers whose limits several processes share. */
+export type Pacers = { readonly make: (limits: Limits) => Pacer; readonly share: (among: number) => void };
+
+export function createPacers(clock: Clock): Pacers {
+  const made: Pacer[] = [];
+  return {
+    make(limits) {
+      const pacer = new Pacer(clock, limits);
+      made.push(pacer);
+      return pacer;
+    },
+    share: (among) => made.forEach((pacer) => pacer.share(among)),
+  };
+}
+
 type Urgency = PacedEffect["urgency"];
 type Waiting = { readonly urgency: Urgency; readonly name: string | null; readonly go: () => void };
 

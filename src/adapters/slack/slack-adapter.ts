@@ -55,7 +55,7 @@ export type UseCases = Pick<
   | "cards"
   | "acknowledge"
 > &
-  Pick<Bot, "onRun">;
+  Pick<Bot, "onRun" | "onElsewhere">;
 
 export type SlackAdapter = {
   readonly self: SlackSelf;
@@ -102,11 +102,12 @@ type Facts = Pick<ListenerDeps, "team" | "self" | "quick" | "answerAt" | "replac
 
 function createListenerDeps(
   { command, deployment, nonce, clock, log }: SlackOptions,
-  { onRun, ...useCases }: UseCases,
+  { onRun, onElsewhere, ...useCases }: UseCases,
   facts: Facts,
 ): ListenerDeps {
   const homes = createLiveHomes(clock, (user, choice) => void drawHome(deps, user, choice));
   onRun((run) => homes.changed(run));
+  onElsewhere(() => homes.refresh());
   const deps = {
     ...useCases,
     ...facts,

@@ -33,6 +33,16 @@ test("an open tab is drawn again, as its reader had it, once for many changes", 
   expect(draws).toEqual([{ user: BEN, show: SHOW_MINE, at: 3_000 }]);
 });
 
+test("while other processes change runs, an open tab is drawn again every ten seconds", async () => {
+  const { clock, draws, homes, open } = someHomes();
+  open(BEN);
+  for (let at = 0; at < 31; at += 1) {
+    homes.refresh();
+    await clock.pass(1_000);
+  }
+  expect(draws.map(({ at }) => at)).toEqual([10_000, 20_000, 30_000]);
+});
+
 test("all tabs together are drawn at most 30 times a minute", async () => {
   const { clock, draws, homes, open } = someHomes();
   for (let at = 0; at < 80; at += 1) open(UserId(`U0P${at}`));
