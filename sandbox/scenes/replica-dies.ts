@@ -52,7 +52,7 @@ export const replicaDies: Scene = {
       "the decision was sent once, letter for letter",
     );
     stage.check(stage.cardsOf(asked).length === 1, "there is one card");
-    return `${titleOf(holder)} died before it could send. Another replica sent Ben's decision once, and the card said so ${seconds} s after the kill, captions included.`;
+    return `${titleOf(holder)} died before it could send. Another replica sent Ben's decision once, and the card said so ${seconds} s after the kill, with the time for its captions.`;
   },
 };
 

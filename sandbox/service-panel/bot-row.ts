@@ -58,7 +58,7 @@ function drawReplica({ name, state, port, pid, fault }: ShownReplica): Html {
   return html`<li data-replica="${state}">
     <span
       ><b>${titleOf(name)}</b> ${SHORT[state]}
-      <small>${pid === null ? `port ${port}` : `port ${port}, process ${pid}`}</small></span
+      <small>${pid === null ? `port ${port}` : `port ${port}, pid ${pid}`}</small></span
     >
     <span data-buttons>${replicaButtons(name, state)}</span>
     ${fault === null ? null : html`<span data-waiting>${fault}</span>`}
