@@ -81,9 +81,12 @@ export function createRunEngine(deps: Deps): RunEngine {
   const change = changeBy(transact);
 
   async function resume({ run }: StoredRun): Promise<void> {
+    const known = has(run);
     if (!hold(run)) return;
-    if (recover(run, context()) === run) return compare(run);
-    debts.owe(run.key);
+    // Another process has saved it, so what this one wrote last is not the newest.
+    if (known) drop(run.key);
+    else if (recover(run, context()) === run) return compare(run);
+    else debts.owe(run.key);
     await wake(deps, change, run.key, again);
   }
 

@@ -28,3 +28,24 @@ test("a run whose lease is another's is left as it is, unless it need not be hel
   });
   await store.close();
 });
+
+test("a run that another process has saved is claimed as that process left it, also while an effect is under way", async () => {
+  const clock = createHandClock();
+  const store = await openStore({ url: "sqlite::memory:", owner: "test", now: clock.monotonic });
+  const executor = { ...IDLE, isBusy: () => true };
+  const engine = createRunEngine({ store, clock, context: () => contextAt(), log: QUIET, executor });
+  const seen: string[] = [];
+  engine.onPlan(({ input }) => void seen.push(input));
+  const run = aWatchedRun();
+  await store.insert(run, {});
+  await engine.resume({ run, revision: 1 });
+  await engine.change(run.key, (before) => ({ ...before, input: "ours" }));
+
+  const stored = await store.load(run.key);
+  if (stored === null) throw new Error("the run is gone");
+  await store.save(stored, { ...stored.run, input: "theirs" });
+  await engine.resume({ ...stored, run: { ...stored.run, input: "theirs" } });
+  expect(seen.at(-1)).toBe("theirs");
+  expect(await engine.change(run.key, (newest) => newest)).toMatchObject({ input: "theirs" });
+  await store.close();
+});
