@@ -24,6 +24,8 @@ export const NO_SIGNALS: Signals = {
 };
 
 const CHANNEL = "countersign";
+/** How long to wait for a connection (ms). */
+const CONNECT_MS = 5_000;
 /** The waits before another try to listen (ms). */
 const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [1_000, 30_000];
 
@@ -70,6 +72,8 @@ async function listen(url: string, signal: AbortSignal, { listens, told }: Hears
   const client = new Client({
     ...connectionOf(url),
     keepAlive: true,
+    // Otherwise a server that swallows everything would keep `close` waiting.
+    connectionTimeoutMillis: CONNECT_MS,
     application_name: "countersign signals",
   });
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
