@@ -28,7 +28,7 @@ export type LeaseKeeper = {
 };
 
 type Deps = {
-  store: Pick<LeaseStore, "claim" | "renew" | "giveBack">;
+  store: Pick<LeaseStore, "claim" | "claimAgain" | "renew" | "giveBack">;
   engine: Pick<RunEngine, "resume" | "lookAfter" | "isLeaving">;
   clock: Clock;
   log: EventLog;
@@ -42,9 +42,19 @@ export function createLeaseKeeper(deps: Deps, times: LeaseTimes): LeaseKeeper {
   const { renewEveryMs } = times;
   /** Monotonic. */
   let until = 0;
+  let lookedAfter: ReadonlySet<number> = new Set();
 
   async function pass(stopping = (): boolean => false): Promise<number> {
-    until = await renew(deps, times);
+    const from = clock.monotonic();
+    const shards = await renew(deps, times, from);
+    // Counted from before the renewal is asked for, so it is earlier than in the database.
+    until = from + times.leaseMs;
+    const added = [...shards.difference(lookedAfter)];
+    lookedAfter = lookedAfter.intersection(shards);
+    // A claim or a start may have come between the moment when the database gave us a shard and the moment when we looked after it. Its
+    // run is ours in the database, and nobody follows it.
+    if (added.length > 0) await deps.store.claimAgain(added);
+    lookedAfter = shards;
     const taken = await claimAll(deps, times, stopping);
     if (taken > 0) log.debug({ runs: taken }, "took up runs that no process had claimed");
     return taken;
@@ -68,21 +78,22 @@ export function createLeaseKeeper(deps: Deps, times: LeaseTimes): LeaseKeeper {
   return { start, lookNow: () => loop.wake(0), holds: () => clock.monotonic() < until, stop: loop.stop };
 }
 
-/** Resolves to when the lease ends. That is counted from before the renewal is asked for, so it is earlier than in the database. */
+/** Resolves to the shards that are looked after from now on. */
 async function renew(
-  { store, engine, clock, log, onReplicas }: Deps,
+  { store, engine, log, onReplicas }: Deps,
   { leaseMs }: LeaseTimes,
-): Promise<number> {
-  const from = clock.monotonic();
+  from: number,
+): Promise<ReadonlySet<number>> {
   const { shards, surplus, replicas } = await store.renew(from, leaseMs);
   onReplicas(replicas);
-  engine.lookAfter(new Set(shards).difference(new Set(surplus)));
+  const lookedAfter = new Set(shards).difference(new Set(surplus));
+  engine.lookAfter(lookedAfter);
   const idle = surplus.filter((shard) => !engine.isLeaving(shard));
   if (idle.length > 0) {
     await store.giveBack(idle);
     log.info({ shards: idle.length, replicas }, "gave shards back, so that other replicas get their share");
   }
-  return from + leaseMs;
+  return lookedAfter;
 }
 
 async function claimAll(

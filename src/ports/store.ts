@@ -83,6 +83,8 @@ export type LeaseStore = {
   renew(now: number, leaseMs: number): Promise<Holding>;
   /** Others may take these shards now. Nothing of their runs may be under way here. */
   giveBack(shards: readonly number[]): Promise<void>;
+  /** This owner claims the unfinished runs of these shards again, also those that it has claimed before. */
+  claimAgain(shards: readonly number[]): Promise<void>;
   /** Hands back everything this owner holds. */
   release(): Promise<void>;
   /** One listener: another process may have saved a run that this one is to claim. A hint, which may be lost. */

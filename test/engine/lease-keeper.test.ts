@@ -14,6 +14,7 @@ test("claims no run any more once it has stopped: what is handed back stays hand
   const store = {
     renew: () => Promise.resolve({ shards: [], surplus: [], replicas: 1 }),
     giveBack: () => Promise.resolve(),
+    claimAgain: () => Promise.resolve(),
     claim: () => {
       claims += 1;
       if (claims === 1) return Promise.resolve([]);
@@ -32,4 +33,37 @@ test("claims no run any more once it has stopped: what is handed back stays hand
   await stopping;
   await clock.pass(ALONE.leaseMs);
   expect(claims).toBe(2);
+});
+
+test("a run that came before its shard was looked after is claimed again", async () => {
+  const clock = createHandClock();
+  const renewals = [
+    { shards: [1, 2], surplus: [], replicas: 1 },
+    { shards: [1, 2], surplus: [2], replicas: 2 },
+    { shards: [1, 2, 3], surplus: [], replicas: 2 },
+  ];
+  const steps: string[] = [];
+  const store = {
+    renew: () => Promise.resolve(renewals.shift() ?? { shards: [1, 2, 3], surplus: [], replicas: 2 }),
+    giveBack: () => Promise.resolve(),
+    claimAgain: (shards: readonly number[]) => Promise.resolve(void steps.push(`again ${shards.join(" ")}`)),
+    claim: () => Promise.resolve([]),
+  };
+  const engine = {
+    resume: () => Promise.resolve(),
+    lookAfter: (shards: ReadonlySet<number>) => void steps.push(`look after ${[...shards].join(" ")}`),
+    isLeaving: () => true,
+  };
+  const keeper = createLeaseKeeper({ store, engine, clock, log, onReplicas: quiet }, ALONE);
+  await keeper.start();
+  await clock.pass(3 * ALONE.renewEveryMs);
+  await keeper.stop();
+  expect(steps).toEqual([
+    "look after 1 2",
+    "again 1 2",
+    "look after 1",
+    "look after 1 2 3",
+    "again 2 3",
+    "look after 1 2 3",
+  ]);
 });

@@ -40,6 +40,7 @@ export function createLeases({ db, owner, timeOf, signals, reading, onCorrupt }:
     onPassedOn: signals.onTold,
     renew: (now, leaseMs) => write(db, (trx) => renewed(trx, now, leaseMs)),
     giveBack: (shards) => write(db, (trx) => giveBack(trx, owner, shards)),
+    claimAgain: (shards) => write(db, (trx) => claimAgain(trx, owner, shards)),
     async release() {
       await write(db, async (trx) => {
         await letGo(trx, owner);
@@ -146,6 +147,13 @@ async function giveBack(trx: Trx, owner: string, shards: readonly number[]): Pro
       trx,
       rows.map(({ id }) => id),
     );
+  }
+}
+
+async function claimAgain(trx: Trx, owner: string, shards: readonly number[]): Promise<void> {
+  for (const batch of inBatches(shards)) {
+    const mine = trx.updateTable("runs").set({ holder: null }).where("finished", "=", 0);
+    await mine.where("shard", "in", batch).where("holder", "=", owner).execute();
   }
 }
 

@@ -16,7 +16,7 @@ import { shardOf } from "#src/domain/ids.ts";
 import type { Store } from "#src/ports/store.ts";
 import { anAuditEntry, aRun, NOON } from "../../make/run.ts";
 
-type Replica = Pick<Store, "insert" | "save" | "claim" | "renew" | "giveBack">;
+type Replica = Pick<Store, "insert" | "save" | "claim" | "claimAgain" | "renew" | "giveBack">;
 
 const LEASE_MS = 1_000;
 let db: Database;
@@ -72,6 +72,16 @@ test("what one holds the other neither claims nor saves as its own", async () =>
   expect(await ben.claim(now, LEASE_MS, 10)).toEqual([]);
   expect(await ann.claim(now, LEASE_MS, 10)).toEqual([{ run, revision: 3 }]);
   expect(await ann.save({ run, revision: 3 }, run, { mustHold: true })).toBe("saved");
+});
+
+test("what one has claimed it can claim again, and of the other's runs none", async () => {
+  const run = aRun();
+  await ann.insert(run, {});
+  await ben.claimAgain([shardOf(run)]);
+  expect(await ann.claim(now, LEASE_MS, 10)).toEqual([]);
+  await ann.claimAgain([shardOf(run)]);
+  expect(await ben.claim(now, LEASE_MS, 10)).toEqual([]);
+  expect(await ann.claim(now, LEASE_MS, 10)).toEqual([{ run, revision: 2 }]);
 });
 
 test("a lapsed lease passes on, and the former holder can write nothing, renewed or not", async () => {
