@@ -70,7 +70,9 @@ export function storeContract(name: string, makeStore: MakeStore): void {
           Array.from({ length: 20 }, () => bench.store.insert(aRun(), { intention: "double click" })),
         );
         expect(answers.filter((answer) => answer === "stored")).toHaveLength(1);
-        const known = new Set(answers.flatMap((answer) => (typeof answer === "string" ? [] : [answer.known])));
+        const known = new Set(
+          answers.flatMap((answer) => (typeof answer === "string" ? [] : [answer.known])),
+        );
         expect(known.size).toBe(1);
         expect(await bench.store.load([...known][0] ?? aRunKey())).not.toBeNull();
       });

@@ -167,7 +167,10 @@ describe("an outage of the service", () => {
       onChange: nothing,
     };
     const change = () => Promise.resolve(null);
-    const outage = createOutageAnnouncer({ store, engine: { looksAfter: () => true }, guard, change, clock, log, metrics }, 1_000);
+    const outage = createOutageAnnouncer(
+      { store, engine: { looksAfter: () => true }, guard, change, clock, log, metrics },
+      1_000,
+    );
     outage.start();
     await clock.pass(1_000);
     const stopped = outage.stop();
