@@ -58,6 +58,8 @@ describe("a stopped run", () => {
     const bench = await createBench();
     const { id } = await bench.withCard();
     await bench.flow.stopRun.stop(press(await bench.run(id), APPROVER));
+    await bench.clock.pass(1_000);
+    expect(sent(bench)).toEqual(["deny"]);
     bench.agents.pending.set(id, [
       { id: "apr_2", content: { action: "delete everything" } },
       { id: "apr_3", content: { action: "delete it again" } },
