@@ -11,12 +11,13 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { Client } from "pg";
 
 /** PostgreSQL refuses to run as root, so root becomes "nobody". */
@@ -36,6 +37,8 @@ export type PostgresServer = {
   log(): string;
   /** Ends it at once, as a crash does; the data stay. */
   kill(): Promise<void>;
+  /** Makes a standby a primary. */
+  promote(): Promise<void>;
   /** Starts it again on the same data. */
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -48,6 +51,8 @@ export type ServerOptions = {
   readonly tcp?: true;
   /** Makes files in the folder of the data before the server starts. */
   readonly prepare?: (data: string) => void;
+  /** It is a standby of this server. */
+  readonly standbyOf?: PostgresServer;
 };
 
 /** A number in the name of the socket, which stands in a folder of its own. */
@@ -61,8 +66,12 @@ export async function startPostgres(options: ServerOptions = {}): Promise<Postgr
   const data = join(folder, "data");
   mkdirSync(data, { mode: 0o700 });
   if (isRoot) for (const each of [folder, data]) chownSync(each, NOBODY, NOBODY);
-  const initdb = ["-D", data, "-U", "postgres", "-A", "trust", "--no-sync", "--locale=C", "-E", "UTF8"];
-  execFileSync(join(binaries(), "initdb"), initdb, { ...SERVER_USER, cwd: folder, stdio: "ignore" });
+  const [program, words] = options.standbyOf === undefined ? INIT : copied(options.standbyOf);
+  execFileSync(join(binaries(), program), [...words, "-D", data], {
+    ...SERVER_USER,
+    cwd: folder,
+    stdio: "ignore",
+  });
   options.prepare?.(data);
   const port = options.tcp === true ? await freePort() : USUAL_PORT;
   const urlOf = (name: string): string => `postgres://postgres@localhost:${port}/${name}?host=${folder}`;
@@ -88,6 +97,9 @@ export async function startPostgres(options: ServerOptions = {}): Promise<Postgr
     async kill() {
       await child?.end("SIGQUIT");
     },
+    async promote() {
+      await run(urlOf("postgres"), "select pg_promote()");
+    },
     start,
     async stop() {
       await child?.end();
@@ -95,6 +107,15 @@ export async function startPostgres(options: ServerOptions = {}): Promise<Postgr
     },
   };
 }
+
+const INIT = ["initdb", ["-U", "postgres", "-A", "trust", "--no-sync", "--locale=C", "-E", "UTF8"]] as const;
+
+/** With what makes the copy follow its origin. */
+const copied = ({ folder, port }: PostgresServer) =>
+  [
+    "pg_basebackup",
+    ["-h", folder, "-p", String(port), "-U", "postgres", "-R", "-c", "fast", "--no-sync"],
+  ] as const;
 
 /** Call `end` with the signal that ends it; without one, with its usual one. */
 type Running = { readonly keeper: ChildProcess; end(signal?: NodeJS.Signals): Promise<void> };
@@ -248,7 +269,8 @@ function binaries(): string {
     ...versions.map((version) => join(DEBIAN, version, "bin")),
   ];
   const found = folders.find((each) => isProgram(join(each, "postgres")) && isProgram(join(each, "initdb")));
-  if (found !== undefined) return found;
+  // PATH may hold links to some of the programs; the others lie beside what they lead to.
+  if (found !== undefined) return dirname(realpathSync(join(found, "postgres")));
   throw new Error(
     "These tests need the programs of PostgreSQL, and neither PATH nor /usr/lib/postgresql has them. Install them: apt-get install postgresql",
   );

@@ -1,0 +1,71 @@
+// A primary with a synchronous standby. The primary dies, the standby takes over, and the address leads to it: nothing that the store has
+// acknowledged is lost.
+
+import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { openStore } from "#src/adapters/store/open.ts";
+import type { RunKey } from "#src/domain/ids.ts";
+import { PortError } from "#src/ports.ts";
+import { startPostgres } from "../../make/postgres.ts";
+import { anAuditEntry, aRun } from "../../make/run.ts";
+
+const AUDIT_KEY = Buffer.alloc(32, "key").toString("base64");
+const WRITERS = 4;
+const BEFORE = 100;
+const AFTER = 50;
+
+test("a standby that takes over has every run and every entry that was acknowledged, and one chain", async () => {
+  const primary = await startPostgres();
+  onTestFinished(primary.stop);
+  const url = await primary.database();
+  const standby = await startPostgres({ standbyOf: primary });
+  onTestFinished(standby.stop);
+  await primary.run(url, "alter system set synchronous_standby_names = '*'");
+  await primary.run(url, "select pg_reload_conf()");
+
+  const places = mkdtempSync(join(tmpdir(), "address-"));
+  onTestFinished(() => rmSync(places, { recursive: true }));
+  const address = join(places, "db");
+  symlinkSync(primary.folder, address);
+  const store = await openStore({
+    url: url.replace(/host=.*/, `host=${address}`),
+    owner: "test",
+    auditKey: AUDIT_KEY,
+  });
+  onTestFinished(() => store.close());
+
+  const acknowledged: RunKey[] = [];
+  let wanted = Infinity;
+  const reached = Promise.withResolvers<void>();
+  async function write(): Promise<void> {
+    while (acknowledged.length < wanted) {
+      const run = aRun();
+      try {
+        await store.insert(run, { audit: [anAuditEntry(run)] });
+        acknowledged.push(run.key);
+        if (acknowledged.length === BEFORE) reached.resolve();
+      } catch (error) {
+        // While no primary answers. Whether it was applied is another question; it was not acknowledged.
+        if (!(error instanceof PortError)) throw error;
+      }
+    }
+  }
+  const writers = Promise.all(Array.from({ length: WRITERS }, write));
+  await reached.promise;
+  const [{ sync_state: state } = {}] = await primary.run(url, "select sync_state from pg_stat_replication");
+  expect(state).toBe("sync");
+  await primary.kill();
+  await standby.promote();
+  rmSync(address);
+  symlinkSync(standby.folder, address);
+  wanted = acknowledged.length + AFTER;
+  await writers;
+
+  const lost: RunKey[] = [];
+  for (const key of acknowledged) if ((await store.load(key)) === null) lost.push(key);
+  expect(lost).toEqual([]);
+  expect((await store.auditHead())?.seq).toBeGreaterThanOrEqual(acknowledged.length);
+  expect(await store.walkAudit()).toBeNull();
+});
