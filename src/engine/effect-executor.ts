@@ -221,7 +221,7 @@ export function createOutcomeWriter(
 
   function worthIt(error: Error): boolean {
     if (!(error instanceof PortError) || error.retry === "never" || handle.stopping()) return false;
-    lostSince = error.code === "lease_lost" ? (lostSince ?? clock.monotonic()) : null;
+    lostSince = isLeaseLost(error) ? (lostSince ?? clock.monotonic()) : null;
     return lostSince === null || clock.monotonic() - lostSince < LEASE_PATIENCE_MS;
   }
 
@@ -231,11 +231,18 @@ export function createOutcomeWriter(
       minTimeout: 200,
       maxTimeout: 5_000,
       shouldRetry: ({ error }) => worthIt(error),
-      onFailedAttempt: ({ error }) => log.error({ run: key, effect: name, error }, "not saved; retrying"),
+      onFailedAttempt: ({ error }) => {
+        const facts = { run: key, effect: name, error };
+        // Another replica has just saved the run; this one claims it again within a second.
+        if (isLeaseLost(error)) log.debug(facts, "the run is to be claimed again before its outcome is saved");
+        else log.error(facts, "not saved; retrying");
+      },
     });
   }
 
   return { once, untilSaved };
 }
+
+const isLeaseLost = (error: unknown): boolean => error instanceof PortError && error.code === "lease_lost";
 
 const isIdTaken = (error: unknown): boolean => error instanceof PortError && error.code === "run_id_taken";
