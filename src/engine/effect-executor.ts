@@ -10,7 +10,7 @@ import { type Effect, effectKey, type Outcome } from "../domain/effect.ts";
 import type { RunKey } from "../domain/ids.ts";
 import { reconcile } from "../domain/reconcile.ts";
 import { findApproval, OPENING, type Run, runId } from "../domain/run.ts";
-import { PortError } from "../ports.ts";
+import { type EventLog, PortError } from "../ports.ts";
 import { releaseRunId } from "./change-runs.ts";
 import {
   checkBeforeSending,
@@ -199,7 +199,6 @@ export function createOutcomeWriter(
   handle: ExecutionHandle,
 ): OutcomeWriter {
   const { clock, log } = deps;
-  const name = effectKey(effect);
   let lostSince: number | null = null;
 
   async function once(outcome: Outcome): Promise<number> {
@@ -231,16 +230,18 @@ export function createOutcomeWriter(
       minTimeout: 200,
       maxTimeout: 5_000,
       shouldRetry: ({ error }) => worthIt(error),
-      onFailedAttempt: ({ error }) => {
-        const facts = { run: key, effect: name, error };
-        // Another replica has just saved the run; this one claims it again within a second.
-        if (isLeaseLost(error)) log.debug(facts, "the run is to be claimed again before its outcome is saved");
-        else log.error(facts, "not saved; retrying");
-      },
+      onFailedAttempt: ({ error }) => logUnsaved(log, { run: key, effect: effectKey(effect), error }),
     });
   }
 
   return { once, untilSaved };
+}
+
+/** Where another replica has just saved the run, this one claims it again within a second. */
+function logUnsaved(log: EventLog, facts: { run: RunKey; effect: string; error: Error }): void {
+  if (isLeaseLost(facts.error))
+    log.debug(facts, "the run is to be claimed again before its outcome is saved");
+  else log.error(facts, "not saved; retrying");
 }
 
 const isLeaseLost = (error: unknown): boolean => error instanceof PortError && error.code === "lease_lost";

@@ -18,10 +18,10 @@ const AFTER = 50;
 
 test("a standby that takes over has every run and every entry that was acknowledged, and one chain", async () => {
   const primary = await startPostgres();
-  onTestFinished(primary.stop);
+  onTestFinished(() => primary.stop());
   const url = await primary.database();
   const standby = await startPostgres({ standbyOf: primary });
-  onTestFinished(standby.stop);
+  onTestFinished(() => standby.stop());
   await primary.run(url, "alter system set synchronous_standby_names = '*'");
   await primary.run(url, "select pg_reload_conf()");
 
