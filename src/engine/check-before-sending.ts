@@ -8,8 +8,9 @@ import type { Approval, Decision } from "../domain/approval.ts";
 import { FAULT_WORDS } from "../domain/audit/verify-chain.ts";
 import type { Person } from "../domain/authorization.ts";
 import type { Context } from "../domain/context.ts";
-import type { Effect, Outcome } from "../domain/effect.ts";
+import { type Effect, effectKey, type Outcome } from "../domain/effect.ts";
 import type { RunKey } from "../domain/ids.ts";
+import { reconcile } from "../domain/reconcile.ts";
 import { findApproval, type Run, runId } from "../domain/run.ts";
 import {
   type AgentService,
@@ -31,7 +32,7 @@ export type ExecutorDeps = {
   readonly agents: Pick<AgentService, "fetchRun">;
   readonly chat: Pick<Chat, "waitForTurn" | "hasten" | "tellIfQueued">;
   readonly people: Pick<People, "lookUp" | "memberOf">;
-  readonly store: Pick<RunStore, "byRunId"> & Pick<AuditLog, "provenEntry" | "settledAfter">;
+  readonly store: Pick<RunStore, "byRunId" | "load"> & Pick<AuditLog, "provenEntry" | "settledAfter">;
   readonly integrity: Pick<Integrity, "found" | "state">;
   readonly perform: Perform;
   /** False: this process may have lost its lease, by its own clock. Then it makes no call. */
@@ -78,13 +79,25 @@ export async function checkBeforeSending(
   const newest = await handle.change(run.key, (stored) => stored);
   const approval = newest === null ? null : findApproval(newest, effect.approval);
   if (newest === null || approval === null) return { only: null, people };
+  // Another replica has sent it meanwhile, and settled it.
+  if (!isDue(newest, effect, deps.clock)) return { only: null, people };
   const finding = await findDisproof(deps.store, newest, approval);
   if (finding !== null) {
+    if (await hasMovedOn(deps, newest)) return { only: null, people };
     deps.integrity.found(finding);
     return { not: { type: "unproven", why: finding.words } };
   }
   const since = heldForTampering(deps, newest, effect);
   return since === null ? { only: decisionFingerprint(approval), people } : { not: since };
+}
+
+const isDue = (run: Run, effect: Sending, clock: Clock): boolean =>
+  reconcile(run, clock.monotonic()).effects.some((each) => effectKey(each) === effectKey(effect));
+
+/** A process that stood still may compare an old run with the newest audit. The mark refuses the old run, so nothing leaves. */
+async function hasMovedOn({ store }: ExecutorDeps, { key, approvals }: Run): Promise<boolean> {
+  const stored = await store.load(key);
+  return stored !== null && JSON.stringify(stored.run.approvals) !== JSON.stringify(approvals);
 }
 
 /** A decision leaves under the freezes, the policy and the findings that all processes know. */

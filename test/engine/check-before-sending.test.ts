@@ -8,7 +8,7 @@ import { UserId } from "#src/domain/ids.ts";
 import { replaceApproval, type Run } from "#src/domain/run.ts";
 import { textOf } from "../adapters/slack/blocks/oracle.ts";
 import { ADMIN, AUDIT_CHANNEL, type Bench, createBench, failure } from "../make/bot.ts";
-import { APPROVER, CHANNEL, TEAM } from "../make/run.ts";
+import { anAuditEntry, APPROVER, CHANNEL, TEAM } from "../make/run.ts";
 
 const BY = { team: TEAM, user: APPROVER };
 const CAT = UserId("U0CAT");
@@ -132,6 +132,34 @@ test("a decision that was sent before is not sent once more from a row that was 
   await forge(bench, id, state.decision);
   expect(bench.agents.resolved).toHaveLength(1);
   expect((await found(bench))[0]?.outcome).toContain("it is over: confirmed");
+});
+
+test("a decision that another replica has sent meanwhile is no finding, and is not sent again", async () => {
+  const bench = await createBench();
+  const { id, submit } = await decides(bench, "approve", "once");
+  let looks = 0;
+  bench.agents.beforeLook = async () => {
+    looks += 1;
+    // The first look is that of the submit; the second comes right before the decision would be sent.
+    if (looks !== 2) return;
+    const key = await bench.store.byRunId(id);
+    const stored = key === null ? null : await bench.store.load(key);
+    const approval = stored?.run.approvals[0];
+    if (stored === null || approval?.state.type !== "decided") throw new Error("not decided");
+    const { entry: refers = 0 } = approval.state.decision;
+    const delivery = { type: "confirmed", at: bench.clock.monotonic(), stillListed: null } as const;
+    const state = { ...approval.state, delivery };
+    const settled = { what: "settled", approval: approval.id, refers, outcome: "confirmed" } as const;
+    await bench.store.save(stored, replaceApproval(stored.run, { ...approval, state }), {
+      audit: [anAuditEntry(stored.run, settled)],
+    });
+  };
+  await submit();
+  await bench.clock.pass(5_000);
+  expect(looks).toBeGreaterThan(1);
+  expect(bench.agents.resolved).toEqual([]);
+  expect(await found(bench)).toEqual([]);
+  expect((await bench.run(id)).approvals[0]?.state).toMatchObject({ delivery: { type: "confirmed" } });
 });
 
 test("a decision that no look lets leave is kept as never sent", async () => {
