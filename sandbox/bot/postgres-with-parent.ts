@@ -12,7 +12,7 @@ const PATIENCE_MS = 5_000;
 const [folder = "", id = "-", program = "", ...args] = process.argv.slice(2);
 const user = id === "-" ? {} : { uid: Number(id), gid: Number(id) };
 const server = spawn(program, args, { cwd: "/", stdio: ["ignore", "ignore", "pipe"], ...user });
-// Nobody may be left to read it, so a failed write is no error.
+// The reader may be gone, so a failed write is no error.
 server.stderr.on("data", (text: Buffer) => process.stderr.write(text));
 process.stderr.on("error", () => undefined);
 

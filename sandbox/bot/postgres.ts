@@ -21,7 +21,7 @@ export type Postgres = {
 
 const WITH_PARENT = fileURLToPath(new URL("postgres-with-parent.ts", import.meta.url));
 const USER = "countersign";
-/** PostgreSQL refuses to run as root. This is "nobody" on Linux. */
+/** PostgreSQL refuses to run as root. This is the id of the unprivileged user on Linux. */
 const UNPRIVILEGED = 65_534;
 /** Debian and Ubuntu install the server's programs here, outside of PATH: one folder for each version. */
 const DEBIAN = "/usr/lib/postgresql";

@@ -110,7 +110,7 @@ export type RecordedConfig = { readonly [variable: string]: string | null };
 
 /** A variable with one of these words in its name holds a secret. */
 const SECRET = /TOKEN|SECRET|KEY|PASSWORD/;
-/** The user name and password of an address, up to its last @: nobody has to write an @ of the password as %40. */
+/** The user name and password of an address, up to its last @, because a password may hold an @ that is not written as %40. */
 const CREDENTIALS = /\/\/[^/\s]*@/g;
 
 /** `given`: the set value, or the default. Null: not set. */
@@ -230,7 +230,7 @@ function faultInServer(url: URL | null): string | null {
   if (odd !== undefined) return `has a parameter other than ${SERVER_PARAMETERS.join(", ")}`;
   const mode = url.searchParams.get("sslmode");
   if (mode === null && !isThisMachine(url))
-    return "does not say how the connection is protected: add sslmode=verify-full, or sslmode=disable on a network that nobody else can read";
+    return "does not say how the connection is protected: add sslmode=verify-full, or sslmode=disable on a private network";
   if (mode !== null && mode !== "verify-full" && mode !== "disable")
     return "has an sslmode other than verify-full and disable; the others do not check whose server answers";
   return null;

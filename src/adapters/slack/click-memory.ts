@@ -47,7 +47,7 @@ async function succeeds(act: Promise<unknown>): Promise<boolean> {
 
 // The `response_url` of the click behind each open form, so that the card changes at once when its person decides: Slack counts a
 // replacement of the clicked message as no `chat.update`. Without a URL, as after a restart, the card waits for its paced update. The URLs
-// are never logged: whoever has one can write in the channel.
+// are never logged: with one, anyone can write in the channel.
 
 /** docs.slack.dev, handling user interaction: a response_url lasts 30 minutes. Less, so that none lapses on its way (ms). */
 const LASTS_MS = 29 * 60_000;

@@ -181,7 +181,7 @@ export function choiceOf({ actions: [{ action_id, value }], state, view }: Queue
   return { show: shown(values?.[QUEUE_SHOW]?.selected_option?.value), channel, page: 0 };
 }
 
-/** A page or a filter: draws the list anew where it was clicked. */
+/** Another page or filter was chosen: draws the list again in the same place. */
 export async function onQueueChoice(deps: ListenerDeps, payload: QueueClickPayload): Promise<void> {
   const { user, view, channel, response_url } = payload;
   const choice = choiceOf(payload);

@@ -85,7 +85,7 @@ export function createNotificationSender(deps: Deps): NotificationSender {
   };
 }
 
-/** They are in a direct message, which cannot be read back, so its mark is of no use but to tell our messages from others. */
+/** A direct message cannot be read back. Its mark only tells our messages from others. */
 async function postReceipts(
   { call, deployment, digest }: Deps,
   ...[to, receipts]: Parameters<NotificationSender["postReceipts"]>

@@ -161,7 +161,7 @@ async function copyTo(database: string, file: string): Promise<void> {
 }
 
 /**
- * SQLite would make files beside a database that no process has open, so the bytes are copied. Whoever calls this holds the lock, so they
+ * SQLite would make files beside a database that no process has open, so the bytes are copied. The caller holds the lock, so they
  * stay as they are.
  */
 function copyBytes(database: string, file: string): void {

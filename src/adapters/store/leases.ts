@@ -1,7 +1,7 @@
 // Who looks after which run. The runs are shared out in shards. A process, the owner of its open store, has one lease, a single row
 // however many runs it holds, and takes its fair share of the shards. Shards of an owner whose lease has expired are free.
 //
-// A run names the owner that has claimed it since that owner got the shard. Whoever else saves the run clears the name, and the holder of
+// A run names the owner that has claimed it since that owner got the shard. When another process saves the run, it clears the name, and the holder of
 // the shard claims it again: so the news of a click that came to another process reaches the holder. No owner comes twice, and a claim
 // raises the run's revision: what an earlier holder still writes is refused.
 
@@ -132,7 +132,7 @@ function isFree(eb: ExpressionBuilder<Tables, "shards">, now: Expression<number>
   return eb.or([eb("holder", "is", null), eb("holder", "not in", holders(eb, now))]);
 }
 
-/** They are to be claimed, by whoever holds their shard. */
+/** The holder of their shard claims them. */
 async function freeRuns(trx: Trx, shards: readonly number[]): Promise<void> {
   if (shards.length === 0) return;
   const held = trx.updateTable("runs").set({ holder: null }).where("finished", "=", 0);

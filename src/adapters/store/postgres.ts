@@ -87,7 +87,7 @@ export function openPostgres(url: string, limits: Limits = WORKING): Database {
     keepAlive: true,
     application_name: "countersign",
   });
-  // The pool forgets an idle connection that breaks. Whoever needs the next one hears if the server is away.
+  // The pool drops an idle connection that breaks. If the server is away, the next query reports it.
   pool.on("error", () => undefined);
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: adapted(pool, limits) }) });
 }

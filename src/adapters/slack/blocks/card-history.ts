@@ -120,7 +120,7 @@ function disputeLine({ by, at, closed }: Dispute): ReturnType<typeof line> {
 /** Slack lets people type as many characters into the form. */
 const REASON_CHARS = 3_000;
 
-/** What became of the approval; empty while nobody has decided anything. */
+/** What became of the approval. Empty before the first decision. */
 export function historyBlocks(run: Run, approval: Approval): Block[] {
   const { title, decision, text } = cardState(run, approval);
   const votes = decision === null ? approval.votes : [...earlierVotes(decision), decision];
