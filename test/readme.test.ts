@@ -5,6 +5,7 @@ import { SUBCOMMANDS } from "#src/adapters/slack/names.ts";
 import { tasks } from "#sandbox/service/tasks.ts";
 
 const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
+const reference = readFileSync(new URL("../docs/reference.md", import.meta.url), "utf8");
 const agents = readFileSync(new URL("../AGENTS.md", import.meta.url), "utf8");
 const scripts = (
   JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
@@ -17,7 +18,7 @@ test("the configuration table is the code's", () => {
     ({ name, meaning, default: initial }) =>
       `| \`${name}\` | ${meaning} | ${initial === null ? "–" : `\`${initial}\``} |`,
   );
-  const table = readme.split("\n").filter((line) => /^\| `[A-Z_]+` \|/.test(line));
+  const table = reference.split("\n").filter((line) => /^\| `[A-Z_]+` \|/.test(line));
   expect(table).toEqual(rows);
 });
 

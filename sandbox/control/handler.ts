@@ -1,4 +1,4 @@
-// The control API over HTTP: POST /control/do runs a named act, GET reads. Documented in docs/sandbox-control.md.
+// The control API over HTTP: POST /control/do runs a named act, GET reads. Documented in docs/development/sandbox-control.md.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { z } from "zod";

@@ -23,7 +23,7 @@ const table = {
   "gateway-limit": { takes: "n", what: "requests a minute for each gateway key; 0: no limit", usual: "0" },
   "control-port": {
     takes: "n",
-    what: "also listens to control acts there; see docs/service.md",
+    what: "also listens to control acts there; see docs/development/service.md",
     usual: null,
   },
   profile: { takes: "switch=value", what: "one of the switches below, as often as you like", usual: null },

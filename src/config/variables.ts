@@ -7,7 +7,7 @@ import { z } from "zod";
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** README's table shows these, and a test compares the two. `default` is null where there is none. */
+/** The table in docs/reference.md shows these, and a test compares the two. `default` is null where there is none. */
 export const variables = [
   variable("SLACK_BOT_TOKEN", "the bot's token, `xoxb-…`; required", null, "xoxb-1234-5678-abcdef"),
   variable(

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { type Controlled, HEADERS, startControlled } from "./controlled.ts";
 
-const doc = readFileSync(new URL("../../../docs/sandbox-control.md", import.meta.url), "utf8");
+const doc = readFileSync(new URL("../../../docs/development/sandbox-control.md", import.meta.url), "utf8");
 
 const Argument = z.object({ description: z.string().optional(), enum: z.array(z.unknown()).optional() });
 const Schema = z.object({

@@ -112,5 +112,5 @@ test("the judge's suites use nothing but the SDK, the sandbox's start and its ta
 
 test("the page in docs/ is the one that the table makes", async () => {
   const page = await format(coverageDocument(), { parser: "markdown", printWidth: 110 });
-  await expect(page).toMatchFileSnapshot(at("../../../docs/sandbox-coverage.md"));
+  await expect(page).toMatchFileSnapshot(at("../../../docs/development/sandbox-coverage.md"));
 });

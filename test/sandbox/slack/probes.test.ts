@@ -1,4 +1,4 @@
-// The probes ask the sandbox always, and a real workspace when tokens are given (docs/sandbox-coverage.md says how).
+// The probes ask the sandbox always, and a real workspace when tokens are given (docs/development/sandbox-coverage.md says how).
 
 import { expect } from "vitest";
 
