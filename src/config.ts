@@ -9,17 +9,19 @@ import {
   type DatabasePlace,
   hosts,
   isOpenToOthers,
-  LOG_LEVELS,
-  type LogLevel,
   milliseconds,
   people,
   peopleAndGroups,
-  type RecordedConfig,
-  recordedConfig,
   runUrl,
   text,
   token,
   url,
+} from "./config/formats.ts";
+import {
+  LOG_LEVELS,
+  type LogLevel,
+  type RecordedConfig,
+  recordedConfig,
   variables,
 } from "./config/variables.ts";
 
@@ -65,7 +67,8 @@ type SlackConfig = {
 
 export type ConfigFault = { readonly variable: string; readonly wrong: string; readonly example: string };
 
-export { type DatabasePlace, variables } from "./config/variables.ts";
+export { type DatabasePlace } from "./config/formats.ts";
+export { variables } from "./config/variables.ts";
 
 /** Slack's secrets are 32 random hexadecimal digits; the last alternative is from Slack's documentation. */
 const PLACEHOLDER = /secret|change|example|placeholder|your|(.)\1{7}|^8f742231b10e8888abcd99yyyzzz85a5$/i;

@@ -143,7 +143,7 @@ const BANS: readonly Ban[] = [
     what: "zod away from the borders",
     pattern: /from "zod"/,
     allowed: (path) =>
-      /^src\/(config\.ts|config\/variables\.ts|adapters\/slack\/(payloads|answers)\.ts)$/.test(path) ||
+      /^src\/(config\.ts|config\/formats\.ts|adapters\/slack\/(payloads|answers)\.ts)$/.test(path) ||
       /^(src\/adapters\/(agents|store|policy-file)|src\/cli|sandbox)\//.test(path),
   },
   {

@@ -1,0 +1,175 @@
+// The formats of the environment's values. No message repeats a value, which may be a secret.
+
+import { createPrivateKey, type KeyObject } from "node:crypto";
+import { z } from "zod";
+
+export const text = () => z.string("is not set");
+
+export const token = (prefix: string) =>
+  text().regex(new RegExp(`^${prefix}[\\x21-\\x7e]+$`), `is not a token that starts with ${prefix}`);
+
+export const milliseconds = () =>
+  text()
+    .regex(/^\d{1,7}$/, "is not a whole number of milliseconds")
+    .transform(Number)
+    .refine((ms) => ms >= 10 && ms <= 3_600_000, "is not between 10 ms and one hour (3600000)");
+
+export const url = () => text().transform(baseUrl);
+
+/** An address of pages for people, with one `{run}`. Only this machine may be asked over plain HTTP. */
+export const runUrl = () => text().transform(runPage);
+
+/** Names or addresses of machines, separated by commas. */
+export const hosts = () =>
+  text().regex(
+    /^[A-Za-z0-9.:_[\]-]+( *, *[A-Za-z0-9.:_[\]-]+)*$/,
+    "is not a list of hosts separated by commas",
+  );
+
+/** Over `http://` to another machine a key could be read on its way. `allowed` names the hosts for which that is accepted. */
+export function isOpenToOthers(address: string, allowed: string): boolean {
+  const parsed = URL.parse(address);
+  if (parsed?.protocol !== "http:") return false;
+  const { hostname } = parsed;
+  if (isLoopback(hostname)) return false;
+  const named = allowed.split(",").map((each) => URL.parse(`http://${each.trim()}`)?.hostname);
+  return !named.includes(hostname);
+}
+
+const isLoopback = (hostname: string): boolean =>
+  hostname === "localhost" ||
+  hostname.endsWith(".localhost") ||
+  hostname === "[::1]" ||
+  /^127(\.\d+){3}$/.test(hostname);
+
+export const database = () => text().transform(databasePlace);
+
+/** An Ed25519 key as PEM (newlines may be written as \n) or as its seed of 32 bytes in base64. The result is the seed. */
+export const auditKey = () => text().transform(seedOf);
+
+/** Slack's ids of people, separated by commas. */
+export const people = () => text().transform(ids);
+
+/** Slack's ids of people and user groups, separated by commas. */
+export const peopleAndGroups = () => text().transform(principals);
+
+export const channel = () =>
+  text().regex(/^[CG][A-Z0-9]{1,30}$/, "is not the id of a channel, which is C or G and capitals and digits");
+
+/** The URL without slashes at its end. A path prefix is kept. */
+function baseUrl(value: string, issues: z.RefinementCtx): string {
+  const parsed = URL.parse(value);
+  if (parsed === null || !/^https?:$/.test(parsed.protocol))
+    return refuse(issues, "is not an address that starts with http:// or https://");
+  if (parsed.username !== "" || parsed.password !== "")
+    return refuse(issues, "holds a user name or password");
+  if (/[?#]/.test(value)) return refuse(issues, "has a ? or # part, which the address of a service has not");
+  return parsed.href.replace(/\/+$/, "");
+}
+
+function runPage(value: string, issues: z.RefinementCtx): string {
+  const [before = "", ...after] = value.split("{run}");
+  if (after.length !== 1) return refuse(issues, "does not hold {run} exactly once");
+  const parsed = URL.parse(`${before}run${after[0] ?? ""}`);
+  if (parsed === null || !/^https?:$/.test(parsed.protocol) || !/^https?:\/\/[^/?#]+[/?#]/.test(before))
+    return refuse(issues, "is not an address that starts with https://, has a host, and then {run}");
+  if (isOpenToOthers(value, "")) return refuse(issues, "is http:// to another machine: use https://");
+  if (parsed.username !== "" || parsed.password !== "")
+    return refuse(issues, "holds a user name or password");
+  if (/[\s<>|"`\\^{}]/.test(before + (after[0] ?? "")))
+    return refuse(issues, 'has spaces or one of < > | " ` \\ ^ { }, which an address must not have');
+  return value;
+}
+
+/** Where the database is. */
+export type DatabasePlace =
+  | { readonly engine: "sqlite"; readonly path: string }
+  | { readonly engine: "postgres"; readonly url: string };
+
+function databasePlace(value: string, issues: z.RefinementCtx): DatabasePlace {
+  const path = /^sqlite:(?!\/\/)(.+)$/.exec(value)?.[1];
+  if (path !== undefined) return { engine: "sqlite", path };
+  if (!/^postgres(ql)?:\/\//.test(value))
+    return refuse(issues, "is neither of the form sqlite:PATH nor postgres://USER:PASSWORD@HOST/NAME");
+  const wrong = faultInServer(URL.parse(value));
+  return wrong === null ? { engine: "postgres", url: new URL(value).href } : refuse(issues, wrong);
+}
+
+/** Other parameters could hold a password, or weaken what this program relies on. */
+const SERVER_PARAMETERS = ["sslmode", "sslrootcert", "sslcert", "sslkey", "host", "options"];
+
+function faultInServer(url: URL | null): string | null {
+  if (url === null || url.hash !== "" || !isDecodable(url.href))
+    return "is not an address: write the special characters of the password as %40 for @, %2F for / and so on";
+  if (!/^\/[^/@:]+$/.test(url.pathname)) return "does not end in the name of a database";
+  if (url.hostname === "" && !url.searchParams.has("host")) return "names no host";
+  if (url.hostname.includes(",")) return "names several hosts; put a proxy or one name before them";
+  const odd = [...url.searchParams.keys()].find((name) => !SERVER_PARAMETERS.includes(name));
+  if (odd !== undefined) return `has a parameter other than ${SERVER_PARAMETERS.join(", ")}`;
+  const mode = url.searchParams.get("sslmode");
+  if (mode === null && !isThisMachine(url))
+    return "does not say how the connection is protected: add sslmode=verify-full, or sslmode=disable on a private network";
+  if (mode !== null && mode !== "verify-full" && mode !== "disable")
+    return "has an sslmode other than verify-full and disable; the others do not check whose server answers";
+  return null;
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const isThisMachine = ({ hostname, searchParams }: URL): boolean =>
+  (searchParams.get("host") ?? decodeURIComponent(hostname)).startsWith("/") || isLoopback(hostname);
+
+const SEED_BYTES = 32;
+
+function seedOf(value: string, issues: z.RefinementCtx): string {
+  const wrong = "is neither an Ed25519 private key in PEM nor 32 bytes in base64";
+  if (!value.startsWith("-----BEGIN")) {
+    const bytes = Buffer.from(value, "base64");
+    const whole = bytes.length === SEED_BYTES && bytes.toString("base64") === value;
+    return whole ? value : refuse(issues, wrong);
+  }
+  const key = privateKey(value.replaceAll("\\n", "\n"));
+  if (key?.asymmetricKeyType !== "ed25519") return refuse(issues, wrong);
+  return Buffer.from(key.export({ format: "jwk" }).d ?? "", "base64url").toString("base64");
+}
+
+function privateKey(pem: string): KeyObject | null {
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    return null;
+  }
+}
+
+function ids(value: string, issues: z.RefinementCtx): readonly string[] {
+  const all = value.split(",").map((each) => each.trim());
+  const good = all.every((each) => /^[UW][A-Z0-9]{1,30}$/.test(each));
+  return good
+    ? [...new Set(all)]
+    : refuse(issues, "is not a list of member ids (U… or W…) separated by commas");
+}
+
+function principals(value: string, issues: z.RefinementCtx) {
+  const all = [...new Set(value.split(",").map((each) => each.trim()))];
+  if (!all.every((each) => /^[UWS][A-Z0-9]{1,30}$/.test(each)))
+    return refuse(
+      issues,
+      "is not a list of ids of people (U… or W…) and user groups (S…) separated by commas",
+    );
+  return {
+    users: all.filter((each) => !each.startsWith("S")),
+    groups: all.filter((each) => each.startsWith("S")),
+  };
+}
+
+function refuse(issues: z.RefinementCtx, message: string): never {
+  issues.addIssue({ code: "custom", message });
+  return z.NEVER;
+}
