@@ -31,6 +31,7 @@ import { type Clock, createClock, type MachineClock } from "./engine/clock.ts";
 import { ALONE, SHARED } from "./engine/lease-keeper.ts";
 import { slowestProbeMs } from "./engine/service-breaker.ts";
 import { type Log, slackLogger } from "./log.ts";
+import { createOpen, openSlack } from "./outbound.ts";
 import { type AuditReaders, PortError } from "./ports.ts";
 import type { Store } from "./ports/store.ts";
 
@@ -204,17 +205,21 @@ type Outside = {
 };
 
 async function openDoors({ config, store, rejectedRequests, log, clock }: Outside, closers: Closers) {
-  const agents = createAgentService({ ...config.agents, ...clock, connections: MAX_POLLS_IN_FLIGHT });
+  const open = createOpen(config.proxies);
+  const agents = createAgentService({ ...config.agents, ...clock, open, connections: MAX_POLLS_IN_FLIGHT });
   closers.push(() =>
     Promise.race([agents.close(), timers.setTimeout(CALLS_GRACE_MS, undefined, { ref: false })]),
   );
-  const gateway = createGateway({ baseUrl: config.gatewayUrl, monotonic: clock.monotonic });
+  const gateway = createGateway({ baseUrl: config.gatewayUrl, open, monotonic: clock.monotonic });
   closers.push(() => gateway.close());
+  const through = openSlack(config.proxies);
+  closers.push(async () => through?.dispatcher.destroy());
   const { botToken, apiUrl, command, appId } = config.slack;
   const deployment = { name: config.slack.deployment, runUrl: config.runUrl };
   const names = { transport: { ...config.slack, seen: store }, botToken, apiUrl, command, deployment, appId };
   const slack = await createSlack({
     ...names,
+    through,
     rejectedRequests,
     logger: slackLogger(log),
     log,

@@ -18,6 +18,15 @@ import {
   url,
 } from "./config/formats.ts";
 import {
+  passwordsIn,
+  proxiesOf,
+  proxy,
+  PROXY_VARIABLES,
+  proxyExceptions,
+  proxyPasswords,
+  type Proxies,
+} from "./config/proxies.ts";
+import {
   LOG_LEVELS,
   type LogLevel,
   type RecordedConfig,
@@ -33,6 +42,8 @@ export type Config = {
   readonly runUrl: string | null;
   readonly database: DatabasePlace;
   readonly audit: AuditConfig;
+  /** Null: every call goes out directly. */
+  readonly proxies: Proxies | null;
   readonly http: { readonly host: string; readonly port: number };
   readonly poll: { readonly minMs: number; readonly maxMs: number };
   /** Null: no policy file, so the built-in policy. */
@@ -68,6 +79,7 @@ type SlackConfig = {
 export type ConfigFault = { readonly variable: string; readonly wrong: string; readonly example: string };
 
 export { type DatabasePlace } from "./config/formats.ts";
+export type { Proxies } from "./config/proxies.ts";
 export { variables } from "./config/variables.ts";
 
 /** Slack's secrets are 32 random hexadecimal digits; the last alternative is from Slack's documentation. */
@@ -104,6 +116,9 @@ const Environment = z.object({
       "is not 1 to 20 letters, digits, spaces, . _ and -, after an emoji and a space if you like",
     )
     .optional(),
+  HTTPS_PROXY: proxy().optional(),
+  HTTP_PROXY: proxy().optional(),
+  NO_PROXY: proxyExceptions().optional(),
   HOST: text().regex(/^[A-Za-z0-9.:_-]+$/, "is not an address or host name"),
   PORT: text()
     .regex(/^\d{1,5}$/, "is not a port number")
@@ -120,8 +135,15 @@ type Read<Value> =
 /** The set value of each variable, or its default. */
 const givenIn = (env: { readonly [name: string]: string | undefined }) =>
   Object.fromEntries(
-    variables.map(({ name, default: initial }) => [name, env[name]?.trim() || (initial ?? undefined)]),
+    variables.map(({ name, default: initial }) => [
+      name,
+      valueIn(env, name)?.trim() || (initial ?? undefined),
+    ]),
   );
+
+/** The lower case of a proxy's variable goes first, as in curl and undici. */
+const valueIn = (env: { readonly [name: string]: string | undefined }, name: string): string | undefined =>
+  PROXY_VARIABLES.includes(name) ? env[name.toLowerCase()] || env[name] : env[name];
 
 export function readConfig(env: { readonly [name: string]: string | undefined }): Read<Config> {
   const given = givenIn(env);
@@ -144,6 +166,15 @@ export function readAuditConfig(env: {
   if (!parsed.success) return { ok: false, error: faultsOf(parsed.error) };
   const { DATABASE_URL: place, AUDIT_KEY: key = null } = parsed.data;
   return { ok: true, value: { database: place.engine === "sqlite" ? place.path : place.url, key } };
+}
+
+/** The proxies alone, for a command that needs little else. */
+export function readProxies(env: { readonly [name: string]: string | undefined }): Read<Proxies | null> {
+  const shape = Environment.pick({ HTTPS_PROXY: true, HTTP_PROXY: true, NO_PROXY: true });
+  const parsed = shape.safeParse(givenIn(env));
+  return parsed.success
+    ? { ok: true, value: proxiesOf(parsed.data) }
+    : { ok: false, error: faultsOf(parsed.error) };
 }
 
 /** One line per fault, for the terminal. */
@@ -199,6 +230,7 @@ function configOf(env: z.output<typeof Environment>): Omit<Config, "recorded"> {
     runUrl: env.RUN_URL ?? null,
     database: env.DATABASE_URL,
     audit: { key: env.AUDIT_KEY ?? null, channel: env.AUDIT_CHANNEL ?? null, admins: env.ADMINS ?? [] },
+    proxies: proxiesOf(env),
     http: { host: env.HOST, port: env.PORT },
     poll: { minMs: env.POLL_MIN_MS, maxMs: env.POLL_MAX_MS },
     policyFile: env.POLICY_FILE ?? null,
@@ -208,20 +240,15 @@ function configOf(env: z.output<typeof Environment>): Omit<Config, "recorded"> {
 }
 
 /** The values that must appear nowhere. */
-export function secretsOf({ slack, agents, audit, database }: Config): string[] {
+export function secretsOf({ slack, agents, audit, database, proxies }: Config): string[] {
   return [
+    ...proxyPasswords(proxies),
     ...(database.engine === "postgres" ? passwordsIn(database.url) : []),
     slack.botToken,
     agents.apiKey,
     audit.key ?? "",
     slack.mode === "socket" ? slack.appToken : slack.signingSecret,
   ];
-}
-
-/** As the URL writes it, and as it is. */
-function passwordsIn(url: string): string[] {
-  const { password } = new URL(url);
-  return password === "" ? [] : [password, decodeURIComponent(password)];
 }
 
 /** This program's version, from package.json. */

@@ -23,18 +23,17 @@ const DOMAIN = ["src/domain/"];
 const CORE = [...DOMAIN, "src/audit/", "src/ports.ts", "src/ports/"];
 const BOT = [...CORE, "src/engine/", "src/notifications/", "src/usecases/", "src/bot.ts"];
 
+const SHARED = ["src/config.ts", "src/log.ts", "src/outbound.ts"];
+
 /** The bot. The first row that fits counts. */
 const PRODUCT: readonly Layer[] = [
   { place: "src/domain/", own: NONE, packages: NONE },
   { place: "src/config/", own: NONE, packages: null },
   { place: "src/config.ts", own: ["src/config/"], packages: null },
   { place: "src/log.ts", own: DOMAIN, packages: null },
+  { place: "src/outbound.ts", own: ["src/config.ts"], packages: ["undici"] },
   { place: "src/audit/", own: DOMAIN, packages: NONE },
-  {
-    place: "src/ports.ts",
-    own: [...DOMAIN, "src/audit/"],
-    packages: NONE,
-  },
+  { place: "src/ports.ts", own: [...DOMAIN, "src/audit/"], packages: NONE },
   {
     place: "src/ports/",
     own: [...DOMAIN, "src/audit/", "src/ports.ts"],
@@ -49,12 +48,12 @@ const PRODUCT: readonly Layer[] = [
   { place: "src/adapters/store/", own: CORE, packages: null },
   { place: "src/adapters/http/", own: CORE, packages: null },
   { place: "src/adapters/policy-file/", own: CORE, packages: null },
-  { place: "src/app.ts", own: [...BOT, "src/adapters/", "src/config.ts", "src/log.ts"], packages: null },
+  { place: "src/app.ts", own: [...BOT, "src/adapters/", ...SHARED], packages: null },
   { place: "src/main.ts", own: ["src/app.ts", "src/config.ts", "src/log.ts"], packages: null },
   // The shell commands examine the parts one by one and build nothing, so they reach below app.ts.
   {
     place: "src/cli/",
-    own: [...CORE, "src/engine/", "src/adapters/", "src/app.ts", "src/config.ts", "src/log.ts"],
+    own: [...CORE, "src/engine/", "src/adapters/", "src/app.ts", ...SHARED],
     packages: null,
   },
 ];
@@ -143,7 +142,7 @@ const BANS: readonly Ban[] = [
     what: "zod away from the borders",
     pattern: /from "zod"/,
     allowed: (path) =>
-      /^src\/(config\.ts|config\/formats\.ts|adapters\/slack\/(payloads|answers)\.ts)$/.test(path) ||
+      /^src\/(config\.ts|config\/[a-z]+\.ts|adapters\/slack\/(payloads|answers)\.ts)$/.test(path) ||
       /^(src\/adapters\/(agents|store|policy-file)|src\/cli|sandbox)\//.test(path),
   },
   {
@@ -169,7 +168,7 @@ const BANS: readonly Ban[] = [
   {
     what: "fetch",
     pattern: /(?<![\w.])fetch\(|globalThis\.fetch|import \{[^}]*\bfetch\b/,
-    allowed: inSandbox,
+    allowed: (path) => inSandbox(path) || path === "src/outbound.ts",
   },
   {
     what: "a function with a body that is no declaration",

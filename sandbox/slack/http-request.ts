@@ -72,9 +72,11 @@ export const sendJson = (
 
 const loopback = new Set(["127.0.0.1", "localhost", "[::1]"]);
 
-/** A foreign name in Host that resolves to this machine (DNS rebinding) would make the answers part of that site. */
-export const isOurs = ({ headers }: IncomingMessage): boolean =>
-  loopback.has((headers.host ?? "").replace(/:\d+$/, ""));
+/** A foreign name in Host that resolves to this machine (DNS rebinding) would make the answers part of that site. `url`: an address whose name is ours too. */
+export const isOurs = ({ headers }: IncomingMessage, url?: string): boolean => {
+  const host = (headers.host ?? "").replace(/:\d+$/, "");
+  return loopback.has(host) || (url !== undefined && host === new URL(url).hostname);
+};
 
 /** Browsers send the page's origin; apps send none. */
 export const fromElsewhere = ({ headers: { origin, host } }: IncomingMessage): boolean =>

@@ -34,6 +34,8 @@ export type SlackOptions = {
   readonly host?: "127.0.0.1" | "localhost";
   /** 0 (the default): any free port. */
   readonly port?: number;
+  /** The address that Slack's answers name, for the app behind something that forwards to here. It ends with a slash. */
+  readonly publicUrl?: string;
   readonly manifestPath: string;
   /** The app, people and channels to start with. */
   readonly seed: Seed;
@@ -49,23 +51,23 @@ export type Slack = Awaited<ReturnType<typeof startSlack>>;
 export const startSlack = async (options: SlackOptions) => {
   const { host = "127.0.0.1", port = 0, delivery = { mode: "socket" } } = options;
   const server = createServer();
-  const context = createContext(options, () => `http://${host}:${(server.address() as AddressInfo).port}/`);
+  const ownUrl = (): string => `http://${host}:${(server.address() as AddressInfo).port}/`;
+  const context = createContext(options, () => options.publicUrl ?? ownUrl());
   const sockets = createSockets(context);
   const send = traced(context.traffic, deliveryOf(delivery, context, sockets.deliver));
   const deliver: Deliver = (payload) => send(payload).outcome;
   const events = createEvents({ ...context, send });
   context.workspace.onChange(createAnnouncer({ ...context, events }));
-  const responseUrls = createResponseUrls(context);
-  const acting = { ...context, deliver, events, responseUrls };
+  const acting = { ...context, deliver, events, responseUrls: createResponseUrls(context) };
   const uploads = createUploads(context);
   const api = createApi({ ...context, openSocket: sockets.open, uploads });
   const handlers: Handler[] = [];
-  server.on("request", createRoutes({ handlers, api, responseUrls, uploads }));
+  server.on("request", createRoutes({ ...acting, handlers, api, uploads }));
   server.on("upgrade", sockets.upgrade);
   await listen(server, port, host);
   return {
-    url: context.url(),
-    apiUrl: `${context.url()}api/`,
+    url: ownUrl(),
+    apiUrl: `${ownUrl()}api/`,
     ...context.secrets,
     workspace: context.workspace,
     timing: context.timing,
@@ -134,15 +136,16 @@ const deliveryOf = (delivery: Delivery, context: SlackContext, bySocket: Deliver
 };
 
 type Routes = {
+  readonly url: () => string;
   readonly handlers: readonly Handler[];
   readonly api: ReturnType<typeof createApi>;
   readonly responseUrls: ReturnType<typeof createResponseUrls>;
   readonly uploads: ReturnType<typeof createUploads>;
 };
 
-const createRoutes = ({ handlers, api, responseUrls, uploads }: Routes) => {
+const createRoutes = ({ url, handlers, api, responseUrls, uploads }: Routes) => {
   const route = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
-    if (!isOurs(req)) return void res.writeHead(421).end();
+    if (!isOurs(req, url())) return void res.writeHead(421).end();
     const address = addressOf(req);
     if (!address) return void res.writeHead(400).end();
     const [, first, ...rest] = address.pathname.split("/");

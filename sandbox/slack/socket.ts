@@ -61,7 +61,7 @@ export const createSockets = (needs: Needs) => {
 
 /** Null: it is admitted, and its ticket is used up. */
 const refusal = (hub: Hub, req: IncomingMessage): string | null => {
-  if (!isOurs(req)) return "421 Misdirected Request";
+  if (!isOurs(req, hub.url())) return "421 Misdirected Request";
   const address = addressOf(req);
   if (!address) return "400 Bad Request";
   const { pathname, searchParams } = address;

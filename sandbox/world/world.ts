@@ -35,7 +35,7 @@ export type WorldOptions = {
   readonly tempo?: number;
   readonly databaseUrl: string;
   readonly entrance?: "socket" | "http";
-  readonly slack?: Pick<SlackOptions, "timing" | "rateLimits" | "now">;
+  readonly slack?: Pick<SlackOptions, "timing" | "rateLimits" | "now" | "publicUrl">;
   readonly service?: Partial<Parameters<typeof startService>[0]>;
   /** Keeps the real bot as a process of its own, started as early as possible. Without it, the caller starts one. */
   readonly bot?: {

@@ -5,7 +5,9 @@ import { findingLine, lintPolicy, loadPolicy } from "../adapters/policy-file/pol
 import { policySchema } from "../adapters/policy-file/policy-shape.ts";
 import { idsNamedIn, type Policy, type Rule, groupsAndChannelsOf } from "../domain/policy/policy.ts";
 import { PortError } from "../ports.ts";
+import { readProxies } from "../config.ts";
 import { createLog, slackLogger } from "../log.ts";
+import { openSlack } from "../outbound.ts";
 import { type Call, createClients } from "../adapters/slack/clients.ts";
 import { slackChannel, slackGroup, slackMembers, slackUser } from "../adapters/slack/answers.ts";
 
@@ -65,7 +67,10 @@ async function checkIds(
   const token = env["SLACK_BOT_TOKEN"]?.trim() ?? "";
   if (token === "") return [];
   const log = createLog({ level: "silent", pretty: false });
-  const { quick } = createClients(token, env["SLACK_API_URL"]?.trim() || null, slackLogger(log));
+  const proxies = readProxies(env);
+  if (!proxies.ok) return proxies.error.map(({ variable, wrong }) => `${variable} ${wrong}`);
+  const apiUrl = env["SLACK_API_URL"]?.trim() || null;
+  const { quick } = createClients(token, apiUrl, slackLogger(log), openSlack(proxies.value));
   const ids = [...new Set(idsNamedIn(policy))];
   const says = await Promise.all(ids.map((id) => doubt(quick, id)));
   const lacks = await Promise.all(policy.rules.map((rule) => lackOf(quick, rule)));

@@ -1,5 +1,7 @@
 // Every variable that Countersign reads, with its meaning and its default. Below, how the audit records them.
 
+import { PROXY_VARIABLES } from "./proxies.ts";
+
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
@@ -85,6 +87,24 @@ export const variables = [
     "🔴 PROD",
   ),
   variable(
+    "HTTPS_PROXY",
+    "the proxy for calls to `https://` addresses, Slack's socket included",
+    null,
+    "http://proxy.example.com:3128",
+  ),
+  variable(
+    "HTTP_PROXY",
+    "the proxy for calls to `http://` addresses, and to `https://` ones if `HTTPS_PROXY` is not set",
+    null,
+    "http://proxy.example.com:3128",
+  ),
+  variable(
+    "NO_PROXY",
+    "hosts that are called without a proxy, separated by commas: `agents.internal`, `.example.com`, `10.0.0.7:8080`, `*`; this machine always is",
+    null,
+    "agents.internal,.example.com",
+  ),
+  variable(
     "HOST",
     "address for health, metrics and, in HTTP mode, Slack's requests",
     "127.0.0.1",
@@ -116,5 +136,7 @@ export function recordedConfig(given: { readonly [name: string]: string | undefi
 
 function recordedValue(name: string, value: string | undefined): string | null {
   if (value === undefined) return null;
+  // The address of a proxy may leave out its protocol.
+  if (PROXY_VARIABLES.includes(name)) return value.replace(/^(.*\/\/)?.*@/, "$1(hidden)@");
   return SECRET.test(name) ? "(set)" : value.replace(CREDENTIALS, "//(hidden)@");
 }

@@ -1,7 +1,7 @@
 // The agent-run service over HTTP. It never retries by itself, and it sends the key to `/v1/agent/` only.
 
 import { setImmediate as breath } from "node:timers/promises";
-import type { Dispatcher } from "undici";
+import type { Agent, Dispatcher } from "undici";
 import type { RunId } from "../../domain/ids.ts";
 import type { Snapshot } from "../../domain/snapshot.ts";
 import { type AgentService, type FetchedRun, PortError } from "../../ports.ts";
@@ -31,6 +31,8 @@ export type AgentServiceOptions = {
   /** How many polls can be under way at once. */
   readonly connections?: number;
   readonly maxBodyBytes?: number;
+  /** Opens the connections, through a proxy if there is one. Left out: directly. */
+  readonly open?: (options: Agent.Options) => Dispatcher;
   /** Replaces our own connections. */
   readonly dispatcher?: Dispatcher;
 };
@@ -55,8 +57,8 @@ type Client = {
 };
 
 export function createAgentService(options: AgentServiceOptions): AgentService & { close(): Promise<void> } {
-  const { baseUrl, dispatcher, maxBodyBytes = 8 * MiB } = options;
-  const line = { who: WHO, baseUrl, dispatcher, maxBodyBytes, keepAlive: false };
+  const { baseUrl, open, dispatcher, maxBodyBytes = 8 * MiB } = options;
+  const line = { who: WHO, baseUrl, open, dispatcher, maxBodyBytes, keepAlive: false };
   const client: Client = {
     options,
     authorization: `Bearer ${options.apiKey}`,

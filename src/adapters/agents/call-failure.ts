@@ -7,8 +7,8 @@ type Facts = {
   readonly method: "GET" | "POST";
   readonly timeoutMs: number;
   readonly timedOut: boolean;
-  /** No connection was made. */
-  readonly neverSent: boolean;
+  /** No connection was made: to whom. */
+  readonly notConnected: "service" | "proxy" | null;
 };
 
 type Told = { readonly code: string; readonly words: string };
@@ -34,12 +34,28 @@ export function failureOf(to: {
   return (error, facts) => {
     const parsed = Fault.safeParse(error);
     const fault = parsed.success ? (parsed.data.code ?? parsed.data.name) : "unknown fault";
-    const neverSent = facts.neverSent || BEFORE_SENDING.has(fault);
-    const told = facts.timedOut ? timedOut(to.who, facts.timeoutMs) : tell(to, fault, neverSent);
+    const neverSent = facts.notConnected !== null || BEFORE_SENDING.has(fault);
+    const told = facts.timedOut
+      ? timedOut(to.who, facts.timeoutMs)
+      : facts.notConnected === "proxy"
+        ? notThroughProxy(to, error, fault)
+        : tell(to, fault, neverSent);
     const applied = facts.method === "GET" || (neverSent && !facts.timedOut) ? "no" : "maybe";
     // A parser's error holds the bytes that it could not read. They may echo our own request, key included.
     const cause = told.code === "garbled" ? undefined : error;
     return new PortError(told.words, { ...told, applied, retry: "later", cause });
+  };
+}
+
+/** undici tells the answer of a proxy in the words of its error alone. */
+const PROXY_STATUS = /\b[1-5]\d\d\b/;
+
+function notThroughProxy({ who, base }: { who: string; base: URL }, error: unknown, fault: string): Told {
+  const status = error instanceof Error ? PROXY_STATUS.exec(error.message)?.[0] : undefined;
+  const why = fault === "UND_ERR_ABORTED" && status !== undefined ? `it answered HTTP ${status}` : fault;
+  return {
+    code: "proxy",
+    words: `${who} cannot be reached: the proxy made no connection to ${base.host} (${why}).`,
   };
 }
 

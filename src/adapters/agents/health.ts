@@ -1,6 +1,6 @@
 // Asks the service and the gateway for their health, without the key. `/agent health` and the doctor use it.
 
-import type { Dispatcher } from "undici";
+import type { Agent, Dispatcher } from "undici";
 import { isRecord, type Json } from "../../domain/json.ts";
 import { type Gateway, type HealthReport, PortError } from "../../ports.ts";
 import { type Answer, answerInWords, clean, createHttpClient, type HttpClient } from "./http-client.ts";
@@ -24,15 +24,18 @@ export type GatewayOptions = {
   readonly baseUrl: string;
   readonly monotonic: () => number;
   readonly timeoutMs?: number;
+  /** Opens the connections, through a proxy if there is one. Left out: directly. */
+  readonly open?: (options: Agent.Options) => Dispatcher;
   readonly dispatcher?: Dispatcher;
 };
 
 export function createGateway(options: GatewayOptions): Gateway & { close(): Promise<void> } {
-  const { baseUrl, monotonic, timeoutMs = HEALTH_TIMEOUT_MS, dispatcher } = options;
+  const { baseUrl, monotonic, timeoutMs = HEALTH_TIMEOUT_MS, open, dispatcher } = options;
   const who = "The token gateway";
   const line = createHttpClient({
     who,
     baseUrl,
+    open,
     dispatcher,
     connections: 1,
     keepAlive: false,

@@ -2,7 +2,7 @@
 // headers and body together. It follows no redirect and keeps no body beyond its cap.
 
 import { STATUS_CODES } from "node:http";
-import { Agent, buildConnector, type Dispatcher } from "undici";
+import { Agent, buildConnector, Client, type Dispatcher, Pool } from "undici";
 import { z } from "zod";
 import { oneLine } from "../../domain/text/excerpt.ts";
 import { failureOf } from "./call-failure.ts";
@@ -36,6 +36,8 @@ export type HttpClientOptions = {
   readonly maxBodyBytes: number;
   /** False: every call opens a connection of its own. */
   readonly keepAlive: boolean;
+  /** Opens the connections, through a proxy if there is one. Left out: directly. */
+  readonly open?: ((options: Agent.Options) => Dispatcher) | undefined;
   /** Replaces our own connections. The caller closes it. */
   readonly dispatcher?: Dispatcher | undefined;
 };
@@ -49,7 +51,7 @@ const anyBytes = new TextDecoder();
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const base = new URL(options.baseUrl);
   const prefix = base.pathname.replace(/\/+$/, "");
-  const unsent = new WeakSet<object>();
+  const unsent: Unsent = new WeakMap();
   const { dispatcher = connections(options, unsent) } = options;
   let closing: Promise<void> | null = null;
   const explain = failureOf({ who: options.who, base, maxBodyBytes: options.maxBodyBytes });
@@ -62,10 +64,13 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   };
 }
 
+/** Failures to connect: to whom. Nothing was sent then. */
+type Unsent = WeakMap<object, "service" | "proxy">;
+
 type To = {
   readonly base: URL;
   readonly prefix: string;
-  readonly unsent: WeakSet<object>;
+  readonly unsent: Unsent;
   readonly explain: ReturnType<typeof failureOf>;
 };
 
@@ -80,7 +85,7 @@ function ask(dispatcher: Dispatcher, { base, prefix, unsent, explain }: To, call
   let timedOut = false;
   const failed = (error: Error): void => {
     clearTimeout(timer);
-    reject(explain(error, { method, timeoutMs, timedOut, neverSent: unsent.has(error) }));
+    reject(explain(error, { method, timeoutMs, timedOut, notConnected: unsent.get(error) ?? null }));
   };
   const timer = setTimeout(() => {
     timedOut = true;
@@ -133,24 +138,43 @@ function decoded(bytes: Buffer): Pick<Answer, "body" | "spoiled"> {
   }
 }
 
-function connections(options: HttpClientOptions, unsent: WeakSet<object>): Agent {
-  const connector = buildConnector({ timeout: CONNECT_TIMEOUT_MS, allowH2: false });
-  return new Agent({
-    connections: options.connections,
-    pipelining: options.keepAlive ? 1 : 0,
+function connections(options: HttpClientOptions, unsent: Unsent): Dispatcher {
+  const { connections: most, keepAlive, maxBodyBytes, open = (given) => new Agent(given) } = options;
+  const settings: Pool.Options = {
+    connections: most,
+    pipelining: keepAlive ? 1 : 0,
     // Over HTTP/2 undici would repeat a request by itself after a GOAWAY.
     allowH2: false,
-    maxResponseSize: options.maxBodyBytes,
+    maxResponseSize: maxBodyBytes,
     // The time limit of the call covers these.
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: (target, done) => {
-      connector(target, (...result) => {
-        if (result[0] !== null) unsent.add(result[0]);
-        done(...result);
-      });
+  };
+  const connect = noting(unsent, "service", buildConnector({ timeout: CONNECT_TIMEOUT_MS, allowH2: false }));
+  return open({
+    ...settings,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    connect,
+    factory: (origin, { connect: chosen = connect }: Pool.Options) => {
+      // A proxy's agent connects in its own way.
+      const proxied = typeof chosen === "function" && chosen !== connect;
+      const all = { ...settings, connect: proxied ? noting(unsent, "proxy", chosen) : connect };
+      return most === 1 ? new Client(origin, all) : new Pool(origin, all);
     },
   });
+}
+
+function noting(
+  unsent: Unsent,
+  to: "service" | "proxy",
+  connect: buildConnector.connector,
+): buildConnector.connector {
+  return (target, done) => {
+    connect(target, (...result) => {
+      if (result[0] !== null) unsent.set(result[0], to);
+      done(...result);
+    });
+  };
 }
 
 // Reads an error answer of the service: what it says, in words for people, and how long we must wait (`Retry-After`).

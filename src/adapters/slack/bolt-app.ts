@@ -4,6 +4,7 @@
 import type { RequestListener } from "node:http";
 import { App, HTTPReceiver, type Receiver, SocketModeReceiver } from "@slack/bolt";
 import type { Logger } from "@slack/logger";
+import type { Connections } from "./clients.ts";
 import { textAnswer } from "./blocks/message-id.ts";
 import { isMention } from "./payloads.ts";
 import { createWorkspaceCheck, type TeamOf } from "./workspace-check.ts";
@@ -31,6 +32,8 @@ export type BoltOptions = {
   readonly transport: Transport;
   readonly botToken: string;
   readonly apiUrl: string | null;
+  /** Undefined: directly. */
+  readonly through: Connections | undefined;
   readonly self: SlackSelf;
   /** Our app's id. We accept no payload of another app. */
   readonly appId: string;
@@ -85,8 +88,12 @@ export function createSlackApp(options: BoltOptions, deps: ListenerDeps): SlackA
   };
 }
 
-const apiBase = ({ apiUrl }: BoltOptions): { slackApiUrl?: string } =>
-  apiUrl === null ? {} : { slackApiUrl: apiUrl };
+type ApiBase = { slackApiUrl?: string; fetch?: Connections["fetch"] };
+
+const apiBase = ({ apiUrl, through }: BoltOptions): ApiBase => ({
+  ...(apiUrl === null ? {} : { slackApiUrl: apiUrl }),
+  ...(through === undefined ? {} : { fetch: through.fetch }),
+});
 
 type Connection = {
   receiver: Receiver;
@@ -106,6 +113,7 @@ function socketConnection(options: BoltOptions, appToken: string): Connection {
   const receiver = new SocketModeReceiver({
     appToken,
     logger: options.logger,
+    ...(options.through === undefined ? {} : { dispatcher: options.through.dispatcher }),
     clientPingTimeout: RECONNECT_MS,
     installerOptions: { clientOptions },
   });

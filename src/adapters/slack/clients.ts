@@ -9,14 +9,21 @@ import {
   WebAPIRateLimitedError,
   WebAPIRequestError,
   WebClient,
+  type WebClientOptions,
 } from "@slack/web-api";
-import { request } from "undici";
+import { type Dispatcher, request } from "undici";
 import { PortError } from "../../ports.ts";
 import type { Message } from "./blocks/rich.ts";
 
 export type Answer = { readonly [field: string]: unknown };
 /** One Web API call, one attempt. Rejects with PortError. */
 export type Call = (method: string, args: { readonly [name: string]: unknown }) => Promise<Answer>;
+
+/** Connections to use instead of Slack's packages' own, for example those of a proxy. `fetch` sends each call over the dispatcher. */
+export type Connections = {
+  readonly dispatcher: Dispatcher;
+  readonly fetch: NonNullable<WebClientOptions["fetch"]>;
+};
 
 export type Clients = {
   /** For calls that a person waits for: a short time limit. */
@@ -30,8 +37,15 @@ const QUICK_TIMEOUT_MS = 1_800;
 /** DESIGN.md: every call takes at most 10 s (ms). */
 const BACKGROUND_TIMEOUT_MS = 9_000;
 
-export function createClients(token: string, apiUrl: string | null, logger: Logger): Clients {
+/** The caller closes the connections `through`. */
+export function createClients(
+  token: string,
+  apiUrl: string | null,
+  logger: Logger,
+  through?: Connections,
+): Clients {
   const common = {
+    ...(through === undefined ? {} : { fetch: through.fetch }),
     retryConfig: { retries: 0 },
     rejectRateLimitedCalls: true,
     allowAbsoluteUrls: false,
@@ -173,15 +187,16 @@ export type Replacer = (
   message: Message & { readonly [field: string]: unknown },
 ) => Promise<void>;
 
-export function createResponder(apiUrl: string | null): Responder {
+export function createResponder(apiUrl: string | null, through?: Connections): Responder {
   return async (url, message) => {
-    await postTo(url, { response_type: "ephemeral", replace_original: false, ...message }, apiUrl);
+    const content = { response_type: "ephemeral", replace_original: false, ...message };
+    await postTo(url, content, { apiUrl, through });
   };
 }
 
-export function createReplacer(apiUrl: string | null): Replacer {
+export function createReplacer(apiUrl: string | null, through?: Connections): Replacer {
   return async (url, message) => {
-    const says = await postTo(url, { ...message, replace_original: true }, apiUrl);
+    const says = await postTo(url, { ...message, replace_original: true }, { apiUrl, through });
     if (says === "ok" || says === true) return;
     const applied = says === false ? "no" : "maybe";
     throw new PortError(NOT_TAKEN, { applied, retry: "never", code: "not_replaced" });
@@ -191,7 +206,11 @@ export function createReplacer(apiUrl: string | null): Replacer {
 const NOT_TAKEN = "Slack did not take the answer";
 
 /** Resolves to the word or the `ok` of Slack's answer; null if it has neither. */
-async function postTo(url: string, message: object, apiUrl: string | null): Promise<"ok" | boolean | null> {
+async function postTo(
+  url: string,
+  message: object,
+  { apiUrl, through }: { apiUrl: string | null; through: Connections | undefined },
+): Promise<"ok" | boolean | null> {
   if (!isSlacks(url, ANSWER_HOSTS, apiUrl)) {
     const facts = { applied: "no", retry: "never", code: "foreign_response_url" } as const;
     throw new PortError("not Slack's address", facts);
@@ -202,7 +221,9 @@ async function postTo(url: string, message: object, apiUrl: string | null): Prom
   const noAnswer = (cause: unknown): never => {
     throw new PortError(NOT_TAKEN, { applied: "maybe", retry: "never", code: "no_answer", cause });
   };
-  const answer = await request(url, { method: "POST", headers, body, signal }).catch(noAnswer);
+  const connections = through === undefined ? {} : { dispatcher: through.dispatcher };
+  const options = { method: "POST" as const, headers, body, signal, ...connections };
+  const answer = await request(url, options).catch(noAnswer);
   if (answer.statusCode >= 200 && answer.statusCode < 300) return okIn(await firstChars(answer.body));
   await answer.body.dump();
   const code = `http_${answer.statusCode}`;

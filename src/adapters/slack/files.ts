@@ -11,7 +11,7 @@ import { OPENING, OUTPUT, requestSlot, type Run, runId, type Slot } from "../../
 import { createKeyedLock } from "../../engine/run-engine.ts";
 import { PortError } from "../../ports.ts";
 import { uploadTarget } from "./answers.ts";
-import { type Call, isSlacks, UPLOAD_HOSTS } from "./clients.ts";
+import { type Call, type Connections, isSlacks, UPLOAD_HOSTS } from "./clients.ts";
 
 export type Files = {
   upload(run: Run, slot: Slot): Promise<UploadedFile>;
@@ -22,13 +22,13 @@ export type Files = {
 
 const TIMEOUT_MS = 9_000;
 
-export function createFiles(call: Call, apiUrl: string | null): Files {
+export function createFiles(call: Call, apiUrl: string | null, through?: Connections): Files {
   const contents = createFileContents();
 
   async function put(filename: string, text: string): Promise<string> {
     const bytes = Buffer.from(text, "utf8");
     const target = uploadTarget(await call("files.getUploadURLExternal", { filename, length: bytes.length }));
-    await send(target.upload_url, bytes, apiUrl);
+    await send(target.upload_url, bytes, { apiUrl, through });
     return target.file_id;
   }
 
@@ -60,7 +60,11 @@ function fileName(run: Run, slot: Slot): string {
 }
 
 /** Slack's answer names the address, and we still check it: only Slack's own hosts get our bytes. */
-async function send(url: string, bytes: Buffer, apiUrl: string | null): Promise<void> {
+async function send(
+  url: string,
+  bytes: Buffer,
+  { apiUrl, through }: { apiUrl: string | null; through: Connections | undefined },
+): Promise<void> {
   if (!isSlacks(url, UPLOAD_HOSTS, apiUrl)) {
     throw new PortError("Slack named an upload address that is not Slack's", {
       applied: "no",
@@ -71,7 +75,9 @@ async function send(url: string, bytes: Buffer, apiUrl: string | null): Promise<
   const failed = (code: string, cause?: unknown): PortError =>
     new PortError("the file could not be uploaded to Slack", { applied: "no", retry: "later", code, cause });
   const headers = { "content-type": "application/octet-stream" };
-  const options = { method: "POST" as const, headers, body: bytes, signal: AbortSignal.timeout(TIMEOUT_MS) };
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const connections = through === undefined ? {} : { dispatcher: through.dispatcher };
+  const options = { method: "POST" as const, headers, body: bytes, signal, ...connections };
   const answer = await request(url, options).catch((error: unknown) => {
     throw failed("no_answer", error);
   });

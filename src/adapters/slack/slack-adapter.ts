@@ -10,7 +10,14 @@ import type { Deployment } from "./blocks/deployment.ts";
 import { createSlackApp, type SlackApp, type Transport } from "./bolt-app.ts";
 import { createCardReplacements, createOpenedForms, createSuggestedRuns } from "./click-memory.ts";
 import { createChat } from "./chat.ts";
-import { type Call, createClients, createReplacer, createResponder, type Responder } from "./clients.ts";
+import {
+  type Call,
+  type Connections,
+  createClients,
+  createReplacer,
+  createResponder,
+  type Responder,
+} from "./clients.ts";
 import { createFiles } from "./files.ts";
 import { drawHome } from "./home-and-queue.ts";
 import { createLiveHomes } from "./live-homes.ts";
@@ -23,6 +30,8 @@ export type SlackOptions = {
   readonly transport: Transport;
   readonly botToken: string;
   readonly apiUrl: string | null;
+  /** The caller closes them. Undefined: directly. */
+  readonly through: Connections | undefined;
   readonly command: string;
   readonly deployment: Deployment;
   /** Null: we ask Slack. */
@@ -68,9 +77,9 @@ export type SlackAdapter = {
 
 /** Rejects with one line for people when Slack refuses the bot token. */
 export async function createSlack(options: SlackOptions): Promise<SlackAdapter> {
-  const { apiUrl, clock, log } = options;
-  const { quick, background } = createClients(options.botToken, apiUrl, options.logger);
-  const answerAt = createResponder(apiUrl);
+  const { apiUrl, through, clock, log } = options;
+  const { quick, background } = createClients(options.botToken, apiUrl, options.logger, through);
+  const answerAt = createResponder(apiUrl, through);
   const now = (): number => clock.now();
   const self = await whoAmI(quick, log);
   const appId = await whichApp(quick, self, options.appId, log);
@@ -127,13 +136,13 @@ type Sending = { readonly call: Call; readonly self: SlackSelf; readonly answerA
 
 /** What posts and updates messages: one pace for all of it. */
 function createSenders(options: SlackOptions, { call, self, answerAt }: Sending) {
-  const { apiUrl, clock, digest, deployment } = options;
+  const { apiUrl, through, clock, digest, deployment } = options;
   const monotonic = (): number => clock.monotonic();
   const limiter = createRateLimiter(clock);
-  const files = createFiles(call, apiUrl);
+  const files = createFiles(call, apiUrl, through);
   const excuse: RateLimiter["excuse"] = (channel, ts) => limiter.excuse(channel, ts);
   const replacements = createCardReplacements({ monotonic, excuse });
-  const replaceAt = createReplacer(apiUrl);
+  const replaceAt = createReplacer(apiUrl, through);
   const replacing = { replaceAt, replacements };
   const chat = createChat({
     call,

@@ -14,6 +14,7 @@ import type { Config } from "../../config.ts";
 import { RunId } from "../../domain/ids.ts";
 import { oneLine } from "../../domain/text/excerpt.ts";
 import { type Log, slackLogger } from "../../log.ts";
+import { createOpen, openSlack } from "../../outbound.ts";
 import { type AgentService, type HealthReport, PortError } from "../../ports.ts";
 
 /** The result of one check. None of its texts holds a secret. */
@@ -42,8 +43,9 @@ const SERVICE = "Agent service";
 const KEY = "Agent service key";
 const GATEWAY = "Token gateway";
 
-export async function checkService({ agents: { baseUrl, apiKey, denyWord } }: Config): Promise<Finding[]> {
-  const agents = createAgentService({ baseUrl, apiKey, denyWord, now: Date.now, monotonic, connections: 1 });
+export async function checkService({ agents: asked, proxies }: Config): Promise<Finding[]> {
+  const open = createOpen(proxies);
+  const agents = createAgentService({ ...asked, open, now: Date.now, monotonic, connections: 1 });
   try {
     const [health, key] = await Promise.all([agents.health(), checkKey(agents)]);
     return [healthFinding(SERVICE, health, "Is AGENT_BASE_URL right, and is the service up?"), key];
@@ -52,8 +54,8 @@ export async function checkService({ agents: { baseUrl, apiKey, denyWord } }: Co
   }
 }
 
-export async function checkGateway({ gatewayUrl }: Config): Promise<Finding> {
-  const gateway = createGateway({ baseUrl: gatewayUrl, monotonic });
+export async function checkGateway({ gatewayUrl, proxies }: Config): Promise<Finding> {
+  const gateway = createGateway({ baseUrl: gatewayUrl, open: createOpen(proxies), monotonic });
   try {
     const todo = "Is GATEWAY_URL right? Left out, it is AGENT_BASE_URL. Only /agent health needs it.";
     return healthFinding(GATEWAY, await gateway.health(), todo);
@@ -202,8 +204,10 @@ export const NEEDED_SCOPES: readonly string[] = [
   "groups:history",
 ];
 
-export async function checkSlack({ slack }: Config, log: Log): Promise<Finding[]> {
-  const call = (token: string): Call => createClients(token, slack.apiUrl, slackLogger(log)).background;
+export async function checkSlack({ slack, proxies }: Config, log: Log): Promise<Finding[]> {
+  const through = openSlack(proxies);
+  const call = (token: string): Call =>
+    createClients(token, slack.apiUrl, slackLogger(log), through).background;
   const transport =
     slack.mode === "socket"
       ? checkAppToken(call(slack.appToken))

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openStore } from "#src/adapters/store/open.ts";
+import { makeAuthority, makeCertificate } from "../../make/certificates.ts";
 import { type PostgresServer, SERVER_USER, startPostgres } from "../../make/postgres.ts";
 import { anAuditEntry, aRun } from "../../make/run.ts";
 
@@ -16,9 +17,9 @@ let server: PostgresServer;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "tls-"));
-  authority("ours");
-  authority("other");
-  certificate("server", "ours", "DNS:localhost");
+  makeAuthority(folder, "ours");
+  makeAuthority(folder, "other");
+  makeCertificate(folder, "server", "ours", "DNS:localhost");
   server = await startPostgres({
     tcp: true,
     prepare: (data) => {
@@ -38,24 +39,6 @@ afterAll(async () => {
   await server.stop();
   rmSync(folder, { recursive: true });
 });
-
-const openssl = (...args: readonly string[]): unknown =>
-  execFileSync("openssl", args, { cwd: folder, stdio: "ignore" });
-
-const EC_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"] as const;
-
-function authority(name: string): void {
-  const files = ["-keyout", `${name}.key`, "-out", `${name}.crt`] as const;
-  openssl("req", "-x509", ...EC_KEY, "-days", "2", "-subj", `/CN=${name}`, ...files);
-}
-
-function certificate(name: string, by: string, names: string): void {
-  openssl("req", ...EC_KEY, "-keyout", `${name}.key`, "-out", `${name}.csr`, "-subj", "/CN=server");
-  writeFileSync(join(folder, "names"), `subjectAltName=${names}\n`);
-  const signer = ["-CA", `${by}.crt`, "-CAkey", `${by}.key`, "-CAcreateserial"] as const;
-  const [asked, made] = [`${name}.csr`, `${name}.crt`];
-  openssl("x509", "-req", "-in", asked, ...signer, "-days", "2", "-extfile", "names", "-out", made);
-}
 
 async function urlOf(host: string, ca: string): Promise<string> {
   const name = new URL(await server.database()).pathname;

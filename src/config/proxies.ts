@@ -1,0 +1,47 @@
+// The proxies that the environment names. Their variables are older than we are, so they have the conventional names, in lower case too.
+
+import { z } from "zod";
+
+export type Proxies = {
+  /** Addresses, perhaps with a user and a password. */
+  readonly http: string | null;
+  readonly https: string | null;
+  /** The hosts that are called directly, as undici reads such a list. */
+  readonly except: string;
+};
+
+export const PROXY_VARIABLES: readonly string[] = ["HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"];
+
+/** As curl reads it: without a protocol it is http. */
+export const proxy = () => z.string().transform(proxyUrl);
+
+/** Names, addresses and ports, separated by commas or spaces. */
+export const proxyExceptions = () =>
+  z.string().regex(/^[A-Za-z0-9.:_*[\],\s-]+$/, "is not a list of hosts separated by commas");
+
+function proxyUrl(value: string, issues: z.RefinementCtx): string {
+  const parsed = URL.parse(/^[a-z0-9+.-]+:\/\//i.test(value) ? value : `http://${value}`);
+  if (parsed !== null && /^https?:$/.test(parsed.protocol) && /^\/?$/.test(parsed.pathname + parsed.search))
+    return parsed.href;
+  issues.addIssue("is not the address of a proxy, which is http:// or https://, a host and a port");
+  return z.NEVER;
+}
+
+export function proxiesOf(env: {
+  readonly HTTPS_PROXY?: string | undefined;
+  readonly HTTP_PROXY?: string | undefined;
+  readonly NO_PROXY?: string | undefined;
+}): Proxies | null {
+  const { HTTPS_PROXY: https = null, HTTP_PROXY: http = null, NO_PROXY: except = "" } = env;
+  return https === null && http === null ? null : { https, http, except };
+}
+
+/** The passwords of the proxies, as the addresses write them and as they are. */
+export const proxyPasswords = (proxies: Proxies | null): string[] =>
+  [proxies?.http, proxies?.https].flatMap((address) => passwordsIn(address ?? ""));
+
+/** As the URL writes it, and as it is. Empty if it has none. */
+export function passwordsIn(url: string): string[] {
+  const password = URL.parse(url)?.password ?? "";
+  return password === "" ? [] : [password, decodeURIComponent(password)];
+}

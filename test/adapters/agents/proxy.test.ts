@@ -1,0 +1,69 @@
+// Calls to the service through a proxy that lets them through, or does not.
+
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
+import { describe, expect, test } from "vitest";
+import { createOpen } from "#src/outbound.ts";
+import { startProxy } from "../../make/proxy.ts";
+import { approval, run, serviceAt, startServer } from "./service.ts";
+
+const HOST = "agents.example.test";
+const through = (url: string) => createOpen({ https: url, http: url, except: "" });
+const decision = { verdict: "approve", reason: "fine" } as const;
+
+describe("a proxy that lets calls through", () => {
+  test("forwards a decision over plain HTTP once, with the key", async () => {
+    const server = await startServer((_, response) => {
+      response.writeHead(200, { "content-type": "application/json" }).end(`{"status":"approved"}`);
+    });
+    const proxy = await startProxy({ [HOST]: Number(new URL(server.url).port) });
+    const service = serviceAt(`http://${HOST}`, { open: through(proxy.url) });
+    await service.sendDecision(run, approval, decision);
+    expect(server.seen).toHaveLength(1);
+    expect(server.seen[0]?.headers.authorization).toContain("canary-key");
+    expect(server.seen[0]?.headers).not.toHaveProperty("proxy-authorization");
+    expect(proxy.asked).toHaveLength(1);
+  });
+});
+
+describe("a decision that the proxy does not let through was surely not sent", () => {
+  test.each([
+    ["the proxy wants another password", 407],
+    ["the proxy forbids the host", 403],
+    ["the proxy cannot reach the host", 502],
+  ])("%s", async (_, status) => {
+    const proxy = await startProxy({}, status);
+    const service = serviceAt(`https://${HOST}`, { open: through(proxy.url) });
+    const answer = await service.sendDecision(run, approval, decision);
+    expect(answer).toMatchObject({ type: "later", code: "proxy" });
+    expect(answer).toMatchObject({ why: expect.stringContaining(`HTTP ${status}`) as unknown });
+  });
+
+  test("the proxy is not there", async () => {
+    const gone = createServer().listen(0, "127.0.0.1");
+    await once(gone, "listening");
+    const { port } = gone.address() as AddressInfo;
+    gone.close();
+    await once(gone, "close");
+    const service = serviceAt(`https://${HOST}`, { open: through(`http://127.0.0.1:${port}`) });
+    const answer = await service.sendDecision(run, approval, decision);
+    expect(answer).toMatchObject({ type: "later", code: "proxy" });
+  });
+
+  test("the proxy takes the connection and says nothing", { timeout: 20_000 }, async () => {
+    const proxy = await startProxy({}, null);
+    const service = serviceAt(`https://${HOST}`, { open: through(proxy.url) });
+    const answer = await service.sendDecision(run, approval, decision);
+    expect(answer).toMatchObject({ type: "later", code: "proxy" });
+  });
+});
+
+test("this machine is called directly, whatever the proxies are", async () => {
+  const server = await startServer((_, response) => response.writeHead(404).end());
+  const proxy = await startProxy({});
+  for (const host of ["127.0.0.1", "localhost"]) {
+    const service = serviceAt(server.url.replace("127.0.0.1", host), { open: through(proxy.url) });
+    expect(await service.fetchRun(run)).toMatchObject({ type: "missing" });
+  }
+  expect(proxy.asked).toEqual([]);
+});
