@@ -17,11 +17,12 @@ import {
   token,
   url,
 } from "./config/formats.ts";
+import { type Environment, fileVariable, type Given, givenIn } from "./config/given.ts";
+import { type Misspelt, misspeltWords } from "./config/misspelt.ts";
 import {
   passwordsIn,
   proxiesOf,
   proxy,
-  PROXY_VARIABLES,
   proxyExceptions,
   proxyPasswords,
   type Proxies,
@@ -36,7 +37,13 @@ import {
 
 export type Config = {
   readonly slack: SlackConfig;
-  readonly agents: { readonly baseUrl: string; readonly apiKey: string; readonly denyWord: string };
+  readonly agents: {
+    readonly baseUrl: string;
+    readonly apiKey: string;
+    /** The file that the key came from, and that a new key may come from. Null: it is in the environment. */
+    readonly apiKeyFile: string | null;
+    readonly denyWord: string;
+  };
   readonly gatewayUrl: string;
   /** An address with `{run}` for the id of a run. Null: ids are no links. */
   readonly runUrl: string | null;
@@ -80,11 +87,13 @@ export type ConfigFault = { readonly variable: string; readonly wrong: string; r
 
 export { type DatabasePlace } from "./config/formats.ts";
 export type { Proxies } from "./config/proxies.ts";
+export { type Environment, givenValue } from "./config/given.ts";
+export { findMisspelt, type Misspelt, misspeltWords } from "./config/misspelt.ts";
 export { variables } from "./config/variables.ts";
 
 /** Slack's secrets are 32 random hexadecimal digits; the last alternative is from Slack's documentation. */
 const PLACEHOLDER = /secret|change|example|placeholder|your|(.)\1{7}|^8f742231b10e8888abcd99yyyzzz85a5$/i;
-const Environment = z.object({
+const Formats = z.object({
   SLACK_BOT_TOKEN: token("xoxb-"),
   SLACK_APP_TOKEN: token("xapp-").optional(),
   SLACK_SIGNING_SECRET: text()
@@ -129,28 +138,17 @@ const Environment = z.object({
   LOG_LEVEL: z.enum(LOG_LEVELS, `is none of ${LOG_LEVELS.join(", ")}`),
 } satisfies Record<(typeof variables)[number]["name"], z.ZodType>);
 
-type Read<Value> =
+export type ReadConfig<Value> =
   { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly error: ConfigFault[] };
 
-/** The set value of each variable, or its default. */
-const givenIn = (env: { readonly [name: string]: string | undefined }) =>
-  Object.fromEntries(
-    variables.map(({ name, default: initial }) => [
-      name,
-      valueIn(env, name)?.trim() || (initial ?? undefined),
-    ]),
-  );
-
-/** The lower case of a proxy's variable goes first, as in curl and undici. */
-const valueIn = (env: { readonly [name: string]: string | undefined }, name: string): string | undefined =>
-  PROXY_VARIABLES.includes(name) ? env[name.toLowerCase()] || env[name] : env[name];
-
-export function readConfig(env: { readonly [name: string]: string | undefined }): Read<Config> {
+/** Also reads the files that `NAME_FILE` names, but no policy: `load-config.ts` does. */
+export function readConfig(env: Environment): ReadConfig<Config> {
   const given = givenIn(env);
-  const parsed = Environment.safeParse(given);
-  const faults = [...(parsed.success ? [] : faultsOf(parsed.error)), ...faultsBetween(given)];
+  const { values, files } = given;
+  const parsed = Formats.safeParse(values);
+  const faults = faultsOf(given, parsed, faultsBetween(values));
   if (!parsed.success || faults.length > 0) return { ok: false, error: faults };
-  const config = { ...configOf(parsed.data), recorded: recordedConfig(given) };
+  const config = { ...configOf(parsed.data, files), recorded: recordedConfig(values) };
   for (const part of Object.values(config)) Object.freeze(part);
   return { ok: true, value: Object.freeze(config) };
 }
@@ -159,35 +157,64 @@ export function readConfig(env: { readonly [name: string]: string | undefined })
  * The variables for reading the audit of a database; an auditor has none of the tokens. `database` is the path of a file, or the URL of
  * PostgreSQL.
  */
-export function readAuditConfig(env: {
-  readonly [name: string]: string | undefined;
-}): Read<{ readonly database: string; readonly key: string | null }> {
-  const parsed = Environment.pick({ DATABASE_URL: true, AUDIT_KEY: true }).safeParse(givenIn(env));
-  if (!parsed.success) return { ok: false, error: faultsOf(parsed.error) };
+export function readAuditConfig(
+  env: Environment,
+): ReadConfig<{ readonly database: string; readonly key: string | null }> {
+  const wanted = Object.entries(env).filter(([name]) => /^(DATABASE_URL|AUDIT_KEY)(_FILE)?$/.test(name));
+  const given = givenIn(Object.fromEntries(wanted));
+  const parsed = Formats.pick({ DATABASE_URL: true, AUDIT_KEY: true }).safeParse(given.values);
+  const faults = faultsOf(given, parsed, []);
+  if (!parsed.success || faults.length > 0) return { ok: false, error: faults };
   const { DATABASE_URL: place, AUDIT_KEY: key = null } = parsed.data;
   return { ok: true, value: { database: place.engine === "sqlite" ? place.path : place.url, key } };
 }
 
 /** The proxies alone, for a command that needs little else. */
-export function readProxies(env: { readonly [name: string]: string | undefined }): Read<Proxies | null> {
-  const shape = Environment.pick({ HTTPS_PROXY: true, HTTP_PROXY: true, NO_PROXY: true });
-  const parsed = shape.safeParse(givenIn(env));
-  return parsed.success
-    ? { ok: true, value: proxiesOf(parsed.data) }
-    : { ok: false, error: faultsOf(parsed.error) };
+export function readProxies(env: Environment): ReadConfig<Proxies | null> {
+  const given = givenIn(env);
+  const shape = Formats.pick({ HTTPS_PROXY: true, HTTP_PROXY: true, NO_PROXY: true });
+  const parsed = shape.safeParse(given.values);
+  if (!parsed.success) return { ok: false, error: faultsOf(given, parsed, []) };
+  return { ok: true, value: proxiesOf(parsed.data) };
 }
 
 /** One line per fault, for the terminal. */
-export function explainFaults(faults: readonly ConfigFault[]): string {
-  const lines = faults.map((each) => `  ${each.variable} ${each.wrong}. Example: ${each.example}`);
-  return ["Countersign cannot start with this configuration:", ...lines].join("\n");
+export function explainFaults(faults: readonly ConfigFault[], misspelt: readonly Misspelt[] = []): string {
+  const lines = faults.map(({ variable, wrong, example }) =>
+    example === "" ? `  ${variable} ${wrong}` : `  ${variable} ${wrong}. Example: ${example}`,
+  );
+  const doubts = misspelt.map((each) => `  ${misspeltWords(each)}.`);
+  return ["Countersign cannot start with this configuration:", ...lines, ...doubts].join("\n");
 }
 
-const faultsOf = ({ issues }: z.ZodError): ConfigFault[] =>
-  issues.map((issue) => fault(String(issue.path[0]), issue.message));
+/** One fault for each variable and reason. A value that is not there or begins with a quotation mark has no other fault. */
+function faultsOf(
+  { values, faults }: Given,
+  { error }: { readonly error?: z.ZodError | undefined },
+  between: readonly ConfigFault[],
+): ConfigFault[] {
+  const unread = faults.map(({ variable, wrong }) => fault(variable, wrong));
+  const quoted = variables.flatMap(({ name }) =>
+    /^["']/.test(values[name] ?? "") ? [fault(name, QUOTED)] : [],
+  );
+  const told = new Set([...unread, ...quoted].map(({ variable }) => variable.replace(/_FILE$/, "")));
+  const formats = (error?.issues ?? []).map(({ path, message }) => fault(String(path[0]), message));
+  const others = [...formats, ...between].filter(({ variable }) => !told.has(variable));
+  return [...unread, ...quoted, ...others];
+}
+
+const QUOTED =
+  "begins with a quotation mark. A shell takes the marks away, but `docker run --env-file` and `--from-file` keep them: leave them out";
+
+const EXAMPLES = new Map<string, string>(
+  variables.flatMap(({ name, example }) => [
+    [name, example],
+    [fileVariable(name), `/run/secrets/${name.toLowerCase()}`],
+  ]),
+);
 
 function fault(name: string, wrong: string): ConfigFault {
-  return { variable: name, wrong, example: variables.find((each) => each.name === name)?.example ?? "" };
+  return { variable: name, wrong, example: EXAMPLES.get(name) ?? "" };
 }
 
 const OPEN_TO_OTHERS =
@@ -215,7 +242,7 @@ function faultsBetween(given: { readonly [name: string]: string | undefined }): 
   return faults;
 }
 
-function configOf(env: z.output<typeof Environment>): Omit<Config, "recorded"> {
+function configOf(env: z.output<typeof Formats>, files: Given["files"]): Omit<Config, "recorded"> {
   const { SLACK_APP_TOKEN: appToken, SLACK_SIGNING_SECRET: signingSecret } = env;
   const { SLACK_BOT_TOKEN: botToken, SLACK_APP_ID: appId = null, SLACK_API_URL: apiUrl = null } = env;
   const deployment = env.DEPLOYMENT_NAME ?? "";
@@ -225,7 +252,12 @@ function configOf(env: z.output<typeof Environment>): Omit<Config, "recorded"> {
       appToken === undefined
         ? { ...slack, mode: "http", signingSecret: signingSecret ?? "" }
         : { ...slack, mode: "socket", appToken },
-    agents: { baseUrl: env.AGENT_BASE_URL, apiKey: env.AGENT_API_KEY, denyWord: env.AGENT_DENY_DECISION },
+    agents: {
+      baseUrl: env.AGENT_BASE_URL,
+      apiKey: env.AGENT_API_KEY,
+      apiKeyFile: files["AGENT_API_KEY"] ?? null,
+      denyWord: env.AGENT_DENY_DECISION,
+    },
     gatewayUrl: env.GATEWAY_URL ?? env.AGENT_BASE_URL,
     runUrl: env.RUN_URL ?? null,
     database: env.DATABASE_URL,

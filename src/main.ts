@@ -1,7 +1,8 @@
 // `npm start`: the environment, the app, the signals.
 
 import { type App, startApp } from "./app.ts";
-import { type Config, explainFaults, readConfig, secretsOf } from "./config.ts";
+import { type Config, explainFaults, findMisspelt, misspeltWords, secretsOf } from "./config.ts";
+import { loadConfig } from "./load-config.ts";
 import { createLog, type Log } from "./log.ts";
 
 /** The exit code for a faulty configuration. */
@@ -9,17 +10,19 @@ const BAD_CONFIG = 2;
 /** A stop that takes longer than this (ms) is forced, so that the process exits within 10 s. */
 const STOP_MS = 9_500;
 
-const config = configOrExit();
+const misspelt = findMisspelt(process.env);
+const config = await configOrExit();
 const log = createLog({ level: config.logLevel, pretty: process.stdout.isTTY, secrets: secretsOf(config) });
+for (const each of misspelt) log.warn(each, misspeltWords(each));
 process.on("unhandledRejection", (error) => log.error({ error }, "unhandled rejection"));
 let app: App | null = null;
 hearSignals(() => app, log);
 app = await startOrExit(config, log);
 
-function configOrExit(): Config {
-  const read = readConfig(process.env);
+async function configOrExit(): Promise<Config> {
+  const read = await loadConfig(process.env);
   if (read.ok) return read.value;
-  process.stderr.write(`${explainFaults(read.error)}\n`);
+  process.stderr.write(`${explainFaults(read.error, misspelt)}\n`);
   process.exit(BAD_CONFIG);
 }
 

@@ -4,7 +4,7 @@ import { auditKeyFile, type AuditKey } from "../adapters/store/audit-key.ts";
 import type { AuditFile } from "../adapters/store/audit-file.ts";
 import { type Moved, openSource } from "../adapters/store/move-store.ts";
 import { isServer, shown } from "../adapters/store/snapshot.ts";
-import { explainFaults, readAuditConfig } from "../config.ts";
+import { type Environment, explainFaults, readAuditConfig } from "../config.ts";
 import { headWords } from "../domain/audit/hash-chain.ts";
 import { auditVerdict, howToGiveKey, ownKey, verdictWords } from "./audit/inspect.ts";
 
@@ -22,13 +22,11 @@ class Tampered extends TypeError {}
 
 process.exitCode = await answered(process.argv.slice(2), process.env);
 
-type Environment = { readonly [name: string]: string | undefined };
-
 async function answered([from = "", to, ...more]: readonly string[], env: Environment): Promise<number> {
-  const [source, target] = [from, to ?? env["DATABASE_URL"] ?? ""].map((url) =>
-    readAuditConfig({ AUDIT_KEY: env["AUDIT_KEY"], DATABASE_URL: url }),
-  );
-  if (from === "" || more.length > 0 || source === undefined || target === undefined) return refused(USAGE);
+  if (from === "" || more.length > 0) return refused(USAGE);
+  const at = (url: string): Environment => ({ ...env, DATABASE_URL: url, DATABASE_URL_FILE: undefined });
+  const source = readAuditConfig(at(from));
+  const target = readAuditConfig(to === undefined ? env : at(to));
   if (!source.ok) return refused(explainFaults(source.error));
   if (!target.ok) return refused(explainFaults(target.error));
   if (isServer(source.value.database) || !isServer(target.value.database))

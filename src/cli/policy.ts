@@ -4,8 +4,8 @@ import { explain } from "./policy/explain.ts";
 import { findingLine, lintPolicy, loadPolicy } from "../adapters/policy-file/policy-holder.ts";
 import { policySchema } from "../adapters/policy-file/policy-shape.ts";
 import { idsNamedIn, type Policy, type Rule, groupsAndChannelsOf } from "../domain/policy/policy.ts";
+import { type Environment, givenValue, readProxies } from "../config.ts";
 import { PortError } from "../ports.ts";
-import { readProxies } from "../config.ts";
 import { createLog, slackLogger } from "../log.ts";
 import { openSlack } from "../outbound.ts";
 import { type Call, createClients } from "../adapters/slack/clients.ts";
@@ -60,16 +60,13 @@ async function lint(file: string): Promise<number> {
 // Does Slack know the people, user groups and channels that a policy names?
 
 /** One line for each problem; none without a token. */
-async function checkIds(
-  policy: Policy,
-  env: { readonly [name: string]: string | undefined },
-): Promise<string[]> {
-  const token = env["SLACK_BOT_TOKEN"]?.trim() ?? "";
-  if (token === "") return [];
+async function checkIds(policy: Policy, env: Environment): Promise<string[]> {
+  const token = givenValue(env, "SLACK_BOT_TOKEN");
+  if (token === null) return [];
   const log = createLog({ level: "silent", pretty: false });
   const proxies = readProxies(env);
   if (!proxies.ok) return proxies.error.map(({ variable, wrong }) => `${variable} ${wrong}`);
-  const apiUrl = env["SLACK_API_URL"]?.trim() || null;
+  const apiUrl = givenValue(env, "SLACK_API_URL");
   const { quick } = createClients(token, apiUrl, slackLogger(log), openSlack(proxies.value));
   const ids = [...new Set(idsNamedIn(policy))];
   const says = await Promise.all(ids.map((id) => doubt(quick, id)));

@@ -86,8 +86,12 @@ export type DatabasePlace =
   | { readonly engine: "sqlite"; readonly path: string }
   | { readonly engine: "postgres"; readonly url: string };
 
+const IN_MEMORY =
+  "is a database in memory, which would lose every decision when the process ends: name a file";
+
 function databasePlace(value: string, issues: z.RefinementCtx): DatabasePlace {
   const path = /^sqlite:(?!\/\/)(.+)$/.exec(value)?.[1];
+  if (path === ":memory:") return refuse(issues, IN_MEMORY);
   if (path !== undefined) return { engine: "sqlite", path };
   if (!/^postgres(ql)?:\/\//.test(value))
     return refuse(issues, "is neither of the form sqlite:PATH nor postgres://USER:PASSWORD@HOST/NAME");

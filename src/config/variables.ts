@@ -18,7 +18,7 @@ export const variables = [
     "SLACK_SIGNING_SECRET",
     "given without an app token: HTTP mode on `PORT`, path `/slack/events`",
     null,
-    "8f742231b10e8888abcd99yyyzzz85a5",
+    "the *Signing Secret* of the page Basic Information, 32 hexadecimal digits",
   ),
   variable("SLACK_APP_ID", "the app's id; without it, Countersign asks Slack", null, "A0123456789"),
   variable(

@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { findingLine, loadPolicy } from "../../adapters/policy-file/policy-holder.ts";
 import { readRun } from "../../adapters/store/audit-file.ts";
-import { explainFaults, readAuditConfig } from "../../config.ts";
+import { type Environment, explainFaults, givenValue, readAuditConfig } from "../../config.ts";
 import type { Approval } from "../../domain/approval.ts";
 import { type Match, matcher, ruleFor } from "../../domain/policy/choose-rule.ts";
 import type { Pattern } from "../../domain/policy/pattern.ts";
@@ -19,7 +19,6 @@ import {
 import { type Run, runId } from "../../domain/run.ts";
 import { oneLine } from "../../domain/text/excerpt.ts";
 
-type Environment = { readonly [name: string]: string | undefined };
 /** `well` false: the lines say what is wrong. */
 export type Explained = { readonly well: boolean; readonly lines: readonly string[] };
 
@@ -29,8 +28,8 @@ const yes = (lines: readonly string[]): Explained => ({ well: true, lines });
 /** `what`: a file, or else a run by the service's id. Without a policy file the built-in policy applies. */
 export async function explain(what: string, file: string | undefined, env: Environment): Promise<Explained> {
   if (existsSync(what)) return underFile(what, (policy) => yes(explainedPolicy(policy)));
-  const policyFile = file ?? env["POLICY_FILE"];
-  if (policyFile === undefined) return ofRun(what, BUILT_IN, env);
+  const policyFile = file ?? givenValue(env, "POLICY_FILE");
+  if (policyFile === null) return ofRun(what, BUILT_IN, env);
   return underFile(policyFile, (policy) => ofRun(what, policy, env));
 }
 

@@ -1,0 +1,28 @@
+// Everything that a start reads before it opens anything: the environment, the files that it names, and the policy. All faults are
+// reported at once.
+
+import { findingLine, loadPolicy } from "./adapters/policy-file/policy-holder.ts";
+import {
+  type Config,
+  type ConfigFault,
+  type Environment,
+  givenValue,
+  type ReadConfig,
+  readConfig,
+} from "./config.ts";
+
+export async function loadConfig(env: Environment): Promise<ReadConfig<Config>> {
+  const read = readConfig(env);
+  const ofPolicy = await policyFaults(givenValue(env, "POLICY_FILE"));
+  if (ofPolicy.length === 0) return read;
+  return { ok: false, error: [...(read.ok ? [] : read.error), ...ofPolicy] };
+}
+
+async function policyFaults(path: string | null): Promise<ConfigFault[]> {
+  const policy = path === null ? null : await loadPolicy(path);
+  if (path === null || policy === null || policy.ok) return [];
+  return policy.error.map((each) => {
+    const wrong = `names a policy that can't be used: ${findingLine(path, each)}`;
+    return { variable: "POLICY_FILE", wrong, example: "" };
+  });
+}

@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { explainFaults, readConfig, variables } from "#src/config.ts";
+
+const SOCKET = {
+  SLACK_BOT_TOKEN: "xoxb-1-abc",
+  SLACK_APP_TOKEN: "xapp-1-abc",
+  AGENT_BASE_URL: "http://127.0.0.1:4010",
+  AGENT_API_KEY: "key",
+};
+
+function config(env: Record<string, string | undefined>) {
+  const read = readConfig(env);
+  if (!read.ok) throw new Error(explainFaults(read.error));
+  return read.value;
+}
+
+test("the list of variables has an entry for each that the contract names, and valid defaults", () => {
+  expect(variables.map(({ name }) => name)).toEqual([
+    "SLACK_BOT_TOKEN",
+    "SLACK_APP_TOKEN",
+    "SLACK_SIGNING_SECRET",
+    "SLACK_APP_ID",
+    "SLACK_API_URL",
+    "AGENT_BASE_URL",
+    "AGENT_API_KEY",
+    "AGENT_DENY_DECISION",
+    "GATEWAY_URL",
+    "RUN_URL",
+    "PLAIN_HTTP_HOSTS",
+    "DATABASE_URL",
+    "POLICY_FILE",
+    "AUDIT_KEY",
+    "AUDIT_CHANNEL",
+    "ADMINS",
+    "APPROVERS",
+    "SLACK_COMMAND",
+    "DEPLOYMENT_NAME",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "NO_PROXY",
+    "HOST",
+    "PORT",
+    "POLL_MIN_MS",
+    "POLL_MAX_MS",
+    "LOG_LEVEL",
+  ]);
+  const defaults = Object.fromEntries(
+    variables.map(({ name, default: initial }) => [name, initial ?? undefined]),
+  );
+  expect(config({ ...defaults, ...SOCKET })).toEqual(config(SOCKET));
+});
