@@ -82,14 +82,17 @@ function recordItem({ name, value, text }: Told, now: number): Item {
   const given = idIn(record) ?? idIn(value) ?? name;
   const id = serviceId(given);
   if (id === null) return { ids: [], ...idFault(given), text };
-  const { action, requested_at } = record;
+  const { requested_at } = record;
   return {
     id: ApprovalId(id),
-    action: typeof action === "string" && action !== "" ? action : null,
+    action: actionOf(record),
     requestedAt: typeof requested_at === "string" ? requested_at : null,
     content: value,
   };
 }
+
+const actionOf = ({ action }: JsonRecord): string | null =>
+  typeof action === "string" && action !== "" ? action : null;
 
 /** A text instead of a record: the id alone or, in a record by id, the action. */
 function bareItem(name: string | null, value: Json, text: () => string): Item {
@@ -203,6 +206,18 @@ function merged(same: readonly PendingApproval[]): PendingApproval[] {
       content: same.map(({ content }) => content),
     },
   ];
+}
+
+/** The action of an approval whose content was kept as this, read as it was when the service sent it. `id`: the service's. */
+export function actionIn(content: Json, id: string): string | null {
+  if (isList(content)) {
+    const actions = new Set(content.flatMap((each) => actionIn(each, id) ?? []));
+    return actions.size === 0 ? null : [...actions].join("\n");
+  }
+  if (!isRecord(content)) return null;
+  const record = recordIn(content);
+  const bare = idIn(record) === null && Object.hasOwn(content, id) ? content[id] : undefined;
+  return actionOf(bare === undefined ? record : { action: bare });
 }
 
 // The ids of runs and approvals, which become part of addresses.

@@ -2,6 +2,7 @@
 
 import { parseArgs } from "node:util";
 import { parseKnownHead, type KnownHead } from "../../domain/audit/hash-chain.ts";
+import { periodOf } from "./moments.ts";
 
 export type Asked =
   | { readonly type: "verify"; readonly heads: readonly KnownHead[]; readonly publicKeys: readonly string[] }
@@ -126,21 +127,7 @@ function exported(
   publicKeys: readonly string[],
 ): Asked | string {
   if (format !== "jsonl" && format !== "csv") return `"${format}" is none of jsonl, csv`;
-  const [first, last] = [from === undefined ? 0 : dayOf(from), to === undefined ? null : dayOf(to)];
-  if (first === null || (to !== undefined && last === null))
-    return "--from and --to take a day (2026-11-30) or a moment (2026-11-30T12:00:00Z)";
-  const until = last === null ? Number.MAX_SAFE_INTEGER : isDay(to) ? last + DAY_MS - 1 : last;
-  if (until < first) return "--to is before --from";
-  return { type: "export", from: first, to: until, format, out: out ?? null, publicKeys, tampered };
-}
-
-const DAY_MS = 24 * 60 * 60_000;
-const isDay = (text: string | undefined): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text ?? "");
-
-function dayOf(text: string): number | null {
-  const shaped =
-    isDay(text) || /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/.test(text);
-  const at = shaped ? Date.parse(text) : Number.NaN;
-  // "2026-02-31" is no day, although Date accepts it.
-  return Number.isNaN(at) || (isDay(text) && !new Date(at).toISOString().startsWith(text)) ? null : at;
+  const period = periodOf(from, to);
+  if (typeof period === "string") return period;
+  return { type: "export", ...period, format, out: out ?? null, publicKeys, tampered };
 }

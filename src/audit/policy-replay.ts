@@ -1,0 +1,139 @@
+// Replays past requests under another policy: the evaluator that judges live requests judges the facts that the audit holds. The audit
+// lacks some facts: texts that were erased, fields that the policy of that time called volatile, and who was in a group.
+
+import type { KeyedRequest, PastPolicy, PastRequest } from "./past-requests.ts";
+import type { UserId } from "../domain/ids.ts";
+import { isList, type Json, parseJson } from "../domain/json.ts";
+import { laxerFields, ruleFor } from "../domain/policy/choose-rule.ts";
+import { foldName, stepsOf } from "../domain/policy/pattern.ts";
+import { groupsAndChannelsOf, type Policy, type Rule } from "../domain/policy/policy.ts";
+import { seenChars } from "../domain/text/text.ts";
+
+export type ReplayTools = {
+  /** Null: erased, or never stored. */
+  readonly textOf: (digest: string) => Promise<string | null>;
+  /** Null: the policy is unknown or cannot be read. */
+  readonly policyOf: (past: PastPolicy) => Promise<Policy | null>;
+  readonly actionIn: (content: Json, approval: string) => string | null;
+  readonly people: People;
+};
+
+/** Who can approve today. Null: unknown. */
+export type People = {
+  members(set: string): Promise<readonly string[] | null>;
+  /** A full member who is not deactivated. */
+  mayApprove(user: string): Promise<boolean | null>;
+};
+
+export type WhyNotJudged = "no-text" | "no-task" | "volatile";
+
+export type Replayed =
+  | { readonly request: PastRequest; readonly judged: false; readonly why: WhyNotJudged }
+  | (Judgement & { readonly request: PastRequest; readonly judged: true });
+
+export type Judgement = {
+  /** The rule of that time; null: its policy is unknown. */
+  readonly before: Rule | null;
+  readonly after: Rule;
+  readonly action: string | null;
+  readonly approvable: "enough" | "too-few" | "unknown";
+  /** Of an approval that was sent: why it would not be enough. Empty: it would be, as far as `isSure`. */
+  readonly lacks: readonly string[];
+  /** False: whether its people are in a group is unknown. */
+  readonly isSure: boolean;
+};
+
+export async function replay(request: PastRequest, policy: Policy, tools: ReplayTools): Promise<Replayed> {
+  const was = await tools.policyOf(request.policy);
+  const facts = await factsOf(request, policy, was, tools);
+  if (typeof facts === "string") return { request, judged: false, why: facts };
+  const after = ruleFor(policy, facts);
+  const before = was === null ? null : ruleFor(was, facts);
+  const approvable = await canBeApproved(after, request, tools.people);
+  const sufficed = await shortfall(after, request, tools.people);
+  return { request, judged: true, before, after, action: facts.action, approvable, ...sufficed };
+}
+
+async function factsOf(request: KeyedRequest, policy: Policy, was: Policy | null, tools: ReplayTools) {
+  const text = request.digest === null ? null : await tools.textOf(request.digest);
+  const parts = text === null ? null : parseJson(text);
+  if (parts === null || !isList(parts)) return "no-text";
+  const [, approval, content = null] = parts;
+  if (was !== null && dependsOn(policy, was.volatile)) return "volatile";
+  const input = await taskOf(request, policy, tools);
+  if (input === null) return "no-task";
+  const action = tools.actionIn(content, typeof approval === "string" ? approval : "");
+  return { channel: request.channel, requester: request.requester, input, action, content };
+}
+
+/** A policy that asks for no task can be judged without it. */
+async function taskOf({ task }: KeyedRequest, { rules }: Policy, tools: ReplayTools): Promise<string | null> {
+  if (task === null) return "";
+  const text = await tools.textOf(task);
+  return text === null && rules.every(({ when }) => when.input === null) ? "" : text;
+}
+
+/** Volatile fields are not part of the stored request. A condition with a name in common may depend on one. */
+function dependsOn({ rules }: Policy, volatile: readonly string[]): boolean {
+  const names = new Set(volatile.flatMap((path) => stepsOf(path).map(foldName)));
+  const paths = rules.flatMap(({ when }) => Object.keys(when.fields));
+  return paths.some((path) => stepsOf(path).some((step) => names.has(foldName(step))));
+}
+
+async function canBeApproved(
+  rule: Rule,
+  { requester }: KeyedRequest,
+  people: People,
+): Promise<Judgement["approvable"]> {
+  const { approvers, needs, selfApproval } = rule;
+  if (approvers === "anyone") return "enough";
+  const sets = await Promise.all(groupsAndChannelsOf(approvers).map((set) => people.members(set)));
+  const named = new Set<string>([...approvers.users, ...sets.flatMap((each) => each ?? [])]);
+  if (!selfApproval) named.delete(requester);
+  const may = await Promise.all([...named].map((user) => people.mayApprove(user)));
+  const able = may.filter((each) => each !== false).length;
+  if (able >= needs) return "enough";
+  return sets.includes(null) ? "unknown" : "too-few";
+}
+
+async function shortfall(
+  rule: Rule,
+  { sent, requester }: PastRequest,
+  people: People,
+): Promise<Pick<Judgement, "lacks" | "isSure">> {
+  if (sent === null || sent.verdict !== "approve") return { lacks: [], isSure: true };
+  const { approvals } = sent;
+  const users = [...new Set(approvals.map(({ user }) => user))];
+  const among = await Promise.all(users.map((user) => isAmong(user, rule, people)));
+  const ways: readonly (readonly [boolean, string])[] = [
+    [users.length < rule.needs, "too few people"],
+    [!rule.selfApproval && users.includes(requester), "the requester approved"],
+    [among.includes(false), "somebody who may not approve"],
+    [approvals.some(({ reason }) => seenChars(reason) < rule.reason.approve), "too short a reason"],
+  ];
+  return { lacks: ways.flatMap(([is, says]) => (is ? [says] : [])), isSure: !among.includes(null) };
+}
+
+async function isAmong(user: UserId, { approvers }: Rule, people: People): Promise<boolean | null> {
+  if (approvers === "anyone" || approvers.users.includes(user)) return true;
+  const sets = await Promise.all(groupsAndChannelsOf(approvers).map((set) => people.members(set)));
+  if (sets.some((members) => members?.includes(user) === true)) return true;
+  return sets.includes(null) ? null : false;
+}
+
+/** How the rule of then and the rule of now differ. */
+export type Difference = {
+  readonly otherRule: boolean;
+  readonly stricter: readonly string[];
+  readonly laxer: readonly string[];
+};
+
+/** `rule`: the rule's name as the audit recorded it, where it did. */
+export function differenceOf({ before, after, request }: Extract<Replayed, { judged: true }>): Difference {
+  const name = request.rule ?? before?.name ?? null;
+  return {
+    otherRule: name !== null && name !== after.name,
+    stricter: before === null ? [] : laxerFields(before, after),
+    laxer: before === null ? [] : laxerFields(after, before),
+  };
+}

@@ -1,0 +1,110 @@
+// What Slack says about the people, user groups and channels that a policy names, asked with the bot's token.
+
+import { slackChannel, slackGroup, slackMembers, slackUser } from "../../adapters/slack/answers.ts";
+import { type Call, createClients } from "../../adapters/slack/clients.ts";
+import { type Environment, explainFaults, givenValue, readProxies } from "../../config.ts";
+import type { People } from "../../audit/policy-replay.ts";
+import { groupsAndChannelsOf, idsNamedIn, type Policy, type Rule } from "../../domain/policy/policy.ts";
+import { createLog, slackLogger } from "../../log.ts";
+import { openSlack } from "../../outbound.ts";
+import { PortError } from "../../ports.ts";
+
+/** A larger group is taken to have enough people. */
+const ASKED_AT_MOST = 100;
+
+/** Null: there is no token. */
+function slackCall(env: Environment): Call | null {
+  const token = givenValue(env, "SLACK_BOT_TOKEN");
+  if (token === null) return null;
+  const log = createLog({ level: "silent", pretty: false });
+  const proxies = readProxies(env);
+  if (!proxies.ok) throw new Error(explainFaults(proxies.error));
+  const through = openSlack(proxies.value);
+  return createClients(token, givenValue(env, "SLACK_API_URL"), slackLogger(log), through).quick;
+}
+
+/** One line for each problem with the ids of the policy; none without a token. */
+export async function checkIds(policy: Policy, env: Environment): Promise<string[]> {
+  const call = slackCall(env);
+  if (call === null) return [];
+  const ids = [...new Set(idsNamedIn(policy))];
+  const says = await Promise.all(ids.map((id) => doubt(call, id)));
+  const lacks = await Promise.all(policy.rules.map((rule) => lackOf(call, rule)));
+  return [...says, ...lacks].filter((each) => each !== null);
+}
+
+/** Null: enough people can satisfy the rule, or another line already says that Slack does not know an id. */
+async function lackOf(call: Call, { name, approvers, needs }: Rule): Promise<string | null> {
+  if (approvers === "anyone") return null;
+  try {
+    const sets = await Promise.all(groupsAndChannelsOf(approvers).map((set) => membersOf(call, set)));
+    const people = [...new Set([...approvers.users, ...sets.flat()])];
+    if (people.length > ASKED_AT_MOST) return null;
+    const doubts = await Promise.all(people.map((user) => asked(call, user)));
+    const able = doubts.filter((each) => each === null).length;
+    return able >= needs ? null : `"${name}" can't be satisfied: it needs ${needs}, and ${able} can approve`;
+  } catch (error) {
+    if (error instanceof PortError) return null;
+    throw error;
+  }
+}
+
+async function membersOf(call: Call, set: string): Promise<readonly string[]> {
+  return set.startsWith("S")
+    ? slackGroup(await call("usergroups.users.list", { usergroup: set }))
+    : slackMembers(await call("conversations.members", { channel: set, limit: 200 })).ids;
+}
+
+async function doubt(call: Call, id: string): Promise<string | null> {
+  try {
+    return await asked(call, id);
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    return `Slack says of ${id}: ${error.code}`;
+  }
+}
+
+async function asked(call: Call, id: string): Promise<string | null> {
+  if (id.startsWith("S")) {
+    await call("usergroups.users.list", { usergroup: id });
+    return null;
+  }
+  if (/^[CG]/.test(id)) {
+    slackChannel(await call("conversations.info", { channel: id }));
+    return null;
+  }
+  const { deleted, isBot, isGuest } = slackUser(await call("users.info", { user: id }));
+  if (deleted) return `${id} is deactivated and can't decide or start anything`;
+  return isBot || isGuest ? `${id} is a ${isBot ? "bot" : "guest"} and can't decide or start anything` : null;
+}
+
+/** Asks Slack once for each id, about `ASKED_AT_MOST` people. Without a token, or where Slack does not answer, nothing is known. */
+export function slackPeople(env: Environment): People & { readonly isKnown: boolean } {
+  const call = slackCall(env);
+  const sets = new Map<string, Promise<readonly string[] | null>>();
+  const users = new Map<string, Promise<boolean | null>>();
+  const once = <Value>(known: Map<string, Promise<Value | null>>, id: string, ask: () => Promise<Value>) => {
+    const answer = known.get(id) ?? ask().catch(unknownIfRefused);
+    known.set(id, answer);
+    return answer;
+  };
+  if (call === null)
+    return {
+      isKnown: false,
+      members: () => Promise.resolve(null),
+      mayApprove: () => Promise.resolve(null),
+    };
+  return {
+    isKnown: true,
+    members: (set) => once(sets, set, () => membersOf(call, set)),
+    mayApprove: (user) =>
+      users.size >= ASKED_AT_MOST && !users.has(user)
+        ? Promise.resolve(null)
+        : once(users, user, async () => (await asked(call, user)) === null),
+  };
+}
+
+function unknownIfRefused(error: unknown): null {
+  if (error instanceof PortError) return null;
+  throw error;
+}

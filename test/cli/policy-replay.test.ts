@@ -1,0 +1,140 @@
+// `npm run policy -- replay`: past requests under another policy, judged by the evaluator that judges live ones.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { AuditEntry } from "#src/audit/entry.ts";
+import { replayPolicy } from "#src/cli/policy/replay.ts";
+import { RunId, UserId } from "#src/domain/ids.ts";
+import { canonicalJson, type Json } from "#src/domain/json.ts";
+import type { Run } from "#src/domain/run.ts";
+import { openStore } from "#src/adapters/store/open.ts";
+import { sha256 } from "../audit/tampering.ts";
+import { policyFile } from "../make/policy.ts";
+import { anApproval, anAuditEntry, aRun, NOON } from "../make/run.ts";
+
+let folder = "";
+let file = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "replay-"));
+  file = join(folder, "bot.db");
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const BEN = UserId("U0BEN");
+const OLD = "rules:\n  - { name: everything, approvers: anyone }\nvolatile: [polled_at]\n";
+const DAY_MS = 86_400_000;
+
+type Asked = { readonly id: string; readonly content: Json; readonly run: Run; readonly reason?: string };
+
+function request(id: string, content: Json): Partial<AuditEntry> {
+  const text = canonicalJson(["run_7", id, content]);
+  return { approval: anApproval(id).id, digest: sha256(text), text, runId: RunId("run_7") };
+}
+
+/** Decided by Ben and sent. */
+function approved({ id, content, run, reason = "" }: Asked, seq: number): AuditEntry[] {
+  const { text: _text, ...about } = request(id, content);
+  const by = { team: run.team, user: BEN };
+  const policy = { version: sha256(OLD).slice(0, 12), rule: "everything" };
+  const facts = { ...about, by, verdict: "approve", reason, policy } as const;
+  return [
+    anAuditEntry(run, { ...request(id, content), ...facts, what: "decided" }),
+    anAuditEntry(run, { ...facts, what: "sent", refers: seq }),
+  ];
+}
+
+async function write(entries: readonly AuditEntry[]): Promise<void> {
+  const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
+  await store.audit(entries);
+  await store.close();
+}
+
+/** The policy and the task of a run, then one approved request for each of these. */
+const history = (run: Run, ...contents: readonly Json[]): AuditEntry[] => [
+  anAuditEntry(run, { what: "policy-loaded", run: null, digest: sha256(OLD), text: OLD }),
+  anAuditEntry(run, { digest: sha256("ship it"), text: "ship it" }),
+  ...contents.flatMap((content, at) => approved({ id: `apr_${at}`, content, run }, 3 + 2 * at)),
+];
+
+async function replayed(policy: string, ...more: readonly string[]) {
+  const { path } = policyFile(policy);
+  const { code, lines } = await replayPolicy([path, ...more], { DATABASE_URL: `sqlite:${file}` }, NOON);
+  return { code, out: lines.join("\n") };
+}
+
+const NEW = `rules:
+  - { name: two, when: { action: "deploy *" }, approvers: { users: [U0BEN, U0CAT] }, quorum: 2 }
+  - { name: alone, when: { action: "drop *" }, approvers: { users: [U0REQUESTER] } }
+  - { name: team, when: { action: "team *" }, approvers: { groups: [S0TEAM] } }
+  - { name: everything, approvers: anyone }
+`;
+
+test("names the requests that stand under another rule, want more people, and that nobody could approve", async () => {
+  const contents = ["deploy it", "drop it", "read it"].map((action) => ({ action }));
+  await write(history(aRun(), ...contents));
+  const { code, out } = await replayed(NEW);
+  expect(code).toBe(0);
+  expect(out).toContain(
+    "Of 3 requests, 2 stand under another rule; 1 would want more people, 1 nobody could approve.",
+  );
+  expect(out).toContain("Of 3 that were approved and sent, 2 had not enough for this policy.");
+  expect(out).toContain("run_7 in C0OPS, asked for by U0REQUESTER");
+  expect(out).toMatch(/apr_0 \(deploy it\): everything → two; .*1 → 2 people; .*too few people/);
+  expect(out).not.toContain("apr_2 (");
+});
+
+test("the policy of that time changes nothing, but a laxer one is called easier", async () => {
+  await write(history(aRun(), { action: "deploy it" }));
+  expect((await replayed(OLD)).out).toContain("Of 1 request, 0 stand under another rule");
+  const lax = await replayed("rules:\n  - { name: everything, approvers: anyone, self-approval: true }\n");
+  expect(lax.out).toContain("0 would be harder to approve, 1 easier.");
+});
+
+test("an ambiguous request is held to the stricter rule, as when it is live", async () => {
+  await write(history(aRun(), { action: ["read it", "deploy it"] }));
+  const { out } = await replayed(NEW);
+  expect(out).toContain("1 would want more people");
+});
+
+test("says what it cannot judge: erased texts, volatile fields, groups without a token, counted closings", async () => {
+  const run = aRun();
+  const gone = anAuditEntry(run, {
+    approval: anApproval("apr_9").id,
+    what: "closed",
+    digest: sha256("never stored"),
+  });
+  const counted = anAuditEntry(run, { what: "coalesced", times: 40, since: NOON });
+  await write([...history(run, { action: "team work" }), gone, counted]);
+  const { out } = await replayed(NEW);
+  expect(out).toContain("1 request: not judged, because the audit does not have their text");
+  expect(out).toContain("1 request: without SLACK_BOT_TOKEN it is unknown who is in the groups");
+  expect(out).toContain("40 further approvals closed undecided");
+  const asksVolatile = await replayed(
+    "rules:\n  - { name: polled, when: { field: { polled_at: now } }, approvers: anyone }\n",
+  );
+  expect(asksVolatile.out).toContain("1 request: not judged, because the policy asks for a field that was");
+});
+
+test("leaves out what is older than --since", async () => {
+  const run = aRun();
+  await write(history(run, { action: "deploy it" }).map((entry) => ({ ...entry, at: NOON - 31 * DAY_MS })));
+  expect((await replayed(NEW)).out).toContain("Of 0 requests");
+  expect((await replayed(NEW, "--since", "32d")).out).toContain("Of 1 request,");
+  expect((await replayed(NEW, "--since", "2026-10-01")).out).toContain("Of 1 request,");
+  expect((await replayed(NEW, "--since", "soon")).code).toBe(2);
+});
+
+test("replays nothing of an audit that was tampered with", async () => {
+  await write(history(aRun(), { action: "deploy it" }));
+  const db = new DatabaseSync(file);
+  db.exec("drop trigger audit_refuses_update");
+  db.exec("update audit set entry = replace(entry, 'everything', 'two') where seq = 3");
+  db.close();
+  const { code, out } = await replayed(NEW);
+  expect(code).toBe(1);
+  expect(out).toContain("TAMPERED at entry 3");
+  expect(out).not.toContain("another rule");
+});
