@@ -74,6 +74,7 @@ async function startOurs(baseUrl: string, runs: number): Promise<Poller> {
     start: nothingToDo,
     isUnderWay: () => false,
     isBusy: () => false,
+    shardsSending: () => new Set<number>(),
     stop: () => Promise.resolve(),
   };
   const engine = createRunEngine({ store, context, clock, log, executor });

@@ -91,8 +91,11 @@ export type HealthReport = {
 
 /** Slack, as the runs need it. Every call is one attempt; rejects with PortError. */
 export type Chat = {
-  /** Resolves when Slack will accept one more call of this kind; the most urgent first. */
-  waitForTurn(effect: PacedEffect): Promise<void>;
+  /**
+   * Resolves when Slack will accept one more call of this kind; the most urgent first. `isWanted` is asked then: a call that is not
+   * wanted any more takes no other call's turn.
+   */
+  waitForTurn(effect: PacedEffect, isWanted?: () => boolean): Promise<void>;
   /**
    * Tells the requester privately, if a message waits long for its turn, that their run's thread is on its way. Called before
    * `waitForTurn`. Never rejects: nothing depends on it.

@@ -52,9 +52,14 @@ export type EngineHandle = {
   readonly again: (key: RunKey, afterMs: number) => void;
   /** No effect of the run is under way any more. */
   readonly onIdle: (key: RunKey) => void;
+  readonly looksAfter: (shard: number) => boolean;
 };
 
-export type ExecutionHandle = EngineHandle & { readonly stopping: () => boolean };
+export type ExecutionHandle = EngineHandle & {
+  readonly stopping: () => boolean;
+  /** Call it right before the effect is marked. False: another process looks after the run, so the effect is not marked here. */
+  readonly begin: () => boolean;
+};
 
 type Sending = Extract<Effect, { type: "send-decision" }>;
 

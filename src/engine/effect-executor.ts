@@ -7,7 +7,7 @@ import { applyOutcome, markSending } from "../domain/apply-outcome.ts";
 import { applyBrake } from "../domain/brake.ts";
 import { recheckAuthority, STANDS } from "../domain/decision-delivery.ts";
 import { type Effect, effectKey, type Outcome } from "../domain/effect.ts";
-import type { RunKey } from "../domain/ids.ts";
+import { type RunKey, shardOf } from "../domain/ids.ts";
 import { reconcile } from "../domain/reconcile.ts";
 import { findApproval, OPENING, type Run, runId } from "../domain/run.ts";
 import { type EventLog, PortError } from "../ports.ts";
@@ -29,6 +29,8 @@ export type EffectExecutor = {
   isUnderWay(key: RunKey, effect: Effect): boolean;
   /** Is this process executing any effect of the run? */
   isBusy(key: RunKey): boolean;
+  /** The shards of the runs of which this process has marked an effect, or is about to, and has not stored the outcome. */
+  readonly shardsSending: () => ReadonlySet<number>;
   /** Starts nothing more and waits for effects in progress, at most `ms`. */
   stop(ms: number): Promise<void>;
 };
@@ -39,14 +41,11 @@ const AFTER_FAILURE_MS = 1_000;
 export function createEffectExecutor(deps: ExecutorDeps): EffectExecutor {
   const underWay = new Map<string, Promise<void>>();
   const busy = new Map<RunKey, number>();
+  /** By effect, the shard of its run. */
+  const sending = new Map<string, number>();
   /** What was to be started again while it was under way. */
   const asked = new Set<string>();
   let stopping = false;
-  const count = (key: RunKey, by: 1 | -1): void => {
-    const left = (busy.get(key) ?? 0) + by;
-    if (left === 0) busy.delete(key);
-    else busy.set(key, left);
-  };
 
   function start(run: Run, effect: Effect, back: EngineHandle): void {
     const id = `${run.key} ${effectKey(effect)}`;
@@ -58,10 +57,17 @@ export function createEffectExecutor(deps: ExecutorDeps): EffectExecutor {
   }
 
   async function runToEnd(id: string, run: Run, effect: Effect, back: EngineHandle): Promise<void> {
-    count(run.key, 1);
-    const afterMs = await execute(deps, run, effect, { ...back, stopping: () => stopping });
+    count(busy, run.key, 1);
+    const shard = shardOf(run);
+    const begin = (): boolean => {
+      if (!back.looksAfter(shard)) return false;
+      sending.set(id, shard);
+      return true;
+    };
+    const afterMs = await execute(deps, run, effect, { ...back, stopping: () => stopping, begin });
+    sending.delete(id);
     underWay.delete(id);
-    count(run.key, -1);
+    count(busy, run.key, -1);
     if (asked.delete(id) || afterMs > 0) back.again(run.key, afterMs);
     if (!busy.has(run.key)) back.onIdle(run.key);
   }
@@ -72,7 +78,14 @@ export function createEffectExecutor(deps: ExecutorDeps): EffectExecutor {
   }
 
   const isUnderWay = (key: RunKey, effect: Effect): boolean => underWay.has(`${key} ${effectKey(effect)}`);
-  return { start, isUnderWay, isBusy: (key) => busy.has(key), stop };
+  const shardsSending = (): ReadonlySet<number> => new Set(sending.values());
+  return { start, isUnderWay, isBusy: (key) => busy.has(key), shardsSending, stop };
+}
+
+function count(busy: Map<RunKey, number>, key: RunKey, by: 1 | -1): void {
+  const left = (busy.get(key) ?? 0) + by;
+  if (left === 0) busy.delete(key);
+  else busy.set(key, left);
 }
 
 const ANYTHING: SendPermit = { only: null, people: [] };
@@ -95,10 +108,11 @@ async function execute(
   try {
     const turn = paceOf(run, effect);
     if (turn !== null && isFirstMessage(run, effect)) void deps.chat.tellIfQueued(run, turn);
-    if (turn !== null) await deps.chat.waitForTurn(turn);
+    if (turn !== null) await deps.chat.waitForTurn(turn, () => handle.looksAfter(shardOf(run)));
     if (handle.stopping()) return 0;
     const permit =
       effect.type === "send-decision" ? await checkBeforeSending(deps, run, effect, handle) : ANYTHING;
+    if (!handle.begin()) return 0;
     if ("not" in permit) return await writer.once(permit.not);
     const marked = await markInStore(deps, run.key, effect, { ...handle, permit });
     if (marked.type === "lost") return AFTER_FAILURE_MS;

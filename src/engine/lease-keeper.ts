@@ -1,6 +1,6 @@
 // Takes this process's share of the runs and keeps it: renews the lease, claims every unfinished run of its shards, and gives back
-// shards beyond its share once nothing of theirs is under way. So all runs are watched again after a restart, or after another process
-// has died, without anybody typing a command.
+// shards beyond its share. So all runs are watched again after a restart, or after another process has died, without anybody typing a
+// command.
 
 import { createBackgroundLoop } from "./background-loop.ts";
 import type { Clock } from "./clock.ts";
@@ -29,7 +29,7 @@ export type LeaseKeeper = {
 
 type Deps = {
   store: Pick<LeaseStore, "claim" | "claimAgain" | "renew" | "giveBack">;
-  engine: Pick<RunEngine, "resume" | "lookAfter" | "isLeaving">;
+  engine: Pick<RunEngine, "resume" | "lookAfter" | "shardsSending">;
   clock: Clock;
   log: EventLog;
   /** Hears how many processes share the runs. */
@@ -86,14 +86,26 @@ async function renew(
 ): Promise<ReadonlySet<number>> {
   const { shards, surplus, replicas } = await store.renew(from, leaseMs);
   onReplicas(replicas);
-  const lookedAfter = new Set(shards).difference(new Set(surplus));
+  const given = surplus === 0 ? [] : shardsToGive(shards, surplus, engine.shardsSending());
+  const lookedAfter = new Set(shards).difference(new Set(given));
   engine.lookAfter(lookedAfter);
-  const idle = surplus.filter((shard) => !engine.isLeaving(shard));
-  if (idle.length > 0) {
-    await store.giveBack(idle);
-    log.info({ shards: idle.length, replicas }, "gave shards back, so that other replicas get their share");
+  if (given.length > 0) {
+    await store.giveBack(given);
+    log.info({ shards: given.length, replicas }, "gave shards back, so that other replicas get their share");
   }
   return lookedAfter;
+}
+
+/**
+ * A shard that waits for an answer from outside stays here, with its runs followed, and another one is given. The next process would
+ * take that call for a lost one and ask what became of it, while the call may still arrive.
+ */
+function shardsToGive(
+  shards: readonly number[],
+  surplus: number,
+  sending: ReadonlySet<number>,
+): readonly number[] {
+  return shards.filter((shard) => !sending.has(shard)).slice(-surplus);
 }
 
 async function claimAll(

@@ -26,6 +26,7 @@ import type { EffectExecutor } from "./effect-executor.ts";
 import { createHeldRuns, type HeldShards } from "./held-runs.ts";
 
 export type RunEngine = HeldShards & {
+  readonly shardsSending: EffectExecutor["shardsSending"];
   readonly transact: Transact;
   readonly change: Change;
   /** For a run just claimed or inserted: settles the marks of a dead process (`recover`), then reconciles the run. */
@@ -57,16 +58,17 @@ export function createRunEngine(deps: Deps): RunEngine {
   const alarms = createAlarms(clock);
   const listeners: ((run: Run, plan: Plan) => void)[] = [];
   const debts = createLostEffects(executor, context);
-  const { hold, has, idle, ...shards } = createHeldRuns(executor);
+  const { hold, has, ...shards } = createHeldRuns();
+  const { looksAfter } = shards;
   const again = (key: RunKey, afterMs: number): void =>
     alarms.set(key, afterMs, () => void wake(deps, change, key, again));
-  const onIdle = (key: RunKey): void => (idle(key), drop(key));
   shards.onDrop((key) => (alarms.clear(key), drop(key)));
 
   function compare(run: Run): void {
     alarms.clear(run.key);
     const plan = reconcile(run, clock.monotonic());
-    for (const effect of plan.effects) executor.start(run, effect, { transact, change, again, onIdle });
+    for (const effect of plan.effects)
+      executor.start(run, effect, { transact, change, again, onIdle: drop, looksAfter });
     if (plan.wakeAt !== null) again(run.key, plan.wakeAt - clock.monotonic());
     for (const listener of listeners) listener(run, plan);
   }
@@ -92,7 +94,7 @@ export function createRunEngine(deps: Deps): RunEngine {
 
   const stop = (ms: number): Promise<void> => stopAll(alarms, executor, ms);
   const onPlan: RunEngine["onPlan"] = (listener) => void listeners.push(listener);
-  return { transact, change, resume, onPlan, ...shards, stop };
+  return { transact, change, resume, onPlan, ...shards, shardsSending: executor.shardsSending, stop };
 }
 
 async function stopAll(alarms: Alarms, executor: EffectExecutor, ms: number): Promise<void> {

@@ -69,8 +69,8 @@ export type RunStore = {
 /** What a process looks after: shards (domain/ids.ts), and with each all runs of its channels. */
 export type Holding = {
   readonly shards: readonly number[];
-  /** Those of `shards` that are beyond its fair share, to be given back. */
-  readonly surplus: readonly number[];
+  /** How many of `shards` are beyond its fair share, to be given back. */
+  readonly surplus: number;
   /** How many processes share the runs, this one among them. */
   readonly replicas: number;
 };
@@ -81,7 +81,7 @@ export type LeaseStore = {
   claim(now: number, leaseMs: number, limit: number): Promise<readonly StoredRun[]>;
   /** Extends the lease and takes free shards, up to a fair share. After a lease has lapsed, this process starts with none. */
   renew(now: number, leaseMs: number): Promise<Holding>;
-  /** Others may take these shards now. Nothing of their runs may be under way here. */
+  /** Others may take these shards now. No effect of their runs may be marked here whose outcome is not stored. */
   giveBack(shards: readonly number[]): Promise<void>;
   /** This owner claims the unfinished runs of these shards again, also those that it has claimed before. */
   claimAgain(shards: readonly number[]): Promise<void>;

@@ -12,7 +12,7 @@ test("claims no run any more once it has stopped: what is handed back stays hand
   const { promise, resolve } = Promise.withResolvers<readonly (typeof stored)[]>();
   let claims = 0;
   const store = {
-    renew: () => Promise.resolve({ shards: [], surplus: [], replicas: 1 }),
+    renew: () => Promise.resolve({ shards: [], surplus: 0, replicas: 1 }),
     giveBack: () => Promise.resolve(),
     claimAgain: () => Promise.resolve(),
     claim: () => {
@@ -21,7 +21,11 @@ test("claims no run any more once it has stopped: what is handed back stays hand
       return claims === 2 ? promise : Promise.resolve([stored]);
     },
   };
-  const engine = { resume: () => Promise.resolve(), lookAfter: quiet, isLeaving: () => false };
+  const engine = {
+    resume: () => Promise.resolve(),
+    lookAfter: quiet,
+    shardsSending: () => new Set<number>(),
+  };
   const keeper = createLeaseKeeper({ store, engine, clock, log, onReplicas: quiet }, ALONE);
   await keeper.start();
   await clock.pass(ALONE.leaseMs / 4);
@@ -38,13 +42,13 @@ test("claims no run any more once it has stopped: what is handed back stays hand
 test("a run that came before its shard was looked after is claimed again", async () => {
   const clock = createHandClock();
   const renewals = [
-    { shards: [1, 2], surplus: [], replicas: 1 },
-    { shards: [1, 2], surplus: [2], replicas: 2 },
-    { shards: [1, 2, 3], surplus: [], replicas: 2 },
+    { shards: [1, 2], surplus: 0, replicas: 1 },
+    { shards: [1, 2], surplus: 1, replicas: 2 },
+    { shards: [1, 2, 3], surplus: 0, replicas: 2 },
   ];
   const steps: string[] = [];
   const store = {
-    renew: () => Promise.resolve(renewals.shift() ?? { shards: [1, 2, 3], surplus: [], replicas: 2 }),
+    renew: () => Promise.resolve(renewals.shift() ?? { shards: [1, 2, 3], surplus: 0, replicas: 2 }),
     giveBack: () => Promise.resolve(),
     claimAgain: (shards: readonly number[]) => Promise.resolve(void steps.push(`again ${shards.join(" ")}`)),
     claim: () => Promise.resolve([]),
@@ -52,7 +56,7 @@ test("a run that came before its shard was looked after is claimed again", async
   const engine = {
     resume: () => Promise.resolve(),
     lookAfter: (shards: ReadonlySet<number>) => void steps.push(`look after ${[...shards].join(" ")}`),
-    isLeaving: () => true,
+    shardsSending: () => new Set<number>(),
   };
   const keeper = createLeaseKeeper({ store, engine, clock, log, onReplicas: quiet }, ALONE);
   await keeper.start();

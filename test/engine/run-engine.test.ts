@@ -9,7 +9,13 @@ import { contextAt } from "../make/history.ts";
 import { aWatchedRun } from "../make/run.ts";
 
 const QUIET = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
-const IDLE = { start: () => {}, isUnderWay: () => false, isBusy: () => false, stop: () => Promise.resolve() };
+const IDLE = {
+  start: () => {},
+  isUnderWay: () => false,
+  isBusy: () => false,
+  shardsSending: () => new Set<number>(),
+  stop: () => Promise.resolve(),
+};
 
 test("a run whose lease is another's is left as it is, unless it need not be held", async () => {
   const clock = createHandClock();

@@ -50,11 +50,11 @@ export function createChat(deps: Deps): Chat {
   const { files, call } = deps;
   const mark = (run: Run, slot: Slot): string => deps.digest(`${run.key} ${slot}`).slice(0, 32);
   return {
-    waitForTurn: async (effect) => {
+    waitForTurn: async (effect, isWanted) => {
       const { kind, channel, message } = effect;
       const isFree =
         kind === "update" && message !== undefined && deps.replacements.isReady(channel, message);
-      if (!isFree) await deps.limiter.waitForTurn(effect);
+      if (!isFree) await deps.limiter.waitForTurn(effect, isWanted);
     },
     tellIfQueued: (run, effect) => tellIfQueued(deps, run, effect),
     hasten: (effect) => deps.limiter.hasten(effect),

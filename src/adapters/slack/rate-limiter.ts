@@ -7,8 +7,8 @@ import type { MessageTs } from "../../domain/ids.ts";
 import type { PacedEffect } from "../../ports.ts";
 
 export type RateLimiter = {
-  /** Resolves when the next call of this kind may go. */
-  waitForTurn(effect: PacedEffect): Promise<void>;
+  /** Resolves when the next call of this kind may go. `isWanted` is asked then; if not, this resolves too, and uses up no turn. */
+  waitForTurn(effect: PacedEffect, isWanted?: () => boolean): Promise<void>;
   /** The calls that go before one that joins now, as far as they are known, and how long it waits for its turn (ms). */
   queueBefore(effect: PacedEffect): { readonly calls: number; readonly ms: number };
   /** The call that waits for this message goes as if it had come with this urgency. A lower urgency changes nothing. */
@@ -99,7 +99,7 @@ export function createRateLimiter(clock: Clock): RateLimiter {
   }
 
   return {
-    waitForTurn: (effect) => pacerOf(effect).waitForTurn(effect.urgency, nameOf(effect)),
+    waitForTurn: (effect, isWanted) => pacerOf(effect).waitForTurn(effect.urgency, nameOf(effect), isWanted),
     queueBefore: (effect) => pacerOf(effect).queueBefore(effect.urgency),
     hasten: (effect) => {
       const name = nameOf(effect);
@@ -156,7 +156,12 @@ export function createPacers(clock: Clock): Pacers {
 }
 
 type Urgency = PacedEffect["urgency"];
-type Waiting = { readonly urgency: Urgency; readonly name: string | null; readonly go: () => void };
+type Waiting = {
+  readonly urgency: Urgency;
+  readonly name: string | null;
+  readonly isWanted: () => boolean;
+  readonly go: () => void;
+};
 
 export class Pacer {
   readonly #clock: Clock;
@@ -178,9 +183,9 @@ export class Pacer {
   }
 
   /** Resolves when the call may begin. An urgency of 0 is the highest. */
-  waitForTurn(urgency: Urgency, name: string | null): Promise<void> {
+  waitForTurn(urgency: Urgency, name: string | null, isWanted = (): boolean => true): Promise<void> {
     const { promise, resolve: go } = Promise.withResolvers<void>();
-    this.add({ urgency, name, go });
+    this.add({ urgency, name, isWanted, go });
     return promise;
   }
 
@@ -220,10 +225,11 @@ export class Pacer {
   #letGo(): void {
     for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
       const now = this.#clock.monotonic();
-      const at = this.#nextAt(next.urgency);
+      const isWanted = next.isWanted();
+      const at = isWanted ? this.#nextAt(next.urgency) : now;
       if (at > now) return this.#alarm.setBy(at);
       this.#waiting.shift();
-      this.#begun = [...this.#begun, now].slice(-this.#remembered);
+      if (isWanted) this.#begun = [...this.#begun, now].slice(-this.#remembered);
       next.go();
     }
   }

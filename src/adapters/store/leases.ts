@@ -89,7 +89,7 @@ async function takeShare(trx: Trx, owner: string, now: Expression<number>): Prom
   const share = Math.ceil(SHARDS / replicas);
   const held = await shardsOf(trx, owner);
   const taken = held.length < share ? await take(trx, owner, now, share - held.length) : [];
-  return { shards: [...held, ...taken], surplus: held.slice(share), replicas };
+  return { shards: [...held, ...taken], surplus: Math.max(held.length - share, 0), replicas };
 }
 
 async function shardsOf(trx: Trx, owner: string): Promise<readonly number[]> {

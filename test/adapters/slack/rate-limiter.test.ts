@@ -54,6 +54,21 @@ test("a timer that rings a moment early ends no rest, and holds up nothing for g
   expect(gone).toEqual(["card"]);
 });
 
+test("a call that is not wanted any more when its turn comes uses up no turn", async () => {
+  const { limiter, ask, gone, turnTo } = stage();
+  for (let at = 1; at <= 4; at += 1) ask(`first ${at}`, "post");
+  let wanted = true;
+  for (let at = 1; at <= 4; at += 1)
+    void limiter
+      .waitForTurn({ kind: "post", channel: OPS, urgency: 1 }, () => wanted)
+      .then(() => gone.push(`dropped ${at}`));
+  ask("last", "post");
+  wanted = false;
+  await turnTo(4_000);
+  expect(gone.slice(4).toSorted()).toEqual(["dropped 1", "dropped 2", "dropped 3", "dropped 4", "last"]);
+  expect(limiter.queueBefore({ kind: "post", channel: OPS, urgency: 1 })).toEqual({ calls: 0, ms: 0 });
+});
+
 test("says how many calls go before one that joins now, and how long it waits", async () => {
   const { limiter, ask, turnTo } = stage();
   const before = (channel = OPS) => limiter.queueBefore({ kind: "post", channel, urgency: 1 });

@@ -1,0 +1,66 @@
+// A replica that has more than its fair share of the runs hands some over: which ones, and what it still does for them.
+
+import { expect, test } from "vitest";
+import { shardOf } from "#src/domain/ids.ts";
+import { ALONE } from "#src/engine/lease-keeper.ts";
+import { type Bench, createBench } from "../make/bot.ts";
+import { aRunId, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
+
+const SHARD = shardOf({ team: TEAM, channel: CHANNEL });
+
+/** From the next renewal on, every shard is beyond its share. Returns those that it has given back. */
+function tooMany({ store }: Bench): Set<number> {
+  const renew = store.renew.bind(store);
+  const giveBack = store.giveBack.bind(store);
+  const given = new Set<number>();
+  store.renew = async (now, leaseMs) => {
+    const shards = (await renew(now, leaseMs)).shards.filter((shard) => !given.has(shard));
+    return { shards, surplus: shards.length, replicas: 2 };
+  };
+  store.giveBack = async (shards) => {
+    for (const shard of shards) given.add(shard);
+    await giveBack(shards);
+  };
+  return given;
+}
+
+async function adopted(bench: Bench) {
+  const id = aRunId();
+  await bench.flow.adoptRun.adopt({ team: TEAM, user: REQUESTER, channel: CHANNEL }, id);
+  await bench.clock.rest();
+  return id;
+}
+
+test("runs whose messages wait for Slack's turn are handed over at once, and none of the messages is sent here", async () => {
+  const bench = await createBench();
+  const turns: (() => void)[] = [];
+  bench.chat.waitForTurn = () => new Promise((resolve) => void turns.push(resolve));
+  const id = await adopted(bench);
+  const given = tooMany(bench);
+  await bench.clock.pass(ALONE.renewEveryMs);
+  expect(given.has(SHARD)).toBe(true);
+  for (const turn of turns) turn();
+  await bench.clock.rest();
+  expect(bench.chat.posts).toEqual([]);
+  expect((await bench.run(id)).posts).toEqual({});
+  expect(bench.errors).toEqual([]);
+});
+
+test("a run with a message on its way to Slack is followed until Slack has answered, and then handed over", async () => {
+  const bench = await createBench();
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const post = bench.chat.post.bind(bench.chat);
+  bench.chat.post = async (run, slot) => (await promise, post(run, slot));
+  const id = await adopted(bench);
+  const given = tooMany(bench);
+  await bench.clock.pass(ALONE.renewEveryMs);
+  expect([given.size, given.has(SHARD)]).toEqual([255, false]);
+  const looks = bench.agents.looks.length;
+  await bench.clock.pass(ALONE.renewEveryMs);
+  expect(bench.agents.looks.length).toBeGreaterThan(looks);
+  resolve(undefined);
+  await bench.clock.pass(ALONE.renewEveryMs);
+  expect(given.has(SHARD)).toBe(true);
+  expect((await bench.run(id)).posts).toMatchObject({ opening: { type: "up" } });
+  expect(bench.errors).toEqual([]);
+});
