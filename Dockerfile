@@ -1,9 +1,13 @@
 # The bot alone: production dependencies, no sandbox, no build step (Node runs the TypeScript as it is).
-# The official image by its tag, which gets security fixes of Debian and Node but may change between two builds. No digest stands
-# here, since one that nobody renews keeps old faults. For a build that can be repeated, give one that you have checked:
-#   docker build --build-arg NODE_IMAGE=node:26-slim@sha256:… -t countersign .
-ARG NODE_IMAGE=node:26-slim
+# The official image of the Node that the tests run on. Debian's fixes come with a newer tag. For a build that can be repeated to the
+# byte, give a digest that you have checked:
+#   docker build --build-arg NODE_IMAGE=node:26.10.0-slim@sha256:… -t countersign .
+ARG NODE_IMAGE=node:26.10.0-slim
 FROM ${NODE_IMAGE}
+
+LABEL org.opencontainers.image.title="countersign" \
+      org.opencontainers.image.version="0.2.0" \
+      org.opencontainers.image.licenses="MIT"
 
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
@@ -21,8 +25,9 @@ VOLUME /data
 USER node
 
 EXPOSE 3000
+# Not /readyz: an outage of Slack is no reason for a supervisor to restart the bot.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=15s --retries=3 \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/readyz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/livez').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 
 # SIGUSR1 would open a debugger, through which anybody on the machine could read the tokens.
 CMD ["node", "--max-semi-space-size=8", "--disable-sigusr1", "src/main.ts"]

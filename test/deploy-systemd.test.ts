@@ -1,0 +1,58 @@
+// The systemd unit without a running systemd: its own program checks the unit, and the bot's configuration fits what the unit gives it.
+
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, expect, test } from "vitest";
+import { readConfig, variables } from "#src/config.ts";
+
+const UNIT = fileURLToPath(new URL("../deploy/systemd/countersign.service", import.meta.url));
+const text = readFileSync(UNIT, "utf8");
+const settings = [...text.matchAll(/^([A-Z]\w+)=(.*)$/gm)].map(([, name = "", value = ""]) => ({
+  name,
+  value,
+}));
+const all = (name: string): string[] =>
+  settings.filter((each) => each.name === name).map(({ value }) => value);
+
+const folder = mkdtempSync(join(tmpdir(), "countersign-unit-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test("systemd finds nothing wrong with it", () => {
+  const said = execFileSync("systemd-analyze", ["verify", UNIT], { encoding: "utf8", stdio: "pipe" });
+  expect(said).toBe("");
+});
+
+test("the bot starts with what it gives: known variables, and each secret as a file of its own", () => {
+  const secrets: Record<string, string> = {
+    "slack-bot-token": "xoxb-1-abc",
+    "slack-app-token": "xapp-1-abc",
+    "agent-api-key": "key",
+  };
+  const handed = all("LoadCredential").map((each) => each.split(":")[0] ?? "");
+  expect(handed.toSorted()).toEqual(Object.keys(secrets).toSorted());
+  for (const [name, value] of Object.entries(secrets)) writeFileSync(join(folder, name), `${value}\n`);
+  const env = Object.fromEntries(
+    all("Environment").map((each) => {
+      const [name = "", value = ""] = each.replace("%d", folder).split("=");
+      return [name, value];
+    }),
+  );
+  const known = variables.flatMap(({ name }) => [name, `${name}_FILE`]);
+  expect(Object.keys(env).filter((name) => name !== "NODE_ENV" && !known.includes(name))).toEqual([]);
+  const config = readConfig({ ...env, AGENT_BASE_URL: "https://agents.example.com" });
+  expect(config).toMatchObject({ ok: true, value: { agents: { apiKey: "key" }, slack: { mode: "socket" } } });
+});
+
+test("it starts the bot as npm start does, and again unless the configuration is wrong", () => {
+  const { start } = (
+    JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
+      scripts: { start: string };
+    }
+  ).scripts;
+  expect(all("ExecStart")).toEqual([`/usr/bin/env ${start}`]);
+  expect(all("RestartPreventExitStatus")).toEqual(["2"]);
+  expect(Number(all("TimeoutStopSec")[0])).toBeGreaterThan(10);
+});
