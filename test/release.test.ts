@@ -18,6 +18,9 @@ test("package.json, its lock file, the changelog, the image and Kubernetes name 
   expect(/^## (\S+)/m.exec(read("CHANGELOG.md"))?.[1]).toBe(version);
   expect(/image\.version="([^"]+)"/.exec(read("Dockerfile"))?.[1]).toBe(version);
   expect(/image: countersign:(\S+)/.exec(read("deploy/kubernetes/deployment.yaml"))?.[1]).toBe(version);
+  expect(/image: countersign:(\S+)/.exec(read("deploy/kubernetes-sqlite/countersign.yaml"))?.[1]).toBe(
+    version,
+  );
 });
 
 test("the licence is MIT, in package.json, in its own file and on the image", () => {
