@@ -87,7 +87,8 @@ async function startOurs(baseUrl: string, runs: number): Promise<Poller> {
   );
   for (let index = 0; index < runs; index += 1) await store.insert(aQuietRun(idOf(index), index, 60_000), {});
   await store.release();
-  for (const stored of await store.claim(Date.now(), 3_600_000, runs)) await engine.resume(stored);
+  await store.renew(Date.now(), 3_600_000);
+  for (const stored of await store.claim(runs)) await engine.resume(stored);
   return {
     rate: valve.rate,
     counted: valve.counted,

@@ -251,7 +251,7 @@ export function createOutcomeWriter(
   return { once, untilSaved };
 }
 
-/** Where another replica has just saved the run, this one claims it again within a second. */
+/** Where another replica has just saved the run, this one claims it again at its next look. */
 function logUnsaved(log: EventLog, facts: { run: RunKey; effect: string; error: Error }): void {
   if (isLeaseLost(facts.error))
     log.debug(facts, "the run is to be claimed again before its outcome is saved");

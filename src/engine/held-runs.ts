@@ -7,7 +7,7 @@ export type HeldShards = {
   /** Calls the listener with every run that another process looks after from now on. */
   onDrop(listener: (key: RunKey) => void): void;
   /** From now on this process looks after the runs of these shards only. Before the first call it looks after all that it is given. */
-  lookAfter(shards: ReadonlySet<number>): void;
+  readonly lookAfter: (shards: ReadonlySet<number>) => void;
   readonly looksAfter: (shard: number) => boolean;
 };
 

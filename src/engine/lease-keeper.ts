@@ -13,8 +13,11 @@ export type LeaseTimes = { readonly leaseMs: number; readonly renewEveryMs: numb
 
 /** One process has the database for itself. */
 export const ALONE: LeaseTimes = { leaseMs: 60_000, renewEveryMs: 15_000 };
-/** When a replica dies, its runs wait for the rest of its lease and for the next look of another one: five seconds at most. */
-export const SHARED: LeaseTimes = { leaseMs: 4_000, renewEveryMs: 1_000 };
+/**
+ * When a replica dies, its runs wait for the rest of its lease; another one looks as soon as it has ended. An extension that takes two
+ * seconds, or one that fails and is tried again, still comes before the end.
+ */
+export const SHARED: LeaseTimes = { leaseMs: 3_000, renewEveryMs: 750 };
 
 const CLAIM_BATCH = 200;
 
@@ -28,7 +31,7 @@ export type LeaseKeeper = {
 };
 
 type Deps = {
-  store: Pick<LeaseStore, "claim" | "claimAgain" | "renew" | "giveBack">;
+  store: Pick<LeaseStore, "claim" | "claimAgain" | "extend" | "renew" | "giveBack">;
   engine: Pick<RunEngine, "resume" | "lookAfter" | "shardsSending">;
   clock: Clock;
   log: EventLog;
@@ -38,62 +41,104 @@ type Deps = {
 
 /** `start` resolves to how many runs were claimed; it rejects when the store cannot be read. */
 export function createLeaseKeeper(deps: Deps, times: LeaseTimes): LeaseKeeper {
-  const { clock, log } = deps;
-  const { renewEveryMs } = times;
-  /** Monotonic. */
-  let until = 0;
+  const { clock, log, store } = deps;
+  const lease = createLease(deps, times);
   let lookedAfter: ReadonlySet<number> = new Set();
+  let started = false;
+
+  function lookAfter(shards: ReadonlySet<number>): void {
+    deps.engine.lookAfter(shards);
+    lookedAfter = lookedAfter.intersection(shards);
+  }
 
   async function pass(stopping = (): boolean => false): Promise<number> {
     const from = clock.monotonic();
-    const shards = await renew(deps, times, from);
-    // Counted from before the renewal is asked for, so it is earlier than in the database.
-    until = from + times.leaseMs;
-    const added = [...shards.difference(lookedAfter)];
-    lookedAfter = lookedAfter.intersection(shards);
+    const { kept, nextEndMs } = await renew(deps, times, { from, lookAfter });
+    lease.holdFrom(from);
+    if (nextEndMs !== null) wake(nextEndMs);
+    const added = [...kept.difference(lookedAfter)];
     // A claim or a start may have come between the moment when the database gave us a shard and the moment when we looked after it. Its
     // run is ours in the database, and nobody follows it.
-    if (added.length > 0) await deps.store.claimAgain(added);
-    lookedAfter = shards;
-    const taken = await claimAll(deps, times, stopping);
+    if (added.length > 0) await store.claimAgain(added);
+    lookedAfter = kept;
+    const taken = await claimAll(deps, stopping);
     if (taken > 0) log.debug({ runs: taken }, "took up runs that no process had claimed");
     return taken;
   }
 
-  const loop = createBackgroundLoop(
-    { clock, log },
-    {
-      pass: async (stopping) => void (await pass(stopping)),
-      everyMs: renewEveryMs,
-      retryMs: [Math.min(1_000, renewEveryMs), renewEveryMs],
-      failure: "could not renew the leases of runs; trying again",
-    },
-  );
+  const looks = createBackgroundLoop(deps, {
+    pass: async (stopping) => void (await pass(stopping)),
+    everyMs: times.renewEveryMs,
+    retryMs: retryMs(times),
+    failure: "could not renew the leases of runs; trying again",
+  });
+  /** Two passes never run at once, so none is woken while the first is under way. */
+  const wake = (withinMs: number): void => (started ? looks.wake(withinMs) : undefined);
 
   async function start(): Promise<number> {
+    lease.start();
     const taken = await pass();
-    loop.start(renewEveryMs);
+    started = true;
+    looks.start(times.renewEveryMs);
     return taken;
   }
-  return { start, lookNow: () => loop.wake(0), holds: () => clock.monotonic() < until, stop: loop.stop };
+  async function stop(): Promise<void> {
+    await Promise.all([lease.stop(), looks.stop()]);
+  }
+  return { start, lookNow: () => wake(0), holds: lease.holds, stop };
 }
 
-/** Resolves to the shards that are looked after from now on. */
+const retryMs = ({ renewEveryMs }: LeaseTimes) => [Math.min(1_000, renewEveryMs), renewEveryMs] as const;
+
+/**
+ * Extends the lease beside the passes, which take long while the database is slow or many runs are claimed. It cannot bring back a lease
+ * that has ended; a pass begins a new one, and before that this process looks after nothing any more.
+ */
+function createLease(deps: Pick<Deps, "store" | "clock" | "log">, times: LeaseTimes) {
+  const { clock, store } = deps;
+  /** Monotonic. */
+  let until = 0;
+  /** Counted from before the database is asked, so the lease ends here earlier than in the database. */
+  function holdFrom(asked: number): void {
+    until = Math.max(until, asked + times.leaseMs);
+  }
+  async function extend(): Promise<void> {
+    const from = clock.monotonic();
+    if (await store.extend(from, times.leaseMs)) holdFrom(from);
+  }
+  const extensions = createBackgroundLoop(deps, {
+    pass: extend,
+    everyMs: times.renewEveryMs,
+    retryMs: retryMs(times),
+    failure: "could not extend the lease of this replica; trying again",
+  });
+  const start = (): void => extensions.start(times.renewEveryMs);
+  return { holdFrom, holds: () => clock.monotonic() < until, start, stop: extensions.stop };
+}
+
+type Renewed = {
+  /** The shards that are looked after from now on. */
+  readonly kept: ReadonlySet<number>;
+  /** When to look next, because then another process may have died. */
+  readonly nextEndMs: number | null;
+};
+
 async function renew(
   { store, engine, log, onReplicas }: Deps,
   { leaseMs }: LeaseTimes,
-  from: number,
-): Promise<ReadonlySet<number>> {
-  const { shards, surplus, replicas } = await store.renew(from, leaseMs);
+  { from, lookAfter }: { readonly from: number; readonly lookAfter: RunEngine["lookAfter"] },
+): Promise<Renewed> {
+  const holding = await store.renew(from, leaseMs, () => lookAfter(new Set()));
+  const { shards, surplus, replicas, nextEndMs } = holding;
   onReplicas(replicas);
   const given = surplus === 0 ? [] : shardsToGive(shards, surplus, engine.shardsSending());
-  const lookedAfter = new Set(shards).difference(new Set(given));
-  engine.lookAfter(lookedAfter);
+  const kept = new Set(shards).difference(new Set(given));
+  lookAfter(kept);
   if (given.length > 0) {
     await store.giveBack(given);
     log.info({ shards: given.length, replicas }, "gave shards back, so that other replicas get their share");
   }
-  return lookedAfter;
+  return { kept, nextEndMs };
 }
 
 /**
@@ -108,14 +153,10 @@ function shardsToGive(
   return shards.filter((shard) => !sending.has(shard)).slice(-surplus);
 }
 
-async function claimAll(
-  { store, engine, clock }: Deps,
-  { leaseMs }: LeaseTimes,
-  stopping: () => boolean,
-): Promise<number> {
+async function claimAll({ store, engine }: Deps, stopping: () => boolean): Promise<number> {
   for (let taken = 0; ;) {
     if (stopping()) return taken;
-    const batch = await store.claim(clock.monotonic(), leaseMs, CLAIM_BATCH);
+    const batch = await store.claim(CLAIM_BATCH);
     // A batch may be short because one of its rows cannot be read; only an empty batch is the last.
     if (batch.length === 0) return taken;
     for (const stored of batch) await engine.resume(stored);

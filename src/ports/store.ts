@@ -73,14 +73,21 @@ export type Holding = {
   readonly surplus: number;
   /** How many processes share the runs, this one among them. */
   readonly replicas: number;
+  /** In how many ms the first lease of another process ends unless it is extended. Null: there is none. */
+  readonly nextEndMs: number | null;
 };
 
 /** Which process looks after which run. A store is opened for one owner: this process. */
 export type LeaseStore = {
-  /** Renews, and takes unfinished runs of its shards that it has not claimed, or that another process has saved since. */
-  claim(now: number, leaseMs: number, limit: number): Promise<readonly StoredRun[]>;
-  /** Extends the lease and takes free shards, up to a fair share. After a lease has lapsed, this process starts with none. */
-  renew(now: number, leaseMs: number): Promise<Holding>;
+  /** Takes unfinished runs of its shards that it has not claimed, or that another process has saved since. */
+  claim(limit: number): Promise<readonly StoredRun[]>;
+  /** One statement, so that a slow database delays it least. False: the lease has expired, and nothing is changed. */
+  extend(now: number, leaseMs: number): Promise<boolean>;
+  /**
+   * Extends the lease and takes free shards, up to a fair share. After a lease has lapsed, this process starts with none: `onLapsed` is
+   * called before the new lease begins. Not while another call of it is under way.
+   */
+  renew(now: number, leaseMs: number, onLapsed?: () => void): Promise<Holding>;
   /** Others may take these shards now. No effect of their runs may be marked here whose outcome is not stored. */
   giveBack(shards: readonly number[]): Promise<void>;
   /** This owner claims the unfinished runs of these shards again, also those that it has claimed before. */

@@ -39,7 +39,8 @@ export function storeBench(makeStore: MakeStore): Bench {
       return found;
     },
     async claimedKeys(limit = 100) {
-      return (await bench.store.claim(bench.now, LEASE_MS, limit)).map(({ run }) => run.key);
+      await bench.store.renew(bench.now, LEASE_MS);
+      return (await bench.store.claim(limit)).map(({ run }) => run.key);
     },
   };
   beforeEach(async () => {

@@ -47,7 +47,8 @@ export function leaseContract(name: string, makeStore: MakeStore): void {
     test("a claim shuts out every writer that read the run before", async () => {
       const before = await bench.stored();
       await bench.store.release();
-      const [claimed] = await bench.store.claim(bench.now, LEASE_MS, 1);
+      await bench.store.renew(bench.now, LEASE_MS);
+      const [claimed] = await bench.store.claim(1);
       expect(claimed).toEqual({ run: before.run, revision: before.revision + 1 });
       expect(await bench.store.save(before, before.run)).toBe("lost");
       expect(claimed && (await bench.store.save(claimed, claimed.run, { mustHold: true }))).toBe("saved");
@@ -73,6 +74,18 @@ export function leaseContract(name: string, makeStore: MakeStore): void {
       expect(await bench.claimedKeys(1)).toEqual([]);
       const again = await bench.loaded(second.run.key);
       expect(await bench.store.save(again, again.run, { mustHold: true })).toBe("saved");
+    });
+
+    test("a lease that is extended lasts on; one that has lapsed cannot be extended", async () => {
+      const first = await bench.stored();
+      bench.now += LEASE_MS - 1;
+      expect(await bench.store.extend(bench.now, LEASE_MS)).toBe(true);
+      bench.now += LEASE_MS - 1;
+      expect(await bench.store.save(first, first.run, { mustHold: true })).toBe("saved");
+      const second = await bench.loaded(first.run.key);
+      bench.now += 1;
+      expect(await bench.store.extend(bench.now, LEASE_MS)).toBe(false);
+      expect(await bench.store.save(second, second.run, { mustHold: true })).toBe("not-held");
     });
 
     test("a finished run is claimed by nobody", async () => {

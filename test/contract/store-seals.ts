@@ -145,7 +145,8 @@ export function sealContract(name: string, makePlace: () => Promise<Place>): voi
         const found = (await store.load(run.key))?.run;
         expect(found).toMatchObject({ watch: { type: "tampered" }, input: "", notices: [] });
         expect(found?.approvals[0]?.state).toEqual({ type: "closed", cause: "tampered", at: NOON });
-        const [claimed] = await store.claim(NOON + 120_000, 1_000, 10);
+        await store.renew(NOON + 120_000, 1_000);
+        const [claimed] = await store.claim(10);
         expect(claimed?.run.watch.type).toBe("tampered");
         expect(heard[0]).toMatchObject({ run: run.key });
       });

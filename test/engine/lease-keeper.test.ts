@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { ALONE, createLeaseKeeper } from "#src/engine/lease-keeper.ts";
-import { createHandClock } from "../make/clock.ts";
+import { ALONE, createLeaseKeeper, SHARED } from "#src/engine/lease-keeper.ts";
+import { createHandClock, type HandClock } from "../make/clock.ts";
 import { aRun } from "../make/run.ts";
 
 const quiet = () => undefined;
@@ -12,7 +12,8 @@ test("claims no run any more once it has stopped: what is handed back stays hand
   const { promise, resolve } = Promise.withResolvers<readonly (typeof stored)[]>();
   let claims = 0;
   const store = {
-    renew: () => Promise.resolve({ shards: [], surplus: 0, replicas: 1 }),
+    renew: () => Promise.resolve({ shards: [], surplus: 0, replicas: 1, nextEndMs: null }),
+    extend: () => Promise.resolve(true),
     giveBack: () => Promise.resolve(),
     claimAgain: () => Promise.resolve(),
     claim: () => {
@@ -42,13 +43,15 @@ test("claims no run any more once it has stopped: what is handed back stays hand
 test("a run that came before its shard was looked after is claimed again", async () => {
   const clock = createHandClock();
   const renewals = [
-    { shards: [1, 2], surplus: 0, replicas: 1 },
-    { shards: [1, 2], surplus: 1, replicas: 2 },
-    { shards: [1, 2, 3], surplus: 0, replicas: 2 },
+    { shards: [1, 2], surplus: 0, replicas: 1, nextEndMs: null },
+    { shards: [1, 2], surplus: 1, replicas: 2, nextEndMs: null },
+    { shards: [1, 2, 3], surplus: 0, replicas: 2, nextEndMs: null },
   ];
   const steps: string[] = [];
   const store = {
-    renew: () => Promise.resolve(renewals.shift() ?? { shards: [1, 2, 3], surplus: 0, replicas: 2 }),
+    renew: () =>
+      Promise.resolve(renewals.shift() ?? { shards: [1, 2, 3], surplus: 0, replicas: 2, nextEndMs: null }),
+    extend: () => Promise.resolve(true),
     giveBack: () => Promise.resolve(),
     claimAgain: (shards: readonly number[]) => Promise.resolve(void steps.push(`again ${shards.join(" ")}`)),
     claim: () => Promise.resolve([]),
@@ -70,4 +73,146 @@ test("a run that came before its shard was looked after is claimed again", async
     "again 2 3",
     "look after 1 2 3",
   ]);
+});
+
+/** A store each of whose statements takes 500 ms, on a database that keeps one lease. */
+function slowStore(clock: HandClock) {
+  let endsAt = 0;
+  let lapses = 0;
+  const statements = async (count: number): Promise<void> => {
+    for (let nth = 0; nth < count; nth += 1) await new Promise<void>((done) => clock.after(500, done));
+  };
+  const extend = async (_now: number, leaseMs: number): Promise<boolean> => {
+    await statements(1);
+    const isValid = clock.monotonic() < endsAt;
+    if (isValid) endsAt = clock.monotonic() + leaseMs;
+    return isValid;
+  };
+  return {
+    lapses: () => lapses,
+    endsAt: () => endsAt,
+    extend,
+    renew: async (now: number, leaseMs: number, onLapsed = quiet) => {
+      if (!(await extend(now, leaseMs))) {
+        lapses += 1;
+        onLapsed();
+        endsAt = clock.monotonic() + leaseMs;
+      }
+      await statements(5);
+      return { shards: [1], surplus: 0, replicas: 2, nextEndMs: null };
+    },
+    giveBack: () => statements(3),
+    claimAgain: () => statements(3),
+    claim: async () => (await statements(3), []),
+  };
+}
+
+const idle = { resume: () => Promise.resolve(), lookAfter: quiet, shardsSending: () => new Set<number>() };
+
+test("a replica keeps its lease while every statement of the database takes 500 ms", async () => {
+  const clock = createHandClock();
+  const store = slowStore(clock);
+  const keeper = createLeaseKeeper({ store, engine: idle, clock, log, onReplicas: quiet }, SHARED);
+  const started = keeper.start();
+  await clock.pass(10_000);
+  await started;
+  for (let seconds = 0; seconds < 60; seconds += 1) {
+    await clock.pass(1_000);
+    expect(keeper.holds()).toBe(true);
+  }
+  expect(store.lapses()).toBe(1);
+});
+
+test("a replica gives its lease up before it ends in the database, and is not misled by a late answer", async () => {
+  const clock = createHandClock();
+  const store = slowStore(clock);
+  const answers: (() => void)[] = [];
+  const keeper = createLeaseKeeper({ store, engine: idle, clock, log, onReplicas: quiet }, SHARED);
+  const started = keeper.start();
+  await clock.pass(10_000);
+  await started;
+  const { extend } = store;
+  store.extend = async (now, leaseMs) => {
+    const extended = await extend(now, leaseMs);
+    await new Promise<void>((done) => void answers.push(done));
+    return extended;
+  };
+  store.renew = () => new Promise<never>(() => undefined);
+  await clock.pass(2 * SHARED.renewEveryMs + SHARED.leaseMs);
+  expect(keeper.holds()).toBe(false);
+  for (const answer of answers) answer();
+  await clock.rest();
+  expect(keeper.holds()).toBe(false);
+});
+
+test("a replica looks after nothing any more before it begins a new lease", async () => {
+  const clock = createHandClock();
+  const steps: string[] = [];
+  const store = {
+    ...slowStore(clock),
+    extend: () => Promise.resolve(true),
+    renew: (_now: number, _leaseMs: number, onLapsed = quiet) => {
+      onLapsed();
+      steps.push("new lease");
+      return Promise.resolve({ shards: [1], surplus: 0, replicas: 2, nextEndMs: null });
+    },
+    claimAgain: (shards: readonly number[]) => Promise.resolve(void steps.push(`again ${shards.join(" ")}`)),
+    claim: () => Promise.resolve([]),
+  };
+  const engine = {
+    ...idle,
+    lookAfter: (shards: ReadonlySet<number>) => void steps.push(`look after ${[...shards].join(" ")}`),
+  };
+  const keeper = createLeaseKeeper({ store, engine, clock, log, onReplicas: quiet }, SHARED);
+  await keeper.start();
+  const first = steps.splice(0);
+  await clock.pass(SHARED.renewEveryMs);
+  await keeper.stop();
+  expect(first).toEqual(["look after ", "new lease", "look after 1", "again 1"]);
+  expect(steps).toEqual(first);
+});
+
+test("runs of a shard that could not be given back are claimed again when the shard stays", async () => {
+  const clock = createHandClock();
+  const renewals = [
+    { shards: [1, 2], surplus: 0, replicas: 1, nextEndMs: null },
+    { shards: [1, 2], surplus: 1, replicas: 2, nextEndMs: null },
+  ];
+  const again: (readonly number[])[] = [];
+  const store = {
+    ...slowStore(clock),
+    extend: () => Promise.resolve(true),
+    renew: () =>
+      Promise.resolve(renewals.shift() ?? { shards: [1, 2], surplus: 0, replicas: 1, nextEndMs: null }),
+    giveBack: () => Promise.reject(new Error("the database is away")),
+    claimAgain: (shards: readonly number[]) => Promise.resolve(void again.push(shards)),
+    claim: () => Promise.resolve([]),
+  };
+  const keeper = createLeaseKeeper({ store, engine: idle, clock, log, onReplicas: quiet }, SHARED);
+  await keeper.start();
+  await clock.pass(3 * SHARED.renewEveryMs);
+  await keeper.stop();
+  expect(again).toEqual([[1, 2], [2]]);
+});
+
+test("a replica looks for free shards as soon as the lease of another one ends", async () => {
+  const clock = createHandClock();
+  const looked: number[] = [];
+  const begun = clock.monotonic();
+  const ends = [null, 400, 3_000, null];
+  const store = {
+    ...slowStore(clock),
+    extend: () => Promise.resolve(true),
+    renew: () => {
+      looked.push(clock.monotonic() - begun);
+      return Promise.resolve({ shards: [1], surplus: 0, replicas: 2, nextEndMs: ends.shift() ?? null });
+    },
+    claimAgain: () => Promise.resolve(),
+    claim: () => Promise.resolve([]),
+  };
+  const keeper = createLeaseKeeper({ store, engine: idle, clock, log, onReplicas: quiet }, SHARED);
+  await keeper.start();
+  await clock.pass(2_000);
+  await keeper.stop();
+  expect(looked).toEqual([0, 750, 1_150, 1_900]);
 });

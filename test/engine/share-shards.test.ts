@@ -15,7 +15,7 @@ function tooMany({ store }: Bench): Set<number> {
   const given = new Set<number>();
   store.renew = async (now, leaseMs) => {
     const shards = (await renew(now, leaseMs)).shards.filter((shard) => !given.has(shard));
-    return { shards, surplus: shards.length, replicas: 2 };
+    return { shards, surplus: shards.length, replicas: 2, nextEndMs: null };
   };
   store.giveBack = async (shards) => {
     for (const shard of shards) given.add(shard);

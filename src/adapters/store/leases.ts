@@ -10,7 +10,7 @@ import { type RunKey, SHARDS } from "../../domain/ids.ts";
 import type { PortError } from "../../ports.ts";
 import type { Holding, LeaseStore } from "../../ports/store.ts";
 import { readable, type Reading, STORED } from "./run-row.ts";
-import { type Database, inBatches, type Tables, type Trx, write } from "./database.ts";
+import { type Database, inBatches, read, type Tables, type Trx, write } from "./database.ts";
 import type { Signals } from "./postgres-signals.ts";
 import type { Engine } from "./schema.ts";
 
@@ -24,21 +24,27 @@ type Deps = {
 };
 
 export function createLeases({ db, owner, timeOf, signals, reading, onCorrupt }: Deps): LeaseStore {
-  const renewed = async (trx: Trx, now: number, leaseMs: number): Promise<Holding> => {
-    await keepTime(trx, now);
-    await extend(trx, owner, timeOf(now), leaseMs);
-    return takeShare(trx, owner, timeOf(now));
-  };
+  const extended = (now: number, leaseMs: number): Promise<boolean> =>
+    read(() => extend(db, owner, timeOf(now), leaseMs));
   return {
-    async claim(now, leaseMs, limit) {
-      const rows = await write(db, async (trx) => {
-        await renewed(trx, now, leaseMs);
-        return claimRuns(trx, owner, limit);
-      });
+    async claim(limit) {
+      const rows = await write(db, (trx) => claimRuns(trx, owner, limit));
       return readable(db, rows, reading, onCorrupt);
     },
     onPassedOn: signals.onTold,
-    renew: (now, leaseMs) => write(db, (trx) => renewed(trx, now, leaseMs)),
+    extend: extended,
+    async renew(now, leaseMs, onLapsed = () => undefined) {
+      if (!(await extended(now, leaseMs))) {
+        onLapsed();
+        await write(db, (trx) => beginLease(trx, owner, timeOf(now), leaseMs));
+      }
+      return write(db, async (trx) => {
+        const holding = await takeShare(trx, owner, timeOf(now));
+        // Last, because all replicas write this row, and wait for each other from here to the end of the transaction.
+        await keepTime(trx, now);
+        return holding;
+      });
+    },
     giveBack: (shards) => write(db, (trx) => giveBack(trx, owner, shards)),
     claimAgain: (shards) => write(db, (trx) => claimAgain(trx, owner, shards)),
     async release() {
@@ -84,12 +90,20 @@ async function claimRuns(trx: Trx, owner: string, limit: number) {
 }
 
 async function takeShare(trx: Trx, owner: string, now: Expression<number>): Promise<Holding> {
-  const all = trx.selectFrom("owners").where("until", ">", now).select(trx.fn.countAll<number>().as("live"));
-  const replicas = Math.max((await all.executeTakeFirstOrThrow()).live, 1);
+  const others = trx
+    .selectFrom("owners")
+    .where("until", ">", now)
+    .where("owner", "!=", owner)
+    .select((eb) => [
+      eb.fn.countAll<number>().as("count"),
+      sql<number | null>`${eb.fn.min("until")} - ${now}`.as("nextEndMs"),
+    ]);
+  const { count, nextEndMs } = await others.executeTakeFirstOrThrow();
+  const replicas = count + 1;
   const share = Math.ceil(SHARDS / replicas);
   const held = await shardsOf(trx, owner);
   const taken = held.length < share ? await take(trx, owner, now, share - held.length) : [];
-  return { shards: [...held, ...taken], surplus: Math.max(held.length - share, 0), replicas };
+  return { shards: [...held, ...taken], surplus: Math.max(held.length - share, 0), replicas, nextEndMs };
 }
 
 async function shardsOf(trx: Trx, owner: string): Promise<readonly number[]> {
@@ -171,15 +185,26 @@ export async function startAlone(db: Database, owner: string, until: number): Pr
 /** How long the row of a dead owner stays (ms). Nothing depends on it; it only must not stay for ever. */
 const DEAD_OWNER_MS = 3_600_000;
 
-async function extend(trx: Trx, owner: string, now: Expression<number>, leaseMs: number): Promise<void> {
-  const until = sql<number>`${now} + ${sql.lit(leaseMs)}`;
-  const renewed = await trx
+/** Outside a transaction, so it waits for one answer of the database, and holds no other writer up. */
+async function extend(
+  db: Database,
+  owner: string,
+  now: Expression<number>,
+  leaseMs: number,
+): Promise<boolean> {
+  const extended = await db
     .updateTable("owners")
-    .set({ until })
+    .set({ until: endOf(now, leaseMs) })
     .where("owner", "=", owner)
     .where("until", ">", now)
     .executeTakeFirst();
-  if (renewed.numUpdatedRows > 0n) return;
+  return extended.numUpdatedRows > 0n;
+}
+
+const endOf = (now: Expression<number>, leaseMs: number) => sql<number>`${now} + ${sql.lit(leaseMs)}`;
+
+async function beginLease(trx: Trx, owner: string, now: Expression<number>, leaseMs: number): Promise<void> {
+  const until = endOf(now, leaseMs);
   await letGo(trx, owner);
   await trx
     .insertInto("owners")
@@ -200,7 +225,7 @@ async function letGo(trx: Trx, owner: string): Promise<void> {
 // The newest stored monotonic time. The clock of the next process continues from there, so that no stored wait lasts longer than its
 // own length, even if the wall clock was set back in between.
 
-/** A separate document: every renewal of the lease writes it, even while no run changes. */
+/** A separate document: every renewal writes it, even while no run changes. */
 const NAME = "newest-time";
 
 export async function keepTime(trx: Trx, now: number): Promise<void> {

@@ -118,7 +118,7 @@ test("a restart finds everything, and the leases of the process before are void"
   expect(await after.insert(aRun(), { intention: "command" })).toEqual({ known: run.key });
   // Although both processes gave the same name.
   expect(await after.save({ run, revision: 1 }, run, { mustHold: true })).toBe("not-held");
-  expect(await after.claim(Date.now(), 1_000, 10)).toEqual([{ run, revision: 2 }]);
+  expect(await after.claim(10)).toEqual([{ run, revision: 2 }]);
 });
 
 test("a second process is refused while the first lives, and let in after it was killed", async () => {
@@ -339,7 +339,7 @@ test.each([
 
   const reported: [string, string][] = [];
   const store = await open((key, error) => reported.push([key, error.code]));
-  const claimed = await store.claim(Date.now(), 1_000, 10);
+  const claimed = await store.claim(10);
   expect(claimed.map(({ run }) => run)).toEqual([good]);
   expect(reported).toEqual([[bad.key, "row_unreadable"]]);
   expect(await store.list({ channels: [CHANNEL], only: "all", limit: 10 })).toEqual([good]);
@@ -347,7 +347,7 @@ test.each([
   const loading = store.load(bad.key);
   await expect(loading).rejects.toMatchObject({ code: "row_unreadable", applied: "no", retry: "never" });
   // It is held, so that it does not stand in the way of every further claim.
-  expect(await store.claim(Date.now(), 1_000, 10)).toEqual([]);
+  expect(await store.claim(10)).toEqual([]);
 });
 
 test("the audit is written with what it tells of, stays when the run goes, and cannot be changed", async () => {

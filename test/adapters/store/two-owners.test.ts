@@ -64,13 +64,13 @@ afterEach(() => db.destroy());
 test("what one holds the other neither claims nor saves as its own", async () => {
   const run = aRun();
   await ann.insert(run, {});
-  expect(await ben.claim(now, LEASE_MS, 10)).toEqual([]);
+  expect(await ben.claim(10)).toEqual([]);
   expect(await ben.save({ run, revision: 1 }, run, { mustHold: true })).toBe("not-held");
   // A click on another replica is recorded all the same, and reaches the holder as a run to claim.
   expect(await ben.save({ run, revision: 1 }, run)).toBe("passed-on");
   expect(await ann.save({ run, revision: 2 }, run, { mustHold: true })).toBe("not-held");
-  expect(await ben.claim(now, LEASE_MS, 10)).toEqual([]);
-  expect(await ann.claim(now, LEASE_MS, 10)).toEqual([{ run, revision: 3 }]);
+  expect(await ben.claim(10)).toEqual([]);
+  expect(await ann.claim(10)).toEqual([{ run, revision: 3 }]);
   expect(await ann.save({ run, revision: 3 }, run, { mustHold: true })).toBe("saved");
 });
 
@@ -78,36 +78,37 @@ test("what one has claimed it can claim again, and of the other's runs none", as
   const run = aRun();
   await ann.insert(run, {});
   await ben.claimAgain([shardOf(run)]);
-  expect(await ann.claim(now, LEASE_MS, 10)).toEqual([]);
+  expect(await ann.claim(10)).toEqual([]);
   await ann.claimAgain([shardOf(run)]);
-  expect(await ben.claim(now, LEASE_MS, 10)).toEqual([]);
-  expect(await ann.claim(now, LEASE_MS, 10)).toEqual([{ run, revision: 2 }]);
+  expect(await ben.claim(10)).toEqual([]);
+  expect(await ann.claim(10)).toEqual([{ run, revision: 2 }]);
 });
 
 test("a lapsed lease passes on, and the former holder can write nothing, renewed or not", async () => {
   const run = aRun();
   await ann.insert(run, {});
   now += LEASE_MS;
-  expect(await ben.claim(now, LEASE_MS, 10)).toEqual([{ run, revision: 2 }]);
+  await ben.renew(now, LEASE_MS);
+  expect(await ben.claim(10)).toEqual([{ run, revision: 2 }]);
   await ann.renew(now, LEASE_MS);
   expect(await ann.save({ run, revision: 1 }, run, { mustHold: true })).toBe("lost");
   expect(await ann.save({ run, revision: 2 }, run, { mustHold: true })).toBe("not-held");
-  expect(await ann.claim(now, LEASE_MS, 10)).toEqual([]);
+  expect(await ann.claim(10)).toEqual([]);
   expect(await ben.save({ run, revision: 2 }, run, { mustHold: true })).toBe("saved");
 });
 
 test("a run that starts on the other replica is stored for the holder of its channel", async () => {
   const run = aRun();
   expect(await ben.insert(run, {})).toBe("passed-on");
-  expect(await ben.claim(now, LEASE_MS, 10)).toEqual([]);
-  expect(await ann.claim(now, LEASE_MS, 10)).toEqual([{ run, revision: 2 }]);
+  expect(await ben.claim(10)).toEqual([]);
+  expect(await ann.claim(10)).toEqual([{ run, revision: 2 }]);
 });
 
 test("a replica that comes gets its share once the other has given it back, and with it the runs", async () => {
   const run = aRun();
   await ann.insert(run, {});
   const all = await ann.renew(now, LEASE_MS);
-  expect(all).toMatchObject({ replicas: 2, shards: { length: 256 }, surplus: 128 });
+  expect(all).toMatchObject({ replicas: 2, shards: { length: 256 }, surplus: 128, nextEndMs: LEASE_MS });
   expect((await ben.renew(now, LEASE_MS)).shards).toEqual([]);
   const given = new Set([...all.shards.slice(0, 127), shardOf(run)]);
   await ann.giveBack([...given]);
@@ -115,7 +116,7 @@ test("a replica that comes gets its share once the other has given it back, and 
   expect(new Set(half.shards)).toEqual(given);
   expect(half.surplus).toBe(0);
   expect(await ann.save({ run, revision: 1 }, run, { mustHold: true })).toBe("not-held");
-  expect(await ben.claim(now, LEASE_MS, 10)).toEqual([{ run, revision: 2 }]);
+  expect(await ben.claim(10)).toEqual([{ run, revision: 2 }]);
 });
 
 test("of a replica that has died, the shards go to those that live, and to no other", async () => {
