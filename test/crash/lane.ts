@@ -34,7 +34,7 @@ const QUIET_MS = 5_500;
 const READY_MS = 60_000;
 
 /** Polls as fast as they go, so that a life takes a second or two. */
-const FAST = { POLL_MIN_MS: "40", POLL_MAX_MS: "200", LOG_LEVEL: "warn" };
+export const FAST = { POLL_MIN_MS: "40", POLL_MAX_MS: "200", LOG_LEVEL: "warn" };
 
 /** `env`: more of the bot's variables. */
 export async function startLane(env: { readonly [name: string]: string } = {}): Promise<Lane> {
@@ -98,7 +98,7 @@ export async function startLane(env: { readonly [name: string]: string } = {}): 
   };
 }
 
-function quiet({ slack }: World): Promise<void> {
+export function quiet({ slack }: World): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const begin = () => setTimeout(resolve, QUIET_MS);
   let timer = begin();

@@ -1,0 +1,107 @@
+// Several replicas on one database: one dies with a decision, or stands still and wakes up after another has taken its run over, or they
+// are restarted one after the other while people work. What Slack and the service saw is judged.
+
+import { setTimeout as later } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test, type TestContext } from "vitest";
+import { cardStateOf } from "../make/message-id.ts";
+import { type PostgresServer, startPostgres } from "../make/postgres.ts";
+import { live, messagesOf, newLife } from "./life.ts";
+import { points } from "./points.ts";
+import { type ReplicaLane, startReplicaLane, type Strikes } from "./replica-lane.ts";
+import { planStrike, type Point } from "./strike.ts";
+import { watch } from "./verdict.ts";
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.stop());
+
+const decisionsOf = ({ world }: ReplicaLane) => world.service.requests.all({ route: "decide" });
+
+/** A life whose holder is struck at the point, lived to its end. */
+async function lived(point: Point, strikes: Strikes, { onTestFinished }: TestContext) {
+  const lane = await startReplicaLane(server, { replicas: 2, strikes });
+  onTestFinished(lane.stop);
+  const life = newLife(lane.world, "struck", "deploy billing", { verdict: point.verdict ?? "approve" });
+  const witness = watch(lane.world, life);
+  const strike = planStrike(lane, life, point);
+  await Promise.all([live(lane, life, strike.before), strike.done]);
+  return { lane, life, witness };
+}
+
+/** How often the decision leaves. One that may have arrived is sent again only if the service still waits for it. */
+const MOMENTS = [
+  ["the decision is committed, the look before sending is lost", 1],
+  ["the decision is sent and never arrives", 2],
+  ["the decision is taken, the answer is not heard", 1],
+  ["the confirmation on the card is lost", 1],
+] as const;
+
+describe("kill -9 of the replica that holds the run: another one sends the decision, or finds that it was sent", () => {
+  test.concurrent.for(MOMENTS)("%s", async ([name, times], context) => {
+    const point = points[name] ?? expect.fail(`no point ${name}`);
+    const { lane, life, witness } = await lived(point, "kill", context);
+    await lane.struck().start();
+    await lane.quiet();
+    expect(witness.verdict().broken).toEqual([]);
+    expect(decisionsOf(lane)).toHaveLength(times);
+    expect(new Set(decisionsOf(lane).map(({ path, body }) => `${path} ${body}`)).size).toBe(1);
+    expect(life.attempts.map(({ kept }) => kept)).toEqual([true]);
+    expect(await lane.audit()).toMatchObject({ ok: true });
+    expect(await lane.findings()).toEqual([]);
+  });
+});
+
+test("a replica that wakes up after its lease, right before it was to send a decision, sends and writes nothing", async (context) => {
+  const point = { before: "submit", place: { call: "read-run", nth: 2, cut: "late" } } as const;
+  const { lane, life, witness } = await lived(point, "pause", context);
+  expect(lane.struck().state()).toBe("paused");
+  const seen = async () => ({
+    decisions: decisionsOf(lane).length,
+    // A click that waited in its socket is refused when it wakes up: its card is decided.
+    entries: (await lane.entries()).filter((what) => what !== "refused"),
+    messages: messagesOf(lane.world, life).map(({ ts, blocks }) => ({ ts, blocks })),
+  });
+  const before = await seen();
+  lane.struck().resume();
+  await lane.quiet();
+  expect(await seen()).toEqual(before);
+  expect(before.decisions).toBe(1);
+  expect(messagesOf(lane.world, life).flatMap((each) => cardStateOf(each) ?? [])).toEqual(["approved"]);
+  expect(witness.verdict().broken).toEqual([]);
+  expect(await lane.audit()).toMatchObject({ ok: true });
+});
+
+/** Lives that begin while the replicas are restarted, and how far apart (ms). */
+const LIVES = 8;
+const APART_MS = 800;
+
+/** In Socket Mode a payload is lost that Slack sends while the app closes the socket; people see it and press again. */
+test.for([
+  ["over HTTP nobody is refused", "http"],
+  ["in Socket Mode nothing is lost or doubled", "socket"],
+] as const)(
+  "replicas are restarted one after the other while people work: %s",
+  async ([, entrance], context) => {
+    const lane = await startReplicaLane(server, { replicas: 3, entrance });
+    context.onTestFinished(lane.stop);
+    const lives = Array.from({ length: LIVES }, (_, nth) => {
+      const verdict = nth % 2 === 0 ? "approve" : "deny";
+      const life = newLife(lane.world, `life ${nth}`, "deploy billing", { verdict });
+      return { life, witness: watch(lane.world, life) };
+    });
+    const all = lives.map(async ({ life }, nth) => {
+      await later(nth * APART_MS);
+      await live(lane, life, () => Promise.resolve());
+    });
+    for (const replica of lane.bot.replicas) await replica.restart();
+    await Promise.all(all);
+    await lane.quiet();
+    if (entrance === "http") expect(lane.refused).toEqual([]);
+    expect(lives.flatMap(({ witness }) => witness.verdict().broken)).toEqual([]);
+    expect(decisionsOf(lane)).toHaveLength(LIVES);
+    expect(await lane.audit()).toMatchObject({ ok: true });
+    expect(await lane.findings()).toEqual([]);
+  },
+);

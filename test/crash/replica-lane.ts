@@ -1,0 +1,131 @@
+// A world whose bot is several replicas on one PostgreSQL database. The one that looks after the run is killed or paused, and stays so;
+// another takes over.
+
+import { randomBytes } from "node:crypto";
+import { auditVerdict, openAuditFile, publicKeysFor } from "#src/cli/audit/inspect.ts";
+import type { Bot, Replica } from "#sandbox/bot/replicas.ts";
+import { startWorld, type World } from "#sandbox/world/world.ts";
+import type { PostgresServer } from "../make/postgres.ts";
+import { FAST, type Lane, quiet } from "./lane.ts";
+
+export type ReplicaLane = Lane & {
+  readonly bot: Bot;
+  /** The replica that was killed or paused last. */
+  readonly struck: () => Replica;
+  /** What people were told instead of the answer they wanted: acts that Slack could not deliver. */
+  readonly refused: readonly string[];
+};
+
+export type Strikes = "kill" | "pause";
+
+/** Only a fault takes longer (ms). */
+const TAKEN_MS = 30_000;
+const ASK_EVERY_MS = 20;
+
+type Choices = {
+  readonly replicas: number;
+  /** What `kill` does to the replica that looks after the only run that is not over. */
+  readonly strikes?: Strikes;
+  readonly entrance?: "socket" | "http";
+};
+
+export async function startReplicaLane(
+  server: PostgresServer,
+  { replicas, strikes = "kill", entrance = "socket" }: Choices,
+): Promise<ReplicaLane> {
+  const database = await server.database();
+  const key = randomBytes(32).toString("base64");
+  const started = await startWorld({
+    databaseUrl: database,
+    tempo: 0,
+    entrance,
+    slack: { rateLimits: false },
+    bot: { env: { ...FAST, AUDIT_KEY: key }, replicas },
+  });
+  const refused: string[] = [];
+  const world = noting(started, refused);
+  const { bot } = world;
+  if (bot === null) throw new Error("the world has no bot");
+  await bot.ready();
+  const reading = async <Value>(
+    read: (audit: Awaited<ReturnType<typeof openAuditFile>>) => Promise<Value>,
+  ) => {
+    const audit = await openAuditFile(database);
+    return read(audit).finally(() => audit.close());
+  };
+  let struck: Replica | null = null;
+  let before = 0;
+  return {
+    world,
+    bot,
+    refused,
+    struck: () => struck ?? bot.replicas[0] ?? never(),
+    up: () => Promise.resolve(),
+    kill: async () => {
+      before = newest(world);
+      struck = await holderOf(bot);
+      if (strikes === "pause") struck.pause();
+      else await struck.stop("SIGKILL");
+    },
+    restart: async () => {
+      const taken = (): boolean =>
+        world.service.requests.after(before).some(({ route }) => route === "read-run");
+      await world.service.requests.until(taken, { timeoutMs: TAKEN_MS });
+    },
+    audit: () => reading((audit) => auditVerdict(audit, publicKeysFor({ database, key }, []), [])),
+    entries: () =>
+      reading(async (audit) => (await Array.fromAsync(audit.rows())).map(({ columns }) => columns.what)),
+    findings: () =>
+      reading(async (audit) =>
+        (await Array.fromAsync(audit.rows()))
+          .filter(({ columns }) => columns.what === "tampering-found")
+          .map(({ text }) => text),
+      ),
+    quiet: () => quiet(world),
+    stop: async () => {
+      if (struck?.state() === "paused") struck.resume();
+      await bot.stop("SIGKILL");
+      await world.stop();
+    },
+  };
+}
+
+const newest = ({ service }: World): number => service.requests.all().at(-1)?.number ?? 0;
+
+const never = (): never => {
+  throw new Error("there is no replica");
+};
+
+/** Waits: the run may be on its way from one to another. */
+async function holderOf({ replicas }: Bot): Promise<Replica> {
+  for (const end = performance.now() + TAKEN_MS; performance.now() < end;) {
+    const watched = await Promise.all(replicas.map(({ metric }) => metric("countersign_runs_watched")));
+    const holders = replicas.filter((_, nth) => (watched[nth] ?? 0) > 0);
+    const [holder] = holders;
+    if (holder !== undefined && holders.length === 1) return holder;
+    await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS));
+  }
+  throw new Error("no replica, or more than one, looks after the run");
+}
+
+/** The same world; what could not be delivered is noted. */
+function noting(world: World, refused: string[]): World {
+  const { acts } = world.slack;
+  const noted = <Args extends readonly unknown[], Told extends { readonly ok: boolean }>(
+    what: string,
+    act: (...args: Args) => Promise<Told>,
+  ) => {
+    return async (...args: Args): Promise<Told> => {
+      const told = await act(...args);
+      if (!told.ok) refused.push(`${what}: ${JSON.stringify(told)}`);
+      return told;
+    };
+  };
+  const ours = {
+    ...acts,
+    command: noted("a command", acts.command),
+    click: noted("a click", acts.click),
+    submit: noted("a submit", acts.submit),
+  };
+  return { ...world, slack: { ...world.slack, acts: ours } };
+}
