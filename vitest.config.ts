@@ -6,6 +6,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** The files that take longest, the longest first. Started last, they would leave the other workers idle. */
 const SLOW = [
   "crash/kill-points.test.ts",
+  "crash/replica-kills.test.ts",
   "scenes/storm.test.ts",
   "control/replicas.test.ts",
   "browser/panels.test.ts",
