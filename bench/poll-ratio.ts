@@ -12,6 +12,7 @@ import { createRunEngine } from "#src/engine/run-engine.ts";
 import { createServiceBreaker } from "#src/engine/service-breaker.ts";
 import { createUnreadableRuns } from "#src/engine/unreadable-runs.ts";
 import { createPoller } from "#src/engine/poller.ts";
+import { createWatchdog } from "#src/engine/watchdog.ts";
 import { createMetrics } from "#src/adapters/http/metrics.ts";
 import { createLog } from "#src/log.ts";
 import { openStore } from "#src/adapters/store/open.ts";
@@ -81,8 +82,9 @@ async function startOurs(baseUrl: string, runs: number): Promise<Poller> {
   const gated = { fetchRun: (id: RunId) => valve.through(() => agents.fetchRun(id)) };
   const guard = createServiceBreaker(clock, PACE.maxMs);
   const unreadable = createUnreadableRuns({ engine, clock, log, metrics });
+  const watchdog = createWatchdog(clock);
   const watch = createPoller(
-    { agents: gated, engine, guard, unreadable, context, clock, random: Math.random, log, metrics },
+    { agents: gated, engine, guard, unreadable, context, clock, random: Math.random, log, metrics, watchdog },
     PACE,
   );
   for (let index = 0; index < runs; index += 1) await store.insert(aQuietRun(idOf(index), index, 60_000), {});

@@ -12,12 +12,12 @@ import {
   type Metrics,
   type RejectedRequests,
 } from "./adapters/http/metrics.ts";
-import { startHttp } from "./adapters/http/server.ts";
+import { readinessOf, startHttp } from "./adapters/http/server.ts";
 import { createPolicyFollower } from "./adapters/policy-file/follow-policy.ts";
 import { createPolicyHolder, type PolicyHolder } from "./adapters/policy-file/policy-holder.ts";
 import type { SlackApp } from "./adapters/slack/bolt-app.ts";
 import { EVENTS_PATH } from "./adapters/slack/request-verifier.ts";
-import { createSlack } from "./adapters/slack/slack-adapter.ts";
+import { createSlack, type SlackAdapter } from "./adapters/slack/slack-adapter.ts";
 import { type AuditKeyNews, openStore } from "./adapters/store/open.ts";
 import { policyLoadedEntry, type Program, programStartedEntry } from "./audit/entry.ts";
 import { type Bot, createBot } from "./bot.ts";
@@ -28,11 +28,14 @@ import { builtInFor, type Rule } from "./domain/policy/policy.ts";
 import { keepSecrets } from "./domain/text/own-secrets.ts";
 import { createFreezes, type Freezes } from "./engine/freezes.ts";
 import { type Clock, createClock, type MachineClock } from "./engine/clock.ts";
+import { partsBeforeSlack } from "./engine/health.ts";
 import { ALONE, SHARED } from "./engine/lease-keeper.ts";
 import { slowestProbeMs } from "./engine/service-breaker.ts";
+import { hearStoreFaults } from "./engine/store-faults.ts";
 import { type Log, slackLogger } from "./log.ts";
 import { createOpen, openSlack } from "./outbound.ts";
-import { type AuditReaders, PortError } from "./ports.ts";
+import type { AuditReaders } from "./ports.ts";
+import type { Health, SlackHealth } from "./ports/monitoring.ts";
 import type { Store } from "./ports/store.ts";
 
 export type App = {
@@ -75,8 +78,8 @@ export async function startApp(config: Config, log: Log): Promise<App> {
 }
 
 type Closers = (() => Promise<void>)[];
-/** The Slack app, once it exists: health answers earlier than Slack. */
-type Current = { app: SlackApp | null };
+/** What exists only once Slack was reached: health answers earlier. */
+type Current = { app: SlackApp | null; health: Health | null };
 
 function turningAway(metrics: Metrics, log: Log, { monotonic }: Clock): RejectedRequests {
   return createRejectedRequests({
@@ -116,40 +119,49 @@ function openOurStore(config: Config, clock: MachineClock, log: Log): Promise<St
 
 async function build(config: Config, log: Log, closers: Closers): Promise<Omit<App, "stop">> {
   const policy = await createPolicyHolder(config.policyFile, log, builtInFor(mentioned(config)));
-  const current: Current = { app: null };
+  const current: Current = { app: null, health: null };
   const metrics = createMetrics();
   const clock = createClock();
-  const store = await openOurStore(config, clock, log);
-  closers.push(() => store.close());
+  const opened = await openOurStore(config, clock, log);
+  closers.push(() => opened.close());
+  const { store, faults: storeFaults } = hearStoreFaults(opened, { clock, metrics });
   await store.audit([programStartedEntry(program(config), now()), policyLoadedEntry(policy.loaded(), now())]);
   const rejectedRequests = turningAway(metrics, log, clock);
   const url = await startDoors({ config, metrics, store, current, rejectedRequests }, closers);
-  const doors = await openDoors({ config, store, rejectedRequests, log, clock }, closers);
+  const doors = await openDoors({ config, store, rejectedRequests, log, clock, metrics }, closers);
   const freezes = createFreezes(store);
   const context = contextOf({ config, clock, policy, freezes });
-  const limits = { ...config.poll, maxInFlight: MAX_POLLS_IN_FLIGHT };
   const audit = auditReaders(config, doors.slack.self.team);
-  const ports = { ...doors, ...doors.slack, store, freezes, audit, clock, context };
+  const health = { storeFaults, slackHealth: slackHealthOf(doors.slack, current), version: programVersion() };
+  const ports = { ...doors, ...doors.slack, ...health, store, freezes, audit, clock, context };
   const sharing = {
     leaseTimes: config.database.engine === "sqlite" ? ALONE : SHARED,
     followPolicy: createPolicyFollower(policy, store, log),
   };
-  const flow = createBot({ ...ports, ...sharing, newKey, random: Math.random, log, metrics }, limits);
+  const flow = createBot(
+    { ...ports, ...sharing, newKey, random: Math.random, log, metrics },
+    {
+      ...config.poll,
+      maxInFlight: MAX_POLLS_IN_FLIGHT,
+    },
+  );
   closers.push(() => flow.stop(EFFECTS_GRACE_MS));
   const app = doors.slack.app(flow);
   const runs = await flow.start();
+  current.health = flow.health;
   await app.start();
   current.app = app;
+  flow.health.start();
   closers.push(() => app.stop(LISTENERS_GRACE_MS));
-  const started = {
-    url,
-    team: doors.slack.self.team,
-    mode: config.slack.mode,
-    runs,
-    policy: policy.now().version,
-  };
-  log.info(started, "Countersign is ready");
+  const facts = { team: doors.slack.self.team, mode: config.slack.mode, policy: policy.now().version };
+  log.info({ url, ...facts, runs }, "Countersign is ready");
   return { url, reload: () => reloadPolicy({ policy, store, flow, log }) };
+}
+
+function slackHealthOf({ token }: Pick<SlackAdapter, "token">, current: Current): SlackHealth {
+  const connection = (): ReturnType<SlackHealth["connection"]> =>
+    current.app === null ? "starting" : current.app.connected() ? "connected" : "lost";
+  return { ...token, connection };
 }
 
 const now = () => ({ now: Date.now(), digest });
@@ -202,9 +214,13 @@ type Outside = {
   readonly rejectedRequests: RejectedRequests;
   readonly log: Log;
   readonly clock: Clock;
+  readonly metrics: Metrics;
 };
 
-async function openDoors({ config, store, rejectedRequests, log, clock }: Outside, closers: Closers) {
+async function openDoors(
+  { config, store, rejectedRequests, log, clock, metrics }: Outside,
+  closers: Closers,
+) {
   const open = createOpen(config.proxies);
   const agents = createAgentService({ ...config.agents, ...clock, open, connections: MAX_POLLS_IN_FLIGHT });
   closers.push(() =>
@@ -224,6 +240,7 @@ async function openDoors({ config, store, rejectedRequests, log, clock }: Outsid
     logger: slackLogger(log),
     log,
     clock,
+    metrics,
     digest,
     nonce,
   });
@@ -240,14 +257,7 @@ type Served = {
 
 async function startDoors(served: Served, closers: Closers): Promise<string> {
   const { config, metrics, store, current, rejectedRequests } = served;
-  const ready = async () => {
-    const stored = await store.ping().then(
-      () => "ok",
-      (error: unknown) => (error instanceof PortError ? error.message : "does not answer"),
-    );
-    const slack = current.app === null ? "not reached yet" : current.app.connected() ? "ok" : "not connected";
-    return { ok: stored === "ok" && slack === "ok", checks: { store: stored, slack } };
-  };
+  const version = programVersion();
   const listener: RequestListener = (request, response) => {
     if (current.app?.listener) current.app.listener(request, response);
     else response.writeHead(503).end();
@@ -255,8 +265,8 @@ async function startDoors(served: Served, closers: Closers): Promise<string> {
   const slack = config.slack.mode === "http" ? { slack: { path: EVENTS_PATH, listener } } : {};
   const http = await startHttp({
     ...config.http,
-    live: () => true,
-    ready,
+    live: () => current.health?.live() ?? true,
+    ready: async () => readinessOf(await (current.health?.parts() ?? partsBeforeSlack(store)), version),
     metrics: () => metrics.expose(),
     rejectedRequests,
     ...slack,

@@ -12,17 +12,22 @@ import {
 import { type Clock, endedWithin } from "./engine/clock.ts";
 import { createEffectExecutor } from "./engine/effect-executor.ts";
 import type { Freezes } from "./engine/freezes.ts";
+import { createHealth, type HealthMonitor } from "./engine/health.ts";
 import { createIntegrity, type Integrity } from "./engine/integrity.ts";
 import { createLeaseKeeper, type LeaseKeeper, type LeaseTimes } from "./engine/lease-keeper.ts";
 import { createOutageAnnouncer } from "./engine/outage.ts";
 import { createPerform } from "./engine/perform-effect.ts";
 import { createPoller, type PollLimits } from "./engine/poller.ts";
 import { createRunEngine, type RunEngine } from "./engine/run-engine.ts";
-import { createServiceBreaker } from "./engine/service-breaker.ts";
+import { createRunFigures } from "./engine/run-figures.ts";
+import { createServiceBreaker, type ServiceBreaker } from "./engine/service-breaker.ts";
+import { createServiceKey } from "./engine/service-key.ts";
 import { createServicePause } from "./engine/service-pause.ts";
 import { createSharedNews, type SharedNews } from "./engine/shared-news.ts";
 import { createStormNotices } from "./engine/storm-notices.ts";
+import type { StoreFaults } from "./engine/store-faults.ts";
 import { createUnreadableRuns } from "./engine/unreadable-runs.ts";
+import { createWatchdog, type Watchdog } from "./engine/watchdog.ts";
 import { createNotificationOutbox } from "./notifications/outbox.ts";
 import type {
   AgentService,
@@ -34,6 +39,7 @@ import type {
   NotificationSender,
   People,
 } from "./ports.ts";
+import type { SlackHealth } from "./ports/monitoring.ts";
 import type { Store } from "./ports/store.ts";
 import {
   type Acknowledge,
@@ -76,6 +82,7 @@ export type Bot = {
   readonly closeDispute: CloseDispute;
   readonly cards: Pick<CardSweep, "deleted" | "letIn" | "lookNow">;
   readonly acknowledge: Acknowledge;
+  readonly health: Pick<HealthMonitor, "live" | "parts" | "start">;
   /** Calls the listener with every run that is looked at again, changed or not. */
   onRun(listener: (run: Run) => void): void;
   /** Calls the listener now and then while other processes may change runs, too. */
@@ -90,6 +97,8 @@ export type Bot = {
 
 export type BotDeps = {
   readonly store: Store;
+  readonly storeFaults: StoreFaults;
+  readonly slackHealth: SlackHealth;
   readonly freezes: Freezes;
   readonly agents: AgentService;
   readonly gateway: Gateway;
@@ -106,14 +115,16 @@ export type BotDeps = {
   readonly random: () => number;
   readonly log: EventLog;
   readonly metrics: Counters;
+  /** Of this program. */
+  readonly version: string;
 };
 
 const OUTAGE_CHECK_MS = 5_000;
 
 export function createBot(ports: BotDeps, limits: PollLimits): Bot {
-  const { clock, log, store } = ports;
-  const { agents, leftMs } = createServicePause(ports.agents, clock);
-  const deps = { ...ports, agents };
+  const { key, guard } = createServiceGuard(ports, limits);
+  const watchdog = createWatchdog(ports.clock);
+  const deps = { ...ports, agents: key.agents, watchdog };
   const integrity = createIntegrity(deps);
   const elsewhere: (() => void)[] = [];
   const onLook = (): void => elsewhere.forEach((hear) => hear());
@@ -121,38 +132,58 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
   const checks = { integrity, catchUp: () => news.catchUp(), holds: () => hold.holds() };
   const executor = createEffectExecutor({ ...deps, ...checks, perform: createPerform(deps) });
   const engine: RunEngine = createRunEngine({ ...deps, executor });
-  const guard = createServiceBreaker(clock, limits.maxMs, leftMs);
   const unreadable = createUnreadableRuns({ ...deps, engine });
   const watch = createPoller({ ...deps, engine, guard, unreadable }, limits);
   const hold = createHold(deps, engine, news);
-  const outage = createOutageAnnouncer({ ...deps, engine, guard, change: engine.change }, OUTAGE_CHECK_MS);
-  const storms = createStormNotices({ ...deps, engine, change: engine.change });
-  engine.onPlan((run) => storms.heard(run));
-  engine.onDrop((key) => storms.dropped(key));
+  const { figures } = createRunFigures({ ...deps, engine });
+  const health = createHealth({ ...deps, guard, key, figures });
   const use = { ...deps, engine, integrity, change: engine.change };
-  const loops = [createRetention(store, clock, log), createNotificationOutbox(use), outage, storms];
+  const loops = createLoops({ ...use, guard });
   const cards = createCardSweep(use);
   return {
     ...createUseCases(use),
     cards,
+    health,
     onRun: (listener) => engine.onPlan((run) => listener(run)),
     onElsewhere: (listener) => void elsewhere.push(listener),
-    queries: createQueries({ ...deps, watch, guard, unreadable, integrity }),
+    queries: createQueries({ ...deps, watch, guard, unreadable, integrity, health, key }),
     // The audit is checked first, so that no decision leaves before.
     start: async () => {
+      watchdog.start();
       await integrity.start();
       for (const loop of loops) loop.start();
       return claimRuns({ ...deps, engine }, hold);
     },
     policyChanged: () => applyPolicyToWaiting({ ...deps, engine }),
     stop: async (ms) => {
-      for (const part of [watch, cards]) part.stop();
-      await stopInOrder([...loops, news, hold, engine], ports, integrity, ms);
+      for (const part of [watch, cards, watchdog]) part.stop();
+      await stopInOrder([...loops, health, news, hold, engine], ports, integrity, ms);
     },
   };
 }
 
-function createHold(deps: BotDeps, engine: RunEngine, news: SharedNews): LeaseKeeper {
+/** What stands between Countersign and a service that fails, asks us to wait, or refuses our key. */
+function createServiceGuard({ agents, clock, newKey }: BotDeps, { maxMs }: PollLimits) {
+  const pause = createServicePause(agents, clock);
+  const key = createServiceKey(pause.agents, clock, newKey);
+  return { key, guard: createServiceBreaker(clock, maxMs, pause.leftMs) };
+}
+
+/** What happens although nobody does anything. */
+function createLoops(use: UseDeps & { readonly guard: ServiceBreaker }) {
+  const { engine, store, clock, log } = use;
+  const storms = createStormNotices(use);
+  engine.onPlan((run) => storms.heard(run));
+  engine.onDrop((key) => storms.dropped(key));
+  const outage = createOutageAnnouncer(use, OUTAGE_CHECK_MS);
+  return [createRetention(store, clock, log), createNotificationOutbox(use), outage, storms];
+}
+
+function createHold(
+  deps: BotDeps & { readonly watchdog: Watchdog },
+  engine: RunEngine,
+  news: SharedNews,
+): LeaseKeeper {
   const onReplicas = (replicas: number): void => {
     deps.chat.shareLimits(replicas);
     deps.people.shareLimits(replicas);

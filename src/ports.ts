@@ -30,6 +30,8 @@ export class PortError extends Error {
   readonly retryAfterMs: number | null;
   /** A stable word for logs and metrics (`timeout`, `http_503`, `not_in_channel`). The message is for people. */
   readonly code: string;
+  /** The message for people who may not see our network: without host names and addresses. */
+  readonly publicMessage: string;
   /** The message quotes the agent service, which may quote a request, so the log gets only the code. */
   readonly quotes: boolean;
   constructor(
@@ -41,6 +43,7 @@ export class PortError extends Error {
       retryAfterMs?: number | null;
       cause?: unknown;
       quotes?: boolean;
+      publicMessage?: string;
     },
   ) {
     super(message, { cause: facts.cause });
@@ -49,6 +52,7 @@ export class PortError extends Error {
     this.code = facts.code;
     this.retryAfterMs = facts.retryAfterMs ?? null;
     this.quotes = facts.quotes ?? false;
+    this.publicMessage = facts.publicMessage ?? message;
   }
 }
 
@@ -85,6 +89,8 @@ export type HealthReport = {
   readonly latencyMs: number;
   /** What is wrong, in plain words; null where nothing is. */
   readonly fault: string | null;
+  /** The same without host names and addresses of ours. */
+  readonly publicFault: string | null;
   /** The service's answer: status, version, service, message, endpoints. Untrusted text. */
   readonly says: { readonly [field: string]: Json };
 };
@@ -190,6 +196,13 @@ export type Counters = {
   unreadable(approvals: number): void;
   /** Findings of tampering that are not acknowledged. */
   tampered(findings: number): void;
+  /** From when a request was first seen until it had a message with buttons. */
+  cardShown(seconds: number): void;
+  /** From when a decision could be sent until the service confirmed it. */
+  decisionConfirmed(seconds: number): void;
+  /** A call of the store failed. */
+  storeFault(code: string): void;
+  slackCall(method: string, outcome: "ok" | "refused" | "rate_limited" | "failed"): void;
 };
 
 // Messages that follow from the audit and belong to no run's thread: a receipt for the person who decided, alerts for the admins, and the

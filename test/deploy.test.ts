@@ -308,7 +308,7 @@ describe("deploy/kubernetes", () => {
       host: "127.0.0.1",
       port: 0,
       live: () => true,
-      ready: () => Promise.resolve({ ok: true, checks: {} }),
+      ready: () => Promise.resolve({ status: "ok", version: "1.2.3", checks: {} }),
       metrics: () => Promise.resolve({ contentType: "text/plain", body: "" }),
     });
     for (const { httpGet } of [container.livenessProbe, container.readinessProbe])

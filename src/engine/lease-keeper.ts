@@ -7,6 +7,7 @@ import type { Clock } from "./clock.ts";
 import type { EventLog } from "../ports.ts";
 import type { LeaseStore } from "../ports/store.ts";
 import type { RunEngine } from "./run-engine.ts";
+import { inTurn, type Turn, type Watchdog } from "./watchdog.ts";
 
 /** How long a lease lasts, and how often it is renewed (ms). */
 export type LeaseTimes = { readonly leaseMs: number; readonly renewEveryMs: number };
@@ -35,6 +36,7 @@ type Deps = {
   engine: Pick<RunEngine, "resume" | "lookAfter" | "shardsSending">;
   clock: Clock;
   log: EventLog;
+  watchdog: Pick<Watchdog, "begin">;
   /** Hears how many processes share the runs. */
   onReplicas: (replicas: number) => void;
 };
@@ -51,7 +53,7 @@ export function createLeaseKeeper(deps: Deps, times: LeaseTimes): LeaseKeeper {
     lookedAfter = lookedAfter.intersection(shards);
   }
 
-  async function pass(stopping = (): boolean => false): Promise<number> {
+  async function pass(turn: Turn, stopping = (): boolean => false): Promise<number> {
     const from = clock.monotonic();
     const { kept, nextEndMs } = await renew(deps, times, { from, lookAfter });
     lease.holdFrom(from);
@@ -61,13 +63,13 @@ export function createLeaseKeeper(deps: Deps, times: LeaseTimes): LeaseKeeper {
     // run is ours in the database, and nobody follows it.
     if (added.length > 0) await store.claimAgain(added);
     lookedAfter = kept;
-    const taken = await claimAll(deps, stopping);
+    const taken = await claimAll(deps, { turn, stopping });
     if (taken > 0) log.debug({ runs: taken }, "took up runs that no process had claimed");
     return taken;
   }
 
   const looks = createBackgroundLoop(deps, {
-    pass: async (stopping) => void (await pass(stopping)),
+    pass: (stopping) => inTurn(deps.watchdog, async (turn) => void (await pass(turn, stopping))),
     everyMs: times.renewEveryMs,
     retryMs: retryMs(times),
     failure: "could not renew the leases of runs; trying again",
@@ -77,7 +79,7 @@ export function createLeaseKeeper(deps: Deps, times: LeaseTimes): LeaseKeeper {
 
   async function start(): Promise<number> {
     lease.start();
-    const taken = await pass();
+    const taken = await inTurn(deps.watchdog, (turn) => pass(turn));
     started = true;
     looks.start(times.renewEveryMs);
     return taken;
@@ -153,13 +155,20 @@ function shardsToGive(
   return shards.filter((shard) => !sending.has(shard)).slice(-surplus);
 }
 
-async function claimAll({ store, engine }: Deps, stopping: () => boolean): Promise<number> {
+async function claimAll(
+  { store, engine }: Deps,
+  { turn, stopping }: { readonly turn: Turn; readonly stopping: () => boolean },
+): Promise<number> {
   for (let taken = 0; ;) {
     if (stopping()) return taken;
+    turn.progress();
     const batch = await store.claim(CLAIM_BATCH);
     // A batch may be short because one of its rows cannot be read; only an empty batch is the last.
     if (batch.length === 0) return taken;
-    for (const stored of batch) await engine.resume(stored);
+    for (const stored of batch) {
+      await engine.resume(stored);
+      turn.progress();
+    }
     taken += batch.length;
   }
 }

@@ -96,7 +96,7 @@ async function announceOutage({ store, engine, change, log }: Deps, away: Down):
       continue;
     const said = await change(carrier.key, (run) => ({
       ...run,
-      outage: { since: away.at, why: away.why, until: null },
+      outage: { since: away.at, why: away.publicWhy, until: null },
     }));
     all &&= said !== null;
   }

@@ -14,6 +14,7 @@ import { askedAtOf, observeFetched } from "./fresh-facts.ts";
 import type { RunEngine } from "./run-engine.ts";
 import { CircuitOpenError, type ServiceBreaker } from "./service-breaker.ts";
 import type { UnreadableRuns } from "./unreadable-runs.ts";
+import { inTurn, type Watchdog } from "./watchdog.ts";
 
 export type Poller = {
   /** How many runs are watched, and how many fetches are in progress. */
@@ -34,6 +35,7 @@ type Deps = {
   random: () => number;
   log: EventLog;
   metrics: Counters;
+  watchdog: Pick<Watchdog, "begin">;
 };
 
 /** From this many runs on, useless answers are reported for the service as a whole. */
@@ -71,7 +73,7 @@ export function createPoller(deps: Deps, limits: PollLimits): Poller {
         entry,
         deps.clock.monotonic() + restMs + deps.random() * Math.min(restMs, limits.maxMs),
       );
-    await ask(deps, entry, () => stopped);
+    await inTurn(deps.watchdog, () => ask(deps, entry, () => stopped));
     deps.metrics.pollsInFlight(queue.busy);
     if (entries.get(entry.key) === entry) queue.put(entry, nextAt(deps, entry, limits));
   });

@@ -30,8 +30,17 @@ export type ServiceBreaker = {
   onChange(listener: () => void): void;
 };
 
-/** No usable answer since `at` (wall time) or `since` (monotonic); `why` is the newest failure, for people; `code` for the log. */
-type Down = { readonly at: number; readonly since: number; readonly why: string; readonly code?: string };
+/**
+ * No usable answer since `at` (wall time) or `since` (monotonic); `why` is the newest failure, for people; `publicWhy` without our
+ * addresses; `code` for the log.
+ */
+type Down = {
+  readonly at: number;
+  readonly since: number;
+  readonly why: string;
+  readonly publicWhy: string;
+  readonly code?: string;
+};
 
 export type ServiceState =
   /** No call was made yet. */
@@ -116,7 +125,8 @@ function createStanding(clock: Clock): Standing {
       useless.record(run, failure);
       judge();
     },
-    failed: ({ message: why, code }) => become({ type: "away", ...begin(), why, code }),
+    failed: ({ message: why, publicMessage: publicWhy, code }) =>
+      become({ type: "away", ...begin(), why, publicWhy, code }),
     forget(run) {
       useless.forget(run);
       if (state.type === "useless") judge();

@@ -5,7 +5,12 @@ import type { RunId } from "../domain/ids.ts";
 import type { PortError } from "../ports.ts";
 
 /** `why` describes the newest of these answers, for people; `code` is for the log; `runs` is how many runs. */
-export type Useless = { readonly why: string; readonly code: string; readonly runs: number };
+export type Useless = {
+  readonly why: string;
+  readonly publicWhy: string;
+  readonly code: string;
+  readonly runs: number;
+};
 
 export type UselessAnswers = {
   /** The failure of a fetch of the run; null: the answer is usable. */
@@ -37,7 +42,7 @@ export function createUselessAnswers(): UselessAnswers {
     record(run, failure) {
       set(run, failure !== null);
       if (failure === null || count * 2 <= asked.size) return;
-      service = { why: failure.message, code: failure.code, runs: count };
+      service = { why: failure.message, publicWhy: failure.publicMessage, code: failure.code, runs: count };
     },
     forget: (run) => set(run, undefined),
     ofService: () => service,

@@ -3,12 +3,22 @@
 import type { Context } from "../domain/context.ts";
 import type { Freeze } from "../domain/freeze.ts";
 import type { ChannelId, RunId, UserId } from "../domain/ids.ts";
+import { isList } from "../domain/json.ts";
 import type { Run } from "../domain/run.ts";
 import type { Clock } from "../engine/clock.ts";
 import type { Integrity, IntegrityState } from "../engine/integrity.ts";
-import { type AgentService, channelsOf, type Gateway, type HealthReport, PortError } from "../ports.ts";
+import {
+  type AgentService,
+  type AuditReaders,
+  channelsOf,
+  type Gateway,
+  type HealthReport,
+} from "../ports.ts";
+import type { Health, PartHealth } from "../ports/monitoring.ts";
 import type { RunStore, Store } from "../ports/store.ts";
+import { storeFaultWords } from "../engine/health.ts";
 import type { ServiceBreaker, ServiceState } from "../engine/service-breaker.ts";
+import type { ServiceKey } from "../engine/service-key.ts";
 import type { UnreadableCounts, UnreadableRuns } from "../engine/unreadable-runs.ts";
 import type { Poller } from "../engine/poller.ts";
 import { type QueueDeps, type QueueOwner, readQueue, type WholeQueue } from "./queue.ts";
@@ -26,8 +36,8 @@ export type Queries = {
   pending(by: QueueOwner, channel: ChannelId): Promise<WholeQueue>;
   /** What waits for a decision, and the person's own runs, newest first, at most `limit`. */
   home(by: QueueOwner, limit: number): Promise<HomeRuns>;
-  /** Never rejects. */
-  health(): Promise<Health>;
+  /** Only ADMINS learn host names and addresses. Never rejects. */
+  health(by: UserId): Promise<HealthAnswer>;
 };
 
 export type HomeRuns = {
@@ -35,13 +45,18 @@ export type HomeRuns = {
   readonly own: readonly Run[];
 };
 
-export type Health = {
+export type HealthAnswer = {
+  /** Of Countersign. */
+  readonly version: string;
   readonly service: HealthReport;
   readonly gateway: HealthReport;
   readonly poller: { readonly watched: number; readonly inFlight: number; readonly service: ServiceState };
   readonly unreadable: UnreadableCounts;
   /** `fault`: why it does not answer, where that is known. */
   readonly store: { readonly ok: boolean; readonly latencyMs: number; readonly fault: string | null };
+  /** "unknown": the service gave no answer that says. */
+  readonly key: "accepted" | "refused" | "unknown";
+  readonly parts: readonly PartHealth[];
   /** Findings of tampering that nobody has acknowledged. */
   readonly audit: IntegrityState;
   /** The freeze that holds everywhere, if one does, and how many channels are frozen. */
@@ -50,6 +65,10 @@ export type Health = {
 
 type Deps = {
   store: RunStore & Pick<Store, "ping">;
+  audit: Pick<AuditReaders, "admins">;
+  health: Pick<Health, "parts">;
+  key: Pick<ServiceKey, "check" | "isRefused">;
+  version: string;
   people: QueueDeps["people"];
   context: () => Context;
   agents: Pick<AgentService, "health">;
@@ -94,45 +113,63 @@ function createLists({ store, people, context }: Deps): Omit<Queries, "health"> 
   return { status, list, home, pending };
 }
 
-function createHealth({
-  store,
-  agents,
-  gateway,
-  watch,
-  guard,
-  unreadable,
-  integrity,
-  context,
-  clock,
-}: Deps): Queries["health"] {
-  async function pingStore(): Promise<Health["store"]> {
-    const startedAt = clock.monotonic();
-    const state = await store.ping().then(
-      () => ({ ok: true, fault: null }),
-      (error: unknown) => ({ ok: false, fault: error instanceof PortError ? error.message : null }),
-    );
-    return { ...state, latencyMs: clock.monotonic() - startedAt };
-  }
-
-  return async () => {
-    const [service, gatewayReport, stored] = await Promise.all([
+function createHealth(deps: Deps): Queries["health"] {
+  const { agents, gateway, watch, guard, unreadable, integrity, context, key } = deps;
+  return async (by) => {
+    const [service, gatewayReport, store] = await Promise.all([
       agents.health(),
       gateway.health(),
-      pingStore(),
+      pingStore(deps),
+      key.check(0),
     ]);
-    return {
+    const refused = key.isRefused();
+    const answer: HealthAnswer = {
+      version: deps.version,
       service,
       gateway: gatewayReport,
       unreadable: unreadable.counts(),
       poller: { ...watch.counts(), service: guard.state() },
-      store: stored,
+      key: refused === null ? "unknown" : refused ? "refused" : "accepted",
+      store,
+      parts: await deps.health.parts(),
       audit: integrity.state(),
       frozen: frozenNow(context()),
     };
+    return deps.audit.admins.includes(by) ? answer : withoutAddresses(answer);
   };
 }
 
-function frozenNow({ freezes }: Context): Health["frozen"] {
+async function pingStore({ store, clock }: Pick<Deps, "store" | "clock">): Promise<HealthAnswer["store"]> {
+  const startedAt = clock.monotonic();
+  const fault = await store.ping().then(() => null, storeFaultWords);
+  return { ok: fault === null, fault, latencyMs: clock.monotonic() - startedAt };
+}
+
+/** For members, who have no use for the map of our network. */
+function withoutAddresses(answer: HealthAnswer): HealthAnswer {
+  const { service, gateway, poller } = answer;
+  const state = poller.service;
+  const isDown = state.type === "away" || state.type === "useless";
+  return {
+    ...answer,
+    service: publicReport(service),
+    gateway: publicReport(gateway),
+    poller: { ...poller, service: isDown ? { ...state, why: state.publicWhy } : state },
+  };
+}
+
+function publicReport(report: HealthReport): HealthReport {
+  const { endpoints = [] } = report.says;
+  const paths = isList(endpoints) ? endpoints.filter((each) => !JSON.stringify(each).includes("://")) : [];
+  const says = paths.length === 0 ? withoutEndpoints(report.says) : { ...report.says, endpoints: paths };
+  return { ...report, fault: report.publicFault, says };
+}
+
+function withoutEndpoints({ endpoints: _addresses, ...says }: HealthReport["says"]): HealthReport["says"] {
+  return says;
+}
+
+function frozenNow({ freezes }: Context): HealthAnswer["frozen"] {
   const everywhere = freezes.find(({ channel }) => channel === null) ?? null;
   return { everywhere, channels: freezes.filter(({ channel }) => channel !== null).length };
 }

@@ -2,7 +2,7 @@
 // about: a row that was put back to an earlier state, or a decision that no entry decides.
 
 import { describe, expect, test } from "vitest";
-import { healthReport } from "#src/adapters/slack/blocks/command-answers.ts";
+import { healthReport } from "#src/adapters/slack/blocks/health-answer.ts";
 import type { Decision } from "#src/domain/approval.ts";
 import { UserId } from "#src/domain/ids.ts";
 import { replaceApproval, type Run } from "#src/domain/run.ts";
@@ -66,7 +66,7 @@ describe("a stored decision that no entry decides", () => {
       expect(bench.errors.some((each) => each.startsWith("TAMPERED"))).toBe(true);
       const [entry] = await found(bench);
       expect(entry?.outcome).toContain("no entry of the audit decides it");
-      const health = await bench.flow.queries.health();
+      const health = await bench.flow.queries.health(ADMIN);
       expect(health.audit.open).toHaveLength(1);
       // The approval waits again, under a new card.
       expect((await bench.run(id)).approvals[0]).toMatchObject({ state: { type: "pending" }, version: 2 });
@@ -182,7 +182,7 @@ describe("while a finding is not acknowledged", () => {
     const bench = await createBench();
     const first = await bench.withCard();
     await forge(bench, first.id, {});
-    const { code } = (await bench.flow.queries.health()).audit;
+    const { code } = (await bench.flow.queries.health(ADMIN)).audit;
     if (code === null) throw new Error("nothing was found");
     return { bench, code };
   }
@@ -210,7 +210,7 @@ describe("while a finding is not acknowledged", () => {
   test("health does not call the database untouched once it is acknowledged", async () => {
     const { bench, code } = await alarmed();
     await bench.flow.acknowledge({ team: TEAM, user: ADMIN, channel: CHANNEL }, code, "seen");
-    const shown = textOf(healthReport(await bench.flow.queries.health(), bench.clock.now()).blocks);
+    const shown = textOf(healthReport(await bench.flow.queries.health(ADMIN), bench.clock.now()).blocks);
     expect(shown).not.toContain("no sign that the database was changed from outside");
     expect(shown).toContain("1 finding of tampering, acknowledged");
   });
@@ -226,10 +226,10 @@ describe("while a finding is not acknowledged", () => {
   test("a restart forgets neither the finding nor the acknowledgement", async () => {
     const { bench, code } = await alarmed();
     await bench.restart();
-    expect((await bench.flow.queries.health()).audit.code).toBe(code);
+    expect((await bench.flow.queries.health(ADMIN)).audit.code).toBe(code);
     await bench.flow.acknowledge({ team: TEAM, user: ADMIN, channel: CHANNEL }, code, "seen");
     await bench.restart();
-    expect((await bench.flow.queries.health()).audit).toEqual({ open: [], code: null, acknowledged: 1 });
+    expect((await bench.flow.queries.health(ADMIN)).audit).toEqual({ open: [], code: null, acknowledged: 1 });
   });
 
   test.for([
@@ -241,7 +241,7 @@ describe("while a finding is not acknowledged", () => {
     const by = { team: TEAM, user, channel: CHANNEL };
     const done = await bench.flow.acknowledge(by, other === "" ? code : other, reason);
     expect(done).toEqual({ ok: false, error: { type: because } });
-    expect((await bench.flow.queries.health()).audit.code).toBe(code);
+    expect((await bench.flow.queries.health(ADMIN)).audit.code).toBe(code);
   });
 
   test("a further finding needs an acknowledgement of its own", async () => {
@@ -250,7 +250,7 @@ describe("while a finding is not acknowledged", () => {
     await bench.flow.acknowledge(by, code, "seen");
     const { id } = await bench.withCard();
     await forge(bench, id, {});
-    expect((await bench.flow.queries.health()).audit.code).not.toBeNull();
+    expect((await bench.flow.queries.health(ADMIN)).audit.code).not.toBeNull();
     expect(await bench.flow.acknowledge(by, code, "seen")).toMatchObject({
       error: { type: "other-findings" },
     });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { createWatchdog } from "#src/engine/watchdog.ts";
 import { ALONE, createLeaseKeeper, SHARED } from "#src/engine/lease-keeper.ts";
 import { createHandClock, type HandClock } from "../make/clock.ts";
 import { aRun } from "../make/run.ts";
@@ -27,7 +28,10 @@ test("claims no run any more once it has stopped: what is handed back stays hand
     lookAfter: quiet,
     shardsSending: () => new Set<number>(),
   };
-  const keeper = createLeaseKeeper({ store, engine, clock, log, onReplicas: quiet }, ALONE);
+  const keeper = createLeaseKeeper(
+    { store, engine, clock, log, watchdog: createWatchdog(clock), onReplicas: quiet },
+    ALONE,
+  );
   await keeper.start();
   await clock.pass(ALONE.leaseMs / 4);
   let stopped = false;
@@ -61,7 +65,10 @@ test("a run that came before its shard was looked after is claimed again", async
     lookAfter: (shards: ReadonlySet<number>) => void steps.push(`look after ${[...shards].join(" ")}`),
     shardsSending: () => new Set<number>(),
   };
-  const keeper = createLeaseKeeper({ store, engine, clock, log, onReplicas: quiet }, ALONE);
+  const keeper = createLeaseKeeper(
+    { store, engine, clock, log, watchdog: createWatchdog(clock), onReplicas: quiet },
+    ALONE,
+  );
   await keeper.start();
   await clock.pass(3 * ALONE.renewEveryMs);
   await keeper.stop();
@@ -112,7 +119,10 @@ const idle = { resume: () => Promise.resolve(), lookAfter: quiet, shardsSending:
 test("a replica keeps its lease while every statement of the database takes 500 ms", async () => {
   const clock = createHandClock();
   const store = slowStore(clock);
-  const keeper = createLeaseKeeper({ store, engine: idle, clock, log, onReplicas: quiet }, SHARED);
+  const keeper = createLeaseKeeper(
+    { store, engine: idle, clock, log, watchdog: createWatchdog(clock), onReplicas: quiet },
+    SHARED,
+  );
   const started = keeper.start();
   await clock.pass(10_000);
   await started;
@@ -127,7 +137,10 @@ test("a replica gives its lease up before it ends in the database, and is not mi
   const clock = createHandClock();
   const store = slowStore(clock);
   const answers: (() => void)[] = [];
-  const keeper = createLeaseKeeper({ store, engine: idle, clock, log, onReplicas: quiet }, SHARED);
+  const keeper = createLeaseKeeper(
+    { store, engine: idle, clock, log, watchdog: createWatchdog(clock), onReplicas: quiet },
+    SHARED,
+  );
   const started = keeper.start();
   await clock.pass(10_000);
   await started;
@@ -163,7 +176,10 @@ test("a replica looks after nothing any more before it begins a new lease", asyn
     ...idle,
     lookAfter: (shards: ReadonlySet<number>) => void steps.push(`look after ${[...shards].join(" ")}`),
   };
-  const keeper = createLeaseKeeper({ store, engine, clock, log, onReplicas: quiet }, SHARED);
+  const keeper = createLeaseKeeper(
+    { store, engine, clock, log, watchdog: createWatchdog(clock), onReplicas: quiet },
+    SHARED,
+  );
   await keeper.start();
   const first = steps.splice(0);
   await clock.pass(SHARED.renewEveryMs);
@@ -188,7 +204,10 @@ test("runs of a shard that could not be given back are claimed again when the sh
     claimAgain: (shards: readonly number[]) => Promise.resolve(void again.push(shards)),
     claim: () => Promise.resolve([]),
   };
-  const keeper = createLeaseKeeper({ store, engine: idle, clock, log, onReplicas: quiet }, SHARED);
+  const keeper = createLeaseKeeper(
+    { store, engine: idle, clock, log, watchdog: createWatchdog(clock), onReplicas: quiet },
+    SHARED,
+  );
   await keeper.start();
   await clock.pass(3 * SHARED.renewEveryMs);
   await keeper.stop();
@@ -210,7 +229,10 @@ test("a replica looks for free shards as soon as the lease of another one ends",
     claimAgain: () => Promise.resolve(),
     claim: () => Promise.resolve([]),
   };
-  const keeper = createLeaseKeeper({ store, engine: idle, clock, log, onReplicas: quiet }, SHARED);
+  const keeper = createLeaseKeeper(
+    { store, engine: idle, clock, log, watchdog: createWatchdog(clock), onReplicas: quiet },
+    SHARED,
+  );
   await keeper.start();
   await clock.pass(2_000);
   await keeper.stop();

@@ -5,7 +5,7 @@ import { ChannelId, type RunId } from "#src/domain/ids.ts";
 import { createOutageAnnouncer, LONG_OUTAGE_MS } from "#src/engine/outage.ts";
 import { ALONE } from "#src/engine/lease-keeper.ts";
 import { createHandClock, type HandClock } from "../make/clock.ts";
-import { type Bench, createBench, failure } from "../make/bot.ts";
+import { ADMIN, type Bench, createBench, failure } from "../make/bot.ts";
 import { aRunId, CHANNEL, NOON, REQUESTER, TEAM } from "../make/run.ts";
 
 const OTHER = ChannelId("C0OTHER");
@@ -37,7 +37,8 @@ const back = (bench: Bench): void => {
   bench.agents.beforeLook = () => Promise.resolve();
 };
 
-const health = async ({ flow }: Bench): Promise<string> => (await flow.queries.health()).poller.service.type;
+const health = async ({ flow }: Bench): Promise<string> =>
+  (await flow.queries.health(ADMIN)).poller.service.type;
 
 /** The notices of each channel, in order, without the time they name. */
 function notices({ chat }: Bench, channel: ChannelId): string[] {
@@ -102,7 +103,7 @@ describe("an outage of the service", () => {
       bench.agents.beforeLook = () => Promise.reject(failure(code, { retry: "never" }));
       await pass(bench.clock, 45_000);
       expect(notices(bench, CHANNEL)).toEqual([]);
-      expect((await bench.flow.queries.health()).poller.service).toMatchObject({
+      expect((await bench.flow.queries.health(ADMIN)).poller.service).toMatchObject({
         type: "useless",
         why: code,
       });
@@ -112,7 +113,7 @@ describe("an outage of the service", () => {
       back(bench);
       await pass(bench.clock, 60_000);
       expect(notices(bench, CHANNEL)).toEqual(["service-down", "service-back"]);
-      expect((await bench.flow.queries.health()).poller.service.type).toBe("answers");
+      expect((await bench.flow.queries.health(ADMIN)).poller.service.type).toBe("answers");
     },
   );
 
@@ -161,9 +162,14 @@ describe("an outage of the service", () => {
       outage: nothing,
       unreadable: nothing,
       tampered: nothing,
+      cardShown: nothing,
+      decisionConfirmed: nothing,
+      storeFault: nothing,
+      slackCall: nothing,
     };
     const guard = {
-      state: () => ({ type: "away", at: NOON, since: NOON - LONG_OUTAGE_MS, why: "" }) as const,
+      state: () =>
+        ({ type: "away", at: NOON, since: NOON - LONG_OUTAGE_MS, why: "", publicWhy: "" }) as const,
       onChange: nothing,
     };
     const change = () => Promise.resolve(null);

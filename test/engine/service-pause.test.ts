@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import type { DecisionAnswer } from "#src/ports.ts";
-import { type Bench, createBench, failure } from "../make/bot.ts";
+import { ADMIN, type Bench, createBench, failure } from "../make/bot.ts";
 import { APPROVER, CHANNEL, NOON, REQUESTER, TEAM } from "../make/run.ts";
 
 const BY = { team: TEAM, user: APPROVER };
@@ -73,7 +73,7 @@ test("the service's health is asked all the same, and it does not count as away"
   await bench.withCard();
   bench.agents.beforeLook = () => Promise.reject(failure("http_429", { retryAfterMs: WAIT_MS }));
   await bench.clock.pass(5_000);
-  const { service, poller } = await bench.flow.queries.health();
+  const { service, poller } = await bench.flow.queries.health(ADMIN);
   expect(service.ok).toBe(true);
   expect(poller.service).toEqual({ type: "answers" });
   expect(bench.clock.now()).toBeGreaterThan(NOON);

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ApprovalId, type RunId } from "#src/domain/ids.ts";
 import { findApproval, UNREADABLE } from "#src/domain/run.ts";
 import type { UnreadableItem } from "#src/domain/snapshot.ts";
-import { type Bench, createBench, failure } from "../make/bot.ts";
+import { ADMIN, type Bench, createBench, failure } from "../make/bot.ts";
 import { APPROVER, aRunId, CHANNEL, NOON, REQUESTER, TEAM } from "../make/run.ts";
 
 // The breaker reads the machine's clock.
@@ -43,7 +43,11 @@ describe("an item that cannot be read", () => {
     bench.agents.unreadable.set(id, [item(null)]);
     await pass(bench, 5_000);
     expect(posted(bench)).toEqual(expect.arrayContaining([UNREADABLE, "card apr_good"]));
-    expect((await bench.flow.queries.health()).unreadable).toEqual({ runs: 1, approvals: 1, unanswered: 0 });
+    expect((await bench.flow.queries.health(ADMIN)).unreadable).toEqual({
+      runs: 1,
+      approvals: 1,
+      unanswered: 0,
+    });
     bench.agents.pending.set(id, []);
     await pass(bench, 60_000);
     expect(await bench.flow.queries.list({ user: APPROVER, channel: CHANNEL }, "pending", 9)).toHaveLength(1);
@@ -88,7 +92,11 @@ describe("an item that cannot be read", () => {
       version: 2,
     });
     expect((await bench.run(id)).unreadable).toBeNull();
-    expect((await bench.flow.queries.health()).unreadable).toEqual({ runs: 0, approvals: 0, unanswered: 0 });
+    expect((await bench.flow.queries.health(ADMIN)).unreadable).toEqual({
+      runs: 0,
+      approvals: 0,
+      unanswered: 0,
+    });
   });
 
   test("without an id may be any of those that are not listed: they stay, and nothing is sent", async () => {
@@ -124,7 +132,7 @@ describe("answers that cannot be read", () => {
     await pass(bench, 20_000);
     expect(posted(bench)).toContain(UNREADABLE);
     expect((await bench.run(id)).unreadable).toMatchObject({ what: "answer", items: [{ code, why: code }] });
-    expect((await bench.flow.queries.health()).unreadable).toEqual({
+    expect((await bench.flow.queries.health(ADMIN)).unreadable).toEqual({
       runs: 0,
       approvals: 0,
       unanswered: 1,

@@ -31,6 +31,7 @@ import {
   type People,
   PortError,
 } from "#src/ports.ts";
+import type { SlackHealth } from "#src/ports/monitoring.ts";
 import type { Store } from "#src/ports/store.ts";
 import type { Click } from "#src/usecases/open-form.ts";
 import { createHandClock, type HandClock } from "./clock.ts";
@@ -39,7 +40,13 @@ import { type HandMail, handMail } from "./mail.ts";
 import { APPROVER, aRunId, aRunKey, aWatchedRun, CHANNEL, NOON, TEAM } from "./run.ts";
 
 export const LIMITS = { minMs: 1_000, maxMs: 15_000, maxInFlight: 4 };
-const FINE = { ok: true, latencyMs: 1, fault: null, says: {} };
+const FINE = { ok: true, latencyMs: 1, fault: null, publicFault: null, says: {} };
+
+const HEALTHY_SLACK: SlackHealth = {
+  connection: () => "connected",
+  tokenRefusal: () => null,
+  checkToken: () => Promise.resolve(),
+};
 
 export const failure = (
   code: string,
@@ -265,6 +272,9 @@ export async function createBench(
       {
         ...ports,
         store: bench.store,
+        storeFaults: { since: () => ({ count: 0, code: "" }) },
+        slackHealth: HEALTHY_SLACK,
+        version: "0.0.0",
         freezes,
         leaseTimes: ALONE,
         followPolicy: () => Promise.resolve(false),
@@ -371,5 +381,9 @@ function quietMetrics(refusals: string[], outages: boolean[]): Counters {
     outage: (on) => void outages.push(on),
     unreadable: nothing,
     tampered: nothing,
+    cardShown: nothing,
+    decisionConfirmed: nothing,
+    storeFault: nothing,
+    slackCall: nothing,
   };
 }

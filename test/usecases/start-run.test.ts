@@ -5,7 +5,7 @@ import type { Person } from "#src/domain/authorization.ts";
 import { ChannelId, RunId, UserId } from "#src/domain/ids.ts";
 import type { Asker } from "#src/usecases/access.ts";
 import { LOOKS_BLANK } from "../domain/deceptive-text.ts";
-import { type Bench, clickOn, createBench, failure } from "../make/bot.ts";
+import { ADMIN, type Bench, clickOn, createBench, failure } from "../make/bot.ts";
 import { APPROVER, aRunId, aRunKey, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
 import { aPolicy } from "../make/policy.ts";
 
@@ -381,12 +381,12 @@ test("health tells of the service, the gateway, the poller and the store, and of
   const bench = await createBench();
   await bench.withCard();
   await bench.clock.pass(5_000);
-  expect(await bench.flow.queries.health()).toMatchObject({
+  expect(await bench.flow.queries.health(ADMIN)).toMatchObject({
     service: { ok: true },
     gateway: { ok: true },
     poller: { watched: 1, inFlight: 0, service: { type: "answers" } },
     store: { ok: true },
   });
   bench.store.ping = () => Promise.reject(failure("database_failed"));
-  expect(await bench.flow.queries.health()).toMatchObject({ store: { ok: false } });
+  expect(await bench.flow.queries.health(ADMIN)).toMatchObject({ store: { ok: false } });
 });

@@ -11,7 +11,8 @@ type Facts = {
   readonly notConnected: "service" | "proxy" | null;
 };
 
-type Told = { readonly code: string; readonly words: string };
+/** `publicWords`: without the address; left out where there is none in `words`. */
+type Told = { readonly code: string; readonly words: string; readonly publicWords?: string };
 
 /** Failures that always come before the first byte of a request. */
 const BEFORE_SENDING = new Set([
@@ -43,7 +44,8 @@ export function failureOf(to: {
     const applied = facts.method === "GET" || (neverSent && !facts.timedOut) ? "no" : "maybe";
     // A parser's error holds the bytes that it could not read. They may echo our own request, key included.
     const cause = told.code === "garbled" ? undefined : error;
-    return new PortError(told.words, { ...told, applied, retry: "later", cause });
+    const publicMessage = told.publicWords ?? told.words;
+    return new PortError(told.words, { code: told.code, publicMessage, applied, retry: "later", cause });
   };
 }
 
@@ -73,17 +75,20 @@ function tell(
       return {
         code: "connection_refused",
         words: `${who} refused the connection: nothing listens at ${base.host}.`,
+        publicWords: `${who} refused the connection: nothing listens at its address.`,
       };
     case "ENOTFOUND":
     case "EAI_AGAIN":
       return {
         code: "dns",
         words: `${who} has an unknown host name: ${base.hostname} could not be looked up (${fault}).`,
+        publicWords: `${who} has an unknown host name, which could not be looked up (${fault}).`,
       };
     case "UND_ERR_CONNECT_TIMEOUT":
       return {
         code: "connect_timeout",
         words: `${who} cannot be reached: ${base.host} did not take the connection.`,
+        publicWords: `${who} cannot be reached: it did not take the connection.`,
       };
     case "UND_ERR_RES_EXCEEDED_MAX_SIZE":
       return {
@@ -111,8 +116,13 @@ function notConnected(who: string, base: URL, fault: string): Told {
     ? {
         code: "tls",
         words: `${who} offers no secure connection at ${base.host} that can be trusted (${fault}).`,
+        publicWords: `${who} offers no secure connection that can be trusted (${fault}).`,
       }
-    : { code: "unreachable", words: `${who} cannot be reached at ${base.host} (${fault}).` };
+    : {
+        code: "unreachable",
+        words: `${who} cannot be reached at ${base.host} (${fault}).`,
+        publicWords: `${who} cannot be reached (${fault}).`,
+      };
 }
 
 function broken(who: string, fault: string): Told {

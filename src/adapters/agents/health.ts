@@ -52,17 +52,26 @@ export async function askHealth(
   { who, path, timeoutMs, monotonic }: Question,
 ): Promise<HealthReport> {
   const askedAt = monotonic();
-  const { says, fault } = await line.call({ method: "GET", path, timeoutMs }).then(
-    (answer) => read(who, answer),
-    (error: unknown) => {
-      if (error instanceof PortError) return { says: {}, fault: error.message };
+  const {
+    says,
+    fault,
+    publicFault = fault,
+  } = await line.call({ method: "GET", path, timeoutMs }).then(
+    (answer): Reading => read(who, answer),
+    (error: unknown): Reading => {
+      if (error instanceof PortError)
+        return { says: {}, fault: error.message, publicFault: error.publicMessage };
       throw error;
     },
   );
-  return { ok: fault === null, latencyMs: Math.max(0, monotonic() - askedAt), fault, says };
+  const latencyMs = Math.max(0, monotonic() - askedAt);
+  return { ok: fault === null, latencyMs, fault, publicFault, says };
 }
 
-function read(who: string, answer: Answer): Pick<HealthReport, "says" | "fault"> {
+/** `publicFault` is left out where `fault` names no address. */
+type Reading = Pick<HealthReport, "says" | "fault"> & Partial<Pick<HealthReport, "publicFault">>;
+
+function read(who: string, answer: Answer): Reading {
   const json = readJson(answer.body);
   const record = json.ok && isRecord(json.value) ? json.value : null;
   const says: { [field: string]: Json } = {};

@@ -61,6 +61,10 @@ export function createMetrics(): Metrics {
     tampered: (findings) => tampered.set(findings),
     outage: (on) => outage.set(on ? 1 : 0),
     unreadable: (approvals) => unreadable.set(approvals),
+    cardShown: () => undefined,
+    decisionConfirmed: () => undefined,
+    storeFault: () => undefined,
+    slackCall: () => undefined,
     expose: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
   };
 }

@@ -5,14 +5,14 @@ import http from "node:http";
 import net from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import type { PartHealth } from "../../ports/monitoring.ts";
 
 export type HttpOptions = {
   readonly host: string;
   readonly port: number;
   /** False: the process is stuck and should be restarted. */
   readonly live: () => boolean;
-  /** The state of each part, in a few plain words. */
-  readonly ready: () => Promise<{ ok: boolean; checks: Record<string, string> }>;
+  readonly ready: () => Promise<Readiness>;
   readonly metrics: () => Promise<{ contentType: string; body: string }>;
   /** In HTTP mode, handles Slack's requests. It verifies, limits and answers them itself. */
   readonly slack?: { readonly path: string; readonly listener: http.RequestListener };
@@ -20,6 +20,20 @@ export type HttpOptions = {
   readonly rejectedRequests?: (because: string) => void;
   readonly connections?: ConnectionLimits;
 };
+
+/** `checks`: by part, "ok" or what is wrong. "degraded": some part is faulty, and the process does its work all the same. */
+export type Readiness = {
+  readonly status: "ok" | "degraded" | "not ready";
+  readonly version: string;
+  readonly checks: { readonly [part: string]: string };
+};
+
+export function readinessOf(parts: readonly PartHealth[], version: string): Readiness {
+  const checks = Object.fromEntries(parts.map(({ part, fault }) => [part, fault ?? "ok"]));
+  const isFaulty = parts.some(({ fault }) => fault !== null);
+  const status = parts.some(({ unready }) => unready) ? "not ready" : isFaulty ? "degraded" : "ok";
+  return { status, version, checks };
+}
 
 export type HttpServer = { readonly url: string; readonly port: number; close(): Promise<void> };
 
@@ -89,8 +103,10 @@ async function answer(
     "content-type": page.type,
     "cache-control": "no-store",
     "x-content-type-options": "nosniff",
-    ...(page.status === 405 ? { allow: "GET" } : {}),
+    "content-length": Buffer.byteLength(page.body),
+    ...(page.status === 405 ? { allow: "GET, HEAD" } : {}),
   });
+  // Node leaves the body out of the answer to a HEAD.
   response.end(page.body);
   // We do not wait for a body that we have no use for.
   request.resume();
@@ -99,16 +115,16 @@ async function answer(
 async function pageFor(options: HttpOptions, path: string, method: string | undefined): Promise<Page> {
   const page = pages[path];
   if (page === undefined) return text(404, "There is nothing here. Try /livez, /readyz or /metrics.");
-  if (method !== "GET") return text(405, `${path} answers GET only.`);
+  if (method !== "GET" && method !== "HEAD") return text(405, `${path} answers GET and HEAD only.`);
   return page(options);
 }
 
 const pages: { readonly [path: string]: (options: HttpOptions) => Promise<Page> } = {
   "/livez": async ({ live }) => (live() ? text(200, "alive") : text(503, "not alive")),
   "/readyz": async ({ ready }) => {
-    const { ok, checks } = await ready();
-    const body = `${JSON.stringify({ status: ok ? "ok" : "not ready", checks }, null, 2)}\n`;
-    return { status: ok ? 200 : 503, type: JSON_TYPE, body };
+    const readiness = await ready();
+    const body = `${JSON.stringify(readiness, null, 2)}\n`;
+    return { status: readiness.status === "not ready" ? 503 : 200, type: JSON_TYPE, body };
   },
   "/metrics": async ({ metrics }) => {
     const { contentType, body } = await metrics();

@@ -6,7 +6,8 @@ import { parsed, RunId } from "../../domain/ids.ts";
 import type { Run } from "../../domain/run.ts";
 import type { Asker } from "../../usecases/access.ts";
 import { freezeWords } from "./blocks/brake.ts";
-import { healthReport, help, type ListWords, oneRun, runList } from "./blocks/command-answers.ts";
+import { help, type ListWords, oneRun, runList } from "./blocks/command-answers.ts";
+import { healthReport } from "./blocks/health-answer.ts";
 import { named } from "./blocks/deployment.ts";
 import { runForm } from "./blocks/home-view.ts";
 import { textAnswer } from "./blocks/message-id.ts";
@@ -96,7 +97,7 @@ async function answer(deps: ListenerDeps, by: Asker, question: Question): Promis
     case "help":
       return help(deps.command);
     case "health":
-      return named(healthReport(await deps.queries.health(), deps.clock.now()), deps.deployment);
+      return named(healthReport(await deps.queries.health(by.user), deps.clock.now()), deps.deployment);
     case "list": {
       const none = `There are no runs in your channels yet. Type ${deps.command} run and a task to start one.`;
       const runs = await deps.queries.list(by, "all", MAX_LISTED + 1);

@@ -4,7 +4,15 @@ import type { Logger } from "@slack/logger";
 import pRetry from "p-retry";
 import type { Bot } from "../../bot.ts";
 import type { Clock } from "../../engine/clock.ts";
-import { type Chat, type EventLog, type NotificationSender, type People, PortError } from "../../ports.ts";
+import {
+  type Chat,
+  type Counters,
+  type EventLog,
+  type NotificationSender,
+  type People,
+  PortError,
+} from "../../ports.ts";
+import type { SlackHealth } from "../../ports/monitoring.ts";
 import { appOfBot, type SlackSelf, slackSelf } from "./answers.ts";
 import type { Deployment } from "./blocks/deployment.ts";
 import { createSlackApp, type SlackApp, type Transport } from "./bolt-app.ts";
@@ -25,6 +33,7 @@ import type { ListenerDeps } from "./listener-deps.ts";
 import { createNotificationSender } from "./notifications.ts";
 import { createPeople } from "./people.ts";
 import { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";
+import { createSlackCalls, REFUSED_TOKEN } from "./slack-calls.ts";
 
 export type SlackOptions = {
   readonly transport: Transport;
@@ -40,6 +49,7 @@ export type SlackOptions = {
   readonly logger: Logger;
   readonly log: EventLog;
   readonly clock: Clock;
+  readonly metrics: Pick<Counters, "slackCall">;
   readonly digest: (text: string) => string;
   readonly nonce: () => string;
 };
@@ -71,6 +81,7 @@ export type SlackAdapter = {
   readonly chat: Chat;
   readonly notificationSender: NotificationSender;
   readonly people: People;
+  readonly token: Omit<SlackHealth, "connection">;
   /** Called second: the listeners need the use cases, and those need `chat` and `people`. */
   app(useCases: UseCases): SlackApp;
 };
@@ -78,7 +89,9 @@ export type SlackAdapter = {
 /** Rejects with one line for people when Slack refuses the bot token. */
 export async function createSlack(options: SlackOptions): Promise<SlackAdapter> {
   const { apiUrl, through, clock, log } = options;
-  const { quick, background } = createClients(options.botToken, apiUrl, options.logger, through);
+  const calls = createSlackCalls({ monotonic: clock.monotonic, metrics: options.metrics });
+  const clients = createClients(options.botToken, apiUrl, options.logger, through);
+  const [quick, background] = [calls.hear(clients.quick), calls.hear(clients.background)];
   const answerAt = createResponder(apiUrl, through);
   const now = (): number => clock.now();
   const self = await whoAmI(quick, log);
@@ -94,6 +107,10 @@ export async function createSlack(options: SlackOptions): Promise<SlackAdapter> 
     chat,
     notificationSender,
     people,
+    token: {
+      tokenRefusal: calls.tokenRefusal,
+      checkToken: (maxAgeMs) => calls.checkToken(background, maxAgeMs),
+    },
     app: (useCases) => {
       const facts = { team: self.team, self: self.user, quick, answerAt, replacements };
       const deps = createListenerDeps(options, useCases, facts);
@@ -162,16 +179,6 @@ function createSenders(options: SlackOptions, { call, self, answerAt }: Sending)
 // The first calls to Slack: who are we, in which workspace, for which app? A refused token ends the start. If Slack is unreachable,
 // we try again.
 
-/** Error codes for a token that stays invalid however long we wait. */
-const REFUSED = new Set([
-  "invalid_auth",
-  "not_authed",
-  "account_inactive",
-  "token_revoked",
-  "token_expired",
-  "not_allowed_token_type",
-]);
-
 /** Rejects with one line for people when Slack refuses the token. */
 export async function whoAmI(call: Call, log: EventLog): Promise<SlackSelf> {
   try {
@@ -211,7 +218,7 @@ async function whichApp(
   );
 }
 
-const isRefusedToken = ({ code }: PortError): boolean => REFUSED.has(code);
+const isRefusedToken = ({ code }: PortError): boolean => REFUSED_TOKEN.has(code);
 /** "garbled" is final too: Slack has answered, and would answer the same again. */
 const isFinal = (error: PortError): boolean =>
   error.retry === "never" ||

@@ -2,7 +2,6 @@
 
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
-import { sql } from "kysely";
 import type { RunKey } from "../../domain/ids.ts";
 import type { PortError } from "../../ports.ts";
 import type { Store } from "../../ports/store.ts";
@@ -23,6 +22,7 @@ import { brokenRows, createFindings, sealsOf } from "./seals.ts";
 import { openSqlite, SQLITE } from "./sqlite.ts";
 import { isBusy, unusable } from "./faults.ts";
 import { type Database, read, write } from "./database.ts";
+import { probeWrite } from "./probe.ts";
 
 export type StoreOptions = {
   /** `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. */
@@ -76,7 +76,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const engine = ENGINES[place.type];
   const signals = place.type === "postgres" ? listenTo(place.url) : NO_SIGNALS;
   const { timeOf = engine.timeOf } = options;
-  const store = storeOn(db, engine, { owner, now, key, onCorrupt, timeOf, signals });
+  const file = place.type === "sqlite" && place.path !== ":memory:" ? resolve(place.path) : null;
+  const store = storeOn(db, { file, owner, now, key, onCorrupt, timeOf, signals });
   if (place.type === "postgres") await join(store, db, key, { now, leaseMs });
   return store;
 }
@@ -102,13 +103,15 @@ async function join(
 }
 
 type Parts = Required<Pick<StoreOptions, "now" | "onCorrupt" | "timeOf">> & {
+  /** Of the database; null: it has none. */
+  file: string | null;
   owner: string;
   key: AuditKey;
   signals: Signals;
 };
 
-function storeOn(db: Database, engine: Engine, parts: Parts): Store {
-  const { owner, now, key, onCorrupt } = parts;
+function storeOn(db: Database, parts: Parts): Store {
+  const { file, owner, now, key, onCorrupt } = parts;
   const seals = sealsOf(key);
   const findings = createFindings();
   const texts = createLongTexts();
@@ -126,7 +129,7 @@ function storeOn(db: Database, engine: Engine, parts: Parts): Store {
     ...createAuditLog(db, key, findings),
     ...createSeenRequests(db),
     auditPublicKey: () => key.publicKey,
-    ping: () => write(db, async (trx) => void (await sql.raw(engine.probe).execute(trx))),
+    ping: () => probeWrite(db, file),
     close: async () => {
       await signals.close();
       await db.destroy();

@@ -48,8 +48,6 @@ export const POSTGRES: Engine = {
   // Until the end of the transaction. Three replicas that start at once migrate one after the other.
   lockSchema: `select pg_advisory_xact_lock(${SCHEMA_LOCK})`,
   tables: "select table_name as name from information_schema.tables where table_schema = current_schema()",
-  // A standby, which takes no writes, gives no lock either.
-  probe: "select version from schema_version for update",
 };
 
 /** The database without the user and the password. */

@@ -18,8 +18,6 @@ export type Engine = {
   readonly lockSchema: string | null;
   /** Selects the names of the tables. */
   readonly tables: string;
-  /** Inside a transaction, fails where nothing can be written, and changes nothing. */
-  readonly probe: string;
 };
 
 /** The SQL statements of one step. */

@@ -22,8 +22,6 @@ export const SQLITE: Engine = {
   timeOf: (given) => sql<number>`cast(${given} as bigint)`,
   lockSchema: null,
   tables: "select name from sqlite_schema where type = 'table'",
-  // Each beginning of a transaction checks that the file is still the one that we opened.
-  probe: "select version from schema_version",
 };
 
 /** Marks a file as ours ("CSgn"), so that we never touch another program's database. */

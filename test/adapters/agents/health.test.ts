@@ -32,6 +32,7 @@ describe("the service's health", () => {
       ok: true,
       latencyMs: 0,
       fault: null,
+      publicFault: null,
       says: { status: "ok", version: "1.4.2" },
     });
     expect(seen).toMatchObject([{ method: "GET", url: "/team/v1/health" }]);
@@ -49,6 +50,7 @@ describe("the gateway's health", () => {
       ok: true,
       latencyMs: 5,
       fault: null,
+      publicFault: null,
       says: BODY,
     });
     expect(seen).toMatchObject([{ method: "GET", url: "/healthz" }]);
@@ -79,6 +81,7 @@ describe("the gateway's health", () => {
       ok: false,
       latencyMs: 5,
       fault: `The token gateway refused the connection: nothing listens at ${new URL(url).host}.`,
+      publicFault: "The token gateway refused the connection: nothing listens at its address.",
       says: {},
     });
   });

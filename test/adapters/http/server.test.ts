@@ -9,7 +9,7 @@ async function start(options: Partial<HttpOptions> = {}) {
     host: "127.0.0.1",
     port: 0,
     live: () => true,
-    ready: async () => ({ ok: true, checks: { store: "ok" } }),
+    ready: async () => ({ status: "ok", version: "1.2.3", checks: { store: "ok" } }),
     metrics: async () => ({ contentType: "text/plain; version=0.0.4", body: "up 1\n" }),
     ...options,
   });
@@ -32,9 +32,9 @@ describe("our HTTP side", () => {
 
   test("tells whether it is ready, part by part", async () => {
     const checks = { store: "ok", slack: "not connected yet" };
-    const { get } = await start({ ready: async () => ({ ok: false, checks }) });
+    const { get } = await start({ ready: async () => ({ status: "not ready", version: "1.2.3", checks }) });
     const { status, body } = await get("/readyz");
-    expect([status, JSON.parse(body)]).toEqual([503, { status: "not ready", checks }]);
+    expect([status, JSON.parse(body)]).toEqual([503, { status: "not ready", version: "1.2.3", checks }]);
   });
 
   test("shows the counts in their own content type", async () => {
@@ -62,7 +62,11 @@ describe("our HTTP side", () => {
   test.each(["POST", "PUT", "DELETE", "OPTIONS"])("answers no %s", async (method) => {
     const { get } = await start();
     const { status, headers, body } = await get("/livez", { method });
-    expect([status, headers.get("allow"), body]).toEqual([405, "GET", "/livez answers GET only.\n"]);
+    expect([status, headers.get("allow"), body]).toEqual([
+      405,
+      "GET, HEAD",
+      "/livez answers GET and HEAD only.\n",
+    ]);
   });
 
   test("gives Slack's path, and no other, to Slack's listener", async () => {
@@ -96,7 +100,7 @@ test("closing ends idle connections, lets an answer under way finish, and may be
     ready: async () => {
       asked.resolve();
       await gate.promise;
-      return { ok: true, checks: {} };
+      return { status: "ok", version: "1.2.3", checks: {} };
     },
   });
   const idle = net.connect(server.port, "127.0.0.1");

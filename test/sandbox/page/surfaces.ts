@@ -4,7 +4,8 @@ import { typesOf } from "#sandbox/slack/rules-check.ts";
 import { inActions, inInput } from "#sandbox/slack/rules-elements.ts";
 import type { Workspace } from "#sandbox/slack/workspace.ts";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
-import { healthReport, help, runList } from "#src/adapters/slack/blocks/command-answers.ts";
+import { help, runList } from "#src/adapters/slack/blocks/command-answers.ts";
+import { healthReport } from "#src/adapters/slack/blocks/health-answer.ts";
 import {
   changedModal,
   formView,
@@ -150,10 +151,19 @@ const LINKED = {
 };
 
 function tellPrivately(workspace: Workspace): void {
-  const report = { ok: true, latencyMs: 12, fault: null, says: { status: "ok", version: "1.4.2" } };
+  const report = {
+    ok: true,
+    latencyMs: 12,
+    fault: null,
+    publicFault: null,
+    says: { status: "ok", version: "1.4.2" },
+  };
   const health = {
+    version: "1.2.3",
+    key: "accepted" as const,
+    parts: [],
     service: report,
-    gateway: { ok: false, latencyMs: 0, fault: "It does not answer (ECONNREFUSED).", says: {} },
+    gateway: { ...report, ok: false, fault: "It does not answer (ECONNREFUSED).", says: {} },
     poller: { watched: 3, inFlight: 0, service: { type: "answers" as const } },
     unreadable: { runs: 0, approvals: 0, unanswered: 0 },
     store: { ok: true, latencyMs: 2, fault: null },

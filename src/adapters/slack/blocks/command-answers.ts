@@ -1,17 +1,12 @@
-// Private answers to commands: lists, one run, help, health.
+// Private answers to commands: lists, one run, help.
 
 import type { Block } from "@slack/types";
-import { isList } from "../../../domain/json.ts";
 import { OPENING, type Run, runId, unreadableNow } from "../../../domain/run.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
-import type { HealthReport } from "../../../ports.ts";
-import type { Health } from "../../../usecases/queries.ts";
-import { frozenBlocks } from "./brake.ts";
 import { type Deployment, runIdElement, UNNAMED } from "./deployment.ts";
 import { withId } from "./message-id.ts";
 import {
   count,
-  duration,
   escaped,
   line,
   type Message,
@@ -118,148 +113,3 @@ export function oneRun(linked: Linked): Message {
     blocks: [runRow(linked), ...notPosted],
   });
 }
-
-const SAYS_CHARS = 300;
-/** INTERFACE.md lists four endpoints. */
-const ENDPOINTS_MOST = 20;
-
-/** One line for each thing that Countersign depends on, and in plain words what is wrong with it. */
-export function healthReport(health: Health, now: number): Message {
-  const { service, gateway, poller, store, unreadable, audit } = health;
-  const isDown = poller.service.type === "away" || poller.service.type === "useless";
-  const isSound = unreadable.runs === 0 && unreadable.unanswered === 0 && audit.code === null;
-  const healthy = service.ok && gateway.ok && store.ok && !isDown && isSound;
-  const title = healthy ? "Everything answers" : "Something is wrong";
-  const blocks: Block[] = [
-    rich(line(span(`${healthy ? "✅" : "⚠️"} ${title}`, { bold: true }))),
-    part("Agent service", service, ["status", "version"]),
-    part("Token gateway", gateway, ["service", "status", "message"]),
-    rich(line(span(`${isDown ? "❌" : "✅"} Watching`, { bold: true }), ...pollerWords({ poller }, now))),
-    ...(unreadable.runs === 0 ? [] : [unreadableBlock(unreadable)]),
-    ...(unreadable.unanswered === 0 ? [] : [unansweredBlock(unreadable)]),
-    rich(
-      line(
-        span(`${store.ok ? "✅" : "❌"} Store`, { bold: true }),
-        span(
-          store.ok
-            ? ` answered in ${count(Math.round(store.latencyMs))} ms`
-            : " does not answer: nothing can be recorded until it does.",
-        ),
-        ...(store.fault === null ? [] : [span(" "), untrustedSpan(sentence(store.fault), SAYS_CHARS)]),
-      ),
-    ),
-    auditPart(audit, store.ok),
-    ...frozenPart(health.frozen),
-  ];
-  return withId(healthy ? "answer:health:ok" : "answer:health:faulty", { text: title, blocks });
-}
-
-/** Not everybody is in every channel, so frozen channels are only counted. */
-function frozenPart({ everywhere, channels }: Health["frozen"]): Block[] {
-  const many = `${count(channels)} ${channels === 1 ? "channel is" : "channels are"}`;
-  const some =
-    channels === 0 ? [] : [rich(line(span("🧊 Frozen: ", { bold: true }), span(`${many} frozen.`)))];
-  return [...frozenBlocks(everywhere === null ? [] : [everywhere]), ...some];
-}
-
-function unreadableBlock({ runs }: Health["unreadable"]): Block {
-  const rest =
-    "approvals that cannot be read, so they can't be decided here. A message in the run's thread says why.";
-  const text = `${count(runs)} ${runs === 1 ? "run has" : "runs have"} ${rest}`;
-  return rich(line(span("❌ Approvals: ", { bold: true }), span(text)));
-}
-
-function unansweredBlock({ unanswered }: Health["unreadable"]): Block {
-  const runs = unanswered === 1 ? "1 run" : `${count(unanswered)} runs`;
-  const says = `The service's answers about ${runs} cannot be used, so Countersign can't tell whether an approval is needed. A message in the run's thread says why.`;
-  return rich(line(span("❌ Answers: ", { bold: true }), span(says)));
-}
-
-const sentence = (words: string): string =>
-  `${words.charAt(0).toUpperCase()}${words.slice(1)}${words.endsWith(".") ? "" : "."}`;
-
-/** Most findings that are told here; the audit has them all. */
-const FINDINGS_MOST = 5;
-
-function auditPart({ open, code, acknowledged }: Health["audit"], stored: boolean): Block {
-  if (code === null) {
-    const known = acknowledged === 1 ? "1 finding" : `${count(acknowledged)} findings`;
-    const before = acknowledged === 0 ? "" : `${known} of tampering, acknowledged. `;
-    const now = stored
-      ? "Since its start Countersign has found no other change of the database from outside."
-      : `${acknowledged === 0 ? "it" : "It"} cannot be checked while the store does not answer.`;
-    const icon = !stored ? "❌" : acknowledged === 0 ? "✅" : "⚠️";
-    const says =
-      acknowledged === 0 && stored ? "no sign that the database was changed from outside" : before + now;
-    return rich(line(span(`${icon} Audit`, { bold: true }), span(`: ${says}`)));
-  }
-  const shown = open.slice(0, FINDINGS_MOST).map((each) => line(untrustedSpan(each.words, SAYS_CHARS)));
-  const more = open.length - shown.length;
-  return rich(
-    line(
-      span("🚨 Audit", { bold: true }),
-      span(
-        ": the database was changed outside Countersign. No approval is sent until an admin acknowledges this. Denials are still sent.",
-      ),
-    ),
-    ...shown,
-    ...(more > 0 ? [line(span(`… and ${count(more)} more`))] : []),
-    line(
-      span("Admins: "),
-      span("npm run audit -- verify", { code: true }),
-      span(" says more. When you know what happened, "),
-      span(`/agent audit acknowledge ${code} <what you found>`, { code: true }),
-      span(" lets approvals be sent again."),
-    ),
-  );
-}
-
-function part(name: string, report: HealthReport, fields: readonly string[]): Block {
-  const head = line(
-    span(`${report.ok ? "✅" : "❌"} ${name}`, { bold: true }),
-    span(report.fault === null ? ` answered in ${count(Math.round(report.latencyMs))} ms` : `: `),
-    ...(report.fault === null ? [] : [untrustedSpan(report.fault, SAYS_CHARS)]),
-  );
-  const rows = fields.flatMap((field) => {
-    const value = report.says[field];
-    return value === undefined ? [] : [row(field, typeof value === "string" ? value : JSON.stringify(value))];
-  });
-  const { endpoints } = report.says;
-  const list = endpoints !== undefined && isList(endpoints) ? endpoints : [];
-  const shown = list
-    .slice(0, ENDPOINTS_MOST)
-    .map((each) => row("endpoint", typeof each === "string" ? each : JSON.stringify(each)));
-  if (list.length > ENDPOINTS_MOST)
-    shown.push(line(span(`… and ${count(list.length - ENDPOINTS_MOST)} more endpoints`)));
-  return rich(head, ...rows, ...shown);
-}
-
-function row(name: string, value: string) {
-  return line(span(`${name}: `), untrustedSpan(value, SAYS_CHARS, { code: true }));
-}
-
-function pollerWords({ poller }: Pick<Health, "poller">, now: number) {
-  const runs = `: ${count(poller.watched)} ${poller.watched === 1 ? "run" : "runs"}`;
-  switch (poller.service.type) {
-    case "unknown":
-      return [span(`${runs}; the service has not been asked yet`)];
-    case "answers":
-      return [span(`${runs}; the service answers`)];
-    case "away":
-    case "useless":
-      // An outage may be silence first and errors later: only the newest failure is known.
-      return [
-        span(`${runs}${isKeyRefused(poller.service) ? REFUSES : ""}, no usable answer since `),
-        moment(poller.service.at),
-        span(` (${duration(now - poller.service.at)}): `),
-        untrustedSpan(sentence(poller.service.why), SAYS_CHARS),
-        ...(isKeyRefused(poller.service) ? [span(` ${CHECK_KEY}`)] : []),
-      ];
-  }
-}
-
-type ServiceDown = Extract<Health["poller"]["service"], { type: "away" | "useless" }>;
-
-const isKeyRefused = ({ code }: ServiceDown): boolean => code === "http_401";
-const REFUSES = ", the service refuses our requests";
-const CHECK_KEY = "Check AGENT_API_KEY, and restart Countersign with the right one.";

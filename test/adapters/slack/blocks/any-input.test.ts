@@ -1,7 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
-import { healthReport, help, oneRun, runList } from "#src/adapters/slack/blocks/command-answers.ts";
+import { help, oneRun, runList } from "#src/adapters/slack/blocks/command-answers.ts";
+import { healthReport } from "#src/adapters/slack/blocks/health-answer.ts";
 import { runForm } from "#src/adapters/slack/blocks/home-view.ts";
 import { roomOf } from "#src/adapters/slack/blocks/request-blocks.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
@@ -207,6 +208,9 @@ test("whatever the service and its gateway say of their health, Slack takes it a
     service: { type: "away" as const, at: NOON, since: NOON, why },
   }));
   const health = fc.record({
+    version: fc.constant("1.2.3"),
+    key: fc.constantFrom("accepted", "refused", "unknown"),
+    parts: fc.constant([{ part: "slack_token", fault: "refused", unready: false }]),
     service: report,
     gateway: report,
     poller,
@@ -219,14 +223,19 @@ test("whatever the service and its gateway say of their health, Slack takes it a
       acknowledged: fc.nat(),
     }),
   });
-  always(health, (each) => expectMessage(healthReport(each as Parameters<typeof healthReport>[0], NOON)));
+  always(health, (each) =>
+    expectMessage(healthReport(each as unknown as Parameters<typeof healthReport>[0], NOON)),
+  );
 });
 
 test("of endpoints that are not shown it is said how many there are", () => {
   const endpoints = Array.from({ length: 45 }, (_, at) => `/v1/path/${at}`);
-  const report = { ok: true, latencyMs: 1, fault: null, says: { endpoints } };
+  const report = { ok: true, latencyMs: 1, fault: null, publicFault: null, says: { endpoints } };
   const poller = { watched: 0, inFlight: 0, service: { type: "unknown" as const } };
   const health = {
+    version: "1.2.3",
+    key: "accepted" as const,
+    parts: [],
     service: report,
     gateway: report,
     poller,

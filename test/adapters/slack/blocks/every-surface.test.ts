@@ -2,7 +2,8 @@
 // secrets stay out of the channel, and whoever decides can read all of it.
 
 import { expect, test } from "vitest";
-import { healthReport, oneRun, runList } from "#src/adapters/slack/blocks/command-answers.ts";
+import { oneRun, runList } from "#src/adapters/slack/blocks/command-answers.ts";
+import { healthReport } from "#src/adapters/slack/blocks/health-answer.ts";
 import { changedModal, formView, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { homeView } from "#src/adapters/slack/blocks/home-view.ts";
 import { privateNotice } from "#src/adapters/slack/blocks/private-notice.ts";
@@ -83,14 +84,18 @@ function channelSurfaces(text: Texts): readonly Surface[] {
     ok: false,
     latencyMs: 1,
     fault: text(18),
+    publicFault: text(18),
     says: { status: text(19), endpoints: [text(19)] },
   };
   const poller = {
     watched: 1,
     inFlight: 0,
-    service: { type: "away" as const, at: NOON, since: NOON, why: text(18) },
+    service: { type: "away" as const, at: NOON, since: NOON, why: text(18), publicWhy: text(18) },
   };
   const health = {
+    version: "1.2.3",
+    key: "accepted" as const,
+    parts: [],
     service: report,
     gateway: report,
     poller,

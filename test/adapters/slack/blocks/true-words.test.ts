@@ -3,7 +3,8 @@
 import { describe, expect, test } from "vitest";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import { formView } from "#src/adapters/slack/blocks/decision-modal.ts";
-import { healthReport, oneRun } from "#src/adapters/slack/blocks/command-answers.ts";
+import { oneRun } from "#src/adapters/slack/blocks/command-answers.ts";
+import { healthReport } from "#src/adapters/slack/blocks/health-answer.ts";
 import { notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
 import { refusalWords } from "#src/adapters/slack/blocks/refusal-words.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
@@ -189,8 +190,11 @@ test("a risk that the service does not state is called that, on the card and in 
 });
 
 describe("the health report", () => {
-  const part = { ok: true, latencyMs: 1, fault: null, says: {} };
+  const part = { ok: true, latencyMs: 1, fault: null, publicFault: null, says: {} };
   const well = {
+    version: "1.2.3",
+    key: "accepted" as const,
+    parts: [],
     service: part,
     gateway: part,
     poller: { watched: 1, inFlight: 0, service: { type: "answers" } as ServiceState },
@@ -215,7 +219,7 @@ describe("the health report", () => {
   });
 
   const away = (code: string, why: string): string => {
-    const service = { type: "away" as const, at: NOON - 60_000, since: 0, why, code };
+    const service = { type: "away" as const, at: NOON - 60_000, since: 0, why, publicWhy: why, code };
     return says({ poller: { ...well.poller, service } });
   };
 

@@ -3,7 +3,7 @@
 import type { App } from "@slack/bolt";
 import type { View } from "@slack/types";
 import { failureAnswer } from "#src/adapters/slack/bolt-app.ts";
-import { healthReport } from "#src/adapters/slack/blocks/command-answers.ts";
+import { healthReport } from "#src/adapters/slack/blocks/health-answer.ts";
 import { named } from "#src/adapters/slack/blocks/deployment.ts";
 import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
 import type { Message } from "#src/adapters/slack/blocks/rich.ts";
@@ -37,7 +37,8 @@ import { MessageTs } from "#src/domain/ids.ts";
 import { err, ok } from "#src/domain/result.ts";
 import type { Run } from "#src/domain/run.ts";
 import { PortError } from "#src/ports.ts";
-import type { Health } from "#src/usecases/queries.ts";
+import type { PartHealth } from "#src/ports/monitoring.ts";
+import type { HealthAnswer } from "#src/usecases/queries.ts";
 import { aQueue } from "../../../../make/queue.ts";
 import { aNonce, aTicket, CHANNEL, NOON, TEAM } from "../../../../make/run.ts";
 import { ASKED, BEN, CREATED, DEPLOYMENT, type Example, FROZEN, one, PENDING, seenAs } from "./example.ts";
@@ -214,14 +215,18 @@ const queries = (runs: readonly Run[]) => ({
   },
 });
 
-const part = (says: Health["service"]["says"]): Health["service"] => ({
+const part = (says: HealthAnswer["service"]["says"]): HealthAnswer["service"] => ({
   ok: true,
   latencyMs: 12,
   fault: null,
+  publicFault: null,
   says,
 });
 
-const WELL: Health = {
+const WELL: HealthAnswer = {
+  version: "0.2.0",
+  key: "accepted",
+  parts: [],
   service: part({ status: "ok", version: "1.4.2" }),
   gateway: part({
     service: "gateway",
@@ -236,21 +241,54 @@ const WELL: Health = {
   frozen: { everywhere: null, channels: 0 },
 };
 
+const faultyPart = (part: PartHealth["part"], fault: string): PartHealth => ({ part, fault, unready: false });
+
 const down = { at: NOON - 95_000, since: NOON };
 
-const ILL: Record<string, Partial<Health>> = {
+const ILL: Record<string, Partial<HealthAnswer>> = {
   "some approvals cannot be read": { unreadable: { runs: 1, approvals: 2, unanswered: 0 } },
   "some answers cannot be used": { unreadable: { runs: 0, approvals: 0, unanswered: 2 } },
   "no answer of the service can be used": {
-    poller: { ...WELL.poller, service: { type: "useless", ...down, why: "It is not JSON.", runs: 1_204 } },
-  },
-  "service and store are down": {
-    service: { ok: false, latencyMs: 3, fault: "The agent service refused the connection.", says: {} },
     poller: {
       ...WELL.poller,
-      service: { type: "away", ...down, why: "The agent service refused the connection." },
+      service: {
+        type: "useless",
+        ...down,
+        why: "It is not JSON.",
+        publicWhy: "It is not JSON.",
+        runs: 1_204,
+      },
+    },
+  },
+  "service and store are down": {
+    key: "unknown",
+    service: {
+      ok: false,
+      latencyMs: 3,
+      fault: "The agent service refused the connection.",
+      publicFault: "The agent service refused the connection.",
+      says: {},
+    },
+    poller: {
+      ...WELL.poller,
+      service: {
+        type: "away",
+        ...down,
+        why: "The agent service refused the connection.",
+        publicWhy: "The agent service refused the connection.",
+      },
     },
     store: { ok: false, latencyMs: 0, fault: null },
+  },
+  "the token and the key are refused, and decisions wait": {
+    key: "refused",
+    parts: [
+      faultyPart("slack_token", "Slack refuses SLACK_BOT_TOKEN (token_revoked): nothing is posted"),
+      faultyPart(
+        "decisions",
+        "2 decisions are recorded and not confirmed by the service, the oldest for 3 min",
+      ),
+    ],
   },
   "the database was changed": {
     audit: {
@@ -262,7 +300,7 @@ const ILL: Record<string, Partial<Health>> = {
   "a change was acknowledged": { audit: { open: [], code: null, acknowledged: 1 } },
 };
 
-const health = (when: string, facts: Partial<Health> = {}): Example => ({
+const health = (when: string, facts: Partial<HealthAnswer> = {}): Example => ({
   when,
   drawn: named(healthReport({ ...WELL, ...facts }, NOON), DEPLOYMENT),
 });

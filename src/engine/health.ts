@@ -1,0 +1,161 @@
+// How each part is: for /livez and /readyz, `/agent health` and the metrics.
+//
+// Only two faults make a process unready: it cannot write to its store, or it has not reached Slack since its start. Everything else is
+// as bad for every other replica, or needs no load balancer, so it is told and takes no replica out of service.
+
+import { type EventLog, PortError } from "../ports.ts";
+import type { Health, PartHealth, PartName, SlackHealth } from "../ports/monitoring.ts";
+import type { Store } from "../ports/store.ts";
+import { createBackgroundLoop } from "./background-loop.ts";
+import type { Clock } from "./clock.ts";
+import type { RunFigures } from "./run-figures.ts";
+import type { ServiceBreaker } from "./service-breaker.ts";
+import type { ServiceKey } from "./service-key.ts";
+import type { StoreFaults } from "./store-faults.ts";
+import { STUCK_AFTER_MS, type Watchdog } from "./watchdog.ts";
+
+/** How often the token and the key are tried while nothing else tries them (ms). */
+export const CHECK_EVERY_MS = 60_000;
+/** Callers within this time share one write (ms). */
+const PROBE_AGE_MS = 1_000;
+/** Shorter than the five seconds that probes wait (ms). */
+const PROBE_MS = 3_000;
+/** How long a fault of the store is told after it (ms). */
+const RECENT_MS = 60_000;
+
+type Deps = {
+  readonly store: Pick<Store, "ping">;
+  readonly storeFaults: StoreFaults;
+  readonly slackHealth: SlackHealth;
+  readonly key: Pick<ServiceKey, "isRefused" | "check">;
+  readonly guard: Pick<ServiceBreaker, "state">;
+  readonly figures: () => RunFigures;
+  readonly watchdog: Pick<Watchdog, "stuckMs">;
+  readonly clock: Clock;
+  readonly log: EventLog;
+};
+
+export type HealthMonitor = Health & {
+  /** From now on, the token and the key are tried when nothing else does. */
+  start(): void;
+  stop(): Promise<void>;
+};
+
+export function createHealth(deps: Deps): HealthMonitor {
+  const { slackHealth, key, watchdog } = deps;
+  const probe = createProbe(deps);
+  const loop = createBackgroundLoop(deps, {
+    pass: async () =>
+      void (await Promise.all([slackHealth.checkToken(CHECK_EVERY_MS), key.check(CHECK_EVERY_MS)])),
+    everyMs: CHECK_EVERY_MS,
+    retryMs: [CHECK_EVERY_MS, CHECK_EVERY_MS],
+    failure: "could not check the token and the key",
+  });
+  return {
+    live: () => watchdog.stuckMs() < STUCK_AFTER_MS,
+    async parts() {
+      const stored = await probe();
+      return [
+        storePart(stored, deps),
+        slackPart(deps),
+        told("slack_token", tokenFault(slackHealth.tokenRefusal())),
+        told("service", serviceFault(deps)),
+        told("service_key", key.isRefused() === true ? KEY_REFUSED : null),
+        told("decisions", decisionsFault(deps.figures())),
+        told("watching", watchingFault(watchdog.stuckMs())),
+      ];
+    },
+    start: () => loop.start(CHECK_EVERY_MS),
+    stop: loop.stop,
+  };
+}
+
+const told = (part: PartName, fault: string | null): PartHealth => ({ part, fault, unready: false });
+
+/** One write for all who ask within a second; null: it succeeded. Never rejects. */
+function createProbe({ store, clock }: Pick<Deps, "store" | "clock">): () => Promise<string | null> {
+  let last: { readonly at: number; readonly fault: Promise<string | null> } | null = null;
+  return () => {
+    if (last === null || clock.monotonic() - last.at >= PROBE_AGE_MS)
+      last = { at: clock.monotonic(), fault: probed(store, clock) };
+    return last.fault;
+  };
+}
+
+async function probed(store: Pick<Store, "ping">, clock: Clock): Promise<string | null> {
+  const { promise: late, resolve } = Promise.withResolvers<string>();
+  const cancel = clock.after(PROBE_MS, () =>
+    resolve(`the database did not answer within ${PROBE_MS / 1_000} s`),
+  );
+  try {
+    return await Promise.race([store.ping().then(() => null, storeFaultWords), late]);
+  } finally {
+    cancel();
+  }
+}
+
+/** While the app still waits for Slack's first answer. */
+export async function partsBeforeSlack(store: Pick<Store, "ping">): Promise<readonly PartHealth[]> {
+  const fault = await store.ping().then(() => null, storeFaultWords);
+  return [
+    { part: "store", fault, unready: fault !== null },
+    { part: "slack", fault: NOT_REACHED, unready: true },
+  ];
+}
+
+const NOT_REACHED = "not reached yet";
+
+/** The words of a fault that we do not know may hold addresses. */
+export function storeFaultWords(error: unknown): string {
+  if (!(error instanceof PortError)) return "the database does not answer";
+  return error.code === "store_failed" ? "the database failed; the log says more" : error.message;
+}
+
+function storePart(fault: string | null, { storeFaults, clock }: Deps): PartHealth {
+  if (fault !== null) return { part: "store", fault, unready: true };
+  const { count, code } = storeFaults.since(clock.monotonic() - RECENT_MS);
+  const times = count === 1 ? "one call of the database" : `${count} calls of the database`;
+  return told("store", count === 0 ? null : `${times} failed within the last minute (${code})`);
+}
+
+function slackPart({ slackHealth }: Deps): PartHealth {
+  switch (slackHealth.connection()) {
+    case "connected":
+      return told("slack", null);
+    case "starting":
+      return { part: "slack", fault: NOT_REACHED, unready: true };
+    case "lost":
+      return told("slack", "the connection to Slack is lost; Countersign connects again by itself");
+  }
+}
+
+const tokenFault = (code: string | null): string | null =>
+  code === null
+    ? null
+    : `Slack refuses SLACK_BOT_TOKEN (${code}): nothing is posted. Set a token that Slack takes, and restart Countersign`;
+
+const KEY_REFUSED =
+  "the agent service refuses AGENT_API_KEY (HTTP 401 or 403): no decision arrives. Set a key that it takes, and restart Countersign";
+
+function serviceFault({ guard, clock }: Deps): string | null {
+  const state = guard.state();
+  if (state.type !== "away" && state.type !== "useless") return null;
+  const code = state.code === undefined ? "" : ` (${state.code})`;
+  return `the agent service has given no usable answer for ${inWords(clock.monotonic() - state.since)}${code}`;
+}
+
+function decisionsFault({ unsent: { late, oldestMs } }: RunFigures): string | null {
+  if (late === 0) return null;
+  const what = late === 1 ? "1 decision is" : `${late} decisions are`;
+  return `${what} recorded and not confirmed by the service, the oldest for ${inWords(oldestMs)}`;
+}
+
+/** Half of the time that ends in a restart. */
+function watchingFault(stuckMs: number): string | null {
+  return stuckMs < STUCK_AFTER_MS / 2 ? null : `the watching of runs has stood still for ${inWords(stuckMs)}`;
+}
+
+function inWords(ms: number): string {
+  const seconds = Math.floor(ms / 1_000);
+  return seconds < 120 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`;
+}

@@ -1,0 +1,145 @@
+// Counts what the runs of this process wait for: requests without a decision, and decisions that the service has not answered. Ages are
+// of the monotonic clock, so setting the wall clock neither hides nor invents a delay.
+
+import { type Approval, type Decision, isUndecided } from "../domain/approval.ts";
+import type { ApprovalId, RunKey } from "../domain/ids.ts";
+import { cardSlot, isMissing, isStopped, isWatched, type Run, runId } from "../domain/run.ts";
+import type { Counters } from "../ports.ts";
+import type { Clock } from "./clock.ts";
+import type { RunEngine } from "./run-engine.ts";
+
+export const RUN_STATES = ["starting", "running", "awaiting_approval", "stopped", "missing"] as const;
+export type RunState = (typeof RUN_STATES)[number];
+
+/** Ages in ms; 0 where there is none. */
+export type RunFigures = {
+  readonly runs: { readonly [state in RunState]: number };
+  /** Requests that wait for a decision, or for more votes. */
+  readonly pending: { readonly count: number; readonly oldestMs: number };
+  /**
+   * Decisions that are recorded, and neither confirmed nor refused by the service: it was not reached, or its answer was unclear. One
+   * that a rule holds back on purpose does not count. `late`: of them, those older than a minute.
+   */
+  readonly unsent: { readonly count: number; readonly oldestMs: number; readonly late: number };
+};
+
+/** A decision that is not sent for longer is told (ms). */
+export const LATE_MS = 60_000;
+
+type Tracked = {
+  state: RunState | null;
+  /** When each request was first seen (monotonic). */
+  pending: ReadonlyMap<ApprovalId, number>;
+  /** Those of them that have no message with buttons yet. */
+  unshown: ReadonlySet<ApprovalId>;
+  /** Since when each decision could be sent (monotonic). */
+  unsent: ReadonlyMap<string, number>;
+};
+
+type Deps = {
+  readonly engine: Pick<RunEngine, "onPlan" | "onDrop">;
+  readonly clock: Clock;
+  readonly metrics: Pick<Counters, "cardShown" | "decisionConfirmed">;
+};
+
+const NONE: Tracked = { state: null, pending: new Map(), unshown: new Set(), unsent: new Map() };
+
+export function createRunFigures({ engine, clock, metrics }: Deps): { readonly figures: () => RunFigures } {
+  const runs = new Map<RunKey, Tracked>();
+  engine.onDrop((key) => void runs.delete(key));
+  engine.onPlan((run) => {
+    const before = runs.get(run.key) ?? null;
+    const now = trackedOf(run, before, clock);
+    tellDelays(run, before ?? NONE, now, { clock, metrics });
+    if (now.state === null && now.unsent.size === 0) runs.delete(run.key);
+    else runs.set(run.key, now);
+  });
+  return { figures: () => figuresOf(runs.values(), clock.monotonic()) };
+}
+
+function trackedOf(run: Run, before: Tracked | null, clock: Clock): Tracked {
+  const state = stateOf(run);
+  if (run.approvals.length === 0) return { ...NONE, state };
+  const waiting = isWatched(run) ? run.approvals.filter((each) => each.state.type === "pending") : [];
+  const unsent = run.approvals.flatMap((approval): [string, number][] => {
+    const decision = unsentDecision(approval);
+    if (decision === null) return [];
+    const key = keyOf(approval, decision);
+    return [[key, before?.unsent.get(key) ?? sinceOf(decision, before, clock)]];
+  });
+  return {
+    state,
+    pending: new Map(waiting.map(({ id, waitsSince }) => [id, waitsSince])),
+    unshown: new Set(waiting.filter((each) => !isShown(run, each)).map(({ id }) => id)),
+    unsent: new Map(unsent),
+  };
+}
+
+/** At a restart only the wall clock knows how old a decision is. From then on the monotonic clock counts. */
+function sinceOf({ at }: Decision, before: Tracked | null, clock: Clock): number {
+  return clock.monotonic() - (before === null ? Math.max(clock.now() - at, 0) : 0);
+}
+
+const keyOf = ({ id }: Approval, { at, entry }: Decision): string => `${id} ${entry ?? at}`;
+
+function unsentDecision({ state }: Approval): Decision | null {
+  if (state.type !== "decided") return null;
+  const { type } = state.delivery;
+  const isUnsent = type === "recorded" || type === "retry" || type === "sending" || type === "unsure";
+  return isUnsent ? state.decision : null;
+}
+
+const isShown = ({ posts }: Run, { id, listing }: Approval): boolean =>
+  listing !== undefined || posts[cardSlot(id)]?.type === "up";
+
+/** Null: it is over, or not followed. */
+function stateOf(run: Run): RunState | null {
+  const { creation, seen } = run;
+  if (creation.type === "planned" || creation.type === "sending") return "starting";
+  if (runId(run) === null || !isWatched(run) || (seen?.ended ?? null) !== null) return null;
+  if (isMissing(run)) return "missing";
+  if (isStopped(run)) return "stopped";
+  return run.approvals.some(isUndecided) ? "awaiting_approval" : "running";
+}
+
+function tellDelays(
+  run: Run,
+  before: Tracked,
+  now: Tracked,
+  { clock, metrics }: Pick<Deps, "clock" | "metrics">,
+): void {
+  const secondsSince = (since: number): number => Math.max(clock.monotonic() - since, 0) / 1_000;
+  for (const id of before.unshown) {
+    const since = now.pending.get(id);
+    if (since !== undefined && !now.unshown.has(id)) metrics.cardShown(secondsSince(since));
+  }
+  if (before.unsent.size === 0) return;
+  for (const approval of run.approvals) {
+    const { state } = approval;
+    if (state.type !== "decided" || state.delivery.type !== "confirmed") continue;
+    const since = before.unsent.get(keyOf(approval, state.decision));
+    if (since !== undefined) metrics.decisionConfirmed(secondsSince(since));
+  }
+}
+
+function figuresOf(tracked: Iterable<Tracked>, now: number): RunFigures {
+  const runs = { starting: 0, running: 0, awaiting_approval: 0, stopped: 0, missing: 0 };
+  const pending: number[] = [];
+  const unsent: number[] = [];
+  for (const each of tracked) {
+    if (each.state !== null) runs[each.state] += 1;
+    for (const since of each.pending.values()) pending.push(now - since);
+    for (const since of each.unsent.values()) unsent.push(now - since);
+  }
+  return {
+    runs,
+    pending: { count: pending.length, oldestMs: oldest(pending) },
+    unsent: {
+      count: unsent.length,
+      oldestMs: oldest(unsent),
+      late: unsent.filter((age) => age >= LATE_MS).length,
+    },
+  };
+}
+
+const oldest = (ages: readonly number[]): number => ages.reduce((a, b) => Math.max(a, b), 0);

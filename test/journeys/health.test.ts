@@ -1,0 +1,85 @@
+// What /readyz and `/agent health` say when something outside fails.
+
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, test, vi } from "vitest";
+import { ana, aWorld, ben, cat, opsAgents, type Stage } from "../make/world.ts";
+
+const TASK = "deploy billing-api to production";
+
+async function ready(
+  world: Stage,
+): Promise<{ status: number; says: string; checks: Record<string, string> }> {
+  const response = await fetch(`${world.url()}/readyz`);
+  const body = (await response.json()) as { status: string; checks: Record<string, string> };
+  return { status: response.status, says: body.status, checks: body.checks };
+}
+
+/** Asks again, as a probe does. */
+async function becomes(world: Stage, part: string, says: RegExp): Promise<{ status: number; says: string }> {
+  return vi.waitFor(
+    async () => {
+      const answer = await ready(world);
+      expect(answer.checks[part]).toMatch(says);
+      return answer;
+    },
+    { timeout: 20_000, interval: 100 },
+  );
+}
+
+describe.concurrent("health", () => {
+  test("every page answers HEAD without a body", async (context) => {
+    const world = await aWorld(context);
+    for (const path of ["/livez", "/readyz", "/metrics"]) {
+      const response = await fetch(`${world.url()}${path}`, { method: "HEAD" });
+      expect([path, response.status, await response.text()]).toEqual([path, 200, ""]);
+    }
+  });
+
+  test("a store that takes no writes, although it can be read, is not ready", async (context) => {
+    const world = await aWorld(context, { troubled: true });
+    const path = (world.world.env["DATABASE_URL"] ?? "").replace("sqlite:", "");
+    const other = new DatabaseSync(path);
+    other.exec("begin immediate");
+    expect(await becomes(world, "store", /another process is using it/)).toMatchObject({ status: 503 });
+    other.exec("rollback");
+    other.close();
+    expect(await becomes(world, "store", /failed within the last minute \(store_busy\)/)).toMatchObject({
+      status: 200,
+      says: "degraded",
+    });
+  });
+
+  test("a revoked token is told, and takes nobody out of service", async (context) => {
+    const world = await aWorld(context, { troubled: true });
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    for (const method of ["chat.update", "chat.postMessage", "auth.test"])
+      world.slack.faults.next(method, { error: "token_revoked" }, 50);
+    await world.decide(ben, card, "Approve", "fine");
+    expect(await becomes(world, "slack_token", /token_revoked/)).toMatchObject({
+      status: 200,
+      says: "degraded",
+    });
+    await world.command(ana, opsAgents, "health");
+    expect(await world.told(ana, "answer:health:faulty")).toContain("token_revoked");
+  });
+
+  test("a refused key is found with no run at all, by a request that changes nothing", async (context) => {
+    const world = await aWorld(context);
+    world.service.control.rotateKey();
+    await world.command(ana, opsAgents, "health");
+    expect(await world.told(ana, "answer:health:faulty")).toContain("refuses it");
+    const asked = world.service.requests.all().map(({ method }) => method);
+    expect(new Set(asked)).toEqual(new Set(["GET"]));
+    expect(await becomes(world, "service_key", /AGENT_API_KEY/)).toMatchObject({ status: 200 });
+  });
+
+  test("members learn no address of the service; admins do", async (context) => {
+    const world = await aWorld(context, { env: { ADMINS: cat } });
+    const { host } = new URL(world.service.url);
+    await world.service.control.down();
+    await world.command(ana, opsAgents, "health");
+    expect(await world.told(ana, "answer:health:faulty")).not.toContain(host);
+    await world.command(cat, opsAgents, "health");
+    expect(await world.told(cat, "answer:health:faulty")).toContain(host);
+  });
+});
