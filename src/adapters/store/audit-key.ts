@@ -13,6 +13,7 @@ import {
   verify,
 } from "node:crypto";
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import { reasonOf, Unusable } from "./faults.ts";
 
 export type AuditKey = {
   /** The first half of the SHA-256 of the public key, in hex. */
@@ -62,8 +63,16 @@ export function auditKeyBeside(database: string): { readonly key: AuditKey; read
   return { key: auditKeyOf(seed), made: file };
 }
 
-/** Writes the file whole or not at all, so that a crash leaves no half key. */
 function keepSeed(file: string, seed: string): void {
+  try {
+    writeSeed(file, seed);
+  } catch (error) {
+    throw new Unusable(`cannot write the audit's key ${file}: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+/** Writes the file whole or not at all, so that a crash leaves no half key. */
+function writeSeed(file: string, seed: string): void {
   const unfinished = `${file}.new`;
   rmSync(unfinished, { force: true });
   const opened = openSync(unfinished, "wx", 0o600);
@@ -128,12 +137,19 @@ const rawOf = (key: KeyObject): Buffer => Buffer.from(key.export({ format: "jwk"
 
 const idOf = (publicKey: Buffer): string => createHash("sha256").update(publicKey).digest("hex").slice(0, 32);
 
+/** Null: there is no such file. Throws one line for people when it cannot be read or holds no key. */
 function readSeed(file: string): string | null {
+  const seed = readText(file);
+  if (seed === null || Buffer.from(seed, "base64").length === SEED_BYTES) return seed;
+  throw new Unusable(`cannot use the audit's key ${file}: it does not hold 32 bytes in base64`);
+}
+
+function readText(file: string): string | null {
   try {
     return readFileSync(file, "utf8").trim();
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
-    throw error;
+    throw new Unusable(`cannot read the audit's key ${file}: ${reasonOf(error)}`, { cause: error });
   }
 }
 

@@ -19,7 +19,7 @@ import { backup, DatabaseSync } from "node:sqlite";
 import { sql } from "kysely";
 import { schemaState } from "./schema.ts";
 import { lockFile, lockIfFree, openCopy, SQLITE } from "./sqlite.ts";
-import { unusable } from "./faults.ts";
+import { isFull, reasonOf, Unusable, unusable } from "./faults.ts";
 
 export type DatabaseState = {
   /** `missing`: the first start creates it. `older`: the next start migrates its schema. */
@@ -107,6 +107,23 @@ function nameOf(pid: number): string {
   }
 }
 
+/** SQLite says only that something cannot be written. This names the first of our files that this user may not write to. */
+export function closedFile(file: string): string | undefined {
+  const ours = [file, `${file}-wal`, `${file}-shm`, lockFile(file), dirname(file)];
+  return ours.map(whyClosed).find((each) => each !== undefined);
+}
+
+function whyClosed(path: string): string | undefined {
+  try {
+    accessSync(path, constants.W_OK);
+    return undefined;
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : "";
+    if (code === "ENOENT") return undefined;
+    return code === "EROFS" ? "the file system is read-only" : `this user may not write to ${path}`;
+  }
+}
+
 /** An owner is "machine process", set by `app.ts`, and a unique suffix, added by `open.ts`. */
 async function lastOwner(file: string): Promise<{ host: string; pid: string } | null> {
   const copy = await copyDatabase(file);
@@ -138,7 +155,7 @@ const ALL_PAGES = 2 ** 30;
 
 /** Rejects when there is no such file, or it cannot be read. */
 export async function copyDatabase(database: string): Promise<DatabaseCopy> {
-  const folder = mkdtempSync(join(tmpdir(), "countersign-copy-"));
+  const folder = temporaryFolder();
   const file = join(folder, "copy.db");
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   try {
@@ -146,8 +163,27 @@ export async function copyDatabase(database: string): Promise<DatabaseCopy> {
     return { file, remove };
   } catch (error) {
     remove();
-    throw error;
+    throw isFull(error) ? noCopy(error) : error;
   }
+}
+
+function temporaryFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), "countersign-copy-"));
+  } catch (error) {
+    throw noCopy(error);
+  }
+}
+
+/** The copy fails, which says nothing about the database. */
+function noCopy(error: unknown): Error {
+  const why = isFull(error)
+    ? "its disk is full"
+    : existsSync(tmpdir())
+      ? reasonOf(error)
+      : "there is no such folder";
+  const words = `cannot copy the database to the temporary folder ${tmpdir()}: ${why}. Set TMPDIR to a folder with room that this user may write to`;
+  return new Unusable(words, { cause: error });
 }
 
 async function copyTo(database: string, file: string): Promise<void> {
@@ -177,7 +213,7 @@ export async function copyAndHold(database: string): Promise<DatabaseCopy> {
   if (!existsSync(database)) throw unusable(database, new Error("there is no such file"));
   const lock = lockIfFree(database);
   if (lock === null) throw unusable(database, new Error(`${await usedBy(database)}: stop it first`));
-  const folder = mkdtempSync(join(tmpdir(), "countersign-copy-"));
+  const folder = temporaryFolder();
   const file = join(folder, "copy.db");
   const remove = (): void => {
     lock.release();

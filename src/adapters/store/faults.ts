@@ -4,13 +4,17 @@ import { PortError } from "../../ports.ts";
 
 type Fault = { readonly code: string; readonly words: string };
 
+const FULL: Fault = { code: "store_full", words: "the disk is full" };
+/** SQLITE_IOERR_SHMSIZE: the file beside the database cannot grow. SQLite's manual names a full disk as the cause. */
+const NO_ROOM_FOR_SHM = 4874;
+
 // SQLite's primary result codes (sqlite.org/rescode.html); the extended ones carry them in their low byte.
 const SQLITE_FAULTS = new Map<number, Fault>([
   [5, { code: "store_busy", words: "another process is using it" }],
   [8, { code: "store_readonly", words: "it cannot be written to" }],
   [10, { code: "store_io", words: "the disk failed" }],
   [11, { code: "store_damaged", words: "it is damaged" }],
-  [13, { code: "store_full", words: "the disk is full" }],
+  [13, FULL],
   [14, { code: "store_unopened", words: "it cannot be opened" }],
   [26, { code: "store_foreign", words: "it is not a database" }],
 ]);
@@ -19,7 +23,7 @@ const FILE_FAULTS = new Map<string, Fault>([
   ["EACCES", { code: "store_denied", words: "permission denied" }],
   ["EPERM", { code: "store_denied", words: "permission denied" }],
   ["EROFS", { code: "store_readonly", words: "the file system is read-only" }],
-  ["ENOSPC", { code: "store_full", words: "the disk is full" }],
+  ["ENOSPC", FULL],
   ["EISDIR", { code: "store_unopened", words: "it is a folder" }],
   ["ENOTDIR", { code: "store_unopened", words: "a part of its path is not a folder" }],
   ["EEXIST", { code: "store_unopened", words: "a part of its path is not a folder" }],
@@ -96,10 +100,22 @@ export function failed(error: unknown, applied: "no" | "maybe"): Error {
   return new PortError(`the database failed: ${words}`, { applied, retry: "later", code, cause: error });
 }
 
-/** One line for the person who starts the program. */
+/** Its message is one line for people, and names what cannot be used. */
+export class Unusable extends Error {}
+
+/** One line for the person who starts the program. An error that names something else as unusable passes unchanged. */
 export function unusable(where: string, error: unknown, words = faultOf(error).words): Error {
-  return new Error(`cannot use the database ${where}: ${words}`, { cause: error });
+  if (error instanceof Unusable) return error;
+  return new Unusable(`cannot use the database ${where}: ${words}`, { cause: error });
 }
+
+/** The reason of a failure, for a line about a file that is no database. */
+export const reasonOf = (error: unknown): string => faultOf(error).words;
+
+export const isFull = (error: unknown): boolean => faultOf(error).code === "store_full";
+/** The user or the medium may not write. */
+export const isDenied = (error: unknown): boolean =>
+  ["store_readonly", "store_denied"].includes(faultOf(error).code);
 
 export const isBusy = (error: unknown): boolean => faultOf(error).code === "store_busy";
 
@@ -126,8 +142,10 @@ function faultOf(error: unknown): Fault {
   if (error instanceof PortError) return { code: error.code, words: error.message };
   const message = error instanceof Error ? error.message : String(error);
   const code = codeOf(error);
+  const number = sqliteCode(error);
+  if (number === NO_ROOM_FOR_SHM) return FULL;
   return (
-    SQLITE_FAULTS.get(primaryCode(error)) ??
+    SQLITE_FAULTS.get(number & 0xff) ??
     FILE_FAULTS.get(code) ??
     POSTGRES_FAULTS.get(code) ??
     (code === "ENOENT" && !isConnecting(error) ? undefined : NETWORK_FAULTS.get(code)) ??
@@ -135,9 +153,10 @@ function faultOf(error: unknown): Fault {
   );
 }
 
-function primaryCode(error: unknown): number {
+/** The extended result code; 0: SQLite did not fail. */
+function sqliteCode(error: unknown): number {
   const numbered = error instanceof Error && "errcode" in error && typeof error.errcode === "number";
-  return numbered ? Number(error.errcode) & 0xff : 0;
+  return numbered ? Number(error.errcode) : 0;
 }
 
 /** A missing socket is a server that is not there; any other missing file is something else. */

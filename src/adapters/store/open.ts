@@ -9,7 +9,7 @@ import { newest, takeAuditLock } from "./append-audit.ts";
 import { type AuditKey, auditKeyBeside, auditKeyFile, auditKeyOf, readAuditKey } from "./audit-key.ts";
 import { createAuditLog } from "./audit-log.ts";
 import { checkAudit, walkAudit } from "./check-audit.ts";
-import { usedBy } from "./examine-database.ts";
+import { closedFile, usedBy } from "./examine-database.ts";
 import { createForms, createSeenRequests } from "./forms.ts";
 import { createLeases, newestTime, startAlone } from "./leases.ts";
 import { createLongTexts } from "./long-texts.ts";
@@ -20,7 +20,7 @@ import { listenTo, NO_SIGNALS, type Signals } from "./postgres-signals.ts";
 import { type Engine, migrate, schemaState } from "./schema.ts";
 import { brokenRows, createFindings, sealsOf } from "./seals.ts";
 import { openSqlite, SQLITE } from "./sqlite.ts";
-import { isBusy, unusable } from "./faults.ts";
+import { isBusy, isDenied, unusable } from "./faults.ts";
 import { type Database, read, write } from "./database.ts";
 import { probeWrite } from "./probe.ts";
 
@@ -188,8 +188,14 @@ async function prepared<Found>(
   } catch (error) {
     await db?.destroy();
     if (place.type === "postgres") throw unusable(nameOf(place.url), error);
-    throw unusable(place.path, error, isBusy(error) ? await usedBy(resolve(place.path)) : undefined);
+    throw unusable(place.path, error, await whoseFault(resolve(place.path), error));
   }
+}
+
+/** What SQLite does not say: which process or which file is in the way. */
+async function whoseFault(file: string, error: unknown): Promise<string | undefined> {
+  if (isBusy(error)) return usedBy(file);
+  return isDenied(error) ? closedFile(file) : undefined;
 }
 
 /** A migration may take longer than the statements of the running bot are given. */

@@ -1,7 +1,16 @@
 // The embedded engine: node:sqlite behind Kysely's own SQLite dialect, with the lock and the watch on its file. No other file knows
 // the driver.
 
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  statSync,
+} from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { Kysely, sql, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
@@ -113,15 +122,22 @@ function adapted(raw: DatabaseSync, { lock, sameFile }: Guards = UNGUARDED): Sql
       const known = ready.get(sql);
       if (known !== undefined) return known;
       if (ready.size >= MAX_STATEMENTS) ready.clear();
-      const statement = guarded(adaptedStatement(raw, sql), sql, sameFile);
+      const statement = guarded(adaptedStatement(raw, sql), sql, { raw, sameFile });
       ready.set(sql, statement);
       return statement;
     },
   };
 }
 
-/** Checked before and after a commit, so that we acknowledge nothing that went into a deleted file. */
-function guarded(statement: SqliteStatement, sql: string, sameFile: SameFile): SqliteStatement {
+type Guarding = { readonly raw: DatabaseSync; readonly sameFile: SameFile };
+
+/**
+ * Checked before and after a commit, so that we acknowledge nothing that went into a deleted file. After a full disk SQLite has rolled
+ * back by itself. A second rollback would fail and hide the first error.
+ */
+function guarded(statement: SqliteStatement, sql: string, { raw, sameFile }: Guarding): SqliteStatement {
+  if (/^rollback$/i.test(sql))
+    return { ...statement, run: (parameters) => (raw.isTransaction ? statement.run(parameters) : NOTHING) };
   const [begins, commits] = [/^begin\b/i.test(sql), /^commit\b/i.test(sql)];
   if (!begins && !commits) return statement;
   const run: SqliteStatement["run"] = (parameters) => {
@@ -132,6 +148,8 @@ function guarded(statement: SqliteStatement, sql: string, sameFile: SameFile): S
   };
   return { ...statement, run };
 }
+
+const NOTHING = { changes: 0, lastInsertRowid: 0 };
 
 function adaptedStatement(raw: DatabaseSync, sql: string): SqliteStatement {
   const statement = raw.prepare(sql);
@@ -155,6 +173,8 @@ export const lockFile = (database: string): string => `${database}.lock`;
 /** Makes the file. Waits at most `waitMs`. Throws SQLite's error, "busy" when another process has the lock. */
 function takeLock(database: string, waitMs: number): ProcessLock {
   const file = lockFile(database);
+  // SQLite opens a file that it may not write to for reading only, and "exclusive" then keeps no other reader out.
+  if (existsSync(file)) accessSync(file, constants.W_OK);
   const raw = new DatabaseSync(file, { timeout: waitMs });
   try {
     // Nothing is ever written here, so a journal on disk would only be one more file.

@@ -1,0 +1,125 @@
+// The words for files that cannot be used name the file, and the reason. A user without root's rights opens the store, in a process
+// of its own.
+
+import { spawnSync } from "node:child_process";
+import { chmodSync, chownSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openStore } from "#src/adapters/store/open.ts";
+import { inheritedEnv } from "../../make/child-env.ts";
+import { SERVER_USER as ORDINARY_USER } from "../../make/postgres.ts";
+
+const OPEN = fileURLToPath(new URL("open-once.ts", import.meta.url));
+const AUDIT = fileURLToPath(new URL("../../../src/cli/audit.ts", import.meta.url));
+
+let folder: string;
+let file: string;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "countersign-closed-"));
+  file = join(folder, "bot.db");
+  await (await openStore({ url: `sqlite:${file}`, owner: "test" })).close();
+  const { uid, gid } = ORDINARY_USER;
+  if (uid === undefined || gid === undefined) return;
+  for (const name of [".", ...readdirSync(folder)]) chownSync(join(folder, name), uid, gid);
+});
+afterEach(() => {
+  chmodSync(folder, 0o700);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** What a process that opens the store says: "open", or why not. */
+function opening(env: { readonly [name: string]: string } = {}, args = [OPEN, `sqlite:${file}`]): string {
+  const { stdout, stderr } = spawnSync(process.execPath, args, {
+    env: { ...inheritedEnv(), ...env },
+    encoding: "utf8",
+    ...ORDINARY_USER,
+  });
+  return `${stdout}${stderr}`.trim();
+}
+
+/** On Windows and in some checkouts an ordinary user cannot be had, or cannot read this program. */
+const canTry = process.platform !== "win32";
+
+describe.runIf(canTry)("a file that this user may not use", () => {
+  test("is named: the database", () => {
+    chmodSync(file, 0o400);
+    expect(opening()).toBe(`cannot use the database ${file}: this user may not write to ${file}`);
+  });
+
+  test("is named: a file beside the database, left by an earlier try", () => {
+    writeFileSync(`${file}-wal`, "");
+    chmodSync(`${file}-wal`, 0o444);
+    expect(opening()).toContain(`may not write to ${file}-wal`);
+  });
+
+  test("is named: the folder", () => {
+    chmodSync(folder, 0o500);
+    expect(opening()).toBe(`cannot use the database ${file}: this user may not write to ${folder}`);
+  });
+
+  test("is named: the audit's key, which is not the database", () => {
+    chmodSync(`${file}.audit-key`, 0);
+    expect(opening()).toBe(`cannot read the audit's key ${file}.audit-key: permission denied`);
+  });
+
+  test("is named: an audit's key that holds something else", () => {
+    writeFileSync(`${file}.audit-key`, "not a key\n");
+    expect(opening()).toBe(
+      `cannot use the audit's key ${file}.audit-key: it does not hold 32 bytes in base64`,
+    );
+  });
+
+  test("is the lock, which must be writable to keep another process out", () => {
+    chmodSync(`${file}.lock`, 0o400);
+    expect(opening()).toBe(`cannot use the database ${file}: this user may not write to ${file}.lock`);
+  });
+
+  test("is the temporary folder, where the audit's commands copy the database", () => {
+    const nowhere = join(folder, "nowhere");
+    const said = opening({ TMPDIR: nowhere, DATABASE_URL: `sqlite:${file}` }, [AUDIT, "verify"]);
+    expect(said).toBe(
+      `cannot copy the database to the temporary folder ${nowhere}: there is no such folder. Set TMPDIR to a folder with room that this user may write to`,
+    );
+  });
+});
+
+/** Linux gives a process mounts of its own; root needs no user namespace for them. */
+const own = process.getuid?.() === 0 ? ["--mount"] : ["--mount", "--map-root-user"];
+const canMount = spawnSync("unshare", [...own, "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).status === 0;
+
+describe.runIf(canMount)("a disk", () => {
+  /** Opens the store on a disk of 1 MiB that exists only for this call. */
+  const onSmallDisk = (shell: string): string => {
+    const script = `mount -t tmpfs -o size=1M tmpfs ${folder} && ${shell}`;
+    const { stdout } = spawnSync(
+      "unshare",
+      [...own, "sh", "-c", script, process.execPath, OPEN, `sqlite:${file}`],
+      {
+        env: inheritedEnv(),
+        encoding: "utf8",
+      },
+    );
+    return stdout.trim();
+  };
+
+  test.each([4, 20, 60, 200])("with %i KiB of room is called full at the first start", (room) => {
+    const said = onSmallDisk(`head -c ${(1024 - room) * 1024} /dev/zero > ${folder}/other; "$0" "$@"`);
+    expect(said).toBe(`cannot use the database ${file}: the disk is full`);
+  });
+
+  test("that became full after the first start is called full", () => {
+    const said = onSmallDisk(`"$0" "$@"; head -c 1M /dev/zero > ${folder}/other 2>/dev/null; "$0" "$@"`);
+    expect(said.split("\n")).toEqual(["open", `cannot use the database ${file}: the disk is full`]);
+  });
+
+  test("that is read-only is called that", () => {
+    const said = onSmallDisk(`"$0" "$@"; mount -o remount,ro ${folder}; "$0" "$@"`);
+    expect(said.split("\n")).toEqual([
+      "open",
+      `cannot use the database ${file}: the file system is read-only`,
+    ]);
+  });
+});
