@@ -58,7 +58,7 @@ async function startOurs(baseUrl: string, runs: number): Promise<Poller> {
   const log = createLog({ level: "warn", pretty: false });
   const clock = createClock();
   const store = await openStore({ url: "sqlite::memory:", owner: "bench" });
-  const options = { baseUrl, apiKey: KEY, denyWord: "deny", ...clock, connections: IN_FLIGHT };
+  const options = { baseUrl, apiKey: () => KEY, denyWord: "deny", ...clock, connections: IN_FLIGHT };
   const agents = createAgentService(options);
   const counter = createMetrics();
   const metrics = {

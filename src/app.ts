@@ -20,7 +20,7 @@ import { EVENTS_PATH } from "./adapters/slack/request-verifier.ts";
 import { createSlack, type SlackAdapter } from "./adapters/slack/slack-adapter.ts";
 import { type AuditKeyNews, openStore } from "./adapters/store/open.ts";
 import { policyLoadedEntry, type Program, programStartedEntry } from "./audit/entry.ts";
-import { type Bot, createBot } from "./bot.ts";
+import { createBot } from "./bot.ts";
 import { type Config, programVersion, secretsOf } from "./config.ts";
 import type { Context } from "./domain/context.ts";
 import { ChannelId, GroupId, Nonce, type TeamId, UserId } from "./domain/ids.ts";
@@ -37,11 +37,12 @@ import { createOpen, openSlack } from "./outbound.ts";
 import type { AuditReaders } from "./ports.ts";
 import type { Health, SlackHealth } from "./ports/monitoring.ts";
 import type { Store } from "./ports/store.ts";
+import { type ApiKey, createApiKey, createReloading, type Reloading } from "./reload.ts";
 
 export type App = {
   /** Where health and metrics are served. */
   readonly url: string;
-  /** Reloads the policy file. Logs faults and keeps the old policy in force. Never rejects. */
+  /** Reads the policy and the service's key again, where they are files. Logs faults and keeps what was in force. Never rejects. */
   reload(): Promise<void>;
   /** Accepts no more work, finishes or hands back work in progress, closes. May be called twice. */
   stop(): Promise<void>;
@@ -128,7 +129,8 @@ async function build(config: Config, log: Log, closers: Closers): Promise<Omit<A
   await store.audit([programStartedEntry(program(config), now()), policyLoadedEntry(policy.loaded(), now())]);
   const rejectedRequests = turningAway(metrics, log, clock);
   const url = await startDoors({ config, metrics, store, current, rejectedRequests }, closers);
-  const doors = await openDoors({ config, store, rejectedRequests, log, clock, metrics }, closers);
+  const key = createApiKey(config.agents, log);
+  const doors = await openDoors({ config, key, store, rejectedRequests, log, clock, metrics }, closers);
   const freezes = createFreezes(store);
   const context = contextOf({ config, clock, policy, freezes });
   const audit = auditReaders(config, doors.slack.self.team);
@@ -153,9 +155,18 @@ async function build(config: Config, log: Log, closers: Closers): Promise<Omit<A
   current.app = app;
   flow.health.start();
   closers.push(() => app.stop(LISTENERS_GRACE_MS));
-  const facts = { team: doors.slack.self.team, mode: config.slack.mode, policy: policy.now().version };
+  const { team } = doors.slack.self;
+  const facts = { team, mode: config.slack.mode, policy: policy.now().version };
   log.info({ url, ...facts, runs }, "Countersign is ready");
-  return { url, reload: () => reloadPolicy({ policy, store, flow, log }) };
+  const reload = startReloading({ config, policy, key, store, flow, clock, log, stamp: now }, closers);
+  return { url, reload };
+}
+
+function startReloading(parts: Reloading, closers: Closers): App["reload"] {
+  const reloading = createReloading(parts);
+  reloading.start();
+  closers.push(() => reloading.stop());
+  return () => reloading.reload();
 }
 
 function slackHealthOf({ token }: Pick<SlackAdapter, "token">, current: Current): SlackHealth {
@@ -192,24 +203,9 @@ const program = (config: Config): Program => ({
   config: config.recorded,
 });
 
-type Reloading = {
-  readonly policy: PolicyHolder;
-  readonly store: Store;
-  readonly flow: Bot;
-  readonly log: Log;
-};
-
-async function reloadPolicy({ policy, store, flow, log }: Reloading): Promise<void> {
-  try {
-    const changed = await policy.reload((loaded) => store.audit([policyLoadedEntry(loaded, now())]));
-    if (changed) await flow.policyChanged();
-  } catch (error) {
-    log.error({ error }, "could not apply the new policy to the open cards; the next poll of each run does");
-  }
-}
-
 type Outside = {
   readonly config: Config;
+  readonly key: ApiKey;
   readonly store: Store;
   readonly rejectedRequests: RejectedRequests;
   readonly log: Log;
@@ -218,11 +214,17 @@ type Outside = {
 };
 
 async function openDoors(
-  { config, store, rejectedRequests, log, clock, metrics }: Outside,
+  { config, key, store, rejectedRequests, log, clock, metrics }: Outside,
   closers: Closers,
 ) {
   const open = createOpen(config.proxies);
-  const agents = createAgentService({ ...config.agents, ...clock, open, connections: MAX_POLLS_IN_FLIGHT });
+  const agents = createAgentService({
+    ...config.agents,
+    ...clock,
+    apiKey: key.now,
+    open,
+    connections: MAX_POLLS_IN_FLIGHT,
+  });
   closers.push(() =>
     Promise.race([agents.close(), timers.setTimeout(CALLS_GRACE_MS, undefined, { ref: false })]),
   );

@@ -17,7 +17,7 @@ import {
   token,
   url,
 } from "./config/formats.ts";
-import { type Environment, fileVariable, type Given, givenIn } from "./config/given.ts";
+import { type Environment, fileVariable, type Given, givenIn, readValue } from "./config/given.ts";
 import { type Misspelt, misspeltWords } from "./config/misspelt.ts";
 import {
   passwordsIn,
@@ -176,6 +176,14 @@ export function readProxies(env: Environment): ReadConfig<Proxies | null> {
   const parsed = shape.safeParse(given.values);
   if (!parsed.success) return { ok: false, error: faultsOf(given, parsed, []) };
   return { ok: true, value: proxiesOf(parsed.data) };
+}
+
+/** The agent service's key, as its file says now. Neither result repeats what is wrong with it. */
+export function readApiKey(file: string): { readonly value: string } | { readonly wrong: string } {
+  const read = readValue(file);
+  if ("wrong" in read) return { wrong: `names the file ${file}, ${read.wrong}` };
+  const { success, error } = Formats.shape.AGENT_API_KEY.safeParse(read.value);
+  return success ? read : { wrong: error.issues[0]?.message ?? "cannot be used" };
 }
 
 /** One line per fault, for the terminal. */

@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import type { Logger as SlackLogger, LogLevel } from "@slack/bolt";
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from "pino";
 import type { PrettyOptions } from "pino-pretty";
-import { formsOf, type Range, rangesOf } from "./domain/text/own-secrets.ts";
+import { formsOf, keptSecrets, type Range, rangesOf } from "./domain/text/own-secrets.ts";
 import { unitedRanges } from "./domain/text/secrets.ts";
 
 export type Log = {
@@ -69,8 +69,20 @@ function prettyStream(): DestinationStream | null {
   }
 }
 
-/** Works on the finished line, so that no message, stack or field is forgotten. */
+/** Works on the finished line, so that no message, stack or field is forgotten. Covers the secrets that are kept later, too. */
 function withoutSecrets(secrets: readonly string[]): (line: string) => string {
+  let kept = keptSecrets();
+  let cover = covering([...secrets, ...kept]);
+  return (line) => {
+    if (kept !== keptSecrets()) {
+      kept = keptSecrets();
+      cover = covering([...secrets, ...kept]);
+    }
+    return cover(line);
+  };
+}
+
+function covering(secrets: readonly string[]): (line: string) => string {
   const forms = formsOf(secrets.filter((secret) => secret.length >= MIN_ENCODED_CHARS));
   const values = secrets
     .filter((secret) => secret.length >= MIN_SECRET_CHARS)

@@ -1,5 +1,6 @@
 import { Writable } from "node:stream";
 import { describe, expect, test } from "vitest";
+import { keepSecrets } from "#src/domain/text/own-secrets.ts";
 import { createLog, slackLogger, type Log } from "#src/log.ts";
 
 const API_KEY = 'canary"key\\é-77';
@@ -114,6 +115,18 @@ describe("a secret", () => {
     });
     expectNoCanary(text);
     expect(entries).toHaveLength(2 * CANARIES.length);
+  });
+
+  test("that is kept while the program runs is in no later entry", () => {
+    const { entries } = lines((log) => {
+      log.info({}, "the-next-key");
+      keepSecrets(["the-next-key"]);
+      log.info({ url: "https://x.example/?k=the-next-key" }, "the-next-key");
+    });
+    expect(entries.map(({ msg, url }) => [msg, url])).toEqual([
+      ["the-next-key", undefined],
+      ["[secret]", "https://x.example/?k=[secret]"],
+    ]);
   });
 
   test("is not told under the names that secrets have, whatever its shape", () => {

@@ -172,7 +172,7 @@ const QUIET = {
 
 type Redirected = readonly [string, (url: string) => Promise<unknown>];
 const service = (baseUrl: string) =>
-  createAgentService({ baseUrl, apiKey: CANARY, denyWord: "deny", now: Date.now, monotonic: Date.now });
+  createAgentService({ baseUrl, apiKey: () => CANARY, denyWord: "deny", now: Date.now, monotonic: Date.now });
 const redirects = attacks<void, Redirected>(
   33,
   13,

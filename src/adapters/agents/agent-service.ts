@@ -20,7 +20,8 @@ import { readCreated, readRun } from "./run-record.ts";
 
 export type AgentServiceOptions = {
   readonly baseUrl: string;
-  readonly apiKey: string;
+  /** Asked for each call: the key can change while the program runs. */
+  readonly apiKey: () => string;
   /** The service's word for deny. */
   readonly denyWord: string;
   /** Wall time, for a `Retry-After` that names a date. */
@@ -45,7 +46,6 @@ const POST_CONNECTIONS = 32;
 
 type Client = {
   readonly options: AgentServiceOptions;
-  readonly authorization: string;
   readonly timeoutMs: number;
   readonly polls: HttpClient;
   /**
@@ -61,7 +61,6 @@ export function createAgentService(options: AgentServiceOptions): AgentService &
   const line = { who: WHO, baseUrl, open, dispatcher, maxBodyBytes, keepAlive: false };
   const client: Client = {
     options,
-    authorization: `Bearer ${options.apiKey}`,
     timeoutMs: options.timeoutMs ?? 10_000,
     polls: createHttpClient({ ...line, keepAlive: true, connections: options.connections ?? 128 }),
     posts: createHttpClient({ ...line, connections: POST_CONNECTIONS }),
@@ -87,12 +86,12 @@ export function createAgentService(options: AgentServiceOptions): AgentService &
 
 async function fetchRun(client: Client, id: RunId, timeoutMs = client.timeoutMs): Promise<FetchedRun> {
   if (!fitsAddress(id)) throw unaddressable();
-  const { authorization, options } = client;
+  const { options } = client;
   const askedAt = options.monotonic();
   const answer = await client.polls.call({
     method: "GET",
     path: runPath(id),
-    headers: { authorization },
+    headers: { authorization: bearer(options) },
     timeoutMs: Math.min(timeoutMs, client.timeoutMs),
   });
   if (answer.status === 404) return { type: "missing", askedAt };
@@ -108,6 +107,8 @@ async function fetchRun(client: Client, id: RunId, timeoutMs = client.timeoutMs)
   });
 }
 
+const bearer = ({ apiKey }: AgentServiceOptions): string => `Bearer ${apiKey()}`;
+
 /** Reading a long answer takes a while, so the event loop runs before and after it. */
 async function breathAt({ length }: string): Promise<void> {
   if (length > LONG_CHARS) await breath();
@@ -117,7 +118,7 @@ function lookRefused(answer: Answer, { apiKey, now }: AgentServiceOptions): Port
   const { status } = answer;
   const keyRefused = status === 401 || status === 403;
   const never = surelyNotApplied(status) && !saysLater(status) && !keyRefused;
-  return new PortError(answerInWords(WHO, answer, apiKey), {
+  return new PortError(answerInWords(WHO, answer, apiKey()), {
     applied: "no",
     retry: never ? "never" : "later",
     code: keyRefused ? "http_401" : `http_${status}`,
@@ -127,13 +128,17 @@ function lookRefused(answer: Answer, { apiKey, now }: AgentServiceOptions): Port
 }
 
 async function create(client: Client, input: string, key: string): Promise<Snapshot> {
-  const { authorization, options } = client;
+  const { options } = client;
   const askedAt = options.monotonic();
   const answer = await client.posts.call({
     method: "POST",
     path: RUNS_PATH,
     // A quoted RFC 8941 string, as the draft of the Idempotency-Key header requires.
-    headers: { authorization, "content-type": "application/json", "idempotency-key": `"${key}"` },
+    headers: {
+      authorization: bearer(options),
+      "content-type": "application/json",
+      "idempotency-key": `"${key}"`,
+    },
     body: JSON.stringify({ input }),
     timeoutMs: client.timeoutMs,
   });
@@ -149,7 +154,7 @@ async function create(client: Client, input: string, key: string): Promise<Snaps
 
 function createRefused(answer: Answer, { apiKey, now }: AgentServiceOptions): PortError {
   const { status } = answer;
-  return new PortError(answerInWords(WHO, answer, apiKey), {
+  return new PortError(answerInWords(WHO, answer, apiKey()), {
     applied: surelyNotApplied(status) ? "no" : "maybe",
     retry: saysLater(status) ? "later" : "never",
     code: `http_${status}`,
@@ -161,17 +166,17 @@ function createRefused(answer: Answer, { apiKey, now }: AgentServiceOptions): Po
 async function resolve(client: Client, sent: SentDecision): ReturnType<AgentService["sendDecision"]> {
   if (!fitsAddress(sent.run) || !fitsAddress(sent.approval))
     return { type: "refused", words: unaddressable().message };
-  const { authorization, options } = client;
+  const { options } = client;
   const decision = sent.verdict === "approve" ? "approve" : sent.denyWord;
   try {
     const answer = await client.posts.call({
       method: "POST",
       path: approvalPath(sent.run, sent.approval),
-      headers: { authorization, "content-type": "application/json" },
+      headers: { authorization: bearer(options), "content-type": "application/json" },
       body: JSON.stringify({ decision, reason: sent.reason }),
       timeoutMs: client.timeoutMs,
     });
-    return readDecisionAnswer(answer, sent, { who: WHO, apiKey: options.apiKey, now: options.now });
+    return readDecisionAnswer(answer, sent, { who: WHO, apiKey: options.apiKey(), now: options.now });
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     return error.applied === "no"

@@ -23,6 +23,17 @@ export type PolicyHolder = {
    * Throws PortError if this program cannot read it; then the old policy stays in force.
    */
   adopt(text: string | null): boolean;
+  /** How the last reading of the file went, the one at the start included. For the metrics. */
+  lastReload(): PolicyReload;
+  /** What the file held at the start; null: there is none. */
+  readonly firstText: string | null;
+};
+
+export type PolicyReload = {
+  /** Wall time (ms since 1970). */
+  readonly at: number;
+  /** `faulty`: the file can't be used. `not recorded`: the audit did not take the new policy. The old policy stays in force then. */
+  readonly outcome: "in force" | "faulty" | "not recorded";
 };
 
 /** How many characters of the text's digest name a version. */
@@ -33,14 +44,15 @@ export async function createPolicyHolder(
   path: string | null,
   log: EventLog,
   builtIn: Policy = BUILT_IN,
+  now: () => number = Date.now,
 ): Promise<PolicyHolder> {
-  let inForce: LoadedPolicy = { policy: builtIn, text: null };
-  if (path !== null) {
-    const read = await readPolicyFile(path);
-    if (!read.ok) throw new Error(explain(path, read.error));
-    inForce = read.value;
-    warn(log, path, await lintPolicy(path));
-  }
+  let inForce = await firstPolicy(path, log, builtIn);
+  let last: PolicyReload = { at: now(), outcome: "in force" };
+  const firstText = inForce.text;
+  const kept = (outcome: PolicyReload["outcome"]): false => {
+    last = { at: now(), outcome };
+    return false;
+  };
 
   const reload: PolicyHolder["reload"] = async (beforeUse = () => Promise.resolve()) => {
     if (path === null) {
@@ -50,24 +62,40 @@ export async function createPolicyHolder(
     const { version } = inForce.policy;
     const read = await readPolicyFile(path);
     if (!read.ok) {
-      const facts = { policy: version, faults: read.error };
-      log.error(facts, "the policy file can't be used; the old policy stays in force");
-      return false;
+      log.error({ policy: version, faults: read.error }, FAULTY);
+      return kept("faulty");
     }
     const changed = read.value.policy.version !== version;
-    if (changed && !(await afterAudit(beforeUse, read.value, log))) return false;
+    if (changed && !(await afterAudit(beforeUse, read.value, log))) return kept("not recorded");
     inForce = read.value;
+    last = { at: now(), outcome: "in force" };
     log.info({ policy: inForce.policy.version, changed }, "the policy file was read again");
     warn(log, path, await lintPolicy(path));
     return changed;
   };
 
-  const adopt: PolicyHolder["adopt"] = (text) => {
-    const { version } = inForce.policy;
-    inForce = text === null ? { policy: builtIn, text } : adopted(text);
-    return inForce.policy.version !== version;
+  return {
+    now: () => inForce.policy,
+    loaded: () => inForce,
+    reload,
+    adopt: (text) => {
+      const { version } = inForce.policy;
+      inForce = text === null ? { policy: builtIn, text } : adopted(text);
+      return inForce.policy.version !== version;
+    },
+    lastReload: () => last,
+    firstText,
   };
-  return { now: () => inForce.policy, loaded: () => inForce, reload, adopt };
+}
+
+const FAULTY = "the policy file can't be used; the old policy stays in force";
+
+async function firstPolicy(path: string | null, log: EventLog, builtIn: Policy): Promise<LoadedPolicy> {
+  if (path === null) return { policy: builtIn, text: null };
+  const read = await readPolicyFile(path);
+  if (!read.ok) throw new Error(explain(path, read.error));
+  warn(log, path, await lintPolicy(path));
+  return read.value;
 }
 
 function adopted(text: string): LoadedPolicy {

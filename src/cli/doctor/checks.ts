@@ -44,8 +44,8 @@ const KEY = "Agent service key";
 const GATEWAY = "Token gateway";
 
 export async function checkService({ agents: asked, proxies }: Config): Promise<Finding[]> {
-  const open = createOpen(proxies);
-  const agents = createAgentService({ ...asked, open, now: Date.now, monotonic, connections: 1 });
+  const given = { ...asked, apiKey: () => asked.apiKey, open: createOpen(proxies) };
+  const agents = createAgentService({ ...given, now: Date.now, monotonic, connections: 1 });
   try {
     const [health, key] = await Promise.all([agents.health(), checkKey(agents)]);
     return [healthFinding(SERVICE, health, "Is AGENT_BASE_URL right, and is the service up?"), key];

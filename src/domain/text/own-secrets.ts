@@ -1,4 +1,4 @@
-// Countersign's own secrets: its keys and tokens. They are registered once at the start, and found in every text by value and by common
+// Countersign's own secrets: its keys and tokens. They are registered at the start and when one is exchanged, and found in every text by value and by common
 // encodings: percent-encoded, escaped as in JSON, in hex, in base64 at each of its three offsets.
 
 export type Range = readonly [start: number, end: number];
@@ -6,14 +6,20 @@ export type Range = readonly [start: number, end: number];
 /** Characters. A shorter value may be an ordinary word; masking it would hide what people decide about. */
 const MIN_SECRET_CHARS = 8;
 
-const known = new Set<string>();
+let known: readonly string[] = [];
 let wanted: readonly string[] = [];
 
-/** One process has one set of secrets, so they are kept here instead of being passed to each drawing. */
+/**
+ * One process has one set of secrets, so they are kept here instead of being passed to each drawing. May be called again: earlier
+ * ones stay secret.
+ */
 export function keepSecrets(values: readonly string[]): void {
-  for (const value of values) if (value.length >= MIN_SECRET_CHARS) known.add(value);
-  wanted = formsOf([...known]);
+  known = [...new Set([...known, ...values])];
+  wanted = formsOf(known.filter((value) => value.length >= MIN_SECRET_CHARS));
 }
+
+/** All of them, the short ones too. The same list until another secret is kept. */
+export const keptSecrets = (): readonly string[] => known;
 
 /** Stands where a text held one of them. */
 export const ownRanges = (text: string): Range[] => rangesOf(text, wanted);

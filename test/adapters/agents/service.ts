@@ -15,7 +15,7 @@ export const approval = ApprovalId("apr_1");
 export function serviceAt(baseUrl: string, options: Partial<AgentServiceOptions> = {}) {
   const service = createAgentService({
     baseUrl,
-    apiKey: KEY,
+    apiKey: () => KEY,
     denyWord: "deny",
     now: () => NOW,
     monotonic: () => NOW,

@@ -1,0 +1,113 @@
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { createFileWatch, type FileWatch, LOOK_EVERY_MS } from "#src/adapters/policy-file/watch-files.ts";
+import { createHandClock, type HandClock } from "../../make/clock.ts";
+
+const SILENT = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+
+let folder: string;
+let clock: HandClock;
+let watch: FileWatch;
+let told: number;
+let looks: number;
+const at = (...names: string[]): string => join(folder, ...names);
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "countersign-watch-"));
+  clock = createHandClock();
+  told = 0;
+  looks = 0;
+});
+afterEach(async () => {
+  await watch.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function watching(path: string, content: string, failing = (): boolean => false): void {
+  // Each look sets the alarm for the next one, so it is seen to have ended.
+  const counting = { ...clock, after: (ms: number, what: () => void) => (looks++, clock.after(ms, what)) };
+  const changed = (): Promise<void> => {
+    if (failing()) return Promise.reject(new Error("not now"));
+    told += 1;
+    return Promise.resolve();
+  };
+  watch = createFileWatch({ clock: counting, log: SILENT }, [{ path, content, changed }]);
+  watch.start();
+}
+
+/** One look at the files. */
+async function look(waitMs = LOOK_EVERY_MS): Promise<void> {
+  const before = looks;
+  await clock.pass(waitMs);
+  await vi.waitFor(() => expect(looks).toBeGreaterThan(before), { interval: 1 });
+}
+
+test("a change is told once, when two looks have seen the same content", async () => {
+  writeFileSync(at("file"), "one\n");
+  watching(at("file"), "one");
+  await look();
+  await look();
+  expect(told).toBe(0);
+  writeFileSync(at("file"), "half of tw");
+  await look();
+  writeFileSync(at("file"), "two");
+  await look();
+  expect(told).toBe(0);
+  await look();
+  expect(told).toBe(1);
+  await look();
+  await look();
+  expect(told).toBe(1);
+});
+
+test("a link that Kubernetes swaps two folders up is a change", async () => {
+  for (const version of ["v1", "v2"]) {
+    mkdirSync(at(version));
+    writeFileSync(at(version, "key"), version);
+  }
+  symlinkSync("v1", at("data"));
+  symlinkSync(join("data", "key"), at("key"));
+  watching(at("key"), "v1");
+  await look();
+  symlinkSync("v2", at("next"));
+  renameSync(at("next"), at("data"));
+  await look();
+  await look();
+  expect(told).toBe(1);
+});
+
+test("a file that is gone is a change, and so is its return with other content", async () => {
+  writeFileSync(at("file"), "one");
+  watching(at("file"), "one");
+  rmSync(at("file"));
+  await look();
+  await look();
+  expect(told).toBe(1);
+  writeFileSync(at("file"), "two");
+  await look();
+  await look();
+  expect(told).toBe(2);
+});
+
+test("what could not be taken over is told again, ever less often", async () => {
+  writeFileSync(at("file"), "two");
+  let fails = true;
+  watching(at("file"), "one", () => fails);
+  await look();
+  await look();
+  fails = false;
+  await look();
+  expect(told).toBe(1);
+});
+
+test("what is no plain file is not watched", () => {
+  watching(folder, "");
+  expect(clock.waiting()).toBe(0);
+});
