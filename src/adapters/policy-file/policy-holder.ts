@@ -48,11 +48,7 @@ export async function createPolicyHolder(
 ): Promise<PolicyHolder> {
   let inForce = await firstPolicy(path, log, builtIn);
   let last: PolicyReload = { at: now(), outcome: "in force" };
-  const firstText = inForce.text;
-  const kept = (outcome: PolicyReload["outcome"]): false => {
-    last = { at: now(), outcome };
-    return false;
-  };
+  const { text: firstText } = inForce;
 
   const reload: PolicyHolder["reload"] = async (beforeUse = () => Promise.resolve()) => {
     if (path === null) {
@@ -60,15 +56,11 @@ export async function createPolicyHolder(
       return false;
     }
     const { version } = inForce.policy;
-    const read = await readPolicyFile(path);
-    if (!read.ok) {
-      log.error({ policy: version, faults: read.error }, FAULTY);
-      return kept("faulty");
-    }
-    const changed = read.value.policy.version !== version;
-    if (changed && !(await afterAudit(beforeUse, read.value, log))) return kept("not recorded");
-    inForce = read.value;
-    last = { at: now(), outcome: "in force" };
+    const read = await readAgain(path, { version, beforeUse, log });
+    last = { at: now(), outcome: typeof read === "string" ? read : "in force" };
+    if (typeof read === "string") return false;
+    inForce = read;
+    const changed = inForce.policy.version !== version;
     log.info({ policy: inForce.policy.version, changed }, "the policy file was read again");
     warn(log, path, await lintPolicy(path));
     return changed;
@@ -79,13 +71,33 @@ export async function createPolicyHolder(
     loaded: () => inForce,
     reload,
     adopt: (text) => {
-      const { version } = inForce.policy;
+      const before = inForce.policy.version;
       inForce = text === null ? { policy: builtIn, text } : adopted(text);
-      return inForce.policy.version !== version;
+      return inForce.policy.version !== before;
     },
     lastReload: () => last,
     firstText,
   };
+}
+
+type Again = {
+  readonly version: string | null;
+  readonly beforeUse: (loaded: LoadedPolicy) => Promise<void>;
+  readonly log: EventLog;
+};
+
+/** The policy to put into force, or why there is none. */
+async function readAgain(
+  path: string,
+  { version, beforeUse, log }: Again,
+): Promise<LoadedPolicy | "faulty" | "not recorded"> {
+  const read = await readPolicyFile(path);
+  if (!read.ok) {
+    log.error({ policy: version, faults: read.error }, FAULTY);
+    return "faulty";
+  }
+  const changed = read.value.policy.version !== version;
+  return !changed || (await afterAudit(beforeUse, read.value, log)) ? read.value : "not recorded";
 }
 
 const FAULTY = "the policy file can't be used; the old policy stays in force";
