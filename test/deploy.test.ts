@@ -1,8 +1,10 @@
 // compose.yaml and deploy/kubernetes without Docker or a cluster: what they say must fit the image, the bot and its variables.
 
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { z } from "zod";
 import { startHttp } from "#src/adapters/http/server.ts";
@@ -154,13 +156,10 @@ describe("deploy/kubernetes", () => {
     timeoutSeconds: z.number(),
     failureThreshold: z.number(),
   });
-  const SecretRef = z.strictObject({
-    name: z.string(),
-    valueFrom: z.strictObject({ secretKeyRef: z.strictObject({ name: z.string(), key: z.string() }) }),
-  });
+  const SecretFile = z.strictObject({ name: z.string(), value: z.string() });
   const Container = z.object({
     image: z.string(),
-    env: z.array(SecretRef),
+    env: z.array(SecretFile),
     envFrom: z.array(z.strictObject({ configMapRef: z.strictObject({ name: z.string() }) })),
     ports: z.array(z.object({ name: z.string(), containerPort: z.number() })),
     livenessProbe: Probe,
@@ -171,7 +170,9 @@ describe("deploy/kubernetes", () => {
       limits: z.record(z.string(), z.string()),
     }),
     securityContext: z.unknown(),
-    volumeMounts: z.array(z.object({ name: z.string(), mountPath: z.string(), readOnly: z.literal(true) })),
+    volumeMounts: z.array(
+      z.strictObject({ name: z.string(), mountPath: z.string(), readOnly: z.literal(true) }),
+    ),
   });
   const Selector = z.object({ matchLabels: z.record(z.string(), z.string()) });
   const Deployment = z.object({
@@ -190,7 +191,9 @@ describe("deploy/kubernetes", () => {
           topologySpreadConstraints: z.array(z.object({ labelSelector: Selector })),
           securityContext: z.object({ runAsNonRoot: z.literal(true), runAsUser: z.number().min(1) }),
           containers: z.tuple([Container]),
-          volumes: z.array(z.object({ name: z.string() })),
+          volumes: z.array(
+            z.object({ name: z.string(), secret: z.object({ secretName: z.string() }).optional() }),
+          ),
         }),
       }),
     }),
@@ -260,7 +263,7 @@ describe("deploy/kubernetes", () => {
   });
 
   test("the bot starts with these variables, and every secret comes from the secret that the comment creates", () => {
-    const names = container.env.map(({ name }) => name);
+    const names = container.env.map(({ name }) => name.replace(/_FILE$/, ""));
     const given = [...names, ...Object.keys(config.data)];
     expect(given.filter((name) => !known.includes(name))).toEqual([]);
     expect(new Set(given).size).toBe(given.length);
@@ -272,20 +275,26 @@ describe("deploy/kubernetes", () => {
       DATABASE_URL: "postgres://countersign:0123abcd@db.example.com/countersign?sslmode=verify-full",
       AUDIT_KEY: Buffer.alloc(32, 7).toString("base64"),
     };
-    const secrets = Object.fromEntries(names.map((name) => [name, values[name]]));
-    expect(readConfig({ ...config.data, ...secrets })).toMatchObject({
+    const folder = mkdtempSync(join(tmpdir(), "countersign-secrets-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const [mount] = container.volumeMounts.filter(({ name }) => name === "secrets");
+    const files = container.env.map(({ name, value }) => {
+      expect(value.startsWith(`${mount?.mountPath}/`)).toBe(true);
+      const file = join(folder, basename(value));
+      writeFileSync(file, `${values[name.replace(/_FILE$/, "")]}\n`);
+      return [name, file];
+    });
+    expect(readConfig({ ...config.data, ...(Object.fromEntries(files) as object) })).toMatchObject({
       ok: true,
       value: { database: { engine: "postgres" }, http: { host: "0.0.0.0", port: imagePort } },
     });
-    const created = [...read(`${folder}/deployment.yaml`).matchAll(/--from-file=([a-z-]+)/g)];
+    const created = [...read("deploy/kubernetes/deployment.yaml").matchAll(/--from-file=([a-z-]+)/g)];
     expect(created.map(([, key = ""]) => key).toSorted()).toEqual(
-      container.env.map(({ valueFrom }) => valueFrom.secretKeyRef.key).toSorted(),
+      container.env.map(({ value }) => basename(value)).toSorted(),
     );
-    for (const { name, valueFrom } of container.env)
-      expect(valueFrom.secretKeyRef).toEqual({
-        name: "countersign",
-        key: name.toLowerCase().replaceAll("_", "-"),
-      });
+    for (const { name, value } of container.env)
+      expect(`${basename(value)}-file`).toBe(name.toLowerCase().replaceAll("_", "-"));
+    expect(pod.volumes.find(({ name }) => name === "secrets")?.secret).toEqual({ secretName: "countersign" });
     expect(container.envFrom).toEqual([{ configMapRef: { name: config.metadata.name } }]);
   });
 
@@ -294,9 +303,11 @@ describe("deploy/kubernetes", () => {
     const offered = [...text.matchAll(/^ {2}# ([A-Z_]+): (\S+)$/gm)];
     expect(offered.map(([, name = ""]) => name).filter((name) => !known.includes(name))).toEqual([]);
     const file = offered.find(([, name]) => name === "POLICY_FILE")?.[2] ?? "";
-    const [mount] = container.volumeMounts;
+    const [mount] = container.volumeMounts.filter(({ name }) => name === "policy");
     expect(file).toBe(`${mount?.mountPath}/policy.yaml`);
-    expect(pod.volumes.map(({ name }) => name)).toEqual([mount?.name]);
+    expect(pod.volumes.map(({ name }) => name).toSorted()).toEqual(
+      container.volumeMounts.map(({ name }) => name).toSorted(),
+    );
   });
 
   test("the probes ask paths that the bot answers, at its port, with time to spare", async () => {
