@@ -12,6 +12,7 @@ import {
   type Metrics,
   type RejectedRequests,
 } from "./adapters/http/metrics.ts";
+import { openSink } from "./adapters/audit-sink/open-sink.ts";
 import { readinessOf, startHttp } from "./adapters/http/server.ts";
 import { createPolicyFollower } from "./adapters/policy-file/follow-policy.ts";
 import { createPolicyHolder, type PolicyHolder } from "./adapters/policy-file/policy-holder.ts";
@@ -20,7 +21,7 @@ import { EVENTS_PATH } from "./adapters/slack/request-verifier.ts";
 import { createSlack, type SlackAdapter } from "./adapters/slack/slack-adapter.ts";
 import { type AuditKeyNews, openStore } from "./adapters/store/open.ts";
 import { policyLoadedEntry, type Program, programStartedEntry } from "./audit/entry.ts";
-import { createBot } from "./bot.ts";
+import { type Bot, createBot } from "./bot.ts";
 import { type Config, programVersion, secretsOf } from "./config.ts";
 import type { Context } from "./domain/context.ts";
 import { ChannelId, GroupId, Nonce, type TeamId, UserId } from "./domain/ids.ts";
@@ -34,7 +35,7 @@ import { slowestProbeMs } from "./engine/service-breaker.ts";
 import { hearStoreFaults } from "./engine/store-faults.ts";
 import { type Log, slackLogger } from "./log.ts";
 import { createOpen, openSlack } from "./outbound.ts";
-import type { AuditReaders } from "./ports.ts";
+import type { AuditReaders, AuditSink } from "./ports.ts";
 import type { Health, SlackHealth } from "./ports/monitoring.ts";
 import type { Store } from "./ports/store.ts";
 import { type ApiKey, createApiKey, createReloading, type Reloading } from "./reload.ts";
@@ -137,29 +138,34 @@ async function build(config: Config, log: Log, closers: Closers): Promise<Omit<A
   const health = { storeFaults, slackHealth: slackHealthOf(doors.slack, current), version: programVersion() };
   const ports = { ...doors, ...doors.slack, ...health, store, freezes, audit, clock, context };
   const sharing = {
+    auditSink: openAuditSink(config, closers),
     leaseTimes: config.database.engine === "sqlite" ? ALONE : SHARED,
     followPolicy: createPolicyFollower(policy, store, log),
   };
   const flow = createBot(
     { ...ports, ...sharing, newKey, random: Math.random, log, metrics },
-    {
-      ...config.poll,
-      maxInFlight: MAX_POLLS_IN_FLIGHT,
-    },
+    { ...config.poll, maxInFlight: MAX_POLLS_IN_FLIGHT },
   );
+  const runs = await startWork({ flow, app: doors.slack.app(flow), current }, closers);
+  const { team } = doors.slack.self;
+  const facts = { team, mode: config.slack.mode, policy: policy.now().version };
+  log.info({ url, ...facts, runs }, "Countersign is ready");
+  const reload = startReloading({ config, policy, key, store, flow, clock, log, stamp: now }, closers);
+  return { url, reload };
+}
+
+type Work = { readonly flow: Bot; readonly app: SlackApp; readonly current: Current };
+
+/** Resolves to how many runs are followed, once Slack's payloads reach us. */
+async function startWork({ flow, app, current }: Work, closers: Closers): Promise<number> {
   closers.push(() => flow.stop(EFFECTS_GRACE_MS));
-  const app = doors.slack.app(flow);
   const runs = await flow.start();
   current.health = flow.health;
   await app.start();
   current.app = app;
   flow.health.start();
   closers.push(() => app.stop(LISTENERS_GRACE_MS));
-  const { team } = doors.slack.self;
-  const facts = { team, mode: config.slack.mode, policy: policy.now().version };
-  log.info({ url, ...facts, runs }, "Countersign is ready");
-  const reload = startReloading({ config, policy, key, store, flow, clock, log, stamp: now }, closers);
-  return { url, reload };
+  return runs;
 }
 
 function startReloading(parts: Reloading, closers: Closers): App["reload"] {
@@ -173,6 +179,13 @@ function slackHealthOf({ token }: Pick<SlackAdapter, "token">, current: Current)
   const connection = (): ReturnType<SlackHealth["connection"]> =>
     current.app === null ? "starting" : current.app.connected() ? "connected" : "lost";
   return { ...token, connection };
+}
+
+function openAuditSink({ audit, proxies }: Config, closers: Closers): AuditSink | null {
+  if (audit.sink === null) return null;
+  const sink = openSink(audit.sink, { open: createOpen(proxies) });
+  closers.push(() => sink.close());
+  return sink;
 }
 
 const now = () => ({ now: Date.now(), digest });

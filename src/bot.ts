@@ -28,10 +28,12 @@ import { createStormNotices } from "./engine/storm-notices.ts";
 import type { StoreFaults } from "./engine/store-faults.ts";
 import { createUnreadableRuns } from "./engine/unreadable-runs.ts";
 import { createWatchdog, type Watchdog } from "./engine/watchdog.ts";
+import { createAuditStream } from "./notifications/audit-stream.ts";
 import { createNotificationOutbox } from "./notifications/outbox.ts";
 import type {
   AgentService,
   AuditReaders,
+  AuditSink,
   Chat,
   Counters,
   EventLog,
@@ -105,6 +107,8 @@ export type BotDeps = {
   readonly chat: Chat;
   readonly notificationSender: NotificationSender;
   readonly audit: AuditReaders;
+  /** Null: the entries are sent nowhere. */
+  readonly auditSink: AuditSink | null;
   readonly people: People;
   readonly clock: Clock;
   readonly context: () => Context;
@@ -171,12 +175,13 @@ function createServiceGuard({ agents, clock, newKey }: BotDeps, { maxMs }: PollL
 
 /** What happens although nobody does anything. */
 function createLoops(use: UseDeps & { readonly guard: ServiceBreaker }) {
-  const { engine, store, clock, log } = use;
+  const { engine, store, clock, log, auditSink } = use;
   const storms = createStormNotices(use);
   engine.onPlan((run) => storms.heard(run));
   engine.onDrop((key) => storms.dropped(key));
   const outage = createOutageAnnouncer(use, OUTAGE_CHECK_MS);
-  return [createRetention(store, clock, log), createNotificationOutbox(use), outage, storms];
+  const stream = auditSink === null ? [] : [createAuditStream({ ...use, auditSink })];
+  return [createRetention(store, clock, log), createNotificationOutbox(use), outage, storms, ...stream];
 }
 
 function createHold(

@@ -2,11 +2,12 @@
 
 import { readFileSync } from "node:fs";
 import { z } from "zod";
+import type { AuditConfig, Config } from "./config/config-shape.ts";
 import {
   auditKey,
+  auditSink,
   channel,
   database,
-  type DatabasePlace,
   hosts,
   isOpenToOthers,
   milliseconds,
@@ -27,65 +28,11 @@ import {
   proxyPasswords,
   type Proxies,
 } from "./config/proxies.ts";
-import {
-  LOG_LEVELS,
-  type LogLevel,
-  type RecordedConfig,
-  recordedConfig,
-  variables,
-} from "./config/variables.ts";
-
-export type Config = {
-  readonly slack: SlackConfig;
-  readonly agents: {
-    readonly baseUrl: string;
-    readonly apiKey: string;
-    /** The file that the key came from, and that a new key may come from. Null: it is in the environment. */
-    readonly apiKeyFile: string | null;
-    readonly denyWord: string;
-  };
-  readonly gatewayUrl: string;
-  /** An address with `{run}` for the id of a run. Null: ids are no links. */
-  readonly runUrl: string | null;
-  readonly database: DatabasePlace;
-  readonly audit: AuditConfig;
-  /** Null: every call goes out directly. */
-  readonly proxies: Proxies | null;
-  readonly http: { readonly host: string; readonly port: number };
-  readonly poll: { readonly minMs: number; readonly maxMs: number };
-  /** Null: no policy file, so the built-in policy. */
-  readonly policyFile: string | null;
-  /** Whom cards mention while there is no policy file. */
-  readonly approvers: { readonly users: readonly string[]; readonly groups: readonly string[] };
-  readonly logLevel: LogLevel;
-  /** As the audit records it: without secrets. */
-  readonly recorded: RecordedConfig;
-};
-
-type AuditConfig = {
-  /** A seed of 32 bytes in base64. Null: the key beside the database. */
-  readonly key: string | null;
-  readonly channel: string | null;
-  readonly admins: readonly string[];
-};
-
-type SlackConfig = {
-  readonly botToken: string;
-  /** Null: Slack is asked. */
-  readonly appId: string | null;
-  /** Null: Slack itself. */
-  readonly apiUrl: string | null;
-  readonly command: string;
-  /** The first word of cards and notifications; empty: it has no name. */
-  readonly deployment: string;
-} & (
-  | { readonly mode: "socket"; readonly appToken: string }
-  | { readonly mode: "http"; readonly signingSecret: string }
-);
+import { LOG_LEVELS, recordedConfig, variables } from "./config/variables.ts";
 
 export type ConfigFault = { readonly variable: string; readonly wrong: string; readonly example: string };
 
-export { type DatabasePlace } from "./config/formats.ts";
+export type { Config } from "./config/config-shape.ts";
 export type { Proxies } from "./config/proxies.ts";
 export { type Environment, givenValue } from "./config/given.ts";
 export { findMisspelt, type Misspelt, misspeltWords } from "./config/misspelt.ts";
@@ -116,6 +63,10 @@ const Formats = z.object({
   POLICY_FILE: text().optional(),
   AUDIT_KEY: auditKey().optional(),
   AUDIT_CHANNEL: channel().optional(),
+  AUDIT_SINK: auditSink().optional(),
+  AUDIT_SINK_TOKEN: text()
+    .regex(/^[\x21-\x7e]+$/, "has spaces or characters that no HTTP header takes")
+    .optional(),
   ADMINS: people().optional(),
   APPROVERS: peopleAndGroups().optional(),
   SLACK_COMMAND: text().regex(/^\/[a-z0-9_-]{1,31}$/, "is not a slash and up to 31 of a-z, 0-9, _ and -"),
@@ -238,13 +189,15 @@ function faultsBetween(given: { readonly [name: string]: string | undefined }): 
   const faults: ConfigFault[] = [];
   if (given["SLACK_APP_TOKEN"] === undefined && given["SLACK_SIGNING_SECRET"] === undefined)
     faults.push(fault("SLACK_APP_TOKEN", "is not set, nor is SLACK_SIGNING_SECRET: one of them is needed"));
-  for (const name of ["SLACK_API_URL", "AGENT_BASE_URL", "GATEWAY_URL"])
+  for (const name of ["SLACK_API_URL", "AGENT_BASE_URL", "GATEWAY_URL", "AUDIT_SINK"])
     if (isOpenToOthers(given[name] ?? "", given["PLAIN_HTTP_HOSTS"] ?? ""))
       faults.push(fault(name, OPEN_TO_OTHERS));
   if (given["DATABASE_URL"]?.startsWith("postgres") === true && given["AUDIT_KEY"] === undefined)
     faults.push(fault("AUDIT_KEY", NEEDS_KEY));
   if (given["APPROVERS"] !== undefined && given["POLICY_FILE"] !== undefined)
     faults.push(fault("APPROVERS", MENTIONS_BY_POLICY));
+  if (given["AUDIT_SINK_TOKEN"] !== undefined && !/^https?:/.test(given["AUDIT_SINK"] ?? ""))
+    faults.push(fault("AUDIT_SINK_TOKEN", "is set, and AUDIT_SINK is no address to which it could go"));
   if (Number(given["POLL_MIN_MS"]) > Number(given["POLL_MAX_MS"]))
     faults.push(fault("POLL_MIN_MS", "is greater than POLL_MAX_MS"));
   return faults;
@@ -269,13 +222,24 @@ function configOf(env: z.output<typeof Formats>, files: Given["files"]): Omit<Co
     gatewayUrl: env.GATEWAY_URL ?? env.AGENT_BASE_URL,
     runUrl: env.RUN_URL ?? null,
     database: env.DATABASE_URL,
-    audit: { key: env.AUDIT_KEY ?? null, channel: env.AUDIT_CHANNEL ?? null, admins: env.ADMINS ?? [] },
+    audit: auditOf(env),
     proxies: proxiesOf(env),
     http: { host: env.HOST, port: env.PORT },
     poll: { minMs: env.POLL_MIN_MS, maxMs: env.POLL_MAX_MS },
     policyFile: env.POLICY_FILE ?? null,
     approvers: env.APPROVERS ?? { users: [], groups: [] },
     logLevel: env.LOG_LEVEL,
+  };
+}
+
+function auditOf(env: z.output<typeof Formats>): AuditConfig {
+  const { AUDIT_SINK: place = null, AUDIT_SINK_TOKEN: token = null } = env;
+  const sink = place?.type === "http" ? { ...place, token } : place;
+  return {
+    key: env.AUDIT_KEY ?? null,
+    channel: env.AUDIT_CHANNEL ?? null,
+    admins: env.ADMINS ?? [],
+    sink,
   };
 }
 
@@ -287,6 +251,7 @@ export function secretsOf({ slack, agents, audit, database, proxies }: Config): 
     slack.botToken,
     agents.apiKey,
     audit.key ?? "",
+    audit.sink?.type === "http" ? (audit.sink.token ?? "") : "",
     slack.mode === "socket" ? slack.appToken : slack.signingSecret,
   ];
 }

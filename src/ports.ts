@@ -203,6 +203,19 @@ export type Counters = {
   /** A call of the store failed. */
   storeFault(code: string): void;
   slackCall(method: string, outcome: "ok" | "refused" | "rate_limited" | "failed"): void;
+  /** The sink of the audit did not take entries. */
+  auditSinkFailed(): void;
+  /** How many entries the sink of the audit has not taken yet. */
+  auditSinkLag(entries: number): void;
+};
+
+/** Takes the audit's entries elsewhere. */
+export type AuditSink = {
+  /** Names the place. Another name is another sink, which gets the audit from its beginning. */
+  readonly name: string;
+  /** Each line ends in a newline. Resolves once all are taken. Rejects with PortError; some may be taken then. */
+  write(lines: readonly string[]): Promise<void>;
+  close(): Promise<void>;
 };
 
 // Messages that follow from the audit and belong to no run's thread: a receipt for the person who decided, alerts for the admins, and the

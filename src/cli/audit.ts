@@ -14,6 +14,7 @@ import {
   redactText,
   rotateKeys,
 } from "./audit/upkeep.ts";
+import { compareWithCopy } from "./audit/against.ts";
 import { type Asked, readAsked, USAGE } from "./audit/command-line.ts";
 import {
   type AuditFile,
@@ -51,6 +52,7 @@ async function answered(wanted: Asked): Promise<number> {
 }
 
 type Where = { readonly database: string; readonly key: string | null };
+type Verifying = Extract<Asked, { type: "verify" }>;
 type Reading = Extract<Asked, { type: "verify" | "export" | "show" }>;
 
 async function act(wanted: Asked, where: Where): Promise<number> {
@@ -89,7 +91,8 @@ async function readOut(audit: AuditFile, wanted: Reading, where: Where): Promise
   const verdict = await auditVerdict(audit, publicKeysFor(where, wanted.publicKeys), heads);
   if (wanted.type === "verify") {
     (verdict.ok ? console.log : console.error)(verdictWords(verdict, heads.length));
-    return verdict.ok ? tellFindings(audit, where) : TAMPERED;
+    const agrees = await tellCopy(audit, wanted, where);
+    return verdict.ok && agrees ? tellFindings(audit, where) : TAMPERED;
   }
   if (!verdict.ok) {
     console.error(verdictWords(verdict, 0));
@@ -100,6 +103,18 @@ async function readOut(audit: AuditFile, wanted: Reading, where: Where): Promise
   }
   const given = await give(audit, wanted);
   return verdict.ok ? given : TAMPERED;
+}
+
+/** False: a copy says something else than the database. */
+async function tellCopy(
+  audit: AuditFile,
+  { against, publicKeys }: Verifying,
+  where: Where,
+): Promise<boolean> {
+  if (against.length === 0) return true;
+  const { agrees, words } = await compareWithCopy(audit, publicKeysFor(where, publicKeys), against);
+  (agrees ? console.log : console.error)(words);
+  return agrees;
 }
 
 /** The audit is intact. Reports what was changed in the rest of the database. */

@@ -42,6 +42,8 @@ const isLoopback = (hostname: string): boolean =>
   hostname === "[::1]" ||
   /^127(\.\d+){3}$/.test(hostname);
 
+export const auditSink = () => text().transform(sinkPlace);
+
 export const database = () => text().transform(databasePlace);
 
 /** An Ed25519 key as PEM (newlines may be written as \n) or as its seed of 32 bytes in base64. The result is the seed. */
@@ -79,6 +81,20 @@ function runPage(value: string, issues: z.RefinementCtx): string {
   if (/[\s<>|"`\\^{}]/.test(before + (after[0] ?? "")))
     return refuse(issues, 'has spaces or one of < > | " ` \\ ^ { }, which an address must not have');
   return value;
+}
+
+/** Where the audit's entries are sent. */
+export type SinkPlace =
+  | { readonly type: "stdout" }
+  | { readonly type: "file"; readonly path: string }
+  | { readonly type: "http"; readonly url: string };
+
+function sinkPlace(value: string, issues: z.RefinementCtx): SinkPlace {
+  if (value === "stdout") return { type: "stdout" };
+  const path = /^file:(?!\/\/)(.+)$/.exec(value)?.[1];
+  if (path !== undefined) return { type: "file", path };
+  if (!/^https?:/.test(value)) return refuse(issues, "is none of stdout, file:PATH and an https:// address");
+  return { type: "http", url: baseUrl(value, issues) };
 }
 
 /** Where the database is. */

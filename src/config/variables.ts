@@ -68,6 +68,18 @@ export const variables = [
     "C0123ABCD",
   ),
   variable(
+    "AUDIT_SINK",
+    "where each audit entry is sent, as one line of JSON: `stdout`, `file:PATH` or an `https://` address",
+    null,
+    "https://siem.example.com/countersign",
+  ),
+  variable(
+    "AUDIT_SINK_TOKEN",
+    "the bearer token for the address of `AUDIT_SINK`",
+    null,
+    "the token you were given, on one line",
+  ),
+  variable(
     "ADMINS",
     "member ids, separated by commas: they get the alerts, and may freeze and read the audit of a run",
     null,

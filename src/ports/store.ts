@@ -2,7 +2,7 @@
 
 import type { AuditEntry, KeptEntry } from "../audit/entry.ts";
 import type { Request, Verdict } from "../domain/approval.ts";
-import type { AuditMark } from "../domain/audit/hash-chain.ts";
+import type { AuditMark, ChainedEntry } from "../domain/audit/hash-chain.ts";
 import type { AuditFault } from "../domain/audit/verify-chain.ts";
 import type { NonceBinding } from "../domain/authorization.ts";
 import type { ApprovalId, ChannelId, MessageTs, Nonce, RunId, RunKey, UserId } from "../domain/ids.ts";
@@ -148,6 +148,10 @@ export type Proven =
 export type AuditEvidence = {
   /** Null: there is no such entry. */
   auditProof(seq: number): Promise<AuditProof | null>;
+  /** The entries as stored, after this number, oldest first. */
+  auditRows(after: number, limit: number): Promise<readonly ChainedEntry[]>;
+  /** The link of this entry. Null: there is none. */
+  auditLink(seq: number): Promise<string | null>;
   /** Of the key that signs the audit now; base64. */
   auditPublicKey(): string;
   /** Checks every entry, which takes seconds where there are many, and holds nothing else up. Null: the audit is whole. */

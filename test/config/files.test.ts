@@ -36,6 +36,8 @@ test("every variable may come from a file, without the newline at its end", () =
     SLACK_SIGNING_SECRET: "0123456789abcdef",
     AUDIT_KEY: SEED,
     RUN_URL: "https://agents.example.com/{run}",
+    AUDIT_SINK: "https://siem.example.com/in",
+    AUDIT_SINK_TOKEN: "siem-token",
   };
   delete values["APPROVERS"];
   const fromFiles = Object.fromEntries(

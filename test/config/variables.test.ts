@@ -31,6 +31,8 @@ test("the list of variables has an entry for each that the contract names, and v
     "POLICY_FILE",
     "AUDIT_KEY",
     "AUDIT_CHANNEL",
+    "AUDIT_SINK",
+    "AUDIT_SINK_TOKEN",
     "ADMINS",
     "APPROVERS",
     "SLACK_COMMAND",

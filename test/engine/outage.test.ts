@@ -166,6 +166,8 @@ describe("an outage of the service", () => {
       decisionConfirmed: nothing,
       storeFault: nothing,
       slackCall: nothing,
+      auditSinkFailed: nothing,
+      auditSinkLag: nothing,
     };
     const guard = {
       state: () =>

@@ -276,6 +276,7 @@ export async function createBench(
         slackHealth: HEALTHY_SLACK,
         version: "0.0.0",
         freezes,
+        auditSink: null,
         leaseTimes: ALONE,
         followPolicy: () => Promise.resolve(false),
         newKey: () => aRunKey(),
@@ -385,5 +386,7 @@ function quietMetrics(refusals: string[], outages: boolean[]): Counters {
     decisionConfirmed: nothing,
     storeFault: nothing,
     slackCall: nothing,
+    auditSinkFailed: nothing,
+    auditSinkLag: nothing,
   };
 }

@@ -22,6 +22,21 @@ function pollHistogram(registry: Registry): Histogram {
 const UNREADABLE =
   "Approvals that the service lists and that cannot be read; 1 for a run whose answers cannot be.";
 
+function sinkMetrics(registry: Registry): Pick<Counters, "auditSinkFailed" | "auditSinkLag"> {
+  const registers = [registry];
+  const failures = new Counter({
+    name: "countersign_audit_sink_failures_total",
+    help: "Times that AUDIT_SINK did not take entries.",
+    registers,
+  });
+  const lag = new Gauge({
+    name: "countersign_audit_sink_lag_entries",
+    help: "Audit entries that AUDIT_SINK has not taken yet.",
+    registers,
+  });
+  return { auditSinkFailed: () => failures.inc(), auditSinkLag: (entries) => lag.set(entries) };
+}
+
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -40,12 +55,9 @@ export function createMetrics(): Metrics {
     "outcome",
   ]);
   const refusals = counter("refusals_total", "Refusals given to people, by reason.", ["because"]);
-  const rejectedRequests = counter("turned_away_total", "Requests that were rejected, by reason.", [
-    "because",
-  ]);
+  const rejectedRequests = counter("turned_away_total", "Rejected requests, by reason.", ["because"]);
   const tampered = gauge("tampered", "Findings of tampering that hold approvals back.");
   const outage = gauge("outage", "1 while the service has been down or unusable for long.");
-
   const unreadable = gauge("unreadable_approvals", UNREADABLE);
   return {
     poll(outcome, seconds) {
@@ -58,6 +70,7 @@ export function createMetrics(): Metrics {
     decision: (verdict, outcome) => decisions.inc({ verdict, outcome }),
     refusal: (because) => refusals.inc({ because }),
     rejectedRequests: (because) => rejectedRequests.inc({ because }),
+    ...sinkMetrics(registry),
     tampered: (findings) => tampered.set(findings),
     outage: (on) => outage.set(on ? 1 : 0),
     unreadable: (approvals) => unreadable.set(approvals),

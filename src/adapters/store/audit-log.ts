@@ -5,7 +5,7 @@ import { ChannelId, Nonce, RunId, UserId } from "../../domain/ids.ts";
 import type { PostedMessage } from "../../domain/posted-message.ts";
 import type { Notification } from "../../ports.ts";
 import type { AuditEvidence, AuditLog, NotificationStore } from "../../ports/store.ts";
-import { appendAudit, keptEntry, LAST_SEQ } from "./append-audit.ts";
+import { appendAudit, chainedEntry, keptEntry, LAST_SEQ } from "./append-audit.ts";
 import type { AuditKey } from "./audit-key.ts";
 import { createProof } from "./check-audit.ts";
 import { type Database, inBatches, type NotificationRow, read, type Trx, Undo, write } from "./database.ts";
@@ -17,7 +17,8 @@ import { brokenNotification, type Findings } from "./seals.ts";
 /** Most entries of one run that are handed out at once; no run has as many. */
 const MOST_OF_A_RUN = 100_000;
 
-type AuditAndNotifications = AuditLog & Pick<AuditEvidence, "auditProof"> & NotificationStore;
+type Evidence = Pick<AuditEvidence, "auditProof" | "auditRows" | "auditLink">;
+type AuditAndNotifications = AuditLog & Evidence & NotificationStore;
 
 export function createAuditLog(
   db: Database,
@@ -26,13 +27,34 @@ export function createAuditLog(
 ): AuditAndNotifications {
   return {
     ...createReading(db),
+    ...createRowReading(db),
     ...createNotifications(db, key, findings),
     provenEntry: createProof(db, key),
     audit: async (entries) => void (await write(db, (trx) => appendAudit(trx, entries, key))),
   };
 }
 
-type Reading = Omit<AuditLog, "audit" | "provenEntry"> & Pick<AuditEvidence, "auditProof">;
+type Reading = Omit<AuditLog, "audit" | "provenEntry">;
+
+function createRowReading(db: Database): Evidence {
+  return {
+    async auditRows(after, limit) {
+      const rows = db.selectFrom("audit").selectAll().where("seq", ">", after).where("seq", "<=", LAST_SEQ);
+      return (await read(() => rows.orderBy("seq").limit(limit).execute())).map(chainedEntry);
+    },
+    async auditLink(seq) {
+      const query = db.selectFrom("audit").select("link").where("seq", "=", seq);
+      return (await read(() => query.executeTakeFirst()))?.link ?? null;
+    },
+    async auditProof(seq) {
+      const query = db.selectFrom("audit").select(["entry", "key", "signature"]);
+      const row = await read(() => query.where("seq", "=", seq).executeTakeFirst());
+      if (row === undefined) return null;
+      const { entry: text, ...proof } = row;
+      return { text, ...proof };
+    },
+  };
+}
 
 function createReading(db: Database): Reading {
   const entries = () => db.selectFrom("audit").select(["seq", "link", "entry"]).where("seq", "<=", LAST_SEQ);
@@ -58,13 +80,6 @@ function createReading(db: Database): Reading {
     async auditText(digest) {
       const query = db.selectFrom("audit_texts").select("text").where("digest", "=", digest);
       return (await read(() => query.executeTakeFirst()))?.text ?? null;
-    },
-    async auditProof(seq) {
-      const query = db.selectFrom("audit").select(["entry", "key", "signature"]);
-      const row = await read(() => query.where("seq", "=", seq).executeTakeFirst());
-      if (row === undefined) return null;
-      const { entry: text, ...proof } = row;
-      return { text, ...proof };
     },
   };
 }

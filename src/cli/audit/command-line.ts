@@ -5,7 +5,13 @@ import { parseKnownHead, type KnownHead } from "../../domain/audit/hash-chain.ts
 import { periodOf } from "./moments.ts";
 
 export type Asked =
-  | { readonly type: "verify"; readonly heads: readonly KnownHead[]; readonly publicKeys: readonly string[] }
+  | {
+      readonly type: "verify";
+      readonly heads: readonly KnownHead[];
+      readonly publicKeys: readonly string[];
+      /** Files with the copy that AUDIT_SINK has taken. */
+      readonly against: readonly string[];
+    }
   | {
       readonly type: "export";
       readonly from: number;
@@ -29,6 +35,7 @@ export const USAGE = `Usage:
   npm run audit -- verify [--head "audit 1234 · 9f3c…"]
       Is the audit whole? A head that was kept elsewhere (on a card, in the log, in the audit channel) proves that
       nothing was cut off or written anew up to it; may be given several times.
+      With --against FILE: compares it with the copy that AUDIT_SINK has taken; may be given several times, for its parts.
   npm run audit -- export [--from 2026-11-01] [--to 2026-11-30] [--format jsonl|csv] [--out FILE]
       All entries of these days (UTC), with the full requests; the last day included. JSON lines unless told otherwise.
   npm run audit -- show <run id>
@@ -54,7 +61,9 @@ export function readAsked(args: readonly string[]): Asked | string {
   const publicKeys = values["public-key"] ?? [];
   switch (what) {
     case "verify":
-      return rest.length > 0 ? `verify takes no "${rest.join(" ")}"` : verify(values.head ?? [], publicKeys);
+      return rest.length > 0
+        ? `verify takes no "${rest.join(" ")}"`
+        : verify(values.head ?? [], publicKeys, values.against ?? []);
     case "export":
       return rest.length > 0 ? `export takes no "${rest.join(" ")}"` : exported(values, publicKeys);
     case "show": {
@@ -85,6 +94,7 @@ function parse(args: readonly string[]) {
       allowPositionals: true,
       options: {
         head: { type: "string", multiple: true },
+        against: { type: "string", multiple: true },
         "public-key": { type: "string", multiple: true },
         from: { type: "string" },
         to: { type: "string" },
@@ -100,11 +110,15 @@ function parse(args: readonly string[]) {
   }
 }
 
-function verify(given: readonly string[], publicKeys: readonly string[]): Asked | string {
+function verify(
+  given: readonly string[],
+  publicKeys: readonly string[],
+  against: readonly string[],
+): Asked | string {
   const heads = given.map((each) => parseKnownHead(each));
   const bad = heads.indexOf(null);
   if (bad >= 0) return `"${given[bad] ?? ""}" is no head, such as "audit 1234 · 9f3c21d07a5b8e64"`;
-  return { type: "verify", heads: heads.filter((each) => each !== null), publicKeys };
+  return { type: "verify", heads: heads.filter((each) => each !== null), publicKeys, against };
 }
 
 function redact([digest, ...more]: readonly string[], reason = ""): Asked | string {

@@ -12,6 +12,8 @@ test("what happened is counted under its name and labels", async () => {
   metrics.decision("approve", "confirmed");
   metrics.refusal("requester");
   metrics.outage(true);
+  metrics.auditSinkFailed();
+  metrics.auditSinkLag(12);
   const { contentType, body } = await metrics.expose();
   expect(contentType).toContain("text/plain");
   expect(body.split("\n")).toEqual(
@@ -26,6 +28,8 @@ test("what happened is counted under its name and labels", async () => {
       'countersign_decisions_total{verdict="approve",outcome="confirmed"} 1',
       'countersign_refusals_total{because="requester"} 1',
       "countersign_outage 1",
+      "countersign_audit_sink_failures_total 1",
+      "countersign_audit_sink_lag_entries 12",
     ]),
   );
 });

@@ -1,0 +1,151 @@
+// Compares the audit with a copy that AUDIT_SINK has taken: entries that are missing, changed or cut off on either side.
+
+import { type ChainedEntry, signedText } from "../domain/audit/hash-chain.ts";
+import { canonicalJson, isRecord, type Json } from "../domain/json.ts";
+import { ocsfEvent } from "./ocsf.ts";
+
+export type CopyTools = {
+  /** SHA-256 of the UTF-8 text, in hex. */
+  readonly hash: (text: string) => string;
+  readonly signature: (key: string, text: string, signature: string) => "good" | "bad" | "unknown-key";
+};
+
+export type CopyComparison = {
+  /** Entries that both have. */
+  readonly same: number;
+  /** Numbers, the lowest first. The copy's line is signed, so the database has another entry than the one that was sent. */
+  readonly rewritten: readonly number[];
+  /** The copy's line is not as it was sent. */
+  readonly altered: readonly number[];
+  /** The copy has lines with this number that differ from each other. */
+  readonly contradicted: readonly number[];
+  readonly missingInCopy: readonly Range[];
+  readonly missingInDatabase: readonly Range[];
+  /** The newest entries that the copy does not have: cut off, or not sent yet. */
+  readonly notYet: Range | null;
+  /** The copy begins after the first entry of the database. */
+  readonly before: Range | null;
+  /** Lines that are no entry of this audit, such as half a line after a crash, or the log on standard output. */
+  readonly otherLines: number;
+};
+
+type Range = { readonly from: number; readonly to: number };
+
+export type CopyReader = {
+  /** Takes one line of the copy. */
+  add(line: string): void;
+  /** Compares once all lines are added. `previous`: the link before the first row. */
+  compare(rows: AsyncIterable<ChainedEntry>, previous: string): Promise<CopyComparison>;
+};
+
+/** What is kept of a line, so that a copy of a million entries fits in memory: begins of digests, and whether it is signed. */
+type Kept = string;
+const KEPT_DIGITS = 32;
+
+export function readCopy(tools: CopyTools): CopyReader {
+  const lines = new Map<number, Kept>();
+  const contradicted = new Set<number>();
+  let otherLines = 0;
+  return {
+    add(line) {
+      const read = line.trim() === "" ? null : readLine(line, tools);
+      if (read === null) {
+        otherLines += line.trim() === "" ? 0 : 1;
+        return;
+      }
+      const known = lines.get(read.seq);
+      if (known !== undefined && known !== read.kept) contradicted.add(read.seq);
+      if (known === undefined || read.signed) lines.set(read.seq, read.kept);
+    },
+    async compare(rows, previous) {
+      const found = { rewritten: [] as number[], altered: [] as number[], absent: [] as number[], same: 0 };
+      const unseen = new Set(lines.keys());
+      let before = previous;
+      for await (const row of rows) {
+        const kept = lines.get(row.seq);
+        unseen.delete(row.seq);
+        judge(found, kept, keptOf(ocsfEvent(row, before), row.link, tools), row.seq);
+        before = row.link;
+      }
+      const numbers = lines.size === 0 ? [] : edges(lines.keys());
+      return {
+        ...resultOf(found, [...unseen], numbers),
+        contradicted: [...contradicted].sort(low),
+        otherLines,
+      };
+    },
+  };
+}
+
+const low = (a: number, b: number): number => a - b;
+
+/** Null: it is no entry of an audit. */
+function readLine(line: string, tools: CopyTools): { seq: number; kept: Kept; signed: boolean } | null {
+  const event = parsed(line);
+  const facts = event?.["unmapped"];
+  if (event === null || facts === undefined || !isRecord(facts)) return null;
+  const { seq, hash, key, signature } = facts;
+  if (typeof seq !== "number" || !Number.isSafeInteger(seq) || typeof hash !== "string") return null;
+  const signed =
+    typeof key === "string" &&
+    typeof signature === "string" &&
+    tools.signature(key, signedText({ seq, link: hash }), signature) === "good";
+  return { seq, kept: keptOf(event, hash, tools) + (signed ? SIGNED : ""), signed };
+}
+
+const SIGNED = "+";
+
+function parsed(line: string): { readonly [field: string]: Json } | null {
+  try {
+    const event = JSON.parse(line) as Json;
+    return isRecord(event) ? event : null;
+  } catch {
+    return null;
+  }
+}
+
+function keptOf(event: Json, link: string, { hash }: CopyTools): Kept {
+  return link.slice(0, KEPT_DIGITS) + hash(canonicalJson(event)).slice(0, KEPT_DIGITS);
+}
+
+type Found = { rewritten: number[]; altered: number[]; absent: number[]; same: number };
+
+function judge(found: Found, kept: Kept | undefined, expected: Kept, seq: number): void {
+  if (kept === undefined) found.absent.push(seq);
+  else if (kept === expected + SIGNED) found.same += 1;
+  else if (kept.endsWith(SIGNED) && !kept.startsWith(expected.slice(0, KEPT_DIGITS)))
+    found.rewritten.push(seq);
+  else found.altered.push(seq);
+}
+
+function resultOf({ rewritten, altered, absent, same }: Found, unseen: readonly number[], edge: number[]) {
+  const [first = Infinity, last = -Infinity] = edge;
+  const older = rangesOf(absent.filter((seq) => seq < first));
+  const newer = rangesOf(absent.filter((seq) => seq > last && seq > first));
+  return {
+    same,
+    rewritten,
+    altered,
+    missingInCopy: rangesOf(absent.filter((seq) => seq > first && seq < last)),
+    missingInDatabase: rangesOf(unseen.toSorted(low)),
+    notYet: edge.length === 0 ? (older[0] ?? null) : (newer[0] ?? null),
+    before: edge.length === 0 ? null : (older[0] ?? null),
+  };
+}
+
+function edges(numbers: Iterable<number>): number[] {
+  let [first, last] = [Infinity, -Infinity];
+  for (const seq of numbers) [first, last] = [Math.min(first, seq), Math.max(last, seq)];
+  return [first, last];
+}
+
+/** `numbers`: the lowest first. */
+function rangesOf(numbers: readonly number[]): Range[] {
+  const ranges: { from: number; to: number }[] = [];
+  for (const seq of numbers) {
+    const last = ranges.at(-1);
+    if (last !== undefined && last.to === seq - 1) last.to = seq;
+    else ranges.push({ from: seq, to: seq });
+  }
+  return ranges;
+}

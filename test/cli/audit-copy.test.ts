@@ -1,0 +1,132 @@
+// `npm run audit -- verify --against FILE`: the copy that AUDIT_SINK has taken, as a witness against the database and the other way round.
+
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { ocsfLine } from "#src/audit/ocsf.ts";
+import { auditKeyBeside } from "#src/adapters/store/audit-key.ts";
+import { openStore } from "#src/adapters/store/open.ts";
+import { linkText, NO_LINK, signedText } from "#src/domain/audit/hash-chain.ts";
+import { sha256 } from "../audit/tampering.ts";
+import { inheritedEnv } from "../make/child-env.ts";
+import { anAuditEntry, aRun } from "../make/run.ts";
+
+const COMMAND = fileURLToPath(new URL("../../src/cli/audit.ts", import.meta.url));
+
+let folder = "";
+let file = "";
+let copy = "";
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "audit-copy-"));
+  file = join(folder, "bot.db");
+  copy = join(folder, "copy.jsonl");
+  const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
+  const run = aRun();
+  await store.audit(Array.from({ length: 6 }, (_, at) => anAuditEntry(run, { reason: `because ${at}` })));
+  const rows = await store.auditRows(0, 100);
+  await store.close();
+  writeFileSync(copy, rows.map((row, at) => ocsfLine(row, rows[at - 1]?.link ?? NO_LINK)).join(""));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+async function against(): Promise<{ code: number | null; out: string }> {
+  const env = { ...inheritedEnv(), DATABASE_URL: `sqlite:${file}` };
+  const child = spawn(process.execPath, [COMMAND, "verify", "--against", copy], { env });
+  let out = "";
+  child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (out += chunk.toString()));
+  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+  return { code, out };
+}
+
+const lines = (): string[] => readFileSync(copy, "utf8").trimEnd().split("\n");
+const put = (changed: readonly string[]): void => writeFileSync(copy, `${changed.join("\n")}\n`);
+
+/** Past the store, as somebody with the database and the key would. */
+function rewrite(act: (db: DatabaseSync) => void): void {
+  const db = new DatabaseSync(file);
+  for (const { name } of db.prepare("select name from sqlite_schema where type = 'trigger'").all())
+    db.exec(`drop trigger ${String(name)}`);
+  act(db);
+  const { key } = auditKeyBeside(file);
+  let previous = NO_LINK;
+  for (const row of db.prepare("select seq, entry from audit order by seq").all()) {
+    const { seq, entry: text } = row as { seq: number; entry: string };
+    previous = sha256(linkText(previous, { seq, key: key.id, text }));
+    const signature = key.sign(signedText({ seq, link: previous }));
+    db.prepare("update audit set link = ?, signature = ? where seq = ?").run(previous, signature, seq);
+  }
+  db.close();
+}
+
+test("agrees with a whole copy, in which entries and half lines may come again", async () => {
+  const [first = "", ...others] = lines();
+  put([first, first, ...others.slice(0, 2), '{"class_uid":30', ...others.slice(1)]);
+  const { code, out } = await against();
+  expect(out).toContain("The copy agrees: 6 entries are the same in both.");
+  expect(out).toContain("1 of its lines are no entries of an audit.");
+  expect(code).toBe(0);
+});
+
+test("a rewrite of the database by somebody with its key is found, although the database alone looks intact", async () => {
+  rewrite((db) => db.exec("update audit set entry = replace(entry, 'because 3', 'because 9')"));
+  const { code, out } = await against();
+  expect(out).toContain("Intact: 6 entries");
+  expect(out).toContain(
+    "DIFFERS at entry 4, 5, 6: the database has something else than what was sent, and the copy's line is signed.",
+  );
+  expect(code).toBe(1);
+});
+
+test("entries that were cut off the database are named", async () => {
+  rewrite((db) => db.exec("delete from audit where seq > 4"));
+  const { code, out } = await against();
+  expect(out).toContain("DIFFERS at entry 5 to 6: the copy has it, and the database does not.");
+  expect(code).toBe(1);
+});
+
+test("entries that are missing in the copy are named; those at its end may still be on their way", async () => {
+  const all = lines();
+  put([...all.slice(0, 1), ...all.slice(3, 5)]);
+  const { code, out } = await against();
+  expect(out).toContain("DIFFERS at entry 2 to 3: the database has it, and the copy does not.");
+  expect(out).toContain("The copy does not have the newest entries, 6: not sent yet, or cut off.");
+  expect(code).toBe(1);
+  put(all.slice(0, 5));
+  expect((await against()).code).toBe(0);
+  put(all.slice(2));
+  const later = await against();
+  expect(later.out).toContain("The copy does not have the oldest entries, 1 to 2.");
+  expect(later.code).toBe(0);
+});
+
+test.each([
+  ["who acted", "U0REQUESTER", "U0SOMEBODY"],
+  ["the kind", '"message":"started"', '"message":"decided"'],
+  ["the link", '"hash":"', '"hash":"00'],
+])("a copy in which %s was changed is not what was sent", async (_, from, to) => {
+  put(lines().map((line, at) => (at === 2 ? line.replaceAll(from, to) : line)));
+  const { code, out } = await against();
+  expect(out).toContain("DIFFERS at entry 3: the copy's line is not what was sent.");
+  expect(code).toBe(1);
+});
+
+test("a forged line beside the true one is named, whichever comes first", async () => {
+  const all = lines();
+  const forged = (all[2] ?? "").replaceAll("U0REQUESTER", "U0SOMEBODY");
+  put([...all, forged]);
+  expect((await against()).out).toContain(
+    "DIFFERS at entry 3: the copy has different lines for the same entry.",
+  );
+  put([forged, ...all]);
+  expect((await against()).code).toBe(1);
+});
+
+test("a copy that cannot be read is a failure of the command", async () => {
+  rmSync(copy);
+  expect((await against()).code).toBe(2);
+});

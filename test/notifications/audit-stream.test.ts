@@ -1,0 +1,254 @@
+// The audit's entries on their way to AUDIT_SINK: a file, an address that fails, and standard output.
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { AuditEntry } from "#src/audit/entry.ts";
+import { openSink } from "#src/adapters/audit-sink/open-sink.ts";
+import { openStore } from "#src/adapters/store/open.ts";
+import { createAuditStream } from "#src/notifications/audit-stream.ts";
+import type { AuditSink } from "#src/ports.ts";
+import type { Store } from "#src/ports/store.ts";
+import { createHandClock } from "../make/clock.ts";
+import { anApproval, anAuditEntry, aRun } from "../make/run.ts";
+
+let folder = "";
+let store: Store;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "audit-stream-"));
+  store = await openStore({ url: `sqlite:${join(folder, "bot.db")}`, owner: "test" });
+});
+afterEach(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+const SECRET_REASON = "the reason that Ben typed";
+const copy = (): string => join(folder, "copy.jsonl");
+const run = aRun();
+
+/** Appends this many decisions. */
+async function append(count: number, facts: Partial<AuditEntry> = {}): Promise<void> {
+  const about = { approval: anApproval("apr_1").id, digest: "a".repeat(64), text: "the full request" };
+  const decided = { what: "decided", verdict: "approve", reason: SECRET_REASON, ...about } as const;
+  await store.audit(Array.from({ length: count }, () => anAuditEntry(run, { ...decided, ...facts })));
+}
+
+type Line = {
+  readonly metadata: { readonly sequence: number; readonly uid: string; readonly event_code: string };
+  readonly unmapped: { readonly seq: number; readonly hash: string; readonly previous: string };
+};
+
+const linesIn = (text: string): Line[] =>
+  text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Line);
+const copied = (): Line[] => linesIn(readFileSync(copy(), "utf8"));
+const numbers = (lines: readonly Line[]): number[] => lines.map(({ unmapped }) => unmapped.seq);
+const upTo = (last: number): number[] => Array.from({ length: last }, (_, at) => at + 1);
+
+/** Streams to this sink until the test says that it stops. `mine`: this replica holds the shard. */
+function streaming(auditSink: AuditSink, mine: () => boolean = () => true, from: Store = store) {
+  const clock = createHandClock();
+  const seen = { failures: 0, lag: -1, errors: 0 };
+  const metrics = {
+    auditSinkFailed: () => void (seen.failures += 1),
+    auditSinkLag: (entries: number) => void (seen.lag = entries),
+  };
+  const nothing = (): void => undefined;
+  const log = { debug: nothing, info: nothing, warn: nothing, error: () => void (seen.errors += 1) };
+  const stream = createAuditStream({
+    store: from,
+    auditSink,
+    engine: { looksAfter: mine },
+    metrics,
+    clock,
+    log,
+  });
+  stream.start();
+  const stop = async (): Promise<void> => {
+    await stream.stop(1_000);
+    await auditSink.close();
+  };
+  return { clock, seen, stop, pass: () => clock.pass(1_000) };
+}
+
+const toFile = (): AuditSink => openSink({ type: "file", path: copy() });
+
+test("each entry is one line with its number, its link and the link before, and without any text", async () => {
+  await append(3);
+  const { stop, pass } = streaming(toFile());
+  await vi.waitFor(async () => {
+    await pass();
+    expect(numbers(copied())).toEqual([1, 2, 3]);
+  });
+  await stop();
+  const lines = copied();
+  expect(lines.map(({ unmapped }) => unmapped.hash)).toEqual(
+    (await store.auditRows(0, 10)).map(({ link }) => link),
+  );
+  expect(lines[1]?.unmapped.previous).toBe(lines[0]?.unmapped.hash);
+  expect(lines[0]?.unmapped.previous).toBe("0".repeat(64));
+  expect(lines[0]).toMatchObject({
+    class_uid: 3004,
+    type_uid: 300_403,
+    metadata: { version: "1.3.0", event_code: "decided", sequence: 1 },
+    actor: { user: { uid: "U0REQUESTER", org: { uid: "T0ACME" } } },
+    entity: { type: "approval", uid: "apr_1" },
+    unmapped: { verdict: "approve", digest: "a".repeat(64) },
+  });
+  const text = readFileSync(copy(), "utf8");
+  expect(text).not.toContain(SECRET_REASON);
+  expect(text).not.toContain("the full request");
+});
+
+test("a word that somebody typed into a refused command is no part of its line", async () => {
+  await append(1, { what: "refused", outcome: "refused: xoxb-typed", refusal: "unknown-command" });
+  const { stop, pass } = streaming(toFile());
+  await vi.waitFor(async () => {
+    await pass();
+    expect(copied()).toMatchObject([{ status_id: 2, status_detail: "unknown-command" }]);
+  });
+  await stop();
+  expect(readFileSync(copy(), "utf8")).not.toContain("xoxb-typed");
+});
+
+test("a restart goes on where the sink stopped, and one before the cursor moves repeats, never skips", async () => {
+  await append(450);
+  const first = streaming(toFile());
+  await vi.waitFor(async () => {
+    await first.pass();
+    expect(copied()).toHaveLength(450);
+  });
+  await first.stop();
+  await append(2);
+  const failing = { ...store, putDocument: () => Promise.reject(new Error("killed")) };
+  const killed = streaming(toFile(), () => true, failing);
+  await vi.waitFor(async () => {
+    await killed.clock.pass(1);
+    expect(killed.seen.errors).toBe(1);
+  });
+  await killed.stop();
+  const again = streaming(toFile());
+  await vi.waitFor(async () => {
+    await again.pass();
+    expect(numbers(copied())).toEqual([...upTo(452), 451, 452]);
+  });
+  await again.stop();
+});
+
+test("half a line that a crash has left spoils no further line", async () => {
+  writeFileSync(copy(), '{"class_uid":3004,"unma');
+  await append(1);
+  const { stop, pass } = streaming(toFile());
+  await vi.waitFor(async () => {
+    await pass();
+    expect(readFileSync(copy(), "utf8").split("\n")).toHaveLength(3);
+  });
+  await stop();
+  expect(linesIn(readFileSync(copy(), "utf8").split("\n")[1] ?? "")).toMatchObject([
+    { unmapped: { seq: 1 } },
+  ]);
+});
+
+test("another sink, and an audit that is not the one it took, get everything from the beginning", async () => {
+  await append(3);
+  const first = streaming(toFile());
+  await vi.waitFor(async () => {
+    await first.pass();
+    expect(copied()).toHaveLength(3);
+  });
+  await first.stop();
+  await store.putDocument("audit stream", { to: `file:${copy()}`, seq: 900, link: "f".repeat(64) });
+  const second = streaming(toFile());
+  await vi.waitFor(async () => {
+    await second.pass();
+    expect(numbers(copied())).toEqual([1, 2, 3, 1, 2, 3]);
+  });
+  expect(second.seen.errors).toBe(1);
+  await second.stop();
+});
+
+test("only the replica that holds the shard sends", async () => {
+  await append(2);
+  let mine = false;
+  const { stop, pass } = streaming(toFile(), () => mine);
+  await pass();
+  await pass();
+  expect(() => copied()).toThrow("ENOENT");
+  mine = true;
+  await vi.waitFor(async () => {
+    await pass();
+    expect(numbers(copied())).toEqual([1, 2]);
+  });
+  await stop();
+});
+
+type Taker = (request: IncomingMessage, body: string, response: ServerResponse) => void;
+
+async function aServer(take: Taker): Promise<{ server: Server; url: string }> {
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk: Buffer) => (body += chunk.toString()));
+    request.on("end", () => take(request, body, response));
+  });
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/in` };
+}
+
+test("an address that fails raises both metrics, and gets every entry once it is back, with its token", async () => {
+  let well = false;
+  const bodies: string[] = [];
+  const headers: (string | undefined)[] = [];
+  const { server, url } = await aServer((request, body, response) => {
+    headers.push(request.headers.authorization, request.headers["content-type"]);
+    if (well) bodies.push(body);
+    response.writeHead(well ? 200 : 503).end();
+  });
+  await append(5);
+  const sink = openSink({ type: "http", url, token: "siem-token" });
+  const { seen, stop, clock } = streaming(sink);
+  await vi.waitFor(async () => {
+    await clock.pass(5_000);
+    expect(seen).toMatchObject({ lag: 5 });
+    expect(seen.failures).toBeGreaterThan(1);
+  });
+  well = true;
+  await vi.waitFor(async () => {
+    await clock.pass(60_000);
+    expect(seen.lag).toBe(0);
+  });
+  await stop();
+  server.close();
+  expect(numbers(linesIn(bodies.join("")))).toEqual(upTo(5));
+  expect(new Set(headers)).toEqual(new Set(["Bearer siem-token", "application/x-ndjson"]));
+});
+
+test("an address that redirects gets no token sent on, and took nothing", async () => {
+  const asked: string[] = [];
+  const { server, url } = await aServer((request, _, response) => {
+    asked.push(request.url ?? "");
+    response.writeHead(307, { location: "/elsewhere" }).end();
+  });
+  const sink = openSink({ type: "http", url, token: "siem-token" });
+  await expect(sink.write(["{}\n"])).rejects.toThrow("it answered HTTP 307");
+  await sink.close();
+  server.close();
+  expect(asked).toEqual(["/in"]);
+});
+
+test("standard output gets whole lines", async () => {
+  const out = new PassThrough();
+  await append(2);
+  const { stop, pass } = streaming(openSink({ type: "stdout" }, { out }));
+  await vi.waitFor(async () => {
+    await pass();
+    expect(numbers(linesIn(String(out.read() ?? "")))).toEqual([1, 2]);
+  });
+  await stop();
+});
